@@ -32,6 +32,43 @@ fn a_new_rule_is_in_force_within_a_second() {
 }
 
 #[test]
+fn links_that_are_turned_and_directories_that_are_moved_are_noticed_at_once() {
+    let test = TestContext::new();
+    let other = RULE.replace("not here", "not there");
+    test.write("first/policy.yaml", "version: 1\nrules: []\n");
+    test.write("second/policy.yaml", RULE);
+    test.write("third/policy.yaml", &other);
+    let turn = |target: &str| {
+        std::os::unix::fs::symlink(test.path(target), test.path("turned")).unwrap();
+        std::fs::rename(test.path("turned"), test.path("rules")).unwrap();
+    };
+    turn("first");
+    std::fs::create_dir_all(test.home()).unwrap();
+    std::os::unix::fs::symlink(test.path("rules/policy.yaml"), test.home().join("policy.yaml")).unwrap();
+    let served = Served::in_home(test, &[]);
+    let says = |what: &str| served.bash("make all").body.contains(what);
+    let soon = |what: &str| {
+        let began = Instant::now();
+        until(what, || says(what).then_some(()));
+        // Without a report of the kernel they would be looked at after a minute.
+        assert!(began.elapsed() < Duration::from_secs(20), "{what}: {:?}", began.elapsed());
+    };
+    assert!(!says("not here"));
+    let path = |name: &str| served.test.path(name);
+    std::os::unix::fs::symlink(path("second"), path("turned")).unwrap();
+    std::fs::rename(path("turned"), path("rules")).unwrap();
+    soon("not here");
+    std::fs::rename(path("second"), path("away")).unwrap();
+    std::fs::rename(path("third"), path("second")).unwrap();
+    soon("not there");
+    std::fs::write(path("new.yaml"), RULE).unwrap();
+    std::fs::rename(path("new.yaml"), path("second/policy.yaml")).unwrap();
+    soon("not here");
+    std::fs::write(path("second/policy.yaml"), &other).unwrap();
+    soon("not there");
+}
+
+#[test]
 fn a_broken_file_keeps_the_old_rules_and_everybody_is_told() {
     let test = TestContext::new();
     test.write("home/policy.yaml", RULE);

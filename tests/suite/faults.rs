@@ -26,7 +26,7 @@ fn installed() -> TestContext {
 
 /// More rounds for `make soak`.
 #[expect(clippy::disallowed_methods, reason = "a test is told so by its environment")]
-fn rounds(usual: usize, soak: usize) -> usize {
+pub(crate) fn rounds(usual: usize, soak: usize) -> usize {
     if std::env::var("TENTERHOOK_SOAK").is_ok() { soak } else { usual }
 }
 
@@ -118,6 +118,30 @@ fn a_daemon_that_was_stopped_is_not_waited_for_and_what_it_says_later_does_not_c
     guard.send(Signal::CONT);
     answered(&test, 3);
     once_each(&test, 4);
+}
+
+#[test]
+fn the_first_call_to_a_stopped_daemon_with_a_full_queue_is_answered_in_time() {
+    use rustix::net::{AddressFamily, SocketAddrUnix, SocketFlags, SocketType, connect, socket_with};
+    let test = installed();
+    let guard = Guard::of(&test);
+    guard.send(Signal::STOP);
+    let address = SocketAddrUnix::new(test.home().join("run/tenterhook.sock")).unwrap();
+    let waits = || {
+        let caller =
+            socket_with(AddressFamily::UNIX, SocketType::STREAM, SocketFlags::NONBLOCK, None).unwrap();
+        connect(&caller, &address).is_ok().then_some(caller)
+    };
+    // As many as the kernel lets wait. No hook has called yet.
+    let waiting: Vec<_> = std::iter::from_fn(waits).collect();
+    assert!(waits().is_none(), "the queue is full with {} connections", waiting.len());
+    let began = Instant::now();
+    answered(&test, 1);
+    assert!(began.elapsed() >= Duration::from_secs(1), "it waited for the daemon: {:?}", began.elapsed());
+    drop(waiting);
+    guard.send(Signal::CONT);
+    answered(&test, 0);
+    once_each(&test, 2);
 }
 
 #[test]

@@ -66,6 +66,44 @@ fn keeping_secrets_is_a_choice_that_is_recorded_and_warned_of() {
 }
 
 #[test]
+fn records_of_model_calls_hold_no_text_unless_that_is_wanted_and_hooks_see_all_of_it() {
+    let test = TestContext::new();
+    let hooks =
+        "hooks:\n  - id: reads\n    on: [pre-model, post-model]\n    command: 'cat >> seen; echo \"{}\"'\n";
+    let request =
+        json!({"model": "gemini-test", "messages": [{"role": "user", "content": "words of a prompt"}]});
+    let response = json!({"candidates": [{"content": {"parts": ["words of an answer"]}, "finishReason": "STOP"}],
+        "usageMetadata": {"promptTokenCount": 7, "candidatesTokenCount": 3}});
+    let fire = |event: &str| {
+        let payload = json!({"session_id": "s", "cwd": test.path("work"), "hook_event_name": event,
+            "llm_request": request, "llm_response": response});
+        let ran = test.run_with(&["hook", "gemini", event], payload.to_string().as_bytes());
+        assert_eq!(ran.exit, 0, "{}{}", ran.stdout, ran.stderr);
+        let record = test.ledger().pop().unwrap();
+        assert_eq!(record["native_event"], event);
+        record["stored"]["detail"].clone()
+    };
+    settings(&test, hooks);
+    let asked = fire("BeforeModel")["model_request"].take();
+    assert_eq!(asked["messages"], 1, "{asked}");
+    assert_eq!(
+        (&asked["model"], &asked["bytes"]),
+        (&json!("gemini-test"), &json!(request.to_string().len()))
+    );
+    let answered = fire("AfterModel");
+    assert!(!answered.to_string().contains("words"), "{answered}");
+    let usage =
+        json!({"input_tokens": 7, "output_tokens": 3, "cache_read_tokens": 0, "cache_write_tokens": 0});
+    assert_eq!(answered["model_response"]["usage"], usage);
+    let seen = std::fs::read_to_string(test.path("work/seen")).unwrap();
+    assert!(seen.contains("words of a prompt") && seen.contains("words of an answer"), "{seen}");
+    settings(&test, &format!("{hooks}ledger:\n  keep_model_text: true\n"));
+    assert!(fire("BeforeModel").to_string().contains("words of a prompt"));
+    assert_eq!(changes(&test)[0]["detail"]["keep_model_text"], true);
+    verified(&test);
+}
+
+#[test]
 fn a_payload_may_be_as_large_as_the_settings_say_and_a_relaxed_ledger_holds_too() {
     let test = TestContext::new();
     settings(&test, "ledger: {max_payload: 20, durability: relaxed}\n");

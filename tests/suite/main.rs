@@ -63,6 +63,7 @@ mod ledger_disk;
 mod ledger_settings;
 mod ledger_tampered;
 mod links;
+mod long_running;
 mod machine_scope;
 mod machine_scope_doctor;
 mod organisation;

@@ -235,27 +235,15 @@ fn a_daemon_that_takes_nobody_any_more_does_not_hold_a_hook() {
     std::fs::create_dir_all(installed.home.join("run")).unwrap();
     let socket = installed.home.join("run/tenterhook.sock");
     let listener = listening(&socket, 1);
-    // The first one waits in vain, and leaves a mark.
-    installed.decides_itself("the daemon is silent");
     // Whoever is not let in waits in the kernel.
     while is_let_in(&socket) {}
     let started = Instant::now();
-    let ran = installed.hook("rm -rf /");
-    assert!(ran.stdout.contains(DENIED), "{}{}", ran.stdout, ran.stderr);
-    assert!(started.elapsed() < Duration::from_secs(20), "{:?}", started.elapsed());
+    installed.decides_itself("the daemon is silent");
+    assert!(started.elapsed() >= Duration::from_secs(2) && started.elapsed() < Duration::from_secs(20));
     let status = installed.test.command(&installed.home.join("bin/tenterhook-status"), &[]);
     let said = installed.test.finish(status, b"");
     assert_eq!(said.stdout, "Tenterhook ⚠ daemon offline\n");
     drop(listener);
-    // As soon as somebody answers again, the mark is gone.
-    std::fs::remove_file(&socket).unwrap();
-    let (ran, _) = serving(
-        &installed,
-        |stream, _| stream.write_all(&Reply::whole(0, b"here", b"")).unwrap(),
-        || installed.hook("ls"),
-    );
-    assert_eq!(ran.stdout, "here");
-    assert!(!installed.home.join("run/tenterhook.silent").exists());
 }
 
 #[test]

@@ -21,10 +21,11 @@ fn sources(dir: &Path, found: &mut Vec<PathBuf>) {
 }
 
 #[test]
-fn unsafe_code_is_only_where_the_spawned_programs_begin() {
+fn unsafe_code_is_only_where_programs_begin_and_memory_is_returned() {
     let mut found = Vec::new();
     sources(&repository().join("crates"), &mut found);
-    let may = |path: &Path| path.ends_with("crates/shim/src/start.rs") || path.ends_with("proto/src/lib.rs");
+    let places = ["crates/shim/src/start.rs", "crates/cli/src/allocator.rs", "proto/src/lib.rs"];
+    let may = |path: &Path| places.iter().any(|place| path.ends_with(place));
     let mentions = |path: &&PathBuf| {
         let text = std::fs::read_to_string(path).unwrap().replace("#![forbid(unsafe_code)]", "");
         text.contains("unsafe_code")

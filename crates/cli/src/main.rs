@@ -2,6 +2,7 @@
 
 //! `tenterhook`: one hook system for every AI agent.
 
+mod allocator;
 mod args;
 mod commands;
 mod context;
@@ -22,11 +23,6 @@ use tenterhook_daemon_control::ask;
 use crate::args::Cli;
 use crate::context::Context;
 use crate::terminal::Terminal;
-
-/// musl's allocator takes one lock for all threads; the daemon under load spends its time waiting for it.
-#[cfg(target_env = "musl")]
-#[global_allocator]
-static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
 fn main() -> ExitCode {
     let cli = Cli::from_command_line();

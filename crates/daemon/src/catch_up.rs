@@ -27,7 +27,9 @@ pub(crate) async fn remember(daemon: Arc<Daemon>) {
     }
     let done = tokio::task::spawn_blocking(move || {
         let dir = daemon.home.ledger();
-        daemon.observers.sessions.rebuild(|| Reader::open(&dir), RebuildPool::beside_calls())
+        let rebuilt = daemon.observers.sessions.rebuild(|| Reader::open(&dir), RebuildPool::beside_calls());
+        daemon.bursts.note();
+        rebuilt
     });
     match done.await {
         Ok(Ok(leaves)) => tracing::debug!(leaves, "sessions are known again"),

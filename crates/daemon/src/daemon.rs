@@ -21,11 +21,13 @@ use crate::approvals::Approvals;
 use crate::generations::Generations;
 use crate::hook_versions::HookVersions;
 use crate::listen::Peer;
+use crate::memory::BurstWatch;
 use crate::observe::Observers;
 use crate::quotas::Quotas;
 use crate::record::LedgerRecorder;
 use crate::sdk::Programs;
 use crate::session_owner::SessionOwners;
+use crate::session_usage::UnsavedUsage;
 use crate::undelivered::UndeliveredAnswers;
 use crate::wiring::Wiring;
 use tenterhook_dashboard::Access;
@@ -50,6 +52,7 @@ pub struct Daemon {
     pub(crate) programs: Programs,
     /// Reads tokens and cost from the transcripts of sessions.
     pub(crate) usage: Arc<UsageReader>,
+    pub(crate) unsaved_usage: UnsavedUsage,
     /// Which process each session belongs to.
     pub(crate) session_owners: SessionOwners,
     /// Sessions of our own agent.
@@ -83,6 +86,8 @@ pub struct Daemon {
     pub(crate) opened_sealed: bool,
     /// Which harnesses lost our hooks.
     pub(crate) wiring: Wiring,
+    /// Bursts of calls, after which memory is returned to the system.
+    pub(crate) bursts: BurstWatch,
     draining: watch::Sender<bool>,
     /// Whether somebody passed the gate to end us.
     pub(crate) told_to_end: AtomicBool,
@@ -105,6 +110,7 @@ impl Daemon {
             generations: Generations::read(&home, env)?,
             programs: Programs::default(),
             usage: Arc::new(UsageReader::new(&home, env)),
+            unsaved_usage: UnsavedUsage::default(),
             session_owners: SessionOwners::default(),
             hosted: Hosted::new(env),
             uid,
@@ -130,6 +136,7 @@ impl Daemon {
             verification: Verification::default(),
             changing: tokio::sync::Mutex::default(),
             watchers: Arc::new(Semaphore::new(WATCHERS)),
+            bursts: BurstWatch::default(),
             draining: watch::Sender::new(false),
             told_to_end: AtomicBool::new(false),
         })

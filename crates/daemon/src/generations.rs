@@ -186,6 +186,11 @@ impl Generations {
         Sources::in_force(&self.home, &self.env, place)
     }
 
+    /// The files that what is in force everywhere is made of.
+    pub(crate) fn files(&self) -> Vec<PathBuf> {
+        self.base().stamps.paths()
+    }
+
     /// Looks at the files again; `anyway`, also if none of them looks different.
     pub(crate) fn refresh(&self, anyway: bool) -> Result<Refreshed, Failure> {
         if !anyway && self.base().stamps.hold() {

@@ -100,6 +100,7 @@ impl CallEvaluator for DaemonCall<'_> {
         let outcome = fire_as(daemon, call, caller, answered).await?;
         if let Some(found) = usage {
             daemon.usage.settle(&found);
+            daemon.unsaved_usage.note();
         }
         let outcome = match approvals::deadline(harness, &call.event.native_event, self.began, self.within) {
             Some(until) if outcome.decision == Decision::Ask => {

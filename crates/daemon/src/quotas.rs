@@ -73,7 +73,9 @@ impl Daemon {
 
     /// A place among the calls under way, unless the account has its share already.
     pub(crate) fn begin_call(&self, peer: Peer) -> Option<Share<u32>> {
-        self.quotas.calls.try_take(self.account_of(peer), 1)
+        let (share, calls) = self.quotas.calls.try_take_counted(self.account_of(peer), 1)?;
+        self.bursts.note_calls(calls);
+        Some(share)
     }
 
     /// A place among the connections to the socket.
@@ -83,6 +85,7 @@ impl Daemon {
 
     /// Memory for a question.
     pub(crate) fn reserve_bytes(&self, peer: Peer, bytes: usize) -> Option<Share<u32>> {
+        self.bursts.note_request(bytes);
         self.quotas.bytes.try_take(self.account_of(peer), bytes)
     }
 

@@ -18,20 +18,22 @@ use tenterhook_telemetry::exporter::{Exporter, Otlp};
 use tenterhook_telemetry::metrics::Metrics;
 use tokio::net::TcpListener;
 use tokio::sync::watch;
-use tokio::time::{Instant, interval};
+use tokio::time::Instant;
 
 use crate::api;
 use crate::api::file_problems;
 use crate::daemon::Daemon;
 use crate::ending::Signals;
+use crate::file_watch::FileWatch;
 use crate::generations::Refreshed;
+use crate::memory::{MemoryRelease, ReleaseCount};
 use crate::observe::Observers;
-use crate::{agent, catch_up, grpc, listen, places, session_usage, undelivered, wiring};
+use crate::{agent, catch_up, grpc, listen, memory, places, session_usage, undelivered, wiring};
 
-/// How often files are looked at.
-const LOOKS: Duration = Duration::from_millis(300);
-/// How often the spool is looked at.
-const INTAKES: Duration = Duration::from_secs(2);
+/// How soon files that could not be read, and decisions in the spool that could not be imported, are tried again.
+const RETRY_INTERVAL: Duration = Duration::from_secs(2);
+/// How long after a reload files are looked at again: one that changes all the time must not keep the daemon busy.
+const RELOAD_PAUSE: Duration = Duration::from_millis(200);
 /// How long calls that are under way may take when the daemon is told to end.
 const DRAIN: Duration = Duration::from_millis(2500);
 /// How long their answers may take to be written; whoever only holds a connection is cut off.
@@ -52,6 +54,8 @@ pub struct Options {
     pub otlp: Option<Otlp>,
     /// The programs that harnesses spawn: the dashboard can install hooks.
     pub hook_programs: HookPrograms,
+    /// How memory is returned to the system after a burst of calls.
+    pub memory_release: MemoryRelease,
 }
 
 /// A daemon that answers.
@@ -65,14 +69,25 @@ pub struct Running {
 
 /// Serves a home until a signal says to end. `ready` is called once calls are answered.
 pub fn serve(home: &Home, env: &Env, options: &Options, ready: impl FnOnce(&Running)) -> Result<(), Failure> {
-    let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
-    let served = runtime.block_on(run(home, env, options, ready));
+    let (releases, release) = (Arc::new(ReleaseCount::default()), options.memory_release);
+    let counted = Arc::clone(&releases);
+    let runtime = tokio::runtime::Builder::new_multi_thread()
+        .enable_all()
+        .on_thread_park(move || counted.release_if_due(release))
+        .build()?;
+    let served = runtime.block_on(run(home, env, options, &releases, ready));
     // Work that still waits for a disk is not waited for: what counts is in the ledger.
     runtime.shutdown_timeout(Duration::from_millis(100));
     served
 }
 
-async fn run(home: &Home, env: &Env, options: &Options, ready: impl FnOnce(&Running)) -> Result<(), Failure> {
+async fn run(
+    home: &Home,
+    env: &Env,
+    options: &Options,
+    releases: &Arc<ReleaseCount>,
+    ready: impl FnOnce(&Running),
+) -> Result<(), Failure> {
     // From now on a signal is heard, not died of.
     let mut signals = Signals::listen()?;
     home.make()?;
@@ -115,6 +130,9 @@ async fn run(home: &Home, env: &Env, options: &Options, ready: impl FnOnce(&Runn
     let wiring = tokio::spawn(wiring::watch(Arc::clone(&daemon)));
     let idling = tokio::spawn(agent::watch_idle(Arc::clone(&daemon)));
     let undelivered = tokio::spawn(undelivered::watch(Arc::clone(&daemon)));
+    let usage = tokio::spawn(session_usage::watch(Arc::clone(&daemon)));
+    let memory =
+        tokio::spawn(memory::watch(Arc::clone(&daemon), options.memory_release, Arc::clone(releases)));
     write_snapshot(home, env).await;
 
     watch_over(&daemon, &book, env, &mut signals).await;
@@ -123,6 +141,8 @@ async fn run(home: &Home, env: &Env, options: &Options, ready: impl FnOnce(&Runn
     wiring.abort();
     idling.abort();
     undelivered.abort();
+    memory.abort();
+    usage.abort();
 
     tracing::info!("ending: calls under way are finished");
     agent::end_all(&daemon).await;
@@ -177,29 +197,48 @@ async fn bind_tcp(address: Option<SocketAddr>) -> Result<Option<TcpListener>, Fa
 
 /// Keeps an eye on files and on the spool, until a signal says to end.
 async fn watch_over(daemon: &Arc<Daemon>, book: &Book, env: &Env, signals: &mut Signals) {
-    let (mut looks, mut intakes) = (interval(LOOKS), interval(INTAKES));
+    let mut files = FileWatch::default();
+    let mut read_anyway = false;
     loop {
+        files = watch_files(daemon, files).await;
+        let is_asked_for = std::mem::take(&mut read_anyway);
+        let looked = refresh(daemon, is_asked_for).await;
+        let is_new = looked == Some(Refreshed::New);
+        if is_new || is_asked_for {
+            write_snapshot(&daemon.home, env).await;
+        }
+        if is_new {
+            // They may be other files now.
+            tokio::time::sleep(RELOAD_PAUSE).await;
+            continue;
+        }
+        if book.spooled().0 > 0 {
+            catch_up::take_in(daemon, book).await;
+        }
+        let is_retried = looked.is_none() || book.spooled().0 > 0;
+        let limit = if is_retried { RETRY_INTERVAL } else { Duration::MAX };
         tokio::select! {
             changed = signals.said.changed() => {
                 if changed.is_err() || signals.said.borrow_and_update().end {
                     return;
                 }
-                refresh(daemon, true).await;
-                write_snapshot(&daemon.home, env).await;
+                read_anyway = true;
             }
-            _ = looks.tick() => {
-                if refresh(daemon, false).await {
-                    write_snapshot(&daemon.home, env).await;
-                }
-            }
-            _ = intakes.tick() => {
-                if book.spooled().0 > 0 {
-                    catch_up::take_in(daemon, book).await;
-                }
-                session_usage::save(daemon).await;
-            }
+            () = files.changed(limit) => {}
         }
     }
+}
+
+/// Has changes of the files and of the spool reported from now on.
+async fn watch_files(daemon: &Arc<Daemon>, mut files: FileWatch) -> FileWatch {
+    let daemon = Arc::clone(daemon);
+    let watching = tokio::task::spawn_blocking(move || {
+        let mut paths = daemon.generations.files();
+        paths.push(daemon.home.spool());
+        files.set(&paths);
+        files
+    });
+    watching.await.unwrap_or_default()
 }
 
 /// Who looks on.
@@ -213,15 +252,15 @@ fn observers(home: &Home, env: &Env, options: &Options) -> Result<Observers, Fai
     Ok(Observers::new(person, Sources::prices_of(home), metrics, telemetry))
 }
 
-/// Looks at the files again, and says whether another generation is in force.
-async fn refresh(daemon: &Arc<Daemon>, anyway: bool) -> bool {
+/// Looks at the files again, and says what came of it; nothing if they could not be read.
+async fn refresh(daemon: &Arc<Daemon>, anyway: bool) -> Option<Refreshed> {
     let looking = Arc::clone(daemon);
     let refreshed = tokio::task::spawn_blocking(move || {
         let refreshed = looking.generations.refresh(anyway);
         (looking.generations.base(), refreshed)
     });
     match refreshed.await {
-        Ok((_, Ok(Refreshed::Same))) => {}
+        Ok((_, Ok(Refreshed::Same))) => return Some(Refreshed::Same),
         Ok((base, Ok(Refreshed::New))) => {
             let name = base.generation.name();
             daemon.observers.live.tell(|| {
@@ -236,7 +275,7 @@ async fn refresh(daemon: &Arc<Daemon>, anyway: bool) -> bool {
                 problems = base.problems.len(),
                 "another generation is in force"
             );
-            return true;
+            return Some(Refreshed::New);
         }
         Ok((base, Ok(Refreshed::Stale))) => {
             daemon.observers.live.tell(|| {
@@ -246,11 +285,12 @@ async fn refresh(daemon: &Arc<Daemon>, anyway: bool) -> bool {
             for problem in &base.stale {
                 tracing::error!(%problem, "a file cannot be read; what it said before is still in force");
             }
+            return Some(Refreshed::Stale);
         }
         Ok((_, Err(error))) => tracing::error!(error = error.message, "the files could not be read again"),
         Err(error) => tracing::error!(%error, "the files could not be read again"),
     }
-    false
+    None
 }
 
 /// Keeps what is in force where hooks find it when nobody answers them.

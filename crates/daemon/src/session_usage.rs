@@ -3,6 +3,7 @@
 //! Tokens and cost of the session that a hook call belongs to, read from its transcript before the call is evaluated.
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use tenterhook_event::Call;
@@ -11,11 +12,13 @@ use tenterhook_guard::usage::{
 };
 use tenterhook_harness::Harness;
 use tenterhook_home::caller_rights::spawn_as;
-use tokio::sync::oneshot;
+use tokio::sync::{Notify, oneshot};
 use tokio::time::timeout;
 
 use crate::daemon::Daemon;
 
+/// How long after a change it is written down how far transcripts were read.
+const SAVE_DELAY: Duration = Duration::from_secs(2);
 /// How long a call waits for the transcript of another account.
 const OTHER_ACCOUNT_TIMEOUT: Duration = Duration::from_millis(500);
 
@@ -60,6 +63,32 @@ async fn read_as(reader: &Arc<UsageReader>, request: UsageRequest, account: u32)
         return found;
     }
     UsageFound::unknown("the transcript could not be read in time")
+}
+
+/// Whether something may have to be written down.
+#[derive(Debug, Default)]
+pub(crate) struct UnsavedUsage {
+    is_noted: AtomicBool,
+    noted: Notify,
+}
+
+impl UnsavedUsage {
+    /// Notes that a transcript was read. Of many calls only the first wakes a thread.
+    pub(crate) fn note(&self) {
+        if !self.is_noted.swap(true, Ordering::Relaxed) {
+            self.noted.notify_one();
+        }
+    }
+}
+
+/// Saves soon after transcripts were read.
+pub(crate) async fn watch(daemon: Arc<Daemon>) {
+    loop {
+        daemon.unsaved_usage.noted.notified().await;
+        tokio::time::sleep(SAVE_DELAY).await;
+        daemon.unsaved_usage.is_noted.store(false, Ordering::Relaxed);
+        save(&daemon).await;
+    }
 }
 
 /// Writes down how far transcripts were read.

@@ -45,6 +45,11 @@ impl<K: Clone + Eq + Hash> Shares<K> {
 
     /// Takes `amount` units, if that leaves enough for others.
     pub(crate) fn try_take(self: &Arc<Self>, holder: K, amount: usize) -> Option<Share<K>> {
+        self.try_take_counted(holder, amount).map(|(share, _)| share)
+    }
+
+    /// The same; also says how many units are in use now.
+    pub(crate) fn try_take_counted(self: &Arc<Self>, holder: K, amount: usize) -> Option<(Share<K>, usize)> {
         let mut held = self.lock();
         let own = held.by_holder.get(&holder).copied().unwrap_or(0);
         if !is_fair(own, held.all, amount, self.total) {
@@ -52,8 +57,9 @@ impl<K: Clone + Eq + Hash> Shares<K> {
         }
         held.all += amount;
         held.by_holder.insert(holder.clone(), own + amount);
+        let all = held.all;
         drop(held);
-        Some(Share { shares: Arc::clone(self), holder, amount })
+        Some((Share { shares: Arc::clone(self), holder, amount }, all))
     }
 
     /// How many units are in use.

@@ -29,6 +29,11 @@ impl Stamps {
         Self(paths.into_iter().map(look).collect())
     }
 
+    /// The files.
+    pub(crate) fn paths(&self) -> Vec<PathBuf> {
+        self.0.iter().map(|(path, _)| path.clone()).collect()
+    }
+
     /// Whether none of them looks different by now.
     pub(crate) fn hold(&self) -> bool {
         self.0.iter().all(|(path, stamp)| Stamp::of(path) == *stamp)

@@ -4,8 +4,9 @@
 //! without asking anybody: that is seen, said and recorded.
 
 use std::collections::BTreeSet;
+use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use serde_json::json;
 use tenterhook_api::{LiveEvent, LiveWarning, UnwiredHarness};
@@ -14,13 +15,15 @@ use tenterhook_harness::HARNESSES;
 use tenterhook_harness_install::HarnessClient;
 use tenterhook_harness_install::{detect, receipt};
 use tenterhook_home::{Env, Home, call_meta};
+use tenterhook_sessions::Projector;
 
 use crate::daemon::Daemon;
+use crate::file_watch::FileWatch;
 
-/// How often the settings of the harnesses are looked at.
-const LOOKS: Duration = Duration::from_secs(3);
-/// Programs of harnesses are searched for once in so many looks: that takes a few hundred file lookups.
-const LOOKS_PER_SEARCH: u32 = 20;
+/// What is missing for so long is lost: an install writes its receipt first.
+const LOSS_CONFIRMED_AFTER: Duration = Duration::from_secs(3);
+/// Programs of harnesses are searched for at most so often: that takes a few hundred file lookups.
+const MIN_SEARCH_INTERVAL: Duration = Duration::from_secs(50);
 /// A harness that sent an event within this time is guarded, even if its hooks were not installed by us.
 const RECENTLY: Duration = Duration::from_mins(10);
 
@@ -37,7 +40,8 @@ pub(crate) struct GuardedHarnesses {
 #[derive(Debug, Default)]
 pub(crate) struct Wiring {
     lost: Mutex<BTreeSet<UnwiredHarness>>,
-    harnesses: Mutex<Option<GuardedHarnesses>>,
+    /// Found programs, and harnesses whose settings have our hooks.
+    harnesses: Mutex<Option<(HarnessSearch, BTreeSet<String>)>>,
 }
 
 impl Wiring {
@@ -47,12 +51,17 @@ impl Wiring {
     }
 
     /// Which harnesses are guarded; nothing before the first look.
-    pub(crate) fn harnesses(&self) -> Option<GuardedHarnesses> {
-        self.harnesses.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    pub(crate) fn harnesses(&self, sessions: &Projector) -> Option<GuardedHarnesses> {
+        let known = self.harnesses.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        let (found, mut guarded) = known?;
+        guarded.extend(found.by_machine.iter().map(|id| (*id).to_owned()));
+        guarded.extend(sessions.harnesses_since(recently()));
+        let unguarded = unguarded(&found.harnesses, &guarded);
+        Some(GuardedHarnesses { guarded, unguarded })
     }
 
-    fn set_harnesses(&self, harnesses: GuardedHarnesses) {
-        *self.harnesses.lock().unwrap_or_else(PoisonError::into_inner) = Some(harnesses);
+    fn set_harnesses(&self, found: HarnessSearch, guarded: BTreeSet<String>) {
+        *self.harnesses.lock().unwrap_or_else(PoisonError::into_inner) = Some((found, guarded));
     }
 
     fn replace(&self, lost: BTreeSet<UnwiredHarness>) {
@@ -60,45 +69,62 @@ impl Wiring {
     }
 }
 
-/// Looks again and again, and tells what came and went.
+/// Looks when files change, and tells what came and went.
 pub(crate) async fn watch(daemon: Arc<Daemon>) {
-    let mut looks = tokio::time::interval(LOOKS);
+    let mut files = FileWatch::default();
     let mut seen_before = BTreeSet::new();
-    let mut found = HarnessSearch::default();
-    for number in 0_u32.. {
-        looks.tick().await;
+    let (mut found, mut searched) = (HarnessSearch::default(), None::<Instant>);
+    loop {
         let looking = Arc::clone(&daemon);
-        let search = number.is_multiple_of(LOOKS_PER_SEARCH);
+        let search = searched.is_none_or(|searched| searched.elapsed() >= MIN_SEARCH_INTERVAL);
+        let mut watching = std::mem::take(&mut files);
         let look = tokio::task::spawn_blocking(move || {
+            watching.set(&watched(&looking.home));
             let found = search.then(|| find_harnesses(looking.generations.env(), &looking.home));
-            (look(&looking.home), found)
+            (look(&looking.home), found, watching)
         });
-        let ((seen, mut guarded), newly_found) = match look.await {
-            Ok(looked) => looked,
-            Err(error) => {
-                tracing::warn!(%error, "installed hooks could not be checked");
+        let looked = look.await;
+        if let Err(error) = &looked {
+            tracing::warn!(%error, "installed hooks could not be checked");
+        }
+        if let Ok(((seen, guarded), newly_found, watching)) = looked {
+            files = watching;
+            if let Some(newly_found) = newly_found {
+                (found, searched) = (newly_found, Some(Instant::now()));
+            }
+            daemon.wiring.set_harnesses(found.clone(), guarded);
+            // What is missing at one look only may be on its way.
+            let lost: BTreeSet<_> = seen.intersection(&seen_before).cloned().collect();
+            update_lost(&daemon, &lost).await;
+            let is_confirmed = seen == lost;
+            seen_before = seen;
+            if !is_confirmed {
+                tokio::time::sleep(LOSS_CONFIRMED_AFTER).await;
                 continue;
             }
-        };
-        found = newly_found.unwrap_or(found);
-        guarded.extend(found.by_machine.iter().map(|id| (*id).to_owned()));
-        guarded.extend(daemon.observers.sessions.harnesses_since(recently()));
-        let unguarded = unguarded(&found.harnesses, &guarded);
-        daemon.wiring.set_harnesses(GuardedHarnesses { guarded, unguarded });
-        // An install writes its receipt first: what is missing at one look only may be on its way.
-        let lost: BTreeSet<_> = seen.intersection(&seen_before).cloned().collect();
-        seen_before = seen;
-        let known = daemon.wiring.lost();
-        if lost == known {
-            continue;
         }
-        daemon.wiring.replace(lost.clone());
-        for gone in lost.difference(&known) {
-            tell(&daemon, "wiring lost", gone).await;
-        }
-        for back in known.difference(&lost) {
-            tell(&daemon, "wiring back", back).await;
-        }
+        files.changed(Duration::MAX).await;
+    }
+}
+
+/// The receipts, and the settings that they are about.
+fn watched(home: &Home) -> Vec<PathBuf> {
+    let receipts = receipt::every(&home.receipts());
+    let settings = receipts.into_iter().map(|receipt| receipt.settings);
+    settings.chain([home.receipts()]).collect()
+}
+
+async fn update_lost(daemon: &Daemon, lost: &BTreeSet<UnwiredHarness>) {
+    let known = daemon.wiring.lost();
+    if *lost == known {
+        return;
+    }
+    daemon.wiring.replace(lost.clone());
+    for gone in lost.difference(&known) {
+        tell(daemon, "wiring lost", gone).await;
+    }
+    for back in known.difference(lost) {
+        tell(daemon, "wiring back", back).await;
     }
 }
 
@@ -117,7 +143,7 @@ fn look(home: &Home) -> (BTreeSet<UnwiredHarness>, BTreeSet<String>) {
 }
 
 /// The harnesses on this machine that hooks can guard.
-#[derive(Debug, Default)]
+#[derive(Debug, Clone, Default)]
 struct HarnessSearch {
     harnesses: BTreeSet<&'static str>,
     /// Those whose hooks are in the settings of the machine; the machine's own daemon knows them by its receipts.

@@ -57,6 +57,15 @@ impl Tokens {
         Some(Self { input: input.saturating_sub(cached), output, cache_read, cache_write })
     }
 
+    /// How many tokens fit into the model's context, if its answer says that.
+    pub fn context_limit_of(answer: &Value) -> Option<u64> {
+        let keys = ["context_limit", "context_window_size", "max_context_tokens", "contextWindow"];
+        keys.iter().find_map(|key| {
+            let inner = || answer.get("usage").or_else(|| answer.get("usageMetadata"))?.get(key);
+            answer.get(key).or_else(inner)?.as_u64()
+        })
+    }
+
     /// All that the model read.
     pub fn prompt(&self) -> u64 {
         self.input.saturating_add(self.cache_read).saturating_add(self.cache_write)

@@ -261,8 +261,8 @@ impl Book {
 /// How entries are sealed for the ledger in this directory. Without a place for the ledger's own key the
 /// marks of secrets get one that is forgotten: they correlate with nothing, but nothing is readable either.
 fn sealing(dir: &Path, settings: &Settings) -> Result<Sealing, (Sealing, String)> {
-    let Settings { keep_raw, max_payload, .. } = *settings;
-    let sealing = |key| Sealing { key, keep_raw, max_payload };
+    let Settings { keep_raw, keep_model_text, max_payload, .. } = *settings;
+    let sealing = |key| Sealing { key, keep_raw, max_payload, keep_model_text };
     let made = std::fs::DirBuilder::new().recursive(true).mode(0o700).create(dir);
     let key = match made {
         Ok(()) => RedactionKey::open(dir).map_err(|error| error.to_string()),
@@ -301,6 +301,7 @@ impl Book {
         options.durability = self.settings.durability;
         options.max_payload = self.settings.max_payload;
         options.keep_raw = self.settings.keep_raw;
+        options.keep_model_text = self.settings.keep_model_text;
         options.sinks = sinks::sinks(self.settings.sinks.iter().filter(|sink| far || !sink.is_far()));
         options.passphrase = passphrase;
         options.who = env::user();

@@ -10,6 +10,7 @@ use tenterhook_event::{Agent, Decided, Event, EventId, Flow, Outcome, SessionChe
 
 use crate::bound;
 use crate::identifier::secrets_in_identifier;
+use crate::model_text::summarize_model_text;
 use crate::payload::{RedactionKey, Redactor, SealedPayload};
 use crate::record::{Kind, Origin, PayloadMark, Stored};
 use crate::sign::SignError;
@@ -152,6 +153,8 @@ pub struct Sealing {
     pub keep_raw: bool,
     /// Larger payloads are recorded by their hash only, in bytes.
     pub max_payload: usize,
+    /// Keep requests to models and their answers, instead of hashes and counts.
+    pub keep_model_text: bool,
 }
 
 // === impl Sealing ===
@@ -344,6 +347,10 @@ impl Entry {
             };
             self.identifiers(&mut replace);
             self.texts(&mut replace);
+        }
+        // After secrets were taken out, so that no hash is about one.
+        if let Some(payload) = self.payload.as_mut().filter(|_| !sealing.keep_model_text) {
+            summarize_model_text(payload);
         }
         bound::body(&mut self.body);
         let json = |error: serde_json::Error| SignError::Other(error.to_string());

@@ -18,6 +18,7 @@ mod entry;
 pub mod export;
 mod hash;
 mod identifier;
+mod model_text;
 pub mod note;
 mod payload;
 mod problem;

@@ -100,12 +100,7 @@ impl Usage {
 
     /// How much fits into the context, if it is said.
     fn limit(&mut self, answer: &Value) {
-        let keys = ["context_limit", "context_window_size", "max_context_tokens", "contextWindow"];
-        let told = keys.iter().find_map(|key| {
-            let inner = || answer.get("usage").or_else(|| answer.get("usageMetadata"))?.get(key);
-            answer.get(key).or_else(inner)?.as_u64()
-        });
-        self.context_limit = told.or(self.context_limit);
+        self.context_limit = Tokens::context_limit_of(answer).or(self.context_limit);
     }
 
     #[expect(clippy::cast_precision_loss, reason = "a share has a few digits")]

@@ -5,10 +5,11 @@
 use std::fmt;
 use std::io::{ErrorKind, IoSlice, Read, Write};
 use std::os::unix::net::UnixStream;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::time::{Duration, Instant};
 
 use crate::VERSION;
+use crate::start::ConnectAlarm;
 use crate::wire::{Malformed, Reply, Request};
 
 /// How long the daemon may take to say anything at all.
@@ -107,38 +108,46 @@ impl Answer {
     }
 }
 
+/// Connects to a socket within a time.
+type Connect = fn(&Path, Duration) -> std::io::Result<UnixStream>;
+
 /// Asks the daemon behind this socket.
 pub fn ask(socket: &Path, request: &Request<'_>, payload: &[u8]) -> Result<Answer, AskError> {
+    ask_with(connect, socket, request, payload)
+}
+
+/// The same, for a program with a single thread.
+pub fn ask_from_single_thread(
+    socket: &Path,
+    request: &Request<'_>,
+    payload: &[u8],
+) -> Result<Answer, AskError> {
+    ask_with(connect_from_single_thread, socket, request, payload)
+}
+
+fn ask_with(
+    connect: Connect,
+    socket: &Path,
+    request: &Request<'_>,
+    payload: &[u8],
+) -> Result<Answer, AskError> {
     let until = Instant::now() + Duration::from_millis(request.within_ms);
     let mut header = Vec::with_capacity(256);
     request.write(&mut header).map_err(AskError::Request)?;
     let first = FIRST.min(Duration::from_millis(request.within_ms));
-    let marked = mark(socket).symlink_metadata().is_ok();
-    let exchange = || {
-        let mut stream = reach(socket, first, marked)?;
-        stream.set_read_timeout(Some(first))?;
-        if header.len() + payload.len() > SMALL {
-            stream.set_write_timeout(Some(first))?;
-        }
-        send(&mut stream, &header, payload)?;
-        answer(stream, until)
-    };
-    let answer = exchange();
-    // The marker only makes the next call connect with a deadline; failing to write it costs no call.
-    match &answer {
-        Err(AskError::Silent) if !marked => drop(std::fs::write(mark(socket), "")),
-        Err(AskError::Silent | AskError::NoDaemon | AskError::Broken(_)) => {}
-        _ if marked => drop(std::fs::remove_file(mark(socket))),
-        _ => {}
+    let mut stream = connect(socket, first)?;
+    stream.set_read_timeout(Some(first))?;
+    if header.len() + payload.len() > SMALL {
+        stream.set_write_timeout(Some(first))?;
     }
-    answer
+    send(&mut stream, &header, payload)?;
+    answer(stream, until)
 }
 
 /// Connects, or gives up in time. What is too long for a socket's address is reached through the open directory.
 ///
-/// The kernel makes whoever connects wait while the queue of a daemon that takes nobody is full, and the standard
-/// library cannot bound that. So somebody else waits, and is left behind when it takes too long; a thread costs
-/// more than the rest of a call, so a hook goes this way only to a daemon that was silent before.
+/// The kernel makes a caller wait while the queue of a daemon that accepts nothing is full, and the standard library
+/// cannot bound that. So another thread waits, and is left behind when it takes too long.
 pub fn connect(socket: &Path, within: Duration) -> std::io::Result<UnixStream> {
     let (send, receive) = std::sync::mpsc::channel();
     let socket = socket.to_owned();
@@ -149,9 +158,16 @@ pub fn connect(socket: &Path, within: Duration) -> std::io::Result<UnixStream> {
     receive.recv_timeout(within).unwrap_or_else(|_| Err(ErrorKind::TimedOut.into()))
 }
 
-/// Connects, in time where somebody was not answered before.
-pub(crate) fn reach(socket: &Path, within: Duration, marked: bool) -> std::io::Result<UnixStream> {
-    if marked { connect(socket, within) } else { connect_patiently(socket) }
+/// The same without another thread, which would cost more than the rest of a hook call: a signal interrupts the
+/// kernel. Signals go to any thread, so this is for programs that have only one.
+pub(crate) fn connect_from_single_thread(socket: &Path, within: Duration) -> std::io::Result<UnixStream> {
+    let alarm = ConnectAlarm::set(within);
+    let connected = connect_patiently(socket);
+    drop(alarm);
+    connected.map_err(|error| match error.kind() {
+        ErrorKind::Interrupted => ErrorKind::TimedOut.into(),
+        _ => error,
+    })
 }
 
 fn connect_patiently(socket: &Path) -> std::io::Result<UnixStream> {
@@ -166,12 +182,6 @@ fn connect_patiently(socket: &Path) -> std::io::Result<UnixStream> {
         return UnixStream::connect(through);
     }
     Err(std::io::Error::other("its path is too long"))
-}
-
-/// Where a call that heard nothing leaves a mark: a queue is only full behind a daemon that left many calls
-/// without an answer.
-pub(crate) fn mark(socket: &Path) -> PathBuf {
-    socket.with_extension("silent")
 }
 
 /// Both parts at once, as a rule.

@@ -7,7 +7,7 @@
 //! that lives half a millisecond this is a tenth of its life, and only the last of it is needed: whoever
 //! writes to a pipe that nobody reads has to hear of it, because then the exit code is all that is left.
 //!
-//! This is the only unsafe code there is, and none of it touches memory.
+//! None of this unsafe code touches memory.
 
 /// Where the programs begin by themselves. Elsewhere the standard library would not know their arguments.
 #[macro_export]
@@ -33,9 +33,50 @@ macro_rules! start {
 pub fn ignore_broken_pipes() {
     const SIGPIPE: i32 = 13;
     const IGNORE: usize = 1;
-    #[expect(unsafe_code, reason = "the C library has this function, and it takes and gives numbers")]
+    alarm::signal(SIGPIPE, IGNORE);
+}
+
+/// Interrupts a connection attempt that takes too long, and is taken back when it is dropped. If the attempt has not
+/// begun when the time is over, it is interrupted a second later.
+///
+/// It is a signal, so it needs a program with a single thread that does not block `SIGALRM`.
+#[derive(Debug)]
+pub(crate) struct ConnectAlarm(());
+
+#[expect(unsafe_code, reason = "the C library has these functions, and they take and give numbers")]
+mod alarm {
     unsafe extern "C" {
-        safe fn signal(number: i32, handler: usize) -> usize;
+        pub(super) safe fn signal(number: i32, handler: usize) -> usize;
+        pub(super) safe fn siginterrupt(number: i32, interrupts: i32) -> i32;
+        pub(super) safe fn alarm(seconds: u32) -> u32;
+        pub(super) safe fn ualarm(microseconds: u32, interval: u32) -> u32;
     }
-    signal(SIGPIPE, IGNORE);
+}
+
+/// On every system that we know.
+const SIGALRM: i32 = 14;
+
+/// What was interrupted returns with an error; otherwise this happens again.
+extern "C" fn ring_again(_: i32) {
+    alarm::alarm(1);
+}
+
+impl ConnectAlarm {
+    /// Interrupts after this time, to the second if it is longer than one.
+    pub(crate) fn set(within: std::time::Duration) -> Self {
+        alarm::signal(SIGALRM, ring_again as *const () as usize);
+        alarm::siginterrupt(SIGALRM, 1);
+        match u32::try_from(within.as_secs()) {
+            Ok(0) => alarm::ualarm(within.subsec_micros().max(1), 0),
+            Ok(seconds) => alarm::alarm(seconds),
+            Err(_) => alarm::alarm(u32::MAX),
+        };
+        Self(())
+    }
+}
+
+impl Drop for ConnectAlarm {
+    fn drop(&mut self) {
+        alarm::alarm(0);
+    }
 }

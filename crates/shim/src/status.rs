@@ -11,7 +11,7 @@ use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
 use crate::VERSION;
-use crate::ask::{mark, reach};
+use crate::ask::connect_from_single_thread;
 use crate::wire::{Asked, MAX_HEADER, Reply};
 
 /// How long the daemon may take. Somebody looks at the screen.
@@ -60,7 +60,7 @@ pub fn line(answer: Option<&StatusAnswer>) -> String {
 /// Asks the daemon how things stand.
 pub fn ask(socket: &Path) -> Option<StatusAnswer> {
     let until = Instant::now() + WITHIN;
-    let mut stream = reach(socket, WITHIN, mark(socket).symlink_metadata().is_ok()).ok()?;
+    let mut stream = connect_from_single_thread(socket, WITHIN).ok()?;
     stream.set_read_timeout(Some(WITHIN)).ok()?;
     stream.write_all(Asked::STATUS).ok()?;
     let mut bytes = Vec::new();

@@ -108,7 +108,7 @@ fn a_decision_that_nobody_heard_is_not_counted() {
     let decided =
         Decided { call: &call, outcome: &outcome, generation: "", took_us: 1, facts: None, touched: None };
     let key = RedactionKey::open(&home.ledger()).unwrap();
-    let sealing = Sealing { key, keep_raw: false, max_payload: 1 << 20 };
+    let sealing = Sealing { key, keep_raw: false, max_payload: 1 << 20, keep_model_text: false };
     Spool::of(&home).put(&Entry::decision(&decided, &secrets).seal(&sealing).unwrap()).unwrap();
     until("it is taken in", || {
         let session = served.json("/v1/sessions/s-1");

@@ -17,6 +17,7 @@ use tenterhook_ledger::Durability;
 use tenterhook_records::sanitize;
 use tenterhook_setup::wiring;
 
+use crate::allocator::MEMORY_RELEASE;
 use crate::context::Context;
 use crate::error::CommandError;
 use crate::setup::HOOK_PROGRAMS;
@@ -82,7 +83,8 @@ impl How {
         };
         let durability = self.relaxed.then_some(Durability::Relaxed).or(settled.daemon.durability);
         let otlp = otlp(&context.env, settled.telemetry);
-        Ok(Options { listen, durability, otlp, hook_programs: HOOK_PROGRAMS })
+        let hook_programs = HOOK_PROGRAMS;
+        Ok(Options { listen, durability, otlp, hook_programs, memory_release: MEMORY_RELEASE })
     }
 }
 

@@ -120,6 +120,7 @@ impl<'a> Place<'a> {
             let mut state = self.daemon.hosted.lock();
             if !state.closed {
                 state.sessions.insert(id.to_owned(), slot);
+                self.daemon.hosted.begun.notify_one();
                 return Ok(());
             }
         }

@@ -53,9 +53,11 @@ pub(crate) async fn end_all(daemon: &Daemon) {
 
 /// Ends sessions that nobody gives work, again and again.
 pub(crate) async fn watch_idle(daemon: Arc<Daemon>) {
-    let mut looks = tokio::time::interval(LOOKS);
     loop {
-        looks.tick().await;
+        if daemon.hosted.lock().sessions.is_empty() {
+            daemon.hosted.begun.notified().await;
+        }
+        tokio::time::sleep(LOOKS).await;
         for slot in daemon.hosted.idle(Instant::now()) {
             tracing::info!(session = slot.session.id(), "a session of the agent was idle, and ends");
             daemon.hosted.take(&slot);

@@ -20,7 +20,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use tenterhook_agent::{Cancel, Session};
 use tenterhook_authority::{Action, Caller};
 use tenterhook_home::Env;
-use tokio::sync::Semaphore;
+use tokio::sync::{Notify, Semaphore};
 use tokio::time::Instant;
 
 pub(crate) use behalf::Handling;
@@ -50,6 +50,8 @@ pub(crate) struct Hosted {
     places: Arc<Shares<Holder>>,
     chains: behalf::Chains,
     models: model::Models,
+    /// A session has begun.
+    begun: Notify,
 }
 
 #[derive(Default)]
@@ -104,7 +106,13 @@ pub(crate) struct Asker<'a> {
 impl Hosted {
     pub(crate) fn new(env: &Env) -> Self {
         let (state, chains) = (Mutex::default(), behalf::Chains::default());
-        Self { state, places: Shares::new(MOST), chains, models: model::Models::of(env) }
+        Self {
+            state,
+            places: Shares::new(MOST),
+            chains,
+            models: model::Models::of(env),
+            begun: Notify::new(),
+        }
     }
 
     fn lock(&self) -> MutexGuard<'_, State> {

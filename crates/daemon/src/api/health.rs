@@ -31,7 +31,7 @@ async fn get(State(daemon): State<Arc<Daemon>>, peer: Option<Extension<Peer>>) -
 
 fn report(daemon: &Daemon) -> HealthReport {
     let base = daemon.generations.base();
-    let (guarded, unguarded) = match daemon.wiring.harnesses() {
+    let (guarded, unguarded) = match daemon.wiring.harnesses(&daemon.observers.sessions) {
         Some(known) => (
             Some(known.guarded.into_iter().collect()),
             Some(known.unguarded.into_iter().map(ToOwned::to_owned).collect()),

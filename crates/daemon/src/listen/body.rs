@@ -27,6 +27,8 @@ struct CountedBody {
 pub(super) fn count_bodies(router: Router, daemon: &Arc<Daemon>, peer: Peer) -> Router {
     let daemon = Arc::clone(daemon);
     router.layer(middleware::from_fn(move |request: Request, next: Next| {
+        let announced = usize::try_from(request.body().size_hint().lower()).unwrap_or(usize::MAX);
+        daemon.bursts.note_request(announced);
         let held = daemon.reserve_bytes(peer, 0);
         async move {
             // A stream of answers has no end, and each is read on its own.

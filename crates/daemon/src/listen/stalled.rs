@@ -4,7 +4,7 @@
 //! that no request keeps the socket from being answered.
 
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, PoisonError, Weak};
+use std::sync::{Arc, Condvar, Mutex, PoisonError, Weak};
 use std::time::{Duration, Instant};
 
 /// A thread that has been busy with one call for so long is stalled.
@@ -22,6 +22,27 @@ pub(super) struct BusyTimes {
 
 /// Milliseconds after the beginning, or 0 while the thread waits for a connection.
 pub(super) struct BusySince(AtomicU64);
+
+/// Says that threads have to be looked at. While there are threads that wait for connections, nothing is looked at.
+#[derive(Debug, Default)]
+pub(super) struct CrowdedSignal {
+    is_crowded: Mutex<bool>,
+    changed: Condvar,
+}
+
+impl CrowdedSignal {
+    pub(super) fn signal(&self) {
+        *self.is_crowded.lock().unwrap_or_else(PoisonError::into_inner) = true;
+        self.changed.notify_one();
+    }
+
+    /// Returns after the next signal, or at once if there was one.
+    pub(super) fn wait(&self) {
+        let crowded = self.is_crowded.lock().unwrap_or_else(PoisonError::into_inner);
+        let waited = self.changed.wait_while(crowded, |crowded| !*crowded);
+        *waited.unwrap_or_else(PoisonError::into_inner) = false;
+    }
+}
 
 impl BusyTimes {
     pub(super) fn new() -> Self {

@@ -23,7 +23,7 @@ use tokio::sync::watch;
 use super::body::count_bodies;
 use super::http::{self, Replayed};
 use super::identity::credentials;
-use super::stalled::{BusySince, BusyTimes, MAX_STALLED_THREADS, STALL_CHECK_INTERVAL};
+use super::stalled::{BusySince, BusyTimes, CrowdedSignal, MAX_STALLED_THREADS, STALL_CHECK_INTERVAL};
 use super::turns::Turns;
 use super::{Peer, identity, shim};
 use crate::daemon::Daemon;
@@ -52,6 +52,8 @@ struct Shared {
     waiting: AtomicUsize,
     ending: AtomicBool,
     busy: BusyTimes,
+    /// Told when no thread is left to take connections.
+    crowded: CrowdedSignal,
     /// How accounts share the threads; a home of one account has no use for that.
     turns: Option<Turns>,
 }
@@ -75,6 +77,7 @@ impl Threads {
             waiting: AtomicUsize::new(0),
             ending: AtomicBool::new(false),
             busy: BusyTimes::new(),
+            crowded: CrowdedSignal::default(),
             turns,
         });
         for _ in 0..SPARE {
@@ -89,6 +92,7 @@ impl Threads {
     pub(crate) async fn end(self, patience: Duration) {
         let shared = &self.0;
         shared.ending.store(true, Ordering::Release);
+        shared.crowded.signal();
         // Wakes whoever waits for a connection; where it does not, a connection does.
         let _ = rustix::net::shutdown(&shared.listener, rustix::net::Shutdown::Both);
         let began = tokio::time::Instant::now();
@@ -114,9 +118,22 @@ fn another(shared: &Arc<Shared>) -> std::io::Result<()> {
     started.map(drop)
 }
 
+/// Starts a thread in the place of the last one that waited for connections, or has the threads looked at.
+fn add_or_signal(shared: &Arc<Shared>) {
+    if shared.threads.load(Ordering::Acquire) >= MOST {
+        shared.crowded.signal();
+    } else if another(shared).is_err() {
+        tracing::warn!("no further thread can be started for hooks");
+        shared.crowded.signal();
+    }
+}
+
 /// Starts threads in the place of stalled ones when none is left to take connections.
 fn replace_stalled(shared: &Arc<Shared>) {
     while !shared.ending.load(Ordering::Acquire) {
+        if shared.waiting.load(Ordering::Acquire) > 0 {
+            shared.crowded.wait();
+        }
         std::thread::sleep(STALL_CHECK_INTERVAL);
         let stalled = shared.busy.stalled().min(MAX_STALLED_THREADS);
         let is_ending = shared.ending.load(Ordering::Acquire);
@@ -146,8 +163,8 @@ fn wait(shared: &Arc<Shared>) {
         match accepted {
             Ok((stream, _)) => {
                 // Without another thread those that are there come back soon enough.
-                if last && shared.threads.load(Ordering::Acquire) < MOST && another(shared).is_err() {
-                    tracing::warn!("no further thread can be started for hooks");
+                if last {
+                    add_or_signal(shared);
                 }
                 take_in_turn(shared, &since, stream);
             }

@@ -16,7 +16,7 @@ use tenterhook_home::{Home, read_file};
 
 /// The largest payload that can be kept, in bytes.
 pub(super) const MOST: usize = 16 << 20;
-const KNOWN: &[&str] = &["durability", "max_payload", "keep_raw", "sinks", "key"];
+const KNOWN: &[&str] = &["durability", "max_payload", "keep_raw", "keep_model_text", "sinks", "key"];
 
 /// How a person wants their ledger kept.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -27,6 +27,8 @@ pub struct Settings {
     pub max_payload: usize,
     /// Secrets are kept as they are.
     pub keep_raw: bool,
+    /// Requests to models and their answers are kept, instead of hashes and counts.
+    pub keep_model_text: bool,
     /// Where checkpoints go.
     pub sinks: Vec<Destination>,
     /// The key has to be sealed.
@@ -81,6 +83,7 @@ impl Default for Settings {
             durability: Durability::Durable,
             max_payload: 1 << 20,
             keep_raw: false,
+            keep_model_text: false,
             sinks: Vec::new(),
             sealed: false,
             passphrase_file: None,
@@ -143,6 +146,7 @@ impl Settings {
                 self.max_payload = most;
             }
             "keep_raw" => self.keep_raw = read(value)?,
+            "keep_model_text" => self.keep_model_text = read(value)?,
             "sinks" => {
                 let Value::List(sinks) = &value.value else {
                     return refuse("`sinks` is a list: `[{file: …}, {journal: true}]`".into());
@@ -278,7 +282,7 @@ mod tests {
     #[test]
     fn everything_can_be_said() {
         let text = format!(
-            "hooks: []\nledger:\n  durability: relaxed\n  max_payload: 4096\n  keep_raw: true\n  sinks:\n    - file: /mnt/elsewhere/checkpoint\n    - journal: true\n    - webhook: https://user:pass@example.com/in?token=x\n    - witness: https://witness.example.com\n      key: {WITNESS}\n  key: {{sealed: true, passphrase_file: /run/p}}\n"
+            "hooks: []\nledger:\n  durability: relaxed\n  max_payload: 4096\n  keep_raw: true\n  keep_model_text: true\n  sinks:\n    - file: /mnt/elsewhere/checkpoint\n    - journal: true\n    - webhook: https://user:pass@example.com/in?token=x\n    - witness: https://witness.example.com\n      key: {WITNESS}\n  key: {{sealed: true, passphrase_file: /run/p}}\n"
         );
         let (settings, problems) = Settings::read("t.yaml", &text);
         assert_eq!(problems, []);
@@ -288,6 +292,7 @@ mod tests {
                 durability: Durability::Relaxed,
                 max_payload: 4096,
                 keep_raw: true,
+                keep_model_text: true,
                 sinks: vec![
                     Destination::File("/mnt/elsewhere/checkpoint".into()),
                     Destination::Journal,
@@ -312,7 +317,7 @@ mod tests {
         for (text, said) in [
             (
                 "ledger: [1]\n",
-                "t.yaml:1:9: `ledger` must be a map; its keys are durability, max_payload, keep_raw, sinks, key",
+                "t.yaml:1:9: `ledger` must be a map; its keys are durability, max_payload, keep_raw, keep_model_text, sinks, key",
             ),
             (
                 "ledger:\n  keep_row: true\n",
@@ -320,7 +325,7 @@ mod tests {
             ),
             (
                 "ledger:\n  zzz: 1\n",
-                "t.yaml:2:3: ledger setting `zzz`: no such key: `zzz`; known: durability, max_payload, keep_raw, sinks, key",
+                "t.yaml:2:3: ledger setting `zzz`: no such key: `zzz`; known: durability, max_payload, keep_raw, keep_model_text, sinks, key",
             ),
             (
                 "ledger: {durability: relaxt}\n",

@@ -280,7 +280,12 @@ impl Writer {
         let now = (self.clock)();
         let [a, b] = [random::<8>()?, random::<8>()?].map(u64::from_be_bytes);
         let id = EventId::from_parts(now, u128::from(a) << 64 | u128::from(b));
-        let sealing = Sealing { key: RedactionKey::new([0; 32]), keep_raw: false, max_payload: 0 };
+        let sealing = Sealing {
+            key: RedactionKey::new([0; 32]),
+            keep_raw: false,
+            max_payload: 0,
+            keep_model_text: false,
+        };
         // What others wrote in it was looked at before it came to the writer.
         let entry = Entry::new(kind, id, Timestamp::from_unix_ms(now), body, None, &|_| Vec::new());
         let entry = entry.from(Origin::Cli).seal(&sealing)?;

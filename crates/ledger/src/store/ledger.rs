@@ -138,6 +138,7 @@ impl Ledger {
             key: RedactionKey::open(dir)?,
             keep_raw: options.keep_raw,
             max_payload: options.max_payload,
+            keep_model_text: options.keep_model_text,
         };
         let reports = writer.publisher().reports();
         let gather = match options.durability {

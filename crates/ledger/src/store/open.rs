@@ -199,7 +199,12 @@ mod tests {
     fn sealed(number: u64) -> crate::entry::Sealed {
         let id = tenterhook_event::EventId::from_parts(1, number.into());
         let ts = tenterhook_event::Timestamp::from_unix_ms(1);
-        let sealing = Sealing { key: RedactionKey::new([0; 32]), keep_raw: false, max_payload: 1000 };
+        let sealing = Sealing {
+            key: RedactionKey::new([0; 32]),
+            keep_raw: false,
+            max_payload: 1000,
+            keep_model_text: false,
+        };
         Entry::change(id, ts, "mode", "dev", serde_json::Value::Null, &|_| Vec::new()).seal(&sealing).unwrap()
     }
 

@@ -53,6 +53,8 @@ pub struct Options {
     pub queue: usize,
     /// Keep secrets as they are. Somebody has to want that.
     pub keep_raw: bool,
+    /// Keep requests to models and their answers, instead of hashes and counts.
+    pub keep_model_text: bool,
     /// Who signs. Without one, a key in the ledger's directory that only its owner can read.
     pub key: Option<Arc<dyn Signer>>,
     /// Where checkpoints go.
@@ -83,6 +85,7 @@ impl Options {
             batch: Batch { size: 1024, age: Duration::from_millis(5), gather: Duration::from_micros(500) },
             queue: 4096,
             keep_raw: false,
+            keep_model_text: false,
             key: None,
             sinks: Vec::new(),
             clock,
@@ -111,6 +114,9 @@ impl Options {
         };
         let mut kept =
             json!({"durability": durability, "keep_raw": self.keep_raw, "max_payload": self.max_payload});
+        if let Some(kept) = kept.as_object_mut().filter(|_| self.keep_model_text) {
+            kept.insert("keep_model_text".to_owned(), true.into());
+        }
         if let (Some(kept), Value::Object(more)) = (kept.as_object_mut(), &self.settings) {
             kept.extend(more.clone());
         }

@@ -314,7 +314,12 @@ mod tests {
     use crate::sign::SoftwareKey;
 
     fn sealed(number: u64, origin: Origin) -> Sealed {
-        let sealing = Sealing { key: RedactionKey::new([0; 32]), keep_raw: false, max_payload: 1000 };
+        let sealing = Sealing {
+            key: RedactionKey::new([0; 32]),
+            keep_raw: false,
+            max_payload: 1000,
+            keep_model_text: false,
+        };
         let (id, ts) = (EventId::from_parts(1, number.into()), tenterhook_event::Timestamp::from_unix_ms(1));
         let entry = Entry::change(id, ts, "mode", "dev", serde_json::Value::Null, &|_| Vec::new());
         entry.from(origin).seal(&sealing).unwrap()

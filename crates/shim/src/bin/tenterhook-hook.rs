@@ -10,7 +10,7 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 use std::time::Instant;
 
-use tenterhook_shim::ask::{Answer, ask};
+use tenterhook_shim::ask::{Answer, ask_from_single_thread};
 use tenterhook_shim::call::{Call, neutral_reply, project_variable};
 use tenterhook_shim::handover::{self, Handover};
 use tenterhook_shim::place::Place;
@@ -66,7 +66,7 @@ fn answer(place: &Place, call: &Call, id: &str, left: u128, payload: &[u8]) -> R
         parent: std::os::unix::process::parent_id(),
         payload_len: payload.len(),
     };
-    ask(&socket, &request, payload).map_err(|error| error.to_string())
+    ask_from_single_thread(&socket, &request, payload).map_err(|error| error.to_string())
 }
 
 /// The reply, byte for byte. One that does not reach the harness counts as none; only the exit code is

@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+
+//! The allocator of this program, and how it returns free memory to the system.
+
+use tenterhook_daemon::MemoryRelease;
+
+/// musl's allocator takes one lock for all threads; the daemon under load spends its time waiting for it.
+#[cfg(target_env = "musl")]
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+
+/// How free memory is returned to the system.
+pub(crate) const MEMORY_RELEASE: MemoryRelease = MemoryRelease { of_process, of_thread };
+
+#[cfg(all(target_os = "linux", target_env = "gnu"))]
+fn of_process() {
+    #[expect(unsafe_code, reason = "the C library has this function, and it takes and gives numbers")]
+    unsafe extern "C" {
+        safe fn malloc_trim(keep_bytes: usize) -> i32;
+    }
+    malloc_trim(0);
+}
+
+#[cfg(not(all(target_os = "linux", target_env = "gnu")))]
+fn of_process() {
+    of_thread();
+}
+
+/// glibc returns the memory of all threads at once.
+#[cfg(not(target_env = "musl"))]
+fn of_thread() {}
+
+#[cfg(target_env = "musl")]
+fn of_thread() {
+    #[expect(unsafe_code, reason = "mimalloc has this function, and it takes a flag")]
+    unsafe extern "C" {
+        safe fn mi_collect(force: bool);
+    }
+    mi_collect(true);
+}

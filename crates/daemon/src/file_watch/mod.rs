@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+
+//! When files have to be looked at again. On Linux the kernel reports changes (inotify), so that an idle daemon sleeps.
+//! What it does not report (files of network file systems, mounts) is found by looking: seldom where the file system is
+//! known to report everything, else several times a second.
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+#[cfg(target_os = "linux")]
+mod inotify;
+#[cfg(target_os = "linux")]
+mod local;
+#[cfg(target_os = "linux")]
+mod steps;
+
+/// How often files are looked at whose changes the kernel may not report.
+const UNREPORTED_POLL_INTERVAL: Duration = Duration::from_millis(300);
+/// How often files are looked at whose changes the kernel reports.
+const REPORTED_POLL_INTERVAL: Duration = Duration::from_mins(1);
+/// Changes that follow one another within this time are seen as one: a file may be emptied before it is written.
+#[cfg(target_os = "linux")]
+const SETTLE_TIME: Duration = Duration::from_millis(50);
+/// How long changes may go on before files are looked at all the same.
+#[cfg(target_os = "linux")]
+const MAX_SETTLE_TIME: Duration = Duration::from_millis(250);
+
+/// Waits for changes of files.
+#[derive(Debug, Default)]
+pub(crate) struct FileWatch {
+    #[cfg(target_os = "linux")]
+    reports: Option<inotify::ChangeReports>,
+}
+
+impl FileWatch {
+    /// Waits for changes of these files and directories from now on, instead of those before. A change that came
+    /// earlier may not be reported: look at the files after this call.
+    #[cfg(target_os = "linux")]
+    pub(crate) fn set(&mut self, paths: &[PathBuf]) {
+        if !local::are_on_local_file_systems(paths) {
+            self.reports = None;
+            return;
+        }
+        let mut reports = self.reports.take().or_else(|| inotify::ChangeReports::new().ok());
+        let complete = reports.as_mut().map(|reports| reports.set(paths));
+        if let Some(Err(error)) = &complete {
+            tracing::debug!(%error, "changes of files are not reported; they are looked at instead");
+        }
+        self.reports = reports.filter(|_| matches!(complete, Some(Ok(()))));
+    }
+
+    #[cfg(not(target_os = "linux"))]
+    pub(crate) fn set(&mut self, _: &[PathBuf]) {}
+
+    /// Returns when it is time to look at the files: soon after a change, after a while, or after `limit`.
+    #[cfg(target_os = "linux")]
+    pub(crate) async fn changed(&mut self, limit: Duration) {
+        let Some(reports) = &mut self.reports else {
+            return tokio::time::sleep(limit.min(UNREPORTED_POLL_INTERVAL)).await;
+        };
+        let limit = limit.min(REPORTED_POLL_INTERVAL);
+        if tokio::time::timeout(limit, reports.next()).await.is_err() {
+            return;
+        }
+        let settled = async { while tokio::time::timeout(SETTLE_TIME, reports.next()).await.is_ok() {} };
+        let _ = tokio::time::timeout(MAX_SETTLE_TIME, settled).await;
+    }
+
+    #[cfg(not(target_os = "linux"))]
+    pub(crate) async fn changed(&mut self, limit: Duration) {
+        tokio::time::sleep(limit.min(UNREPORTED_POLL_INTERVAL.min(REPORTED_POLL_INTERVAL))).await;
+    }
+}
+
+#[cfg(target_os = "linux")]
+#[cfg(test)]
+mod tests {
+    use std::path::Path;
+    use std::time::Instant;
+
+    use super::*;
+
+    /// Much longer than a report takes, and shorter than the time between two looks.
+    const LONG: Duration = Duration::from_secs(20);
+
+    async fn is_reported(paths: &[PathBuf], change: impl FnOnce()) -> bool {
+        let mut files = FileWatch::default();
+        files.set(paths);
+        let reports = files.reports.as_mut().unwrap();
+        change();
+        tokio::time::timeout(Duration::from_millis(300), reports.next()).await.is_ok()
+    }
+
+    fn write(path: &Path, text: &str) {
+        std::fs::write(path, text).unwrap();
+    }
+
+    #[tokio::test]
+    async fn changes_of_files_and_of_the_way_to_them_are_reported() {
+        let dir = tempfile::tempdir().unwrap();
+        let at = |name: &str| dir.path().join(name);
+        let file = [at("config/policy.yaml")];
+        assert!(is_reported(&file, || std::fs::create_dir(at("config")).unwrap()).await);
+        assert!(is_reported(&file, || write(&file[0], "a")).await);
+        assert!(is_reported(&file, || write(&file[0], "b")).await);
+        write(&at("new"), "c");
+        assert!(is_reported(&file, || std::fs::rename(at("new"), &file[0]).unwrap()).await);
+        assert!(is_reported(&file, || std::fs::rename(at("config"), at("away")).unwrap()).await);
+        assert!(is_reported(&file, || std::fs::rename(at("away"), at("config")).unwrap()).await);
+        assert!(is_reported(&file, || std::fs::remove_file(&file[0]).unwrap()).await);
+        assert!(!is_reported(&file, || write(&at("config/other.yaml"), "")).await, "another file");
+        assert!(is_reported(&[at("config")], || write(&at("config/third.yaml"), "")).await, "a directory");
+    }
+
+    #[tokio::test]
+    async fn a_file_that_is_emptied_and_written_is_looked_at_once_and_soon() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("policy.yaml");
+        write(&path, "old");
+        let mut files = FileWatch::default();
+        files.set(std::slice::from_ref(&path));
+        let began = Instant::now();
+        let writing = path.clone();
+        let writer = std::thread::spawn(move || {
+            write(&writing, "");
+            std::thread::sleep(SETTLE_TIME / 5);
+            write(&writing, "new");
+        });
+        files.changed(LONG).await;
+        assert_eq!(std::fs::read_to_string(&path).unwrap(), "new");
+        assert!(began.elapsed() < LONG / 2, "{:?}", began.elapsed());
+        writer.join().unwrap();
+        let again = tokio::time::timeout(MAX_SETTLE_TIME, files.changed(LONG)).await;
+        assert!(again.is_err(), "nothing is left to report");
+    }
+
+    #[tokio::test]
+    async fn what_the_kernel_does_not_report_is_looked_at_often() {
+        let mut files = FileWatch::default();
+        files.set(&["/proc/self/status".into()]);
+        assert!(files.reports.is_none());
+        let began = Instant::now();
+        files.changed(Duration::MAX).await;
+        assert!(began.elapsed() < LONG / 2, "{:?}", began.elapsed());
+    }
+}

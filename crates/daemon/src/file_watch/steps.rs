@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+
+//! Which directories and files have to be watched to notice every change of what a path leads to.
+
+use std::ffi::OsString;
+use std::path::{Component, Path, PathBuf};
+
+/// A path may lead through so many links.
+const MAX_LINKS: usize = 40;
+
+/// Something to watch.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) enum Step {
+    /// A directory on the way: it may be moved or removed.
+    Passed(PathBuf),
+    /// A directory in which this name may come, go or become another file.
+    Named(PathBuf, OsString),
+    /// What is at the end: its content or attributes may change.
+    Reached(PathBuf),
+}
+
+/// Follows a path through its links, as the kernel does when it opens it.
+pub(super) fn follow(path: &Path) -> Vec<Step> {
+    let (mut steps, mut links) = (Vec::new(), 0);
+    let mut left: Vec<OsString> = names(path);
+    let mut here = PathBuf::from("/");
+    while let Some(name) = left.pop() {
+        if name == ".." {
+            here.pop();
+            continue;
+        }
+        let next = here.join(&name);
+        let target = fs_err::read_link(&next).ok();
+        // A directory that is moved away reports that itself. Links and files do not, and neither does what is missing.
+        let is_passed = target.is_none() && next.is_dir() && !left.is_empty();
+        if !is_passed {
+            steps.push(Step::Named(here.clone(), name));
+        }
+        match target {
+            Some(target) => {
+                links += 1;
+                if links > MAX_LINKS {
+                    return steps;
+                }
+                left.extend(names(&target));
+                if target.is_absolute() {
+                    here = PathBuf::from("/");
+                }
+            }
+            None if is_passed => {
+                steps.push(Step::Passed(next.clone()));
+                here = next;
+            }
+            None => {
+                if next.exists() && left.is_empty() {
+                    steps.push(Step::Reached(next));
+                }
+                return steps;
+            }
+        }
+    }
+    // The path ends in a directory that was reached by a name: `..` or `/`.
+    steps.push(Step::Reached(here));
+    steps
+}
+
+/// The names of a path, last one first.
+fn names(path: &Path) -> Vec<OsString> {
+    let name = |component: Component<'_>| match component {
+        Component::Normal(name) => Some(name.to_owned()),
+        Component::ParentDir => Some(OsString::from("..")),
+        Component::CurDir | Component::RootDir | Component::Prefix(_) => None,
+    };
+    path.components().rev().filter_map(name).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use std::os::unix::fs::symlink;
+
+    use super::*;
+
+    fn named(dir: &Path, name: &str) -> Step {
+        Step::Named(dir.to_owned(), name.into())
+    }
+
+    #[test]
+    fn links_are_followed_and_each_of_them_is_watched() {
+        let dir = tempfile::tempdir().unwrap();
+        let dir = dir.path().canonicalize().unwrap();
+        std::fs::create_dir_all(dir.join("real/rules")).unwrap();
+        symlink("real", dir.join("turned")).unwrap();
+        symlink("../file", dir.join("real/rules/policy")).unwrap();
+        std::fs::write(dir.join("real/file"), "").unwrap();
+        let steps = follow(&dir.join("turned/rules/policy"));
+        for step in [
+            named(&dir, "turned"),
+            Step::Passed(dir.join("real")),
+            Step::Passed(dir.join("real/rules")),
+            named(&dir.join("real/rules"), "policy"),
+            named(&dir.join("real"), "file"),
+            Step::Reached(dir.join("real/file")),
+        ] {
+            assert!(steps.contains(&step), "{step:?} in {steps:?}");
+        }
+    }
+
+    #[test]
+    fn what_is_missing_is_waited_for_where_it_would_come() {
+        let dir = tempfile::tempdir().unwrap();
+        let dir = dir.path().canonicalize().unwrap();
+        let steps = follow(&dir.join("a/b/c"));
+        assert_eq!(steps.last(), Some(&named(&dir, "a")));
+        symlink("loop", dir.join("loop")).unwrap();
+        assert!(follow(&dir.join("loop")).len() < 100);
+    }
+}

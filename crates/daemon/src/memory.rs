@@ -1,0 +1,140 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+
+//! Memory after a burst of calls. Allocators keep what was freed: after 2,000 concurrent calls that is several hundred
+//! megabytes, which a daemon would hold for weeks. When a burst is over, free memory is returned to the system.
+
+use std::cell::Cell;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::time::Duration;
+
+use tokio::sync::Notify;
+
+use crate::daemon::Daemon;
+
+/// So many calls under way at the same time are a burst.
+const BURST_CALLS: usize = 32;
+/// A request of this size leaves as much memory behind as a burst.
+const LARGE_REQUEST_BYTES: usize = 4 * 1024 * 1024;
+/// A burst is over when nothing of it was seen for so long.
+const QUIET_AFTER_BURST: Duration = Duration::from_secs(5);
+
+/// How free memory is returned to the system. The program chooses the allocator, so it says how.
+#[derive(Debug, Clone, Copy)]
+pub struct MemoryRelease {
+    /// Returns what is free in the whole process. Called once after each burst.
+    pub of_process: fn(),
+    /// Returns what is free in the heap of the calling thread, for allocators where no other thread can do that.
+    /// Called on each thread of the runtime after each burst.
+    pub of_thread: fn(),
+}
+
+/// Notices bursts. Costs nothing while there is none: no timer runs.
+#[derive(Debug, Default)]
+pub(crate) struct BurstWatch {
+    is_seen: AtomicBool,
+    seen: Notify,
+}
+
+impl BurstWatch {
+    /// Notes how many calls are under way.
+    pub(crate) fn note_calls(&self, calls: usize) {
+        if calls >= BURST_CALLS {
+            self.note();
+        }
+    }
+
+    /// Notes the size of a request.
+    pub(crate) fn note_request(&self, bytes: usize) {
+        if bytes >= LARGE_REQUEST_BYTES {
+            self.note();
+        }
+    }
+
+    /// Notes that much memory was used for a moment.
+    pub(crate) fn note(&self) {
+        if !self.is_seen.swap(true, Ordering::Relaxed) {
+            self.seen.notify_one();
+        }
+    }
+
+    /// Returns when a burst is over.
+    async fn wait_for_end(&self) {
+        self.seen.notified().await;
+        while self.is_seen.swap(false, Ordering::Relaxed) {
+            tokio::time::sleep(QUIET_AFTER_BURST).await;
+        }
+    }
+}
+
+/// Counts releases, so that each thread of the runtime takes part in each once.
+#[derive(Debug, Default)]
+pub(crate) struct ReleaseCount(AtomicU64);
+
+impl ReleaseCount {
+    /// Called when a thread of the runtime has nothing to do.
+    pub(crate) fn release_if_due(&self, release: MemoryRelease) {
+        thread_local!(static RELEASED: Cell<u64> = const { Cell::new(0) });
+        let due = self.0.load(Ordering::Relaxed);
+        if RELEASED.replace(due) != due {
+            (release.of_thread)();
+        }
+    }
+}
+
+/// Returns memory to the system after each burst.
+pub(crate) async fn watch(daemon: Arc<Daemon>, release: MemoryRelease, count: Arc<ReleaseCount>) {
+    loop {
+        daemon.bursts.wait_for_end().await;
+        count.0.fetch_add(1, Ordering::Relaxed);
+        // Each of them wakes a thread, which releases its memory before it waits again.
+        for _ in 0..tokio::runtime::Handle::current().metrics().num_workers() {
+            tokio::spawn(tokio::task::yield_now());
+        }
+        if tokio::task::spawn_blocking(release.of_process).await.is_err() {
+            tracing::warn!("free memory could not be returned to the system");
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test(start_paused = true)]
+    async fn a_burst_is_over_when_nothing_of_it_was_seen_for_a_while() {
+        let bursts = Arc::new(BurstWatch::default());
+        bursts.note_calls(BURST_CALLS - 1);
+        bursts.note_request(LARGE_REQUEST_BYTES - 1);
+        let quiet = tokio::time::timeout(QUIET_AFTER_BURST * 10, bursts.wait_for_end()).await;
+        assert!(quiet.is_err(), "a few calls are no burst");
+        let began = tokio::time::Instant::now();
+        let watching = Arc::clone(&bursts);
+        let watched = tokio::spawn(async move { watching.wait_for_end().await });
+        for _ in 0..4 {
+            bursts.note_calls(BURST_CALLS);
+            tokio::time::sleep(QUIET_AFTER_BURST / 2).await;
+        }
+        assert!(!watched.is_finished(), "it goes on");
+        watched.await.unwrap();
+        assert!(began.elapsed() >= QUIET_AFTER_BURST * 2 && began.elapsed() <= QUIET_AFTER_BURST * 4);
+    }
+
+    #[test]
+    fn each_thread_takes_part_in_each_release_once() {
+        static CALLED: AtomicU64 = AtomicU64::new(0);
+        let of_thread = || {
+            CALLED.fetch_add(1, Ordering::Relaxed);
+        };
+        let (release, count) = (MemoryRelease { of_process: || (), of_thread }, ReleaseCount::default());
+        count.release_if_due(release);
+        assert_eq!(CALLED.load(Ordering::Relaxed), 0, "nothing is due");
+        count.0.fetch_add(1, Ordering::Relaxed);
+        std::thread::scope(|scope| {
+            for _ in 0..2 {
+                scope.spawn(|| (0..3).for_each(|_| count.release_if_due(release)));
+            }
+        });
+        assert_eq!(CALLED.load(Ordering::Relaxed), 2);
+    }
+}

@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+
+//! Requests to models and their answers. A request repeats the whole conversation, so that a record of every model call
+//! would hold each message many times; unless a user wants that, a record holds their hash and counts.
+
+use serde_json::{Map, Value, json};
+use sha2::{Digest, Sha256};
+use tenterhook_event::Tokens;
+
+use crate::hash::hex;
+
+/// Where the messages of a request are, in the formats of model APIs.
+const MESSAGE_LISTS: &[&str] = &["messages", "contents", "input"];
+/// Where requests and answers name the model.
+const MODEL_NAMES: &[&str] = &["/model", "/model/name", "/modelVersion"];
+
+/// Replaces requests and answers in a payload, and what hooks make of them, by what can be said about them without
+/// their text.
+pub(crate) fn summarize_model_text(payload: &mut Value) {
+    for key in ["model_request", "model_response"] {
+        if let Some(value) = payload.get_mut("detail").and_then(|detail| detail.get_mut(key)) {
+            *value = summary(value);
+        }
+    }
+    let modifications = payload.get_mut("modifications").and_then(Value::as_array_mut);
+    for modification in modifications.into_iter().flatten() {
+        let of = modification.get("of").and_then(Value::as_str);
+        if matches!(of, Some("model-request" | "model-response"))
+            && let Some(value) = modification.get_mut("value")
+        {
+            *value = summary(value);
+        }
+    }
+}
+
+/// Hash and length of the JSON text; and, as far as they are known, the number of messages, the model, its tokens in the
+/// words of our own agent, and how many fit into its context. Sessions read these as they read an answer.
+fn summary(value: &Value) -> Value {
+    let text = value.to_string();
+    let mut summary = Map::new();
+    summary.insert("sha256".to_owned(), hex(&Sha256::digest(text.as_bytes())).into());
+    summary.insert("bytes".to_owned(), text.len().into());
+    let messages = MESSAGE_LISTS.iter().find_map(|key| value.get(key)?.as_array());
+    if let Some(messages) = messages {
+        summary.insert("messages".to_owned(), messages.len().into());
+    }
+    if let Some(model) = MODEL_NAMES.iter().find_map(|place| value.pointer(place)?.as_str()) {
+        summary.insert("model".to_owned(), model.into());
+    }
+    if let Some(tokens) = Tokens::of_answer(value) {
+        let usage = json!({
+            "input_tokens": tokens.prompt(), "output_tokens": tokens.output,
+            "cache_read_tokens": tokens.cache_read, "cache_write_tokens": tokens.cache_write,
+        });
+        summary.insert("usage".to_owned(), usage);
+    }
+    if let Some(limit) = Tokens::context_limit_of(value) {
+        summary.insert("context_limit".to_owned(), limit.into());
+    }
+    Value::Object(summary)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_record_of_a_model_call_has_hashes_and_counts_but_no_text() {
+        let request = json!({"model": "m-1", "messages": [{"role": "user", "content": "private words"}, {}]});
+        let answer = json!({"modelVersion": "m-1-b", "contextWindow": 4096, "candidates": [{"finishReason": "STOP", "text": "private"}],
+            "usageMetadata": {"promptTokenCount": 110, "candidatesTokenCount": 2, "cachedContentTokenCount": 100}});
+        let tokens = Tokens::of_answer(&answer);
+        let change = |of: &str| json!({"of": of, "merge": "deep", "value": {"text": "private"}});
+        let mut payload = json!({
+            "detail": {"model_request": request, "model_response": answer, "prompt": "kept"},
+            "modifications": [change("model-request"), change("model-response"),
+                {"of": "tool-input", "value": {"command": "kept"}}],
+        });
+        summarize_model_text(&mut payload);
+        assert!(!payload.to_string().contains("private"), "{payload}");
+        let shown = &payload["detail"]["model_request"];
+        assert_eq!((&shown["messages"], &shown["model"]), (&json!(2), &json!("m-1")));
+        assert_eq!(shown["bytes"], request.to_string().len());
+        assert_eq!(shown["sha256"], hex(&Sha256::digest(request.to_string())));
+        let shown = &payload["detail"]["model_response"];
+        assert_eq!((Tokens::of_answer(shown), &shown["model"]), (tokens, &json!("m-1-b")));
+        assert!(tokens.is_some());
+        assert_eq!(Tokens::context_limit_of(shown), Some(4096));
+        assert_eq!(payload["detail"]["prompt"], "kept");
+        assert_eq!(payload["modifications"][2]["value"]["command"], "kept");
+    }
+
+    #[test]
+    fn a_piece_of_a_stream_says_nothing_of_tokens() {
+        let piece = json!({"candidates": [{"text": "a"}], "usageMetadata": {"promptTokenCount": 5}});
+        assert_eq!(summary(&piece).get("usage"), None);
+    }
+}

@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+
+//! Habits of a daemon that runs for weeks: it returns memory after a burst of calls, and sleeps while there is nothing
+//! to do.
+
+use std::io::{Read, Write};
+use std::os::unix::net::UnixStream;
+use std::path::Path;
+use std::sync::Barrier;
+use std::time::Duration;
+
+use serde_json::json;
+
+use crate::daemon::{PATIENCE, Served, until};
+use crate::faults::rounds;
+
+/// What is kept after a burst at most, without the program's own text, in kB.
+const MAX_KEPT_KB: u64 = 64 * 1024;
+/// A file of this size is written by each call of a burst.
+const CONTENT_BYTES: usize = 60_000;
+
+/// How long an idle daemon is watched.
+const WATCHED_FOR: Duration = Duration::from_secs(15);
+/// How often its threads may wake in that time: once in five seconds, and one look at the files a minute.
+const MAX_WAKE_UPS: u64 = 3 + 8;
+
+/// How often the threads of the daemon have gone to sleep.
+fn sleeps(served: &Served) -> u64 {
+    let tasks = std::fs::read_dir(format!("/proc/{}/task", served.pid().as_raw_nonzero())).unwrap();
+    let count = |task: std::fs::DirEntry| {
+        // A thread may end meanwhile.
+        let status = std::fs::read_to_string(task.path().join("status")).unwrap_or_default();
+        let line = status.lines().find_map(|line| line.strip_prefix("voluntary_ctxt_switches:"));
+        line.map_or(0, |line| line.trim().parse::<u64>().unwrap())
+    };
+    tasks.map(|task| count(task.unwrap())).sum()
+}
+
+#[test]
+fn an_idle_daemon_sleeps() {
+    let served = Served::new();
+    served.hook(&served.test.bash("ls"));
+    // Memory is returned, and threads that have nothing to do end.
+    std::thread::sleep(Duration::from_secs(18));
+    let before = sleeps(&served);
+    std::thread::sleep(WATCHED_FOR);
+    let wake_ups = sleeps(&served).saturating_sub(before);
+    assert!(wake_ups <= MAX_WAKE_UPS, "{wake_ups} in {WATCHED_FOR:?}");
+}
+
+/// A number from the kernel's description of the daemon.
+fn status_number(served: &Served, name: &str) -> u64 {
+    let status = std::fs::read_to_string(format!("/proc/{}/status", served.pid().as_raw_nonzero())).unwrap();
+    let line = status.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(':')).unwrap();
+    line.split_whitespace().next().unwrap().parse().unwrap()
+}
+
+/// One call that writes a file. Says whether it was answered.
+fn write_file(socket: &Path, number: usize, begin: &Barrier) -> bool {
+    let line = format!("let total_{number} = total + weight * {number};\n");
+    let payload = json!({
+        "session_id": format!("session-{}", number % 100), "cwd": "/", "hook_event_name": "PreToolUse",
+        "tool_name": "Write", "tool_use_id": format!("call-{number}"),
+        "tool_input": {"file_path": format!("/tmp/{number}.rs"), "content": line.repeat(CONTENT_BYTES / line.len())},
+    });
+    let payload = payload.to_string();
+    let request = format!(
+        "POST /v1/hooks/claude-code/pre-tool-use HTTP/1.1\r\nHost: tenterhook\r\nConnection: close\r\nContent-Length: {}\r\n\r\n{payload}",
+        payload.len()
+    );
+    begin.wait();
+    let Ok(mut stream) = UnixStream::connect(socket) else { return false };
+    stream.set_read_timeout(Some(PATIENCE)).unwrap();
+    let mut reply = String::new();
+    // A call that comes too late is refused, and that is all right: it took memory as well.
+    stream.write_all(request.as_bytes()).is_ok()
+        && stream.read_to_string(&mut reply).is_ok()
+        && reply.contains(" 200 ")
+}
+
+#[test]
+fn memory_is_returned_after_a_burst_of_calls() {
+    let served = Served::new();
+    let calls = rounds(500, 2_000);
+    let (socket, begin) = (served.socket(), Barrier::new(calls));
+    let answered = std::thread::scope(|scope| {
+        let ask = |number| {
+            let (socket, begin) = (&socket, &begin);
+            let small = std::thread::Builder::new().stack_size(128 * 1024);
+            small.spawn_scoped(scope, move || write_file(socket, number, begin)).unwrap()
+        };
+        let asking: Vec<_> = (0..calls).map(ask).collect();
+        asking.into_iter().map(|asked| usize::from(asked.join().unwrap())).sum::<usize>()
+    });
+    assert!(answered > calls / 2, "{answered} of {calls} calls were answered");
+    let used = status_number(&served, "RssAnon");
+    assert!(used > MAX_KEPT_KB, "no burst: {used} kB");
+    until("the memory is returned", || (status_number(&served, "RssAnon") <= MAX_KEPT_KB).then_some(()));
+    if calls == 2_000 {
+        std::thread::sleep(Duration::from_secs(45));
+        let resident = status_number(&served, "VmRSS");
+        assert!(resident <= 120 * 1024, "{resident} kB a minute after {calls} calls");
+    }
+}
