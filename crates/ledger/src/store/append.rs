@@ -250,8 +250,8 @@ impl Writer {
         if last {
             self.head = Some(seq);
         }
-        let stored = payload.and_then(|payload| payload.bytes.as_deref()).unwrap_or_default();
-        self.tidy.wrote(stored.len() + bytes.len());
+        let stored = payload.and_then(|payload| payload.bytes.as_deref());
+        self.tidy.wrote(stored.map_or(0, <[u8]>::len) + bytes.len());
         let values = [
             Some(kind),
             columns.source.as_deref(),
@@ -260,7 +260,7 @@ impl Writer {
             columns.verdict.as_deref(),
             columns.rule.as_deref(),
         ];
-        self.block.add(&self.connection, (id, seq), ts, values, [bytes, stored])?;
+        self.block.add(&self.connection, (id, seq), ts, values, (bytes, stored))?;
         if let Some(other) = &entry.supersedes
             && let Some(other) = self.block.find(&self.connection, &other.to_string())?
         {

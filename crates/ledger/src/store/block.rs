@@ -11,7 +11,7 @@ use std::collections::HashMap;
 
 use rusqlite::{Connection, OptionalExtension, Row, params};
 
-use super::counters;
+use super::counters::{self, BlockCounts, CounterKey};
 use super::rows::{signed, unsigned};
 use super::text_filter::{self, TextFilter};
 
@@ -38,11 +38,18 @@ pub(crate) struct Values {
 pub(crate) struct Block {
     number: u64,
     values: Values,
-    /// Texts of all its leaves; nothing if some were written by an earlier run.
-    texts: Option<TextFilter>,
+    /// Texts and counts of all its leaves; nothing if some were written by an earlier run.
+    index: Option<OpenIndex>,
     ids: HashMap<String, u64>,
     /// The largest id that is filed: larger ones need not be looked for.
     newest: String,
+}
+
+/// What the leaves of a block will be searched and counted by.
+#[derive(Debug, Default)]
+struct OpenIndex {
+    texts: TextFilter,
+    counts: BlockCounts,
 }
 
 /// The first leaf that is not filed.
@@ -174,7 +181,7 @@ impl Block {
         let mut block = Self { number, newest: newest.unwrap_or_default(), ..Self::default() };
         each_row(connection, number, |row| block.add_row(row))?;
         // Reading their texts would make every opening slower; it is done when the block is full.
-        block.texts = block.ids.is_empty().then(TextFilter::default);
+        block.index = block.ids.is_empty().then(OpenIndex::default);
         Ok(block)
     }
 
@@ -199,12 +206,14 @@ impl Block {
         (id, seq): (String, u64),
         ts: i64,
         values: [Option<&str>; FIELDS.len()],
-        texts: [&[u8]; 2],
+        (bytes, payload): (&[u8], Option<&[u8]>),
     ) -> rusqlite::Result<()> {
-        if let Some(filter) = &mut self.texts {
-            for text in texts {
-                filter.add(text);
-            }
+        if let Some(index) = &mut self.index {
+            index.texts.add(bytes);
+            index.texts.add(payload.unwrap_or_default());
+            let [kind, source, session, tool, verdict, rule] = values;
+            let hour = u64::try_from(ts).unwrap_or(0) / counters::HOUR_MS;
+            index.counts.add(&CounterKey { hour, session, source, kind, tool, verdict, rule }, payload);
         }
         self.ids.insert(id, seq);
         self.values.add(ts, values);
@@ -213,13 +222,15 @@ impl Block {
 
     fn file(&mut self, connection: &Connection) -> rusqlite::Result<()> {
         self.values.file(connection, self.number)?;
-        counters::count_block(connection, self.number)?;
-        let bits = match &mut self.texts {
-            Some(texts) => texts.take(),
-            None => TextFilter::of_block(connection, self.number)?,
+        let bits = if let Some(index) = &mut self.index {
+            index.counts.store(connection, self.number)?;
+            index.texts.take()
+        } else {
+            counters::count_block(connection, self.number)?;
+            TextFilter::of_block(connection, self.number)?
         };
         text_filter::store(connection, self.number, &bits)?;
-        self.texts.get_or_insert_default();
+        self.index.get_or_insert_default();
         let (first, last) = self.values.times();
         connection
             .prepare_cached("INSERT INTO blocks (block, first_ts, last_ts) VALUES (?1, ?2, ?3)")?

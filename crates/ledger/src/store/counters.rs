@@ -6,6 +6,8 @@
 //! Each is a sum: taking something away subtracts what the records were and adds what is left of them, and
 //! `verify` compares the sums without keeping any in memory.
 
+use std::collections::HashMap;
+use std::fmt::Write as _;
 use std::hash::{BuildHasher, RandomState};
 
 use rusqlite::types::ValueRef;
@@ -116,6 +118,79 @@ fn count(connection: &Connection, first: u64, last: u64, sign: i64) -> rusqlite:
 /// Counts the records of a block that became full.
 pub(crate) fn count_block(connection: &Connection, block: u64) -> rusqlite::Result<()> {
     count(connection, block * BLOCK, block * BLOCK + BLOCK - 1, 1)
+}
+
+/// The counts of a block that is not full yet, so that its records need not be read again when it is.
+#[derive(Debug, Default)]
+pub(crate) struct BlockCounts {
+    /// By the columns of the key, joined.
+    counts: HashMap<String, (OwnedCounterKey, Counts)>,
+    /// Used for every record, so that none needs memory of its own.
+    joined: String,
+}
+
+#[derive(Debug)]
+struct OwnedCounterKey {
+    hour: u64,
+    /// Session, source, kind, tool, verdict and rule.
+    values: [Option<String>; 6],
+}
+
+// === impl BlockCounts ===
+
+impl BlockCounts {
+    /// Counts a record that was just written, with this stored payload.
+    pub(crate) fn add(&mut self, key: &CounterKey<'_>, payload: Option<&[u8]>) {
+        let values = [key.session, key.source, key.kind, key.tool, key.verdict, key.rule];
+        self.joined.clear();
+        // Lengths keep keys apart, whatever characters are in them. Writing to a string cannot fail.
+        let _ = write!(self.joined, "{}", key.hour);
+        for value in values {
+            let _ = match value {
+                Some(value) => write!(self.joined, " {}:{value}", value.len()),
+                None => write!(self.joined, " -"),
+            };
+        }
+        if !self.counts.contains_key(&self.joined) {
+            let owned =
+                OwnedCounterKey { hour: key.hour, values: values.map(|value| value.map(str::to_owned)) };
+            self.counts.insert(self.joined.clone(), (owned, Counts::default()));
+        }
+        if let Some((_, counts)) = self.counts.get_mut(&self.joined) {
+            counts.records += 1;
+            if let Some(payload) = payload {
+                counts.payloads += 1;
+                counts.payload_bytes += u64::try_from(payload.len()).unwrap_or(u64::MAX);
+            }
+        }
+    }
+
+    /// Adds the counts of the block that became full to the counters, and begins with the next block.
+    pub(crate) fn store(&mut self, connection: &Connection, block: u64) -> rusqlite::Result<()> {
+        let range = [signed(block * BLOCK), signed(block * BLOCK + BLOCK - 1)];
+        let sql = "SELECT 1 FROM undelivered WHERE seq BETWEEN ?1 AND ?2";
+        if connection.prepare_cached(sql)?.exists(range)? {
+            self.counts.clear();
+            return count_block(connection, block);
+        }
+        let sql = format!(
+            "INSERT INTO counters ({KEY_COLUMNS}, {COUNT_COLUMNS})
+                VALUES (?1, coalesce(?2, 0), coalesce(?3, 0), ?4, coalesce(?5, 0), coalesce(?6, 0), coalesce(?7, 0),
+                    ?8, 0, ?9, ?10, 0, 0)
+            ON CONFLICT DO UPDATE SET records = records + excluded.records,
+                payloads = payloads + excluded.payloads, payload_bytes = payload_bytes + excluded.payload_bytes"
+        );
+        let mut insert = connection.prepare_cached(&sql)?;
+        for (key, counts) in self.counts.drain().map(|(_, counted)| counted) {
+            let [session, source, kind, tool, verdict, rule] = &key.values;
+            let [hour, records, payloads, bytes] =
+                [key.hour, counts.records, counts.payloads, counts.payload_bytes].map(signed);
+            insert.execute(params![
+                hour, session, source, kind, tool, verdict, rule, records, payloads, bytes
+            ])?;
+        }
+        Ok(())
+    }
 }
 
 /// Changes records `from..=to` and keeps the counters right. `end` is the first record that is not counted.
