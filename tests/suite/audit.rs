@@ -107,7 +107,7 @@ fn a_report_can_be_narrowed() {
         "{}",
         ran.stderr
     );
-    assert!(ran.stderr.contains("claude-code, codex, gemini, opencode, copilot"), "{}", ran.stderr);
+    assert!(ran.stderr.contains("claude-code, codex, gemini, opencode, pi, copilot"), "{}", ran.stderr);
     let ran = TestContext::new().run(&["audit"]);
     assert_eq!((ran.exit, ran.stdout.lines().next()), (0, Some("no transcripts found")));
     assert!(ran.stdout.contains(".claude/projects"), "the searched places are named: {}", ran.stdout);

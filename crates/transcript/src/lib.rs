@@ -12,6 +12,7 @@ mod find;
 mod gemini;
 mod lines;
 mod opencode;
+mod pi;
 mod teller;
 #[cfg(test)]
 mod tests;
@@ -34,6 +35,7 @@ pub const TRANSCRIPTS: &[(&str, Transcripts)] = &[
     ("gemini", gemini::TRANSCRIPTS),
     ("opencode", opencode::TRANSCRIPTS),
     ("copilot", copilot::TRANSCRIPTS),
+    ("pi", pi::TRANSCRIPTS),
 ];
 
 /// The transcripts of a harness; `None`: they are not read.

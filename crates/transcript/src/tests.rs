@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
 //! What the pinned clients left on disk, event by event. `tests/fixtures/transcripts` is a home in which each of
-//! them was given the same work: write a file, fail, delete a directory, ask an MCP server, start a subagent.
+//! them was given the same work: write a file, fail, delete a directory, ask an MCP server, start a subagent. pi, which has
+//! no subagents, ran a script in its place: `tests/fixtures/pi-transcripts`.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -17,8 +18,9 @@ use tenterhook_harness_install::Ground;
 /// A copy of the fixtures in which OpenCode's database is one.
 fn home() -> tempfile::TempDir {
     let dir = tempfile::tempdir().unwrap();
-    let fixtures = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/fixtures/transcripts");
-    copy(&fixtures, dir.path());
+    let fixtures = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/fixtures");
+    copy(&fixtures.join("transcripts"), dir.path());
+    copy(&fixtures.join("pi-transcripts"), dir.path());
     let sql = dir.path().join(".local/share/opencode/opencode.sql");
     let database = rusqlite::Connection::open(sql.with_extension("db")).unwrap();
     database.execute_batch("PRAGMA journal_mode = WAL").unwrap();

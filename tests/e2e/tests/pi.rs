@@ -31,8 +31,8 @@ fn a_command_in_a_script_is_judged() -> Result<()> {
     let precious = world.precious()?;
     let _daemon = world.serve()?;
     let code = format!(
-        "const erase = ['r', 'm'].join('') + ' -rf {}'; const all = await Promise.allSettled(\
-         [tools.bash({{command: erase}}), tools.bash({{command: 'touch beside.txt'}})]); text(all)",
+        "const line = ['r', 'm'].join('') + ' -rf {}'; const all = await Promise.allSettled(\
+         [tools.bash({{command: line}}), tools.bash({{command: 'touch beside.txt'}})]); text(all)",
         precious.display()
     );
     let script = Script::new().turn(Turn::from(ToolCall::new("codemode", json!({"code": code}))));

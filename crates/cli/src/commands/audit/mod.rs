@@ -28,7 +28,7 @@ use crate::intake;
 const SESSIONS: usize = 4096;
 
 const EXAMPLES: &str = "\
-Reads what Claude Code, Codex, Gemini CLI, OpenCode and Copilot CLI have written down of their sessions, and
+Reads what Claude Code, Codex, Gemini CLI, OpenCode, Copilot CLI and pi have written down of their sessions, and
 judges every tool call as if it were made now: by the packs, the organisation's rules and your policy.yaml, or
 FILE in its place. Nothing has to be installed. Files are only read, nothing in them is run or sent anywhere,
 and secrets are taken out of what is shown. Paths are judged by their letters, and a project's own rules do not

@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+
+//! pi's transcripts: `sessions/--<directory>--/<time>_<session>.jsonl`. Entries form a tree; every branch of it happened, so
+//! that all entries are read in the order of the file.
+
+use std::path::Path;
+
+use serde_json::{Map, Value};
+use tenterhook_harness::keys;
+
+use crate::{Around, Ended, Teller, Transcripts, json_lines};
+
+pub(super) const TRANSCRIPTS: Transcripts = Transcripts {
+    variables: &["PI_CODING_AGENT_DIR", "PI_CODING_AGENT_SESSION_DIR"],
+    places: |ground| {
+        let own = ground.variable("PI_CODING_AGENT_SESSION_DIR");
+        let usual = || Some(ground.variable_or("PI_CODING_AGENT_DIR", ".pi/agent")?.join("sessions"));
+        own.or_else(usual).into_iter().collect()
+    },
+    is_one: |path| path.iter().count() <= 2 && path.extension().is_some_and(|extension| extension == "jsonl"),
+    read,
+    usage: None,
+};
+
+/// Kinds of entries in which no tool is called.
+const BESIDE: &[&str] = &[
+    "branch_summary",
+    "compaction",
+    "context_edit",
+    "custom",
+    "custom_message",
+    "label",
+    "session_info",
+    "thinking_level_change",
+    "usage",
+];
+
+fn read(path: &Path, teller: &mut Teller<'_>) -> std::io::Result<()> {
+    let mut known = Around::default();
+    json_lines(path, teller, &mut |entry, teller| {
+        known.ts = keys::id(&entry, &["timestamp"]).and_then(|ts| ts.parse().ok());
+        match entry.get("type").and_then(Value::as_str).unwrap_or_default() {
+            "session" => {
+                known.session = keys::id(&entry, &["id"]);
+                known.cwd = keys::id(&entry, &["cwd"]);
+                known.project.clone_from(&known.cwd);
+                teller.session(&known);
+            }
+            "model_change" => known.model = keys::id(&entry, &["modelId"]).or_else(|| known.model.take()),
+            "message" => {
+                let mark = keys::id(&entry, &["id"]).unwrap_or_default();
+                if let Some(message) = entry.get("message").and_then(Value::as_object) {
+                    read_message(message, &mark, &known, teller);
+                }
+            }
+            kind if BESIDE.contains(&kind) => {}
+            kind => teller.unknown(kind),
+        }
+    })
+}
+
+fn read_message(message: &Map<String, Value>, mark: &str, known: &Around, teller: &mut Teller<'_>) {
+    let around =
+        Around { model: keys::id(message, &["model"]).or_else(|| known.model.clone()), ..known.clone() };
+    match message.get("role").and_then(Value::as_str).unwrap_or_default() {
+        "user" => teller.prompt(&around, mark, &content_text(message)),
+        "assistant" => {
+            let parts = message.get("content").and_then(Value::as_array).into_iter().flatten();
+            let calls = parts.filter(|part| part.get("type").and_then(Value::as_str) == Some("toolCall"));
+            for call in calls.filter_map(Value::as_object) {
+                report_call(call, &around, teller);
+            }
+        }
+        "toolResult" => {
+            // A script of `codemode` has called these while it ran.
+            let nested = keys::value(message, &["nestedCalls.calls"]).and_then(Value::as_array);
+            for call in nested.into_iter().flatten().filter_map(Value::as_object) {
+                report_call(call, &around, teller);
+                let failed = keys::text(call, &["status"]).is_some_and(|status| status != "ok");
+                let error = failed.then(|| keys::text(call, &["error"]).unwrap_or_default());
+                let duration_ms = call.get("durationMs").and_then(Value::as_u64);
+                let id = keys::text(call, &["id"]).unwrap_or_default();
+                teller.result(&around, &id, Ended { error, output: None, duration_ms });
+            }
+            let failed = message.get("isError").and_then(Value::as_bool) == Some(true);
+            let ended = Ended {
+                error: failed.then(|| content_text(message)),
+                output: message.get("content").cloned(),
+                duration_ms: message.get("durationMs").and_then(Value::as_u64),
+            };
+            teller.result(&around, &keys::text(message, &["toolCallId"]).unwrap_or_default(), ended);
+        }
+        // Prompts of the system, commands of the user, summaries and messages of extensions.
+        _ => {}
+    }
+}
+
+fn report_call(call: &Map<String, Value>, around: &Around, teller: &mut Teller<'_>) {
+    let text = |key: &'static str| call.get(key).and_then(Value::as_str).unwrap_or_default();
+    let args = call.get("arguments").cloned().unwrap_or_default();
+    teller.call(around, text("id"), text("name"), args, None);
+}
+
+/// The text of a message, which is one text or a list of parts.
+fn content_text(message: &Map<String, Value>) -> String {
+    match message.get("content") {
+        Some(Value::String(text)) => text.clone(),
+        Some(Value::Array(parts)) => {
+            let texts = parts.iter().filter_map(|part| part.get("text")?.as_str());
+            texts.collect::<Vec<_>>().join("\n")
+        }
+        _ => String::new(),
+    }
+}
