@@ -91,12 +91,10 @@ const MAX_TEXT_ERRORS: usize = 35;
 
 /// How many types `Result<…, String>` there are in a source text, on one line or on several.
 fn text_errors(code: &str) -> usize {
-    let code: String = code
-        .lines()
-        .filter(|line| !line.trim_start().starts_with("//"))
-        .map(|line| format!("{line}\n"))
-        .collect();
-    code.split("Result<").skip(1).filter(|rest| last_parameter(rest) == Some("String")).count()
+    let lines: Vec<_> = code.lines().filter(|line| !line.trim_start().starts_with("//")).collect();
+    let code = lines.join("\n");
+    let after = code.match_indices("Result<").filter_map(|(at, found)| code.get(at + found.len()..));
+    after.filter(|rest| last_parameter(rest) == Some("String")).count()
 }
 
 /// The last of several parameters of a type, whose `<` stands right before the text.
@@ -109,11 +107,15 @@ fn last_parameter(text: &str) -> Option<&str> {
             // The arrow of a function type closes nothing.
             '>' if before == '-' => {}
             '>' if depth == 0 => {
-                return start.map(|start: usize| text[start..at].trim().trim_end_matches(',').trim_end());
+                return text.get(start?..at).map(|last| last.trim().trim_end_matches(',').trim_end());
             }
             '>' | ')' | ']' => depth = depth.checked_sub(1)?,
             // A trailing comma separates nothing.
-            ',' if depth == 0 && !text[at + 1..].trim_start().starts_with('>') => start = Some(at + 1),
+            ',' if depth == 0
+                && text.get(at + 1..).is_some_and(|rest| !rest.trim_start().starts_with('>')) =>
+            {
+                start = Some(at + 1);
+            }
             _ => {}
         }
         before = letter;
@@ -158,6 +160,7 @@ fn a_text_as_an_error_is_found_wherever_it_stands() {
         "fn a() -> Result<(), String> {",
         "fn a() -> Result<\n    BTreeMap<String, Vec<u8>>,\n    String,\n> {",
         "type Check = Result<Matched, String>;",
+        "fn a() -> Result<Option<Result<u8, Failure>>, String> {",
         "fn a(f: &dyn Fn(&str) -> Result<Option<fn() -> u8>, String>) {",
     ] {
         assert_eq!(text_errors(code), 1, "{code}");

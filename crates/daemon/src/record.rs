@@ -68,7 +68,7 @@ impl LedgerRecorder {
             match self.ledger.append(queued) {
                 Ok(()) => {
                     let closed = |_| RecordError("the ledger is closed".to_owned());
-                    return receive.await.map_err(closed)?.map_err(not_appended);
+                    return receive.await.map_err(closed)?.map_err(|error| not_appended(&error));
                 }
                 Err(QueueFull(back)) => sealed = back,
             }
@@ -100,7 +100,7 @@ impl LedgerRecorder {
     }
 }
 
-fn not_appended(error: AppendError) -> RecordError {
+fn not_appended(error: &AppendError) -> RecordError {
     RecordError(error.to_string())
 }
 

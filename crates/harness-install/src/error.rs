@@ -105,7 +105,7 @@ pub enum InstallError {
 }
 
 impl InstallError {
-    pub(super) fn not_undone(error: Self, left: Vec<Self>) -> Self {
+    pub(super) fn not_undone(error: Self, left: &[Self]) -> Self {
         let left: Vec<_> = left.iter().map(ToString::to_string).collect();
         Self::NotUndone { error: Box::new(error), left: left.join("; ") }
     }

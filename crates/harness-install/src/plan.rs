@@ -123,7 +123,7 @@ impl Plan {
                         undo.iter().for_each(Undo::run);
                     }
                     let undone = left.is_empty();
-                    return Err(if undone { error } else { InstallError::not_undone(error, left) });
+                    return Err(if undone { error } else { InstallError::not_undone(error, &left) });
                 }
             }
         }

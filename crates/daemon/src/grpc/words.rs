@@ -156,15 +156,10 @@ fn answer(
         HookAction::Skip => Action::Skip,
     };
     let modified = modified.filter(|bytes| !bytes.is_empty()).map(object).transpose()?;
+    let negative = |ms: i32| FunctionError(format!("`retry_delay_ms` is {ms}; it cannot be less than 0"));
     let delay = match delay {
         None | Some(0) => None,
-        Some(ms) => match u64::try_from(ms) {
-            Ok(ms) => Some(Duration::from_millis(ms)),
-            Err(_) => {
-                let why = format!("`retry_delay_ms` is {ms}; it cannot be less than 0");
-                return Err(FunctionError(why));
-            }
-        },
+        Some(ms) => Some(Duration::from_millis(u64::try_from(ms).map_err(|_| negative(ms))?)),
     };
     Ok(Answer { action, reason, modified, delay })
 }
