@@ -195,8 +195,8 @@ fn deeds(
         .collect();
     for place in &places.possible {
         let read = tenterhook_shell_facts::read_commands(tool, ground, place.as_deref(), terminal, programs);
-        facts.commands.extend(read.commands);
-        effects.extend(read.effects);
+        append(&mut facts.commands, read.commands);
+        append(&mut effects, read.effects);
         connects.extend(read.connects);
         added.extend(read.contents);
         facts.unparsed |= read.unparsed;
@@ -214,6 +214,15 @@ fn deeds(
     facts.paths = named.into_iter().map(|named| named.path).collect();
     facts.contents = added.into_iter().filter(|added| !added.is_empty()).collect();
     (Facts { effects, unread, ..facts }, connects)
+}
+
+/// Adds a list to another. Most calls take place in one directory, and their facts need not move.
+fn append<T>(list: &mut Vec<T>, more: Vec<T>) {
+    if list.is_empty() {
+        *list = more;
+    } else {
+        list.extend(more);
+    }
 }
 
 /// The paths that a tool names, seen from every directory that it may work in; and those that are too many.

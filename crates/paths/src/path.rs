@@ -87,9 +87,14 @@ pub struct PathFact {
 }
 
 impl PathFact {
+    /// Whether a pattern or an unknown part of it may stand for several paths.
+    pub fn is_open(&self) -> bool {
+        self.dynamic || self.pattern
+    }
+
     /// Whether the path is known to the letter.
     pub fn certainty(&self) -> Certainty {
-        if self.dynamic || self.pattern { Certainty::Possible } else { Certainty::Certain }
+        if self.is_open() { Certainty::Possible } else { Certainty::Certain }
     }
 }
 

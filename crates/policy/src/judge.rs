@@ -60,10 +60,11 @@ pub fn judge(event: &Event, facts: &Facts, state: &SessionState, rules: &RuleSet
     let reported = rules.reported(event, state);
     let state = &with_reported(state, reported.as_ref());
     let input = MatchInput { event, facts, state, locked: false };
-    let candidates = rules.candidates(event, facts);
-    let hits =
-        candidates.filter_map(|(rule, parts)| hit(rule, input, Explain::Nothing, parts.as_deref()).ok());
-    let mut judgement = settle(hits.collect(), input).into_judgement(input);
+    let mut hits = Vec::new();
+    rules.visit_candidates(event, facts, |rule, parts| {
+        hits.extend(hit(rule, input, Explain::Nothing, parts));
+    });
+    let mut judgement = settle(hits, input).into_judgement(input);
     if let Some(reported) = reported {
         let StateDelta { spent, earlier, reported, .. } = reported;
         judgement.delta = StateDelta { spent, earlier, reported, ..judgement.delta };

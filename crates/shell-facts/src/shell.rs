@@ -44,6 +44,7 @@ mod walk;
 mod word;
 mod wrappers;
 
+use std::borrow::Cow;
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
@@ -162,16 +163,16 @@ pub fn read_commands(
             Command::Text(text) if types(tool) => {
                 let text = terminal::typed_text(text);
                 reader.text(&text, &mut scope);
-                text
+                Cow::Owned(text)
             }
             Command::Text(text) => {
                 reader.text(text, &mut scope);
-                (*text).to_owned()
+                Cow::Borrowed(*text)
             }
             Command::Argv(words) => {
                 let words: Vec<_> = words.iter().map(|word| Word::literal(word)).collect();
                 reader.invoke(&words, &mut scope);
-                words.iter().map(|word| word.text.as_str()).collect::<Vec<_>>().join(" ")
+                Cow::Owned(words.iter().map(|word| word.text.as_str()).collect::<Vec<_>>().join(" "))
             }
         };
         reader.walk_defined();

@@ -170,13 +170,16 @@ impl RuleSet {
         warnings
     }
 
-    /// The rules that may match an event, in order, each with the alternatives that may hold; `None`
+    /// Visits the rules that may match an event, in order, each with the alternatives that may hold; `None`
     /// for all of them. Every rule that does match is among them.
-    pub(crate) fn candidates<'s>(
+    pub(crate) fn visit_candidates<'s>(
         &'s self,
-        event: &'s Event,
-        facts: &'s Facts,
-    ) -> impl Iterator<Item = (&'s Rule, Option<Vec<u16>>)> {
-        self.segments.iter().flat_map(move |segment| segment.candidates(event, facts))
+        event: &Event,
+        facts: &Facts,
+        mut visit: impl FnMut(&'s Rule, Option<&[u16]>),
+    ) {
+        for segment in &self.segments {
+            segment.visit_candidates(event, facts, &mut visit);
+        }
     }
 }

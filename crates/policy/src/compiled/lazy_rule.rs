@@ -33,16 +33,16 @@ impl LazyRule {
     }
 
     /// The rule with some of its alternatives, and which of those it then has are to be looked at; `None` for all.
-    pub(super) fn with_alternatives<'b>(
+    pub(super) fn with_alternatives<'b, 'w>(
         &self,
         record: impl Fn() -> Option<&'b [u8]>,
-        wanted: Vec<u16>,
+        wanted: &'w [u16],
         monitor: bool,
-    ) -> (&Rule, Option<Vec<u16>>) {
+    ) -> (&Rule, Option<&'w [u16]>) {
         if self.whole.get().is_none() {
             let part = self.part.get_or_init(|| {
-                let rule = decode(record(), Some(&wanted), monitor);
-                Box::new((wanted.clone(), rule))
+                let rule = decode(record(), Some(wanted), monitor);
+                Box::new((wanted.to_vec(), rule))
             });
             // A rule that allows is only understood as a whole.
             if part.0 == wanted && matches!(part.1.verdict, Decision::Ask | Decision::Deny) {

@@ -115,31 +115,30 @@ impl Segment {
         files.any(|file| file.kinds.contains(&kind) && in_force(file.rules))
     }
 
-    /// The rules that may match an event, in order, each with the alternatives that may hold; `None` for all of
+    /// Visits the rules that may match an event, in order, each with the alternatives that may hold; `None` for all of
     /// them. Every rule that does match is among them.
-    pub(crate) fn candidates<'s>(
+    pub(crate) fn visit_candidates<'s>(
         &'s self,
         event: &Event,
         facts: &Facts,
-    ) -> impl Iterator<Item = (&'s Rule, Option<Vec<u16>>)> + use<'s> {
-        let kinds = self.compiled.kinds().iter().zip(&self.indexes);
-        let candidates =
-            kinds.into_iter().find(|((kind, _), _)| *kind == event.event).map(|((_, form), index)| {
-                let body = self.compiled.body();
-                let in_force = |rule| self.is_in_force(rule);
-                let index = index.get_or_init(|| KindIndex::read(form, body, in_force));
-                index.candidates(form, body, event, facts, in_force)
-            });
-        let candidates = candidates.unwrap_or_default().into_iter();
-        candidates.map(|(number, wanted)| {
+        mut visit: impl FnMut(&'s Rule, Option<&[u16]>),
+    ) {
+        let mut kinds = self.compiled.kinds().iter().zip(&self.indexes);
+        let Some(((_, form), index)) = kinds.find(|((kind, _), _)| *kind == event.event) else { return };
+        let body = self.compiled.body();
+        let in_force = |rule| self.is_in_force(rule);
+        let index = index.get_or_init(|| KindIndex::read(form, body, in_force));
+        index.visit_candidates(form, body, event, facts, in_force, |number, wanted| {
             let at = usize::try_from(number).unwrap_or(usize::MAX);
             match (self.rules.get(at), wanted) {
                 (Some(rule), Some(wanted)) => {
-                    rule.with_alternatives(|| self.compiled.record(at), wanted, self.monitor)
+                    let (rule, parts) =
+                        rule.with_alternatives(|| self.compiled.record(at), wanted, self.monitor);
+                    visit(rule, parts);
                 }
-                _ => (self.rule(number), None),
+                _ => visit(self.rule(number), None),
             }
-        })
+        });
     }
 
     /// What lies beyond the table stands for a damaged index, and is always in force.

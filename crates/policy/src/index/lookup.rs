@@ -20,8 +20,8 @@ use crate::conditions::pattern::has_letters;
 /// When more entries are found, those found twice are taken out.
 const DEDUP_ABOVE: usize = 1 << 16;
 
-/// A rule that could match: its number, and which of its alternatives could hold; `None` for all.
-pub(super) type Candidate = (u32, Option<Vec<u16>>);
+/// Entries that an ordinary call finds, with some to spare.
+const USUAL_ENTRIES: usize = 256;
 
 /// The rules of one kind of event that are not found by keys.
 #[derive(Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -55,17 +55,20 @@ impl KindIndex {
         Self { lists }
     }
 
-    /// All rules in force that could match, in order.
-    pub(crate) fn candidates(
+    /// Visits all rules in force that could match, in order: the number of the rule, and which of its alternatives
+    /// could hold; `None` for all.
+    pub(crate) fn visit_candidates(
         &self,
         form: &KindForm,
         body: Body<'_>,
         event: &Event,
         facts: &Facts,
         in_force: impl Fn(u32) -> bool,
-    ) -> Vec<Candidate> {
+        mut visit: impl FnMut(u32, Option<&[u16]>),
+    ) {
         let lookup = Lookup { form, body, lists: &self.lists };
-        let mut found = self.lists.always.clone();
+        let mut found = Vec::with_capacity(USUAL_ENTRIES);
+        found.extend_from_slice(&self.lists.always);
         lookup.look_at_words(event, facts, &mut found);
         lookup.look_at_paths(facts, &mut found);
         lookup.look_at_hosts(facts, &mut found);
@@ -76,14 +79,15 @@ impl KindIndex {
         found.retain(|(rule, _)| in_force(*rule));
         found.sort_unstable();
         found.dedup();
-        let candidate = |entries: &[Entry]| {
-            let (rule, _) = entries.first()?;
+        let mut parts = Vec::with_capacity(found.len());
+        for entries in found.chunk_by(|(one, _), (other, _)| one == other) {
+            let Some((rule, _)) = entries.first() else { continue };
             // The whole rule comes last.
             let whole = entries.last().is_some_and(|(_, part)| *part == WHOLE_RULE);
-            let parts = || entries.iter().map(|(_, part)| *part).collect();
-            Some((*rule, (!whole).then(parts)))
-        };
-        found.chunk_by(|(one, _), (other, _)| one == other).filter_map(candidate).collect()
+            parts.clear();
+            parts.extend(entries.iter().map(|(_, part)| *part));
+            visit(*rule, (!whole).then_some(parts.as_slice()));
+        }
     }
 }
 

@@ -23,9 +23,9 @@ pub fn expand_braces(text: &str) -> Option<Vec<String>> {
 }
 
 /// Brace expansion: `a{b,c}` is `ab ac`.
-pub(super) fn braces(atoms: &[Atom]) -> Vec<Vec<Atom>> {
+pub(super) fn braces(atoms: Vec<Atom>) -> Vec<Vec<Atom>> {
     if !atoms.contains(&Atom::BraceOpen) {
-        return vec![atoms.to_vec()];
+        return vec![atoms];
     }
     let unknown = || Expansion::list("{…}").atoms;
     if atoms.len() > LONGEST_BRACES {
@@ -36,7 +36,7 @@ pub(super) fn braces(atoms: &[Atom]) -> Vec<Vec<Atom>> {
         b',' => *atom == Atom::BraceComma,
         _ => *atom == Atom::BraceClose,
     };
-    let words = expand(atoms, is).into_iter();
+    let words = expand(&atoms, is).into_iter();
     words.map(|word| word.unwrap_or_else(unknown)).collect()
 }
 

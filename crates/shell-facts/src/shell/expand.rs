@@ -2,12 +2,14 @@
 
 //! Words of the syntax tree → what they stand for.
 
+use std::borrow::Cow;
+
 use tenterhook_shell as ast;
 
 use super::Reader;
 use super::scope::Scope;
 use super::walk::Source;
-use super::word::{Atom, Expansion, MAX_EXPANSION_BYTES, Word};
+use super::word::{Atom, Expansion, MAX_EXPANSION_BYTES, Word, atoms_of};
 
 /// A longer sequence such as `{1..99}` is not known.
 const MAX_SEQUENCE: usize = 32;
@@ -138,16 +140,16 @@ impl Reader<'_> {
 /// The directory that `~user` stands for.
 fn expand_tilde(user: &str, scope: &Scope) -> Expansion {
     let home = match user {
-        "" => Some(scope.place.ground.home.clone()),
-        "+" => scope.cwd.known().map(str::to_owned),
-        "root" => Some("/root".to_owned()),
+        "" => Some(Cow::Borrowed(scope.place.ground.home.as_str())),
+        "+" => scope.cwd.known().map(Cow::Borrowed),
+        "root" => Some(Cow::Borrowed("/root")),
         user if user.chars().all(|c| c.is_alphanumeric() || c == '_' || c == '-') && user != "-" => {
-            Some(format!("/home/{user}"))
+            Some(Cow::Owned(format!("/home/{user}")))
         }
         _ => None,
     };
     match home {
-        Some(home) => Expansion { atoms: home.chars().map(Atom::Quoted).collect(), ..Expansion::default() },
+        Some(home) => Expansion { atoms: atoms_of(&home, Atom::Quoted), ..Expansion::default() },
         None => Expansion::literal(&format!("~{user}")),
     }
 }

@@ -143,8 +143,8 @@ impl Reader<'_> {
 
     /// The command that was read last runs a file of its own name: `./install.sh`.
     pub(super) fn run_own_file(&mut self, scope: &Scope) {
-        let raw = self.commands.last().map(|command| command.raw.clone()).unwrap_or_default();
-        if raw.contains('/') {
+        let raw = self.commands.last().map(|command| &command.raw).filter(|raw| raw.contains('/'));
+        if let Some(raw) = raw.cloned() {
             self.run_file(&raw, "", scope);
         }
     }

@@ -96,22 +96,22 @@ impl Reader<'_> {
             return;
         }
         let Some((first, rest)) = words.split_first() else { return self.leave() };
-        let program = program_of(first).to_owned();
+        let program = program_of(first);
         let programs = self.programs;
-        let described = programs.find(&program).map(|program| DescribedCommand::new(program, rest));
+        let described = programs.find(program).map(|program| DescribedCommand::new(program, rest));
         let described = described.as_ref();
         let (ground, cwd) = (&scope.place.ground, &scope.cwd);
-        let command = ShellCommand::described(first, rest, program.clone(), described, ground, cwd);
+        let command = ShellCommand::described(first, rest, program.to_owned(), described, ground, cwd);
         let mut command = command.placed(scope);
         // What is decoded is gone through letter by letter.
         let size: usize = scope.stdin.texts.iter().map(|text| text.len()).sum();
-        if decoder(&program, rest).is_none() || self.spend(size / 64) {
-            command.said = printed_texts(&program, rest, scope);
+        if decoder(program, rest).is_none() || self.spend(size / 64) {
+            command.said = printed_texts(program, rest, scope);
         }
         command.typed = self.passes_typed(&command, scope);
         if self.push(command, io) {
             if self.programs.count_additions() > 0 {
-                self.note_additions(&program, words, io, scope);
+                self.note_additions(program, words, io, scope);
             }
             if program.is_empty() {
                 let own = self.commands.len().checked_sub(1);
@@ -120,9 +120,9 @@ impl Reader<'_> {
                 // `$(…)` in the place of a program runs what it prints.
                 self.feed(&first.from, "eval");
             }
-            self.touch_redirected(io, &program, scope);
-            self.touch_all(first, described, &program, scope);
-            self.consequences(described, &program, rest, &io.inherited(), scope);
+            self.touch_redirected(io, program, scope);
+            self.touch_all(first, described, program, scope);
+            self.consequences(described, program, rest, &io.inherited(), scope);
         }
         self.leave();
     }

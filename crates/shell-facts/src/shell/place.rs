@@ -2,6 +2,8 @@
 
 //! The working directory of a script, as far as it can be known: `cd` may fail, and may be skipped.
 
+use std::sync::Arc;
+
 use tenterhook_paths::resolve;
 
 /// More directories than this count as any.
@@ -10,20 +12,20 @@ const MOST: usize = 8;
 /// Longer than any directory is.
 const LONGEST: usize = 4096;
 
-/// Where a script may be.
+/// Where a script may be. Copied with every scope, so paths are shared.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(super) struct Directory {
     /// Where it is if all went as written; `None` when that cannot be told.
-    main: Option<String>,
+    main: Option<Arc<str>>,
     /// Where it is if something before was skipped.
-    others: Vec<String>,
+    others: Vec<Arc<str>>,
     /// Where it still is if the last `cd` failed.
-    stayed: Vec<String>,
+    stayed: Vec<Arc<str>>,
 }
 
 impl Directory {
     pub(super) fn new(main: Option<String>) -> Self {
-        Self { main, ..Self::default() }
+        Self { main: main.map(Arc::from), ..Self::default() }
     }
 
     /// Where it is if all went as written.
@@ -38,7 +40,11 @@ impl Directory {
 
     /// Where else it may be.
     pub(super) fn others(&self) -> impl Iterator<Item = &str> {
-        self.others.iter().chain(&self.stayed).map(String::as_str)
+        self.others.iter().chain(&self.stayed).map(AsRef::as_ref)
+    }
+
+    fn all(&self) -> impl Iterator<Item = &Arc<str>> {
+        self.main.iter().chain(&self.others).chain(&self.stayed)
     }
 
     /// After `cd`; with `fails` it may not have worked. `None` is a directory nobody knows.
@@ -49,14 +55,14 @@ impl Directory {
         if to.starts_with("..") && to.chars().all(|c| matches!(c, '.' | '/')) {
             before.worked();
         }
-        self.main = resolve(before.main(), to);
+        self.main = resolve(before.main(), to).map(Arc::from);
         for other in before.others() {
-            add(&mut self.others, resolve(Some(other), to), self.main.as_ref());
+            let place = resolve(Some(other), to).map(Arc::from);
+            add(&mut self.others, place, self.main.as_ref());
         }
         if fails && self.main.is_some() {
-            let main = self.main.clone();
-            for other in before.main().into_iter().chain(before.others()) {
-                add(&mut self.stayed, Some(other.to_owned()), main.as_ref());
+            for other in before.all() {
+                add(&mut self.stayed, Some(Arc::clone(other)), self.main.as_ref());
             }
         }
         self.bound();
@@ -75,9 +81,8 @@ impl Directory {
         if other.main.is_none() {
             *self = Self::default();
         }
-        let main = self.main.clone();
-        for place in other.main().into_iter().chain(other.others()) {
-            add(&mut self.others, Some(place.to_owned()), main.as_ref());
+        for place in other.all() {
+            add(&mut self.others, Some(Arc::clone(place)), self.main.as_ref());
         }
         self.bound();
     }
@@ -91,7 +96,7 @@ impl Directory {
     }
 }
 
-fn add(list: &mut Vec<String>, place: Option<String>, main: Option<&String>) {
+fn add(list: &mut Vec<Arc<str>>, place: Option<Arc<str>>, main: Option<&Arc<str>>) {
     if let Some(place) = place
         && main != Some(&place)
         && !list.contains(&place)

@@ -129,11 +129,11 @@ impl Atom {
 
 impl Expansion {
     pub(super) fn literal(text: &str) -> Self {
-        Self { atoms: text.chars().map(Atom::Plain).collect(), ..Self::default() }
+        Self { atoms: atoms_of(text, Atom::Plain), ..Self::default() }
     }
 
     pub(super) fn quoted(text: &str) -> Self {
-        Self { atoms: text.chars().map(Atom::Quoted).collect(), kept: true, ..Self::default() }
+        Self { atoms: atoms_of(text, Atom::Quoted), kept: true, ..Self::default() }
     }
 
     pub(super) fn unknown(source: &str, quoted: bool) -> Self {
@@ -150,12 +150,14 @@ impl Expansion {
     /// Each thing that fits the pattern.
     pub(super) fn each(pattern: &str) -> Self {
         let atom = |c| if matches!(c, '*' | '?' | '[') { Atom::Glob(c) } else { Atom::Plain(c) };
-        Self { atoms: pattern.chars().map(atom).collect(), ..Self::default() }
+        Self { atoms: atoms_of(pattern, atom), ..Self::default() }
     }
 
     pub(super) fn append(&mut self, other: Self) {
         if self.atoms.len() + other.atoms.len() > MAX_EXPANSION_BYTES {
             self.atoms = Self::list("…").atoms;
+        } else if self.atoms.is_empty() {
+            self.atoms = other.atoms;
         } else {
             self.atoms.extend(other.atoms);
         }
@@ -217,9 +219,9 @@ impl Expansion {
     }
 
     /// As the words a shell would make of it.
-    pub(super) fn into_words(self) -> Vec<Word> {
+    pub(super) fn into_words(mut self) -> Vec<Word> {
         let mut words = Vec::new();
-        for atoms in braces(&self.atoms) {
+        for atoms in braces(std::mem::take(&mut self.atoms)) {
             let fields = atoms.split(|atom| match atom {
                 Atom::Plain(letter) => letter.is_whitespace(),
                 atom => matches!(atom, Atom::Soft(_) | Atom::Break),
@@ -233,6 +235,13 @@ impl Expansion {
     }
 }
 
+/// The letters of a text, in one allocation.
+pub(super) fn atoms_of(text: &str, atom: impl Fn(char) -> Atom) -> Vec<Atom> {
+    let mut atoms = Vec::with_capacity(text.len());
+    atoms.extend(text.chars().map(atom));
+    atoms
+}
+
 /// Adds commands, each once: what is put together often would otherwise grow with every time.
 pub(super) fn merge(from: &mut Vec<usize>, more: &[usize]) {
     if from.is_empty() || more.is_empty() {
@@ -244,7 +253,8 @@ pub(super) fn merge(from: &mut Vec<usize>, more: &[usize]) {
 }
 
 pub(super) fn word(atoms: &[Atom], whole: &Expansion) -> Word {
-    let mut word = Word { process: whole.process, ..Word::default() };
+    let text = || String::with_capacity(atoms.len());
+    let mut word = Word { text: text(), shape: text(), process: whole.process, ..Word::default() };
     for atom in atoms {
         match atom {
             Atom::Plain(letter) => {

@@ -76,6 +76,9 @@ impl PathGlobs {
     pub(crate) fn matching_for_certain(&self, path: &PathFact) -> Option<(&str, bool)> {
         let certain = self.wanted.iter().find(|glob| glob.matches(path) || glob.is_taken_by(path));
         let found = certain.map(|glob| (glob, true)).or_else(|| {
+            if !path.is_open() {
+                return None;
+            }
             let possible = self.wanted.iter().find(|glob| glob.may_match(path) && glob.is_covered_by(path));
             possible.map(|glob| (glob, false))
         })?;
@@ -182,7 +185,7 @@ impl PathGlob {
             let plain = form.find(['*', '?', '[']).unwrap_or(form.len()).min(self.plain);
             self.text.as_bytes().get(..plain) == form.as_bytes().get(..plain)
         };
-        (path.pattern || path.dynamic)
+        path.is_open()
             && self.form(path).is_some_and(|form| {
                 begins_alike(form)
                     && !by_directory(form)
