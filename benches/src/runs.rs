@@ -111,8 +111,6 @@ fn numbers(items: &[Value]) -> Option<Vec<f64>> {
 
 #[cfg(test)]
 mod tests {
-    #![expect(clippy::unwrap_used, reason = "a test that fails may say so by a panic")]
-
     use super::*;
 
     fn write_run(dir: &Path, name: &str, run: &Value) {
