@@ -40,12 +40,12 @@ test: format-check dependency-check test-rust ## Formatting, lints and every tes
 	@$(MAKE) --no-print-directory -j2 BUILD_PROGRAM=: sdk-typescript sdk-python web-test
 	@sh tests/print-skipped.sh "$(TENTERHOOK_SKIPPED_TESTS)"
 
-# Many tests wait for a deadline or for the disk, so there are two for each processor.
+# Many tests wait for a deadline or for the disk: with two for each processor, two fifths of its time was unused.
 test-rust: ## Lints and tests of the crates
 	@sh tests/install-tools.sh
 	@mkdir -p "$(TARGET)" && rm -f "$(TENTERHOOK_SKIPPED_TESTS)"
 	@if $(CARGO) nextest --version >/dev/null 2>&1; \
-		then NEXTEST_TEST_THREADS="$${NEXTEST_TEST_THREADS:-$$(($$(getconf _NPROCESSORS_ONLN) * 2))}" \
+		then NEXTEST_TEST_THREADS="$${NEXTEST_TEST_THREADS:-$$(($$(getconf _NPROCESSORS_ONLN) * 3))}" \
 			$(CARGO) nextest run $(LINTED) --locked --workspace -E 'not package(tenterhook-e2e)'; \
 		else $(CARGO) test $(LINTED) --locked --workspace --exclude tenterhook-e2e --lib --bins --tests; fi
 	$(CARGO) test $(LINTED) --locked --workspace --exclude tenterhook-e2e --doc --quiet
@@ -71,8 +71,11 @@ picture: ## Make the README's pictures again, from a real run of the demo
 	@CARGO="$(CARGO)" MAKE="$(MAKE_PROGRAM)" sh packaging/quick-build.sh "$(TARGET)"
 	python3 docs/assets/picture.py "$(TARGET)/quick/tenterhook" docs/assets
 
-bench: build ## Measure; raw runs are kept in benches/runs
+bench: build ## Measure; the last raw run of each kind is kept in benches/runs, the others in its summary.jsonl
 	$(CARGO) run --release --locked -p tenterhook-benches
+
+# Runs that other programs write replace older ones here.
+REPLACE_RUNS = $(CARGO) run --quiet --release --locked -p tenterhook-benches -- tidy
 
 # nah 1.x is not on a registry: NAH_SOURCE names a clone of manuelschipper/nah, else it is left out.
 bench-peers: export NAH_SOURCE := $(NAH_SOURCE)
@@ -80,6 +83,7 @@ bench-peers: build ## Compare with other guards (installed from their registries
 	python3 benches/peers/compare.py install "$(CLIENTS)/peers"
 	python3 benches/peers/compare.py run "$(CLIENTS)/peers" --tenterhook "$(TARGET)/release/tenterhook" \
 		--corpus tests/corpus/held-out.jsonl --out "benches/runs/$$(date -u +%Y-%m-%dT%H-%M-%SZ)-peers.json"
+	$(REPLACE_RUNS)
 
 # How long, what and with which luck `make fuzz` reads.
 SECONDS ?= 300
@@ -141,6 +145,7 @@ sdk-python-e2e: ## Run the real Claude Agent SDK for Python with hooks of ours
 sdk-python-bench: build ## Measure a hook round trip in Python; raw runs are kept in benches/runs
 	TENTERHOOK_BIN="$(abspath $(TARGET))/release/tenterhook" \
 		"$$(sh sdk/python/tools/venv.sh "$(SDK_PYTHON)")/python" sdk/python/bench/roundtrip.py
+	$(REPLACE_RUNS)
 
 sdk-python-generate: ## Write the Python SDK's stubs, signatures and reference anew
 	"$$(sh sdk/python/tools/venv.sh "$(SDK_PYTHON)")/python" sdk/python/tools/generate.py
@@ -158,6 +163,7 @@ sdk-typescript: sdk/typescript/node_modules ## The TypeScript SDK: lints, types,
 
 sdk-typescript-bench: build sdk/typescript/node_modules ## Measure a hook round trip in TypeScript; raw runs are kept in benches/runs
 	cd sdk/typescript && TENTERHOOK_BIN="$(abspath $(TARGET))/release/tenterhook" npm run --silent bench
+	$(REPLACE_RUNS)
 
 # Real clients run with it as well.
 e2e: sdk-typescript-e2e
@@ -198,6 +204,7 @@ web-shots: web/dist/index.html ## Take the pictures of the dashboard anew, for d
 web-bench: build ## Measure the dashboard in a browser; raw runs are kept in benches/runs
 	CHROMIUM="$$(sh web/e2e/install-chromium.sh)" TENTERHOOK_BIN="$(abspath $(TARGET))/release/tenterhook" \
 		node web/e2e/bench.mjs > "benches/runs/$$(date -u +%Y-%m-%dT%H-%M-%SZ)-dashboard.json"
+	$(REPLACE_RUNS)
 
 # From npm's cache if everything is in it, which needs no network.
 web/node_modules: web/package-lock.json

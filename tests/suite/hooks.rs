@@ -160,17 +160,18 @@ fn a_hook_of_the_a3s_dialect_blocks_rewrites_and_asks_to_be_tried_again() {
 #[test]
 fn an_observer_runs_after_the_answer_and_cannot_deny() {
     let test = TestContext::new();
-    let seen = test.path("seen");
+    let (seen, go_on) = (test.path("seen"), test.path("go-on"));
+    let wait = format!("until [ -e {} ]; do sleep 0.05; done", go_on.display());
     settings(
         &test,
         &format!(
-            "  - {{id: watch, on: pre-tool, async: true, fail: closed, command: 'sleep 4; wc -c > {}; exit 2'}}\n",
+            "  - {{id: watch, on: pre-tool, async: true, fail: closed, command: '{wait}; wc -c > {}; exit 2'}}\n",
             seen.display()
         ),
     );
-    let started = std::time::Instant::now();
     assert_eq!(fire(&test, "ls").stdout, "");
-    assert!(started.elapsed() < std::time::Duration::from_millis(3500), "{:?}", started.elapsed());
+    assert!(!seen.exists(), "the observer waits for the caller, and not the caller for it");
+    std::fs::write(go_on, "").unwrap();
     for _ in 0..120 {
         if std::fs::read_to_string(&seen).is_ok_and(|text| !text.is_empty()) {
             return;

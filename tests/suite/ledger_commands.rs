@@ -45,12 +45,7 @@ fn query_finds_by_everything_a_leaf_is_filed_under() {
     assert_eq!(found(&test, &["--until", "1h"]), [0; 0]);
     assert_eq!(found(&test, &["--since", "2999-01-01"]), [0; 0]);
 
-    let table = test.run(&["ledger", "query", "--verdict", "deny"]).stdout;
-    let rows: Vec<_> = table.lines().collect();
-    assert_eq!(rows.len(), 2, "{table}");
-    assert!(rows[0].starts_with(" RECORD TIME (UTC)"), "{table}");
-    assert!(rows[1].contains(" deny    Bash rm -rf /") && rows[1].ends_with("recursive-delete"), "{table}");
-    assert!(!table.contains('\u{1b}'));
+    // `command_output.rs` has the table without colours.
     assert!(test.run(&["ledger", "query", "--color", "always"]).stdout.contains('\u{1b}'));
 
     let ran = test.run(&["ledger", "query", "--since", "yesterday"]);
@@ -59,11 +54,9 @@ fn query_finds_by_everything_a_leaf_is_filed_under() {
 }
 
 #[test]
-fn without_a_ledger_every_verb_says_what_to_do() {
+fn without_a_ledger_no_verb_makes_one() {
     let test = TestContext::new();
-    let ran = test.run(&["ledger", "checkpoint"]);
-    assert_eq!(ran.exit, 1);
-    assert!(ran.stderr.contains("there is no ledger") && ran.stderr.contains("hint: "), "{}", ran.stderr);
+    assert_eq!(test.run(&["ledger", "checkpoint"]).exit, 1);
     assert_eq!(test.run(&["ledger", "verify"]).exit, 2);
     assert!(std::fs::read_dir(test.home()).unwrap().next().is_none(), "looking makes nothing");
 }
@@ -71,18 +64,6 @@ fn without_a_ledger_every_verb_says_what_to_do() {
 #[test]
 fn show_has_the_whole_leaf_by_number_or_id() {
     let test = recorded();
-    let page = test.run(&["ledger", "show", "3"]).stdout;
-    for part in [
-        "leaf 3 decision",
-        "deny: it does not happen",
-        "policy_rule_id       recursive-delete",
-        "hash                 ",
-        "a checkpoint covers it",
-        "rule:recursive-delete",
-        "\"command\": \"rm -rf /\"",
-    ] {
-        assert!(page.contains(part), "`{part}` is not in\n{page}");
-    }
     let by_number = test.run(&["ledger", "show", "3", "--json"]).json();
     let id = by_number["leaf"]["id"].as_str().unwrap();
     assert_eq!(test.run(&["ledger", "show", id, "--json"]).json(), by_number);

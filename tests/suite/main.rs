@@ -27,6 +27,7 @@ mod callbacks;
 mod cases;
 mod cases_openagentlock;
 mod clock;
+mod command_output;
 mod commands;
 mod context;
 mod corpus;

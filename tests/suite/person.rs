@@ -66,10 +66,11 @@ impl TestContext {
         assert_eq!(enrolled.exit, 0, "{}", enrolled.stderr);
         let secret =
             tenterhook_authority::totp::from_base32(enrolled.json()["secret"].as_str().unwrap()).unwrap();
-        // A code of the step before, so that the one of now is still good; and time enough to give it.
+        // A code of the step before, so that the one of now is still good; and time enough to give it: the step may end
+        // later, because codes of the step before count.
         until("there is time", || {
             let in_step = tenterhook_home::call_meta::now_ms() / 1000 % tenterhook_authority::totp::STEP;
-            (in_step < 20).then_some(())
+            (in_step < 25).then_some(())
         });
         let ran = self.person(&["totp", "verify", &code(&secret, -1)]);
         assert_eq!(ran.exit, 0, "{}", ran.stderr);

@@ -14,7 +14,7 @@ case $1 in
         echo "$*" > "$(dirname "$0")/arguments"
         for crate in alpha beta-core; do
             echo "   Compiling $crate v1.0.0" >&2
-            sleep 4
+            sleep "$CRATE_SECONDS"
             echo '{"reason":"compiler-artifact","package_id":"registry#'$crate'@1.0.0","target":{"kind":["lib"]},"fresh":false}'
         done
         echo 'error: could not compile `gamma`' >&2
@@ -24,7 +24,7 @@ esac
 "#;
 
 /// Runs the script where npm is not installed.
-fn run_quick_build(test: &TestContext, report_seconds: &str) -> Ran {
+fn run_quick_build(test: &TestContext, report_seconds: &str, crate_seconds: &str) -> Ran {
     let programs = test.path("programs");
     std::fs::create_dir(&programs).unwrap();
     for name in ["sh", "dirname", "sed", "tr", "sort", "sleep", "date"] {
@@ -34,14 +34,14 @@ fn run_quick_build(test: &TestContext, report_seconds: &str) -> Ran {
     std::fs::set_permissions(&cargo, std::fs::Permissions::from_mode(0o755)).unwrap();
     let script = repository().join("packaging/quick-build.sh");
     let mut command = test.command("/bin/sh".as_ref(), &[script.to_str().unwrap(), "/elsewhere"]);
-    command.env("PATH", programs).env("REPORT_SECONDS", report_seconds);
+    command.env("PATH", programs).env("REPORT_SECONDS", report_seconds).env("CRATE_SECONDS", crate_seconds);
     test.finish(command, b"")
 }
 
 #[test]
 fn the_build_of_make_run_reports_progress_errors_and_a_missing_npm() {
     let test = TestContext::new();
-    let ran = run_quick_build(&test, "1");
+    let ran = run_quick_build(&test, "1", "4");
     assert_eq!(ran.exit, 101, "the exit code is cargo's");
     for part in [
         "npm is not installed: the dashboard is left out\n",
@@ -59,6 +59,6 @@ fn the_build_of_make_run_reports_progress_errors_and_a_missing_npm() {
 #[test]
 fn the_build_of_make_run_is_quiet_where_nobody_watches() {
     let test = TestContext::new();
-    let ran = run_quick_build(&test, "30");
+    let ran = run_quick_build(&test, "30", "0");
     assert!(!ran.stderr.contains("building"), "one line every 30 seconds:\n{}", ran.stderr);
 }

@@ -4,6 +4,7 @@
 
 use std::io::{BufRead, ErrorKind, IsTerminal, Read};
 use std::path::Path;
+use std::time::Duration;
 
 use tenterhook_document::nearest;
 use tenterhook_harness::{HARNESSES, Harness, MAX_PAYLOAD};
@@ -54,18 +55,20 @@ pub(crate) fn payload(file: Option<&Path>) -> Result<Vec<u8>, CommandError> {
             let file = fs_err::File::open(path).map_err(|error| CommandError::user(error.to_string()))?;
             file.take(limit).read_to_end(&mut bytes)?;
         }
-        // A pipe that nobody closes must not hold the agent, nor let it pass when the harness gives up.
-        None => {
-            bytes = input::read(input::DEADLINE).map_err(|error| match error.kind() {
-                ErrorKind::TimedOut => {
-                    let seconds = input::DEADLINE.as_secs();
-                    CommandError::user(format!("standard input was not closed within {seconds} s"))
-                }
-                _ => CommandError::from(error),
-            })?;
-        }
+        None => bytes = standard_input(input::DEADLINE)?,
     }
     Ok(bytes)
+}
+
+/// Reads standard input to its end. A pipe that stays open must not hold the agent, nor let it pass when the harness gives
+/// up: after `within` it is an error.
+pub(crate) fn standard_input(within: Duration) -> Result<Vec<u8>, CommandError> {
+    input::read(within).map_err(|error| match error.kind() {
+        ErrorKind::TimedOut => {
+            CommandError::user(format!("standard input was not closed within {} s", within.as_secs()))
+        }
+        _ => CommandError::from(error),
+    })
 }
 
 /// Reads one line of many, with its end; false when there are no more. Of a line longer than a payload may

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
 use std::os::unix::fs::{chown, symlink};
-use std::time::{Duration, Instant};
 
 use super::*;
 
@@ -20,7 +19,7 @@ fn a_pipe_a_socket_a_directory_and_a_device_are_refused_at_once() {
         .unwrap();
     let _socket = std::os::unix::net::UnixListener::bind(at("socket")).unwrap();
     std::fs::create_dir(at("directory")).unwrap();
-    let began = Instant::now();
+    // A pipe that is opened to be read waits for a writer, and there is none.
     for class in CLASSES {
         for name in ["pipe", "socket", "directory"] {
             let found = reason(read_bytes(&at(name), class, 10));
@@ -31,7 +30,6 @@ fn a_pipe_a_socket_a_directory_and_a_device_are_refused_at_once() {
     }
     let written = open_state_for_writing(&at("pipe"), OpenOptions::new().append(true));
     assert_eq!(FileRefused::reason_of(&written.unwrap_err()), Some(RefusalReason::NotRegular));
-    assert!(began.elapsed() < Duration::from_secs(1));
 }
 
 #[test]

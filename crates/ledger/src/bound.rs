@@ -8,7 +8,7 @@ use tenterhook_event::Flow;
 use crate::entry::{Body, Traced};
 
 /// An id, a name.
-const NAME: usize = 512;
+pub(crate) const NAME: usize = 512;
 /// A path, a reason.
 const TEXT: usize = 4096;
 /// A nudge, a note.
@@ -70,6 +70,11 @@ fn text(text: &mut String, max: usize) {
         text.truncate(at);
         text.push_str(&format!("[[cut:{gone} bytes]]"));
     }
+}
+
+/// Whether a text would be cut.
+pub(crate) fn is_longer(text: &str, max: usize) -> bool {
+    text.len() * 6 > max && text.chars().map(width).sum::<usize>() > max
 }
 
 /// Bytes of a character in JSON.

@@ -5,14 +5,12 @@
 
 use std::ops::Range;
 
+use crate::bound;
 use crate::payload::Redactor;
 
 /// The shortest text that is searched again behind a joint; no known token is shorter.
 const MIN_SECRET_BYTES: usize = 16;
 const MARK: &str = "[[redacted:";
-
-/// A longer text is not an identifier. It is replaced whole, so that records with the same one still have the same.
-const MAX_IDENTIFIER_BYTES: usize = 2048;
 
 /// Where secrets are in an identifier, and of which kind.
 pub fn secrets_in_identifier<'a>(text: &'a str, redactor: Redactor<'_>) -> Vec<(Range<usize>, &'a str)> {
@@ -20,8 +18,10 @@ pub fn secrets_in_identifier<'a>(text: &'a str, redactor: Redactor<'_>) -> Vec<(
     if text.len() < MIN_SECRET_BYTES {
         return Vec::new();
     }
-    // Each joint is a place to search from: without a limit a caller could make one call search for minutes.
-    if text.len() > MAX_IDENTIFIER_BYTES {
+    // A text that is longer than a name may be is not an identifier. It is replaced whole instead of being cut in the
+    // record, so that an event has the same one before and after it was recorded, and different ones stay different. And
+    // each joint is a place to search from: without a limit a caller could make one call search for minutes.
+    if bound::is_longer(text, bound::NAME) {
         return vec![(0..text.len(), "long-identifier")];
     }
     let marks = marks(text);
@@ -62,14 +62,24 @@ mod tests {
         whole.filter(|(at, _)| text.len() >= at + 22).map(|(at, _)| (at..at + 22, "kind")).collect()
     }
 
+    thread_local! {
+        static SEARCHES: std::cell::Cell<usize> = const { std::cell::Cell::new(0) };
+    }
+
+    fn counted_words(text: &str) -> Vec<(Range<usize>, &str)> {
+        SEARCHES.set(SEARCHES.get() + 1);
+        words(text)
+    }
+
     #[test]
     fn a_text_that_is_no_identifier_is_replaced_whole_and_not_searched() {
-        let long = "-".repeat(1 << 20);
-        let began = std::time::Instant::now();
-        assert_eq!(secrets_in_identifier(&long, &words), [(0..long.len(), "long-identifier")]);
-        let most = "-".repeat(MAX_IDENTIFIER_BYTES);
-        assert!(secrets_in_identifier(&most, &words).is_empty());
-        assert!(began.elapsed().as_secs() < 5);
+        for long in ["-".repeat(1 << 20), "-".repeat(bound::NAME + 1), "\u{1}".repeat(bound::NAME / 6 + 1)] {
+            assert_eq!(secrets_in_identifier(&long, &counted_words), [(0..long.len(), "long-identifier")]);
+            assert_eq!(SEARCHES.get(), 0);
+        }
+        let most = "-".repeat(bound::NAME);
+        assert!(secrets_in_identifier(&most, &counted_words).is_empty());
+        assert!((1..=bound::NAME).contains(&SEARCHES.get()), "{}", SEARCHES.get());
     }
 
     #[test]

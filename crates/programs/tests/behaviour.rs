@@ -10,6 +10,19 @@ fn user(text: &str, trust: Trust) -> UserFile<'_> {
     UserFile { source: "own.yaml", text, trust, layer: 0 }
 }
 
+/// What is not worth comparing.
+const NOISE: Duration = Duration::from_millis(2);
+
+/// The shortest of a few runs: another program may have used the processor in the others.
+fn quickest(run: impl Fn()) -> Duration {
+    let took = |_| {
+        let begin = Instant::now();
+        run();
+        begin.elapsed()
+    };
+    (0..5).map(took).min().unwrap_or_default()
+}
+
 #[test]
 fn a_program_is_found_by_its_aliases_and_without_its_version() {
     let programs = Programs::builtin();
@@ -89,11 +102,12 @@ fn hostile_words_are_read_in_linear_time_and_without_panic() {
         ["tar", "git", "env", "grep", "find", "curl", "sudo", "docker", "kubectl", "dd", "bash", "ssh"]
     {
         let program = programs.find(name).unwrap();
-        let repeated = ["-a", "-f", "x", "A=1"].map(|word| vec![word; 20_000]);
+        let repeated = ["-a", "-f", "x", "A=1"].map(|word| vec![word; 4000]);
         for words in [&words].into_iter().chain(&repeated) {
-            let begin = Instant::now();
-            let _ = program.parse(words);
-            assert!(begin.elapsed() < Duration::from_secs(1), "{name} {:?}", words.first());
+            let few = quickest(|| drop(program.parse(&words[..1000])));
+            let many = quickest(|| drop(program.parse(words)));
+            // Four times as many words: a cost that grows with their square would be sixteen times as high.
+            assert!(many < few * 10 + NOISE, "{name} {:?}: {few:?}, then {many:?}", words.first());
         }
     }
 }

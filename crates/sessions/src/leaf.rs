@@ -117,7 +117,9 @@ impl RecordedEvent {
             _ => None,
         };
         let payload = match glance.payload {
-            Some(bytes) if tells(leaf.event) => serde_json::from_slice(bytes).ok()?,
+            Some(bytes) if tells(leaf.event) || is_listed(leaf.verdict) => {
+                serde_json::from_slice(bytes).ok()?
+            }
             _ => Payload::default(),
         };
         let Payload { args, detail, tool_input } = payload;
@@ -224,6 +226,11 @@ impl RecordedEvent {
             gone: self.gone,
         }
     }
+}
+
+/// Whether a session lists a call with such a verdict, and so shows what it was.
+fn is_listed(verdict: Decision) -> bool {
+    matches!(verdict, Decision::Deny | Decision::Ask)
 }
 
 /// Whether what was said and done at such an event changes a session.

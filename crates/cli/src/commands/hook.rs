@@ -115,7 +115,9 @@ fn answer(
     started: Instant,
 ) -> Result<Answered, CommandError> {
     let within = Duration::from_secs(args.within);
-    let payload = intake::payload(None);
+    // What is handed over is there already.
+    let arrives_within = if args.fallback.is_some() { input::DEADLINE } else { input::DEADLINE.min(within) };
+    let payload = intake::standard_input(arrives_within);
     if args.is_trial {
         return try_here(context, harness, args, &payload?).map(Answered::Here);
     }

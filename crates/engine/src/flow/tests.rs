@@ -82,7 +82,7 @@ async fn answers_from_outside_count_like_a_hook_s_and_what_they_change_is_judged
     assert_eq!(fire("danger", allowed).await.decision, Decision::Deny, "a rule is not talked over");
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn the_outcome_does_not_depend_on_who_finishes_first() {
     let fire = async |first_ms: u64, second_ms: u64| {
         let sleepy = |ms: u64, text: &'static str| {
@@ -103,7 +103,7 @@ async fn the_outcome_does_not_depend_on_who_finishes_first() {
     assert_eq!(outcome.tool_input, Some(json!({"command": "second"})), "the later priority wins");
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn a_hook_that_hangs_or_panics_fails_as_configured() {
     let broken = |fail: Fail, panics: bool| {
         let builder = Engine::builder().on(EventKind::PreTool).id("broken").fail(fail);
@@ -209,7 +209,7 @@ async fn skip_ignores_later_hooks_but_never_a_rule_or_what_was_said_before() {
     assert_eq!(late.status, Status::Skipped);
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn retry_asks_again_and_then_takes_the_answer() {
     let asked = Arc::new(AtomicU32::new(0));
     let count = Arc::clone(&asked);
@@ -224,7 +224,7 @@ async fn retry_asks_again_and_then_takes_the_answer() {
     assert_eq!(asked.load(Ordering::Relaxed), 3);
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn a_retry_in_a_chain_does_not_unsay_an_earlier_deny() {
     let (denied, asked) = (Arc::new(AtomicU32::new(0)), Arc::new(AtomicU32::new(0)));
     let engine = Engine::builder().on(EventKind::PreTool).chain("c").run(move |_| {
@@ -239,7 +239,7 @@ async fn a_retry_in_a_chain_does_not_unsay_an_earlier_deny() {
     assert_eq!(outcome.decision, Decision::Deny);
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn all_hooks_of_a_call_together_have_a_deadline() {
     let slow = |_| async {
         tokio::time::sleep(Duration::from_millis(80)).await;
@@ -250,13 +250,13 @@ async fn all_hooks_of_a_call_together_have_a_deadline() {
     for _ in 0..4 {
         engine = engine.on(EventKind::PreTool).chain("c").fail(Fail::Closed).run(slow);
     }
-    let started = std::time::Instant::now();
+    let started = tokio::time::Instant::now();
     let outcome = engine.build().unwrap().fire(&call("x")).await;
-    assert!(started.elapsed() < Duration::from_millis(200), "{:?}", started.elapsed());
+    assert_eq!(started.elapsed().as_millis(), 100);
     assert_eq!(outcome.decision, Decision::Deny, "the hooks that were cut off had to answer");
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn retry_without_end_becomes_a_deny_that_says_so() {
     let engine =
         Engine::builder().on(EventKind::PreTool).run(|_| async { say::retry(Duration::from_millis(5)) });
@@ -266,10 +266,10 @@ async fn retry_without_end_becomes_a_deny_that_says_so() {
 
     let patient =
         Engine::builder().on(EventKind::PreTool).run(|_| async { say::retry(Duration::from_mins(5)) });
-    let started = std::time::Instant::now();
+    let started = tokio::time::Instant::now();
     let outcome = patient.build().unwrap().fire(&call("x")).await;
     assert_eq!(outcome.decision, Decision::Deny);
-    assert!(started.elapsed() < Duration::from_secs(1), "a delay beyond the deadline is not waited for");
+    assert_eq!(started.elapsed(), Duration::ZERO, "a delay beyond the deadline is not waited for");
 }
 
 #[tokio::test]
@@ -287,7 +287,7 @@ async fn a_retry_after_a_failed_tool_is_for_whoever_runs_tools() {
     assert_eq!(asked.load(Ordering::Relaxed), 1, "the tool is tried again, not the hook");
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn an_observer_never_delays_and_never_decides() {
     let (told, mut hears) = tokio::sync::mpsc::unbounded_channel();
     let engine = Engine::builder().on(EventKind::PreTool).fail(Fail::Closed).observing().run(move |_| {
@@ -298,10 +298,10 @@ async fn an_observer_never_delays_and_never_decides() {
             say::deny("too late")
         }
     });
-    let started = std::time::Instant::now();
+    let started = tokio::time::Instant::now();
     let outcome = engine.build().unwrap().fire(&call("x")).await;
     assert_eq!(outcome.decision, Decision::None);
-    assert!(started.elapsed() < Duration::from_millis(40));
+    assert_eq!(started.elapsed(), Duration::ZERO);
     assert_eq!(outcome.trace.first().map(|step| step.status), Some(Status::Detached));
     hears.recv().await.unwrap();
 }

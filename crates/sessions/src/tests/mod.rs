@@ -3,6 +3,7 @@
 mod denials;
 mod files;
 mod kept;
+mod properties;
 mod rebuilt;
 mod todos;
 mod usage;

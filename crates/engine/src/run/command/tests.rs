@@ -10,9 +10,10 @@ use tenterhook_harness::dialect;
 
 use super::*;
 
+/// The deadline of hooks that do not end by themselves.
 const LIMIT: Duration = Duration::from_millis(300);
-/// What a call may take beyond its deadline.
-const LATE: Duration = Duration::from_millis(50);
+/// The deadline of hooks that end: longer than a busy machine needs.
+const PATIENCE: Duration = Duration::from_secs(20);
 
 fn hook(line: CommandLine) -> Command {
     let dialect = dialect::find("claude").unwrap();
@@ -33,11 +34,19 @@ fn call(payload: usize) -> Call {
     Call { event, native: None }
 }
 
-async fn run_shell(text: &str, payload: usize) -> (Result<Heard, Failure>, Duration) {
+/// Runs a hook that answers: it may take as long as a busy machine needs, but has to end well before its deadline.
+async fn run_shell(text: &str, payload: usize) -> Result<Heard, Failure> {
     let started = Clock::now();
     let command = hook(CommandLine::Shell(text.to_owned()));
-    let result = run(&command, &call(payload), Origin::hook("h"), LIMIT).await;
-    (result, started.elapsed())
+    let result = run(&command, &call(payload), Origin::hook("h"), PATIENCE).await;
+    assert!(started.elapsed() < PATIENCE / 2, "it was heard when its time was over");
+    result
+}
+
+/// Runs a hook that does not end by itself.
+async fn run_endless(text: &str) -> Result<Heard, Failure> {
+    let command = hook(CommandLine::Shell(text.to_owned()));
+    run(&command, &call(0), Origin::hook("h"), LIMIT).await
 }
 
 fn why(result: Result<Heard, Failure>) -> String {
@@ -56,46 +65,41 @@ fn alive(marker: &str) -> bool {
 
 #[tokio::test]
 async fn a_hook_that_ignores_sigterm_is_killed_at_its_deadline() {
-    let (result, took) = run_shell("trap '' TERM; while :; do sleep 31.4151; done", 0).await;
+    let result = run_endless("trap '' TERM; while :; do sleep 31.4151; done").await;
     assert_eq!(why(result), "timed out");
-    assert!(took < LIMIT + LATE, "{took:?}");
     assert!(!alive("sleep 31.4151"), "a process was left behind");
 }
 
 #[tokio::test]
 async fn a_grandchild_that_keeps_the_pipe_open_does_not_hold_the_call() {
-    let (result, took) =
-        run_shell("sleep 31.4152 & echo '{\"decision\":\"block\",\"reason\":\"r\"}'", 0).await;
+    let result = run_shell("sleep 31.4152 & echo '{\"decision\":\"block\",\"reason\":\"r\"}'", 0).await;
     assert_eq!(result.ok().map(|heard| heard.finding.decision), Some(Decision::Deny));
-    assert!(took < LIMIT, "{took:?}");
     assert!(!alive("sleep 31.4152"), "a process was left behind");
 }
 
 #[tokio::test]
 async fn endless_output_is_cut_and_the_hook_is_killed() {
-    let (result, took) = run_shell("yes 31.4153", 0).await;
+    let result = run_endless("yes 31.4153").await;
     assert_eq!(why(result), "timed out");
-    assert!(took < LIMIT + LATE, "{took:?}");
     assert!(!alive("yes 31.4153"), "a process was left behind");
 }
 
 #[tokio::test]
 async fn a_hook_that_never_reads_its_input_is_heard_all_the_same() {
-    let (result, took) = run_shell("echo no >&2; exit 2", 4 * 1024 * 1024).await;
+    let result = run_shell("echo no >&2; exit 2", 4 * 1024 * 1024).await;
     assert_eq!(result.ok().and_then(|heard| heard.finding.reason).as_deref(), Some("no"));
-    assert!(took < LIMIT, "{took:?}");
 }
 
 #[tokio::test]
 async fn a_hook_that_reads_a_large_input_gets_all_of_it() {
-    let (result, _) = run_shell("wc -c >&2; exit 2", 4 * 1024 * 1024).await;
+    let result = run_shell("wc -c >&2; exit 2", 4 * 1024 * 1024).await;
     let counted: usize = result.ok().and_then(|heard| heard.finding.reason).unwrap().parse().unwrap();
     assert!(counted > 4 * 1024 * 1024, "{counted}");
 }
 
 #[tokio::test]
 async fn invalid_utf8_is_text_and_no_verdict() {
-    let (result, _) = run_shell("printf '\\377\\376'", 0).await;
+    let result = run_shell("printf '\\377\\376'", 0).await;
     assert_eq!(result.ok().map(|heard| heard.finding.decision), Some(Decision::None));
 }
 
@@ -113,7 +117,7 @@ async fn a_script_that_is_not_there_is_a_failure_and_never_a_deny() {
         let command = hook(CommandLine::Exec(words.map(ToOwned::to_owned).to_vec()));
         let result = run(&command, &call(0), Origin::hook("h"), LIMIT).await;
         assert_eq!(why(result), format!("script `{}` does not exist", words[1]));
-        let (result, _) = run_shell(&words.join(" "), 0).await;
+        let result = run_shell(&words.join(" "), 0).await;
         assert_eq!(why(result), format!("script `{}` does not exist", words[1]));
     }
 }
@@ -141,13 +145,12 @@ async fn exec_form_has_no_shell_in_between() {
 #[tokio::test]
 async fn a_hook_that_says_it_is_async_is_let_go_and_ended_when_its_time_is_over() {
     let text = "echo '{\"async\": true, \"asyncTimeout\": 1000}'; sleep 31.4154";
-    let (result, took) = run_shell(text, 0).await;
+    let result = run_shell(text, 0).await;
     let limit = Duration::from_secs(1);
     assert_eq!(result.ok().map(|heard| heard.control), Some(Control::Detach { limit }));
-    assert!(took < LIMIT, "{took:?}");
     assert!(alive("sleep 31.4154"), "it goes on");
-    for _ in 0..40 {
-        tokio::time::sleep(Duration::from_millis(100)).await;
+    for _ in 0..200 {
+        tokio::time::sleep(Duration::from_millis(50)).await;
         if !alive("sleep 31.4154") {
             return;
         }
@@ -159,11 +162,13 @@ async fn a_hook_that_says_it_is_async_is_let_go_and_ended_when_its_time_is_over(
 async fn an_observer_gets_its_whole_input_and_nobody_waits() {
     let dir = tempfile::tempdir().unwrap();
     let seen = dir.path().join("seen");
-    let line = CommandLine::Shell(format!("sleep 0.2; wc -c > {}", seen.display()));
-    let started = Clock::now();
-    observe(&hook(line), &call(1024 * 1024), Duration::from_secs(5)).unwrap();
-    assert!(started.elapsed() < Duration::from_millis(150), "{:?}", started.elapsed());
-    for _ in 0..50 {
+    let go_on = dir.path().join("go-on");
+    let wait = format!("until [ -e {} ]; do sleep 0.01; done", go_on.display());
+    let line = CommandLine::Shell(format!("{wait}; wc -c > {}", seen.display()));
+    observe(&hook(line), &call(1024 * 1024), PATIENCE).unwrap();
+    assert!(!seen.exists(), "the observer waits for the caller, and not the caller for it");
+    std::fs::write(go_on, "").unwrap();
+    for _ in 0..200 {
         tokio::time::sleep(Duration::from_millis(50)).await;
         let counted = std::fs::read_to_string(&seen).unwrap_or_default();
         if let Ok(counted) = counted.trim().parse::<usize>() {

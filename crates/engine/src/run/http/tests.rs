@@ -12,16 +12,18 @@ use tenterhook_harness::dialect;
 
 use super::*;
 
+/// The deadline where no answer comes.
 const LIMIT: Duration = Duration::from_millis(400);
+/// The deadline where one comes: longer than a busy machine needs.
+const PATIENCE: Duration = Duration::from_secs(20);
 
-/// Answers one request with these bytes after a while, and tells what it was sent.
-fn server(answer: &'static str, after: Duration) -> (String, Receiver<String>) {
+/// Answers one request with these bytes, or never, and tells what it was sent.
+fn server(answer: Option<&'static str>) -> (String, Receiver<String>) {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let url = format!("http://{}/hook", listener.local_addr().unwrap());
     let (send, receive) = channel();
     std::thread::spawn(move || {
         let Ok((mut stream, _)) = listener.accept() else { return };
-        stream.set_read_timeout(Some(Duration::from_millis(200))).unwrap();
         let mut request = Vec::new();
         let mut buffer = [0; 4096];
         while let Ok(read) = stream.read(&mut buffer) {
@@ -31,8 +33,11 @@ fn server(answer: &'static str, after: Duration) -> (String, Receiver<String>) {
             }
         }
         send.send(String::from_utf8_lossy(&request).into_owned()).unwrap();
-        std::thread::sleep(after);
-        drop(stream.write_all(answer.as_bytes()));
+        match answer {
+            Some(answer) => drop(stream.write_all(answer.as_bytes())),
+            // Until the caller has gone.
+            None => while stream.read(&mut buffer).is_ok_and(|read| read > 0) {},
+        }
     });
     (url, receive)
 }
@@ -49,9 +54,9 @@ fn hook(url: String) -> Http {
     Http { url, headers, dialect: dialect::find("claude").unwrap(), output_limit: 1024 }
 }
 
-async fn ask(answer: &'static str, after: Duration) -> Result<Heard, String> {
-    let (url, _requests) = server(answer, after);
-    run(&hook(url), &call(), Origin::hook("h"), LIMIT).await.map_err(|failure| match failure {
+async fn ask(answer: Option<&'static str>, limit: Duration) -> Result<Heard, String> {
+    let (url, _requests) = server(answer);
+    run(&hook(url), &call(), Origin::hook("h"), limit).await.map_err(|failure| match failure {
         Failure::TimedOut => "timed out".to_owned(),
         Failure::Failed(why) | Failure::Unreachable(why) => why,
     })
@@ -60,8 +65,8 @@ async fn ask(answer: &'static str, after: Duration) -> Result<Heard, String> {
 #[tokio::test]
 async fn the_payload_is_posted_and_a_json_answer_decides() {
     let answer = "HTTP/1.1 200 OK\r\ncontent-length: 35\r\n\r\n{\"decision\":\"block\",\"reason\":\"no!\"}";
-    let (url, requests) = server(answer, Duration::ZERO);
-    let heard = run(&hook(url), &call(), Origin::hook("h"), LIMIT).await.ok().unwrap();
+    let (url, requests) = server(Some(answer));
+    let heard = run(&hook(url), &call(), Origin::hook("h"), PATIENCE).await.ok().unwrap();
     assert_eq!((heard.finding.decision, heard.finding.reason.as_deref()), (Decision::Deny, Some("no!")));
     let request = requests.recv().unwrap();
     assert!(request.starts_with("POST /hook HTTP/1.1\r\n"), "{request}");
@@ -71,7 +76,7 @@ async fn the_payload_is_posted_and_a_json_answer_decides() {
 
 #[tokio::test]
 async fn an_empty_answer_objects_to_nothing() {
-    let heard = ask("HTTP/1.1 204 No Content\r\n\r\n", Duration::ZERO).await.unwrap();
+    let heard = ask(Some("HTTP/1.1 204 No Content\r\n\r\n"), PATIENCE).await.unwrap();
     assert_eq!(heard.finding.decision, Decision::None);
 }
 
@@ -82,7 +87,7 @@ async fn any_other_answer_is_a_failure() {
         ("HTTP/1.1 403 Forbidden\r\ncontent-length: 20\r\n\r\n{\"decision\":\"block\"}", "HTTP status 403"),
         ("HTTP/1.1 307 T\r\nlocation: http://127.0.0.1:1/\r\ncontent-length: 0\r\n\r\n", "HTTP status 307"),
     ] {
-        let why = ask(answer, Duration::ZERO).await.unwrap_err();
+        let why = ask(Some(answer), PATIENCE).await.unwrap_err();
         assert!(why.contains(expected), "{why}");
     }
     let nobody = hook("http://127.0.0.1:1/".to_owned());
@@ -91,16 +96,14 @@ async fn any_other_answer_is_a_failure() {
 
 #[tokio::test]
 async fn no_answer_in_time_is_no_answer() {
-    let started = std::time::Instant::now();
-    let why = ask("HTTP/1.1 204 No Content\r\n\r\n", Duration::from_secs(3)).await.unwrap_err();
+    let why = ask(None, LIMIT).await.unwrap_err();
     assert!(why.contains("timed out") || why.contains("timeout"), "{why}");
-    assert!(started.elapsed() < LIMIT + Duration::from_millis(100), "{:?}", started.elapsed());
 }
 
 #[tokio::test]
 async fn an_answer_without_end_is_cut() {
     let answer = "HTTP/1.1 200 OK\r\ncontent-length: 2000\r\n\r\n{";
-    let (url, _requests) = server(answer, Duration::ZERO);
+    let (url, _requests) = server(Some(answer));
     let small = Http { output_limit: 16, ..hook(url) };
     assert!(run(&small, &call(), Origin::hook("h"), LIMIT).await.is_err());
 }
