@@ -2,6 +2,8 @@
 
 //! Files change while agents work: the next event sees the new ones, or the old ones, never half of them.
 
+use std::time::{Duration, Instant};
+
 use serde_json::{Value, json};
 
 use crate::context::TestContext;

@@ -384,7 +384,7 @@ impl Told {
             told.projector.complete(&mut call.event);
             let sealed = Entry::decision(&decided(&call, &outcome), &secrets).seal(sealing).unwrap();
             let gone = sealed.is_too_large().then_some(MissingContent::TooLarge);
-            let seq = told.ledger.append_sealed(sealed).unwrap().seq();
+            let seq = told.ledger.append(sealed).unwrap().seq();
             let call = ToldCall { call, outcome, seq, gone };
             call.apply(&told.projector, gone);
             told.calls.push(call);
