@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
 """shim_build.py TENTERHOOK ORDINARY: what the special build of the hook program saves.
 
-TENTERHOOK is the full program; the hook program that it installs is built by crates/cli/build.rs. ORDINARY is the same
+TENTERHOOK is the full program; the hook program that it installs is built by crates/hook-programs/build.rs. ORDINARY is the same
 source built by `cargo build --release -p tenterhook-shim`. One daemon answers both, in a temporary home; the programs take
 turns, so that noise hits both alike. Times are from spawn to exit.
 """

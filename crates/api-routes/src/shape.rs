@@ -62,6 +62,10 @@ pub trait DescribedType {}
 impl<T> DescribedType for T {}
 
 impl TypeSchema {
+    #[cfg_attr(
+        not(feature = "schema"),
+        expect(clippy::extra_unused_type_parameters, reason = "only a schema needs the type")
+    )]
     fn of<T: DescribedType>() -> Self {
         Self {
             #[cfg(feature = "schema")]

@@ -9,10 +9,11 @@ use std::path::{Path, PathBuf};
 
 use serde_json::{Value, json};
 use tenterhook_authority::{Action, Authority, Caller, Needs, Proof};
+use tenterhook_daemon_control::ask;
+use tenterhook_daemon_control::gate::{caller_standing, local_authority};
 use tenterhook_guard::Book;
-use tenterhook_home::{Home, call_meta};
+use tenterhook_home::call_meta;
 
-use crate::ask;
 use crate::context::Context;
 use crate::error::CommandError;
 
@@ -50,7 +51,7 @@ pub(crate) fn pass(
         return Ok(());
     }
     home.make()?;
-    let authority = authority(home);
+    let authority = local_authority(home);
     let caller = Caller::own(&authority.agents);
     let result = authority.admit(action, &caller, &proof, call_meta::now_ms());
     let (what, detail) = Authority::leaf(action, &caller, &result, detail);
@@ -78,7 +79,7 @@ pub(crate) fn ask_daemon(
 
 /// What the caller shows for it. Whoever has nothing to show is refused later, on the record.
 pub(crate) fn proof(context: &Context, action: Action, args: &ProofArgs) -> Result<Proof, CommandError> {
-    let (needs, guarded) = standing(context.home()?, action)?;
+    let (needs, guarded) = caller_standing(context.home()?, action)?;
     // An agent must not be made to wait for somebody who types; a code that is given counts.
     if guarded {
         let code = if args.is_given() { code(args)? } else { None };
@@ -113,26 +114,6 @@ pub(crate) fn typed(question: &str) -> Result<Option<String>, CommandError> {
     let mut line = String::new();
     BufReader::new(terminal.take(LONGEST)).read_line(&mut line)?;
     Ok(Some(line.trim().to_owned()))
-}
-
-/// The gate of a home without a daemon.
-pub(crate) fn authority(home: &Home) -> Authority {
-    Authority::of(home, rustix::process::getuid().as_raw())
-}
-
-/// What is needed of us, and whether we come from a guarded agent or cannot be told from one.
-pub(crate) fn standing(home: &Home, action: Action) -> Result<(Needs, bool), CommandError> {
-    let path = format!("/v1/authority?action={}", action.name().replace(' ', "%20"));
-    if let Some(answer) = ask::get(home, &path)? {
-        let needs = answer.get("needs").cloned().unwrap_or_default();
-        let needs = serde_json::from_value(needs).map_err(|error| {
-            CommandError::internal(format!("the daemon's answer cannot be read: {error}"))
-        })?;
-        return Ok((needs, answer.get("guarded") == Some(&Value::Bool(true))));
-    }
-    let authority = authority(home);
-    let caller = Caller::own(&authority.agents);
-    Ok((authority.needs(action, &caller), caller.refusal(action.name()).is_some()))
 }
 
 /// Whether somebody typed the name of what is to be done.

@@ -2,7 +2,7 @@
 
 //! What comes in: a payload, bounded, from standard input or a file.
 
-use std::io::{BufRead, ErrorKind, IsTerminal, Read};
+use std::io::{ErrorKind, IsTerminal, Read};
 use std::path::Path;
 use std::time::Duration;
 
@@ -69,33 +69,4 @@ pub(crate) fn standard_input(within: Duration) -> Result<Vec<u8>, CommandError> 
         }
         _ => CommandError::from(error),
     })
-}
-
-/// Reads one line of many, with its end; false when there are no more. Of a line longer than a payload may
-/// be, only one byte more is kept.
-pub(crate) fn line(input: &mut impl BufRead, line: &mut Vec<u8>) -> std::io::Result<bool> {
-    line.clear();
-    let limit = u64::try_from(MAX_PAYLOAD).unwrap_or(u64::MAX) + 1;
-    let read = input.by_ref().take(limit).read_until(b'\n', line)?;
-    if is_too_long(line) {
-        skip_line(input)?;
-    }
-    Ok(read > 0)
-}
-
-/// Whether a line was longer than a payload may be.
-pub(crate) fn is_too_long(line: &[u8]) -> bool {
-    line.len() > MAX_PAYLOAD && line.last() != Some(&b'\n')
-}
-
-fn skip_line(input: &mut impl BufRead) -> std::io::Result<()> {
-    loop {
-        let buffer = input.fill_buf()?;
-        let end = buffer.iter().position(|byte| *byte == b'\n');
-        let (used, done) = end.map_or((buffer.len(), buffer.is_empty()), |at| (at + 1, true));
-        input.consume(used);
-        if done {
-            return Ok(());
-        }
-    }
 }

@@ -5,23 +5,21 @@
 
 use serde_json::Value;
 use tenterhook_authority::Action;
+use tenterhook_daemon_control::gate::caller_standing;
 use tenterhook_guard::{Book, Settled};
 use tenterhook_home::Home;
 use tenterhook_setup::hook_programs::HookPrograms;
 use tenterhook_setup::versions::installed_advice;
 use tenterhook_setup::{Setup, SetupHost};
 
+use crate::ask;
 use crate::commands::DEFAULT_LISTEN_ADDRESS;
 use crate::context::Context;
 use crate::error::CommandError;
 use crate::terminal::{Terminal, WARN};
-use crate::{ask, gate};
 
 /// The small programs that harnesses spawn, carried inside this one.
-pub(crate) const HOOK_PROGRAMS: HookPrograms = HookPrograms(&[
-    ("tenterhook-hook", include_bytes!(concat!(env!("OUT_DIR"), "/tenterhook-hook"))),
-    ("tenterhook-status", include_bytes!(concat!(env!("OUT_DIR"), "/tenterhook-status"))),
-]);
+pub(crate) const HOOK_PROGRAMS: HookPrograms = HookPrograms(tenterhook_hook_programs::HOOK_PROGRAMS);
 
 /// A command that changes the settings of harnesses.
 pub(crate) struct CliHost<'a> {
@@ -64,7 +62,7 @@ impl SetupHost for CliHost<'_> {
 
 /// Fails if this process comes from a guarded agent: `action` is what it may not do.
 pub(crate) fn refuse_guarded_agent(home: &Home, action: &str) -> Result<(), CommandError> {
-    let (_, guarded) = gate::standing(home, Action::Restart)?;
+    let (_, guarded) = caller_standing(home, Action::Restart)?;
     if guarded {
         return Err(CommandError::denied(format!("guarded agents may not {action}"))
             .hint("run this command in your own terminal"));

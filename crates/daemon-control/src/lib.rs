@@ -3,6 +3,7 @@
 //! Finds, asks, starts and stops the daemon of a state directory.
 //!
 //! - [`ask`]: the daemon's HTTP API over its Unix socket, for programs of the same account.
+//! - [`gate`]: what the gate for privileged actions asks of this process.
 //! - [`launch`]: starts a daemon in the background and ends one in order.
 //! - [`service`]: the daemon as a service of systemd or launchd.
 //! - [`port_holder`]: which process listens on a TCP port.
@@ -10,6 +11,7 @@
 //! The daemon itself is not linked in.
 
 pub mod ask;
+pub mod gate;
 pub mod launch;
 pub mod port_holder;
 pub mod service;

@@ -112,7 +112,7 @@ impl Canary<'_> {
             && !recorded.denied
             && let Err(error) = stage.check_program(&self.project)
         {
-            let reason = format!("the hook program does not work: {}", shorten(&error));
+            let reason = format!("the hook program does not work: {}", shorten(&error.message));
             return Ok(ProofVerdict::new(ProofResult::NotFired, reason).fix(self.install()));
         }
         Ok(verdict)

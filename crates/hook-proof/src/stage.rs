@@ -111,21 +111,20 @@ impl ProofStage {
         launch: &Launch,
         real: &Order,
         site: &Canary<'_>,
-    ) -> Result<(), String> {
-        let made = (|| {
-            // A repository: there the client's search for the project's root ends.
-            for directory in
-                [site.project.join(".git/objects"), site.project.join(".git/refs"), site.logs.clone()]
-            {
-                fs_err::create_dir_all(directory)?;
-            }
-            fs_err::write(site.project.join(".git/HEAD"), "ref: refs/heads/main\n")
-        })();
-        made.map_err(|error: std::io::Error| error.to_string())?;
+    ) -> Result<(), Failure> {
+        // A repository: there the client's search for the project's root ends.
+        for directory in
+            [site.project.join(".git/objects"), site.project.join(".git/refs"), site.logs.clone()]
+        {
+            fs_err::create_dir_all(directory)?;
+        }
+        fs_err::write(site.project.join(".git/HEAD"), "ref: refs/heads/main\n")?;
         let variables = BTreeMap::new();
         let ground = Ground { home: Some(&site.home), variables: &variables, path: OsStr::new("") };
-        let copy = installer.order(&ground, Scope::User, &self.home.programs()).ok_or("no settings")?;
-        copy_settings(launch, installer, real, &copy).map_err(|error| error.to_string())
+        let copy = installer
+            .order(&ground, Scope::User, &self.home.programs())
+            .ok_or_else(|| Failure::internal("no settings"))?;
+        Ok(copy_settings(launch, installer, real, &copy)?)
     }
 
     /// The number of records so far.
@@ -159,7 +158,7 @@ impl ProofStage {
     }
 
     /// Whether the copied hook program denies the canary when it is called directly; else what went wrong.
-    pub(crate) fn check_program(&self, project: &Path) -> Result<(), String> {
+    pub(crate) fn check_program(&self, project: &Path) -> Result<(), Failure> {
         let payload = json!({
             "session_id": "doctor", "cwd": project, "hook_event_name": "PreToolUse", "tool_name": "Bash",
             "tool_input": {"command": format!("touch {DENIED}")}, "tool_use_id": ALLOWED,
@@ -174,8 +173,12 @@ impl ProofStage {
             }
             child.wait_with_output()
         });
-        let output = ran.map_err(|error| error.to_string())?;
+        let output = ran?;
         let said = String::from_utf8_lossy(&output.stdout);
-        if said.contains("deny") { Ok(()) } else { Err(format!("{}: {said}", output.status)) }
+        if said.contains("deny") {
+            Ok(())
+        } else {
+            Err(Failure::internal(format!("{}: {said}", output.status)))
+        }
     }
 }

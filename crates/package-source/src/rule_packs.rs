@@ -6,7 +6,9 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 use tenterhook_files::FileClass;
-use tenterhook_home::packs::is_rule_file;
+use tenterhook_home::packs::{Added, PackList, compiled_in, is_rule_file};
+use tenterhook_home::trust::sha256;
+use tenterhook_home::{Home, make_private, write_whole};
 use tenterhook_policy::{Layer, Loaded, RuleSet, Source};
 
 use crate::git::{fetch, is_address};
@@ -74,4 +76,53 @@ impl GatheredPack {
             .collect();
         RuleSet::load(&sources)
     }
+}
+
+/// The name of a pack, from where it comes: `https://x.example/Our-Rules.git` is `our-rules`.
+pub fn pack_name_of(from: &str) -> String {
+    let last = from.trim_end_matches('/').rsplit(['/', ':']).next().unwrap_or_default();
+    last.trim_end_matches(".git").to_ascii_lowercase()
+}
+
+/// Fails if a pack cannot have this name, or if there is one of this name.
+pub fn check_pack_name(name: &str, list: &PackList) -> Result<(), Failure> {
+    let fits = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || matches!(c, '-' | '_' | '.');
+    if name.is_empty() || name.starts_with('.') || !name.chars().all(fits) {
+        return Err(Failure::user(format!(
+            "`{name}` is no name for a pack (small letters, digits, `-`, `_`, `.`)"
+        ))
+        .hint("give it one: `--name NAME`"));
+    }
+    if compiled_in(name).is_some() || list.added(name).is_some() {
+        return Err(Failure::user(format!("there is a pack `{name}` already"))
+            .hint("give this one another name (`--name NAME`), or use `tenterhook rules update`"));
+    }
+    Ok(())
+}
+
+/// The entry of a pack in `packs.yaml`, with the hash of each file.
+pub fn pin_pack(name: &str, from: &str, gathered: &GatheredPack) -> Added {
+    let hash = |(file, text): (&String, &String)| (file.clone(), sha256(text.as_bytes()));
+    Added {
+        name: name.to_owned(),
+        from: from.to_owned(),
+        commit: gathered.commit.clone(),
+        files: gathered.files.iter().map(hash).collect(),
+    }
+}
+
+/// Writes the files of a pack into the home, and removes those of an earlier state.
+pub fn place_pack(home: &Home, name: &str, gathered: &GatheredPack) -> Result<(), Failure> {
+    let dir = home.packs().join(name);
+    make_private(&dir)?;
+    for entry in fs_err::read_dir(&dir)? {
+        let entry = entry?;
+        if !gathered.files.keys().any(|file| entry.file_name() == file.as_str()) {
+            fs_err::remove_file(entry.path())?;
+        }
+    }
+    for (file, text) in &gathered.files {
+        write_whole(&dir.join(file), text.as_bytes(), 0o600)?;
+    }
+    Ok(())
 }

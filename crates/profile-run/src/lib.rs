@@ -15,7 +15,9 @@ use tenterhook_engine::post::{self, Post, Unanswered};
 use tenterhook_engine::process::{self, Ended, Spec};
 use tenterhook_error::Failure;
 use tenterhook_event::{Call, Event, Native, ToolCall};
-use tenterhook_harness::dialect::{self, A3sMatcher, Dialect, Exited, Matcher, Mismatch, RawResult};
+use tenterhook_harness::dialect::{
+    self, A3sMatcher, Dialect, Exited, HookTimeError, Matcher, Mismatch, RawResult,
+};
 use tenterhook_profile::{
     Aggregated, Entry, Finding, HookResult, Kind, Layer, Level, Plan, Profile, Settings,
 };
@@ -81,7 +83,8 @@ impl ProfileStage {
     /// Which hooks would run, and why not the others.
     pub fn plan(&self, event: &'static str, input: &Value, base: &Event) -> (Plan, Call) {
         let call = self.call(event, input, base);
-        let mut mismatch = |entry: &Entry| self.matches(entry, &call.event).err();
+        let mut mismatch =
+            |entry: &Entry| self.matches(entry, &call.event).err().map(|Mismatch(reason)| reason);
         (tenterhook_profile::plan(self.profile, &self.settings, event, &mut mismatch), call)
     }
 
@@ -134,7 +137,7 @@ impl ProfileStage {
     async fn command(&self, entry: &Entry, call: &Call) -> HookResult {
         let limit = match self.limit(entry) {
             Ok(limit) => limit,
-            Err(why) => return HookResult::failed(why),
+            Err(error) => return HookResult::failed(error.to_string()),
         };
         let spec = self.spec(entry, call, limit);
         if entry.is_async {
@@ -158,7 +161,7 @@ impl ProfileStage {
     async fn http(&self, entry: &Entry, call: &Call) -> HookResult {
         let limit = match self.limit(entry) {
             Ok(limit) => limit,
-            Err(why) => return HookResult::failed(why),
+            Err(error) => return HookResult::failed(error.to_string()),
         };
         let headers = entry.headers.iter();
         let request = Post {
@@ -216,11 +219,9 @@ impl ProfileStage {
         }
     }
 
-    fn limit(&self, entry: &Entry) -> Result<Duration, String> {
+    fn limit(&self, entry: &Entry) -> Result<Duration, HookTimeError> {
         let said = entry.timeout.or(self.settings.limits.default_timeout);
-        said.map_or(Ok(self.dialect.timeout), |number| {
-            self.dialect.duration(number).map_err(|error| error.to_string())
-        })
+        said.map_or(Ok(self.dialect.timeout), |number| self.dialect.duration(number))
     }
 
     fn spec(&self, entry: &Entry, call: &Call, limit: Duration) -> Spec {
@@ -247,12 +248,12 @@ impl ProfileStage {
         }
     }
 
-    fn matches(&self, entry: &Entry, event: &Event) -> Result<(), String> {
-        let (matcher, _) = matcher(self.dialect, entry)?;
-        matcher.admits(event).map_err(|Mismatch(why)| why)?;
+    fn matches(&self, entry: &Entry, event: &Event) -> Result<(), Mismatch> {
+        let (matcher, _) = matcher(self.dialect, entry).map_err(|failure| Mismatch(failure.message))?;
+        matcher.admits(event)?;
         let Some(rule) = &entry.condition_if else { return Ok(()) };
-        let rule = dialect::permission_rule(rule).map_err(|error| error.to_string())?;
-        rule.admits(event).map_err(|Mismatch(why)| why)
+        let rule = dialect::permission_rule(rule).map_err(|error| Mismatch(error.to_string()))?;
+        rule.admits(event)
     }
 
     /// The input as an event, for matchers and variables; the hook itself gets the input.
@@ -288,14 +289,14 @@ pub fn find_profile(name: &str) -> Result<(&'static Profile, &'static Dialect), 
 }
 
 /// An entry's matcher, and what is odd about it.
-fn matcher(dialect: &Dialect, entry: &Entry) -> Result<(Matcher, Option<String>), String> {
+fn matcher(dialect: &Dialect, entry: &Entry) -> Result<(Matcher, Option<String>), Failure> {
     match &entry.matcher {
         None => Ok((Matcher::all(), None)),
         Some(Value::String(text)) => Ok(dialect.matcher(Some(text))),
         Some(parts) => {
             let parts: A3sMatcher = serde_json::from_value(parts.clone())
-                .map_err(|error| format!("its matcher cannot be read: {error}"))?;
-            Ok((Matcher::a3s(&parts).map_err(|error| error.to_string())?, None))
+                .map_err(|error| Failure::user(format!("its matcher cannot be read: {error}")))?;
+            Ok((Matcher::a3s(&parts).map_err(|error| Failure::user(error.to_string()))?, None))
         }
     }
 }
@@ -311,7 +312,7 @@ fn vet(dialect: &Dialect, settings: &mut Settings) {
         };
         match matcher(dialect, entry) {
             Ok((_, warning)) => warning.into_iter().for_each(|why| note(Level::Warning, why)),
-            Err(why) => note(Level::Error, why),
+            Err(failure) => note(Level::Error, failure.message),
         }
         if let Some(Err(error)) = entry.condition_if.as_deref().map(dialect::permission_rule) {
             note(Level::Error, error.to_string());

@@ -84,7 +84,7 @@ fn run_case(book: &Rulebook, file: &str, node: &Node, now: Timestamp) -> CaseRes
     let name = case.name.clone().or(case.command.clone()).or(case.tool.clone()).unwrap_or("case".to_owned());
     let failures = match case.event(now) {
         Ok(event) => case.failures(book, &event),
-        Err(message) => vec![message],
+        Err(failure) => vec![failure.message],
     };
     CaseResult { file, line, name, failures }
 }
@@ -92,21 +92,21 @@ fn run_case(book: &Rulebook, file: &str, node: &Node, now: Timestamp) -> CaseRes
 // === impl RuleCase ===
 
 impl RuleCase {
-    fn event(&self, now: Timestamp) -> Result<Event, String> {
+    fn event(&self, now: Timestamp) -> Result<Event, Failure> {
         let cwd = self.cwd.as_deref().or(Some(CASE_PROJECT));
         match (&self.command, &self.tool, &self.event) {
             (Some(command), None, None) => Ok(about_to_run(command, cwd, now)),
             (None, Some(tool), kind) => {
                 let mut event = about_to(ToolCall::new(tool, self.args.clone()), cwd, now);
                 if let Some(kind) = kind {
-                    event.event = serde_json::from_value(kind.clone()).map_err(|error| error.to_string())?;
+                    event.event = serde_json::from_value(kind.clone())
+                        .map_err(|error| Failure::user(error.to_string()))?;
                 }
                 Ok(event)
             }
-            (None, None, Some(event)) => {
-                serde_json::from_value(event.clone()).map_err(|error| format!("`event` is no event: {error}"))
-            }
-            _ => Err("give one of `command`, `tool` (with `args`) and `event`".to_owned()),
+            (None, None, Some(event)) => serde_json::from_value(event.clone())
+                .map_err(|error| Failure::user(format!("`event` is no event: {error}"))),
+            _ => Err(Failure::user("give one of `command`, `tool` (with `args`) and `event`")),
         }
     }
 

@@ -4,12 +4,13 @@ use std::process::ExitCode;
 use std::sync::Arc;
 
 use tenterhook_event::Event;
+use tenterhook_harness::MAX_PAYLOAD;
 use tenterhook_profile::bus;
 use tenterhook_profile_run::ProfileStage;
+use tenterhook_rulebook::read_line_bounded;
 
 use crate::context::Context;
 use crate::error::CommandError;
-use crate::intake;
 use crate::profile_settings::{SettingsFile, open_profile};
 use crate::until::until_told_to_end;
 
@@ -53,7 +54,7 @@ async fn serve(context: &Context, stage: &Arc<ProfileStage>, base: &Event) -> Re
         let (mut input, mut line) = (std::io::stdin().lock(), Vec::new());
         // A line that is no text, or has no end, is a request that cannot be read, not the end of all
         // requests.
-        while intake::line(&mut input, &mut line).is_ok_and(|more| more) {
+        while read_line_bounded(&mut input, &mut line, MAX_PAYLOAD).is_ok_and(|more| more) {
             if send.blocking_send(String::from_utf8_lossy(&line).into_owned()).is_err() {
                 return;
             }

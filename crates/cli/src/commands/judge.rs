@@ -4,11 +4,12 @@ use std::io::{BufReader, Read, Write};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-use serde::Serialize;
-use serde_json::{Map, Value, json};
+use serde_json::json;
 use tenterhook_event::{Decision, Event};
 use tenterhook_harness::MAX_PAYLOAD;
-use tenterhook_rulebook::{Rulebook, Ruling, about_to_run, read_strict_json};
+use tenterhook_rulebook::{
+    EventOfCommand, Rulebook, RulingLine, about_to_run, is_too_long, judge_line, read_line_bounded,
+};
 
 use crate::context::Context;
 use crate::error::CommandError;
@@ -102,13 +103,10 @@ fn exit_code(verdict: Decision) -> u8 {
     }
 }
 
-/// Makes the event of a command and the place where it would run.
-type About<'a> = dyn Fn(&str, Option<&str>) -> Event + 'a;
-
 fn one(context: &Context, book: &Rulebook, event: &Event) -> Result<Decision, CommandError> {
     let ruling = book.rule_on(event);
     if context.terminal.json {
-        context.terminal.print_json(&Answer::new(&ruling, None))?;
+        context.terminal.print_json(&RulingLine::new(&ruling, None))?;
         return Ok(ruling.verdict);
     }
     let style = style_of(ruling.verdict);
@@ -125,47 +123,34 @@ fn one(context: &Context, book: &Rulebook, event: &Event) -> Result<Decision, Co
     Ok(ruling.verdict)
 }
 
-/// One line of output.
-#[derive(Serialize)]
-struct Answer<'a> {
-    #[serde(skip_serializing_if = "Option::is_none")]
-    id: Option<Value>,
-    verdict: Decision,
-    rule: Option<&'a str>,
-    reason: Option<&'a str>,
-}
-
-impl<'a> Answer<'a> {
-    fn new(ruling: &'a Ruling, id: Option<Value>) -> Self {
-        let Ruling { verdict, rule, reason, .. } = ruling;
-        Self { id, verdict: *verdict, rule: rule.as_deref(), reason: reason.as_deref() }
-    }
-}
-
 struct Many {
     strictest: Decision,
     unreadable: bool,
 }
 
 /// Judges line by line. What is judged is written before more input is waited for.
-fn many(book: &Rulebook, mut input: BufReader<impl Read>, about: &About<'_>) -> Result<Many, CommandError> {
+fn many(
+    book: &Rulebook,
+    mut input: BufReader<impl Read>,
+    about: &EventOfCommand<'_>,
+) -> Result<Many, CommandError> {
     let mut out = std::io::BufWriter::new(std::io::stdout().lock());
     let mut many = Many { strictest: Decision::None, unreadable: false };
     let mut line = Vec::new();
-    while intake::line(&mut input, &mut line)? {
-        let said = if intake::is_too_long(&line) {
-            Err(format!("the line is longer than {} MiB", MAX_PAYLOAD / 1024 / 1024))
+    while read_line_bounded(&mut input, &mut line, MAX_PAYLOAD)? {
+        let said = if is_too_long(&line, MAX_PAYLOAD) {
+            Err(CommandError::user(format!("the line is longer than {} MiB", MAX_PAYLOAD / 1024 / 1024)))
         } else {
             judge_line(book, &line, about)
         };
         let mut answer = match said {
             Ok((ruling, id)) => {
                 many.strictest = many.strictest.max(ruling.verdict);
-                serde_json::to_string(&Answer::new(&ruling, id)).map_err(std::io::Error::from)?
+                serde_json::to_string(&RulingLine::new(&ruling, id)).map_err(std::io::Error::from)?
             }
-            Err(why) => {
+            Err(error) => {
                 many.unreadable = true;
-                json!({"error": why}).to_string()
+                json!({"error": error.message}).to_string()
             }
         };
         answer.push('\n');
@@ -179,30 +164,4 @@ fn many(book: &Rulebook, mut input: BufReader<impl Read>, about: &About<'_>) -> 
     }
     out.flush()?;
     Ok(many)
-}
-
-fn judge_line(book: &Rulebook, line: &[u8], about: &About<'_>) -> Result<(Ruling, Option<Value>), String> {
-    if line.iter().all(u8::is_ascii_whitespace) {
-        return Err("the line is empty".to_owned());
-    }
-    let value = read_strict_json(line).map_err(|error| format!("the line is not JSON: {error}"))?;
-    let Value::Object(fields) = value else { return Err("the line is not a JSON object".to_owned()) };
-    let id = fields.get("id").cloned();
-    let event = if fields.contains_key("event") {
-        serde_json::from_value::<Event>(Value::Object(fields))
-            .map_err(|error| format!("the line is no event: {error}"))?
-    } else {
-        command_line(&fields, about)?
-    };
-    Ok((book.rule_on(&event), id))
-}
-
-fn command_line(fields: &Map<String, Value>, about: &About<'_>) -> Result<Event, String> {
-    let text = |key: &str| match fields.get(key) {
-        None | Some(Value::Null) => Ok(None),
-        Some(Value::String(text)) => Ok(Some(text.as_str())),
-        Some(_) => Err(format!("`{key}` is not a text")),
-    };
-    let command = text("command")?.ok_or("neither `command` nor `event` is given")?;
-    Ok(about(command, text("cwd")?))
 }

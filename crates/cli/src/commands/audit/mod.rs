@@ -2,23 +2,19 @@
 
 //! `audit`: find the transcripts, read the calls out of them, judge each, report; import them if asked to.
 
-mod gather;
-mod import;
-mod page;
 mod text;
 
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-use tenterhook_event::{Event, Timestamp};
+use tenterhook_audit::{AuditFindings, AuditScope, TranscriptImport, read_transcripts, write_page};
+use tenterhook_event::Timestamp;
 use tenterhook_guard::replay::Hindsight;
 use tenterhook_harness::{HARNESSES, Harness};
 use tenterhook_home::{Place, Sources, call_meta, write_whole};
 use tenterhook_policy::RuleSet;
-use tenterhook_transcript::{self as transcript, Found, Teller, Told, transcripts_of};
+use tenterhook_transcript::{self as transcript, Told, transcripts_of};
 
-use self::gather::Gathered;
-use self::import::Import;
 use crate::commands::ledger::{Bar, moment};
 use crate::context::Context;
 use crate::error::CommandError;
@@ -78,8 +74,8 @@ pub(super) fn run(context: &Context, args: &Args) -> Result<ExitCode, CommandErr
     let rules = rules(context, args.policy.as_deref())?;
     let person = context.env.home.as_deref().and_then(Path::to_str);
     let mut hindsight = Hindsight::new(&rules, person, SESSIONS);
-    let mut import = if args.import { Some(Import::begin(context.home()?)?) } else { None };
-    let mut gathered = Gathered::default();
+    let mut import = if args.import { Some(TranscriptImport::begin(context.home()?)?) } else { None };
+    let mut gathered = AuditFindings::default();
 
     let ground = context.env.ground();
     let mut work = Vec::new();
@@ -87,7 +83,7 @@ pub(super) fn run(context: &Context, args: &Args) -> Result<ExitCode, CommandErr
         let directories = transcript::directories(harness, &ground);
         gathered.searched.extend(directories.into_iter().map(|directory| (harness.title, directory)));
         let (found, left_out) = transcript::find(harness, &ground);
-        gathered.left_out(harness, left_out);
+        gathered.add_left_out(harness, left_out);
         // What was last written before then tells of nothing since.
         let found: Vec<_> = found.into_iter().filter(|found| found.modified_ms >= wanted.from_ms).collect();
         work.push((harness, found));
@@ -102,52 +98,36 @@ pub(super) fn run(context: &Context, args: &Args) -> Result<ExitCode, CommandErr
                 done += bytes;
                 bar.show(done >> 10, Some(all >> 10));
             }
-            Told::Unread(why) => gathered.unread(harness, why),
-            Told::Event(event) if wanted.fits(&event) => {
+            Told::Unread(why) => gathered.add_unread(harness, why),
+            Told::Event(event) if wanted.contains(&event) => {
                 let said = hindsight.judge(&event, None);
-                gathered.event(&event, &said);
+                gathered.add_event(&event, &said);
                 if let Some(import) = &mut import {
-                    import.event(&event);
+                    import.add_event(&event);
                 }
             }
             Told::Event(_) => {}
         };
-        let failures = read_all(harness, found, &mut hear);
-        gathered.read(harness, found.len() - failures.len());
-        gathered.left_out(harness, failures);
+        let failures = read_transcripts(harness, found, &mut hear);
+        gathered.add_files(harness, found.len() - failures.len());
+        gathered.add_left_out(harness, failures);
     }
     bar.clear();
     gathered.took_ms = u64::try_from(began.elapsed().as_millis()).unwrap_or(u64::MAX);
-    let imported = import.map(Import::end);
+    let imported = import.map(TranscriptImport::end);
 
     if let Some(file) = &args.html {
-        let page = page::page(&gathered, &args.words(), &call_meta::now().to_string());
+        let page = write_page(&gathered, &args.words(), &call_meta::now().to_string());
         // Commands are in it, so it is for its owner until they hand it on.
         write_whole(&std::path::absolute(file)?, page.as_bytes(), 0o600)?;
     }
     if context.terminal.json {
-        context.terminal.print_json(&gathered.json(imported.as_ref()))?;
+        context.terminal.print_json(&gathered.to_json(imported.as_ref()))?;
     } else {
         context.terminal.say(&text::text(&gathered, imported.as_ref(), args))?;
     }
     let failed = imported.is_some_and(|imported| imported.failed.is_some()) || gathered.is_fruitless();
     Ok(if failed { ExitCode::FAILURE } else { ExitCode::SUCCESS })
-}
-
-/// Reads transcripts one after the other. Says which could not be read.
-fn read_all(
-    harness: &'static Harness,
-    found: &[Found],
-    hear: &mut dyn FnMut(Told),
-) -> Vec<transcript::LeftOut> {
-    let mut teller = Teller::new(harness, hear);
-    let mut failures = Vec::new();
-    for one in found {
-        if let Err(error) = teller.read(one) {
-            failures.push(transcript::LeftOut { path: one.path.clone(), why: error.to_string() });
-        }
-    }
-    failures
 }
 
 fn rules(context: &Context, file: Option<&Path>) -> Result<RuleSet, CommandError> {
@@ -162,22 +142,6 @@ fn rules(context: &Context, file: Option<&Path>) -> Result<RuleSet, CommandError
         Some(problem) => Err(CommandError::user(problem.to_string())
             .hint("see them all: `tenterhook policy check`, with the file if you named one")),
         None => Ok(loaded.rules),
-    }
-}
-
-/// Which events count.
-struct Wanted {
-    from_ms: u64,
-    project: Option<PathBuf>,
-}
-
-impl Wanted {
-    fn fits(&self, event: &Event) -> bool {
-        let within = |root: &PathBuf| {
-            let place = event.cwd.as_ref().or(event.project.as_ref());
-            place.is_some_and(|place| Path::new(place).starts_with(root))
-        };
-        event.ts.unix_ms() >= self.from_ms && self.project.as_ref().is_none_or(within)
     }
 }
 
@@ -202,11 +166,11 @@ impl Args {
         Ok(chosen)
     }
 
-    fn wanted(&self) -> Result<Wanted, CommandError> {
+    fn wanted(&self) -> Result<AuditScope, CommandError> {
         let project = self.project.as_deref().map(std::path::absolute).transpose()?;
         // Harnesses write down where a directory really is.
         let project = project.map(|path| path.canonicalize().unwrap_or(path));
-        Ok(Wanted { from_ms: self.since.map_or(0, Timestamp::unix_ms), project })
+        Ok(AuditScope { from_ms: self.since.map_or(0, Timestamp::unix_ms), project })
     }
 
     /// What was asked for, in words, for a heading.

@@ -5,12 +5,11 @@
 use std::fmt::Write as _;
 
 use super::Args;
-use super::gather::{Gathered, day};
-use super::import::Imported;
 use crate::terminal::{BAD, BOLD, DIM, GOOD, Terminal, WARN, count, tame};
+use tenterhook_audit::{AuditFindings, ImportCounts, day};
 use tenterhook_terminal_text::fit;
 
-pub(super) fn text(gathered: &Gathered, imported: Option<&Imported>, args: &Args) -> String {
+pub(super) fn text(gathered: &AuditFindings, imported: Option<&ImportCounts>, args: &Args) -> String {
     let mut text = String::new();
     if gathered.harnesses.is_empty() {
         nothing_found(gathered, args, &mut text);
@@ -23,7 +22,7 @@ pub(super) fn text(gathered: &Gathered, imported: Option<&Imported>, args: &Args
     }
     unread(gathered, args.limit, &mut text);
     if let Some(imported) = imported {
-        text += &imported.words();
+        text += &import_text(imported);
     }
     if let Some(file) = &args.html {
         let _ = writeln!(text, "{GOOD}✓{GOOD:#} the page is in `{}`", file.display());
@@ -32,7 +31,7 @@ pub(super) fn text(gathered: &Gathered, imported: Option<&Imported>, args: &Args
 }
 
 /// Says where transcripts were searched and what to do without any.
-fn nothing_found(gathered: &Gathered, args: &Args, text: &mut String) {
+fn nothing_found(gathered: &AuditFindings, args: &Args, text: &mut String) {
     *text += if args.since.is_some() { "no transcripts since then\n" } else { "no transcripts found\n" };
     for (harness, directory) in &gathered.searched {
         let _ = writeln!(text, "  {harness:<14}{DIM}{}{DIM:#}", tame(&directory.display().to_string()));
@@ -41,7 +40,7 @@ fn nothing_found(gathered: &Gathered, args: &Args, text: &mut String) {
         "next: run an agent and audit again, or try a command: `tenterhook explain --command 'rm -rf ~/'`\n";
 }
 
-fn harnesses(gathered: &Gathered, text: &mut String) {
+fn harnesses(gathered: &AuditFindings, text: &mut String) {
     let _ = writeln!(
         text,
         "{DIM}{:<14}{:>9}{:>9}{:>9}{:>9}{DIM:#}",
@@ -56,7 +55,7 @@ fn harnesses(gathered: &Gathered, text: &mut String) {
     }
 }
 
-fn sums(gathered: &Gathered, text: &mut String) {
+fn sums(gathered: &AuditFindings, text: &mut String) {
     let [_, asked, denied] = gathered.verdicts;
     let much = gathered.interruptions();
     let _ = writeln!(
@@ -80,7 +79,7 @@ fn sums(gathered: &Gathered, text: &mut String) {
     );
 }
 
-fn rules(gathered: &Gathered, limit: usize, text: &mut String) {
+fn rules(gathered: &AuditFindings, limit: usize, text: &mut String) {
     if gathered.rules.is_empty() {
         let _ = writeln!(text, "{GOOD}✓{GOOD:#} no rule objects");
         return;
@@ -99,7 +98,7 @@ fn rules(gathered: &Gathered, limit: usize, text: &mut String) {
     more(gathered.rules.len(), limit, text);
 }
 
-fn projects(gathered: &Gathered, limit: usize, text: &mut String) {
+fn projects(gathered: &AuditFindings, limit: usize, text: &mut String) {
     let _ = writeln!(text, "\n{DIM}{:<42}{:>9}{:>9}{:>9}{DIM:#}", "project", "calls", "denied", "asked");
     for (name, [go, ask, deny]) in gathered.troubled().into_iter().take(limit) {
         let _ = writeln!(text, "{}{:>9}{deny:>9}{ask:>9}", fit(&tame(name), 42), go + ask + deny);
@@ -107,7 +106,7 @@ fn projects(gathered: &Gathered, limit: usize, text: &mut String) {
     more(gathered.projects.len(), limit, text);
 }
 
-fn weeks(gathered: &Gathered, limit: usize, text: &mut String) {
+fn weeks(gathered: &AuditFindings, limit: usize, text: &mut String) {
     let _ = writeln!(text, "\n{DIM}{:<14}{:>9}{:>9}{:>9}{DIM:#}", "week of", "calls", "denied", "asked");
     for (ms, [go, ask, deny]) in gathered.weeks.iter().rev().take(limit) {
         let _ = writeln!(text, "{:<14}{:>9}{deny:>9}{ask:>9}", day(*ms), go + ask + deny);
@@ -116,7 +115,7 @@ fn weeks(gathered: &Gathered, limit: usize, text: &mut String) {
 }
 
 /// Nothing is dropped in silence.
-fn unread(gathered: &Gathered, limit: usize, text: &mut String) {
+fn unread(gathered: &AuditFindings, limit: usize, text: &mut String) {
     for ((harness, why), number) in gathered.unread.iter().take(limit) {
         let parts = if *number == 1 { "part" } else { "parts" };
         let _ = writeln!(text, "{WARN}not read{WARN:#} {harness}: {number} {parts} {why}");
@@ -133,4 +132,20 @@ fn more(all: usize, limit: usize, text: &mut String) {
     if all > limit {
         let _ = writeln!(text, "{DIM}and {} more (`--limit`, `--json`){DIM:#}", all - limit);
     }
+}
+
+fn import_text(imported: &ImportCounts) -> String {
+    let events = count(usize::try_from(imported.events).unwrap_or(usize::MAX), "event");
+    let when = if imported.spooled { "; the daemon takes them in" } else { "" };
+    let mut text = format!("{GOOD}✓{GOOD:#} {events} imported, {} were there before{when}\n", imported.known);
+    if imported.guarded > 0 {
+        text += &format!(
+            "  {} are of sessions that were guarded, and are recorded as decided\n",
+            imported.guarded
+        );
+    }
+    if let Some(why) = &imported.failed {
+        text += &format!("{WARN}note{WARN:#}: the import was broken off: {why}\n");
+    }
+    text
 }

@@ -7,14 +7,9 @@ use serde_json::{Value, json};
 use tenterhook_authority::Action;
 use tenterhook_event::Decision;
 use tenterhook_guard::Book;
-use tenterhook_home::{
-    Home, make_private,
-    packs::{Added, PackList, compiled_in},
-    trust::sha256,
-    write_whole,
-};
+use tenterhook_home::packs::{Added, PackList};
 use tenterhook_package_source::git::is_address;
-use tenterhook_package_source::rule_packs::{GatheredPack, gather};
+use tenterhook_package_source::rule_packs::{check_pack_name, gather, pack_name_of, pin_pack, place_pack};
 use tenterhook_policy::{Loaded, Rule};
 
 use crate::commands::change::confirm;
@@ -76,11 +71,11 @@ pub(super) fn add(context: &Context, args: &AddArgs) -> Result<ExitCode, Command
     } else {
         std::path::absolute(&args.from)?.to_string_lossy().into_owned()
     };
-    let name = args.name.clone().unwrap_or_else(|| name_of(&from));
-    check_name(&name, &list)?;
+    let name = args.name.clone().unwrap_or_else(|| pack_name_of(&from));
+    check_pack_name(&name, &list)?;
     let gathered = gather(&from)?;
     let loaded = gathered.load();
-    let added = pinned(&name, &from, &gathered);
+    let added = pin_pack(&name, &from, &gathered);
     if !context.terminal.json {
         context.terminal.say(&contents(&added, &loaded))?;
     }
@@ -95,7 +90,7 @@ pub(super) fn add(context: &Context, args: &AddArgs) -> Result<ExitCode, Command
     } else {
         return Ok(ExitCode::FAILURE);
     }
-    copy(home, &name, &gathered)?;
+    place_pack(home, &name, &gathered)?;
     list.sources.push(added);
     list.write(home)?;
     done(
@@ -112,7 +107,7 @@ pub(super) fn update(context: &Context, args: &UpdateArgs) -> Result<ExitCode, C
         return Err(unknown(&args.name));
     };
     let gathered = gather(&entry.from)?;
-    let fresh = pinned(&entry.name, &entry.from, &gathered);
+    let fresh = pin_pack(&entry.name, &entry.from, &gathered);
     let mut on_disk = Vec::new();
     entry.texts(home, &mut on_disk);
     if fresh.files == entry.files && on_disk.is_empty() {
@@ -141,7 +136,7 @@ pub(super) fn update(context: &Context, args: &UpdateArgs) -> Result<ExitCode, C
     // Whether another text says less is not for a program to judge.
     gate::pass(context, Action::RulesUpdate, detail(&fresh), &args.proof)?;
     *entry = fresh;
-    copy(home, &args.name, &gathered)?;
+    place_pack(home, &args.name, &gathered)?;
     list.write(home)?;
     done(context, &args.name, &format!("pack `{}` is as it is there now", args.name))
 }
@@ -191,53 +186,6 @@ fn done(context: &Context, name: &str, what: &str) -> Result<ExitCode, CommandEr
 fn unknown(name: &str) -> CommandError {
     CommandError::user(format!("no pack `{name}` was added"))
         .hint("a pack that is compiled in is turned off: `tenterhook rules disable PACK`")
-}
-
-/// `https://x.example/Our-Rules.git` is `our-rules`.
-fn name_of(from: &str) -> String {
-    let last = from.trim_end_matches('/').rsplit(['/', ':']).next().unwrap_or_default();
-    last.trim_end_matches(".git").to_ascii_lowercase()
-}
-
-fn check_name(name: &str, list: &PackList) -> Result<(), CommandError> {
-    let fits = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || matches!(c, '-' | '_' | '.');
-    if name.is_empty() || name.starts_with('.') || !name.chars().all(fits) {
-        return Err(CommandError::user(format!(
-            "`{name}` is no name for a pack (small letters, digits, `-`, `_`, `.`)"
-        ))
-        .hint("give it one: `--name NAME`"));
-    }
-    if compiled_in(name).is_some() || list.added(name).is_some() {
-        return Err(CommandError::user(format!("there is a pack `{name}` already"))
-            .hint("give this one another name (`--name NAME`), or use `tenterhook rules update`"));
-    }
-    Ok(())
-}
-
-fn pinned(name: &str, from: &str, gathered: &GatheredPack) -> Added {
-    let hash = |(file, text): (&String, &String)| (file.clone(), sha256(text.as_bytes()));
-    Added {
-        name: name.to_owned(),
-        from: from.to_owned(),
-        commit: gathered.commit.clone(),
-        files: gathered.files.iter().map(hash).collect(),
-    }
-}
-
-/// Puts the files in place; those of an earlier state go.
-fn copy(home: &Home, name: &str, gathered: &GatheredPack) -> Result<(), CommandError> {
-    let dir = home.packs().join(name);
-    make_private(&dir)?;
-    for entry in fs_err::read_dir(&dir)? {
-        let entry = entry?;
-        if !gathered.files.keys().any(|file| entry.file_name() == file.as_str()) {
-            fs_err::remove_file(entry.path())?;
-        }
-    }
-    for (file, text) in &gathered.files {
-        write_whole(&dir.join(file), text.as_bytes(), 0o600)?;
-    }
-    Ok(())
 }
 
 /// What is in a pack, and above all what in it loosens.

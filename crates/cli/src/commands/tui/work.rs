@@ -14,7 +14,9 @@ use tenterhook_tui::{Command, Deed, Message, Needs, Proof, RequestError, Subject
 use super::Teller;
 use crate::commands::ledger::proof;
 use crate::error::CommandError;
-use crate::{ask, gate};
+use tenterhook_daemon_control::gate::caller_standing;
+
+use crate::ask;
 
 /// Begins to work, in a thread of its own; what is wanted is sent to it.
 pub(super) fn begin(home: Home, teller: Teller) -> Result<Sender<Command>, CommandError> {
@@ -83,7 +85,7 @@ fn needs(home: &Home, deed: &Deed) -> Result<(Needs, bool), CommandError> {
     let Some(action) = deed.action() else { return Ok((Needs::Nothing, false)) };
     let action = Action::from_name(action)
         .ok_or_else(|| CommandError::internal(format!("`{action}` is nothing that passes the gate")))?;
-    let (shown, guarded) = gate::standing(home, action)?;
+    let (shown, guarded) = caller_standing(home, action)?;
     let needs = match shown {
         Shown::Code => Needs::Code,
         Shown::Tty => Needs::Word,

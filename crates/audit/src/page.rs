@@ -4,13 +4,14 @@
 
 use std::fmt::Write as _;
 
-use super::gather::{Example, Gathered, WEEK};
+use crate::findings::{AuditFindings, ExampleCall, WEEK};
 use tenterhook_report::html::{self, chart, escape};
 
 /// How many bars there are at most: a clock that was wrong would make thousands.
 const MOST_WEEKS: usize = 200;
 
-pub(super) fn page(gathered: &Gathered, about: &str, made: &str) -> String {
+/// Writes the findings as an HTML page. `about` says what was audited, `made` is the present time.
+pub fn write_page(gathered: &AuditFindings, about: &str, made: &str) -> String {
     let [_, asked, denied] = gathered.verdicts;
     let much = gathered.interruptions();
     let mut page = html::head("What would have been decided", about, made);
@@ -61,7 +62,7 @@ pub(super) fn page(gathered: &Gathered, about: &str, made: &str) -> String {
 }
 
 /// Weeks without gaps.
-fn bars(gathered: &Gathered) -> Vec<(u64, chart::Counts)> {
+fn bars(gathered: &AuditFindings) -> Vec<(u64, chart::Counts)> {
     let (Some((first, _)), Some((last, _))) =
         (gathered.weeks.first_key_value(), gathered.weeks.last_key_value())
     else {
@@ -71,7 +72,7 @@ fn bars(gathered: &Gathered) -> Vec<(u64, chart::Counts)> {
     weeks.map(|week| (week, gathered.weeks.get(&week).copied().unwrap_or_default())).collect()
 }
 
-fn examples(gathered: &Gathered) -> String {
+fn examples(gathered: &AuditFindings) -> String {
     if gathered.rules.is_empty() {
         return "<p>No rule objects.</p>\n".to_owned();
     }
@@ -79,7 +80,7 @@ fn examples(gathered: &Gathered) -> String {
         "<table>\n<thead><tr><th>rule</th><th>time (UTC)</th><th>from</th><th>verdict</th><th>what</th><th>where and why</th></tr></thead>\n<tbody>\n",
     );
     for (name, rule) in gathered.busiest() {
-        for Example { at, harness, project, verdict, what, .. } in &rule.examples {
+        for ExampleCall { at, harness, project, verdict, what, .. } in &rule.examples {
             let _ = writeln!(
                 text,
                 "<tr><td>{}</td><td>{at}</td><td>{}</td><td class=\"{word}\">{word}</td><td><code>{}</code></td><td>{}: {}</td></tr>",
@@ -95,7 +96,7 @@ fn examples(gathered: &Gathered) -> String {
     text + "</tbody>\n</table>\n"
 }
 
-fn not_read(gathered: &Gathered) -> String {
+fn not_read(gathered: &AuditFindings) -> String {
     if gathered.unread.is_empty() && gathered.left_out.is_empty() {
         return String::new();
     }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! What the transcripts come to: counts, and a few examples of each rule.
+//! Counts over the calls of past sessions, and a few examples of each rule.
 
 use std::collections::hash_map::DefaultHasher;
 use std::collections::{BTreeMap, HashMap};
@@ -9,6 +9,7 @@ use std::path::PathBuf;
 
 use serde::Serialize;
 use serde_json::{Value, json};
+use tenterhook_event::plain_text::strip_control_characters;
 use tenterhook_event::{Decision, Event, EventKind, Timestamp};
 use tenterhook_guard::backtest::gist;
 use tenterhook_guard::replay::Said;
@@ -16,8 +17,7 @@ use tenterhook_harness::Harness;
 use tenterhook_records::sanitize;
 use tenterhook_transcript::{LeftOut, Unread};
 
-use super::import::Imported;
-use crate::terminal::tame;
+use crate::import::ImportCounts;
 use tenterhook_report::html::chart::Counts;
 
 /// How many examples of a rule are kept.
@@ -27,82 +27,114 @@ const LONGEST: usize = 160;
 /// How many projects, and how many kinds of unread parts, are told apart; the rest is counted together.
 const NAMES: usize = 5_000;
 const DAY: u64 = 86_400_000;
-/// How long a bar of the chart is.
-pub(super) const WEEK: u64 = 7 * DAY;
+/// Length of a bar of the chart, in milliseconds.
+pub(crate) const WEEK: u64 = 7 * DAY;
 
-/// Everything there is to report.
-#[derive(Default)]
-pub(super) struct Gathered {
-    pub(super) harnesses: BTreeMap<&'static str, Share>,
-    pub(super) calls: u64,
-    pub(super) verdicts: Counts,
-    pub(super) first: Option<Timestamp>,
-    pub(super) last: Option<Timestamp>,
-    pub(super) rules: BTreeMap<String, Rule>,
-    pub(super) projects: BTreeMap<String, Counts>,
+/// What an audit found.
+#[derive(Debug, Default)]
+pub struct AuditFindings {
+    /// Harnesses whose transcripts were read, by id.
+    pub harnesses: BTreeMap<&'static str, HarnessCounts>,
+    /// Tool calls.
+    pub calls: u64,
+    /// Calls by verdict.
+    pub verdicts: Counts,
+    /// Time of the first call.
+    pub first: Option<Timestamp>,
+    /// Time of the last call.
+    pub last: Option<Timestamp>,
+    /// Rules that matched, by id.
+    pub rules: BTreeMap<String, RuleCounts>,
+    /// Calls by project and verdict.
+    pub projects: BTreeMap<String, Counts>,
     /// By the Monday on which they begin, in milliseconds.
-    pub(super) weeks: BTreeMap<u64, Counts>,
+    pub weeks: BTreeMap<u64, Counts>,
     /// By a hash of its name: how often a person would have been asked in a session.
     sessions: HashMap<u64, u64>,
     /// By day: how often a person would have been asked.
     days: BTreeMap<u64, u64>,
-    pub(super) unread: BTreeMap<(&'static str, String), u64>,
-    pub(super) left_out: Vec<(&'static str, LeftOut)>,
-    pub(super) took_ms: u64,
+    /// Parts of transcripts that were not understood, by harness and reason.
+    pub unread: BTreeMap<(&'static str, String), u64>,
+    /// Transcripts that were not read, with their harness.
+    pub left_out: Vec<(&'static str, LeftOut)>,
+    /// How long reading took, in milliseconds.
+    pub took_ms: u64,
     /// Where transcripts were searched: the harness's title and a directory.
-    pub(super) searched: Vec<(&'static str, PathBuf)>,
+    pub searched: Vec<(&'static str, PathBuf)>,
 }
 
-/// What one harness has to do with it.
-#[derive(Default, Serialize)]
-pub(super) struct Share {
-    pub(super) files: usize,
-    pub(super) sessions: u64,
-    pub(super) calls: u64,
-    pub(super) asked: u64,
-    pub(super) denied: u64,
+/// Counts of one harness.
+#[derive(Debug, Default, Serialize)]
+pub struct HarnessCounts {
+    /// Transcripts that were read to their end.
+    pub files: usize,
+    /// Sessions.
+    pub sessions: u64,
+    /// Tool calls.
+    pub calls: u64,
+    /// Calls that would have been asked about.
+    pub asked: u64,
+    /// Calls that would have been denied.
+    pub denied: u64,
 }
 
 /// What one rule would have done.
-#[derive(Default, Serialize)]
-pub(super) struct Rule {
-    pub(super) denied: u64,
-    pub(super) asked: u64,
+#[derive(Debug, Default, Serialize)]
+pub struct RuleCounts {
+    /// Calls that it would have denied.
+    pub denied: u64,
+    /// Calls that it would have asked about.
+    pub asked: u64,
+    /// Reason of the rule.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub(super) reason: Option<String>,
-    pub(super) examples: Vec<Example>,
+    pub reason: Option<String>,
+    /// A few of these calls.
+    pub examples: Vec<ExampleCall>,
 }
 
 /// One call that a rule would have objected to.
-#[derive(Serialize)]
-pub(super) struct Example {
-    pub(super) at: Timestamp,
-    pub(super) harness: String,
+#[derive(Debug, Serialize)]
+pub struct ExampleCall {
+    /// Time of the call.
+    pub at: Timestamp,
+    /// Id of the harness.
+    pub harness: String,
+    /// Id of the session.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub(super) session: Option<String>,
+    pub session: Option<String>,
+    /// Directory of the project.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub(super) project: Option<String>,
-    pub(super) verdict: Decision,
+    pub project: Option<String>,
+    /// The verdict.
+    pub verdict: Decision,
     /// The tool and what it was called with, without secrets.
-    pub(super) what: String,
+    pub what: String,
 }
 
-/// How often a person would have been interrupted.
-#[derive(Serialize)]
-pub(super) struct Interruptions {
-    pub(super) asked: u64,
-    pub(super) sessions: usize,
-    pub(super) sessions_without: usize,
-    pub(super) per_session: f64,
-    pub(super) most_in_a_session: u64,
-    pub(super) days: usize,
-    pub(super) per_day: f64,
-    pub(super) most_in_a_day: u64,
+/// How often the user would have been interrupted.
+#[derive(Debug, Serialize)]
+pub struct Interruptions {
+    /// Questions in all.
+    pub asked: u64,
+    /// Sessions.
+    pub sessions: usize,
+    /// Sessions without a question.
+    pub sessions_without: usize,
+    /// Questions per session.
+    pub per_session: f64,
+    /// Most questions in one session.
+    pub most_in_a_session: u64,
+    /// Days with sessions.
+    pub days: usize,
+    /// Questions per day.
+    pub per_day: f64,
+    /// Most questions in one day.
+    pub most_in_a_day: u64,
 }
 
-impl Gathered {
-    /// Something happened, and this is what the rules say about it. Only what could have been prevented counts.
-    pub(super) fn event(&mut self, event: &Event, said: &Said) {
+impl AuditFindings {
+    /// Adds an event and what the rules say about it. Only events that could have been prevented count.
+    pub fn add_event(&mut self, event: &Event, said: &Said) {
         let share = self.harnesses.entry(name_of(event)).or_default();
         let ms = event.ts.unix_ms();
         // A subagent that has a session of its own belongs to the one that started it.
@@ -155,9 +187,9 @@ impl Gathered {
             rule.reason.clone_from(&said.reason);
         }
         // The same again teaches nothing.
-        let what = tame(&sanitize(&gist(event), LONGEST));
+        let what = strip_control_characters(&sanitize(&gist(event), LONGEST));
         if rule.examples.len() < EXAMPLES && rule.examples.iter().all(|known| known.what != what) {
-            rule.examples.push(Example {
+            rule.examples.push(ExampleCall {
                 at: event.ts,
                 harness: event.source.clone(),
                 session: event.harness_session_id.clone(),
@@ -168,36 +200,39 @@ impl Gathered {
         }
     }
 
-    pub(super) fn unread(&mut self, harness: &'static Harness, why: Unread) {
+    /// Adds a part of a transcript that was not understood.
+    pub fn add_unread(&mut self, harness: &'static Harness, why: Unread) {
         let why = match why {
             Unread::Broken => "no JSON".to_owned(),
             Unread::TooLong => "too long".to_owned(),
             Unread::Partial => "a tool call or result of which a part is missing".to_owned(),
             Unread::Unknown(kind) if kind.is_empty() => "of no kind".to_owned(),
-            Unread::Unknown(kind) => format!("of an unknown kind `{}`", tame(&kind)),
+            Unread::Unknown(kind) => format!("of an unknown kind `{}`", strip_control_characters(&kind)),
         };
         let known = self.unread.len() < NAMES || self.unread.contains_key(&(harness.id, why.clone()));
         let why = if known { why } else { "of other unknown kinds".to_owned() };
         *self.unread.entry((harness.id, why)).or_default() += 1;
     }
 
-    pub(super) fn left_out(&mut self, harness: &'static Harness, left_out: Vec<LeftOut>) {
+    /// Adds transcripts that were not read.
+    pub fn add_left_out(&mut self, harness: &'static Harness, left_out: Vec<LeftOut>) {
         self.left_out.extend(left_out.into_iter().map(|one| (harness.id, one)));
     }
 
-    /// So many transcripts of a harness were read to their end.
-    pub(super) fn read(&mut self, harness: &'static Harness, files: usize) {
+    /// Adds transcripts of a harness that were read to their end.
+    pub fn add_files(&mut self, harness: &'static Harness, files: usize) {
         if files > 0 {
             self.harnesses.entry(harness.id).or_default().files += files;
         }
     }
 
     /// Whether there were transcripts, and none of them could be read.
-    pub(super) fn is_fruitless(&self) -> bool {
+    pub fn is_fruitless(&self) -> bool {
         self.harnesses.is_empty() && !self.left_out.is_empty()
     }
 
-    pub(super) fn interruptions(&self) -> Interruptions {
+    /// How often the user would have been interrupted.
+    pub fn interruptions(&self) -> Interruptions {
         let [_, asked, _] = self.verdicts;
         let (sessions, days) = (self.sessions.len(), self.days.len());
         let sessions_without = self.sessions.values().filter(|asks| **asks == 0).count();
@@ -214,20 +249,21 @@ impl Gathered {
     }
 
     /// Rules, the busiest first.
-    pub(super) fn busiest(&self) -> Vec<(&String, &Rule)> {
+    pub fn busiest(&self) -> Vec<(&String, &RuleCounts)> {
         let mut rules: Vec<_> = self.rules.iter().collect();
         rules.sort_by_key(|(name, rule)| (std::cmp::Reverse(rule.denied + rule.asked), *name));
         rules
     }
 
     /// Projects, those with the most objections first.
-    pub(super) fn troubled(&self) -> Vec<(&String, &Counts)> {
+    pub fn troubled(&self) -> Vec<(&String, &Counts)> {
         let mut projects: Vec<_> = self.projects.iter().collect();
         projects.sort_by_key(|(name, [go, ask, deny])| (std::cmp::Reverse((ask + deny, *go)), *name));
         projects
     }
 
-    pub(super) fn json(&self, imported: Option<&Imported>) -> Value {
+    /// The findings as JSON.
+    pub fn to_json(&self, imported: Option<&ImportCounts>) -> Value {
         let sums = |[go, ask, deny]: &Counts| json!({"calls": go + ask + deny, "asked": ask, "denied": deny});
         let with = |name: &str, key: Value, counts: &Counts| {
             let mut value = sums(counts);
@@ -264,8 +300,8 @@ fn monday(ms: u64) -> u64 {
     days.saturating_sub((days + 3) % 7) * DAY
 }
 
-/// `2026-11-15`.
-pub(super) fn day(ms: u64) -> String {
+/// The day of a time, as `2026-11-15`.
+pub fn day(ms: u64) -> String {
     Timestamp::from_unix_ms(ms).to_string().chars().take(10).collect()
 }
 

@@ -1,22 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Sessions of the past as leaves of the ledger.
+//! Brings past sessions into the ledger.
 
 use serde::Serialize;
+use tenterhook_error::Failure;
 use tenterhook_event::Event;
 use tenterhook_guard::Book;
 use tenterhook_home::Home;
 use tenterhook_ledger::{Appended, Entry, Filter, Kind, Ledger, Reader};
 use tenterhook_records::secrets;
 
-use crate::error::CommandError;
-use crate::terminal::{GOOD, WARN, count};
-
 /// How many leaves are written together.
 const TOGETHER: usize = 500;
 
-/// An import under way.
-pub(super) struct Import {
+/// An import under way. Events of sessions that hooks recorded are left out.
+pub struct TranscriptImport {
     book: Book,
     /// Absent where a daemon holds the ledger: it takes in what is spooled.
     ledger: Option<Ledger>,
@@ -25,38 +23,39 @@ pub(super) struct Import {
     /// The session that was looked at last, and whether it was guarded: then all of it is recorded.
     session: Option<(String, bool)>,
     waiting: Vec<Entry>,
-    imported: Imported,
+    imported: ImportCounts,
 }
 
-/// What came of it.
+/// What an import did.
 #[derive(Debug, Default, Serialize)]
-pub(super) struct Imported {
-    /// Events that are leaves now, or will be once the daemon has taken them in.
-    events: u64,
-    /// Events that were leaves before.
-    known: u64,
+pub struct ImportCounts {
+    /// Events that are recorded now, or will be once the daemon has imported them.
+    pub events: u64,
+    /// Events that were recorded before.
+    pub known: u64,
     /// Events of sessions that were guarded, so that they are recorded as they were decided.
-    guarded: u64,
-    /// Whether the daemon has to take them in first.
-    spooled: bool,
-    /// Why it was broken off.
+    pub guarded: u64,
+    /// Whether the daemon has to import them first.
+    pub spooled: bool,
+    /// Why it ended early.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub(super) failed: Option<String>,
+    pub failed: Option<String>,
 }
 
-impl Import {
-    pub(super) fn begin(home: &Home) -> Result<Self, CommandError> {
+impl TranscriptImport {
+    /// Opens the ledger, or the spool if a daemon holds the ledger.
+    pub fn begin(home: &Home) -> Result<Self, Failure> {
         let book = Book::of(home);
         let spooled = tenterhook_home::socket::is_listening(&home.socket());
         let ledger = if spooled { None } else { Some(book.write()?) };
         // Without a ledger nothing is recorded yet.
         let reader = book.read().ok();
-        let imported = Imported { spooled, ..Imported::default() };
+        let imported = ImportCounts { spooled, ..ImportCounts::default() };
         Ok(Self { book, ledger, reader, session: None, waiting: Vec::new(), imported })
     }
 
-    /// One more event. After a failure nothing more is written.
-    pub(super) fn event(&mut self, event: &Event) {
+    /// Adds an event. After a failure nothing more is written.
+    pub fn add_event(&mut self, event: &Event) {
         if self.imported.failed.is_some() {
             return;
         }
@@ -121,7 +120,8 @@ impl Import {
         }
     }
 
-    pub(super) fn end(mut self) -> Imported {
+    /// Writes what is left and closes the ledger.
+    pub fn end(mut self) -> ImportCounts {
         if self.imported.failed.is_none() && !self.waiting.is_empty() {
             self.write();
         }
@@ -131,23 +131,5 @@ impl Import {
             self.imported.failed.get_or_insert(error.to_string());
         }
         self.imported
-    }
-}
-
-impl Imported {
-    pub(super) fn words(&self) -> String {
-        let events = count(usize::try_from(self.events).unwrap_or(usize::MAX), "event");
-        let when = if self.spooled { "; the daemon takes them in" } else { "" };
-        let mut text = format!("{GOOD}✓{GOOD:#} {events} imported, {} were there before{when}\n", self.known);
-        if self.guarded > 0 {
-            text += &format!(
-                "  {} are of sessions that were guarded, and are recorded as decided\n",
-                self.guarded
-            );
-        }
-        if let Some(why) = &self.failed {
-            text += &format!("{WARN}note{WARN:#}: the import was broken off: {why}\n");
-        }
-        text
     }
 }

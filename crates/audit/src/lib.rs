@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+
+//! The audit of past sessions: what the rules would have decided about the calls in transcripts, as counts, as a page,
+//! and as records in the ledger.
+
+mod findings;
+mod import;
+mod page;
+mod scope;
+
+pub use findings::{AuditFindings, ExampleCall, HarnessCounts, Interruptions, RuleCounts, day};
+pub use import::{ImportCounts, TranscriptImport};
+pub use page::write_page;
+pub use scope::{AuditScope, read_transcripts};

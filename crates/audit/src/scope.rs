@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+
+//! Which events are audited, and reading them from transcripts.
+
+use std::path::{Path, PathBuf};
+
+use tenterhook_event::Event;
+use tenterhook_harness::Harness;
+use tenterhook_transcript::{Found, LeftOut, Teller, Told};
+
+/// Which events are audited.
+#[derive(Debug)]
+pub struct AuditScope {
+    /// Time of the first event, in milliseconds since the Unix epoch.
+    pub from_ms: u64,
+    /// The directory in or below which sessions worked.
+    pub project: Option<PathBuf>,
+}
+
+impl AuditScope {
+    /// Whether an event is audited.
+    pub fn contains(&self, event: &Event) -> bool {
+        let within = |root: &PathBuf| {
+            let place = event.cwd.as_ref().or(event.project.as_ref());
+            place.is_some_and(|place| Path::new(place).starts_with(root))
+        };
+        event.ts.unix_ms() >= self.from_ms && self.project.as_ref().is_none_or(within)
+    }
+}
+
+/// Reads transcripts one after the other, and returns those that could not be read.
+pub fn read_transcripts(
+    harness: &'static Harness,
+    found: &[Found],
+    hear: &mut dyn FnMut(Told),
+) -> Vec<LeftOut> {
+    let mut teller = Teller::new(harness, hear);
+    let mut failures = Vec::new();
+    for one in found {
+        if let Err(error) = teller.read(one) {
+            failures.push(LeftOut { path: one.path.clone(), why: error.to_string() });
+        }
+    }
+    failures
+}
