@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! The road of one hook call: native payload in, native reply out, and a leaf before the reply.
+//! One hook call in the daemon: native payload in, native reply out, and a record before the reply.
 
 use std::future::Future as _;
 use std::sync::atomic::Ordering;
