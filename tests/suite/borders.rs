@@ -230,22 +230,11 @@ const MAY_USE: &[(&str, &[&str])] = &[
     ),
     ("tenterhook-hook-programs", &[]),
     ("tenterhook-model-server", &[]),
-    ("tenterhook-tui", &["tenterhook-event"]),
-    (
-        "tenterhook-terminal-text",
-        &[
-            "tenterhook-api",
-            "tenterhook-event",
-            "tenterhook-ledger",
-            "tenterhook-records",
-            "tenterhook-report",
-            "tenterhook-tui",
-        ],
-    ),
     (
         "tenterhook-hook-proof",
         &[
             "tenterhook-error",
+            "tenterhook-event",
             "tenterhook-files",
             "tenterhook-guard",
             "tenterhook-harness",
@@ -254,7 +243,6 @@ const MAY_USE: &[(&str, &[&str])] = &[
             "tenterhook-ledger",
             "tenterhook-model-server",
             "tenterhook-records",
-            "tenterhook-terminal-text",
         ],
     ),
     (
@@ -297,6 +285,8 @@ const MAY_USE: &[(&str, &[&str])] = &[
         ],
     ),
     ("tenterhook-self-update", &["tenterhook-error", "tenterhook-home"]),
+    ("tenterhook-terminal-text", &["tenterhook-api", "tenterhook-event", "tenterhook-report"]),
+    ("tenterhook-tui", &["tenterhook-event"]),
     (
         "tenterhook",
         &[
@@ -310,8 +300,6 @@ const MAY_USE: &[(&str, &[&str])] = &[
             "tenterhook-engine",
             "tenterhook-error",
             "tenterhook-event",
-            "tenterhook-facts",
-            "tenterhook-files",
             "tenterhook-guard",
             "tenterhook-harness",
             "tenterhook-harness-install",

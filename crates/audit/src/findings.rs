@@ -89,12 +89,12 @@ pub struct RuleCounts {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
     /// A few of these calls.
-    pub examples: Vec<ExampleCall>,
+    pub examples: Vec<AuditedCall>,
 }
 
 /// One call that a rule would have objected to.
 #[derive(Debug, Serialize)]
-pub struct ExampleCall {
+pub struct AuditedCall {
     /// Time of the call.
     pub at: Timestamp,
     /// Id of the harness.
@@ -189,7 +189,7 @@ impl AuditFindings {
         // The same again teaches nothing.
         let what = strip_control_characters(&sanitize(&gist(event), LONGEST));
         if rule.examples.len() < EXAMPLES && rule.examples.iter().all(|known| known.what != what) {
-            rule.examples.push(ExampleCall {
+            rule.examples.push(AuditedCall {
                 at: event.ts,
                 harness: event.source.clone(),
                 session: event.harness_session_id.clone(),

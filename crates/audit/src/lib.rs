@@ -8,7 +8,7 @@ mod import;
 mod page;
 mod scope;
 
-pub use findings::{AuditFindings, ExampleCall, HarnessCounts, Interruptions, RuleCounts, day};
+pub use findings::{AuditFindings, AuditedCall, HarnessCounts, Interruptions, RuleCounts, day};
 pub use import::{ImportCounts, TranscriptImport};
 pub use page::write_page;
 pub use scope::{AuditScope, read_transcripts};

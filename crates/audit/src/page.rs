@@ -4,7 +4,7 @@
 
 use std::fmt::Write as _;
 
-use crate::findings::{AuditFindings, ExampleCall, WEEK};
+use crate::findings::{AuditFindings, AuditedCall, WEEK};
 use tenterhook_report::html::{self, chart, escape};
 
 /// How many bars there are at most: a clock that was wrong would make thousands.
@@ -80,7 +80,7 @@ fn examples(gathered: &AuditFindings) -> String {
         "<table>\n<thead><tr><th>rule</th><th>time (UTC)</th><th>from</th><th>verdict</th><th>what</th><th>where and why</th></tr></thead>\n<tbody>\n",
     );
     for (name, rule) in gathered.busiest() {
-        for ExampleCall { at, harness, project, verdict, what, .. } in &rule.examples {
+        for AuditedCall { at, harness, project, verdict, what, .. } in &rule.examples {
             let _ = writeln!(
                 text,
                 "<tr><td>{}</td><td>{at}</td><td>{}</td><td class=\"{word}\">{word}</td><td><code>{}</code></td><td>{}: {}</td></tr>",

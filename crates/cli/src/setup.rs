@@ -9,7 +9,7 @@ use tenterhook_daemon_control::gate::caller_standing;
 use tenterhook_guard::{Book, Settled};
 use tenterhook_home::Home;
 use tenterhook_setup::hook_programs::HookPrograms;
-use tenterhook_setup::versions::installed_advice;
+use tenterhook_setup::versions::version_advice;
 use tenterhook_setup::{Setup, SetupHost};
 
 use crate::ask;
@@ -76,7 +76,7 @@ pub(crate) fn print_version_notice(context: &Context) {
     if context.terminal.json || !Terminal::is_screen() {
         return;
     }
-    if let Some(advice) = installed_advice(home) {
+    if let Some(advice) = version_advice(home) {
         // The command is done: a note that cannot be printed does not fail it.
         drop(context.terminal.note(&format!("{WARN}note{WARN:#}: {advice}\n")));
     }

@@ -8,13 +8,13 @@
 //! One reader serves all languages. It splits the text into tokens ([`lex`], [`quote`], [`interpolation`]), walks
 //! them once from top to bottom ([`statement`], [`loops`], [`expression`], [`operand`], [`postfix`], [`function`]) and
 //! looks up every call by its full name ([`call_effects`], [`value_functions`]). What differs between languages is
-//! data: `languages/NAME.yaml` describes comments, quotes, here-documents, keywords, operators and calls
+//! data: `src/languages/NAME.yaml` describes comments, quotes, here-documents, keywords, operators and calls
 //! ([`language`]). Only imports, comprehensions and prefixed strings of Python ([`import`]), imports and arrow
 //! functions of JavaScript, and awk as a whole ([`awk`]) are read by Rust code of their own.
 //!
 //! # Adding a language
 //!
-//! 1. Write `languages/NAME.yaml`; start from the most similar one. The keys
+//! 1. Write `src/languages/NAME.yaml`; start from the most similar one. The keys
 //!    under `lexical` are explained in `language/lexical.rs`, those under `syntax` and `names` in
 //!    `language/description.rs`, the lines under `calls` in `language/call.rs`. The build checks the file and reports
 //!    mistakes with line and column.

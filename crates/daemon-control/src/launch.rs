@@ -24,7 +24,7 @@ const START_TIMEOUT: Duration = Duration::from_secs(10);
 /// With more files than this the spool is long.
 const LONG_SPOOL_FILES: usize = 256;
 /// How long the next call waits before it brings the spool in again.
-const TAKE_IN_INTERVAL: Duration = Duration::from_mins(1);
+const SPOOL_IMPORT_INTERVAL: Duration = Duration::from_mins(1);
 
 /// The file in `run` that says when a hook last started a daemon.
 const AUTOSTART_MARK: &str = "starting";
@@ -76,7 +76,7 @@ impl Launcher<'_> {
 
     /// Starts a daemon for the calls to come. Nobody waits for it, and if it fails the next call is judged as this one
     /// was.
-    pub fn start_in_passing(&self) {
+    pub fn autostart_daemon(&self) {
         if ask::is_up(self.home) || !first_of_many(self.home, AUTOSTART_MARK, START_TIMEOUT) {
             return;
         }
@@ -86,13 +86,13 @@ impl Launcher<'_> {
 
     /// Brings the spool into the ledger when it has grown long and no daemon does. Nobody waits for it; if the ledger
     /// cannot be written, the spool waits on, and `tenterhook doctor` says so.
-    pub fn take_in_spool(&self) {
+    pub fn import_spool(&self) {
         let home = self.home;
         let waiting =
             std::fs::read_dir(home.spool()).map_or(0, |entries| entries.take(LONG_SPOOL_FILES + 1).count());
         if waiting <= LONG_SPOOL_FILES
             || ask::is_up(home)
-            || !first_of_many(home, "taking-in", TAKE_IN_INTERVAL)
+            || !first_of_many(home, "taking-in", SPOOL_IMPORT_INTERVAL)
         {
             return;
         }

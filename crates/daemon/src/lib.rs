@@ -3,10 +3,10 @@
 //! The daemon: one process that answers every agent on this machine.
 //!
 //! [`serve`] opens the ledger, reads the rules and listens. A call comes in through [`listen`] (the
-//! hook protocol or HTTP), goes down the road in [`hook`], under the generation that [`generations`]
+//! hook protocol or HTTP), is evaluated in [`hook`], under the generation that [`generations`]
 //! holds for the place the agent works in, and its leaf is durable before the answer goes out. Hooks of other
 //! programs come in through [`grpc`] and are kept in [`sdk`]; [`agent`] runs sessions for them. Whoever
-//! looks on (counters, [`sessions`], live readers, [`tenterhook_telemetry`]) hangs on [`observe`].
+//! looks on (counters, [`tenterhook_sessions`], live readers, [`tenterhook_telemetry`]) hangs on [`observe`].
 
 mod account_projects;
 mod agent;

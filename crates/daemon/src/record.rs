@@ -64,7 +64,7 @@ impl LedgerRecorder {
                 // Whoever asked may have gone; the leaf is there all the same.
                 let _ = send.send(appended);
             });
-            let queued = if may_wait && attempt == 0 { queued.here_if_free() } else { queued };
+            let queued = if may_wait && attempt == 0 { queued.inline_if_idle() } else { queued };
             match self.ledger.append(queued) {
                 Ok(()) => {
                     let closed = |_| RecordError("the ledger is closed".to_owned());

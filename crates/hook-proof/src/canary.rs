@@ -8,11 +8,11 @@ use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
 use tenterhook_error::Failure;
+use tenterhook_event::plain_text::strip_control_characters;
 use tenterhook_files::{FileClass, read_bytes};
 use tenterhook_harness::Harness;
 use tenterhook_harness_install::launch::{Invocation, Launch, LaunchSite, run_to_end};
 use tenterhook_model_server::{Delivery, ModelServer, Script, ToolCall, Turn};
-use tenterhook_terminal_text::tame;
 
 use crate::stage::{ProofStage, RecordedHooks};
 use crate::{ProofResult, ProofVerdict};
@@ -199,5 +199,5 @@ impl Canary<'_> {
 
 fn shorten(text: &str) -> String {
     let end = (0..=text.len().min(MAX_ERROR_BYTES)).rev().find(|end| text.is_char_boundary(*end));
-    tame(text.get(..end.unwrap_or_default()).unwrap_or_default().trim())
+    strip_control_characters(text.get(..end.unwrap_or_default()).unwrap_or_default().trim())
 }

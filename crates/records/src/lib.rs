@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
 //! Ledger records, read back: a record as an event and an outcome ([`recorded`]), ranges of records ([`record_range`]),
-//! and text without the secrets that the policy detects ([`sanitize`]).
+//! and text without secrets ([`sanitize`]).
 //!
-//! The ledger knows nothing of rules and the policy knows nothing of records; this crate is where both are needed to
-//! show or select what was recorded. It reads no settings and writes nothing.
+//! The ledger does not detect secrets and `tenterhook-secrets` does not know records; showing a record needs both. This
+//! crate reads no settings and writes nothing.
 
 mod identifiers;
 pub mod record_range;

@@ -2,7 +2,7 @@
 
 //! Texts for people to see.
 
-/// A text for people to see: short, and without the secrets that the policy knows. What the ledger took
+/// A text for people to see: short, and without known secrets. What the ledger took
 /// out already looks the same.
 pub fn sanitize(text: &str, most: usize) -> String {
     // A secret that begins before the cut is found even if its end is not shown.
@@ -25,7 +25,7 @@ pub fn sanitize(text: &str, most: usize) -> String {
     }
 }
 
-/// The policy's secret detectors, in the form the ledger asks for.
+/// The detectors of `tenterhook-secrets`, in the form that the ledger takes.
 pub fn secrets(text: &str) -> Vec<(std::ops::Range<usize>, &str)> {
     tenterhook_secrets::secrets(text).into_iter().map(|secret| (secret.span, secret.kind)).collect()
 }

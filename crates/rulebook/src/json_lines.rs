@@ -12,7 +12,7 @@ use tenterhook_event::{Decision, Event};
 use crate::{Rulebook, Ruling, read_strict_json};
 
 /// Makes the event of a command and the directory in which it would run.
-pub type EventOfCommand<'a> = dyn Fn(&str, Option<&str>) -> Event + 'a;
+pub type CommandEventFn<'a> = dyn Fn(&str, Option<&str>) -> Event + 'a;
 
 /// A ruling as one line of JSON.
 #[derive(Debug, Serialize)]
@@ -36,7 +36,7 @@ impl<'a> RulingLine<'a> {
 pub fn judge_line(
     book: &Rulebook,
     line: &[u8],
-    about: &EventOfCommand<'_>,
+    about: &CommandEventFn<'_>,
 ) -> Result<(Ruling, Option<Value>), Failure> {
     if line.iter().all(u8::is_ascii_whitespace) {
         return Err(Failure::user("the line is empty"));
@@ -54,7 +54,7 @@ pub fn judge_line(
     Ok((book.rule_on(&event), id))
 }
 
-fn command_line(fields: &Map<String, Value>, about: &EventOfCommand<'_>) -> Result<Event, Failure> {
+fn command_line(fields: &Map<String, Value>, about: &CommandEventFn<'_>) -> Result<Event, Failure> {
     let text = |key: &str| match fields.get(key) {
         None | Some(Value::Null) => Ok(None),
         Some(Value::String(text)) => Ok(Some(text.as_str())),

@@ -20,7 +20,7 @@ use tenterhook_event::{Decision, Event, EventId, EventKind, Finding, Origin, Tim
 use tenterhook_policy::{Facts, Problem, RuleSet, SessionState, Surroundings};
 
 pub use described::{DescribedProgram, described_programs};
-pub use json_lines::{EventOfCommand, RulingLine, is_too_long, judge_line, read_line_bounded};
+pub use json_lines::{CommandEventFn, RulingLine, is_too_long, judge_line, read_line_bounded};
 pub use strict_json::read_strict_json;
 
 /// Extracts facts from an event: [`tenterhook_policy::facts`], or a function that looks at the disk as well.

@@ -4,7 +4,7 @@
 //!
 //! ```text
 //! decided just now ─▶ happened ─┐
-//!                               ├─▶ apply (tool, files, behind, todo, denial, usage) ─▶ session ─▶ told
+//!                               ├─▶ apply (tool, files, behind, todo, denial, usage) ─▶ session ─▶ session_update
 //! ledger ─▶ leaf ─▶ happened ───┘                                                   └─▶ keep
 //! ```
 //!

@@ -125,7 +125,7 @@ pub fn advice(hooks: Option<&ProgramVersion>, daemon: Option<&ProgramVersion>) -
 }
 
 /// What the user should do if the hook programs or the running daemon have another version.
-pub fn installed_advice(home: &Home) -> Option<String> {
+pub fn version_advice(home: &Home) -> Option<String> {
     advice(of_hook_programs(home).as_ref(), of_daemon(home).as_ref())
 }
 

@@ -6,7 +6,7 @@
 //! - [`analytics`]: statistics of each hook, from the trace of every outcome.
 //! - [`exporter`]: spans and counters for an OpenTelemetry collector, sent by a thread of their own.
 //!
-//! The caller says what was decided and when; there are no listeners here.
+//! The caller passes in decisions and the time; this crate opens no listeners.
 
 pub mod analytics;
 pub mod exporter;

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Text for terminals: styles, columns, texts of others made harmless, and sessions and records as people read them.
+//! Text for terminals: styles, columns, untrusted text without control characters, sessions and records as tables.
 //!
-//! Every function returns a `String` with ANSI styles. Whether they are shown, how wide the terminal is, and where the
-//! text goes is for the caller to decide; nothing is printed here.
+//! Rendered text contains ANSI styles. The caller decides whether to show them, how wide the terminal is and where the
+//! text goes; nothing is printed here.
 
 mod layout;
 mod qr;

@@ -8,7 +8,7 @@ use serde_json::json;
 use tenterhook_event::{Decision, Event};
 use tenterhook_harness::MAX_PAYLOAD;
 use tenterhook_rulebook::{
-    EventOfCommand, Rulebook, RulingLine, about_to_run, is_too_long, judge_line, read_line_bounded,
+    CommandEventFn, Rulebook, RulingLine, about_to_run, is_too_long, judge_line, read_line_bounded,
 };
 
 use crate::context::Context;
@@ -132,7 +132,7 @@ struct Many {
 fn many(
     book: &Rulebook,
     mut input: BufReader<impl Read>,
-    about: &EventOfCommand<'_>,
+    about: &CommandEventFn<'_>,
 ) -> Result<Many, CommandError> {
     let mut out = std::io::BufWriter::new(std::io::stdout().lock());
     let mut many = Many { strictest: Decision::None, unreadable: false };

@@ -88,14 +88,14 @@ pub(super) fn in_passing(context: &Context, home: &Home) {
     if Settled::of(home).0.daemon.autostart
         && let Ok(launcher) = launcher(context, home)
     {
-        launcher.start_in_passing();
+        launcher.autostart_daemon();
     }
 }
 
 /// Lets another process bring the spool into the ledger when it has grown long and no daemon does.
 pub(super) fn take_in(context: &Context, home: &Home) {
     if let Ok(launcher) = launcher(context, home) {
-        launcher.take_in_spool();
+        launcher.import_spool();
     }
 }
 

@@ -12,7 +12,7 @@ use rustix::fs::inotify::{CreateFlags, Reader, WatchFlags, add_watch, init, remo
 use rustix::io::Errno;
 use tokio::net::unix::pipe;
 
-use super::steps::{Step, follow};
+use super::steps::{WatchTarget, follow};
 
 /// Room for reports that are read at once.
 const REPORT_BUFFER_BYTES: usize = 4096;
@@ -53,28 +53,28 @@ impl ChangeReports {
         Ok(())
     }
 
-    fn add(&self, step: &Step, watched: &mut HashMap<i32, Names>) -> std::io::Result<()> {
+    fn add(&self, step: &WatchTarget, watched: &mut HashMap<i32, Names>) -> std::io::Result<()> {
         let own = WatchFlags::MOVE_SELF | WatchFlags::DELETE_SELF;
         let entries = WatchFlags::CREATE | WatchFlags::DELETE | WatchFlags::MOVED_FROM | WatchFlags::MOVED_TO;
         let content = WatchFlags::MODIFY | WatchFlags::ATTRIB;
         let (path, flags) = match step {
-            Step::Passed(path) => (path, own),
-            Step::Named(directory, _) => (directory, own | entries),
-            Step::Reached(path) if path.is_dir() => (path, own | entries | WatchFlags::ATTRIB),
-            Step::Reached(path) => (path, own | content),
+            WatchTarget::Passed(path) => (path, own),
+            WatchTarget::Named(directory, _) => (directory, own | entries),
+            WatchTarget::Reached(path) if path.is_dir() => (path, own | entries | WatchFlags::ATTRIB),
+            WatchTarget::Reached(path) => (path, own | content),
         };
         let watch = match self.watch(path, flags) {
             // It went away since the path was followed, which the directory above reports.
             Err(Errno::NOENT | Errno::NOTDIR) => return Ok(()),
             // A directory may be passed without the right to read it; that one is moved goes unreported.
-            Err(Errno::ACCESS) if matches!(step, Step::Passed(_)) => return Ok(()),
+            Err(Errno::ACCESS) if matches!(step, WatchTarget::Passed(_)) => return Ok(()),
             other => other?,
         };
         let names: &mut Names = watched.entry(watch).or_default();
         match step {
-            Step::Passed(_) => {}
-            Step::Named(_, name) => drop(names.some.insert(name.clone())),
-            Step::Reached(_) => names.all = true,
+            WatchTarget::Passed(_) => {}
+            WatchTarget::Named(_, name) => drop(names.some.insert(name.clone())),
+            WatchTarget::Reached(_) => names.all = true,
         }
         Ok(())
     }

@@ -10,7 +10,7 @@ const MAX_LINKS: usize = 40;
 
 /// Something to watch.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) enum Step {
+pub(super) enum WatchTarget {
     /// A directory on the way: it may be moved or removed.
     Passed(PathBuf),
     /// A directory in which this name may come, go or become another file.
@@ -20,7 +20,7 @@ pub(super) enum Step {
 }
 
 /// Follows a path through its links, as the kernel does when it opens it.
-pub(super) fn follow(path: &Path) -> Vec<Step> {
+pub(super) fn follow(path: &Path) -> Vec<WatchTarget> {
     let (mut steps, mut links) = (Vec::new(), 0);
     let mut left: Vec<OsString> = names(path);
     let mut here = PathBuf::from("/");
@@ -34,7 +34,7 @@ pub(super) fn follow(path: &Path) -> Vec<Step> {
         // A directory that is moved away reports that itself. Links and files do not, and neither does what is missing.
         let is_passed = target.is_none() && next.is_dir() && !left.is_empty();
         if !is_passed {
-            steps.push(Step::Named(here.clone(), name));
+            steps.push(WatchTarget::Named(here.clone(), name));
         }
         match target {
             Some(target) => {
@@ -48,19 +48,19 @@ pub(super) fn follow(path: &Path) -> Vec<Step> {
                 }
             }
             None if is_passed => {
-                steps.push(Step::Passed(next.clone()));
+                steps.push(WatchTarget::Passed(next.clone()));
                 here = next;
             }
             None => {
                 if next.exists() && left.is_empty() {
-                    steps.push(Step::Reached(next));
+                    steps.push(WatchTarget::Reached(next));
                 }
                 return steps;
             }
         }
     }
     // The path ends in a directory that was reached by a name: `..` or `/`.
-    steps.push(Step::Reached(here));
+    steps.push(WatchTarget::Reached(here));
     steps
 }
 
@@ -80,8 +80,8 @@ mod tests {
 
     use super::*;
 
-    fn named(dir: &Path, name: &str) -> Step {
-        Step::Named(dir.to_owned(), name.into())
+    fn named(dir: &Path, name: &str) -> WatchTarget {
+        WatchTarget::Named(dir.to_owned(), name.into())
     }
 
     #[test]
@@ -95,11 +95,11 @@ mod tests {
         let steps = follow(&dir.join("turned/rules/policy"));
         for step in [
             named(&dir, "turned"),
-            Step::Passed(dir.join("real")),
-            Step::Passed(dir.join("real/rules")),
+            WatchTarget::Passed(dir.join("real")),
+            WatchTarget::Passed(dir.join("real/rules")),
             named(&dir.join("real/rules"), "policy"),
             named(&dir.join("real"), "file"),
-            Step::Reached(dir.join("real/file")),
+            WatchTarget::Reached(dir.join("real/file")),
         ] {
             assert!(steps.contains(&step), "{step:?} in {steps:?}");
         }

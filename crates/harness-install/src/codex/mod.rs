@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Codex CLI and Codex Desktop on a machine: its settings, and how it is run.
+//! Codex CLI and Codex Desktop on a machine: their settings, and how they are run.
 
 mod install;
 mod launch;

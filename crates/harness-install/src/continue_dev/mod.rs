@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Continue on a machine: its settings, and how it is run.
+//! Continue on a machine: how it is recognised. It calls no hooks.
 
 use tenterhook_harness::continue_dev::HARNESS;
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Cursor on a machine: its settings, and how it is run.
+//! Cursor on a machine: its settings. It cannot be run against a scripted model.
 
 mod install;
 

@@ -37,7 +37,7 @@ pub trait IntoSealed {
 pub struct Queued<E, D> {
     entry: E,
     done: D,
-    here_if_free: bool,
+    inline_if_idle: bool,
 }
 
 /// Too many entries wait to be recorded. This one was not taken, and its `done` is not called.
@@ -109,7 +109,7 @@ where
     type Receipt = Result<(), QueueFull>;
 
     fn append_to(self, ledger: &Ledger) -> Self::Receipt {
-        let Self { entry, done, here_if_free } = self;
+        let Self { entry, done, inline_if_idle } = self;
         let entry = match entry.into_sealed(ledger.sealing()) {
             Ok(entry) => entry,
             Err(error) => {
@@ -117,7 +117,7 @@ where
                 return Ok(());
             }
         };
-        if here_if_free && let Some(mut turn) = ledger.desk().take_for_one() {
+        if inline_if_idle && let Some(mut turn) = ledger.desk().take_for_one() {
             let appended = turn.write(|writer| writer.append(&entry));
             drop(turn);
             done(appended);
@@ -143,12 +143,12 @@ where
 {
     /// An [`Entry`] or a boxed [`Sealed`] one, and what is called when it is recorded.
     pub fn new(entry: E, done: D) -> Self {
-        Self { entry, done, here_if_free: false }
+        Self { entry, done, inline_if_idle: false }
     }
 
     /// Records it before `append` returns, in the caller's thread, if no other caller writes or is expected to: that
     /// wakes no other thread, but waits for the disk.
-    pub fn here_if_free(self) -> Self {
-        Self { here_if_free: true, ..self }
+    pub fn inline_if_idle(self) -> Self {
+        Self { inline_if_idle: true, ..self }
     }
 }
