@@ -47,8 +47,8 @@ fn links_that_are_turned_and_directories_that_are_moved_are_noticed_at_once() {
     let soon = |what: &str| {
         let began = Instant::now();
         until(what, || says(what).then_some(()));
-        // Without a report of the kernel they would be looked at after a minute.
-        assert!(began.elapsed() < Duration::from_secs(20), "{what}: {:?}", began.elapsed());
+        // Without a report of the kernel they would be looked at after ten seconds.
+        assert!(began.elapsed() < Duration::from_secs(8), "{what}: {:?}", began.elapsed());
     };
     assert!(!says("not here"));
     let path = |name: &str| served.test.path(name);

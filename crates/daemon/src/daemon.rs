@@ -76,7 +76,7 @@ pub struct Daemon {
     pub(crate) readers: Arc<Readers>,
     pub(crate) verification: Verification,
     /// Whoever changes the policy or the switches of hooks holds it.
-    pub(crate) changing: tokio::sync::Mutex<()>,
+    pub(crate) changing: Arc<tokio::sync::Mutex<()>>,
     /// Room for streams.
     pub(crate) watchers: Arc<Semaphore>,
     pub(crate) book: Book,
@@ -134,7 +134,7 @@ impl Daemon {
             undelivered: UndeliveredAnswers::default(),
             observers,
             verification: Verification::default(),
-            changing: tokio::sync::Mutex::default(),
+            changing: Arc::default(),
             watchers: Arc::new(Semaphore::new(WATCHERS)),
             bursts: BurstWatch::default(),
             draining: watch::Sender::new(false),

@@ -191,6 +191,11 @@ impl Generations {
         self.base().stamps.paths()
     }
 
+    /// Whether a file could not be read, so that the rules before are in force.
+    pub(crate) fn is_stale(&self) -> bool {
+        !self.base().stale.is_empty()
+    }
+
     /// Looks at the files again; `anyway`, also if none of them looks different.
     pub(crate) fn refresh(&self, anyway: bool) -> Result<Refreshed, Failure> {
         if !anyway && self.base().stamps.hold() {
@@ -198,10 +203,12 @@ impl Generations {
         }
         let _changing = self.changing.lock().unwrap_or_else(PoisonError::into_inner);
         let base = self.base();
+        // Taken first: a file that is completed while it is read looks different at the next look.
+        let stamps = Stamps::of(files(&self.home, &self.env));
         let broken = unreadable(&self.home);
         if !broken.is_empty() {
             let refreshed = if base.stale == broken { Refreshed::Same } else { Refreshed::Stale };
-            self.base.store(Arc::new(base.kept(broken, Stamps::of(files(&self.home, &self.env)))));
+            self.base.store(Arc::new(base.kept(broken, stamps)));
             return Ok(refreshed);
         }
         let new = InForce::read(&self.home, &self.env, &Place::default())?;

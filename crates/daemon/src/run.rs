@@ -3,7 +3,7 @@
 //! The life of the daemon: it takes its places, answers, and drains when it is told to end.
 
 use std::net::SocketAddr;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -200,22 +200,23 @@ async fn watch_over(daemon: &Arc<Daemon>, book: &Book, env: &Env, signals: &mut 
     let mut files = FileWatch::default();
     let mut read_anyway = false;
     loop {
-        files = watch_files(daemon, files).await;
+        let watched = daemon.generations.files();
+        files = watch_files(daemon, files, watched.clone()).await;
         let is_asked_for = std::mem::take(&mut read_anyway);
-        let looked = refresh(daemon, is_asked_for).await;
+        // A file that could not be read is read again, even if it looks the same: the cause may be gone.
+        let looked = refresh(daemon, is_asked_for || daemon.generations.is_stale()).await;
         let is_new = looked == Some(Refreshed::New);
         if is_new || is_asked_for {
             write_snapshot(&daemon.home, env).await;
         }
-        if is_new {
-            // They may be other files now.
+        if is_new || daemon.generations.files() != watched {
             tokio::time::sleep(RELOAD_PAUSE).await;
             continue;
         }
         if book.spooled().0 > 0 {
             catch_up::take_in(daemon, book).await;
         }
-        let is_retried = looked.is_none() || book.spooled().0 > 0;
+        let is_retried = looked.is_none() || daemon.generations.is_stale() || book.spooled().0 > 0;
         let limit = if is_retried { RETRY_INTERVAL } else { Duration::MAX };
         tokio::select! {
             changed = signals.said.changed() => {
@@ -230,11 +231,9 @@ async fn watch_over(daemon: &Arc<Daemon>, book: &Book, env: &Env, signals: &mut 
 }
 
 /// Has changes of the files and of the spool reported from now on.
-async fn watch_files(daemon: &Arc<Daemon>, mut files: FileWatch) -> FileWatch {
-    let daemon = Arc::clone(daemon);
+async fn watch_files(daemon: &Arc<Daemon>, mut files: FileWatch, mut paths: Vec<PathBuf>) -> FileWatch {
+    paths.push(daemon.home.spool());
     let watching = tokio::task::spawn_blocking(move || {
-        let mut paths = daemon.generations.files();
-        paths.push(daemon.home.spool());
         files.set(&paths);
         files
     });

@@ -33,6 +33,9 @@ pub(crate) fn summarize_model_text(payload: &mut Value) {
     }
 }
 
+/// A longer text is not the name of a model.
+const MAX_MODEL_NAME_BYTES: usize = 200;
+
 /// Hash and length of the JSON text; and, as far as they are known, the number of messages, the model, its tokens in the
 /// words of our own agent, and how many fit into its context. Sessions read these as they read an answer.
 fn summary(value: &Value) -> Value {
@@ -44,7 +47,8 @@ fn summary(value: &Value) -> Value {
     if let Some(messages) = messages {
         summary.insert("messages".to_owned(), messages.len().into());
     }
-    if let Some(model) = MODEL_NAMES.iter().find_map(|place| value.pointer(place)?.as_str()) {
+    let model = MODEL_NAMES.iter().find_map(|place| value.pointer(place)?.as_str());
+    if let Some(model) = model.filter(|name| name.len() <= MAX_MODEL_NAME_BYTES) {
         summary.insert("model".to_owned(), model.into());
     }
     if let Some(tokens) = Tokens::of_answer(value) {

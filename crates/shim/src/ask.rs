@@ -207,7 +207,7 @@ fn answer(mut stream: UnixStream, until: Instant) -> Result<Answer, AskError> {
             bytes.resize(used * 4, 0);
         }
         let count = match stream.read(bytes.get_mut(used..).unwrap_or_default()) {
-            Err(error) if error.kind() == ErrorKind::Interrupted => continue,
+            Err(error) if error.kind() == ErrorKind::Interrupted && Instant::now() < until => continue,
             count => count?,
         };
         if count == 0 {

@@ -9,6 +9,8 @@
 //!
 //! None of this unsafe code touches memory.
 
+use std::sync::atomic::{AtomicBool, Ordering};
+
 /// Where the programs begin by themselves. Elsewhere the standard library would not know their arguments.
 #[macro_export]
 macro_rules! start {
@@ -56,14 +58,21 @@ mod alarm {
 /// On every system that we know.
 const SIGALRM: i32 = 14;
 
+/// Whether an attempt is under way. A signal that comes while the alarm is taken back must not set it again: it would
+/// end the program that this one becomes.
+static IS_CONNECTING: AtomicBool = AtomicBool::new(false);
+
 /// What was interrupted returns with an error; otherwise this happens again.
 extern "C" fn ring_again(_: i32) {
-    alarm::alarm(1);
+    if IS_CONNECTING.load(Ordering::SeqCst) {
+        alarm::alarm(1);
+    }
 }
 
 impl ConnectAlarm {
     /// Interrupts after this time, to the second if it is longer than one.
     pub(crate) fn set(within: std::time::Duration) -> Self {
+        IS_CONNECTING.store(true, Ordering::SeqCst);
         alarm::signal(SIGALRM, ring_again as *const () as usize);
         alarm::siginterrupt(SIGALRM, 1);
         match u32::try_from(within.as_secs()) {
@@ -77,6 +86,7 @@ impl ConnectAlarm {
 
 impl Drop for ConnectAlarm {
     fn drop(&mut self) {
+        IS_CONNECTING.store(false, Ordering::SeqCst);
         alarm::alarm(0);
     }
 }

@@ -60,7 +60,6 @@ async fn install(
     Extension(peer): Extension<Peer>,
     PathParams(id): PathParams<String>,
 ) -> Result<Json<HarnessPlan>, ApiError> {
-    let _turn = daemon.changing.lock().await;
     change(&daemon, peer, &id, true).await
 }
 
@@ -75,7 +74,10 @@ async fn change(
         let message = format!("there is no harness `{}`", tenterhook_records::sanitize(id, 100));
         return Err(ApiError::not_found(message).hint("GET /v1/harnesses lists them"));
     };
+    // Held until the change is made, even if the caller has gone meanwhile.
+    let turn = if apply { Some(Arc::clone(&daemon.changing).lock_owned().await) } else { None };
     let plan = with_setup(daemon, peer, move |setup| {
+        let _turn = turn;
         let scope = setup.home.machine().map_or(Scope::User, Scope::Machine);
         let proposal = plan_install(setup, harness, &Asked { scope, ..Asked::default() })?;
         if apply {
@@ -114,9 +116,9 @@ impl SetupHost for ApiHost {
     }
 
     fn refuse_guarded_agent(&self, action: &str) -> Result<(), Failure> {
-        // A browser or a token has no process to look at; both were let in by the user.
-        let is_local = matches!(self.peer, Peer::Local { .. });
-        if is_local && self.daemon.caller(self.peer).refusal(action).is_some() {
+        // A browser has no process to look at, and was let in by the user. A token can be read by an agent.
+        let is_browser = matches!(self.peer, Peer::Browser);
+        if !is_browser && self.daemon.caller(self.peer).refusal(action).is_some() {
             return Err(Failure::denied(format!("guarded agents may not {action}"))
                 .hint("run `tenterhook install` in your own terminal"));
         }

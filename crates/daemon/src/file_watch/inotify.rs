@@ -14,6 +14,8 @@ use tokio::net::unix::pipe;
 
 use super::steps::{WatchTarget, follow};
 
+/// How many reports are read before other work of the daemon goes on.
+const MAX_REPORTS_AT_ONCE: usize = 4096;
 /// Room for reports that are read at once.
 const REPORT_BUFFER_BYTES: usize = 4096;
 
@@ -56,18 +58,17 @@ impl ChangeReports {
     fn add(&self, step: &WatchTarget, watched: &mut HashMap<i32, Names>) -> std::io::Result<()> {
         let own = WatchFlags::MOVE_SELF | WatchFlags::DELETE_SELF;
         let entries = WatchFlags::CREATE | WatchFlags::DELETE | WatchFlags::MOVED_FROM | WatchFlags::MOVED_TO;
-        let content = WatchFlags::MODIFY | WatchFlags::ATTRIB;
+        let content = WatchFlags::MODIFY | WatchFlags::CLOSE_WRITE | WatchFlags::ATTRIB;
         let (path, flags) = match step {
             WatchTarget::Passed(path) => (path, own),
             WatchTarget::Named(directory, _) => (directory, own | entries),
-            WatchTarget::Reached(path) if path.is_dir() => (path, own | entries | WatchFlags::ATTRIB),
+            WatchTarget::Reached(path) if path.is_dir() => (path, own | entries | content),
             WatchTarget::Reached(path) => (path, own | content),
         };
         let watch = match self.watch(path, flags) {
             // It went away since the path was followed, which the directory above reports.
             Err(Errno::NOENT | Errno::NOTDIR) => return Ok(()),
-            // A directory may be passed without the right to read it; that one is moved goes unreported.
-            Err(Errno::ACCESS) if matches!(step, WatchTarget::Passed(_)) => return Ok(()),
+            // A directory may be passed without the right to read it: that it is moved would go unreported.
             other => other?,
         };
         let names: &mut Names = watched.entry(watch).or_default();
@@ -92,8 +93,8 @@ impl ChangeReports {
                 return std::future::pending().await;
             }
             let counts = read_reports(&self.descriptor, &self.watched);
-            // Nothing is left to read: the runtime learns that from an attempt of its own. A report that has come since
-            // does not fit the buffer, and stays.
+            // If nothing is left to read, the runtime learns that from an attempt of its own. A report that is left or has
+            // come since does not fit the buffer, and stays.
             let _ = self.descriptor.try_read(&mut [0]);
             if counts {
                 return;
@@ -102,12 +103,12 @@ impl ChangeReports {
     }
 }
 
-/// Reads all reports that are there. Says whether one of them counts.
+/// Reads the reports that are there, up to a limit. Says whether one of them counts.
 fn read_reports(descriptor: &pipe::Receiver, watched: &HashMap<i32, Names>) -> bool {
     let mut buffer = [MaybeUninit::uninit(); REPORT_BUFFER_BYTES];
     let mut reader = Reader::new(descriptor, &mut buffer);
     let mut counts = false;
-    loop {
+    for _ in 0..MAX_REPORTS_AT_ONCE {
         match reader.next() {
             Ok(report) => {
                 let name = report.file_name().map(|name| OsStr::from_bytes(name.to_bytes()));
@@ -122,4 +123,5 @@ fn read_reports(descriptor: &pipe::Receiver, watched: &HashMap<i32, Names>) -> b
             Err(_) => return counts,
         }
     }
+    counts
 }

@@ -16,8 +16,8 @@ mod steps;
 
 /// How often files are looked at whose changes the kernel may not report.
 const UNREPORTED_POLL_INTERVAL: Duration = Duration::from_millis(300);
-/// How often files are looked at whose changes the kernel reports.
-const REPORTED_POLL_INTERVAL: Duration = Duration::from_mins(1);
+/// How often files are looked at whose changes the kernel reports: it does not report writes to mapped memory.
+const REPORTED_POLL_INTERVAL: Duration = Duration::from_secs(10);
 /// Changes that follow one another within this time are seen as one: a file may be emptied before it is written.
 #[cfg(target_os = "linux")]
 const SETTLE_TIME: Duration = Duration::from_millis(50);
@@ -81,7 +81,7 @@ mod tests {
     use super::*;
 
     /// Much longer than a report takes, and shorter than the time between two looks.
-    const LONG: Duration = Duration::from_secs(20);
+    const LONG: Duration = Duration::from_secs(8);
 
     async fn is_reported(paths: &[PathBuf], change: impl FnOnce()) -> bool {
         let mut files = FileWatch::default();

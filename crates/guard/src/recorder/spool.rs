@@ -69,9 +69,21 @@ enum SpoolFileError {
     Io(#[from] std::io::Error),
 }
 
-/// Whether the system caused the error, not the content of the file. Setting the file aside would lose a record.
+/// Whether the system caused the error, and may not cause it next time. Setting the file aside would lose a record.
 fn is_passing(error: &std::io::Error) -> bool {
-    error.raw_os_error().is_some()
+    use rustix::io::Errno;
+    let passing = [
+        Errno::IO,
+        Errno::INTR,
+        Errno::AGAIN,
+        Errno::NOMEM,
+        Errno::MFILE,
+        Errno::NFILE,
+        Errno::STALE,
+        Errno::NOSPC,
+        Errno::DQUOT,
+    ];
+    error.raw_os_error().is_some_and(|code| passing.iter().any(|errno| errno.raw_os_error() == code))
 }
 
 impl Spool {
@@ -120,10 +132,15 @@ impl Spool {
             return taken;
         }
         let key = SealKey::existing(&self.state);
-        if key.as_ref().is_err_and(is_passing) {
+        // Without the key no file can be told from a forged one.
+        if key.as_ref().is_err_and(|error| error.raw_os_error().is_some()) {
             return TakenIn { postponed: files.len(), ..taken };
         }
-        for path in files.into_iter().take(at_most) {
+        let mut handled = 0;
+        for path in files {
+            if handled == at_most {
+                break;
+            }
             let entry = match &key {
                 Ok(Some(key)) => read(&path, key),
                 Ok(None) => Err(SpoolFileError::NothingSealed),
@@ -144,6 +161,7 @@ impl Spool {
                 // The ledger refuses; it will do the same to the next one.
                 break;
             }
+            handled += 1;
         }
         taken
     }
@@ -278,5 +296,13 @@ mod tests {
         let taken = waiting.take_in(&opened.ledger, usize::MAX);
         assert_eq!(taken, TakenIn { refused: 1, ..TakenIn::default() });
         assert!(!file.exists());
+    }
+
+    #[test]
+    fn only_errors_that_may_pass_postpone_a_file() {
+        let of = std::io::Error::from_raw_os_error;
+        assert!(is_passing(&of(rustix::io::Errno::MFILE.raw_os_error())));
+        assert!(!is_passing(&of(rustix::io::Errno::ACCESS.raw_os_error())), "a mode that an agent can set");
+        assert!(!is_passing(&std::io::Error::other("not one of the system")));
     }
 }

@@ -220,7 +220,8 @@ pub(crate) fn remove_empty(connection: &Connection) -> rusqlite::Result<()> {
 #[derive(Debug, Clone, Default)]
 pub(crate) struct CounterSum {
     hasher: RandomState,
-    sum: u64,
+    /// Wide enough for the sum of all products: nothing that is added can wrap around to nothing.
+    sum: u128,
 }
 
 impl CounterSum {
@@ -235,7 +236,7 @@ impl CounterSum {
                 // A rotation and a product: what is added to one count cannot be taken from another.
                 let rotation = u32::try_from(place).unwrap_or(0) * 11;
                 let factor = hash.rotate_left(rotation).wrapping_mul(hash | 1);
-                self.sum = self.sum.wrapping_add(factor.wrapping_mul(number));
+                self.sum = self.sum.wrapping_add(u128::from(factor) * u128::from(number));
             }
         }
     }
