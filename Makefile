@@ -103,21 +103,16 @@ soak: ## Kill writers and daemons, tear files, crowd the socket, again and again
 	TENTERHOOK_SOAK=$(ROUNDS) $(CARGO) test --locked -p tenterhook --test suite -- \
 		--nocapture --test-threads 1 faults:: long_running::
 
-# LLxprt Code is not on npm: LLXPRT_SOURCE names a clone of vybestack/llxprt-code. Without it nextest counts its tests as skipped.
-ifdef LLXPRT_SOURCE
-E2E_SKIPPED_NOTE := true
-else
-E2E_SKIPPED := -E 'not (test(/^llxprt::/) or binary(llxprt))'
-E2E_SKIPPED_NOTE := echo "SKIPPED: LLxprt Code was not run; set LLXPRT_SOURCE to a clone of vybestack/llxprt-code" >&2
-endif
+# LLxprt Code is not on npm: LLXPRT_SOURCE names a clone of vybestack/llxprt-code. Tests of clients that cannot be installed
+# are skipped, and the clients are named.
 e2e: export LLXPRT_SOURCE := $(LLXPRT_SOURCE)
 e2e: ## Run real clients against a scripted model, headless, in throw-away homes
 	@sh tests/install-tools.sh bwrap openssl
 	$(CARGO) build --locked -p tenterhook
 	clients="$$(sh tests/e2e/install-client.sh all pinned "$(CLIENTS)")" && \
 	TENTERHOOK_BIN="$(abspath $(TARGET))/debug/tenterhook" TENTERHOOK_E2E_CLIENTS="$$clients" \
-		$(CARGO) nextest run --locked -p tenterhook-e2e --no-fail-fast $(E2E_SKIPPED)
-	@$(E2E_SKIPPED_NOTE)
+		$(CARGO) nextest run --locked -p tenterhook-e2e --no-fail-fast \
+		-E "$$(sh tests/e2e/skipped-clients.sh "$$clients")"
 
 # Which clients `make drift` compares: `CLIENT` or `CLIENT@VERSION`; all, if it is empty.
 DRIFT ?=

@@ -6,7 +6,8 @@
 # Installs a client named in clients.txt into CACHE_DIR/NAME-VERSION, unless it is there already, and
 # prints the path of its executable. VERSION may be `pinned`: the version that clients.txt says. NAME may
 # be `all`: every client of clients.txt, each with its name and a tab before the path. A client that is not on npm
-# (`git:` in clients.txt) needs the variable LLXPRT_SOURCE; without it `all` leaves the client out, and says so.
+# (`git:` in clients.txt) needs the variable LLXPRT_SOURCE. A client that cannot be installed is left out by `all`, which
+# says so on standard error.
 set -eu
 
 if [ $# -ne 3 ]; then
@@ -22,8 +23,11 @@ if [ "$name" = all ]; then
             echo "install-client.sh: SKIPPED $each: LLXPRT_SOURCE does not name a repository with its source" >&2
             continue
         fi
-        path=$(sh "$0" "$each" "$version" "$cache")
-        printf '%s\t%s\n' "$each" "$path"
+        if path=$(sh "$0" "$each" "$version" "$cache"); then
+            printf '%s\t%s\n' "$each" "$path"
+        else
+            echo "install-client.sh: SKIPPED $each: it could not be installed" >&2
+        fi
     done
     exit
 fi

@@ -21,8 +21,9 @@ const CONTENT_BYTES: usize = 60_000;
 
 /// How long an idle daemon is watched.
 const WATCHED_FOR: Duration = Duration::from_secs(15);
-/// How often its threads may wake in that time: once in five seconds, and two looks at the files.
-const MAX_WAKE_UPS: u64 = 3 + 8;
+/// How often its threads may wake in that time. A look at the files every ten seconds wakes about nine threads; a timer of
+/// 300 ms would wake fifty.
+const MAX_WAKE_UPS: u64 = 30;
 
 /// How often the threads of the daemon have gone to sleep.
 fn sleeps(served: &Served) -> u64 {
