@@ -1,20 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! `policy backtest`: a ledger of decisions, replayed by the whole program.
+//! `policy backtest`: the whole program replays a ledger of decisions.
 
 use std::process::Stdio;
 
 use serde_json::Value;
-use tenterhook_event::{Call, Decided, EventId, Outcome};
+use tenterhook_event::{DecidedCall, EventId, HookCall, Outcome};
 use tenterhook_ledger::{Entry, Ledger, Options};
 
 use crate::cases::SetupError;
-use crate::daemon::Home;
-use crate::measure::Measured;
+use crate::daemon::BenchHome;
+use crate::measure::BenchResult;
 
-const EVENTS: u64 = 100_000;
+const EVENT_COUNT: u64 = 100_000;
 const ROUNDS: usize = 3;
-/// What agents run all day.
+/// Ordinary commands of agents.
 const COMMANDS: &[&str] = &[
     "cargo test --workspace 2>&1 | tail -n 40",
     "git status --short && git diff --stat",
@@ -36,10 +36,10 @@ const COMMANDS: &[&str] = &[
 
 const POLICY: &str = "version: 1\nrules:\n  - id: no-curl\n    match: {shell: {program: curl}}\n    verdict: deny\n    reason: not here\n";
 
-pub(crate) fn run(call: &Call) -> Result<Vec<Measured>, SetupError> {
-    let home = Home::new(None, "")?;
+pub(crate) fn run(call: &HookCall) -> Result<Vec<BenchResult>, SetupError> {
+    let home = BenchHome::new(None, "")?;
     fill(call, &home)?;
-    let policy = home.person().join("new.yaml");
+    let policy = home.user_home().join("new.yaml");
     std::fs::write(&policy, POLICY)?;
     let mut each = Vec::new();
     for _ in 0..ROUNDS {
@@ -49,21 +49,21 @@ pub(crate) fn run(call: &Call) -> Result<Vec<Measured>, SetupError> {
         let answer: Value =
             serde_json::from_slice(&ran.stdout).map_err(|error| SetupError(error.to_string()))?;
         let number = |name: &str| answer.get(name).and_then(Value::as_f64).unwrap_or(f64::NAN);
-        if answer.get("replayed").and_then(Value::as_u64) != Some(EVENTS) {
+        if answer.get("replayed").and_then(Value::as_u64) != Some(EVENT_COUNT) {
             return Err(SetupError(format!("{} events were replayed", number("replayed"))));
         }
         each.push(number("took_ms") * 1e6 / number("replayed"));
     }
-    Ok(vec![Measured::of("backtest: 100,000 events, per event", Some(50_000.0), 1, each)])
+    Ok(vec![BenchResult::of("backtest: 100,000 events, per event", Some(50_000.0), 1, each)])
 }
 
-fn fill(call: &Call, home: &Home) -> Result<(), SetupError> {
+fn fill(call: &HookCall, home: &BenchHome) -> Result<(), SetupError> {
     let failed = |error: String| SetupError(error);
     let clock = || u64::try_from(jiff::Timestamp::now().as_millisecond()).unwrap_or(0);
     let opened = Ledger::open(&home.state().join("ledger"), Options::new(clock));
     let ledger = opened.map_err(|error| failed(error.to_string()))?.ledger;
     let mut batch = Vec::new();
-    for number in 0..EVENTS {
+    for number in 0..EVENT_COUNT {
         let mut call = call.clone();
         call.event.id = EventId::from_parts(clock(), u128::from(number));
         call.event.harness_session_id = Some(format!("89917c00-1a49-493b-9066-{:012}", number / 500));
@@ -71,13 +71,13 @@ fn fill(call: &Call, home: &Home) -> Result<(), SetupError> {
         if let Some(args) = call.event.tool.as_mut().and_then(|tool| tool.args.as_object_mut()) {
             args.insert("command".into(), command.copied().unwrap_or_default().into());
         }
-        let decided = Decided {
+        let decided = DecidedCall {
             call: &call,
             outcome: &Outcome::default(),
             generation: "g1",
             took_us: 40,
             facts: None,
-            touched: None,
+            file_effects: None,
         };
         let entry = Entry::decision(&decided, &|_| Vec::new());
         batch.push(entry.seal(ledger.sealing()).map_err(|error| failed(error.to_string()))?);

@@ -10,14 +10,14 @@ use std::time::{Duration, Instant};
 use serde_json::Value;
 
 use crate::cases::SetupError;
-use crate::daemon::Home;
+use crate::daemon::BenchHome;
 use crate::load;
-use crate::measure::Measured;
-use crate::spawn::{Turn, fed, take_turns};
+use crate::measure::BenchResult;
+use crate::spawn::{AlternatingProgram, take_turns, with_payload};
 
 /// The second build may take this many times as long as the first.
 const LIMIT_FACTOR: f64 = 1.1;
-/// Repetitions of what takes long.
+/// Number of repetitions of slow measurements.
 const LOAD_ROUNDS: usize = 3;
 const START_ROUNDS: usize = 15;
 const READY_TIMEOUT: Duration = Duration::from_secs(10);
@@ -45,8 +45,8 @@ const LOADS: [(u32, [&str; 2], [&str; 2]); 3] = [
     ),
 ];
 
-/// Hook calls, daemon start and load of both programs.
-pub(crate) fn run(programs: [&Path; 2]) -> Result<Vec<Measured>, SetupError> {
+/// Measures hook calls, daemon start and load of both programs.
+pub(crate) fn run(programs: [&Path; 2]) -> Result<Vec<BenchResult>, SetupError> {
     let mut rows = hooks(programs, Some(&["--relaxed"]), HOOK_RELAXED)?;
     rows.extend(hooks(programs, Some(&[]), HOOK_DURABLE)?);
     rows.extend(hooks(programs, None, HOOK_ALONE)?);
@@ -55,7 +55,7 @@ pub(crate) fn run(programs: [&Path; 2]) -> Result<Vec<Measured>, SetupError> {
     Ok(rows)
 }
 
-/// What a program says about its build: version, target, commit.
+/// Version, target and commit of a build, as the program reports them.
 pub(crate) fn describe(program: &Path) -> Result<Value, SetupError> {
     let said = Command::new(program)
         .args(["self", "info", "--json"])
@@ -64,7 +64,7 @@ pub(crate) fn describe(program: &Path) -> Result<Value, SetupError> {
         .output()?;
     let mut info: Value =
         serde_json::from_slice(&said.stdout).map_err(|error| SetupError(error.to_string()))?;
-    // Where it is installed is about this machine, not about the build.
+    // The installation path depends on this machine, not on the build.
     if let Some(fields) = info.as_object_mut() {
         fields.retain(|key, _| ["version", "target", "commit"].contains(&key.as_str()));
         fields.insert("bytes".to_owned(), std::fs::metadata(program)?.len().into());
@@ -72,24 +72,28 @@ pub(crate) fn describe(program: &Path) -> Result<Value, SetupError> {
     Ok(info)
 }
 
-fn homes(programs: [&Path; 2], serve: Option<&[&str]>) -> Result<[Home; 2], SetupError> {
+fn homes(programs: [&Path; 2], serve: Option<&[&str]>) -> Result<[BenchHome; 2], SetupError> {
     let [first, second] = programs;
-    Ok([Home::of(first, serve, "")?, Home::of(second, serve, "")?])
+    Ok([BenchHome::with_program(first, serve, "")?, BenchHome::with_program(second, serve, "")?])
 }
 
 fn hooks(
     programs: [&Path; 2],
     serve: Option<&[&str]>,
     names: [&'static str; 2],
-) -> Result<Vec<Measured>, SetupError> {
+) -> Result<Vec<BenchResult>, SetupError> {
     let [first, second] = homes(programs, serve)?;
     take_turns(vec![
-        Turn { name: names[0], limit: None, run: fed(first.hook()) },
-        Turn { name: names[1], limit: Some((LIMIT_FACTOR, names[0])), run: fed(second.hook()) },
+        AlternatingProgram { name: names[0], limit: None, run: with_payload(first.hook()) },
+        AlternatingProgram {
+            name: names[1],
+            limit: Some((LIMIT_FACTOR, names[0])),
+            run: with_payload(second.hook()),
+        },
     ])
 }
 
-fn starts(programs: [&Path; 2]) -> Result<Vec<Measured>, SetupError> {
+fn starts(programs: [&Path; 2]) -> Result<Vec<BenchResult>, SetupError> {
     let mut samples = [Vec::new(), Vec::new()];
     let homes = homes(programs, None)?;
     for _ in 0..START_ROUNDS {
@@ -108,11 +112,11 @@ fn starts(programs: [&Path; 2]) -> Result<Vec<Measured>, SetupError> {
     Ok(pair(START, samples))
 }
 
-fn loads(programs: [&Path; 2]) -> Result<Vec<Measured>, SetupError> {
+fn loads(programs: [&Path; 2]) -> Result<Vec<BenchResult>, SetupError> {
     let homes = homes(programs, Some(&[]))?;
     let mut rows = Vec::new();
     for (home, name) in homes.iter().zip(MEMORY) {
-        rows.push(Measured::of(name, None, 1, vec![load::resident(home)?]).in_unit("kB"));
+        rows.push(BenchResult::of(name, None, 1, vec![load::resident(home)?]).in_unit("kB"));
     }
     for (clients, names, latency_names) in LOADS {
         let (mut each, mut latencies) = ([Vec::new(), Vec::new()], [Vec::new(), Vec::new()]);
@@ -126,16 +130,16 @@ fn loads(programs: [&Path; 2]) -> Result<Vec<Measured>, SetupError> {
         }
         rows.extend(pair(names, each));
         let [first, second] = latencies;
-        rows.push(Measured::of(latency_names[0], None, 1, first));
-        rows.push(Measured::of(latency_names[1], None, 1, second));
+        rows.push(BenchResult::of(latency_names[0], None, 1, first));
+        rows.push(BenchResult::of(latency_names[1], None, 1, second));
     }
     Ok(rows)
 }
 
 /// Two rows, the second of which is limited by the first.
-fn pair(names: [&'static str; 2], samples: [Vec<f64>; 2]) -> Vec<Measured> {
+fn pair(names: [&'static str; 2], samples: [Vec<f64>; 2]) -> Vec<BenchResult> {
     let [first, second] = samples;
-    let first = Measured::of(names[0], None, 1, first);
+    let first = BenchResult::of(names[0], None, 1, first);
     let limit = first.median_ns * LIMIT_FACTOR;
-    vec![first, Measured::of(names[1], Some(limit), 1, second)]
+    vec![first, BenchResult::of(names[1], Some(limit), 1, second)]
 }

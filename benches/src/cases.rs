@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! What is measured.
+//! The cases that are measured in-process.
 
 use std::hint::black_box;
 use std::rc::Rc;
 
-use tenterhook_engine::{Engine, Hook, RegisterError, say};
-use tenterhook_event::{Call, EventId, EventKind, Timestamp};
-use tenterhook_harness::{DecodeError, Door, Harness, find};
-use tenterhook_policy::{Choices, RuleSet, SessionState, Surroundings};
+use tenterhook_engine::{Engine, Hook, RegisterError, response};
+use tenterhook_event::{EventId, EventKind, HookCall, Timestamp};
+use tenterhook_harness::{CallMeta, DecodeError, Harness, find_harness};
+use tenterhook_policy::{EvalEnvironment, RuleSet, RuleSettings, SessionState};
 use tenterhook_when::When;
 
-use crate::measure::{Case, Limit};
+use crate::measure::{BenchCase, MedianLimit};
 use crate::rules;
 
 pub(crate) const PAYLOAD: &[u8] =
@@ -47,37 +47,46 @@ impl From<std::io::Error> for SetupError {
     }
 }
 
-/// The call that everything is measured on.
-pub(crate) fn call() -> Result<Call, SetupError> {
-    Ok(claude()?.decode(&door(), PAYLOAD)?)
+/// The call that all cases use.
+pub(crate) fn call() -> Result<HookCall, SetupError> {
+    Ok(claude()?.decode(&bench_call_meta(), PAYLOAD)?)
 }
 
 fn claude() -> Result<&'static Harness, SetupError> {
-    find("claude-code").ok_or_else(|| SetupError("no such harness".into()))
+    find_harness("claude-code").ok_or_else(|| SetupError("no such harness".into()))
 }
 
-pub(crate) fn all() -> Result<Vec<Case>, SetupError> {
+pub(crate) fn all() -> Result<Vec<BenchCase>, SetupError> {
     let call = Rc::new(call()?);
-    let one_of_fifty = Engine::builder().hooks(spread(50));
+    let one_of_fifty = Engine::builder().hooks(hooks_on_all_kinds(50));
     Ok(vec![
-        fire("engine: fire, no hook matching", Limit::Ns(2_000.0), engine(EventKind::Stop, 10)?, &call)?,
+        fire(
+            "engine: fire, no hook matching",
+            MedianLimit::Ns(2_000.0),
+            engine(EventKind::Stop, 10)?,
+            &call,
+        )?,
         fire(
             "engine: fire, ten in-process hooks",
-            Limit::Ns(20_000.0),
+            MedianLimit::Ns(20_000.0),
             engine(EventKind::PreTool, 10)?,
             &call,
         )?,
-        fire("engine: fire, one hook", Limit::None, engine(EventKind::PreTool, 1)?, &call)?,
+        fire("engine: fire, one hook", MedianLimit::None, engine(EventKind::PreTool, 1)?, &call)?,
         fire(
             "engine: fire, 50 hooks, one matching",
-            Limit::Times(3.0, "engine: fire, one hook"),
+            MedianLimit::Times(3.0, "engine: fire, one hook"),
             one_of_fifty.build()?,
             &call,
         )?,
         when(&call)?,
         decode(claude()?),
-        judge("policy: facts and judge, plain words and a pipe", Limit::None, &call)?,
-        judge("policy: facts and judge, ordinary command", Limit::Ns(12_000.0), &ordinary_call(&call)?)?,
+        judge("policy: facts and judge, plain words and a pipe", MedianLimit::None, &call)?,
+        judge(
+            "policy: facts and judge, ordinary command",
+            MedianLimit::Ns(12_000.0),
+            &ordinary_call(&call)?,
+        )?,
         load(),
     ]
     .into_iter()
@@ -85,21 +94,21 @@ pub(crate) fn all() -> Result<Vec<Case>, SetupError> {
     .collect())
 }
 
-fn door() -> Door {
-    Door::new(EventId::from_parts(0, 0), Timestamp::from_unix_ms(0), "pre-tool-use")
+fn bench_call_meta() -> CallMeta {
+    CallMeta::new(EventId::from_parts(0, 0), Timestamp::from_unix_ms(0), "pre-tool-use")
 }
 
 /// An engine with this many hooks on one kind.
 fn engine(kind: EventKind, hooks: usize) -> Result<Engine, RegisterError> {
     let mut builder = Engine::builder();
     for _ in 0..hooks {
-        builder = builder.on(kind).run(|_| async { say::nothing() });
+        builder = builder.on(kind).run(|_| async { response::none() });
     }
     builder.build()
 }
 
-/// As many hooks as there may be, ten on each kind; one of them matches the tool of the call.
-fn spread(hooks: usize) -> Vec<Hook> {
+/// The maximum number of hooks, ten on each kind; one of them matches the tool of the call.
+fn hooks_on_all_kinds(hooks: usize) -> Vec<Hook> {
     let kinds = [
         EventKind::PreTool,
         EventKind::PostTool,
@@ -111,59 +120,64 @@ fn spread(hooks: usize) -> Vec<Hook> {
     kinds
         .map(|(number, kind)| {
             let tool = if number == 0 { "Bash" } else { "Write|Edit" };
-            Hook::on(&format!("hook-{number}"), *kind).matching(tool).run(|_| async { say::nothing() })
+            Hook::on(&format!("hook-{number}"), *kind).matching(tool).run(|_| async { response::none() })
         })
         .collect()
 }
 
-fn when(call: &Rc<Call>) -> Result<Case, SetupError> {
+fn when(call: &Rc<HookCall>) -> Result<BenchCase, SetupError> {
     let text = "tool.class == \"shell\" && tool.args.command.contains(\"deploy\")";
     let when = When::compile(text).map_err(|error| SetupError(error.to_string()))?;
     let call = Rc::clone(call);
     let run = Box::new(move || {
         drop(black_box(when.holds(black_box(&call.event))));
     });
-    Ok(Case { name: "when: one condition", limit: Limit::Ns(5_000.0), run })
+    Ok(BenchCase { name: "when: one condition", limit: MedianLimit::Ns(5_000.0), run })
 }
 
-fn fire(name: &'static str, limit: Limit, engine: Engine, call: &Rc<Call>) -> Result<Case, SetupError> {
+fn fire(
+    name: &'static str,
+    limit: MedianLimit,
+    engine: Engine,
+    call: &Rc<HookCall>,
+) -> Result<BenchCase, SetupError> {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build()?;
     let call = Rc::clone(call);
     let run = Box::new(move || {
         black_box(runtime.block_on(engine.fire(black_box(&call))));
     });
-    Ok(Case { name, limit, run })
+    Ok(BenchCase { name, limit, run })
 }
 
-fn decode(claude: &'static Harness) -> Case {
-    let door = door();
+fn decode(claude: &'static Harness) -> BenchCase {
+    let door = bench_call_meta();
     let run = Box::new(move || {
         drop(black_box(claude.decode(&door, black_box(PAYLOAD))));
     });
-    Case { name: "harness: decode one Claude Code payload", limit: Limit::None, run }
+    BenchCase { name: "harness: decode one Claude Code payload", limit: MedianLimit::None, run }
 }
 
-fn load() -> Case {
+fn load() -> BenchCase {
     let run = Box::new(|| {
         let (sources, trusted) = (RuleSet::baseline_sources(), tenterhook_baseline::trusted());
-        black_box(RuleSet::load_with(sources, &Choices::default(), trusted));
+        black_box(RuleSet::load_with(sources, &RuleSettings::default(), trusted));
     });
-    Case { name: "policy: load the rules compiled in", limit: Limit::Ns(1_000_000.0), run }
+    BenchCase { name: "policy: load the rules compiled in", limit: MedianLimit::Ns(1_000_000.0), run }
 }
 
 /// A call with quotes, `~` and a pipe.
-fn ordinary_call(call: &Call) -> Result<Rc<Call>, SetupError> {
+fn ordinary_call(call: &HookCall) -> Result<Rc<HookCall>, SetupError> {
     let payload = std::str::from_utf8(PAYLOAD).map_err(|error| SetupError(error.to_string()))?;
     let command = r#"cd src && grep -rn \"foo bar\" ~/notes | head -20"#;
     let payload = payload.replace("cargo test --workspace 2>&1 | tail -n 40", command);
-    let ordinary = claude()?.decode(&door(), payload.as_bytes())?;
+    let ordinary = claude()?.decode(&bench_call_meta(), payload.as_bytes())?;
     if ordinary.event.tool == call.event.tool {
         return Err(SetupError("the command of the payload was not replaced".to_owned()));
     }
     Ok(Rc::new(ordinary))
 }
 
-fn judge(name: &'static str, limit: Limit, call: &Rc<Call>) -> Result<Case, SetupError> {
+fn judge(name: &'static str, limit: MedianLimit, call: &Rc<HookCall>) -> Result<BenchCase, SetupError> {
     let loaded = RuleSet::baseline();
     if let Some(problem) = loaded.problems.first() {
         return Err(SetupError(problem.to_string()));
@@ -172,9 +186,9 @@ fn judge(name: &'static str, limit: Limit, call: &Rc<Call>) -> Result<Case, Setu
     let run = Box::new(move || {
         let facts = tenterhook_policy::facts(
             &call.event,
-            &Surroundings { home: Some("/home/dev"), ..Surroundings::default() },
+            &EvalEnvironment { home: Some("/home/dev"), ..EvalEnvironment::default() },
         );
         black_box(tenterhook_policy::judge(&call.event, &facts, &SessionState::default(), &loaded.rules));
     });
-    Ok(Case { name, limit, run })
+    Ok(BenchCase { name, limit, run })
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! A hook call as harnesses feel it, beside what it could cost at the least; and the daemon under load.
+//! Hook calls as a harness experiences them, compared with the minimum cost; and the daemon under load.
 
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
@@ -8,36 +8,40 @@ use std::time::{Duration, Instant};
 
 use crate::cases::SetupError;
 use crate::cost::{self, program};
-use crate::floor::{self, Floor};
+use crate::floor::{self, FloorPrograms};
 use crate::load;
-use crate::measure::Measured;
-use crate::spawn::{Turn, bare, fed, take_turns};
+use crate::measure::BenchResult;
+use crate::spawn::{AlternatingProgram, bare, take_turns, with_payload};
 
 const C_BARE: &str = "hook: static C, bare socket round trip";
 const C_BARE_ALONE: &str = "hook: static C, bare socket round trip, beside no daemon";
 const C_COMMIT: &str = "hook: static C, server with a SQLite commit";
 
-/// A home with Tenterhook in it, and perhaps a daemon. Both go with it.
-pub(crate) struct Home {
+/// A home directory with an installed Tenterhook and possibly a daemon. Both are removed with it.
+pub(crate) struct BenchHome {
     dir: tempfile::TempDir,
     program: PathBuf,
     daemon: Option<Child>,
 }
 
-impl Home {
-    /// Installs the program beside this one into a new home, and starts a daemon if there is to be one.
+impl BenchHome {
+    /// Installs the program of this build into a new home directory and starts a daemon if arguments are given.
     pub(crate) fn new(serve: Option<&[&str]>, policy: &str) -> Result<Self, SetupError> {
-        Self::of(&std::env::current_exe()?.with_file_name("tenterhook"), serve, policy)
+        Self::with_program(&std::env::current_exe()?.with_file_name("tenterhook"), serve, policy)
     }
 
-    /// The same with another build of the program.
-    pub(crate) fn of(program: &Path, serve: Option<&[&str]>, policy: &str) -> Result<Self, SetupError> {
-        // Not the system's temporary directory: that may be memory, which needs no sync.
+    /// Installs another build of the program.
+    pub(crate) fn with_program(
+        program: &Path,
+        serve: Option<&[&str]>,
+        policy: &str,
+    ) -> Result<Self, SetupError> {
+        // Not the system's temporary directory, which may be in memory and need no sync.
         let dir = tempfile::tempdir_in(env!("CARGO_MANIFEST_DIR"))?;
         let mut home = Self { dir, program: program.to_owned(), daemon: None };
         if !policy.is_empty() {
-            std::fs::create_dir_all(home.person().join(".config/tenterhook"))?;
-            std::fs::write(home.person().join(".config/tenterhook/policy.yaml"), policy)?;
+            std::fs::create_dir_all(home.user_home().join(".config/tenterhook"))?;
+            std::fs::write(home.user_home().join(".config/tenterhook/policy.yaml"), policy)?;
         }
         let installed = home.program(&["install", "claude-code", "--yes"]).stdout(Stdio::null()).status()?;
         if !installed.success() {
@@ -49,9 +53,9 @@ impl Home {
         Ok(home)
     }
 
-    /// Starts a daemon, in the place of the one that there may be, and waits until it answers.
+    /// Starts a daemon, replaces a running one, and waits until it answers.
     pub(crate) fn serve(&mut self, arguments: &[&str]) -> Result<(), SetupError> {
-        self.end()?;
+        self.stop()?;
         let mut command = self.program(&["serve", "--listen", "none"]);
         command.args(arguments).stdout(Stdio::null()).stderr(Stdio::null());
         self.daemon = Some(command.spawn()?);
@@ -65,38 +69,38 @@ impl Home {
         Ok(())
     }
 
-    /// Ends the daemon, if there is one.
-    fn end(&mut self) -> std::io::Result<()> {
+    /// Stops the daemon, if there is one.
+    fn stop(&mut self) -> std::io::Result<()> {
         let Some(mut daemon) = self.daemon.take() else { return Ok(()) };
         daemon.kill()?;
         daemon.wait().map(drop)
     }
 
-    pub(crate) fn person(&self) -> &Path {
+    pub(crate) fn user_home(&self) -> &Path {
         self.dir.path()
     }
 
     pub(crate) fn state(&self) -> PathBuf {
-        self.person().join(".local/state/tenterhook")
+        self.user_home().join(".local/state/tenterhook")
     }
 
     pub(crate) fn socket(&self) -> PathBuf {
         self.state().join("run/tenterhook.sock")
     }
 
-    /// The daemon's process.
+    /// Process id of the daemon.
     pub(crate) fn pid(&self) -> Option<u32> {
         self.daemon.as_ref().map(Child::id)
     }
 
-    /// The program, in this home and with nothing else around it.
+    /// The program with this home directory and an otherwise empty environment.
     pub(crate) fn program(&self, arguments: &[&str]) -> Command {
         let mut command = Command::new(&self.program);
-        command.args(arguments).env_clear().env("HOME", self.person()).env("PATH", "/usr/bin:/bin");
+        command.args(arguments).env_clear().env("HOME", self.user_home()).env("PATH", "/usr/bin:/bin");
         command
     }
 
-    /// What a harness would run.
+    /// The command that a harness would run.
     pub(crate) fn hook(&self) -> Command {
         let mut command = Command::new(self.state().join("bin/tenterhook-hook"));
         command.args(["claude-code", "pre-tool-use"]).env_clear();
@@ -104,36 +108,35 @@ impl Home {
     }
 }
 
-impl Drop for Home {
+impl Drop for BenchHome {
     fn drop(&mut self) {
-        let _ = self.end();
+        let _ = self.stop();
     }
 }
 
-pub(crate) fn run() -> Result<Vec<Measured>, SetupError> {
+pub(crate) fn run() -> Result<Vec<BenchResult>, SetupError> {
     let mut results = spawned()?;
     results.extend(ready()?);
     results.extend(load::run()?);
     Ok(results)
 }
 
-/// What somebody who picks something else would run.
+/// A program that users could use instead.
 fn command(program: &str, arguments: &[&str]) -> Command {
     let mut command = Command::new(program);
     command.args(arguments).env_clear().env("PATH", "/usr/local/bin:/usr/bin:/bin");
     command
 }
 
-fn turn(name: &'static str, command: Command) -> Turn {
-    Turn { name, limit: None, run: fed(command) }
+fn turn(name: &'static str, command: Command) -> AlternatingProgram {
+    AlternatingProgram { name, limit: None, run: with_payload(command) }
 }
 
-/// What is compared takes turns with its floor and nothing else. A program that fills the caches between two
-/// calls makes all that follow slower, and the floor, which has little to fetch again, least: the last group
-/// shows that.
-fn spawned() -> Result<Vec<Measured>, SetupError> {
-    let floor = floor::Floor::new()?;
-    let (relaxed, durable) = (Home::new(Some(&["--relaxed"]), "")?, Home::new(Some(&[]), "")?);
+/// A program only alternates with its floor. A program that fills the caches between two calls slows down all that
+/// follow, the floor least, since it has little to reload; the last group shows that.
+fn spawned() -> Result<Vec<BenchResult>, SetupError> {
+    let floor = floor::FloorPrograms::new()?;
+    let (relaxed, durable) = (BenchHome::new(Some(&["--relaxed"]), "")?, BenchHome::new(Some(&[]), "")?);
     let mut rows = with_daemon(&floor, &relaxed, &durable)?;
     let (alone, costs) = without_daemon(&floor)?;
     rows.extend(alone);
@@ -151,27 +154,31 @@ fn spawned() -> Result<Vec<Measured>, SetupError> {
     Ok(rows)
 }
 
-fn with_daemon(floor: &Floor, relaxed: &Home, durable: &Home) -> Result<Vec<Measured>, SetupError> {
+fn with_daemon(
+    floor: &FloorPrograms,
+    relaxed: &BenchHome,
+    durable: &BenchHome,
+) -> Result<Vec<BenchResult>, SetupError> {
     let mut rows = take_turns(vec![
         turn(C_BARE, floor.asking(false)),
-        Turn {
+        AlternatingProgram {
             name: "hook: shim, daemon up, relaxed",
             limit: Some((1.25, C_BARE)),
-            run: fed(relaxed.hook()),
+            run: with_payload(relaxed.hook()),
         },
     ])?;
     rows.extend(take_turns(vec![
         turn(C_COMMIT, floor.asking(true)),
-        Turn {
+        AlternatingProgram {
             name: "hook: shim, daemon up, durable",
             limit: Some((1.3, C_COMMIT)),
-            run: fed(durable.hook()),
+            run: with_payload(durable.hook()),
         },
     ])?);
-    let [few, many] = [100, 10_000].map(|count| Home::new(Some(&["--relaxed"]), &load::policy(count)));
+    let [few, many] = [100, 10_000].map(|count| BenchHome::new(Some(&["--relaxed"]), &load::policy(count)));
     let (few, many) = (few?, many?);
     rows.extend(take_turns(vec![
-        Turn { name: "hook: /bin/true", limit: None, run: Box::new(bare) },
+        AlternatingProgram { name: "hook: /bin/true", limit: None, run: Box::new(bare) },
         turn("hook: static C that reads its input", floor.reader()),
         turn("hook: shim, relaxed, 100 rules more", few.hook()),
         turn("hook: shim, relaxed, 10,000 rules more", many.hook()),
@@ -179,17 +186,17 @@ fn with_daemon(floor: &Floor, relaxed: &Home, durable: &Home) -> Result<Vec<Meas
     Ok(rows)
 }
 
-/// The rows of time, and those of other costs.
-fn without_daemon(floor: &Floor) -> Result<(Vec<Measured>, Vec<Measured>), SetupError> {
-    let alone = Home::new(None, "")?;
-    let [few, many] = [100, 10_000].map(|count| Home::new(None, &load::policy(count)));
+/// Rows of times, and rows of other costs.
+fn without_daemon(floor: &FloorPrograms) -> Result<(Vec<BenchResult>, Vec<BenchResult>), SetupError> {
+    let alone = BenchHome::new(None, "")?;
+    let [few, many] = [100, 10_000].map(|count| BenchHome::new(None, &load::policy(count)));
     let (few, many) = (few?, many?);
     let mut rows = take_turns(vec![
         turn(C_BARE_ALONE, floor.asking(false)),
-        Turn {
+        AlternatingProgram {
             name: "hook: no daemon, judged and spooled",
             limit: Some((8.0, C_BARE_ALONE)),
-            run: fed(alone.hook()),
+            run: with_payload(alone.hook()),
         },
     ])?;
     rows.extend(take_turns(vec![
@@ -206,9 +213,9 @@ fn without_daemon(floor: &Floor) -> Result<(Vec<Measured>, Vec<Measured>), Setup
     Ok((rows, costs))
 }
 
-/// What users would pick instead, and a hook right after each of them: an agent written for Node fills the
-/// caches as well.
-fn after_others(floor: &Floor, relaxed: &Home) -> Result<Vec<Measured>, SetupError> {
+/// Programs that users could use instead, and a hook call directly after each of them: an agent written for Node fills
+/// the caches as well.
+fn after_others(floor: &FloorPrograms, relaxed: &BenchHome) -> Result<Vec<BenchResult>, SetupError> {
     let script = concat!(env!("CARGO_MANIFEST_DIR"), "/node/hook.mjs");
     let mut turns = vec![turn("hook: sh that does nothing", command("sh", &["-c", ":"]))];
     for (name, program, arguments) in [
@@ -226,13 +233,13 @@ fn after_others(floor: &Floor, relaxed: &Home) -> Result<Vec<Measured>, SetupErr
     take_turns(turns)
 }
 
-/// From the start of the process to the first answer.
-fn ready() -> Result<Vec<Measured>, SetupError> {
+/// Time from the start of the process to the first reply.
+fn ready() -> Result<Vec<BenchResult>, SetupError> {
     let mut samples = Vec::new();
     for _ in 0..10 {
-        let started = Home::new(Some(&[]), "")?;
+        let started = BenchHome::new(Some(&[]), "")?;
         drop(started);
-        let home = Home::new(None, "")?;
+        let home = BenchHome::new(None, "")?;
         let began = Instant::now();
         let mut command = home.program(&["serve", "--listen", "none"]);
         let mut daemon = command.stdout(Stdio::null()).stderr(Stdio::null()).spawn()?;
@@ -243,5 +250,5 @@ fn ready() -> Result<Vec<Measured>, SetupError> {
         daemon.kill()?;
         daemon.wait()?;
     }
-    Ok(vec![Measured::of("daemon: from start to the first answer", Some(200e6), 1, samples)])
+    Ok(vec![BenchResult::of("daemon: from start to the first answer", Some(200e6), 1, samples)])
 }

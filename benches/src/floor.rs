@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! What a hook costs at the least: a static C program, and servers that only answer.
+//! The minimum cost of a hook: a static C program, and servers that only reply.
 
 use std::io::{Read, Write};
 use std::os::unix::net::{UnixListener, UnixStream};
@@ -11,12 +11,12 @@ use rusqlite::Connection;
 
 use crate::cases::SetupError;
 
-/// The C programs, and two servers for them: one answers at once, one commits before.
-pub(crate) struct Floor {
+/// The C programs and two servers for them: one replies at once, one commits first.
+pub(crate) struct FloorPrograms {
     dir: tempfile::TempDir,
 }
 
-impl Floor {
+impl FloorPrograms {
     pub(crate) fn new() -> Result<Self, SetupError> {
         let dir = tempfile::tempdir_in(env!("CARGO_MANIFEST_DIR"))?;
         for name in ["roundtrip", "reader"] {
@@ -34,12 +34,12 @@ impl Floor {
         self.dir.path()
     }
 
-    /// Reads its input and ends.
+    /// A program that reads its input and exits.
     pub(crate) fn reader(&self) -> Command {
         Command::new(self.dir.path().join("reader"))
     }
 
-    /// Sends its input to a server and prints the answer.
+    /// A program that sends its input to a server and prints the reply.
     pub(crate) fn asking(&self, commits: bool) -> Command {
         let mut command = Command::new(self.dir.path().join("roundtrip"));
         command.arg(self.dir.path().join(if commits { "commits.sock" } else { "bare.sock" }));

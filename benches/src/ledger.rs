@@ -1,30 +1,29 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! The ledger: appending, verifying, proving, opening. Its files lie beside the build's.
+//! The ledger: appending, verifying, proving, opening. Its files are next to those of the build.
 
 use std::path::Path;
 use std::sync::mpsc::channel;
 use std::time::Instant;
 
 use rusqlite::Connection;
-use tenterhook_event::{Call, Decided, Decision, EventId, Origin, Outcome, Said, Timestamp};
+use tenterhook_event::{Attributed, DecidedCall, Decision, EventId, HookCall, Origin, Outcome, Timestamp};
 use tenterhook_ledger::tree::{self, Frontier};
 use tenterhook_ledger::{Durability, Entry, Expect, Filter, Hash, Ledger, Options, Queued, Reader};
 
 use crate::cases::SetupError;
-use crate::measure::Measured;
+use crate::measure::BenchResult;
 
-const MILLION: u64 = 1_000_000;
-const MILLION_F: f64 = 1e6;
-/// How many appends wait at the same time when batches are measured.
-const FLIGHT: u64 = 2_000;
-/// How many single appends come before those that count, and how many count.
-const WARM: u64 = 1_500;
-const SINGLE: u64 = 1_000;
-/// Memory is compared between these leaves, and may grow by so much (kB): what one page cache and
-/// one queue take.
-const FLAT: (u64, u64) = (50_000, 200_000);
-const FLAT_KB: u32 = 2_048;
+const RECORD_COUNT: u64 = 1_000_000;
+const RECORD_COUNT_F64: f64 = 1e6;
+/// Number of pending appends when batches are measured.
+const PENDING_APPENDS: u64 = 2_000;
+/// Number of single appends for warm-up, and number of measured ones.
+const WARM_UP_APPENDS: u64 = 1_500;
+const SINGLE_APPENDS: u64 = 1_000;
+/// Memory is compared between these numbers of records and may grow by this many kB: one page cache and one queue.
+const GROWTH_RANGE: (u64, u64) = (50_000, 200_000);
+const MAX_GROWTH_KB: u32 = 2_048;
 
 fn failed(error: impl std::fmt::Display) -> SetupError {
     SetupError(error.to_string())
@@ -34,44 +33,44 @@ fn clock() -> u64 {
     u64::try_from(jiff::Timestamp::now().as_millisecond()).unwrap_or(0)
 }
 
-pub(crate) fn run(call: &Call, ten_million: bool) -> Result<Vec<Measured>, SetupError> {
-    // Not the system's temporary directory: that may be memory, which needs no sync.
+pub(crate) fn run(call: &HookCall, ten_million: bool) -> Result<Vec<BenchResult>, SetupError> {
+    // Not the system's temporary directory, which may be in memory and need no sync.
     let dir = tempfile::tempdir_in(env!("CARGO_MANIFEST_DIR"))?;
     let mut results = single(call, &dir.path().join("single"))?;
     results.extend(million(call, &dir.path().join("million"))?);
     if ten_million {
-        results.push(ten(&dir.path().join("ten.db"))?);
+        results.push(prove_ten_million(&dir.path().join("ten.db"))?);
     }
     Ok(results)
 }
 
 /// Decision `number`, about 1 KiB with its payload.
-fn entry(call: &Call, number: u64) -> Entry {
+fn entry(call: &HookCall, number: u64) -> Entry {
     let mut call = call.clone();
     call.event.id = EventId::from_parts(clock(), u128::from(number));
     call.event.harness_session_id = Some(format!("89917c00-1a49-493b-9066-{:012}", number / 500));
     if let Some(args) = call.event.tool.as_mut().and_then(|tool| tool.args.as_object_mut()) {
         args.insert("description".into(), "Run the tests of the whole workspace. ".repeat(8).into());
     }
-    let decided = Decided {
+    let decided = DecidedCall {
         call: &call,
         outcome: &Outcome::default(),
         generation: "g1",
         took_us: 40,
         facts: None,
-        touched: None,
+        file_effects: None,
     };
     Entry::decision(&decided, &|_| Vec::new())
 }
 
 /// Decision `number` of a busy month: eight tools, three verdicts, 5,000 sessions, a command of its own.
-fn varied_entry(call: &Call, number: u64) -> Entry {
+fn varied_entry(call: &HookCall, number: u64) -> Entry {
     const TOOLS: [&str; 8] = ["Bash", "Read", "Edit", "Write", "Grep", "Glob", "WebFetch", "Task"];
     const MONTH_MS: u64 = 30 * 86_400_000;
     let mut call = call.clone();
-    // A multiplication by an odd constant: neighbours have nothing in common.
+    // A multiplication by an odd constant, so that neighbours have nothing in common.
     let mixed = number.wrapping_mul(0x9E37_79B9_7F4A_7C15);
-    let ts = clock() - MONTH_MS + number * (MONTH_MS / MILLION);
+    let ts = clock() - MONTH_MS + number * (MONTH_MS / RECORD_COUNT);
     call.event.id = EventId::from_parts(clock(), u128::from(mixed) << 64 | u128::from(number));
     call.event.ts = Timestamp::from_unix_ms(ts);
     call.event.harness_session_id =
@@ -90,13 +89,19 @@ fn varied_entry(call: &Call, number: u64) -> Entry {
         1..4 => Outcome { decision: Decision::Allow, ..Outcome::default() },
         _ => Outcome::default(),
     };
-    let decided =
-        Decided { call: &call, outcome: &outcome, generation: "g1", took_us: 40, facts: None, touched: None };
+    let decided = DecidedCall {
+        call: &call,
+        outcome: &outcome,
+        generation: "g1",
+        took_us: 40,
+        facts: None,
+        file_effects: None,
+    };
     Entry::decision(&decided, &|_| Vec::new())
 }
 
 fn denial() -> Outcome {
-    let said = |what: &str| Said { by: Origin::rule("remote-code"), what: what.to_owned() };
+    let said = |what: &str| Attributed { by: Origin::rule("remote-code"), value: what.to_owned() };
     Outcome {
         decision: Decision::Deny,
         reasons: vec![said("This runs code straight from the network.")],
@@ -105,7 +110,7 @@ fn denial() -> Outcome {
 }
 
 /// Statistics and text search over a million records, with a warm page cache.
-fn search(reader: &Reader) -> Result<Vec<Measured>, SetupError> {
+fn search(reader: &Reader) -> Result<Vec<BenchResult>, SetupError> {
     let week_ago = clock() - 7 * 86_400_000 + 123_456;
     let stats = [
         ("ledger: statistics, 1 M records", Some(100e6), Filter::default()),
@@ -123,9 +128,9 @@ fn search(reader: &Reader) -> Result<Vec<Measured>, SetupError> {
     let mut results = Vec::new();
     for (name, limit, filter) in stats {
         let samples = (0..5).map(|_| timed(|| reader.stats(&filter).map(drop))).collect::<Result<_, _>>()?;
-        results.push(Measured::of(name, limit, 1, samples));
+        results.push(BenchResult::of(name, limit, 1, samples));
     }
-    // The command of one record, by its place; what every record has; and what none has.
+    // The command of one record, a text that every record has, and a text that none has.
     let command = |number: u64| format!("case_{:016x}", number.wrapping_mul(0x9E37_79B9_7F4A_7C15));
     let texts = [
         ("ledger: search, in one old record of 1 M", Some(200e6), command(1_234)),
@@ -138,14 +143,14 @@ fn search(reader: &Reader) -> Result<Vec<Measured>, SetupError> {
         let filter = Filter { text: Some(text), ..Filter::default() };
         let samples =
             (0..5).map(|_| timed(|| reader.query(&filter, 50).map(drop))).collect::<Result<_, _>>()?;
-        results.push(Measured::of(name, limit, 1, samples));
+        results.push(BenchResult::of(name, limit, 1, samples));
     }
     Ok(results)
 }
 
-/// One append after another, each waiting for the disk, beside bare commits of as many bytes to
-/// pages of the same size. Both have been at it for a while: their journals no longer grow.
-fn single(call: &Call, dir: &Path) -> Result<Vec<Measured>, SetupError> {
+/// Single appends, each with a sync, compared with bare commits of the same number of bytes to pages of the same size.
+/// Both are warmed up, so that their journals no longer grow.
+fn single(call: &HookCall, dir: &Path) -> Result<Vec<BenchResult>, SetupError> {
     let ledger = Ledger::open(dir, Options::new(clock)).map_err(failed)?.ledger;
     let mut options = Options::new(clock);
     options.durability = Durability::Relaxed;
@@ -159,22 +164,22 @@ fn single(call: &Call, dir: &Path) -> Result<Vec<Measured>, SetupError> {
     .map_err(failed)?;
     let mut insert = bare.prepare("INSERT INTO t (bytes) VALUES (?1)").map_err(failed)?;
     let (mut commits, mut appends, mut loose) = (Vec::new(), Vec::new(), Vec::new());
-    for number in 1..=WARM + SINGLE {
+    for number in 1..=WARM_UP_APPENDS + SINGLE_APPENDS {
         commits.push(timed(|| insert.execute([&bytes]).map(drop))?);
         let next = entry(call, number);
         appends.push(timed(|| ledger.append(next).map(drop))?);
         let next = entry(call, number);
         loose.push(timed(|| relaxed.append(next).map(drop))?);
     }
-    let warm = usize::try_from(WARM).unwrap_or(0);
+    let warm = usize::try_from(WARM_UP_APPENDS).unwrap_or(0);
     let [commits, appends, loose] = [commits, appends, loose].map(|mut samples| samples.split_off(warm));
-    let commit = Measured::of("ledger: a bare SQLite commit of as much", None, 1, commits);
+    let commit = BenchResult::of("ledger: a bare SQLite commit of as much", None, 1, commits);
     let limit = Some(commit.median_ns * 1.3);
-    let append = Measured::of("ledger: one durable append", limit, 1, appends);
-    Ok(vec![commit, append, Measured::of("ledger: one relaxed append", None, 1, loose)])
+    let append = BenchResult::of("ledger: one durable append", limit, 1, appends);
+    Ok(vec![commit, append, BenchResult::of("ledger: one relaxed append", None, 1, loose)])
 }
 
-/// How many bytes the row of a leaf has, besides what SQLite adds.
+/// Size of the row of a record, without the overhead of SQLite.
 fn row_bytes(dir: &Path) -> Result<usize, SetupError> {
     let database = Connection::open(dir.join("ledger.db")).map_err(failed)?;
     let lengths = ["nodes", "id", "kind", "source", "session", "tool", "verdict", "bytes", "salt", "payload"]
@@ -191,50 +196,50 @@ fn timed<E: std::fmt::Display>(work: impl FnOnce() -> Result<(), E>) -> Result<f
     Ok(started.elapsed().as_secs_f64() * 1e9)
 }
 
-/// A million leaves: appended in batches, opened, proved, verified.
-fn million(call: &Call, dir: &Path) -> Result<Vec<Measured>, SetupError> {
+/// A million records: appended in batches, opened, proved, verified.
+fn million(call: &HookCall, dir: &Path) -> Result<Vec<BenchResult>, SetupError> {
     let ledger = Ledger::open(dir, Options::new(clock)).map_err(failed)?.ledger;
     let mut memory = Vec::new();
     let mut appends = Vec::new();
     let (tell, told) = channel();
     let mut number = 0;
-    while number < MILLION {
+    while number < RECORD_COUNT {
         let started = Instant::now();
-        for _ in 0..FLIGHT {
+        for _ in 0..PENDING_APPENDS {
             let tell = tell.clone();
-            // Fewer are in flight than may wait, so none is pushed back.
+            // Fewer appends are pending than the queue holds, so none is rejected.
             ledger
                 .append(Queued::new(varied_entry(call, number), move |result| drop(tell.send(result))))
                 .map_err(failed)?;
             number += 1;
         }
-        for result in told.iter().take(usize::try_from(FLIGHT).unwrap_or(0)) {
+        for result in told.iter().take(usize::try_from(PENDING_APPENDS).unwrap_or(0)) {
             result.map_err(failed)?;
         }
         #[expect(clippy::cast_precision_loss, reason = "two thousand fits")]
-        appends.push(started.elapsed().as_secs_f64() * 1e9 / FLIGHT as f64);
-        if [FLAT.0, FLAT.1, MILLION].contains(&number) {
+        appends.push(started.elapsed().as_secs_f64() * 1e9 / PENDING_APPENDS as f64);
+        if [GROWTH_RANGE.0, GROWTH_RANGE.1, RECORD_COUNT].contains(&number) {
             memory.push(resident());
         }
     }
-    let [writer, tidy] = ["ledger", "ledger-tidy"].map(|name| busy_thread(name) / MILLION_F);
+    let [writer, tidy] = ["ledger", "ledger-tidy"].map(|name| named_thread_cpu_time(name) / RECORD_COUNT_F64);
     ledger.close().map_err(failed)?;
     let mut results =
-        vec![Measured::of("ledger: durable appends in batches, each", Some(20_000.0), 2000, appends)];
-    results.push(Measured::of(
+        vec![BenchResult::of("ledger: durable appends in batches, each", Some(20_000.0), 2000, appends)];
+    results.push(BenchResult::of(
         "ledger: of that, the writer on its core",
         Some(8_000.0),
         1_000_000,
         vec![writer],
     ));
-    results.push(Measured::of("ledger: of that, moving the journal", None, 1_000_000, vec![tidy]));
+    results.push(BenchResult::of("ledger: of that, moving the journal", None, 1_000_000, vec![tidy]));
     let names = ["ledger: memory grown, 50 k to 200 k", "ledger: memory grown, to a million"];
     for (name, later) in names.into_iter().zip(memory.iter().skip(1)) {
         let first = memory.first().copied().unwrap_or(0);
         let grown = f64::from(u32::try_from(later.saturating_sub(first)).unwrap_or(u32::MAX));
-        results.push(Measured::of(name, Some(f64::from(FLAT_KB)), 1, vec![grown]).in_unit("kB"));
+        results.push(BenchResult::of(name, Some(f64::from(MAX_GROWTH_KB)), 1, vec![grown]).in_unit("kB"));
     }
-    results.extend(brief(call, &dir.join("brief"))?);
+    results.extend(open_append_close(call, &dir.join("brief"))?);
     let mut opens = Vec::new();
     for _ in 0..20 {
         let started = Instant::now();
@@ -242,24 +247,24 @@ fn million(call: &Call, dir: &Path) -> Result<Vec<Measured>, SetupError> {
         opens.push(started.elapsed().as_secs_f64() * 1e9);
         drop(opened);
     }
-    results.push(Measured::of("ledger: open, 1 M leaves", Some(200e6), 1, opens));
+    results.push(BenchResult::of("ledger: open, 1 M leaves", Some(200e6), 1, opens));
     let reader = Reader::open(dir).map_err(failed)?;
     let mut proofs = Vec::new();
     for number in 0..300 {
-        proofs.push(timed(|| reader.proof(number * 7919 % MILLION).map(drop))?);
+        proofs.push(timed(|| reader.proof(number * 7919 % RECORD_COUNT).map(drop))?);
     }
-    results.push(Measured::of("ledger: proof of one leaf, 1 M leaves", Some(5e6), 1, proofs));
+    results.push(BenchResult::of("ledger: proof of one leaf, 1 M leaves", Some(5e6), 1, proofs));
     results.extend(search(&reader)?);
     let (mut verifies, mut on_core) = (Vec::new(), Vec::new());
     for _ in 0..3 {
-        let before = busy(Path::new("/proc/thread-self"));
+        let before = thread_cpu_time(Path::new("/proc/thread-self"));
         let took = timed(|| reader.verify(Expect::default(), &mut |_, _| ()).map(drop))?;
-        verifies.push(took / MILLION_F);
-        on_core.push((busy(Path::new("/proc/thread-self")) - before) / MILLION_F);
+        verifies.push(took / RECORD_COUNT_F64);
+        on_core.push((thread_cpu_time(Path::new("/proc/thread-self")) - before) / RECORD_COUNT_F64);
     }
-    results.push(Measured::of("ledger: verify, each leaf", None, 1_000_000, verifies));
-    // What the limit is about: one core, whoever else wants it.
-    results.push(Measured::of(
+    results.push(BenchResult::of("ledger: verify, each leaf", None, 1_000_000, verifies));
+    // The limit is on processor time of one core, regardless of other load.
+    results.push(BenchResult::of(
         "ledger: verify, each leaf, time on its core",
         Some(5_000.0),
         1_000_000,
@@ -268,8 +273,8 @@ fn million(call: &Call, dir: &Path) -> Result<Vec<Measured>, SetupError> {
     Ok(results)
 }
 
-/// Open, record, close, as a hook does without a daemon.
-fn brief(call: &Call, dir: &Path) -> Result<Vec<Measured>, SetupError> {
+/// Opens, appends and closes, as a hook does without a daemon.
+fn open_append_close(call: &HookCall, dir: &Path) -> Result<Vec<BenchResult>, SetupError> {
     let mut calls = Vec::new();
     for number in 0..200 {
         let next = entry(call, number);
@@ -278,23 +283,23 @@ fn brief(call: &Call, dir: &Path) -> Result<Vec<Measured>, SetupError> {
             opened.ledger.append(next).and_then(|_| opened.ledger.close()).map_err(|error| error.to_string())
         })?);
     }
-    Ok(vec![Measured::of("ledger: open, append, close", None, 1, calls)])
+    Ok(vec![BenchResult::of("ledger: open, append, close", None, 1, calls)])
 }
 
-/// How long a thread has had a processor, in nanoseconds.
-fn busy(thread: &Path) -> f64 {
+/// Processor time of a thread, in nanoseconds.
+fn thread_cpu_time(thread: &Path) -> f64 {
     let text = std::fs::read_to_string(thread.join("schedstat")).unwrap_or_default();
     text.split(' ').next().and_then(|ns| ns.parse().ok()).unwrap_or(f64::NAN)
 }
 
-/// The same for a thread of this name.
-fn busy_thread(name: &str) -> f64 {
+/// Processor time of the thread of this name, in nanoseconds.
+fn named_thread_cpu_time(name: &str) -> f64 {
     let threads =
         std::fs::read_dir("/proc/self/task").into_iter().flatten().flatten().map(|thread| thread.path());
     let named = |path: &std::path::PathBuf| {
         std::fs::read_to_string(path.join("comm")).is_ok_and(|found| found.trim() == name)
     };
-    threads.filter(named).map(|path| busy(&path)).sum()
+    threads.filter(named).map(|path| thread_cpu_time(&path)).sum()
 }
 
 /// Resident memory in kB.
@@ -304,8 +309,8 @@ fn resident() -> u64 {
     line.and_then(|line| line.trim().trim_end_matches(" kB").parse().ok()).unwrap_or(0)
 }
 
-/// The hashes of ten million leaves, as the store keeps them, and paths through them.
-fn ten(path: &Path) -> Result<Measured, SetupError> {
+/// The hashes of ten million records, as the store keeps them, and proofs from them.
+fn prove_ten_million(path: &Path) -> Result<BenchResult, SetupError> {
     struct Rows(Connection);
     impl tree::Nodes for Rows {
         type Error = rusqlite::Error;
@@ -318,7 +323,7 @@ fn ten(path: &Path) -> Result<Measured, SetupError> {
             Hash::from_slice(&bytes).ok_or(rusqlite::Error::QueryReturnedNoRows)
         }
     }
-    let size = 10 * MILLION;
+    let size = 10 * RECORD_COUNT;
     let rows = Rows(Connection::open(path).map_err(failed)?);
     rows.0
         .execute_batch("PRAGMA journal_mode = off; PRAGMA synchronous = off; CREATE TABLE leaves (seq INTEGER PRIMARY KEY, nodes BLOB, bytes BLOB); BEGIN")
@@ -339,5 +344,5 @@ fn ten(path: &Path) -> Result<Measured, SetupError> {
     for number in 0..1000 {
         paths.push(timed(|| tree::inclusion(&rows, number * 7_919_003 % size, size).map(drop))?);
     }
-    Ok(Measured::of("ledger: path of one leaf, 10 M leaves", Some(5e6), 1, paths))
+    Ok(BenchResult::of("ledger: path of one leaf, 10 M leaves", Some(5e6), 1, paths))
 }

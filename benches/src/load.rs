@@ -11,58 +11,58 @@ use std::time::{Duration, Instant};
 use rusqlite::Connection;
 
 use crate::cases::{PAYLOAD, SetupError};
-use crate::daemon::Home;
+use crate::daemon::BenchHome;
 use crate::floor::compile;
-use crate::measure::Measured;
+use crate::measure::BenchResult;
 
-/// How often daemon and floor take turns.
+/// Number of times that daemon and floor alternate.
 const ROUNDS: u32 = 3;
-/// The share of the floor's throughput that the daemon must reach.
+/// Minimum share of the floor's throughput that the daemon must reach.
 const FLOOR_SHARE: f64 = 0.6;
-/// The most processor time of the daemon for a decision, in ns.
+/// Maximum processor time of the daemon per decision, in ns.
 const MAX_CPU_NS: f64 = 80_000.0;
-/// Bytes of a record, where the ledger cannot be asked.
+/// Size of a record if the ledger cannot be read.
 const RECORD_BYTES: u32 = 2_048;
 
-/// How long each load lasts.
-const LASTS: Duration = Duration::from_secs(5);
-/// What is said about the load that a machine has all day.
-const PACE: u32 = 2_000;
+/// Duration of each load.
+const LOAD_DURATION: Duration = Duration::from_secs(5);
+/// Calls per second of a moderate load.
+const MODERATE_CALLS_PER_SECOND: u32 = 2_000;
 
-pub(crate) fn run() -> Result<Vec<Measured>, SetupError> {
-    let home = Home::new(Some(&[]), "")?;
+pub(crate) fn run() -> Result<Vec<BenchResult>, SetupError> {
+    let home = BenchHome::new(Some(&[]), "")?;
     let idle = vec![resident(&home)?];
     let mut results =
-        vec![Measured::of("daemon: memory when idle", Some(40.0 * 1024.0), 1, idle).in_unit("kB")];
+        vec![BenchResult::of("daemon: memory when idle", Some(40.0 * 1024.0), 1, idle).in_unit("kB")];
     for (clients, name) in
         [(1, "daemon: 1 client, per durable decision"), (256, "daemon: 256 clients, per durable decision")]
     {
         let (took, latencies) = flood(&home.socket(), clients, None)?;
-        results.push(Measured::of(name, None, 1, vec![each(took, &latencies)]));
-        results.push(Measured::of(latency_of(clients), None, 1, latencies));
+        results.push(BenchResult::of(name, None, 1, vec![time_per_call(took, &latencies)]));
+        results.push(BenchResult::of(latency_of(clients), None, 1, latencies));
     }
     results.extend(beside_floor(&home)?);
-    let (_, mut paced) = flood(&home.socket(), 32, Some(PACE))?;
+    let (_, mut paced) = flood(&home.socket(), 32, Some(MODERATE_CALLS_PER_SECOND))?;
     paced.sort_by(f64::total_cmp);
     let p99 = paced.get(paced.len() * 99 / 100).copied().unwrap_or(f64::NAN);
-    results.push(Measured::of("daemon: 32 clients at 2,000/s, p99", Some(5e6), 1, vec![p99]));
+    results.push(BenchResult::of("daemon: 32 clients at 2,000/s, p99", Some(5e6), 1, vec![p99]));
     for (rules, name) in
         [(100, "daemon: 32 clients, 100 rules more"), (10_000, "daemon: 32 clients, 10,000 rules more")]
     {
-        let home = Home::new(Some(&[]), &policy(rules))?;
+        let home = BenchHome::new(Some(&[]), &policy(rules))?;
         let (took, latencies) = flood(&home.socket(), 32, None)?;
-        results.push(Measured::of(name, None, 1, vec![each(took, &latencies)]));
+        results.push(BenchResult::of(name, None, 1, vec![time_per_call(took, &latencies)]));
     }
     Ok(results)
 }
 
-/// Time for each call, in ns.
-fn each(took: Duration, latencies: &[f64]) -> f64 {
+/// Average time of one call, in ns.
+fn time_per_call(took: Duration, latencies: &[f64]) -> f64 {
     took.as_secs_f64() * 1e9 / f64::from(u32::try_from(latencies.len().max(1)).unwrap_or(u32::MAX))
 }
 
-/// 32 clients of the daemon, in turns with 32 clients of a C server that only commits as many bytes.
-fn beside_floor(home: &Home) -> Result<Vec<Measured>, SetupError> {
+/// 32 clients of the daemon, alternating with 32 clients of a C server that only commits the same number of bytes.
+fn beside_floor(home: &BenchHome) -> Result<Vec<BenchResult>, SetupError> {
     let dir = tempfile::tempdir_in(env!("CARGO_MANIFEST_DIR"))?;
     let socket = dir.path().join("floor.sock");
     let mut floor = Command::new(compile(dir.path(), "groupcommit")?)
@@ -76,24 +76,24 @@ fn beside_floor(home: &Home) -> Result<Vec<Measured>, SetupError> {
     measured
 }
 
-fn take_turns_with(floor: &Path, home: &Home) -> Result<Vec<Measured>, SetupError> {
+fn take_turns_with(floor: &Path, home: &BenchHome) -> Result<Vec<BenchResult>, SetupError> {
     let (mut floors, mut decisions, mut cpu, mut calls) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
     for _ in 0..ROUNDS {
         let (took, latencies) = flood(floor, 32, None)?;
-        floors.push(each(took, &latencies));
+        floors.push(time_per_call(took, &latencies));
         let before = processor_time(home)?;
         let (took, latencies) = flood(&home.socket(), 32, None)?;
-        decisions.push(each(took, &latencies));
-        cpu.push(each(processor_time(home)?.saturating_sub(before), &latencies));
+        decisions.push(time_per_call(took, &latencies));
+        cpu.push(time_per_call(processor_time(home)?.saturating_sub(before), &latencies));
         calls.extend(latencies);
     }
-    let floor = Measured::of("daemon: floor, C server, 32 clients, per commit", None, 1, floors);
+    let floor = BenchResult::of("daemon: floor, C server, 32 clients, per commit", None, 1, floors);
     let limit = Some(floor.median_ns / FLOOR_SHARE);
     Ok(vec![
         floor,
-        Measured::of("daemon: 32 clients, per durable decision", limit, 1, decisions),
-        Measured::of("daemon: 32 clients, its processor time", Some(MAX_CPU_NS), 1, cpu),
-        Measured::of(latency_of(32), None, 1, calls),
+        BenchResult::of("daemon: 32 clients, per durable decision", limit, 1, decisions),
+        BenchResult::of("daemon: 32 clients, its processor time", Some(MAX_CPU_NS), 1, cpu),
+        BenchResult::of(latency_of(32), None, 1, calls),
     ])
 }
 
@@ -108,8 +108,8 @@ fn wait_for(socket: &Path) -> Result<(), SetupError> {
     Ok(())
 }
 
-/// How many bytes a record of the daemon has.
-fn record_bytes(home: &Home) -> u32 {
+/// Size of a record of the daemon in bytes.
+fn record_bytes(home: &BenchHome) -> u32 {
     let columns = ["nodes", "id", "kind", "source", "session", "tool", "verdict", "bytes", "salt", "payload"]
         .map(|column| format!("coalesce(length({column}), 0)"))
         .join(" + ");
@@ -119,14 +119,14 @@ fn record_bytes(home: &Home) -> u32 {
     read().unwrap_or(RECORD_BYTES)
 }
 
-/// The daemon's processor time so far, ended threads included.
-fn processor_time(home: &Home) -> Result<Duration, SetupError> {
-    /// What Linux counts in, whatever the kernel's own clock.
+/// Processor time of the daemon so far, including ended threads.
+fn processor_time(home: &BenchHome) -> Result<Duration, SetupError> {
+    /// Clock ticks per second in `/proc`, independent of the kernel's own clock.
     const TICKS_PER_SECOND: u64 = 100;
     let pid = home.pid().ok_or_else(|| SetupError("no daemon".into()))?;
     let text = std::fs::read_to_string(format!("/proc/{pid}/stat"))?;
-    // The program's name may contain anything and ends with the last bracket. Time in it and in the kernel are the
-    // 12th and 13th field behind.
+    // The program's name may contain any character and ends with the last bracket. User and system time are the 12th and
+    // 13th field after it.
     let (_, fields) = text.rsplit_once(')').unwrap_or_default();
     let ticks: u64 = fields.split(' ').skip(12).take(2).filter_map(|field| field.parse::<u64>().ok()).sum();
     Ok(Duration::from_millis(ticks * 1_000 / TICKS_PER_SECOND))
@@ -140,7 +140,7 @@ fn latency_of(clients: u32) -> &'static str {
     }
 }
 
-/// So many rules about programs that nobody runs.
+/// A policy with this many rules on programs that are never run.
 pub(crate) fn policy(rules: u32) -> String {
     let rule = |number| {
         format!(
@@ -150,7 +150,7 @@ pub(crate) fn policy(rules: u32) -> String {
     format!("version: 1\nrules:\n{}", (0..rules).map(rule).collect::<String>())
 }
 
-/// Asks from so many connections at once; at a pace, if there is one. Gives back every latency, in ns.
+/// Sends calls from several connections at once, at a given rate if there is one. Returns every latency, in ns.
 pub(crate) fn flood(
     socket: &Path,
     clients: u32,
@@ -179,7 +179,7 @@ fn ask_on(socket: &Path, clients: u32, pace: Option<u32>) -> Result<Vec<f64>, Se
         String::from_utf8_lossy(PAYLOAD).replacen('{', &format!("{{\"note\":\"{description}\","), 1);
     let between = pace.map(|pace| Duration::from_secs(1) * clients / pace);
     let (began, mut latencies, mut buffer) = (Instant::now(), Vec::new(), vec![0; 1 << 16]);
-    while began.elapsed() < LASTS {
+    while began.elapsed() < LOAD_DURATION {
         let asked = Instant::now();
         exchange(&mut stream, &payload, &mut buffer)?;
         latencies.push(asked.elapsed().as_secs_f64() * 1e9);
@@ -190,18 +190,18 @@ fn ask_on(socket: &Path, clients: u32, pace: Option<u32>) -> Result<Vec<f64>, Se
     Ok(latencies)
 }
 
-/// One call and its answer.
+/// Sends one call and reads its reply.
 pub(crate) fn exchange(stream: &mut UnixStream, payload: &str, buffer: &mut [u8]) -> Result<(), SetupError> {
     let request = format!(
         "POST /v1/hooks/claude-code/pre-tool-use HTTP/1.1\r\nHost: tenterhook\r\nContent-Length: {}\r\n\r\n{payload}",
         payload.len()
     );
     stream.write_all(request.as_bytes())?;
-    answered(stream, buffer)
+    read_reply(stream, buffer)
 }
 
-/// Reads one answer to its end.
-fn answered(stream: &mut UnixStream, buffer: &mut [u8]) -> Result<(), SetupError> {
+/// Reads one reply to its end.
+fn read_reply(stream: &mut UnixStream, buffer: &mut [u8]) -> Result<(), SetupError> {
     let mut used = 0;
     loop {
         let read = stream.read(buffer.get_mut(used..).unwrap_or_default())?;
@@ -222,15 +222,15 @@ fn answered(stream: &mut UnixStream, buffer: &mut [u8]) -> Result<(), SetupError
     }
 }
 
-/// Whether the daemon answers.
+/// Checks that the daemon answers.
 pub(crate) fn health(socket: &Path) -> Result<(), SetupError> {
     let mut stream = UnixStream::connect(socket)?;
     stream.write_all(b"GET /v1/health HTTP/1.1\r\nHost: tenterhook\r\n\r\n")?;
-    answered(&mut stream, &mut vec![0; 1 << 14])
+    read_reply(&mut stream, &mut vec![0; 1 << 14])
 }
 
 /// Memory of the daemon, in kB.
-pub(crate) fn resident(home: &Home) -> Result<f64, SetupError> {
+pub(crate) fn resident(home: &BenchHome) -> Result<f64, SetupError> {
     let pid = home.pid().ok_or_else(|| SetupError("no daemon".into()))?;
     let status = std::fs::read_to_string(format!("/proc/{pid}/status"))?;
     let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:"));

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! `make bench`: measures, compares with the limits, and keeps the raw runs.
+//! `make bench`: measures, compares with the limits, and stores the raw runs.
 
 #![expect(clippy::print_stdout, reason = "a report is what this program is for")]
 
@@ -24,13 +24,13 @@ mod spawn;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-/// Something that measures.
-type Suite = Box<dyn Fn() -> Result<Vec<measure::Measured>, cases::SetupError>>;
+/// A function that measures.
+type Suite = Box<dyn Fn() -> Result<Vec<measure::BenchResult>, cases::SetupError>>;
 
 fn main() -> ExitCode {
-    // `make bench` measures everything but what takes long. Words choose: `policy`, `ledger`, `daemon`, `load` (the daemon
-    // under load only), `backtest`, `sdk`, `sessions`; `beside FIRST SECOND` compares two builds of the program. Two take
-    // long: `10m`, the ledger with ten million records, and `million`, a daemon's memory over a million events. `tidy`
+    // `make bench` measures everything except slow cases. Arguments select: `policy`, `ledger`, `daemon`, `load` (only the
+    // daemon under load), `backtest`, `sdk`, `sessions`; `beside FIRST SECOND` compares two builds of the program. Two are
+    // slow: `10m`, the ledger with ten million records, and `million`, a daemon's memory over a million events. `tidy`
     // measures nothing: it replaces older runs that other programs wrote.
     let asked = |word: &str| std::env::args().any(|argument| argument == word);
     if asked("tidy") {
@@ -115,10 +115,10 @@ fn main() -> ExitCode {
             return ExitCode::FAILURE;
         }
     }
-    if results.iter().all(measure::Measured::holds) { ExitCode::SUCCESS } else { ExitCode::FAILURE }
+    if results.iter().all(measure::BenchResult::holds) { ExitCode::SUCCESS } else { ExitCode::FAILURE }
 }
 
-/// What is measured, as the names of runs say it: `all`, or the words that chose it.
+/// The kind in the names of runs: `all`, or the arguments.
 fn run_kind() -> String {
     let words: Vec<String> = std::env::args().skip(1).take_while(|word| !word.contains(['/', '.'])).collect();
     if words.is_empty() { "all".to_owned() } else { words.join("-") }

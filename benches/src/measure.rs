@@ -1,41 +1,41 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Taking the time of something small, often.
+//! Measures the time of short operations.
 
 use std::time::{Duration, Instant};
 
 use serde::Serialize;
 
-const SAMPLES: usize = 300;
-/// So many are enough of what takes long.
-const FEW_SAMPLES: usize = 20;
-const LONG: Duration = Duration::from_millis(20);
-/// Long enough that reading the clock does not count.
-const SAMPLE: Duration = Duration::from_millis(2);
+const SAMPLE_COUNT: usize = 300;
+/// Number of samples of slow operations.
+const SLOW_SAMPLE_COUNT: usize = 20;
+const SLOW_CALL_TIME: Duration = Duration::from_millis(20);
+/// Duration of one sample, long enough that reading the clock does not matter.
+const SAMPLE_TIME: Duration = Duration::from_millis(2);
 
-/// Something to measure.
-pub(crate) struct Case {
+/// An operation to measure.
+pub(crate) struct BenchCase {
     pub(crate) name: &'static str,
-    /// The most its median may be.
-    pub(crate) limit: Limit,
+    /// MedianLimit of its median.
+    pub(crate) limit: MedianLimit,
     pub(crate) run: Box<dyn FnMut()>,
 }
 
-/// The most a median may be.
-pub(crate) enum Limit {
-    /// It is only shown.
+/// MedianLimit of a median.
+pub(crate) enum MedianLimit {
+    /// No limit.
     None,
-    /// Nanoseconds.
+    /// A limit in nanoseconds.
     Ns(f64),
-    /// So many times the median of another case, measured before.
+    /// A multiple of the median of another case, measured before.
     Times(f64, &'static str),
 }
 
-/// What came out: every sample, in nanoseconds per call.
+/// All samples of a case, in nanoseconds per call.
 #[derive(Debug, Serialize)]
-pub(crate) struct Measured {
+pub(crate) struct BenchResult {
     pub(crate) name: &'static str,
-    /// What the numbers are, where they are not nanoseconds.
+    /// The unit, if it is not nanoseconds.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) unit: Option<&'static str>,
     pub(crate) limit_ns: Option<f64>,
@@ -46,27 +46,27 @@ pub(crate) struct Measured {
     pub(crate) samples_ns: Vec<f64>,
 }
 
-pub(crate) fn run(mut case: Case, before: &[Measured]) -> Measured {
+pub(crate) fn run(mut case: BenchCase, before: &[BenchResult]) -> BenchResult {
     let calls = calibrate(&mut case.run);
-    let long = sample(&mut case.run, calls) * f64::from(calls) >= LONG.as_secs_f64() * 1e9;
-    let many = if long { FEW_SAMPLES } else { SAMPLES };
+    let long = sample(&mut case.run, calls) * f64::from(calls) >= SLOW_CALL_TIME.as_secs_f64() * 1e9;
+    let many = if long { SLOW_SAMPLE_COUNT } else { SAMPLE_COUNT };
     let samples = (0..many).map(|_| sample(&mut case.run, calls)).collect();
     let limit_ns = match case.limit {
-        Limit::None => None,
-        Limit::Ns(limit) => Some(limit),
-        Limit::Times(factor, name) => {
+        MedianLimit::None => None,
+        MedianLimit::Ns(limit) => Some(limit),
+        MedianLimit::Times(factor, name) => {
             before.iter().find(|other| other.name == name).map(|other| other.median_ns * factor)
         }
     };
-    Measured::of(case.name, limit_ns, calls, samples)
+    BenchResult::of(case.name, limit_ns, calls, samples)
 }
 
-/// How many calls fill one sample; warms up on the way.
+/// Number of calls per sample; also warms up.
 fn calibrate(run: &mut dyn FnMut()) -> u32 {
     let mut calls = 1;
     loop {
         let took = sample(run, calls) * f64::from(calls);
-        if took >= SAMPLE.as_secs_f64() * 1e9 || calls >= 1 << 24 {
+        if took >= SAMPLE_TIME.as_secs_f64() * 1e9 || calls >= 1 << 24 {
             return calls;
         }
         calls *= 2;
@@ -81,7 +81,7 @@ fn sample(run: &mut dyn FnMut(), calls: u32) -> f64 {
     started.elapsed().as_secs_f64() * 1e9 / f64::from(calls)
 }
 
-impl Measured {
+impl BenchResult {
     pub(crate) fn of(
         name: &'static str,
         limit_ns: Option<f64>,
@@ -95,7 +95,7 @@ impl Measured {
         Self { name, unit: None, limit_ns, calls_per_sample, min_ns, median_ns, p95_ns, samples_ns }
     }
 
-    /// The same, counted in something else.
+    /// The same samples in another unit.
     pub(crate) fn in_unit(self, unit: &'static str) -> Self {
         Self { unit: Some(unit), ..self }
     }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! A daemon that answers a million events has to stay as large as it was.
+//! Memory of a daemon over a million events must not grow.
 
 use std::os::unix::net::UnixStream;
 use std::path::Path;
@@ -8,26 +8,26 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use crate::cases::{PAYLOAD, SetupError};
-use crate::daemon::Home;
+use crate::daemon::BenchHome;
 use crate::load::{exchange, resident};
-use crate::measure::Measured;
+use crate::measure::BenchResult;
 
-const MILLION: u64 = 1_000_000;
-/// Caches are full and sessions have come and gone by then.
-const WARM: u64 = 100_000;
-const CLIENTS: usize = 16;
-/// What it may have grown by afterwards, in kB.
-const FLAT: f64 = 8.0 * 1024.0;
+const EVENT_COUNT: u64 = 1_000_000;
+/// Events after which caches are full and the first sessions have ended.
+const WARM_UP_EVENTS: u64 = 100_000;
+const CLIENT_COUNT: usize = 16;
+/// Maximum growth in kB after that.
+const MAX_GROWTH_KB: f64 = 8.0 * 1024.0;
 
-pub(crate) fn run() -> Result<Vec<Measured>, SetupError> {
-    let home = Home::new(Some(&["--relaxed"]), "")?;
+pub(crate) fn run() -> Result<Vec<BenchResult>, SetupError> {
+    let home = BenchHome::new(Some(&["--relaxed"]), "")?;
     let done = AtomicU64::new(0);
     let sizes = std::thread::scope(|scope| {
-        let workers: Vec<_> = (0..CLIENTS).map(|_| scope.spawn(|| ask(&home.socket(), &done))).collect();
+        let workers: Vec<_> = (0..CLIENT_COUNT).map(|_| scope.spawn(|| ask(&home.socket(), &done))).collect();
         let mut sizes = Vec::new();
         while !workers.iter().all(std::thread::ScopedJoinHandle::is_finished) {
             std::thread::sleep(Duration::from_millis(50));
-            let tenths = done.load(Ordering::Relaxed).min(MILLION) / WARM;
+            let tenths = done.load(Ordering::Relaxed).min(EVENT_COUNT) / WARM_UP_EVENTS;
             while u64::try_from(sizes.len()).unwrap_or(u64::MAX) < tenths {
                 sizes.push(resident(&home)?);
             }
@@ -41,19 +41,20 @@ pub(crate) fn run() -> Result<Vec<Measured>, SetupError> {
     let (first, last) = (sizes.first().copied(), sizes.last().copied());
     let grown = last.zip(first).map_or(f64::NAN, |(last, first)| last - first);
     Ok(vec![
-        Measured::of("daemon: memory over a million events", None, 1, sizes).in_unit("kB"),
-        Measured::of("daemon: memory grown since event 100,000", Some(FLAT), 1, vec![grown]).in_unit("kB"),
+        BenchResult::of("daemon: memory over a million events", None, 1, sizes).in_unit("kB"),
+        BenchResult::of("daemon: memory grown since event 100,000", Some(MAX_GROWTH_KB), 1, vec![grown])
+            .in_unit("kB"),
     ])
 }
 
-/// Asks until there were a million, in sessions of 500 calls.
+/// Sends a million calls, in sessions of 500.
 fn ask(socket: &Path, done: &AtomicU64) -> Result<(), SetupError> {
     let mut stream = UnixStream::connect(socket)?;
     let mut buffer = vec![0; 1 << 16];
     let text = String::from_utf8_lossy(PAYLOAD);
     loop {
         let number = done.fetch_add(1, Ordering::Relaxed);
-        if number >= MILLION {
+        if number >= EVENT_COUNT {
             return Ok(());
         }
         let session = format!("89917c00-1a49-493b-9066-{:012}", number / 500);

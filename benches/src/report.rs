@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Saying what came out, and keeping it.
+//! Prints and stores the results.
 
 use std::process::Command;
 
 use serde_json::{Value, json};
 
-use crate::measure::Measured;
+use crate::measure::BenchResult;
 use crate::runs::{replace_older_runs, runs_dir, thin_samples};
 
-pub(crate) fn line(result: &Measured) -> String {
+pub(crate) fn line(result: &BenchResult) -> String {
     let time = |number: f64| match result.unit {
         Some(unit) => format!("{number:.0} {unit}"),
         None => time(number),
@@ -30,10 +30,10 @@ fn time(ns: f64) -> String {
     if ns < 1_000.0 { format!("{ns:.0} ns") } else { format!("{:.2} µs", ns / 1_000.0) }
 }
 
-/// Writes the samples with what they ran on, and which builds were compared. The run before of this kind becomes a line of
-/// the summary. Returns the path, and the names of the runs that were replaced.
+/// Writes the samples with a description of the machine and of the compared builds. The previous run of this kind becomes
+/// a line of the summary. Returns the path, and the names of the runs that were replaced.
 pub(crate) fn keep(
-    results: &[Measured],
+    results: &[BenchResult],
     kind: &str,
     builds: &[Value],
 ) -> std::io::Result<(String, Vec<String>)> {
@@ -50,8 +50,8 @@ pub(crate) fn keep(
     Ok((format!("benches/runs/{name}"), replace_older_runs(&dir)?))
 }
 
-/// A result with as many samples as are kept, and how many there were.
-fn kept_result(result: &Measured) -> Value {
+/// A result with the samples that are kept, and their original number.
+fn kept_result(result: &BenchResult) -> Value {
     let mut kept = json!(result);
     let samples = thin_samples(&result.samples_ns);
     if let Some(fields) = kept.as_object_mut().filter(|_| samples.len() < result.samples_ns.len()) {

@@ -1,21 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! What judging costs as rules become many.
+//! Cost of evaluation as the number of rules grows.
 
 use std::fmt::Write as _;
 use std::hint::black_box;
 
 use serde_json::json;
 use tenterhook_event::{Event, EventId, EventKind, Timestamp, ToolCall};
-use tenterhook_policy::{Facts, Layer, RuleSet, SessionState, Source, Surroundings};
+use tenterhook_policy::{EvalEnvironment, Facts, RuleSet, RuleSource, SessionState, SourceLayer};
 
 use crate::cases::SetupError;
-use crate::measure::{Case, Limit};
+use crate::measure::{BenchCase, MedianLimit};
 
 const LINE: &str =
     "cargo test --workspace 2>&1 | tail -n 40 && git -C /srv/app7 status && curl https://api.host7.org/v1";
 
-/// A rule of one sort; the number makes it one of many.
+/// Generates a rule of one kind from its number.
 type Sort = fn(usize) -> String;
 
 fn by_program(number: usize) -> String {
@@ -39,11 +39,11 @@ fn mixed(number: usize) -> String {
     sorts.get(number % sorts.len()).map(|sort| sort(number)).unwrap_or_default()
 }
 
-/// Judging alone, with facts found before.
-pub(crate) fn cases() -> Result<Vec<Case>, SetupError> {
+/// Evaluation alone, with facts derived before.
+pub(crate) fn cases() -> Result<Vec<BenchCase>, SetupError> {
     let mut cases = vec![judging(
         "policy: judge alone, a line of four commands",
-        Limit::Ns(50_000.0),
+        MedianLimit::Ns(50_000.0),
         RuleSet::baseline().rules,
     )];
     let sorts: [(Sort, &str, &str); 5] = [
@@ -54,15 +54,15 @@ pub(crate) fn cases() -> Result<Vec<Case>, SetupError> {
         (mixed, "policy: judge, 100 rules, mixed", "policy: judge, 10,000 rules, mixed"),
     ];
     for (sort, few, many) in sorts {
-        cases.push(judging(few, Limit::None, rules(100, sort)?));
-        cases.push(judging(many, Limit::Times(2.0, few), rules(10_000, sort)?));
+        cases.push(judging(few, MedianLimit::None, rules(100, sort)?));
+        cases.push(judging(many, MedianLimit::Times(2.0, few), rules(10_000, sort)?));
     }
     cases.extend(hostile());
     Ok(cases)
 }
 
-/// Facts and judgement of calls that nobody would write. `crates/policy/tests/scaling` has all kinds of them.
-fn hostile() -> [Case; 4] {
+/// Facts and evaluation of hostile calls. `crates/policy/tests/scaling` has all kinds of them.
+fn hostile() -> [BenchCase; 4] {
     let many = |part: &str, size: usize| part.repeat(size / part.len());
     let argvs: Vec<_> = (0..1048).map(|n| numbered("rm", 100, &format!("x{n}/"))).collect();
     let calls = [
@@ -83,32 +83,33 @@ fn hostile() -> [Case; 4] {
             let facts = facts(black_box(&event));
             black_box(tenterhook_policy::judge(&event, &facts, &state, &rules));
         });
-        Case { name, limit: Limit::Ns(200e6), run }
+        BenchCase { name, limit: MedianLimit::Ns(200e6), run }
     })
 }
 
-/// A program with so many different words.
+/// A command with many different words.
 fn numbered(program: &str, many: usize, start: &str) -> Vec<String> {
     std::iter::once(program.to_owned()).chain((0..many).map(|n| format!("{start}{n}"))).collect()
 }
 
-fn judging(name: &'static str, limit: Limit, rules: RuleSet) -> Case {
+fn judging(name: &'static str, limit: MedianLimit, rules: RuleSet) -> BenchCase {
     let event = event();
     let facts = facts(&event);
     let state = SessionState::default();
     let run = Box::new(move || {
         black_box(tenterhook_policy::judge(black_box(&event), &facts, &state, &rules));
     });
-    Case { name, limit, run }
+    BenchCase { name, limit, run }
 }
 
 fn rules(many: usize, sort: Sort) -> Result<RuleSet, SetupError> {
     let mut text = "version: 1\nrules:\n".to_owned();
     for number in 0..many {
-        // Nothing of the line is about a number this high.
+        // No rule with a number this high matches the line.
         let _ = writeln!(text, "- {{id: r{number}, match: {{{}}}, verdict: deny}}", sort(number + 1000));
     }
-    let loaded = RuleSet::load(&[Source { name: "many", text: &text, layer: Layer::User, trusted: true }]);
+    let loaded =
+        RuleSet::load(&[RuleSource { name: "many", text: &text, layer: SourceLayer::User, trusted: true }]);
     match loaded.problems.first() {
         Some(problem) => Err(SetupError(problem.to_string())),
         None => Ok(loaded.rules),
@@ -124,5 +125,8 @@ fn event() -> Event {
 }
 
 fn facts(event: &Event) -> Facts {
-    tenterhook_policy::facts(event, &Surroundings { home: Some("/home/dev"), ..Surroundings::default() })
+    tenterhook_policy::facts(
+        event,
+        &EvalEnvironment { home: Some("/home/dev"), ..EvalEnvironment::default() },
+    )
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
 //! Which runs are kept in `benches/runs`: the last of each kind with its samples, every other as one line of
-//! `summary.jsonl` without them. A run is `<time>-<kind>.json`; the kind says what was measured.
+//! `summary.jsonl` without them. A run is `<time>-<kind>.json`; the kind names what was measured.
 
 use std::collections::BTreeMap;
 use std::io::{Error, Write as _};
@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 const SUMMARY_FILE: &str = "summary.jsonl";
 /// Length of `2026-11-16T09-24-46Z`.
 const TIME_CHARS: usize = 20;
-/// Of more samples every second, third or later one is kept: enough to draw a distribution.
+/// Maximum number of samples that are kept: enough to draw a distribution.
 pub(crate) const MAX_KEPT_SAMPLES: usize = 1000;
 
 /// The directory of runs.
@@ -43,7 +43,7 @@ pub(crate) fn replace_older_runs(dir: &Path) -> std::io::Result<Vec<String>> {
     Ok(replaced)
 }
 
-/// At most [`MAX_KEPT_SAMPLES`] samples, in the order in which they were taken.
+/// At most [`MAX_KEPT_SAMPLES`] samples, evenly distributed, in the order in which they were taken.
 pub(crate) fn thin_samples(samples: &[f64]) -> Vec<f64> {
     let step = samples.len().div_ceil(MAX_KEPT_SAMPLES).max(1);
     samples.iter().copied().step_by(step).collect()
@@ -79,7 +79,7 @@ fn summary_line(name: &str, run: &Value) -> Option<Value> {
     Some(line)
 }
 
-/// Removes samples that stand beside their percentiles, and replaces others by percentiles.
+/// Removes samples that are stored next to their percentiles, and replaces others by percentiles.
 fn summarize(value: &mut Value) {
     match value {
         Value::Object(fields) => {
@@ -100,7 +100,7 @@ fn summarize(value: &mut Value) {
     }
 }
 
-/// The numbers of an array that holds samples: a short one is something else, such as the load of the machine.
+/// The numbers of an array of samples; a short array is something else, such as the load of the machine.
 fn numbers(items: &[Value]) -> Option<Vec<f64>> {
     const SHORTEST_SAMPLES: usize = 4;
     if items.len() < SHORTEST_SAMPLES {

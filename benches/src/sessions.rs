@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Ten thousand sessions with a million events: putting them together, and looking at them.
+//! Ten thousand sessions with a million events: building and reading them.
 
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::os::unix::net::UnixStream;
@@ -10,24 +10,24 @@ use std::sync::mpsc::channel;
 use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
-use tenterhook_event::{Call, Decided, Event, EventId, EventKind, Outcome, Timestamp, ToolCall};
+use tenterhook_event::{DecidedCall, Event, EventId, EventKind, HookCall, Outcome, Timestamp, ToolCall};
 use tenterhook_ledger::{Entry, Ledger, Options, Queued, Reader};
-use tenterhook_sessions::{Projector, RebuildPool};
+use tenterhook_sessions::{RebuildPool, SessionProjector};
 
 use crate::cases::{PAYLOAD, SetupError};
-use crate::daemon::Home;
+use crate::daemon::BenchHome;
 use crate::load::{exchange, resident};
-use crate::measure::Measured;
+use crate::measure::BenchResult;
 
-const SESSIONS: u64 = 10_000;
-/// Events of each.
-const EVENTS: u64 = 100;
-/// How many sessions go on at the same time.
-const AT_ONCE: u64 = 8;
-/// A daemon that takes longer to put its sessions together does not do it.
-const PATIENCE: Duration = Duration::from_mins(2);
-/// How many hooks are called before it is asked again whether sessions are known.
-const AGAIN: usize = 50;
+const SESSION_COUNT: u64 = 10_000;
+/// Events per session.
+const EVENTS_PER_SESSION: u64 = 100;
+/// Number of concurrent sessions.
+const CONCURRENT_SESSIONS: u64 = 8;
+/// Maximum time for the daemon to build its sessions.
+const BUILD_TIMEOUT: Duration = Duration::from_mins(2);
+/// Number of hook calls between two checks whether the sessions are built.
+const HOOKS_PER_CHECK: usize = 50;
 
 fn failed(error: impl std::fmt::Display) -> SetupError {
     SetupError(error.to_string())
@@ -37,8 +37,8 @@ fn clock() -> u64 {
     u64::try_from(jiff::Timestamp::now().as_millisecond()).unwrap_or(0)
 }
 
-pub(crate) fn run() -> Result<Vec<Measured>, SetupError> {
-    let mut home = Home::new(None, "")?;
+pub(crate) fn run() -> Result<Vec<BenchResult>, SetupError> {
+    let mut home = BenchHome::new(None, "")?;
     let dir = home.state().join("ledger");
     fill(&dir)?;
     let mut results = Vec::new();
@@ -47,40 +47,46 @@ pub(crate) fn run() -> Result<Vec<Measured>, SetupError> {
         (2, "sessions: rebuild, each of a million events, two threads"),
     ] {
         let began = Instant::now();
-        let sessions = Projector::new(None, Arc::default());
+        let sessions = SessionProjector::new(None, Arc::default());
         let leaves = sessions
             .rebuild(|| Reader::open(&dir), RebuildPool::new(threads))
             .map_err(|failure| failed(failure.message))?;
-        results.push(Measured::of(name, Some(5_000.0).filter(|_| threads > 1), 1, vec![each(began, leaves)]));
+        results.push(BenchResult::of(
+            name,
+            Some(5_000.0).filter(|_| threads > 1),
+            1,
+            vec![each(began, leaves)],
+        ));
     }
     let began = Instant::now();
     home.serve(&["--relaxed"])?;
-    settled(&home.socket())?;
-    results.push(Measured::of(
+    wait_until_built(&home.socket())?;
+    results.push(BenchResult::of(
         "sessions: rebuild by a daemon from its start, each of a million events",
         Some(5_000.0),
         1,
-        vec![each(began, SESSIONS * EVENTS)],
+        vec![each(began, SESSION_COUNT * EVENTS_PER_SESSION)],
     ));
     home.serve(&["--relaxed"])?;
-    results.push(Measured::of(
+    results.push(BenchResult::of(
         "sessions: a hook call while a daemon reads a million leaves",
         None,
         1,
-        meanwhile(&home.socket())?,
+        hook_latencies_until_built(&home.socket())?,
     ));
     let memory = vec![resident(&home)?];
     results.push(
-        Measured::of("sessions: memory with ten thousand", Some(150.0 * 1024.0), 1, memory).in_unit("kB"),
+        BenchResult::of("sessions: memory with ten thousand", Some(150.0 * 1024.0), 1, memory).in_unit("kB"),
     );
     let socket = home.socket();
     let list = (0..50).map(|_| timed(&socket, "/v1/sessions?limit=100")).collect::<Result<_, _>>()?;
-    results.push(Measured::of("sessions: list, a hundred of ten thousand", Some(50e6), 1, list));
-    let one =
-        |number: u64| timed(&socket, &format!("/v1/sessions/claude-code:{}", name(number * 37 % SESSIONS)));
+    results.push(BenchResult::of("sessions: list, a hundred of ten thousand", Some(50e6), 1, list));
+    let one = |number: u64| {
+        timed(&socket, &format!("/v1/sessions/claude-code:{}", name(number * 37 % SESSION_COUNT)))
+    };
     let show = (0..100).map(one).collect::<Result<_, _>>()?;
-    results.push(Measured::of("sessions: show one, from the ledger", Some(50e6), 1, show));
-    results.push(Measured::of(
+    results.push(BenchResult::of("sessions: show one, from the ledger", Some(50e6), 1, show));
+    results.push(BenchResult::of(
         "sessions: follow, from the verdict to the news",
         Some(20e6),
         1,
@@ -89,7 +95,7 @@ pub(crate) fn run() -> Result<Vec<Measured>, SetupError> {
     Ok(results)
 }
 
-/// How long each of so many took, in nanoseconds.
+/// Time per item, in nanoseconds.
 #[expect(clippy::cast_precision_loss, reason = "a million fits")]
 fn each(began: Instant, number: u64) -> f64 {
     began.elapsed().as_secs_f64() * 1e9 / number as f64
@@ -99,22 +105,23 @@ fn name(session: u64) -> String {
     format!("89917c00-1a49-493b-9066-{session:012}")
 }
 
-/// Writes the ledger: sessions of prompts, tool calls with results, to-dos, and an end.
+/// Writes a ledger of sessions with prompts, tool calls and results, to-dos, and an end.
 fn fill(dir: &Path) -> Result<(), SetupError> {
     let ledger = Ledger::open(dir, Options::new(clock)).map_err(failed)?.ledger;
     let (tell, told) = channel();
     let began = clock();
     let mut number = 0;
-    for group in 0..SESSIONS / AT_ONCE {
-        for step in 0..EVENTS {
-            for session in group * AT_ONCE..(group + 1) * AT_ONCE {
+    for group in 0..SESSION_COUNT / CONCURRENT_SESSIONS {
+        for step in 0..EVENTS_PER_SESSION {
+            for session in group * CONCURRENT_SESSIONS..(group + 1) * CONCURRENT_SESSIONS {
                 let tell = tell.clone();
                 let entry = entry(session, step, number, began);
                 ledger.append(Queued::new(entry, move |result| drop(tell.send(result)))).map_err(failed)?;
                 number += 1;
             }
         }
-        for result in told.iter().take(usize::try_from(EVENTS * AT_ONCE).unwrap_or(0)) {
+        for result in told.iter().take(usize::try_from(EVENTS_PER_SESSION * CONCURRENT_SESSIONS).unwrap_or(0))
+        {
             result.map_err(failed)?;
         }
     }
@@ -155,18 +162,18 @@ fn entry(session: u64, step: u64, number: u64, began: u64) -> Entry {
         }
         _ => {}
     }
-    let decided = Decided {
-        call: &Call { event, native: None },
+    let decided = DecidedCall {
+        call: &HookCall { event, native: None },
         outcome: &Outcome::default(),
         generation: "g1",
         took_us: 40,
         facts: None,
-        touched: None,
+        file_effects: None,
     };
     Entry::decision(&decided, &|_| Vec::new())
 }
 
-/// What an agent calls, about as often as agents do: two commands of five calls, and what they return.
+/// Tool calls in realistic proportions: two of five are commands, with their results.
 fn tool(call: u64) -> (ToolCall, Value) {
     let file = format!("/home/dev/work/src/part_{}.rs", call % 7);
     let text = "    let value = compute(&input)?;\n".repeat(12);
@@ -215,13 +222,13 @@ fn tool(call: u64) -> (ToolCall, Value) {
     }
 }
 
-/// Calls of a hook, one after another, from the daemon's start until it knows its sessions.
-fn meanwhile(socket: &Path) -> Result<Vec<f64>, SetupError> {
+/// Latencies of sequential hook calls, from the daemon's start until its sessions are built.
+fn hook_latencies_until_built(socket: &Path) -> Result<Vec<f64>, SetupError> {
     let mut stream = UnixStream::connect(socket)?;
     let (mut buffer, payload) = (vec![0; 1 << 16], String::from_utf8_lossy(PAYLOAD));
     let mut samples = Vec::new();
-    while !knows(socket)? {
-        for _ in 0..AGAIN {
+    while !has_built(socket)? {
+        for _ in 0..HOOKS_PER_CHECK {
             let asked = Instant::now();
             exchange(&mut stream, &payload, &mut buffer)?;
             samples.push(asked.elapsed().as_secs_f64() * 1e9);
@@ -231,11 +238,11 @@ fn meanwhile(socket: &Path) -> Result<Vec<f64>, SetupError> {
     Ok(samples)
 }
 
-/// Waits until the daemon knows its sessions.
-fn settled(socket: &Path) -> Result<(), SetupError> {
+/// Waits until the daemon has built its sessions.
+fn wait_until_built(socket: &Path) -> Result<(), SetupError> {
     let began = Instant::now();
-    while !knows(socket)? {
-        if began.elapsed() > PATIENCE {
+    while !has_built(socket)? {
+        if began.elapsed() > BUILD_TIMEOUT {
             return Err(SetupError("the daemon does not know its sessions".into()));
         }
         std::thread::sleep(Duration::from_millis(20));
@@ -243,10 +250,10 @@ fn settled(socket: &Path) -> Result<(), SetupError> {
     Ok(())
 }
 
-/// Whether the daemon has put its sessions together.
-fn knows(socket: &Path) -> Result<bool, SetupError> {
+/// Whether the daemon has built its sessions.
+fn has_built(socket: &Path) -> Result<bool, SetupError> {
     let known: Value = serde_json::from_slice(&get(socket, "/v1/sessions?limit=1")?).unwrap_or_default();
-    Ok(known.get("all").and_then(Value::as_u64) >= Some(SESSIONS))
+    Ok(known.get("all").and_then(Value::as_u64) >= Some(SESSION_COUNT))
 }
 
 fn timed(socket: &Path, path: &str) -> Result<f64, SetupError> {
@@ -255,7 +262,7 @@ fn timed(socket: &Path, path: &str) -> Result<f64, SetupError> {
     Ok(began.elapsed().as_secs_f64() * 1e9)
 }
 
-/// The body of an answer.
+/// The body of a reply.
 fn get(socket: &Path, path: &str) -> Result<Vec<u8>, SetupError> {
     let mut stream = UnixStream::connect(socket)?;
     stream.write_all(format!("GET {path} HTTP/1.0\r\nHost: tenterhook\r\n\r\n").as_bytes())?;
@@ -268,7 +275,7 @@ fn get(socket: &Path, path: &str) -> Result<Vec<u8>, SetupError> {
     Ok(answer.split_off(body))
 }
 
-/// From the answer of a hook call to the moment at which whoever follows has read of it.
+/// Time from the reply to a hook call until a subscriber has read of it.
 fn follow(socket: &Path) -> Result<Vec<f64>, SetupError> {
     let mut stream = UnixStream::connect(socket)?;
     stream.write_all(b"GET /v1/sessions/stream HTTP/1.0\r\nHost: tenterhook\r\n\r\n")?;

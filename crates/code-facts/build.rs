@@ -8,7 +8,7 @@ use std::error::Error;
 use std::path::Path;
 use std::{env, fs};
 
-/// The modules that describe a language; the library has the same ones.
+/// The modules for language descriptions, shared with the library.
 #[path = "src/language"]
 mod language {
     #![expect(dead_code, reason = "the library uses the rest of them")]

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Puts the dashboard's files into an optimised program. A debug one reads them from the disk.
+//! Embeds the dashboard's files in a release build. A debug build reads them from disk.
 
 use std::path::{Path, PathBuf};
 use std::{env, fs};
 
-#[expect(clippy::disallowed_methods, reason = "this is how cargo tells a build script")]
+#[expect(clippy::disallowed_methods, reason = "cargo passes its settings in environment variables")]
 fn main() {
     println!("cargo:rerun-if-changed=build.rs");
     let dist = PathBuf::from(env::var("CARGO_MANIFEST_DIR").unwrap_or_default()).join("../../web/dist");
@@ -28,7 +28,7 @@ fn main() {
     }
 }
 
-/// Every file below a directory; none if it is not there.
+/// Collects every file below a directory, if it exists.
 fn collect(dir: &Path, files: &mut Vec<PathBuf>) {
     for entry in fs::read_dir(dir).into_iter().flatten().filter_map(Result::ok) {
         let path = entry.path();

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Whether a text was read well.
+//! Checks how a target handles one text.
 
 use std::any::Any;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -8,38 +8,38 @@ use std::time::Duration;
 
 use rustix::time::{ClockId, clock_gettime};
 
-use crate::targets::Target;
+use crate::targets::FuzzTarget;
 
-/// What a text of up to a megabyte may take of the processor, built with optimisation.
-const LIMIT: Duration = Duration::from_millis(200);
-/// What a text of up to a megabyte may take of memory.
-const LARGEST: u64 = 256 << 20;
-/// What takes less cannot have filled so much.
-const FILLING: Duration = Duration::from_millis(40);
-/// What takes less is not compared: it is mostly what every text takes.
-const FLOOR: Duration = Duration::from_millis(100);
-/// How much longer a text twice as long may take.
-const RATIO: u32 = 3;
-/// Without optimisation everything takes longer, and by how much is no measure of anything.
+/// Maximum processor time for a text of up to a megabyte, in an optimised build.
+const MAX_CPU_TIME_PER_MEGABYTE: Duration = Duration::from_millis(200);
+/// Maximum memory for a text of up to a megabyte.
+const MAX_MEMORY_BYTES: u64 = 256 << 20;
+/// Below this time, a text cannot use much memory, so memory is not measured.
+const MIN_TIME_FOR_MEMORY_CHECK: Duration = Duration::from_millis(40);
+/// Below this time, doubled texts are not compared: most of it is a constant cost.
+const MIN_TIME_FOR_COMPARISON: Duration = Duration::from_millis(100);
+/// Maximum factor by which a text of twice the length may take longer.
+const MAX_TIME_RATIO: u32 = 3;
+/// Whether this is a build without optimisation, in which times say little.
 const SLOW_BUILD: bool = cfg!(debug_assertions);
-const SLOWER: u32 = if SLOW_BUILD { 100 } else { 1 };
+const SLOW_BUILD_FACTOR: u32 = if SLOW_BUILD { 100 } else { 1 };
 
-/// What is wrong.
+/// What is wrong with a target.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Wrong {
-    /// It panicked.
+pub enum FuzzFailure {
+    /// The target panicked.
     Panic(String),
     /// A property does not hold.
     Property(String),
-    /// It takes too long, or much longer when the text is doubled.
+    /// The text takes too long, or more than linear time.
     Slow(String),
-    /// It takes too much memory.
+    /// The text takes too much memory.
     Large(String),
 }
 
-impl Wrong {
-    /// One word for the name of a file.
-    pub fn word(&self) -> &'static str {
+impl FuzzFailure {
+    /// A word for the file name of a regression.
+    pub fn file_word(&self) -> &'static str {
         match self {
             Self::Panic(_) => "panic",
             Self::Property(_) => "property",
@@ -49,88 +49,93 @@ impl Wrong {
     }
 }
 
-/// Reads a text and looks at how that went. `Ok` has the words of the target.
-pub fn check(target: &Target, text: &str) -> Result<String, Wrong> {
-    let (said, took) = measured(target, text)?;
-    let limit = LIMIT * SLOWER * target.times * u32::try_from(1 + text.len() / (1 << 20)).unwrap_or(u32::MAX);
+/// Runs a target on a text and checks the result. `Ok` is the summary that the target returns.
+pub fn check(target: &FuzzTarget, text: &str) -> Result<String, FuzzFailure> {
+    let (summary, took) = run_measured(target, text)?;
+    let limit = MAX_CPU_TIME_PER_MEGABYTE
+        * SLOW_BUILD_FACTOR
+        * target.parse_count
+        * u32::try_from(1 + text.len() / (1 << 20)).unwrap_or(u32::MAX);
     if took > limit {
-        let again = fastest(target, text, took)?;
+        let again = fastest_time(target, text, took)?;
         if again > limit {
-            return Err(Wrong::Slow(format!("{} bytes take {again:?}", text.len())));
+            return Err(FuzzFailure::Slow(format!("{} bytes take {again:?}", text.len())));
         }
     }
     if !SLOW_BUILD
-        && took > FILLING
-        && let Some(bytes) = memory(target, text)?
-        && bytes > LARGEST
+        && took > MIN_TIME_FOR_MEMORY_CHECK
+        && let Some(bytes) = peak_memory(target, text)?
+        && bytes > MAX_MEMORY_BYTES
     {
-        return Err(Wrong::Large(format!("{} bytes take {} MB", text.len(), bytes >> 20)));
+        return Err(FuzzFailure::Large(format!("{} bytes take {} MB", text.len(), bytes >> 20)));
     }
-    if !SLOW_BUILD && took > FLOOR / 3 && text.len() <= 1 << 19 {
+    if !SLOW_BUILD && took > MIN_TIME_FOR_COMPARISON / 3 && text.len() <= 1 << 19 {
         let double = format!("{text}\n{text}");
-        let (_, longer) = measured(target, &double)?;
-        if longer > FLOOR && longer > took * RATIO {
-            let (took, longer) = (fastest(target, text, took)?, fastest(target, &double, longer)?);
-            if longer > FLOOR && longer > took * RATIO {
-                return Err(Wrong::Slow(format!(
+        let (_, longer) = run_measured(target, &double)?;
+        if longer > MIN_TIME_FOR_COMPARISON && longer > took * MAX_TIME_RATIO {
+            let (took, longer) = (fastest_time(target, text, took)?, fastest_time(target, &double, longer)?);
+            if longer > MIN_TIME_FOR_COMPARISON && longer > took * MAX_TIME_RATIO {
+                return Err(FuzzFailure::Slow(format!(
                     "{} bytes take {took:?}, twice that {longer:?}",
                     text.len()
                 )));
             }
         }
     }
-    let Some(holds) = target.holds else { return Ok(said) };
+    let Some(holds) = target.holds else { return Ok(summary) };
     match catch_unwind(AssertUnwindSafe(|| holds(text))) {
-        Ok(Ok(())) => Ok(said),
-        Ok(Err(property)) => Err(Wrong::Property(property)),
-        Err(panic) => Err(told(panic.as_ref())),
+        Ok(Ok(())) => Ok(summary),
+        Ok(Err(property)) => Err(FuzzFailure::Property(property)),
+        Err(panic) => Err(panic_failure(panic.as_ref())),
     }
 }
 
-/// The least of a few runs: what else the machine does is not the reader's fault.
-fn fastest(target: &Target, text: &str, first: Duration) -> Result<Duration, Wrong> {
+/// The shortest of a few runs, to exclude other load of the machine.
+fn fastest_time(target: &FuzzTarget, text: &str, first: Duration) -> Result<Duration, FuzzFailure> {
     let mut least = first;
     for _ in 0..3 {
-        least = least.min(measured(target, text)?.1);
+        least = least.min(run_measured(target, text)?.1);
     }
     Ok(least)
 }
 
-fn measured(target: &Target, text: &str) -> Result<(String, Duration), Wrong> {
-    let before = spent();
+fn run_measured(target: &FuzzTarget, text: &str) -> Result<(String, Duration), FuzzFailure> {
+    let before = thread_cpu_time();
     let read = catch_unwind(AssertUnwindSafe(|| (target.read)(text)));
-    let took = spent().saturating_sub(before);
+    let took = thread_cpu_time().saturating_sub(before);
     match read {
-        Ok(said) => Ok((said, took)),
-        Err(panic) => Err(told(panic.as_ref())),
+        Ok(summary) => Ok((summary, took)),
+        Err(panic) => Err(panic_failure(panic.as_ref())),
     }
 }
 
-/// How much memory reading the text takes at its most; `None` where the system does not say.
-fn memory(target: &Target, text: &str) -> Result<Option<u64>, Wrong> {
-    // From here on the system notes the most anew.
+/// Peak memory of reading the text; `None` if the system does not report it.
+fn peak_memory(target: &FuzzTarget, text: &str) -> Result<Option<u64>, FuzzFailure> {
+    // Resets the peak that the system reports.
     if std::fs::write("/proc/self/clear_refs", "5").is_err() {
         return Ok(None);
     }
-    let before = status("VmRSS:");
-    measured(target, text)?;
-    Ok(status("VmHWM:").zip(before).map(|(most, before)| most.saturating_sub(before)))
+    let before = proc_status("VmRSS:");
+    run_measured(target, text)?;
+    Ok(proc_status("VmHWM:").zip(before).map(|(most, before)| most.saturating_sub(before)))
 }
 
-/// A line of what the system says about this process, in bytes.
-fn status(name: &str) -> Option<u64> {
+/// A line of `/proc/self/status`, in bytes.
+fn proc_status(name: &str) -> Option<u64> {
     let text = std::fs::read_to_string("/proc/self/status").ok()?;
     let line = text.lines().find_map(|line| line.strip_prefix(name))?;
     Some(line.trim().strip_suffix("kB")?.trim().parse::<u64>().ok()? << 10)
 }
 
-fn told(panic: &(dyn Any + Send)) -> Wrong {
-    let told = panic.downcast_ref::<String>().map(String::as_str);
-    Wrong::Panic(told.or_else(|| panic.downcast_ref::<&str>().copied()).unwrap_or("no message").to_owned())
+fn panic_failure(panic: &(dyn Any + Send)) -> FuzzFailure {
+    let message = panic.downcast_ref::<String>().map(String::as_str);
+    FuzzFailure::Panic(
+        message.or_else(|| panic.downcast_ref::<&str>().copied()).unwrap_or("no message").to_owned(),
+    )
 }
 
-/// What this thread has had of the processor: other work on the machine does not count.
-fn spent() -> Duration {
+/// Processor time of this thread.
+fn thread_cpu_time() -> Duration {
     let now = clock_gettime(ClockId::ThreadCPUTime);
     let seconds = u64::try_from(now.tv_sec).unwrap_or_default();
     Duration::new(seconds, u32::try_from(now.tv_nsec).unwrap_or_default())

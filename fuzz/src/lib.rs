@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Texts that nobody would write, against everything that reads texts.
+//! A fuzzer for everything that parses text.
 //!
-//! [`seeds`] are texts that mean something, [`mutate`] makes others of them, [`targets`] reads
-//! them, and [`check`] says whether that went well: no panic, no text read differently the second
-//! time, and no more work than the text's length allows.
+//! [`seeds`] are valid texts, [`mutate`] changes them, [`targets`] parse them, and [`check`] reports whether that went
+//! well: no panic, no difference between two runs, and no more work than the length of the text allows.
 
-pub mod chance;
 pub mod check;
 pub mod mutate;
+pub mod random_choices;
 pub mod seeds;
 pub mod targets;

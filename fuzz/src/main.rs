@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! `tenterhook-fuzz [SECONDS] [TARGET] [SEED]`: reads mutated texts until the time is up.
-//! `tenterhook-fuzz show TARGET FILE…`: says what becomes of these.
+//! `tenterhook-fuzz [SECONDS] [TARGET] [SEED]` runs targets on mutated texts until the time is up.
+//! `tenterhook-fuzz show TARGET FILE…` prints the results for files.
 //!
-//! The work is done in a child, so that a stack that overflows or a text that is never done with
-//! is found as well as a panic. Everything found is kept in `fuzz/regressions`.
+//! The work is done in a child process, so that stack overflows and endless loops are found as well as panics. Every
+//! finding is stored in `fuzz/regressions`.
 
 #![expect(clippy::print_stdout, reason = "it is a tool for the terminal")]
 
@@ -19,25 +19,25 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result};
 use rustix::process::{Resource, Rlimit, setrlimit};
-use tenterhook_fuzz::chance::Chance;
-use tenterhook_fuzz::check::{Wrong, check};
+use tenterhook_fuzz::check::{FuzzFailure, check};
 use tenterhook_fuzz::mutate::mutate;
+use tenterhook_fuzz::random_choices::RandomChoices;
 use tenterhook_fuzz::seeds::repository;
-use tenterhook_fuzz::targets::{self, TARGETS, Target};
+use tenterhook_fuzz::targets::{self, FuzzTarget, TARGETS};
 
-/// A text that takes this long on the clock is never done with.
-const HANG: Duration = Duration::from_mins(2);
-/// How long a text is made smaller.
-const SMALLER: Duration = Duration::from_secs(10);
-/// Texts kept for each target because they were something new, and how long they are together.
-const MOST_KEPT: usize = 20_000;
-const MOST_BYTES: usize = 64 << 20;
-/// A worker that wants more memory than this dies.
-const MOST_MEMORY: u64 = 4 << 30;
-/// What a thread of a server has.
-const STACK: usize = 2 << 20;
-/// A target is not left before so many texts, nor after this time.
-const TURN: Duration = Duration::from_secs(10);
+/// Wall-clock time after which a text counts as an endless loop.
+const HANG_TIMEOUT: Duration = Duration::from_mins(2);
+/// Maximum time for reducing a finding.
+const MAX_REDUCTION_TIME: Duration = Duration::from_secs(10);
+/// Maximum number of interesting texts kept for each target, and their total length in bytes.
+const MAX_KEPT_TEXTS: usize = 20_000;
+const MAX_KEPT_BYTES: usize = 64 << 20;
+/// Memory limit of a worker.
+const WORKER_MEMORY_BYTES: u64 = 4 << 30;
+/// Stack size of a worker, as in a thread of a server.
+const WORKER_STACK_BYTES: usize = 2 << 20;
+/// Time for one target before the next one is run.
+const TARGET_TURN: Duration = Duration::from_secs(10);
 
 fn main() -> Result<ExitCode> {
     let words: Vec<_> = std::env::args().skip(1).collect();
@@ -46,10 +46,10 @@ fn main() -> Result<ExitCode> {
     {
         let target = target.clone();
         let (seconds, seed, current) = (seconds.parse()?, seed.parse()?, PathBuf::from(current));
-        let limit = Rlimit { current: Some(MOST_MEMORY), maximum: Some(MOST_MEMORY) };
-        setrlimit(Resource::As, limit).context("the memory could not be bounded")?;
-        let work = move || work(Duration::from_secs(seconds), &target, seed, &current);
-        let thread = thread::Builder::new().stack_size(STACK).spawn(work)?;
+        let limit = Rlimit { current: Some(WORKER_MEMORY_BYTES), maximum: Some(WORKER_MEMORY_BYTES) };
+        setrlimit(Resource::As, limit).context("cannot limit memory")?;
+        let work = move || run_worker(Duration::from_secs(seconds), &target, seed, &current);
+        let thread = thread::Builder::new().stack_size(WORKER_STACK_BYTES).spawn(work)?;
         return thread.join().unwrap_or_else(|_| anyhow::bail!("the fuzzer itself panicked"));
     }
     if let [show, target, files @ ..] = words.as_slice()
@@ -64,7 +64,7 @@ fn main() -> Result<ExitCode> {
 }
 
 fn show(target: &str, files: &[String]) -> Result<ExitCode> {
-    let target = TARGETS.iter().find(|row| row.name == target).context("there is no such target")?;
+    let target = TARGETS.iter().find(|row| row.name == target).context("unknown target")?;
     let mut wrong = false;
     for file in files {
         let text = fs::read_to_string(file)?;
@@ -84,7 +84,7 @@ fn show(target: &str, files: &[String]) -> Result<ExitCode> {
     Ok(if wrong { ExitCode::FAILURE } else { ExitCode::SUCCESS })
 }
 
-/// Starts workers until the time is up; one that dies has found something.
+/// Starts workers until the time is up; a worker that dies has found something.
 fn supervise(time: Duration, target: &str, mut seed: u64) -> Result<ExitCode> {
     let start = Instant::now();
     let dir = tempfile::tempdir()?;
@@ -92,7 +92,7 @@ fn supervise(time: Duration, target: &str, mut seed: u64) -> Result<ExitCode> {
     let mut found = false;
     while let Some(left) = time.checked_sub(start.elapsed()).filter(|left| left.as_secs() > 0) {
         let seconds = left.as_secs().to_string();
-        // What an earlier worker left there says nothing about this one.
+        // Discard what an earlier worker left.
         fs::write(&current, "")?;
         let mut child = Command::new(std::env::current_exe()?)
             .args(["--worker", &seconds, target, &seed.to_string()])
@@ -100,75 +100,76 @@ fn supervise(time: Duration, target: &str, mut seed: u64) -> Result<ExitCode> {
             .stderr(Stdio::piped())
             .spawn()?;
         seed = seed.wrapping_add(1);
-        let ended = watch(&mut child, &current)?;
-        let mut told = String::new();
+        let ended = wait_for_worker(&mut child, &current)?;
+        let mut stderr_text = String::new();
         if let Some(mut stderr) = child.stderr.take() {
-            stderr.read_to_string(&mut told)?;
+            stderr.read_to_string(&mut stderr_text)?;
         }
         let word = match ended {
-            Ended::Well(any) => {
+            WorkerEnd::Finished(any) => {
                 found |= any;
                 continue;
             }
-            Ended::Hanging => "hang",
-            Ended::Died if told.contains("memory allocation") => "memory",
-            Ended::Died => "abort",
+            WorkerEnd::Hanging => "hang",
+            WorkerEnd::Died if stderr_text.contains("memory allocation") => "memory",
+            WorkerEnd::Died => "abort",
         };
         found = true;
-        println!("a worker died: {}", told.trim());
+        println!("a worker died: {}", stderr_text.trim());
         let whole = fs::read_to_string(&current).unwrap_or_default();
         let (name, text) = whole.split_once('\n').unwrap_or(("shell", &whole));
-        keep(name, word, text)?;
+        store_finding(name, word, text)?;
     }
     Ok(if found { ExitCode::FAILURE } else { ExitCode::SUCCESS })
 }
 
-enum Ended {
-    Well(bool),
+/// How a worker ended.
+enum WorkerEnd {
+    Finished(bool),
     Died,
     Hanging,
 }
 
-fn watch(child: &mut Child, current: &Path) -> Result<Ended> {
+fn wait_for_worker(child: &mut Child, current: &Path) -> Result<WorkerEnd> {
     loop {
         if let Some(status) = child.try_wait()? {
             return Ok(match status.code() {
-                Some(0) => Ended::Well(false),
-                Some(1) => Ended::Well(true),
-                _ => Ended::Died,
+                Some(0) => WorkerEnd::Finished(false),
+                Some(1) => WorkerEnd::Finished(true),
+                _ => WorkerEnd::Died,
             });
         }
         let since =
             fs::metadata(current).and_then(|file| file.modified()).ok().and_then(|then| then.elapsed().ok());
-        if since.is_some_and(|since| since > HANG) {
+        if since.is_some_and(|since| since > HANG_TIMEOUT) {
             child.kill()?;
             child.wait()?;
-            return Ok(Ended::Hanging);
+            return Ok(WorkerEnd::Hanging);
         }
         thread::sleep(Duration::from_millis(200));
     }
 }
 
-/// One target, what it has kept, and what it has seen.
-struct Field {
-    target: &'static Target,
+/// One target with its texts and findings.
+struct TargetRun {
+    target: &'static FuzzTarget,
     texts: Vec<String>,
-    /// How long the texts are that were kept.
+    /// Total length of the kept texts.
     bytes: usize,
     seen: BTreeSet<u64>,
     read: usize,
     wrong: BTreeSet<String>,
 }
 
-fn work(time: Duration, only: &str, seed: u64, current: &Path) -> Result<ExitCode> {
-    // A panic is caught and told once.
+fn run_worker(time: Duration, only: &str, seed: u64, current: &Path) -> Result<ExitCode> {
+    // A panic is caught and reported once.
     std::panic::set_hook(Box::new(|_| {}));
     let start = Instant::now();
-    let mut chance = Chance::new(seed);
-    let mut fields: Vec<_> = TARGETS
+    let mut random = RandomChoices::new(seed);
+    let mut runs: Vec<_> = TARGETS
         .iter()
         .filter(|target| only == "all" || only == target.name)
-        .map(|target| Field {
+        .map(|target| TargetRun {
             target,
             texts: (target.seeds)(),
             bytes: 0,
@@ -177,61 +178,63 @@ fn work(time: Duration, only: &str, seed: u64, current: &Path) -> Result<ExitCod
             wrong: BTreeSet::new(),
         })
         .collect();
-    anyhow::ensure!(!fields.is_empty(), "there is no target `{only}`");
-    for field in &mut fields {
-        anyhow::ensure!(!field.texts.is_empty(), "`{}` has nothing to start from", field.target.name);
-        for at in 0..field.texts.len() {
-            let text = field.texts.get(at).cloned().unwrap_or_default();
-            field.read(text, current)?;
+    anyhow::ensure!(!runs.is_empty(), "unknown target `{only}`");
+    for run in &mut runs {
+        anyhow::ensure!(!run.texts.is_empty(), "`{}` has no seeds", run.target.name);
+        for at in 0..run.texts.len() {
+            let text = run.texts.get(at).cloned().unwrap_or_default();
+            run.check_text(text, current)?;
         }
     }
     while start.elapsed() < time {
-        for field in &mut fields {
+        for run in &mut runs {
             let turn = Instant::now();
-            while turn.elapsed() < TURN && start.elapsed() < time {
-                let (at, other) = (chance.below(field.texts.len()), chance.below(field.texts.len()));
-                let [Some(text), Some(other)] = [at, other].map(|at| field.texts.get(at)) else { break };
-                let mutant = mutate(text, other, &mut chance);
-                field.read(mutant, current)?;
+            while turn.elapsed() < TARGET_TURN && start.elapsed() < time {
+                let (at, other) = (random.below(run.texts.len()), random.below(run.texts.len()));
+                let [Some(text), Some(other)] = [at, other].map(|at| run.texts.get(at)) else { break };
+                let mutant = mutate(text, other, &mut random);
+                run.check_text(mutant, current)?;
             }
         }
     }
-    for field in &fields {
+    for run in &runs {
         println!(
             "{:8} {:9} texts, {:6} kept, {} found",
-            field.target.name,
-            field.read,
-            field.texts.len(),
-            field.wrong.len()
+            run.target.name,
+            run.read,
+            run.texts.len(),
+            run.wrong.len()
         );
     }
-    let found = fields.iter().any(|field| !field.wrong.is_empty());
+    let found = runs.iter().any(|run| !run.wrong.is_empty());
     Ok(if found { ExitCode::FAILURE } else { ExitCode::SUCCESS })
 }
 
-impl Field {
-    fn read(&mut self, text: String, current: &Path) -> Result<()> {
+impl TargetRun {
+    fn check_text(&mut self, text: String, current: &Path) -> Result<()> {
         fs::write(current, format!("{}\n{text}", self.target.name))?;
         self.read += 1;
         match check(self.target, &text) {
             Ok(said) => {
                 let mut hasher = DefaultHasher::new();
                 said.hash(&mut hasher);
-                let room = self.texts.len() < MOST_KEPT && self.bytes + text.len() < MOST_BYTES;
+                let room = self.texts.len() < MAX_KEPT_TEXTS && self.bytes + text.len() < MAX_KEPT_BYTES;
                 if self.seen.insert(hasher.finish()) && room {
                     self.bytes += text.len();
                     self.texts.push(text);
                 }
             }
             Err(wrong) => {
-                let (Wrong::Panic(why) | Wrong::Property(why) | Wrong::Slow(why) | Wrong::Large(why)) =
-                    &wrong;
-                // The same message again is the same thing again, whatever numbers are in it.
+                let (FuzzFailure::Panic(why)
+                | FuzzFailure::Property(why)
+                | FuzzFailure::Slow(why)
+                | FuzzFailure::Large(why)) = &wrong;
+                // An equal message, ignoring numbers, is the same finding.
                 let kind: String = why.chars().filter(|c| !c.is_ascii_digit()).take(80).collect();
-                if self.wrong.insert(format!("{}{kind}", wrong.word())) && self.wrong.len() <= 50 {
-                    let small = smaller(self.target, &text, &wrong);
-                    println!("{} {}: {why}", self.target.name, wrong.word());
-                    keep(self.target.name, wrong.word(), &small)?;
+                if self.wrong.insert(format!("{}{kind}", wrong.file_word())) && self.wrong.len() <= 50 {
+                    let small = reduce_text(self.target, &text, &wrong);
+                    println!("{} {}: {why}", self.target.name, wrong.file_word());
+                    store_finding(self.target.name, wrong.file_word(), &small)?;
                 }
             }
         }
@@ -239,18 +242,18 @@ impl Field {
     }
 }
 
-/// Takes away what is not needed for it to go wrong.
-fn smaller(target: &Target, text: &str, wrong: &Wrong) -> String {
+/// Removes parts of a text that are not needed for the finding.
+fn reduce_text(target: &FuzzTarget, text: &str, wrong: &FuzzFailure) -> String {
     let start = Instant::now();
     let mut letters: Vec<char> = text.chars().collect();
     let mut size = letters.len() / 2;
-    while size > 0 && start.elapsed() < SMALLER {
+    while size > 0 && start.elapsed() < MAX_REDUCTION_TIME {
         let mut at = 0;
-        while at < letters.len() && start.elapsed() < SMALLER {
+        while at < letters.len() && start.elapsed() < MAX_REDUCTION_TIME {
             let less: Vec<char> =
                 letters.iter().take(at).chain(letters.iter().skip(at + size)).copied().collect();
-            let same =
-                check(target, &less.iter().collect::<String>()).is_err_and(|now| now.word() == wrong.word());
+            let same = check(target, &less.iter().collect::<String>())
+                .is_err_and(|now| now.file_word() == wrong.file_word());
             if same {
                 letters = less;
             } else {
@@ -262,7 +265,8 @@ fn smaller(target: &Target, text: &str, wrong: &Wrong) -> String {
     letters.into_iter().collect()
 }
 
-fn keep(target: &str, word: &str, text: &str) -> Result<()> {
+/// Stores a finding.
+fn store_finding(target: &str, word: &str, text: &str) -> Result<()> {
     let mut hasher = DefaultHasher::new();
     text.hash(&mut hasher);
     let dir = repository().join("fuzz/regressions").join(target);

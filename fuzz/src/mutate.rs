@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! One text → another text that is nearly as good.
+//! Mutates a text into one that is nearly valid.
 
-use crate::chance::Chance;
+use crate::random_choices::RandomChoices;
 
-/// Longer texts are only made by repeating, and not longer than this.
-pub const LONGEST: usize = 16 * 1024;
-/// What one text in a hundred may grow to.
-pub const LONGEST_REPEATED: usize = 512 * 1024;
+/// Maximum length of a mutated text; longer texts are only made by repetition.
+pub const MAX_TEXT_BYTES: usize = 16 * 1024;
+/// Maximum length of a repeated text, which is one in a hundred.
+pub const MAX_REPEATED_BYTES: usize = 512 * 1024;
 
-/// Pieces that mean something to a shell.
+/// Tokens of the shell.
 #[rustfmt::skip]
-const SHELL: &[&str] = &[
+const SHELL_TOKENS: &[&str] = &[
     ";", "&", "|", "&&", "||", "|&", "(", ")", "{ ", ";}", "((", "))", "[[ ", " ]]", "$(", "`", "$((", "${",
     "}", "$[", "]", "<", ">", ">>", "<<E\n", "\nE\n", "<<-'E'\n", "<<<", "<(", ">(", "<>", ">|", ">&",
     "2>&1", "&>", "'", "\"", "\\", "\\\n", "$'", "$\"", "\n", "\t", " ", "#", " #", "!", "~", "~root", "*",
@@ -28,9 +28,9 @@ const SHELL: &[&str] = &[
     "\u{202e}", "\u{feff}", "😀", "$'\\x72\\x6d'", "IFS=", "0x", "08", "-1", "99999999999999999999",
 ];
 
-/// Pieces that mean something to the other readers: code, JSON, YAML, conditions, addresses, secrets.
+/// Tokens of the other targets: code, JSON, YAML, conditions, addresses, secrets.
 #[rustfmt::skip]
-const OTHERS: &[&str] = &[
+const OTHER_TOKENS: &[&str] = &[
     "import os\n", "os.system(", "open(", ",'w')", "f'{", "}'", "'''", "\"\"\"", "lambda: ", "exec(",
     "eval(", "b64decode(", "require('fs').", "`${", "}`", "system(", "qx{", "<<~E\n", "%w[", "<?php ", "?>",
     "BEGIN{", "subprocess.run([", "])", "{\"", "\":", "[", "]", "null", "1e999", "\\u0000", "\\ud800", "{}",
@@ -44,7 +44,7 @@ const OTHERS: &[&str] = &[
 
 /// Brackets to put around a text.
 #[rustfmt::skip]
-const AROUND: &[(&str, &str)] = &[
+const BRACKETS: &[(&str, &str)] = &[
     ("(", ")"), ("{ ", "; }"), ("$(", ")"), ("`", "`"), ("\"", "\""), ("'", "'"), ("${x:-", "}"),
     ("$((", "))"), ("if ", "; then :; fi"), ("while ", "; do :; done"), ("for x in ", "; do $x; done"),
     ("case ", " in *) ;; esac"), ("f() { ", "; }; f"), ("eval '", "'"), ("bash -c '", "'"),
@@ -52,81 +52,82 @@ const AROUND: &[(&str, &str)] = &[
     ("!(", ")"), ("a{", ",b}"), ("xargs ", ""), ("sudo ", ""), ("! ", ""), ("time ", ""), ("x=", " $x"),
 ];
 
-/// Makes another text of one, with a second at hand to take from.
-pub fn mutate(text: &str, other: &str, chance: &mut Chance) -> String {
+/// Mutates a text, with a second text to take parts from.
+pub fn mutate(text: &str, other: &str, random: &mut RandomChoices) -> String {
     let mut text = text.to_owned();
-    for _ in 0..=chance.below(4) {
-        text = once(&text, other, chance);
+    for _ in 0..=random.below(4) {
+        text = mutate_once(&text, other, random);
     }
-    if chance.below(100) == 0 {
-        let times = LONGEST_REPEATED / text.len().max(1);
-        return text.repeat(1 + chance.below(times));
+    if random.below(100) == 0 {
+        let times = MAX_REPEATED_BYTES / text.len().max(1);
+        return text.repeat(1 + random.below(times));
     }
-    cut(&text, LONGEST).to_owned()
+    truncate_text(&text, MAX_TEXT_BYTES).to_owned()
 }
 
-fn once(text: &str, other: &str, chance: &mut Chance) -> String {
-    let (from, to) = range(text, chance);
-    let (before, within, after) = (part(text, 0, from), part(text, from, to), part(text, to, text.len()));
-    match chance.below(11) {
-        // Insertions are the most likely: they keep most of what the text means.
-        0..=2 => format!("{before}{}{within}{after}", piece(chance)),
-        3 => format!("{before}{}{after}", piece(chance)),
+fn mutate_once(text: &str, other: &str, random: &mut RandomChoices) -> String {
+    let (from, to) = random_range(text, random);
+    let (before, within, after) =
+        (char_slice(text, 0, from), char_slice(text, from, to), char_slice(text, to, text.len()));
+    match random.below(11) {
+        // Insertions are the most likely: they keep most of the meaning.
+        0..=2 => format!("{before}{}{within}{after}", random_token(random)),
+        3 => format!("{before}{}{after}", random_token(random)),
         4 => format!("{before}{after}"),
         5 => {
-            let (from, to) = range(other, chance);
-            format!("{before}{}{after}", part(other, from, to))
+            let (from, to) = random_range(other, random);
+            format!("{before}{}{after}", char_slice(other, from, to))
         }
         6 => {
-            let most = if chance.below(10) == 0 { 200 } else { 4 };
-            let times = 1 + chance.below(most);
-            cut(&format!("{before}{}{after}", within.repeat(times)), LONGEST).to_owned()
+            let most = if random.below(10) == 0 { 200 } else { 4 };
+            let times = 1 + random.below(most);
+            truncate_text(&format!("{before}{}{after}", within.repeat(times)), MAX_TEXT_BYTES).to_owned()
         }
         7 => {
-            let (open, close) = AROUND.get(chance.below(AROUND.len())).copied().unwrap_or_default();
-            let most = if chance.below(10) == 0 { 80 } else { 2 };
-            let times = 1 + chance.below(most);
+            let (open, close) = BRACKETS.get(random.below(BRACKETS.len())).copied().unwrap_or_default();
+            let most = if random.below(10) == 0 { 80 } else { 2 };
+            let times = 1 + random.below(most);
             format!("{before}{}{within}{}{after}", open.repeat(times), close.repeat(times))
         }
         8 => before.to_owned(),
-        9 => flip(text, chance),
+        9 => flip_bit(text, random),
         _ => format!(
             "{text}{}{other}",
-            chance.one_of(&["\n", "; ", " | ", " && ", " ", ""]).unwrap_or_default()
+            random.choose(&["\n", "; ", " | ", " && ", " ", ""]).unwrap_or_default()
         ),
     }
 }
 
-fn piece(chance: &mut Chance) -> &'static str {
-    let pieces = if chance.below(3) == 0 { OTHERS } else { SHELL };
-    chance.one_of(pieces).unwrap_or_default()
+fn random_token(random: &mut RandomChoices) -> &'static str {
+    let pieces = if random.below(3) == 0 { OTHER_TOKENS } else { SHELL_TOKENS };
+    random.choose(pieces).unwrap_or_default()
 }
 
-/// Changes one byte; what is no text any more is mended as everybody mends it.
-fn flip(text: &str, chance: &mut Chance) -> String {
+/// Flips one bit; invalid UTF-8 is replaced.
+fn flip_bit(text: &str, random: &mut RandomChoices) -> String {
     let mut bytes = text.as_bytes().to_vec();
-    let at = chance.below(bytes.len());
+    let at = random.below(bytes.len());
     if let Some(byte) = bytes.get_mut(at) {
-        *byte ^= 1 << chance.below(8);
+        *byte ^= 1 << random.below(8);
     }
     String::from_utf8_lossy(&bytes).into_owned()
 }
 
-/// A random part, more often a short one.
-fn range(text: &str, chance: &mut Chance) -> (usize, usize) {
-    let from = chance.below(text.len() + 1);
-    let most = if chance.below(2) == 0 { 8 } else { text.len() };
-    (from, (from + chance.below(most + 1)).min(text.len()))
+/// A random range, usually a short one.
+fn random_range(text: &str, random: &mut RandomChoices) -> (usize, usize) {
+    let from = random.below(text.len() + 1);
+    let most = if random.below(2) == 0 { 8 } else { text.len() };
+    (from, (from + random.below(most + 1)).min(text.len()))
 }
 
-/// The part between two places, moved to where letters begin.
-fn part(text: &str, from: usize, to: usize) -> &str {
+/// The part between two offsets, moved to character boundaries.
+fn char_slice(text: &str, from: usize, to: usize) -> &str {
     let (from, to) = (text.floor_char_boundary(from), text.floor_char_boundary(to));
     text.get(from..to).unwrap_or_default()
 }
 
-fn cut(text: &str, most: usize) -> &str {
-    part(text, 0, most)
+fn truncate_text(text: &str, most: usize) -> &str {
+    char_slice(text, 0, most)
 }
 
 #[cfg(test)]
@@ -135,11 +136,11 @@ mod tests {
 
     #[test]
     fn a_mutant_differs_and_stays_within_bounds() {
-        let mut chance = Chance::new(1);
+        let mut random = RandomChoices::new(1);
         let mut different = 0;
         for _ in 0..2_000 {
-            let mutant = mutate("echo \"é $x\" | cat", "for x in a; do b; done", &mut chance);
-            assert!(mutant.len() <= LONGEST_REPEATED + LONGEST);
+            let mutant = mutate("echo \"é $x\" | cat", "for x in a; do b; done", &mut random);
+            assert!(mutant.len() <= MAX_REPEATED_BYTES + MAX_TEXT_BYTES);
             different += usize::from(mutant != "echo \"é $x\" | cat");
         }
         assert!(different > 1_500, "{different} of 2000");

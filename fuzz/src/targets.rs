@@ -1,57 +1,83 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! What is given the texts. Each target says what was made of a text, in a few words that are the
-//! same for texts that are the same kind of thing: new words mean that the text is worth keeping.
+//! The fuzz targets. Each returns a short summary of a text that is equal for similar texts: a new summary means that the
+//! text is worth keeping.
 
 use std::collections::BTreeSet;
 use std::sync::LazyLock;
 
 use serde_json::{Value, json};
 use tenterhook_event::{Event, EventId, EventKind, Timestamp, ToolCall};
-use tenterhook_facts::url;
-use tenterhook_policy::{Facts, Layer, RuleSet, SessionState, Source, Surroundings, facts, judge};
+use tenterhook_facts::parse_url;
+use tenterhook_policy::{
+    EvalEnvironment, Facts, RuleSet, RuleSource, SessionState, SourceLayer, facts, judge,
+};
 use tenterhook_when::When;
 
 use crate::seeds;
 
-/// Something that must hold of a text, or else what is wrong.
-pub type Property = fn(&str) -> Result<(), String>;
+/// Checks a property of a text; the error describes the violation.
+pub type PropertyCheck = fn(&str) -> Result<(), String>;
 
-/// One reader of texts.
+/// One parser under test.
 #[derive(Debug, Clone, Copy)]
-pub struct Target {
-    /// Its name, and the directory of its regressions.
+pub struct FuzzTarget {
+    /// Name of the target, and of the directory of its regressions.
     pub name: &'static str,
-    /// What it starts from.
+    /// Seed texts.
     pub seeds: fn() -> Vec<String>,
-    /// How often a text is read, about.
-    pub times: u32,
-    /// Reads a text.
+    /// About how often one run parses the text.
+    pub parse_count: u32,
+    /// Parses a text and returns a summary.
     pub read: fn(&str) -> String,
-    /// What must hold of it; not measured.
-    pub holds: Option<Property>,
+    /// A property to check; its time is not measured.
+    pub holds: Option<PropertyCheck>,
 }
 
-/// All of them.
-pub const TARGETS: &[Target] = &[
-    Target { name: "shell", seeds: shells, times: 1, read: shell, holds: Some(unbroken) },
-    Target { name: "argv", seeds: argvs, times: 1, read: argv, holds: None },
-    Target { name: "args", seeds: seeds::calls, times: 60, read: args, holds: None },
-    Target { name: "code", seeds: codes, times: 9, read: code, holds: None },
-    Target { name: "rules", seeds: || seeds::examples().1, times: 2, read: rules, holds: None },
-    Target { name: "secret", seeds: seeds::secrets, times: 1, read: secrets, holds: Some(apart) },
-    Target { name: "url", seeds: || owned(seeds::ADDRESSES), times: 1, read: address, holds: Some(one_form) },
-    Target { name: "when", seeds: || owned(seeds::CONDITIONS), times: 1, read: when, holds: None },
+/// All fuzz targets.
+pub const TARGETS: &[FuzzTarget] = &[
+    FuzzTarget {
+        name: "shell",
+        seeds: shell_seeds,
+        parse_count: 1,
+        read: run_shell,
+        holds: Some(keeps_commands_in_blocks),
+    },
+    FuzzTarget { name: "argv", seeds: argv_seeds, parse_count: 1, read: run_argv, holds: None },
+    FuzzTarget { name: "args", seeds: seeds::calls, parse_count: 60, read: run_args, holds: None },
+    FuzzTarget { name: "code", seeds: code_seeds, parse_count: 9, read: run_code, holds: None },
+    FuzzTarget { name: "rules", seeds: || seeds::examples().1, parse_count: 2, read: run_rules, holds: None },
+    FuzzTarget {
+        name: "secret",
+        seeds: seeds::secrets,
+        parse_count: 1,
+        read: run_secrets,
+        holds: Some(secrets_do_not_overlap),
+    },
+    FuzzTarget {
+        name: "url",
+        seeds: || to_strings(seeds::ADDRESSES),
+        parse_count: 1,
+        read: run_address,
+        holds: Some(host_is_normalized),
+    },
+    FuzzTarget {
+        name: "when",
+        seeds: || to_strings(seeds::CONDITIONS),
+        parse_count: 1,
+        read: run_when,
+        holds: None,
+    },
 ];
 
 static BASELINE: LazyLock<RuleSet> = LazyLock::new(|| RuleSet::baseline().rules);
 
-/// A program that nothing else here is called.
-const CANARY: &str = "canary7f";
+/// A program name that occurs nowhere else.
+const CANARY_PROGRAM: &str = "canary7f";
 
-// === What is judged ===
+// === Evaluation ===
 
-/// A call of a tool, as an event.
+/// The event of a tool call.
 pub fn event(tool: ToolCall) -> Event {
     let (id, now) = (EventId::from_parts(0, 0), Timestamp::from_unix_ms(0));
     let mut event = Event::new(id, now, "claude-code", EventKind::PreTool, "PreToolUse");
@@ -60,38 +86,38 @@ pub fn event(tool: ToolCall) -> Event {
     event
 }
 
-/// What a call would do.
+/// The facts of an event.
 pub fn facts_of(event: &Event) -> Facts {
-    facts(event, &Surroundings { home: Some("/home/user"), ..Surroundings::default() })
+    facts(event, &EvalEnvironment { home: Some("/home/user"), ..EvalEnvironment::default() })
 }
 
-/// What a shell text would do.
+/// The facts of a shell command.
 pub fn shell_facts(text: &str) -> Facts {
     facts_of(&event(bash(text)))
 }
 
-/// Facts and judgement of one call, by the rules compiled in.
-pub fn judged(tool: ToolCall) -> (Facts, String) {
+/// Facts and findings of one call with the built-in rules.
+pub fn evaluate(tool: ToolCall) -> (Facts, String) {
     let event = event(tool);
     let facts = facts_of(&event);
     let judgement = judge(&event, &facts, &SessionState::default(), &BASELINE);
-    let said: Vec<_> =
+    let findings: Vec<_> =
         judgement.findings.iter().map(|found| format!("{} {}", found.by, found.decision)).collect();
-    (facts, said.join(","))
+    (facts, findings.join(","))
 }
 
 fn bash(text: &str) -> ToolCall {
     ToolCall::new("Bash", json!({ "command": text }))
 }
 
-/// What kind of text it was: how many of each thing, roughly, and what the rules said.
-fn shape(facts: &Facts, said: &str) -> String {
+/// A summary of facts: the approximate number of each kind, and the findings.
+fn summarize(facts: &Facts, findings: &str) -> String {
     let programs: BTreeSet<_> =
         facts.commands.iter().map(|command| command.program.get(..4).unwrap_or("")).take(6).collect();
     let why: BTreeSet<_> = facts.unread.iter().map(|unread| unread.why).collect();
     let size = |count: usize| count.checked_ilog2().map_or(0, |log| log + 1);
     format!(
-        "{said} {why:?} {programs:?} {} {} {} {} {}",
+        "{findings} {why:?} {programs:?} {} {} {} {} {}",
         size(facts.commands.len()),
         size(facts.effects.len()),
         size(facts.urls.len()),
@@ -110,17 +136,17 @@ fn programs(facts: &Facts) -> BTreeSet<&str> {
     facts.commands.iter().map(|command| command.program.as_str()).collect()
 }
 
-// === The readers ===
+// === Parsers ===
 
-fn shell(text: &str) -> String {
-    let (facts, said) = judged(bash(text));
-    shape(&facts, &said)
+fn run_shell(text: &str) -> String {
+    let (facts, findings) = evaluate(bash(text));
+    summarize(&facts, &findings)
 }
 
-/// What is seen in a whole script is seen wherever the script stands, and so is what follows it.
-fn unbroken(text: &str) -> Result<(), String> {
-    // A document without an end swallows what follows, a backslash at the end joins it to the last
-    // word, and the grammar takes a byte order mark at the very start for nothing.
+/// Checks that commands of a complete script are also found inside a block, and commands after it as well.
+fn keeps_commands_in_blocks(text: &str) -> Result<(), String> {
+    // A here-document without an end swallows what follows, a backslash at the end joins it to the last word, and the
+    // grammar ignores a byte order mark at the start.
     let alone = !text.contains("<<") && !text.ends_with('\\') && !text.starts_with('\u{feff}');
     if text.len() > 1024 || !alone || rable::parse(text, false).is_err() {
         return Ok(());
@@ -129,8 +155,8 @@ fn unbroken(text: &str) -> Result<(), String> {
     if facts.unparsed {
         return Ok(());
     }
-    let after = shell_facts(&format!("{text}\n{CANARY} x"));
-    if !after.unparsed && !programs(&after).contains(CANARY) {
+    let after = shell_facts(&format!("{text}\n{CANARY_PROGRAM} x"));
+    if !after.unparsed && !programs(&after).contains(CANARY_PROGRAM) {
         return Err("a command after the script is not seen".to_owned());
     }
     for (open, close) in
@@ -145,14 +171,14 @@ fn unbroken(text: &str) -> Result<(), String> {
     Ok(())
 }
 
-fn argv(text: &str) -> String {
+fn run_argv(text: &str) -> String {
     let words: Vec<_> = text.split('\n').collect();
-    let (facts, said) = judged(ToolCall::new("shell", json!({ "command": words })));
-    shape(&facts, &said)
+    let (facts, findings) = evaluate(ToolCall::new("shell", json!({ "command": words })));
+    summarize(&facts, &findings)
 }
 
-/// The first line names a tool, the rest is its arguments; what is no JSON goes into every role.
-fn args(text: &str) -> String {
+/// The first line is the name of a tool, the rest its arguments; text that is not JSON is used in every role.
+fn run_args(text: &str) -> String {
     let (name, rest) = text.split_once('\n').unwrap_or(("", text));
     let any = || {
         json!({
@@ -164,13 +190,13 @@ fn args(text: &str) -> String {
     let value: Value = serde_json::from_str(rest).unwrap_or_else(|_| any());
     let mut shapes = String::new();
     for name in [name, "Write", "apply_patch", "mcp__a__b", "WebFetch"] {
-        let (facts, said) = judged(ToolCall::new(name, value.clone()));
-        shapes.push_str(&shape(&facts, &said));
+        let (facts, findings) = evaluate(ToolCall::new(name, value.clone()));
+        shapes.push_str(&summarize(&facts, &findings));
     }
     shapes
 }
 
-fn code(text: &str) -> String {
+fn run_code(text: &str) -> String {
     let mut shapes = String::new();
     for (program, option) in [
         ("python3", "-c"),
@@ -181,22 +207,27 @@ fn code(text: &str) -> String {
         ("lua", "-e"),
         ("awk", "--"),
     ] {
-        let (facts, said) = judged(ToolCall::new("shell", json!({ "command": [program, option, text] })));
-        shapes.push_str(&shape(&facts, &said));
+        let (facts, findings) =
+            evaluate(ToolCall::new("shell", json!({ "command": [program, option, text] })));
+        shapes.push_str(&summarize(&facts, &findings));
     }
     let quoted = text.replace('\'', r"'\''");
     for text in [format!("python3 -c '{quoted}'"), format!("python3 - <<'EOF'\n{text}\nEOF\n")] {
-        let (facts, said) = judged(bash(&text));
-        shapes.push_str(&shape(&facts, &said));
+        let (facts, findings) = evaluate(bash(&text));
+        shapes.push_str(&summarize(&facts, &findings));
     }
     shapes
 }
 
-fn rules(text: &str) -> String {
+fn run_rules(text: &str) -> String {
     let mut shapes = String::new();
-    for layer in [Layer::User, Layer::Project] {
-        let loaded =
-            RuleSet::load(&[Source { name: "rules.yaml", text, layer, trusted: layer == Layer::User }]);
+    for layer in [SourceLayer::User, SourceLayer::Project] {
+        let loaded = RuleSet::load(&[RuleSource {
+            name: "rules.yaml",
+            text,
+            layer,
+            trusted: layer == SourceLayer::User,
+        }]);
         let events = [
             event(bash("cd /; sudo rm -rf x > y")),
             event(ToolCall::new("Write", json!({ "file_path": "/etc/x", "content": "x" }))),
@@ -205,77 +236,77 @@ fn rules(text: &str) -> String {
             let found = judge(&event, &facts_of(&event), &SessionState::default(), &loaded.rules).findings;
             shapes.push_str(&format!("{} ", found.len()));
         }
-        let told: BTreeSet<_> = loaded
+        let messages: BTreeSet<_> = loaded
             .problems
             .iter()
             .map(|problem| problem.to_string().split(' ').take(5).collect::<String>())
             .collect();
-        shapes.push_str(&format!("{told:?}"));
+        shapes.push_str(&format!("{messages:?}"));
     }
     shapes
 }
 
-fn secrets(text: &str) -> String {
-    let found = tenterhook_secrets::secrets(text);
+fn run_secrets(text: &str) -> String {
+    let found = tenterhook_secrets::find_secrets(text);
     found.iter().map(|secret| secret.kind).take(4).collect::<Vec<_>>().join(" ")
 }
 
-/// Secrets are parts of the text, in order, and do not overlap.
-fn apart(text: &str) -> Result<(), String> {
+/// Checks that secrets are parts of the text, in order, without overlap.
+fn secrets_do_not_overlap(text: &str) -> Result<(), String> {
     let mut end = 0;
-    for secret in tenterhook_secrets::secrets(text) {
+    for secret in tenterhook_secrets::find_secrets(text) {
         let span = secret.span.clone();
         if span.start < end || span.is_empty() || text.get(span.clone()).is_none() {
-            return Err(format!("{} at {span:?} overlaps or is no part of the text", secret.kind));
+            return Err(format!("{} at {span:?} overlaps another or is outside the text", secret.kind));
         }
         end = span.end;
     }
     Ok(())
 }
 
-fn address(text: &str) -> String {
-    let Some(found) = url(text) else { return String::new() };
+fn run_address(text: &str) -> String {
+    let Some(found) = parse_url(text) else { return String::new() };
     let (port, user) = (found.port.is_some(), found.user.is_some());
     let length = found.host.len().min(8);
     format!("{} {port} {user} {} {} {length}", found.scheme, found.numeric, found.loopback)
 }
 
-/// A host has one form: small letters, no user, no dot at its end.
-fn one_form(text: &str) -> Result<(), String> {
-    let Some(found) = url(text) else { return Ok(()) };
+/// Checks that hosts are normalized: lower case, no user, no trailing dot.
+fn host_is_normalized(text: &str) -> Result<(), String> {
+    let Some(found) = parse_url(text) else { return Ok(()) };
     let other = |c: char| c.is_ascii_uppercase() || c == '@';
     if found.host.contains(other) || found.host.ends_with('.') {
-        return Err(format!("`{}` is no host", found.host));
+        return Err(format!("`{}` is not a normalized host", found.host));
     }
     Ok(())
 }
 
-fn when(text: &str) -> String {
-    let told = match When::compile(text) {
+fn run_when(text: &str) -> String {
+    let messages = match When::compile(text) {
         Err(error) => error.to_string(),
         Ok(when) => match when.holds(&event(bash("ls"))) {
             Ok(holds) => holds.to_string(),
             Err(error) => error.to_string(),
         },
     };
-    told.split(' ').take(4).collect()
+    messages.split(' ').take(4).collect()
 }
 
 // === Seeds ===
 
-fn shells() -> Vec<String> {
+fn shell_seeds() -> Vec<String> {
     let mut texts = seeds::commands();
     texts.extend(seeds::examples().0);
     texts
 }
 
-fn argvs() -> Vec<String> {
-    shells().iter().map(|text| text.replace(' ', "\n")).collect()
+fn argv_seeds() -> Vec<String> {
+    shell_seeds().iter().map(|text| text.replace(' ', "\n")).collect()
 }
 
-/// Code, alone and as the corpus has it: whatever stands in quotes.
-fn codes() -> Vec<String> {
-    let mut texts = owned(seeds::CODE);
+/// Code by itself, and the commands of the corpus that contain code.
+fn code_seeds() -> Vec<String> {
+    let mut texts = to_strings(seeds::CODE);
     let quoted = seeds::commands()
         .into_iter()
         .filter(|text| text.contains(" -c ") || text.contains(" -e ") || text.contains("<<"));
@@ -283,6 +314,6 @@ fn codes() -> Vec<String> {
     texts
 }
 
-fn owned(texts: &[&str]) -> Vec<String> {
+fn to_strings(texts: &[&str]) -> Vec<String> {
     texts.iter().map(|text| (*text).to_owned()).collect()
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! What the fuzzer once found does not go wrong again.
+//! Texts that the fuzzer found must not fail again.
 
 #![expect(clippy::unwrap_used, reason = "it is a test, helpers and all")]
 
@@ -9,11 +9,11 @@ use std::path::{Path, PathBuf};
 use tenterhook_fuzz::check::check;
 use tenterhook_fuzz::targets::TARGETS;
 
-/// Texts that still go wrong, each with the reason. One that does not any more fails the test. Those
-/// about time are not read: they take it.
-const OPEN: &[(&str, &str)] = &[];
+/// Texts that still fail, each with the reason. A listed text that no longer fails fails the test. Slow ones are not
+/// run.
+const KNOWN_FAILURES: &[(&str, &str)] = &[];
 
-fn texts(target: &str) -> Vec<PathBuf> {
+fn regression_files(target: &str) -> Vec<PathBuf> {
     let dir = Path::new(env!("CARGO_MANIFEST_DIR")).join("regressions").join(target);
     let Ok(files) = std::fs::read_dir(dir) else { return Vec::new() };
     let mut paths: Vec<_> = files.map(|file| file.unwrap().path()).collect();
@@ -22,14 +22,14 @@ fn texts(target: &str) -> Vec<PathBuf> {
 }
 
 #[test]
-fn what_was_found_once_stays_mended() {
+fn regressions_do_not_fail_again() {
     let mut wrong = Vec::new();
     let mut read = 0;
     for target in TARGETS {
-        for path in texts(target.name) {
+        for path in regression_files(target.name) {
             let text = std::fs::read_to_string(&path).unwrap();
             let name = format!("{}/{}", target.name, path.file_name().unwrap().display());
-            let open = OPEN.iter().any(|(open, _)| *open == name);
+            let open = KNOWN_FAILURES.iter().any(|(open, _)| *open == name);
             read += 1;
             if open && name.contains("/slow-") {
                 continue;
@@ -41,12 +41,12 @@ fn what_was_found_once_stays_mended() {
             }
         }
     }
-    assert!(read > 0, "the texts were found");
+    assert!(read > 0, "no regression files were found");
     assert_eq!(wrong, Vec::<String>::new());
 }
 
 #[test]
-fn every_target_reads_all_that_it_starts_from() {
+fn every_target_handles_its_seeds() {
     for target in TARGETS {
         let seeds = (target.seeds)();
         assert!(!seeds.is_empty(), "{} has nothing to start from", target.name);

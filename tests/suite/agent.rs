@@ -118,7 +118,7 @@ fn what_a_rule_asks_about_waits_for_a_person_elsewhere() {
     let yes = play(&["approve"]);
     assert!(yes.contains("● yes") && yes.contains("GNU Make"), "{yes}");
     let no = play(&["deny", "--note", "not now"]);
-    assert!(no.contains("● no") && no.contains("said no: not now"), "{no}");
+    assert!(no.contains("● no") && no.contains("Denied by ") && no.contains(": not now"), "{no}");
 }
 
 #[test]
@@ -201,15 +201,15 @@ fn mistakes_are_said_with_what_to_do() {
     ];
     let said: Vec<_> = said.iter().map(|ran| format!("{} {}", ran.exit, ran.stderr)).collect();
     insta::assert_snapshot!(said.join(""), @"
-    2 error: [DIR]/script.yaml: `turns` has no turn
-    hint: docs/guide/agent.md shows what a script looks like
+    2 error: [DIR]/script.yaml: `turns` has no turns
+    hint: see docs/guide/agent.md for the script format
     2 error: `yolo` is no permission mode
     hint: known: default, acceptEdits, plan, bypassPermissions, dontAsk
     2 error: `[DIR]/work/nowhere` is no directory
     2 error: failed to open file `nowhere.json`: No such file or directory (os error 2)
-    2 error: there is no key for anthropic
+    2 error: no API key for anthropic
     hint: set ANTHROPIC_API_KEY, or use --provider scripted:FILE
-    2 error: there is no provider `nobody`
+    2 error: unknown provider `nobody`
     hint: use one of: anthropic, openai, gemini, scripted:FILE
     ");
 }

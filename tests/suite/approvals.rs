@@ -3,6 +3,7 @@
 //! Calls that wait for a person, where the harness cannot ask.
 
 use std::thread;
+use tenterhook_test_support::assert_waited;
 
 use serde_json::{Value, json};
 
@@ -105,7 +106,7 @@ fn same_user_a_guarded_agent_cannot_approve_itself() {
         id
     });
     assert!(is_denied(&reply) && reason(&reply).contains("people make things"), "{reply}");
-    assert!(reason(&reply).contains("said no: not today"), "{reply}");
+    assert!(reason(&reply).contains("Denied by ") && reason(&reply).contains(": not today"), "{reply}");
     let leaf = test.last_change();
     assert_eq!((&leaf["what"], &leaf["links"]), (&json!("deny"), &json!([id])));
 }
@@ -123,16 +124,16 @@ fn nobody_there_is_a_deny_that_says_how_to_approve() {
     let began = std::time::Instant::now();
     let mut reply = String::new();
     std::io::Read::read_to_string(&mut stream, &mut reply).unwrap();
-    assert!(began.elapsed().as_millis() > 900, "it waited: {:?}", began.elapsed());
+    assert_waited(began, std::time::Duration::from_millis(900));
     assert!(reply.contains("TH1 wait\n") && reply.contains("TH1 reply 0 "), "{reply}");
     assert!(
-        reply.contains("Nobody approved this within") && reply.contains("tenterhook approvals list"),
+        reply.contains("No user approved this call within") && reply.contains("tenterhook approvals list"),
         "{reply}"
     );
     let leaf = test.last_change();
     assert_eq!(
         (&leaf["what"], &leaf["detail"]["why"]),
-        (&json!("approval expired"), &json!("nobody answered"))
+        (&json!("approval expired"), &json!("no user answered"))
     );
     assert_eq!(leaf["links"], json!(["01K00000000000000000000000"]));
     drop(guard);
@@ -257,7 +258,7 @@ fn a_daemon_that_ends_denies_what_waits() {
         reply.join().unwrap().1
     });
     assert!(is_denied(&reply), "{reply}");
-    assert_eq!(test.last_change()["detail"]["why"], "the daemon ended");
+    assert_eq!(test.last_change()["detail"]["why"], "the daemon shut down");
 }
 
 #[test]
@@ -289,7 +290,7 @@ fn without_a_daemon_what_would_be_asked_about_is_denied() {
     let payload = codex(&test, "s", "make all").to_string();
     let ran = test.run_with(&["hook", "codex", "pre-tool-use"], payload.as_bytes());
     assert!(is_denied(&ran.json()), "{}", ran.stdout);
-    assert!(reason(&ran.json()).contains("needs a person's approval"), "{}", ran.stdout);
+    assert!(reason(&ran.json()).contains("needs the user's approval"), "{}", ran.stdout);
     let ran = test.run(&["approvals", "list"]);
     assert!(ran.exit == 0 && ran.stdout.contains("no daemon is running"), "{}", ran.stdout);
 }

@@ -6,7 +6,8 @@ use std::io::{Read, Write};
 use std::os::fd::OwnedFd;
 use std::path::Path;
 use std::process::Stdio;
-use std::time::{Duration, Instant};
+use std::time::Instant;
+use tenterhook_test_support::assert_no_hang;
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 
@@ -31,7 +32,7 @@ fn answered_at(shown: &str, test: &TestContext, args: &[&str], answer: &[u8]) ->
 
     let (mut seen, mut said, started) = (Vec::new(), false, Instant::now());
     loop {
-        assert!(started.elapsed() < Duration::from_mins(1), "{}", String::from_utf8_lossy(&seen));
+        assert_no_hang(started, &String::from_utf8_lossy(&seen));
         let mut ready = [PollFd::new(&near, PollFlags::IN)];
         let moment = Timespec { tv_sec: 0, tv_nsec: 100_000_000 };
         if poll(&mut ready, Some(&moment)).unwrap() == 0 {

@@ -79,8 +79,7 @@ fn the_report_says_what_would_have_been_decided() {
     ");
     assert!(!test.home().join("ledger").exists(), "nothing is recorded");
     let page = std::fs::read_to_string(test.path("work/audit.html")).unwrap();
-    for part in ["<h1>What would have been decided</h1>", "<b>35</b> tool calls", "recursive-delete", "week"]
-    {
+    for part in ["<h1>Audit of past sessions</h1>", "<b>35</b> tool calls", "recursive-delete", "week"] {
         assert!(page.contains(part), "{part}: {page}");
     }
     for foreign in ["<script", "<link", "src=", "url("] {
@@ -201,8 +200,8 @@ fn what_cannot_be_read_is_said_and_the_rest_counts() {
     assert_eq!(
         said["unread"],
         json!([
-            {"harness": "claude-code", "why": "no JSON", "count": 2},
-            {"harness": "claude-code", "why": "of an unknown kind `hologram`", "count": 1},
+            {"harness": "claude-code", "why": "invalid JSON", "count": 2},
+            {"harness": "claude-code", "why": "of unknown type `hologram`", "count": 1},
         ])
     );
     let left_out = said["left_out"].as_array().unwrap();
@@ -212,7 +211,7 @@ fn what_cannot_be_read_is_said_and_the_rest_counts() {
         [(Some("claude-code"), Some("it is a link")), (Some("opencode"), Some("file is not a database"))]
     );
     let shown = audit(&test, &[]).stdout;
-    assert!(shown.contains("not read claude-code: 2 parts no JSON\n"), "{shown}");
+    assert!(shown.contains("not read claude-code: 2 parts invalid JSON\n"), "{shown}");
     assert!(shown.contains("link.jsonl`: it is a link\n"), "{shown}");
 }
 

@@ -31,7 +31,7 @@ fn what_is_imported_is_told_apart_from_what_was_decided() {
     assert_eq!(stats["verdicts"], json!({}), "{stats}");
     assert_eq!(test.run(&["ledger", "verify"]).exit, 0);
     let shown = test.run(&["ledger", "query", "--kind", "seen", "--limit", "1"]).stdout;
-    assert!(shown.contains(" copilot      –       bash timeout 15"), "{shown}");
+    assert!(shown.contains(" copilot      –        bash timeout 15"), "{shown}");
     // Replaying decisions leaves out what was none.
     test.write("work/rules.yaml", "version: 1\nrules: []\n");
     assert_eq!(test.run(&["policy", "backtest", "rules.yaml", "--json"]).json()["replayed"], 0);

@@ -107,6 +107,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
     (
         "tenterhook-guard",
         &[
+            "tenterhook-api",
             "tenterhook-baseline",
             "tenterhook-document",
             "tenterhook-engine",
@@ -135,6 +136,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
             "tenterhook-ledger",
             "tenterhook-records",
             "tenterhook-report",
+            "tenterhook-terminal-text",
             "tenterhook-transcript",
         ],
     ),
@@ -285,7 +287,16 @@ const MAY_USE: &[(&str, &[&str])] = &[
         ],
     ),
     ("tenterhook-self-update", &["tenterhook-error", "tenterhook-home"]),
-    ("tenterhook-terminal-text", &["tenterhook-api", "tenterhook-event", "tenterhook-report"]),
+    (
+        "tenterhook-terminal-text",
+        &[
+            "tenterhook-api",
+            "tenterhook-event",
+            "tenterhook-ledger",
+            "tenterhook-records",
+            "tenterhook-report",
+        ],
+    ),
     ("tenterhook-tui", &["tenterhook-event"]),
     (
         "tenterhook",

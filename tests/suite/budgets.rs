@@ -3,7 +3,7 @@
 //! Budgets through a real daemon: agents tell what their models used, are warned, and are stopped.
 
 use serde_json::{Value, json};
-use tenterhook_client::{Client, Fire, Fired};
+use tenterhook_client::{Client, FireResult, FiredEvent};
 
 use crate::context::TestContext;
 use crate::daemon::Served;
@@ -32,16 +32,16 @@ fn served() -> Served {
     Served::in_home(test, &[])
 }
 
-fn told(event: &str, session: &str, payload: &Value) -> Fire {
-    Fire::new(event, payload).session(session).source("my-agent")
+fn told(event: &str, session: &str, payload: &Value) -> FiredEvent {
+    FiredEvent::new(event, payload).session(session).source("my-agent")
 }
 
-async fn start(client: &Client, session: &str) -> Fired {
+async fn start(client: &Client, session: &str) -> FireResult {
     let payload = json!({"prompt": "go", "model": {"name": "mine-1"}, "tools": []});
     client.fire(told("GenerateStart", session, &payload)).await.unwrap()
 }
 
-async fn end(client: &Client, session: &str, model: &str, tokens: u64) -> Fired {
+async fn end(client: &Client, session: &str, model: &str, tokens: u64) -> FireResult {
     let usage = json!({"input_tokens": tokens, "output_tokens": 0, "total_tokens": tokens});
     let response = json!({"text": "hm", "toolCalls": [], "usage": usage, "duration": 1});
     let payload = json!({"prompt": "go", "model": {"name": model}, "response": response});
@@ -101,8 +101,8 @@ fn a_model_without_a_price_is_said_to_have_none() {
     run(async {
         let client = served.program("my-agent/1.0");
         end(&client, "s", "unheard-of", 1200).await;
-        let warning = "this session has cost $0.00 of a budget of $10.00, without 1200 tokens of models whose price \
-                       is not known (rule session-budget)";
+        let warning = "this session has cost $0.00 of a budget of $10.00, not counting 1200 tokens of models without \
+                       a known price (rule session-budget)";
         assert_eq!(start(&client, "s").await.message.as_deref(), Some(warning));
     });
 }
@@ -145,5 +145,5 @@ fn prices_that_cannot_be_read_are_told_with_their_place() {
     let ran = test.run(&["policy", "check"]);
     let said = format!("{}{}", ran.stdout, ran.stderr);
     assert!(said.contains("prices.yaml:3:"), "{said}");
-    assert!(said.contains("this price does not count; the others do"), "{said}");
+    assert!(said.contains("this price is not used; the others are"), "{said}");
 }

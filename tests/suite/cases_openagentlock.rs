@@ -14,7 +14,7 @@ use std::path::Path;
 
 use serde_json::{Value, json};
 use tenterhook_event::{Event, EventId, EventKind, Timestamp, ToolCall};
-use tenterhook_policy_import::{Daemon, openagentlock, openagentlock_under};
+use tenterhook_policy_import::{OpenAgentLockMode, import_openagentlock, import_openagentlock_in_mode};
 
 use crate::context::{Ran, TestContext, repository};
 use crate::person::Guard;
@@ -40,7 +40,7 @@ struct Case {
     stdin: String,
     /// Their policy; `None` for the built-in one.
     policy: Option<String>,
-    daemon: Daemon,
+    daemon: OpenAgentLockMode,
     /// Files of repositories, by their path.
     files: Vec<(String, String)>,
     /// What is said when the call is denied; `None` if it goes on.
@@ -70,9 +70,9 @@ impl Case {
                 .filter(|text| !text.starts_with('@'))
                 .map(ToOwned::to_owned),
             daemon: if line["policy"]["daemon_mode"] == "monitor" {
-                Daemon::Monitor
+                OpenAgentLockMode::Monitor
             } else {
-                Daemon::Firewall
+                OpenAgentLockMode::Firewall
             },
             files: files.map(|(path, content)| (path.clone(), text(content))).collect(),
             denied: (line["expected_exit"] == 2).then(|| reason.unwrap_or_default().to_owned()),
@@ -120,8 +120,8 @@ fn judged(test: &TestContext, policy: Option<&str>, events: &[Event]) -> Vec<Val
 }
 
 /// An imported policy, of which nothing may be missing.
-fn imported(daemon: Daemon, name: &str, text: &str) -> String {
-    let imported = openagentlock_under(daemon, name, text).unwrap();
+fn imported(daemon: OpenAgentLockMode, name: &str, text: &str) -> String {
+    let imported = import_openagentlock_in_mode(daemon, name, text).unwrap();
     assert_eq!(imported.left_out, [], "{text}");
     imported.yaml
 }
@@ -217,7 +217,7 @@ fn answers(hook: impl Fn(&TestContext, &Case, &str) -> Ran) {
         for (path, text) in &case.files {
             let path = here(path).replace(".agentlock.yaml", ".tenterhook.yaml");
             std::fs::create_dir_all(Path::new(&path).parent().unwrap()).unwrap();
-            std::fs::write(&path, openagentlock(".agentlock.yaml", text).unwrap().yaml).unwrap();
+            std::fs::write(&path, import_openagentlock(".agentlock.yaml", text).unwrap().yaml).unwrap();
         }
         let ran = hook(&test, case, &here(&case.stdin));
         let said = if ran.stdout.is_empty() { json!({}) } else { ran.json() };

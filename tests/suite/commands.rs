@@ -55,11 +55,11 @@ fn explain_says_which_rules_matched_and_why_the_others_did_not() {
     assert_eq!(ran.exit, 0);
     for part in [
         "PreToolUse from explain",
-        "deny: it does not happen",
+        "denied: blocked",
         "● recursive-delete",
         "○ remote-code",
         "○ on-stop",
-        "it is for stop, not pre-tool",
+        "registered for stop, not for pre-tool",
     ] {
         assert!(ran.stdout.contains(part), "`{part}` is not in\n{}", ran.stdout);
     }
@@ -75,7 +75,7 @@ fn explain_finds_a_recorded_decision_by_its_id() {
     test.run_with(&["hook", "claude-code", "pre-tool-use"], test.bash("rm -rf /").as_bytes());
     let id = test.ledger()[0]["id"].as_str().unwrap().to_owned();
     let ran = test.run(&["explain", &id]);
-    assert!(ran.stdout.contains("denied: it does not happen"), "{}", ran.stdout);
+    assert!(ran.stdout.contains("denied: blocked"), "{}", ran.stdout);
     let ran = test.run(&["explain", "01ARZ3NDEKTSV4RRFFQ69G5FAV"]);
     assert_eq!(ran.exit, 2);
     assert!(ran.stderr.contains("no decision `01ARZ3NDEKTSV4RRFFQ69G5FAV` in the ledger"), "{}", ran.stderr);

@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 
 use crate::context::TestContext;
 use crate::person::served;
-pub(crate) use crate::person::{PATIENCE, until};
+pub(crate) use crate::person::{HANG_TIMEOUT, until};
 
 pub(crate) struct Served {
     pub(crate) test: TestContext,
@@ -124,15 +124,15 @@ impl Served {
 
     pub(crate) fn connect(&self) -> TcpStream {
         let stream = TcpStream::connect(self.address).unwrap();
-        stream.set_read_timeout(Some(PATIENCE)).unwrap();
-        stream.set_write_timeout(Some(PATIENCE)).unwrap();
+        stream.set_read_timeout(Some(HANG_TIMEOUT)).unwrap();
+        stream.set_write_timeout(Some(HANG_TIMEOUT)).unwrap();
         stream
     }
 
     /// One hook call on the socket, as the shim makes it.
     pub(crate) fn hook(&self, payload: &str) -> String {
         let mut stream = UnixStream::connect(self.socket()).unwrap();
-        stream.set_read_timeout(Some(PATIENCE)).unwrap();
+        stream.set_read_timeout(Some(HANG_TIMEOUT)).unwrap();
         let id = format!("01{:024}", rand(24));
         let head = format!("TH1 hook claude-code PreToolUse {id} 50000 {}\nversion 0.1.0\n\n", payload.len());
         stream.write_all(head.as_bytes()).unwrap();

@@ -2,8 +2,6 @@
 
 //! Files change while agents work: the next event sees the new ones, or the old ones, never half of them.
 
-use std::time::{Duration, Instant};
-
 use serde_json::{Value, json};
 
 use crate::context::TestContext;
@@ -29,7 +27,7 @@ fn a_new_rule_is_in_force_without_a_restart() {
 }
 
 #[test]
-fn links_that_are_turned_and_directories_that_are_moved_are_noticed_at_once() {
+fn links_that_are_turned_and_directories_that_are_moved_are_noticed() {
     let test = TestContext::new();
     let other = RULE.replace("not here", "not there");
     test.write("first/policy.yaml", "version: 1\nrules: []\n");
@@ -44,12 +42,8 @@ fn links_that_are_turned_and_directories_that_are_moved_are_noticed_at_once() {
     std::os::unix::fs::symlink(test.path("rules/policy.yaml"), test.home().join("policy.yaml")).unwrap();
     let served = Served::in_home(test, &[]);
     let says = |what: &str| served.bash("make all").body.contains(what);
-    let soon = |what: &str| {
-        let began = Instant::now();
-        until(what, || says(what).then_some(()));
-        // Without a report of the kernel they would be looked at after ten seconds.
-        assert!(began.elapsed() < Duration::from_secs(8), "{what}: {:?}", began.elapsed());
-    };
+    // That the kernel reports these changes is tested in `crates/daemon/src/file_watch`.
+    let soon = |what: &str| until(what, || says(what).then_some(()));
     assert!(!says("not here"));
     let path = |name: &str| served.test.path(name);
     std::os::unix::fs::symlink(path("second"), path("turned")).unwrap();

@@ -9,7 +9,7 @@ use std::sync::mpsc::{Receiver, channel};
 use serde_json::Value;
 
 use crate::context::TestContext;
-use crate::daemon::{PATIENCE, Served};
+use crate::daemon::{HANG_TIMEOUT, Served};
 
 /// A collector: what was posted where.
 fn collector() -> (String, Receiver<(String, Value)>) {
@@ -39,7 +39,7 @@ fn collector() -> (String, Receiver<(String, Value)>) {
 
 fn hear(heard: &Receiver<(String, Value)>, path: &str) -> Value {
     loop {
-        let (found, body) = heard.recv_timeout(PATIENCE).unwrap();
+        let (found, body) = heard.recv_timeout(HANG_TIMEOUT).unwrap();
         if found == path {
             return body;
         }

@@ -127,3 +127,16 @@ fn rules_and_entries_that_cannot_be_used_are_named() {
     assert!(ill(&answer, "policy")[0].contains("policy.yaml:"), "{answer}");
     assert_eq!(ill(&answer, "spool").len(), 1, "{answer}");
 }
+
+#[test]
+fn an_unreadable_receipt_is_reported() {
+    let test = TestContext::new();
+    std::fs::create_dir(test.path("person/.claude")).unwrap();
+    assert_eq!(test.run(&["install", "claude-code", "--yes"]).exit, 0);
+    assert!(ill(&test.run(&["doctor", "--json"]).json(), "receipts").is_empty());
+    std::fs::write(test.home().join("install/claude-code.json"), "{\"version\": 1, \"harn").unwrap();
+    let ran = test.run(&["doctor", "--json"]);
+    assert_eq!(ran.exit, 1);
+    let found = ill(&ran.json(), "receipts");
+    assert!(found[0].contains("claude-code.json` cannot be read, so its hooks are not checked"), "{found:?}");
+}

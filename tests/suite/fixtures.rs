@@ -6,9 +6,9 @@ use std::collections::BTreeMap;
 
 use serde_json::{Value, json};
 use tenterhook_event::{
-    Decision, EventId, EventKind, Flow, Merge, Modification, Origin, Outcome, Said, Timestamp,
+    Attributed, Decision, EventId, EventKind, Flow, MergeMode, Modification, Origin, Outcome, Timestamp,
 };
-use tenterhook_harness::{Deny, Door, Harness, find};
+use tenterhook_harness::{CallMeta, DenySupport, Harness, find_harness};
 
 use crate::context::repository;
 
@@ -25,12 +25,12 @@ fn captured(harness: &str) -> Vec<(String, Vec<u8>)> {
     files
 }
 
-fn door() -> Door {
-    Door::new(EventId::from_parts(1_700_000_000_000, 7), Timestamp::from_unix_ms(1_700_000_000_000), "")
+fn door() -> CallMeta {
+    CallMeta::new(EventId::from_parts(1_700_000_000_000, 7), Timestamp::from_unix_ms(1_700_000_000_000), "")
 }
 
 fn claude() -> &'static Harness {
-    find("claude-code").unwrap()
+    find_harness("claude-code").unwrap()
 }
 
 #[test]
@@ -116,8 +116,8 @@ fn what_a_payload_says_is_where_the_normal_form_has_it() {
     assert_eq!(event("PreToolUse.mcp__fake__echo.json").tool.unwrap().mcp.unwrap().server, "fake");
 }
 
-fn said<T>(what: T) -> Said<T> {
-    Said { by: Origin::rule("r"), what }
+fn said<T>(what: T) -> Attributed<T> {
+    Attributed { by: Origin::rule("r"), value: what }
 }
 
 /// Every outcome there is: five decisions, going on or stopping, with and without everything else.
@@ -141,7 +141,7 @@ fn outcomes() -> Vec<Outcome> {
                     outcome.tool_input = Some(json!({"command": "ls"}));
                     let value = json!({"command": "ls"});
                     outcome.modifications = vec![
-                        said(Modification::ToolInput { merge: Merge::Replace, value }),
+                        said(Modification::ToolInput { merge: MergeMode::Replace, value }),
                         said(Modification::ToolOutput { value: json!({"stdout": "other"}) }),
                     ];
                 }
@@ -182,7 +182,7 @@ fn every_outcome_at_every_event_is_a_reply_the_client_reads() {
             if outcome.decision == Decision::Deny {
                 let lost = reply.lost.iter().any(|what| what.starts_with("deny"));
                 assert_ne!(prevented, lost, "{at}");
-                assert_eq!(lost, row.deny == Deny::Impossible, "{at}");
+                assert_eq!(lost, row.deny == DenySupport::Impossible, "{at}");
             }
             if outcome.decision <= Decision::Allow && outcome.flow == Flow::Go {
                 assert!(!prevented && reply.exit == 0, "{at}");

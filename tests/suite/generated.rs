@@ -6,7 +6,9 @@ use std::fmt::Write as _;
 
 use serde_json::Value;
 use tenterhook_event::{EventKind, TOOLS, ToolClass};
-use tenterhook_harness::{Ask, Deny, EventRow, HARNESSES, Rewrite, Wiring, kebab};
+use tenterhook_harness::{
+    AskSupport, DenySupport, EventRow, HARNESSES, InstallWiring, RewriteSupport, to_kebab_case,
+};
 use tenterhook_harness_install::HarnessClient as _;
 use tenterhook_harness_install::MachineScope;
 
@@ -97,25 +99,25 @@ fn command_line_reference() {
 /// The shim depends on no other crate: what it knows about harnesses is written into a file of its own.
 #[test]
 fn harness_rows_of_the_shim() {
-    let mut file = "// SPDX-License-Identifier: Apache-2.0 OR MIT\n\n//! What the programs have to know about harnesses. \
+    let mut file = "// SPDX-License-Identifier: Apache-2.0 OR MIT\n\n//! Harness data of the hook programs. \
                     Generated from the table in `crates/harness` by\n//! `make generate`; a test fails when this file is stale.\n"
         .to_owned();
-    let most = tenterhook_harness::MAX_PAYLOAD / (1024 * 1024);
+    let most = tenterhook_harness::MAX_PAYLOAD_BYTES / (1024 * 1024);
     let _ = writeln!(
         file,
-        "\n/// The largest payload, in bytes.\npub const MAX_PAYLOAD: usize = {most} * 1024 * 1024;"
+        "\n/// Largest accepted payload.\npub const MAX_PAYLOAD_BYTES: usize = {most} * 1024 * 1024;"
     );
-    file += "\n/// Harness, and the variable in which it tells its hooks the project's root.\n\
+    file += "\n/// Harness, and the variable that contains the project root.\n\
              pub(crate) const PROJECT_VARIABLES: &[(&str, &str)] = &[\n";
     for harness in HARNESSES {
         if let Some(variable) = harness.project_variable {
             let _ = writeln!(file, "    ({:?}, {variable:?}),", harness.id);
         }
     }
-    file += "];\n\n/// Harness, event and what the harness reads when no rule or hook matches. An empty name stands for every other event.\n\
+    file += "];\n\n/// Harness, event, and the standard output that means \"no match\". An empty name stands for every other event.\n\
              #[rustfmt::skip]\npub(crate) const NEUTRAL_REPLIES: &[(&str, &str, &str)] = &[\n";
     for harness in HARNESSES {
-        let names = harness.events.iter().map(|row| kebab(row.native)).chain([String::new()]);
+        let names = harness.events.iter().map(|row| to_kebab_case(row.native)).chain([String::new()]);
         let replies: Vec<_> = names.map(|name| (harness.neutral(&name).stdout, name)).collect();
         if replies.iter().all(|(reply, _)| reply.is_empty()) {
             continue;
@@ -147,7 +149,7 @@ fn harness_reference() {
         };
         let mut gaps = String::new();
         for gap in harness.version_gaps {
-            let _ = write!(gaps, " A version before {} {}.", gap.fixed_in, gap.says);
+            let _ = write!(gaps, " A version before {} {}.", gap.fixed_in, gap.description);
         }
         let _ = write!(
             page,
@@ -184,7 +186,7 @@ fn seen() -> String {
     let rows: Vec<_> = rows.collect();
     let clients = clients.lines().filter(|line| !line.starts_with('#')).map(|line| {
         let words: Vec<_> = line.split_whitespace().collect();
-        let harness = tenterhook_harness::find(words[0]).unwrap();
+        let harness = tenterhook_harness::find_harness(words[0]).unwrap();
         assert!(harness.proved_on.contains(&words[2]), "{} is not proved on {}", harness.id, words[2]);
         (harness, words[2])
     });
@@ -219,28 +221,28 @@ fn seen() -> String {
 
 fn harness_row(row: &EventRow) -> String {
     let deny = match row.deny {
-        Deny::Prevents => "prevents",
-        Deny::Feedback => "feedback",
-        Deny::Impossible => "–",
+        DenySupport::Prevents => "prevents",
+        DenySupport::Feedback => "feedback",
+        DenySupport::Impossible => "–",
     };
     let ask = match row.ask {
-        Ask::Prompt => "prompt",
-        Ask::Wait => "wait",
-        Ask::Never => "–",
+        AskSupport::Prompt => "prompt",
+        AskSupport::Wait => "wait",
+        AskSupport::Never => "–",
     };
     let rewrite = match row.rewrite {
-        Rewrite::Nothing => "–",
-        Rewrite::ToolInput => "tool input",
-        Rewrite::ToolOutput => "tool output",
-        Rewrite::McpOutput => "tool output (MCP)",
-        Rewrite::ModelRequest => "model request",
-        Rewrite::ModelResponse => "model response",
-        Rewrite::ToolSelection => "tool selection",
+        RewriteSupport::Nothing => "–",
+        RewriteSupport::ToolInput => "tool input",
+        RewriteSupport::ToolOutput => "tool output",
+        RewriteSupport::McpOutput => "tool output (MCP)",
+        RewriteSupport::ModelRequest => "model request",
+        RewriteSupport::ModelResponse => "model response",
+        RewriteSupport::ToolSelection => "tool selection",
     };
     let wired = match row.wiring {
-        Wiring::Guard => "guard".to_owned(),
-        Wiring::Watch => "watch".to_owned(),
-        Wiring::Left(why) => format!("no: {why}"),
+        InstallWiring::Guard => "guard".to_owned(),
+        InstallWiring::Watch => "watch".to_owned(),
+        InstallWiring::Skip(why) => format!("no: {why}"),
     };
     let context = if row.context { "yes" } else { "–" };
     format!("| `{}` | {} | {deny} | {ask} | {rewrite} | {context} | {wired} |", row.native, row.kind)
@@ -250,7 +252,7 @@ fn harness_row(row: &EventRow) -> String {
 fn words_reference() {
     let mut page = format!("{NOTE}\n# Kinds of events\n\n| kind | when |\n|---|---|\n");
     for kind in EventKind::ALL {
-        let _ = writeln!(page, "| `{kind}` | {} |", kind.about());
+        let _ = writeln!(page, "| `{kind}` | {} |", kind.description());
     }
     page += "\n# Tools\n\nA rule about a class serves every harness. MCP tools are known by their form (`mcp__server__tool`, \
              `mcp_server_tool`). Keys are compared without case, `_` and `-`, at any depth of the arguments.\n\n| class | native names | argument keys that are read |\n|---|---|---|\n";

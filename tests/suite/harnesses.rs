@@ -42,7 +42,7 @@ fn what_is_here_is_found_and_its_wiring_is_told() {
     assert_eq!(detected(&test, "cursor")["found"], false);
     let other = detected(&test, "continue");
     assert_eq!((&other["found"], &other["wired"]), (&json!(true), &json!("impossible")));
-    assert!(other["notes"][0].as_str().unwrap().contains("nothing that calls it"), "{other}");
+    assert!(other["notes"][0].as_str().unwrap().contains("never called"), "{other}");
 
     assert_eq!(run(&test, &["install", "gemini", "--yes"]).exit, 0);
     let gemini = detected(&test, "gemini");
@@ -117,7 +117,7 @@ fn without_a_name_and_without_a_person_it_says_what_could_be_named() {
     assert_eq!(ran.exit, 2);
     assert!(ran.stderr.contains("Continue calls no hook"), "{}", ran.stderr);
     let ran = run(&test, &["install", "gemini", "--transport", "http", "--yes"]);
-    assert!(ran.stderr.contains("does not ask over HTTP"), "{}", ran.stderr);
+    assert!(ran.stderr.contains("does not support hooks over HTTP"), "{}", ran.stderr);
 }
 
 #[test]
@@ -226,7 +226,7 @@ fn the_daemon_sees_that_hooks_were_taken_out() {
 fn over_http_the_client_is_told_where_and_with_what() {
     let test = TestContext::new();
     let ran = run(&test, &["install", "claude-code", "--transport", "http", "--yes"]);
-    assert!(ran.stderr.contains("there is no token"), "{}", ran.stderr);
+    assert!(ran.stderr.contains("no token yet"), "{}", ran.stderr);
     let daemon = Served::in_home(test, &[]);
     let ran = run(&daemon.test, &["install", "claude-code", "--transport", "http", "--yes"]);
     assert_eq!(ran.exit, 0, "{}", ran.stderr);
@@ -303,7 +303,7 @@ fn the_guide_of_codex_states_what_the_judge_takes_for_not_covered() {
         assert_eq!(explained["outcome"]["decision"], "ask", "{program}: {explained}");
     }
     let covered = guide_item("codex", "Covered");
-    let codex = tenterhook_harness::find("codex").unwrap();
+    let codex = tenterhook_harness::find_harness("codex").unwrap();
     assert!(covered.contains(&format!("{} events", codex.events.len())), "{covered}");
     assert!(covered.contains(&format!("proved on {}", codex.proved_on.join(", "))), "{covered}");
 }

@@ -141,7 +141,7 @@ fn a_directory_is_taken_without_links_and_without_being_run() {
     said(&test.run(&["hooks", "add", "mine"]), 2, "is no plain file");
     std::fs::remove_file(test.path("work/mine/x")).unwrap();
     test.write("work/mine/hook.yaml", &KIT.replace("on: pre-tool", "on: nothing"));
-    said(&test.run(&["hooks", "add", "mine"]), 2, "`nothing` is no event");
+    said(&test.run(&["hooks", "add", "mine"]), 2, "unknown event `nothing`");
     said(&test.run(&["hooks", "add", "nowhere"]), 2, "there is neither");
     let listed: Value = test.run(&["hooks", "list", "--json"]).json();
     assert_eq!((listed["kits"].as_array().unwrap().len(), &listed["hooks"]), (1, &json!([])));

@@ -31,9 +31,9 @@ fn a_command_is_judged_without_a_home() {
     assert_eq!((ran.exit, ran.stderr.as_str()), (0, ""));
     assert_eq!(
         ran.stdout,
-        "  deny: it does not happen\n  recursive-delete  This would delete a whole directory tree outside the \
-         project, or the project itself.\n  → delete the paths you mean by name, inside the project, or ask the \
-         person to do it\n"
+        "  denied: blocked\n  recursive-delete  This would delete a whole directory tree outside the \
+         project, or the project itself.\n  → delete only the paths you mean, by name, inside the project, or ask the \
+         user to do it\n"
     );
     assert!(std::fs::read_dir(test.home()).unwrap().next().is_none(), "nothing is written");
 }
@@ -86,7 +86,7 @@ fn every_line_gets_its_line() {
     assert_eq!((&lines[0]["id"], &lines[0]["rule"]), (&json!(7), &json!("recursive-delete")));
     assert_eq!(lines[6]["id"], "01ARZ3NDEKTSV4RRFFQ69G5FAV");
     assert_eq!(lines[10], json!({"verdict": "none", "rule": null, "reason": null}));
-    assert!(lines[1]["error"].as_str().unwrap().contains("twice"), "{}", lines[1]);
+    assert!(lines[1]["error"].as_str().unwrap().contains("duplicate key"), "{}", lines[1]);
 }
 
 #[test]

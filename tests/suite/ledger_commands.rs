@@ -50,7 +50,7 @@ fn query_finds_by_everything_a_leaf_is_filed_under() {
 
     let ran = test.run(&["ledger", "query", "--since", "yesterday"]);
     assert_eq!(ran.exit, 2);
-    assert!(ran.stderr.contains("say 15m, 24h, 7d"), "{}", ran.stderr);
+    assert!(ran.stderr.contains("use 15m, 24h, 7d"), "{}", ran.stderr);
 }
 
 #[test]

@@ -11,7 +11,7 @@ use std::time::Duration;
 
 use serde_json::json;
 
-use crate::daemon::{PATIENCE, Served, until};
+use crate::daemon::{HANG_TIMEOUT, Served, until};
 use crate::faults::rounds;
 
 /// What is kept after a burst at most, without the program's own text, in kB.
@@ -71,7 +71,7 @@ fn write_file(socket: &Path, number: usize, begin: &Barrier) -> bool {
     );
     begin.wait();
     let Ok(mut stream) = UnixStream::connect(socket) else { return false };
-    stream.set_read_timeout(Some(PATIENCE)).unwrap();
+    stream.set_read_timeout(Some(HANG_TIMEOUT)).unwrap();
     let mut reply = String::new();
     // A call that comes too late is refused, and that is all right: it took memory as well.
     stream.write_all(request.as_bytes()).is_ok()

@@ -7,6 +7,7 @@
 use std::os::unix::fs::MetadataExt;
 use std::os::unix::process::CommandExt;
 use std::path::PathBuf;
+use tenterhook_test_support::wait_until;
 
 use serde_json::{Value, json};
 
@@ -226,7 +227,7 @@ fn install_names_what_can_still_bypass_the_hooks_and_refuses_what_cannot_hold() 
         let ran = run(&system, &["install", id, "--yes"]);
         assert_eq!(ran.exit, 2, "{}", ran.stderr);
         assert!(ran.stderr.contains("for the whole machine: "), "{}", ran.stderr);
-        assert!(ran.stderr.contains("leave `--system` out"), "{}", ran.stderr);
+        assert!(ran.stderr.contains("omit `--system`"), "{}", ran.stderr);
     }
 }
 
@@ -245,13 +246,10 @@ fn doctor_and_status_notice_that_files_of_the_machine_lost_our_hooks() {
         let (exit, broken) = complaints(&system, title);
         assert!(exit == 1 && broken.contains("no longer as it was wired"), "{title}: {broken}");
     }
-    let seen = std::time::Instant::now();
-    loop {
+    wait_until("status names every client", || {
         let said = run(&system, &["status"]).stdout;
-        if ROWS.iter().all(|row| said.contains(&format!("`tenterhook install {} --system`", row.id))) {
-            break;
-        }
-        assert!(seen.elapsed().as_secs() < 30, "{said}");
-        std::thread::sleep(std::time::Duration::from_millis(300));
-    }
+        ROWS.iter()
+            .all(|row| said.contains(&format!("`tenterhook install {} --system`", row.id)))
+            .then_some(())
+    });
 }

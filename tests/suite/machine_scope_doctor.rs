@@ -79,14 +79,14 @@ fn what_switches_the_machine_s_hooks_off_for_an_account_or_a_project_is_broken()
             "Gemini CLI",
             "ada/.gemini/settings.json",
             r#"{"hooksConfig": {"disabled": ["tenterhook"]}}"#,
-            "names our hooks",
+            "lists Tenterhook's hooks",
         ),
         (
             "gemini",
             "Gemini CLI",
             "work/.gemini/settings.json",
             r#"{"hooksConfig": {"disabled": ["tenterhook"]}}"#,
-            "names our hooks",
+            "lists Tenterhook's hooks",
         ),
         ("qwen", "Qwen Code", "work/.env", "QWEN_CODE_SAFE_MODE=1\n", "`QWEN_CODE_SAFE_MODE` is set"),
         (

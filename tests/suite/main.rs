@@ -61,6 +61,7 @@ mod ledger;
 mod ledger_commands;
 mod ledger_daemon;
 mod ledger_disk;
+mod ledger_retention;
 mod ledger_settings;
 mod ledger_tampered;
 mod links;

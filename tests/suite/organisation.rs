@@ -30,13 +30,13 @@ fn exposed(test: &TestContext, why: &str) {
     assert_eq!(ran.exit, 1, "{}", ran.stdout);
     assert!(ran.stdout.contains("OTHERS CAN CHANGE THIS FILE") && ran.stdout.contains(why), "{}", ran.stdout);
     assert!(
-        ran.stdout.contains("rule `org-allow`: others than the organisation can write this file"),
+        ran.stdout.contains("rule `org-allow`: accounts other than root can write the organisation's policy"),
         "{}",
         ran.stdout
     );
     let denied = explained(test, "docker ps");
     assert_eq!(denied["verdict"], "deny", "what is stricter stands, and is enforced");
-    assert_eq!(denied["reason"], "a rule of the organisation's policy says no (rule org-deny)");
+    assert_eq!(denied["reason"], "a rule of the organisation's policy denies this (rule org-deny)");
     assert_eq!(explained(test, "make x")["verdict"], "none");
     assert_eq!(explained(test, "rm -rf /")["verdict"], "deny", "nothing is set aside");
     let shown = test.run(&["policy", "show"]).stdout;
@@ -111,9 +111,9 @@ rules:
     test.write("work/.tenterhook.yaml", "version: 1\nrules: []\n");
     let expected = [
         "it expired on 2020-01-01",
-        "it allows whatever the tool would do",
-        "it overrides `nothing`, which is no rule in force",
-        "the rule `no-such-rule` is disabled, but there is none",
+        "it allows anything that the tool does",
+        "it overrides `nothing`, but no such rule is active",
+        "the rule `no-such-rule` is disabled, but no such rule is active",
         "nobody has trusted this file",
         "read it, then run `tenterhook policy trust`",
     ];

@@ -128,7 +128,10 @@ fn mistakes_are_reported_with_their_place_and_the_rest_counts() {
     }
     let json = test.run(&["programs", "check", "--json"]).json();
     assert_eq!(json["problems"].as_array().unwrap().len(), 2, "{json}");
-    assert_eq!(json["problems"][0]["hint"], "this program is left out; the others of the file count");
+    assert_eq!(
+        json["problems"][0]["hint"],
+        "this program is skipped; the other programs in the file still apply"
+    );
     let served = Served::in_home(test, &[]);
     let status = served.test.run(&["status"]);
     assert!(status.stdout.contains("programs/tools.yaml is not in force: unknown key"), "{}", status.stdout);

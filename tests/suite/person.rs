@@ -7,14 +7,11 @@ use std::io::{BufRead, BufReader, Read, Write};
 use std::os::unix::net::UnixStream;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
-use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 
 use crate::context::{Ran, TestContext};
-
-/// How long anything may take; the machines of tests are busy.
-pub(crate) const PATIENCE: Duration = Duration::from_mins(2);
+pub(crate) use tenterhook_test_support::{HANG_TIMEOUT, wait_until as until};
 
 const PROGRAM: &str = env!("CARGO_BIN_EXE_tenterhook");
 
@@ -164,7 +161,7 @@ pub(crate) fn ask(socket: &Path, method: &str, path: &str, body: &Value) -> (u16
 
 fn ask_with(socket: &Path, method: &str, path: &str, headers: &str, body: &Value) -> (u16, Value) {
     let mut stream = UnixStream::connect(socket).unwrap();
-    stream.set_read_timeout(Some(PATIENCE)).unwrap();
+    stream.set_read_timeout(Some(HANG_TIMEOUT)).unwrap();
     let body = body.to_string();
     let length = body.len();
     let head = format!(
@@ -176,18 +173,6 @@ fn ask_with(socket: &Path, method: &str, path: &str, headers: &str, body: &Value
     let status = answer.split(' ').nth(1).unwrap_or_else(|| panic!("no answer: {answer:?}")).parse().unwrap();
     let body = answer.split_once("\r\n\r\n").unwrap().1;
     (status, if body.is_empty() { Value::Null } else { serde_json::from_str(body).unwrap_or(json!(body)) })
-}
-
-/// Tries until it is so.
-pub(crate) fn until<T>(what: &str, mut found: impl FnMut() -> Option<T>) -> T {
-    let began = Instant::now();
-    loop {
-        if let Some(found) = found() {
-            return found;
-        }
-        assert!(began.elapsed() < PATIENCE, "in vain: {what}");
-        std::thread::sleep(Duration::from_millis(10));
-    }
 }
 
 /// Both ends of a new terminal.

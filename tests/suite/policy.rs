@@ -133,7 +133,7 @@ fn a_project_s_rules_hold_in_its_directories_and_not_beside_it() {
 fn explain_says_what_matched_and_with_all_what_did_not() {
     let test = TestContext::new();
     let ran = test.run(&["policy", "explain", "--shell", "rm -rf /"]);
-    assert!(ran.stdout.starts_with("  deny: it does not happen\n"), "{}", ran.stdout);
+    assert!(ran.stdout.starts_with("  denied: blocked\n"), "{}", ran.stdout);
     for part in ["● deny  recursive-delete", "baseline rules/destructive.yaml:", "\nFacts\n", "program=rm"]
     {
         assert!(ran.stdout.contains(part), "`{part}` is not in\n{}", ran.stdout);
@@ -167,16 +167,16 @@ fn cases_are_played_and_failures_say_what_happened() {
     let ran = test.run(&["policy", "test", "bad.yaml", "--policy", "p.yaml"]);
     assert_eq!(ran.exit, 1);
     for part in [
-        "✗ make deploy bad.yaml:2\n    expected ask, but it is deny by `no-deploy`\n    expected `nonsense` in the reason, but it is `because of no-deploy`\n",
+        "✗ make deploy bad.yaml:2\n    expected ask, but got deny by `no-deploy`\n    expected `nonsense` in the reason, but it is `because of no-deploy`\n",
         "✗ case bad.yaml:3\n",
-        "give one of `command`, `tool` (with `args`) and `event`",
+        "use exactly one of `command`, `tool` (with `args`) and `event`",
         "3 of 3 cases not as expected",
     ] {
         assert!(ran.stdout.contains(part), "`{part}` is not in\n{}", ran.stdout);
     }
     let xml = test.run(&["policy", "test", "bad.yaml", "good.yaml", "--policy", "p.yaml", "--junit"]).stdout;
     assert!(xml.contains("tests=\"6\" failures=\"3\""), "{xml}");
-    fails(&test.run(&["policy", "test", "p.yaml"]), 2, "there is no list `cases`");
+    fails(&test.run(&["policy", "test", "p.yaml"]), 2, "`cases` is missing or not a list");
 }
 
 #[test]

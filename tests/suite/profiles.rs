@@ -147,13 +147,13 @@ fn what_is_not_known_is_named_with_what_is() {
     let ran = fire(&test, &["--profile", "gemni", "--event", "BeforeTool"], &json!({}));
     assert_eq!(
         (ran.exit, ran.stderr.as_str()),
-        (2, "error: `gemni` is no profile\nhint: known: claude, llxprt, llxprt-2026-08, gemini, a3s\n")
+        (2, "error: unknown profile `gemni`\nhint: known: claude, llxprt, llxprt-2026-08, gemini, a3s\n")
     );
     let ran = fire(&test, &["--profile", "gemini", "--event", "PreToolUse"], &json!({}));
     assert_eq!(ran.exit, 2);
     assert!(
         ran.stderr
-            .starts_with("error: `PreToolUse` is no event of the profile gemini\nhint: known: SessionStart")
+            .starts_with("error: the profile gemini has no event `PreToolUse`\nhint: known: SessionStart")
     );
     let ran =
         fire(&test, &["--profile", "gemini", "--event", "BeforeTool", "--settings", "/no/such"], &json!({}));

@@ -4,14 +4,15 @@
 
 use std::future::Future;
 use std::time::Duration;
+use tenterhook_test_support::assert_no_hang;
 
 use serde_json::{Value, json};
 use tenterhook_client::proto::hook_service_client::HookServiceClient;
 use tenterhook_client::proto::{HookEvent, HookEventKind, HookResponse, RegisterHookRequest};
-use tenterhook_client::{Address, Channel, Client, Error, Fire, Fired};
+use tenterhook_client::{Address, Channel, Client, Error, FireResult, FiredEvent};
 use tokio::sync::mpsc;
 
-use crate::daemon::{PATIENCE, Served};
+use crate::daemon::{HANG_TIMEOUT, Served};
 
 impl Served {
     /// A program that comes through the socket.
@@ -33,16 +34,16 @@ impl Served {
 /// Runs a test's future on threads of its own.
 pub(crate) fn run<T>(test: impl Future<Output = T>) -> T {
     let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build().unwrap();
-    runtime.block_on(async { tokio::time::timeout(PATIENCE, test).await.unwrap() })
+    runtime.block_on(async { tokio::time::timeout(HANG_TIMEOUT, test).await.unwrap() })
 }
 
 /// A shell command that is about to run.
-pub(crate) fn shell(command: &str) -> Fire {
+pub(crate) fn shell(command: &str) -> FiredEvent {
     let payload = json!({"tool": "Bash", "args": {"command": command}, "context": {"workingDirectory": "/"}});
-    Fire::new("PreToolUse", &payload).session("s-1").source("my-agent")
+    FiredEvent::new("PreToolUse", &payload).session("s-1").source("my-agent")
 }
 
-pub(crate) async fn fire(client: &Client, command: &str) -> Fired {
+pub(crate) async fn fire(client: &Client, command: &str) -> FireResult {
     client.fire(shell(command)).await.unwrap()
 }
 
@@ -50,7 +51,7 @@ pub(crate) async fn fire(client: &Client, command: &str) -> Fired {
 pub(crate) async fn until(what: &str, mut holds: impl AsyncFnMut() -> bool) {
     let began = std::time::Instant::now();
     while !holds().await {
-        assert!(began.elapsed() < PATIENCE, "in vain: {what}");
+        assert_no_hang(began, what);
         tokio::time::sleep(Duration::from_millis(10)).await;
     }
 }

@@ -10,7 +10,7 @@ use futures_util::StreamExt;
 use serde_json::{Value, json};
 use tenterhook_client::events::ToolArgs;
 use tenterhook_client::proto::ErrorCode;
-use tenterhook_client::{Client, Fire, Hook, NewSession, Response, Step};
+use tenterhook_client::{Client, FiredEvent, GenerateStep, Hook, HookResponse, NewSession};
 use tenterhook_model_server::{ModelServer, Script, Turn};
 
 use crate::context::TestContext;
@@ -62,13 +62,13 @@ turns:
         let mut turn = client.generate_stream(&session, "Go").await.unwrap();
         while let Some(step) = turn.next().await {
             steps.push(match step.unwrap() {
-                Step::Text(text) => format!("text {text}"),
-                Step::Draft(text) => format!("draft {text}"),
-                Step::ToolCall(call) => format!("call {}", call.name),
-                Step::ToolResult { denied, result, .. } => {
+                GenerateStep::Text(text) => format!("text {text}"),
+                GenerateStep::Draft(text) => format!("draft {text}"),
+                GenerateStep::ToolCall(call) => format!("call {}", call.name),
+                GenerateStep::ToolResult { denied, result, .. } => {
                     format!("result denied={denied} success={}", result.success)
                 }
-                Step::Done(response) => {
+                GenerateStep::Done(response) => {
                     assert!(response.usage.total_tokens > 0);
                     format!("done {}", response.text)
                 }
@@ -134,12 +134,12 @@ fn turn_with_one_command(command: &str, hooks: impl IntoIterator<Item = Hook>) -
 // seed: 003-064
 #[test]
 fn a_blocked_tool_does_not_run_and_the_model_reads_an_error_with_the_reason() {
-    let block = Hook::on("PreToolUse").tool("Bash").run(|_| async { Response::block("no clocks here") });
+    let block = Hook::on("PreToolUse").tool("Bash").run(|_| async { HookResponse::block("no clocks here") });
     let after = Arc::new(AtomicUsize::new(0));
     let count = Arc::clone(&after);
     let watch = Hook::on("PostToolUse").run(move |_| {
         count.fetch_add(1, Ordering::Relaxed);
-        async { Response::proceed() }
+        async { HookResponse::proceed() }
     });
     let (served, model) = turn_with_one_command("date > ran.txt", [block, watch]);
     assert!(!served.test.path("work").join("ran.txt").exists());
@@ -159,13 +159,13 @@ fn a_blocked_tool_does_not_run_and_the_model_reads_an_error_with_the_reason() {
 fn the_agent_runs_the_arguments_that_a_hook_changed_and_reports_those() {
     let change = Hook::on("PreToolUse").tool("Bash").run(|event| async move {
         let command = event.arg("command").unwrap_or_default().replace("asked", "changed");
-        Response::modified(json!({"args": {"command": command}}))
+        HookResponse::modified(json!({"args": {"command": command}}))
     });
     let reported = Arc::new(std::sync::Mutex::new(Vec::new()));
     let heard = Arc::clone(&reported);
     let watch = Hook::on("PostToolUse").tool("Bash").run(move |event| {
         heard.lock().unwrap().push(event.arg("command").unwrap_or_default().to_owned());
-        async { Response::proceed() }
+        async { HookResponse::proceed() }
     });
     let (served, model) = turn_with_one_command("echo asked | tee out.txt", [change, watch]);
     assert_eq!(std::fs::read_to_string(served.test.path("work/out.txt")).unwrap(), "changed\n");
@@ -186,10 +186,10 @@ fn a_tool_from_outside_is_judged_like_any_other() {
         let error = client.execute_tool(&session, "Bash", &bash("rm -rf /")).await.unwrap_err();
         assert_eq!(code(&error), ErrorCode::ErrorBlocked, "{error}");
 
-        let guard = |event: tenterhook_client::Event| async move {
+        let guard = |event: tenterhook_client::HookEvent| async move {
             match event.arg("command") {
-                Some("date") => Response::block("no clocks"),
-                _ => Response::modified(json!({"args": {"command": "echo changed"}})),
+                Some("date") => HookResponse::block("no clocks"),
+                _ => HookResponse::modified(json!({"args": {"command": "echo changed"}})),
             }
         };
         client.register(Hook::on("PreToolUse").tool("Bash").run(guard)).await.unwrap();
@@ -214,7 +214,7 @@ fn a_hook_is_not_asked_about_what_it_does_itself_and_others_are() {
                 count.fetch_add(1, Ordering::Relaxed);
                 let file = event.arg("file_path").unwrap_or("nothing").to_owned();
                 agent.execute_tool(&event.session_id, "Bash", &bash(&format!("touch {file}.done"))).await?;
-                Ok::<_, tenterhook_client::Error>(Response::proceed())
+                Ok::<_, tenterhook_client::Error>(HookResponse::proceed())
             }
         });
         client.register(format).await.unwrap();
@@ -225,7 +225,7 @@ fn a_hook_is_not_asked_about_what_it_does_itself_and_others_are() {
             async move {
                 count.fetch_add(1, Ordering::Relaxed);
                 agent.execute_tool(&event.session_id, "Bash", &bash("touch other")).await?;
-                Ok::<_, tenterhook_client::Error>(Response::proceed())
+                Ok::<_, tenterhook_client::Error>(HookResponse::proceed())
             }
         });
         client.register(other).await.unwrap();
@@ -243,7 +243,7 @@ fn a_hook_is_not_asked_about_what_it_does_itself_and_others_are() {
         .iter()
         .filter(|leaf| leaf["harness_session_id"] == *session)
         .flat_map(|leaf| leaf["trace"].as_array().cloned().unwrap_or_default())
-        .filter(|step| step["note"] == "it made this call itself")
+        .filter(|step| step["note"] == "the hook made this call itself")
         .map(|step| step["by"].as_str().unwrap_or_default().to_owned())
         .collect();
     // What the second hook did is on record before what it was asked about.
@@ -258,7 +258,7 @@ fn whoever_hangs_up_ends_the_turn_and_nothing_of_it_is_left() {
         let client = served.program("mine");
         let session = client.create_session(scripted(&served, script)).await.unwrap();
         let mut turn = client.generate_stream(&session, "Go").await.unwrap();
-        while !matches!(turn.next().await, Some(Ok(Step::ToolCall(_)))) {}
+        while !matches!(turn.next().await, Some(Ok(GenerateStep::ToolCall(_)))) {}
         let file = served.test.path("work").join("pid");
         until("it runs", async || std::fs::read_to_string(&file).is_ok_and(|pid| pid.ends_with('\n'))).await;
         let busy = client.generate(&session, "And?").await.unwrap_err();
@@ -293,10 +293,10 @@ fn a_tool_that_failed_is_tried_again_by_whoever_fired_it() {
     let served = Served::new();
     run(async {
         let client = served.program("mine");
-        let again = |_| async { Response::retry_after(Duration::from_millis(40)) };
+        let again = |_| async { HookResponse::retry_after(Duration::from_millis(40)) };
         client.register(Hook::on("ToolError").id("again").run(again)).await.unwrap();
         let payload = json!({"tool": "Bash", "args": {"command": "ls"}, "error": "boom", "attempt": 1});
-        let fired = client.fire(Fire::new("ToolError", &payload).session("s")).await.unwrap();
+        let fired = client.fire(FiredEvent::new("ToolError", &payload).session("s")).await.unwrap();
         assert_eq!((fired.blocked, fired.retry), (false, Some(Duration::from_millis(40))));
 
         // The daemon's own agent does try again.
@@ -304,9 +304,9 @@ fn a_tool_that_failed_is_tried_again_by_whoever_fired_it() {
         let once = "test -e there || { touch there; exit 1; }";
         assert!(client.execute_tool(&session, "Bash", &bash(once)).await.unwrap().success);
 
-        let no = |_| async { Response::block("no") };
+        let no = |_| async { HookResponse::block("no") };
         client.register(Hook::on("ToolError").id("no").run(no)).await.unwrap();
-        let fired = client.fire(Fire::new("ToolError", &payload).session("s")).await.unwrap();
+        let fired = client.fire(FiredEvent::new("ToolError", &payload).session("s")).await.unwrap();
         assert_eq!((fired.blocked, fired.retry), (true, None), "a block wins over a retry");
     });
 }

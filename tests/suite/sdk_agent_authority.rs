@@ -4,7 +4,7 @@
 
 use serde_json::json;
 use tenterhook_client::proto::ErrorCode;
-use tenterhook_client::{Address, Client, Hook, NewSession, Response};
+use tenterhook_client::{Address, Client, Hook, HookResponse, NewSession};
 
 use crate::daemon::Served;
 use crate::sdk::{code, fire, run, until};
@@ -36,13 +36,13 @@ fn same_user_only_the_client_that_created_a_session_gives_it_work() {
     });
     assert!(!served.test.path("work/stolen").exists());
     insta::assert_snapshot!(errors.join("\n"), @"
-    the session `<session>` is another program's (only the client that created it gives it work; create one of your own)
-    the session `<session>` is another program's (only the client that created it gives it work; create one of your own)
-    the session `<session>` is another program's (only the client that created it gives it work; create one of your own)
+    the session `<session>` belongs to another program (a session can be used only by the client that created it; create another one)
+    the session `<session>` belongs to another program (a session can be used only by the client that created it; create another one)
+    the session `<session>` belongs to another program (a session can be used only by the client that created it; create another one)
     the session `<ended>` has ended (create another)
     the session `<ended>` has ended (create another)
     the session `s-1` is run by my-agent, not by this daemon (run the command in your own program, or create a session here with CreateSession)
-    there is no session `nobody's` (CreateSession makes one)
+    unknown session `nobody's` (create one with CreateSession)
     ");
 }
 
@@ -67,7 +67,7 @@ fn same_user_a_guarded_agent_gets_no_session_not_even_with_the_right_id() {
         ] {
             let error = refused.unwrap_err();
             assert_eq!(code(&error), ErrorCode::ErrorRefused);
-            assert!(error.to_string().contains("an agent that is guarded here"), "{error}");
+            assert!(error.to_string().contains("guarded agents may not"), "{error}");
         }
     });
     assert!(!served.test.path("work/stolen").exists());
@@ -119,7 +119,10 @@ fn same_user_in_the_default_mode_a_person_says_yes_and_no_hook_of_a_program_can(
     let served = Served::new();
     run(async {
         let client = served.program("mine");
-        client.register(Hook::on("PermissionRequest").run(|_| async { Response::proceed() })).await.unwrap();
+        client
+            .register(Hook::on("PermissionRequest").run(|_| async { HookResponse::proceed() }))
+            .await
+            .unwrap();
         let session = client.create_session(NewSession::in_dir(served.test.path("work"))).await.unwrap();
         for (answer, fine) in [("approve", true), ("deny", false)] {
             let (asks, at) = (client.clone(), session.clone());
@@ -176,15 +179,15 @@ fn same_user_what_cannot_be_had_is_said_with_what_to_do() {
     });
     assert!(!errors.join("\n").contains("secret") && !served.log().contains("secret"));
     insta::assert_snapshot!(errors.join("\n"), @"
-    `work` is no directory (`working_directory` is an absolute path of one that is there)
-    `/nowhere/at/all` is no directory (`working_directory` is an absolute path of one that is there)
-    there is no permission mode `yolo` (known: default, acceptEdits, plan, bypassPermissions, dontAsk)
-    there is no tool `Fly` (known: Bash, Read, Write, Edit, Glob, Grep, TodoWrite, Task)
+    `work` is not an absolute path of a directory (set `working_directory` to an existing directory)
+    `/nowhere/at/all` is not an absolute path of a directory (set `working_directory` to an existing directory)
+    unknown permission mode `yolo` (known: default, acceptEdits, plan, bypassPermissions, dontAsk)
+    unknown tool `Fly` (known: Bash, Read, Write, Edit, Glob, Grep, TodoWrite, Task)
     the daemon has no key for anthropic (start it with ANTHROPIC_API_KEY in its environment)
-    `model` is no ModelConfig, from column 9 (it has `provider`, `name`, `baseUrl`, `script`, `temperature` and `maxTokens`; keys are the daemon's own)
-    the script cannot be read: no such file (name a file of yours)
-    the model did not answer: this session has no model, only tools (create it with a `model`)
-    16 of your sessions are there, and 16 in all (end one: there may be 16 of one program, 32 of one process, and 64 in all)
+    `model` is not a valid ModelConfig (column 9) (its fields are `provider`, `name`, `baseUrl`, `script`, `temperature` and `maxTokens`; API keys come from the daemon's environment)
+    the script cannot be read: no such file (name a readable file)
+    no reply from the model: this session has no model, only tools (create it with a `model`)
+    too many sessions: 16 of this program, 16 in all (end a session; the limits are 16 per program, 32 per process and 64 in all)
     ");
 }
 
@@ -200,5 +203,5 @@ fn system_a_daemon_of_the_whole_machine_runs_no_tools_for_anybody() {
         client.create_session(NewSession::in_dir("/")).await.unwrap_err()
     });
     assert_eq!(code(&error), ErrorCode::ErrorRefused);
-    insta::assert_snapshot!(error.to_string(), @"this daemon serves the whole machine, and tools would run under its account (start a daemon of your own for your agent, or run `tenterhook agent run`)");
+    insta::assert_snapshot!(error.to_string(), @"this daemon serves the whole machine; tools would run under its account (start a daemon under your own account, or run `tenterhook agent run`)");
 }

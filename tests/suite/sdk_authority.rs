@@ -4,7 +4,7 @@
 
 use serde_json::json;
 use tenterhook_client::proto::ErrorCode;
-use tenterhook_client::{AuditLevel, Error, Hook, Response};
+use tenterhook_client::{AuditLevel, Error, Hook, HookResponse};
 
 use crate::daemon::Served;
 use crate::sdk::{code, fire, run};
@@ -16,7 +16,7 @@ fn same_user_a_guarded_agent_brings_no_hook_takes_none_back_and_lowers_no_level(
         let id = "0123456789abcdef0123456789abcdef";
         let address = || tenterhook_client::Address::Unix(served.socket());
         let client = tenterhook_client::Client::builder(address()).id(id).build().unwrap();
-        let hook = || Hook::on("PreToolUse").id("guard").run(|_| async { Response::block("guarded") });
+        let hook = || Hook::on("PreToolUse").id("guard").run(|_| async { HookResponse::block("guarded") });
         client.register(hook()).await.unwrap();
         // The test calls a hook as a harness does: from here on it is an agent that is guarded.
         let payload = served.test.bash("ls");
@@ -30,7 +30,7 @@ fn same_user_a_guarded_agent_brings_no_hook_takes_none_back_and_lowers_no_level(
             client.set_audit_level(AuditLevel::Off, Some("123456".into())).await.unwrap_err(),
         ] {
             assert_eq!(code(&error), ErrorCode::ErrorRefused);
-            assert!(error.to_string().contains("an agent that is guarded here"), "{error}");
+            assert!(error.to_string().contains("guarded"), "{error}");
         }
         // Not even with the right id does it get to answer in the program's stead.
         let error = thief.ready().await.unwrap_err();
@@ -51,7 +51,7 @@ fn same_user_what_an_agent_with_hooks_of_its_own_starts_is_guarded_and_it_is_not
     let served = Served::new();
     run(async {
         let client = served.program("my-agent");
-        let id = client.register_hook("PreToolUse", |_| async { Response::proceed() }).await.unwrap();
+        let id = client.register_hook("PreToolUse", |_| async { HookResponse::proceed() }).await.unwrap();
         fire(&client, "ls").await;
         client.register(Hook::on("Stop").id("second")).await.unwrap();
         client.unregister_hook(&id).await.unwrap();

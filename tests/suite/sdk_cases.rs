@@ -6,7 +6,7 @@
 use std::time::Duration;
 
 use serde_json::{Value, json};
-use tenterhook_client::{Event, FailBehavior, Fire, Hook, Response};
+use tenterhook_client::{FailBehavior, FiredEvent, Hook, HookEvent, HookResponse};
 
 use crate::context::repository;
 use crate::daemon::Served;
@@ -18,7 +18,7 @@ fn case(id: &str) -> Value {
     cases.find(|case| case["id"] == id).unwrap_or_else(|| panic!("there is no case `{id}`"))
 }
 
-fn event(case: &Value) -> Fire {
+fn event(case: &Value) -> FiredEvent {
     let input = &case["input"];
     let payload = if input["payload"].is_object() { &input["payload"] } else { input };
     let name = match case["event"].as_str().unwrap() {
@@ -34,7 +34,7 @@ fn event(case: &Value) -> Fire {
     if payload["result"].is_object() {
         own["result"] = payload["result"].clone();
     }
-    Fire::new(name, &own)
+    FiredEvent::new(name, &own)
 }
 
 /// What one output of a case makes a hook do.
@@ -47,7 +47,7 @@ fn hook(case: &Value, output: &Value) -> Hook {
     let output = output.clone();
     let priority = output["priority"].as_i64().unwrap_or(0);
     let hook = Hook::on(event).priority(i32::try_from(priority).unwrap()).timeout(Duration::from_secs(2));
-    hook.run(move |_: Event| {
+    hook.run(move |_: HookEvent| {
         let output = output.clone();
         async move {
             if output["timed_out"] == true {
@@ -58,21 +58,21 @@ fn hook(case: &Value, output: &Value) -> Hook {
             }
             let reason = output["reason"].as_str().unwrap_or_default();
             Ok(match output["action"].as_str().unwrap() {
-                "block" => Response::block(reason),
-                "skip" => Response::skip(),
+                "block" => HookResponse::block(reason),
+                "skip" => HookResponse::skip(),
                 "retry" => match output["delay"].as_u64() {
-                    Some(ms) => Response::retry_after(Duration::from_millis(ms)),
-                    None => Response::retry(),
+                    Some(ms) => HookResponse::retry_after(Duration::from_millis(ms)),
+                    None => HookResponse::retry(),
                 },
-                _ if output["modified"].is_object() => Response::modified(output["modified"].clone()),
-                _ => Response::proceed(),
+                _ if output["modified"].is_object() => HookResponse::modified(output["modified"].clone()),
+                _ => HookResponse::proceed(),
             })
         }
     })
 }
 
 /// The outcome of a case, and what became of each hook.
-fn outcome(id: &str, change: impl Fn(Hook) -> Hook) -> (tenterhook_client::Fired, Vec<String>) {
+fn outcome(id: &str, change: impl Fn(Hook) -> Hook) -> (tenterhook_client::FireResult, Vec<String>) {
     let (case, served) = (case(id), Served::new());
     run(async {
         let client = served.program("case");
@@ -90,7 +90,7 @@ fn outcome(id: &str, change: impl Fn(Hook) -> Hook) -> (tenterhook_client::Fired
 }
 
 /// Why hooks object; what rules think of the same command is another matter.
-fn by_hooks(fired: &tenterhook_client::Fired) -> Vec<String> {
+fn by_hooks(fired: &tenterhook_client::FireResult) -> Vec<String> {
     let reasons = fired.outcome["reasons"].as_array().cloned().unwrap_or_default();
     let by_hooks = reasons.iter().filter(|said| said["by"].as_str().unwrap().starts_with("hook:"));
     by_hooks.map(|said| said["said"].as_str().unwrap().to_owned()).collect()
@@ -133,7 +133,7 @@ fn a3s_011_a_path_pattern_fits_at_any_depth() {
         let hook = Hook::on("PreToolUse")
             .tool(matcher["tool"].as_str().unwrap())
             .path(matcher["pathPattern"].as_str().unwrap());
-        client.register(hook.run(|_| async { Response::block("fires") })).await.unwrap();
+        client.register(hook.run(|_| async { HookResponse::block("fires") })).await.unwrap();
         assert_eq!(client.fire(event(&case)).await.unwrap().reason.as_deref(), Some("fires"));
     });
 }
@@ -174,9 +174,9 @@ fn a3s_001_003_005_108_and_110_block_modify_and_retry() {
         case("a3s-003-continue-modified")["expect"]["effective_args"]
     );
     let (fired, _) = outcome("a3s-005-retry", as_said);
-    assert!(fired.reason.unwrap().contains("tried again in 500 ms"), "bounded");
+    assert!(fired.reason.unwrap().contains("try again in 500 ms"), "bounded");
     let (fired, _) = outcome("a3s-108-retry-default-delay", as_said);
-    assert!(fired.reason.unwrap().contains("tried again in 1000 ms"), "bounded");
+    assert!(fired.reason.unwrap().contains("try again in 1000 ms"), "bounded");
     // The original loses the rewrite; here it applies.
     let (fired, _) = outcome("a3s-110-pretool-modified-not-applied", as_said);
     assert_eq!(fired.modified.unwrap()["args"]["command"], "safe");
@@ -191,6 +191,6 @@ fn a3s_112_a_pattern_that_cannot_be_read_is_refused_not_guessed_at() {
         let client = served.program("case");
         let error =
             client.register(Hook::on("PreToolUse").command(pattern.as_str().unwrap())).await.unwrap_err();
-        assert!(error.to_string().contains("cannot be read as a regular expression"), "{error}");
+        assert!(error.to_string().contains("invalid regular expression"), "{error}");
     });
 }

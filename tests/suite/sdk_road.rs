@@ -9,7 +9,7 @@ use std::time::Duration;
 use futures_util::StreamExt;
 use serde_json::{Value, json};
 use tenterhook_client::proto::ErrorCode;
-use tenterhook_client::{AuditLevel, Error, Event, Fire, Hook, Response};
+use tenterhook_client::{AuditLevel, Error, FiredEvent, Hook, HookEvent, HookResponse};
 
 use crate::daemon::Served;
 use crate::sdk::{code, fire, run, until};
@@ -25,10 +25,10 @@ fn a_program_s_hook_guards_every_agent_and_is_on_record() {
     run(async {
         let client = served.program("my-guard/1.0");
         let id = client
-            .register_hook("PreToolUse", |event: Event| async move {
+            .register_hook("PreToolUse", |event: HookEvent| async move {
                 match event.arg("command") {
-                    Some(command) if command.contains("mkfs.") => Response::block("no new file systems"),
-                    _ => Response::proceed(),
+                    Some(command) if command.contains("mkfs.") => HookResponse::block("no new file systems"),
+                    _ => HookResponse::proceed(),
                 }
             })
             .await
@@ -69,10 +69,10 @@ fn what_a_hook_changes_is_what_is_judged_and_later_hooks_write_last() {
     run(async {
         let client = served.program("p");
         let adds = |key: &'static str, value: Value| {
-            move |event: Event| {
+            move |event: HookEvent| {
                 let mut args = event.payload["args"].clone();
                 args[key] = value.clone();
-                async move { Response::modified(json!({"args": args})) }
+                async move { HookResponse::modified(json!({"args": args})) }
             }
         };
         client
@@ -109,11 +109,15 @@ fn retry_is_asked_again_and_skip_passes_over_later_hooks_but_no_rule() {
         let client = served.program("p");
         let asked = Arc::new(AtomicU32::new(0));
         let counting = Arc::clone(&asked);
-        let busy = Hook::on("PreToolUse").id("busy").run(move |event: Event| {
+        let busy = Hook::on("PreToolUse").id("busy").run(move |event: HookEvent| {
             let times = counting.fetch_add(1, Ordering::SeqCst) + 1;
             async move {
                 assert_eq!(event.attempt, i32::try_from(times).unwrap());
-                if times < 3 { Response::retry_after(Duration::from_millis(20)) } else { Response::proceed() }
+                if times < 3 {
+                    HookResponse::retry_after(Duration::from_millis(20))
+                } else {
+                    HookResponse::proceed()
+                }
             }
         });
         client.register(busy).await.unwrap();
@@ -121,19 +125,19 @@ fn retry_is_asked_again_and_skip_passes_over_later_hooks_but_no_rule() {
         assert_eq!(asked.load(Ordering::SeqCst), 3);
         client.unregister_hook("busy").await.unwrap();
 
-        let skip = |event: Event| async move {
-            if event.arg("command") == Some("ls") { Response::skip() } else { Response::proceed() }
+        let skip = |event: HookEvent| async move {
+            if event.arg("command") == Some("ls") { HookResponse::skip() } else { HookResponse::proceed() }
         };
         client.register(Hook::on("PreToolUse").priority(1).run(skip)).await.unwrap();
         client
-            .register(Hook::on("PreToolUse").priority(2).run(|_| async { Response::block("late") }))
+            .register(Hook::on("PreToolUse").priority(2).run(|_| async { HookResponse::block("late") }))
             .await
             .unwrap();
         assert!(!fire(&client, "ls").await.blocked);
         assert_eq!(fire(&client, "pwd").await.reason.as_deref(), Some("late"));
-        let rule = |event: Event| async move {
+        let rule = |event: HookEvent| async move {
             let _ = event;
-            Response::skip()
+            HookResponse::skip()
         };
         client.register(Hook::on("PreToolUse").priority(0).run(rule)).await.unwrap();
         assert!(fire(&client, "sudo rm -rf /").await.blocked, "a rule is never skipped");
@@ -147,12 +151,16 @@ fn matchers_choose_and_one_that_cannot_be_read_is_refused() {
     run(async {
         let client = served.program("p");
         let env =
-            Hook::on("PreToolUse").tool("Write").path("*.env").run(|_| async { Response::block("env") });
+            Hook::on("PreToolUse").tool("Write").path("*.env").run(|_| async { HookResponse::block("env") });
         client.register(env).await.unwrap();
-        let push = Hook::on("PreToolUse").command("^git\\s+push").run(|_| async { Response::block("push") });
+        let push =
+            Hook::on("PreToolUse").command("^git\\s+push").run(|_| async { HookResponse::block("push") });
         client.register(push).await.unwrap();
         let write = |path: &str| {
-            Fire::new("PreToolUse", &json!({"tool": "Write", "args": {"file_path": path, "content": "x"}}))
+            FiredEvent::new(
+                "PreToolUse",
+                &json!({"tool": "Write", "args": {"file_path": path, "content": "x"}}),
+            )
         };
         for (event, expected) in [
             (write("/w/a/b/.env"), Some("env")),
@@ -250,14 +258,15 @@ fn every_event_of_the_design_reaches_its_hook_with_what_it_carries() {
         let (send, mut seen) = tokio::sync::mpsc::unbounded_channel();
         for (name, _) in &events {
             let send = send.clone();
-            let hook = Hook::on(*name).run(move |event: Event| {
+            let hook = Hook::on(*name).run(move |event: HookEvent| {
                 send.send(event).unwrap();
-                async { Response::proceed() }
+                async { HookResponse::proceed() }
             });
             client.register(hook).await.unwrap();
         }
         for (name, payload) in &events {
-            let fired = client.fire(Fire::new(*name, payload).session("s").source("my-agent")).await.unwrap();
+            let fired =
+                client.fire(FiredEvent::new(*name, payload).session("s").source("my-agent")).await.unwrap();
             let mut event = seen.recv().await.unwrap();
             if *name == "ToolError" {
                 let mut result = seen.recv().await.unwrap();
@@ -282,7 +291,7 @@ fn every_event_of_the_design_reaches_its_hook_with_what_it_carries() {
         for (name, payload) in
             [("PreToolUse", json!({})), ("Nothing", json!({})), ("GenerateEnd", json!({"prompt": 1}))]
         {
-            let error = client.fire(Fire::new(name, &payload)).await.unwrap_err();
+            let error = client.fire(FiredEvent::new(name, &payload)).await.unwrap_err();
             assert_eq!(code(&error), ErrorCode::ErrorInvalid, "{error}");
         }
     });
@@ -294,7 +303,7 @@ fn how_much_is_recorded_follows_the_level_and_more_needs_nobody() {
     let served = Served::new();
     run(async {
         let client = served.program("p");
-        client.register_hook("PreToolUse", |_| async { Response::proceed() }).await.unwrap();
+        client.register_hook("PreToolUse", |_| async { HookResponse::proceed() }).await.unwrap();
         fire(&client, "ls").await;
         assert_eq!(client.set_audit_level(AuditLevel::Verbose, None).await.unwrap(), AuditLevel::Info);
         fire(&client, "ls").await;
@@ -317,16 +326,16 @@ fn a_temporary_hook_is_there_for_a_while_and_an_observer_delays_nobody() {
     run(async {
         let client = served.program("p");
         let (send, mut seen) = tokio::sync::mpsc::unbounded_channel();
-        let slow = Hook::on("PreToolUse").observing().run(move |event: Event| {
+        let slow = Hook::on("PreToolUse").observing().run(move |event: HookEvent| {
             let send = send.clone();
             async move {
                 tokio::time::sleep(Duration::from_millis(300)).await;
                 send.send(event.timeout).unwrap();
-                Response::block("nobody listens")
+                HookResponse::block("nobody listens")
             }
         });
         client.register(slow).await.unwrap();
-        let hook = Hook::on("PreToolUse").run(|_| async { Response::block("for now") });
+        let hook = Hook::on("PreToolUse").run(|_| async { HookResponse::block("for now") });
         let temporary = client.temporary_hook(hook.clone()).await.unwrap();
         assert_eq!(fire(&client, "ls").await.reason.as_deref(), Some("for now"));
         temporary.end().await.unwrap();
@@ -358,7 +367,7 @@ fn over_tcp_only_the_token_opens_and_everything_is_there() {
     let served = Served::new();
     run(async {
         let client = served.far_program();
-        client.register_hook("PreToolUse", |_| async { Response::block("far") }).await.unwrap();
+        client.register_hook("PreToolUse", |_| async { HookResponse::block("far") }).await.unwrap();
         assert_eq!(fire(&client, "ls").await.reason.as_deref(), Some("far"));
         let address = tenterhook_client::Address::Tcp { address: served.address, token: "0".repeat(64) };
         let stranger = tenterhook_client::Client::new(address).unwrap();

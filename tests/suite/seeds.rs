@@ -16,7 +16,7 @@ use std::sync::{Arc, Mutex};
 
 use serde_json::{Value, json};
 use tenterhook_engine::Engine;
-use tenterhook_event::{Call, Event, EventId, EventKind, Outcome, Timestamp, ToolCall};
+use tenterhook_event::{Event, EventId, EventKind, HookCall, Outcome, Timestamp, ToolCall};
 
 use crate::context::TestContext;
 
@@ -62,7 +62,7 @@ fn name(event: &Event) -> String {
 }
 
 async fn fire(engine: &Engine, event: Event) -> Outcome {
-    engine.fire(&Call { event, native: None }).await
+    engine.fire(&HookCall { event, native: None }).await
 }
 
 /// Fires an event under a profile with this settings file and gives back what `--json` shows.

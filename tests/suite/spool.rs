@@ -4,7 +4,7 @@
 //! somebody else wrote it. All in same-user mode: whoever can read the home's key can forge.
 
 use serde_json::{Value, json};
-use tenterhook_event::{Call, Decided, Event, EventId, EventKind, Outcome, Timestamp, ToolCall};
+use tenterhook_event::{DecidedCall, Event, EventId, EventKind, HookCall, Outcome, Timestamp, ToolCall};
 use tenterhook_ledger::{Entry, Ledger, Options};
 
 use crate::context::TestContext;
@@ -73,9 +73,10 @@ fn an_event_that_was_decided_twice_is_counted_once_as_it_was_heard() {
         "PreToolUse",
     );
     event.tool = Some(ToolCall::new("Bash", json!({"command": "rm -rf /"})));
-    let (call, outcome) = (Call { event, native: None }, Outcome::default());
+    let (call, outcome) = (HookCall { event, native: None }, Outcome::default());
     let (outcome, touched) = (&outcome, None);
-    let decided = Decided { call: &call, outcome, generation: "", took_us: 1, facts: None, touched };
+    let decided =
+        DecidedCall { call: &call, outcome, generation: "", took_us: 1, facts: None, file_effects: touched };
     let ledger = Ledger::open(&test.home().join("ledger"), Options::new(|| 1)).unwrap().ledger;
     ledger.append(Entry::decision(&decided, &|_| Vec::new())).unwrap();
     ledger.close().unwrap();

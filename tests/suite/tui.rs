@@ -31,13 +31,13 @@ fn what_happens_is_seen_and_can_be_looked_into() {
     let test = TestContext::new();
     let guard = Guard::of(&test);
     let Some(screen) = Screen::open(&test, &[]) else { return };
-    screen.shows("nothing was decided yet");
+    screen.shows("no decisions yet");
     for number in 0..3 {
         bash(&guard, &format!("echo hello-{number}"));
         screen.shows(&format!("echo hello-{number}"));
     }
     bash(&guard, "sudo rm -rf /");
-    screen.shows("deny  claude-code Bash          sudo rm -rf /");
+    screen.shows("denied   claude-code Bash          sudo rm -rf /");
     screen.press(&["/"]);
     screen.types("DENY rm");
     screen.press(&["Enter"]);
@@ -45,7 +45,7 @@ fn what_happens_is_seen_and_can_be_looked_into() {
     screen.press(&["Enter"]);
     screen.shows("Reply");
     screen.press(&["p"]);
-    for sought in ["rule:recursive-delete", "✓ proved: in the signed tree of"] {
+    for sought in ["rule:recursive-delete", "✓ verified: in the signed ledger of"] {
         screen.becomes(sought, |seen| {
             if !seen.contains(sought) {
                 screen.press(&["Down"]);
@@ -80,7 +80,7 @@ fn a_session_shows_its_todos_files_and_tools_as_they_change() {
     };
     for done in [1, 3] {
         call(&guard, "TodoWrite", &todos(done));
-        screen.shows(&format!("To-dos {done}/7"));
+        screen.shows(&format!("Todos {done}/7"));
     }
     screen.shows("✓ step 2");
     // Its name may be cut at its begin.
@@ -119,23 +119,28 @@ fn a_call_that_waits_is_answered_by_keys_and_a_yes_takes_the_word() {
         screen.press(&["3"]);
         screen.shows("make none");
         screen.press(&["d"]);
-        screen.shows("the agent reads");
+        screen.shows("message for the agent");
         screen.types("not today");
         screen.press(&["Enter"]);
         screen.shows("✓ denied");
     });
     let reason = reply["hookSpecificOutput"]["permissionDecisionReason"].as_str().unwrap();
-    assert!(reason.contains("people make things") && reason.contains("said no: not today"), "{reply}");
+    assert!(
+        reason.contains("people make things")
+            && reason.contains("Denied by ")
+            && reason.contains(": not today"),
+        "{reply}"
+    );
     assert_eq!(test.last_change()["what"], "deny");
     let reply = asks(&guard, "make all", || {
         screen.shows("make all");
         screen.press(&["a"]);
-        screen.shows("Type `approve` to go on");
+        screen.shows("Type `approve` to confirm");
         screen.types("yes");
         screen.press(&["Enter"]);
-        screen.shows("nothing is done");
+        screen.shows("cancelled");
         screen.press(&["a"]);
-        screen.shows("Type `approve` to go on");
+        screen.shows("Type `approve` to confirm");
         screen.types("approve");
         screen.press(&["Enter"]);
         screen.shows("✓ approved");
@@ -145,7 +150,7 @@ fn a_call_that_waits_is_answered_by_keys_and_a_yes_takes_the_word() {
     assert_eq!((&leaf["what"], &leaf["detail"]["for"]), (&json!("approve"), &json!("once")));
     assert_eq!(leaf["detail"]["authority"]["proof"], "tty");
     screen.press(&["m"]);
-    screen.shows("Type `mode monitor` to go on");
+    screen.shows("Type `mode monitor` to confirm");
     screen.types("mode monitor");
     screen.press(&["Enter"]);
     screen.shows("● MONITOR");
@@ -163,13 +168,13 @@ fn where_codes_are_set_up_a_yes_takes_a_code_that_nobody_sees() {
     let reply = asks(&guard, "make all", || {
         screen.shows("3 Approvals (1)");
         screen.press(&["3", "s"]);
-        screen.shows("Code of your authenticator app:");
+        screen.shows("Code from your authenticator app:");
         let shown = code(&secret, 0);
         screen.types(&shown);
         screen.shows("******");
         assert!(!screen.seen().contains(&shown));
         screen.press(&["Enter"]);
-        screen.shows("✓ approved, and whatever the same rules ask about in this session");
+        screen.shows("✓ approved, with all calls that the same rules ask about in this session");
     });
     assert_ne!(reply["hookSpecificOutput"]["permissionDecision"], "deny", "{reply}");
     let leaf = test.last_change();
@@ -243,7 +248,7 @@ fn a_daemon_that_goes_is_missed_and_one_that_comes_is_found_and_a_signal_gives_t
     guard.signal();
     screen.becomes("it is gone", |seen| seen.contains("○ no daemon") && seen.contains("echo kept"));
     let guard = Guard::of(&test);
-    screen.shows("the daemon is back");
+    screen.shows("reconnected to the daemon");
     bash(&guard, "echo again");
     screen.shows("echo again");
     screen.signal(Signal::STOP);

@@ -5,6 +5,7 @@
 use std::path::PathBuf;
 use std::process::Command;
 use std::time::{Duration, Instant};
+use tenterhook_test_support::assert_no_hang;
 
 use crate::context::TestContext;
 use crate::person::until;
@@ -82,10 +83,9 @@ impl<'a> Screen<'a> {
     pub(crate) fn becomes(&self, what: &str, right: impl Fn(&str) -> bool) -> Duration {
         let began = Instant::now();
         let mut last = String::new();
-        let patience = Duration::from_secs(25);
         until(what, || {
             last = self.seen();
-            assert!(began.elapsed() < patience, "`{what}` does not come:\n{last}");
+            assert_no_hang(began, &format!("`{what}` is not shown:\n{last}"));
             right(&last).then_some(())
         });
         began.elapsed()

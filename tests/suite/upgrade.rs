@@ -14,7 +14,7 @@ use serde_json::{Value, json};
 
 use crate::context::{Ran, TestContext, repository};
 use crate::daemon::Served;
-use crate::person::{PATIENCE, ask, served, terminal, until};
+use crate::person::{HANG_TIMEOUT, ask, served, terminal, until};
 
 const PROGRAM: &str = env!("CARGO_BIN_EXE_tenterhook");
 const VERSION: &str = env!("CARGO_PKG_VERSION");
@@ -302,7 +302,7 @@ fn without_a_person_a_refused_restart_changes_nothing() {
 /// One hook call as a program of some version sends it.
 fn th1(socket: &Path, event: &str, lines: &str, payload: &str) -> String {
     let mut stream = UnixStream::connect(socket).unwrap();
-    stream.set_read_timeout(Some(PATIENCE)).unwrap();
+    stream.set_read_timeout(Some(HANG_TIMEOUT)).unwrap();
     let id = tenterhook_home::call_meta::mint().unwrap().id;
     write!(stream, "TH1 hook claude-code {event} {id} 50000 {}\n{lines}\n{payload}", payload.len()).unwrap();
     let mut reply = String::new();

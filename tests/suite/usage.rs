@@ -199,7 +199,7 @@ fn a_transcript_that_cannot_be_read_is_not_an_empty_one() {
             _ => {}
         }
         let (denied, said) = session.bash();
-        assert!(denied && said.contains("what else was used is unknown"), "{name}: {said}");
+        assert!(denied && said.contains("further usage is unknown"), "{name}: {said}");
         assert!(said.contains(why), "{name}: {said}");
     }
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-// Who gets in, with a real browser: links, cookies, pages of others.
+// Access control in a real browser: links, cookies, other origins.
 
 import assert from 'node:assert/strict';
 import { createServer } from 'node:http';
@@ -10,7 +10,7 @@ import { visit, world } from './lib/world.mjs';
 const it = world();
 const REFUSED = ['401', '403', 'Unauthorized', 'Forbidden'];
 
-/** A server of somebody else on this machine, such as an agent's. */
+/** Another server on this machine, such as an agent's. */
 async function neighbour(html) {
   const asked = [];
   const server = createServer((request, response) => {
@@ -30,14 +30,14 @@ test('the link is gone from the address once it is used, and is good once', asyn
   await page.goBack();
   assert.equal(page.url(), 'about:blank', 'no step leads back to it');
   const thief = await it.open({ link, expected: REFUSED });
-  await thief.getByText('This dashboard is closed').waitFor();
+  await thief.getByText('Not signed in').waitFor();
   await thief.getByText('this link was used already').waitFor();
   assert.deepEqual([...page.wrong, ...thief.wrong], []);
 });
 
-test('a browser that nobody let in sees nothing', async () => {
+test('a browser without a session sees nothing', async () => {
   const page = await it.open({ link: `${it.daemon.origin}/`, expected: REFUSED });
-  await page.getByText('This dashboard is closed').waitFor();
+  await page.getByText('Not signed in').waitFor();
   await page.getByText('tenterhook dashboard').waitFor();
   assert.deepEqual(page.wrong, []);
 });
@@ -71,7 +71,7 @@ test('a session that ended closes every page of it', async () => {
       headers: { 'tenterhook-page': localStorage.getItem('tenterhook-page') },
     }),
   );
-  await page.getByText('This dashboard is closed').waitFor({ timeout: 10_000 });
+  await page.getByText('Not signed in').waitFor({ timeout: 10_000 });
 });
 
 test('no page of others shows ours in a frame', async () => {
@@ -97,7 +97,7 @@ test('a server on another port gets the cookie, and it opens nothing there', asy
   assert.match(cookie, /tenterhook-\d+=/, 'cookies do not know ports');
   const without = { authorization: undefined, cookie };
   assert.equal((await it.daemon.ask('GET', '/v1/policy', { headers: without })).status, 401);
-  // From its page nothing is read or changed either.
+  // Its page can neither read nor change anything.
   const tries = await page.evaluate(async (origin) => {
     const attempt = async (path, init) => {
       try {
@@ -136,7 +136,7 @@ test('the policy of the page lets no inline script run', async () => {
   assert.equal(ran, false);
 });
 
-test('the dashboard says which command loosens, where no codes are set up', async () => {
+test('the dashboard shows the command for a privileged action if no codes are set up', async () => {
   const page = await it.open();
   await page.getByRole('heading', { level: 1, name: 'Now' }).waitFor();
   const needs = await page.evaluate(async () => {

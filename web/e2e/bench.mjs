@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-// Measures the dashboard: the first load, a million rows, and a flood of events. Says JSON; gates nothing.
-// TENTERHOOK_BIN should be an optimised program: a debug one is measured otherwise.
+// Measures the dashboard: first load, a million rows, and a burst of events. Prints JSON and has no limits.
+// TENTERHOOK_BIN should be a release build.
 
 import { cpus, loadavg } from 'node:os';
 import { launch, open } from './lib/browser.mjs';

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-// The ledger in the browser: found, looked into, proven, and refused when it is not what was signed.
+// The ledger in the browser: search, details, and verification of valid and forged records.
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
@@ -16,7 +16,7 @@ async function denied(page) {
   await rows(page).nth(1).waitFor();
 }
 
-test('filters narrow it down, and stand in the address', async () => {
+test('filters narrow the list and are stored in the URL', async () => {
   const page = await it.open();
   await visit(page, it.daemon, 'decisions', 'Decisions');
   await rows(page).nth(5).waitFor();
@@ -29,9 +29,9 @@ test('filters narrow it down, and stand in the address', async () => {
   await page.reload();
   await page.getByText(/\b1\s+of\s+\d+/).waitFor();
   await page.getByPlaceholder('Search commands').fill('no such thing anywhere');
-  await page.getByText('Nothing fits').waitFor();
+  await page.getByText('No matching records').waitFor();
   await page.getByRole('button', { name: 'Clear' }).click();
-  await page.getByText(/\b\d+\s+leaves/).waitFor();
+  await page.getByText(/\b\d+\s+records/).waitFor();
   assert.deepEqual(page.wrong, []);
 });
 
@@ -58,7 +58,7 @@ test('it can be used with the keyboard alone', async () => {
   assert.deepEqual(page.wrong, []);
 });
 
-test('the details say what was said, by whom, and what the harness was told', async () => {
+test('the details show rules, reasons and the reply to the harness', async () => {
   const page = await it.open();
   await denied(page);
   await page.getByText('curl -fsSL').first().click();
@@ -67,12 +67,12 @@ test('the details say what was said, by whom, and what the harness was told', as
   await drawer.getByText('This runs code straight from the network').first().waitFor();
   await drawer.getByText('Reply to the harness').click();
   await drawer.getByText('permissionDecisionReason').waitFor();
-  await drawer.getByText('The path, checked in this browser').click();
+  await drawer.getByText('Merkle path, verified in this browser').click();
   await drawer.getByText('signed root').waitFor();
   assert.deepEqual(page.wrong, []);
 });
 
-/** Answers of the API, changed on their way. */
+/** API responses that are changed in transit. */
 async function tampered(page, pattern, change) {
   await page.route(pattern, async (route) => {
     const answer = await route.fetch();
@@ -114,13 +114,13 @@ for (const [what, [pattern, change]] of Object.entries(LIES)) {
     await tampered(page, pattern, change);
     await denied(page);
     await page.getByText('curl -fsSL').first().click();
-    await page.getByText('Refused: this is not what was signed').waitFor();
-    assert.equal(await page.getByText('Proven:').count(), 0);
+    await page.getByText('Not verified: this record does not match').waitFor();
+    assert.equal(await page.getByText('Verified:').count(), 0);
     assert.deepEqual(page.wrong, []);
   });
 }
 
-test('another key than the one that was seen first is said', async () => {
+test('a changed signing key is reported', async () => {
   const page = await it.open();
   await denied(page);
   await page.evaluate(() =>
@@ -130,12 +130,12 @@ test('another key than the one that was seen first is said', async () => {
     ),
   );
   await rows(page).nth(1).click();
-  await page.getByText('signed by another key').waitFor();
-  await page.getByRole('button', { name: 'It was rotated' }).click();
-  await page.getByText('This browser knows the key since').waitFor();
+  await page.getByText('signed by a different key').waitFor();
+  await page.getByRole('button', { name: 'Trust the new key' }).click();
+  await page.getByText('This browser has known this key since').waitFor();
 });
 
-test('new decisions come in above, and what is looked at stays', async () => {
+test('new decisions appear at the top, and visible rows stay in place', async () => {
   const page = await it.open();
   await page.goto(at(it.daemon, 'decisions'));
   await rows(page).nth(5).waitFor();

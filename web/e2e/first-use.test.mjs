@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-// What a new user sees: nothing is guarded, nothing has happened, and hooks have mistakes in them.
+// What a new user sees: no guarded agent, no events, and invalid hooks.
 
 import assert from 'node:assert/strict';
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
@@ -37,11 +37,11 @@ test('health says that no agent is guarded, and how to change that', async () =>
   const page = await it.open();
   await health(page).getByText('No agent is guarded.').waitFor();
   await health(page).getByText('tenterhook install', { exact: true }).waitFor();
-  assert.equal(await health(page).getByText('all well').count(), 0);
+  assert.equal(await health(page).getByText('healthy').count(), 0);
   await accessible(page, 'first-now');
   await health(page).getByRole('link', { name: 'install the hooks here' }).click();
   const card = page.locator('section', { has: page.getByRole('heading', { name: 'Claude Code' }) });
-  await card.getByText(/Not guarded; installing the hooks would cover \d+ of \d+ events/).waitFor();
+  await card.getByText(/Not guarded; hooks would cover \d+ of \d+ events/).waitFor();
   assert.deepEqual(page.wrong, []);
 });
 
@@ -56,7 +56,7 @@ test('the labels of a chart with little data are different from each other', asy
     };
   });
   await page.reload();
-  for (const label of ['Decisions a minute over the last hour', 'Time to decide over the last hour']) {
+  for (const label of ['Decisions per minute, last hour', 'Decision time, last hour']) {
     await page.waitForFunction((name) => window.drawn.some(([of]) => of === name), label);
     const ticks = await page.evaluate(
       (name) =>
@@ -71,29 +71,29 @@ test('the labels of a chart with little data are different from each other', asy
   }
 });
 
-test('a question closes when somebody goes elsewhere', async () => {
+test('navigating away closes a dialog', async () => {
   const page = await it.open({ path: '#/settings' });
   const dialog = page.getByRole('dialog');
-  await page.getByRole('button', { name: 'Only watch' }).click();
+  await page.getByRole('button', { name: 'Switch to monitor' }).click();
   await dialog.waitFor();
   await page.keyboard.press('g');
   await page.keyboard.press('n');
   await page.getByRole('heading', { level: 1, name: 'Now' }).waitFor();
   await dialog.waitFor({ state: 'detached' });
   await page.goBack();
-  await page.getByRole('button', { name: 'Only watch' }).click();
+  await page.getByRole('button', { name: 'Switch to monitor' }).click();
   await dialog.waitFor();
   await page.goBack();
   await dialog.waitFor({ state: 'detached' });
   // The page can be used, and asks again.
   await visit(page, it.daemon, 'settings', 'Settings');
-  await page.getByRole('button', { name: 'Only watch' }).click();
+  await page.getByRole('button', { name: 'Switch to monitor' }).click();
   await dialog.getByRole('button', { name: 'Close' }).click();
   await dialog.waitFor({ state: 'detached' });
   assert.deepEqual(page.wrong, []);
 });
 
-test('an address without a page says so', async () => {
+test('an unknown URL shows an error page', async () => {
   const page = await it.open();
   for (const path of ['nonsense', 'rules/nonsense', 'hooks/nonsense', 'settings/x']) {
     await visit(page, it.daemon, path, 'Page not found');
@@ -130,7 +130,7 @@ test('a hook that denies is named wherever the call is shown', async () => {
   await drawer.getByRole('link', { name: 'hook:guard' }).click();
   await page.getByRole('complementary', { name: 'guard' }).waitFor();
   await page.goto(at(it.daemon, 'sessions/claude-code:by-hook'));
-  const stopped = page.locator('section', { has: page.getByRole('heading', { name: 'Stopped' }) });
+  const stopped = page.locator('section', { has: page.getByRole('heading', { name: 'Denied' }) });
   await stopped.getByText('hook:guard').waitFor();
   await page.getByRole('grid', { name: 'Timeline' }).getByRole('gridcell', { name: 'hook:guard' }).waitFor();
   assert.deepEqual(page.wrong, []);
@@ -166,7 +166,7 @@ test('a session waits no longer once its approval is answered', async () => {
 test('settings tell the database from its journal', async () => {
   const page = await it.open({ path: '#/settings' });
   const panel = page.locator('section', { has: page.getByRole('heading', { name: 'Retention' }) });
-  await panel.getByText(/about [\d.]+ k?B a record/).waitFor();
+  await panel.getByText(/about [\d.]+ k?B per record/).waitFor();
   await panel.getByText('Journal', { exact: true }).waitFor();
   assert.deepEqual(page.wrong, []);
 });
@@ -174,7 +174,7 @@ test('settings tell the database from its journal', async () => {
 test('a script that vanished is shown, and the hook counts as broken', async () => {
   await claude(it.daemon, 'by-hook', 'SessionStart', { source: 'startup' });
   const page = await it.open();
-  await health(page).getByText('all well').waitFor();
+  await health(page).getByText('healthy').waitFor();
   rmSync(script);
   await health(page).getByText('does not exist').waitFor({ timeout: 10_000 });
   await visit(page, it.daemon, 'hooks', 'Hooks');
@@ -182,7 +182,7 @@ test('a script that vanished is shown, and the hook counts as broken', async () 
   await row.getByText('cannot run').waitFor();
   await row.getByText('does not exist').waitFor();
   await row.getByRole('link', { name: 'guard' }).click();
-  await page.getByRole('complementary', { name: 'guard' }).getByText('It cannot run:').waitFor();
+  await page.getByRole('complementary', { name: 'guard' }).getByText('This hook cannot run:').waitFor();
   await accessible(page, 'broken-hook');
   assert.deepEqual(page.wrong, []);
 });

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-// The page Hooks: how they do, trying one, on and off, templates, and one without code.
+// The Hooks page: statistics, tests, enabling, templates and the hook form.
 
 import assert from 'node:assert/strict';
 import { mkdirSync, writeFileSync } from 'node:fs';
@@ -51,7 +51,7 @@ after(async () => {
 });
 
 // seed: 003-101
-test('how a hook does is seen, and it is tried', async () => {
+test('a hook shows its statistics and can be tested', async () => {
   const page = await open(browser, daemon);
   await page.goto(`${daemon.origin}/#/hooks`);
   const row = page.getByRole('row').filter({ has: page.getByRole('link', { name: 'look' }) });
@@ -64,44 +64,44 @@ test('how a hook does is seen, and it is tried', async () => {
   await accessible(page, 'hooks');
   await row.getByRole('link', { name: 'look' }).click();
   const detail = page.getByRole('complementary', { name: 'look' });
-  await detail.getByRole('figure', { name: 'Calls of look by the minute' }).waitFor();
+  await detail.getByRole('figure', { name: 'Calls of look per minute' }).waitFor();
   await detail.getByText('Last error', { exact: false }).waitFor();
   await detail
     .getByRole('textbox')
     .fill('{"event": "pre-tool", "tool": {"name": "Bash", "args": {"command": "docker ps"}}}');
-  await detail.getByRole('button', { name: 'Run it' }).click();
-  await detail.getByText('✕ deny').waitFor();
+  await detail.getByRole('button', { name: 'Run test' }).click();
+  await detail.getByText('✕ denied').waitFor();
   await detail.getByRole('region', { name: 'outcome' }).getByText('no <i>containers</i>').waitFor();
   await accessible(page, 'hook');
   assert.deepEqual(page.wrong, []);
 });
 
-test('a template becomes a hook that denies, and is switched off', async () => {
+test('a template becomes a hook that denies, and is disabled', async () => {
   const page = await open(browser, daemon);
   await page.goto(`${daemon.origin}/#/hooks/templates`);
   await page.getByRole('searchbox', { name: 'Search templates' }).fill('.env');
-  await page.getByRole('button', { name: /Look at it.*env-guard/ }).click();
+  await page.getByRole('button', { name: /View.*env-guard/ }).click();
   await accessible(page, 'templates');
-  await page.getByRole('button', { name: 'Use it' }).click();
+  await page.getByRole('button', { name: 'Use template' }).click();
   const dialog = page.getByRole('dialog');
   await dialog.getByText('def', { exact: false }).or(dialog.getByText('# guard.py')).first().waitFor();
-  await dialog.getByLabel('Code of your authenticator app').fill(await codes.next());
-  await dialog.getByRole('button', { name: 'Write and trust' }).click();
-  await page.getByText('“env-guard” runs from the next event on').waitFor();
+  await dialog.getByLabel('Code from your authenticator app').fill(await codes.next());
+  await dialog.getByRole('button', { name: 'Save and trust' }).click();
+  await page.getByText('“env-guard” is active from the next event on').waitFor();
   const secret = { file_path: join(daemon.home, '.env'), content: 'API_KEY=0123456789abcdef' };
   const reply = await fire('Write', secret);
   assert.equal(reply.hookSpecificOutput.permissionDecision, 'deny');
   await page.goto(`${daemon.origin}/#/hooks?hook=env-guard`);
   const detail = page.getByRole('complementary', { name: 'env-guard' });
-  await detail.getByRole('button', { name: 'Run it' }).click();
-  await detail.getByText('✕ deny').waitFor();
-  await detail.getByRole('button', { name: 'Switch off' }).click();
+  await detail.getByRole('button', { name: 'Run test' }).click();
+  await detail.getByText('✕ denied').waitFor();
+  await detail.getByRole('button', { name: 'Disable' }).click();
   await page
     .getByRole('dialog')
-    .getByLabel('Code of your authenticator app')
+    .getByLabel('Code from your authenticator app')
     .fill(await codes.next());
-  await page.getByRole('dialog').getByRole('button', { name: 'Switch off' }).click();
-  await page.getByText('“env-guard” is off').waitFor();
+  await page.getByRole('dialog').getByRole('button', { name: 'Disable' }).click();
+  await page.getByText('“env-guard” is disabled').waitFor();
   assert.notEqual((await fire('Write', secret))?.hookSpecificOutput?.permissionDecision, 'deny');
   assert.deepEqual(page.wrong, []);
 });
@@ -111,16 +111,16 @@ test('a hook is built without code', async () => {
   const page = await open(browser, daemon);
   await page.goto(`${daemon.origin}/#/hooks/build`);
   await page.getByLabel('Name').fill('no-rsync');
-  await page.getByLabel('Only when, in CEL').fill('tool.args.command.startsWith("rsync"');
+  await page.getByLabel('Condition (CEL)').fill('tool.args.command.startsWith("rsync"');
   await page.getByRole('alert').waitFor();
-  await page.getByLabel('Only when, in CEL').fill('tool.args.command.startsWith("rsync")');
-  await page.getByLabel('Why, for the agent').fill('no "rsync" here');
-  await page.getByText('✓ It can be used.').waitFor();
+  await page.getByLabel('Condition (CEL)').fill('tool.args.command.startsWith("rsync")');
+  await page.getByLabel('Reason for the agent').fill('no "rsync" here');
+  await page.getByText('✓ Valid').waitFor();
   await accessible(page, 'build');
   await page.getByRole('button', { name: 'Review and save' }).click();
   const dialog = page.getByRole('dialog');
-  await dialog.getByLabel('Code of your authenticator app').fill(await codes.next());
-  await dialog.getByRole('button', { name: 'Write and trust' }).click();
+  await dialog.getByLabel('Code from your authenticator app').fill(await codes.next());
+  await dialog.getByRole('button', { name: 'Save and trust' }).click();
   await page.getByRole('complementary', { name: 'no-rsync' }).waitFor();
   const reply = await fire('Bash', { command: 'rsync a b' });
   assert.equal(reply.hookSpecificOutput.permissionDecisionReason, 'no "rsync" here');

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-// How it looks to people: both themes, from a phone to a wall, with a screen reader.
+// Appearance and accessibility: both themes, all screen sizes, screen readers.
 
 import assert from 'node:assert/strict';
 import { mkdirSync, readFileSync } from 'node:fs';

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-// The pages on which a person decides: Approvals, Harnesses, Settings.
+// The pages on which users decide: Approvals, Harnesses, Settings.
 
 import assert from 'node:assert/strict';
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
@@ -54,26 +54,26 @@ after(async () => {
 test('an approval is given, and a denial says why', async () => {
   const page = await open(browser, daemon);
   await page.goto(`${daemon.origin}/#/approvals`);
-  await page.getByText('Nothing waits for you').waitFor();
+  await page.getByText('No pending approvals').waitFor();
   const waits = codex('make "<img src=x onerror=alert(1)>"');
   const heading = page.getByRole('heading', { name: 'make "<img src=x onerror=alert(1)>"' });
   await heading.waitFor({ timeout: 3000 });
   await page
     .getByRole('timer')
-    .getByText(/left, then it is denied/)
+    .getByText(/left, then denied/)
     .waitFor();
   await page.getByText('people make things').waitFor();
   await accessible(page, 'approvals');
   await page.getByRole('button', { name: 'Approve once' }).click();
   const dialog = page.getByRole('dialog');
-  await dialog.getByLabel('Code of your authenticator app').fill(await codes.next());
+  await dialog.getByLabel('Code from your authenticator app').fill(await codes.next());
   await dialog.getByRole('button', { name: 'Approve' }).click();
   assert.notEqual((await waits)?.hookSpecificOutput?.permissionDecision, 'deny');
-  await page.getByText('Nothing waits for you').waitFor();
+  await page.getByText('No pending approvals').waitFor();
 
   const second = codex('make all');
   await page.getByRole('heading', { name: 'make all' }).waitFor();
-  await page.getByLabel('A word to the agent, or for the record').fill('ask me tomorrow');
+  await page.getByLabel('Note for the agent and the ledger').fill('ask me tomorrow');
   await page.getByRole('button', { name: 'Deny' }).click();
   const reply = await second;
   assert.equal(reply.hookSpecificOutput.permissionDecision, 'deny');
@@ -81,40 +81,40 @@ test('an approval is given, and a denial says why', async () => {
   assert.deepEqual(page.wrong, []);
 });
 
-test('a harness is wired, with the change shown first', async () => {
+test('hooks are installed after the change is shown', async () => {
   const page = await open(browser, daemon);
   await page.goto(`${daemon.origin}/#/harnesses`);
   const card = page.locator('section').filter({ has: page.getByRole('heading', { name: 'Claude Code' }) });
   await card.getByText('not guarded', { exact: true }).waitFor({ timeout: 20000 });
   await accessible(page, 'harnesses');
   await card.getByRole('button', { name: 'Install' }).click();
-  const drawer = page.getByRole('complementary', { name: 'What would change' });
+  const drawer = page.getByRole('complementary', { name: 'Planned changes' });
   await drawer.getByText('tenterhook-hook', { exact: false }).first().waitFor();
   assert.equal(readFileSync(join(daemon.home, '.claude/settings.json'), 'utf8'), '{}\n');
-  await drawer.getByRole('button', { name: 'Make this change' }).click();
-  await page.getByRole('dialog').getByRole('button', { name: 'Make the change' }).click();
+  await drawer.getByRole('button', { name: 'Install…' }).click();
+  await page.getByRole('dialog').getByRole('button', { name: 'Install' }).click();
   await card.getByText('guarded', { exact: true }).waitFor({ timeout: 20000 });
   assert.match(readFileSync(join(daemon.home, '.claude/settings.json'), 'utf8'), /tenterhook-hook/);
   assert.deepEqual(page.wrong, []);
 });
 
-test('the mode is switched, and the ledger handed on', async () => {
+test('the mode is switched, and the ledger is exported', async () => {
   const page = await open(browser, daemon);
   await page.goto(`${daemon.origin}/#/settings`);
-  await page.getByRole('button', { name: 'Only watch' }).click();
+  await page.getByRole('button', { name: 'Switch to monitor' }).click();
   const dialog = page.getByRole('dialog');
-  await dialog.getByLabel('Code of your authenticator app').fill(await codes.next());
-  await dialog.getByRole('button', { name: 'Only watch' }).click();
-  await page.getByText('The rules only watch: they record').waitFor();
+  await dialog.getByLabel('Code from your authenticator app').fill(await codes.next());
+  await dialog.getByRole('button', { name: 'Monitor' }).click();
+  await page.getByText('Verdicts are only recorded').waitFor();
   assert.equal((await daemon.ask('GET', '/v1/mode')).json.mode, 'monitor');
   assert.notEqual((await codex('make x'))?.hookSpecificOutput?.permissionDecision, 'deny');
-  await page.getByRole('button', { name: 'Enforce' }).click();
+  await page.getByRole('button', { name: 'Switch to enforce' }).click();
   await page.getByRole('dialog').getByRole('button', { name: 'Enforce' }).click();
-  await page.getByText('The rules hold: what they deny').waitFor();
+  await page.getByText('Verdicts are enforced.').waitFor();
   await accessible(page, 'settings');
   for (const [button, name, begins] of [
     ['Export (JSON lines)', 'ledger.jsonl', '{'],
-    ['Report', 'tenterhook-report.html', '<!doctype html>'],
+    ['Download report', 'tenterhook-report.html', '<!doctype html>'],
   ]) {
     const [file] = await Promise.all([
       page.waitForEvent('download'),

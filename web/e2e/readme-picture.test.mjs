@@ -67,7 +67,7 @@ for (const theme of THEMES) {
       '● Now I clean up.',
       'Bash rm -rf ~/',
       '✗ denied [recursive-delete]',
-      '→ delete the paths',
+      '→ delete only the paths',
     ])
       assert.ok(
         texts.some((text) => text.startsWith(start)),

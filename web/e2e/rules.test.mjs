@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-// The page Rules: a rule is built from a decision, tried on what happened, saved, and then denies for real.
+// The Rules page: a rule is created from a decision, backtested, saved, and then denies calls.
 
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
@@ -36,7 +36,7 @@ after(async () => {
   await daemon?.stop();
 });
 
-/** The leaf of the latest decision about a command. */
+/** Record number of the latest decision about a command. */
 async function leaf(command) {
   const found = await daemon.ask(
     'GET',
@@ -57,7 +57,7 @@ test('rules are listed, searched and shown', async () => {
   await grid.getByText('recursive-delete', { exact: true }).click();
   await page
     .getByRole('complementary', { name: 'recursive-delete' })
-    .getByText('What the agent reads')
+    .getByText('Message to the agent')
     .waitFor();
   assert.deepEqual(page.wrong, []);
 });
@@ -65,17 +65,17 @@ test('rules are listed, searched and shown', async () => {
 test('a rule from a decision is tried, saved, and denies for real', async () => {
   const page = await open(browser, daemon);
   await page.goto(`${daemon.origin}/#/rules/new?from=${await leaf('docker run --rm ubuntu')}&verdict=deny`);
-  await page.getByRole('heading', { level: 1, name: 'Block this next time' }).waitFor();
+  await page.getByRole('heading', { level: 1, name: 'Deny this call' }).waitFor();
   await page.getByText('program: [docker]').waitFor();
-  // Wider, and in a person's words.
-  await page.getByLabel('Words behind it, in this order').fill('run');
-  await page.getByLabel('Reason, for the agent and the person').fill('<b>No</b> containers here.');
+  // Make the rule broader, with another reason.
+  await page.getByLabel('Arguments, in this order').fill('run');
+  await page.getByLabel('Reason (shown to agent and user)').fill('<b>No</b> containers here.');
   await page.getByText('words: [run]').waitFor();
-  await page.getByText('It can be used; every example holds.').waitFor();
+  await page.getByText('Valid; all examples pass').waitFor();
   await accessible(page, 'builder');
-  await page.getByRole('button', { name: 'Backtest' }).click();
+  await page.getByRole('button', { name: 'Run backtest' }).click();
   await page.getByText('This would have changed 2 of 4 decisions.').waitFor();
-  // A mistake is seen while it is typed.
+  // Errors are shown while typing.
   const reason = page.getByLabel('Programs');
   await reason.fill('podman');
   await page
@@ -84,7 +84,7 @@ test('a rule from a decision is tried, saved, and denies for real', async () => 
     .waitFor();
   assert.equal(await page.getByRole('button', { name: 'Review and save' }).isDisabled(), true);
   await reason.fill('docker');
-  await page.getByText('It can be used; every example holds.').waitFor();
+  await page.getByText('Valid; all examples pass').waitFor();
   await page.getByRole('button', { name: 'Review and save' }).click();
   const dialog = page.getByRole('dialog');
   await dialog.getByText('This would have changed 2 of 4 decisions.').waitFor();
@@ -94,9 +94,9 @@ test('a rule from a decision is tried, saved, and denies for real', async () => 
     .first()
     .waitFor();
   await accessible(page, 'review');
-  await dialog.getByLabel('Code of your authenticator app').fill(await codes.next());
+  await dialog.getByLabel('Code from your authenticator app').fill(await codes.next());
   await dialog.getByRole('button', { name: 'Save' }).click();
-  await page.getByText('The policy is in force from the next event on').waitFor();
+  await page.getByText('The policy is active from the next event on').waitFor();
   const reply = await bash('sudo docker run x');
   assert.equal(reply.hookSpecificOutput.permissionDecision, 'deny');
   assert.match(reply.hookSpecificOutput.permissionDecisionReason, /<b>No<\/b> containers here/);
@@ -109,17 +109,17 @@ test('an exception from a decision lets exactly this pass', async () => {
   await bash('docker run exactly-this');
   const page = await open(browser, daemon);
   await page.goto(`${daemon.origin}/#/rules/new?from=${await leaf('docker run exactly-this')}&verdict=allow`);
-  await page.getByRole('heading', { level: 1, name: 'Allow this next time' }).waitFor();
-  await page.getByText('It can be used; every example holds.').waitFor();
+  await page.getByRole('heading', { level: 1, name: 'Allow this call' }).waitFor();
+  await page.getByText('Valid; all examples pass').waitFor();
   await page.getByRole('button', { name: 'Review and save' }).click();
   const dialog = page.getByRole('dialog');
   await dialog.getByText(/This would have changed 3 of 6 decisions/).waitFor();
-  await dialog.getByLabel('Code of your authenticator app').fill('000000');
+  await dialog.getByLabel('Code from your authenticator app').fill('000000');
   await dialog.getByRole('button', { name: 'Save' }).click();
   await dialog.getByText('the code is wrong', { exact: false }).waitFor();
-  await dialog.getByLabel('Code of your authenticator app').fill(await codes.next());
+  await dialog.getByLabel('Code from your authenticator app').fill(await codes.next());
   await dialog.getByRole('button', { name: 'Save' }).click();
-  await page.getByText('The policy is in force from the next event on').waitFor();
+  await page.getByText('The policy is active from the next event on').waitFor();
   assert.notEqual((await bash('docker run exactly-this'))?.hookSpecificOutput?.permissionDecision, 'deny');
   assert.equal((await bash('docker run other'))?.hookSpecificOutput?.permissionDecision, 'deny');
   assert.deepEqual(
@@ -128,12 +128,12 @@ test('an exception from a decision lets exactly this pass', async () => {
   );
 });
 
-test('a pack is turned on', async () => {
+test('a pack is enabled', async () => {
   const page = await open(browser, daemon, { path: '#/rules' });
-  await page.getByRole('button', { name: /Turn on.*git-strict/ }).click();
-  await page.getByRole('dialog').getByRole('button', { name: 'Turn on' }).click();
-  await page.getByText('“git-strict” is on').waitFor();
-  await page.getByRole('button', { name: /Turn off.*git-strict/ }).waitFor();
+  await page.getByRole('button', { name: /Enable.*git-strict/ }).click();
+  await page.getByRole('dialog').getByRole('button', { name: 'Enable' }).click();
+  await page.getByText('“git-strict” is enabled').waitFor();
+  await page.getByRole('button', { name: /Disable.*git-strict/ }).waitFor();
   const packs = (await daemon.ask('GET', '/v1/packs')).json.packs;
   assert.equal(packs.find((pack) => pack.name === 'git-strict').on, true);
   assert.deepEqual(page.wrong, []);
@@ -142,13 +142,13 @@ test('a pack is turned on', async () => {
 test('a template is shown as it would be written', async () => {
   const page = await open(browser, daemon);
   await page.goto(`${daemon.origin}/#/rules/new`);
-  await page.getByLabel('Begin with').selectOption('env-files');
+  await page.getByLabel('Template').selectOption('env-files');
   await page.getByText('Environment files hold keys.').waitFor();
-  await page.getByText('It can be used; every example holds.').waitFor();
+  await page.getByText('Valid; all examples pass').waitFor();
   assert.deepEqual(page.wrong, []);
 });
 
-// Last: whoever calls a hook like that is an agent from then on, and gets no link any more.
+// Last, because a process that calls a hook this way counts as an agent and gets no more links.
 test('the rule holds for the program that a harness spawns', () => {
   const payload = {
     session_id: 'rules',

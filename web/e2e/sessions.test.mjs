@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-// Conversations in the browser: what changed, what is planned, who did it; live.
+// Sessions in the browser: files, todos and the timeline, live.
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
@@ -20,7 +20,7 @@ async function opened() {
   return page;
 }
 
-test('files stand in the order of their change, with a badge, a diff and a link into the editor', async () => {
+test('files are in the order of their changes, with a badge, a diff and an editor link', async () => {
   const page = await opened();
   const files = panel(page, 'Files changed').locator('li');
   await files.nth(1).waitFor();
@@ -44,9 +44,9 @@ test('files stand in the order of their change, with a badge, a diff and a link 
   assert.deepEqual(page.wrong, []);
 });
 
-test('the to-do list has its three states, the active form and how far it is', async () => {
+test('the todo list shows status, active form and progress', async () => {
   const page = await opened();
-  const todos = panel(page, 'To do');
+  const todos = panel(page, 'Todos');
   await todos.getByText('2/3').waitFor();
   assert.equal(await todos.locator('li.completed').count(), 2);
   assert.match(await todos.locator('li.in_progress').innerText(), /Covering it with a test/);
@@ -58,7 +58,7 @@ test('the to-do list has its three states, the active form and how far it is', a
   assert.deepEqual(page.wrong, []);
 });
 
-test('the timeline has a lane for the subagent, and what was stopped leads to its proof', async () => {
+test('the timeline has a lane for the subagent, and a denied call leads to its proof', async () => {
   const page = await opened();
   const timeline = page.getByRole('grid', { name: 'Timeline' });
   await timeline.getByRole('row').nth(5).waitFor();
@@ -66,12 +66,12 @@ test('the timeline has a lane for the subagent, and what was stopped leads to it
   assert.equal(await written.locator('.lane-1:not(.off)').count(), 1, 'the subagent wrote it');
   const ran = timeline.getByRole('row', { name: /npm test -- cart/ }).first();
   assert.equal(await ran.locator('.lane-1:not(.off)').count(), 0, 'the agent itself ran it');
-  await panel(page, 'Stopped').getByText('curl -fsSL').click();
-  await page.getByText('Proven: this leaf is in the signed log').waitFor();
+  await panel(page, 'Denied').getByText('curl -fsSL').click();
+  await page.getByText('Verified: this record is in the signed ledger').waitFor();
   assert.deepEqual(page.wrong, []);
 });
 
-test('what happens is seen within a second', async () => {
+test('events appear within a second', async () => {
   const page = await opened();
   await page.getByRole('grid', { name: 'Timeline' }).getByRole('row').nth(5).waitFor();
   const seen = panel(page, 'Files changed')

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-// Pictures of every page, in e2e/out, for whoever reviews them; with SHOTS=docs those of the guide as well.
+// Screenshots of every page in e2e/out for review; with SHOTS=docs also those of the guide.
 
 import { mkdirSync } from 'node:fs';
 import { test } from 'node:test';

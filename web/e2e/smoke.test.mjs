@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-// A short look at everything: part of `make test`.
+// Smoke test of every page, part of `make test`.
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
@@ -9,7 +9,7 @@ import { pages, visit, world } from './lib/world.mjs';
 
 const it = world(shop);
 
-test('every page opens, and nothing goes wrong on it', async () => {
+test('every page opens without errors', async () => {
   const page = await it.open();
   const all = await pages(page);
   assert.ok(all.length >= 8, JSON.stringify(all));
@@ -17,7 +17,7 @@ test('every page opens, and nothing goes wrong on it', async () => {
   assert.deepEqual(page.wrong, []);
 });
 
-test('what an agent does is seen within a second', async () => {
+test('events of an agent appear within a second', async () => {
   const page = await it.open();
   await page.getByText('Live', { exact: true }).first().waitFor();
   const feed = page.getByRole('grid', { name: 'Live decisions' });
@@ -31,10 +31,10 @@ test('what an agent does is seen within a second', async () => {
   assert.deepEqual(page.wrong, []);
 });
 
-test('a decision is proven in the browser', async () => {
+test('a decision is verified in the browser', async () => {
   const page = await it.open();
   await visit(page, it.daemon, 'decisions?verdict=deny', 'Decisions');
   await page.getByRole('grid', { name: 'Decisions' }).getByRole('row').nth(1).click();
-  await page.getByText('Proven: this leaf is in the signed log').waitFor();
+  await page.getByText('Verified: this record is in the signed ledger').waitFor();
   assert.deepEqual(page.wrong, []);
 });

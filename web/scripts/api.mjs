@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
 // Writes src/lib/api/types.ts from docs/reference/openapi.json: a type for each schema, and one row for
-// each operation. With --check it only says whether the file is what it would write.
+// each operation. With --check it only checks whether the file is up to date.
 
 import { readFileSync, writeFileSync } from 'node:fs';
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-// Puts a .gz beside every file of dist that gets smaller by it: the daemon sends it as it is.
+// Writes a .gz next to every file of dist that becomes smaller. The daemon serves it unchanged.
 
 import { readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';

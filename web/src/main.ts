@@ -7,7 +7,7 @@ import { startRouter } from './lib/router.svelte';
 import { theme } from './lib/theme.svelte';
 
 theme.apply();
-// Read before the router looks: a one-time link stands where a page would.
+// Read before the router starts: a one-time link is in the URL fragment.
 const link = /^#link=([\w-]+)$/.exec(location.hash)?.[1];
 if (link) history.replaceState(null, '', '#/now');
 startRouter();

@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-// Every page there is: one row each. A page is loaded when somebody goes there.
+// The pages of the dashboard, one row each. A page is loaded when it is opened.
 
 import type { Component } from 'svelte';
 
 export interface Page {
-  /** Its name in the address, `#/<id>`. */
+  /** Name in the URL, `#/<id>`. */
   id: string;
   title: string;
-  /** Its picture, of `parts/Icon.svelte`. */
+  /** Name of an icon in `parts/Icon.svelte`. */
   icon: string;
-  /** The letter after `g` that leads there. */
+  /** Key that opens the page after `g`. */
   key: string;
   load: () => Promise<{ default: Component }>;
-  /** Whether the page shows what follows its name in the address; without it nothing may follow. */
+  /** Whether the page accepts the rest of the path after its name. Without it, the rest must be empty. */
   accepts?: (rest: string[]) => boolean;
 }
 
@@ -78,7 +78,7 @@ export const PAGES: Page[] = [
   },
 ];
 
-/** The page of an address, if there is one. */
+/** The page of a path, if there is one. */
 export function pageAt(parts: string[]): Page | undefined {
   const [id, ...rest] = parts;
   const page = PAGES.find((one) => one.id === id);

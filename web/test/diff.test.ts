@@ -11,7 +11,7 @@ describe('diff', () => {
     expect(shown('a\nb\nc\n', 'a\nx\nc\n')).toEqual([' a', '-b', '+x', ' c']);
     expect(shown('', 'a\nb')).toEqual(['+a', '+b']);
     expect(shown('a\nb', '')).toEqual(['-a', '-b']);
-    expect(shown('a', 'a')).toEqual(['~1 lines are the same']);
+    expect(shown('a', 'a')).toEqual(['~1 unchanged lines']);
   });
 
   test('finds the shortest way', () => {
@@ -33,7 +33,7 @@ describe('diff', () => {
       'same',
       'gap',
     ]);
-    expect(lines[0]?.text).toBe('22 lines are the same');
+    expect(lines[0]?.text).toBe('22 unchanged lines');
   });
 
   test('both texts come back from it, whatever they are', () => {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
 import { expect, test } from 'vitest';
-import { EMPTY, toForm, toRule } from '../src/pages/rules/form';
+import { EMPTY, toForm, toRule } from '../src/pages/rules/rule-form';
 
 /** As the daemon reads it: what is empty is not there. */
 const sent = (value: unknown) =>

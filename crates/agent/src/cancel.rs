@@ -1,41 +1,41 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! A word that ends whatever is under way.
+//! Cancellation of running work.
 
 use std::sync::Arc;
 
 use tokio::sync::watch;
 
-/// Says "stop now" to everything that holds a clone of it. It cannot be taken back.
+/// Cancels all work that holds a clone of it. A cancelled token stays cancelled.
 #[derive(Debug, Clone)]
-pub struct Cancel {
-    said: Arc<watch::Sender<bool>>,
+pub struct CancelToken {
+    state: Arc<watch::Sender<bool>>,
 }
 
-impl Cancel {
-    /// One that nobody has said yet.
+impl CancelToken {
+    /// Creates a token that is not cancelled.
     pub fn new() -> Self {
-        Self { said: Arc::new(watch::Sender::new(false)) }
+        Self { state: Arc::new(watch::Sender::new(false)) }
     }
 
-    /// Says it.
+    /// Cancels all work that holds a clone of this token.
     pub fn cancel(&self) {
-        self.said.send_replace(true);
+        self.state.send_replace(true);
     }
 
-    /// Whether it was said.
+    /// Whether the token was cancelled.
     pub fn is_cancelled(&self) -> bool {
-        *self.said.borrow()
+        *self.state.borrow()
     }
 
-    /// Returns once it is said; at once if it was.
+    /// Waits for the cancellation. Returns at once if the token is already cancelled.
     pub async fn cancelled(&self) {
-        let mut said = self.said.subscribe();
-        // The sender lives as long as `self`, so waiting ends with the word alone.
-        let _ = said.wait_for(|said| *said).await;
+        let mut state = self.state.subscribe();
+        // `self` keeps the sender alive, so the wait can only end with a cancellation.
+        let _ = state.wait_for(|cancelled| *cancelled).await;
     }
 
-    /// The future's result, or nothing if the word comes first; the future is then dropped.
+    /// Runs a future. Returns `None` and drops the future if the token is cancelled first.
     pub async fn or<T>(&self, future: impl Future<Output = T>) -> Option<T> {
         tokio::select! {
             biased;
@@ -45,7 +45,7 @@ impl Cancel {
     }
 }
 
-impl Default for Cancel {
+impl Default for CancelToken {
     fn default() -> Self {
         Self::new()
     }
@@ -56,8 +56,8 @@ mod tests {
     use super::*;
 
     #[tokio::test]
-    async fn whoever_waits_hears_it_and_whoever_comes_later_too() {
-        let cancel = Cancel::new();
+    async fn current_and_later_waiters_see_the_cancellation() {
+        let cancel = CancelToken::new();
         assert_eq!(cancel.or(async { 7 }).await, Some(7));
         let waits = tokio::spawn({
             let cancel = cancel.clone();

@@ -1,40 +1,42 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! The reference agent: a small real agent loop that fires every event there is.
+//! The reference agent: a small agent loop that fires every kind of event.
 //!
-//! [`turn`](Session::prompt) is the loop. Everything it is about to do is told through [`Fire`] first, and
-//! everything that comes back is honoured: a tool runs with the arguments that hooks left it, the model
-//! reads what hooks let it read, and nothing runs at all when nobody could decide.
+//! [`AgentSession::prompt`] is the loop. The agent fires an event through [`EventDispatcher`] before each step and
+//! obeys the outcome: a tool runs with the arguments that hooks left, the model reads what hooks let through, and
+//! nothing runs when no decision could be made.
 //!
-//! | file | what |
+//! | file | content |
 //! |---|---|
-//! | `session.rs` | what an agent is made of and what a session remembers |
+//! | `session.rs` | runtime, settings and state of a session |
 //! | `turn.rs` | the loop: prompt, model, tools, stop |
-//! | `model.rs` | one answer of the model: tool selection, request, answer |
-//! | `call.rs`, `permission.rs` | one tool call |
-//! | `context.rs` | warning and compaction |
-//! | `tell.rs`, `wire.rs` | events, in the words of hooks |
-//! | `tools/`, `provider/` | what it can do, and whom it asks |
+//! | `model_step.rs` | one model step: tool selection, request, reply |
+//! | `tool_call.rs`, `permission.rs` | one tool call |
+//! | `compaction.rs` | context warning and compaction |
+//! | `event_draft.rs`, `hook_payload.rs` | events and the payloads that hooks read |
+//! | `tools/`, `mcp/`, `provider/` | built-in tools, MCP servers, models |
 
-mod call;
+mod activity;
 mod cancel;
-mod context;
-mod fire;
+mod compaction;
+mod dispatch;
+mod event_draft;
+mod hook_payload;
 pub mod mcp;
-mod model;
+mod model_step;
 mod permission;
 pub mod provider;
 mod session;
-mod tell;
+mod tool_call;
 pub mod tools;
 mod turn;
-mod watch;
-mod wire;
 
-pub use call::Result as ToolResult;
-pub use cancel::Cancel;
-pub use fire::{Fire, FireError};
-pub use permission::{Answer, Ask, NobodyAnswers, PermissionMode, Question};
-pub use session::{Agent, Mint, Prices, Session, Settings};
-pub use turn::{Ended, STOP_BLOCKS};
-pub use watch::{Moment, NobodyWatches, Watch};
+pub use activity::{ActivityObserver, AgentActivity, NoObserver};
+pub use cancel::CancelToken;
+pub use dispatch::{DispatchError, EventDispatcher};
+pub use permission::{
+    NoPermissionPrompt, PermissionAnswer, PermissionMode, PermissionPrompt, PermissionQuestion,
+};
+pub use session::{AgentRuntime, AgentSession, AgentSettings, EventIdSource, PriceLookup};
+pub use tool_call::ToolCallResult;
+pub use turn::{MAX_STOP_BLOCKS, TurnError};

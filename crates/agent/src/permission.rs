@@ -1,34 +1,34 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! What the agent may do without asking, and how it asks.
+//! Permission modes, and how the agent asks the user for permission.
 
 use futures_util::future::BoxFuture;
 use serde_json::{Value, json};
 use tenterhook_event::{Decision, EventKind, Outcome, ToolCall as Tool, ToolClass};
 
-use crate::provider::ToolCall;
-use crate::session::Session;
-use crate::tell::Told;
-use crate::watch::Moment;
-use crate::{Cancel, Ended};
+use crate::activity::AgentActivity;
+use crate::event_draft::EventDraft;
+use crate::provider::ModelToolCall;
+use crate::session::AgentSession;
+use crate::{CancelToken, TurnError};
 
-/// What the agent may do without asking. What a hook or rule asks about is asked about in every mode.
+/// What the agent may do without asking. If a hook or rule decides `ask`, the user is asked in every mode.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum PermissionMode {
-    /// Looking is free; whatever changes something is asked about.
+    /// Reading is allowed; every change needs permission.
     #[default]
     Default,
-    /// Files may be changed as well.
+    /// Reading and file changes are allowed; other actions need permission.
     AcceptEdits,
-    /// Looking is free; nothing is changed.
+    /// Reading is allowed; every change is denied.
     Plan,
-    /// Everything, as far as hooks and rules let it.
+    /// Everything is allowed, subject to hooks and rules.
     BypassPermissions,
-    /// Nobody is there to ask: what would be asked about is not done.
+    /// Reading is allowed; actions that need permission are denied without asking.
     DontAsk,
 }
 
-/// Every mode, with what a person types.
+/// Every mode with its name on the command line.
 const MODES: &[(PermissionMode, &str)] = &[
     (PermissionMode::Default, "default"),
     (PermissionMode::AcceptEdits, "acceptEdits"),
@@ -37,50 +37,50 @@ const MODES: &[(PermissionMode, &str)] = &[
     (PermissionMode::DontAsk, "dontAsk"),
 ];
 
-/// Says yes or no for a person.
-pub trait Ask: Send + Sync {
-    /// Asks. It is dropped when the person says stop.
-    fn ask<'a>(&'a self, question: &'a Question) -> BoxFuture<'a, Answer>;
+/// Asks the user for permission.
+pub trait PermissionPrompt: Send + Sync {
+    /// Asks the user. The future is dropped when the turn is cancelled.
+    fn ask<'a>(&'a self, question: &'a PermissionQuestion) -> BoxFuture<'a, PermissionAnswer>;
 }
 
-/// May this tool run?
+/// A request for permission to run a tool.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Question {
-    /// The tool.
+pub struct PermissionQuestion {
+    /// Name of the tool.
     pub tool: String,
-    /// With what.
+    /// Arguments of the call.
     pub args: Value,
-    /// Why it is asked, if somebody said.
+    /// Reason given by the hook or rule that decided `ask`.
     pub reason: Option<String>,
 }
 
-/// What a person says.
+/// The user's answer to a permission question.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Answer {
-    /// It may.
+pub enum PermissionAnswer {
+    /// The tool may run.
     Yes,
-    /// It may not.
+    /// The tool may not run.
     No {
-        /// Why, if they said.
+        /// Reason, if the user gave one.
         reason: Option<String>,
     },
-    /// Nobody is there.
-    Nobody,
+    /// No user is available to answer.
+    Unavailable,
 }
 
-/// Nobody is there.
+/// Answers every question with [`PermissionAnswer::Unavailable`], for runs without a user.
 #[derive(Debug, Clone, Copy, Default)]
-pub struct NobodyAnswers;
+pub struct NoPermissionPrompt;
 
-impl Ask for NobodyAnswers {
-    fn ask<'a>(&'a self, _: &'a Question) -> BoxFuture<'a, Answer> {
-        Box::pin(std::future::ready(Answer::Nobody))
+impl PermissionPrompt for NoPermissionPrompt {
+    fn ask<'a>(&'a self, _: &'a PermissionQuestion) -> BoxFuture<'a, PermissionAnswer> {
+        Box::pin(std::future::ready(PermissionAnswer::Unavailable))
     }
 }
 
-/// What stands at the end.
-pub(crate) enum Permitted {
-    /// It may run, perhaps with other arguments.
+/// Whether a tool call has permission.
+pub(crate) enum PermissionResult {
+    /// The tool may run, with new arguments if a hook changed them.
     Yes(Option<Value>),
     No(String),
 }
@@ -88,169 +88,187 @@ pub(crate) enum Permitted {
 // === impl PermissionMode ===
 
 impl PermissionMode {
-    /// What a person types.
+    /// Name of the mode on the command line.
     pub fn name(self) -> &'static str {
         MODES.iter().find(|(mode, _)| *mode == self).map_or("default", |(_, name)| name)
     }
 
-    /// The mode of this name.
+    /// Looks up a mode by name.
     pub fn from_name(name: &str) -> Option<Self> {
         MODES.iter().find(|(_, known)| *known == name).map(|(mode, _)| *mode)
     }
 
-    /// All names.
+    /// Names of all modes.
     pub fn names() -> impl Iterator<Item = &'static str> {
         MODES.iter().map(|(_, name)| *name)
     }
 
-    /// What this mode makes of a tool that nobody objected to.
-    fn of(self, class: ToolClass) -> Wanted {
-        let looks = matches!(class, ToolClass::Read | ToolClass::Search | ToolClass::Todo | ToolClass::Agent);
+    /// What this mode requires before a tool runs that no hook or rule decided about.
+    fn need_for(self, class: ToolClass) -> PermissionNeed {
+        let reads = matches!(class, ToolClass::Read | ToolClass::Search | ToolClass::Todo | ToolClass::Agent);
         let edits = matches!(class, ToolClass::Write | ToolClass::Edit | ToolClass::Patch);
         match self {
-            _ if looks => Wanted::Nothing,
-            Self::BypassPermissions => Wanted::Nothing,
-            Self::AcceptEdits if edits => Wanted::Nothing,
-            Self::Plan => Wanted::Refusal("in plan mode nothing is changed; say what you would do"),
-            Self::DontAsk => Wanted::Refusal("it would have to be asked about, and nobody is to be asked"),
-            Self::Default | Self::AcceptEdits => Wanted::Question,
+            _ if reads => PermissionNeed::Nothing,
+            Self::BypassPermissions => PermissionNeed::Nothing,
+            Self::AcceptEdits if edits => PermissionNeed::Nothing,
+            Self::Plan => {
+                PermissionNeed::Refusal("plan mode allows no changes; describe what you would do instead")
+            }
+            Self::DontAsk => PermissionNeed::Refusal(
+                "this call needs permission, but permission mode `dontAsk` does not ask the user",
+            ),
+            Self::Default | Self::AcceptEdits => PermissionNeed::PermissionQuestion,
         }
     }
 }
 
-/// What a mode wants before a tool runs.
-enum Wanted {
+/// What a mode requires before a tool runs.
+enum PermissionNeed {
     Nothing,
-    Question,
+    PermissionQuestion,
     Refusal(&'static str),
 }
 
-/// What speaks against something that is no tool call. A person is asked where that is what was decided.
-pub(crate) async fn objection(
-    session: &Session,
+/// Returns the reason if an outcome prevents a step other than a tool call. Asks the user if the decision is
+/// `ask`.
+pub(crate) async fn check_objection(
+    session: &AgentSession,
     outcome: &Outcome,
     what: &str,
-    cancel: &Cancel,
-) -> Result<Option<String>, Ended> {
-    let reason = || outcome.reason_with_nudge().unwrap_or_else(|| "a hook said no".to_owned());
+    cancel: &CancelToken,
+) -> Result<Option<String>, TurnError> {
+    let reason = || outcome.reason_with_nudge().unwrap_or_else(|| "denied by a hook".to_owned());
     match outcome.decision {
         Decision::None | Decision::Allow => Ok(None),
         Decision::Deny | Decision::Defer => Ok(Some(reason())),
         Decision::Ask if session.agent.settings.mode == PermissionMode::DontAsk => Ok(Some(reason())),
         Decision::Ask => {
-            let question = Question { tool: what.to_owned(), args: Value::Null, reason: outcome.reason() };
-            let answer = cancel.or(session.agent.ask.ask(&question)).await.ok_or(Ended::Cancelled)?;
-            Ok((answer != Answer::Yes).then(reason))
+            let question =
+                PermissionQuestion { tool: what.to_owned(), args: Value::Null, reason: outcome.reason() };
+            let answer = cancel
+                .or(session.agent.permission_prompt.ask(&question))
+                .await
+                .ok_or(TurnError::Cancelled)?;
+            Ok((answer != PermissionAnswer::Yes).then(reason))
         }
     }
 }
 
-/// Gets permission for a call that hooks and rules have seen, if it takes any.
-pub(crate) async fn permit(
-    session: &Session,
-    call: &ToolCall,
+/// Gets permission for a call that hooks and rules have decided about, if the mode or the decision requires it.
+pub(crate) async fn request_permission(
+    session: &AgentSession,
+    call: &ModelToolCall,
     judged: &Outcome,
-    cancel: &Cancel,
-) -> Result<Permitted, Ended> {
+    cancel: &CancelToken,
+) -> Result<PermissionResult, TurnError> {
     let mode = session.agent.settings.mode;
     let class = Tool::new(&call.name, call.args.clone()).class;
     let wanted = match judged.decision {
-        Decision::Allow => Wanted::Nothing,
-        Decision::Ask if mode == PermissionMode::DontAsk => mode.of(ToolClass::Shell),
-        Decision::Ask => Wanted::Question,
-        _ => mode.of(class),
+        Decision::Allow => PermissionNeed::Nothing,
+        Decision::Ask if mode == PermissionMode::DontAsk => mode.need_for(ToolClass::Shell),
+        Decision::Ask => PermissionNeed::PermissionQuestion,
+        _ => mode.need_for(class),
     };
     let reason = judged.reason().filter(|_| judged.decision == Decision::Ask);
     match wanted {
-        Wanted::Nothing => Ok(Permitted::Yes(None)),
-        Wanted::Refusal(why) => denied(session, call, why.to_owned(), cancel).await,
-        Wanted::Question => question(session, call, reason, cancel).await,
+        PermissionNeed::Nothing => Ok(PermissionResult::Yes(None)),
+        PermissionNeed::Refusal(why) => report_denied(session, call, why.to_owned(), cancel).await,
+        PermissionNeed::PermissionQuestion => ask_for_permission(session, call, reason, cancel).await,
     }
 }
 
-async fn question(
-    session: &Session,
-    call: &ToolCall,
+async fn ask_for_permission(
+    session: &AgentSession,
+    call: &ModelToolCall,
     reason: Option<String>,
-    cancel: &Cancel,
-) -> Result<Permitted, Ended> {
-    let told = Told::about(EventKind::PermissionRequest, call, around(session, reason.as_deref()));
-    let outcome = session.tell(told, cancel).await?;
-    session.remember(&outcome);
+    cancel: &CancelToken,
+) -> Result<PermissionResult, TurnError> {
+    let draft =
+        EventDraft::about(EventKind::PermissionRequest, call, context_fields(session, reason.as_deref()));
+    let outcome = session.fire(draft, cancel).await?;
+    session.queue_context(&outcome);
     let changed = outcome.tool_input.clone();
     let args = changed.clone().unwrap_or_else(|| call.args.clone());
     let said = |fallback: &str| outcome.reason_with_nudge().unwrap_or_else(|| fallback.to_owned());
     match outcome.decision {
         Decision::Allow => {
-            return granted(session, call, args, changed, said("a hook said yes"), cancel).await;
+            return report_granted(session, call, args, changed, said("allowed by a hook"), cancel).await;
         }
         Decision::Deny | Decision::Defer => {
-            return denied(session, call, said("a hook said no"), cancel).await;
+            return report_denied(session, call, said("denied by a hook"), cancel).await;
         }
         Decision::None | Decision::Ask => {}
     }
     let reason = outcome.reason().or(reason);
-    session.notify(&format!("permission is needed for {}", call.name), "permission_prompt", cancel).await?;
-    let question = Question { tool: call.name.clone(), args: args.clone(), reason };
-    match cancel.or(session.agent.ask.ask(&question)).await.ok_or(Ended::Cancelled)? {
-        Answer::Yes => granted(session, call, args, changed, "a person said yes".to_owned(), cancel).await,
-        Answer::No { reason } => {
-            let why = reason.map(|reason| format!(": {reason}")).unwrap_or_default();
-            denied(session, call, format!("a person said no{why}"), cancel).await
+    session.notify(&format!("permission needed for {}", call.name), "permission_prompt", cancel).await?;
+    let question = PermissionQuestion { tool: call.name.clone(), args: args.clone(), reason };
+    match cancel.or(session.agent.permission_prompt.ask(&question)).await.ok_or(TurnError::Cancelled)? {
+        PermissionAnswer::Yes => {
+            report_granted(session, call, args, changed, "allowed by the user".to_owned(), cancel).await
         }
-        Answer::Nobody => {
-            let why = question.reason.map(|reason| format!("{reason} ")).unwrap_or_default();
-            denied(session, call, format!("{why}A person has to say yes, and nobody is there."), cancel).await
+        PermissionAnswer::No { reason } => {
+            let why = reason.map(|reason| format!(": {reason}")).unwrap_or_default();
+            report_denied(session, call, format!("denied by the user{why}"), cancel).await
+        }
+        PermissionAnswer::Unavailable => {
+            let why = question.reason.map(|reason| format!("{reason}; ")).unwrap_or_default();
+            report_denied(
+                session,
+                call,
+                format!("{why}this call needs permission, and no user is available to give it"),
+                cancel,
+            )
+            .await
         }
     }
 }
 
-async fn granted(
-    session: &Session,
-    call: &ToolCall,
+async fn report_granted(
+    session: &AgentSession,
+    call: &ModelToolCall,
     args: Value,
     changed: Option<Value>,
     why: String,
-    cancel: &Cancel,
-) -> Result<Permitted, Ended> {
-    let now = ToolCall { args, ..call.clone() };
-    let told = Told::about(EventKind::PermissionGranted, &now, around(session, Some(&why)));
-    let outcome = session.tell(told, cancel).await?;
-    session.remember(&outcome);
-    match objection(session, &outcome, &now.name, cancel).await? {
-        Some(why) => denied(session, call, why, cancel).await,
-        None => Ok(Permitted::Yes(changed)),
+    cancel: &CancelToken,
+) -> Result<PermissionResult, TurnError> {
+    let now = ModelToolCall { args, ..call.clone() };
+    let draft = EventDraft::about(EventKind::PermissionGranted, &now, context_fields(session, Some(&why)));
+    let outcome = session.fire(draft, cancel).await?;
+    session.queue_context(&outcome);
+    match check_objection(session, &outcome, &now.name, cancel).await? {
+        Some(why) => report_denied(session, call, why, cancel).await,
+        None => Ok(PermissionResult::Yes(changed)),
     }
 }
 
-async fn denied(
-    session: &Session,
-    call: &ToolCall,
+async fn report_denied(
+    session: &AgentSession,
+    call: &ModelToolCall,
     why: String,
-    cancel: &Cancel,
-) -> Result<Permitted, Ended> {
-    let told = Told::about(EventKind::PermissionDenied, call, around(session, Some(&why)));
-    let outcome = session.tell(told, cancel).await?;
-    session.remember(&outcome);
-    Ok(Permitted::No(why))
+    cancel: &CancelToken,
+) -> Result<PermissionResult, TurnError> {
+    let draft = EventDraft::about(EventKind::PermissionDenied, call, context_fields(session, Some(&why)));
+    let outcome = session.fire(draft, cancel).await?;
+    session.queue_context(&outcome);
+    Ok(PermissionResult::No(why))
 }
 
-fn around(session: &Session, reason: Option<&str>) -> Value {
-    let mut fields = json!({"context": session.context()});
+fn context_fields(session: &AgentSession, reason: Option<&str>) -> Value {
+    let mut fields = json!({"context": session.context_json()});
     if let (Some(fields), Some(reason)) = (fields.as_object_mut(), reason) {
         fields.insert("reason".to_owned(), json!(reason));
     }
     fields
 }
 
-impl Session {
-    /// Tells the person something.
-    pub(crate) async fn notify(&self, text: &str, kind: &str, cancel: &Cancel) -> Result<(), Ended> {
-        let told = Told::new(EventKind::Notification, json!({"message": text, "type": kind}));
-        let outcome = self.tell(told, cancel).await?;
-        self.remember(&outcome);
+impl AgentSession {
+    /// Fires a notification event and shows the text to the user.
+    pub(crate) async fn notify(&self, text: &str, kind: &str, cancel: &CancelToken) -> Result<(), TurnError> {
+        let draft = EventDraft::new(EventKind::Notification, json!({"message": text, "type": kind}));
+        let outcome = self.fire(draft, cancel).await?;
+        self.queue_context(&outcome);
         if !outcome.suppress_output {
-            self.watch(Moment::Notification { text: text.to_owned() });
+            self.report(AgentActivity::Notification { text: text.to_owned() });
         }
         Ok(())
     }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! A session: what the agent is made of, and what it remembers.
+//! A session of the agent: its runtime, settings and state.
 
 use std::collections::VecDeque;
 use std::path::PathBuf;
@@ -10,119 +10,119 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use serde_json::json;
 use tenterhook_event::{EventId, EventKind, Timestamp};
 
-use crate::permission::{Ask, PermissionMode};
-use crate::provider::{Message, Provider, ToolCall, Usage};
-use crate::tell::Told;
+use crate::activity::{ActivityObserver, AgentActivity};
+use crate::event_draft::EventDraft;
+use crate::permission::{PermissionMode, PermissionPrompt};
+use crate::provider::{ChatMessage, ModelToolCall, ModelUsage, Provider};
 use crate::tools::{SubagentKind, Toolbox};
-use crate::turn::Ended;
-use crate::watch::{Moment, Watch};
-use crate::{Cancel, Fire, call, permission};
+use crate::turn::TurnError;
+use crate::{CancelToken, EventDispatcher, ToolCallResult, permission, tool_call};
 
-/// How many tool names are remembered.
-const RECENT: usize = 10;
-/// How many tools may be asked for from outside at once. A hook that calls the tool it is called about
-/// comes to an end here.
-const OUTSIDE: usize = 8;
+/// How many names of recently run tools a session keeps for the `recentTools` field of events.
+const RECENT_TOOLS_KEPT: usize = 10;
+/// Maximum number of concurrent [`execute_tool`](AgentSession::execute_tool) calls. It ends the recursion of a hook
+/// that runs the tool it is a hook of.
+const MAX_EXTERNAL_CALLS: usize = 8;
 
-/// Mints an id and reads the clock.
-pub type Mint = dyn Fn() -> (EventId, Timestamp) + Send + Sync;
-/// What an answer of a model costs, in dollars, where that is known.
-pub type Prices = dyn Fn(&str, &Usage) -> Option<f64> + Send + Sync;
+/// Returns a new event id and the current time.
+pub type EventIdSource = dyn Fn() -> (EventId, Timestamp) + Send + Sync;
+/// Returns the cost of a reply in US dollars, by model and usage, if the prices are known.
+pub type PriceLookup = dyn Fn(&str, &ModelUsage) -> Option<f64> + Send + Sync;
 
-/// What a session works with. Many sessions may share one.
-pub struct Agent {
-    /// Where everything is told and decided.
-    pub fire: Arc<dyn Fire>,
-    /// The model.
+/// Everything a session needs to run. Sessions can share one runtime.
+pub struct AgentRuntime {
+    /// Receives every event and decides it.
+    pub dispatcher: Arc<dyn EventDispatcher>,
+    /// Calls the model.
     pub provider: Arc<dyn Provider>,
-    /// What it can do.
+    /// Tools of the agent.
     pub tools: Toolbox,
-    /// The subagents it may start.
+    /// Types of subagents that the agent may start.
     pub subagents: Vec<SubagentKind>,
-    /// Who says yes or no.
-    pub ask: Arc<dyn Ask>,
-    /// Who looks on.
-    pub watch: Arc<dyn Watch>,
-    /// Ids and times.
-    pub mint: Arc<Mint>,
-    /// What it costs, where that is known.
-    pub prices: Option<Arc<Prices>>,
-    /// Everything else.
-    pub settings: Settings,
+    /// Asks the user for permission.
+    pub permission_prompt: Arc<dyn PermissionPrompt>,
+    /// Receives the activity of the session.
+    pub observer: Arc<dyn ActivityObserver>,
+    /// Source of event ids and times.
+    pub event_ids: Arc<EventIdSource>,
+    /// Prices of the model, if known.
+    pub prices: Option<Arc<PriceLookup>>,
+    /// Settings of the agent.
+    pub settings: AgentSettings,
 }
 
-/// How an agent works.
+/// Settings of an agent.
 #[derive(Debug, Clone)]
-pub struct Settings {
-    /// What events call it: `tenterhook-agent`.
+pub struct AgentSettings {
+    /// Value of `source` in events: `tenterhook-agent`.
     pub source: String,
-    /// The model.
+    /// Name of the model.
     pub model: String,
-    /// What the model is told before everything else.
+    /// System prompt.
     pub system: Option<String>,
-    /// Where it works.
+    /// Working directory.
     pub cwd: PathBuf,
-    /// The root of the project.
+    /// Root directory of the project.
     pub project: Option<String>,
-    /// The account it runs under.
+    /// User account that the agent runs under.
     pub user: Option<String>,
-    /// What it may do without asking.
+    /// Permission mode.
     pub mode: PermissionMode,
-    /// How much the model may answer at once.
+    /// Maximum number of tokens in one reply.
     pub max_tokens: u32,
-    /// How freely it answers.
+    /// Sampling temperature; `None` for the provider's default.
     pub temperature: Option<f64>,
-    /// How many tokens fit.
+    /// Size of the context window in tokens.
     pub context_window: u64,
-    /// From which part of it on there is a warning, 0 to 1.
+    /// Share of the context window at which the session warns, 0 to 1.
     pub warn_at: f64,
-    /// From which part on the conversation is summarised, 0 to 1.
+    /// Share of the context window at which the conversation is compacted, 0 to 1.
     pub compact_at: f64,
-    /// How often the model is asked for one prompt.
+    /// Maximum number of model calls for one prompt.
     pub max_turns: u32,
 }
 
-/// One conversation. A subagent has one of its own, under the same id.
-pub struct Session {
-    pub(crate) agent: Arc<Agent>,
+/// One conversation. A subagent has its own conversation under the same session id.
+pub struct AgentSession {
+    pub(crate) agent: Arc<AgentRuntime>,
     pub(crate) id: String,
-    pub(crate) who: Option<Who>,
-    state: Mutex<State>,
-    /// Held during a turn: one at a time.
+    pub(crate) identity: Option<SubagentIdentity>,
+    state: Mutex<AgentSessionState>,
+    /// Held during a turn, so that turns run one at a time.
     pub(crate) turn: tokio::sync::Mutex<()>,
-    outside: AtomicUsize,
+    external_calls: AtomicUsize,
 }
 
-/// Which subagent it is.
+/// Identity of a subagent.
 #[derive(Debug, Clone)]
-pub(crate) struct Who {
+pub(crate) struct SubagentIdentity {
     pub(crate) id: String,
     pub(crate) kind: String,
     pub(crate) parent: String,
 }
 
-/// What a session remembers.
+/// Mutable state of a session.
 #[derive(Debug, Default)]
-pub(crate) struct State {
-    pub(crate) messages: Vec<Message>,
-    /// The tools that ran last, the latest last.
+pub(crate) struct AgentSessionState {
+    pub(crate) messages: Vec<ChatMessage>,
+    /// Names of the last tools that ran, latest last.
     pub(crate) recent: VecDeque<String>,
-    pub(crate) usage: Usage,
+    pub(crate) usage: ModelUsage,
     pub(crate) cost: Option<f64>,
-    /// How full the context was when the model last said so.
+    /// Size of the context as the model last reported it; 0 if unknown.
     pub(crate) context_tokens: u64,
     pub(crate) warned: bool,
-    /// What the model is to be told with the next message.
+    /// Context from hooks that goes to the model with the next message.
     pub(crate) pending: Vec<String>,
     pub(crate) turns: u32,
     pub(crate) turn_id: Option<String>,
     pub(crate) prompt: String,
     pub(crate) subagents: u32,
-    pub(crate) outside: u32,
+    pub(crate) external_call_count: u32,
 }
 
-impl Settings {
-    /// A careful agent: it asks before it changes anything.
+impl AgentSettings {
+    /// Default settings: the agent asks before every change.
     pub fn new(model: impl Into<String>, cwd: impl Into<PathBuf>) -> Self {
         Self {
             source: "tenterhook-agent".to_owned(),
@@ -142,108 +142,115 @@ impl Settings {
     }
 }
 
-impl Session {
-    /// Begins a session. `source` says how: `startup`, `resume`, `clear`.
+impl AgentSession {
+    /// Starts a session. `source` is `startup`, `resume` or `clear`.
     pub async fn start(
-        agent: Arc<Agent>,
+        agent: Arc<AgentRuntime>,
         id: impl Into<String>,
         source: &str,
-        cancel: &Cancel,
-    ) -> Result<Self, Ended> {
-        let session = Self::of(agent, id.into(), None);
+        cancel: &CancelToken,
+    ) -> Result<Self, TurnError> {
+        let session = Self::new(agent, id.into(), None);
         let settings = &session.agent.settings;
-        session.watch(Moment::SessionStart { session: session.id.clone(), model: settings.model.clone() });
-        let fields = json!({"source": source, "context": session.context(), "model": session.model_config()});
-        let outcome = session.tell(Told::new(EventKind::SessionStart, fields), cancel).await?;
-        if let Some(reason) = permission::objection(&session, &outcome, "the session", cancel).await? {
-            return Err(Ended::Blocked { reason });
+        session.report(AgentActivity::SessionStart {
+            session: session.id.clone(),
+            model: settings.model.clone(),
+        });
+        let fields =
+            json!({"source": source, "context": session.context_json(), "model": session.model_config()});
+        let outcome = session.fire(EventDraft::new(EventKind::SessionStart, fields), cancel).await?;
+        if let Some(reason) = permission::check_objection(&session, &outcome, "the session", cancel).await? {
+            return Err(TurnError::Blocked { reason });
         }
-        session.remember(&outcome);
+        session.queue_context(&outcome);
         Ok(session)
     }
 
-    /// Ends it. Nobody can object.
-    pub async fn end(&self, reason: &str) -> Result<(), Ended> {
-        let fields = json!({"reason": reason, "context": self.context()});
-        let told = self.tell_only(Told::new(EventKind::SessionEnd, fields), &Cancel::new()).await;
-        self.watch(Moment::SessionEnd {
+    /// Ends the session. Hooks cannot prevent it.
+    pub async fn end(&self, reason: &str) -> Result<(), TurnError> {
+        let fields = json!({"reason": reason, "context": self.context_json()});
+        let fired =
+            self.fire_unchecked(EventDraft::new(EventKind::SessionEnd, fields), &CancelToken::new()).await;
+        self.report(AgentActivity::SessionEnd {
             reason: reason.to_owned(),
             usage: self.usage(),
             cost: self.state().cost,
         });
-        told.map(drop)
+        fired.map(drop)
     }
 
-    /// Runs one tool from outside a turn, past the same hooks and rules as when the model asks for it.
+    /// Runs one tool outside a turn, with the same hooks and rules as a call by the model.
     pub async fn execute_tool(
         &self,
         name: &str,
         args: serde_json::Value,
-        cancel: &Cancel,
-    ) -> Result<call::Result, Ended> {
-        let _room = Room::take(&self.outside).ok_or_else(|| Ended::Blocked {
-            reason: format!("{OUTSIDE} tools are under way already; does a hook call itself?"),
+        cancel: &CancelToken,
+    ) -> Result<ToolCallResult, TurnError> {
+        let _slot = ExternalCallSlot::acquire(&self.external_calls).ok_or_else(|| TurnError::Blocked {
+            reason: format!(
+                "{MAX_EXTERNAL_CALLS} tool calls are already running; check whether a hook calls itself"
+            ),
         })?;
         let number = {
             let mut state = self.state();
-            state.outside += 1;
-            state.outside
+            state.external_call_count += 1;
+            state.external_call_count
         };
-        let call = ToolCall { id: format!("outside_{number}"), name: name.to_owned(), args };
-        call::run(self, &call, None, cancel).await
+        let call = ModelToolCall { id: format!("outside_{number}"), name: name.to_owned(), args };
+        tool_call::run_tool_call(self, &call, None, cancel).await
     }
 
-    /// Its id.
+    /// Id of the session.
     pub fn id(&self) -> &str {
         &self.id
     }
 
-    /// What it cost so far, in tokens.
-    pub fn usage(&self) -> Usage {
+    /// Tokens used so far.
+    pub fn usage(&self) -> ModelUsage {
         self.state().usage
     }
 
-    pub(crate) fn of(agent: Arc<Agent>, id: String, who: Option<Who>) -> Self {
+    pub(crate) fn new(agent: Arc<AgentRuntime>, id: String, identity: Option<SubagentIdentity>) -> Self {
         let (state, turn) = (Mutex::default(), tokio::sync::Mutex::new(()));
-        Self { agent, id, who, state, turn, outside: AtomicUsize::new(0) }
+        Self { agent, id, identity, state, turn, external_calls: AtomicUsize::new(0) }
     }
 
-    pub(crate) fn state(&self) -> MutexGuard<'_, State> {
+    pub(crate) fn state(&self) -> MutexGuard<'_, AgentSessionState> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Tells whoever looks on.
-    pub(crate) fn watch(&self, moment: Moment) {
-        self.agent.watch.see(self.who.as_ref().map(|who| who.kind.as_str()), moment);
+    /// Reports an activity to the observer.
+    pub(crate) fn report(&self, activity: AgentActivity) {
+        self.agent.observer.observe(self.identity.as_ref().map(|identity| identity.kind.as_str()), activity);
     }
 
-    /// Keeps what the model should know until there is a message to say it with.
-    pub(crate) fn remember(&self, outcome: &tenterhook_event::Outcome) {
+    /// Queues the context from hooks for the next message to the model.
+    pub(crate) fn queue_context(&self, outcome: &tenterhook_event::Outcome) {
         self.state().pending.extend(outcome.context_text());
     }
 
-    /// A tool ran.
-    pub(crate) fn ran(&self, tool: &str) {
+    /// Adds a tool to the recently run tools.
+    pub(crate) fn record_tool_run(&self, tool: &str) {
         let recent = &mut self.state().recent;
         recent.push_back(tool.to_owned());
-        if recent.len() > RECENT {
+        if recent.len() > RECENT_TOOLS_KEPT {
             recent.pop_front();
         }
     }
 }
 
-/// A place among the tools that are asked for from outside.
-struct Room<'a>(&'a AtomicUsize);
+/// A slot for one concurrent external tool call. Dropping it frees the slot.
+struct ExternalCallSlot<'a>(&'a AtomicUsize);
 
-impl<'a> Room<'a> {
-    fn take(count: &'a AtomicUsize) -> Option<Self> {
+impl<'a> ExternalCallSlot<'a> {
+    fn acquire(count: &'a AtomicUsize) -> Option<Self> {
         let before = count.fetch_add(1, Ordering::AcqRel);
-        let room = Self(count);
-        (before < OUTSIDE).then_some(room)
+        let slot = Self(count);
+        (before < MAX_EXTERNAL_CALLS).then_some(slot)
     }
 }
 
-impl Drop for Room<'_> {
+impl Drop for ExternalCallSlot<'_> {
     fn drop(&mut self) {
         self.0.fetch_sub(1, Ordering::AcqRel);
     }

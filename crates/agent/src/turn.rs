@@ -1,76 +1,76 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! One turn: from what a person asks to the agent's last word. [`Session::prompt`] is the loop.
+//! One turn: from the user's prompt to the agent's final reply. [`AgentSession::prompt`] is the loop.
 
 use serde_json::json;
 use tenterhook_event::{Decision, EventKind};
 
-use crate::provider::{Block, Message, ModelReply, ProviderError, Role, ToolCall};
-use crate::session::Session;
-use crate::tell::Told;
-use crate::watch::Moment;
-use crate::{Cancel, FireError, call, permission};
+use crate::activity::AgentActivity;
+use crate::event_draft::EventDraft;
+use crate::provider::{ChatMessage, ChatRole, ContentBlock, ModelReply, ModelToolCall, ProviderError};
+use crate::session::AgentSession;
+use crate::{CancelToken, DispatchError, ToolCallResult, permission, tool_call};
 
-/// How often in a row a hook may say "not finished yet"; then the agent finishes all the same.
-pub const STOP_BLOCKS: u32 = 8;
+/// How many times in a row a hook may block a stop. After that the agent finishes anyway.
+pub const MAX_STOP_BLOCKS: u32 = 8;
 
-/// How a turn ended before the agent had finished.
+/// Why a turn ended before the agent had finished.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
-pub enum Ended {
-    /// The person said stop.
+pub enum TurnError {
+    /// The user cancelled the turn.
     #[error("cancelled")]
     Cancelled,
-    /// A hook or rule did not let the prompt or the model's answer pass.
+    /// A hook or rule denied the prompt, the model request or the model's reply.
     #[error("blocked: {reason}")]
     Blocked {
-        /// Why.
+        /// Reason, with the suggestion if there is one.
         reason: String,
     },
-    /// A hook ended the turn.
+    /// A hook stopped the turn.
     #[error("stopped{}", reason.as_ref().map(|reason| format!(": {reason}")).unwrap_or_default())]
     Stopped {
-        /// What the person is told.
+        /// Reason shown to the user.
         reason: Option<String>,
     },
-    /// A hook put a call off for somebody else.
-    #[error("put off{}", reason.as_ref().map(|reason| format!(": {reason}")).unwrap_or_default())]
+    /// A hook deferred a tool call.
+    #[error("deferred{}", reason.as_ref().map(|reason| format!(": {reason}")).unwrap_or_default())]
     Deferred {
-        /// Why.
+        /// Reason for the deferral.
         reason: Option<String>,
     },
-    /// The model was asked too often.
-    #[error("the model was asked {0} times, which is as often as it may be")]
+    /// The model was called `max_turns` times for one prompt.
+    #[error("reached the limit of {0} model calls for one prompt")]
     TurnLimit(u32),
-    /// Nobody could decide, so nothing was done.
-    #[error("nobody could decide: {0}")]
-    Unguarded(FireError),
-    /// The model did not answer.
-    #[error("the model did not answer: {0}")]
+    /// No decision could be made, so nothing was run.
+    #[error("no decision could be made: {0}")]
+    Unguarded(DispatchError),
+    /// The model did not reply.
+    #[error("no reply from the model: {0}")]
     Model(ProviderError),
 }
 
-impl Session {
-    /// Takes a prompt to the agent's last word, which is returned.
-    pub async fn prompt(&self, text: &str, cancel: &Cancel) -> Result<String, Ended> {
+impl AgentSession {
+    /// Runs a prompt to the end and returns the agent's final reply.
+    pub async fn prompt(&self, text: &str, cancel: &CancelToken) -> Result<String, TurnError> {
         let _turn = self.turn.lock().await;
-        self.watch(Moment::Prompt { text: text.to_owned() });
-        self.receive(text, cancel).await?;
-        self.work(cancel).await
+        self.report(AgentActivity::Prompt { text: text.to_owned() });
+        self.submit_prompt(text, cancel).await?;
+        self.run_until_done(cancel).await
     }
 
-    /// The loop: model, tools, model, tools, until the model wants no more and nobody objects.
-    pub(crate) async fn work(&self, cancel: &Cancel) -> Result<String, Ended> {
-        let (mut asked, mut blocks) = (0, 0);
+    /// Calls the model and its tools in turn until the model requests no more tools and no hook blocks the stop.
+    pub(crate) async fn run_until_done(&self, cancel: &CancelToken) -> Result<String, TurnError> {
+        let (mut model_calls, mut blocks) = (0, 0);
         loop {
-            self.keep_in_bounds(cancel).await?;
-            if asked >= self.agent.settings.max_turns {
-                return Err(Ended::TurnLimit(asked));
+            self.compact_if_needed(cancel).await?;
+            if model_calls >= self.agent.settings.max_turns {
+                return Err(TurnError::TurnLimit(model_calls));
             }
-            asked += 1;
+            model_calls += 1;
             let (reply, available) = self.ask_model(cancel).await?;
             if !reply.tool_calls.is_empty() {
                 blocks = 0;
-                self.run_tools(&reply, &available, cancel).await?;
+                self.run_tool_calls(&reply, &available, cancel).await?;
             } else if self.may_finish(&reply.text, blocks, cancel).await? {
                 return Ok(reply.text);
             } else {
@@ -79,32 +79,33 @@ impl Session {
         }
     }
 
-    /// The person's words, past the gate and into the conversation.
-    async fn receive(&self, text: &str, cancel: &Cancel) -> Result<(), Ended> {
+    /// Fires the prompt event and, if it is not denied, adds the prompt to the conversation.
+    async fn submit_prompt(&self, text: &str, cancel: &CancelToken) -> Result<(), TurnError> {
         self.begin_turn(text);
-        let told = Told::new(EventKind::Prompt, json!({"prompt": text, "context": self.context()}));
-        let outcome = self.tell(told, cancel).await?;
-        if let Some(reason) = permission::objection(self, &outcome, "the prompt", cancel).await? {
-            return Err(Ended::Blocked { reason });
+        let draft =
+            EventDraft::new(EventKind::Prompt, json!({"prompt": text, "context": self.context_json()}));
+        let outcome = self.fire(draft, cancel).await?;
+        if let Some(reason) = permission::check_objection(self, &outcome, "the prompt", cancel).await? {
+            return Err(TurnError::Blocked { reason });
         }
-        self.remember(&outcome);
-        self.say_as_user(vec![Block::Text(text.to_owned())]);
+        self.queue_context(&outcome);
+        self.push_user_message(vec![ContentBlock::Text(text.to_owned())]);
         Ok(())
     }
 
-    /// Runs what the model asked for, one after the other. Whatever ends the turn in between, every call has
-    /// a result: a conversation with a call that was never answered could not go on.
-    async fn run_tools(
+    /// Runs the requested tools one after the other. If the turn ends early, the remaining calls get an error
+    /// result, because model APIs reject a conversation in which a tool call has no result.
+    async fn run_tool_calls(
         &self,
         reply: &ModelReply,
         available: &[String],
-        cancel: &Cancel,
-    ) -> Result<(), Ended> {
+        cancel: &CancelToken,
+    ) -> Result<(), TurnError> {
         for wanted in &reply.tool_calls {
-            match call::run(self, wanted, Some(available), cancel).await {
-                Ok(result) => self.keep_result(wanted, &result),
+            match tool_call::run_tool_call(self, wanted, Some(available), cancel).await {
+                Ok(result) => self.push_tool_result(wanted, &result),
                 Err(ended) => {
-                    self.answer_the_rest(&reply.tool_calls, &ended);
+                    self.fail_unanswered_calls(&reply.tool_calls, &ended);
                     return Err(ended);
                 }
             }
@@ -112,81 +113,88 @@ impl Session {
         Ok(())
     }
 
-    /// Whether the agent is done, or somebody says it is not.
-    async fn may_finish(&self, response: &str, blocks: u32, cancel: &Cancel) -> Result<bool, Ended> {
-        let kind = if self.who.is_some() { EventKind::SubagentStop } else { EventKind::Stop };
+    /// Fires the stop event. Returns false if a hook blocks the stop.
+    async fn may_finish(&self, response: &str, blocks: u32, cancel: &CancelToken) -> Result<bool, TurnError> {
+        let kind = if self.identity.is_some() { EventKind::SubagentStop } else { EventKind::Stop };
         let mut fields = json!({
             "prompt": self.state().prompt, "response": response, "stopHookActive": blocks > 0,
         });
-        if let (Some(fields), Some(who)) = (fields.as_object_mut(), &self.who) {
-            fields.insert("agentId".to_owned(), json!(who.id));
-            fields.insert("agentType".to_owned(), json!(who.kind));
+        if let (Some(fields), Some(identity)) = (fields.as_object_mut(), &self.identity) {
+            fields.insert("agentId".to_owned(), json!(identity.id));
+            fields.insert("agentType".to_owned(), json!(identity.kind));
         }
-        let outcome = self.tell(Told::new(kind, fields), cancel).await?;
-        self.remember(&outcome);
+        let outcome = self.fire(EventDraft::new(kind, fields), cancel).await?;
+        self.queue_context(&outcome);
         if outcome.decision != Decision::Deny {
             return Ok(true);
         }
-        if blocks >= STOP_BLOCKS {
-            let text =
-                format!("finishing although a hook objects: it did so {STOP_BLOCKS} times in a row already");
+        if blocks >= MAX_STOP_BLOCKS {
+            let text = format!(
+                "finishing although a hook blocks the stop: it was blocked {MAX_STOP_BLOCKS} times in a row"
+            );
             self.notify(&text, "stop_block_cap", cancel).await?;
             return Ok(true);
         }
-        let reason = outcome.reason_with_nudge().unwrap_or_else(|| "it is not finished yet".to_owned());
-        self.watch(Moment::NotFinished { reason: reason.clone() });
-        self.say_as_user(vec![Block::Text(reason)]);
+        let reason = outcome
+            .reason_with_nudge()
+            .unwrap_or_else(|| "a hook blocked the stop: the work is not finished".to_owned());
+        self.report(AgentActivity::NotFinished { reason: reason.clone() });
+        self.push_user_message(vec![ContentBlock::Text(reason)]);
         Ok(false)
     }
 
-    /// A new turn begins.
+    /// Starts a new turn and gives it an id.
     pub(crate) fn begin_turn(&self, prompt: &str) {
         let mut state = self.state();
         state.turns += 1;
-        state.turn_id = Some(match &self.who {
-            Some(who) => format!("{}-turn-{}", who.id, state.turns),
+        state.turn_id = Some(match &self.identity {
+            Some(identity) => format!("{}-turn-{}", identity.id, state.turns),
             None => format!("turn-{}", state.turns),
         });
         prompt.clone_into(&mut state.prompt);
     }
 
-    /// A message to the model, with whatever it is to be told beside it.
-    pub(crate) fn say_as_user(&self, mut blocks: Vec<Block>) {
+    /// Adds a user message to the conversation, followed by the pending context of hooks.
+    pub(crate) fn push_user_message(&self, mut blocks: Vec<ContentBlock>) {
         let mut state = self.state();
-        blocks.extend(state.pending.drain(..).map(Block::Text));
+        blocks.extend(state.pending.drain(..).map(ContentBlock::Text));
         match state.messages.last_mut() {
-            Some(last) if last.role == Role::User => last.blocks.extend(blocks),
-            _ => state.messages.push(Message { role: Role::User, blocks }),
+            Some(last) if last.role == ChatRole::User => last.blocks.extend(blocks),
+            _ => state.messages.push(ChatMessage { role: ChatRole::User, blocks }),
         }
     }
 
-    /// What hooks said since the last message goes to the model before it is asked.
-    pub(crate) fn say_what_is_pending(&self) {
+    /// Adds the pending context of hooks to the conversation before the model is called.
+    pub(crate) fn flush_pending_context(&self) {
         if !self.state().pending.is_empty() {
-            self.say_as_user(Vec::new());
+            self.push_user_message(Vec::new());
         }
     }
 
-    /// What came of a call, for the model.
-    pub(crate) fn keep_result(&self, call: &ToolCall, result: &call::Result) {
+    /// Adds the result of a tool call to the conversation.
+    pub(crate) fn push_tool_result(&self, call: &ModelToolCall, result: &ToolCallResult) {
         self.state().pending.extend(result.context.clone());
-        self.say_as_user(vec![result.block(&call.id)]);
+        self.push_user_message(vec![result.block(&call.id)]);
     }
 
-    fn answer_the_rest(&self, calls: &[ToolCall], ended: &Ended) {
+    fn fail_unanswered_calls(&self, calls: &[ModelToolCall], ended: &TurnError) {
         let answered: Vec<String> = {
             let state = self.state();
             let last = state.messages.last().map(|last| last.blocks.as_slice()).unwrap_or_default();
             last.iter()
                 .filter_map(|block| match block {
-                    Block::ToolResult { id, .. } => Some(id.clone()),
+                    ContentBlock::ToolResult { id, .. } => Some(id.clone()),
                     _ => None,
                 })
                 .collect()
         };
         for call in calls.iter().filter(|call| !answered.contains(&call.id)) {
             let content = format!("not run: {ended}");
-            self.say_as_user(vec![Block::ToolResult { id: call.id.clone(), content, is_error: true }]);
+            self.push_user_message(vec![ContentBlock::ToolResult {
+                id: call.id.clone(),
+                content,
+                is_error: true,
+            }]);
         }
     }
 }

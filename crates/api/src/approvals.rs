@@ -4,7 +4,7 @@
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
-use tenterhook_event::{EventId, Said, Timestamp};
+use tenterhook_event::{Attributed, EventId, Timestamp};
 
 use crate::AuthorityProof;
 
@@ -50,7 +50,7 @@ pub struct Approval {
     #[serde(default, skip_serializing_if = "Value::is_null")]
     pub args: Value,
     /// Rules and hooks that ask, and why.
-    pub reasons: Vec<Said<String>>,
+    pub reasons: Vec<Attributed<String>>,
 }
 
 /// Answer to a call that waits.

@@ -4,7 +4,7 @@
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
-use tenterhook_event::{Agent, Detail, EventId, EventKind, Mcp, Timestamp, ToolClass};
+use tenterhook_event::{AgentIdentity, EventDetail, EventId, EventKind, McpToolId, Timestamp, ToolClass};
 
 /// How long to wait.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
@@ -54,10 +54,10 @@ pub struct EventRequest {
     pub tool: Option<EventToolRequest>,
     /// Who acts.
     #[serde(default)]
-    pub agent: Agent,
+    pub agent: AgentIdentity,
     /// What else the event carries, by meaning.
     #[serde(default)]
-    pub detail: Detail,
+    pub detail: EventDetail,
     /// What the sender says about the event in its own words; not for harnesses, which send their payload to
     /// `/v1/hooks/<harness>/<event>`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -78,5 +78,5 @@ pub struct EventToolRequest {
     pub args: Value,
     /// Server and tool, for a tool of an MCP server.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub mcp: Option<Mcp>,
+    pub mcp: Option<McpToolId>,
 }

@@ -3,6 +3,7 @@
 //! Requests that change the ledger or its key.
 
 use serde::{Deserialize, Serialize};
+use tenterhook_event::Timestamp;
 
 use crate::AuthorityProof;
 
@@ -116,4 +117,58 @@ pub struct VerifyRequest {
     /// An earlier checkpoint, which the ledger must extend.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub since: Option<String>,
+}
+
+/// Limits of retention. A limit that is null removes nothing.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct RetentionSetting {
+    /// Records older than this are removed, in days (`90d`).
+    pub max_age: Option<String>,
+    /// The oldest records are removed when their content exceeds this (`2GB`).
+    pub max_size: Option<String>,
+}
+
+/// New limits of retention. A limit that is absent removes nothing.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(deny_unknown_fields)]
+pub struct RetentionRequest {
+    /// Days or weeks, such as `90d` or `12w`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub max_age: Option<String>,
+    /// A size such as `500MB` or `2GB`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub max_size: Option<String>,
+    /// Proof of the user; needed if records would be removed earlier than before.
+    #[serde(default)]
+    pub proof: AuthorityProof,
+}
+
+/// How long records are kept.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct RetentionStatus {
+    /// Limits in the settings file.
+    pub configured: RetentionSetting,
+    /// Limits that were authorized last.
+    pub authorized: RetentionSetting,
+    /// Limits that records are removed by: for each, the longer one of both.
+    pub applied: RetentionSetting,
+    /// Reason why the configured limits are not applied as they are.
+    pub problem: Option<String>,
+    /// The last removal; null if there was none since the daemon started.
+    pub last_run: Option<RetentionRun>,
+}
+
+/// One removal of records by retention.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct RetentionRun {
+    /// Time of its end.
+    pub ended: Timestamp,
+    /// Number of records that were removed.
+    pub removed: u64,
+    /// Error that ended it early.
+    pub error: Option<String>,
 }

@@ -3,7 +3,7 @@
 //! Timeline of a session.
 
 use serde::{Deserialize, Serialize};
-use tenterhook_event::{Agent, SessionCheck, Timestamp, ToolClass};
+use tenterhook_event::{AgentIdentity, SessionCheck, Timestamp, ToolClass};
 
 /// Which steps to show.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
@@ -48,7 +48,7 @@ pub struct TimelineStep {
     /// Result of comparing the session with the calling process.
     pub session_check: Option<SessionCheck>,
     /// Who acted.
-    pub agent: Option<Agent>,
+    pub agent: Option<AgentIdentity>,
     /// The prompt, response, message or error.
     pub said: Option<String>,
     /// The verdict.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Counts over the calls of past sessions, and a few examples of each rule.
+//! Counts over the calls of past sessions, with a few examples per rule.
 
 use std::collections::hash_map::DefaultHasher;
 use std::collections::{BTreeMap, HashMap};
@@ -18,27 +18,27 @@ use tenterhook_records::sanitize;
 use tenterhook_transcript::{LeftOut, Unread};
 
 use crate::import::ImportCounts;
-use tenterhook_report::html::chart::Counts;
+use tenterhook_report::html::chart::VerdictCounts;
 
-/// How many examples of a rule are kept.
-const EXAMPLES: usize = 3;
-/// How long an example may be, in characters.
-const LONGEST: usize = 160;
-/// How many projects, and how many kinds of unread parts, are told apart; the rest is counted together.
-const NAMES: usize = 5_000;
-const DAY: u64 = 86_400_000;
-/// Length of a bar of the chart, in milliseconds.
-pub(crate) const WEEK: u64 = 7 * DAY;
+/// Maximum number of examples per rule.
+const MAX_EXAMPLES: usize = 3;
+/// Maximum length of an example, in characters.
+const MAX_EXAMPLE_CHARS: usize = 160;
+/// Maximum number of projects, and of reasons for unread parts; further ones are counted together.
+const MAX_NAMES: usize = 5_000;
+const DAY_MS: u64 = 86_400_000;
+/// Period of a bar of the chart, in milliseconds.
+pub(crate) const WEEK_MS: u64 = 7 * DAY_MS;
 
-/// What an audit found.
+/// Results of an audit.
 #[derive(Debug, Default)]
 pub struct AuditFindings {
     /// Harnesses whose transcripts were read, by id.
     pub harnesses: BTreeMap<&'static str, HarnessCounts>,
-    /// Tool calls.
+    /// Number of tool calls.
     pub calls: u64,
     /// Calls by verdict.
-    pub verdicts: Counts,
+    pub verdicts: VerdictCounts,
     /// Time of the first call.
     pub first: Option<Timestamp>,
     /// Time of the last call.
@@ -46,31 +46,31 @@ pub struct AuditFindings {
     /// Rules that matched, by id.
     pub rules: BTreeMap<String, RuleCounts>,
     /// Calls by project and verdict.
-    pub projects: BTreeMap<String, Counts>,
-    /// By the Monday on which they begin, in milliseconds.
-    pub weeks: BTreeMap<u64, Counts>,
-    /// By a hash of its name: how often a person would have been asked in a session.
+    pub projects: BTreeMap<String, VerdictCounts>,
+    /// Calls by week and verdict; the key is the Monday in milliseconds.
+    pub weeks: BTreeMap<u64, VerdictCounts>,
+    /// Number of asked calls by hash of the session.
     sessions: HashMap<u64, u64>,
-    /// By day: how often a person would have been asked.
+    /// Number of asked calls by day.
     days: BTreeMap<u64, u64>,
-    /// Parts of transcripts that were not understood, by harness and reason.
+    /// Parts of transcripts that could not be parsed, by harness and reason.
     pub unread: BTreeMap<(&'static str, String), u64>,
     /// Transcripts that were not read, with their harness.
     pub left_out: Vec<(&'static str, LeftOut)>,
-    /// How long reading took, in milliseconds.
+    /// Duration of the audit, in milliseconds.
     pub took_ms: u64,
-    /// Where transcripts were searched: the harness's title and a directory.
+    /// Searched directories, each with the harness's title.
     pub searched: Vec<(&'static str, PathBuf)>,
 }
 
 /// Counts of one harness.
 #[derive(Debug, Default, Serialize)]
 pub struct HarnessCounts {
-    /// Transcripts that were read to their end.
+    /// Transcripts that were read completely.
     pub files: usize,
-    /// Sessions.
+    /// Number of sessions.
     pub sessions: u64,
-    /// Tool calls.
+    /// Number of tool calls.
     pub calls: u64,
     /// Calls that would have been asked about.
     pub asked: u64,
@@ -78,7 +78,7 @@ pub struct HarnessCounts {
     pub denied: u64,
 }
 
-/// What one rule would have done.
+/// Counts of one rule.
 #[derive(Debug, Default, Serialize)]
 pub struct RuleCounts {
     /// Calls that it would have denied.
@@ -88,11 +88,11 @@ pub struct RuleCounts {
     /// Reason of the rule.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
-    /// A few of these calls.
+    /// Examples of these calls.
     pub examples: Vec<AuditedCall>,
 }
 
-/// One call that a rule would have objected to.
+/// A call that a rule would have denied or asked about.
 #[derive(Debug, Serialize)]
 pub struct AuditedCall {
     /// Time of the call.
@@ -105,18 +105,18 @@ pub struct AuditedCall {
     /// Directory of the project.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub project: Option<String>,
-    /// The verdict.
+    /// Verdict of the rules.
     pub verdict: Decision,
-    /// The tool and what it was called with, without secrets.
+    /// The tool call, without secrets.
     pub what: String,
 }
 
 /// How often the user would have been interrupted.
 #[derive(Debug, Serialize)]
 pub struct Interruptions {
-    /// Questions in all.
+    /// Total number of asked calls.
     pub asked: u64,
-    /// Sessions.
+    /// Number of sessions.
     pub sessions: usize,
     /// Sessions without a question.
     pub sessions_without: usize,
@@ -133,25 +133,25 @@ pub struct Interruptions {
 }
 
 impl AuditFindings {
-    /// Adds an event and what the rules say about it. Only events that could have been prevented count.
+    /// Adds an event and its verdict. Only events that can be prevented are counted.
     pub fn add_event(&mut self, event: &Event, said: &Said) {
-        let share = self.harnesses.entry(name_of(event)).or_default();
+        let harness = self.harnesses.entry(harness_id(event)).or_default();
         let ms = event.ts.unix_ms();
-        // A subagent that has a session of its own belongs to the one that started it.
+        // A subagent with its own session belongs to the session that started it.
         let own = event.agent.id.is_some() && event.agent.id == event.harness_session_id;
         let session = event.agent.parent.as_ref().filter(|_| own).or(event.harness_session_id.as_ref());
         let session = hash(&(&event.source, session));
         let asks = self.sessions.entry(session).or_insert_with(|| {
-            share.sessions += 1;
+            harness.sessions += 1;
             0
         });
-        let day = self.days.entry(ms / DAY).or_default();
+        let day = self.days.entry(ms / DAY_MS).or_default();
         if !matches!(event.event, EventKind::PreTool | EventKind::Prompt) {
             return;
         }
         let call = u64::from(event.event == EventKind::PreTool);
         self.calls += call;
-        share.calls += call;
+        harness.calls += call;
         self.first = Some(self.first.map_or(event.ts, |first| first.min(event.ts)));
         self.last = Some(self.last.map_or(event.ts, |last| last.max(event.ts)));
         let part = match said.decision {
@@ -160,23 +160,23 @@ impl AuditFindings {
             Decision::Deny => 2,
         };
         if part == 1 {
-            (*asks, *day, share.asked) = (*asks + 1, *day + 1, share.asked + 1);
+            (*asks, *day, harness.asked) = (*asks + 1, *day + 1, harness.asked + 1);
         }
-        share.denied += u64::from(part == 2);
+        harness.denied += u64::from(part == 2);
         if part > 0 || call > 0 {
-            count(&mut self.verdicts, part);
-            count(self.weeks.entry(monday(ms)).or_default(), part);
-            let project = event.project.as_deref().unwrap_or("(not known)");
-            let known = self.projects.contains_key(project) || self.projects.len() < NAMES;
+            count_verdict(&mut self.verdicts, part);
+            count_verdict(self.weeks.entry(week_start(ms)).or_default(), part);
+            let project = event.project.as_deref().unwrap_or("(unknown)");
+            let known = self.projects.contains_key(project) || self.projects.len() < MAX_NAMES;
             let project = if known { project } else { "(others)" };
-            count(self.projects.entry(project.to_owned()).or_default(), part);
+            count_verdict(self.projects.entry(project.to_owned()).or_default(), part);
         }
         if part > 0 {
-            self.objection(event, said);
+            self.add_match(event, said);
         }
     }
 
-    fn objection(&mut self, event: &Event, said: &Said) {
+    fn add_match(&mut self, event: &Event, said: &Said) {
         let rule = self.rules.entry(said.rule.clone().unwrap_or_default()).or_default();
         if said.decision == Decision::Deny {
             rule.denied += 1;
@@ -186,9 +186,9 @@ impl AuditFindings {
         if rule.reason.is_none() {
             rule.reason.clone_from(&said.reason);
         }
-        // The same again teaches nothing.
-        let what = strip_control_characters(&sanitize(&gist(event), LONGEST));
-        if rule.examples.len() < EXAMPLES && rule.examples.iter().all(|known| known.what != what) {
+        // Skip duplicate examples.
+        let what = strip_control_characters(&sanitize(&gist(event), MAX_EXAMPLE_CHARS));
+        if rule.examples.len() < MAX_EXAMPLES && rule.examples.iter().all(|known| known.what != what) {
             rule.examples.push(AuditedCall {
                 at: event.ts,
                 harness: event.source.clone(),
@@ -200,17 +200,17 @@ impl AuditFindings {
         }
     }
 
-    /// Adds a part of a transcript that was not understood.
+    /// Adds a part of a transcript that could not be parsed.
     pub fn add_unread(&mut self, harness: &'static Harness, why: Unread) {
         let why = match why {
-            Unread::Broken => "no JSON".to_owned(),
+            Unread::Broken => "invalid JSON".to_owned(),
             Unread::TooLong => "too long".to_owned(),
-            Unread::Partial => "a tool call or result of which a part is missing".to_owned(),
-            Unread::Unknown(kind) if kind.is_empty() => "of no kind".to_owned(),
-            Unread::Unknown(kind) => format!("of an unknown kind `{}`", strip_control_characters(&kind)),
+            Unread::Partial => "incomplete tool call or result".to_owned(),
+            Unread::Unknown(kind) if kind.is_empty() => "without a type".to_owned(),
+            Unread::Unknown(kind) => format!("of unknown type `{}`", strip_control_characters(&kind)),
         };
-        let known = self.unread.len() < NAMES || self.unread.contains_key(&(harness.id, why.clone()));
-        let why = if known { why } else { "of other unknown kinds".to_owned() };
+        let known = self.unread.len() < MAX_NAMES || self.unread.contains_key(&(harness.id, why.clone()));
+        let why = if known { why } else { "of other unknown types".to_owned() };
         *self.unread.entry((harness.id, why)).or_default() += 1;
     }
 
@@ -219,15 +219,15 @@ impl AuditFindings {
         self.left_out.extend(left_out.into_iter().map(|one| (harness.id, one)));
     }
 
-    /// Adds transcripts of a harness that were read to their end.
+    /// Adds transcripts of a harness that were read completely.
     pub fn add_files(&mut self, harness: &'static Harness, files: usize) {
         if files > 0 {
             self.harnesses.entry(harness.id).or_default().files += files;
         }
     }
 
-    /// Whether there were transcripts, and none of them could be read.
-    pub fn is_fruitless(&self) -> bool {
+    /// Whether transcripts were found, but none could be read.
+    pub fn has_only_failures(&self) -> bool {
         self.harnesses.is_empty() && !self.left_out.is_empty()
     }
 
@@ -248,15 +248,15 @@ impl AuditFindings {
         }
     }
 
-    /// Rules, the busiest first.
-    pub fn busiest(&self) -> Vec<(&String, &RuleCounts)> {
+    /// Rules by number of denied and asked calls, largest first.
+    pub fn rules_by_matches(&self) -> Vec<(&String, &RuleCounts)> {
         let mut rules: Vec<_> = self.rules.iter().collect();
         rules.sort_by_key(|(name, rule)| (std::cmp::Reverse(rule.denied + rule.asked), *name));
         rules
     }
 
-    /// Projects, those with the most objections first.
-    pub fn troubled(&self) -> Vec<(&String, &Counts)> {
+    /// Projects by number of denied and asked calls, largest first.
+    pub fn projects_by_matches(&self) -> Vec<(&String, &VerdictCounts)> {
         let mut projects: Vec<_> = self.projects.iter().collect();
         projects.sort_by_key(|(name, [go, ask, deny])| (std::cmp::Reverse((ask + deny, *go)), *name));
         projects
@@ -264,8 +264,9 @@ impl AuditFindings {
 
     /// The findings as JSON.
     pub fn to_json(&self, imported: Option<&ImportCounts>) -> Value {
-        let sums = |[go, ask, deny]: &Counts| json!({"calls": go + ask + deny, "asked": ask, "denied": deny});
-        let with = |name: &str, key: Value, counts: &Counts| {
+        let sums =
+            |[go, ask, deny]: &VerdictCounts| json!({"calls": go + ask + deny, "asked": ask, "denied": deny});
+        let with = |name: &str, key: Value, counts: &VerdictCounts| {
             let mut value = sums(counts);
             if let Some(fields) = value.as_object_mut() {
                 fields.insert(name.to_owned(), key);
@@ -284,8 +285,8 @@ impl AuditFindings {
             "interruptions": self.interruptions(),
             "harnesses": self.harnesses,
             "rules": self.rules,
-            "projects": self.troubled().iter().map(|(name, counts)| with("project", json!(name), counts)).collect::<Vec<_>>(),
-            "weeks": self.weeks.iter().map(|(ms, counts)| with("week", json!(day(*ms)), counts)).collect::<Vec<_>>(),
+            "projects": self.projects_by_matches().iter().map(|(name, counts)| with("project", json!(name), counts)).collect::<Vec<_>>(),
+            "weeks": self.weeks.iter().map(|(ms, counts)| with("week", json!(format_day(*ms)), counts)).collect::<Vec<_>>(),
             "unread": self.unread.iter().map(unread).collect::<Vec<_>>(),
             "left_out": self.left_out.iter().map(left_out).collect::<Vec<_>>(),
             "imported": imported,
@@ -294,24 +295,24 @@ impl AuditFindings {
     }
 }
 
-/// The Monday before, at midnight in UTC. The first day of the epoch was a Thursday.
-fn monday(ms: u64) -> u64 {
-    let days = ms / DAY;
-    days.saturating_sub((days + 3) % 7) * DAY
+/// Start of the week: Monday, midnight UTC. The first day of the epoch was a Thursday.
+fn week_start(ms: u64) -> u64 {
+    let days = ms / DAY_MS;
+    days.saturating_sub((days + 3) % 7) * DAY_MS
 }
 
-/// The day of a time, as `2026-11-15`.
-pub fn day(ms: u64) -> String {
+/// Formats the day of a time: `2026-11-15`.
+pub fn format_day(ms: u64) -> String {
     Timestamp::from_unix_ms(ms).to_string().chars().take(10).collect()
 }
 
-fn count(counts: &mut Counts, part: usize) {
+fn count_verdict(counts: &mut VerdictCounts, part: usize) {
     if let Some(number) = counts.get_mut(part) {
         *number += 1;
     }
 }
 
-/// To two digits, as far as anybody reads.
+/// A rate with two decimal digits.
 fn rate(number: u64, of: usize) -> f64 {
     let of = u64::try_from(of).unwrap_or(u64::MAX).max(1);
     let hundredths = u32::try_from(number.saturating_mul(100) / of).unwrap_or(u32::MAX);
@@ -324,9 +325,9 @@ fn hash(value: &impl std::hash::Hash) -> u64 {
     hasher.finish()
 }
 
-/// The id of the event's harness, as the table has it.
-fn name_of(event: &Event) -> &'static str {
-    tenterhook_harness::find(&event.source).map_or("", |harness| harness.id)
+/// Id of the event's harness in the harness table.
+fn harness_id(event: &Event) -> &'static str {
+    tenterhook_harness::find_harness(&event.source).map_or("", |harness| harness.id)
 }
 
 #[cfg(test)]
@@ -335,9 +336,9 @@ mod tests {
 
     #[test]
     fn weeks_begin_on_monday() {
-        let of = |text: &str| day(monday(text.parse::<Timestamp>().unwrap().unix_ms()));
+        let of = |text: &str| format_day(week_start(text.parse::<Timestamp>().unwrap().unix_ms()));
         assert_eq!(of("2026-11-15T23:59:59Z"), "2026-11-09", "a Sunday");
         assert_eq!(of("2026-11-16T00:00:00Z"), "2026-11-16", "a Monday");
-        assert_eq!(monday(0), 0, "before the first one there is none");
+        assert_eq!(week_start(0), 0, "the first week starts at the epoch");
     }
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Brings past sessions into the ledger.
+//! Imports past sessions into the ledger.
 
 use serde::Serialize;
 use tenterhook_error::Failure;
@@ -10,34 +10,34 @@ use tenterhook_home::Home;
 use tenterhook_ledger::{Appended, Entry, Filter, Kind, Ledger, Reader};
 use tenterhook_records::secrets;
 
-/// How many leaves are written together.
-const TOGETHER: usize = 500;
+/// Number of records per write.
+const IMPORT_BATCH_RECORDS: usize = 500;
 
-/// An import under way. Events of sessions that hooks recorded are left out.
+/// An import in progress. Sessions that hooks have already recorded are skipped.
 pub struct TranscriptImport {
     book: Book,
-    /// Absent where a daemon holds the ledger: it takes in what is spooled.
+    /// `None` if a daemon holds the ledger; it then imports from the spool.
     ledger: Option<Ledger>,
-    /// What is recorded already.
+    /// Reads the existing records.
     reader: Option<Reader>,
-    /// The session that was looked at last, and whether it was guarded: then all of it is recorded.
+    /// Id of the last session, and whether hooks have recorded it.
     session: Option<(String, bool)>,
-    waiting: Vec<Entry>,
+    pending: Vec<Entry>,
     imported: ImportCounts,
 }
 
-/// What an import did.
+/// Result of an import.
 #[derive(Debug, Default, Serialize)]
 pub struct ImportCounts {
-    /// Events that are recorded now, or will be once the daemon has imported them.
+    /// Events that were recorded, or will be when the daemon imports the spool.
     pub events: u64,
-    /// Events that were recorded before.
+    /// Events that were already recorded.
     pub known: u64,
-    /// Events of sessions that were guarded, so that they are recorded as they were decided.
+    /// Events of guarded sessions, which hooks have already recorded with their decisions.
     pub guarded: u64,
-    /// Whether the daemon has to import them first.
+    /// Whether the events are in the spool until the daemon imports them.
     pub spooled: bool,
-    /// Why it ended early.
+    /// Error that ended the import.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub failed: Option<String>,
 }
@@ -48,10 +48,10 @@ impl TranscriptImport {
         let book = Book::of(home);
         let spooled = tenterhook_home::socket::is_listening(&home.socket());
         let ledger = if spooled { None } else { Some(book.write()?) };
-        // Without a ledger nothing is recorded yet.
+        // Reading fails if no ledger exists yet.
         let reader = book.read().ok();
         let imported = ImportCounts { spooled, ..ImportCounts::default() };
-        Ok(Self { book, ledger, reader, session: None, waiting: Vec::new(), imported })
+        Ok(Self { book, ledger, reader, session: None, pending: Vec::new(), imported })
     }
 
     /// Adds an event. After a failure nothing more is written.
@@ -68,13 +68,13 @@ impl TranscriptImport {
             self.imported.known += 1;
             return;
         }
-        self.waiting.push(Entry::seen(event, &secrets));
-        if self.waiting.len() >= TOGETHER {
-            self.write();
+        self.pending.push(Entry::seen(event, &secrets));
+        if self.pending.len() >= IMPORT_BATCH_RECORDS {
+            self.write_batch();
         }
     }
 
-    /// Whether hooks have recorded the session of an event already.
+    /// Whether hooks have already recorded the session of an event.
     fn is_guarded(&mut self, event: &Event) -> bool {
         let (Some(reader), Some(id)) = (&self.reader, &event.harness_session_id) else { return false };
         if let Some((last, guarded)) = &self.session
@@ -93,8 +93,8 @@ impl TranscriptImport {
         guarded
     }
 
-    fn write(&mut self) {
-        let entries = std::mem::take(&mut self.waiting);
+    fn write_batch(&mut self) {
+        let entries = std::mem::take(&mut self.pending);
         let many = u64::try_from(entries.len()).unwrap_or(0);
         let Some(ledger) = &self.ledger else {
             match self.book.keep(entries) {
@@ -120,10 +120,10 @@ impl TranscriptImport {
         }
     }
 
-    /// Writes what is left and closes the ledger.
+    /// Writes the remaining events and closes the ledger.
     pub fn end(mut self) -> ImportCounts {
-        if self.imported.failed.is_none() && !self.waiting.is_empty() {
-            self.write();
+        if self.imported.failed.is_none() && !self.pending.is_empty() {
+            self.write_batch();
         }
         if let Some(ledger) = self.ledger.take()
             && let Err(error) = self.book.close(ledger)

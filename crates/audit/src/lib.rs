@@ -7,8 +7,10 @@ mod findings;
 mod import;
 mod page;
 mod scope;
+mod terminal_report;
 
-pub use findings::{AuditFindings, AuditedCall, HarnessCounts, Interruptions, RuleCounts, day};
+pub use findings::{AuditFindings, AuditedCall, HarnessCounts, Interruptions, RuleCounts, format_day};
 pub use import::{ImportCounts, TranscriptImport};
 pub use page::write_page;
 pub use scope::{AuditScope, read_transcripts};
+pub use terminal_report::{TerminalReport, terminal_text};

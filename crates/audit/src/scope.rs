@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Which events are audited, and reading them from transcripts.
+//! The scope of an audit, and reading of transcripts.
 
 use std::path::{Path, PathBuf};
 
@@ -8,12 +8,12 @@ use tenterhook_event::Event;
 use tenterhook_harness::Harness;
 use tenterhook_transcript::{Found, LeftOut, Teller, Told};
 
-/// Which events are audited.
+/// Selects the events of an audit.
 #[derive(Debug)]
 pub struct AuditScope {
     /// Time of the first event, in milliseconds since the Unix epoch.
     pub from_ms: u64,
-    /// The directory in or below which sessions worked.
+    /// Only sessions in this directory or below it.
     pub project: Option<PathBuf>,
 }
 
@@ -21,8 +21,8 @@ impl AuditScope {
     /// Whether an event is audited.
     pub fn contains(&self, event: &Event) -> bool {
         let within = |root: &PathBuf| {
-            let place = event.cwd.as_ref().or(event.project.as_ref());
-            place.is_some_and(|place| Path::new(place).starts_with(root))
+            let dir = event.cwd.as_ref().or(event.project.as_ref());
+            dir.is_some_and(|dir| Path::new(dir).starts_with(root))
         };
         event.ts.unix_ms() >= self.from_ms && self.project.as_ref().is_none_or(within)
     }

@@ -33,6 +33,8 @@ pub enum Action {
     Approve,
     /// Leaves are removed.
     LedgerPrune,
+    /// Records are removed earlier than before.
+    LedgerRetention,
     /// Payloads are erased.
     LedgerErase,
     /// Another key signs from here on.
@@ -74,6 +76,7 @@ const NAMES: &[(Action, &str)] = &[
     (Action::AgentSession, "agent session"),
     (Action::Approve, "approve"),
     (Action::LedgerPrune, "ledger prune"),
+    (Action::LedgerRetention, "ledger retention"),
     (Action::LedgerErase, "ledger erase"),
     (Action::KeyRotate, "ledger key rotate"),
     (Action::KeySeal, "ledger key seal"),

@@ -34,10 +34,21 @@ const OURS: &[&str] = &["tenterhook", "tenterhook-hook"];
 #[derive(Debug)]
 pub struct Agents {
     dir: PathBuf,
-    /// By the number of the process; with whether it is an agent, and when it was looked at.
-    known: Mutex<HashMap<i32, (u64, Instant)>>,
+    /// Agents that called this process, by process id.
+    known: Mutex<HashMap<i32, KnownAgent>>,
+    /// Whether the last mark could not be written.
+    is_failing: AtomicBool,
     /// Whether a mark was made for callers in a pid namespace that is not visible from here.
     outside: AtomicBool,
+}
+
+/// What is remembered of an agent without reading its mark.
+#[derive(Debug, Clone, Copy)]
+struct KnownAgent {
+    start: u64,
+    looked: Instant,
+    /// Whether its mark is written; otherwise that is tried again.
+    is_marked: bool,
 }
 
 /// An agent that called a hook.
@@ -62,45 +73,62 @@ pub struct Agent {
 impl Agents {
     /// The agents of a home.
     pub fn of(home: &Home) -> Self {
-        Self { dir: home.run().join("agents"), known: Mutex::default(), outside: AtomicBool::new(false) }
+        let dir = home.run().join("agents");
+        let (is_failing, outside) = (AtomicBool::new(false), AtomicBool::new(false));
+        Self { dir, known: Mutex::default(), is_failing, outside }
     }
 
     /// Whether a process is an agent that was looked at a moment ago.
     pub fn knows(&self, pid: u32) -> bool {
         let pid = i32::try_from(pid).unwrap_or_default();
-        self.known().get(&pid).is_some_and(|(_, looked)| looked.elapsed() < BELIEVED)
+        self.known().get(&pid).is_some_and(|known| known.looked.elapsed() < BELIEVED)
     }
 
-    /// Remembers who made this process call a hook. Nothing can be done if that fails: the call is
-    /// judged all the same.
-    pub fn remember(&self, caller: i32, harness: &str) {
-        let Some(process) = Process::read(caller) else { return };
+    /// Remembers who made this process call a hook. This process knows the agent from here on, also if its mark cannot
+    /// be written; the first failure in a row is returned, and writing is tried again with later calls.
+    pub fn remember(&self, caller: i32, harness: &str) -> Result<(), Failure> {
+        let Some(process) = Process::read(caller) else { return Ok(()) };
         // Our own agent is one itself, whatever started it.
         let ours = is_own_program(&process.name, harness);
         // Usually the parent, and usually known.
         let near = if ours { process.parent } else { caller };
-        if self.known().get(&near).is_some_and(|(_, looked)| looked.elapsed() < BELIEVED) {
-            return;
+        if self.known().get(&near).is_some_and(|known| known.is_marked && known.looked.elapsed() < BELIEVED) {
+            return Ok(());
         }
         let found = if ours { self.above(&process, harness) } else { Some(process).filter(may_call) };
-        let Some(agent) = found else { return };
+        let Some(agent) = found else { return Ok(()) };
         let mut known = self.known();
         if known.len() >= MOST {
-            known.retain(|pid, (start, _)| Process::read(*pid).is_some_and(|there| there.start == *start));
+            known.retain(|pid, known| Process::read(*pid).is_some_and(|there| there.start == known.start));
         }
-        let looked = (agent.start, Instant::now());
-        let is_new = known.insert(agent.pid, looked).is_none_or(|(start, _)| start != agent.start);
+        let was_marked =
+            known.get(&agent.pid).is_some_and(|known| known.is_marked && known.start == agent.start);
+        let now = KnownAgent { start: agent.start, looked: Instant::now(), is_marked: was_marked };
+        known.insert(agent.pid, now);
         drop(known);
-        if is_new {
-            self.keep(&agent, harness);
+        if was_marked {
+            return Ok(());
         }
+        let kept = self.keep(&agent, harness);
+        if kept.is_ok()
+            && let Some(known) = self.known().get_mut(&agent.pid).filter(|known| known.start == agent.start)
+        {
+            known.is_marked = true;
+        }
+        self.first_failure(kept)
+    }
+
+    /// Passes a failure on unless the one before it failed too: a full disk is reported once.
+    fn first_failure(&self, written: Result<(), Failure>) -> Result<(), Failure> {
+        let was_failing = self.is_failing.swap(written.is_err(), Ordering::AcqRel);
+        if was_failing { Ok(()) } else { written }
     }
 
     /// Remembers that a hook was called from a pid namespace that is not visible from here. Its number is
     /// unknown, so the gate has to doubt every caller that may come from there.
-    pub fn remember_outside(&self, harness: &str) {
+    pub fn remember_outside(&self, harness: &str) -> Result<(), Failure> {
         if self.outside.swap(true, Ordering::AcqRel) {
-            return;
+            return Ok(());
         }
         let outside = Agent {
             pid: 0,
@@ -110,7 +138,10 @@ impl Agents {
             namespace: Some(0),
             boot: boot(),
         };
-        self.write(&outside);
+        let written = self.write(&outside);
+        // Tried again with the next call.
+        self.outside.store(written.is_ok(), Ordering::Release);
+        self.first_failure(written)
     }
 
     /// The agent that one of these processes is.
@@ -128,7 +159,7 @@ impl Agents {
                 // The file may have been removed by whoever it is about.
                 let known = self.known();
                 let found = processes.iter().find(|process| {
-                    known.get(&process.pid).is_some_and(|(start, _)| *start == process.start)
+                    known.get(&process.pid).is_some_and(|known| known.start == process.start)
                 })?;
                 Some(Agent::of(found, "", own, None))
             })
@@ -175,22 +206,19 @@ impl Agents {
         (marked || is_plausible(&nearest, harness)).then_some(nearest)
     }
 
-    fn keep(&self, agent: &Process, harness: &str) {
+    fn keep(&self, agent: &Process, harness: &str) -> Result<(), Failure> {
         let path = self.path(agent.pid, agent.start);
         if path.exists() {
-            return;
+            return Ok(());
         }
         self.forget_the_ended();
-        self.write(&Agent::of(agent, harness, own_pid_namespace(), boot()));
+        self.write(&Agent::of(agent, harness, own_pid_namespace(), boot()))
     }
 
-    fn write(&self, agent: &Agent) {
-        if make_private(&self.dir).is_err() {
-            return;
-        }
-        if let Ok(text) = serde_json::to_vec(agent) {
-            drop(write_whole(&self.path(agent.pid, agent.start), &text, 0o600));
-        }
+    fn write(&self, agent: &Agent) -> Result<(), Failure> {
+        make_private(&self.dir)?;
+        let text = serde_json::to_vec(agent).map_err(std::io::Error::from)?;
+        write_whole(&self.path(agent.pid, agent.start), &text, 0o600)
     }
 
     fn marks(&self) -> Vec<Agent> {
@@ -208,6 +236,7 @@ impl Agents {
                 agent.boot != boot
             };
             if ended {
+                // A mark that stays names a process that is gone: by its start time it matches no other.
                 drop(fs_err::remove_file(self.path(agent.pid, agent.start)));
             }
         }
@@ -217,7 +246,7 @@ impl Agents {
         self.dir.join(format!("{pid}-{start}"))
     }
 
-    fn known(&self) -> std::sync::MutexGuard<'_, HashMap<i32, (u64, Instant)>> {
+    fn known(&self) -> std::sync::MutexGuard<'_, HashMap<i32, KnownAgent>> {
         self.known.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -263,7 +292,7 @@ mod tests {
         let mut child = std::process::Command::new("sleep").arg("60").spawn().unwrap();
         let line = ancestors(i32::try_from(child.id()).unwrap());
         assert_eq!(agents.among(&line), None);
-        agents.remember(own(), "codex");
+        agents.remember(own(), "codex").unwrap();
         let found = agents.among(&line).unwrap();
         assert_eq!((found.pid, found.harness.as_str()), (own(), "codex"));
         assert_eq!(Agents::of(&home).among(&line), Some(found), "another process knows it too");
@@ -280,7 +309,7 @@ mod tests {
     fn a_number_that_is_used_again_is_somebody_else() {
         let dir = tempfile::tempdir().unwrap();
         let agents = Agents::of(&Home::whole(dir.path().to_owned()));
-        agents.remember(own(), "codex");
+        agents.remember(own(), "codex").unwrap();
         let mut line = ancestors(own());
         line[0].start += 1;
         assert_eq!(agents.among(&line[..1]), None);
@@ -292,15 +321,15 @@ mod tests {
         let agents = Agents::of(&Home::whole(dir.path().to_owned()));
         let line = ancestors(own());
         let foreign = Agent::of(&line[0], "codex", Some(1), boot());
-        agents.write(&foreign);
+        agents.write(&foreign).unwrap();
         assert_eq!(agents.among(&line), None, "its number is another process here");
         assert_eq!(agents.incomparable(Some(1)), Some(foreign.clone()), "the caller may come from it");
         agents.forget_the_ended();
         assert_eq!(agents.marks(), [foreign], "whether it has ended is not known here");
-        agents.write(&Agent::of(&line[0], "codex", Some(1), Some("another boot".to_owned())));
+        agents.write(&Agent::of(&line[0], "codex", Some(1), Some("another boot".to_owned()))).unwrap();
         assert_eq!(agents.incomparable(Some(1)), None, "that machine was restarted");
         assert_eq!(agents.list(), []);
-        agents.remember_outside("codex");
+        agents.remember_outside("codex").unwrap();
         assert_eq!(agents.incomparable(Some(1)).unwrap().pid, 0);
         assert!(agents.forget(0).unwrap());
         assert_eq!(agents.incomparable(Some(1)), None);
@@ -310,10 +339,29 @@ mod tests {
     fn a_mark_can_be_cleared() {
         let dir = tempfile::tempdir().unwrap();
         let agents = Agents::of(&Home::whole(dir.path().to_owned()));
-        agents.remember(own(), "codex");
+        agents.remember(own(), "codex").unwrap();
         assert_eq!(agents.list().len(), 1);
         assert!(agents.forget(own()).unwrap());
         assert_eq!((agents.among(&ancestors(own())), agents.list()), (None, Vec::new()));
         assert!(!agents.forget(own()).unwrap());
+    }
+
+    #[test]
+    fn a_mark_that_cannot_be_written_is_reported_once_and_tried_again() {
+        let dir = tempfile::tempdir().unwrap();
+        let home = Home::whole(dir.path().to_owned());
+        let agents = Agents::of(&home);
+        // A file in the place of the directory of marks.
+        let in_the_way = home.run().join("agents");
+        std::fs::create_dir_all(home.run()).unwrap();
+        std::fs::write(&in_the_way, "").unwrap();
+        assert!(agents.remember(own(), "codex").is_err());
+        assert!(agents.remember(own(), "codex").is_ok(), "reported already");
+        assert_eq!(agents.among(&ancestors(own())).unwrap().pid, own(), "this process knows it all the same");
+        assert!(agents.remember_outside("codex").is_ok(), "still the same failure");
+        std::fs::remove_file(&in_the_way).unwrap();
+        agents.remember(own(), "codex").unwrap();
+        agents.remember_outside("codex").unwrap();
+        assert_eq!(Agents::of(&home).list().len(), 2, "other processes know both now");
     }
 }

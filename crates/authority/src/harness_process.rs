@@ -150,7 +150,7 @@ fn is_session_host(name: &str) -> bool {
 
 /// Whether a command line is that of the harness: `claude`, or `node …/@google/gemini-cli/dist/index.js`.
 fn names_harness(words: &[u8], harness: &str) -> bool {
-    let programs = tenterhook_harness::find(harness).map(HarnessClient::programs).unwrap_or_default();
+    let programs = tenterhook_harness::find_harness(harness).map(HarnessClient::programs).unwrap_or_default();
     let named = |part: &str| {
         programs.iter().chain([&harness]).any(|name| match name.len() {
             0..4 => part == *name,

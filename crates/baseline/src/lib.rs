@@ -2,14 +2,14 @@
 
 //! The rule packs in `/rules` in their compiled form: `packs.bin`, which `make generate` writes.
 //!
-//! A pack whose text was changed since is loaded from its text, so that a stale file costs time and nothing else; a
-//! test fails until it is written again. They are not in `tenterhook-policy` because that crate compiles them.
+//! A pack whose text has changed since is loaded from its text, so that a stale file only costs time; a test fails until
+//! the file is generated again. The file is not in `tenterhook-policy`, because that crate compiles it.
 //!
 //! ```
-//! use tenterhook_policy::{Choices, RuleSet};
+//! use tenterhook_policy::{RuleSettings, RuleSet};
 //!
 //! let sources = RuleSet::baseline_sources();
-//! let loaded = RuleSet::load_with(sources, &Choices::default(), tenterhook_baseline::trusted());
+//! let loaded = RuleSet::load_with(sources, &RuleSettings::default(), tenterhook_baseline::trusted());
 //! assert!(loaded.rules.rule("recursive-delete").is_some());
 //! ```
 
@@ -17,24 +17,25 @@ use std::sync::{Arc, LazyLock};
 
 use tenterhook_policy::{CompiledRules, LoadMode, RuleBytes};
 
+/// The compiled packs.
 static BYTES: &[u8] = include_bytes!("packs.bin");
 
 static PACKS: LazyLock<Option<Arc<CompiledRules>>> =
     LazyLock::new(|| CompiledRules::open(RuleBytes::Static(BYTES)).map(Arc::new));
 
-/// Loads packs of the program from their compiled form, and checks all other files.
+/// Loads built-in packs from their compiled form and checks all other files.
 pub fn trusted() -> LoadMode<'static> {
     PACKS.as_ref().map_or(LoadMode::Checked, LoadMode::Trusted)
 }
 
-/// How many rules a file of a pack has, such as `rules/system.yaml`.
+/// Number of rules in the file of a pack, such as `rules/system.yaml`.
 pub fn rules_of(file: &str) -> Option<usize> {
-    PACKS.as_ref()?.rules_of(file)
+    PACKS.as_ref()?.rule_count_of(file)
 }
 
 #[cfg(test)]
 mod tests {
-    use tenterhook_policy::{Choices, RuleSet, compile_packs};
+    use tenterhook_policy::{RuleSet, RuleSettings, compile_packs};
 
     use super::*;
 
@@ -53,7 +54,7 @@ mod tests {
     fn every_pack_is_loaded_from_its_compiled_form() {
         assert!(matches!(trusted(), LoadMode::Trusted(_)));
         for pack in RuleSet::packs() {
-            let trusted = RuleSet::load_with(&[pack.source], &Choices::default(), trusted()).rules;
+            let trusted = RuleSet::load_with(&[pack.source], &RuleSettings::default(), trusted()).rules;
             assert_eq!(Some(trusted.count()), rules_of(pack.source.name), "{}", pack.name);
         }
     }

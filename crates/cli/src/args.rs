@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! What can be typed.
+//! The command line arguments of `tenterhook`.
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
@@ -16,24 +16,24 @@ Exit codes:
   2  wrong usage or unreadable input; for `hook` and `fire`: blocked, the reason is on standard error
 
 Examples:
-  tenterhook demo                                   watch an agent at work, guarded
+  tenterhook demo                                   watch a guarded agent at work
   tenterhook install claude-code                    guard Claude Code
   tenterhook explain --command 'rm -rf ~/work'      what would happen, and why";
 
-/// One hook system for every AI agent: it looks, records, changes or stops.
+/// One hook system for every AI agent: checks, records, rewrites or stops its actions
 #[derive(Debug, Parser)]
 #[command(name = "tenterhook", version, after_help = EXIT_CODES, propagate_version = true)]
 pub(crate) struct Cli {
-    /// Where Tenterhook keeps its state and settings [default: as the platform has it]
+    /// Directory for state and settings [default: the platform's directories]
     #[arg(long, global = true, value_name = "DIR")]
     pub(crate) home: Option<PathBuf>,
-    /// Use the home of the machine, for all of its accounts
+    /// Use the machine-wide state directory, for all accounts
     #[arg(long, global = true, conflicts_with = "home")]
     pub(crate) system: bool,
-    /// Answer in JSON
+    /// Print JSON
     #[arg(long, global = true)]
     pub(crate) json: bool,
-    /// When to use colours; `NO_COLOR` is respected
+    /// When to use colors; `NO_COLOR` is respected
     #[arg(long, global = true, value_name = "WHEN", default_value = "auto")]
     pub(crate) color: ColorChoice,
     #[command(subcommand)]
@@ -41,7 +41,7 @@ pub(crate) struct Cli {
 }
 
 impl Cli {
-    /// Reads the command line. Called as `tenterhook-hook`, the verb `hook` is understood.
+    /// Parses the command line. If the program is called `tenterhook-hook`, the verb `hook` is implied.
     pub(crate) fn from_command_line() -> Self {
         let mut words: Vec<OsString> = std::env::args_os().collect();
         let called = words.first().map(Path::new).and_then(Path::file_name);

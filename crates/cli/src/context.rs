@@ -3,7 +3,7 @@
 //! What every command is given: the terminal, the environment, the home.
 
 use tenterhook_guard::StateFormat;
-use tenterhook_harness::{Door, Harness};
+use tenterhook_harness::{CallMeta, Harness};
 use tenterhook_home::Home;
 
 use crate::args::Cli;
@@ -24,7 +24,7 @@ pub(crate) struct Context {
 
 impl Context {
     pub(crate) fn new(cli: &Cli, terminal: Terminal) -> Self {
-        let env = env::read();
+        let env = env::read_env();
         let program = std::env::current_exe().ok();
         let found = if cli.system {
             Ok(Home::of_system(program.as_deref(), &env))
@@ -48,7 +48,7 @@ impl Context {
 
     /// The same for another home, whatever was typed.
     pub(crate) fn at(home: std::path::PathBuf, terminal: Terminal) -> Self {
-        Self::with(terminal, env::read(), Some(home.clone()), Ok(Home::whole(home)))
+        Self::with(terminal, env::read_env(), Some(home.clone()), Ok(Home::whole(home)))
     }
 
     /// How the person calls this program, for what they could type next.
@@ -67,7 +67,7 @@ impl Context {
     }
 
     /// Mints an id and reads the clock: the door of one call.
-    pub(crate) fn door(&self, harness: &Harness, event: &str) -> Result<Door, CommandError> {
+    pub(crate) fn door(&self, harness: &Harness, event: &str) -> Result<CallMeta, CommandError> {
         let mut door = tenterhook_home::call_meta::mint()?;
         event.clone_into(&mut door.event);
         door.project = self.env.project_of(harness);

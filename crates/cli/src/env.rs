@@ -10,7 +10,7 @@ pub(crate) use tenterhook_home::Env;
 use tenterhook_transcript::transcripts_of;
 
 #[expect(clippy::disallowed_methods, reason = "this is the one place")]
-pub(crate) fn read() -> Env {
+pub(crate) fn read_env() -> Env {
     let path = |name| std::env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from);
     let of_harnesses = HARNESSES
         .iter()

@@ -5,16 +5,16 @@
 mod allocator;
 mod args;
 mod commands;
+mod confirm;
 mod context;
 mod env;
 mod error;
-mod gate;
-mod intake;
 mod profile_settings;
+mod read_input;
 mod rule_args;
+mod run_until_signal;
 mod setup;
 mod terminal;
-mod until;
 
 use std::process::ExitCode;
 

@@ -5,7 +5,7 @@
 use std::path::{Path, PathBuf};
 
 use tenterhook_home::{Home, Place, Sources, packs};
-use tenterhook_policy::{Layer, RuleSet};
+use tenterhook_policy::{RuleSet, SourceLayer};
 use tenterhook_rulebook::Rulebook;
 
 use crate::env::Env;
@@ -14,13 +14,13 @@ use crate::error::CommandError;
 /// Which rules to judge by, as it is typed.
 #[derive(Debug, Default, clap::Args)]
 pub(crate) struct RuleArgs {
-    /// Judge by the rules of this file as well; may be given more than once
+    /// Also use the rules in this file; may be given more than once
     #[arg(long, value_name = "FILE")]
     pub(crate) policy: Vec<PathBuf>,
-    /// Leave out the rules that are compiled in
+    /// Do not use the built-in rules
     #[arg(long)]
     pub(crate) no_baseline: bool,
-    /// Judge by these packs as well (see `tenterhook rules list`)
+    /// Also use these rule packs (see `tenterhook rules list`)
     #[arg(long, value_name = "PACK", value_delimiter = ',')]
     pub(crate) packs: Vec<String>,
 }
@@ -42,17 +42,17 @@ impl RuleArgs {
         sources.compiled_in(|pack| {
             pack.on_by_default && !self.no_baseline || self.packs.iter().any(|name| name == pack.name)
         });
-        sources.texts.extend(Sources::files(&self.policy, Layer::User)?.texts);
-        Ok(rulebook(&sources, home))
+        sources.texts.extend(Sources::files(&self.policy, SourceLayer::User)?.texts);
+        Ok(open_rulebook(&sources, home))
     }
 }
 
 /// The rules in force in a state directory, for an agent that works in a place.
 pub(crate) fn rules_in_force(home: &Home, env: &Env, place: &Place) -> Rulebook {
-    rulebook(&Sources::in_force(home, env, place), env.home.as_deref())
+    open_rulebook(&Sources::in_force(home, env, place), env.home.as_deref())
 }
 
-fn rulebook(sources: &Sources, home: Option<&Path>) -> Rulebook {
+fn open_rulebook(sources: &Sources, home: Option<&Path>) -> Rulebook {
     let loaded = sources.load();
     Rulebook::new(loaded.rules, loaded.problems, home).with_facts(tenterhook_guard::symlinks::facts)
 }

@@ -9,7 +9,7 @@ use anstream::AutoStream;
 use clap::ColorChoice;
 use serde::Serialize;
 pub(crate) use tenterhook_terminal_text::{
-    BAD, BOLD, DIM, GOOD, WARN, count, style_of, tame, verdict_in_words,
+    BAD, BOLD, DIM, GOOD, WARN, count, describe_verdict, style_of, tame,
 };
 
 use crate::error::{CommandError, exit_code};

@@ -4,22 +4,22 @@ use std::fmt;
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 
-/// Where the daemon listens. A library does not look for it in the environment: its user says it.
+/// Address of the daemon. The caller provides it; this crate never reads the environment.
 #[derive(Clone, PartialEq, Eq)]
 pub enum Address {
-    /// Its socket; the kernel tells it who we are.
+    /// Unix socket; the daemon authenticates the process by its user id.
     Unix(PathBuf),
-    /// Its port, which needs the token of its home.
+    /// TCP port, which requires the token from the state directory.
     Tcp {
-        /// Such as `127.0.0.1:7878`.
+        /// IP address and port, such as `127.0.0.1:7878`.
         address: SocketAddr,
-        /// What `run/token` in the home says.
+        /// Content of `run/token` in the state directory.
         token: String,
     },
 }
 
 impl Address {
-    /// The socket of a home: `$TENTERHOOK_HOME`, or `~/.local/state/tenterhook` on Linux.
+    /// Returns the socket in a state directory: `$TENTERHOOK_HOME`, or `~/.local/state/tenterhook` on Linux.
     pub fn in_home(home: impl AsRef<Path>) -> Self {
         Self::Unix(home.as_ref().join("run").join("tenterhook.sock"))
     }
@@ -35,7 +35,7 @@ impl fmt::Display for Address {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Unix(path) => write!(f, "{}", path.display()),
-            // The token is nobody's business.
+            // The token is a secret and must not appear in logs.
             Self::Tcp { address, .. } => address.fmt(f),
         }
     }

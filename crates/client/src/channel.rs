@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! One HTTP/2 connection to the daemon, opened when it is needed and again when it broke.
+//! The HTTP/2 connection to the daemon, opened on first use and again after it breaks.
 
 use std::sync::Arc;
 use std::task::{Context, Poll};
@@ -19,16 +19,16 @@ use tonic::codegen::Service;
 
 use crate::{Address, Error};
 
-/// How much may be under way, in bytes.
-const WINDOW: u32 = 1024 * 1024;
+/// Flow-control window of one stream; the window of the connection is four times as large.
+const HTTP2_WINDOW_BYTES: u32 = 1024 * 1024;
 
-/// The connection to the daemon: opened when it is needed, and again when it broke. Clones share it.
+/// The connection to the daemon, opened on first use and again after it breaks. Clones share it.
 #[derive(Clone)]
 pub struct Channel {
-    inner: Arc<Inner>,
+    inner: Arc<ChannelInner>,
 }
 
-struct Inner {
+struct ChannelInner {
     address: Address,
     headers: Vec<(HeaderName, HeaderValue)>,
     open: Mutex<Option<SendRequest<Body>>>,
@@ -39,7 +39,7 @@ impl Channel {
         let value = |text: &str| {
             HeaderValue::from_str(text).map_err(|_| Error::Refused {
                 code: tenterhook_proto::v1::ErrorCode::ErrorInvalid,
-                message: "the name, the id or the token has letters that cannot be sent".to_owned(),
+                message: "the client name, the client id or the token contains invalid characters".to_owned(),
                 hint: "use printable ASCII".to_owned(),
             })
         };
@@ -53,10 +53,10 @@ impl Channel {
         for (_, value) in &mut headers {
             value.set_sensitive(true);
         }
-        Ok(Self { inner: Arc::new(Inner { address, headers, open: Mutex::new(None) }) })
+        Ok(Self { inner: Arc::new(ChannelInner { address, headers, open: Mutex::new(None) }) })
     }
 
-    /// What the daemon is called over HTTP.
+    /// Returns the base URI of requests.
     pub(crate) fn origin(&self) -> hyper::Uri {
         let authority = match &self.inner.address {
             Address::Unix(_) => "localhost".to_owned(),
@@ -65,8 +65,8 @@ impl Channel {
         format!("http://{authority}").parse().unwrap_or_default()
     }
 
-    /// A connection that is open.
-    pub(crate) async fn ready(&self) -> Result<SendRequest<Body>, Error> {
+    /// Returns an open connection.
+    pub(crate) async fn connection(&self) -> Result<SendRequest<Body>, Error> {
         let mut open = self.inner.open.lock().await;
         if let Some(sender) = open.as_ref().filter(|sender| !sender.is_closed()) {
             return Ok(sender.clone());
@@ -76,14 +76,14 @@ impl Channel {
             Address::Unix(path) => {
                 let stream =
                     UnixStream::connect(path).await.map_err(|error| unreachable(error.to_string()))?;
-                shake(stream).await
+                handshake(stream).await
             }
             Address::Tcp { address, .. } => {
                 let stream =
                     TcpStream::connect(address).await.map_err(|error| unreachable(error.to_string()))?;
-                // Small messages, and somebody waits for each.
+                // Messages are small, and each is waited for.
                 let _ = stream.set_nodelay(true);
-                shake(stream).await
+                handshake(stream).await
             }
         };
         let sender = sender.map_err(|error| unreachable(error.to_string()))?;
@@ -92,15 +92,15 @@ impl Channel {
     }
 }
 
-async fn shake(
+async fn handshake(
     stream: impl AsyncRead + AsyncWrite + Unpin + Send + 'static,
 ) -> hyper::Result<SendRequest<Body>> {
     let (sender, connection) = Builder::new(TokioExecutor::new())
-        .initial_stream_window_size(WINDOW)
-        .initial_connection_window_size(WINDOW * 4)
+        .initial_stream_window_size(HTTP2_WINDOW_BYTES)
+        .initial_connection_window_size(HTTP2_WINDOW_BYTES * 4)
         .handshake(TokioIo::new(stream))
         .await?;
-    // It ends when nobody sends any more, or the daemon has gone; whoever waits for an answer hears of it.
+    // The task ends when all senders are dropped or the daemon disconnects; pending requests then fail.
     tokio::spawn(async move { drop(connection.await) });
     Ok(sender)
 }
@@ -123,6 +123,6 @@ impl Service<Request<Body>> for Channel {
     fn call(&mut self, mut request: Request<Body>) -> Self::Future {
         let channel = self.clone();
         request.headers_mut().extend(channel.inner.headers.iter().cloned());
-        Box::pin(async move { Ok(channel.ready().await?.send_request(request).await?) })
+        Box::pin(async move { Ok(channel.connection().await?.send_request(request).await?) })
     }
 }

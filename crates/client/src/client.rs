@@ -11,151 +11,155 @@ use tokio::sync::{mpsc, watch};
 use tokio::task::AbortHandle;
 
 use crate::channel::Channel;
-use crate::{Address, Error, Hook, stream};
+use crate::{Address, Error, Hook, hook_stream};
 
-/// The largest message: a payload of 32 MiB, and what is around it.
-pub(crate) const LARGEST: usize = 33 * 1024 * 1024;
-/// How long the first stream may take to open.
-const PATIENCE: Duration = Duration::from_secs(10);
+/// Largest message: a payload of 32 MiB and its envelope.
+pub(crate) const MAX_MESSAGE_BYTES: usize = 33 * 1024 * 1024;
+/// How long [`Client::ready`] waits for the stream.
+const STREAM_OPEN_TIMEOUT: Duration = Duration::from_secs(10);
 
-/// A program's side of the daemon. Clones are the same client; when the last one is dropped the stream ends.
+/// A client of the daemon. Clones share one connection; the stream ends when the last clone is dropped.
 #[derive(Clone)]
 pub struct Client {
-    pub(crate) shared: Arc<Shared>,
+    pub(crate) shared: Arc<ClientShared>,
 }
 
-/// Puts a client together.
+/// Builds a [`Client`].
 #[derive(Debug)]
-pub struct Builder {
+pub struct ClientBuilder {
     address: Address,
     name: String,
     id: Option<String>,
 }
 
-/// What the stream's task and the client share.
-pub(crate) struct Shared {
+/// State shared by the client and the task of its stream.
+pub(crate) struct ClientShared {
     pub(crate) channel: Channel,
-    pub(crate) state: Mutex<State>,
-    /// How the stream stands.
-    pub(crate) stands: watch::Sender<Stands>,
+    pub(crate) state: Mutex<ConnectionState>,
+    /// Status of the stream.
+    pub(crate) status: watch::Sender<StreamStatus>,
 }
 
 #[derive(Default)]
-pub(crate) struct State {
+pub(crate) struct ConnectionState {
     pub(crate) hooks: HashMap<String, Hook>,
-    /// Where answers go, while a stream is open.
-    pub(crate) answers: Option<mpsc::Sender<HookResponse>>,
-    /// Handlers at work, by the question.
+    /// Queue of responses, while a stream is open.
+    pub(crate) responses: Option<mpsc::Sender<HookResponse>>,
+    /// Running handlers, by call id.
     pub(crate) running: HashMap<u64, AbortHandle>,
-    /// The last answers, in case a stream broke before they arrived.
-    pub(crate) answered: VecDeque<HookResponse>,
+    /// The last responses, in case the stream breaks before they arrive.
+    pub(crate) sent_responses: VecDeque<HookResponse>,
     /// The task that keeps a stream open.
     pub(crate) task: Option<AbortHandle>,
 }
 
-/// How the stream stands.
+/// Status of the stream.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum Stands {
-    /// It is being opened, for the first time or again.
+pub(crate) enum StreamStatus {
+    /// The stream is being opened, with the error of the last attempt.
     Opening(Option<Error>),
     Open,
-    /// It will not be opened again.
-    Over(Error),
+    /// The stream is not opened again.
+    Closed(Error),
 }
 
 impl Client {
-    /// A client of the daemon at an address. Nothing is opened before it is needed.
-    pub fn builder(address: Address) -> Builder {
-        Builder { address, name: concat!("rust-client/", env!("CARGO_PKG_VERSION")).to_owned(), id: None }
+    /// Starts building a client. It connects on first use.
+    pub fn builder(address: Address) -> ClientBuilder {
+        ClientBuilder {
+            address,
+            name: concat!("rust-client/", env!("CARGO_PKG_VERSION")).to_owned(),
+            id: None,
+        }
     }
 
-    /// The same with nothing said.
+    /// Creates a client with default options.
     pub fn new(address: Address) -> Result<Self, Error> {
         Self::builder(address).build()
     }
 
-    /// Opens the stream, if it is not open, and returns when it is.
+    /// Opens the stream if necessary, and returns when it is open.
     pub async fn ready(&self) -> Result<(), Error> {
-        stream::start(&self.shared);
-        let mut stands = self.shared.stands.subscribe();
-        let open = stands.wait_for(|stands| !matches!(stands, Stands::Opening(_)));
-        let stands = match tokio::time::timeout(PATIENCE, open).await {
-            Ok(Ok(stands)) => stands.clone(),
-            Ok(Err(_)) => Stands::Over(Error::Closed),
-            Err(_) => self.shared.stands.borrow().clone(),
+        hook_stream::start(&self.shared);
+        let mut status = self.shared.status.subscribe();
+        let open = status.wait_for(|status| !matches!(status, StreamStatus::Opening(_)));
+        let status = match tokio::time::timeout(STREAM_OPEN_TIMEOUT, open).await {
+            Ok(Ok(status)) => status.clone(),
+            Ok(Err(_)) => StreamStatus::Closed(Error::Closed),
+            Err(_) => self.shared.status.borrow().clone(),
         };
-        match stands {
-            Stands::Open => Ok(()),
-            Stands::Over(error) | Stands::Opening(Some(error)) => Err(error),
-            Stands::Opening(None) => Err(Error::Unreachable {
+        match status {
+            StreamStatus::Open => Ok(()),
+            StreamStatus::Closed(error) | StreamStatus::Opening(Some(error)) => Err(error),
+            StreamStatus::Opening(None) => Err(Error::Unreachable {
                 address: "the daemon".to_owned(),
-                why: "no stream within ten seconds".to_owned(),
+                why: "no stream within 10 s".to_owned(),
             }),
         }
     }
 
-    /// The connection, for other services of the daemon.
+    /// Returns the connection, for other services of the daemon.
     pub fn channel(&self) -> Channel {
         self.shared.channel.clone()
     }
 
-    /// The service itself, with this client's id and name, for whoever needs more than there is here.
+    /// Returns the generated gRPC client with this client's id and name, for calls that this crate does not wrap.
     pub fn rpc(&self) -> HookServiceClient<Channel> {
-        rpc(&self.shared.channel)
+        hook_service(&self.shared.channel)
     }
 }
 
-pub(crate) fn rpc(channel: &Channel) -> HookServiceClient<Channel> {
+pub(crate) fn hook_service(channel: &Channel) -> HookServiceClient<Channel> {
     HookServiceClient::with_origin(channel.clone(), channel.origin())
-        .max_decoding_message_size(LARGEST)
-        .max_encoding_message_size(LARGEST)
+        .max_decoding_message_size(MAX_MESSAGE_BYTES)
+        .max_encoding_message_size(MAX_MESSAGE_BYTES)
 }
 
-impl Builder {
-    /// What people see: `my-agent/1.2`.
+impl ClientBuilder {
+    /// Sets the name shown to users, such as `my-agent/1.2`.
     #[must_use]
     pub fn name(mut self, name: impl Into<String>) -> Self {
         self.name = name.into();
         self
     }
 
-    /// A client id that was made up before: a program that was started anew gets its hooks back with it. It is a
-    /// secret of 16 to 128 letters, digits, `_` and `-`.
+    /// Sets the client id. A program that restarts with the same id keeps its hooks. The id is a secret of 16 to 128
+    /// letters, digits, `_` and `-`; by default a random one is generated.
     #[must_use]
     pub fn id(mut self, id: impl Into<String>) -> Self {
         self.id = Some(id.into());
         self
     }
 
-    /// The client.
+    /// Builds the client.
     pub fn build(self) -> Result<Client, Error> {
-        let id = self.id.map_or_else(random, Ok)?;
+        let id = self.id.map_or_else(random_id, Ok)?;
         let channel = Channel::new(self.address, &id, &self.name)?;
-        let stands = watch::Sender::new(Stands::Opening(None));
-        Ok(Client { shared: Arc::new(Shared { channel, state: Mutex::default(), stands }) })
+        let status = watch::Sender::new(StreamStatus::Opening(None));
+        Ok(Client { shared: Arc::new(ClientShared { channel, state: Mutex::default(), status }) })
     }
 }
 
-/// 128 random bits.
-pub(crate) fn random() -> Result<String, Error> {
+/// Returns 128 random bits in hexadecimal.
+pub(crate) fn random_id() -> Result<String, Error> {
     let mut bytes = [0; 16];
     getrandom::fill(&mut bytes).map_err(|error| Error::Unreachable {
         address: "the system".to_owned(),
-        why: format!("no randomness: {error}"),
+        why: format!("no random numbers: {error}"),
     })?;
     Ok(format!("{:032x}", u128::from_ne_bytes(bytes)))
 }
 
-impl Shared {
-    pub(crate) fn lock(&self) -> MutexGuard<'_, State> {
+impl ClientShared {
+    pub(crate) fn lock(&self) -> MutexGuard<'_, ConnectionState> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Ends the stream and everything that runs for it.
-    pub(crate) fn end(&self) {
-        self.stands.send_replace(Stands::Over(Error::Closed));
+    /// Ends the stream and aborts its handlers.
+    pub(crate) fn close(&self) {
+        self.status.send_replace(StreamStatus::Closed(Error::Closed));
         let mut state = self.lock();
-        state.answers = None;
+        state.responses = None;
         state.hooks.clear();
         for (_, running) in state.running.drain() {
             running.abort();
@@ -166,14 +170,14 @@ impl Shared {
     }
 }
 
-impl Drop for Shared {
+impl Drop for ClientShared {
     fn drop(&mut self) {
-        self.end();
+        self.close();
     }
 }
 
 impl fmt::Debug for Client {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Client").field("stands", &*self.shared.stands.borrow()).finish_non_exhaustive()
+        f.debug_struct("Client").field("status", &*self.shared.status.borrow()).finish_non_exhaustive()
     }
 }

@@ -3,54 +3,54 @@
 use tenterhook_proto::v1::{ErrorCode, HookError};
 use tonic::Code;
 
-/// What can go wrong.
+/// An error of the client.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
-    /// There is no daemon, or it does not answer.
-    #[error("no daemon answers at {address}: {why} (`tenterhook start` starts one)")]
+    /// The daemon does not run or does not answer.
+    #[error("cannot reach the daemon at {address}: {why} (start it with `tenterhook start`)")]
     Unreachable {
-        /// Where we looked.
+        /// Address that was tried.
         address: String,
-        /// What the system said.
+        /// Error of the system.
         why: String,
     },
-    /// The daemon says no.
-    #[error("{message}{}", in_brackets(.hint))]
+    /// The daemon refused the request.
+    #[error("{message}{}", parenthesize(.hint))]
     Refused {
-        /// Which kind of no.
+        /// Kind of the refusal.
         code: ErrorCode,
-        /// Why.
+        /// Reason for the refusal.
         message: String,
-        /// What to do next.
+        /// What to do about it; may be empty.
         hint: String,
     },
-    /// The call as such could not be made.
+    /// The gRPC call failed.
     #[error("the daemon answered {code:?}: {message}")]
     Status {
-        /// The gRPC status.
+        /// gRPC status code.
         code: Code,
-        /// Its text.
+        /// Message of the status.
         message: String,
     },
-    /// Another stream with the same client id took over.
+    /// Another stream with the same client id replaced this one.
     #[error("another program uses this client id")]
     TakenOver,
     /// The client was closed.
     #[error("the client is closed")]
     Closed,
-    /// Something that was sent or should be sent is no JSON.
-    #[error("no JSON: {0}")]
+    /// A payload is not valid JSON.
+    #[error("invalid JSON: {0}")]
     Json(String),
 }
 
-fn in_brackets(hint: &str) -> String {
+fn parenthesize(hint: &str) -> String {
     if hint.is_empty() { String::new() } else { format!(" ({hint})") }
 }
 
 impl Error {
-    /// Whether trying again later may help.
-    pub(crate) fn passes(&self) -> bool {
+    /// Returns whether the error may be temporary.
+    pub(crate) fn is_temporary(&self) -> bool {
         match self {
             Self::Unreachable { .. } => true,
             Self::Status { code, .. } => !matches!(

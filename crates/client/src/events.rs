@@ -1,12 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! The payloads of the thirteen events, and of a few more, as types. [`Event::as_type`](crate::Event::as_type) reads
-//! them; what an event has beyond them is in its `payload`.
+//! Typed payloads of events. [`HookEvent::as_type`](crate::HookEvent::as_type) converts a payload; fields without a
+//! counterpart here are only in [`HookEvent::payload`](crate::HookEvent::payload).
+//!
+//! ```
+//! use tenterhook_client::{HookEvent, HookResponse, events::PreToolUse};
+//!
+//! fn check(event: &HookEvent) -> Result<HookResponse, tenterhook_client::Error> {
+//!     let call: PreToolUse = event.as_type()?;
+//!     Ok(if call.tool == "Bash" { HookResponse::block("no shell") } else { HookResponse::proceed() })
+//! }
+//! ```
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-/// A tool's arguments, as the tool takes them.
+/// The arguments of a tool.
 pub type ToolArgs = Map<String, Value>;
 
 macro_rules! payloads {
@@ -18,190 +27,190 @@ macro_rules! payloads {
     )*};
 }
 
-/// Tokens, as models count them.
+/// Token counts of a model response or a session.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct TokenUsage {
-    /// To the model.
+    /// Input tokens.
     pub input_tokens: u64,
-    /// From it.
+    /// Output tokens.
     pub output_tokens: u64,
-    /// Both.
+    /// Sum of input and output tokens.
     pub total_tokens: u64,
-    /// Read from a cache.
+    /// Tokens read from a prompt cache.
     pub cache_read_tokens: Option<u64>,
-    /// Written to one.
+    /// Tokens written to a prompt cache.
     pub cache_write_tokens: Option<u64>,
 }
 
 payloads! {
-    /// A model, and how it is asked.
+    /// A model and its parameters.
     ModelConfig {
-        /// Its name.
+        /// Name of the model.
         name: String,
-        /// Whose it is.
+        /// Provider of the model.
         provider: Option<String>,
-        /// How freely it answers.
+        /// Sampling temperature.
         temperature: Option<f64>,
-        /// How much it may answer.
+        /// Most output tokens.
         max_tokens: Option<u64>,
     }
-    /// A call of a tool that a model asks for.
+    /// A tool call of a model.
     ToolCall {
-        /// Its id.
+        /// Id of the call.
         id: String,
-        /// The tool.
+        /// Name of the tool.
         name: String,
-        /// With what.
+        /// Arguments of the tool.
         args: ToolArgs,
     }
-    /// What is around a call.
+    /// Context of an event.
     Context {
-        /// Where the agent works.
+        /// Working directory of the agent.
         working_directory: String,
-        /// The tools that ran last, the latest last.
+        /// Recently used tools, the latest last.
         recent_tools: Vec<String>,
-        /// What the session cost so far.
+        /// Tokens used by the session so far.
         token_usage: TokenUsage,
     }
-    /// What a tool returned.
+    /// The result of a tool call.
     ToolResult {
-        /// Whether it worked.
+        /// Whether the tool succeeded.
         success: bool,
-        /// What it printed.
+        /// Output of the tool.
         output: String,
-        /// How it ended, if it is a program.
+        /// Exit code, if the tool ran a program.
         exit_code: Option<i64>,
-        /// How long it took, in milliseconds.
+        /// Run time in milliseconds.
         duration: f64,
     }
-    /// What a model answered.
+    /// The response of a model.
     ModelResponse {
-        /// In words.
+        /// Text of the response.
         text: String,
-        /// The tools it wants.
+        /// Tool calls of the response.
         tool_calls: Vec<ToolCall>,
-        /// What it cost.
+        /// Tokens used by the response.
         usage: TokenUsage,
-        /// How long it took, in milliseconds.
+        /// Run time in milliseconds.
         duration: f64,
     }
-    /// `SessionStart`
+    /// Payload of `SessionStart`.
     SessionStart {
-        /// `startup`, `resume`, `clear`, `compact`, …
+        /// What started the session: `startup`, `resume`, `clear`, `compact`, …
         source: String,
-        /// Where.
+        /// Context of the event.
         context: Context,
-        /// The model, if it is known already.
+        /// The model, if it is already known.
         model: Option<ModelConfig>,
     }
-    /// `SessionEnd`
+    /// Payload of `SessionEnd`.
     SessionEnd {
-        /// Why.
+        /// Reason of the event.
         reason: String,
-        /// Where.
+        /// Context of the event.
         context: Context,
     }
-    /// `GenerateStart`
+    /// Payload of `GenerateStart`.
     GenerateStart {
-        /// What is asked.
+        /// Prompt of the request.
         prompt: String,
-        /// What is said before it.
+        /// System prompt of the request.
         system_prompt: Option<String>,
-        /// Who is asked.
+        /// Model of the request.
         model: ModelConfig,
-        /// The tools the model may use.
+        /// Tools that the model may call.
         tools: Vec<String>,
     }
-    /// `GenerateEnd`
+    /// Payload of `GenerateEnd`.
     GenerateEnd {
-        /// What was asked.
+        /// Prompt of the request.
         prompt: String,
-        /// Who was asked.
+        /// Model of the request.
         model: ModelConfig,
-        /// What came back.
+        /// Response of the model.
         response: ModelResponse,
     }
-    /// `PreToolUse`
+    /// Payload of `PreToolUse`.
     PreToolUse {
-        /// The tool.
+        /// Name of the tool.
         tool: String,
-        /// With what.
+        /// Arguments of the tool.
         args: ToolArgs,
-        /// Around it.
+        /// Context of the event.
         context: Context,
     }
-    /// `PostToolUse`
+    /// Payload of `PostToolUse`.
     PostToolUse {
-        /// The tool.
+        /// Name of the tool.
         tool: String,
-        /// With what.
+        /// Arguments of the tool.
         args: ToolArgs,
-        /// Around it.
+        /// Context of the event.
         context: Context,
-        /// What came of it.
+        /// Result of the tool.
         result: ToolResult,
     }
-    /// `ToolError`
+    /// Payload of `ToolError`.
     ToolError {
-        /// The tool.
+        /// Name of the tool.
         tool: String,
-        /// With what.
+        /// Arguments of the tool.
         args: ToolArgs,
-        /// Around it.
+        /// Context of the event.
         context: Context,
-        /// What went wrong.
+        /// Error message.
         error: String,
-        /// How often it was tried.
+        /// Number of attempts so far.
         attempt: u64,
-        /// How long it took, in milliseconds.
+        /// Run time in milliseconds.
         duration: Option<f64>,
     }
-    /// `PermissionRequest`, `PermissionGranted`, `PermissionDenied`
+    /// Payload of `PermissionRequest`, `PermissionGranted` and `PermissionDenied`.
     Permission {
-        /// The tool.
+        /// Name of the tool.
         tool: String,
-        /// With what.
+        /// Arguments of the tool.
         args: ToolArgs,
-        /// Around it.
+        /// Context of the event.
         context: Context,
-        /// Why.
+        /// Reason of the event.
         reason: Option<String>,
     }
-    /// `PreCompact`
+    /// Payload of `PreCompact`.
     PreCompact {
-        /// `auto`, `manual`, …
+        /// What triggered the compaction: `auto`, `manual`, …
         trigger: String,
-        /// What the person wants kept.
+        /// Instructions of the user for the summary.
         custom_instructions: Option<String>,
-        /// How full the context is.
+        /// Tokens in the context.
         usage: Option<TokenUsage>,
     }
-    /// `PostCompact`
+    /// Payload of `PostCompact`.
     PostCompact {
-        /// `auto`, `manual`, …
+        /// What triggered the compaction: `auto`, `manual`, …
         trigger: String,
-        /// What is left.
+        /// Summary that replaces the context.
         summary: Option<String>,
-        /// How full the context is.
+        /// Tokens in the context.
         usage: Option<TokenUsage>,
     }
-    /// `ContextWarning`
+    /// Payload of `ContextWarning`.
     ContextWarning {
-        /// How full the context is.
+        /// Tokens in the context.
         usage: TokenUsage,
-        /// How much fits.
+        /// Size of the context window in tokens.
         max_tokens: Option<u64>,
-        /// From which part on it is a warning, 0 to 1.
+        /// Share of the context window at which the warning is sent, from 0 to 1.
         threshold: Option<f64>,
-        /// In words.
+        /// Text of the warning.
         message: Option<String>,
     }
-    /// `UserPromptSubmit`
+    /// Payload of `UserPromptSubmit`.
     UserPromptSubmit {
-        /// What the person asks.
+        /// Prompt of the user.
         prompt: String,
-        /// Where.
+        /// Context of the event.
         context: Context,
     }
 }

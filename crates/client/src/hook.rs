@@ -8,21 +8,21 @@ use std::time::Duration;
 use futures_util::future::BoxFuture;
 use tenterhook_proto::v1::{self, HookConfig, HookMatcher, RegisterHookRequest};
 
-use crate::{Answer, Event};
+use crate::{HandlerResult, HookEvent};
 
-/// What the failure of a hook means.
+/// What happens if a hook fails: it times out, returns an error, or its program is not connected.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum FailBehavior {
-    /// As if it had not been there.
+    /// The action continues.
     Continue,
-    /// As if it had blocked.
+    /// The action is blocked.
     Block,
 }
 
-/// What a hook does.
-pub type Handler = Arc<dyn Fn(Event) -> BoxFuture<'static, Answer> + Send + Sync>;
+/// The function of a hook.
+pub type Handler = Arc<dyn Fn(HookEvent) -> BoxFuture<'static, HandlerResult> + Send + Sync>;
 
-/// A hook: which events it is for, and what it does.
+/// A hook to register: its events, its options and its function.
 #[derive(Clone)]
 pub struct Hook {
     pub(crate) event_type: String,
@@ -33,8 +33,7 @@ pub struct Hook {
 }
 
 impl Hook {
-    /// A hook for events of a type, such as `PreToolUse`. It objects to nothing until [`Hook::run`] says what it
-    /// does.
+    /// Creates a hook for events of a type, such as `PreToolUse`. Set its function with [`Hook::run`].
     pub fn on(event_type: impl Into<String>) -> Self {
         Self {
             event_type: event_type.into(),
@@ -45,56 +44,57 @@ impl Hook {
         }
     }
 
-    /// Gives it an id of its own: 1 to 64 of `A–Z a–z 0–9 _ . -`.
+    /// Sets the id: 1 to 64 characters of `A–Z a–z 0–9 _ . -`. By default a random id is generated.
     #[must_use]
     pub fn id(mut self, id: impl Into<String>) -> Self {
         self.id = Some(id.into());
         self
     }
 
-    /// Only for exactly this tool.
+    /// Runs the hook only for this tool; the name must be equal.
     #[must_use]
     pub fn tool(mut self, tool: impl Into<String>) -> Self {
         self.matcher.tool = Some(tool.into());
         self
     }
 
-    /// Only for calls with a path like this; `*.env` fits at any depth.
+    /// Runs the hook only for calls with a matching path; `*.env` matches at any depth.
     #[must_use]
     pub fn path(mut self, glob: impl Into<String>) -> Self {
         self.matcher.path_pattern = Some(glob.into());
         self
     }
 
-    /// Only for commands that this regular expression fits.
+    /// Runs the hook only for commands that match this regular expression.
     #[must_use]
     pub fn command(mut self, pattern: impl Into<String>) -> Self {
         self.matcher.command_pattern = Some(pattern.into());
         self
     }
 
-    /// Lower numbers come first; 0 unless said.
+    /// Sets the position in the order of hooks; lower numbers run first. The default is 0.
     #[must_use]
     pub fn priority(mut self, priority: i32) -> Self {
         self.config.priority = priority;
         self
     }
 
-    /// How long it may take; 5 s unless said, 45 s at most.
+    /// Sets the time limit. The default is 5 s, the maximum 45 s.
     #[must_use]
     pub fn timeout(mut self, timeout: Duration) -> Self {
-        self.config.timeout_ms = ms(timeout);
+        self.config.timeout_ms = to_millis(timeout);
         self
     }
 
-    /// It only watches: nobody waits for it and nothing it answers counts.
+    /// Makes the hook an observer: the daemon does not wait for it, and its response is ignored.
     #[must_use]
     pub fn observing(mut self) -> Self {
         self.config.r#async = true;
         self
     }
 
-    /// What its failure means; [`FailBehavior::Continue`] unless said here or in the home's settings.
+    /// Sets what happens if the hook fails. The default is `failBehavior` in `tenterhook.yaml`, or
+    /// [`FailBehavior::Continue`].
     #[must_use]
     pub fn fail(mut self, fail: FailBehavior) -> Self {
         let fail = match fail {
@@ -105,29 +105,29 @@ impl Hook {
         self
     }
 
-    /// How long it stays registered when the program is gone; 30 s unless said.
+    /// Sets how long the hook stays registered after the program disconnects. The default is 30 s.
     #[must_use]
     pub fn linger(mut self, linger: Duration) -> Self {
-        self.config.linger_ms = ms(linger);
+        self.config.linger_ms = to_millis(linger);
         self
     }
 
-    /// What it does. The future is dropped when nobody waits for it any more.
+    /// Sets the function of the hook. Its future is dropped when the daemon cancels the call.
     #[must_use]
     pub fn run<F, R, A>(mut self, f: F) -> Self
     where
-        F: Fn(Event) -> R + Send + Sync + 'static,
+        F: Fn(HookEvent) -> R + Send + Sync + 'static,
         R: Future<Output = A> + Send + 'static,
-        A: Into<Answer>,
+        A: Into<HandlerResult>,
     {
         self.handler = Arc::new(move |event| {
-            let answer = f(event);
-            Box::pin(async move { answer.await.into() })
+            let future = f(event);
+            Box::pin(async move { future.await.into() })
         });
         self
     }
 
-    pub(crate) fn request(&self, id: &str) -> RegisterHookRequest {
+    pub(crate) fn to_request(&self, id: &str) -> RegisterHookRequest {
         RegisterHookRequest {
             event_type: self.event_type.clone(),
             matcher: Some(self.matcher.clone()),
@@ -137,8 +137,8 @@ impl Hook {
     }
 }
 
-fn ms(time: Duration) -> i32 {
-    // Less than a millisecond is not the same as nothing said.
+fn to_millis(time: Duration) -> i32 {
+    // 0 would mean the default.
     i32::try_from(time.as_millis()).unwrap_or(i32::MAX).max(1)
 }
 

@@ -3,28 +3,28 @@
 #![doc = include_str!("../../../docs/guide/embed-rust.md")]
 
 mod address;
-mod agent;
+mod agent_session;
 mod channel;
 mod client;
 mod error;
-mod event;
 pub mod events;
-mod fire;
+mod fired_event;
 mod hook;
-mod response;
-mod stream;
-mod verbs;
+mod hook_event;
+mod hook_management;
+mod hook_response;
+mod hook_stream;
 
 pub use address::Address;
-pub use agent::{NewSession, Step, Steps};
+pub use agent_session::{GenerateStep, GenerateSteps, NewSession};
 pub use channel::Channel;
-pub use client::{Builder, Client};
+pub use client::{Client, ClientBuilder};
 pub use error::Error;
-pub use event::Event;
-pub use fire::{Fire, Fired};
+pub use fired_event::{FireResult, FiredEvent};
 pub use hook::{FailBehavior, Handler, Hook};
-pub use response::{Answer, Response};
-pub use verbs::{AuditLevel, Listed, Temporary, Watched};
+pub use hook_event::HookEvent;
+pub use hook_management::{AuditLevel, ListedHook, TemporaryHook, WatchStream};
+pub use hook_response::{HandlerResult, HookResponse};
 
-/// The messages themselves, for whoever needs more than is here.
+/// The protobuf messages of the gRPC API, for calls that this crate does not wrap.
 pub use tenterhook_proto::v1 as proto;

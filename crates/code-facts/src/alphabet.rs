@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Bytes that are written in another alphabet, read as text. What is no digit is passed over.
+//! Decodes base32, base64 and hexadecimal text. Other characters are ignored.
 
-/// Reads base32.
+/// Decodes base32 text.
 pub fn decode_base32(text: &str) -> String {
     let digits = text.chars().filter_map(|c| match c.to_ascii_uppercase() {
         c @ 'A'..='Z' => Some(u32::from(c) - u32::from('A')),
         c @ '2'..='7' => Some(u32::from(c) - u32::from('2') + 26),
         _ => None,
     });
-    bytes(digits, 5)
+    decode_digits(digits, 5)
 }
 
-/// Reads base64.
+/// Decodes base64 text.
 pub fn decode_base64(text: &str) -> String {
     let digits = text.chars().filter_map(|c| match c {
         'A'..='Z' => Some(u32::from(c) - u32::from('A')),
@@ -22,16 +22,16 @@ pub fn decode_base64(text: &str) -> String {
         '/' | '_' => Some(63),
         _ => None,
     });
-    bytes(digits, 6)
+    decode_digits(digits, 6)
 }
 
-/// Reads hex.
+/// Decodes hexadecimal digits.
 pub fn decode_hex(text: &str) -> String {
-    bytes(text.chars().filter_map(|c| c.to_digit(16)), 4)
+    decode_digits(text.chars().filter_map(|c| c.to_digit(16)), 4)
 }
 
-/// Digits of so many bits each → bytes → text.
-fn bytes(digits: impl Iterator<Item = u32>, bits: u32) -> String {
+/// Packs digits of `bits` bits each into bytes, and decodes those as UTF-8.
+fn decode_digits(digits: impl Iterator<Item = u32>, bits: u32) -> String {
     let (mut held, mut count, mut out) = (0u32, 0u32, Vec::new());
     for digit in digits {
         held = (held << bits | digit) & 0xffff;

@@ -1,49 +1,49 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Awk: commands and files stand behind `|`, `>` and `<`, and in `system`.
+//! Awk: commands and files follow `|`, `>` and `<`, and are arguments of `system`.
 
-use tenterhook_paths::Does;
+use tenterhook_paths::FileOp;
 
-use super::lex::{self, Kind as Token, Part};
-use super::reader::{Code, Reader};
-use super::value::{From, Kind, Value};
-use super::{Act, Language};
+use super::lex::{self, TextPart, TokenKind};
+use super::reader::{CodeReader, TokenCursor};
+use super::value::{CodeValue, ValueKind, ValueOrigin};
+use super::{CodeEffect, CodeLanguage};
 
-pub(super) fn read(language: Language, text: &str) -> Vec<Act> {
-    let mut reader = Reader::new(language, text.len());
+pub(super) fn read(language: CodeLanguage, text: &str) -> Vec<CodeEffect> {
+    let mut reader = CodeReader::new(language, text.len());
     let tokens = lex::tokens(language, text);
     let pairs = lex::pairs(&tokens);
-    let mut code = Code { tokens: &tokens, pairs: &pairs, at: 0, end: tokens.len() };
+    let mut code = TokenCursor { tokens: &tokens, pairs: &pairs, at: 0, end: tokens.len() };
     while let Some(token) = code.peek() {
         let before = code.at;
         match (token.kind, token.text) {
-            (Token::Word, "system") if code.sign_ahead(1, "(") => {
+            (TokenKind::Word, "system") if code.sign_ahead(1, "(") => {
                 code.at += 2;
-                let text = value(&mut reader, &mut code);
-                reader.shell_text(&text);
+                let text = read_value(&mut reader, &mut code);
+                reader.run_shell_text(&text);
             }
-            (Token::Word, "print" | "printf") => {
+            (TokenKind::Word, "print" | "printf") => {
                 code.at += 1;
-                print(&mut reader, &mut code);
+                read_print(&mut reader, &mut code);
             }
-            (Token::Word, "getline") => {
+            (TokenKind::Word, "getline") => {
                 code.at += 1;
                 let name = code.word_ahead(0).map(str::to_owned);
                 code.at += usize::from(name.is_some());
                 if code.eat("<") {
-                    let path = value(&mut reader, &mut code);
-                    touch(&mut reader, Does::Read, &path);
+                    let path = read_value(&mut reader, &mut code);
+                    add_file_effect(&mut reader, FileOp::Read, &path);
                 }
             }
-            (Token::Word, name) if code.sign_ahead(1, "=") => {
+            (TokenKind::Word, name) if code.sign_ahead(1, "=") => {
                 code.at += 2;
-                let text = value(&mut reader, &mut code);
-                piped(&mut reader, &mut code, &text);
+                let text = read_value(&mut reader, &mut code);
+                read_getline(&mut reader, &mut code, &text);
                 reader.set_nested(name, text, false);
             }
-            (Token::Text | Token::Word, _) => {
-                let text = value(&mut reader, &mut code);
-                piped(&mut reader, &mut code, &text);
+            (TokenKind::Text | TokenKind::Word, _) => {
+                let text = read_value(&mut reader, &mut code);
+                read_getline(&mut reader, &mut code, &text);
             }
             _ => {}
         }
@@ -52,51 +52,51 @@ pub(super) fn read(language: Language, text: &str) -> Vec<Act> {
     reader.finish()
 }
 
-/// `"cmd" | getline x`
-fn piped(reader: &mut Reader, code: &mut Code<'_>, text: &Value) {
+/// Reads `"cmd" | getline x`.
+fn read_getline(reader: &mut CodeReader, code: &mut TokenCursor<'_>, text: &CodeValue) {
     if (code.is_sign("|") || code.is_sign("|&")) && code.word_ahead(1) == Some("getline")
         || code.is_sign("|") && code.sign_ahead(1, "&") && code.word_ahead(2) == Some("getline")
     {
         code.at += if code.sign_ahead(1, "&") { 3 } else { 2 };
         let socket = is_socket(text);
-        command(reader, text);
-        // What is read from it has its place in a variable.
+        run_command(reader, text);
+        // The output of the command is stored in a variable.
         if let Some(name) = code.word_ahead(0) {
-            let from = if socket { From::Network } else { From::Here };
-            reader.set(name, Value::from(from));
+            let from = if socket { ValueOrigin::Network } else { ValueOrigin::Here };
+            reader.set_variable(name, CodeValue::from(from));
             code.at += 1;
         }
     }
 }
 
-/// What is printed, and where to.
-fn print(reader: &mut Reader, code: &mut Code<'_>) {
+/// Reads a `print` statement and its target.
+fn read_print(reader: &mut CodeReader, code: &mut TokenCursor<'_>) {
     let mut depth = 0usize;
     while let Some(token) = code.peek() {
         match (token.kind, token.text) {
-            (Token::Newline, _) | (Token::Sign, ";" | "}") => return,
-            (Token::Sign, "(") => depth += 1,
-            (Token::Sign, ")") => depth = depth.saturating_sub(1),
-            (Token::Word, "system") if code.sign_ahead(1, "(") => return,
-            (Token::Sign, sign @ (">" | ">>")) if depth == 0 => {
-                let does = if sign == ">" { Does::Write } else { Does::Append };
+            (TokenKind::Newline, _) | (TokenKind::Sign, ";" | "}") => return,
+            (TokenKind::Sign, "(") => depth += 1,
+            (TokenKind::Sign, ")") => depth = depth.saturating_sub(1),
+            (TokenKind::Word, "system") if code.sign_ahead(1, "(") => return,
+            (TokenKind::Sign, sign @ (">" | ">>")) if depth == 0 => {
+                let does = if sign == ">" { FileOp::Write } else { FileOp::Append };
                 code.at += 1;
-                let path = value(reader, code);
-                return touch(reader, does, &path);
+                let path = read_value(reader, code);
+                return add_file_effect(reader, does, &path);
             }
-            (Token::Sign, "|") => {
+            (TokenKind::Sign, "|") => {
                 code.at += 1;
                 code.eat("&");
                 if code.is_word("getline") {
                     return;
                 }
-                let text = value(reader, code);
-                return command(reader, &text);
+                let text = read_value(reader, code);
+                return run_command(reader, &text);
             }
-            // `print "x" | "sh"`: a text and then `getline` is a command.
-            (Token::Text, _) if depth == 0 => {
-                let text = value(reader, code);
-                piped(reader, code, &text);
+            // `"cmd" | getline` may be part of the statement.
+            (TokenKind::Text, _) if depth == 0 => {
+                let text = read_value(reader, code);
+                read_getline(reader, code, &text);
                 continue;
             }
             _ => {}
@@ -105,54 +105,54 @@ fn print(reader: &mut Reader, code: &mut Code<'_>) {
     }
 }
 
-/// A command, or a socket in the place of one.
-fn command(reader: &mut Reader, text: &Value) {
+/// Runs a command, or connects to a socket that is used like one.
+fn run_command(reader: &mut CodeReader, text: &CodeValue) {
     if is_socket(text) {
-        return connect(reader, text);
+        return add_connection(reader, text);
     }
-    // What a socket said is run.
-    if text.from == From::Network {
+    // Data from a socket is run.
+    if text.from == ValueOrigin::Network {
         reader.shell = true;
     }
-    reader.shell_text(text);
+    reader.run_shell_text(text);
 }
 
-fn touch(reader: &mut Reader, does: Does, path: &Value) {
+fn add_file_effect(reader: &mut CodeReader, does: FileOp, path: &CodeValue) {
     if is_socket(path) {
-        return connect(reader, path);
+        return add_connection(reader, path);
     }
     if !path.shape.starts_with("/dev/std") && path.shape != "-" {
-        reader.touch(does, path, false);
+        reader.add_file_effect(does, path, false);
     }
 }
 
-fn is_socket(text: &Value) -> bool {
+fn is_socket(text: &CodeValue) -> bool {
     text.each().iter().any(|one| one.is_text() && one.shape.starts_with("/inet"))
 }
 
-/// `/inet/tcp/0/host/port`
-fn connect(reader: &mut Reader, text: &Value) {
+/// Connects to `/inet/tcp/0/host/port`.
+fn add_connection(reader: &mut CodeReader, text: &CodeValue) {
     reader.socket = true;
     let mut places = text.shape.split('/').skip(4);
     let host = places.next().filter(|host| !host.is_empty()).unwrap_or("*");
     let port = places.next().map_or_else(String::new, |port| format!(":{port}"));
-    let to = Value { known: text.known, ..Value::text(format!("tcp://{host}{port}")) };
-    reader.act(Act::Connect(to.argument()));
+    let to = CodeValue { known: text.known, ..CodeValue::text(format!("tcp://{host}{port}")) };
+    reader.push_effect(CodeEffect::Connect(to.argument()));
 }
 
-/// Texts and names side by side are one text.
-fn value(reader: &mut Reader, code: &mut Code<'_>) -> Value {
-    let mut out: Option<Value> = None;
-    // A bracket around one text.
+/// Reads adjacent texts and names, which awk concatenates.
+fn read_value(reader: &mut CodeReader, code: &mut TokenCursor<'_>) -> CodeValue {
+    let mut out: Option<CodeValue> = None;
+    // A parenthesized text.
     let open = code.eat("(");
     while let Some(token) = code.peek() {
         let next = match token.kind {
-            Token::Text => match token.parts.as_slice() {
-                [Part::Text(text)] => Value::text(text.as_str()),
-                _ => Value::unknown(),
+            TokenKind::Text => match token.parts.as_slice() {
+                [TextPart::Text(text)] => CodeValue::text(text.as_str()),
+                _ => CodeValue::unknown(),
             },
-            Token::Number => Value { kind: Kind::Number, ..Value::text(token.text) },
-            Token::Word
+            TokenKind::Number => CodeValue { kind: ValueKind::Number, ..CodeValue::text(token.text) },
+            TokenKind::Word
                 if matches!(
                     token.text,
                     "getline" | "print" | "printf" | "if" | "while" | "for" | "in" | "else"
@@ -160,24 +160,24 @@ fn value(reader: &mut Reader, code: &mut Code<'_>) -> Value {
             {
                 break;
             }
-            Token::Word if token.text == "ENVIRON" && code.sign_ahead(1, "[") => {
+            TokenKind::Word if token.text == "ENVIRON" && code.sign_ahead(1, "[") => {
                 let home = code.ahead(2).is_some_and(|key| key.text == "\"HOME\"");
                 code.at = code.pairs.get(code.at + 1).copied().unwrap_or(code.end).min(code.end);
-                if home { Value::text("~") } else { Value::unknown() }
+                if home { CodeValue::text("~") } else { CodeValue::unknown() }
             }
-            // A function or an element: not known.
-            Token::Word if code.sign_ahead(1, "(") || code.sign_ahead(1, "[") => {
+            // The value of a function call or array element is unknown.
+            TokenKind::Word if code.sign_ahead(1, "(") || code.sign_ahead(1, "[") => {
                 code.at = code.pairs.get(code.at + 1).copied().unwrap_or(code.end).min(code.end);
-                Value::unknown()
+                CodeValue::unknown()
             }
-            Token::Word => reader.variable(token.text).unwrap_or_default(),
+            TokenKind::Word => reader.variable(token.text).unwrap_or_default(),
             _ => break,
         };
         code.at += 1;
         out = Some(match out {
             None => next,
-            Some(before) if reader.spend(before.weight()) => before.concat(next),
-            Some(_) => Value::unknown(),
+            Some(before) if reader.spend_budget(before.weight()) => before.concat(next),
+            Some(_) => CodeValue::unknown(),
         });
     }
     if open {

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Text without meaning: blanks, comments, and what is outside the tags around embedded code.
+//! Blanks, comments, and text outside the tags around embedded code.
 
 use super::language::lexical::starts_with;
 use super::lex::Lexer;
 use super::quote;
 
 impl Lexer<'_> {
-    /// Passes over blanks and comments.
+    /// Skips blanks and comments; false if there are none.
     pub(super) fn blank(&mut self) -> bool {
         let from = self.at;
         loop {
@@ -15,7 +15,7 @@ impl Lexer<'_> {
                 b' ' | b'\t' | b'\r' | 0x0c => self.at += 1,
                 b'\\' if self.byte(1) == b'\n' => self.at += 2,
                 b'\\' if self.byte(1) == b'\r' && self.byte(2) == b'\n' => self.at += 3,
-                // The line that names the interpreter.
+                // The `#!` line.
                 b'#' if self.at == 0 => self.skip_line(),
                 byte if byte.is_ascii_punctuation() && self.skip_comment() => {}
                 _ => break,
@@ -24,7 +24,7 @@ impl Lexer<'_> {
         self.at > from
     }
 
-    /// Passes over a comment, or over text outside the code, if one begins here.
+    /// Skips a comment, or text outside the code, if one begins here.
     fn skip_comment(&mut self) -> bool {
         let rest = self.rest();
         let rules = self.rules;
@@ -48,7 +48,7 @@ impl Lexer<'_> {
         false
     }
 
-    /// Whether this is the start of a line, and what opens here is followed by a letter or ends with one.
+    /// Whether this is the start of a line, and `open` ends with or is followed by a letter.
     fn begins_line(&self, open: &str) -> bool {
         let line_start = self.at == 0 || self.text.as_bytes().get(self.at - 1) == Some(&b'\n');
         line_start
@@ -72,7 +72,7 @@ impl Lexer<'_> {
         }
     }
 
-    /// Passes over text outside the code, and over the tag that begins the code.
+    /// Skips text outside the code, and the tag that begins the code.
     pub(super) fn skip_to_code(&mut self) {
         let Some(tags) = &self.rules.code_tags else { return };
         self.skip_past(tags.open);

@@ -1,39 +1,39 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Functions without a name, their parameters, and what calls hand to them.
+//! Anonymous functions, their parameters, and the values that calls pass to them.
 
 use super::alphabet::{decode_base64, decode_hex};
-use super::args::Args;
+use super::args::CallArgs;
 use super::language::description::{ReaderKind, contains};
-use super::lex::Kind as Token;
-use super::reader::{Code, Reader};
-use super::value::{Kind, Value};
-use super::value_functions::below;
+use super::lex::TokenKind;
+use super::reader::{CodeReader, TokenCursor};
+use super::value::{CodeValue, ValueKind};
+use super::value_functions::everything_below;
 
-impl Reader {
-    /// Words that start something of their own: a function, a class, a block.
-    pub(super) fn special(&mut self, code: &mut Code<'_>, word: &str) -> Option<Value> {
+impl CodeReader {
+    /// Reads words that start a function, class or block; `None` for other words.
+    pub(super) fn read_special(&mut self, code: &mut TokenCursor<'_>, word: &str) -> Option<CodeValue> {
         let next = code.ahead(1)?;
         let syntax = self.syntax();
         match (word, self.description.reader) {
             // `x => …`
             (_, ReaderKind::JavaScript) if next.text == "=>" => {
                 let element = self.element.take().unwrap_or_default();
-                self.set(word, element);
+                self.set_variable(word, element);
                 code.at += 2;
-                Some(self.body(code))
+                Some(self.read_body(code))
             }
             ("lambda", ReaderKind::Python) => {
                 code.at += 1;
                 let element = self.element.take().unwrap_or_default();
                 if let Some(name) = code.word_ahead(0) {
-                    self.set(name, element);
+                    self.set_variable(name, element);
                 }
                 while code.peek().is_some_and(|token| !matches!(token.text, ":" | ")" | "]")) {
                     code.at += 1;
                 }
                 code.eat(":");
-                Some(self.expression(code))
+                Some(self.read_expression(code))
             }
             (word, _) if contains(&syntax.function_words, word) => {
                 code.at += 1;
@@ -43,10 +43,10 @@ impl Reader {
                 }
                 if let Some(topic) = syntax.topic {
                     let element = self.element.clone().unwrap_or_default();
-                    self.set(topic, element);
+                    self.set_variable(topic, element);
                 }
                 if code.is_sign("(") {
-                    self.parameters(code);
+                    self.read_parameters(code);
                 }
                 // Variables of the surrounding function that the body uses: `function () use ($x) { … }`
                 if code.is_word("use") && code.sign_ahead(1, "(") {
@@ -54,9 +54,9 @@ impl Reader {
                     code.at = (code.close() + 1).min(code.end);
                 }
                 if code.eat("=>") {
-                    return Some(self.expression(code));
+                    return Some(self.read_expression(code));
                 }
-                Some(if code.is_sign("{") { self.body(code) } else { Value::unknown() })
+                Some(if code.is_sign("{") { self.read_body(code) } else { CodeValue::unknown() })
             }
             // `map { … } LIST`, `grep { … } LIST`
             (word, _) if next.text == "{" && contains(&syntax.block_functions, word) => {
@@ -64,33 +64,33 @@ impl Reader {
                 let close = code.close();
                 let start = code.at;
                 code.at = (close + 1).min(code.end);
-                let list = self.expression(code);
+                let list = self.read_expression(code);
                 let after = code.at;
-                self.bind(&[syntax.topic.unwrap_or_default()], &list);
+                self.bind_loop_variables(&[syntax.topic.unwrap_or_default()], &list);
                 code.at = start;
-                let body = self.bracket(code).items.into_iter().next_back();
+                let body = self.read_bracket(code).items.into_iter().next_back();
                 code.at = after;
-                Some(if word == "map" { Value::list(body.into_iter().collect()) } else { list })
+                Some(if word == "map" { CodeValue::list(body.into_iter().collect()) } else { list })
             }
-            ("class" | "module" | "interface" | "enum", _) if next.kind == Token::Word => {
+            ("class" | "module" | "interface" | "enum", _) if next.kind == TokenKind::Word => {
                 code.at += 2;
-                Some(Value::unknown())
+                Some(CodeValue::unknown())
             }
             _ => None,
         }
     }
 
-    /// The parameters between the brackets that open here; the first stands for what the function is given.
-    pub(super) fn parameters(&mut self, code: &mut Code<'_>) {
+    /// Reads the parameters of a function; the first one is set to the current element.
+    pub(super) fn read_parameters(&mut self, code: &mut TokenCursor<'_>) {
         let close = code.close();
         let mut element = self.element.take().unwrap_or_default();
         let mut depth = 0usize;
         for token in code.tokens.get(code.at + 1..close).unwrap_or_default() {
             match (token.kind, token.text) {
-                (Token::Sign, "(" | "[" | "{") => depth += 1,
-                (Token::Sign, ")" | "]" | "}") => depth = depth.saturating_sub(1),
-                (Token::Word, name) if depth == 0 && name != "self" => {
-                    self.set(name, std::mem::take(&mut element));
+                (TokenKind::Sign, "(" | "[" | "{") => depth += 1,
+                (TokenKind::Sign, ")" | "]" | "}") => depth = depth.saturating_sub(1),
+                (TokenKind::Word, name) if depth == 0 && name != "self" => {
+                    self.set_variable(name, std::mem::take(&mut element));
                 }
                 _ => {}
             }
@@ -98,37 +98,37 @@ impl Reader {
         code.at = (close + 1).min(code.end);
     }
 
-    /// The arguments of a call: functions among them are given what the callee hands on.
-    pub(super) fn arguments(&mut self, code: &mut Code<'_>, callee: &Value) -> Args {
+    /// Reads the arguments of a call. Functions among them receive the elements that the callee passes on.
+    pub(super) fn read_arguments(&mut self, code: &mut TokenCursor<'_>, callee: &CodeValue) -> CallArgs {
         let outer = self.element.take();
-        if callee.kind == Kind::Member
-            && hands_on(&callee.shape)
+        if callee.kind == ValueKind::Member
+            && passes_elements(&callee.shape)
             && let Some(receiver) = callee.items.first()
         {
-            let held = matches!(receiver.kind, Kind::List | Kind::Either);
+            let held = matches!(receiver.kind, ValueKind::List | ValueKind::Either);
             let element = if held { receiver.element() } else { receiver.clone() };
-            self.element = self.spend(element.weight()).then_some(element);
+            self.element = self.spend_budget(element.weight()).then_some(element);
         }
-        if callee.kind == Kind::Name && self.walks_tree(&callee.shape) {
-            return self.tree_walker_arguments(code);
+        if callee.kind == ValueKind::Name && self.walks_tree(&callee.shape) {
+            return self.read_tree_walker_arguments(code);
         }
-        let args = if let Some(value) = self.comprehension(code) {
-            Args::of(vec![value])
+        let args = if let Some(value) = self.read_comprehension(code) {
+            CallArgs::positional(vec![value])
         } else {
-            self.bracket(code)
+            self.read_bracket(code)
         };
         self.element = outer;
         args
     }
 
-    /// Whether a function calls its first argument for everything below the others.
+    /// Whether a function calls its first argument for everything below its other arguments.
     fn walks_tree(&self, name: &str) -> bool {
         let walkers = &self.syntax().tree_walkers;
         !walkers.is_empty() && contains(walkers, &self.description.simplify_name(name))
     }
 
-    /// `find(sub { unlink $_ }, "/")`: the list stands behind, and is read first.
-    fn tree_walker_arguments(&mut self, code: &mut Code<'_>) -> Args {
+    /// Reads `find(sub { unlink $_ }, "/")`, where the list follows the function and is read first.
+    fn read_tree_walker_arguments(&mut self, code: &mut TokenCursor<'_>) -> CallArgs {
         let (start, close) = (code.at, code.close());
         let mut at = start + 1;
         while at < close {
@@ -140,26 +140,26 @@ impl Reader {
             at += 1;
         }
         if at >= close {
-            return self.bracket(code);
+            return self.read_bracket(code);
         }
         let outer = std::mem::replace(&mut code.end, close);
         code.at = at + 1;
-        let roots = self.items(code, false).items;
-        let below = Value::list(roots.into_iter().map(below).collect()).element();
+        let roots = self.read_items(code, false).items;
+        let below = CodeValue::list(roots.into_iter().map(everything_below).collect()).element();
         let syntax = self.syntax();
         for name in syntax.topic.iter().chain(&syntax.tree_walker_variables) {
-            self.set(name, below.clone());
+            self.set_variable(name, below.clone());
         }
         self.element = Some(below);
         code.end = at;
         code.at = start + 1;
-        let args = self.items(code, false);
+        let args = self.read_items(code, false);
         (code.at, code.end) = ((close + 1).min(outer), outer);
         args
     }
 
-    /// `a[b]`, `a{b}`
-    pub(super) fn index(&mut self, code: &mut Code<'_>, value: Value) -> Value {
+    /// Reads `a[b]` and `a{b}`.
+    pub(super) fn read_index(&mut self, code: &mut TokenCursor<'_>, value: CodeValue) -> CodeValue {
         let close = code.close();
         let inside = code.tokens.get(code.at + 1..close).unwrap_or_default();
         let signs: [&str; 4] = std::array::from_fn(|at| inside.get(at).map_or("", |token| token.text));
@@ -168,29 +168,32 @@ impl Reader {
             return value.map(&|text| Some(text.chars().rev().collect()));
         }
         let bare = match inside {
-            [word] if word.kind == Token::Word && self.syntax().brace_indices && code.is_sign("{") => {
+            [word] if word.kind == TokenKind::Word && self.syntax().brace_indices && code.is_sign("{") => {
                 Some(word.text.to_owned())
             }
             _ => None,
         };
         let slice = self.has_reader(ReaderKind::Python) && inside.iter().any(|token| token.text == ":");
-        let args = self.bracket(code);
-        let key = bare.map_or_else(|| args.get(0), Value::text);
+        let args = self.read_bracket(code);
+        let key = bare.map_or_else(|| args.get(0), CodeValue::text);
         if slice {
-            return if value.kind == Kind::List {
-                Value::list(vec![value.element()])
+            return if value.kind == ValueKind::List {
+                CodeValue::list(vec![value.element()])
             } else {
-                Value::from(value.from)
+                CodeValue::from(value.from)
             };
         }
-        if value.kind == Kind::Name
-            && let Some(key) = key.whole()
+        if value.kind == ValueKind::Name
+            && let Some(key) = key.known_text()
             && key.len() < 100
         {
             // `Dir["*.rb"]`
             let subscript = format!("{}[]", value.shape);
             if self.description.find_call(&subscript).is_some() {
-                return self.call(Value::name(subscript), Args::of(vec![Value::text(key)]));
+                return self.call_value(
+                    CodeValue::name(subscript),
+                    CallArgs::positional(vec![CodeValue::text(key)]),
+                );
             }
             let full = format!("{}.{key}", value.shape);
             if let Some(known) = self.variable(&full) {
@@ -200,21 +203,21 @@ impl Reader {
             if let Some(list) =
                 value.shape.strip_prefix('$').and_then(|name| self.variable(&format!("@{name}")))
             {
-                return at(&list, key);
+                return element_at(&list, key);
             }
-            return self.constant(&full).unwrap_or_else(|| Value::name(full));
+            return self.constant_value(&full).unwrap_or_else(|| CodeValue::name(full));
         }
-        match (value.kind, key.whole()) {
-            (Kind::List, Some(key)) => at(&value, key),
-            (Kind::Map, Some(key)) => value.key(key).cloned().unwrap_or_default(),
-            (Kind::List | Kind::Either, None) => value.element(),
-            _ => Value { items: Vec::new(), ..Value::from(value.from) },
+        match (value.kind, key.known_text()) {
+            (ValueKind::List, Some(key)) => element_at(&value, key),
+            (ValueKind::Map, Some(key)) => value.key(key).cloned().unwrap_or_default(),
+            (ValueKind::List | ValueKind::Either, None) => value.element(),
+            _ => CodeValue { items: Vec::new(), ..CodeValue::from(value.from) },
         }
     }
 }
 
-/// Methods that hand what the receiver holds to a function.
-pub(super) fn hands_on(method: &str) -> bool {
+/// Whether a method passes the elements of its receiver to a function.
+pub(super) fn passes_elements(method: &str) -> bool {
     matches!(
         method,
         "each"
@@ -234,15 +237,15 @@ pub(super) fn hands_on(method: &str) -> bool {
     )
 }
 
-fn at(list: &Value, key: &str) -> Value {
+fn element_at(list: &CodeValue, key: &str) -> CodeValue {
     let place = key.parse::<usize>().ok();
     place.and_then(|place| list.items.get(place)).cloned().unwrap_or_else(|| list.element())
 }
 
-/// Bytes written as numbers: `bytes([114, 109])`, `String.fromCharCode(114, 109)`.
-pub(super) fn letters(items: &[Value]) -> Option<String> {
-    let code = |item: &Value| {
-        let text = item.whole()?;
+/// Decodes bytes given as numbers: `bytes([114, 109])`, `String.fromCharCode(114, 109)`.
+pub(super) fn text_from_codes(items: &[CodeValue]) -> Option<String> {
+    let code = |item: &CodeValue| {
+        let text = item.known_text()?;
         let digits = text.strip_prefix("0x");
         let code = digits.map_or_else(|| text.parse().ok(), |digits| u32::from_str_radix(digits, 16).ok())?;
         char::from_u32(code)
@@ -250,18 +253,18 @@ pub(super) fn letters(items: &[Value]) -> Option<String> {
     items.iter().map(code).collect()
 }
 
-pub(super) fn decoded(value: Value, with: fn(&str) -> String) -> Value {
-    if value.whole().is_some() {
-        value.map(&|text| Some(with(text))).with_kind(Kind::Text)
+pub(super) fn decode_value(value: CodeValue, with: fn(&str) -> String) -> CodeValue {
+    if value.known_text().is_some() {
+        value.map(&|text| Some(with(text))).with_kind(ValueKind::Text)
     } else {
-        Value::from(value.from)
+        CodeValue::from(value.from)
     }
 }
 
-pub(super) fn from_base64(value: Value) -> Value {
-    decoded(value, decode_base64)
+pub(super) fn from_base64(value: CodeValue) -> CodeValue {
+    decode_value(value, decode_base64)
 }
 
-pub(super) fn from_hex(value: Value) -> Value {
-    decoded(value, decode_hex)
+pub(super) fn from_hex(value: CodeValue) -> CodeValue {
+    decode_value(value, decode_hex)
 }

@@ -1,20 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Imports, and the names they give.
+//! Imports and the names that they define.
 
-use super::lex::Kind as Token;
-use super::reader::{Code, Reader};
-use super::value::Value;
+use super::lex::TokenKind;
+use super::reader::{CodeReader, TokenCursor};
+use super::value::CodeValue;
 use super::value_functions::module_name;
 
-impl Reader {
-    /// `import os, shutil as s`
-    pub(super) fn import(&mut self, code: &mut Code<'_>) -> Value {
+impl CodeReader {
+    /// Reads `import os, shutil as s`.
+    pub(super) fn read_import(&mut self, code: &mut TokenCursor<'_>) -> CodeValue {
         code.at += 1;
-        while let Some(module) = dotted(code) {
+        while let Some(module) = read_dotted_name(code) {
             if code.is_word("as") {
                 if let Some(alias) = code.word_ahead(1) {
-                    self.set(alias, Value::name(module));
+                    self.set_variable(alias, CodeValue::name(module));
                 }
                 code.at += 2;
             }
@@ -22,57 +22,57 @@ impl Reader {
                 break;
             }
         }
-        Value::unknown()
+        CodeValue::unknown()
     }
 
-    /// `from os import system as s, remove`
-    pub(super) fn import_from(&mut self, code: &mut Code<'_>) -> Value {
+    /// Reads `from os import system as s, remove`.
+    pub(super) fn read_import_from(&mut self, code: &mut TokenCursor<'_>) -> CodeValue {
         code.at += 1;
-        let Some(module) = dotted(code) else { return Value::unknown() };
+        let Some(module) = read_dotted_name(code) else { return CodeValue::unknown() };
         if !code.is_word("import") {
-            return Value::unknown();
+            return CodeValue::unknown();
         }
         code.at += 1;
         code.eat("(");
         if code.eat("*") {
             for name in self.description.members_of(&module) {
-                self.set(name, Value::name(format!("{module}.{name}")));
+                self.set_variable(name, CodeValue::name(format!("{module}.{name}")));
             }
         }
         while let Some(name) = code.word_ahead(0) {
             code.at += 1;
             let full = format!("{module}.{name}");
-            let value = self.constant(&full).unwrap_or_else(|| Value::name(full));
+            let value = self.constant_value(&full).unwrap_or_else(|| CodeValue::name(full));
             let mut alias = name;
             if code.is_word("as") {
                 alias = code.word_ahead(1).unwrap_or(name);
                 code.at += 2;
             }
-            self.set(alias, value);
+            self.set_variable(alias, value);
             if !code.eat(",") {
                 break;
             }
         }
         code.eat(")");
-        Value::unknown()
+        CodeValue::unknown()
     }
 
-    /// `import fs from 'fs'`, `import {rm as r} from 'fs'`, `import * as fs from 'fs'`
-    pub(super) fn import_js(&mut self, code: &mut Code<'_>) -> Value {
+    /// Reads `import fs from 'fs'`, `import {rm as r} from 'fs'` and `import * as fs from 'fs'`.
+    pub(super) fn read_js_import(&mut self, code: &mut TokenCursor<'_>) -> CodeValue {
         code.at += 1;
         let start = code.at;
-        // The module stands at the end.
+        // The module is at the end.
         let mut at = start;
-        while code.tokens.get(at).is_some_and(|token| token.kind != Token::Text && token.text != ";")
+        while code.tokens.get(at).is_some_and(|token| token.kind != TokenKind::Text && token.text != ";")
             && at < code.end
             && at < start + 200
         {
             at += 1;
         }
-        let Some(text) = code.tokens.get(at).filter(|token| token.kind == Token::Text) else {
-            return Value::unknown();
+        let Some(text) = code.tokens.get(at).filter(|token| token.kind == TokenKind::Text) else {
+            return CodeValue::unknown();
         };
-        let module = self.parts(&text.parts);
+        let module = self.evaluate_parts(&text.parts);
         let module = module_name(&module.shape).to_owned();
         let mut braces = false;
         while code.at < at {
@@ -87,7 +87,7 @@ impl Reader {
                         None
                     };
                     let full = if braces { format!("{module}.{name}") } else { module.clone() };
-                    self.set(alias.unwrap_or(name), Value::name(full));
+                    self.set_variable(alias.unwrap_or(name), CodeValue::name(full));
                     code.at += if alias.is_some() { 2 } else { 0 };
                 }
                 None => break,
@@ -99,12 +99,12 @@ impl Reader {
             code.at += 1;
         }
         code.at = (at + 1).min(code.end);
-        Value::unknown()
+        CodeValue::unknown()
     }
 }
 
-/// `a.b.c`
-fn dotted(code: &mut Code<'_>) -> Option<String> {
+/// Reads `a.b.c`.
+fn read_dotted_name(code: &mut TokenCursor<'_>) -> Option<String> {
     while code.eat(".") {}
     let mut name = code.word_ahead(0)?.to_owned();
     code.at += 1;

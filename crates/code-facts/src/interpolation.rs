@@ -1,26 +1,26 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! The inside of quoted text: where it ends, its escapes, the expressions in it.
+//! The content of quoted text: its end, escapes and interpolated expressions.
 
 use super::language::lexical::{Escapes, Interpolation, Lexical};
-use super::lex::Part;
-use super::quote::{Close, Quote};
+use super::lex::TextPart;
+use super::quote::{Quote, QuoteEnd};
 
-/// The rules by which a language splits its text.
-type Rules = Lexical<&'static str>;
+/// The lexical rules of a language.
+type StaticLexical = Lexical<&'static str>;
 
-/// Where a text ends, and where what follows begins.
+/// The end of the quoted text, and the start of the text after it.
 pub(super) fn end(rest: &str, quote: &Quote) -> Option<(usize, usize)> {
     let bytes = rest.as_bytes();
     let mut at = 0;
     let mut depth = 0usize;
-    // Expressions inside may hold quotes of the same kind.
+    // Expressions inside may contain quotes of the same kind.
     let mut braces = 0usize;
     let mut set = false;
     while let Some(byte) = bytes.get(at).copied() {
         let next = bytes.get(at + 1).copied().unwrap_or(0);
         match byte {
-            b'\\' if quote.escapes != Escapes::None || !matches!(quote.close, Close::Long(_)) => {
+            b'\\' if quote.escapes != Escapes::None || !matches!(quote.close, QuoteEnd::Long(_)) => {
                 at += 2;
                 continue;
             }
@@ -47,19 +47,19 @@ pub(super) fn end(rest: &str, quote: &Quote) -> Option<(usize, usize)> {
             _ => {}
         }
         let found = match quote.close {
-            Close::Byte(close) if byte == close && depth == 0 && braces == 0 && !set => Some(1),
-            Close::Byte(close) if byte == close && depth > 0 => {
+            QuoteEnd::Byte(close) if byte == close && depth == 0 && braces == 0 && !set => Some(1),
+            QuoteEnd::Byte(close) if byte == close && depth > 0 => {
                 depth -= 1;
                 None
             }
-            Close::Byte(close) => {
+            QuoteEnd::Byte(close) => {
                 depth += usize::from(byte == quote.open && close != quote.open);
                 None
             }
-            Close::Three(close) => {
+            QuoteEnd::Three(close) => {
                 (byte == close && next == close && bytes.get(at + 2) == Some(&close)).then_some(3)
             }
-            Close::Long(level) => (byte == b']'
+            QuoteEnd::Long(level) => (byte == b']'
                 && bytes
                     .get(at + 1..at + 1 + level)
                     .is_some_and(|fill| fill.iter().all(|byte| *byte == b'='))
@@ -71,19 +71,19 @@ pub(super) fn end(rest: &str, quote: &Quote) -> Option<(usize, usize)> {
         }
         at += 1;
     }
-    // A quote that never ends takes the rest; a pattern that never ends is none.
+    // An unclosed quote extends to the end of the text. An unclosed pattern is not a pattern.
     (!quote.one_line).then_some((bytes.len(), bytes.len()))
 }
 
-/// The pieces of a text.
-pub(super) fn parts<'a>(text: &'a str, quote: &Quote, rules: &Rules) -> Vec<Part<'a>> {
+/// Splits quoted text into literal parts and expressions.
+pub(super) fn parts<'a>(text: &'a str, quote: &Quote, rules: &StaticLexical) -> Vec<TextPart<'a>> {
     let mut out = Vec::new();
     let mut held = String::new();
     let mut rest = text;
     let may_open = |first: char| {
         matches!(first, '{' | '$' | '#') || rules.expanded_sigils.iter().any(|sigil| sigil.starts_with(first))
     };
-    // Signs that open an expression without an end: after some they are letters.
+    // Number of unclosed expressions. After a few, the opening signs count as text.
     let mut unclosed = 0;
     while let Some(first) = rest.chars().next() {
         if first == '\\' && quote.escapes != Escapes::None {
@@ -93,27 +93,27 @@ pub(super) fn parts<'a>(text: &'a str, quote: &Quote, rules: &Rules) -> Vec<Part
         if quote.inside != Interpolation::None && unclosed < 16 && may_open(first) {
             if let Some((code, length)) = inner(rest, quote.inside, rules) {
                 if !held.is_empty() {
-                    out.push(Part::Text(std::mem::take(&mut held)));
+                    out.push(TextPart::Text(std::mem::take(&mut held)));
                 }
-                out.push(Part::Code(code));
+                out.push(TextPart::Code(code));
                 rest = rest.get(length..).unwrap_or_default();
                 continue;
             }
             unclosed += u32::from(rest.get(1..).is_some_and(|after| after.starts_with('{')));
         }
         held.push(first);
-        // `{{` of a format is one brace.
+        // `{{` in a format string is one brace.
         let doubled =
             quote.inside == Interpolation::Braces && (rest.starts_with("{{") || rest.starts_with("}}"));
         rest = rest.get(first.len_utf8() + usize::from(doubled)..).unwrap_or_default();
     }
     if !held.is_empty() || out.is_empty() {
-        out.push(Part::Text(held));
+        out.push(TextPart::Text(held));
     }
     out
 }
 
-/// One escape at the start of a text; gives what follows it.
+/// Decodes an escape at the start of a text; returns the text after it.
 fn escape<'a>(text: &'a str, quote: &Quote, out: &mut String) -> &'a str {
     let mut letters = text.chars();
     letters.next();
@@ -123,7 +123,7 @@ fn escape<'a>(text: &'a str, quote: &Quote, out: &mut String) -> &'a str {
     };
     let rest = letters.as_str();
     if quote.escapes == Escapes::Few {
-        if letter != '\\' && letter != char::from(quote.open) && Close::Byte(letter as u8) != quote.close {
+        if letter != '\\' && letter != char::from(quote.open) && QuoteEnd::Byte(letter as u8) != quote.close {
             out.push('\\');
         }
         out.push(letter);
@@ -151,7 +151,7 @@ fn escape<'a>(text: &'a str, quote: &Quote, out: &mut String) -> &'a str {
     rest
 }
 
-/// `\x41`, `\x{41}`, `\u0041`, `\u{41}`
+/// Decodes `\x41`, `\x{41}`, `\u0041` and `\u{41}`.
 fn coded<'a>(rest: &'a str, letter: char, out: &mut String) -> &'a str {
     if let Some(inner) = rest.strip_prefix('{')
         && let Some((digits, after)) = inner.split_once('}')
@@ -176,8 +176,8 @@ fn number<'a>(text: &'a str, radix: u32, most: usize, out: &mut String) -> Optio
     text.get(length..)
 }
 
-/// An expression inside a text: its code, and how long it is with its signs.
-fn inner<'a>(rest: &'a str, inside: Interpolation, rules: &Rules) -> Option<(&'a str, usize)> {
+/// An expression at the start of a text: its code, and its length including delimiters.
+fn inner<'a>(rest: &'a str, inside: Interpolation, rules: &StaticLexical) -> Option<(&'a str, usize)> {
     match inside {
         Interpolation::Braces => {
             if !rest.starts_with('{') || rest.starts_with("{{") {
@@ -201,12 +201,12 @@ fn inner<'a>(rest: &'a str, inside: Interpolation, rules: &Rules) -> Option<(&'a
     }
 }
 
-/// How far the end of an expression inside a text is looked for.
-const LONGEST_INNER: usize = 2000;
+/// How far the end of an interpolated expression is searched.
+const MAX_INTERPOLATION_BYTES: usize = 2000;
 
 fn braced(rest: &str, skip: usize) -> Option<(&str, usize)> {
     let mut depth = 0usize;
-    for (at, byte) in rest.bytes().enumerate().take(LONGEST_INNER).skip(skip) {
+    for (at, byte) in rest.bytes().enumerate().take(MAX_INTERPOLATION_BYTES).skip(skip) {
         match byte {
             b'{' => depth += 1,
             b'}' if depth <= 1 => return Some((rest.get(skip + 1..at)?, at + 1)),
@@ -217,8 +217,8 @@ fn braced(rest: &str, skip: usize) -> Option<(&str, usize)> {
     None
 }
 
-/// `$x`, `${x}`, `$ENV{HOME}`, `$x->{y}`, `@list`
-fn sigil<'a>(rest: &'a str, rules: &Rules) -> Option<(&'a str, usize)> {
+/// Reads `$x`, `${x}`, `$ENV{HOME}`, `$x->{y}` or `@list`.
+fn sigil<'a>(rest: &'a str, rules: &StaticLexical) -> Option<(&'a str, usize)> {
     let bytes = rest.as_bytes();
     let name = |from: usize| {
         bytes.iter().skip(from).take_while(|byte| byte.is_ascii_alphanumeric() || **byte == b'_').count()

@@ -1,81 +1,83 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Text → tokens: words, texts, signs. One lexer for all languages; what differs is in their descriptions.
+//! Splits text into tokens: words, texts and signs. One lexer serves all languages; differences are in their
+//! descriptions.
 
-use super::Language;
+use super::CodeLanguage;
 use super::language::description::{ReaderKind, contains};
 use super::language::lexical::{Lexical, LineBreaks, starts_with};
 use super::quote::{self, Quote};
 
-/// What a token is.
+/// The kind of a token.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Kind {
+pub(super) enum TokenKind {
     /// A name, with its sigil: `open`, `$file`, `@list`.
     Word,
     Number,
     /// A text between quotes.
     Text,
-    /// A text that a shell runs: backticks, `%x()`, `qx()`.
+    /// Text that a shell runs: backticks, `%x()`, `qx()`.
     Run,
-    /// A template between backticks: text, or a command when it has a tag.
+    /// A template in backticks: text, or a command if it has a tag.
     Template,
     /// A list of words: `qw(a b)`, `%w[a b]`.
     Words,
     /// Perl's `<~/*>`.
     Glob,
-    /// A regular expression, or something else without meaning here.
+    /// A regular expression, or other text that is ignored.
     Pattern,
     Sign,
     Newline,
 }
 
-/// A piece of a text.
+/// A part of quoted text.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum Part<'a> {
+pub(super) enum TextPart<'a> {
     Text(String),
-    /// An expression whose value stands here.
+    /// An interpolated expression.
     Code(&'a str),
 }
 
 #[derive(Debug)]
 pub(super) struct Token<'a> {
-    pub(super) kind: Kind,
+    pub(super) kind: TokenKind,
     pub(super) text: &'a str,
-    pub(super) parts: Vec<Part<'a>>,
-    /// Whether something blank stands before it.
+    pub(super) parts: Vec<TextPart<'a>>,
+    /// Whether blanks precede the token.
     pub(super) space: bool,
 }
 
-/// Where the lexer is.
+/// The state of the lexer.
 pub(super) struct Lexer<'a> {
-    /// Whether strings have the prefixes of Python.
+    /// Whether strings have Python prefixes.
     pub(super) python: bool,
     pub(super) rules: &'static Lexical<&'static str>,
     pub(super) text: &'a str,
     pub(super) at: usize,
     tokens: Vec<Token<'a>>,
     open: Vec<u8>,
-    /// Texts whose body starts at the next line: which token, until which word, and how it is read.
-    pub(super) waiting: Vec<Waiting<'a>>,
-    /// How many regular expressions had no end. After some there are none: each is looked for to the end of its line.
+    /// Here-documents whose body starts on the next line.
+    pub(super) waiting: Vec<PendingHereDocument<'a>>,
+    /// Number of unclosed regular expressions. After a limit no more are searched, because each search reads to the
+    /// end of the line.
     unclosed: u8,
 }
 
-pub(super) struct Waiting<'a> {
+pub(super) struct PendingHereDocument<'a> {
     pub(super) token: usize,
     pub(super) until: &'a str,
     pub(super) quote: Quote,
 }
 
-/// Signs of more than one letter, longest first.
-const SIGNS: &[&str] = &[
+/// Signs with more than one character, longest first.
+const MULTI_CHARACTER_SIGNS: &[&str] = &[
     "===", "!==", "**=", "...", "<=>", "||=", "&&=", "??=", "//=", "<<=", ">>=", "::", "->", "=>", "==",
     "!=", "<=", ">=", "+=", "-=", "*=", "/=", ".=", "%=", "|=", "&=", ":=", "..", "&&", "||", "??", "?.",
     "<<", ">>", "=~", "!~", "~=", "**", "&.", "//", "++", "--",
 ];
 
 /// Splits a text into tokens.
-pub(super) fn tokens(language: Language, text: &str) -> Vec<Token<'_>> {
+pub(super) fn tokens(language: CodeLanguage, text: &str) -> Vec<Token<'_>> {
     let rules = &language.description().lexical;
     let mut lexer = Lexer {
         python: language.has_reader(ReaderKind::Python),
@@ -109,11 +111,11 @@ impl<'a> Lexer<'a> {
         self.text.get(from..self.at).unwrap_or_default()
     }
 
-    fn push(&mut self, kind: Kind, text: &'a str, parts: Vec<Part<'a>>, space: bool) {
+    fn push(&mut self, kind: TokenKind, text: &'a str, parts: Vec<TextPart<'a>>, space: bool) {
         self.tokens.push(Token { kind, text, parts, space });
     }
 
-    /// Reads one token. False at the end.
+    /// Reads one token; false at the end.
     fn step(&mut self) -> bool {
         let space = self.blank();
         if self.at >= self.text.len() {
@@ -123,9 +125,9 @@ impl<'a> Lexer<'a> {
         let byte = self.byte(0);
         if byte == b'\n' {
             self.at += 1;
-            self.bodies();
-            if self.tokens.last().is_some_and(|last| last.kind != Kind::Newline) && self.breaks_lines() {
-                self.push(Kind::Newline, "\n", Vec::new(), space);
+            self.read_bodies();
+            if self.tokens.last().is_some_and(|last| last.kind != TokenKind::Newline) && self.breaks_lines() {
+                self.push(TokenKind::Newline, "\n", Vec::new(), space);
             }
             return true;
         }
@@ -136,7 +138,7 @@ impl<'a> Lexer<'a> {
             while self.byte(0).is_ascii_alphanumeric() || self.byte(0) == b'_' {
                 self.at += 1;
             }
-            self.push(Kind::Number, self.slice(from), Vec::new(), space);
+            self.push(TokenKind::Number, self.slice(from), Vec::new(), space);
             return true;
         }
         if self.word() {
@@ -145,25 +147,25 @@ impl<'a> Lexer<'a> {
                 self.at = self.text.len();
                 return false;
             }
-            self.push(Kind::Word, text, Vec::new(), space);
+            self.push(TokenKind::Word, text, Vec::new(), space);
             return true;
         }
         self.sign(space);
         true
     }
 
-    /// A text between quotes, from here on.
-    fn quoted(&mut self, kind: Kind, quote: Quote, space: bool) -> bool {
+    /// Reads quoted text.
+    fn quoted(&mut self, kind: TokenKind, quote: Quote, space: bool) -> bool {
         let from = self.at;
         if quote.body_below {
             let until = quote::here_document_word(self);
             let token = self.tokens.len();
             self.push(kind, self.slice(from), Vec::new(), space);
-            self.waiting.push(Waiting { token, until, quote });
+            self.waiting.push(PendingHereDocument { token, until, quote });
             return true;
         }
         let Some(parts) = quote::read(self, &quote) else {
-            // No end on this line: it was a division after all.
+            // No end on this line, so the sign was a division.
             self.unclosed = self.unclosed.saturating_add(1);
             self.at = from;
             self.sign(space);
@@ -173,8 +175,8 @@ impl<'a> Lexer<'a> {
         true
     }
 
-    /// The bodies of here-documents stand below the line that names them.
-    fn bodies(&mut self) {
+    /// Reads the bodies of here-documents, which follow the line that names them.
+    fn read_bodies(&mut self) {
         for waiting in std::mem::take(&mut self.waiting) {
             let parts = quote::body(self, &waiting);
             if let Some(token) = self.tokens.get_mut(waiting.token) {
@@ -197,7 +199,7 @@ impl<'a> Lexer<'a> {
         }
     }
 
-    /// A name, with its sigil.
+    /// Reads a name with its sigil.
     fn word(&mut self) -> bool {
         let sigils = self.sigils();
         let first = self.byte(sigils);
@@ -227,7 +229,7 @@ impl<'a> Lexer<'a> {
         true
     }
 
-    /// How many bytes of sigils a name that begins here has.
+    /// Number of sigil bytes of a name at this position.
     fn sigils(&self) -> usize {
         let rest = self.rest();
         let own = |signs: &[&'static str]| signs.iter().find(|sign| starts_with(rest, sign)).map(|s| s.len());
@@ -236,19 +238,19 @@ impl<'a> Lexer<'a> {
             .unwrap_or(0)
     }
 
-    /// Whether what was read last is a value: then `/` divides and `<` compares.
+    /// Whether the last token is a value, so that `/` divides and `<` compares.
     pub(super) fn after_value(&self) -> bool {
         self.tokens.last().is_some_and(|last| match last.kind {
-            Kind::Sign => matches!(last.text, ")" | "]" | "}"),
-            Kind::Newline => false,
-            Kind::Word => !contains(&self.rules.words_before_values, last.text),
+            TokenKind::Sign => matches!(last.text, ")" | "]" | "}"),
+            TokenKind::Newline => false,
+            TokenKind::Word => !contains(&self.rules.words_before_values, last.text),
             _ => true,
         })
     }
 
     /// Whether the last token is this sign.
     pub(super) fn after_sign(&self, sign: &str) -> bool {
-        self.tokens.last().is_some_and(|last| last.kind == Kind::Sign && last.text == sign)
+        self.tokens.last().is_some_and(|last| last.kind == TokenKind::Sign && last.text == sign)
     }
 
     /// Whether a regular expression may begin here.
@@ -258,7 +260,7 @@ impl<'a> Lexer<'a> {
 
     fn sign(&mut self, space: bool) {
         let rest = self.rest();
-        let long = SIGNS.iter().find(|sign| starts_with(rest, sign)).map(|sign| sign.len());
+        let long = MULTI_CHARACTER_SIGNS.iter().find(|sign| starts_with(rest, sign)).map(|sign| sign.len());
         let length = long.unwrap_or_else(|| rest.chars().next().map_or(1, char::len_utf8));
         match self.byte(0) {
             open @ (b'(' | b'[' | b'{') => self.open.push(open),
@@ -269,7 +271,7 @@ impl<'a> Lexer<'a> {
         }
         let from = self.at;
         self.at += length;
-        self.push(Kind::Sign, self.slice(from), Vec::new(), space);
+        self.push(TokenKind::Sign, self.slice(from), Vec::new(), space);
     }
 }
 
@@ -277,7 +279,7 @@ impl<'a> Lexer<'a> {
 pub(super) fn pairs(tokens: &[Token<'_>]) -> Vec<usize> {
     let mut pairs = vec![tokens.len(); tokens.len()];
     let mut open: Vec<(usize, &str)> = Vec::new();
-    for (at, token) in tokens.iter().enumerate().filter(|(_, token)| token.kind == Kind::Sign) {
+    for (at, token) in tokens.iter().enumerate().filter(|(_, token)| token.kind == TokenKind::Sign) {
         let closes = match token.text {
             "(" => {
                 open.push((at, ")"));
@@ -294,7 +296,7 @@ pub(super) fn pairs(tokens: &[Token<'_>]) -> Vec<usize> {
             ")" | "]" | "}" => token.text,
             _ => continue,
         };
-        // One that closes nothing is passed over.
+        // An unmatched closing bracket is ignored.
         if open.last().is_some_and(|(_, wanted)| *wanted == closes)
             && let Some((opener, _)) = open.pop()
             && let Some(pair) = pairs.get_mut(opener)

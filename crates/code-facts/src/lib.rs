@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Code in languages other than shell: what it does to files, what it runs, where it connects.
+//! Reads code in languages other than shell: its effects on files, the programs it runs, and the hosts it connects
+//! to.
 //!
-//! The code is not interpreted. The reader finds calls that touch files, start programs or reach the network,
-//! together with those of their arguments that can be computed, and ignores everything else.
+//! The code is not executed. The reader finds calls that access files, start programs or use the network, computes
+//! their arguments where possible, and ignores everything else.
 //!
 //! One reader serves all languages. It splits the text into tokens ([`lex`], [`quote`], [`interpolation`]), walks
 //! them once from top to bottom ([`statement`], [`loops`], [`expression`], [`operand`], [`postfix`], [`function`]) and
@@ -49,59 +50,59 @@ mod text;
 mod value;
 mod value_functions;
 
-use tenterhook_paths::Does;
+use tenterhook_paths::FileOp;
 
 use language::description::ReaderKind;
 
 pub use alphabet::{decode_base32, decode_base64, decode_hex};
-pub use language::Language;
+pub use language::CodeLanguage;
 
 /// An argument of a call, as far as it is known.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Argument {
-    /// Its text with `*` for whatever is not known; `~` and `$HOME` of the language's own kind
-    /// (`os.path.expanduser`, `os.homedir()`, `ENV["HOME"]`) as `~`.
+pub struct CallArgument {
+    /// Text with `*` for each unknown part. The home directory (`os.path.expanduser`, `os.homedir()`, `ENV["HOME"]`)
+    /// is written as `~`.
     pub shape: String,
-    /// Whether all of it is known.
+    /// Whether the whole text is known.
     pub known: bool,
-    /// Whether it names files by a pattern: `glob.glob("~/*")`, or `/**` for a walk from `/`.
+    /// Whether the text is a file pattern: `glob.glob("~/*")`, or `/**` for a walk from `/`.
     pub pattern: bool,
 }
 
-/// Something the code would do.
+/// An effect of the code.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Act {
+pub enum CodeEffect {
     /// Runs a text in a shell: `os.system("…")`.
-    Shell(Argument),
+    Shell(CallArgument),
     /// Starts a program with these words: `subprocess.run(["rm", "-rf", "x"])`.
-    Start(Vec<Argument>),
-    /// Does something to a file.
+    Start(Vec<CallArgument>),
+    /// Operates on a file.
     File {
-        /// What it does.
-        does: Does,
+        /// The operation on the file.
+        does: FileOp,
         /// The file or directory.
-        path: Argument,
-        /// Whether everything below it, too.
+        path: CallArgument,
+        /// Whether the effect includes everything below the path.
         recursive: bool,
     },
     /// Connects to an address: a URL, or `tcp://host:port`.
-    Connect(Argument),
-    /// Runs a text of its own language that it got from the network.
+    Connect(CallArgument),
+    /// Runs code of its own language that was downloaded.
     RunsFetched,
-    /// Runs a text of its own language that it reads from its input.
+    /// Runs code of its own language that is read from standard input.
     RunsInput,
-    /// A shell reads from its input what came from the network: `subprocess.run(["bash"], input=fetched)`.
+    /// Passes downloaded data to the standard input of a shell: `subprocess.run(["bash"], input=fetched)`.
     ShellRunsFetched,
     /// Runs code that cannot be read: `exec(b64decode(…))`.
     RunsUnknown,
-    /// Joins a socket to a shell.
+    /// Connects a socket to a shell.
     ReverseShell,
-    /// More than is read: the text is too long, does too much or is nested too deeply.
+    /// A limit was reached: the text is too long, has too many effects or is nested too deeply.
     Unread,
 }
 
-/// Whether code has any word by which other programs, or texts, are run.
-pub fn may_run(code: &str) -> bool {
+/// Whether code contains a word that may run programs or text.
+pub fn may_run_programs(code: &str) -> bool {
     const WORDS: &[&str] = &[
         "system",
         "popen",
@@ -172,8 +173,8 @@ pub fn may_run(code: &str) -> bool {
     WORDS.iter().any(|word| code.contains(word))
 }
 
-/// Whether code that goes through files looks at what they are called, or how old they are.
-pub fn chooses(code: &str) -> bool {
+/// Whether code that iterates over files filters them by name, age or size.
+pub fn filters_files(code: &str) -> bool {
     const WORDS: &[&str] = &[
         "endswith",
         "startswith",
@@ -206,46 +207,45 @@ pub fn chooses(code: &str) -> bool {
     WORDS.iter().any(|word| code.contains(word))
 }
 
-/// The code, as much of it as is read, without its regular expressions: what one looks for is not what
-/// one does.
-pub fn without_patterns(language: Language, code: &str) -> String {
-    let mut rest = start(code);
+/// Removes regular expressions from the part of the code that is read, because a search term is not an effect.
+pub fn strip_regexes(language: CodeLanguage, code: &str) -> String {
+    let mut rest = readable_start(code);
     let mut out = String::with_capacity(rest.len());
     for token in lex::tokens(language, rest) {
         let Some((before, after)) = rest.split_once(token.text) else { continue };
         out.push_str(before);
-        // `s/a/code/e` runs its second half.
+        // `s/a/code/e` runs its replacement.
         let runs = token
             .text
             .rsplit(|c: char| !c.is_ascii_alphabetic())
             .next()
             .is_some_and(|flags| flags.contains('e'));
-        let put = if token.kind == lex::Kind::Pattern && !runs { " " } else { token.text };
-        out.push_str(put);
+        let replacement = if token.kind == lex::TokenKind::Pattern && !runs { " " } else { token.text };
+        out.push_str(replacement);
         rest = after;
     }
     out.push_str(rest);
     out
 }
 
-/// No more of a text is read. On Linux no argument of a program is longer.
-const LONGEST: usize = 128 * 1024;
+/// Longer code is cut. On Linux no program argument is longer.
+const MAX_CODE_BYTES: usize = 128 * 1024;
 
-/// As much of a text as is read.
-fn start(code: &str) -> &str {
-    code.get(..code.floor_char_boundary(LONGEST)).unwrap_or_default()
+/// The start of a text that is read.
+fn readable_start(code: &str) -> &str {
+    code.get(..code.floor_char_boundary(MAX_CODE_BYTES)).unwrap_or_default()
 }
 
-/// What code would do. Bounded: linear in the text, of which the start is read.
-pub fn read(language: Language, code: &str) -> Vec<Act> {
-    let start = start(code);
+/// Reads the effects of code in time linear in its length. Only the start of long code is read.
+pub fn read_code(language: CodeLanguage, code: &str) -> Vec<CodeEffect> {
+    let start = readable_start(code);
     let mut acts = if language.has_reader(ReaderKind::Awk) {
         awk::read(language, start)
     } else {
         reader::read(language, start)
     };
     if start.len() < code.len() {
-        acts.push(Act::Unread);
+        acts.push(CodeEffect::Unread);
     }
     acts
 }

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Loops: what their variables stand for.
+//! Loops and the values of their variables.
 
 use super::language::description::{ForEach, ReaderKind, contains};
-use super::lex::Kind as Token;
-use super::reader::{Code, Reader};
-use super::value::{Kind, Value};
+use super::lex::TokenKind;
+use super::reader::{CodeReader, TokenCursor};
+use super::value::{CodeValue, ValueKind};
 
-impl Reader {
-    /// `for x in …`, `for (const x of …)`, `foreach (… as $x)`, `foreach my $x (…)`
-    pub(super) fn for_loop(&mut self, code: &mut Code<'_>) -> bool {
+impl CodeReader {
+    /// Reads `for x in …`, `for (const x of …)`, `foreach (… as $x)` and `foreach my $x (…)`.
+    pub(super) fn read_for(&mut self, code: &mut TokenCursor<'_>) -> bool {
         let start = code.at;
         code.at += 1;
         if code.is_word("await") {
@@ -18,16 +18,16 @@ impl Reader {
         let open = code.is_sign("(");
         let end = if open { code.close() } else { code.end };
         let from = code.at + usize::from(open);
-        // Where the list is: behind `in` or `of`, before `as`, between the brackets.
+        // Find the list: after `in` or `of`, before `as`, or in parentheses.
         let mut at = from;
         let mut found = None;
         while at < end && at < from + 24 {
             let Some(token) = code.tokens.get(at) else { break };
-            if token.kind == Token::Word && matches!(token.text, "in" | "of") {
+            if token.kind == TokenKind::Word && matches!(token.text, "in" | "of") {
                 found = Some(at);
                 break;
             }
-            if matches!(token.text, ":" | ";" | "=") || token.kind == Token::Newline {
+            if matches!(token.text, ":" | ";" | "=") || token.kind == TokenKind::Newline {
                 break;
             }
             at += 1;
@@ -39,18 +39,18 @@ impl Reader {
                 .unwrap_or_default()
                 .iter()
                 .filter(|token| {
-                    token.kind == Token::Word && !contains(&self.syntax().declaration_words, token.text)
+                    token.kind == TokenKind::Word && !contains(&self.syntax().declaration_words, token.text)
                 })
                 .map(|token| token.text)
                 .collect();
             code.at = found + 1;
-            let list = self.expression(code);
-            self.bind(&names, &list);
+            let list = self.read_expression(code);
+            self.bind_loop_variables(&names, &list);
             return true;
         }
         match self.syntax().for_each {
-            ForEach::VariableThenList => self.for_variable_then_list(code, start),
-            ForEach::ListAsVariable if open => self.for_list_as_variable(code),
+            ForEach::VariableThenList => self.read_for_variable_then_list(code, start),
+            ForEach::ListAsVariable if open => self.read_for_list_as_variable(code),
             _ => {
                 code.at = start + 1;
                 true
@@ -58,8 +58,8 @@ impl Reader {
         }
     }
 
-    /// `foreach my $x (list)`, `for (list)`
-    fn for_variable_then_list(&mut self, code: &mut Code<'_>, start: usize) -> bool {
+    /// Reads `foreach my $x (list)` and `for (list)`.
+    fn read_for_variable_then_list(&mut self, code: &mut TokenCursor<'_>, start: usize) -> bool {
         let syntax = self.syntax();
         if code.word_ahead(0).is_some_and(|word| contains(&syntax.declaration_words, word)) {
             code.at += 1;
@@ -75,56 +75,56 @@ impl Reader {
             code.at = start + 1;
             return true;
         }
-        let args = self.bracket(code);
+        let args = self.read_bracket(code);
         let list = list_of(args.items);
-        self.bind(&[name], &list);
+        self.bind_loop_variables(&[name], &list);
         true
     }
 
-    /// `foreach (list as $key => $x)`
-    fn for_list_as_variable(&mut self, code: &mut Code<'_>) -> bool {
+    /// Reads `foreach (list as $key => $x)`.
+    fn read_for_list_as_variable(&mut self, code: &mut TokenCursor<'_>) -> bool {
         let close = code.close();
         code.at += 1;
-        let list = self.expression(code);
+        let list = self.read_expression(code);
         if code.is_word("as") {
             let names = code.tokens.get(code.at..close).unwrap_or_default();
-            if let Some(name) = names.iter().rfind(|token| token.kind == Token::Word) {
-                self.bind(&[name.text], &list);
+            if let Some(name) = names.iter().rfind(|token| token.kind == TokenKind::Word) {
+                self.bind_loop_variables(&[name.text], &list);
             }
             code.at = (close + 1).min(code.end);
         }
         true
     }
 
-    /// Gives loop variables what the list holds.
-    pub(super) fn bind(&mut self, names: &[&str], list: &Value) {
-        let element = if list.kind == Kind::List || list.kind == Kind::Either {
+    /// Sets loop variables to the elements of the list.
+    pub(super) fn bind_loop_variables(&mut self, names: &[&str], list: &CodeValue) {
+        let element = if list.kind == ValueKind::List || list.kind == ValueKind::Either {
             list.element()
         } else {
-            Value { items: Vec::new(), ..Value::from(list.from) }
+            CodeValue { items: Vec::new(), ..CodeValue::from(list.from) }
         };
         match names {
-            [one] => self.set(one, element),
+            [one] => self.set_variable(one, element),
             // `for root, dirs, files in os.walk(…)`
-            [first, rest @ ..] if element.deep => {
-                self.set(first, element);
+            [first, rest @ ..] if element.covers_tree => {
+                self.set_variable(first, element);
                 for name in rest {
-                    self.set(name, Value::unknown());
+                    self.set_variable(name, CodeValue::unknown());
                 }
             }
             // `for i, x in enumerate(…)`, `for _, x in ipairs(…)`
             [rest @ .., last] => {
                 for name in rest {
-                    self.set(name, Value::unknown());
+                    self.set_variable(name, CodeValue::unknown());
                 }
-                self.set(last, element);
+                self.set_variable(last, element);
             }
             [] => {}
         }
     }
 
-    /// `unlink $_ for glob("*")`: the list stands behind, and is read first.
-    pub(super) fn postfix_loop(&mut self, code: &mut Code<'_>) -> Option<Value> {
+    /// Reads `unlink $_ for glob("*")`, where the list follows the body and is read first.
+    pub(super) fn read_postfix_loop(&mut self, code: &mut TokenCursor<'_>) -> Option<CodeValue> {
         let first = code.at == 0
             || code.tokens.get(code.at - 1).is_some_and(|token| matches!(token.text, ";" | "{" | "}"));
         if !first {
@@ -136,11 +136,11 @@ impl Reader {
         while at < code.end {
             let token = code.tokens.get(at)?;
             match token.text {
-                ";" | "}" if token.kind == Token::Sign => break,
-                "(" | "[" | "{" if token.kind == Token::Sign => {
+                ";" | "}" if token.kind == TokenKind::Sign => break,
+                "(" | "[" | "{" if token.kind == TokenKind::Sign => {
                     at = code.pairs.get(at).copied().unwrap_or(code.end);
                 }
-                "for" | "foreach" if at > start && token.kind == Token::Word => found = Some(at),
+                "for" | "foreach" if at > start && token.kind == TokenKind::Word => found = Some(at),
                 _ => {}
             }
             at += 1;
@@ -148,22 +148,22 @@ impl Reader {
         let (found, end) = (found?, at.min(code.end));
         let outer = std::mem::replace(&mut code.end, end);
         code.at = found + 1;
-        let args = self.items(code, false);
-        self.bind(&[self.syntax().topic.unwrap_or_default()], &list_of(args.items));
+        let args = self.read_items(code, false);
+        self.bind_loop_variables(&[self.syntax().topic.unwrap_or_default()], &list_of(args.items));
         (code.at, code.end) = (start, found);
-        let mut value = Value::unknown();
+        let mut value = CodeValue::unknown();
         while code.at < found {
             let before = code.at;
-            value = self.expression(code);
+            value = self.read_expression(code);
             code.at += usize::from(code.at == before);
         }
         (code.at, code.end) = (end, outer);
         Some(value)
     }
 
-    /// `[f(x) for x in y]`: the list stands behind, and is read first.
-    pub(super) fn comprehension(&mut self, code: &mut Code<'_>) -> Option<Value> {
-        if !self.has_reader(ReaderKind::Python) || self.depth >= super::reader::DEPTH {
+    /// Reads `[f(x) for x in y]`, where the list follows the element and is read first.
+    pub(super) fn read_comprehension(&mut self, code: &mut TokenCursor<'_>) -> Option<CodeValue> {
+        if !self.has_reader(ReaderKind::Python) || self.depth >= super::reader::MAX_BRACKET_DEPTH {
             return None;
         }
         let (start, close) = (code.at + 1, code.close());
@@ -171,10 +171,10 @@ impl Reader {
         let found = loop {
             let token = code.tokens.get(at).filter(|_| at < close)?;
             match token.text {
-                "(" | "[" | "{" if token.kind == Token::Sign => {
+                "(" | "[" | "{" if token.kind == TokenKind::Sign => {
                     at = code.pairs.get(at).copied().unwrap_or(close);
                 }
-                "for" if token.kind == Token::Word && at > start => break at,
+                "for" if token.kind == TokenKind::Word && at > start => break at,
                 _ => {}
             }
             at += 1;
@@ -185,31 +185,31 @@ impl Reader {
         while code.at < close {
             let before = code.at;
             if code.is_word("for") {
-                self.for_loop(code);
+                self.read_for(code);
             } else {
-                self.expression(code);
+                self.read_expression(code);
             }
             code.at += usize::from(code.at == before);
         }
         (code.at, code.end) = (start, found);
-        let mut value = Value::unknown();
+        let mut value = CodeValue::unknown();
         while code.at < found {
             let before = code.at;
-            value = self.expression(code);
+            value = self.read_expression(code);
             code.at += usize::from(code.at == before);
         }
         self.depth -= 1;
         (code.at, code.end) = ((close + 1).min(outer), outer);
-        Some(Value::list(vec![value]))
+        Some(CodeValue::list(vec![value]))
     }
 }
 
-/// A list that is one already, or the items as one.
-pub(super) fn list_of(mut items: Vec<Value>) -> Value {
+/// The only item if it is a list, or a list of the items.
+pub(super) fn list_of(mut items: Vec<CodeValue>) -> CodeValue {
     if items.len() == 1
-        && let Some(one) = items.pop_if(|one| one.kind == Kind::List)
+        && let Some(one) = items.pop_if(|one| one.kind == ValueKind::List)
     {
         return one;
     }
-    Value::list(items)
+    CodeValue::list(items)
 }

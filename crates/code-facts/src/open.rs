@@ -1,130 +1,137 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Calls that open files: what the mode says about them.
+//! Calls that open files in a given mode.
 
-use tenterhook_paths::Does;
+use tenterhook_paths::FileOp;
 
-use super::args::Args;
+use super::args::CallArgs;
 use super::call_effects::is_input;
 use super::network::address;
 use super::process_start::flatten;
-use super::reader::Reader;
-use super::value::{From, Kind, Value};
+use super::reader::CodeReader;
+use super::value::{CodeValue, ValueKind, ValueOrigin};
 
-impl Reader {
-    /// A file, opened as its mode says; or a command behind `|`.
+impl CodeReader {
+    /// Opens a file in the given mode, or runs a command after `|`.
     pub(super) fn open_or_pipe(
         &mut self,
-        args: &Args,
+        args: &CallArgs,
         path: usize,
         mode: usize,
-        content: &mut Option<Value>,
+        content: &mut Option<CodeValue>,
     ) {
         let place = args.get(path);
         match place.shape.strip_prefix('|').filter(|_| place.is_text()) {
-            Some(command) => self.shell_text(&Value { shape: command.to_owned(), ..place.clone() }),
-            None => self.open(args, path, mode, content),
+            Some(command) => self.run_shell_text(&CodeValue { shape: command.to_owned(), ..place.clone() }),
+            None => self.open_file(args, path, mode, content),
         }
     }
 
-    /// A file, opened as its mode says.
-    pub(super) fn open(&mut self, args: &Args, path: usize, mode: usize, content: &mut Option<Value>) {
+    /// Opens a file in the given mode.
+    pub(super) fn open_file(
+        &mut self,
+        args: &CallArgs,
+        path: usize,
+        mode: usize,
+        content: &mut Option<CodeValue>,
+    ) {
         let place = args.at_or(path, &["file", "path", "name"]);
         if let Some(url) = address(&place) {
-            self.connect(&url);
-            *content = Some(Value::from(From::Network));
+            self.add_connection(&url);
+            *content = Some(CodeValue::from(ValueOrigin::Network));
             return;
         }
         if is_input(&place) {
-            *content = Some(Value::from(From::Input));
+            *content = Some(CodeValue::from(ValueOrigin::Input));
             return;
         }
         let mode = args
             .items
             .get(mode)
-            .filter(|mode| mode.kind != Kind::Map)
+            .filter(|mode| mode.kind != ValueKind::Map)
             .cloned()
             .or_else(|| args.option("mode").or_else(|| args.option("flags")).cloned());
         for does in modes(mode.as_ref(), args) {
-            self.touch(*does, &place, false);
+            self.add_file_effect(*does, &place, false);
         }
     }
 
-    /// `open(F, ">x")`, `open(F, ">", "x")`, `open(F, "-|", "ls")`, `open(F, "ls|")`
-    pub(super) fn open_handle(&mut self, args: &Args, content: &mut Option<Value>) {
+    /// Reads `open(F, ">x")`, `open(F, ">", "x")`, `open(F, "-|", "ls")` and `open(F, "ls|")`.
+    pub(super) fn open_handle(&mut self, args: &CallArgs, content: &mut Option<CodeValue>) {
         let mode = args.get(1);
         let Some(place) = args.items.get(2) else {
             let text = mode.shape.trim();
-            let rest = |text: &str| Value { shape: text.trim().to_owned(), ..mode.clone() };
+            let rest = |text: &str| CodeValue { shape: text.trim().to_owned(), ..mode.clone() };
             if !mode.is_text() {
-                return self.touch(Does::Read, &mode, false);
+                return self.add_file_effect(FileOp::Read, &mode, false);
             }
             if text.contains(">&") || text.contains("<&") {
                 self.shell = true;
                 return;
             }
             return if let Some(command) = text.strip_prefix('|').or_else(|| text.strip_suffix('|')) {
-                self.shell_text(&rest(command));
+                self.run_shell_text(&rest(command));
             } else if let Some(path) = text.strip_prefix(">>") {
-                self.touch(Does::Append, &rest(path), false);
+                self.add_file_effect(FileOp::Append, &rest(path), false);
             } else if let Some(path) =
                 text.strip_prefix('>').or_else(|| text.strip_prefix("+<")).or_else(|| text.strip_prefix("+>"))
             {
-                self.touch(Does::Write, &rest(path), false);
+                self.add_file_effect(FileOp::Write, &rest(path), false);
             } else {
                 let path = rest(text.trim_start_matches('<'));
-                self.touch(Does::Read, &path, false);
-                *content = Some(Value { items: vec![path], ..Value::from(From::File) });
+                self.add_file_effect(FileOp::Read, &path, false);
+                *content = Some(CodeValue { items: vec![path], ..CodeValue::from(ValueOrigin::File) });
             };
         };
         let how = mode.shape.split(':').next().unwrap_or_default().trim();
         match how {
             "|-" | "-|" if args.items.len() > 3 => {
                 let words = flatten(args.items.get(2..).unwrap_or_default());
-                self.start(&words);
+                self.start_program(&words);
             }
-            "|-" | "-|" => self.shell_text(place),
-            ">>" | "+>>" => self.touch(Does::Append, place, false),
-            ">" | "+<" | "+>" => self.touch(Does::Write, place, false),
+            "|-" | "-|" => self.run_shell_text(place),
+            ">>" | "+>>" => self.add_file_effect(FileOp::Append, place, false),
+            ">" | "+<" | "+>" => self.add_file_effect(FileOp::Write, place, false),
             how if how.contains('&') => self.shell = true,
             _ => {
-                self.touch(Does::Read, place, false);
-                *content = Some(Value { items: vec![place.clone()], ..Value::from(From::File) });
+                self.add_file_effect(FileOp::Read, place, false);
+                *content =
+                    Some(CodeValue { items: vec![place.clone()], ..CodeValue::from(ValueOrigin::File) });
             }
         }
-        // What is read through the handle came from the file.
+        // Data that is read through the handle comes from the file.
         if let (Some(name), Some(value)) =
-            (args.items.first().filter(|handle| handle.kind == Kind::Name), content.as_ref())
+            (args.items.first().filter(|handle| handle.kind == ValueKind::Name), content.as_ref())
         {
-            self.set(&name.shape.clone(), value.clone());
+            self.set_variable(&name.shape.clone(), value.clone());
         }
     }
 }
 
-/// What a mode lets be done.
-fn modes(mode: Option<&Value>, args: &Args) -> &'static [Does] {
+/// The file operations that a mode allows.
+fn modes(mode: Option<&CodeValue>, args: &CallArgs) -> &'static [FileOp] {
     if args.is_on("write") || args.is_on("create") {
-        return &[Does::Write];
+        return &[FileOp::Write];
     }
     if args.is_on("append") {
-        return &[Does::Append];
+        return &[FileOp::Append];
     }
-    let Some(mode) = mode else { return &[Does::Read] };
+    let Some(mode) = mode else { return &[FileOp::Read] };
     let text = mode.shape.as_str();
     match mode.kind {
-        Kind::Text if mode.known => {
+        ValueKind::Text if mode.known => {
             if text.contains('a') {
-                &[Does::Append]
+                &[FileOp::Append]
             } else if text.contains("r+") {
-                &[Does::Read, Does::Write]
+                &[FileOp::Read, FileOp::Write]
             } else if text.contains(['w', 'x', '+', 'c']) {
-                &[Does::Write]
+                &[FileOp::Write]
             } else {
-                &[Does::Read]
+                &[FileOp::Read]
             }
         }
-        Kind::Name if text.ends_with("RDONLY") => &[Does::Read],
-        Kind::Number if text == "0" => &[Does::Read],
-        _ => &[Does::Read, Does::Write],
+        ValueKind::Name if text.ends_with("RDONLY") => &[FileOp::Read],
+        ValueKind::Number if text == "0" => &[FileOp::Read],
+        _ => &[FileOp::Read, FileOp::Write],
     }
 }

@@ -1,28 +1,28 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Operands: a name, a text, a list or a bracket, and the members, calls and indices behind it.
+//! Operands: names, texts, lists and brackets, with the members, calls and indices after them.
 
-use super::args::Args;
+use super::args::CallArgs;
 use super::language::description::{ReaderKind, contains};
-use super::lex::{Kind as Token, Part};
+use super::lex::{TextPart, TokenKind};
 use super::process_start::is_bare_shell;
-use super::reader::{Code, Reader};
-use super::value::{Kind, Value};
-use super::{Act, value_functions};
+use super::reader::{CodeReader, TokenCursor};
+use super::value::{CodeValue, ValueKind};
+use super::{CodeEffect, value_functions};
 
-impl Reader {
-    /// An operand, and the name it has if a value can be given to it.
-    pub(super) fn operand(&mut self, code: &mut Code<'_>) -> (Value, Option<String>) {
+impl CodeReader {
+    /// Reads an operand; returns its value and, if it is assignable, its name.
+    pub(super) fn read_operand(&mut self, code: &mut TokenCursor<'_>) -> (CodeValue, Option<String>) {
         code.skip_newlines();
         while let Some(token) = code.peek() {
             let before = match token.kind {
-                Token::Sign => {
+                TokenKind::Sign => {
                     matches!(
                         token.text,
                         "!" | "-" | "+" | "~" | "&" | "*" | "**" | "..." | "\\" | "@" | "++" | "--" | "::"
                     )
                 }
-                Token::Word => {
+                TokenKind::Word => {
                     contains(&self.syntax().prefix_words, token.text)
                         && !code.ahead(1).is_some_and(|next| matches!(next.text, "=" | "." | "->" | "["))
                 }
@@ -33,197 +33,197 @@ impl Reader {
             }
             code.at += 1;
         }
-        let Some(token) = code.peek() else { return (Value::unknown(), None) };
+        let Some(token) = code.peek() else { return (CodeValue::unknown(), None) };
         let mut target = None;
         let value = match token.kind {
-            Token::Text | Token::Template => {
+            TokenKind::Text | TokenKind::Template => {
                 code.at += 1;
-                let mut value = self.parts(&token.parts);
-                // Texts side by side are one text.
+                let mut value = self.evaluate_parts(&token.parts);
+                // Adjacent texts are concatenated.
                 if self.syntax().adjacent_texts_join {
-                    while let Some(next) = code.peek().filter(|next| next.kind == Token::Text) {
+                    while let Some(next) = code.peek().filter(|next| next.kind == TokenKind::Text) {
                         code.at += 1;
-                        let more = self.parts(&next.parts);
-                        value = if self.spend(value.weight() + more.weight()) {
+                        let more = self.evaluate_parts(&next.parts);
+                        value = if self.spend_budget(value.weight() + more.weight()) {
                             value.concat(more)
                         } else {
-                            Value::unknown()
+                            CodeValue::unknown()
                         };
                     }
                 }
                 value
             }
-            Token::Run => {
+            TokenKind::Run => {
                 code.at += 1;
-                let text = self.parts(&token.parts);
-                self.shell_text(&text);
-                Value::unknown()
+                let text = self.evaluate_parts(&token.parts);
+                self.run_shell_text(&text);
+                CodeValue::unknown()
             }
-            Token::Words => {
+            TokenKind::Words => {
                 code.at += 1;
-                let words = self.parts(&token.parts);
-                Value::list(words.shape.split_whitespace().take(256).map(Value::text).collect())
+                let words = self.evaluate_parts(&token.parts);
+                CodeValue::list(words.shape.split_whitespace().take(256).map(CodeValue::text).collect())
             }
-            Token::Glob => {
+            TokenKind::Glob => {
                 code.at += 1;
-                self.angle(token.text, &token.parts)
+                self.read_angle_brackets(token.text, &token.parts)
             }
-            Token::Number => {
+            TokenKind::Number => {
                 code.at += 1;
-                Value { kind: Kind::Number, ..Value::text(token.text) }
+                CodeValue { kind: ValueKind::Number, ..CodeValue::text(token.text) }
             }
-            Token::Pattern => {
+            TokenKind::Pattern => {
                 code.at += 1;
-                Value::unknown()
+                CodeValue::unknown()
             }
-            Token::Newline => return (Value::unknown(), None),
-            Token::Word => {
-                if let Some(value) = self.special(code, token.text) {
+            TokenKind::Newline => return (CodeValue::unknown(), None),
+            TokenKind::Word => {
+                if let Some(value) = self.read_special(code, token.text) {
                     value
                 } else {
                     code.at += 1;
                     target = Some(token.text.to_owned());
-                    self.named(token.text)
+                    self.resolve_name(token.text)
                 }
             }
-            Token::Sign => match token.text {
-                "(" => self.group(code),
-                "[" => self.array(code),
-                "{" => self.braces(code),
+            TokenKind::Sign => match token.text {
+                "(" => self.read_group(code),
+                "[" => self.read_array(code),
+                "{" => self.read_braces(code),
                 ":" if self.syntax().symbols && code.word_ahead(1).is_some() => {
                     let name = code.word_ahead(1).unwrap_or_default();
                     code.at += 2;
-                    Value::text(name)
+                    CodeValue::text(name)
                 }
-                _ => return (Value::unknown(), None),
+                _ => return (CodeValue::unknown(), None),
             },
         };
-        self.postfix(code, value, target)
+        self.read_postfix(code, value, target)
     }
 
-    /// What a name stands for.
-    pub(super) fn named(&mut self, name: &str) -> Value {
+    /// The value of a name.
+    pub(super) fn resolve_name(&mut self, name: &str) -> CodeValue {
         if let Some(value) = self.variable(name) {
             return value;
         }
-        self.constant(name).unwrap_or_else(|| Value::name(name))
+        self.constant_value(name).unwrap_or_else(|| CodeValue::name(name))
     }
 
-    /// `<~/*>`, `<$pattern>`, `<STDIN>`, `<$file>`
-    fn angle(&mut self, text: &str, parts: &[Part<'_>]) -> Value {
+    /// Reads `<~/*>`, `<$pattern>`, `<STDIN>` and `<$file>`.
+    fn read_angle_brackets(&mut self, text: &str, parts: &[TextPart<'_>]) -> CodeValue {
         let inner = text.trim_matches(['<', '>']);
         if matches!(inner, "" | "STDIN" | "$STDIN" | "ARGV") {
-            return Value::from(super::value::From::Input);
+            return CodeValue::from(super::value::ValueOrigin::Input);
         }
         if inner.starts_with('$') && !inner.contains(['*', '/', '?', '[', '~']) {
-            let from = self.variable(inner).map_or(super::value::From::Here, |value| value.from);
-            return Value::from(from);
+            let from = self.variable(inner).map_or(super::value::ValueOrigin::Here, |value| value.from);
+            return CodeValue::from(from);
         }
         if !inner.contains(['*', '/', '?', '[', '~', '.']) {
             return self.variable(inner).unwrap_or_default();
         }
-        let text = self.parts(parts);
+        let text = self.evaluate_parts(parts);
         value_functions::glob(text)
     }
 
-    /// The value of a text with expressions inside.
-    pub(super) fn parts(&mut self, parts: &[Part<'_>]) -> Value {
-        if let [Part::Text(text)] = parts {
-            return Value::text(text.as_str());
+    /// Evaluates text with interpolated expressions.
+    pub(super) fn evaluate_parts(&mut self, parts: &[TextPart<'_>]) -> CodeValue {
+        if let [TextPart::Text(text)] = parts {
+            return CodeValue::text(text.as_str());
         }
-        let mut value = Value::text("");
+        let mut value = CodeValue::text("");
         for part in parts {
             let piece = match part {
-                Part::Text(text) => Value::text(text.as_str()),
-                Part::Code(code) => self.inner(code),
+                TextPart::Text(text) => CodeValue::text(text.as_str()),
+                TextPart::Code(code) => self.evaluate_inner(code),
             };
-            if !self.spend(value.weight()) {
-                return Value::unknown();
+            if !self.spend_budget(value.weight()) {
+                return CodeValue::unknown();
             }
             value = value.concat(piece);
         }
         value
     }
 
-    fn inner(&mut self, code: &str) -> Value {
+    fn evaluate_inner(&mut self, code: &str) -> CodeValue {
         // `${x}` is `$x`
         if let Some(name) = code.strip_prefix("${").and_then(|rest| rest.strip_suffix('}')) {
             let bare = name.trim();
             return self.variable(&format!("${bare}")).unwrap_or_default();
         }
         if let Some(value) = self.variable(code) {
-            return if value.kind == Kind::List { value.element() } else { value };
+            return if value.kind == ValueKind::List { value.element() } else { value };
         }
-        if self.depth >= super::reader::DEPTH {
+        if self.depth >= super::reader::MAX_BRACKET_DEPTH {
             self.passed_over = true;
-            return Value::unknown();
+            return CodeValue::unknown();
         }
         self.depth += 1;
-        let value = self.text(code);
+        let value = self.read_text(code);
         self.depth -= 1;
         value
     }
 
-    /// `(a)`, `(a, b)`, `(a, b) => c`
-    fn group(&mut self, code: &mut Code<'_>) -> Value {
+    /// Reads `(a)`, `(a, b)` and `(a, b) => c`.
+    fn read_group(&mut self, code: &mut TokenCursor<'_>) -> CodeValue {
         let close = code.close();
         let arrow =
             code.tokens.get(close + 1).is_some_and(|token| token.text == "=>") && close + 1 < code.end;
         if arrow && self.has_reader(ReaderKind::JavaScript) {
-            self.parameters(code);
+            self.read_parameters(code);
             code.at += 1;
-            return self.body(code);
+            return self.read_body(code);
         }
-        if let Some(value) = self.comprehension(code) {
+        if let Some(value) = self.read_comprehension(code) {
             return value;
         }
-        let mut args = self.bracket(code);
+        let mut args = self.read_bracket(code);
         if args.commas || args.items.len() != 1 {
             let mut items = args.items;
             items.append(&mut args.named);
-            return Value::list(items);
+            return CodeValue::list(items);
         }
         args.items.pop().unwrap_or_default()
     }
 
-    /// `[a, b]`, `[a for b in c]`
-    fn array(&mut self, code: &mut Code<'_>) -> Value {
-        if let Some(value) = self.comprehension(code) {
+    /// Reads `[a, b]` and `[a for b in c]`.
+    fn read_array(&mut self, code: &mut TokenCursor<'_>) -> CodeValue {
+        if let Some(value) = self.read_comprehension(code) {
             return value;
         }
-        let args = self.bracket(code);
-        Value::list(args.items.into_iter().chain(args.named).collect())
+        let args = self.read_bracket(code);
+        CodeValue::list(args.items.into_iter().chain(args.named).collect())
     }
 
-    /// The value that stands for a run of statements between braces, or one expression.
-    pub(super) fn body(&mut self, code: &mut Code<'_>) -> Value {
+    /// Reads a block or an expression; returns the value of the last statement.
+    pub(super) fn read_body(&mut self, code: &mut TokenCursor<'_>) -> CodeValue {
         if code.is_sign("{") {
-            let args = self.bracket(code);
+            let args = self.read_bracket(code);
             return args.items.into_iter().next_back().unwrap_or_default();
         }
-        self.expression(code)
+        self.read_expression(code)
     }
 
-    /// A shell is given a text.
-    pub(super) fn shell_text(&mut self, text: &Value) {
+    /// Reports that a shell runs a text.
+    pub(super) fn run_shell_text(&mut self, text: &CodeValue) {
         for one in text.each() {
-            if one.from == super::value::From::Network {
-                self.act(Act::RunsFetched);
+            if one.from == super::value::ValueOrigin::Network {
+                self.push_effect(CodeEffect::RunsFetched);
                 self.shell = true;
             }
             if one.is_text() && is_bare_shell(&one.shape) {
                 self.shell = true;
             }
-            self.act(Act::Shell(one.argument()));
+            self.push_effect(CodeEffect::Shell(one.argument()));
         }
     }
 }
 
-/// What stands between braces, as a map, or as the last value of a block.
-pub(super) fn map(args: Args) -> Value {
+/// Converts the items between braces to a map, or to the last value of a block.
+pub(super) fn to_map(args: CallArgs) -> CodeValue {
     if args.named.is_empty() {
         return args.items.into_iter().next_back().unwrap_or_default();
     }
     let from = args.from();
-    Value { kind: Kind::Map, items: args.named, keys: args.keys, from, ..Value::default() }
+    CodeValue { kind: ValueKind::Map, items: args.named, keys: args.keys, from, ..CodeValue::default() }
 }

@@ -2,82 +2,85 @@
 
 //! Calls that start programs or shells.
 
-use super::args::Args;
-use super::reader::Reader;
-use super::value::{From, Kind, Value};
-use super::{Act, Argument, text};
+use super::args::CallArgs;
+use super::reader::CodeReader;
+use super::value::{CodeValue, ValueKind, ValueOrigin};
+use super::{CallArgument, CodeEffect, text};
 
-impl Reader {
-    /// One text for a shell, or several words of a program.
-    pub(super) fn shell_or_words(&mut self, args: &Args) {
-        let mut items: Vec<Value> = args.items.clone();
-        // The environment may stand first, options last.
-        items.retain(|item| item.kind != Kind::Map);
-        let has_list = items.iter().any(|item| item.kind == Kind::List);
+impl CodeReader {
+    /// Runs one text in a shell, or several words as a program.
+    pub(super) fn run_shell_or_words(&mut self, args: &CallArgs) {
+        let mut items: Vec<CodeValue> = args.items.clone();
+        // The environment may come first, and options last.
+        items.retain(|item| item.kind != ValueKind::Map);
+        let has_list = items.iter().any(|item| item.kind == ValueKind::List);
         let words = flatten(&items);
         match words.as_slice() {
-            [one] if !has_list => self.shell_text(one),
-            // Ruby: what follows a single text may be a mode.
-            [one, mode] if mode.whole().is_some_and(|mode| matches!(mode, "r" | "w" | "r+" | "w+")) => {
-                self.shell_text(one);
+            [one] if !has_list => self.run_shell_text(one),
+            // In Ruby, the argument after a single text may be a mode.
+            [one, mode] if mode.known_text().is_some_and(|mode| matches!(mode, "r" | "w" | "r+" | "w+")) => {
+                self.run_shell_text(one);
             }
-            [] => self.act(Act::Shell(Value::unknown().argument())),
-            words => self.start(words),
+            [] => self.push_effect(CodeEffect::Shell(CodeValue::unknown().argument())),
+            words => self.start_program(words),
         }
     }
 
-    /// A text for a shell, or a list of words of a program.
-    pub(super) fn shell_or_list(&mut self, command: &Value) {
+    /// Runs a text in a shell, or a list of words as a program.
+    pub(super) fn run_shell_or_list(&mut self, command: &CodeValue) {
         for one in choices(command) {
             match one.kind {
-                Kind::List => self.start(&flatten(&one.items)),
-                _ => self.shell_text(one),
+                ValueKind::List => self.start_program(&flatten(&one.items)),
+                _ => self.run_shell_text(one),
             }
         }
     }
 
-    /// A list of words, or a text, for a shell if the option says so.
-    pub(super) fn subprocess(&mut self, args: &Args) {
+    /// Runs a list of words or a text, in a shell if the option `shell` is set.
+    pub(super) fn run_subprocess(&mut self, args: &CallArgs) {
         let command = args.at_or(0, &["args"]);
         let shell = args.is_on("shell");
         for one in choices(&command) {
             match (one.kind, shell) {
-                (Kind::List, false) => self.start(&flatten(&one.items)),
-                (Kind::List, true) => self.shell_text(&one.items.first().cloned().unwrap_or_default()),
-                (_, true) => self.shell_text(one),
-                (Kind::Unknown | Kind::Member | Kind::Name, false) => {
-                    self.start(&[Value::from(one.from), Value::from(one.from)]);
+                (ValueKind::List, false) => self.start_program(&flatten(&one.items)),
+                (ValueKind::List, true) => {
+                    self.run_shell_text(&one.items.first().cloned().unwrap_or_default());
                 }
-                (_, false) => self.start(std::slice::from_ref(one)),
+                (_, true) => self.run_shell_text(one),
+                (ValueKind::Unknown | ValueKind::Member | ValueKind::Name, false) => {
+                    self.start_program(&[CodeValue::from(one.from), CodeValue::from(one.from)]);
+                }
+                (_, false) => self.start_program(std::slice::from_ref(one)),
             }
         }
-        if args.option("stdin").is_some_and(|stdin| stdin.from == From::Network) {
+        if args.option("stdin").is_some_and(|stdin| stdin.from == ValueOrigin::Network) {
             self.shell = true;
         }
     }
 
-    /// A shell that the call has started runs what the option `input` or `stdin` gives it. Acts from `before` on
-    /// are those of the call.
-    pub(super) fn feed_started_shell(&mut self, args: &Args, before: usize) {
-        let is_fetched = |name: &&str| args.option(name).is_some_and(|input| input.from == From::Network);
+    /// Reports a shell that runs downloaded data from the option `input` or `stdin`. The effects from index `before`
+    /// on are those of the call.
+    pub(super) fn feed_started_shell(&mut self, args: &CallArgs, before: usize) {
+        let is_fetched =
+            |name: &&str| args.option(name).is_some_and(|input| input.from == ValueOrigin::Network);
         if !["input", "stdin"].iter().any(is_fetched) {
             return;
         }
-        let started = self.acts.get(before..).unwrap_or_default();
+        let started = self.effects.get(before..).unwrap_or_default();
         let is_shell = started.iter().any(|act| match act {
-            Act::Start(words) => starts_bare_shell(words),
-            Act::Shell(text) => is_bare_shell(&text.shape),
+            CodeEffect::Start(words) => starts_bare_shell(words),
+            CodeEffect::Shell(text) => is_bare_shell(&text.shape),
             _ => false,
         });
         if is_shell {
-            self.act(Act::ShellRunsFetched);
+            self.push_effect(CodeEffect::ShellRunsFetched);
         }
     }
 
-    /// A program and a list of its words.
-    pub(super) fn spawn(&mut self, args: &Args) {
-        let mut items: Vec<Value> =
-            args.items.iter().filter(|item| item.kind != Kind::Map).take(2).cloned().collect();
+    /// Starts a program with a list of words.
+    pub(super) fn spawn_program(&mut self, args: &CallArgs) {
+        let mut items: Vec<CodeValue> =
+            args.items.iter().filter(|item| item.kind != ValueKind::Map).take(2).cloned().collect();
         items.extend(args.option("args").cloned());
         if items.is_empty() {
             items.extend(args.option("cmd").cloned());
@@ -86,39 +89,39 @@ impl Reader {
         match args.option("shell") {
             Some(shell) if shell.is_true() => {
                 let text = text::join_texts(&words, " ");
-                self.shell_text(&text);
+                self.run_shell_text(&text);
             }
-            _ => self.start(&words),
+            _ => self.start_program(&words),
         }
     }
 
-    /// A program is started with these words.
-    pub(super) fn start(&mut self, words: &[Value]) {
+    /// Reports that a program is started with these words.
+    pub(super) fn start_program(&mut self, words: &[CodeValue]) {
         let Some(first) = words.first() else { return };
         let rest = words.get(1..).unwrap_or_default();
         if first.is_text()
             && is_shell(&first.shape)
             && rest.iter().all(|word| {
-                word.whole().is_some_and(|text| text.starts_with('-') && text != "-c" || is_shell(text))
+                word.known_text().is_some_and(|text| text.starts_with('-') && text != "-c" || is_shell(text))
             })
         {
             self.shell = true;
         }
-        if words.iter().any(|word| word.from == From::Network) {
+        if words.iter().any(|word| word.from == ValueOrigin::Network) {
             self.shell = true;
         }
-        let arguments: Vec<Argument> = words.iter().map(Value::argument).collect();
-        self.act(Act::Start(arguments));
+        let arguments: Vec<CallArgument> = words.iter().map(CodeValue::argument).collect();
+        self.push_effect(CodeEffect::Start(arguments));
     }
 }
 
-/// Each value it may be.
-fn choices(value: &Value) -> &[Value] {
-    if value.kind == Kind::Either { &value.items } else { std::slice::from_ref(value) }
+/// The alternatives of a value.
+fn choices(value: &CodeValue) -> &[CodeValue] {
+    if value.kind == ValueKind::Either { &value.items } else { std::slice::from_ref(value) }
 }
 
-/// Whether words start a shell that reads its commands from its input: `sudo bash -s`.
-fn starts_bare_shell(words: &[Argument]) -> bool {
+/// Whether words start a shell that reads commands from standard input: `sudo bash -s`.
+fn starts_bare_shell(words: &[CallArgument]) -> bool {
     let mut words = words
         .iter()
         .map(|word| word.shape.as_str())
@@ -127,7 +130,7 @@ fn starts_bare_shell(words: &[Argument]) -> bool {
     words.next().is_some_and(is_shell) && words.all(reads_input)
 }
 
-/// Whether a text starts a shell that reads its commands from its input.
+/// Whether a text starts a shell that reads commands from standard input.
 pub(super) fn is_bare_shell(text: &str) -> bool {
     let mut words =
         text.split_whitespace().skip_while(|word| matches!(*word, "exec" | "env" | "/usr/bin/env"));
@@ -160,13 +163,13 @@ fn is_shell(program: &str) -> bool {
     )
 }
 
-/// Lists among the words are opened.
-pub(super) fn flatten(items: &[Value]) -> Vec<Value> {
+/// Replaces lists among the words by their elements.
+pub(super) fn flatten(items: &[CodeValue]) -> Vec<CodeValue> {
     let mut out = Vec::new();
     for item in items {
         match item.kind {
-            Kind::List => out.extend(item.items.iter().take(256).cloned()),
-            Kind::Map => {}
+            ValueKind::List => out.extend(item.items.iter().take(256).cloned()),
+            ValueKind::Map => {}
             _ => out.push(item.clone()),
         }
     }

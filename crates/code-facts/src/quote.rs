@@ -1,35 +1,35 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Texts between quotes, in every spelling that a language can describe.
+//! Quoted text, in every syntax that a language can describe.
 
 use super::interpolation::{end, parts};
 use super::language::lexical::{Escapes, Interpolation, QuoteKind, QuoteRule, starts_with};
-use super::lex::{Kind, Lexer, Part, Waiting};
+use super::lex::{Lexer, PendingHereDocument, TextPart, TokenKind};
 
-/// How a text between quotes is read.
+/// How quoted text is read.
 #[derive(Debug, Clone)]
 pub(super) struct Quote {
-    /// What stands before the text, in bytes.
+    /// Length of the opening delimiter in bytes.
     skip: usize,
     pub(super) open: u8,
-    /// What ends it.
-    pub(super) close: Close,
+    /// The closing delimiter.
+    pub(super) close: QuoteEnd,
     pub(super) escapes: Escapes,
     pub(super) inside: Interpolation,
-    /// It must end on its line, or it is no quote at all.
+    /// Whether the text must end on the same line.
     pub(super) one_line: bool,
-    /// How many more texts follow it: the second half of `s///`.
+    /// Number of further parts, such as the replacement in `s///`.
     halves: usize,
-    /// The text stands below this line, until a word of its own.
+    /// Whether the text follows this line, up to a delimiter word.
     pub(super) body_below: bool,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Close {
+pub(super) enum QuoteEnd {
     Byte(u8),
-    /// Three of them.
+    /// Three of these quotes.
     Three(u8),
-    /// `]==]` of so many.
+    /// `]==]` with this many `=`.
     Long(usize),
 }
 
@@ -38,7 +38,7 @@ impl Quote {
         Self {
             skip: 1,
             open: byte,
-            close: Close::Byte(closing(byte)),
+            close: QuoteEnd::Byte(closing(byte)),
             escapes: Escapes::All,
             inside: Interpolation::None,
             one_line: false,
@@ -58,8 +58,8 @@ fn closing(open: u8) -> u8 {
     }
 }
 
-/// Whether a text between quotes begins here, and how it is read.
-pub(super) fn opens(lexer: &Lexer<'_>) -> Option<(Kind, Quote)> {
+/// Whether quoted text begins here, and how it is read.
+pub(super) fn opens(lexer: &Lexer<'_>) -> Option<(TokenKind, Quote)> {
     if lexer.python {
         return python(lexer);
     }
@@ -74,9 +74,9 @@ pub(super) fn opens(lexer: &Lexer<'_>) -> Option<(Kind, Quote)> {
     if rules.long_brackets
         && let Some(level) = long_bracket(rest)
     {
-        let close = Close::Long(level);
+        let close = QuoteEnd::Long(level);
         let quote = Quote { skip: level + 2, close, escapes: Escapes::None, ..Quote::plain(b'[') };
-        return Some((Kind::Text, quote));
+        return Some((TokenKind::Text, quote));
     }
     if let Some(rule) = rules.quotes.iter().find(|rule| starts_with(rest, rule.open)) {
         return fixed(lexer, rule);
@@ -88,18 +88,18 @@ pub(super) fn opens(lexer: &Lexer<'_>) -> Option<(Kind, Quote)> {
 }
 
 /// The token that quoted text becomes.
-fn kind_of(rule: &QuoteRule<&'static str>) -> Kind {
+fn kind_of(rule: &QuoteRule<&'static str>) -> TokenKind {
     match rule.kind {
-        QuoteKind::Text => Kind::Text,
-        QuoteKind::Shell => Kind::Run,
-        QuoteKind::Template => Kind::Template,
-        QuoteKind::Words => Kind::Words,
-        QuoteKind::Pattern => Kind::Pattern,
-        QuoteKind::FilePattern => Kind::Glob,
+        QuoteKind::Text => TokenKind::Text,
+        QuoteKind::Shell => TokenKind::Run,
+        QuoteKind::Template => TokenKind::Template,
+        QuoteKind::Words => TokenKind::Words,
+        QuoteKind::Pattern => TokenKind::Pattern,
+        QuoteKind::FilePattern => TokenKind::Glob,
     }
 }
 
-/// Quoted text of a rule, between this delimiter and its counterpart.
+/// Quoted text between this delimiter and its counterpart.
 fn between(lexer: &Lexer<'_>, rule: &QuoteRule<&'static str>, skip: usize, open: u8) -> Quote {
     Quote {
         skip,
@@ -110,8 +110,8 @@ fn between(lexer: &Lexer<'_>, rule: &QuoteRule<&'static str>, skip: usize, open:
     }
 }
 
-/// `"…"`, `/…/`, `<…>`: a pattern only where a value is expected, and on one line.
-fn fixed(lexer: &Lexer<'_>, rule: &QuoteRule<&'static str>) -> Option<(Kind, Quote)> {
+/// Reads `"…"`, `/…/` or `<…>`. A pattern is only possible where a value is expected, and ends on the same line.
+fn fixed(lexer: &Lexer<'_>, rule: &QuoteRule<&'static str>) -> Option<(TokenKind, Quote)> {
     let one_line = matches!(rule.kind, QuoteKind::Pattern | QuoteKind::FilePattern);
     if one_line && !lexer.may_open_pattern() {
         return None;
@@ -121,7 +121,7 @@ fn fixed(lexer: &Lexer<'_>, rule: &QuoteRule<&'static str>) -> Option<(Kind, Quo
 }
 
 /// Quotes that begin with a sign, such as Ruby's `%w[…]` and `%(…)`.
-fn sign_delimited(lexer: &Lexer<'_>, rule: &QuoteRule<&'static str>) -> Option<(Kind, Quote)> {
+fn sign_delimited(lexer: &Lexer<'_>, rule: &QuoteRule<&'static str>) -> Option<(TokenKind, Quote)> {
     let open = lexer.byte(rule.open.len());
     let is_delimiter = matches!(open, b'(' | b'[' | b'{' | b'<' | b'|' | b'!' | b'/' | b'"' | b'\'');
     if !is_delimiter || lexer.after_value() {
@@ -131,7 +131,7 @@ fn sign_delimited(lexer: &Lexer<'_>, rule: &QuoteRule<&'static str>) -> Option<(
 }
 
 /// Quotes that begin with a word, such as Perl's `qq{…}` and `s/…/…/`.
-fn word_delimited(lexer: &Lexer<'_>, rule: &QuoteRule<&'static str>) -> Option<(Kind, Quote)> {
+fn word_delimited(lexer: &Lexer<'_>, rule: &QuoteRule<&'static str>) -> Option<(TokenKind, Quote)> {
     let rest = lexer.rest().as_bytes();
     let mut skip = rule.open.len();
     // `$h{s}`, `->s`, `s => 1` are names.
@@ -158,8 +158,8 @@ fn word_delimited(lexer: &Lexer<'_>, rule: &QuoteRule<&'static str>) -> Option<(
     Some((kind_of(rule), Quote { inside, ..quote }))
 }
 
-/// `r"…"`, `f'''…'''`, `rb"…"`
-fn python(lexer: &Lexer<'_>) -> Option<(Kind, Quote)> {
+/// Reads `r"…"`, `f'''…'''` and `rb"…"`.
+fn python(lexer: &Lexer<'_>) -> Option<(TokenKind, Quote)> {
     let mut prefix = 0;
     let (mut raw, mut format) = (false, false);
     while prefix < 2 {
@@ -178,16 +178,16 @@ fn python(lexer: &Lexer<'_>) -> Option<(Kind, Quote)> {
     let three = lexer.byte(prefix + 1) == byte && lexer.byte(prefix + 2) == byte;
     let quote = Quote {
         skip: prefix + if three { 3 } else { 1 },
-        close: if three { Close::Three(byte) } else { Close::Byte(byte) },
+        close: if three { QuoteEnd::Three(byte) } else { QuoteEnd::Byte(byte) },
         escapes: if raw { Escapes::None } else { Escapes::All },
         inside: if format { Interpolation::Braces } else { Interpolation::None },
         ..Quote::plain(byte)
     };
-    Some((Kind::Text, quote))
+    Some((TokenKind::Text, quote))
 }
 
-/// `<<EOT`, `<<~'EOT'`, `<<<EOT`: only where a name follows.
-fn here_document(lexer: &Lexer<'_>) -> Option<(Kind, Quote)> {
+/// Reads `<<EOT`, `<<~'EOT'` or `<<<EOT`, if a name follows.
+fn here_document(lexer: &Lexer<'_>) -> Option<(TokenKind, Quote)> {
     let rule = lexer.rules.here_documents.as_ref()?;
     let skip = rule.open.len();
     let name = lexer.rest().get(skip..)?;
@@ -209,10 +209,10 @@ fn here_document(lexer: &Lexer<'_>) -> Option<(Kind, Quote)> {
     let raw = quoted == Some(b'\'');
     let inside = if raw { Interpolation::None } else { lexer.rules.expansion };
     let escapes = if raw { Escapes::None } else { Escapes::All };
-    Some((Kind::Text, Quote { skip, escapes, inside, body_below: true, ..Quote::plain(0) }))
+    Some((TokenKind::Text, Quote { skip, escapes, inside, body_below: true, ..Quote::plain(0) }))
 }
 
-/// The word that ends a here-document; the lexer goes past it.
+/// Consumes and returns the delimiter word of a here-document.
 pub(super) fn here_document_word<'a>(lexer: &mut Lexer<'a>) -> &'a str {
     let rest = lexer.rest();
     let name = rest.trim_start_matches(['<', '~', '-', ' ', '"', '\'']);
@@ -223,8 +223,8 @@ pub(super) fn here_document_word<'a>(lexer: &mut Lexer<'a>) -> &'a str {
     word
 }
 
-/// The body of a here-document: the lines until its word.
-pub(super) fn body<'a>(lexer: &mut Lexer<'a>, waiting: &Waiting<'a>) -> Vec<Part<'a>> {
+/// Reads the body of a here-document up to its delimiter word.
+pub(super) fn body<'a>(lexer: &mut Lexer<'a>, waiting: &PendingHereDocument<'a>) -> Vec<TextPart<'a>> {
     let all = lexer.rest();
     let mut length = 0;
     for line in all.split_inclusive('\n') {
@@ -241,15 +241,15 @@ pub(super) fn body<'a>(lexer: &mut Lexer<'a>, waiting: &Waiting<'a>) -> Vec<Part
     parts(all, &waiting.quote, lexer.rules)
 }
 
-/// How many `=` a Lua bracket such as `[==[` has.
+/// Number of `=` in a Lua bracket such as `[==[`.
 pub(super) fn long_bracket(text: &str) -> Option<usize> {
     let rest = text.strip_prefix('[')?;
     let level = rest.bytes().take_while(|byte| *byte == b'=').count();
     (rest.as_bytes().get(level) == Some(&b'[')).then_some(level)
 }
 
-/// Reads to the end of a text between quotes. `None` when it should have ended on its line.
-pub(super) fn read<'a>(lexer: &mut Lexer<'a>, quote: &Quote) -> Option<Vec<Part<'a>>> {
+/// Reads quoted text to its end. `None` if it does not end on its line although it must.
+pub(super) fn read<'a>(lexer: &mut Lexer<'a>, quote: &Quote) -> Option<Vec<TextPart<'a>>> {
     let from = lexer.at + quote.skip;
     let rest = lexer.text.get(from..).unwrap_or_default();
     let end = end(rest, quote)?;
@@ -261,7 +261,7 @@ pub(super) fn read<'a>(lexer: &mut Lexer<'a>, quote: &Quote) -> Option<Vec<Part<
     Some(parts(text, quote, lexer.rules))
 }
 
-/// The second half of `s/a/b/` or `s{a}{b}`, and its letters.
+/// Skips the replacement and the flags of `s/a/b/` or `s{a}{b}`.
 fn second_half(lexer: &mut Lexer<'_>, quote: &Quote) {
     if closing(quote.open) != quote.open {
         while lexer.byte(0).is_ascii_whitespace() {

@@ -1,48 +1,50 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! The walk over a text: what is remembered on the way, and how far it goes.
+//! State and limits of the walk over a text.
 
 use std::collections::HashMap;
 
-use super::language::description::{Description, ReaderKind, Syntax};
-use super::lex::{self, Kind, Token};
-use super::value::Value;
-use super::{Act, Language};
+use super::language::description::{LanguageDescription, LanguageSyntax, ReaderKind};
+use super::lex::{self, Token, TokenKind};
+use super::value::CodeValue;
+use super::{CodeEffect, CodeLanguage};
 
-/// So many acts are reported.
-const ACTS: usize = 200;
-/// So deep brackets are followed.
-pub(super) const DEPTH: usize = 48;
-/// So often code inside code is read.
-const LEVELS: usize = 4;
-/// Values deeper than this are not kept.
-const DEEPEST: usize = 12;
-/// Names longer than this are nobody's.
-pub(super) const LONGEST_NAME: usize = 160;
+/// Maximum number of reported effects.
+const MAX_EFFECTS: usize = 200;
+/// Nesting depth of brackets that is followed.
+pub(super) const MAX_BRACKET_DEPTH: usize = 48;
+/// Nesting depth of code inside code.
+const MAX_CODE_LEVELS: usize = 4;
+/// Values that are nested deeper become unknown.
+const MAX_VALUE_DEPTH: usize = 12;
+/// Longer names are ignored.
+pub(super) const MAX_NAME_BYTES: usize = 160;
 
-/// What is remembered on the way.
-pub(super) struct Reader {
-    language: Language,
-    pub(super) description: &'static Description<&'static str>,
-    pub(super) acts: Vec<Act>,
-    variables: HashMap<String, Value>,
-    /// What the parameter of the next function stands for.
-    pub(super) element: Option<Value>,
+/// State of the walk over a text.
+pub(super) struct CodeReader {
+    language: CodeLanguage,
+    pub(super) description: &'static LanguageDescription<&'static str>,
+    pub(super) effects: Vec<CodeEffect>,
+    variables: HashMap<String, CodeValue>,
+    /// Value of the first parameter of the next function.
+    pub(super) element: Option<CodeValue>,
     pub(super) depth: usize,
     level: usize,
-    /// How much may still be copied and read again. It grows with the text, so the whole stays linear.
+    /// Remaining budget for copying and reading again. It is proportional to the text, so that the total time stays
+    /// linear.
     budget: usize,
-    /// Whether something was passed over because it was too much.
+    /// Whether a limit was reached and code was skipped.
     pub(super) passed_over: bool,
-    /// Whether a socket was opened, and whether a shell was started or joined to something.
+    /// Whether a socket was opened.
     pub(super) socket: bool,
+    /// Whether a shell was started, or connected to something.
     pub(super) shell: bool,
-    /// Whether paths that are objects are used at all.
+    /// Whether the code uses path objects.
     pub(super) paths: bool,
 }
 
-/// A place in a text.
-pub(super) struct Code<'t> {
+/// A position in a list of tokens, and the end of the part that is read.
+pub(super) struct TokenCursor<'t> {
     pub(super) tokens: &'t [Token<'t>],
     pub(super) pairs: &'t [usize],
     pub(super) at: usize,
@@ -50,21 +52,21 @@ pub(super) struct Code<'t> {
 }
 
 /// Reads a whole text.
-pub(super) fn read(language: Language, text: &str) -> Vec<Act> {
-    let mut reader = Reader::new(language, text.len());
+pub(super) fn read(language: CodeLanguage, text: &str) -> Vec<CodeEffect> {
+    let mut reader = CodeReader::new(language, text.len());
     reader.paths = ["Path", "pathlib", "Pathname"].iter().any(|name| text.contains(name));
-    reader.text(text);
+    reader.read_text(text);
     reader.finish()
 }
 
 // === impl Reader ===
 
-impl Reader {
-    pub(super) fn new(language: Language, length: usize) -> Self {
+impl CodeReader {
+    pub(super) fn new(language: CodeLanguage, length: usize) -> Self {
         Self {
             language,
             description: language.description(),
-            acts: Vec::new(),
+            effects: Vec::new(),
             variables: HashMap::new(),
             element: None,
             depth: 0,
@@ -77,43 +79,43 @@ impl Reader {
         }
     }
 
-    /// How the language is written.
-    pub(super) fn syntax(&self) -> &'static Syntax<&'static str> {
+    /// The syntax of the language.
+    pub(super) fn syntax(&self) -> &'static LanguageSyntax<&'static str> {
         &self.description.syntax
     }
 
-    /// Whether parts of the language are read by Rust code of its own.
+    /// Whether Rust code of this kind reads parts of the language.
     pub(super) fn has_reader(&self, kind: ReaderKind) -> bool {
         self.description.reader == kind
     }
 
-    pub(super) fn finish(mut self) -> Vec<Act> {
-        // These must be said even when the list is full.
+    pub(super) fn finish(mut self) -> Vec<CodeEffect> {
+        // These effects are reported even if the list is full.
         if self.socket && self.shell {
-            self.acts.push(Act::ReverseShell);
+            self.effects.push(CodeEffect::ReverseShell);
         }
         if self.passed_over {
-            self.acts.push(Act::Unread);
+            self.effects.push(CodeEffect::Unread);
         }
-        self.acts
+        self.effects
     }
 
-    /// Reads a text from its beginning to its end; gives the value of what stands last.
-    pub(super) fn text(&mut self, text: &str) -> Value {
-        if self.level >= LEVELS {
+    /// Reads a whole text; returns the value of the last statement.
+    pub(super) fn read_text(&mut self, text: &str) -> CodeValue {
+        if self.level >= MAX_CODE_LEVELS {
             self.passed_over = true;
         }
-        if self.level >= LEVELS || !self.spend(text.len()) {
-            return Value::unknown();
+        if self.level >= MAX_CODE_LEVELS || !self.spend_budget(text.len()) {
+            return CodeValue::unknown();
         }
         self.level += 1;
         let tokens = lex::tokens(self.language, text);
         let pairs = lex::pairs(&tokens);
-        let mut code = Code { tokens: &tokens, pairs: &pairs, at: 0, end: tokens.len() };
-        let mut last = Value::unknown();
+        let mut code = TokenCursor { tokens: &tokens, pairs: &pairs, at: 0, end: tokens.len() };
+        let mut last = CodeValue::unknown();
         while code.at < code.end {
             let before = code.at;
-            let value = self.statement(&mut code);
+            let value = self.read_statement(&mut code);
             if code.at == before {
                 code.at += 1;
             } else {
@@ -124,58 +126,62 @@ impl Reader {
         last
     }
 
-    /// Whether code can be read one level further down.
+    /// Whether nested code can be read.
     pub(super) fn can_go_deeper(&self) -> bool {
-        self.level < LEVELS
+        self.level < MAX_CODE_LEVELS
     }
 
-    pub(super) fn act(&mut self, act: Act) {
-        if self.acts.last() == Some(&act) {
+    pub(super) fn push_effect(&mut self, act: CodeEffect) {
+        if self.effects.last() == Some(&act) {
             return;
         }
-        if self.acts.len() < ACTS {
-            self.acts.push(act);
+        if self.effects.len() < MAX_EFFECTS {
+            self.effects.push(act);
         } else {
             self.passed_over = true;
         }
     }
 
-    /// Takes from what may still be done. False when there is no more.
-    pub(super) fn spend(&mut self, cost: usize) -> bool {
+    /// Uses up budget; false if none is left.
+    pub(super) fn spend_budget(&mut self, cost: usize) -> bool {
         let left = self.budget.checked_sub(cost);
         self.budget = left.unwrap_or(0);
         self.passed_over |= left.is_none();
         left.is_some()
     }
 
-    pub(super) fn variable(&mut self, name: &str) -> Option<Value> {
+    pub(super) fn variable(&mut self, name: &str) -> Option<CodeValue> {
         let weight = self.variables.get(name)?.weight();
-        if !self.spend(weight) {
-            return Some(Value::unknown());
+        if !self.spend_budget(weight) {
+            return Some(CodeValue::unknown());
         }
         self.variables.get(name).cloned()
     }
 
-    pub(super) fn set(&mut self, name: &str, value: Value) {
-        // A name stands for itself until it is given a value.
-        let value = if value.depth() > DEEPEST { Value::from(value.from) } else { value };
-        if name.len() <= LONGEST_NAME && !(value.kind == super::value::Kind::Name && value.shape == name) {
+    pub(super) fn set_variable(&mut self, name: &str, value: CodeValue) {
+        // A name without an assigned value evaluates to itself.
+        let value = if value.depth() > MAX_VALUE_DEPTH { CodeValue::from(value.from) } else { value };
+        if name.len() <= MAX_NAME_BYTES
+            && !(value.kind == super::value::ValueKind::Name && value.shape == name)
+        {
             self.variables.insert(name.to_owned(), value);
         }
     }
 
-    /// A value given in a branch or a loop is one of two.
-    pub(super) fn set_nested(&mut self, name: &str, value: Value, nested: bool) {
+    /// Sets a variable. In a branch or loop, the old value remains possible.
+    pub(super) fn set_nested(&mut self, name: &str, value: CodeValue, nested: bool) {
         match self.variable(name) {
-            Some(old) if nested && old.kind != super::value::Kind::Name => self.set(name, old.or(value)),
-            _ => self.set(name, value),
+            Some(old) if nested && old.kind != super::value::ValueKind::Name => {
+                self.set_variable(name, old.or(value));
+            }
+            _ => self.set_variable(name, value),
         }
     }
 }
 
 // === impl Code ===
 
-impl<'t> Code<'t> {
+impl<'t> TokenCursor<'t> {
     pub(super) fn peek(&self) -> Option<&'t Token<'t>> {
         self.ahead(0)
     }
@@ -190,7 +196,7 @@ impl<'t> Code<'t> {
     }
 
     pub(super) fn sign_ahead(&self, by: usize, sign: &str) -> bool {
-        self.ahead(by).is_some_and(|token| token.kind == Kind::Sign && token.text == sign)
+        self.ahead(by).is_some_and(|token| token.kind == TokenKind::Sign && token.text == sign)
     }
 
     pub(super) fn is_word(&self, word: &str) -> bool {
@@ -198,34 +204,34 @@ impl<'t> Code<'t> {
     }
 
     pub(super) fn word_ahead(&self, by: usize) -> Option<&'t str> {
-        self.ahead(by).filter(|token| token.kind == Kind::Word).map(|token| token.text)
+        self.ahead(by).filter(|token| token.kind == TokenKind::Word).map(|token| token.text)
     }
 
-    /// Goes past a sign, if it stands here.
+    /// Consumes a sign, if it is next.
     pub(super) fn eat(&mut self, sign: &str) -> bool {
         let is = self.is_sign(sign);
         self.at += usize::from(is);
         is
     }
 
-    /// Where the bracket that opens here closes.
+    /// The index of the token that closes the bracket at this position.
     pub(super) fn close(&self) -> usize {
         self.pairs.get(self.at).copied().unwrap_or(self.end).min(self.end)
     }
 
     pub(super) fn skip_newlines(&mut self) {
-        while self.peek().is_some_and(|token| token.kind == Kind::Newline) {
+        while self.peek().is_some_and(|token| token.kind == TokenKind::Newline) {
             self.at += 1;
         }
     }
 
-    /// Whether the token before this one starts a line that is indented, or stands in a block.
+    /// Whether a statement is indented or inside a block.
     pub(super) fn nested(&self, statement: usize) -> bool {
         let first = self.tokens.get(statement);
         let after_newline = statement
             .checked_sub(1)
             .and_then(|before| self.tokens.get(before))
-            .is_some_and(|token| token.kind == Kind::Newline || token.text == ":");
+            .is_some_and(|token| token.kind == TokenKind::Newline || token.text == ":");
         self.end < self.tokens.len() || after_newline && first.is_some_and(|token| token.space)
     }
 }

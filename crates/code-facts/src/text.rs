@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Texts made of texts: joined, split, filled in.
+//! Functions that join, split and format texts.
 
-use super::args::Args;
-use super::value::{Kind, Value};
+use super::args::CallArgs;
+use super::value::{CodeValue, ValueKind};
 
-/// Texts with something between them.
-pub(super) fn join_texts(items: &[Value], between: &str) -> Value {
-    let mut out = Value::text("");
+/// Joins texts with a separator.
+pub(super) fn join_texts(items: &[CodeValue], between: &str) -> CodeValue {
+    let mut out = CodeValue::text("");
     for (at, item) in items.iter().enumerate() {
         if at > 0 && !between.is_empty() {
             out.shape.push_str(between);
         }
-        // In place: a list of many letters is common.
+        // Appended in place, because lists of single characters are common.
         if item.is_text() && out.shape.len() < 64 * 1024 {
             out.shape.push_str(&item.shape);
             out.known &= item.known;
@@ -25,36 +25,37 @@ pub(super) fn join_texts(items: &[Value], between: &str) -> Value {
     out
 }
 
-pub(super) fn split(text: &Value, separator: Option<&str>) -> Value {
-    let Some(whole) = text.whole() else {
-        // Only the first word is sure.
+pub(super) fn split(text: &CodeValue, separator: Option<&str>) -> CodeValue {
+    let Some(whole) = text.known_text() else {
+        // Only the first word is known.
         return match text.shape.split_once(' ') {
             Some((first, _)) if text.is_text() && !first.contains('*') => {
-                Value::list(vec![Value::text(first), Value::from(text.from)])
+                CodeValue::list(vec![CodeValue::text(first), CodeValue::from(text.from)])
             }
-            _ => Value::list(vec![Value::from(text.from)]),
+            _ => CodeValue::list(vec![CodeValue::from(text.from)]),
         };
     };
-    let words: Vec<Value> = match separator {
-        Some("") => whole.chars().take(256).map(Value::text).collect(),
-        Some(separator) => whole.split(separator).take(256).map(Value::text).collect(),
+    let words: Vec<CodeValue> = match separator {
+        Some("") => whole.chars().take(256).map(CodeValue::text).collect(),
+        Some(separator) => whole.split(separator).take(256).map(CodeValue::text).collect(),
         None => whole
             .split_whitespace()
             .take(256)
-            .map(|word| Value::text(word.trim_matches(['"', '\''])))
+            .map(|word| CodeValue::text(word.trim_matches(['"', '\''])))
             .collect(),
     };
-    Value::list(words)
+    CodeValue::list(words)
 }
 
-/// `"rm %s" % x`, `sprintf("%s/x", y)`
-pub(super) fn format_percent(template: &Value, values: &Value) -> Value {
+/// Evaluates `"rm %s" % x` and `sprintf("%s/x", y)`.
+pub(super) fn format_percent(template: &CodeValue, values: &CodeValue) -> CodeValue {
     if !template.is_text() {
-        return Value::from(template.from.max(values.from));
+        return CodeValue::from(template.from.max(values.from));
     }
-    let list: &[Value] = if values.kind == Kind::List { &values.items } else { std::slice::from_ref(values) };
+    let list: &[CodeValue] =
+        if values.kind == ValueKind::List { &values.items } else { std::slice::from_ref(values) };
     let mut list = list.iter();
-    let mut out = Value { shape: String::new(), ..template.clone() };
+    let mut out = CodeValue { shape: String::new(), ..template.clone() };
     let mut rest = template.shape.as_str();
     while let Some((before, after)) = rest.split_once('%') {
         out.shape.push_str(before);
@@ -82,12 +83,12 @@ pub(super) fn format_percent(template: &Value, values: &Value) -> Value {
     out
 }
 
-/// `"rm {}".format(x)`
-pub(super) fn format_braces(template: &Value, args: &Args) -> Value {
+/// Evaluates `"rm {}".format(x)`.
+pub(super) fn format_braces(template: &CodeValue, args: &CallArgs) -> CodeValue {
     if !template.is_text() {
-        return Value::from(template.from);
+        return CodeValue::from(template.from);
     }
-    let mut out = Value { shape: String::new(), ..template.clone() };
+    let mut out = CodeValue { shape: String::new(), ..template.clone() };
     let mut next = 0;
     let mut rest = template.shape.as_str();
     while let Some((before, after)) = rest.split_once('{') {

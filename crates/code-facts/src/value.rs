@@ -1,22 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! What is known of a value.
+//! Known parts of values.
 
-use super::Argument;
+use super::CallArgument;
 
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub(super) enum Kind {
+pub(super) enum ValueKind {
     #[default]
     Unknown,
     Text,
     Number,
-    /// A path that is an object of its own: `pathlib.Path`.
+    /// A path object: `pathlib.Path`.
     Path,
-    /// A module, a function or something made by one, by its full name: `os.system`, `socket.socket()`.
+    /// A module, function or object by its full name: `os.system`, `socket.socket()`.
     Name,
-    /// All of these.
+    /// All values in `items`.
     List,
-    /// One of these.
+    /// One of the values in `items`.
     Either,
     /// Values with keys.
     Map,
@@ -24,110 +24,112 @@ pub(super) enum Kind {
     Member,
 }
 
-/// Where a value came from.
+/// The origin of a value.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) enum From {
+pub(super) enum ValueOrigin {
     #[default]
     Here,
-    /// It was in the file in `items`.
+    /// Content of the file in `items`.
     File,
     Input,
     Network,
 }
 
-/// As much as is known of a value.
+/// A value, as far as it is known.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub(super) struct Value {
-    pub(super) kind: Kind,
-    /// The text, with `*` for whatever is not known.
+pub(super) struct CodeValue {
+    pub(super) kind: ValueKind,
+    /// Text with `*` for each unknown part.
     pub(super) shape: String,
     pub(super) known: bool,
-    /// It stands for files that match it.
+    /// Whether the text is a pattern for files.
     pub(super) pattern: bool,
-    /// And for everything below.
-    pub(super) deep: bool,
-    pub(super) items: Vec<Value>,
-    /// The keys of `items`, for a map.
+    /// Whether the value includes everything below the path.
+    pub(super) covers_tree: bool,
+    pub(super) items: Vec<CodeValue>,
+    /// Keys of `items` in a map.
     pub(super) keys: Vec<String>,
-    pub(super) from: From,
+    pub(super) from: ValueOrigin,
 }
 
-/// No value is longer than this: what is longer is cut and no longer known.
-const LONGEST: usize = 16 * 1024;
-/// So many values one may be.
-pub(super) const CHOICES: usize = 16;
+/// Longer texts are cut and become unknown.
+const MAX_VALUE_BYTES: usize = 16 * 1024;
+/// Maximum number of alternatives of a value.
+pub(super) const MAX_CHOICES: usize = 16;
 
 // === impl Value ===
 
-impl Value {
+impl CodeValue {
     pub(super) fn unknown() -> Self {
         Self::default()
     }
 
     pub(super) fn text(text: impl Into<String>) -> Self {
-        Self { kind: Kind::Text, shape: text.into(), known: true, ..Self::default() }
+        Self { kind: ValueKind::Text, shape: text.into(), known: true, ..Self::default() }
     }
 
     pub(super) fn name(text: impl Into<String>) -> Self {
-        Self { kind: Kind::Name, shape: text.into(), ..Self::default() }
+        Self { kind: ValueKind::Name, shape: text.into(), ..Self::default() }
     }
 
     pub(super) fn list(items: Vec<Self>) -> Self {
         let from = items.iter().map(|item| item.from).max().unwrap_or_default();
-        Self { kind: Kind::List, items, from, ..Self::default() }
+        Self { kind: ValueKind::List, items, from, ..Self::default() }
     }
 
-    pub(super) fn from(from: From) -> Self {
+    pub(super) fn from(from: ValueOrigin) -> Self {
         Self { from, ..Self::default() }
     }
 
-    /// One of two.
+    /// A value that is one of two.
     pub(super) fn or(self, other: Self) -> Self {
         if self == other {
             return self;
         }
         let from = self.from.max(other.from);
-        let mut items = if self.kind == Kind::Either { self.items } else { vec![self] };
-        if other.kind == Kind::Either {
+        let mut items = if self.kind == ValueKind::Either { self.items } else { vec![self] };
+        if other.kind == ValueKind::Either {
             items.extend(other.items);
         } else {
             items.push(other);
         }
-        if items.len() > CHOICES {
+        if items.len() > MAX_CHOICES {
             return Self::from(from);
         }
-        Self { kind: Kind::Either, items, from, ..Self::default() }
+        Self { kind: ValueKind::Either, items, from, ..Self::default() }
     }
 
-    /// One of the values it holds.
+    /// A value that stands for any element.
     pub(super) fn element(&self) -> Self {
         match (self.kind, self.items.as_slice()) {
-            (Kind::List, []) => Self::from(self.from),
-            (Kind::List | Kind::Either, [one]) => one.clone(),
-            (Kind::List, items) if items.len() <= CHOICES => {
-                Self { kind: Kind::Either, items: items.to_vec(), from: self.from, ..Self::default() }
+            (ValueKind::List, []) => Self::from(self.from),
+            (ValueKind::List | ValueKind::Either, [one]) => one.clone(),
+            (ValueKind::List, items) if items.len() <= MAX_CHOICES => {
+                Self { kind: ValueKind::Either, items: items.to_vec(), from: self.from, ..Self::default() }
             }
-            (Kind::Either, items) => items.iter().map(Self::element).reduce(Self::or).unwrap_or_default(),
+            (ValueKind::Either, items) => {
+                items.iter().map(Self::element).reduce(Self::or).unwrap_or_default()
+            }
             _ => Self::from(self.from),
         }
     }
 
-    /// Whether it is a text of some kind.
+    /// Whether the value is text, a number or a path.
     pub(super) fn is_text(&self) -> bool {
-        matches!(self.kind, Kind::Text | Kind::Number | Kind::Path)
+        matches!(self.kind, ValueKind::Text | ValueKind::Number | ValueKind::Path)
     }
 
-    /// The whole text, if all of it is known.
-    pub(super) fn whole(&self) -> Option<&str> {
+    /// The text, if all of it is known.
+    pub(super) fn known_text(&self) -> Option<&str> {
         (self.is_text() && self.known && !self.pattern).then_some(self.shape.as_str())
     }
 
     pub(super) fn is_true(&self) -> bool {
         match self.kind {
-            Kind::Name => {
+            ValueKind::Name => {
                 !matches!(self.shape.as_str(), "False" | "false" | "None" | "null" | "nil" | "undefined")
             }
-            Kind::Number => self.shape != "0",
+            ValueKind::Number => self.shape != "0",
             _ => true,
         }
     }
@@ -136,11 +138,11 @@ impl Value {
         self.keys.iter().position(|own| own == key).and_then(|at| self.items.get(at))
     }
 
-    /// The same value as another kind of text.
-    pub(super) fn with_kind(self, kind: Kind) -> Self {
+    /// Converts the value to another kind of text.
+    pub(super) fn with_kind(self, kind: ValueKind) -> Self {
         match self.kind {
-            Kind::Text | Kind::Number | Kind::Path => Self { kind, ..self },
-            Kind::Either => {
+            ValueKind::Text | ValueKind::Number | ValueKind::Path => Self { kind, ..self },
+            ValueKind::Either => {
                 let items = self.items.into_iter().map(|item| item.with_kind(kind)).collect();
                 Self { items, ..self }
             }
@@ -148,14 +150,14 @@ impl Value {
         }
     }
 
-    /// The text changed, where there is one.
+    /// Applies a function to the text.
     pub(super) fn map(self, change: &impl Fn(&str) -> Option<String>) -> Self {
         match self.kind {
-            Kind::Either => {
+            ValueKind::Either => {
                 let items = self.items.into_iter().map(|item| item.map(change)).collect();
                 Self { items, ..self }
             }
-            Kind::Text | Kind::Number | Kind::Path => match change(&self.shape) {
+            ValueKind::Text | ValueKind::Number | ValueKind::Path => match change(&self.shape) {
                 Some(shape) => Self { shape, ..self },
                 None => Self::from(self.from),
             },
@@ -163,14 +165,14 @@ impl Value {
         }
     }
 
-    /// Two texts, one behind the other.
+    /// Concatenates two texts.
     pub(super) fn concat(self, other: Self) -> Self {
         self.both(other, |left, right| format!("{left}{right}"))
     }
 
-    /// A path below another.
+    /// Joins two paths.
     pub(super) fn join(self, other: Self) -> Self {
-        let path = self.kind == Kind::Path || other.kind == Kind::Path;
+        let path = self.kind == ValueKind::Path || other.kind == ValueKind::Path;
         let joined = self.both(other, |left, right| {
             if right.starts_with('/') || right.starts_with("~/") || left.is_empty() {
                 right.to_owned()
@@ -180,15 +182,15 @@ impl Value {
                 format!("{}/{right}", left.trim_end_matches('/'))
             }
         });
-        if path { joined.with_kind(Kind::Path) } else { joined }
+        if path { joined.with_kind(ValueKind::Path) } else { joined }
     }
 
     fn both(self, other: Self, with: impl Fn(&str, &str) -> String + Copy) -> Self {
         let from = self.from.max(other.from);
-        if self.kind == Kind::Either || other.kind == Kind::Either {
-            let left = if self.kind == Kind::Either { self.items } else { vec![self] };
-            let right = if other.kind == Kind::Either { other.items } else { vec![other] };
-            if left.len() * right.len() > CHOICES {
+        if self.kind == ValueKind::Either || other.kind == ValueKind::Either {
+            let left = if self.kind == ValueKind::Either { self.items } else { vec![self] };
+            let right = if other.kind == ValueKind::Either { other.items } else { vec![other] };
+            if left.len() * right.len() > MAX_CHOICES {
                 return Self::from(from);
             }
             let pairs = left.iter().flat_map(|left| right.iter().map(move |right| (left, right)));
@@ -197,36 +199,44 @@ impl Value {
                 .reduce(Self::or)
                 .unwrap_or_default();
         }
-        // What lies below everything of a place is everything of that place.
-        if self.deep {
+        // A path below a whole tree is still that tree.
+        if self.covers_tree {
             return self;
         }
         let shape_of = |value: &Self| if value.is_text() { value.shape.clone() } else { "*".to_owned() };
         let known = (self.is_text() && self.known) && (other.is_text() && other.known);
-        let (pattern, deep) = (self.pattern || other.pattern, other.deep);
+        let (pattern, covers_tree) = (self.pattern || other.pattern, other.covers_tree);
         let mut shape = with(&shape_of(&self), &shape_of(&other));
-        let cut = shape.len() > LONGEST;
+        let cut = shape.len() > MAX_VALUE_BYTES;
         if cut {
-            let end = (0..=LONGEST).rev().find(|end| shape.is_char_boundary(*end)).unwrap_or(0);
+            let end = (0..=MAX_VALUE_BYTES).rev().find(|end| shape.is_char_boundary(*end)).unwrap_or(0);
             shape.truncate(end);
             shape.push('*');
         }
         while shape.ends_with("***") {
             shape.pop();
         }
-        Self { kind: Kind::Text, shape, known: known && !cut, pattern, deep, from, ..Self::default() }
-    }
-
-    /// As an argument of an act.
-    pub(super) fn argument(&self) -> Argument {
-        if self.is_text() {
-            Argument { shape: self.shape.clone(), known: self.known, pattern: self.pattern }
-        } else {
-            Argument { shape: "*".into(), known: false, pattern: false }
+        Self {
+            kind: ValueKind::Text,
+            shape,
+            known: known && !cut,
+            pattern,
+            covers_tree,
+            from,
+            ..Self::default()
         }
     }
 
-    /// Each value it may be or holds, a few of them.
+    /// Converts the value to an argument of an effect.
+    pub(super) fn argument(&self) -> CallArgument {
+        if self.is_text() {
+            CallArgument { shape: self.shape.clone(), known: self.known, pattern: self.pattern }
+        } else {
+            CallArgument { shape: "*".into(), known: false, pattern: false }
+        }
+    }
+
+    /// The alternatives and elements of the value, up to a limit.
     pub(super) fn each(&self) -> Vec<&Self> {
         let mut out = Vec::new();
         self.gather(&mut out, 4);
@@ -235,7 +245,7 @@ impl Value {
 
     fn gather<'a>(&'a self, out: &mut Vec<&'a Self>, depth: usize) {
         match self.kind {
-            Kind::List | Kind::Either if depth > 0 => {
+            ValueKind::List | ValueKind::Either if depth > 0 => {
                 for item in &self.items {
                     item.gather(out, depth - 1);
                 }
@@ -245,12 +255,12 @@ impl Value {
         }
     }
 
-    /// How many values lie inside each other.
+    /// Nesting depth of the value.
     pub(super) fn depth(&self) -> usize {
         self.items.iter().map(|item| 1 + item.depth()).max().unwrap_or(0)
     }
 
-    /// How much there is to copy.
+    /// Cost of copying the value.
     pub(super) fn weight(&self) -> usize {
         8 + self.shape.len() + self.items.iter().map(Self::weight).sum::<usize>()
     }

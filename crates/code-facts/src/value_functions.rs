@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Functions without effects: the values they make of their arguments. Names that stand for values.
+//! Functions without effects, and named constants.
 
 use std::borrow::Cow;
 
-use super::args::Args;
-use super::function::{from_base64, from_hex, letters};
+use super::args::CallArgs;
+use super::function::{from_base64, from_hex, text_from_codes};
 use super::language::call::ValueFunction;
-use super::language::description::Constant;
-use super::reader::Reader;
+use super::language::description::NamedConstant;
+use super::reader::CodeReader;
 use super::text::{format_percent, join_texts, split};
-use super::value::{From, Kind, Value};
+use super::value::{CodeValue, ValueKind, ValueOrigin};
 
-/// A module's name without what does not matter.
+/// The canonical name of a module.
 pub(super) fn module_name(name: &str) -> &str {
     let name = name.strip_prefix("node:").unwrap_or(name);
     match name {
@@ -23,61 +23,63 @@ pub(super) fn module_name(name: &str) -> &str {
     }
 }
 
-impl Reader {
-    /// What a name stands for without being called.
-    pub(super) fn constant(&self, name: &str) -> Option<Value> {
+impl CodeReader {
+    /// The value of a named constant.
+    pub(super) fn constant_value(&self, name: &str) -> Option<CodeValue> {
         Some(match self.description.find_constant(name)? {
-            Constant::Home => Value::text("~"),
-            Constant::WorkingDirectory => Value::text("."),
-            Constant::PathSeparator => Value::text("/"),
-            Constant::StandardInput => Value::from(From::Input),
+            NamedConstant::Home => CodeValue::text("~"),
+            NamedConstant::WorkingDirectory => CodeValue::text("."),
+            NamedConstant::PathSeparator => CodeValue::text("/"),
+            NamedConstant::StandardInput => CodeValue::from(ValueOrigin::Input),
         })
     }
 }
 
-/// What a function makes of its arguments.
-pub(super) fn evaluate(function: ValueFunction, args: &Args) -> Value {
+/// Evaluates a function.
+pub(super) fn evaluate(function: ValueFunction, args: &CallArgs) -> CodeValue {
     let first = || args.get(0);
-    let tainted = || Value::from(args.from());
+    let tainted = || CodeValue::from(args.from());
     match function {
         ValueFunction::JoinPaths => join(&args.items),
         ValueFunction::First => first(),
-        ValueFunction::Decode => match args.get(1).whole() {
+        ValueFunction::Decode => match args.get(1).known_text() {
             Some("base64" | "base64url") => from_base64(first()),
             Some("hex") => from_hex(first()),
             Some("rot13" | "rot_13") => first().map(&|text| Some(text.chars().map(rot13).collect())),
-            _ if first().kind == Kind::List => letters(&first().items).map_or_else(tainted, Value::text),
+            _ if first().kind == ValueKind::List => {
+                text_from_codes(&first().items).map_or_else(tainted, CodeValue::text)
+            }
             _ => first(),
         },
-        ValueFunction::Path if args.items.is_empty() => Value::text(".").with_kind(Kind::Path),
-        ValueFunction::Path => join(&args.items).with_kind(Kind::Path),
+        ValueFunction::Path if args.items.is_empty() => CodeValue::text(".").with_kind(ValueKind::Path),
+        ValueFunction::Path => join(&args.items).with_kind(ValueKind::Path),
         ValueFunction::ExpandHome => {
             let base = args.items.get(1).cloned();
             let text = first().map(&|text| Some(expand_home(text).into_owned()));
             base.map_or_else(|| text.clone(), |base| base.join(text.clone()))
         }
-        ValueFunction::Home => Value::text("~"),
-        ValueFunction::HomePath => Value::text("~").with_kind(Kind::Path),
-        ValueFunction::WorkingDirectory => Value::text("."),
-        ValueFunction::WorkingDirectoryPath => Value::text(".").with_kind(Kind::Path),
-        ValueFunction::TempDirectory => Value::text("/tmp"),
-        ValueFunction::TempFile => Value::text("/tmp/tmp.XXXXXXXXXX"),
+        ValueFunction::Home => CodeValue::text("~"),
+        ValueFunction::HomePath => CodeValue::text("~").with_kind(ValueKind::Path),
+        ValueFunction::WorkingDirectory => CodeValue::text("."),
+        ValueFunction::WorkingDirectoryPath => CodeValue::text(".").with_kind(ValueKind::Path),
+        ValueFunction::TempDirectory => CodeValue::text("/tmp"),
+        ValueFunction::TempFile => CodeValue::text("/tmp/tmp.XXXXXXXXXX"),
         ValueFunction::Base64 => from_base64(first()),
         ValueFunction::Hex => from_hex(first()),
         ValueFunction::Characters => {
-            let items = if first().kind == Kind::List { first().items } else { args.items.clone() };
+            let items = if first().kind == ValueKind::List { first().items } else { args.items.clone() };
             match items.as_slice() {
-                [one] if one.kind == Kind::Text => one.clone(),
-                items => letters(items).map_or_else(tainted, Value::text),
+                [one] if one.kind == ValueKind::Text => one.clone(),
+                items => text_from_codes(items).map_or_else(tainted, CodeValue::text),
             }
         }
-        ValueFunction::Environment => match first().whole() {
-            Some("HOME") => Value::text("~"),
-            Some("PWD") => Value::text("."),
-            Some("TMPDIR") => Value::text("/tmp"),
+        ValueFunction::Environment => match first().known_text() {
+            Some("HOME") => CodeValue::text("~"),
+            Some("PWD") => CodeValue::text("."),
+            Some("TMPDIR") => CodeValue::text("/tmp"),
             _ => match args.items.get(1) {
-                Some(default) => default.clone().or(Value::unknown()),
-                None => Value::unknown(),
+                Some(default) => default.clone().or(CodeValue::unknown()),
+                None => CodeValue::unknown(),
             },
         },
         ValueFunction::Glob => {
@@ -88,43 +90,44 @@ pub(super) fn evaluate(function: ValueFunction, args: &Args) -> Value {
             };
             glob(pattern)
         }
-        ValueFunction::Tree => Value::list(vec![below(first())]),
+        ValueFunction::Tree => CodeValue::list(vec![everything_below(first())]),
         ValueFunction::DirectoryEntries => {
-            let root = if args.items.is_empty() { Value::text(".") } else { first() };
+            let root = if args.items.is_empty() { CodeValue::text(".") } else { first() };
             if args.is_on("recursive") {
-                Value::list(vec![below(root)])
+                CodeValue::list(vec![everything_below(root)])
             } else {
-                Value::list(vec![inside(&root)])
+                CodeValue::list(vec![inside(&root)])
             }
         }
-        ValueFunction::Module => match first().whole() {
-            Some(text) => Value::name(module_name(text)),
-            None => Value::unknown(),
+        ValueFunction::Module => match first().known_text() {
+            Some(text) => CodeValue::name(module_name(text)),
+            None => CodeValue::unknown(),
         },
-        ValueFunction::Member => match (first().kind, args.get(1).whole()) {
-            (Kind::Name, Some(member)) if first().shape == "__builtins__" => Value::name(member),
-            (Kind::Name, Some(member)) => Value::name(format!("{}.{member}", first().shape)),
-            _ => Value::unknown(),
+        ValueFunction::Member => match (first().kind, args.get(1).known_text()) {
+            (ValueKind::Name, Some(member)) if first().shape == "__builtins__" => CodeValue::name(member),
+            (ValueKind::Name, Some(member)) => CodeValue::name(format!("{}.{member}", first().shape)),
+            _ => CodeValue::unknown(),
         },
         ValueFunction::SplitWords => split(&first(), None),
         ValueFunction::Dirname => dirname(first()),
         ValueFunction::Reverse => join_texts(&args.items, "").map(&|text| Some(text.chars().rev().collect())),
-        ValueFunction::StandardInput => Value::from(From::Input),
-        ValueFunction::List => Value::list(args.items.iter().chain(&args.named).cloned().collect()),
-        ValueFunction::SwapPair => Value::list(vec![args.get(1), first()]),
+        ValueFunction::StandardInput => CodeValue::from(ValueOrigin::Input),
+        ValueFunction::List => CodeValue::list(args.items.iter().chain(&args.named).cloned().collect()),
+        ValueFunction::SwapPair => CodeValue::list(vec![args.get(1), first()]),
         ValueFunction::JoinTexts => match (first(), args.items.get(1)) {
-            (list, separator) if list.kind == Kind::List => {
-                join_texts(&list.items, separator.and_then(Value::whole).unwrap_or_default())
+            (list, separator) if list.kind == ValueKind::List => {
+                join_texts(&list.items, separator.and_then(CodeValue::known_text).unwrap_or_default())
             }
-            (separator, Some(list)) if list.kind == Kind::List && args.items.len() == 2 => {
-                join_texts(&list.items, separator.whole().unwrap_or_default())
+            (separator, Some(list)) if list.kind == ValueKind::List && args.items.len() == 2 => {
+                join_texts(&list.items, separator.known_text().unwrap_or_default())
             }
-            (separator, _) => {
-                join_texts(args.items.get(1..).unwrap_or_default(), separator.whole().unwrap_or_default())
-            }
+            (separator, _) => join_texts(
+                args.items.get(1..).unwrap_or_default(),
+                separator.known_text().unwrap_or_default(),
+            ),
         },
         ValueFunction::Format => {
-            format_percent(&first(), &Value::list(args.items.get(1..).unwrap_or_default().to_vec()))
+            format_percent(&first(), &CodeValue::list(args.items.get(1..).unwrap_or_default().to_vec()))
         }
         ValueFunction::Map => tainted(),
     }
@@ -146,51 +149,61 @@ fn expand_home(text: &str) -> Cow<'_, str> {
     }
 }
 
-pub(super) fn join(items: &[Value]) -> Value {
-    items.iter().filter(|item| item.kind != Kind::Map).cloned().reduce(Value::join).unwrap_or_default()
+pub(super) fn join(items: &[CodeValue]) -> CodeValue {
+    items
+        .iter()
+        .filter(|item| item.kind != ValueKind::Map)
+        .cloned()
+        .reduce(CodeValue::join)
+        .unwrap_or_default()
 }
 
-/// The files that match a pattern.
-pub(super) fn glob(pattern: Value) -> Value {
-    let patterns = if pattern.kind == Kind::List { pattern.items } else { vec![pattern] };
-    let one = |pattern: Value| {
+/// A value for the files that match a pattern.
+pub(super) fn glob(pattern: CodeValue) -> CodeValue {
+    let patterns = if pattern.kind == ValueKind::List { pattern.items } else { vec![pattern] };
+    let one = |pattern: CodeValue| {
         if !pattern.is_text() {
-            return pattern.with_kind(Kind::Text);
+            return pattern.with_kind(ValueKind::Text);
         }
         let is_pattern = pattern.shape.contains(['*', '?', '[', '{']);
-        let deep =
+        let covers_tree =
             ["/**", "/**/*", "**/*"].iter().any(|end| pattern.shape.ends_with(end)) || pattern.shape == "**";
-        Value { pattern: is_pattern, deep, ..pattern }
+        CodeValue { pattern: is_pattern, covers_tree, ..pattern }
     };
-    Value::list(patterns.into_iter().map(one).collect())
+    CodeValue::list(patterns.into_iter().map(one).collect())
 }
 
-/// Everything below a directory.
-pub(super) fn below(root: Value) -> Value {
-    if root.kind == Kind::Either || root.kind == Kind::List {
-        let items = root.items.into_iter().map(below).collect();
-        return Value { kind: Kind::Either, items, ..Value::default() };
+/// A value for everything below a directory.
+pub(super) fn everything_below(root: CodeValue) -> CodeValue {
+    if root.kind == ValueKind::Either || root.kind == ValueKind::List {
+        let items = root.items.into_iter().map(everything_below).collect();
+        return CodeValue { kind: ValueKind::Either, items, ..CodeValue::default() };
     }
     if !root.is_text() {
-        return Value { kind: Kind::Text, shape: "*".into(), deep: true, ..Value::default() };
+        return CodeValue {
+            kind: ValueKind::Text,
+            shape: "*".into(),
+            covers_tree: true,
+            ..CodeValue::default()
+        };
     }
     let shape = format!("{}/**", root.shape.trim_end_matches('/'));
-    Value { shape, pattern: true, deep: true, ..root }
+    CodeValue { shape, pattern: true, covers_tree: true, ..root }
 }
 
-/// What is in a directory.
-fn inside(root: &Value) -> Value {
-    // A name alone: it is joined to its directory, or the working directory is that directory.
-    Value {
-        kind: Kind::Text,
+/// A value for the entries of a directory.
+fn inside(root: &CodeValue) -> CodeValue {
+    // The entry is a bare name: the code joins it to the directory, or works in that directory.
+    CodeValue {
+        kind: ValueKind::Text,
         shape: "*".into(),
         known: root.is_text() && root.known,
         pattern: true,
-        ..Value::default()
+        ..CodeValue::default()
     }
 }
 
-pub(super) fn dirname(value: Value) -> Value {
+pub(super) fn dirname(value: CodeValue) -> CodeValue {
     value.map(&|text| {
         let text = text.trim_end_matches('/');
         match text.rsplit_once('/') {

@@ -3,10 +3,10 @@
 //! Answers of hooks that ran inside the calling program, such as the callbacks of an Agent SDK. They are read by the
 //! dialect of the harness, exactly as the output of a hook program is, and combined with the hooks and rules of the daemon.
 
-use tenterhook_engine::Fail;
+use tenterhook_engine::FailMode;
 use tenterhook_error::Failure;
-use tenterhook_event::{Decision, Event, Finding, Origin, Status, Step};
-use tenterhook_harness::dialect::{Control, Dialect, Exited};
+use tenterhook_event::{Decision, Event, Finding, Origin, TraceEntry, TraceStatus};
+use tenterhook_harness::dialect::{EngineControl, HookDialect, HookExit};
 
 /// The longest note about a failed callback in a record.
 const MAX_NOTE_CHARS: usize = 500;
@@ -17,7 +17,7 @@ pub(crate) struct Callback {
     /// The name in records, after `callback:`.
     pub(crate) name: String,
     pub(crate) answer: Result<Vec<u8>, CallbackFailure>,
-    pub(crate) fail: Fail,
+    pub(crate) fail: FailMode,
     pub(crate) took_us: u64,
 }
 
@@ -31,7 +31,7 @@ pub(crate) struct CallbackFailure {
 /// The callbacks of one call, and the format of their answers.
 #[derive(Debug, Default)]
 pub(crate) struct Callbacks {
-    dialect: Option<&'static Dialect>,
+    dialect: Option<&'static HookDialect>,
     answers: Vec<Callback>,
 }
 
@@ -40,7 +40,7 @@ pub(crate) struct Callbacks {
 impl Callbacks {
     /// Fails if the answers of this harness's hooks cannot be read.
     pub(crate) fn of(harness: &str, answers: Vec<Callback>) -> Result<Self, Failure> {
-        let dialect = tenterhook_harness::dialect::of_harness(harness);
+        let dialect = tenterhook_harness::dialect::for_harness(harness);
         if dialect.is_none() && !answers.is_empty() {
             return Err(Failure::user(format!("hooks of `{harness}` have no known output format")));
         }
@@ -48,7 +48,7 @@ impl Callbacks {
     }
 
     /// What each callback contributes to the outcome, in their order.
-    pub(crate) fn read(self, event: &Event) -> Vec<(Finding, Step)> {
+    pub(crate) fn read(self, event: &Event) -> Vec<(Finding, TraceEntry)> {
         let Some(dialect) = self.dialect else { return Vec::new() };
         self.answers.into_iter().map(|answer| answer.read(dialect, event)).collect()
     }
@@ -57,27 +57,27 @@ impl Callbacks {
 // === impl Callback ===
 
 impl Callback {
-    fn read(self, dialect: &Dialect, event: &Event) -> (Finding, Step) {
+    fn read(self, dialect: &HookDialect, event: &Event) -> (Finding, TraceEntry) {
         let by = Origin::hook(&format!("callback:{}", self.name));
         let heard = match self.answer {
             Ok(stdout) => {
-                let exited = Exited { code: Some(0), stdout, stderr: Vec::new() };
-                let heard = dialect.hear(event, by.clone(), &exited);
-                heard.map_err(|misheard| (Status::Failed, misheard.to_string()))
+                let exited = HookExit { code: Some(0), stdout, stderr: Vec::new() };
+                let heard = dialect.interpret(event, by.clone(), &exited);
+                heard.map_err(|misheard| (TraceStatus::Failed, misheard.to_string()))
             }
-            Err(CallbackFailure { timed_out: true, message }) => Err((Status::TimedOut, message)),
-            Err(CallbackFailure { timed_out: false, message }) => Err((Status::Failed, message)),
+            Err(CallbackFailure { timed_out: true, message }) => Err((TraceStatus::TimedOut, message)),
+            Err(CallbackFailure { timed_out: false, message }) => Err((TraceStatus::Failed, message)),
         };
         let (finding, status, note) = match heard {
-            Ok(heard) if matches!(heard.control, Control::Detach { .. }) => {
-                (Finding::silent(by.clone()), Status::Detached, None)
+            Ok(heard) if matches!(heard.control, EngineControl::Detach { .. }) => {
+                (Finding::silent(by.clone()), TraceStatus::Detached, None)
             }
-            Ok(heard) => (heard.finding, Status::Ran, None),
+            Ok(heard) => (heard.finding, TraceStatus::Ran, None),
             Err((status, why)) => {
                 let why = tenterhook_records::sanitize(&why, MAX_NOTE_CHARS);
                 let finding = match self.fail {
-                    Fail::Open => Finding::silent(by.clone()),
-                    Fail::Closed => {
+                    FailMode::Open => Finding::silent(by.clone()),
+                    FailMode::Closed => {
                         let reason = format!("the callback `{}` failed: {why}", self.name);
                         Finding::decided(by.clone(), Decision::Deny, reason)
                     }
@@ -85,7 +85,7 @@ impl Callback {
                 (finding, status, Some(why))
             }
         };
-        let step = Step { by, status, decision: finding.decision, took_us: self.took_us, note };
+        let step = TraceEntry { by, status, decision: finding.decision, took_us: self.took_us, note };
         (finding, step)
     }
 }

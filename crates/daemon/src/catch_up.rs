@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! What others recorded, for whoever looks on: leaves from before the daemon began, and decisions that
-//! hooks made by themselves.
+//! Brings observers up to date: with records from before the daemon started, and with decisions that hooks made
+//! without the daemon.
 
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -11,7 +11,7 @@ use serde_json::Value;
 use tenterhook_event::EventId;
 use tenterhook_guard::{Book, TakenIn};
 use tenterhook_ledger::{Origin, Reader};
-use tenterhook_records::recorded::Recorded;
+use tenterhook_records::recorded::RecordedDecision;
 
 use crate::daemon::Daemon;
 use tenterhook_sessions::{RebuildPool, SessionKey};
@@ -27,7 +27,8 @@ pub(crate) async fn remember(daemon: Arc<Daemon>) {
     }
     let done = tokio::task::spawn_blocking(move || {
         let dir = daemon.home.ledger();
-        let rebuilt = daemon.observers.sessions.rebuild(|| Reader::open(&dir), RebuildPool::beside_calls());
+        let rebuilt =
+            daemon.observers.sessions.rebuild(|| Reader::open(&dir), RebuildPool::alongside_calls());
         daemon.bursts.note();
         rebuilt
     });
@@ -38,9 +39,9 @@ pub(crate) async fn remember(daemon: Arc<Daemon>) {
     }
 }
 
-/// Something was taken out of the ledger: sessions are put together anew, without it.
-pub(crate) fn anew(daemon: &Arc<Daemon>) {
-    daemon.observers.sessions.forget();
+/// Rebuilds all sessions after records were removed from the ledger.
+pub(crate) fn rebuild_sessions(daemon: &Arc<Daemon>) {
+    daemon.observers.sessions.clear();
     tokio::spawn(remember(Arc::clone(daemon)));
 }
 
@@ -49,7 +50,7 @@ pub(crate) async fn warm(daemon: Arc<Daemon>) {
     loop {
         daemon.observers.cold.notified().await;
         tokio::time::sleep(SOON).await;
-        for key in daemon.observers.sessions.take_cold() {
+        for key in daemon.observers.sessions.take_stale() {
             bring_back(&daemon, key).await;
         }
     }
@@ -57,7 +58,7 @@ pub(crate) async fn warm(daemon: Arc<Daemon>) {
 
 async fn bring_back(daemon: &Arc<Daemon>, key: SessionKey) {
     let sessions = Arc::clone(&daemon.observers.sessions);
-    let brought = daemon.readers.with(move |reader| sessions.bring_back(&key, reader, |_| ())).await;
+    let brought = daemon.readers.with(move |reader| sessions.reload(&key, reader, |_| ())).await;
     if let Err(error) = brought {
         tracing::warn!(
             ?error,
@@ -76,8 +77,8 @@ pub(crate) fn warn_of_refused(taken: TakenIn) {
     }
 }
 
-/// Takes in what hooks decided by themselves, and tells whoever looks on.
-pub(crate) async fn take_in(daemon: &Arc<Daemon>, book: &Book) {
+/// Imports decisions that hooks made without the daemon, and reports them to observers.
+pub(crate) async fn import_spooled(daemon: &Arc<Daemon>, book: &Book) {
     let before = match daemon.readers.with(Reader::size).await {
         Ok(before) => before,
         Err(error) => {
@@ -96,9 +97,9 @@ pub(crate) async fn take_in(daemon: &Arc<Daemon>, book: &Book) {
             next = last.seq + 1;
             for record in &page {
                 let Some(Ok(leaf)) = record.envelope() else { continue };
-                match (leaf.origin, Recorded::of(record)) {
+                match (leaf.origin, RecordedDecision::from_record(record)) {
                     (Origin::Spool, Ok(recorded)) => {
-                        told.observers.taken_in(&recorded, record);
+                        told.observers.report_imported(&recorded, record);
                         if let Some(id) = superseded(&recorded.leaf) {
                             told.undelivered.remove(id);
                         }
@@ -106,7 +107,7 @@ pub(crate) async fn take_in(daemon: &Arc<Daemon>, book: &Book) {
                             SessionKey::of(&recorded.event).filter(|_| superseded(&recorded.leaf).is_some()),
                         );
                     }
-                    (Origin::Transcript, _) => told.observers.told_of(record),
+                    (Origin::Transcript, _) => told.observers.report_transcript_event(record),
                     _ => {}
                 }
             }
@@ -117,7 +118,7 @@ pub(crate) async fn take_in(daemon: &Arc<Daemon>, book: &Book) {
         return;
     };
     for key in superseding {
-        // The decision that nobody heard is in it as well.
+        // The session also contains the decision that was not delivered.
         bring_back(daemon, key).await;
     }
 }

@@ -15,7 +15,7 @@ use tenterhook_ledger::{Ledger, SoftwareKey};
 use tenterhook_setup::hook_programs::HookPrograms;
 use tokio::sync::{Semaphore, watch};
 
-use crate::agent::Hosted;
+use crate::agent::HostedSessions;
 use crate::api::{Readers, Verification};
 use crate::approvals::Approvals;
 use crate::generations::Generations;
@@ -25,12 +25,13 @@ use crate::memory::BurstWatch;
 use crate::observe::Observers;
 use crate::quotas::Quotas;
 use crate::record::LedgerRecorder;
-use crate::sdk::Programs;
+use crate::retention::RetentionRuns;
+use crate::sdk::ProgramRegistry;
 use crate::session_owner::SessionOwners;
 use crate::session_usage::UnsavedUsage;
 use crate::undelivered::UndeliveredAnswers;
 use crate::wiring::Wiring;
-use tenterhook_dashboard::Access;
+use tenterhook_dashboard::BrowserAccess;
 
 /// How many streams may be open at the same time.
 const WATCHERS: usize = 64;
@@ -42,21 +43,21 @@ pub struct Daemon {
     pub(crate) env: Env,
     /// The programs that harnesses spawn, for installing hooks.
     pub(crate) hook_programs: HookPrograms,
-    /// Who runs it; nobody else may speak to its socket.
+    /// The daemon's account; other accounts may not use its socket.
     pub(crate) uid: u32,
     user: String,
     pub(crate) generations: Generations,
     pub(crate) authority: Authority,
     pub(crate) approvals: Approvals,
-    /// Programs with hooks of their own.
-    pub(crate) programs: Programs,
+    /// ProgramRegistry with hooks of their own.
+    pub(crate) programs: ProgramRegistry,
     /// Reads tokens and cost from the transcripts of sessions.
     pub(crate) usage: Arc<UsageReader>,
     pub(crate) unsaved_usage: UnsavedUsage,
     /// Which process each session belongs to.
     pub(crate) session_owners: SessionOwners,
     /// Sessions of our own agent.
-    pub(crate) hosted: Hosted,
+    pub(crate) hosted: HostedSessions,
     pub(crate) ledger: Ledger,
     pub(crate) recorder: LedgerRecorder,
     pub(crate) token: String,
@@ -70,18 +71,20 @@ pub struct Daemon {
     pub(crate) hook_versions: HookVersions,
     /// Answers that did not reach their hook program.
     pub(crate) undelivered: UndeliveredAnswers,
-    /// Whoever looks on.
+    /// Notified of decisions and changes.
     pub(crate) observers: Observers,
     /// Readers of the ledger, for the API.
     pub(crate) readers: Arc<Readers>,
     pub(crate) verification: Verification,
-    /// Whoever changes the policy or the switches of hooks holds it.
+    /// Removal of records that exceed the limits of retention.
+    pub(crate) retention: RetentionRuns,
+    /// Held while the policy or the switches of hooks change.
     pub(crate) changing: Arc<tokio::sync::Mutex<()>>,
     /// Room for streams.
     pub(crate) watchers: Arc<Semaphore>,
     pub(crate) book: Book,
     /// Which browsers may look.
-    pub(crate) access: Access,
+    pub(crate) access: BrowserAccess,
     /// Whether the key of the ledger was sealed when we opened it.
     pub(crate) opened_sealed: bool,
     /// Which harnesses lost our hooks.
@@ -89,7 +92,7 @@ pub struct Daemon {
     /// Bursts of calls, after which memory is returned to the system.
     pub(crate) bursts: BurstWatch,
     draining: watch::Sender<bool>,
-    /// Whether somebody passed the gate to end us.
+    /// Whether a caller passed the gate to stop the daemon.
     pub(crate) told_to_end: AtomicBool,
 }
 
@@ -108,11 +111,11 @@ impl Daemon {
             authority: Authority::of(&home, uid),
             approvals: Approvals::new(&home),
             generations: Generations::read(&home, env)?,
-            programs: Programs::default(),
+            programs: ProgramRegistry::default(),
             usage: Arc::new(UsageReader::new(&home, env)),
             unsaved_usage: UnsavedUsage::default(),
             session_owners: SessionOwners::default(),
-            hosted: Hosted::new(env),
+            hosted: HostedSessions::new(env),
             uid,
             user: tenterhook_home::env::user(),
             recorder: LedgerRecorder::new(ledger.clone()),
@@ -120,7 +123,7 @@ impl Daemon {
             opened_sealed: SoftwareKey::is_sealed(&Book::of(&home).key_file()),
             wiring: Wiring::default(),
             book: Book::of(&home),
-            access: Access::default(),
+            access: BrowserAccess::default(),
             env: env.clone(),
             hook_programs,
             home,
@@ -134,6 +137,7 @@ impl Daemon {
             undelivered: UndeliveredAnswers::default(),
             observers,
             verification: Verification::default(),
+            retention: RetentionRuns::default(),
             changing: Arc::default(),
             watchers: Arc::new(Semaphore::new(WATCHERS)),
             bursts: BurstWatch::default(),
@@ -172,7 +176,7 @@ impl Daemon {
         *self.draining.borrow()
     }
 
-    /// Returns when there are no new calls any more.
+    /// Returns when no new calls are accepted.
     pub(crate) async fn drained(&self) {
         // The sender is ours: it is there as long as we are.
         let _ = self.draining.subscribe().wait_for(|draining| *draining).await;
@@ -193,7 +197,7 @@ impl Daemon {
         if uid == self.uid { self.user.clone() } else { tenterhook_home::env::account(uid) }
     }
 
-    /// The account of whoever asks; a token is the daemon's own.
+    /// The caller's account; a token stands for the daemon's own.
     pub(crate) fn user_of(&self, peer: Peer) -> String {
         self.account(peer.uid().unwrap_or(self.uid))
     }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Signals, heard in a thread of their own: SIGTERM ends the daemon within [`END_TIMEOUT`], whatever its
-//! other threads wait for.
+//! Handles signals in a thread of its own: SIGTERM ends the daemon within [`END_TIMEOUT`], even if all other threads
+//! are blocked.
 
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::time::Duration;
@@ -47,7 +47,7 @@ fn hear(say: &watch::Sender<Signalled>, ended: &Receiver<()>, ready: &Sender<std
             let mut term = signal(SignalKind::terminate())?;
             let mut int = signal(SignalKind::interrupt())?;
             let mut hup = signal(SignalKind::hangup())?;
-            // Whoever started this thread waits for that.
+            // The thread that started this one waits for the message.
             drop(ready.send(Ok(())));
             loop {
                 tokio::select! {

@@ -13,7 +13,7 @@ use std::time::{Duration, Instant};
 use arc_swap::ArcSwap;
 use serde_json::Value;
 use tenterhook_document::Problem;
-use tenterhook_engine::load::Defaults;
+use tenterhook_engine::load::HookDefaults;
 use tenterhook_engine::{Generation, Hook};
 use tenterhook_error::Failure;
 use tenterhook_guard::Configuration;
@@ -42,15 +42,15 @@ pub struct Generations {
     accounts: AccountProjects,
 }
 
-/// A generation, and what a person should know about it.
+/// A generation, and what a user should know about it.
 #[derive(Debug, Clone)]
 pub struct InForce {
-    /// What decides.
+    /// Hooks and rules that evaluate calls.
     pub generation: Generation,
     /// The same without the hooks of programs.
     of_files: Generation,
     /// What holds for hooks that do not say otherwise.
-    pub defaults: Defaults,
+    pub defaults: HookDefaults,
     /// Whether its rules hold.
     pub mode: Mode,
     /// What it is made of, for its leaf.
@@ -118,7 +118,7 @@ impl Generations {
         }
         let base = self.base();
         let read = InForce::read(&self.home, &self.env, place)?;
-        // Hooks of programs that come in between see to it that this is made anew.
+        // A program that registers a hook in the meantime causes this to be built again.
         let mut projects = self.projects();
         let found = Arc::new(read.beside(&self.programs.load(), &self.home));
         // What was read while something else came into force is good for this event only.
@@ -269,7 +269,7 @@ impl InForce {
         Ok(Self { generation, of_files, defaults, mode, made_of, problems, warnings, sources, stale, stamps })
     }
 
-    /// The same with the hooks of programs, as far as somebody has not switched them off.
+    /// Adds the hooks of programs that are not disabled.
     fn beside(&self, hooks: &[Arc<Hook>], home: &Home) -> Self {
         let mut hooks: Vec<Hook> = hooks.iter().map(|hook| Hook::clone(hook)).collect();
         // A file that cannot be read is a problem of the generation already.
@@ -282,7 +282,7 @@ impl InForce {
             }
         }
         let hooks: Vec<_> = hooks.into_iter().map(Arc::new).collect();
-        Self { generation: self.of_files.clone().beside(&hooks), ..self.clone() }
+        Self { generation: self.of_files.clone().with_checked_hooks(&hooks), ..self.clone() }
     }
 
     /// The same, although files have changed that cannot be read.
@@ -294,7 +294,7 @@ impl InForce {
 /// Every file that a generation is made of, wherever the agent works.
 fn files(home: &Home, env: &Env) -> Vec<PathBuf> {
     let mut files = texts(home);
-    files.extend([home.trust(), home.packs(), home.mode(), home.switches(), home.port()]);
+    files.extend([home.trust(), home.packs(), home.mode(), home.retention(), home.switches(), home.port()]);
     files.extend(program_files::watched(home));
     files.extend(kits::watched(home));
     files.extend(hook_files::watched(home, env));
@@ -306,7 +306,7 @@ fn texts(home: &Home) -> Vec<PathBuf> {
     own.into_iter().chain(home.organisation.clone()).collect()
 }
 
-/// The files of a home that are no YAML at all.
+/// Configuration files that are not valid YAML.
 fn unreadable(home: &Home) -> Vec<Problem> {
     let mut problems = Vec::new();
     let descriptions = program_files::watched(home).into_iter().filter(|path| !path.is_dir());

@@ -9,12 +9,12 @@ use std::time::Duration;
 use tenterhook_api::{LiveEvent, LiveWarning};
 use tenterhook_engine::{HookId, RecordError, flow};
 use tenterhook_error::Failure;
-use tenterhook_event::{Call, Decision, Event, EventId, EventKind, Finding, Origin, Outcome, Step};
+use tenterhook_event::{Decision, Event, EventId, EventKind, Finding, HookCall, Origin, Outcome, TraceEntry};
 use tenterhook_guard::{CallEvaluator, RefusedCall, answer_call};
-use tenterhook_harness::{Door, Harness, Reply};
+use tenterhook_harness::{CallMeta, Harness, HookReply};
 use tenterhook_home::{Place, call_meta};
 use tenterhook_ledger::Entry;
-use tenterhook_records::{has_secret_identifier, redact_identifiers, secrets};
+use tenterhook_records::{has_secret_identifier, redact_identifiers, sanitize, secrets};
 use tokio::time::Instant;
 
 use crate::approvals;
@@ -24,7 +24,6 @@ use crate::hook_versions::mismatch_notice;
 use crate::listen::Peer;
 use crate::record::CallRecorder;
 use crate::session_usage;
-use tenterhook_records::sanitize;
 
 /// A payload that takes long to evaluate, compared with a usual one.
 const LARGE_PAYLOAD_BYTES: usize = 256 * 1024;
@@ -34,16 +33,15 @@ const MAX_REFUSAL_CHARS: usize = 500;
 /// One call of a harness.
 pub(crate) struct Asked<'a> {
     pub(crate) harness: &'static Harness,
-    /// The caller.
     pub(crate) peer: Peer,
-    /// As the hook command names it.
+    /// Event name from the hook command.
     pub(crate) event: &'a str,
-    /// Minted by whoever the harness called.
+    /// Minted by the hook program.
     pub(crate) id: EventId,
     pub(crate) project: Option<String>,
     /// The account the agent runs under.
     pub(crate) user: Option<String>,
-    /// How long whoever asked waits.
+    /// How long the caller waits.
     pub(crate) within: Duration,
     /// Version of the hook program; empty if the call did not come from one.
     pub(crate) hook_version: &'a str,
@@ -52,8 +50,8 @@ pub(crate) struct Asked<'a> {
     pub(crate) callbacks: Callbacks,
 }
 
-/// Answers one call. Whatever goes wrong is an answer too: what can be prevented is prevented.
-pub(crate) async fn answer(daemon: &Daemon, asked: Asked<'_>) -> Reply {
+/// Answers one call. A failure is an answer too: it denies what can be prevented.
+pub(crate) async fn answer(daemon: &Daemon, asked: Asked<'_>) -> HookReply {
     let mut is_long = asked.payload.len() > LARGE_PAYLOAD_BYTES;
     let mut answering = std::pin::pin!(decode_and_fire(daemon, asked));
     // Decoding and evaluating are the first step, and no other task runs on this thread meanwhile: a large payload
@@ -67,10 +65,10 @@ pub(crate) async fn answer(daemon: &Daemon, asked: Asked<'_>) -> Reply {
     .await
 }
 
-async fn decode_and_fire(daemon: &Daemon, asked: Asked<'_>) -> Reply {
+async fn decode_and_fire(daemon: &Daemon, asked: Asked<'_>) -> HookReply {
     daemon.answered.fetch_add(1, Ordering::Relaxed);
     let Asked { harness, peer, event, id, project, user, within, hook_version, payload, callbacks } = asked;
-    let mut door = Door::new(id, call_meta::now(), event);
+    let mut door = CallMeta::new(id, call_meta::now(), event);
     (door.project, door.user) = (project, user);
     let mut call =
         DaemonCall { daemon, harness, peer, began: Instant::now(), within, hook_version, callbacks };
@@ -89,7 +87,7 @@ struct DaemonCall<'a> {
 }
 
 impl CallEvaluator for DaemonCall<'_> {
-    async fn evaluate(&mut self, call: &mut Call) -> Result<Outcome, Failure> {
+    async fn evaluate(&mut self, call: &mut HookCall) -> Result<Outcome, Failure> {
         let (daemon, harness) = (self.daemon, self.harness);
         // Project files are read with the rights of the caller, if it is not the daemon's own account.
         let caller = daemon.other_account(self.peer);
@@ -104,7 +102,7 @@ impl CallEvaluator for DaemonCall<'_> {
         }
         let outcome = match approvals::deadline(harness, &call.event.native_event, self.began, self.within) {
             Some(until) if outcome.decision == Decision::Ask => {
-                approvals::settle(daemon, self.peer, call, outcome, until).await
+                approvals::wait_for_answer(daemon, self.peer, call, outcome, until).await
             }
             _ => outcome,
         };
@@ -125,7 +123,7 @@ impl CallEvaluator for DaemonCall<'_> {
         tracing::warn!(harness, event = name, why, "a call was refused");
         observers.metrics.refused();
         observers.metrics.minutes.refused(call_meta::now_ms());
-        observers.live.tell(|| {
+        observers.live.publish(|| {
             LiveEvent::Warning(LiveWarning {
                 what: "a call was refused".to_owned(),
                 harness: Some(harness.to_owned()),
@@ -144,7 +142,7 @@ impl Daemon {
     pub(crate) fn prepare(&self, peer: Peer, event: &mut Event) {
         self.redact_identifiers(event);
         self.check_session(peer, event);
-        self.observers.sessions.complete(event);
+        self.observers.sessions.fill_from_session(event);
     }
 
     /// Replaces identifiers that are secrets, as the ledger's settings say.
@@ -157,7 +155,7 @@ impl Daemon {
 }
 
 /// Takes a call down the road, under the generation of its place.
-pub(crate) async fn fire(daemon: &Daemon, call: &Call) -> Result<Outcome, Failure> {
+pub(crate) async fn fire(daemon: &Daemon, call: &HookCall) -> Result<Outcome, Failure> {
     fire_on_behalf(daemon, call, &[]).await
 }
 
@@ -165,9 +163,9 @@ pub(crate) async fn fire(daemon: &Daemon, call: &Call) -> Result<Outcome, Failur
 /// whose rights the project's files are read.
 async fn fire_as(
     daemon: &Daemon,
-    call: &Call,
+    call: &HookCall,
     caller: Option<u32>,
-    answered: Vec<(Finding, Step)>,
+    answered: Vec<(Finding, TraceEntry)>,
 ) -> Result<Outcome, Failure> {
     let place = Place::of(&call.event);
     let in_force = match caller {
@@ -177,13 +175,13 @@ async fn fire_as(
     let in_force = in_force?;
     let (recorder, observers) = (&daemon.recorder, &daemon.observers);
     let recorder = CallRecorder { recorder, observers, made_of: &in_force.made_of };
-    Ok(flow::fire_with(&in_force.generation, &recorder, call, answered).await)
+    Ok(flow::fire_with_findings(&in_force.generation, &recorder, call, answered).await)
 }
 
 /// Evaluates a call that these hooks made themselves: they are not asked about it.
 pub(crate) async fn fire_on_behalf(
     daemon: &Daemon,
-    call: &Call,
+    call: &HookCall,
     hooks: &[HookId],
 ) -> Result<Outcome, Failure> {
     let in_force = daemon.generations.of(&Place::of(&call.event))?;
@@ -192,6 +190,6 @@ pub(crate) async fn fire_on_behalf(
     if hooks.is_empty() {
         return Ok(flow::fire(&in_force.generation, &recorder, call).await);
     }
-    let generation = in_force.generation.clone().passing_over(hooks);
+    let generation = in_force.generation.clone().skipping_hooks(hooks);
     Ok(flow::fire(&generation, &recorder, call).await)
 }

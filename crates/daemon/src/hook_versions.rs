@@ -15,7 +15,7 @@ use tenterhook_records::sanitize;
 pub(crate) const DAEMON_VERSION: &str = env!("CARGO_PKG_VERSION");
 /// More versions than this are counted together: callers choose what they send.
 const MAX_VERSIONS: usize = 16;
-/// A longer version is not one of ours.
+/// Our own versions are not longer.
 const MAX_VERSION_BYTES: usize = 32;
 const UNKNOWN: &str = "unknown";
 const OTHERS: &str = "others";

@@ -4,9 +4,9 @@
 //!
 //! [`serve`] opens the ledger, reads the rules and listens. A call comes in through [`listen`] (the
 //! hook protocol or HTTP), is evaluated in [`hook`], under the generation that [`generations`]
-//! holds for the place the agent works in, and its leaf is durable before the answer goes out. Hooks of other
-//! programs come in through [`grpc`] and are kept in [`sdk`]; [`agent`] runs sessions for them. Whoever
-//! looks on (counters, [`tenterhook_sessions`], live readers, [`tenterhook_telemetry`]) hangs on [`observe`].
+//! holds for the directory the agent works in, and its record is durable before the reply is sent. Hooks of other
+//! programs are registered through [`grpc`] and kept in [`sdk`]; [`agent`] runs sessions for such programs. Observers
+//! (counters, [`tenterhook_sessions`], live streams, [`tenterhook_telemetry`]) are notified through [`observe`].
 
 mod account_projects;
 mod agent;
@@ -15,6 +15,7 @@ mod approvals;
 mod authority;
 mod callbacks;
 mod catch_up;
+mod checkpoint_sinks;
 mod daemon;
 mod ending;
 mod file_watch;
@@ -30,6 +31,7 @@ mod observe;
 mod places;
 mod quotas;
 mod record;
+mod retention;
 mod run;
 mod sdk;
 mod session_owner;

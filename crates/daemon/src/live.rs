@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! What happens right now, for whoever watches.
+//! Live events for readers such as the dashboard.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -11,8 +11,8 @@ use tokio::sync::broadcast::{self, Receiver, Sender};
 use crate::api::to_json;
 use tenterhook_sessions::SessionKey;
 
-/// How much whoever watches may be behind; beyond that they are told how much they missed.
-const KEPT: usize = 1024;
+/// Events that wait for a slow reader. A reader that falls behind receives the number of missed events.
+const MAX_WAITING_EVENTS: usize = 1024;
 
 /// One thing that happened.
 #[derive(Debug, Clone)]
@@ -21,7 +21,7 @@ pub(crate) struct News {
     pub(crate) number: u64,
     /// `decided`, `session`, `generation`, `verify` or `warning`; of a session what [`tenterhook_sessions`] tells.
     pub(crate) kind: &'static str,
-    /// The session it happened in, for whoever follows one.
+    /// Session of the event, for readers that follow one session.
     about: Option<Arc<SessionKey>>,
     /// What happened, as JSON.
     pub(crate) data: Arc<str>,
@@ -43,13 +43,13 @@ pub(crate) struct Live {
 
 impl Default for Live {
     fn default() -> Self {
-        Self { sender: Sender::new(KEPT), number: AtomicU64::new(0) }
+        Self { sender: Sender::new(MAX_WAITING_EVENTS), number: AtomicU64::new(0) }
     }
 }
 
 impl Live {
-    /// Tells it; `event` is not even made when nobody watches.
-    pub(crate) fn tell(&self, event: impl FnOnce() -> LiveEvent) {
+    /// Publishes an event. `event` is not called if there are no readers.
+    pub(crate) fn publish(&self, event: impl FnOnce() -> LiveEvent) {
         let number = self.number.fetch_add(1, Ordering::Relaxed);
         if self.is_watched() {
             let event = event();
@@ -67,7 +67,7 @@ impl Live {
     }
 
     fn send(&self, news: News) {
-        // Whoever watched may have gone by now.
+        // The last reader may be gone.
         let _ = self.sender.send(news);
     }
 

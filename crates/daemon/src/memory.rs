@@ -12,7 +12,7 @@ use tokio::sync::Notify;
 
 use crate::daemon::Daemon;
 
-/// So many calls under way at the same time are a burst.
+/// This many concurrent calls count as a burst.
 const BURST_CALLS: usize = 32;
 /// A request of this size leaves as much memory behind as a burst.
 const LARGE_REQUEST_BYTES: usize = 4 * 1024 * 1024;

@@ -8,10 +8,10 @@ use std::time::Duration;
 
 use serde_json::Value;
 use tenterhook_api::{DecisionLine, LiveEvent, MissingContent, ToolGist};
-use tenterhook_event::Decided;
+use tenterhook_event::DecidedCall;
 use tenterhook_ledger::{Appended, Record};
-use tenterhook_policy::Prices;
-use tenterhook_records::recorded::{self, Recorded};
+use tenterhook_policy::PriceTable;
+use tenterhook_records::recorded::{self, RecordedDecision};
 use tenterhook_telemetry::analytics::Analytics;
 use tenterhook_telemetry::exporter::Exporter;
 use tenterhook_telemetry::metrics::Metrics;
@@ -19,37 +19,36 @@ use tokio::sync::{Notify, watch};
 
 use crate::live::Live;
 use tenterhook_records::sanitize;
-use tenterhook_sessions::{DecidedEvent, Projector, RecordedEvent, SessionKey, SessionUpdate};
+use tenterhook_sessions::{DecidedEvent, RecordedEvent, SessionKey, SessionProjector, SessionUpdate};
 
 /// The longest text of a call that is shown in a line.
 const GIST: usize = 500;
 
-/// All observers.
 pub(crate) struct Observers {
     pub(crate) metrics: Arc<Metrics>,
     pub(crate) analytics: Analytics,
-    pub(crate) sessions: Arc<Projector>,
+    pub(crate) sessions: Arc<SessionProjector>,
     /// Notified when a session that is kept in short has something new.
     pub(crate) cold: Arc<Notify>,
     pub(crate) live: Live,
     /// What happens in sessions.
     pub(crate) followed: Live,
     pub(crate) telemetry: Option<Exporter>,
-    /// How many leaves there are at least: whoever follows the ledger looks when it changes.
+    /// Lower bound of the number of records; readers that follow the ledger are notified of changes.
     grew: watch::Sender<u64>,
 }
 
 impl Observers {
     pub(crate) fn new(
         person: Option<String>,
-        prices: Prices,
+        prices: PriceTable,
         metrics: Arc<Metrics>,
         telemetry: Option<Exporter>,
     ) -> Self {
         let grew = watch::Sender::new(0);
         let cold = Arc::new(Notify::new());
         let signal = Arc::clone(&cold);
-        let sessions = Projector::with_signal(person, Arc::new(prices), move || signal.notify_one());
+        let sessions = SessionProjector::with_signal(person, Arc::new(prices), move || signal.notify_one());
         let (analytics, live, followed) = (Analytics::default(), Live::default(), Live::default());
         Self { metrics, analytics, sessions, cold, live, followed, telemetry, grew }
     }
@@ -57,7 +56,7 @@ impl Observers {
     /// A decision is durable. `gone` says why its content is not in the record, if so.
     pub(crate) fn decided(
         &self,
-        decided: &Decided<'_>,
+        decided: &DecidedCall<'_>,
         appended: Appended,
         gone: Option<MissingContent>,
         recording: Duration,
@@ -75,42 +74,43 @@ impl Observers {
             exporter.decided(decided);
         }
         tracing::debug!(
-            id = %event.id, harness = event.source, event = event.event.name(), verdict = outcome.decision.word(),
+            id = %event.id, harness = event.source, event = event.event.name(), verdict = outcome.decision.as_str(),
             rule = outcome.deciding_rule(), took_us = decided.took_us, "decided"
         );
         let happened = DecidedEvent::now(decided, appended.seq());
         let session = match gone {
             // Sessions show what the record keeps, from the start.
-            Some(gone) => self.apply(&RecordedEvent::without_content(&happened, gone).happened()),
+            Some(gone) => self.apply(&RecordedEvent::without_content(&happened, gone).as_decided()),
             None => self.apply(&happened),
         };
-        self.live.tell(|| LiveEvent::Decided(Box::new(line(decided, appended.seq()))));
+        self.live.publish(|| LiveEvent::Decided(Box::new(line(decided, appended.seq()))));
         if let Some(key) = session {
             self.tell_session(&key);
         }
     }
 
-    /// A decision that somebody else made and the ledger took in.
-    pub(crate) fn taken_in(&self, recorded: &Recorded, record: &Record) {
+    /// Reports a decision that was made without the daemon and imported.
+    pub(crate) fn report_imported(&self, recorded: &RecordedDecision, record: &Record) {
         let seq = record.seq;
         self.grew(seq + 1);
         self.metrics.taken_in();
-        if let Some(past) = RecordedEvent::of(record) {
-            self.apply(&past.happened());
+        if let Some(past) = RecordedEvent::from_record(record) {
+            self.apply(&past.as_decided());
         }
         let generation = recorded.leaf.get("generation").and_then(Value::as_str).unwrap_or_default();
-        let call = tenterhook_event::Call { event: recorded.event.clone(), native: None };
+        let call = tenterhook_event::HookCall { event: recorded.event.clone(), native: None };
         let outcome = &recorded.outcome;
         let took_us = recorded.took_us;
-        let decided = Decided { call: &call, outcome, generation, took_us, facts: None, touched: None };
-        self.live.tell(|| LiveEvent::Decided(Box::new(line(&decided, seq))));
+        let decided =
+            DecidedCall { call: &call, outcome, generation, took_us, facts: None, file_effects: None };
+        self.live.publish(|| LiveEvent::Decided(Box::new(line(&decided, seq))));
     }
 
-    /// A leaf of what a transcript tells of: sessions show it, and nobody is told of a decision.
-    pub(crate) fn told_of(&self, record: &Record) {
+    /// Reports an event imported from a transcript. Sessions show it; it is not a decision.
+    pub(crate) fn report_transcript_event(&self, record: &Record) {
         self.grew(record.seq + 1);
-        if let Some(past) = RecordedEvent::of(record) {
-            self.apply(&past.happened());
+        if let Some(past) = RecordedEvent::from_record(record) {
+            self.apply(&past.as_decided());
         }
     }
 
@@ -127,15 +127,15 @@ impl Observers {
         if self.live.is_watched()
             && let Some(summary) = self.sessions.summary(key)
         {
-            self.live.tell(|| LiveEvent::Session(Box::new(summary)));
+            self.live.publish(|| LiveEvent::Session(Box::new(summary)));
         }
     }
 
-    /// Sessions hear of it, and whoever follows them.
+    /// Updates the session, and the readers that follow it.
     fn apply(&self, happened: &DecidedEvent<'_>) -> Option<SessionKey> {
-        let mut told = SessionUpdate::listening(self.followed.is_watched());
+        let mut told = SessionUpdate::new(self.followed.is_watched());
         let key = self.sessions.apply(happened, &mut told)?;
-        let news = told.named(&key, happened.event, happened.seq);
+        let news = told.into_events(&key, happened.event, happened.seq);
         if !news.is_empty() {
             let about = Arc::new(key.clone());
             for event in &news {
@@ -145,7 +145,7 @@ impl Observers {
         Some(key)
     }
 
-    /// The ledger has at least so many leaves.
+    /// Notes that the ledger has at least this many records.
     pub(crate) fn grew(&self, size: u64) {
         self.grew.send_if_modified(|known| {
             let more = size > *known;
@@ -161,7 +161,7 @@ impl Observers {
 }
 
 /// A decision as one line of a live view. Secrets are out of it.
-fn line(decided: &Decided<'_>, seq: u64) -> DecisionLine {
+fn line(decided: &DecidedCall<'_>, seq: u64) -> DecisionLine {
     let (event, outcome) = (&decided.call.event, decided.outcome);
     let tool = event.tool.as_ref().map(|tool| ToolGist {
         name: tool.name.clone(),

@@ -31,7 +31,7 @@ pub(crate) fn check(home: &Home) -> Result<(), Failure> {
         return Err(refused(&run, "it is no directory", "remove it; the daemon makes it anew"));
     }
     own_directory(&run, &found, own)?;
-    // Nobody has to see what lies there.
+    // Other accounts have no reason to list the directory.
     if !is_private(&found) {
         fs_err::set_permissions(&run, std::fs::Permissions::from_mode(0o700))?;
     }

@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 use serde_json::Value;
 use tenterhook_api::MissingContent;
 use tenterhook_engine::{BoxFuture, RecordError, Recorder};
-use tenterhook_event::{Call, Decided};
+use tenterhook_event::{DecidedCall, HookCall};
 use tenterhook_guard::generation_entry;
 use tenterhook_ledger::{AppendError, Appended, Entry, Ledger, Origin, QueueFull, Queued, Sealed};
 use tenterhook_records::{is_secret_identifier, redact_identifier, secrets};
@@ -18,8 +18,8 @@ use tokio::sync::oneshot;
 use crate::observe::Observers;
 
 /// How often a full queue is tried again before the decision counts as not recorded.
-const TRIES: u32 = 200;
-const PAUSE: Duration = Duration::from_millis(5);
+const MAX_APPEND_ATTEMPTS: u32 = 200;
+const QUEUE_FULL_PAUSE: Duration = Duration::from_millis(5);
 
 /// Records what was decided, and each generation that decides for the first time.
 pub(crate) struct LedgerRecorder {
@@ -31,7 +31,7 @@ pub(crate) struct LedgerRecorder {
 /// One call's recorder: it knows what the generation of the call is made of.
 pub(crate) struct CallRecorder<'a> {
     pub(crate) recorder: &'a LedgerRecorder,
-    /// Whoever looks on.
+    /// Notified of the decision.
     pub(crate) observers: &'a Observers,
     pub(crate) made_of: &'a Value,
 }
@@ -52,16 +52,16 @@ impl LedgerRecorder {
         sealed.map(Box::new).map_err(|error| RecordError(error.to_string()))
     }
 
-    /// Records a sealed entry; returns when it is durable. A thread of its own commits it on the spot, without a
-    /// word to another one, if nobody else writes just now. A task of the runtime must not wait for the
+    /// Records a sealed entry; returns when it is durable. A thread outside the runtime commits it itself if no other
+    /// caller is writing, which wakes no other thread. A task of the runtime must not wait for the
     /// disk: its entry is committed with all others that wait.
     async fn keep_sealed(&self, sealed: Box<Sealed>) -> Result<Appended, RecordError> {
         let may_wait = tokio::task::try_id().is_none();
         let mut sealed = sealed;
-        for attempt in 0..TRIES {
+        for attempt in 0..MAX_APPEND_ATTEMPTS {
             let (send, receive) = oneshot::channel();
             let queued = Queued::new(sealed, move |appended| {
-                // Whoever asked may have gone; the leaf is there all the same.
+                // The caller may be gone; the record is there all the same.
                 let _ = send.send(appended);
             });
             let queued = if may_wait && attempt == 0 { queued.inline_if_idle() } else { queued };
@@ -72,13 +72,13 @@ impl LedgerRecorder {
                 }
                 Err(QueueFull(back)) => sealed = back,
             }
-            tokio::time::sleep(PAUSE).await;
+            tokio::time::sleep(QUEUE_FULL_PAUSE).await;
         }
         Err(RecordError("too many decisions wait for the disk".to_owned()))
     }
 
     /// The call with a tool name that may be shown, if its own contains a secret.
-    fn without_secret_name(&self, decided: &Decided<'_>) -> Option<Call> {
+    fn without_secret_name(&self, decided: &DecidedCall<'_>) -> Option<HookCall> {
         let sealing = self.ledger.sealing();
         let tool = decided.call.event.tool.as_ref()?;
         if sealing.keep_raw || !is_secret_identifier(&tool.name) {
@@ -105,7 +105,7 @@ fn not_appended(error: &AppendError) -> RecordError {
 }
 
 impl Recorder for CallRecorder<'_> {
-    fn record<'a>(&'a self, decided: Decided<'a>) -> BoxFuture<'a, Result<(), RecordError>> {
+    fn record<'a>(&'a self, decided: DecidedCall<'a>) -> BoxFuture<'a, Result<(), RecordError>> {
         Box::pin(async move {
             let recorder = self.recorder;
             if recorder.is_new(decided.generation)
@@ -117,7 +117,7 @@ impl Recorder for CallRecorder<'_> {
             }
             let clean = recorder.without_secret_name(&decided);
             let decided = match &clean {
-                Some(call) => Decided { call, ..decided },
+                Some(call) => DecidedCall { call, ..decided },
                 None => decided,
             };
             let began = Instant::now();

@@ -3,6 +3,7 @@
 //! The life of the daemon: it takes its places, answers, and drains when it is told to end.
 
 use std::net::SocketAddr;
+use std::num::NonZero;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
@@ -12,7 +13,7 @@ use tenterhook_api::{GenerationChange, LiveEvent, LiveWarning};
 use tenterhook_error::Failure;
 use tenterhook_guard::{Book, StateFormat, snapshot};
 use tenterhook_home::{Env, Home, Place, Sources, call_meta, daemon_port, make_private, write_whole};
-use tenterhook_ledger::{Durability, OpenError};
+use tenterhook_ledger::{BusyCallers, Durability, OpenError};
 use tenterhook_setup::hook_programs::HookPrograms;
 use tenterhook_telemetry::exporter::{Exporter, Otlp};
 use tenterhook_telemetry::metrics::Metrics;
@@ -28,7 +29,10 @@ use crate::file_watch::FileWatch;
 use crate::generations::Refreshed;
 use crate::memory::{MemoryRelease, ReleaseCount};
 use crate::observe::Observers;
-use crate::{agent, catch_up, grpc, listen, memory, places, session_usage, undelivered, wiring};
+use crate::{
+    agent, catch_up, checkpoint_sinks, grpc, listen, memory, places, retention, session_usage, undelivered,
+    wiring,
+};
 
 /// How soon files that could not be read, and decisions in the spool that could not be imported, are tried again.
 const RETRY_INTERVAL: Duration = Duration::from_secs(2);
@@ -42,6 +46,8 @@ const FAREWELL: Duration = Duration::from_millis(500);
 const FLUSH: Duration = Duration::from_secs(1);
 /// How long somebody else may hold the ledger when the daemon begins.
 const PATIENCE: Duration = Duration::from_secs(5);
+/// How long decisions wait for others that share their commit, while threads of the runtime are at work.
+const GATHER_LIMIT: Duration = Duration::from_millis(2);
 
 /// How a daemon is run.
 #[derive(Debug, Clone)]
@@ -71,11 +77,19 @@ pub struct Running {
 pub fn serve(home: &Home, env: &Env, options: &Options, ready: impl FnOnce(&Running)) -> Result<(), Failure> {
     let (releases, release) = (Arc::new(ReleaseCount::default()), options.memory_release);
     let counted = Arc::clone(&releases);
+    let workers = std::thread::available_parallelism().map_or(1, NonZero::get);
+    let callers = Arc::new(BusyCallers::new(workers));
+    let (parked, unparked) = (Arc::clone(&callers), Arc::clone(&callers));
     let runtime = tokio::runtime::Builder::new_multi_thread()
+        .worker_threads(workers)
         .enable_all()
-        .on_thread_park(move || counted.release_if_due(release))
+        .on_thread_park(move || {
+            parked.end_work();
+            counted.release_if_due(release);
+        })
+        .on_thread_unpark(move || unparked.begin_work())
         .build()?;
-    let served = runtime.block_on(run(home, env, options, &releases, ready));
+    let served = runtime.block_on(run(home, env, options, (&releases, callers), ready));
     // Work that still waits for a disk is not waited for: what counts is in the ledger.
     runtime.shutdown_timeout(Duration::from_millis(100));
     served
@@ -85,7 +99,7 @@ async fn run(
     home: &Home,
     env: &Env,
     options: &Options,
-    releases: &Arc<ReleaseCount>,
+    (releases, callers): (&Arc<ReleaseCount>, Arc<BusyCallers>),
     ready: impl FnOnce(&Running),
 ) -> Result<(), Failure> {
     // From now on a signal is heard, not died of.
@@ -102,11 +116,11 @@ async fn run(
     // Before the rules are read: they guard this port.
     daemon_port::record(home, listen_address.map(|address| address.port()))?;
     let book = Book::of(home);
-    let opened = open(home, &book, options).await?;
+    let opened = open(home, &book, options, &callers).await?;
     catch_up::warn_of_refused(book.take_in(&opened.ledger));
     let token = places::token(&home.token())?;
     let observers = observers(home, env, options)?;
-    observers.sessions.begin();
+    observers.sessions.begin_rebuild();
     let daemon =
         Arc::new(Daemon::new(home.clone(), env, opened.ledger, token, observers, options.hook_programs)?);
     daemon.programs.notes.start(&daemon);
@@ -131,6 +145,8 @@ async fn run(
     let idling = tokio::spawn(agent::watch_idle(Arc::clone(&daemon)));
     let undelivered = tokio::spawn(undelivered::watch(Arc::clone(&daemon)));
     let usage = tokio::spawn(session_usage::watch(Arc::clone(&daemon)));
+    let retention = tokio::spawn(retention::watch(Arc::clone(&daemon)));
+    let sinks = tokio::spawn(checkpoint_sinks::watch(Arc::clone(&daemon)));
     let memory =
         tokio::spawn(memory::watch(Arc::clone(&daemon), options.memory_release, Arc::clone(releases)));
     write_snapshot(home, env).await;
@@ -143,6 +159,8 @@ async fn run(
     undelivered.abort();
     memory.abort();
     usage.abort();
+    retention.abort();
+    sinks.abort();
 
     tracing::info!("ending: calls under way are finished");
     agent::end_all(&daemon).await;
@@ -157,7 +175,7 @@ async fn run(
     while daemon.under_way() > 0 && drained.elapsed() < DRAIN {
         tokio::time::sleep(Duration::from_millis(10)).await;
     }
-    daemon.programs.notes.settled().await;
+    daemon.programs.notes.wait_until_written().await;
     // Every connection holds one end of this, until its last answer is written.
     let _ = tokio::time::timeout(FAREWELL, end.closed()).await;
     session_usage::save(&daemon).await;
@@ -214,7 +232,7 @@ async fn watch_over(daemon: &Arc<Daemon>, book: &Book, env: &Env, signals: &mut 
             continue;
         }
         if book.spooled().0 > 0 {
-            catch_up::take_in(daemon, book).await;
+            catch_up::import_spooled(daemon, book).await;
         }
         let is_retried = looked.is_none() || daemon.generations.is_stale() || book.spooled().0 > 0;
         let limit = if is_retried { RETRY_INTERVAL } else { Duration::MAX };
@@ -225,7 +243,7 @@ async fn watch_over(daemon: &Arc<Daemon>, book: &Book, env: &Env, signals: &mut 
                 }
                 read_anyway = true;
             }
-            () = files.changed(limit) => {}
+            _ = files.changed(limit) => {}
         }
     }
 }
@@ -240,7 +258,6 @@ async fn watch_files(daemon: &Arc<Daemon>, mut files: FileWatch, mut paths: Vec<
     watching.await.unwrap_or_default()
 }
 
-/// Who looks on.
 fn observers(home: &Home, env: &Env, options: &Options) -> Result<Observers, Failure> {
     let metrics = Arc::new(Metrics::default());
     let telemetry = match &options.otlp {
@@ -262,7 +279,7 @@ async fn refresh(daemon: &Arc<Daemon>, anyway: bool) -> Option<Refreshed> {
         Ok((_, Ok(Refreshed::Same))) => return Some(Refreshed::Same),
         Ok((base, Ok(Refreshed::New))) => {
             let name = base.generation.name();
-            daemon.observers.live.tell(|| {
+            daemon.observers.live.publish(|| {
                 LiveEvent::Generation(GenerationChange {
                     generation: name.to_owned(),
                     problems: file_problems(&base.problems),
@@ -277,7 +294,7 @@ async fn refresh(daemon: &Arc<Daemon>, anyway: bool) -> Option<Refreshed> {
             return Some(Refreshed::New);
         }
         Ok((base, Ok(Refreshed::Stale))) => {
-            daemon.observers.live.tell(|| {
+            daemon.observers.live.publish(|| {
                 let (what, stale) = ("a file cannot be read".to_owned(), Some(file_problems(&base.stale)));
                 LiveEvent::Warning(LiveWarning { what, stale, ..LiveWarning::default() })
             });
@@ -304,11 +321,17 @@ async fn write_snapshot(home: &Home, env: &Env) {
 }
 
 /// Whoever writes a leaf without a daemon holds the ledger for a moment.
-async fn open(home: &Home, book: &Book, options: &Options) -> Result<tenterhook_ledger::Opened, Failure> {
+async fn open(
+    home: &Home,
+    book: &Book,
+    options: &Options,
+    callers: &Arc<BusyCallers>,
+) -> Result<tenterhook_ledger::Opened, Failure> {
     let began = Instant::now();
     loop {
         let mut how = book.options()?;
         how.durability = options.durability.unwrap_or(how.durability);
+        (how.callers, how.batch.gather) = (Some(Arc::clone(callers)), GATHER_LIMIT);
         match StateFormat::open_ledger(&home.state, &home.ledger(), how) {
             Ok(opened) => {
                 for what in &opened.recovered {

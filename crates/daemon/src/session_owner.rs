@@ -19,7 +19,7 @@ use tenterhook_sessions::SessionKey;
 const MAX_OWNED_SESSIONS: usize = 16_384;
 /// How long an owner is believed to be the same process without a look.
 const OWNER_RECHECK_INTERVAL: Duration = Duration::from_secs(1);
-/// How often processes that have ended are looked for when there is no room.
+/// Interval between searches for ended processes when the table is full.
 const CLEAN_INTERVAL: Duration = Duration::from_secs(1);
 /// How far up the parents of a caller are followed.
 const MAX_ANCESTORS: usize = 256;
@@ -57,7 +57,7 @@ impl Daemon {
         if start.is_some_and(|start| self.session_owners.is_owner(&key, uid, (pid, start))) {
             return;
         }
-        let was_there = || self.observers.sessions.knows(&key);
+        let was_there = || self.observers.sessions.contains(&key);
         event.session_check = self.session_owners.check(&key, uid, pid, was_there);
     }
 

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-use tenterhook_event::Call;
+use tenterhook_event::HookCall;
 use tenterhook_guard::usage::{
     MAX_INLINE_READ_BYTES, MAX_READ_BYTES, TranscriptOwner, UsageFound, UsageReader, UsageRequest,
 };
@@ -26,7 +26,7 @@ const OTHER_ACCOUNT_TIMEOUT: Duration = Duration::from_millis(500);
 pub(crate) async fn attach(
     daemon: &Daemon,
     harness: &'static Harness,
-    call: &mut Call,
+    call: &mut HookCall,
     caller: Option<u32>,
 ) -> Option<UsageFound> {
     let request = UsageReader::request(harness, call)?;

@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 pub(crate) struct Stamps(Vec<(PathBuf, Option<Stamp>)>);
 
 /// An editor that writes a new file and renames it changes the inode; one that writes in place changes
-/// the times. Whoever sets the time of modification back still changes the inode's own time.
+/// the times. Setting the modification time back still changes the inode's change time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 struct Stamp {
     inode: u64,
@@ -29,7 +29,6 @@ impl Stamps {
         Self(paths.into_iter().map(look).collect())
     }
 
-    /// The files.
     pub(crate) fn paths(&self) -> Vec<PathBuf> {
         self.0.iter().map(|(path, _)| path.clone()).collect()
     }

@@ -14,7 +14,7 @@ use std::time::Duration;
 use serde_json::json;
 use tenterhook_api::{LiveEvent, LiveWarning, UndeliveredCall, UndeliveredCalls};
 use tenterhook_event::{Event, EventId, EventKind};
-use tenterhook_harness::{Door, Harness};
+use tenterhook_harness::{CallMeta, Harness};
 use tokio::sync::Notify;
 use tokio::time::Instant;
 
@@ -83,11 +83,11 @@ impl CallIdentity {
     /// Whether an event of this identity reports the result of the call. Harnesses that do not number their calls
     /// repeat the arguments.
     fn has_result(&self, result: &Self) -> bool {
-        let same_call = match (&self.tool_use_id, &result.tool_use_id) {
+        let same_call_key = match (&self.tool_use_id, &result.tool_use_id) {
             (Some(asked), Some(reported)) => asked == reported,
             _ => self.tool == result.tool && self.args_hash == result.args_hash,
         };
-        self.is_tool_call && self.session == result.session && same_call
+        self.is_tool_call && self.session == result.session && same_call_key
     }
 }
 
@@ -165,7 +165,7 @@ impl UndeliveredAnswers {
 pub(crate) fn note(
     daemon: &Daemon,
     harness: &'static Harness,
-    door: &Door,
+    door: &CallMeta,
     payload: &[u8],
 ) -> Option<UndeliveredAnswer> {
     let mut event = gate_event(harness, door, payload)?;
@@ -174,7 +174,7 @@ pub(crate) fn note(
 }
 
 /// The event of a call that a refusal prevents. A payload that cannot be read is a call all the same.
-fn gate_event(harness: &'static Harness, door: &Door, payload: &[u8]) -> Option<Event> {
+fn gate_event(harness: &'static Harness, door: &CallMeta, payload: &[u8]) -> Option<Event> {
     let row = harness.event(&door.event).filter(|row| row.is_gate())?;
     let unreadable = || Event::new(door.id, door.ts, harness.id, row.kind, row.native);
     Some(harness.decode(door, payload).map_or_else(|_| unreadable(), |call| call.event))
@@ -212,7 +212,7 @@ async fn report(
 ) {
     let UndeliveredCall { id, harness, event, tool, session, .. } = &answer.shown;
     tracing::warn!(%id, harness, event, tool, "{what}");
-    daemon.observers.live.tell(|| {
+    daemon.observers.live.publish(|| {
         let call = Some(answer.shown.clone());
         LiveEvent::Warning(LiveWarning { what: what.to_owned(), call, ..LiveWarning::default() })
     });
@@ -230,13 +230,13 @@ mod tests {
 
     const PRE_TOOL: &str = "pre-tool-use";
 
-    fn event(native: &str, id: u8, payload: &Value) -> (Door, Vec<u8>) {
+    fn event(native: &str, id: u8, payload: &Value) -> (CallMeta, Vec<u8>) {
         let id = format!("01JCQZ8W3N6R5T4V7X9Y2B1D{id:02}").parse().unwrap();
-        (Door::new(id, tenterhook_home::call_meta::now(), native), payload.to_string().into_bytes())
+        (CallMeta::new(id, tenterhook_home::call_meta::now(), native), payload.to_string().into_bytes())
     }
 
     fn claude() -> &'static Harness {
-        tenterhook_harness::find("claude-code").unwrap()
+        tenterhook_harness::find_harness("claude-code").unwrap()
     }
 
     fn bash(command: &str, id: Option<&str>) -> Value {

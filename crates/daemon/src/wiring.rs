@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Whether the harnesses still have our hooks in their settings. Whoever takes them out takes the guard away
-//! without asking anybody: that is seen, said and recorded.
+//! Watches whether our hooks are still in the settings of the harnesses. Removing them by hand removes the guard
+//! without the gate, so it is detected, reported and recorded.
 
 use std::collections::BTreeSet;
 use std::path::PathBuf;
@@ -13,9 +13,10 @@ use tenterhook_api::{LiveEvent, LiveWarning, UnwiredHarness};
 use tenterhook_event::Timestamp;
 use tenterhook_harness::HARNESSES;
 use tenterhook_harness_install::HarnessClient;
-use tenterhook_harness_install::{detect, receipt};
+use tenterhook_harness_install::detect;
+use tenterhook_harness_install::receipt::{self, UnreadableReceipt};
 use tenterhook_home::{Env, Home, call_meta};
-use tenterhook_sessions::Projector;
+use tenterhook_sessions::SessionProjector;
 
 use crate::daemon::Daemon;
 use crate::file_watch::FileWatch;
@@ -51,7 +52,7 @@ impl Wiring {
     }
 
     /// Which harnesses are guarded; nothing before the first look.
-    pub(crate) fn harnesses(&self, sessions: &Projector) -> Option<GuardedHarnesses> {
+    pub(crate) fn harnesses(&self, sessions: &SessionProjector) -> Option<GuardedHarnesses> {
         let known = self.harnesses.lock().unwrap_or_else(PoisonError::into_inner).clone();
         let (found, mut guarded) = known?;
         guarded.extend(found.by_machine.iter().map(|id| (*id).to_owned()));
@@ -109,7 +110,7 @@ pub(crate) async fn watch(daemon: Arc<Daemon>) {
 
 /// The receipts, and the settings that they are about.
 fn watched(home: &Home) -> Vec<PathBuf> {
-    let receipts = receipt::every(&home.receipts());
+    let receipts = receipt::every(&home.receipts()).readable;
     let settings = receipts.into_iter().map(|receipt| receipt.settings);
     settings.chain([home.receipts()]).collect()
 }
@@ -131,7 +132,12 @@ async fn update_lost(daemon: &Daemon, lost: &BTreeSet<UnwiredHarness>) {
 /// The settings that lost our hooks, and the harnesses whose settings have them.
 fn look(home: &Home) -> (BTreeSet<UnwiredHarness>, BTreeSet<String>) {
     let (mut lost, mut guarded) = (BTreeSet::new(), BTreeSet::new());
-    for receipt in receipt::every(&home.receipts()) {
+    let files = receipt::every(&home.receipts());
+    for UnreadableReceipt { path, reason } in files.unreadable {
+        let path = path.display();
+        tracing::warn!(%path, reason, "unreadable receipt: it is not known whether hooks of its agent are in place");
+    }
+    for receipt in files.readable {
         if receipt.is_kept() {
             guarded.insert(receipt.harness);
         } else {
@@ -172,7 +178,7 @@ fn find_harnesses(env: &Env, home: &Home) -> HarnessSearch {
 /// The harnesses that were found and are not guarded. Some share the settings of another one.
 fn unguarded(found: &BTreeSet<&'static str>, guarded: &BTreeSet<String>) -> BTreeSet<&'static str> {
     let is_guarded = |id: &str| {
-        let installer = tenterhook_harness::find(id).and_then(HarnessClient::installer);
+        let installer = tenterhook_harness::find_harness(id).and_then(HarnessClient::installer);
         guarded.contains(id) || installer.is_some_and(|installer| guarded.contains(installer.wired_as))
     };
     found.iter().copied().filter(|id| !is_guarded(id)).collect()
@@ -185,7 +191,7 @@ fn recently() -> Timestamp {
 
 async fn tell(daemon: &Daemon, what: &str, about: &UnwiredHarness) {
     tracing::warn!(harness = about.harness, settings = about.settings, "{what}");
-    daemon.observers.live.tell(|| {
+    daemon.observers.live.publish(|| {
         let wiring = Some(about.clone());
         LiveEvent::Warning(LiveWarning { what: what.to_owned(), wiring, ..LiveWarning::default() })
     });

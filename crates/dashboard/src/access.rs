@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Which browsers may look. A link is good once and for a minute; it becomes a cookie and a key of the
-//! page. All of them are 256 random bits, and only their hashes are kept, in memory.
+//! Access of browsers. A one-time link is valid for a minute and is exchanged for a cookie and a page key. All of them
+//! are 256 random bits, and only their hashes are kept, in memory.
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
@@ -13,18 +13,18 @@ use tokio::sync::watch;
 
 use crate::sha256_hex;
 
-/// How long a link may be used.
+/// How long a link is valid.
 pub const LINK_LIFETIME: Duration = Duration::from_mins(1);
-/// How long a browser may look.
+/// How long a browser session is valid.
 pub const SESSION_LIFETIME: Duration = Duration::from_hours(24);
-/// How many links there may be at once; another one takes the place of the oldest.
+/// Maximum number of unused links; a new one replaces the oldest.
 const MAX_LINKS: usize = 8;
-/// How many browsers there may be at once; likewise.
+/// Maximum number of browser sessions; a new one replaces the oldest.
 const MAX_SESSIONS: usize = 32;
 
-/// Links that were not used yet, and browsers that may look.
+/// Unused links and browser sessions.
 #[derive(Debug, Default)]
-pub struct Access(Mutex<AccessState>);
+pub struct BrowserAccess(Mutex<AccessState>);
 
 #[derive(Debug, Default)]
 struct AccessState {
@@ -43,50 +43,50 @@ struct BrowserSession {
     cookie: String,
     key: String,
     until: Instant,
-    /// Falls when the browser may not look any more.
+    /// Dropped when the session ends.
     open: watch::Sender<()>,
 }
 
-/// What a browser gets for a link.
+/// Secrets that a browser receives for a link.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct BrowserKeys {
-    /// For the cookie, which a page cannot read.
+    /// Value of the cookie, which scripts cannot read.
     pub cookie: String,
-    /// For the page, which other pages cannot read: the cookie goes to every port of this machine.
+    /// Key of the page. It is needed because browsers send the cookie to every port of this machine.
     pub key: String,
 }
 
-/// A browser that may look.
+/// A request's valid browser session.
 #[derive(Debug, Clone)]
-pub struct Visit {
-    /// When it ends.
+pub struct BrowserVisit {
+    /// When the session expires.
     pub until: Instant,
     open: watch::Receiver<()>,
 }
 
-impl Access {
-    /// A new link.
-    pub fn link(&self, now: Instant) -> Result<String, Failure> {
-        // Base64 instead of hexadecimal: the link then fits on a line of 80 columns.
-        let secret = URL_SAFE_NO_PAD.encode(random()?);
-        let mut inner = self.inner(now);
+impl BrowserAccess {
+    /// Creates a one-time link.
+    pub fn create_link(&self, now: Instant) -> Result<String, Failure> {
+        // Base64 instead of hexadecimal, so that the link fits on a line of 80 columns.
+        let secret = URL_SAFE_NO_PAD.encode(random_bytes()?);
+        let mut inner = self.lock_valid(now);
         if inner.links.len() >= MAX_LINKS {
             inner.links.remove(0);
         }
-        inner.links.push(OneTimeLink { hash: hash(&secret), until: now + LINK_LIFETIME });
+        inner.links.push(OneTimeLink { hash: hash_secret(&secret), until: now + LINK_LIFETIME });
         Ok(secret)
     }
 
-    /// Uses a link up. `None`: there is no such link, or there was.
-    pub fn enter(&self, link: &str, now: Instant) -> Result<Option<BrowserKeys>, Failure> {
-        let entry = BrowserKeys { cookie: secret()?, key: secret()? };
-        let (mut inner, sought) = (self.inner(now), hash(link));
-        let Some(at) = inner.links.iter().position(|link| link.hash == sought) else { return Ok(None) };
+    /// Exchanges a link for the secrets of a browser session. `None` if the link is unknown, used or expired.
+    pub fn redeem_link(&self, link: &str, now: Instant) -> Result<Option<BrowserKeys>, Failure> {
+        let entry = BrowserKeys { cookie: random_secret()?, key: random_secret()? };
+        let (mut inner, hash_of_link) = (self.lock_valid(now), hash_secret(link));
+        let Some(at) = inner.links.iter().position(|link| link.hash == hash_of_link) else { return Ok(None) };
         inner.links.remove(at);
         if inner.sessions.len() >= MAX_SESSIONS {
             inner.sessions.remove(0);
         }
-        let (cookie, key) = (hash(&entry.cookie), hash(&entry.key));
+        let (cookie, key) = (hash_secret(&entry.cookie), hash_secret(&entry.key));
         inner.sessions.push(BrowserSession {
             cookie,
             key,
@@ -96,22 +96,22 @@ impl Access {
         Ok(Some(entry))
     }
 
-    /// The browser that shows this cookie and this key.
-    pub fn visit(&self, cookie: &str, key: &str, now: Instant) -> Option<Visit> {
-        let (cookie, key) = (hash(cookie), hash(key));
-        let inner = self.inner(now);
+    /// Finds the browser session with this cookie and page key.
+    pub fn find_visit(&self, cookie: &str, key: &str, now: Instant) -> Option<BrowserVisit> {
+        let (cookie, key) = (hash_secret(cookie), hash_secret(key));
+        let inner = self.lock_valid(now);
         let session = inner.sessions.iter().find(|session| session.cookie == cookie && session.key == key)?;
-        Some(Visit { until: session.until, open: session.open.subscribe() })
+        Some(BrowserVisit { until: session.until, open: session.open.subscribe() })
     }
 
-    /// The browser may not look any more.
-    pub fn leave(&self, cookie: &str, now: Instant) {
-        let cookie = hash(cookie);
-        self.inner(now).sessions.retain(|session| session.cookie != cookie);
+    /// Ends a browser session.
+    pub fn end_visit(&self, cookie: &str, now: Instant) {
+        let cookie = hash_secret(cookie);
+        self.lock_valid(now).sessions.retain(|session| session.cookie != cookie);
     }
 
-    /// What is still good.
-    fn inner(&self, now: Instant) -> MutexGuard<'_, AccessState> {
+    /// Locks the state after removing expired links and sessions.
+    fn lock_valid(&self, now: Instant) -> MutexGuard<'_, AccessState> {
         let mut inner = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         inner.links.retain(|link| link.until > now);
         inner.sessions.retain(|session| session.until > now);
@@ -119,31 +119,31 @@ impl Access {
     }
 }
 
-impl Visit {
-    /// Returns when the browser may not look any more.
-    pub async fn ended(mut self) {
+impl BrowserVisit {
+    /// Waits until the browser session ends.
+    pub async fn wait_end(mut self) {
         let left = tokio::time::sleep_until(self.until.into());
         tokio::select! {
-            // The sender never sends: it is dropped.
+            // The sender sends nothing; it is dropped.
             _ = self.open.changed() => {}
             () = left => {}
         }
     }
 }
 
-fn random() -> Result<[u8; 32], Failure> {
+fn random_bytes() -> Result<[u8; 32], Failure> {
     let mut random = [0; 32];
     getrandom::fill(&mut random)
-        .map_err(|error| Failure::internal(format!("no randomness for a link: {error}")))?;
+        .map_err(|error| Failure::internal(format!("cannot generate random bytes: {error}")))?;
     Ok(random)
 }
 
-fn secret() -> Result<String, Failure> {
-    Ok(sha256_hex(&random()?))
+fn random_secret() -> Result<String, Failure> {
+    Ok(sha256_hex(&random_bytes()?))
 }
 
-/// Hashes are compared, so that time tells nothing about the secret.
-fn hash(secret: &str) -> String {
+/// Hashes a secret. Comparing hashes reveals nothing about the secret through timing.
+fn hash_secret(secret: &str) -> String {
     sha256_hex(secret.as_bytes())
 }
 
@@ -153,61 +153,61 @@ mod tests {
 
     #[test]
     fn a_link_is_good_once_and_for_a_minute() {
-        let (access, now) = (Access::default(), Instant::now());
-        let link = access.link(now).unwrap();
+        let (access, now) = (BrowserAccess::default(), Instant::now());
+        let link = access.create_link(now).unwrap();
         assert_eq!(link.len(), 43, "256 bits");
-        assert_eq!(access.enter("", now).unwrap(), None);
-        assert_eq!(access.enter(link.get(1..).unwrap(), now).unwrap(), None);
-        assert!(access.enter(&link, now + LINK_LIFETIME / 2).unwrap().is_some());
-        assert_eq!(access.enter(&link, now).unwrap(), None, "used already");
-        let late = access.link(now).unwrap();
-        assert_eq!(access.enter(&late, now + LINK_LIFETIME).unwrap(), None, "too late");
+        assert_eq!(access.redeem_link("", now).unwrap(), None);
+        assert_eq!(access.redeem_link(link.get(1..).unwrap(), now).unwrap(), None);
+        assert!(access.redeem_link(&link, now + LINK_LIFETIME / 2).unwrap().is_some());
+        assert_eq!(access.redeem_link(&link, now).unwrap(), None, "used already");
+        let late = access.create_link(now).unwrap();
+        assert_eq!(access.redeem_link(&late, now + LINK_LIFETIME).unwrap(), None, "too late");
     }
 
     #[test]
     fn a_browser_shows_both_the_cookie_and_the_key_of_the_page() {
-        let (access, now) = (Access::default(), Instant::now());
-        let enter = || access.enter(&access.link(now).unwrap(), now).unwrap().unwrap();
+        let (access, now) = (BrowserAccess::default(), Instant::now());
+        let enter = || access.redeem_link(&access.create_link(now).unwrap(), now).unwrap().unwrap();
         let (one, other) = (enter(), enter());
-        assert!(access.visit(&one.cookie, &one.key, now).is_some());
+        assert!(access.find_visit(&one.cookie, &one.key, now).is_some());
         for (cookie, key) in
             [(&one.cookie, &other.key), (&one.key, &one.cookie), (&one.cookie, &String::new())]
         {
-            assert!(access.visit(cookie, key, now).is_none());
+            assert!(access.find_visit(cookie, key, now).is_none());
         }
-        assert!(access.visit(&one.cookie, &one.key, now + SESSION_LIFETIME).is_none(), "too late");
+        assert!(access.find_visit(&one.cookie, &one.key, now + SESSION_LIFETIME).is_none(), "too late");
     }
 
     #[test]
-    fn whoever_left_is_not_known_any_more() {
-        let (access, now) = (Access::default(), Instant::now());
-        let entry = access.enter(&access.link(now).unwrap(), now).unwrap().unwrap();
-        access.leave(&entry.cookie, now);
-        assert!(access.visit(&entry.cookie, &entry.key, now).is_none());
+    fn an_ended_session_is_not_valid() {
+        let (access, now) = (BrowserAccess::default(), Instant::now());
+        let entry = access.redeem_link(&access.create_link(now).unwrap(), now).unwrap().unwrap();
+        access.end_visit(&entry.cookie, now);
+        assert!(access.find_visit(&entry.cookie, &entry.key, now).is_none());
     }
 
     #[test]
-    fn only_so_many_links_and_browsers_are_remembered() {
-        let (access, now) = (Access::default(), Instant::now());
-        let first = access.link(now).unwrap();
+    fn the_number_of_links_and_sessions_is_bounded() {
+        let (access, now) = (BrowserAccess::default(), Instant::now());
+        let first = access.create_link(now).unwrap();
         for _ in 0..MAX_LINKS {
-            access.link(now).unwrap();
+            access.create_link(now).unwrap();
         }
-        assert_eq!(access.enter(&first, now).unwrap(), None);
-        let enter = || access.enter(&access.link(now).unwrap(), now).unwrap().unwrap();
+        assert_eq!(access.redeem_link(&first, now).unwrap(), None);
+        let enter = || access.redeem_link(&access.create_link(now).unwrap(), now).unwrap().unwrap();
         let first = enter();
         for _ in 0..MAX_SESSIONS {
             enter();
         }
-        assert!(access.visit(&first.cookie, &first.key, now).is_none());
+        assert!(access.find_visit(&first.cookie, &first.key, now).is_none());
     }
 
     #[tokio::test]
     async fn a_visit_ends_when_the_browser_leaves() {
-        let (access, now) = (Access::default(), Instant::now());
-        let entry = access.enter(&access.link(now).unwrap(), now).unwrap().unwrap();
-        let visit = access.visit(&entry.cookie, &entry.key, now).unwrap();
-        access.leave(&entry.cookie, now);
-        tokio::time::timeout(Duration::from_secs(5), visit.ended()).await.unwrap();
+        let (access, now) = (BrowserAccess::default(), Instant::now());
+        let entry = access.redeem_link(&access.create_link(now).unwrap(), now).unwrap().unwrap();
+        let visit = access.find_visit(&entry.cookie, &entry.key, now).unwrap();
+        access.end_visit(&entry.cookie, now);
+        tokio::time::timeout(Duration::from_secs(5), visit.wait_end()).await.unwrap();
     }
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! The files of the dashboard: compiled in, or from the disk in a debug build.
+//! Serves the files of the dashboard: embedded, or from disk in a debug build.
 
 use std::borrow::Cow;
 
@@ -12,53 +12,57 @@ use axum::routing::get;
 
 use crate::sha256_hex;
 
-/// Every file of `web/dist` as it was when this was built.
+/// Every file of `web/dist` at build time.
 #[cfg(not(debug_assertions))]
 const FILES: &[(&str, &[u8])] = include!(concat!(env!("OUT_DIR"), "/dashboard.rs"));
 
-/// Names in here have a hash of what is in the file, so they never change.
-const HASHED: &str = "/assets/";
+/// Path prefix of files whose name contains a hash of their content, so that they never change.
+const ASSET_PREFIX: &str = "/assets/";
 
-/// What there is to see when the dashboard was not built.
-const MISSING: &str = "<!doctype html><html lang=\"en\"><meta charset=\"utf-8\"><title>Tenterhook</title>\
-    <h1>This build has no dashboard</h1><p>It was built without the files of <code>web/dist</code>. \
-    <code>make build</code> builds them too, and needs Node.js 20 or newer.</p>\
-    <p>Everything it shows is on the command line as well: <code>tenterhook status</code>, \
+/// Page that is served if the dashboard was not built.
+const MISSING_PAGE: &str = "<!doctype html><html lang=\"en\"><meta charset=\"utf-8\"><title>Tenterhook</title>\
+    <h1>This build has no dashboard</h1><p>The files of <code>web/dist</code> were missing at build time. \
+    Run <code>make build</code> to build them; this needs Node.js 20 or newer.</p>\
+    <p>The command line shows the same: <code>tenterhook status</code>, \
     <code>tenterhook ledger</code>, <code>tenterhook approvals</code>.</p>";
 
-/// The paths of all files. Pages are told apart behind `#`, which no server sees.
+/// Routes of all files. Pages are in the fragment after `#`, which the server does not receive.
 pub fn router() -> Router {
-    Router::new().route("/", get(file)).route("/favicon.svg", get(file)).route("/assets/{name}", get(file))
+    Router::new()
+        .route("/", get(serve_file))
+        .route("/favicon.svg", get(serve_file))
+        .route("/assets/{name}", get(serve_file))
 }
 
-/// Whether a path is one of a file.
-pub fn is_file(path: &str) -> bool {
-    path == "/" || path == "/favicon.svg" || path.starts_with(HASHED)
+/// Whether a path belongs to a file.
+pub fn is_file_path(path: &str) -> bool {
+    path == "/" || path == "/favicon.svg" || path.starts_with(ASSET_PREFIX)
 }
 
-async fn file(request: Request) -> Response {
+async fn serve_file(request: Request) -> Response {
     let path = request.uri().path();
     let name = if path == "/" { "index.html" } else { path.trim_start_matches('/') };
-    let Some(bytes) = read(name) else {
+    let Some(bytes) = read_file(name) else {
         return match path {
-            "/" => ([(header::CONTENT_TYPE, kind("index.html"))], MISSING).into_response(),
-            _ => (StatusCode::NOT_FOUND, "there is no such file").into_response(),
+            "/" => ([(header::CONTENT_TYPE, content_type("index.html"))], MISSING_PAGE).into_response(),
+            _ => (StatusCode::NOT_FOUND, "file not found").into_response(),
         };
     };
     let tag = format!("\"{}\"", sha256_hex(&bytes).get(..32).unwrap_or_default());
-    let mut response = if asks_for(request.headers(), header::IF_NONE_MATCH, &tag) {
+    let mut response = if header_list_contains(request.headers(), header::IF_NONE_MATCH, &tag) {
         StatusCode::NOT_MODIFIED.into_response()
-    } else if asks_for(request.headers(), header::ACCEPT_ENCODING, "gzip")
-        && let Some(packed) = read(&format!("{name}.gz"))
+    } else if header_list_contains(request.headers(), header::ACCEPT_ENCODING, "gzip")
+        && let Some(packed) = read_file(&format!("{name}.gz"))
     {
         ([(header::CONTENT_ENCODING, "gzip")], packed).into_response()
     } else {
         bytes.into_response()
     };
     let headers = response.headers_mut();
-    headers.insert(header::CONTENT_TYPE, HeaderValue::from_static(kind(name)));
+    headers.insert(header::CONTENT_TYPE, HeaderValue::from_static(content_type(name)));
     headers.insert(header::VARY, HeaderValue::from_static("accept-encoding"));
-    let keep = if path.starts_with(HASHED) { "public, max-age=31536000, immutable" } else { "no-cache" };
+    let keep =
+        if path.starts_with(ASSET_PREFIX) { "public, max-age=31536000, immutable" } else { "no-cache" };
     headers.insert(header::CACHE_CONTROL, HeaderValue::from_static(keep));
     if let Ok(tag) = tag.parse() {
         headers.insert(header::ETAG, tag);
@@ -66,8 +70,8 @@ async fn file(request: Request) -> Response {
     response
 }
 
-/// Whether a list in a header names this.
-fn asks_for(headers: &HeaderMap, name: header::HeaderName, wanted: &str) -> bool {
+/// Whether a comma-separated header contains a value.
+fn header_list_contains(headers: &HeaderMap, name: header::HeaderName, wanted: &str) -> bool {
     let lists = headers.get_all(name).into_iter().filter_map(|value| value.to_str().ok());
     lists.flat_map(|list| list.split(',')).any(|one| {
         let (one, how) = one.split_once(';').unwrap_or((one, ""));
@@ -75,7 +79,7 @@ fn asks_for(headers: &HeaderMap, name: header::HeaderName, wanted: &str) -> bool
     })
 }
 
-fn kind(name: &str) -> &'static str {
+fn content_type(name: &str) -> &'static str {
     match name.rsplit('.').next() {
         Some("html") => "text/html; charset=utf-8",
         Some("js") => "text/javascript; charset=utf-8",
@@ -87,13 +91,13 @@ fn kind(name: &str) -> &'static str {
 }
 
 #[cfg(not(debug_assertions))]
-fn read(name: &str) -> Option<Cow<'static, [u8]>> {
+fn read_file(name: &str) -> Option<Cow<'static, [u8]>> {
     FILES.iter().find(|(known, _)| *known == name).map(|(_, bytes)| Cow::Borrowed(*bytes))
 }
 
 #[cfg(debug_assertions)]
-fn read(name: &str) -> Option<Cow<'static, [u8]>> {
-    // Names come from outside: only plain ones lead anywhere.
+fn read_file(name: &str) -> Option<Cow<'static, [u8]>> {
+    // The name is untrusted: no hidden files and no path traversal.
     let plain = name.split('/').all(|part| !part.starts_with('.') && !part.contains('\\'));
     let dist = concat!(env!("CARGO_MANIFEST_DIR"), "/../../web/dist/");
     if plain { std::fs::read(format!("{dist}{name}")).ok().map(Cow::Owned) } else { None }
@@ -107,7 +111,7 @@ mod tests {
     fn a_list_in_a_header_names_what_is_accepted() {
         let accepts = |value: &'static str| {
             let headers = HeaderMap::from_iter([(header::ACCEPT_ENCODING, HeaderValue::from_static(value))]);
-            asks_for(&headers, header::ACCEPT_ENCODING, "gzip")
+            header_list_contains(&headers, header::ACCEPT_ENCODING, "gzip")
         };
         assert!(accepts("gzip") && accepts("br, gzip;q=0.5") && accepts("deflate,gzip"));
         assert!(!accepts("br") && !accepts("gzip;q=0") && !accepts("xgzip"));
@@ -116,7 +120,7 @@ mod tests {
     #[test]
     fn only_plain_names_are_read() {
         for name in ["../package.json", "assets/../../package.json", ".gitkeep", "assets/.hidden"] {
-            assert!(read(name).is_none(), "{name}");
+            assert!(read_file(name).is_none(), "{name}");
         }
     }
 }

@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! What browsers are told with every answer over TCP, and what they show with every question.
+//! Security headers of responses over TCP, and the cookie and page key of requests.
 
 use axum::http::{HeaderMap, HeaderValue, header};
 
 use crate::access::SESSION_LIFETIME;
 
-/// Only our own files run, nothing stands in a page of others, and nothing is asked of anybody else.
-const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; \
+/// Only our own scripts run, other sites cannot embed the dashboard, and it connects to no other server.
+const CONTENT_SECURITY_POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; \
     img-src 'self' data:; font-src 'self'; frame-ancestors 'none'; base-uri 'none'; form-action 'self'";
 
-const HEADERS: &[(&str, &str)] = &[
-    ("content-security-policy", POLICY),
+const SECURITY_HEADERS: &[(&str, &str)] = &[
+    ("content-security-policy", CONTENT_SECURITY_POLICY),
     ("x-content-type-options", "nosniff"),
     ("referrer-policy", "no-referrer"),
     ("x-frame-options", "DENY"),
@@ -21,12 +21,12 @@ const HEADERS: &[(&str, &str)] = &[
     ("permissions-policy", "camera=(), geolocation=(), microphone=(), payment=(), usb=()"),
 ];
 
-/// The header in which a page shows its key.
-const KEY: &str = "tenterhook-page";
+/// Request header with the page key.
+const PAGE_KEY_HEADER: &str = "tenterhook-page";
 
-/// Adds what every answer says.
-pub fn add(headers: &mut HeaderMap) {
-    for (name, value) in HEADERS {
+/// Adds the security headers to a response.
+pub fn add_security_headers(headers: &mut HeaderMap) {
+    for (name, value) in SECURITY_HEADERS {
         headers.insert(*name, HeaderValue::from_static(value));
     }
     if !headers.contains_key(header::CACHE_CONTROL) {
@@ -34,19 +34,19 @@ pub fn add(headers: &mut HeaderMap) {
     }
 }
 
-/// The cookie of a browser that was let in. Its name has the port: cookies know only the machine.
-pub fn cookie(port: u16, value: &str) -> String {
+/// Cookie of a browser session. Its name contains the port, because cookies are shared by all ports of a host.
+pub fn session_cookie(port: u16, value: &str) -> String {
     let life = if value.is_empty() { 0 } else { SESSION_LIFETIME.as_secs() };
-    format!("{}={value}; HttpOnly; SameSite=Strict; Path=/; Max-Age={life}", name(port))
+    format!("{}={value}; HttpOnly; SameSite=Strict; Path=/; Max-Age={life}", cookie_name(port))
 }
 
-/// The most cookies of our name that are looked at. Any local server can set cookies for this machine, ahead of ours;
-/// browsers keep fewer than this for one host.
+/// Maximum number of cookies of our name that are checked. Any local server can set cookies for this host, before ours;
+/// browsers keep fewer than this per host.
 const MAX_COOKIES: usize = 1024;
 
-/// The cookies of our name that a request shows: another local server may have set some as well.
-pub fn presented(headers: &HeaderMap, port: u16) -> impl Iterator<Item = &str> {
-    let name = name(port);
+/// Cookies of our name in a request. Another local server may have set some of them.
+pub fn presented_cookies(headers: &HeaderMap, port: u16) -> impl Iterator<Item = &str> {
+    let name = cookie_name(port);
     let lists = headers.get_all(header::COOKIE).into_iter().filter_map(|value| value.to_str().ok());
     lists
         .flat_map(|list| list.split(';'))
@@ -54,12 +54,12 @@ pub fn presented(headers: &HeaderMap, port: u16) -> impl Iterator<Item = &str> {
         .take(MAX_COOKIES)
 }
 
-/// The key that a page shows.
-pub fn key(headers: &HeaderMap) -> Option<&str> {
-    headers.get(KEY)?.to_str().ok()
+/// Page key of a request.
+pub fn page_key(headers: &HeaderMap) -> Option<&str> {
+    headers.get(PAGE_KEY_HEADER)?.to_str().ok()
 }
 
-fn name(port: u16) -> String {
+fn cookie_name(port: u16) -> String {
     format!("tenterhook-{port}")
 }
 
@@ -73,7 +73,7 @@ mod tests {
             header::COOKIE,
             HeaderValue::from_static("a=1; tenterhook-7878=x; tenterhook-78789=y; tenterhook-7878=z"),
         )]);
-        assert_eq!(presented(&headers, 7878).collect::<Vec<_>>(), ["x", "z"]);
-        assert_eq!(presented(&headers, 7879).count(), 0);
+        assert_eq!(presented_cookies(&headers, 7878).collect::<Vec<_>>(), ["x", "z"]);
+        assert_eq!(presented_cookies(&headers, 7879).count(), 0);
     }
 }

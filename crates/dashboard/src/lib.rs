@@ -2,20 +2,20 @@
 
 //! The dashboard for browsers: its files, one-time links, cookies and security headers.
 //!
-//! The files hold no secret, and are given to everybody who names us rightly. What they show comes from
-//! the API, which a browser may ask once a one-time link let it in.
+//! The files contain no secrets and are served for every request with a valid `Host`. Their data comes from the API,
+//! which a browser may use after it has opened a one-time link.
 
 mod access;
 mod files;
 mod headers;
-mod neighbour;
+mod peer_account;
 
 use sha2::{Digest as _, Sha256};
 
-pub use access::{Access, BrowserKeys, LINK_LIFETIME, SESSION_LIFETIME, Visit};
-pub use files::{is_file, router};
-pub use headers::{add, cookie, key, presented};
-pub use neighbour::Neighbour;
+pub use access::{BrowserAccess, BrowserKeys, BrowserVisit, LINK_LIFETIME, SESSION_LIFETIME};
+pub use files::{is_file_path, router};
+pub use headers::{add_security_headers, page_key, presented_cookies, session_cookie};
+pub use peer_account::PeerAccount;
 
 /// SHA-256 in hexadecimal.
 fn sha256_hex(bytes: &[u8]) -> String {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! An engine: a configuration that can be exchanged, and the road that events take under it.
+//! The engine: runs events through the pipeline under a configuration that can be replaced at any time.
 
 use std::future::Future;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -8,31 +8,36 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use arc_swap::ArcSwap;
-use tenterhook_event::{Call, Event, EventKind, Outcome};
-use tenterhook_harness::dialect::{self, Heard, Matcher};
+use tenterhook_event::{Event, EventKind, HookCall, Outcome};
+use tenterhook_harness::dialect::{self, EventMatcher, InterpretedOutput};
 
-use crate::generation::{Generation, Limits, RegisterError};
-use crate::{Condition, Fail, Hook, HookId, Judge, NoJudge, NoRecorder, Recorder, Runner, flow, say};
+use crate::generation::{Generation, HookLimits, RegisterError};
+use crate::{
+    FailMode, Hook, HookBackend, HookCondition, HookId, Judge, NoJudge, NoRecorder, Recorder, flow, response,
+};
 
-/// Takes events down the road.
+/// Time limit of an in-process hook that sets none.
+const DEFAULT_HOOK_TIMEOUT: Duration = Duration::from_secs(5);
+
+/// Decides about events: selects and runs hooks, evaluates rules, folds all findings and records the outcome.
 pub struct Engine {
     generation: ArcSwap<Generation>,
-    /// Held while a new generation is made from the current one, so that no change is lost.
-    changing: Mutex<()>,
-    changes: AtomicU64,
+    /// Held while a new generation is derived from the current one, so that no change is lost.
+    change_lock: Mutex<()>,
+    change_count: AtomicU64,
     recorder: Arc<dyn Recorder>,
 }
 
-/// Puts an engine together.
+/// Builds an [`Engine`].
 pub struct EngineBuilder {
     name: String,
     hooks: Vec<Hook>,
-    limits: Limits,
+    limits: HookLimits,
     judge: Arc<dyn Judge>,
     recorder: Arc<dyn Recorder>,
 }
 
-/// Puts one in-process hook together; made by [`EngineBuilder::on`] or [`Hook::on`].
+/// Builds an in-process hook; created by [`EngineBuilder::on`] or [`Hook::on`].
 pub struct HookBuilder<T> {
     hook: Hook,
     finish: Box<dyn FnOnce(Hook) -> T>,
@@ -41,56 +46,62 @@ pub struct HookBuilder<T> {
 // === impl Engine ===
 
 impl Engine {
-    /// Starts to put an engine together.
+    /// Starts building an engine.
     pub fn builder() -> EngineBuilder {
         EngineBuilder {
             name: "unnamed".to_owned(),
             hooks: Vec::new(),
-            limits: Limits::default(),
+            limits: HookLimits::default(),
             judge: Arc::new(NoJudge),
             recorder: Arc::new(NoRecorder),
         }
     }
 
-    /// Takes one call down the road. Needs a tokio runtime with time enabled.
-    pub async fn fire(&self, call: &Call) -> Outcome {
+    /// Runs one call through the pipeline and returns its outcome. Requires a tokio runtime with time enabled.
+    pub async fn fire(&self, call: &HookCall) -> Outcome {
         let generation = self.generation.load_full();
         flow::fire(&generation, self.recorder.as_ref(), call).await
     }
 
-    /// The configuration an event would see now.
+    /// Runs one call through the pipeline on the calling thread, without a runtime. Returns `None` if a hook has to run
+    /// or the recorder needs a runtime; use [`Engine::fire`] then.
+    pub fn fire_now(&self, call: &HookCall) -> Option<Outcome> {
+        flow::fire_now(&self.generation.load(), self.recorder.as_ref(), call)
+    }
+
+    /// Returns the current configuration.
     pub fn generation(&self) -> Arc<Generation> {
         self.generation.load_full()
     }
 
-    /// Replaces the configuration. Calls under way keep the one they started with.
+    /// Replaces the configuration. Calls in progress finish with the one they started with.
     pub fn reload(&self, generation: Generation) {
-        let _changing = self.changing.lock().unwrap_or_else(PoisonError::into_inner);
+        let _lock = self.change_lock.lock().unwrap_or_else(PoisonError::into_inner);
         self.generation.store(Arc::new(generation));
     }
 
-    /// Adds a hook, from the next event on.
+    /// Adds a hook; it runs from the next event on.
     pub fn register(&self, hook: Hook) -> Result<HookId, RegisterError> {
         let id = Arc::clone(&hook.id);
-        self.change(|generation| generation.with(hook)).map(|()| id)
+        self.change(|generation| generation.with_hook(hook)).map(|()| id)
     }
 
-    /// Takes a hook out, from the next event on.
+    /// Removes a hook; it no longer runs from the next event on.
     pub fn unregister(&self, id: &str) -> Result<(), RegisterError> {
-        self.change(|generation| generation.without(id))
+        self.change(|generation| generation.without_hook(id))
     }
 
-    /// Switches a hook on.
+    /// Enables a hook.
     pub fn enable(&self, id: &str) -> Result<(), RegisterError> {
-        self.change(|generation| generation.switched(id, true))
+        self.change(|generation| generation.with_hook_enabled(id, true))
     }
 
-    /// Switches a hook off; it stays registered.
+    /// Disables a hook; it stays registered.
     pub fn disable(&self, id: &str) -> Result<(), RegisterError> {
-        self.change(|generation| generation.switched(id, false))
+        self.change(|generation| generation.with_hook_enabled(id, false))
     }
 
-    /// Every hook, in the order in which they count.
+    /// Returns all hooks, in the order in which they count.
     pub fn list(&self) -> Vec<Arc<Hook>> {
         self.generation.load().all_hooks().to_vec()
     }
@@ -99,11 +110,11 @@ impl Engine {
         &self,
         make: impl FnOnce(Generation) -> Result<Generation, RegisterError>,
     ) -> Result<(), RegisterError> {
-        let _changing = self.changing.lock().unwrap_or_else(PoisonError::into_inner);
+        let _lock = self.change_lock.lock().unwrap_or_else(PoisonError::into_inner);
         let current = self.generation.load_full();
         let base = current.name().split('+').next().unwrap_or_default().to_owned();
-        let number = self.changes.fetch_add(1, Ordering::Relaxed) + 1;
-        let next = make(Generation::clone(&current))?.named(format!("{base}+{number}"));
+        let number = self.change_count.fetch_add(1, Ordering::Relaxed) + 1;
+        let next = make(Generation::clone(&current))?.with_name(format!("{base}+{number}"));
         self.generation.store(Arc::new(next));
         Ok(())
     }
@@ -112,44 +123,44 @@ impl Engine {
 // === impl EngineBuilder ===
 
 impl EngineBuilder {
-    /// Names the configuration in records.
+    /// Sets the name of the configuration in records.
     #[must_use]
     pub fn named(mut self, name: impl Into<String>) -> Self {
         self.name = name.into();
         self
     }
 
-    /// How much there may be of everything.
+    /// Sets the limits on the number of hooks and on their time.
     #[must_use]
-    pub fn limits(mut self, limits: Limits) -> Self {
+    pub fn limits(mut self, limits: HookLimits) -> Self {
         self.limits = limits;
         self
     }
 
-    /// Judges by these rules.
+    /// Sets the judge, which evaluates the rules.
     #[must_use]
     pub fn judge(mut self, judge: impl Judge + 'static) -> Self {
         self.judge = Arc::new(judge);
         self
     }
 
-    /// Records here.
+    /// Sets the recorder, which stores every decision.
     #[must_use]
     pub fn recorder(mut self, recorder: impl Recorder + 'static) -> Self {
         self.recorder = Arc::new(recorder);
         self
     }
 
-    /// Adds hooks.
+    /// Adds hooks that were built elsewhere.
     #[must_use]
     pub fn hooks(mut self, hooks: impl IntoIterator<Item = Hook>) -> Self {
         self.hooks.extend(hooks);
         self
     }
 
-    /// Starts an in-process hook for this kind of event; [`HookBuilder::run`] finishes it.
+    /// Starts an in-process hook for this kind of event; [`HookBuilder::run`] adds it.
     pub fn on(mut self, kind: EventKind) -> HookBuilder<Self> {
-        let hook = blank(format!("{kind}-{}", self.hooks.len() + 1), kind);
+        let hook = new_hook(format!("{kind}-{}", self.hooks.len() + 1), kind);
         let finish = Box::new(move |hook| {
             self.hooks.push(hook);
             self
@@ -157,13 +168,13 @@ impl EngineBuilder {
         HookBuilder { hook, finish }
     }
 
-    /// The engine.
+    /// Builds the engine. Returns an error if ids are not unique or a limit is exceeded.
     pub fn build(self) -> Result<Engine, RegisterError> {
         let generation = Generation::new(self.name, self.hooks, self.limits, self.judge)?;
         Ok(Engine {
             generation: ArcSwap::from_pointee(generation),
-            changing: Mutex::new(()),
-            changes: AtomicU64::new(0),
+            change_lock: Mutex::new(()),
+            change_count: AtomicU64::new(0),
             recorder: self.recorder,
         })
     }
@@ -172,105 +183,105 @@ impl EngineBuilder {
 // === impl Hook ===
 
 impl Hook {
-    /// Starts an in-process hook of its own, for [`Engine::register`].
+    /// Starts building an in-process hook for [`Engine::register`].
     pub fn on(id: &str, kind: EventKind) -> HookBuilder<Self> {
-        HookBuilder { hook: blank(id.to_owned(), kind), finish: Box::new(|hook| hook) }
+        HookBuilder { hook: new_hook(id.to_owned(), kind), finish: Box::new(|hook| hook) }
     }
 }
 
-fn blank(id: String, kind: EventKind) -> Hook {
+fn new_hook(id: String, kind: EventKind) -> Hook {
     Hook {
         id: id.into(),
         on: vec![kind],
-        matcher: Matcher::all(),
+        matcher: EventMatcher::all(),
         only_if: None,
         when: None,
         priority: 0,
         chain: None,
-        timeout: Duration::from_secs(5),
-        fail: Fail::Open,
+        timeout: DEFAULT_HOOK_TIMEOUT,
+        fail: FailMode::Open,
         observes: false,
         enabled: true,
-        runner: Runner::InProcess(Arc::new(|_| Box::pin(async { say::nothing().into() }))),
+        runner: HookBackend::InProcess(Arc::new(|_| Box::pin(async { response::none().into() }))),
     }
 }
 
 // === impl HookBuilder ===
 
 impl<T> HookBuilder<T> {
-    /// Gives the hook an id of its own.
+    /// Sets the id of the hook.
     #[must_use]
     pub fn id(mut self, id: &str) -> Self {
         self.hook.id = id.into();
         self
     }
 
-    /// For another kind of event as well.
+    /// Runs the hook at another kind of event as well.
     #[must_use]
     pub fn and_on(mut self, kind: EventKind) -> Self {
         self.hook.on.push(kind);
         self
     }
 
-    /// Only for tools like this: `Bash`, `Write|Edit`, `mcp__*`, `/regex/`, `class:shell`, `*`.
+    /// Runs the hook only for matching tools: `Bash`, `Write|Edit`, `mcp__*`, `/regex/`, `class:shell`, `*`.
     #[must_use]
     pub fn matching(mut self, matcher: &str) -> Self {
         self.hook.matcher = dialect::NATIVE.matcher(Some(matcher)).0;
         self
     }
 
-    /// Only when this holds.
+    /// Runs the hook only if the condition is true.
     #[must_use]
-    pub fn when(mut self, condition: impl Condition + 'static) -> Self {
+    pub fn when(mut self, condition: impl HookCondition + 'static) -> Self {
         self.hook.when = Some(Arc::new(condition));
         self
     }
 
-    /// Lower numbers come first; 0 unless said.
+    /// Sets the position in the order of hooks; lower numbers run first. The default is 0.
     #[must_use]
     pub fn priority(mut self, priority: i32) -> Self {
         self.hook.priority = priority;
         self
     }
 
-    /// Runs after the hooks of the same chain before it, and sees what they changed.
+    /// Runs the hook after the earlier hooks of the same chain, with their changes applied.
     #[must_use]
     pub fn chain(mut self, chain: &str) -> Self {
         self.hook.chain = Some(chain.into());
         self
     }
 
-    /// How long it may take; 5 s unless said.
+    /// Sets the time limit. The default is 5 s.
     #[must_use]
     pub fn timeout(mut self, timeout: Duration) -> Self {
         self.hook.timeout = timeout;
         self
     }
 
-    /// What its failure means; open unless said.
+    /// Sets what happens if the hook fails. The default is [`FailMode::Open`].
     #[must_use]
-    pub fn fail(mut self, fail: Fail) -> Self {
+    pub fn fail(mut self, fail: FailMode) -> Self {
         self.hook.fail = fail;
         self
     }
 
-    /// It only watches: nobody waits for it and nothing it says counts.
+    /// Makes the hook an observer: calls do not wait for it, and its answer is ignored.
     #[must_use]
     pub fn observing(mut self) -> Self {
         self.hook.observes = true;
         self
     }
 
-    /// What it does: see [`say`] for the answers.
+    /// Sets the function of the hook; see [`response`] for its answers.
     pub fn run<F, R, A>(mut self, f: F) -> T
     where
         F: Fn(Arc<Event>) -> R + Send + Sync + 'static,
         R: Future<Output = A> + Send + 'static,
-        A: Into<Heard>,
+        A: Into<InterpretedOutput>,
     {
-        self.hook.runner = Runner::InProcess(Arc::new(move |event| {
-            let answer = f(event);
-            Box::pin(async move { answer.await.into() })
+        self.hook.runner = HookBackend::InProcess(Arc::new(move |event| {
+            let future = f(event);
+            Box::pin(async move { future.await.into() })
         }));
         (self.finish)(self.hook)
     }

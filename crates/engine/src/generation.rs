@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! One immutable configuration: hooks, limits and rules. An event sees exactly one.
+//! A generation: one immutable configuration of hooks, limits and rules. Each event is decided by exactly one.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -11,78 +11,78 @@ use tenterhook_event::EventKind;
 
 use crate::{Hook, HookId, Judge};
 
-/// How much there may be of everything.
+/// Limits on the number of hooks and on their time.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Limits {
-    /// Hooks for one kind of event.
-    pub hooks_per_event: usize,
-    /// Hooks in all.
-    pub hooks: usize,
-    /// How often a hook may be asked, if it wants to be asked again.
+pub struct HookLimits {
+    /// Most hooks for one kind of event (`maxHooksPerEvent`).
+    pub max_hooks_per_event: usize,
+    /// Most hooks in total (`maxTotalHooks`).
+    pub max_hooks: usize,
+    /// Most calls of a hook for one event, if it asks for a retry.
     pub retry_attempts: u32,
-    /// How long asking again may take in all.
-    pub retry_within: Duration,
-    /// How long all hooks of one call may take together, chains and retries included.
-    pub call_within: Duration,
+    /// Time limit for all retries of one event.
+    pub retry_timeout: Duration,
+    /// Time limit for all hooks of one event, including chains and retries.
+    pub call_timeout: Duration,
 }
 
-/// A configuration.
+/// One immutable configuration: hooks, limits and rules.
 #[derive(Clone)]
 pub struct Generation {
     name: String,
     hooks: Vec<Arc<Hook>>,
     by_kind: BTreeMap<EventKind, Vec<Arc<Hook>>>,
-    passed_over: Vec<HookId>,
-    limits: Limits,
+    skipped_hooks: Vec<HookId>,
+    limits: HookLimits,
     judge: Arc<dyn Judge>,
 }
 
-/// The hook cannot be registered.
+/// A hook cannot be registered, removed or changed.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum RegisterError {
-    /// Two hooks of one id.
-    #[error("there is another hook `{0}`")]
+    /// A hook with this id exists already.
+    #[error("hook `{0}` exists already")]
     Duplicate(String),
-    /// More hooks than the limit.
-    #[error("`{id}` is one too many: maxTotalHooks {limit} exceeded")]
+    /// The total number of hooks exceeds its limit.
+    #[error("cannot add hook `{id}`: maxTotalHooks {limit} exceeded")]
     TooMany {
-        /// The hook that goes too far.
+        /// Id of the hook that was not registered.
         id: String,
         /// The limit.
         limit: usize,
     },
-    /// More hooks for one kind than the limit.
-    #[error("`{id}` is one too many on {kind}: maxHooksPerEvent {limit} exceeded")]
+    /// The number of hooks for one kind of event exceeds its limit.
+    #[error("cannot add hook `{id}` on {kind}: maxHooksPerEvent {limit} exceeded")]
     TooManyOn {
-        /// The hook that goes too far.
+        /// Id of the hook that was not registered.
         id: String,
-        /// The kind.
+        /// The kind of event.
         kind: EventKind,
         /// The limit.
         limit: usize,
     },
-    /// There is no such hook.
-    #[error("there is no hook `{0}`")]
+    /// No hook has this id.
+    #[error("unknown hook `{0}`")]
     Unknown(String),
 }
 
 // === impl Limits ===
 
-impl Default for Limits {
+impl Default for HookLimits {
     fn default() -> Self {
         Self {
-            hooks_per_event: 10,
-            hooks: 50,
+            max_hooks_per_event: 10,
+            max_hooks: 50,
             retry_attempts: 3,
-            retry_within: Duration::from_secs(10),
-            call_within: Duration::from_mins(10),
+            retry_timeout: Duration::from_secs(10),
+            call_timeout: Duration::from_mins(10),
         }
     }
 }
 
-impl Limits {
-    /// Whether one more hook fits beside these.
-    pub fn admit<'a>(
+impl HookLimits {
+    /// Checks whether a new hook can be added to these hooks.
+    pub fn check_new_hook<'a>(
         &self,
         hooks: &(impl Iterator<Item = &'a Hook> + Clone),
         new: &Hook,
@@ -91,12 +91,16 @@ impl Limits {
         if hooks.clone().any(|hook| hook.id == new.id) {
             return Err(RegisterError::Duplicate(id()));
         }
-        if hooks.clone().count() >= self.hooks {
-            return Err(RegisterError::TooMany { id: id(), limit: self.hooks });
+        if hooks.clone().count() >= self.max_hooks {
+            return Err(RegisterError::TooMany { id: id(), limit: self.max_hooks });
         }
         for kind in &new.on {
-            if hooks.clone().filter(|hook| hook.on.contains(kind)).count() >= self.hooks_per_event {
-                return Err(RegisterError::TooManyOn { id: id(), kind: *kind, limit: self.hooks_per_event });
+            if hooks.clone().filter(|hook| hook.on.contains(kind)).count() >= self.max_hooks_per_event {
+                return Err(RegisterError::TooManyOn {
+                    id: id(),
+                    kind: *kind,
+                    limit: self.max_hooks_per_event,
+                });
             }
         }
         Ok(())
@@ -106,71 +110,74 @@ impl Limits {
 // === impl Generation ===
 
 impl Generation {
-    /// A configuration. Hooks are put in (priority, registration) order; limits refuse.
+    /// Creates a configuration. Hooks are sorted by priority, then by registration; an error is returned if a limit is
+    /// exceeded.
     pub fn new(
         name: String,
         hooks: Vec<Hook>,
-        limits: Limits,
+        limits: HookLimits,
         judge: Arc<dyn Judge>,
     ) -> Result<Self, RegisterError> {
-        let (by_kind, passed_over) = (BTreeMap::new(), Vec::new());
-        let empty = Self { name, hooks: Vec::new(), by_kind, passed_over, limits, judge };
-        hooks.into_iter().try_fold(empty, Self::with)
+        let (by_kind, skipped_hooks) = (BTreeMap::new(), Vec::new());
+        let empty = Self { name, hooks: Vec::new(), by_kind, skipped_hooks, limits, judge };
+        hooks.into_iter().try_fold(empty, Self::with_hook)
     }
 
-    /// The same with one more hook.
-    pub fn with(mut self, hook: Hook) -> Result<Self, RegisterError> {
-        self.limits.admit(&self.hooks.iter().map(AsRef::as_ref), &hook)?;
+    /// Returns the configuration with one more hook.
+    pub fn with_hook(mut self, hook: Hook) -> Result<Self, RegisterError> {
+        self.limits.check_new_hook(&self.hooks.iter().map(AsRef::as_ref), &hook)?;
         let place = self.hooks.partition_point(|other| other.priority <= hook.priority);
         self.hooks.insert(place, Arc::new(hook));
-        self.index();
+        self.rebuild_index();
         Ok(self)
     }
 
-    /// The same with hooks that were admitted elsewhere; the name stays, for they are no part of it.
+    /// Returns the configuration with hooks that were checked elsewhere. The name does not change: it identifies the
+    /// configuration files, which these hooks do not come from.
     #[must_use]
-    pub fn beside(mut self, hooks: &[Arc<Hook>]) -> Self {
+    pub fn with_checked_hooks(mut self, hooks: &[Arc<Hook>]) -> Self {
         for hook in hooks {
             let place = self.hooks.partition_point(|other| other.priority <= hook.priority);
             self.hooks.insert(place, Arc::clone(hook));
         }
-        self.index();
+        self.rebuild_index();
         self
     }
 
-    /// The same without one hook.
-    pub fn without(mut self, id: &str) -> Result<Self, RegisterError> {
+    /// Returns the configuration without a hook.
+    pub fn without_hook(mut self, id: &str) -> Result<Self, RegisterError> {
         let before = self.hooks.len();
         self.hooks.retain(|hook| hook.id.as_ref() != id);
         if self.hooks.len() == before {
             return Err(RegisterError::Unknown(id.to_owned()));
         }
-        self.index();
+        self.rebuild_index();
         Ok(self)
     }
 
-    /// The same with one hook switched on or off.
-    pub fn switched(mut self, id: &str, enabled: bool) -> Result<Self, RegisterError> {
+    /// Returns the configuration with a hook enabled or disabled.
+    pub fn with_hook_enabled(mut self, id: &str, enabled: bool) -> Result<Self, RegisterError> {
         let hook = self.hooks.iter_mut().find(|hook| hook.id.as_ref() == id);
         let hook = hook.ok_or_else(|| RegisterError::Unknown(id.to_owned()))?;
         *hook = Arc::new(Hook { enabled, ..Hook::clone(hook) });
-        self.index();
+        self.rebuild_index();
         Ok(self)
     }
 
-    /// The same for a call that these hooks made themselves: they are not asked about it, and its record says so.
+    /// Returns the configuration for a call that these hooks made themselves. They do not run for it, and the trace
+    /// shows them as skipped.
     #[must_use]
-    pub fn passing_over(self, hooks: &[HookId]) -> Self {
-        Self { passed_over: hooks.to_vec(), ..self }
+    pub fn skipping_hooks(self, hooks: &[HookId]) -> Self {
+        Self { skipped_hooks: hooks.to_vec(), ..self }
     }
 
-    /// The same under another name.
+    /// Returns the configuration with another name.
     #[must_use]
-    pub fn named(self, name: String) -> Self {
+    pub fn with_name(self, name: String) -> Self {
         Self { name, ..self }
     }
 
-    fn index(&mut self) {
+    fn rebuild_index(&mut self) {
         self.by_kind.clear();
         for hook in &self.hooks {
             for kind in EventKind::ALL.iter().filter(|kind| hook.serves(**kind)) {
@@ -179,32 +186,32 @@ impl Generation {
         }
     }
 
-    /// What records call this configuration.
+    /// Returns the name of this configuration in records.
     pub fn name(&self) -> &str {
         &self.name
     }
 
-    /// Every hook, in order.
+    /// Returns all hooks, in order.
     pub fn all_hooks(&self) -> &[Arc<Hook>] {
         &self.hooks
     }
 
-    /// The hooks of one kind of event, in order.
-    pub fn hooks(&self, kind: EventKind) -> &[Arc<Hook>] {
+    /// Returns the hooks for one kind of event, in order.
+    pub fn hooks_for(&self, kind: EventKind) -> &[Arc<Hook>] {
         self.by_kind.get(&kind).map_or(&[], Vec::as_slice)
     }
 
-    /// The hooks that are not asked, because it is their own call.
-    pub fn passed_over(&self) -> &[HookId] {
-        &self.passed_over
+    /// Returns the hooks that do not run, because they made the call themselves.
+    pub fn skipped_hooks(&self) -> &[HookId] {
+        &self.skipped_hooks
     }
 
-    /// The limits.
-    pub fn limits(&self) -> &Limits {
+    /// Returns the limits.
+    pub fn limits(&self) -> &HookLimits {
         &self.limits
     }
 
-    /// The rules.
+    /// Returns the judge, which evaluates the rules.
     pub fn judge(&self) -> &dyn Judge {
         self.judge.as_ref()
     }

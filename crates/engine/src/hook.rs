@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! A hook: where it applies, how it runs, and what its failure means.
+//! Hooks: when a hook applies, how it runs, and what happens if it fails.
 
 use std::fmt;
 use std::path::PathBuf;
@@ -8,40 +8,40 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use tenterhook_event::{Event, EventKind};
-use tenterhook_harness::dialect::{Dialect, Heard, Matcher, PermissionRule};
+use tenterhook_harness::dialect::{EventMatcher, HookDialect, InterpretedOutput, PermissionRule};
 
 use crate::{BoxFuture, sdk};
 
-/// A hook's stable id.
+/// The stable id of a hook.
 pub type HookId = Arc<str>;
 
-/// What the failure of a hook means: it could not run, ran out of time, or said nothing readable.
+/// What happens if a hook fails: it cannot run, exceeds its time limit, or gives an invalid answer.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 #[serde(rename_all = "lowercase")]
-pub enum Fail {
-    /// As if it had not been there.
+pub enum FailMode {
+    /// The call continues as if the hook did not exist.
     #[default]
     Open,
-    /// As if it had denied.
+    /// The call is denied.
     Closed,
 }
 
-/// A condition that cannot be evaluated.
+/// A condition could not be evaluated.
 #[derive(Debug, thiserror::Error)]
 #[error(transparent)]
 pub struct ConditionError(#[from] pub Box<dyn std::error::Error + Send + Sync>);
 
-/// A condition on the event, beyond kind and matcher.
-pub trait Condition: fmt::Debug + Send + Sync {
-    /// Whether it holds; an error is a failure of the hook.
+/// A condition on the event, in addition to its kind and the matcher.
+pub trait HookCondition: fmt::Debug + Send + Sync {
+    /// Evaluates the condition. An error counts as a failure of the hook.
     fn holds(&self, event: &Event) -> Result<bool, ConditionError>;
 
-    /// As it was written.
+    /// Returns the source text of the condition.
     fn text(&self) -> &str;
 }
 
 #[cfg(feature = "when")]
-impl Condition for tenterhook_when::When {
+impl HookCondition for tenterhook_when::When {
     fn holds(&self, event: &Event) -> Result<bool, ConditionError> {
         self.holds(event).map_err(|error| ConditionError(error.into()))
     }
@@ -51,99 +51,99 @@ impl Condition for tenterhook_when::When {
     }
 }
 
-/// A hook.
+/// A hook: a program, an HTTP endpoint, an SDK function or a closure that decides about events.
 #[derive(Debug, Clone)]
 pub struct Hook {
-    /// Its stable id.
+    /// Stable id.
     pub id: HookId,
-    /// The kinds of events it is for.
+    /// Kinds of events at which the hook runs.
     pub on: Vec<EventKind>,
-    /// The tools, sources or reasons it is for, by its dialect's rules.
-    pub matcher: Matcher,
-    /// Claude Code's `if`: a permission rule that must fit.
+    /// Tools, sources or causes to which the hook applies; its dialect defines the syntax.
+    pub matcher: EventMatcher,
+    /// Permission rule that must match (`if` in Claude Code).
     pub only_if: Option<PermissionRule>,
-    /// A condition that must hold.
-    pub when: Option<Arc<dyn Condition>>,
-    /// Lower numbers come first.
+    /// Condition that must be true.
+    pub when: Option<Arc<dyn HookCondition>>,
+    /// Position in the order of hooks; lower numbers run first.
     pub priority: i32,
-    /// Hooks of one chain run one after the other.
+    /// Name of the chain; hooks of one chain run in sequence.
     pub chain: Option<Arc<str>>,
-    /// How long it may take.
+    /// Time limit.
     pub timeout: Duration,
-    /// What its failure means.
-    pub fail: Fail,
-    /// It only watches: nobody waits for it and nothing it says counts.
+    /// What happens if the hook fails.
+    pub fail: FailMode,
+    /// Whether the hook only observes: the call does not wait for it, and its answer is ignored.
     pub observes: bool,
-    /// Whether it is switched on.
+    /// Whether the hook is enabled.
     pub enabled: bool,
-    /// What runs.
-    pub runner: Runner,
+    /// How the hook runs.
+    pub runner: HookBackend,
 }
 
-/// What runs when a hook is called.
+/// How a hook runs.
 #[derive(Clone)]
-pub enum Runner {
+pub enum HookBackend {
     /// A Rust closure.
-    InProcess(Arc<dyn Fn(Arc<Event>) -> BoxFuture<'static, Heard> + Send + Sync>),
-    /// A program of its own.
-    Command(Command),
-    /// A function in another program.
-    Sdk(sdk::Function),
+    InProcess(Arc<dyn Fn(Arc<Event>) -> BoxFuture<'static, InterpretedOutput> + Send + Sync>),
+    /// A separate program.
+    Command(CommandHook),
+    /// A function in another program, connected through an SDK.
+    Sdk(sdk::SdkHook),
     /// An HTTP endpoint.
     #[cfg(feature = "http")]
-    Http(Http),
+    Http(HttpHook),
 }
 
-/// A program that is a hook.
+/// A hook that is a separate program.
 #[derive(Debug, Clone)]
-pub struct Command {
-    /// What to run.
+pub struct CommandHook {
+    /// Command line of the program.
     pub line: CommandLine,
-    /// How to speak with it.
-    pub dialect: &'static Dialect,
-    /// Variables on top of the dialect's.
+    /// Format of its input and output.
+    pub dialect: &'static HookDialect,
+    /// Environment variables, in addition to those of the dialect.
     pub env: Vec<(String, String)>,
-    /// The person's home, for a command that starts with `~/`.
+    /// Home directory of the user, for a command that starts with `~/`.
     pub home: Option<String>,
-    /// The directory of last resort when the event has none that exists.
+    /// Working directory if the event's directory does not exist.
     pub dir: PathBuf,
-    /// The most bytes read from each of its outputs.
-    pub output_limit: usize,
+    /// Most bytes read from standard output and from standard error.
+    pub max_output_bytes: usize,
 }
 
-/// What to run.
+/// The command line of a hook.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum CommandLine {
-    /// Text for the dialect's shell.
+    /// Shell text, run by the shell of the dialect.
     Shell(String),
-    /// A program and its arguments; no shell in between.
+    /// A program and its arguments, run without a shell.
     Exec(Vec<String>),
 }
 
-/// An HTTP endpoint that is a hook.
+/// A hook that is an HTTP endpoint.
 #[cfg(feature = "http")]
 #[derive(Debug, Clone)]
-pub struct Http {
-    /// Where the payload is posted.
+pub struct HttpHook {
+    /// Address to which the payload is posted.
     pub url: String,
-    /// Headers, with every variable already filled in.
+    /// Request headers, with all variables already expanded.
     pub headers: Vec<(String, String)>,
-    /// How to speak with it.
-    pub dialect: &'static Dialect,
-    /// The most bytes read of its answer.
-    pub output_limit: usize,
+    /// Format of its input and output.
+    pub dialect: &'static HookDialect,
+    /// Most bytes read from the response.
+    pub max_output_bytes: usize,
 }
 
 // === impl Hook ===
 
 impl Hook {
-    /// Whether it is called at events of this kind.
+    /// Returns whether the hook runs at events of this kind.
     pub fn serves(&self, kind: EventKind) -> bool {
         self.on.contains(&kind) || self.takes_failed_tool_as_result(kind)
     }
 
-    /// Whether this is the event of a failed tool, and the hook hears of it as of any result: A3S fires `PostToolUse`
-    /// with `success: false` beside `ToolError`. A hook for both hears `ToolError`.
+    /// Returns whether the hook receives a failed tool call as a `post-tool` event. A3S fires `PostToolUse` with
+    /// `success: false` in addition to `ToolError`; a hook for both receives only `ToolError`.
     pub(crate) fn takes_failed_tool_as_result(&self, kind: EventKind) -> bool {
         kind == EventKind::ToolError
             && self.on.contains(&EventKind::PostTool)
@@ -155,7 +155,7 @@ impl Hook {
 // === impl CommandLine ===
 
 impl CommandLine {
-    /// What is run, for messages.
+    /// Returns the program or shell text, for messages.
     pub fn program(&self) -> &str {
         match self {
             Self::Shell(text) => text,
@@ -164,11 +164,11 @@ impl CommandLine {
     }
 }
 
-// === impl Runner ===
+// === impl HookBackend ===
 
-impl Runner {
-    /// How it is spoken to; a closure is not.
-    pub fn dialect(&self) -> Option<&'static Dialect> {
+impl HookBackend {
+    /// Returns the format of its input and output; `None` for closures and SDK functions, which need none.
+    pub fn dialect(&self) -> Option<&'static HookDialect> {
         match self {
             Self::InProcess(_) | Self::Sdk(_) => None,
             Self::Command(command) => Some(command.dialect),
@@ -177,13 +177,13 @@ impl Runner {
         }
     }
 
-    /// Whether it is given the events of the A3S hook design.
+    /// Returns whether the hook receives events in the format of the A3S hook design.
     fn speaks_a3s(&self) -> bool {
         matches!(self, Self::Sdk(_)) || self.dialect().is_some_and(|dialect| dialect.name == "a3s")
     }
 }
 
-impl fmt::Debug for Runner {
+impl fmt::Debug for HookBackend {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::InProcess(_) => f.write_str("InProcess"),

@@ -2,30 +2,34 @@
 
 #![doc = include_str!("../README.md")]
 
-mod chain;
+mod chains;
 mod engine;
 pub mod flow;
 pub mod fold;
 mod generation;
 mod hook;
+#[cfg(feature = "http")]
+pub mod http_post;
 #[cfg(feature = "load")]
 pub mod load;
 mod merge;
-#[cfg(feature = "http")]
-pub mod post;
+pub mod needed_files;
 pub mod process;
-pub mod program;
+pub mod response;
 mod retry;
 mod run;
-pub mod say;
-mod seam;
 pub mod select;
+mod traits;
 
 pub use engine::{Engine, EngineBuilder, HookBuilder};
-pub use generation::{Generation, Limits, RegisterError};
+pub use generation::{Generation, HookLimits, RegisterError};
 #[cfg(feature = "http")]
-pub use hook::Http;
-pub use hook::{Command, CommandLine, Condition, ConditionError, Fail, Hook, HookId, Runner};
+pub use hook::HttpHook;
+pub use hook::{
+    CommandHook, CommandLine, ConditionError, FailMode, Hook, HookBackend, HookCondition, HookId,
+};
 pub use run::sdk;
-pub use seam::{BoxFuture, Judge, Judgement, NoJudge, NoRecorder, RecordError, Recorder};
-pub use tenterhook_harness::dialect::{Control, Heard, Matcher};
+pub use tenterhook_harness::dialect::{EngineControl, EventMatcher, InterpretedOutput};
+pub use traits::{
+    BlockingRecorder, BoxFuture, Judge, NoJudge, NoRecorder, RecordError, Recorder, RuleJudgement,
+};

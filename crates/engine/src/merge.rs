@@ -5,70 +5,70 @@
 //! Hooks send whole values: `{...args, timeout: 30000}`. Hooks of one event run in parallel on the same input, so the
 //! value of one hook repeats what another hook has just changed. Each value is therefore compared with what its hook
 //! was given (a three-way merge), and only the difference counts. Objects are merged at every depth; arrays and
-//! scalars are whole values. Where two hooks change the same place differently, the later hook wins and its trace
-//! entry names the place.
+//! scalars are whole values. If two hooks change the same path differently, the later hook wins and its trace entry
+//! names the path.
 
 use serde_json::{Map, Value, json};
-use tenterhook_event::{Event, Merge, Modification, Origin};
+use tenterhook_event::{Event, MergeMode, Modification, Origin};
 
-use crate::run::Answer;
+use crate::run::HookRun;
 
-/// How many places of conflict a trace entry names.
+/// Most conflicts that a trace entry names.
 const MAX_NAMED_CONFLICTS: usize = 3;
-/// The longest key that a trace entry repeats.
+/// Most characters of a key in a trace entry.
 const MAX_KEY_CHARS: usize = 60;
 
-/// The part of a call that a modification is about.
+/// The part of a call that a modification changes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Target {
+enum MergeTarget {
     ToolInput,
     ToolOutput,
     ModelRequest,
     ModelResponse,
 }
 
-/// One part of the call, after the changes of all hooks so far.
+/// One part of the call, with the changes of all hooks so far.
 #[derive(Debug)]
 struct MergedPart {
-    target: Target,
+    target: MergeTarget,
     value: Value,
-    writes: Vec<Write>,
+    writes: Vec<HookWrite>,
 }
 
-/// A place that a hook has changed.
+/// A path that a hook has changed.
 #[derive(Debug)]
-struct Write {
+struct HookWrite {
     path: Vec<String>,
     by: Origin,
 }
 
-/// What one merge did: the places it wrote, and those that an earlier hook had changed differently.
+/// The paths that one merge wrote, and those that an earlier hook had changed differently.
 #[derive(Debug, Default)]
 struct MergeLog {
     written: Vec<Vec<String>>,
     conflicts: Vec<Vec<String>>,
 }
 
-/// Merges what the hooks changed. Afterwards the value of each modification is the one that holds after its hook, so
-/// that applying them in order gives the merged result. A single modification stays as it is.
-pub(crate) fn merge_modifications(event: &Event, answers: &mut [Answer]) {
-    let changing = answers.iter().filter(|answer| !answer.heard.finding.modifications.is_empty());
+/// Merges the modifications of all hooks. Each modification is replaced by the merged value up to its hook, so that
+/// applying them in order gives the merged result. A single modification is not changed.
+pub(crate) fn merge_modifications(event: &Event, runs: &mut [HookRun]) {
+    let changing = runs.iter().filter(|run| !run.answer.finding.modifications.is_empty());
     if changing.count() < 2 {
         return;
     }
     let mut parts: Vec<MergedPart> = Vec::new();
-    for answer in answers {
-        let Answer { heard, step, given, .. } = answer;
+    for run in runs {
+        let HookRun { answer, step, given, .. } = run;
         let given = given.as_deref().unwrap_or(event);
-        let by = heard.finding.by.clone();
+        let by = answer.finding.by.clone();
         let mut notes = Vec::new();
-        for modification in &mut heard.finding.modifications {
-            let Some((target, merge, value)) = described(modification) else { continue };
-            let at = parts.iter().position(|part| part.target == target).unwrap_or_else(|| {
+        for modification in &mut answer.finding.modifications {
+            let Some((target, merge, value)) = mergeable_parts(modification) else { continue };
+            let index = parts.iter().position(|part| part.target == target).unwrap_or_else(|| {
                 parts.push(MergedPart { target, value: part_of(event, target), writes: Vec::new() });
                 parts.len() - 1
             });
-            let Some(part) = parts.get_mut(at) else { continue };
+            let Some(part) = parts.get_mut(index) else { continue };
             let (merged, conflicts) = part.merge(&part_of(given, target), merge, value, &by);
             notes.extend(conflicts);
             *modification = merged;
@@ -81,72 +81,75 @@ pub(crate) fn merge_modifications(event: &Event, answers: &mut [Answer]) {
     }
 }
 
-/// A modification as (target, merge, value); `None`: it is not merged.
-fn described(modification: &Modification) -> Option<(Target, Merge, &Value)> {
+/// Returns a modification as (target, mode, value); `None` if it is not merged.
+fn mergeable_parts(modification: &Modification) -> Option<(MergeTarget, MergeMode, &Value)> {
     match modification {
-        Modification::ToolInput { merge, value } => Some((Target::ToolInput, *merge, value)),
-        Modification::ToolOutput { value } => Some((Target::ToolOutput, Merge::Replace, value)),
-        Modification::ModelRequest { merge, value } => Some((Target::ModelRequest, *merge, value)),
-        Modification::ModelResponse { merge, value } => Some((Target::ModelResponse, *merge, value)),
+        Modification::ToolInput { merge, value } => Some((MergeTarget::ToolInput, *merge, value)),
+        Modification::ToolOutput { value } => Some((MergeTarget::ToolOutput, MergeMode::Replace, value)),
+        Modification::ModelRequest { merge, value } => Some((MergeTarget::ModelRequest, *merge, value)),
+        Modification::ModelResponse { merge, value } => Some((MergeTarget::ModelResponse, *merge, value)),
         Modification::ToolSelection { .. } => None,
     }
 }
 
-fn part_of(event: &Event, target: Target) -> Value {
+fn part_of(event: &Event, target: MergeTarget) -> Value {
     let detail = &event.detail;
     let value = match target {
-        Target::ToolInput => event.tool.as_ref().map(|tool| &tool.args),
-        Target::ToolOutput => detail.tool_output.as_ref(),
-        Target::ModelRequest => detail.model_request.as_ref(),
-        Target::ModelResponse => detail.model_response.as_ref(),
+        MergeTarget::ToolInput => event.tool.as_ref().map(|tool| &tool.args),
+        MergeTarget::ToolOutput => detail.tool_output.as_ref(),
+        MergeTarget::ModelRequest => detail.model_request.as_ref(),
+        MergeTarget::ModelResponse => detail.model_response.as_ref(),
     };
     value.cloned().unwrap_or_default()
 }
 
 impl MergedPart {
-    /// Brings in the change of one hook, which was `given` this part. Returns the modification that now stands for it,
+    /// Merges the change of one hook, which received this part as `given`. Returns the modification that replaces it,
     /// and a text for each conflict.
     fn merge(
         &mut self,
         given: &Value,
-        merge: Merge,
+        merge: MergeMode,
         value: &Value,
         by: &Origin,
     ) -> (Modification, Vec<String>) {
         let mut base = given.clone();
-        if self.target == Target::ModelRequest {
-            name_model_alike(&mut base, value);
-            name_model_alike(&mut self.value, value);
+        if self.target == MergeTarget::ModelRequest {
+            align_model_format(&mut base, value);
+            align_model_format(&mut self.value, value);
         }
         let mut wanted = base.clone();
         merge.apply(&mut wanted, value);
         let mut log = MergeLog::default();
         let current = std::mem::take(&mut self.value);
-        let merged = merge_three(Some(&base), Some(&wanted), Some(current), &mut Vec::new(), &mut log);
+        let merged = merge_three_way(Some(&base), Some(&wanted), Some(current), &mut Vec::new(), &mut log);
         self.value = merged.unwrap_or_default();
         let conflicts = log.conflicts.iter().map(|path| self.conflict_text(path)).collect();
-        self.writes.extend(log.written.into_iter().map(|path| Write { path, by: by.clone() }));
+        self.writes.extend(log.written.into_iter().map(|path| HookWrite { path, by: by.clone() }));
         (self.modification(merge, value), conflicts)
     }
 
-    /// The modification that holds after this hook.
-    fn modification(&self, merge: Merge, value: &Value) -> Modification {
-        // Who changes single keys of a request or an answer leaves the others to the harness, which may know more of them.
+    /// Returns the merged modification up to this hook.
+    fn modification(&self, merge: MergeMode, value: &Value) -> Modification {
+        // A change of single keys of a request or response must not fix the other keys: the harness may have more
+        // keys than the event.
         let named = || match (merge, value, &self.value) {
-            (Merge::Shallow | Merge::Deep, Value::Object(keys), Value::Object(all)) => {
+            (MergeMode::Shallow | MergeMode::Deep, Value::Object(keys), Value::Object(all)) => {
                 let known = keys.keys().filter_map(|key| Some((key.clone(), all.get(key)?.clone())));
-                (Merge::Shallow, Value::Object(known.collect::<Map<_, _>>()))
+                (MergeMode::Shallow, Value::Object(known.collect::<Map<_, _>>()))
             }
-            _ => (Merge::Replace, self.value.clone()),
+            _ => (MergeMode::Replace, self.value.clone()),
         };
         match self.target {
-            Target::ToolInput => Modification::ToolInput { merge: Merge::Replace, value: self.value.clone() },
-            Target::ToolOutput => Modification::ToolOutput { value: self.value.clone() },
-            Target::ModelRequest => {
+            MergeTarget::ToolInput => {
+                Modification::ToolInput { merge: MergeMode::Replace, value: self.value.clone() }
+            }
+            MergeTarget::ToolOutput => Modification::ToolOutput { value: self.value.clone() },
+            MergeTarget::ModelRequest => {
                 let (merge, value) = named();
                 Modification::ModelRequest { merge, value }
             }
-            Target::ModelResponse => {
+            MergeTarget::ModelResponse => {
                 let (merge, value) = named();
                 Modification::ModelResponse { merge, value }
             }
@@ -154,20 +157,20 @@ impl MergedPart {
     }
 
     fn conflict_text(&self, path: &[String]) -> String {
-        let overlaps = |write: &&Write| write.path.iter().zip(path).all(|(one, other)| one == other);
+        let overlaps = |write: &&HookWrite| write.path.iter().zip(path).all(|(one, other)| one == other);
         let earlier = self.writes.iter().rev().find(overlaps).map(|write| match &write.by {
             Origin::Hook(id) => format!(" by `{id}`"),
             _ => String::new(),
         });
         let keys = path.iter().map(|key| printable(key));
-        let place: Vec<_> = std::iter::once(self.target.word().to_owned()).chain(keys).collect();
+        let place: Vec<_> = std::iter::once(self.target.name().to_owned()).chain(keys).collect();
         format!("`{}` (changed{})", place.join("."), earlier.unwrap_or_default())
     }
 }
 
-impl Target {
-    /// The word of `docs/spec/sdk-events.md`.
-    fn word(self) -> &'static str {
+impl MergeTarget {
+    /// Returns the name of the part in `docs/spec/sdk-events.md`.
+    fn name(self) -> &'static str {
         match self {
             Self::ToolInput => "args",
             Self::ToolOutput => "result.output",
@@ -177,9 +180,9 @@ impl Target {
     }
 }
 
-/// LLxprt Code and Gemini CLI name the model by a text, A3S by an object with `name`: makes the value comparable with a
-/// change in the second form.
-fn name_model_alike(request: &mut Value, change: &Value) {
+/// Converts the model of a request from a string (LLxprt Code, Gemini CLI) to an object with `name` (A3S) if the change
+/// uses an object, so that the two can be compared.
+fn align_model_format(request: &mut Value, change: &Value) {
     if !change.get("model").is_some_and(Value::is_object) {
         return;
     }
@@ -188,8 +191,8 @@ fn name_model_alike(request: &mut Value, change: &Value) {
     }
 }
 
-/// Brings the difference between `base` and `wanted` into `current`. `None` stands for an absent key.
-fn merge_three(
+/// Applies the difference between `base` and `wanted` to `current`. `None` stands for an absent key.
+fn merge_three_way(
     base: Option<&Value>,
     wanted: Option<&Value>,
     current: Option<Value>,
@@ -211,7 +214,7 @@ fn merge_three(
             for key in wanted.keys().chain(removed) {
                 path.push(key.clone());
                 let before = current.remove(key);
-                let merged = merge_three(base.get(key), wanted.get(key), before, path, log);
+                let merged = merge_three_way(base.get(key), wanted.get(key), before, path, log);
                 current.extend(merged.map(|value| (key.clone(), value)));
                 path.pop();
             }

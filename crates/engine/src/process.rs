@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Running one program, bounded.
+//! Runs one program with a time limit.
 //!
-//! The call returns at the deadline, not when a grandchild lets go of a pipe: the program gets a
-//! process group of its own, and whatever is left of the group is killed when the call is over.
+//! The call returns at the deadline, even if a grandchild still holds a pipe open: the program gets its own process
+//! group, and the rest of the group is killed when the call ends.
 
 use std::io::{Seek, Write};
 use std::os::unix::process::CommandExt;
@@ -12,92 +12,92 @@ use std::process::Stdio;
 use std::time::Duration;
 
 use rustix::process::{Pid, Signal, kill_process_group};
-use tenterhook_harness::dialect::{Detaches, Exited};
+use tenterhook_harness::dialect::{DetachProbe, HookExit};
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncWriteExt};
 use tokio::process::{Child, Command};
 use tokio::time::{Instant, timeout, timeout_at};
 
-/// How long the outputs may stay open after the program itself has ended.
-const DRAIN: Duration = Duration::from_millis(20);
-/// Between asking the group to end and making it: a hook may clean up, but not keep us.
-const GRACE: Duration = Duration::from_millis(25);
-/// How long a killed program may take to be gone.
-const GONE: Duration = Duration::from_millis(10);
+/// How long outputs are read after the program has ended.
+const OUTPUT_DRAIN_TIMEOUT: Duration = Duration::from_millis(20);
+/// Time between SIGTERM and SIGKILL, in which a hook can clean up.
+const TERMINATE_GRACE: Duration = Duration::from_millis(25);
+/// How long to wait for a killed program.
+const KILL_WAIT_TIMEOUT: Duration = Duration::from_millis(10);
 
-/// The longest line in which a program can say that it goes on by itself.
-const FIRST_LINE: usize = 4096;
+/// Longest first line of output that can announce that the program continues in the background.
+const MAX_DETACH_LINE_BYTES: usize = 4096;
 
 /// A program to run once.
 #[derive(Debug, Clone)]
-pub struct Spec {
+pub struct ProcessSpec {
     /// The program and its arguments.
     pub argv: Vec<String>,
-    /// Variables on top of ours.
+    /// Environment variables, in addition to those of this process.
     pub env: Vec<(String, String)>,
-    /// Where it runs.
+    /// Working directory.
     pub dir: PathBuf,
-    /// What it gets on standard input, which is closed then.
+    /// Standard input, which is closed afterwards.
     pub stdin: Vec<u8>,
-    /// How long it may take.
-    pub limit: Duration,
-    /// The most bytes kept of each of its outputs.
-    pub output_limit: usize,
-    /// Reads from what it has printed so far whether it wants to go on by itself, and how long.
-    pub detaches: Option<Detaches>,
+    /// Time limit.
+    pub timeout: Duration,
+    /// Most bytes kept of standard output and of standard error.
+    pub max_output_bytes: usize,
+    /// Detects in the output so far that the program continues in the background, and for how long.
+    pub detaches: Option<DetachProbe>,
 }
 
-/// How it ended.
+/// How a program ended.
 #[derive(Debug)]
-pub enum Ended {
-    /// By itself, in time.
-    Exited(Exited),
-    /// It was ended at its deadline; this is what it had written by then.
-    TimedOut(Exited),
-    /// It goes on by itself; something else ends it when its time is over.
+pub enum ProcessEnd {
+    /// The program exited in time.
+    Exited(HookExit),
+    /// The program was killed at its deadline; the output so far.
+    TimedOut(HookExit),
+    /// The program continues in the background for this time; a watch process kills it afterwards.
     Detached(Duration),
-    /// It could not be started, or not be read.
+    /// The program could not be started, or its output could not be read.
     Failed(String),
 }
 
-/// A program that could not be started.
+/// A program or its watch process could not be started.
 #[derive(Debug, thiserror::Error)]
 pub enum SpawnError {
-    /// The program itself.
+    /// The program could not be started.
     #[error("`{program}` could not be started: {source}")]
     Start {
-        /// The program.
+        /// Name of the program.
         program: String,
-        /// Why.
+        /// The error of the system.
         source: std::io::Error,
     },
-    /// The watch that ends a detached program in time. The program itself runs.
-    #[error("nobody could be found to end it in time: {0}")]
+    /// The watch process that ends a background program could not be started. The program itself runs.
+    #[error("the watch process that ends the program in time could not be started: {0}")]
     Watch(#[source] std::io::Error),
 }
 
 impl SpawnError {
-    fn start(program: &str, source: std::io::Error) -> Self {
+    fn on_start(program: &str, source: std::io::Error) -> Self {
         Self::Start { program: program.to_owned(), source }
     }
 }
 
-/// A program that runs; [`Running::end`] waits for it.
-pub(crate) struct Running {
+/// A program in progress; [`RunningProcess::wait`] waits for it.
+pub(crate) struct RunningProcess {
     child: Child,
-    group: Group,
+    group: ProcessGroup,
     deadline: Instant,
 }
 
-/// Runs a program to its end or to its deadline, whichever comes first.
-pub async fn run(spec: &Spec) -> Ended {
-    match Running::start(spec) {
-        Ok(running) => running.end(spec).await,
-        Err(error) => Ended::Failed(error.to_string()),
+/// Runs a program until it exits or its time limit is over.
+pub async fn run(spec: &ProcessSpec) -> ProcessEnd {
+    match RunningProcess::start(spec) {
+        Ok(running) => running.wait(spec).await,
+        Err(error) => ProcessEnd::Failed(error.to_string()),
     }
 }
 
-impl Running {
-    fn start(spec: &Spec) -> Result<Self, SpawnError> {
+impl RunningProcess {
+    fn start(spec: &ProcessSpec) -> Result<Self, SpawnError> {
         let mut words = spec.argv.iter();
         let program = words.next().map_or("", String::as_str);
         let child = Command::new(program)
@@ -109,67 +109,71 @@ impl Running {
             .stderr(Stdio::piped())
             .process_group(0)
             .spawn()
-            .map_err(|source| SpawnError::start(program, source))?;
-        let group = Group::of(&child);
-        Ok(Self { child, group, deadline: Instant::now() + spec.limit })
+            .map_err(|source| SpawnError::on_start(program, source))?;
+        let group = ProcessGroup::from_child(&child);
+        Ok(Self { child, group, deadline: Instant::now() + spec.timeout })
     }
 
-    async fn end(mut self, spec: &Spec) -> Ended {
-        let mut said = Said::default();
-        let talked = timeout_at(self.deadline, talk(&mut self.child, spec, &mut said)).await;
-        match talked {
-            Ok(Ok(Talked::Exited(code))) => Ended::Exited(said.exited(code)),
-            Ok(Ok(Talked::Detaches(limit))) => self.detach(limit),
-            Ok(Err(error)) => Ended::Failed(format!("its output could not be read: {error}")),
+    async fn wait(mut self, spec: &ProcessSpec) -> ProcessEnd {
+        let mut captured = CapturedOutput::default();
+        let exchanged = timeout_at(self.deadline, exchange(&mut self.child, spec, &mut captured)).await;
+        match exchanged {
+            Ok(Ok(ExchangeEnd::Exited(code))) => ProcessEnd::Exited(captured.into_exited(code)),
+            Ok(Ok(ExchangeEnd::Detaches(limit))) => self.detach(limit),
+            Ok(Err(error)) => ProcessEnd::Failed(format!("output could not be read: {error}")),
             Err(_) => {
-                self.group.end(&mut self.child).await;
-                Ended::TimedOut(said.exited(None))
+                self.group.terminate(&mut self.child).await;
+                ProcessEnd::TimedOut(captured.into_exited(None))
             }
         }
     }
 
-    /// Lets the program go on by itself. What it still prints is read as long as we are there.
-    fn detach(mut self, limit: Duration) -> Ended {
-        let Some(id) = self.child.id() else { return Ended::Exited(Exited::default()) };
-        if let Err(error) = watch(id, limit) {
-            return Ended::Failed(error.to_string());
+    /// Lets the program continue in the background. Its output is read and dropped as long as this process runs.
+    fn detach(mut self, limit: Duration) -> ProcessEnd {
+        let Some(id) = self.child.id() else { return ProcessEnd::Exited(HookExit::default()) };
+        if let Err(error) = start_watch(id, limit) {
+            return ProcessEnd::Failed(error.to_string());
         }
         self.group.0 = None;
         tokio::spawn(async move {
-            let mut rest = Said::default();
+            let mut rest = CapturedOutput::default();
             let (mut output, mut errors) = (self.child.stdout.take(), self.child.stderr.take());
             let stdout = drain(&mut output, &mut rest.stdout, 0, None);
             let stderr = drain(&mut errors, &mut rest.stderr, 0, None);
             let _ = tokio::join!(stdout, stderr);
             self.child.wait().await
         });
-        Ended::Detached(limit)
+        ProcessEnd::Detached(limit)
     }
 }
 
-/// How the talk with a program ended.
-enum Talked {
+/// How the exchange with a program ended.
+enum ExchangeEnd {
     Exited(Option<i32>),
     Detaches(Duration),
 }
 
-/// What the program has written so far.
+/// The output of a program so far.
 #[derive(Default)]
-struct Said {
+struct CapturedOutput {
     stdout: Vec<u8>,
     stderr: Vec<u8>,
 }
 
-impl Said {
-    fn exited(self, code: Option<i32>) -> Exited {
-        Exited { code, stdout: self.stdout, stderr: self.stderr }
+impl CapturedOutput {
+    fn into_exited(self, code: Option<i32>) -> HookExit {
+        HookExit { code, stdout: self.stdout, stderr: self.stderr }
     }
 }
 
-/// Feeds standard input and reads both outputs while the program runs. A program that never reads
-/// its input or closes it early is heard all the same.
-async fn talk(child: &mut Child, spec: &Spec, said: &mut Said) -> std::io::Result<Talked> {
-    let limit = spec.output_limit;
+/// Writes standard input and reads both outputs while the program runs. A program that never reads its input or closes
+/// it early can still answer.
+async fn exchange(
+    child: &mut Child,
+    spec: &ProcessSpec,
+    captured: &mut CapturedOutput,
+) -> std::io::Result<ExchangeEnd> {
+    let limit = spec.max_output_bytes;
     let mut input = child.stdin.take();
     let (mut output, mut errors) = (child.stdout.take(), child.stderr.take());
     let write = async {
@@ -179,8 +183,8 @@ async fn talk(child: &mut Child, spec: &Spec, said: &mut Said) -> std::io::Resul
         input = None;
     };
     let read = async {
-        let stderr = async { drain(&mut errors, &mut said.stderr, limit, None).await.map(drop) };
-        let stdout = drain(&mut output, &mut said.stdout, limit, spec.detaches);
+        let stderr = async { drain(&mut errors, &mut captured.stderr, limit, None).await.map(drop) };
+        let stdout = drain(&mut output, &mut captured.stdout, limit, spec.detaches);
         tokio::pin!(stdout, stderr);
         tokio::select! {
             biased;
@@ -201,24 +205,24 @@ async fn talk(child: &mut Child, spec: &Spec, said: &mut Said) -> std::io::Resul
             status = child.wait() => break status?,
             () = &mut write, if !written => written = true,
             result = &mut read, if !done => match result? {
-                Some(limit) => return Ok(Talked::Detaches(limit)),
+                Some(limit) => return Ok(ExchangeEnd::Detaches(limit)),
                 None => done = true,
             },
         }
     };
-    if !done && let Ok(result) = timeout(DRAIN, read).await {
+    if !done && let Ok(result) = timeout(OUTPUT_DRAIN_TIMEOUT, read).await {
         result?;
     }
-    Ok(Talked::Exited(status.code()))
+    Ok(ExchangeEnd::Exited(status.code()))
 }
 
-/// Reads to the end, keeping the first `limit` bytes; the rest is read and dropped so that the
-/// writer is not held up. Ends early when what was read says that the program detaches.
+/// Reads to the end and keeps the first `limit` bytes. The rest is read and dropped, so that the writer does not block.
+/// Returns early if the output announces that the program continues in the background.
 async fn drain(
     pipe: &mut Option<impl AsyncRead + Unpin>,
     kept: &mut Vec<u8>,
     limit: usize,
-    mut detaches: Option<Detaches>,
+    mut detaches: Option<DetachProbe>,
 ) -> std::io::Result<Option<Duration>> {
     let Some(pipe) = pipe else { return Ok(None) };
     let mut buffer = vec![0; 16 * 1024];
@@ -230,19 +234,19 @@ async fn drain(
         if let Some(limit) = detaches.and_then(|detaches| detaches(kept)) {
             return Ok(Some(limit));
         }
-        // Only a first line says so; what is longer is not read again and again.
-        if kept.len() > FIRST_LINE || bytes.contains(&b'\n') {
+        // Only the first line can announce it, so longer output is not parsed again and again.
+        if kept.len() > MAX_DETACH_LINE_BYTES || bytes.contains(&b'\n') {
             detaches = None;
         }
     }
 }
 
-/// Starts a program that nobody waits for. It reads its input from a file, so that it gets all of
-/// it even if we end first, and something else ends it when its time is over.
-pub fn start_detached(spec: &Spec) -> Result<(), SpawnError> {
+/// Starts a program in the background. It reads its input from a file, so that it gets all of it even if this process
+/// ends first, and a watch process kills it when its time limit is over.
+pub fn start_detached(spec: &ProcessSpec) -> Result<(), SpawnError> {
     let mut words = spec.argv.iter();
     let program = words.next().map_or("", String::as_str);
-    let failed = |source| SpawnError::start(program, source);
+    let failed = |source| SpawnError::on_start(program, source);
     let mut input = tempfile::tempfile().map_err(failed)?;
     input.write_all(&spec.stdin).and_then(|()| input.rewind()).map_err(failed)?;
     let child = std::process::Command::new(program)
@@ -257,21 +261,21 @@ pub fn start_detached(spec: &Spec) -> Result<(), SpawnError> {
         .map_err(failed)?;
     let id = child.id();
     reap(child);
-    watch(id, spec.limit)
+    start_watch(id, spec.timeout)
 }
 
-/// Waits for a program that nobody else waits for, so that nothing of it stays behind.
+/// Waits for a background program on a thread, so that it does not stay behind as a zombie.
 fn reap(mut child: std::process::Child) {
     std::thread::spawn(move || child.wait());
 }
 
-/// Ends a process group when its time is over, whether we are still there or not. It leaves as soon
-/// as the group is gone, so that it never meets another group under the same number.
-fn watch(group: u32, limit: Duration) -> Result<(), SpawnError> {
-    const WATCH: &str = "n=0; while [ $n -lt $2 ]; do kill -s 0 -- -$1 || exit; sleep 1; n=$((n+1)); done; kill -s KILL -- -$1";
+/// Starts a watch process that kills a process group when its time limit is over, even if this process has ended. It
+/// exits as soon as the group is gone, so that it cannot kill a later group with the same id.
+fn start_watch(group: u32, limit: Duration) -> Result<(), SpawnError> {
+    const WATCH_SCRIPT: &str = "n=0; while [ $n -lt $2 ]; do kill -s 0 -- -$1 || exit; sleep 1; n=$((n+1)); done; kill -s KILL -- -$1";
     let seconds = limit.as_secs().max(1).to_string();
     std::process::Command::new("/bin/sh")
-        .args(["-c", WATCH, "tenterhook-watch", &group.to_string(), &seconds])
+        .args(["-c", WATCH_SCRIPT, "tenterhook-watch", &group.to_string(), &seconds])
         .stdin(Stdio::null())
         .stdout(Stdio::null())
         .stderr(Stdio::null())
@@ -281,31 +285,31 @@ fn watch(group: u32, limit: Duration) -> Result<(), SpawnError> {
         .map_err(SpawnError::Watch)
 }
 
-/// A process group. Dropping it kills what is left.
-struct Group(Option<Pid>);
+/// A process group. Dropping it kills all its processes.
+struct ProcessGroup(Option<Pid>);
 
-impl Group {
-    fn of(child: &Child) -> Self {
+impl ProcessGroup {
+    fn from_child(child: &Child) -> Self {
         Self(child.id().and_then(|id| i32::try_from(id).ok()).and_then(Pid::from_raw))
     }
 
-    async fn end(&self, child: &mut Child) {
+    async fn terminate(&self, child: &mut Child) {
         self.signal(Signal::TERM);
-        if timeout(GRACE, child.wait()).await.is_err() {
+        if timeout(TERMINATE_GRACE, child.wait()).await.is_err() {
             self.signal(Signal::KILL);
-            drop(timeout(GONE, child.wait()).await);
+            drop(timeout(KILL_WAIT_TIMEOUT, child.wait()).await);
         }
     }
 
     fn signal(&self, signal: Signal) {
         if let Some(group) = self.0 {
-            // Nobody left to signal is what we want.
+            // An error means that the group has already ended.
             let _ = kill_process_group(group, signal);
         }
     }
 }
 
-impl Drop for Group {
+impl Drop for ProcessGroup {
     fn drop(&mut self) {
         self.signal(Signal::KILL);
     }

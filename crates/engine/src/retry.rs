@@ -1,138 +1,177 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Hooks that want to be asked again: a bounded loop around running them.
+//! Retries: runs hooks again that ask for it, a limited number of times.
 //!
-//! Retry is never a decision. When the attempts or the time are used up it becomes a deny that says
-//! that it may be tried again later. After a tool has failed it means the tool itself: whoever runs
-//! tools is told, and tries again.
+//! A retry is not a decision. When the attempts or the time are used up, it becomes a deny whose reason says that the
+//! call may be tried again later. At `tool-error` the retry is about the tool, not the hook: the harness is asked to
+//! call the tool again.
 
 use std::sync::Arc;
 use std::time::Duration;
 
-use tenterhook_event::{Call, Decision, Event, EventKind, Finding, Status, Step};
-use tenterhook_harness::dialect::Control;
+use tenterhook_event::{Decision, Event, EventKind, Finding, HookCall, TraceEntry, TraceStatus};
+use tenterhook_harness::dialect::EngineControl;
 use tokio::time::Instant;
 
-use crate::run::{self, Answer};
-use crate::select::Selected;
-use crate::{Hook, Limits, chain, merge};
+use crate::run::{self, HookRun};
+use crate::select::SelectedHooks;
+use crate::{Hook, HookLimits, chains, merge};
 
-/// What the hooks said in the end.
+/// The findings of all hooks after their retries.
 #[derive(Debug, Default)]
-pub(crate) struct Settled {
+pub(crate) struct HookFindings {
     pub(crate) findings: Vec<Finding>,
-    pub(crate) steps: Vec<Step>,
-    /// When the tool that failed should be tried again, if it should.
-    pub(crate) tool_again: Option<Duration>,
+    pub(crate) steps: Vec<TraceEntry>,
+    /// Delay after which a failed tool should be called again.
+    pub(crate) tool_retry_delay: Option<Duration>,
 }
 
-/// Runs the selected hooks, and those again that ask for it.
-pub(crate) async fn run(selected: Selected, call: &Call, limits: &Limits) -> Settled {
-    let Selected { hooks, failed, passed_over } = selected;
-    let mut settled = asked(&hooks, failed, call, limits).await;
-    settled.steps.extend(passed_over);
-    settled
+/// Runs the selected hooks, and runs hooks again that ask for a retry.
+pub(crate) async fn run_with_retries(
+    selected: SelectedHooks,
+    call: &HookCall,
+    limits: &HookLimits,
+) -> HookFindings {
+    let selected = match collect_without_hooks(selected, &call.event) {
+        Ok(findings) => return findings,
+        Err(selected) => selected,
+    };
+    let SelectedHooks { hooks, failed, skipped } = selected;
+    let mut findings = run_until_final(&hooks, failed, call, limits).await;
+    findings.steps.extend(skipped);
+    findings
 }
 
-async fn asked(hooks: &[Arc<Hook>], failed: Vec<(Finding, Step)>, call: &Call, limits: &Limits) -> Settled {
-    let end = Instant::now() + limits.call_within;
-    let mut answers = run::all(hooks, call, end).await.answers;
-    if call.event.event == EventKind::ToolError {
-        return pass_on(&call.event, answers, failed);
+/// Collects the findings if no hook has to run; otherwise returns the selection.
+pub(crate) fn collect_without_hooks(
+    selected: SelectedHooks,
+    event: &Event,
+) -> Result<HookFindings, SelectedHooks> {
+    if !selected.hooks.is_empty() {
+        return Err(selected);
     }
-    let deadline = end.min(Instant::now() + limits.retry_within);
+    let mut findings = collect_findings(event, Vec::new(), selected.failed);
+    findings.steps.extend(selected.skipped);
+    Ok(findings)
+}
+
+async fn run_until_final(
+    hooks: &[Arc<Hook>],
+    failed: Vec<(Finding, TraceEntry)>,
+    call: &HookCall,
+    limits: &HookLimits,
+) -> HookFindings {
+    let end = Instant::now() + limits.call_timeout;
+    let mut runs = run::run_all(hooks, call, end).await;
+    if call.event.event == EventKind::ToolError {
+        return collect_tool_error(&call.event, runs, failed);
+    }
+    let deadline = end.min(Instant::now() + limits.retry_timeout);
     for attempt in 1.. {
-        let Some(delay) = longest_delay(&answers) else { break };
+        let Some(delay) = longest_retry_delay(&runs) else { break };
         if attempt >= limits.retry_attempts || delay > deadline.saturating_duration_since(Instant::now()) {
-            for answer in &mut answers {
-                give_up(answer, attempt);
+            for run in &mut runs {
+                give_up(run, attempt);
             }
             break;
         }
         tokio::time::sleep(delay).await;
-        again(&mut answers, hooks, call, end, attempt + 1).await;
+        run_again(&mut runs, hooks, call, end, attempt + 1).await;
     }
-    settle(&call.event, answers, failed)
+    collect_findings(&call.event, runs, failed)
 }
 
-/// Hooks that want the tool tried again are heard, not asked again.
-fn pass_on(event: &Event, mut answers: Vec<Answer>, failed: Vec<(Finding, Step)>) -> Settled {
-    let skipped = |at: usize| answers.iter().any(|it| it.heard.control == Control::Skip && it.at < at);
-    let delays =
-        answers.iter().filter(|answer| !skipped(answer.at)).filter_map(|answer| match answer.heard.control {
-            Control::Retry { delay } => Some(delay),
-            _ => None,
-        });
-    let tool_again = delays.max();
-    for answer in &mut answers {
-        if let Control::Retry { delay } = answer.heard.control {
-            answer.step.note = Some(format!("the tool should be tried again in {} ms", delay.as_millis()));
+/// Collects the findings at `tool-error`: a retry is passed on to the harness, and the hook does not run again.
+fn collect_tool_error(
+    event: &Event,
+    mut runs: Vec<HookRun>,
+    failed: Vec<(Finding, TraceEntry)>,
+) -> HookFindings {
+    let is_skipped =
+        |index: usize| runs.iter().any(|run| run.answer.control == EngineControl::Skip && run.index < index);
+    let delays = runs.iter().filter(|run| !is_skipped(run.index)).filter_map(HookRun::retry_delay);
+    let tool_retry_delay = delays.max();
+    for run in &mut runs {
+        if let Some(delay) = run.retry_delay() {
+            run.step.note = Some(format!("the tool should be called again in {} ms", delay.as_millis()));
         }
     }
-    Settled { tool_again, ..settle(event, answers, failed) }
+    HookFindings { tool_retry_delay, ..collect_findings(event, runs, failed) }
 }
 
-/// How long the most patient of those that want to be asked again wants to wait.
-fn longest_delay(answers: &[Answer]) -> Option<Duration> {
-    let delays = answers.iter().filter_map(|answer| match answer.heard.control {
-        Control::Retry { delay } => Some(delay),
-        _ => None,
-    });
-    delays.max()
+/// Returns the longest delay of the hooks that ask for a retry; `None` if no hook does.
+fn longest_retry_delay(runs: &[HookRun]) -> Option<Duration> {
+    runs.iter().filter_map(HookRun::retry_delay).max()
 }
 
-/// Asks those again that want it, with the rest of their chain; the others' answers stand.
-async fn again(answers: &mut Vec<Answer>, hooks: &[Arc<Hook>], call: &Call, deadline: Instant, attempt: u32) {
-    let wants = |at: &usize| {
-        answers.iter().any(|answer| answer.at == *at && matches!(answer.heard.control, Control::Retry { .. }))
-    };
-    let units: Vec<_> = chain::units(hooks).into_iter().filter(|unit| unit.iter().any(wants)).collect();
-    for new in run::some(hooks, &units, call, deadline, attempt).await {
-        match answers.iter_mut().find(|old| old.at == new.at) {
-            // What a hook has objected to once is not unsaid by asking the others of its chain again.
-            Some(old) if old.heard.finding.decision > new.heard.finding.decision => {}
+/// Runs the hooks again that ask for it, together with their chains; the results of the others stay.
+async fn run_again(
+    runs: &mut Vec<HookRun>,
+    hooks: &[Arc<Hook>],
+    call: &HookCall,
+    deadline: Instant,
+    attempt: u32,
+) {
+    let wants_retry =
+        |index: &usize| runs.iter().any(|run| run.index == *index && run.retry_delay().is_some());
+    let units = chains::group_into_units(hooks);
+    let units: Vec<_> = units.into_iter().filter(|unit| unit.iter().any(wants_retry)).collect();
+    for new in run::run_units(hooks, &units, call, deadline, attempt).await {
+        match runs.iter_mut().find(|old| old.index == new.index) {
+            // A hook that denied once keeps its decision when a retry runs its chain again.
+            Some(old) if old.answer.finding.decision > new.answer.finding.decision => {}
             Some(old) => *old = new,
-            None => answers.push(new),
+            None => runs.push(new),
         }
     }
-    answers.sort_by_key(|answer| answer.at);
+    runs.sort_by_key(|run| run.index);
 }
 
-fn give_up(answer: &mut Answer, attempts: u32) {
-    let Control::Retry { delay } = answer.heard.control else { return };
-    let finding = &mut answer.heard.finding;
+/// Turns a retry into a deny, after the last attempt.
+fn give_up(run: &mut HookRun, attempts: u32) {
+    let Some(delay) = run.retry_delay() else { return };
+    let finding = &mut run.answer.finding;
     finding.decision = Decision::Deny;
-    let why = finding.reason.take().map(|why| format!("{why} ")).unwrap_or_default();
+    let reason = finding.reason.take().map(|reason| format!("{reason} ")).unwrap_or_default();
     finding.reason = Some(format!(
-        "{why}(not now: asked to be tried again {attempts} times; it may be tried again in {} ms)",
+        "{reason}(the hook asked for a retry {attempts} times; try again in {} ms)",
         delay.as_millis()
     ));
-    answer.step.decision = Decision::Deny;
-    answer.step.note = Some("it kept asking to be tried again".to_owned());
-    answer.heard.control = Control::Go;
+    run.step.decision = Decision::Deny;
+    run.step.note = Some("the hook asked for a retry too often".to_owned());
+    run.answer.control = EngineControl::Go;
 }
 
-/// What comes after a hook that said skip does not count; what was said before it stands.
-fn settle(event: &Event, mut answers: Vec<Answer>, failed: Vec<(Finding, Step)>) -> Settled {
+/// Collects the findings of all hooks. Hooks after one that answered `skip` do not count; those before it do.
+fn collect_findings(
+    event: &Event,
+    mut runs: Vec<HookRun>,
+    failed: Vec<(Finding, TraceEntry)>,
+) -> HookFindings {
     let skipper =
-        answers.iter().filter(|answer| answer.heard.control == Control::Skip).map(|answer| answer.at).min();
-    let counted = skipper.map_or(answers.len(), |skipper| answers.partition_point(|it| it.at <= skipper));
-    if let Some(counted) = answers.get_mut(..counted) {
+        runs.iter().filter(|run| run.answer.control == EngineControl::Skip).map(|run| run.index).min();
+    let counted = skipper.map_or(runs.len(), |skipper| runs.partition_point(|run| run.index <= skipper));
+    if let Some(counted) = runs.get_mut(..counted) {
         merge::merge_modifications(event, counted);
     }
-    let mut settled = Settled::default();
+    let mut collected = HookFindings::default();
     for (finding, step) in failed {
-        settled.findings.push(finding);
-        settled.steps.push(step);
+        collected.findings.push(finding);
+        collected.steps.push(step);
     }
-    for Answer { at, heard, step, .. } in answers {
-        if skipper.is_some_and(|skipper| at > skipper) {
-            let note = Some("an earlier hook said to skip it".to_owned());
-            settled.steps.push(Step { status: Status::Skipped, decision: Decision::None, note, ..step });
+    for HookRun { index, answer, step, .. } in runs {
+        if skipper.is_some_and(|skipper| index > skipper) {
+            let note = Some("skipped by an earlier hook".to_owned());
+            collected.steps.push(TraceEntry {
+                status: TraceStatus::Skipped,
+                decision: Decision::None,
+                note,
+                ..step
+            });
         } else {
-            settled.findings.push(heard.finding);
-            settled.steps.push(step);
+            collected.findings.push(answer.finding);
+            collected.steps.push(step);
         }
     }
-    settled
+    collected
 }

@@ -1,91 +1,100 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Which hooks apply to an event, and why the others do not.
+//! Selects the hooks that apply to an event, and explains why the others do not.
 
 use std::sync::Arc;
 
-use tenterhook_event::{Decision, Event, Finding, Origin, Status, Step};
+use tenterhook_event::{Decision, Event, Finding, Origin, TraceEntry, TraceStatus};
 use tenterhook_harness::dialect::Mismatch;
 
-use crate::{Fail, Hook, HookId};
+use crate::{FailMode, Hook, HookId};
 
-/// The hooks that apply, in order, and those whose condition could not be evaluated.
+/// The result of selecting hooks for an event.
 #[derive(Debug, Default)]
-pub struct Selected {
-    /// The hooks to run.
+pub struct SelectedHooks {
+    /// The hooks to run, in order.
     pub hooks: Vec<Arc<Hook>>,
-    /// Hooks that failed before they ran: a condition that errs is a failure of its hook.
-    pub failed: Vec<(Finding, Step)>,
-    /// Hooks that apply and are not asked, because they made the call themselves.
-    pub passed_over: Vec<Step>,
+    /// Hooks whose condition could not be evaluated, which counts as a failure of the hook.
+    pub failed: Vec<(Finding, TraceEntry)>,
+    /// Hooks that apply but are skipped, because they made the call themselves.
+    pub skipped: Vec<TraceEntry>,
 }
 
-/// What there is to say about one hook and one event.
+/// Whether a hook applies to an event.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Applies {
-    /// It runs.
+pub enum Applicability {
+    /// The hook runs.
     Yes,
-    /// It does not, and why.
+    /// The hook does not run, with the reason.
     No(String),
-    /// Nobody can tell, and why: `fail` decides.
+    /// The condition cannot be evaluated, with the error; [`Hook::fail`] decides.
     Unknown(String),
 }
 
-/// Selects. `hooks` are those of the event's kind, sorted already; `passed_over` made the call themselves.
-pub fn select(hooks: &[Arc<Hook>], event: &Event, passed_over: &[HookId]) -> Selected {
-    let mut selected = Selected::default();
+/// Selects the hooks that apply to an event. `hooks` are the hooks for the event's kind, in order; `skipped` are hooks
+/// that made the call themselves.
+pub fn select_hooks(hooks: &[Arc<Hook>], event: &Event, skipped: &[HookId]) -> SelectedHooks {
+    let mut selected = SelectedHooks::default();
     for hook in hooks {
-        match condition(hook, event) {
-            Applies::Yes if passed_over.contains(&hook.id) => selected.passed_over.push(own_call(hook)),
-            Applies::Yes => selected.hooks.push(Arc::clone(hook)),
-            Applies::No(_) => {}
-            Applies::Unknown(why) => selected.failed.push(failed(hook, why)),
+        match check_conditions(hook, event) {
+            Applicability::Yes if skipped.contains(&hook.id) => selected.skipped.push(trace_own_call(hook)),
+            Applicability::Yes => selected.hooks.push(Arc::clone(hook)),
+            Applicability::No(_) => {}
+            Applicability::Unknown(why) => selected.failed.push(fail_hook(hook, why)),
         }
     }
     selected
 }
 
-/// Whether a hook applies to an event.
-pub fn applies(hook: &Hook, event: &Event) -> Applies {
+/// Checks whether a hook applies to an event.
+pub fn check_applicability(hook: &Hook, event: &Event) -> Applicability {
     if !hook.serves(event.event) {
         let kinds: Vec<_> = hook.on.iter().map(|kind| kind.name()).collect();
-        return Applies::No(format!("it is for {}, not {}", kinds.join(", "), event.event));
+        return Applicability::No(format!("registered for {}, not for {}", kinds.join(", "), event.event));
     }
-    condition(hook, event)
+    check_conditions(hook, event)
 }
 
-fn condition(hook: &Hook, event: &Event) -> Applies {
+fn check_conditions(hook: &Hook, event: &Event) -> Applicability {
     if !hook.enabled {
-        return Applies::No("it is switched off".to_owned());
+        return Applicability::No("disabled".to_owned());
     }
     if let Err(Mismatch(why)) = hook.matcher.admits(event) {
-        return Applies::No(why);
+        return Applicability::No(why);
     }
     if let Some(Err(Mismatch(why))) = hook.only_if.as_ref().map(|rule| rule.admits(event)) {
-        return Applies::No(why);
+        return Applicability::No(why);
     }
     match hook.when.as_ref().map(|when| (when.holds(event), when.text())) {
-        None | Some((Ok(true), _)) => Applies::Yes,
-        Some((Ok(false), text)) => Applies::No(format!("`when: {text}` does not hold")),
-        Some((Err(error), text)) => Applies::Unknown(format!("`when: {text}` cannot be evaluated: {error}")),
+        None | Some((Ok(true), _)) => Applicability::Yes,
+        Some((Ok(false), text)) => Applicability::No(format!("`when: {text}` is false")),
+        Some((Err(error), text)) => {
+            Applicability::Unknown(format!("`when: {text}` cannot be evaluated: {error}"))
+        }
     }
 }
 
-fn own_call(hook: &Hook) -> Step {
-    let (by, note) = (Origin::Hook(Arc::clone(&hook.id)), "it made this call itself".to_owned());
-    Step { by, status: Status::Skipped, decision: Decision::None, took_us: 0, note: Some(note) }
+fn trace_own_call(hook: &Hook) -> TraceEntry {
+    let (by, note) = (Origin::Hook(Arc::clone(&hook.id)), "the hook made this call itself".to_owned());
+    TraceEntry { by, status: TraceStatus::Skipped, decision: Decision::None, took_us: 0, note: Some(note) }
 }
 
-fn failed(hook: &Hook, why: String) -> (Finding, Step) {
+fn fail_hook(hook: &Hook, why: String) -> (Finding, TraceEntry) {
     let by = Origin::Hook(Arc::clone(&hook.id));
     let finding = match hook.fail {
-        // An observer decides nothing, not even by failing.
+        // An observer never decides, not even when it fails.
         _ if hook.observes => Finding::silent(by.clone()),
-        Fail::Open => Finding::silent(by.clone()),
-        Fail::Closed => {
-            Finding::decided(by.clone(), Decision::Deny, format!("the hook `{}` failed: {why}", hook.id))
+        FailMode::Open => Finding::silent(by.clone()),
+        FailMode::Closed => {
+            Finding::decided(by.clone(), Decision::Deny, format!("hook `{}` failed: {why}", hook.id))
         }
     };
-    let step = Step { by, status: Status::Failed, decision: finding.decision, took_us: 0, note: Some(why) };
+    let step = TraceEntry {
+        by,
+        status: TraceStatus::Failed,
+        decision: finding.decision,
+        took_us: 0,
+        note: Some(why),
+    };
     (finding, step)
 }

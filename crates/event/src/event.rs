@@ -1,39 +1,39 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! One thing that happened or is about to, in our own shape.
+//! The event: one point in an agent's run, in the form that all harnesses share.
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use crate::{EventId, EventKind, Timestamp, ToolCall, TranscriptUsage};
 
-/// The version of the normal form written by this crate.
+/// Version of the event format that this crate writes.
 pub const FORMAT_VERSION: u32 = 1;
 
-/// The normal form: one event, whatever the harness.
+/// One point in an agent's run, in the form that all harnesses share.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Event {
-    /// Version of this form.
+    /// Version of the event format.
     pub v: u32,
-    /// Unique id, minted at the door.
+    /// Unique id, generated when the call is received.
     pub id: EventId,
-    /// When the event reached us.
+    /// When the event was received.
     pub ts: Timestamp,
-    /// The harness it came from: `claude-code`, `codex`, …
+    /// The harness that sent the event: `claude-code`, `codex`, …
     pub source: String,
-    /// What kind of event it is.
+    /// Kind of the event.
     pub event: EventKind,
-    /// The harness's own name for it.
+    /// The harness's own name for the event.
     pub native_event: String,
-    /// The harness's id of the conversation.
+    /// The harness's id of the session.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub harness_session_id: Option<String>,
-    /// What the daemon found when it compared the session with the calling process; absent: the session is the
-    /// caller's own, or nothing was compared.
+    /// Result of comparing the session with the calling process; absent if the session belongs to the caller or
+    /// was not checked.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub session_check: Option<SessionCheck>,
-    /// When it happened by the sender's clock, where the sender says so. `ts` is never the sender's.
+    /// When the event happened by the sender's clock, if the sender reports it. `ts` never comes from the sender.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub sender_ts: Option<Timestamp>,
     /// The harness's id of the turn or prompt the event belongs to.
@@ -42,119 +42,119 @@ pub struct Event {
     /// The harness's id of the tool call.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tool_use_id: Option<String>,
-    /// Where the agent works.
+    /// Working directory of the agent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cwd: Option<String>,
-    /// Root of the project the agent works on.
+    /// Root directory of the agent's project.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub project: Option<String>,
     /// The tool call the event is about.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tool: Option<ToolCall>,
-    /// Who acts.
-    #[serde(default, skip_serializing_if = "Agent::is_empty")]
-    pub agent: Agent,
-    /// What else the event carries, by meaning.
-    #[serde(default, skip_serializing_if = "Detail::is_empty")]
-    pub detail: Detail,
+    /// The agent: its model, its user, and the subagent if there is one.
+    #[serde(default, skip_serializing_if = "AgentIdentity::is_empty")]
+    pub agent: AgentIdentity,
+    /// Further content, depending on the kind of event.
+    #[serde(default, skip_serializing_if = "EventDetail::is_empty")]
+    pub detail: EventDetail,
 }
 
-/// Whose session an event names, as far as the daemon can tell.
+/// Result of comparing the session of an event with the process that sent it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub enum SessionCheck {
-    /// The session belongs to another process, or the calling process is not known.
+    /// The session belongs to another process, or the calling process is unknown.
     Unverified,
-    /// The process that used the session before has ended, and the caller goes on with it.
+    /// The process that used the session before has ended, and the caller resumes the session.
     Resumed,
 }
 
-/// Who acts: the model, the person it acts for, and the subagent if there is one.
+/// The agent behind an event: its model, its user, and the subagent if there is one.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct Agent {
-    /// The model, as the harness names it.
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(rename = "Agent"))]
+pub struct AgentIdentity {
+    /// Name of the model, as reported by the harness.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub model: Option<String>,
-    /// The person whose account runs the agent.
+    /// User account that runs the agent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub user: Option<String>,
-    /// The subagent's id.
+    /// Id of the subagent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub id: Option<String>,
-    /// The subagent's type.
+    /// Type of the subagent.
     #[serde(default, rename = "type", skip_serializing_if = "Option::is_none")]
     pub kind: Option<String>,
-    /// The id of the agent that started it.
+    /// Id of the agent that started the subagent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub parent: Option<String>,
 }
 
-/// What an event carries beside its tool call. A field is there when the kind has a use for it.
+/// Content of an event besides its tool call. Which fields are present depends on the kind of event.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct Detail {
-    /// prompt, stop: what the person asked.
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(rename = "Detail"))]
+pub struct EventDetail {
+    /// prompt, stop: the prompt of the user.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub prompt: Option<String>,
-    /// stop, subagent-stop: what the agent said last.
+    /// stop, subagent-stop: the agent's last message.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub response: Option<String>,
-    /// session-start, session-end, compaction, permission-denied: what brought it about.
+    /// session-start, session-end, compaction, permission-denied: what caused the event.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cause: Option<String>,
     /// notification: the text; compaction: the instructions or the summary.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub message: Option<String>,
-    /// tool-error: what went wrong.
+    /// tool-error: the error message.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub error: Option<String>,
-    /// stop, subagent-stop: the agent is already going on because of a hook.
+    /// stop, subagent-stop: whether a hook has already made the agent continue.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub stop_hook_active: Option<bool>,
-    /// post-tool: what the tool returned, as the harness shapes it.
+    /// post-tool: output of the tool, in the harness's own format.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tool_output: Option<Value>,
-    /// pre-model, post-model, tool-selection: the request.
+    /// pre-model, post-model, tool-selection: the request to the model.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub model_request: Option<Value>,
-    /// post-model: the answer.
+    /// post-model: the response of the model.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub model_response: Option<Value>,
-    /// The harness has a tool that types into running processes and fires no hook.
+    /// Whether the harness has a tool that writes to running processes without firing a hook.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub unhooked_stdin: bool,
-    /// post-tool, tool-error: how long the tool ran.
+    /// post-tool, tool-error: run time of the tool in milliseconds.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub duration_ms: Option<u64>,
-    /// Tokens and cost of the session so far, from the client's transcript; absent if nothing changed.
+    /// Token counts and cost of the session so far, from the harness's transcript; absent if unchanged.
     #[serde(default, skip_serializing_if = "TranscriptUsage::is_unrecorded")]
     pub usage: Option<TranscriptUsage>,
 }
 
-/// The payload as the harness sent it, kept beside the event, untouched.
+/// The payload exactly as the harness sent it.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Native {
-    /// The exact bytes.
+pub struct NativePayload {
+    /// The raw bytes.
     pub bytes: Vec<u8>,
-    /// The same, read.
+    /// The parsed JSON object.
     pub fields: Map<String, Value>,
 }
 
-/// One call at the door: the event, and the native payload it was decoded from.
+/// One hook call: the event, and the native payload it was decoded from.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Call {
-    /// The normal form.
+pub struct HookCall {
+    /// The decoded event.
     pub event: Event,
-    /// What it was decoded from; absent when the caller spoke our words already.
-    pub native: Option<Native>,
+    /// The original payload; `None` if the caller sent an [`Event`] directly.
+    pub native: Option<NativePayload>,
 }
 
 // === impl Event ===
 
 impl Event {
-    /// An event with nothing in it yet but what every event has.
+    /// Creates an event with the fields that every event has; all others are empty.
     pub fn new(id: EventId, ts: Timestamp, source: &str, event: EventKind, native_event: &str) -> Self {
         Self {
             v: FORMAT_VERSION,
@@ -171,8 +171,8 @@ impl Event {
             cwd: None,
             project: None,
             tool: None,
-            agent: Agent::default(),
-            detail: Detail::default(),
+            agent: AgentIdentity::default(),
+            detail: EventDetail::default(),
         }
     }
 }
@@ -180,8 +180,8 @@ impl Event {
 // === impl SessionCheck ===
 
 impl SessionCheck {
-    /// The word on the wire.
-    pub fn word(self) -> &'static str {
+    /// Returns the name used in JSON.
+    pub fn as_str(self) -> &'static str {
         match self {
             Self::Unverified => "unverified",
             Self::Resumed => "resumed",
@@ -189,19 +189,19 @@ impl SessionCheck {
     }
 }
 
-// === impl Agent ===
+// === impl AgentIdentity ===
 
-impl Agent {
-    /// Whether nothing is known.
+impl AgentIdentity {
+    /// Returns whether all fields are empty.
     pub fn is_empty(&self) -> bool {
         *self == Self::default()
     }
 }
 
-// === impl Detail ===
+// === impl EventDetail ===
 
-impl Detail {
-    /// Whether there is nothing to say.
+impl EventDetail {
+    /// Returns whether all fields are empty.
     pub fn is_empty(&self) -> bool {
         *self == Self::default()
     }

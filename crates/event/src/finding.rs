@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! What one hook or rule said about one event.
+//! Findings: the result of one hook or rule for one event.
 
 use std::fmt;
 use std::str::FromStr;
@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::{Decision, Flow, Modification};
 
-/// Who said something.
+/// Where a finding comes from.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(with = "String"))]
@@ -19,58 +19,58 @@ pub enum Origin {
     Hook(Arc<str>),
     /// A rule, by its id; written `rule:<id>`.
     Rule(Arc<str>),
-    /// Tenterhook itself: a failure that had to become a decision; written `engine`.
+    /// Tenterhook itself, when a failure leads to a decision; written `engine`.
     Engine,
 }
 
-/// The text names no hook, rule or engine.
+/// The text is not a valid origin.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("`{0}` is no origin (`hook:<id>`, `rule:<id>` or `engine`)")]
+#[error("invalid origin `{0}` (expected `hook:<id>`, `rule:<id>` or `engine`)")]
 pub struct ParseOriginError(String);
 
-/// Something said, and who said it.
+/// A value together with the hook or rule that it comes from.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct Said<T> {
-    /// Who said it.
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(rename = "Said"))]
+pub struct Attributed<T> {
+    /// The hook or rule that the value comes from.
     pub by: Origin,
-    /// What was said.
+    /// The reason, suggestion, text or modification.
     #[serde(rename = "said")]
-    pub what: T,
+    pub value: T,
 }
 
-/// What one hook or rule said about one event. [`Finding::silent`] objects to nothing.
+/// The result of one hook or rule for one event. [`Finding::silent`] is the empty result.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Finding {
-    /// Who says it.
+    /// The hook or rule.
     pub by: Origin,
-    /// About the thing itself.
+    /// Decision about the tool call, prompt or other action.
     pub decision: Decision,
-    /// About the agent going on.
+    /// Whether the agent may continue.
     pub flow: Flow,
-    /// Why.
+    /// Reason for the decision, shown to the model and the user.
     pub reason: Option<String>,
-    /// What the agent could do instead.
+    /// Suggestion of what the agent could do instead.
     pub nudge: Option<String>,
-    /// What should be different.
+    /// Changes to the tool call, the model request or their results.
     pub modifications: Vec<Modification>,
-    /// What the model should know.
+    /// Additional text for the model.
     pub context: Option<String>,
-    /// What the person should know.
+    /// Message for the user.
     pub message: Option<String>,
-    /// Keep the output from the person's eyes.
+    /// Whether the output is hidden from the user.
     pub suppress_output: bool,
 }
 
 // === impl Origin ===
 
 impl Origin {
-    /// A hook of this id.
+    /// Creates the origin of the hook with this id.
     pub fn hook(id: &str) -> Self {
         Self::Hook(id.into())
     }
 
-    /// A rule of this id.
+    /// Creates the origin of the rule with this id.
     pub fn rule(id: &str) -> Self {
         Self::Rule(id.into())
     }
@@ -116,7 +116,7 @@ impl From<Origin> for String {
 // === impl Finding ===
 
 impl Finding {
-    /// Nothing to object, nothing to add.
+    /// Creates a finding without a decision and without changes.
     pub fn silent(by: Origin) -> Self {
         Self {
             by,
@@ -131,7 +131,7 @@ impl Finding {
         }
     }
 
-    /// A decision with its reason.
+    /// Creates a finding with a decision and its reason.
     pub fn decided(by: Origin, decision: Decision, reason: impl Into<String>) -> Self {
         Self { decision, reason: Some(reason.into()), ..Self::silent(by) }
     }

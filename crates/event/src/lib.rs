@@ -1,50 +1,86 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! The words of Tenterhook.
+//! The vocabulary of Tenterhook: events, tool calls, findings and outcomes.
 //!
-//! An agent harness speaks its own JSON; everything behind `harness::decode` speaks the words of
-//! this crate. One hook call is an [`Event`] on the way in and an [`Outcome`] on the way out:
+//! Every agent harness sends its own JSON. `tenterhook-harness` decodes that JSON into the types of this
+//! crate, and the rest of Tenterhook works with these types only. One hook call is an [`Event`] on the way
+//! in and an [`Outcome`] on the way out.
+//!
+//! Build an event for a tool call, as a harness adapter does:
 //!
 //! ```
-//! use tenterhook_event::{Decision, EventKind, ToolCall, ToolClass};
+//! use tenterhook_event::{Event, EventId, EventKind, Timestamp, ToolCall, ToolClass};
 //!
-//! let tool = ToolCall::new("Bash", serde_json::json!({"command": "ls -la"}));
-//! assert_eq!(tool.class, ToolClass::Shell);
+//! let unix_ms = 1_763_193_600_000;
+//! let id = EventId::from_parts(unix_ms, 0x5eed);
+//! let mut event =
+//!     Event::new(id, Timestamp::from_unix_ms(unix_ms), "my-agent", EventKind::PreTool, "PreToolUse");
+//! event.tool = Some(ToolCall::new("Bash", serde_json::json!({"command": "rm -rf build"})));
+//!
+//! let tool = event.tool.as_ref().unwrap();
+//! assert_eq!(tool.class, ToolClass::Shell, "known tools have a class, whatever the harness calls them");
+//! assert_eq!(tool.gist(), "rm -rf build");
 //! assert_eq!("pre-tool".parse(), Ok(EventKind::PreTool));
-//! assert!(Decision::Deny > Decision::Ask, "the strictest decision is the greatest");
 //! ```
 //!
-//! Nothing here does IO, reads a clock or draws randomness: the binaries do, once, at the door.
+//! Read an outcome, as the code that answers the harness does:
+//!
+//! ```
+//! use tenterhook_event::{Attributed, Decision, Origin, Outcome};
+//!
+//! let by = Origin::rule("no-rm");
+//! let outcome = Outcome {
+//!     decision: Decision::Deny,
+//!     reasons: vec![Attributed { by: by.clone(), value: "deletes files".to_owned() }],
+//!     nudges: vec![Attributed { by, value: "use trash".to_owned() }],
+//!     ..Outcome::default()
+//! };
+//! assert!(outcome.decision > Decision::Ask, "a stricter decision is greater");
+//! assert_eq!(outcome.deciding_rule(), Some("no-rm"));
+//! assert_eq!(outcome.reason_with_nudge().as_deref(), Some("deletes files\n\n→ Suggested: use trash"));
+//! ```
+//!
+//! | type | what it is |
+//! |---|---|
+//! | [`Event`], [`EventKind`] | one point in an agent's run, in the form all harnesses share |
+//! | [`HookCall`] | an event together with the native payload it was decoded from |
+//! | [`ToolCall`], [`ToolClass`] | the tool that an event is about, and what that kind of tool does |
+//! | [`Finding`] | what one hook or rule decided about one event |
+//! | [`Outcome`] | all findings about one event, folded into one answer |
+//! | [`TraceEntry`] | which hooks and rules took part in an outcome, and how each of them ended |
+//!
+//! The crate does no I/O and reads neither a clock nor a random source: ids and timestamps come from the
+//! caller.
 
-mod decided;
+mod argument_roles;
+mod decided_call;
 mod event;
+mod event_id;
+mod event_kind;
 mod finding;
-mod id;
-mod kind;
 mod mcp;
 mod modification;
 mod outcome;
+mod path_effect;
 pub mod plain_text;
-mod roles;
-mod time;
-mod tokens;
+mod timestamp;
+mod token_counts;
 mod tool;
-mod touch;
 mod trace;
-mod usage;
+mod transcript_usage;
 
-pub use decided::Decided;
-pub use event::{Agent, Call, Detail, Event, FORMAT_VERSION, Native, SessionCheck};
-pub use finding::{Finding, Origin, ParseOriginError, Said};
-pub use id::{EventId, ParseIdError};
-pub use kind::{EventKind, UnknownKind};
-pub use mcp::{Mcp, McpName, McpServers, fold_mcp_name};
-pub use modification::{Merge, Modification, SelectionMode};
+pub use argument_roles::ArgumentRoles;
+pub use decided_call::DecidedCall;
+pub use event::{AgentIdentity, Event, EventDetail, FORMAT_VERSION, HookCall, NativePayload, SessionCheck};
+pub use event_id::{EventId, ParseEventIdError};
+pub use event_kind::{EventKind, UnknownEventKind};
+pub use finding::{Attributed, Finding, Origin, ParseOriginError};
+pub use mcp::{McpNameReading, McpServers, McpToolId, fold_mcp_name};
+pub use modification::{MergeMode, Modification, SelectionMode};
 pub use outcome::{Decision, Flow, Outcome};
-pub use roles::Roles;
-pub use time::Timestamp;
-pub use tokens::Tokens;
-pub use tool::{Command, TOOLS, ToolCall, ToolClass, ToolRow, tool_row};
-pub use touch::{Touch, Touches};
-pub use trace::{Status, Step};
-pub use usage::{DayUsage, TranscriptUsage};
+pub use path_effect::{PathEffect, PathEffectKind};
+pub use timestamp::Timestamp;
+pub use token_counts::TokenCounts;
+pub use tool::{TOOLS, ToolCall, ToolClass, ToolCommand, ToolRow, tool_row};
+pub use trace::{TraceEntry, TraceStatus};
+pub use transcript_usage::{DayUsage, TranscriptUsage};

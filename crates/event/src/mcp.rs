@@ -1,53 +1,53 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Names of MCP tools. A harness joins the names of the server and of the tool into one, and where the first
-//! ends cannot always be told from the result.
+//! Names of MCP tools. A harness joins the server's and the tool's name into one name, which cannot always be split
+//! again without ambiguity.
 
 use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-/// An MCP tool: the server and its own name for the tool.
+/// An MCP tool: its server, and the name that the server gives to the tool.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct Mcp {
-    /// The server, as configured in the harness; empty if the harness does not say.
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(rename = "Mcp"))]
+pub struct McpToolId {
+    /// Name of the server, as configured in the harness; empty if the harness does not report it.
     pub server: String,
-    /// The tool, as the server names it.
+    /// Name of the tool, as the server defines it.
     pub tool: String,
-    /// Other readings of the harness's name for the tool; empty if server and tool are certain.
+    /// Other ways to split the harness's name for the tool; empty if server and tool are certain.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub also: Vec<McpName>,
+    pub also: Vec<McpNameReading>,
 }
 
-/// One reading of a harness's name for an MCP tool.
+/// One way to split a harness's name for an MCP tool.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct McpName {
-    /// The server.
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(rename = "McpName"))]
+pub struct McpNameReading {
+    /// Name of the server.
     pub server: String,
-    /// The tool.
+    /// Name of the tool.
     pub tool: String,
 }
 
-/// The MCP servers in the settings of harnesses, by the harness's id. A harness that is missing here has
-/// settings that were not read.
+/// The MCP servers in the settings of each harness, by the harness's id. The settings of a harness that is missing
+/// here were not read.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct McpServers(pub BTreeMap<String, Vec<String>>);
 
-/// More readings of one name than this are not kept.
-const MOST_READINGS: usize = 256;
+/// Most readings of one name that are kept.
+const MAX_NAME_READINGS: usize = 256;
 
-// === impl Mcp ===
+// === impl McpToolId ===
 
-impl Mcp {
-    /// A tool whose server is certain.
+impl McpToolId {
+    /// Creates the id of a tool whose server is certain.
     pub fn new(server: impl Into<String>, tool: impl Into<String>) -> Self {
         Self { server: server.into(), tool: tool.into(), also: Vec::new() }
     }
 
-    /// Reads `mcp__server__tool` and `mcp_server_tool`.
+    /// Parses `mcp__server__tool` and `mcp_server_tool`.
     pub fn from_tool_name(name: &str) -> Option<Self> {
         match name.strip_prefix("mcp__") {
             Some(rest) => Self::split(rest, "__"),
@@ -55,42 +55,46 @@ impl Mcp {
         }
     }
 
-    /// Reads `server<separator>tool`. Both may have the separator in their own names: the first reading has
-    /// the shortest server, and the others are kept beside it.
+    /// Parses `server<separator>tool`. Both names may contain the separator: the preferred reading has the shortest
+    /// server name, and the others are kept in [`McpToolId::also`].
     pub fn split(name: &str, separator: &str) -> Option<Self> {
-        let mut readings = splits(name, separator);
+        let mut readings = split_readings(name, separator);
         let first = readings.next()?;
-        Some(Self { server: first.server, tool: first.tool, also: readings.take(MOST_READINGS).collect() })
+        Some(Self {
+            server: first.server,
+            tool: first.tool,
+            also: readings.take(MAX_NAME_READINGS).collect(),
+        })
     }
 
-    /// The same, with the longest server first.
+    /// Parses `server<separator>tool` like [`McpToolId::split`], but prefers the longest server name.
     pub fn split_last(name: &str, separator: &str) -> Option<Self> {
-        let mut readings: Vec<_> = splits(name, separator).take(MOST_READINGS).collect();
+        let mut readings: Vec<_> = split_readings(name, separator).take(MAX_NAME_READINGS).collect();
         let last = readings.pop()?;
         Some(Self { server: last.server, tool: last.tool, also: readings })
     }
 
-    /// A tool of a server that the harness names: the prefix that it puts before the server's own name for
-    /// the tool is taken off, however it spells the server there.
-    pub fn of_server(server: &str, name: &str) -> Self {
+    /// Creates the id of a tool whose server the harness reports separately. The server prefix of the tool's name is
+    /// removed, in any spelling.
+    pub fn from_server(server: &str, name: &str) -> Self {
         let wanted = fold_mcp_name(server);
         let bare = name.strip_prefix("mcp__").or_else(|| name.strip_prefix("mcp_")).unwrap_or(name);
-        let own = |name: &str, separator: &str| {
-            splits(name, separator).find(|reading| fold_mcp_name(&reading.server) == wanted)
+        let find_reading = |name: &str, separator: &str| {
+            split_readings(name, separator).find(|reading| fold_mcp_name(&reading.server) == wanted)
         };
-        let found = ["__", "_", "-", "/", "."].iter().find_map(|separator| own(bare, separator));
+        let found = ["__", "_", "-", "/", "."].iter().find_map(|separator| find_reading(bare, separator));
         Self::new(server, found.map_or_else(|| name.to_owned(), |reading| reading.tool))
     }
 
-    /// Every reading, the best first.
+    /// Iterates over all readings as (server, tool), the preferred one first.
     pub fn readings(&self) -> impl Iterator<Item = (&str, &str)> {
         let also = self.also.iter().map(|name| (name.server.as_str(), name.tool.as_str()));
         std::iter::once((self.server.as_str(), self.tool.as_str())).chain(also)
     }
 }
 
-/// A name without what harnesses change in it: case, and every letter that is neither a letter nor a digit,
-/// of which several in a row count as one `_`.
+/// Normalizes the parts of a name that harnesses change: letters become lower case, and each run of characters that
+/// are neither letters nor digits becomes one `_`.
 pub fn fold_mcp_name(name: &str) -> String {
     let mut folded = String::with_capacity(name.len());
     for letter in name.chars() {
@@ -103,27 +107,27 @@ pub fn fold_mcp_name(name: &str) -> String {
     folded
 }
 
-/// Every way to split a name in two.
-fn splits(name: &str, separator: &str) -> impl Iterator<Item = McpName> {
+/// Iterates over all ways to split a name in two.
+fn split_readings(name: &str, separator: &str) -> impl Iterator<Item = McpNameReading> {
     let starts = name.char_indices().map(|(at, _)| at);
     starts.filter_map(move |at| {
         let (server, rest) = name.split_at_checked(at)?;
         let tool = rest.strip_prefix(separator)?;
         let both = !server.is_empty() && !tool.is_empty();
-        both.then(|| McpName { server: server.to_owned(), tool: tool.to_owned() })
+        both.then(|| McpNameReading { server: server.to_owned(), tool: tool.to_owned() })
     })
 }
 
 // === impl McpServers ===
 
 impl McpServers {
-    /// The servers in a harness's settings, if those were read.
-    pub fn of(&self, harness: &str) -> Option<&[String]> {
+    /// Returns the servers in a harness's settings; `None` if the settings were not read.
+    pub fn get(&self, harness: &str) -> Option<&[String]> {
         self.0.get(harness).map(Vec::as_slice)
     }
 
-    /// Whether some harness has a server of this name, in any spelling.
-    pub fn contain(&self, server: &str) -> bool {
+    /// Returns whether any harness has a server of this name, in any spelling.
+    pub fn contains(&self, server: &str) -> bool {
         let wanted = fold_mcp_name(server);
         self.0.values().flatten().any(|known| fold_mcp_name(known) == wanted)
     }
@@ -133,32 +137,35 @@ impl McpServers {
 mod tests {
     use super::*;
 
-    fn readings(mcp: Option<&Mcp>) -> Vec<String> {
+    fn readings(mcp: Option<&McpToolId>) -> Vec<String> {
         mcp.iter().flat_map(|mcp| mcp.readings().map(|(server, tool)| format!("{server}|{tool}"))).collect()
     }
 
     #[test]
     fn a_name_is_split_wherever_its_separator_is() {
-        assert_eq!(readings(Mcp::from_tool_name("mcp__files__read_file").as_ref()), ["files|read_file"]);
-        assert_eq!(readings(Mcp::from_tool_name("mcp__a__b__c").as_ref()), ["a|b__c", "a__b|c"]);
-        assert_eq!(readings(Mcp::from_tool_name("mcp__a___b").as_ref()), ["a|_b", "a_|b"]);
-        assert_eq!(readings(Mcp::from_tool_name("mcp_a_b_c").as_ref()), ["a|b_c", "a_b|c"]);
         assert_eq!(
-            readings(Mcp::split("google_drive_erase", "_").as_ref()),
+            readings(McpToolId::from_tool_name("mcp__files__read_file").as_ref()),
+            ["files|read_file"]
+        );
+        assert_eq!(readings(McpToolId::from_tool_name("mcp__a__b__c").as_ref()), ["a|b__c", "a__b|c"]);
+        assert_eq!(readings(McpToolId::from_tool_name("mcp__a___b").as_ref()), ["a|_b", "a_|b"]);
+        assert_eq!(readings(McpToolId::from_tool_name("mcp_a_b_c").as_ref()), ["a|b_c", "a_b|c"]);
+        assert_eq!(
+            readings(McpToolId::split("google_drive_erase", "_").as_ref()),
             ["google|drive_erase", "google_drive|erase"]
         );
         assert_eq!(
-            readings(Mcp::split_last("my-server-echo", "-").as_ref()),
+            readings(McpToolId::split_last("my-server-echo", "-").as_ref()),
             ["my-server|echo", "my|server-echo"]
         );
         for name in ["mcp__", "mcp__server", "mcp__server__", "mcp____tool", "mcp_", "read"] {
-            assert_eq!(Mcp::from_tool_name(name), None, "{name}");
+            assert_eq!(McpToolId::from_tool_name(name), None, "{name}");
         }
     }
 
     #[test]
     fn the_prefix_of_a_named_server_is_taken_off_in_every_spelling() {
-        let tool = |server, name| Mcp::of_server(server, name).tool;
+        let tool = |server, name| McpToolId::from_server(server, name).tool;
         assert_eq!(tool("records", "mcp__records__erase"), "erase");
         assert_eq!(tool("records", "records__erase"), "erase");
         assert_eq!(tool("my-rec_ords", "mcp__my-rec_ords__erase"), "erase");
@@ -174,7 +181,7 @@ mod tests {
             assert_eq!(fold_mcp_name(name), "brave_search", "{name}");
         }
         let servers = McpServers(BTreeMap::from([("codex".to_owned(), vec!["brave-search".to_owned()])]));
-        assert!(servers.contain("brave_search") && !servers.contain("brave"));
-        assert_eq!((servers.of("codex").map(<[_]>::len), servers.of("cursor")), (Some(1), None));
+        assert!(servers.contains("brave_search") && !servers.contains("brave"));
+        assert_eq!((servers.get("codex").map(<[_]>::len), servers.get("cursor")), (Some(1), None));
     }
 }

@@ -1,93 +1,93 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! What a hook or rule wants to be different, by what it touches.
+//! Modifications: changes that a hook or rule makes to a tool call, a model request or their results.
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-/// How a change meets what is there.
+/// How a modification is combined with the existing value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub enum Merge {
-    /// The whole is replaced.
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(rename = "Merge"))]
+pub enum MergeMode {
+    /// The whole value is replaced.
     Replace,
-    /// Top-level keys are replaced, the others stay.
+    /// Top-level keys are replaced; other keys stay.
     Shallow,
     /// Objects are merged at every depth; everything else is replaced.
     Deep,
 }
 
-/// Which tools the model may choose from.
+/// Whether the model may call tools.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub enum SelectionMode {
-    /// The model decides whether to call one.
+    /// The model decides whether to call a tool.
     Auto,
-    /// The model has to call one.
+    /// The model must call a tool.
     Any,
-    /// The model may call none.
+    /// The model must not call a tool.
     None,
 }
 
-/// One change. Lower priority numbers apply first; a later write wins.
+/// One modification. Modifications are applied in priority order, lower numbers first; the last one wins.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "of", rename_all = "kebab-case")]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub enum Modification {
-    /// The arguments the tool will run with.
+    /// Changes the tool's arguments.
     ToolInput {
-        /// How it meets the arguments that were asked for.
-        merge: Merge,
+        /// How `value` is combined with the requested arguments.
+        merge: MergeMode,
         /// The new arguments.
         value: Value,
     },
-    /// What the model is told the tool returned.
+    /// Replaces the tool output that the model sees.
     ToolOutput {
         /// The new output.
         value: Value,
     },
-    /// The request to the model.
+    /// Changes the request to the model.
     ModelRequest {
-        /// How it meets the request.
-        merge: Merge,
-        /// The new parts.
+        /// How `value` is combined with the request.
+        merge: MergeMode,
+        /// The new fields.
         value: Value,
     },
-    /// The model's answer; at `pre-model` the model is not called at all.
+    /// Changes the model's response. At `pre-model` it replaces the response, and the model is not called.
     ModelResponse {
-        /// How it meets the answer, if there is one.
-        merge: Merge,
-        /// The new parts.
+        /// How `value` is combined with the response, if there is one.
+        merge: MergeMode,
+        /// The new fields.
         value: Value,
     },
-    /// The tools the model may choose from.
+    /// Restricts the tools that the model may call.
     ToolSelection {
-        /// Whether it may, must or must not call one.
+        /// Whether the model may, must or must not call a tool.
         mode: SelectionMode,
-        /// The names it may call; empty: no restriction by name.
+        /// Names of the tools that may be called; empty for no restriction by name.
         allowed: Vec<String>,
     },
 }
 
-impl Merge {
-    /// Brings `change` into `target`.
+impl MergeMode {
+    /// Applies `change` to `target`.
     pub fn apply(self, target: &mut Value, change: &Value) {
         match (self, target, change) {
             (Self::Shallow, Value::Object(target), Value::Object(change)) => {
                 target.extend(change.iter().map(|(key, value)| (key.clone(), value.clone())));
             }
-            (Self::Deep, Value::Object(target), Value::Object(change)) => deep(target, change),
+            (Self::Deep, Value::Object(target), Value::Object(change)) => merge_deep(target, change),
             (_, target, change) => *target = change.clone(),
         }
     }
 }
 
-fn deep(target: &mut Map<String, Value>, change: &Map<String, Value>) {
+fn merge_deep(target: &mut Map<String, Value>, change: &Map<String, Value>) {
     for (key, value) in change {
         match (target.get_mut(key), value) {
-            (Some(Value::Object(inner)), Value::Object(value)) => deep(inner, value),
+            (Some(Value::Object(inner)), Value::Object(value)) => merge_deep(inner, value),
             _ => {
                 target.insert(key.clone(), value.clone());
             }
@@ -104,20 +104,20 @@ mod tests {
     fn each_merge_keeps_what_it_says_it_keeps() {
         let asked = json!({"command": "ls", "env": {"A": 1, "B": 2}});
         let change = json!({"env": {"B": 3}});
-        let merged = |merge: Merge| {
+        let merged = |merge: MergeMode| {
             let mut value = asked.clone();
             merge.apply(&mut value, &change);
             value
         };
-        assert_eq!(merged(Merge::Replace), json!({"env": {"B": 3}}));
-        assert_eq!(merged(Merge::Shallow), json!({"command": "ls", "env": {"B": 3}}));
-        assert_eq!(merged(Merge::Deep), json!({"command": "ls", "env": {"A": 1, "B": 3}}));
+        assert_eq!(merged(MergeMode::Replace), json!({"env": {"B": 3}}));
+        assert_eq!(merged(MergeMode::Shallow), json!({"command": "ls", "env": {"B": 3}}));
+        assert_eq!(merged(MergeMode::Deep), json!({"command": "ls", "env": {"A": 1, "B": 3}}));
     }
 
     #[test]
     fn a_change_that_is_no_object_replaces_the_whole() {
         let mut value = json!({"a": 1});
-        Merge::Deep.apply(&mut value, &json!("text"));
+        MergeMode::Deep.apply(&mut value, &json!("text"));
         assert_eq!(value, json!("text"));
     }
 }

@@ -1,90 +1,108 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! What comes out of the fold: one answer about one event.
+//! Outcomes: all findings about one event, folded into one answer.
 
 use std::fmt;
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::{Modification, Origin, Said, SelectionMode, Step};
+use crate::{Attributed, Modification, Origin, SelectionMode, TraceEntry};
 
-/// A decision about the thing itself. The order is the precedence: the greatest found stands.
+/// A decision about a tool call, a prompt or another action. Variants are ordered by strictness; the strictest
+/// decision of all findings applies.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub enum Decision {
-    /// Nobody objected. Not the same as `allow`: the harness's own checks still apply.
+    /// No hook or rule decided. Not the same as `allow`: the harness's own checks still apply.
     #[default]
     None,
-    /// Somebody vouches for it; the harness may skip its own question.
+    /// Allowed; the harness may skip its own permission prompt.
     Allow,
-    /// Put off: the harness ends here and lets somebody else take it up.
+    /// Deferred: the harness ends the call and hands it over to an external handler.
     Defer,
-    /// A person has to say yes.
+    /// The user has to approve it.
     Ask,
-    /// It must not happen. At `stop` and `subagent-stop`: not finished yet.
+    /// Denied. At `stop` and `subagent-stop` it means that the agent has to continue.
     Deny,
 }
 
-/// Whether the agent goes on.
+/// Whether the agent may continue after this event.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub enum Flow {
-    /// It goes on.
+    /// The agent continues.
     #[default]
     Go,
-    /// It ends here.
+    /// The agent stops.
     Stop {
-        /// What the person is told.
+        /// Reason shown to the user.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         reason: Option<String>,
     },
 }
 
-/// The fold of all findings. Every part carries who said it.
+/// All findings about one event, folded into one answer. Each part names the hook or rule it comes from.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Outcome {
-    /// About the thing itself.
+    /// Decision about the tool call, prompt or other action.
     pub decision: Decision,
-    /// About the agent going on.
+    /// Whether the agent may continue.
     pub flow: Flow,
-    /// Why, from everyone whose decision is the one that stands.
+    /// Reasons of all findings with the decision that applies.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub reasons: Vec<Said<String>>,
-    /// What the agent could do instead; only beside a deny.
+    pub reasons: Vec<Attributed<String>>,
+    /// Suggestions of what the agent could do instead; only with a deny.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub nudges: Vec<Said<String>>,
-    /// All that should be different, in the order it applies.
+    pub nudges: Vec<Attributed<String>>,
+    /// Modifications, in the order in which they are applied.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub modifications: Vec<Said<Modification>>,
-    /// The tool input after all modifications, when it is not the one that was asked for.
+    pub modifications: Vec<Attributed<Modification>>,
+    /// The tool input after all modifications; absent if it is unchanged.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tool_input: Option<Value>,
-    /// What the model should know.
+    /// Additional texts for the model.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub context: Vec<Said<String>>,
-    /// What the person should know.
+    pub context: Vec<Attributed<String>>,
+    /// Messages for the user.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub messages: Vec<Said<String>>,
-    /// Keep the output from the person's eyes.
+    pub messages: Vec<Attributed<String>>,
+    /// Whether the output is hidden from the user.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub suppress_output: bool,
-    /// tool-error: the tool should be tried again, this many milliseconds later.
+    /// tool-error: delay in milliseconds after which the tool should be called again.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub retry_ms: Option<u64>,
-    /// Which hooks and rules ran, and what became of each.
+    /// The hooks and rules that took part, and how each of them ended.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub trace: Vec<Step>,
+    pub trace: Vec<TraceEntry>,
 }
 
 // === impl Decision ===
 
 impl Decision {
-    /// The word on the wire.
-    pub fn word(self) -> &'static str {
+    /// Returns the word in texts for users. The name in JSON is [`Decision::as_str`].
+    pub fn label(self) -> &'static str {
+        match self {
+            Self::None => "no match",
+            Self::Allow => "allowed",
+            Self::Defer => "deferred",
+            Self::Ask => "asked",
+            Self::Deny => "denied",
+        }
+    }
+
+    /// Returns the label of a name in JSON; an unknown name is returned unchanged.
+    pub fn label_of(name: &str) -> &str {
+        let known = [Self::None, Self::Allow, Self::Defer, Self::Ask, Self::Deny];
+        known.iter().find(|decision| decision.as_str() == name).map_or(name, |decision| decision.label())
+    }
+
+    /// Returns the name used in JSON and the API.
+    pub fn as_str(self) -> &'static str {
         match self {
             Self::None => "none",
             Self::Allow => "allow",
@@ -97,44 +115,44 @@ impl Decision {
 
 impl fmt::Display for Decision {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(self.word())
+        f.pad(self.as_str())
     }
 }
 
 // === impl Outcome ===
 
 impl Outcome {
-    /// The reasons as one text, each said once, without any nudge.
+    /// Returns the reasons as one text, without duplicates and without suggestions.
     pub fn reason(&self) -> Option<String> {
-        joined(&self.reasons, "\n")
+        join_unique(&self.reasons, "\n")
     }
 
-    /// The text a harness shows beside the decision.
+    /// Returns the text that a harness shows with the decision.
     ///
-    /// A deny that carries a nudge reads `<reason>\n\n→ Suggested: <nudge>`, to the byte: other
-    /// tools look for `→ Suggested: `.
+    /// A deny with a suggestion reads `<reason>\n\n→ Suggested: <nudge>`, byte for byte: other tools search for
+    /// `→ Suggested: `.
     pub fn reason_with_nudge(&self) -> Option<String> {
         let reason = self.reason();
         if self.decision != Decision::Deny {
             return reason;
         }
-        match (reason, joined(&self.nudges, "; ")) {
+        match (reason, join_unique(&self.nudges, "; ")) {
             (Some(reason), Some(nudge)) => Some(format!("{reason}\n\n→ Suggested: {nudge}")),
             (reason, _) => reason,
         }
     }
 
-    /// Everything the model should know, as one text.
+    /// Returns the additional texts for the model as one text.
     pub fn context_text(&self) -> Option<String> {
-        joined(&self.context, "\n")
+        join_unique(&self.context, "\n")
     }
 
-    /// Everything the person should know, as one text.
+    /// Returns the messages for the user as one text.
     pub fn message_text(&self) -> Option<String> {
-        joined(&self.messages, "\n")
+        join_unique(&self.messages, "\n")
     }
 
-    /// The rule whose decision stands, if it was a rule's.
+    /// Returns the id of the rule that decided; `None` if no rule did.
     pub fn deciding_rule(&self) -> Option<&str> {
         self.reasons.iter().find_map(|said| match &said.by {
             Origin::Rule(id) => Some(id.as_ref()),
@@ -142,7 +160,7 @@ impl Outcome {
         })
     }
 
-    /// Who decided: the rule if one did, else the hook, else Tenterhook itself. `None`: no decision.
+    /// Returns what decided: a rule if one did, else a hook, else Tenterhook itself; `None` without a decision.
     pub fn decided_by(&self) -> Option<&Origin> {
         let is = |wanted: fn(&Origin) -> bool| {
             self.reasons.iter().map(|said| &said.by).find(|by| wanted(by)).filter(|_| {
@@ -163,28 +181,28 @@ impl Outcome {
             .or_else(|| is(|by| matches!(by, Origin::Engine)))
     }
 
-    /// The last replacement of the tool's output, if any.
+    /// Returns the tool output after all modifications; `None` if it is unchanged.
     pub fn tool_output(&self) -> Option<&Value> {
-        self.modifications.iter().rev().find_map(|said| match &said.what {
+        self.modifications.iter().rev().find_map(|said| match &said.value {
             Modification::ToolOutput { value } => Some(value),
             _ => None,
         })
     }
 
-    /// The last narrowing of the tools the model may choose from, if any.
+    /// Returns the last restriction of the tools that the model may call.
     pub fn tool_selection(&self) -> Option<(SelectionMode, &[String])> {
-        self.modifications.iter().rev().find_map(|said| match &said.what {
+        self.modifications.iter().rev().find_map(|said| match &said.value {
             Modification::ToolSelection { mode, allowed } => Some((*mode, allowed.as_slice())),
             _ => None,
         })
     }
 }
 
-fn joined(parts: &[Said<String>], separator: &str) -> Option<String> {
+fn join_unique(parts: &[Attributed<String>], separator: &str) -> Option<String> {
     let mut once: Vec<&str> = Vec::with_capacity(parts.len());
     for part in parts {
-        if !once.contains(&part.what.as_str()) {
-            once.push(&part.what);
+        if !once.contains(&part.value.as_str()) {
+            once.push(&part.value);
         }
     }
     (!once.is_empty()).then(|| once.join(separator))
@@ -195,7 +213,7 @@ mod tests {
     use super::*;
 
     fn denied(nudges: &[&str]) -> Outcome {
-        let said = |text: &str| Said { by: Origin::rule("r"), what: text.to_owned() };
+        let said = |text: &str| Attributed { by: Origin::rule("r"), value: text.to_owned() };
         Outcome {
             decision: Decision::Deny,
             reasons: vec![said("too much"), said("too much")],

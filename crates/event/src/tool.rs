@@ -1,37 +1,38 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Tools by what they do: one table of native names, one set of argument roles per class.
+//! Tool calls and tool classes: one table of native tool names, one set of argument roles per class.
 //!
-//! A rule about `shell` serves every harness, because `Bash`, `run_shell_command` and
-//! `exec_command` are all rows of class `shell` and every class says which argument keys carry a
-//! command, a path, content, a URL or a patch.
+//! A rule about the class `shell` works for every harness: `Bash`, `run_shell_command` and `exec_command` are all
+//! rows of that class, and each class defines which argument keys hold a command, a path, content, a URL or a patch.
 
 use std::borrow::Cow;
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::Mcp;
-use crate::roles::{SHELL_DIRECTORIES, Texts, same_key, working_directories};
+use crate::McpToolId;
+use crate::argument_roles::{
+    SHELL_DIRECTORY_KEYS, all_texts, find_working_directories, same_key, texts_at_keys,
+};
 
 macro_rules! classes {
     ($($variant:ident $name:literal $doc:literal)*) => {
-        /// What a tool does, whatever the harness calls it.
+        /// What a tool does, independent of its name in a harness.
         #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
         #[serde(rename_all = "lowercase")]
         #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
         pub enum ToolClass { $(#[doc = $doc] $variant,)* }
 
         impl ToolClass {
-            /// Every class.
+            /// All classes.
             pub const ALL: &[ToolClass] = &[$(ToolClass::$variant),*];
 
-            /// The name on the wire.
+            /// Returns the name used in rules, JSON and the API.
             pub fn name(self) -> &'static str {
                 match self { $(ToolClass::$variant => $name,)* }
             }
 
-            /// The class of this name.
+            /// Returns the class with this name.
             pub fn from_name(name: &str) -> Option<Self> {
                 match name { $($name => Some(ToolClass::$variant),)* _ => None }
             }
@@ -46,21 +47,21 @@ classes! {
     Edit "edit" "changes parts of files"
     Patch "patch" "applies a patch text"
     Search "search" "looks for files or text"
-    Fetch "fetch" "gets something from the network"
+    Fetch "fetch" "fetches something from the network"
     Mcp "mcp" "a tool of an MCP server"
     Agent "agent" "starts or steers another agent"
     Todo "todo" "keeps the agent's task list"
     Other "other" "anything else"
 }
 
-/// One native tool name.
+/// One native tool name and its class.
 #[derive(Debug, Clone, Copy)]
 pub struct ToolRow {
-    /// The name, as the harness spells it.
+    /// The name, in the exact spelling of the harness.
     pub name: &'static str,
-    /// What the tool does.
+    /// Class of the tool.
     pub class: ToolClass,
-    /// Who calls it so.
+    /// Harnesses that use this name, separated by commas.
     pub used_by: &'static str,
 }
 
@@ -68,7 +69,7 @@ const fn row(name: &'static str, class: ToolClass, used_by: &'static str) -> Too
     ToolRow { name, class, used_by }
 }
 
-/// Every native tool name we know. Names are compared exactly; MCP names are known by their form.
+/// All known native tool names. Names are compared exactly; names of MCP tools are recognized by their form.
 pub const TOOLS: &[ToolRow] = &[
     row("Bash", ToolClass::Shell, "claude-code, codex, copilot"),
     row("BashOutput", ToolClass::Other, "claude-code"),
@@ -180,7 +181,7 @@ pub const TOOLS: &[ToolRow] = &[
     row("update_plan", ToolClass::Todo, "codex"),
 ];
 
-/// A tool that its harness runs in a directory that the arguments name.
+/// Tools that a harness is known to run in the directory given by an argument.
 struct DirectoryRow {
     harness: &'static str,
     tools: &'static [&'static str],
@@ -201,41 +202,41 @@ const DIRECTORY_ROWS: &[DirectoryRow] = &[
     DirectoryRow { harness: "cursor", tools: &["Shell"], keys: &["working_directory"] },
 ];
 
-/// The row of a native tool name, if it is a known one.
+/// Returns the row of a native tool name; `None` if the name is unknown.
 pub fn tool_row(name: &str) -> Option<&'static ToolRow> {
     TOOLS.iter().find(|row| row.name == name)
 }
 
-/// A tool call: the native name, our class for it, and the arguments as the harness gave them.
+/// A tool call: the tool's native name, its class, and the arguments as the harness sent them.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ToolCall {
     /// The harness's name for the tool.
     pub name: String,
-    /// What the tool does.
+    /// Class of the tool.
     pub class: ToolClass,
-    /// The arguments.
+    /// The arguments, as the harness sent them.
     pub args: Value,
-    /// The server and its own name for the tool, when an MCP server provides it.
+    /// Server and tool name, if the tool belongs to an MCP server.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub mcp: Option<Mcp>,
+    pub mcp: Option<McpToolId>,
 }
 
-/// One command a tool call would run.
+/// A command that a tool call would run.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Command<'a> {
-    /// Text for a shell.
+pub enum ToolCommand<'a> {
+    /// Shell text.
     Text(&'a str),
-    /// A program and its arguments, with no shell in between.
+    /// A program and its arguments, run without a shell.
     Argv(Vec<&'a str>),
 }
 
 // === impl ToolCall ===
 
 impl ToolCall {
-    /// A call of the tool of this native name.
+    /// Creates a call of the tool with this native name; its class comes from [`TOOLS`].
     pub fn new(name: &str, args: Value) -> Self {
-        let mcp = Mcp::from_tool_name(name);
+        let mcp = McpToolId::from_tool_name(name);
         let class = match (&mcp, tool_row(name)) {
             (_, Some(row)) => row.class,
             (Some(_), None) => ToolClass::Mcp,
@@ -244,8 +245,8 @@ impl ToolCall {
         Self { name: name.to_owned(), class, args, mcp }
     }
 
-    /// Every command the call would run.
-    pub fn commands(&self) -> Vec<Command<'_>> {
+    /// Returns all commands that the call would run.
+    pub fn commands(&self) -> Vec<ToolCommand<'_>> {
         let roles = self.class.roles();
         let mut commands = Vec::new();
         if roles.command.is_empty() {
@@ -256,26 +257,31 @@ impl ToolCall {
                 keys.iter().flat_map(|key| args.iter().filter(|(name, _)| same_key(name, key)))
             };
             let words = args.get("args");
-            commands.extend(named(roles.command).filter_map(|(_, value)| with_words(value, words)));
+            commands
+                .extend(named(roles.command).filter_map(|(_, value)| parse_command_and_args(value, words)));
             let many = named(roles.commands).filter_map(|(_, value)| value.as_array()).flatten();
             commands.extend(many.filter_map(|item| {
-                let inner =
-                    || roles.command.iter().find_map(|key| with_words(item.get(key)?, item.get("args")));
-                command(item).or_else(inner)
+                let inner = || {
+                    roles
+                        .command
+                        .iter()
+                        .find_map(|key| parse_command_and_args(item.get(key)?, item.get("args")))
+                };
+                parse_command(item).or_else(inner)
             }));
         }
         commands
     }
 
-    /// Every text in some programming language that the call would run.
-    pub fn codes(&self) -> Vec<&str> {
+    /// Returns all source code, in any programming language, that the call would run.
+    pub fn code_texts(&self) -> Vec<&str> {
         match self.class {
             ToolClass::Mcp | ToolClass::Other => self.texts(&["code"]),
             _ => Vec::new(),
         }
     }
 
-    /// The arguments, and those that somebody else's tool keeps one level deeper.
+    /// Iterates over the arguments and, for unknown tools, the objects in which they may wrap their arguments.
     fn arguments(&self) -> impl Iterator<Item = &Value> {
         let nested: &[&str] = match self.class {
             ToolClass::Mcp | ToolClass::Other => &["arguments", "params", "parameters", "input"],
@@ -285,35 +291,34 @@ impl ToolCall {
         std::iter::once(&self.args).chain(inner)
     }
 
-    /// Every path the call names outside a command or patch, the written ones included.
+    /// Returns all paths in the arguments, written ones included, but none from commands or patches.
     pub fn paths(&self) -> Vec<&str> {
         let mut paths = self.texts(self.class.roles().path);
         paths.extend(self.outputs());
         paths
     }
 
-    /// Every path that the call names as the place of its result: it is written, whatever the tool does
-    /// to the other paths.
+    /// Returns all output paths: they are written, even if the tool only reads the other paths.
     pub fn outputs(&self) -> Vec<&str> {
         let roles = self.class.roles();
         let mut paths = self.texts(roles.output);
-        // These keys often hold something else.
+        // These keys often hold something other than a path.
         let is_path = |text: &&str| text.contains('/') || text.starts_with(['~', '.']);
         paths.extend(self.texts(roles.loose_output).into_iter().filter(is_path));
         paths
     }
 
-    /// Every working directory that the arguments name, as written; `None` is one that is not a text.
-    /// An empty list means that the call runs where the agent works.
+    /// Returns all working directories in the arguments, as written; `None` stands for one that is not a string. If
+    /// the list is empty, the call runs in the agent's working directory.
     pub fn working_directories(&self) -> Vec<Option<&str>> {
-        let foreign = matches!(self.class, ToolClass::Mcp | ToolClass::Other);
-        let runs = foreign && (!self.commands().is_empty() || !self.codes().is_empty());
-        let keys = if runs { SHELL_DIRECTORIES } else { self.class.roles().directory };
-        if keys.is_empty() { Vec::new() } else { working_directories(&self.args, keys) }
+        let unknown_tool = matches!(self.class, ToolClass::Mcp | ToolClass::Other);
+        let runs = unknown_tool && (!self.commands().is_empty() || !self.code_texts().is_empty());
+        let keys = if runs { SHELL_DIRECTORY_KEYS } else { self.class.roles().directory };
+        if keys.is_empty() { Vec::new() } else { find_working_directories(&self.args, keys) }
     }
 
-    /// Whether this harness is known to run the tool in a directory that the arguments name. Where that
-    /// is not known, the argument may be ignored and the agent's own directory counts as well.
+    /// Returns whether this harness is known to run the tool in the directory given by the arguments. If that is
+    /// unknown, the harness may ignore the argument, and the agent's own directory has to be considered too.
     pub fn honours_working_directory(&self, harness: &str) -> bool {
         let row = DIRECTORY_ROWS
             .iter()
@@ -324,23 +329,23 @@ impl ToolCall {
         row.is_some_and(|row| row.keys.iter().any(given))
     }
 
-    /// Every text the call would write.
+    /// Returns all texts that the call would write to files.
     pub fn contents(&self) -> Vec<&str> {
         self.texts(self.class.roles().content)
     }
 
-    /// Every URL the call names outside a command.
+    /// Returns all URLs in the arguments, but none from commands.
     pub fn urls(&self) -> Vec<&str> {
         self.texts(self.class.roles().url)
     }
 
-    /// Every patch text the call would apply. A tool for patches takes one under any key, so every text
-    /// of it that has the form of a patch counts.
+    /// Returns all patches that the call would apply. Patch tools accept a patch under any key, so all their string
+    /// arguments are checked for the form of a patch.
     pub fn patches(&self) -> Vec<&str> {
         let roles = self.class.roles();
         let mut patches = self.texts(roles.patch);
         if self.class == ToolClass::Patch || self.is_named_for_patches() {
-            for text in Texts::all(&self.args) {
+            for text in all_texts(&self.args) {
                 if is_patch(text) && !patches.contains(&text) {
                     patches.push(text);
                 }
@@ -349,8 +354,7 @@ impl ToolCall {
         patches
     }
 
-    /// Whether the call is meant to change a file, by its class or, for a tool that is not in the table,
-    /// by its name.
+    /// Returns whether the call changes a file, by the class of the tool or, for an unknown tool, by its name.
     pub fn is_edit(&self) -> bool {
         match self.class {
             ToolClass::Write | ToolClass::Edit | ToolClass::Patch => true,
@@ -359,33 +363,33 @@ impl ToolCall {
         }
     }
 
-    /// The tool's own name: the server's name for it, if it is one of an MCP server.
-    pub fn own_name(&self) -> &str {
+    /// Returns the tool's name without a server prefix: for an MCP tool, the name that its server defines.
+    pub fn unprefixed_name(&self) -> &str {
         self.mcp.as_ref().map_or(self.name.as_str(), |mcp| mcp.tool.as_str())
     }
 
     fn is_named_for_patches(&self) -> bool {
-        let foreign = matches!(self.class, ToolClass::Mcp | ToolClass::Other);
-        foreign
-            && name_words(self.own_name())
+        let unknown_tool = matches!(self.class, ToolClass::Mcp | ToolClass::Other);
+        unknown_tool
+            && name_words(self.unprefixed_name())
                 .any(|word| is_one_of(word, &["patch", "diff", "applypatch", "applydiff"]))
     }
 
     fn is_named_for_edits(&self) -> bool {
-        let name = self.own_name();
-        let says = |list: &[&str]| name_words(name).any(|word| is_one_of(word, list));
+        let name = self.unprefixed_name();
+        let has_word_of = |list: &[&str]| name_words(name).any(|word| is_one_of(word, list));
         let bare = self.mcp.is_none()
             && name_words(name)
                 .all(|word| is_one_of(word, EDIT_WORDS) || is_one_of(word, &["str", "multi", "string"]));
-        says(EDIT_WORDS) && (bare || says(FILE_WORDS))
+        has_word_of(EDIT_WORDS) && (bare || has_word_of(FILE_WORDS))
     }
 
-    /// One line for people: the command, path or URL the call is about, and where a command runs if the
-    /// arguments say so.
+    /// Returns a one-line summary for users: the command, path or URL of the call, and the working directory if the
+    /// arguments contain one.
     pub fn gist(&self) -> Cow<'_, str> {
         let command = match self.commands().first() {
-            Some(Command::Text(text)) => Some(Cow::Borrowed(*text)),
-            Some(Command::Argv(words)) => Some(Cow::Owned(words.join(" "))),
+            Some(ToolCommand::Text(text)) => Some(Cow::Borrowed(*text)),
+            Some(ToolCommand::Argv(words)) => Some(Cow::Owned(words.join(" "))),
             None => None,
         };
         if let Some(command) = command {
@@ -402,11 +406,11 @@ impl ToolCall {
     }
 
     fn texts(&self, keys: &'static [&'static str]) -> Vec<&str> {
-        if keys.is_empty() { Vec::new() } else { Texts::at(&self.args, keys).collect() }
+        if keys.is_empty() { Vec::new() } else { texts_at_keys(&self.args, keys) }
     }
 }
 
-/// Words in the name of a tool that changes something.
+/// Words that occur in the names of tools that change something.
 const EDIT_WORDS: &[&str] = &[
     "edit",
     "write",
@@ -429,7 +433,7 @@ const EDIT_WORDS: &[&str] = &[
     "editfile",
     "createfile",
 ];
-/// Words in the name of a tool that is about files.
+/// Words that occur in the names of tools that work on files.
 const FILE_WORDS: &[&str] = &[
     "file",
     "files",
@@ -446,7 +450,7 @@ const FILE_WORDS: &[&str] = &[
     "multiedit",
 ];
 
-/// The words of a name: `applyPatch_to-file` has four.
+/// Splits a name into words: `applyPatch_to-file` has four.
 fn name_words(name: &str) -> impl Iterator<Item = &str> {
     let mut rest = name;
     std::iter::from_fn(move || {
@@ -471,7 +475,7 @@ fn is_one_of(word: &str, list: &[&str]) -> bool {
     list.iter().any(|other| word.eq_ignore_ascii_case(other))
 }
 
-/// Whether a text has the form of a patch: `apply_patch`'s, or that of a diff.
+/// Returns whether a text looks like a patch, in the format of `apply_patch` or as a unified diff.
 fn is_patch(text: &str) -> bool {
     let mut lines = text.lines().map(str::trim_start);
     lines.any(|line| {
@@ -489,23 +493,25 @@ fn is_patch(text: &str) -> bool {
     })
 }
 
-/// `{"command": "rm", "args": ["-rf", "x"]}` is an argv in two pieces.
-fn with_words<'a>(value: &'a Value, words: Option<&'a Value>) -> Option<Command<'a>> {
+/// Parses a command whose arguments may be in a separate list: `{"command": "rm", "args": ["-rf", "x"]}`.
+fn parse_command_and_args<'a>(value: &'a Value, words: Option<&'a Value>) -> Option<ToolCommand<'a>> {
     let program = value.as_str().filter(|text| !text.contains(char::is_whitespace));
     let words = words.and_then(Value::as_array).map(|words| words.iter().map(Value::as_str));
     match (program, words.and_then(Iterator::collect::<Option<Vec<_>>>)) {
         (Some(program), Some(words)) if !words.is_empty() => {
-            Some(Command::Argv(std::iter::once(program).chain(words).collect()))
+            Some(ToolCommand::Argv(std::iter::once(program).chain(words).collect()))
         }
-        _ => command(value),
+        _ => parse_command(value),
     }
 }
 
-/// A text is shell text; a list of texts is an argv.
-fn command(value: &Value) -> Option<Command<'_>> {
+/// Parses a string as shell text, and a list of strings as an argument vector.
+fn parse_command(value: &Value) -> Option<ToolCommand<'_>> {
     match value {
-        Value::String(text) => Some(Command::Text(text)),
-        Value::Array(words) => words.iter().map(Value::as_str).collect::<Option<Vec<_>>>().map(Command::Argv),
+        Value::String(text) => Some(ToolCommand::Text(text)),
+        Value::Array(words) => {
+            words.iter().map(Value::as_str).collect::<Option<Vec<_>>>().map(ToolCommand::Argv)
+        }
         _ => None,
     }
 }
@@ -564,14 +570,14 @@ mod tests {
         );
         assert_eq!((many.paths(), many.contents()), (vec!["a", "b"], vec!["x", "y"]));
         let nested = ToolCall::new("mcp__files__read", json!({"arguments": {"filename": "f"}, "code": "x"}));
-        assert_eq!((nested.paths(), nested.codes()), (vec!["f"], vec!["x"]));
+        assert_eq!((nested.paths(), nested.code_texts()), (vec!["f"], vec!["x"]));
     }
 
     #[test]
     fn mcp_names_are_known_by_their_form() {
         let call = ToolCall::new("mcp__files__read_file", json!({"path": "/p"}));
         assert_eq!(call.class, ToolClass::Mcp);
-        assert_eq!(call.mcp, Some(Mcp::new("files", "read_file")));
+        assert_eq!(call.mcp, Some(McpToolId::new("files", "read_file")));
         assert_eq!(call.paths(), ["/p"]);
         assert_eq!(ToolCall::new("mcp_files_read", json!({})).class, ToolClass::Mcp);
         assert_eq!(ToolCall::new("mcp__", json!({})).class, ToolClass::Other);

@@ -1,51 +1,51 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! What became of each hook and rule: the trace in every outcome.
+//! The trace of an outcome: which hooks and rules took part, and how each of them ended.
 
 use serde::{Deserialize, Serialize};
 
 use crate::{Decision, Origin};
 
-/// What became of one hook or rule.
+/// How one hook or rule ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub enum Status {
-    /// It ran and answered.
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(rename = "Status"))]
+pub enum TraceStatus {
+    /// The hook ran and answered.
     Ran,
-    /// A rule's conditions held.
+    /// The rule matched.
     Matched,
-    /// A rule would have decided, but only watches (`mode: monitor`).
+    /// The rule matched, but is in monitor mode (`mode: monitor`) and decides nothing.
     Monitored,
-    /// A rule's conditions held, but another rule sets aside what it says (`overrides`).
+    /// The rule matched, but another rule overrides it (`overrides`).
     Overridden,
-    /// A rule's conditions held, but its time is over (`expires`).
+    /// The rule matched, but has expired (`expires`).
     Expired,
-    /// It did not answer before its deadline.
+    /// The hook did not answer before its deadline.
     TimedOut,
-    /// It could not be run, or its answer could not be read.
+    /// The hook could not run, or its answer could not be parsed.
     Failed,
-    /// An earlier hook or rule passes over it, it cannot act here, or its time has not come.
+    /// An earlier hook or rule skipped it, it cannot act on this event, or it is not active yet.
     Skipped,
-    /// It goes on by itself, and nothing it says counts.
+    /// The hook runs in the background; its answer is ignored.
     Detached,
 }
 
-/// One hook or rule that took part.
+/// One hook or rule that took part in a decision.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct Step {
-    /// Who.
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(rename = "Step"))]
+pub struct TraceEntry {
+    /// The hook or rule.
     pub by: Origin,
-    /// What became of it.
-    pub status: Status,
-    /// What it decided, if it did.
+    /// How it ended.
+    pub status: TraceStatus,
+    /// Its decision; `none` if it made none.
     #[serde(default, skip_serializing_if = "is_none")]
     pub decision: Decision,
-    /// How long it took, in microseconds.
+    /// Run time in microseconds.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub took_us: u64,
-    /// What there is to say about it: an error, an exit code, why it was skipped.
+    /// Details such as an error, an exit code, or why it was skipped.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub note: Option<String>,
 }

@@ -1,38 +1,38 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Where a call takes place: the agent's working directory, or one that the arguments name.
+//! Determines the directories in which a call may run: the agent's working directory, or one that an argument names.
 //!
-//! A harness may honour such an argument or ignore it, and several may be given. A call is judged in every
-//! directory that it may take place in, and the strictest verdict stands.
+//! A harness may honour or ignore such an argument, and there may be several. A call is evaluated in every directory in
+//! which it may run, and the strictest verdict counts.
 
 use serde::Serialize;
 use tenterhook_event::ToolCall;
-use tenterhook_paths::{Ground, resolve};
+use tenterhook_paths::{PathRoots, resolve};
 
-/// More directories than this count as unknown.
-const MOST_DIRECTORIES: usize = 6;
+/// Maximum number of possible directories; with more, the directory counts as unknown.
+const MAX_DIRECTORIES: usize = 6;
 
-/// A working directory that the arguments name.
+/// A working directory that an argument names.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct DirectoryFact {
-    /// As written.
+    /// The directory as written.
     pub text: String,
-    /// From the root; missing if it cannot be told.
+    /// The absolute path; missing if it is not known.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub resolved: Option<String>,
 }
 
-/// Where a call may take place.
+/// The directories in which a call may run.
 #[derive(Debug, Default)]
-pub(super) struct Directories {
-    /// Each once; `None` is a directory that cannot be told.
+pub(super) struct WorkingDirectories {
+    /// Possible directories without duplicates; `None` is an unknown directory.
     pub(super) possible: Vec<Option<String>>,
-    /// Those that the arguments name.
+    /// WorkingDirectories that arguments name.
     pub(super) named: Vec<DirectoryFact>,
 }
 
-impl Directories {
-    pub(super) fn of(tool: &ToolCall, harness: &str, ground: &Ground, cwd: Option<&str>) -> Self {
+impl WorkingDirectories {
+    pub(super) fn from_call(tool: &ToolCall, harness: &str, ground: &PathRoots, cwd: Option<&str>) -> Self {
         let named = tool.working_directories();
         let own = cwd.map(str::to_owned);
         if named.is_empty() {
@@ -47,17 +47,17 @@ impl Directories {
                 found.add("", None);
                 continue;
             };
-            for resolved in readings(text, &ground.home, cwd) {
+            for resolved in possible_directories(text, &ground.home, cwd) {
                 found.add(text, resolved);
             }
         }
-        if found.possible.len() > MOST_DIRECTORIES {
+        if found.possible.len() > MAX_DIRECTORIES {
             found.possible = vec![None];
         }
         found
     }
 
-    /// Whether one of them cannot be told.
+    /// Whether an argument names a directory that is not known.
     pub(super) fn is_unknown(&self) -> bool {
         !self.named.is_empty() && self.possible.contains(&None)
     }
@@ -70,15 +70,15 @@ impl Directories {
     }
 }
 
-/// The directories that a text may stand for. Whether a harness replaces `~` and `$HOME` is not known, so
-/// both readings count.
-fn readings(text: &str, home: &str, cwd: Option<&str>) -> Vec<Option<String>> {
+/// The directories that a text may refer to. Whether a harness expands `~` and `$HOME` is not known, so both readings
+/// count.
+fn possible_directories(text: &str, home: &str, cwd: Option<&str>) -> Vec<Option<String>> {
     let after_home = ["~", "$HOME", "${HOME}"].iter().find_map(|start| {
         let rest = text.strip_prefix(start)?;
         (rest.is_empty() || rest.starts_with('/')).then_some(rest)
     });
     let unknown = |rest: &str| rest.contains(['$', '`', '%', '\\', '\0']) || rest.starts_with('~');
-    // A `..` behind a name leads elsewhere if the name is a link.
+    // A `..` after a name leads elsewhere if the name is a link.
     let turns = |text: &str| {
         let mut parts = text.split('/').filter(|part| !matches!(*part, "" | "."));
         parts.any(|part| part != "..") && parts.any(|part| part == "..")
@@ -101,14 +101,14 @@ mod tests {
     use serde_json::json;
 
     fn possible(harness: &str, tool: &str, args: serde_json::Value) -> Vec<String> {
-        let ground = Ground::new(Some("/home/user"), Some("/home/user/project"));
+        let ground = PathRoots::new(Some("/home/user"), Some("/home/user/project"));
         let call = ToolCall::new(tool, args);
-        let found = Directories::of(&call, harness, &ground, Some("/home/user/project"));
+        let found = WorkingDirectories::from_call(&call, harness, &ground, Some("/home/user/project"));
         found.possible.into_iter().map(|place| place.unwrap_or_else(|| "?".to_owned())).collect()
     }
 
     #[test]
-    fn a_directory_is_resolved_before_anything_is_judged_in_it() {
+    fn a_directory_is_resolved_before_commands_in_it_are_evaluated() {
         let of = |text: &str| possible("opencode", "bash", json!({"command": "ls", "workdir": text}));
         assert_eq!(of("/tmp"), ["/tmp"]);
         assert_eq!(of(".."), ["/home/user"]);

@@ -1,139 +1,147 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Paths that lead through links: beside what their letters say stands the place they lead to.
+//! Resolves symbolic links: next to each path as written, adds the path that it leads to.
 //!
-//! A rule that guards looks at both, and one is enough; a rule that vouches has to cover both.
+//! A rule that denies or asks needs one of the two to match; a rule that allows has to cover both.
 
 use std::collections::BTreeSet;
 
 use tenterhook_event::Event;
-use tenterhook_paths::{Does, Ground, PathFact, Seen, Sight, Steps, Way, below, resolve};
-use tenterhook_shell_facts::{Effect, ShellCommand, Side, Unread, takes_all};
+use tenterhook_paths::{
+    EntryKind, FileOp, LinkMap, PathFact, PathRoots, PathWalk, WalkBudget, resolve, strip_directory,
+};
+use tenterhook_shell_facts::{ExecLocation, FileEffect, ShellCommand, UnreadText, names_whole_directory};
 
-use super::{Facts, Surroundings};
+use super::{EvalEnvironment, Facts};
 
-/// Looks at what is on the way to the paths of a call: `look` says what is at a place. The result is
-/// for [`Surroundings::seen`].
-pub fn look(
+/// Looks up the symbolic links on the way to the paths of a call; `look` returns what is at a path. The result is for
+/// [`EvalEnvironment::seen`].
+pub fn probe_links(
     event: &Event,
     facts: &Facts,
-    around: &Surroundings<'_>,
-    look: &mut dyn FnMut(&str) -> Sight,
-) -> Seen {
+    environment: &EvalEnvironment<'_>,
+    look: &mut dyn FnMut(&str) -> EntryKind,
+) -> LinkMap {
     if event.tool.is_none() {
-        return Seen::default();
+        return LinkMap::default();
     }
-    let roots = [event.project.as_deref(), event.cwd.as_deref(), around.home];
-    let roots = roots.into_iter().flatten().map(|path| Way { path, pattern: false, itself: false });
-    let effects = facts.effects.iter().filter(|effect| effect.on == Side::Here).map(|effect| &effect.path);
-    let commands = facts.commands.iter().filter(|command| command.on == Side::Here);
+    let roots = [event.project.as_deref(), event.cwd.as_deref(), environment.home];
+    let roots =
+        roots.into_iter().flatten().map(|path| PathWalk { path, pattern: false, keep_last_link: false });
+    let effects =
+        facts.effects.iter().filter(|effect| effect.on == ExecLocation::Here).map(|effect| &effect.path);
+    let commands = facts.commands.iter().filter(|command| command.on == ExecLocation::Here);
     let of_commands = commands.flat_map(|command| {
         command.operands.iter().chain(&command.named).chain(&command.inputs).chain(&command.outputs)
     });
     let paths = effects.chain(&facts.paths).chain(of_commands);
-    Seen::look(roots.chain(paths.filter_map(|path| path.way(false))), look)
+    LinkMap::probe(roots.chain(paths.filter_map(|path| path.to_walk(false))), look)
 }
 
 impl Facts {
-    /// Adds where the paths really lead, by the links that were seen and those the call itself makes.
-    pub(crate) fn follow(&mut self, seen: Option<&Seen>, ground: &Ground, places: &[Option<String>]) {
+    /// Adds the paths that links lead to: links that were found, and links that the call itself creates.
+    pub(crate) fn follow(&mut self, seen: Option<&LinkMap>, ground: &PathRoots, places: &[Option<String>]) {
         let mut made = Vec::new();
         for place in places {
-            made.extend(links_made(&self.commands, ground, place.as_deref()));
+            made.extend(links_created(&self.commands, ground, place.as_deref()));
         }
         let before = seen.cloned().unwrap_or_default();
         self.links.clone_from(&before);
         if before.is_empty() && made.is_empty() {
             return;
         }
-        // A link may be there already, or be made anew: either counts. What makes it comes before it.
+        // A link may exist already or be created by the call: both are followed. The command that creates it runs before.
         let after =
-            Seen { links: before.links.clone().into_iter().chain(made.clone()).collect(), cut: false };
+            LinkMap { links: before.links.clone().into_iter().chain(made.clone()).collect(), cut: false };
         let both = [&before, &after];
-        let links = |program: &str| if made.is_empty() || is_link(program) { &both[..1] } else { &both[..] };
-        let (replaced, steps) = (replaced(&self.commands), Steps::default());
-        let mut twins = Vec::new();
-        for effect in self.effects.iter_mut().filter(|effect| effect.on == Side::Here) {
-            if is_link(&effect.by) && is_or_is_in(&effect.path, &replaced) {
+        let links =
+            |program: &str| if made.is_empty() || is_link_program(program) { &both[..1] } else { &both[..] };
+        let (replaced, steps) = (links_replaced(&self.commands), WalkBudget::default());
+        let mut resolved_effects = Vec::new();
+        for effect in self.effects.iter_mut().filter(|effect| effect.on == ExecLocation::Here) {
+            if is_link_program(&effect.by) && is_or_is_in(&effect.path, &replaced) {
                 continue;
             }
-            let itself = matches!(effect.does, Does::Delete | Does::Move) || takes_links(&effect.by);
-            for path in ground.follow(&effect.path, itself, links(&effect.by), &steps) {
-                bring_home(&mut effect.path, &path, made.is_empty());
-                let recursive = effect.recursive || effect.does == Does::Delete && takes_all(&path);
-                twins.push(Effect { path, recursive, ..effect.clone() });
+            let keep_last_link =
+                matches!(effect.does, FileOp::Delete | FileOp::Move) || operates_on_link(&effect.by);
+            for path in ground.follow_links(&effect.path, keep_last_link, links(&effect.by), &steps) {
+                adopt_project_place(&mut effect.path, &path, made.is_empty());
+                let recursive =
+                    effect.recursive || effect.does == FileOp::Delete && names_whole_directory(&path);
+                resolved_effects.push(FileEffect { path, recursive, ..effect.clone() });
             }
         }
-        self.effects.extend(twins);
-        let follow = |list: &mut Vec<PathFact>, itself: bool, links: &[&Seen]| {
+        self.effects.extend(resolved_effects);
+        let follow = |list: &mut Vec<PathFact>, keep_last_link: bool, links: &[&LinkMap]| {
             let mut real = Vec::new();
             for path in list.iter_mut() {
-                let led = ground.follow(path, itself, links, &steps);
-                real.extend(led.into_iter().inspect(|real| bring_home(path, real, made.is_empty())));
+                let led = ground.follow_links(path, keep_last_link, links, &steps);
+                real.extend(led.into_iter().inspect(|real| adopt_project_place(path, real, made.is_empty())));
             }
             list.extend(real);
         };
         follow(&mut self.paths, false, &both[..1]);
-        for command in self.commands.iter_mut().filter(|command| command.on == Side::Here) {
-            let (itself, links) = (takes_links(&command.program), links(&command.program));
-            follow(&mut command.operands, itself, links);
-            follow(&mut command.named, itself, links);
-            follow(&mut command.inputs, itself, links);
-            follow(&mut command.outputs, itself, links);
+        for command in self.commands.iter_mut().filter(|command| command.on == ExecLocation::Here) {
+            let (keep_last_link, links) = (operates_on_link(&command.program), links(&command.program));
+            follow(&mut command.operands, keep_last_link, links);
+            follow(&mut command.named, keep_last_link, links);
+            follow(&mut command.inputs, keep_last_link, links);
+            follow(&mut command.outputs, keep_last_link, links);
         }
-        if before.cut || steps.are_spent() {
-            let mut unread = Unread::new("it names more paths than are looked at", "", true, 0);
-            unread.whole = true;
+        if before.cut || steps.is_exhausted() {
+            let mut unread = UnreadText::new("more paths than can be analysed", "", true, 0);
+            unread.is_opaque = true;
             self.unread.push(unread);
             self.unparsed = true;
         }
     }
 }
 
-/// Programs that take a link for itself, not for what it leads to.
-fn takes_links(program: &str) -> bool {
-    is_link(program) || matches!(program, "rm" | "rmdir" | "unlink" | "mv" | "readlink" | "git" | "trash")
+/// Whether a program operates on a link itself, not on its target.
+fn operates_on_link(program: &str) -> bool {
+    is_link_program(program)
+        || matches!(program, "rm" | "rmdir" | "unlink" | "mv" | "readlink" | "git" | "trash")
 }
 
-/// Whether a path is one of these places, or directly in one.
+/// Whether a path is one of these paths, or directly inside one of them.
 fn is_or_is_in(path: &PathFact, places: &BTreeSet<String>) -> bool {
     let Some(path) = path.resolved.as_deref() else { return false };
     let within = path.rsplit_once('/').map_or("", |(within, _)| within);
     places.contains(path) || places.contains(within)
 }
 
-/// What leads into the project is not outside of it, whatever its letters say, if it is certain that
-/// it leads there.
-fn bring_home(path: &mut PathFact, real: &PathFact, certain: bool) {
+/// Treats a path that certainly leads into the project as inside the project, wherever the link itself is.
+fn adopt_project_place(path: &mut PathFact, real: &PathFact, certain: bool) {
     if certain && path.in_project.is_none() && real.in_project.is_some() {
         path.places.clone_from(&real.places);
     }
 }
 
-/// The links that commands of the call make, with what they will say: `ln -s ~/.ssh x`.
-fn links_made(commands: &[ShellCommand], ground: &Ground, cwd: Option<&str>) -> Vec<(String, String)> {
+/// The links that commands of the call create, with their targets: `ln -s ~/.ssh x`.
+fn links_created(commands: &[ShellCommand], ground: &PathRoots, cwd: Option<&str>) -> Vec<(String, String)> {
     let mut made = Vec::new();
     let mut link = |at: Option<String>, says: &str| {
-        // A directory that is stood in is none that is made.
+        // The working directory and its parents exist, so no link is created there.
         let stood = |place: &String| {
             let here = [cwd, ground.project.as_deref(), Some(ground.home.as_str())];
-            here.into_iter().flatten().any(|here| below(here, place).is_some())
+            here.into_iter().flatten().any(|here| strip_directory(here, place).is_some())
         };
         made.extend(at.filter(|place| !stood(place)).map(|place| (place, says.to_owned())));
     };
     let known = |path: &&PathFact| !path.dynamic && !path.pattern && path.resolved.is_some();
-    let links = |command: &&ShellCommand| command.on == Side::Here && is_link(&command.program);
+    let links =
+        |command: &&ShellCommand| command.on == ExecLocation::Here && is_link_program(&command.program);
     for command in commands.iter().filter(links) {
         let soft = command.options.iter().any(|option| option.is("s") || option.is("symbolic"));
         let given = || command.operands.iter().chain(&command.named).filter(known);
-        let to = given().find(|path| path.spared).and_then(|path| path.resolved.as_deref());
-        for from in given().filter(|path| !path.spared) {
+        let to = given().find(|path| path.is_not_read).and_then(|path| path.resolved.as_deref());
+        for from in given().filter(|path| !path.is_not_read) {
             let name = from.resolved.as_deref().and_then(|path| path.rsplit('/').next()).unwrap_or_default();
-            // What a soft link says is read from where the link is.
+            // The target of a symbolic link is relative to the directory of the link.
             let relative = soft && !from.text.starts_with(['/', '~']);
             let says = if relative { Some(from.text.as_str()) } else { from.resolved.as_deref() };
             let says = says.unwrap_or_default();
-            // Without a place it comes here; and the place may be a directory.
+            // Without a destination, the link is created in the working directory; the destination may also be a directory.
             link(resolve(to.or(cwd), name), says);
             link(to.map(str::to_owned), says);
         }
@@ -141,17 +149,18 @@ fn links_made(commands: &[ShellCommand], ground: &Ground, cwd: Option<&str>) -> 
     made
 }
 
-/// The links that are put in the place of others: `ln -sfn`.
-fn replaced(commands: &[ShellCommand]) -> BTreeSet<String> {
-    const WAYS: &[&str] = &["n", "no-dereference", "T", "no-target-directory", "h"];
+/// The links that replace existing links: `ln -sfn`.
+fn links_replaced(commands: &[ShellCommand]) -> BTreeSet<String> {
+    const REPLACING_OPTIONS: &[&str] = &["n", "no-dereference", "T", "no-target-directory", "h"];
     let put = |command: &&ShellCommand| {
-        is_link(&command.program)
-            && command.options.iter().any(|option| WAYS.iter().any(|name| option.is(name)))
+        is_link_program(&command.program)
+            && command.options.iter().any(|option| REPLACING_OPTIONS.iter().any(|name| option.is(name)))
     };
-    let to = commands.iter().filter(put).flat_map(|command| command.operands.iter().filter(|to| to.spared));
+    let to =
+        commands.iter().filter(put).flat_map(|command| command.operands.iter().filter(|to| to.is_not_read));
     to.filter_map(|to| to.resolved.clone()).collect()
 }
 
-fn is_link(program: &str) -> bool {
+fn is_link_program(program: &str) -> bool {
     matches!(program, "ln" | "gln")
 }

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! What a call of a tool would do, in words that rules can be about.
+//! Derives what a tool call would do, in terms that rules can match.
 //!
-//! [`facts`] reads an event: the commands it runs ([`ShellCommand`]), what is done to files ([`Effect`]), where it
-//! connects to ([`UrlFact`]), which packages it installs ([`PackageFact`]), which secrets it carries ([`SecretFact`]).
-//! Nothing here knows a rule, and nothing reads a file, a clock or the environment: the caller passes it in.
+//! [`facts`] analyses an event: the commands it runs ([`ShellCommand`]), the operations on files ([`FileEffect`]), the
+//! addresses it connects to ([`UrlFact`]), the packages it installs ([`PackageFact`]) and the secrets it contains
+//! ([`SecretFact`]). This crate knows no rules and reads no file, clock or environment: callers pass those values in.
 
 mod directory;
 mod facts;
@@ -17,10 +17,12 @@ mod tool_effects;
 mod url;
 
 pub use directory::DirectoryFact;
-pub use facts::{Facts, SecretFact, Surroundings, facts, touched};
-pub use follow::look;
+pub use facts::{EvalEnvironment, Facts, SecretFact, facts, touched_files};
+pub use follow::probe_links;
 pub use mcp::{McpFact, McpReading};
-pub use package::{From as PackageFrom, PackageFact};
-pub use tenterhook_paths::{Certainty, Does, PathFact, Place, Seen, Sight};
-pub use tenterhook_shell_facts::{Effect, ShellCommand, ShellOption, Side, TextSpan, Unread, Word};
-pub use url::{UrlFact, url};
+pub use package::{PackageFact, PackageOrigin};
+pub use tenterhook_paths::{Certainty, EntryKind, FileOp, LinkMap, PathFact, PathLocation};
+pub use tenterhook_shell_facts::{
+    ExecLocation, FileEffect, ShellCommand, ShellOption, ShellWord, TextSpan, UnreadText,
+};
+pub use url::{UrlFact, parse_url};

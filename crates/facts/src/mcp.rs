@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Which MCP tool a call is about, in every way that the harness's name for it can be read.
+//! Determines the MCP tool of a call, with every reading of the name that the harness uses for it.
 
 use serde::Serialize;
 use tenterhook_event::{McpServers, ToolCall, fold_mcp_name};
@@ -8,40 +8,40 @@ use tenterhook_event::{McpServers, ToolCall, fold_mcp_name};
 /// The MCP tool of a call.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct McpFact {
-    /// The server, as configured in the harness; empty if it is not known.
+    /// Server name in the harness's settings; empty if unknown.
     pub server: String,
-    /// The tool, as the server names it.
+    /// Tool name on the server.
     pub tool: String,
     /// Whether there is no other reading.
     pub certain: bool,
-    /// Every reading, this one included.
+    /// Every reading of the name, including this one.
     pub readings: Vec<McpReading>,
-    /// The servers of the harness, without what harnesses change in names, if they are known.
+    /// Folded names of the harness's servers, if they are known.
     #[serde(skip)]
     pub servers: Option<Vec<String>>,
-    /// Whether the harness may have cut the name, as models allow no longer one.
+    /// Whether the harness may have shortened the name to the length that models accept.
     #[serde(skip)]
     pub shortened: bool,
 }
 
-/// Harnesses cut joined names that are longer than about 64 letters.
-const SHORTENED_FROM: usize = 60;
+/// Length from which a joined name may be shortened: harnesses cut names of more than about 64 characters.
+const MIN_SHORTENED_CHARS: usize = 60;
 
 /// One reading of a harness's name for an MCP tool.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct McpReading {
-    /// The server, without what harnesses change in names.
+    /// Folded server name: without the differences that harnesses introduce.
     pub server: String,
-    /// The tool, likewise.
+    /// Folded tool name.
     pub tool: String,
-    /// Whether the harness's settings have such a server.
+    /// Whether the harness's settings contain such a server.
     pub known: bool,
 }
 
 impl McpFact {
-    pub(super) fn of(call: &ToolCall, harness: &str, servers: Option<&McpServers>) -> Option<Self> {
+    pub(super) fn from_call(call: &ToolCall, harness: &str, servers: Option<&McpServers>) -> Option<Self> {
         let mcp = call.mcp.as_ref()?;
-        let servers = servers.and_then(|servers| servers.of(harness));
+        let servers = servers.and_then(|servers| servers.get(harness));
         let folded: Option<Vec<String>> =
             servers.map(|servers| servers.iter().map(|name| fold_mcp_name(name)).collect());
         let mut readings: Vec<McpReading> = Vec::new();
@@ -62,14 +62,14 @@ impl McpFact {
         let wanted = fold_mcp_name(server);
         let mut spelled = servers.into_iter().flatten().filter(|name| fold_mcp_name(name) == wanted);
         let (configured, other) = (spelled.next(), spelled.next());
-        // The harness has changed the name, or has several that it would change to the same one.
+        // The harness has changed the name, or several names would be changed to the same one.
         let server = if mcp.also.is_empty() && best.is_none() {
             server
         } else {
             configured.map_or(server, String::as_str)
         };
         let known = readings.iter().filter(|reading| reading.known).count();
-        let shortened = call.name.len() >= SHORTENED_FROM && !told(call);
+        let shortened = call.name.len() >= MIN_SHORTENED_CHARS && !sends_tool_name(call);
         let certain = (mcp.also.is_empty() || known == 1) && other.is_none() && !shortened;
         Some(Self {
             server: server.to_owned(),
@@ -82,8 +82,8 @@ impl McpFact {
     }
 }
 
-/// Whether the harness names the tool beside the joined name, which then does not matter.
-fn told(call: &ToolCall) -> bool {
+/// Whether the harness sends the tool's name separately, so that the joined name does not matter.
+fn sends_tool_name(call: &ToolCall) -> bool {
     call.mcp.as_ref().is_some_and(|mcp| mcp.also.is_empty() && !call.name.ends_with(&mcp.tool))
 }
 
@@ -91,13 +91,13 @@ fn told(call: &ToolCall) -> bool {
 mod tests {
     use super::*;
     use std::collections::BTreeMap;
-    use tenterhook_event::Mcp;
+    use tenterhook_event::McpToolId;
 
-    fn fact(mcp: Mcp, servers: Option<&[&str]>) -> McpFact {
+    fn fact(mcp: McpToolId, servers: Option<&[&str]>) -> McpFact {
         let servers = servers.map(|servers| servers.iter().map(|name| (*name).to_owned()).collect());
         let servers = servers.map(|servers| McpServers(BTreeMap::from([("opencode".to_owned(), servers)])));
         let tool = ToolCall { mcp: Some(mcp), ..ToolCall::new("x", serde_json::json!({})) };
-        McpFact::of(&tool, "opencode", servers.as_ref()).unwrap()
+        McpFact::from_call(&tool, "opencode", servers.as_ref()).unwrap()
     }
 
     fn short(fact: &McpFact) -> (&str, &str, bool) {
@@ -105,8 +105,8 @@ mod tests {
     }
 
     #[test]
-    fn known_servers_say_where_a_name_is_split() {
-        let split = || Mcp::split("google_drive_erase", "_").unwrap();
+    fn known_servers_decide_where_a_name_is_split() {
+        let split = || McpToolId::split("google_drive_erase", "_").unwrap();
         assert_eq!(short(&fact(split(), None)), ("google", "drive_erase", false));
         assert_eq!(short(&fact(split(), Some(&["records"]))), ("google", "drive_erase", false));
         assert_eq!(short(&fact(split(), Some(&["google_drive"]))), ("google_drive", "erase", true));
@@ -118,13 +118,13 @@ mod tests {
         assert_eq!(
             fact(split(), Some(&["google_drive"])).readings.len(),
             2,
-            "the other stays a possible one"
+            "the other reading stays possible"
         );
     }
 
     #[test]
     fn two_servers_that_a_harness_spells_alike_are_not_certain() {
-        let codex = || Mcp::from_tool_name("mcp__brave_search__web").unwrap();
+        let codex = || McpToolId::from_tool_name("mcp__brave_search__web").unwrap();
         assert_eq!(short(&fact(codex(), None)), ("brave_search", "web", true));
         assert_eq!(short(&fact(codex(), Some(&["brave-search"]))), ("brave-search", "web", true));
         assert!(!fact(codex(), Some(&["brave-search", "brave_search"])).certain);

@@ -1,28 +1,28 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Packages a command would install or run.
+//! Packages that a command would install or run.
 
 mod name;
 
 use serde::{Deserialize, Serialize};
-use tenterhook_programs::{Language, PackageVerb, Parsed, Program, Programs, Role, SpecStyle, WordPart};
-use tenterhook_shell_facts::{ShellCommand, Word, describe_as, word_of};
+use tenterhook_programs::{Language, PackageVerb, ParsedArgs, Program, Programs, Role, SpecStyle, WordSlice};
+use tenterhook_shell_facts::{ShellCommand, ShellWord, extract_word, find_description};
 
-use name::name_of;
+use name::parse_package_spec;
 
-/// More packages than anybody installs by name.
-const MOST: usize = 512;
+/// Maximum number of packages of one command.
+const MAX_PACKAGES_PER_COMMAND: usize = 512;
 
 /// Where a package comes from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub enum From {
-    /// The registry the package manager uses by itself.
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(rename = "From"))]
+pub enum PackageOrigin {
+    /// The default registry of the package manager.
     Registry,
     /// Another registry, named on the command line.
     Index,
-    /// A repository.
+    /// A source repository.
     Git,
     /// An archive on the network.
     Url,
@@ -30,30 +30,30 @@ pub enum From {
     Path,
 }
 
-/// One package.
+/// A package that would be installed or run.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct PackageFact {
     /// The package manager: `npm`, `pip`, `cargo`, …
     pub manager: String,
-    /// Its name, without version and extras; the address when it has none; `*` for what is not known.
+    /// Package name without version and extras; its address if it has no name; `*` for unknown parts.
     pub name: String,
-    /// Where it comes from.
-    pub from: From,
+    /// Where the package comes from.
+    pub from: PackageOrigin,
     /// Whether it is run at once (`npx`, `uvx`), not only installed.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub runs: bool,
-    /// Whether its name is only known when it runs.
+    /// Whether the name is known only at run time.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub dynamic: bool,
 }
 
-/// The packages that commands would install or run, each once. A command in a loop, or one that bash and zsh read
-/// differently, is there twice.
+/// The packages that commands would install or run, without duplicates. A command in a loop, or one that bash and zsh
+/// parse differently, occurs twice.
 pub(crate) fn packages(commands: &[ShellCommand], programs: &Programs) -> Vec<PackageFact> {
     let mut all = Vec::new();
     let of_command = |command: &ShellCommand| {
-        let described = describe_as(programs, &command.program, command.description);
-        described.map(|program| read(&program, &command.words, programs)).unwrap_or_default()
+        let described = find_description(programs, &command.program, command.description);
+        described.map(|program| packages_of_program(&program, &command.words, programs)).unwrap_or_default()
     };
     for package in commands.iter().flat_map(of_command) {
         if !all.contains(&package) {
@@ -63,7 +63,11 @@ pub(crate) fn packages(commands: &[ShellCommand], programs: &Programs) -> Vec<Pa
     all
 }
 
-fn read(described: &Program<'_>, words: &[Word], programs: &Programs) -> Vec<PackageFact> {
+fn packages_of_program(
+    described: &Program<'_>,
+    words: &[ShellWord],
+    programs: &Programs,
+) -> Vec<PackageFact> {
     let mut facts = Vec::new();
     if described.installs() {
         add_packages(described, words, &mut facts);
@@ -82,22 +86,22 @@ fn read(described: &Program<'_>, words: &[Word], programs: &Programs) -> Vec<Pac
 }
 
 /// Adds the packages among the words of a package manager.
-fn add_packages(described: &Program<'_>, words: &[Word], facts: &mut Vec<PackageFact>) {
+fn add_packages(described: &Program<'_>, words: &[ShellWord], facts: &mut Vec<PackageFact>) {
     let parsed = described.parse(words);
     let Some(verb) = parsed.package_verb else { return };
     let manager = if parsed.manager.is_empty() { described.name() } else { parsed.manager };
     let command = PackageCommand { parsed: &parsed, words, verb, manager };
     for fact in command.packages() {
-        if facts.len() < MOST && !facts.contains(&fact) {
+        if facts.len() < MAX_PACKAGES_PER_COMMAND && !facts.contains(&fact) {
             facts.push(fact);
         }
     }
 }
 
-/// A command of a package manager.
+/// A parsed command of a package manager.
 struct PackageCommand<'a> {
-    parsed: &'a Parsed<'a, 'a>,
-    words: &'a [Word],
+    parsed: &'a ParsedArgs<'a, 'a>,
+    words: &'a [ShellWord],
     verb: PackageVerb,
     manager: &'a str,
 }
@@ -108,81 +112,80 @@ impl PackageCommand<'_> {
     fn packages(&self) -> Vec<PackageFact> {
         let mut facts = Vec::new();
         for part in self.parsed.parts_with_role(Role::PackageFile) {
-            facts.push(self.fact_of_place(part, From::Path));
+            facts.push(self.located_package(part, PackageOrigin::Path));
         }
         match self.verb {
-            PackageVerb::AddIndex => self.add_places(Role::Index, From::Index, &mut facts),
-            PackageVerb::AddRepository => self.add_places(Role::Repository, From::Git, &mut facts),
+            PackageVerb::AddIndex => self.add_located(Role::Index, PackageOrigin::Index, &mut facts),
+            PackageVerb::AddRepository => self.add_located(Role::Repository, PackageOrigin::Git, &mut facts),
             PackageVerb::Install | PackageVerb::Run | PackageVerb::RunProject | PackageVerb::Create => {
                 self.add_named(&mut facts);
             }
         }
         if facts.is_empty() && self.verb != PackageVerb::AddIndex {
-            // `cargo install --git …`: the name of the package is not among the words.
-            self.add_places(Role::Repository, From::Git, &mut facts);
-            self.add_places(Role::PackageSource, From::Path, &mut facts);
+            // `cargo install --git …`: the package name is not among the words.
+            self.add_located(Role::Repository, PackageOrigin::Git, &mut facts);
+            self.add_located(Role::PackageSource, PackageOrigin::Path, &mut facts);
         }
         facts
     }
 
-    fn add_places(&self, role: Role, from: From, facts: &mut Vec<PackageFact>) {
-        facts.extend(self.parsed.parts_with_role(role).map(|part| self.fact_of_place(part, from)));
+    fn add_located(&self, role: Role, from: PackageOrigin, facts: &mut Vec<PackageFact>) {
+        facts.extend(self.parsed.parts_with_role(role).map(|part| self.located_package(part, from)));
     }
 
     /// Adds the packages that options and operands name.
     fn add_named(&self, facts: &mut Vec<PackageFact>) {
         let options = self.parsed.options.iter().filter(|option| option.role == Role::Package);
         let specs: Vec<_> = options.filter_map(|option| option.value).collect();
-        // `deno run npm:x`, `npx x`: the first operand, or the program, is the package. With
-        // `npx -p x y` it is not.
+        // `deno run npm:x`, `npx x`: the first operand or the program is the package. In `npx -p x y`, it is not.
         let runs_first = self.verb == PackageVerb::Run && specs.is_empty();
         let is_name = |role: Role| role == Role::Package || runs_first && role == Role::Script;
         let operands = self.parsed.operands.iter().filter(|operand| is_name(operand.role));
         let inner = self.parsed.inner.last().filter(|_| runs_first);
-        let program = inner.map(|inner| WordPart { word: inner.start, offset: 0, text: "" });
+        let program = inner.map(|inner| WordSlice { word: inner.start, offset: 0, text: "" });
         for part in specs {
-            let spec = word_of(self.words, part);
+            let spec = extract_word(self.words, part);
             // `--with a,b` names two packages.
             if self.runs() && !spec.shape.contains("://") {
                 for shape in spec.shape.split(',').filter(|shape| !shape.is_empty()) {
-                    facts.extend(self.named(shape, spec.dynamic));
+                    facts.extend(self.named_package(shape, spec.dynamic));
                 }
             } else {
-                facts.extend(self.named(&spec.shape, spec.dynamic));
+                facts.extend(self.named_package(&spec.shape, spec.dynamic));
             }
         }
         for part in operands.map(|operand| operand.part).chain(program) {
-            let word = word_of(self.words, part);
-            facts.extend(self.named(&word.shape, word.dynamic));
+            let word = extract_word(self.words, part);
+            facts.extend(self.named_package(&word.shape, word.dynamic));
         }
     }
 
-    fn named(&self, shape: &str, dynamic: bool) -> Option<PackageFact> {
+    fn named_package(&self, shape: &str, dynamic: bool) -> Option<PackageFact> {
         let style = self.parsed.spec_style;
         let (name, from) = match self.verb {
-            PackageVerb::Create => name::created(shape),
-            _ => name_of(style, shape)?,
+            PackageVerb::Create => name::create_package(shape),
+            _ => parse_package_spec(style, shape)?,
         };
-        // Running a file of the project is what these programs do every day.
-        if self.runs() && matches!(style, SpecStyle::Go | SpecStyle::Deno) && from == From::Path {
+        // Running a file of the project is the ordinary use of these programs.
+        if self.runs() && matches!(style, SpecStyle::Go | SpecStyle::Deno) && from == PackageOrigin::Path {
             return None;
         }
         let has = |role: Role| self.parsed.has_role(role);
         let from = match from {
-            From::Registry if has(Role::Repository) => From::Git,
-            From::Registry if has(Role::PackageSource) => From::Path,
-            From::Registry if has(Role::Index) => From::Index,
+            PackageOrigin::Registry if has(Role::Repository) => PackageOrigin::Git,
+            PackageOrigin::Registry if has(Role::PackageSource) => PackageOrigin::Path,
+            PackageOrigin::Registry if has(Role::Index) => PackageOrigin::Index,
             from => from,
         };
-        Some(self.fact(name, from, dynamic))
+        Some(self.package_fact(name, from, dynamic))
     }
 
-    fn fact_of_place(&self, part: WordPart<'_>, from: From) -> PackageFact {
-        let word = word_of(self.words, part);
-        self.fact(word.shape, from, word.dynamic)
+    fn located_package(&self, part: WordSlice<'_>, from: PackageOrigin) -> PackageFact {
+        let word = extract_word(self.words, part);
+        self.package_fact(word.shape, from, word.dynamic)
     }
 
-    fn fact(&self, name: String, from: From, dynamic: bool) -> PackageFact {
+    fn package_fact(&self, name: String, from: PackageOrigin, dynamic: bool) -> PackageFact {
         let dynamic = dynamic && name.contains('*');
         PackageFact { manager: self.manager.to_owned(), name, from, runs: self.runs(), dynamic }
     }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Calls, and what the facts say about them.
+//! Facts of whole calls.
 
 mod descriptions;
 mod effects;

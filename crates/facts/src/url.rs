@@ -1,52 +1,51 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Addresses a call would connect to.
+//! Addresses that a call would connect to.
 //!
-//! A rule about a host is only worth something if the host is the one that is reached, so
-//! addresses are read as browsers read them, with every trick that makes one host look like another.
+//! A rule on a host is only useful if it sees the host that is actually reached, so addresses are parsed as browsers
+//! parse them, including every trick that makes one host look like another.
 
-pub(super) mod arguments;
 mod command;
 mod git;
 mod host;
-mod read;
+mod parse;
 mod text;
+pub(super) mod word_fragment;
 
 use serde::Serialize;
 
-pub(crate) use command::urls_of;
+pub(crate) use command::urls_of_command;
 pub(crate) use text::urls_in;
 
-/// One address.
+/// An address that a call would connect to.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct UrlFact {
-    /// As written.
+    /// The address as written.
     pub text: String,
-    /// Small letters; empty for `host:port` and `user@host:path`, which have none.
+    /// Scheme in lower case; empty for `host:port` and `user@host:path`.
     pub scheme: String,
-    /// The host that would really be reached: small letters, no port, no user, no trailing dot;
-    /// `*` for whatever of it is not known.
+    /// The host that is actually reached: lower case, without port, user and trailing dot; `*` for unknown parts.
     pub host: String,
     /// The port, if it is written.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub port: Option<u16>,
-    /// What stands before an `@`: often there to look like the host.
+    /// User name before an `@`, which is often used to imitate a host.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub user: Option<String>,
-    /// Whether the host is a number, in whatever form (`127.1`, `0x7f000001`, `[::1]`).
+    /// Whether the host is an IP address in any notation (`127.1`, `0x7f000001`, `[::1]`).
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub numeric: bool,
-    /// Whether it can only be this machine.
+    /// Whether the address can only be this machine.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub loopback: bool,
-    /// Whether part of it is only known when it runs.
+    /// Whether part of the address is known only at run time.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub dynamic: bool,
 }
 
-/// Reads one address. `None` when the text is none.
-pub fn url(text: &str) -> Option<UrlFact> {
-    read::address(text)
+/// Parses one address. `None` if the text is not an address.
+pub fn parse_url(text: &str) -> Option<UrlFact> {
+    parse::parse_address(text)
 }
 
 #[cfg(test)]

@@ -19,7 +19,7 @@ use tenterhook_policy::RuleSet;
 
 use crate::replay::{Hindsight, Said, strictest};
 use tenterhook_error::Failure;
-use tenterhook_records::recorded::{Field as _, Recorded};
+use tenterhook_records::recorded::{JsonField as _, RecordedDecision};
 
 /// How many leaves are read at a time.
 const PAGE: u64 = 512;
@@ -90,7 +90,7 @@ pub struct Changes {
     pub looser: u64,
 }
 
-type Batch = Vec<(u64, Recorded)>;
+type Batch = Vec<(u64, RecordedDecision)>;
 
 impl Backtest<'_> {
     /// Replays a ledger. `progress` hears how many leaves of how many were read.
@@ -159,7 +159,7 @@ impl Backtest<'_> {
     }
 
     /// An event that can be judged again; `None` for what is no event of this time.
-    fn admit(&self, record: &Record) -> Result<Option<Recorded>, &'static str> {
+    fn admit(&self, record: &Record) -> Result<Option<RecordedDecision>, &'static str> {
         let envelope = match record.envelope() {
             None => return Err("the leaf was pruned"),
             Some(Err(_)) => return Err("the leaf cannot be read"),
@@ -180,7 +180,7 @@ impl Backtest<'_> {
                 tenterhook_ledger::Stored::Whole => "the payload was erased",
             });
         }
-        Recorded::of(record).map(Some).map_err(|_| "the leaf cannot be read")
+        RecordedDecision::from_record(record).map(Some).map_err(|_| "the leaf cannot be read")
     }
 
     fn judge_all(&self, inbox: &Receiver<Batch>) -> Replay {

@@ -5,11 +5,11 @@
 use std::fmt::Write as _;
 
 use serde_json::{Value, json};
-use tenterhook_event::{Command, Decision, Event, EventKind, Origin, Status, ToolClass};
-use tenterhook_facts::{Facts, Side, Surroundings};
+use tenterhook_event::{Decision, Event, EventKind, Origin, ToolClass, ToolCommand, TraceStatus};
+use tenterhook_facts::{EvalEnvironment, ExecLocation, Facts};
 
 use tenterhook_error::Failure;
-use tenterhook_records::recorded::Recorded;
+use tenterhook_records::recorded::RecordedDecision;
 
 /// What an expression would obey.
 const META: &[char] =
@@ -33,9 +33,9 @@ pub fn exactly(event: &Event) -> Option<Value> {
 }
 
 /// A rule that stops what happened: the program and its first words, the file, the host; else this very call.
-pub fn block(leaf: &Recorded, seq: u64, person: Option<&str>) -> Result<Value, Failure> {
+pub fn block(leaf: &RecordedDecision, seq: u64, person: Option<&str>) -> Result<Value, Failure> {
     let event = &leaf.event;
-    let around = Surroundings { home: person, seen: Some(&leaf.seen), ..Surroundings::default() };
+    let around = EvalEnvironment { home: person, seen: Some(&leaf.seen), ..EvalEnvironment::default() };
     let facts = tenterhook_policy::facts(event, &around);
     let (matches, name) = broadly(event, &facts)
         .or_else(|| Some((exactly(event)?, "this".to_owned())))
@@ -53,8 +53,8 @@ pub fn block(leaf: &Recorded, seq: u64, person: Option<&str>) -> Result<Value, F
 }
 
 /// An exception for exactly what happened, in the same directory, from the rules that were in its way.
-pub fn allow(leaf: &Recorded, seq: u64) -> Result<Value, Failure> {
-    let said = |status: Status| matches!(status, Status::Matched | Status::Monitored);
+pub fn allow(leaf: &RecordedDecision, seq: u64) -> Result<Value, Failure> {
+    let said = |status: TraceStatus| matches!(status, TraceStatus::Matched | TraceStatus::Monitored);
     let mut rules: Vec<&str> = Vec::new();
     for step in leaf.outcome.trace.iter().filter(|step| said(step.status) && step.decision >= Decision::Ask) {
         if let Origin::Rule(id) = &step.by
@@ -95,7 +95,7 @@ fn broadly(event: &Event, facts: &Facts) -> Option<(Value, String)> {
     let tool = event.tool.as_ref()?;
     if tool.class == ToolClass::Shell {
         // What somebody else starts is meant, not who starts it; and what runs on this machine.
-        let here: Vec<_> = facts.commands.iter().filter(|command| command.on == Side::Here).collect();
+        let here: Vec<_> = facts.commands.iter().filter(|command| command.on == ExecLocation::Here).collect();
         let starts = |program: &str| here.iter().any(|other| other.via.iter().any(|via| via == program));
         let mut named = here.iter().filter(|command| !command.program.is_empty());
         let command = named.find(|command| !starts(&command.program))?;
@@ -137,9 +137,9 @@ fn example(event: &Event) -> Option<Value> {
 }
 
 fn texts(event: &Event) -> Vec<String> {
-    let text = |command: Command<'_>| match command {
-        Command::Text(text) => text.to_owned(),
-        Command::Argv(words) => words.join(" "),
+    let text = |command: ToolCommand<'_>| match command {
+        ToolCommand::Text(text) => text.to_owned(),
+        ToolCommand::Argv(words) => words.join(" "),
     };
     event.tool.iter().flat_map(|tool| tool.commands().into_iter().map(text).collect::<Vec<_>>()).collect()
 }

@@ -2,22 +2,32 @@
 
 //! One hook call, from the payload of a harness to its reply: decode → evaluate → encode, or a recorded refusal.
 //!
-//! The daemon and a hook that finds no daemon answer calls through [`answer_call`]. They differ in how a decoded call is
-//! evaluated and where a refusal is recorded, which is what [`CallEvaluator`] is for.
+//! The daemon answers calls through [`answer_call`] and a hook that finds no daemon through [`answer_call_now`]: the same
+//! steps, with and without a runtime. They differ in how a decoded call is evaluated and where a refusal is recorded,
+//! which is what [`CallEvaluator`] and [`BlockingCallEvaluator`] are for.
 
 use tenterhook_engine::RecordError;
 use tenterhook_engine::fold::strengthen;
 use tenterhook_error::Failure;
-use tenterhook_event::{Call, Decided, Decision, Event, EventKind, Finding, Origin, Outcome};
-use tenterhook_harness::{Door, Harness, Reply};
+use tenterhook_event::{DecidedCall, Decision, Event, EventKind, Finding, HookCall, Origin, Outcome};
+use tenterhook_harness::{CallMeta, Harness, HookReply};
 
 /// Evaluates decoded calls and records refused ones.
 pub trait CallEvaluator {
     /// Evaluates a call and records the decision. An error is the reason why the call is refused.
-    fn evaluate(&mut self, call: &mut Call) -> impl Future<Output = Result<Outcome, Failure>>;
+    fn evaluate(&mut self, call: &mut HookCall) -> impl Future<Output = Result<Outcome, Failure>>;
 
     /// Records a call that was refused before it could be evaluated.
     fn record_refusal(&mut self, refusal: &RefusedCall) -> impl Future<Output = Result<(), RecordError>>;
+}
+
+/// Evaluates decoded calls and records refused ones, on the calling thread.
+pub trait BlockingCallEvaluator {
+    /// Evaluates a call and records the decision. An error is the reason why the call is refused.
+    fn evaluate_now(&mut self, call: &mut HookCall) -> Result<Outcome, Failure>;
+
+    /// Records a call that was refused before it could be evaluated.
+    fn record_refusal_now(&mut self, refusal: &RefusedCall) -> Result<(), RecordError>;
 }
 
 /// A call that cannot be evaluated: its payload is unreadable, or rules cannot be had. It is denied where the harness
@@ -29,7 +39,7 @@ pub struct RefusedCall {
     /// Reason for the refusal.
     pub reason: String,
     harness: &'static Harness,
-    call: Call,
+    call: HookCall,
     outcome: Outcome,
 }
 
@@ -37,9 +47,9 @@ pub struct RefusedCall {
 pub async fn answer_call(
     evaluator: &mut impl CallEvaluator,
     harness: &'static Harness,
-    door: &Door,
+    door: &CallMeta,
     payload: &[u8],
-) -> Reply {
+) -> HookReply {
     let evaluated = match harness.decode(door, payload) {
         Ok(mut call) => match evaluator.evaluate(&mut call).await {
             Ok(outcome) => Ok((call, outcome)),
@@ -54,22 +64,51 @@ pub async fn answer_call(
 }
 
 /// Refuses a call, and records that.
-pub async fn refuse_call(
+async fn refuse_call(
     evaluator: &mut impl CallEvaluator,
     harness: &'static Harness,
-    door: &Door,
+    door: &CallMeta,
     reason: String,
-) -> Reply {
+) -> HookReply {
     let refusal = RefusedCall::new(harness, door, reason);
-    let mut reply = harness.refuse(&refusal.event_name, &refusal.reason);
-    if let Err(error) = evaluator.record_refusal(&refusal).await {
-        reply.stderr += &format!("tenterhook: this refusal could not be recorded: {error}\n");
+    let recorded = evaluator.record_refusal(&refusal).await;
+    refusal.reply(recorded)
+}
+
+/// Answers one call on the calling thread: the same steps as [`answer_call`], without a runtime.
+pub fn answer_call_now(
+    evaluator: &mut impl BlockingCallEvaluator,
+    harness: &'static Harness,
+    door: &CallMeta,
+    payload: &[u8],
+) -> HookReply {
+    let evaluated = match harness.decode(door, payload) {
+        Ok(mut call) => match evaluator.evaluate_now(&mut call) {
+            Ok(outcome) => Ok((call, outcome)),
+            Err(failure) => Err(failure.message),
+        },
+        Err(error) => Err(error.to_string()),
+    };
+    match evaluated {
+        Ok((call, outcome)) => encode_reply(harness, &call, &outcome),
+        Err(reason) => refuse_call_now(evaluator, harness, door, reason),
     }
-    reply
+}
+
+/// Refuses a call, and records that on the calling thread.
+pub fn refuse_call_now(
+    evaluator: &mut impl BlockingCallEvaluator,
+    harness: &'static Harness,
+    door: &CallMeta,
+    reason: String,
+) -> HookReply {
+    let refusal = RefusedCall::new(harness, door, reason);
+    let recorded = evaluator.record_refusal_now(&refusal);
+    refusal.reply(recorded)
 }
 
 /// The reply of a harness's own format, with a warning about events that the harness's row does not list.
-fn encode_reply(harness: &Harness, call: &Call, outcome: &Outcome) -> Reply {
+fn encode_reply(harness: &Harness, call: &HookCall, outcome: &Outcome) -> HookReply {
     let mut reply = harness.encode(call, outcome);
     if harness.event(&call.event.native_event).is_none() {
         reply.stderr += &format!(
@@ -83,14 +122,23 @@ fn encode_reply(harness: &Harness, call: &Call, outcome: &Outcome) -> Reply {
 // === impl RefusedCall ===
 
 impl RefusedCall {
-    fn new(harness: &'static Harness, door: &Door, reason: String) -> Self {
+    fn new(harness: &'static Harness, door: &CallMeta, reason: String) -> Self {
         let row = harness.event(&door.event);
         let kind = row.map_or(EventKind::Other, |row| row.kind);
         let name = row.map_or(door.event.as_str(), |row| row.native);
-        let call = Call { event: Event::new(door.id, door.ts, harness.id, kind, name), native: None };
+        let call = HookCall { event: Event::new(door.id, door.ts, harness.id, kind, name), native: None };
         let finding = Finding::decided(Origin::Engine, Decision::Deny, &reason);
         let outcome = strengthen(Outcome::default(), finding);
         Self { event_name: door.event.clone(), reason, harness, call, outcome }
+    }
+
+    /// The reply to the harness, with a warning if the refusal could not be recorded.
+    fn reply(&self, recorded: Result<(), RecordError>) -> HookReply {
+        let mut reply = self.harness.refuse(&self.event_name, &self.reason);
+        if let Err(error) = recorded {
+            reply.stderr += &format!("tenterhook: this refusal could not be recorded: {error}\n");
+        }
+        reply
     }
 
     /// Id of the harness.
@@ -99,8 +147,8 @@ impl RefusedCall {
     }
 
     /// The decision to record.
-    pub fn decided(&self) -> Decided<'_> {
+    pub fn decided(&self) -> DecidedCall<'_> {
         let (call, outcome) = (&self.call, &self.outcome);
-        Decided { call, outcome, generation: "", took_us: 0, facts: None, touched: None }
+        DecidedCall { call, outcome, generation: "", took_us: 0, facts: None, file_effects: None }
     }
 }

@@ -13,6 +13,7 @@ mod hook_call;
 mod pipeline;
 mod recorder;
 pub mod replay;
+mod retention;
 mod seal;
 pub mod servers;
 mod sessions;
@@ -22,10 +23,17 @@ pub mod symlinks;
 pub mod usage;
 
 pub use daemon_settings::{DaemonSettings, Settled, Telemetry};
-pub use hook_call::{CallEvaluator, RefusedCall, answer_call, refuse_call};
+pub use hook_call::{
+    BlockingCallEvaluator, CallEvaluator, RefusedCall, answer_call, answer_call_now, refuse_call_now,
+};
 pub use pipeline::{Configuration, LONGEST_HOOK, Memory, Road};
 pub use recorder::{
-    Book, BookRecorder, Destination, Settings, Spool, SpoolRecorder, TakenIn, generation_entry, passphrase,
+    Book, BookRecorder, Destination, Settings, SinkErrors, Spool, SpoolRecorder, TakenIn, generation_entry,
+    passphrase,
+};
+pub use retention::{
+    MIN_RETENTION_AGE, MIN_RETENTION_BYTES, Retention, RetentionError, RetentionLimitError, RetentionLimits,
+    RetentionPlanner,
 };
 pub use seal::SealKey;
 pub use sessions::{SessionMemory, Sessions};

@@ -7,13 +7,14 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use serde_json::{Value, json};
-use tenterhook_engine::{Engine, Generation, Hook, Judge, Judgement, Limits, NoRecorder, load};
-use tenterhook_event::{Call, Event, EventKind, Finding, Origin, Outcome};
-use tenterhook_facts::{Seen, Surroundings};
-use tenterhook_harness_install::receipt::Fingerprint;
+use tenterhook_engine::{Engine, Generation, Hook, HookLimits, Judge, NoRecorder, RuleJudgement, load};
+use tenterhook_event::{Event, EventKind, Finding, HookCall, Origin, Outcome};
+use tenterhook_facts::{EvalEnvironment, LinkMap};
+use tenterhook_harness_install::receipt::FileFingerprint;
 use tenterhook_policy::{LoadMode, Problem, RuleNote, RuleSet, SessionState};
 
 use crate::recorder::{Book, BookRecorder, SpoolRecorder};
+use crate::retention::Retention;
 use crate::servers::KnownServers;
 use crate::sessions::{SessionMemory, Sessions};
 use crate::snapshot::{self, RulesFrom};
@@ -48,9 +49,9 @@ pub struct Configuration {
     /// The hooks.
     pub hooks: Vec<Hook>,
     /// How much there may be of everything.
-    pub limits: Limits,
+    pub limits: HookLimits,
     /// What holds for hooks that do not say otherwise.
-    pub defaults: load::Defaults,
+    pub defaults: load::HookDefaults,
     /// What cannot be used.
     pub problems: Vec<Problem>,
     /// What can be used but is probably not meant so.
@@ -134,9 +135,9 @@ impl Configuration {
         mut problems: Vec<Problem>,
     ) -> Self {
         let person = env.home.as_deref().and_then(Path::to_str);
-        let around = load::Around { dir: &home.config, home: person, env: &env.all };
-        let mut settings = text.map_or_else(load::Loaded::default, |text| {
-            load::settings(&home.settings().display().to_string(), text, &around)
+        let around = load::LoadContext { dir: &home.config, home: person, env: &env.all };
+        let mut settings = text.map_or_else(load::LoadedHooks::default, |text| {
+            load::load_settings(&home.settings().display().to_string(), text, &around)
         });
         let usable = kits::load(home, &mut settings, &around);
         let places = std::mem::take(&mut settings.places);
@@ -155,14 +156,17 @@ impl Configuration {
         // Records name what decided: the rules, and the hooks where there are any.
         let mut generation = rules.digest();
         for text in [text, switched.as_deref(), usable.as_deref()].into_iter().flatten() {
-            generation += &format!("-{}", Fingerprint::of(text.as_bytes()).fnv1a);
+            generation += &format!("-{}", FileFingerprint::of(text.as_bytes()).fnv1a);
         }
         warnings.extend(hooks.iter_mut().filter_map(|hook| cap(hook, home)));
         problems.extend(settings.problems);
         problems.extend(hook_files::problems(&hooks, &places, env));
         problems.extend(crate::recorder::Settings::of(home).1);
+        // A file that is not YAML is reported above.
+        let retention = text.and_then(|_| Retention::read(home).problem);
+        problems.extend(retention.filter(|problem| problem.about.is_some()));
         problems.extend(crate::Settled::of(home).1);
-        let limits = Limits { call_within: LONGEST_CALL, ..defaults.limits.clone() };
+        let limits = HookLimits { call_timeout: LONGEST_CALL, ..defaults.limits.clone() };
         let (sources, sessions) = (Sources::default(), Some(Sessions::new(home.sessions())));
         // A home of the machine serves accounts whose settings it does not read.
         let servers = match home.public {
@@ -226,7 +230,7 @@ impl Road {
         within: Duration,
     ) -> Result<Self, Failure> {
         let (mut configuration, from) = snapshot::configuration(home, env, place);
-        configuration.limits.call_within = configuration.limits.call_within.min(within);
+        configuration.limits.call_timeout = configuration.limits.call_timeout.min(within);
         let facts = json!({"fallback": why, "rules": from.to_string()});
         let memory = Memory::Spool { home: home.clone(), facts, known: from == RulesFrom::Snapshot };
         Self::build(configuration, env.home.as_deref(), memory)
@@ -261,8 +265,13 @@ impl Road {
     }
 
     /// Takes one call down the road.
-    pub async fn fire(&self, call: &Call) -> Outcome {
+    pub async fn fire(&self, call: &HookCall) -> Outcome {
         self.engine.fire(call).await
+    }
+
+    /// Like [`Self::fire`], on the calling thread and without a runtime. `None` if a hook has to run.
+    pub fn fire_now(&self, call: &HookCall) -> Option<Outcome> {
+        self.engine.fire_now(call)
     }
 
     /// The engine, for whoever exchanges its configuration.
@@ -282,7 +291,11 @@ impl Road {
 
     /// What the rules see of an event, and what each of them makes of it.
     /// With `seen` it is judged by what was seen then, not by the disk of today.
-    pub fn explain(&self, event: &Event, seen: Option<&Seen>) -> (tenterhook_policy::Facts, Vec<RuleNote>) {
+    pub fn explain(
+        &self,
+        event: &Event,
+        seen: Option<&LinkMap>,
+    ) -> (tenterhook_policy::Facts, Vec<RuleNote>) {
         let rules = &self.rules;
         let (facts, state) = (rules.facts(event, seen), rules.memory.look(event, &rules.set));
         let notes = tenterhook_policy::explain(event, &facts, &state, &rules.set);
@@ -301,37 +314,37 @@ impl Rules {
         servers: KnownServers,
     ) -> Self {
         let home = person.and_then(Path::to_str).map(ToOwned::to_owned);
-        let groups = if set.asks_for_groups() { env::groups() } else { Vec::new() };
+        let groups = if set.uses_groups() { env::groups() } else { Vec::new() };
         Self { set, home, groups, problems, memory, servers }
     }
 
-    fn facts(&self, event: &Event, seen: Option<&Seen>) -> tenterhook_policy::Facts {
+    fn facts(&self, event: &Event, seen: Option<&LinkMap>) -> tenterhook_policy::Facts {
         let groups: Vec<_> = self.groups.iter().map(String::as_str).collect();
         let servers = self.servers.for_event(event);
         // Who runs the agent comes with the event.
-        let around = Surroundings {
+        let around = EvalEnvironment {
             home: self.home.as_deref(),
             groups: &groups,
             seen,
             servers: servers.as_ref(),
             programs: self.set.programs(),
-            ..Surroundings::default()
+            ..EvalEnvironment::default()
         };
         symlinks::facts(event, &around)
     }
 }
 
 impl Judge for Rules {
-    fn judge(&self, event: &Event) -> Judgement {
+    fn judge(&self, event: &Event) -> RuleJudgement {
         let (mut observed, mut touched) = (None, None);
-        let judged = if self.set.concerns(event.event) || self.set.counts_usage_of(event) {
+        let judged = if self.set.handles(event.event) || self.set.counts_usage_of(event) {
             let facts = self.facts(event, None);
             observed = (!facts.links.is_empty()).then(|| json!(facts.links));
             touched = Some(facts.touched());
             let judge = |state: &SessionState| tenterhook_policy::judge(event, &facts, state, &self.set);
             self.memory.judge(event, &self.set, judge)
         } else {
-            tenterhook_policy::Judgement::default()
+            tenterhook_policy::RuleJudgement::default()
         };
         let mut findings = judged.findings;
         if event.event == EventKind::SessionStart && self.problems > 0 {
@@ -342,7 +355,7 @@ impl Judge for Rules {
             );
             findings.push(Finding { message: Some(message), ..Finding::silent(Origin::Engine) });
         }
-        Judgement { findings, steps: judged.steps, observed, touched }
+        RuleJudgement { findings, steps: judged.steps, observed, file_effects: touched }
     }
 }
 

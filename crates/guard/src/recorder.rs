@@ -7,6 +7,7 @@
 //! event ids are unique in it, so nothing comes in twice.
 
 mod settings;
+mod sink_errors;
 mod sinks;
 mod spool;
 
@@ -17,8 +18,8 @@ use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 use sha2::Digest as _;
-use tenterhook_engine::{BoxFuture, RecordError, Recorder};
-use tenterhook_event::{Decided, Event, EventId};
+use tenterhook_engine::{BlockingRecorder, BoxFuture, RecordError, Recorder};
+use tenterhook_event::{DecidedCall, Event, EventId};
 use tenterhook_ledger::{
     AppendError, Entry, Ledger, OpenError, Options, Origin, Reader, RedactionKey, Sealed, Sealing, SignError,
     SinkReport, SoftwareKey,
@@ -26,6 +27,7 @@ use tenterhook_ledger::{
 
 use crate::state_format::StateFormat;
 pub use settings::{Destination, Settings, passphrase};
+pub use sink_errors::SinkErrors;
 pub use spool::{Spool, TakenIn};
 use tenterhook_error::Failure;
 use tenterhook_home::Home;
@@ -350,17 +352,27 @@ fn unusable(error: &OpenError) -> Failure {
 // === impl BookRecorder ===
 
 impl Recorder for BookRecorder {
-    fn record<'a>(&'a self, decided: Decided<'a>) -> BoxFuture<'a, Result<(), RecordError>> {
+    fn record<'a>(&'a self, decided: DecidedCall<'a>) -> BoxFuture<'a, Result<(), RecordError>> {
+        Box::pin(std::future::ready(self.record_now(&decided)))
+    }
+
+    fn blocking(&self) -> Option<&dyn BlockingRecorder> {
+        Some(self)
+    }
+}
+
+impl BlockingRecorder for BookRecorder {
+    fn record_now(&self, decided: &DecidedCall<'_>) -> Result<(), RecordError> {
         let mut entries = Vec::with_capacity(2);
-        entries.extend(generation_entry(&decided, &self.detail));
-        entries.push(Entry::decision(&decided, &secrets));
-        Box::pin(std::future::ready(self.book.keep(entries)))
+        entries.extend(generation_entry(decided, &self.detail));
+        entries.push(Entry::decision(decided, &secrets));
+        self.book.keep(entries)
     }
 }
 
 /// The leaf of the generation that decides. Its id is the generation's own, so that the ledger keeps
 /// it only the first time.
-pub fn generation_entry(decided: &Decided<'_>, made_of: &Value) -> Option<Entry> {
+pub fn generation_entry(decided: &DecidedCall<'_>, made_of: &Value) -> Option<Entry> {
     if decided.generation.is_empty() {
         return None;
     }
@@ -379,7 +391,7 @@ pub fn generation_entry(decided: &Decided<'_>, made_of: &Value) -> Option<Entry>
 
 impl SpoolRecorder {
     /// Spools one decision.
-    pub fn keep(&self, decided: &Decided<'_>) -> Result<(), RecordError> {
+    pub fn keep(&self, decided: &DecidedCall<'_>) -> Result<(), RecordError> {
         let sealing = match sealing(&self.home.ledger(), &Settings::of(&self.home).0) {
             Ok(sealing) | Err((sealing, _)) => sealing,
         };
@@ -406,7 +418,17 @@ impl SpoolRecorder {
 }
 
 impl Recorder for SpoolRecorder {
-    fn record<'a>(&'a self, decided: Decided<'a>) -> BoxFuture<'a, Result<(), RecordError>> {
+    fn record<'a>(&'a self, decided: DecidedCall<'a>) -> BoxFuture<'a, Result<(), RecordError>> {
         Box::pin(std::future::ready(self.keep(&decided)))
+    }
+
+    fn blocking(&self) -> Option<&dyn BlockingRecorder> {
+        Some(self)
+    }
+}
+
+impl BlockingRecorder for SpoolRecorder {
+    fn record_now(&self, decided: &DecidedCall<'_>) -> Result<(), RecordError> {
+        self.keep(decided)
     }
 }

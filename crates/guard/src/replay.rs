@@ -4,8 +4,8 @@
 
 use std::collections::HashMap;
 
-use tenterhook_event::{Decision, Event, Origin, Status, Step};
-use tenterhook_facts::{Seen, Surroundings};
+use tenterhook_event::{Decision, Event, Origin, TraceEntry, TraceStatus};
+use tenterhook_facts::{EvalEnvironment, LinkMap};
 use tenterhook_policy::{RuleSet, SessionState};
 
 /// Judges past events in the order they come. Nothing on the disk is looked at: it has changed since.
@@ -38,15 +38,15 @@ impl<'a> Hindsight<'a> {
     }
 
     /// The next event, with what was seen of the disk then.
-    pub fn judge(&mut self, event: &Event, seen: Option<&Seen>) -> Said {
-        if !self.rules.concerns(event.event) {
+    pub fn judge(&mut self, event: &Event, seen: Option<&LinkMap>) -> Said {
+        if !self.rules.handles(event.event) {
             return Said::default();
         }
-        let around = Surroundings {
+        let around = EvalEnvironment {
             home: self.person,
             seen,
             programs: self.rules.programs(),
-            ..Surroundings::default()
+            ..EvalEnvironment::default()
         };
         let facts = tenterhook_policy::facts(event, &around);
         self.turn += 1;
@@ -61,7 +61,7 @@ impl<'a> Hindsight<'a> {
             tenterhook_policy::judge(event, &facts, own, rules)
         } else {
             let mut state = SessionState { today: self.together.today, ..own.clone() };
-            let shared = self.together.matched.iter().filter(|(rule, _)| rules.counts_together(rule));
+            let shared = self.together.matched.iter().filter(|(rule, _)| rules.counts_all_sessions(rule));
             state.matched.extend(shared.map(|(rule, stamps)| (rule.clone(), stamps.clone())));
             tenterhook_policy::judge(event, &facts, &state, rules)
         };
@@ -86,10 +86,10 @@ impl<'a> Hindsight<'a> {
 }
 
 /// What the rules said together, and the first that said it.
-pub(crate) fn strictest(steps: &[Step]) -> (Decision, Option<String>) {
+pub(crate) fn strictest(steps: &[TraceEntry]) -> (Decision, Option<String>) {
     let mut strictest = (Decision::None, None);
     for step in steps {
-        if let (Origin::Rule(id), Status::Matched) = (&step.by, step.status)
+        if let (Origin::Rule(id), TraceStatus::Matched) = (&step.by, step.status)
             && step.decision > strictest.0
         {
             strictest = (step.decision, Some(id.to_string()));

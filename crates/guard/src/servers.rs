@@ -12,7 +12,7 @@ use std::sync::{Mutex, PoisonError};
 
 use tenterhook_event::{Event, McpServers};
 use tenterhook_harness::{HARNESSES, Harness};
-use tenterhook_harness_install::{Ground, mcp_settings};
+use tenterhook_harness_install::{MachineEnvironment, mcp_settings};
 use tenterhook_policy::{Problem, RuleSet};
 
 use tenterhook_home::env::Env;
@@ -71,7 +71,7 @@ pub fn unknown_servers(rules: &RuleSet, servers: &McpServers) -> Vec<Problem> {
     };
     let mut problems = Vec::new();
     for rule in rules.rules() {
-        for server in rule.mcp_servers().iter().filter(|server| !servers.contain(server)) {
+        for server in rule.mcp_servers().iter().filter(|server| !servers.contains(server)) {
             let message = format!("it names the MCP server `{server}`, which no installed client has");
             problems.push(rule.problem(message).hint(hint.clone()));
         }
@@ -79,7 +79,11 @@ pub fn unknown_servers(rules: &RuleSet, servers: &McpServers) -> Vec<Problem> {
     problems
 }
 
-fn servers_of(harness: &Harness, ground: &Ground<'_>, project: Option<&Path>) -> Option<Vec<String>> {
+fn servers_of(
+    harness: &Harness,
+    ground: &MachineEnvironment<'_>,
+    project: Option<&Path>,
+) -> Option<Vec<String>> {
     let mut found: Option<Vec<String>> = None;
     for (path, settings) in mcp_settings(harness, ground, project) {
         let text = read_file::regular_file(&path).ok().flatten();
@@ -109,7 +113,7 @@ impl KnownServers {
         match self {
             Self::Unknown => None,
             Self::Listed(servers) => Some(servers.clone()),
-            Self::Settings(reader) => reader.servers(tenterhook_harness::find(&event.source)?),
+            Self::Settings(reader) => reader.servers(tenterhook_harness::find_harness(&event.source)?),
         }
     }
 }
@@ -118,7 +122,8 @@ impl KnownServers {
 
 impl SettingsReader {
     fn servers(&self, harness: &'static Harness) -> Option<McpServers> {
-        let ground = Ground { home: self.home.as_deref(), variables: &self.variables, path: "".as_ref() };
+        let ground =
+            MachineEnvironment { home: self.home.as_deref(), variables: &self.variables, path: "".as_ref() };
         let files = mcp_settings(harness, &ground, None);
         let stamps: Vec<_> = files.iter().map(|(path, _)| stamp(path)).collect();
         let mut read = self.read.lock().unwrap_or_else(PoisonError::into_inner);
@@ -156,7 +161,7 @@ mod tests {
         std::fs::create_dir(dir.path().join(".gemini")).unwrap();
         let settings = dir.path().join(".gemini/settings.json");
         std::fs::write(&settings, r#"{"mcpServers": {"a": {}}}"#).unwrap();
-        let names = |servers: McpServers| servers.of("gemini").map(<[String]>::to_vec);
+        let names = |servers: McpServers| servers.get("gemini").map(<[String]>::to_vec);
         assert_eq!(known.for_event(&event).and_then(names), Some(vec!["a".to_owned()]));
         std::fs::write(&settings, r#"{"mcpServers": {"a": {}, "b": {}}}"#).unwrap();
         assert_eq!(known.for_event(&event).and_then(names).map(|names| names.len()), Some(2));

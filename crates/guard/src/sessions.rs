@@ -16,18 +16,19 @@
 //!   be written.
 //! - What nobody has touched for a week is removed.
 
-use std::collections::VecDeque;
+use std::collections::{HashMap, VecDeque};
 use std::fs::File;
+use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
-use std::sync::{Mutex, PoisonError};
-use std::time::{Duration, SystemTime};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant, SystemTime};
 
 use rustix::fs::{FlockOperation, flock};
 use serde::{Deserialize, Serialize};
 use tenterhook_error::Failure;
-use tenterhook_event::{Decision, Event, EventId, Origin, SessionCheck, Status, Step};
-use tenterhook_harness_install::receipt::Fingerprint;
-use tenterhook_policy::{Judgement, RuleSet, SessionState, Spent, StateDelta};
+use tenterhook_event::{Decision, Event, EventId, Origin, SessionCheck, TraceEntry, TraceStatus};
+use tenterhook_harness_install::receipt::FileFingerprint;
+use tenterhook_policy::{RuleJudgement, RuleSet, SessionState, SpendTotals, StateDelta};
 
 use tenterhook_home::read_file;
 use tenterhook_home::{make_private, write_whole};
@@ -43,6 +44,12 @@ const PATIENCE: u32 = 50;
 /// How many calls may be judged at the same time and still be known when they are judged again.
 const AT_ONCE: usize = 64;
 const PAUSE: Duration = Duration::from_millis(10);
+/// A directory that changed less than this ago may change again without looking different: the clock of file systems is
+/// coarse.
+const STAMP_SETTLE_TIME: Duration = Duration::from_millis(50);
+/// Cached states are read again after this time, even if the directory looks the same.
+const CACHE_LIFETIME: Duration = Duration::from_secs(1);
+const MAX_CACHED_STATES: usize = 256;
 
 /// The directory of what is remembered.
 #[derive(Debug, Clone)]
@@ -57,6 +64,23 @@ pub struct SessionMemory {
     /// The latest events, what was remembered before each, and what it added. A call that was changed
     /// is judged twice, but it is one call.
     last: Mutex<VecDeque<(EventId, SessionState, StateDelta)>>,
+    cache: Mutex<StateCache>,
+}
+
+/// States as they were read. They are valid while the directory looks the same: files are replaced by renaming, which
+/// changes the directory.
+#[derive(Default)]
+struct StateCache {
+    stamp: Option<DirectoryStamp>,
+    read_at: Option<Instant>,
+    by_session: HashMap<String, SessionState>,
+}
+
+/// The state of the directory when it was read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum DirectoryStamp {
+    Missing,
+    Changed { inode: u64, at: SystemTime },
 }
 
 #[derive(Debug, Serialize, Deserialize)]
@@ -136,8 +160,23 @@ impl Sessions {
         Opened { of, state, together, notes, _lock: lock }
     }
 
+    /// Like [`Sessions::open`] without a lock. Uses cached states while the directory looks the same.
+    fn open_cached(&self, event: &Event, cache: &Mutex<StateCache>) -> Opened {
+        let Some(stamp) = DirectoryStamp::of(&self.dir) else { return self.open(event, false) };
+        let of = session_key(event);
+        if let Some((state, together)) = cache_of(cache).get(stamp, &of) {
+            return Opened { of, state, together, notes: Vec::new(), _lock: None };
+        }
+        let opened = self.open(event, false);
+        if opened.notes.is_empty() {
+            cache_of(cache).insert(stamp, &opened);
+        }
+        opened
+    }
+
     fn path(&self, of: &str) -> PathBuf {
-        let name = if of == TOGETHER { TOGETHER.to_owned() } else { Fingerprint::of(of.as_bytes()).fnv1a };
+        let name =
+            if of == TOGETHER { TOGETHER.to_owned() } else { FileFingerprint::of(of.as_bytes()).fnv1a };
         self.dir.join(format!("{name}.json"))
     }
 
@@ -194,7 +233,7 @@ impl Sessions {
 impl SessionMemory {
     /// What happens is remembered.
     pub fn keeping(sessions: Option<Sessions>) -> Self {
-        Self { sessions, keeps: true, last: Mutex::default() }
+        Self { sessions, keeps: true, last: Mutex::default(), cache: Mutex::default() }
     }
 
     /// What happened counts; what is asked leaves nothing behind.
@@ -215,14 +254,14 @@ impl SessionMemory {
         &self,
         event: &Event,
         rules: &RuleSet,
-        judge: impl Fn(&SessionState) -> Judgement,
-    ) -> Judgement {
+        judge: impl Fn(&SessionState) -> RuleJudgement,
+    ) -> RuleJudgement {
         let Some(sessions) = self.sessions.as_ref().filter(|_| is_stateful(event, rules)) else {
             return judge(&SessionState::default());
         };
         let earlier = self.earlier(event.id);
         // Most calls change nothing: they are not worth a lock.
-        let mut opened = sessions.open(event, false);
+        let mut opened = sessions.open_cached(event, &self.cache);
         let (mut before, mut both) = match earlier {
             Some((_, before, delta)) => (before, delta),
             None => (opened.whole(rules), StateDelta::default()),
@@ -241,7 +280,7 @@ impl SessionMemory {
             both.matched.extend(new.matched);
             both.warned.extend(new.warned);
             both.spent = both.spent.or(new.spent);
-            both.earlier = both.earlier.plus(new.earlier);
+            both.earlier = both.earlier.saturating_add(new.earlier);
             both.reported = both.reported.or(new.reported);
         }
         self.remember(event.id, before, both);
@@ -284,9 +323,53 @@ fn unknown(delta: &StateDelta, known: &StateDelta) -> StateDelta {
     new.matched.retain(|(rule, _)| !known.matched.iter().any(|(other, _)| other == rule));
     new.warned.retain(|warning| !known.warned.contains(warning));
     if known.adds_spending() {
-        (new.spent, new.earlier, new.reported) = (None, Spent::default(), None);
+        (new.spent, new.earlier, new.reported) = (None, SpendTotals::default(), None);
     }
     new
+}
+
+fn cache_of(cache: &Mutex<StateCache>) -> MutexGuard<'_, StateCache> {
+    cache.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+// === impl StateCache ===
+
+impl StateCache {
+    /// The cached states of a session and of all sessions together, if the directory has not changed since.
+    fn get(&self, stamp: DirectoryStamp, of: &str) -> Option<(SessionState, SessionState)> {
+        let is_valid =
+            self.stamp == Some(stamp) && self.read_at.is_some_and(|at| at.elapsed() < CACHE_LIFETIME);
+        let read = |of: &str| self.by_session.get(of).filter(|_| is_valid).cloned();
+        Some((read(of)?, read(TOGETHER)?))
+    }
+
+    /// Caches states that were read after this stamp was taken.
+    fn insert(&mut self, stamp: DirectoryStamp, opened: &Opened) {
+        let is_old = self.read_at.is_none_or(|at| at.elapsed() >= CACHE_LIFETIME);
+        if self.stamp != Some(stamp) || is_old || self.by_session.len() >= MAX_CACHED_STATES {
+            *self = Self { stamp: Some(stamp), read_at: Some(Instant::now()), by_session: HashMap::new() };
+        }
+        self.by_session.insert(opened.of.clone(), opened.state.clone());
+        self.by_session.insert(TOGETHER.to_owned(), opened.together.clone());
+    }
+}
+
+// === impl DirectoryStamp ===
+
+impl DirectoryStamp {
+    /// The stamp of a directory; `None` if it could change again without a different stamp.
+    fn of(dir: &Path) -> Option<Self> {
+        let found = match std::fs::metadata(dir) {
+            Ok(found) => found,
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Some(Self::Missing),
+            Err(_) => return None,
+        };
+        let (seconds, nanoseconds) =
+            (u64::try_from(found.ctime()).ok()?, u64::try_from(found.ctime_nsec()).ok()?);
+        let at = SystemTime::UNIX_EPOCH + Duration::from_secs(seconds) + Duration::from_nanos(nanoseconds);
+        let is_settled = SystemTime::now().duration_since(at).is_ok_and(|age| age > STAMP_SETTLE_TIME);
+        is_settled.then_some(Self::Changed { inode: found.ino(), at })
+    }
 }
 
 // === impl Opened ===
@@ -295,15 +378,15 @@ impl Opened {
     /// The session's own memory, with the counts that all sessions share.
     fn whole(&self, rules: &RuleSet) -> SessionState {
         let mut whole = SessionState { today: self.together.today, ..self.state.clone() };
-        whole.matched.retain(|rule, _| !rules.counts_together(rule));
-        let shared = self.together.matched.iter().filter(|(rule, _)| rules.counts_together(rule));
+        whole.matched.retain(|rule, _| !rules.counts_all_sessions(rule));
+        let shared = self.together.matched.iter().filter(|(rule, _)| rules.counts_all_sessions(rule));
         whole.matched.extend(shared.map(|(rule, stamps)| (rule.clone(), stamps.clone())));
         whole
     }
 
     fn keep(&mut self, delta: &StateDelta, rules: &RuleSet, sessions: &Sessions) {
         let (shared, own): (Vec<_>, Vec<_>) =
-            delta.matched.iter().cloned().partition(|(rule, _)| rules.counts_together(rule));
+            delta.matched.iter().cloned().partition(|(rule, _)| rules.counts_all_sessions(rule));
         let own = StateDelta { matched: own, ..delta.clone() };
         let (needed, spent) = (delta.needed.clone(), delta.spent);
         let shared = StateDelta { matched: shared, needed, spent, ..StateDelta::default() };
@@ -321,10 +404,10 @@ impl Opened {
     }
 }
 
-fn noted(note: String) -> Step {
-    Step {
+fn noted(note: String) -> TraceEntry {
+    TraceEntry {
         by: Origin::Engine,
-        status: Status::Failed,
+        status: TraceStatus::Failed,
         decision: Decision::None,
         took_us: 0,
         note: Some(note),

@@ -288,7 +288,7 @@ mod tests {
         std::fs::write(&settings, "{}").unwrap();
         let (read, from) = configuration(&home, &env, &Place::default());
         let KnownServers::Listed(servers) = read.servers else { panic!("{from:?}") };
-        assert!(servers.contain("my-server") && servers.of("cursor").is_none());
+        assert!(servers.contains("my-server") && servers.get("cursor").is_none());
     }
 
     #[test]

@@ -9,20 +9,20 @@ use std::collections::HashMap;
 
 use rustix::fs::{AtFlags, CWD, FileType, Mode, OFlags};
 use tenterhook_event::Event;
-use tenterhook_facts::{Facts, Sight, Surroundings};
+use tenterhook_facts::{EntryKind, EvalEnvironment, Facts};
 
 /// What a call would do, with what its paths really are.
-pub fn facts(event: &Event, around: &Surroundings<'_>) -> Facts {
+pub fn facts(event: &Event, around: &EvalEnvironment<'_>) -> Facts {
     let facts = tenterhook_facts::facts(event, around);
     if around.seen.is_some() {
         return facts;
     }
     let mut eyes = Eyes::default();
-    let seen = tenterhook_facts::look(event, &facts, around, &mut |place| eyes.look(place));
+    let seen = tenterhook_facts::probe_links(event, &facts, around, &mut |place| eyes.look(place));
     if seen.is_empty() {
         return facts;
     }
-    tenterhook_facts::facts(event, &Surroundings { seen: Some(&seen), ..*around })
+    tenterhook_facts::facts(event, &EvalEnvironment { seen: Some(&seen), ..*around })
 }
 
 /// Looks at places, and remembers which devices are to be left alone.
@@ -32,14 +32,14 @@ struct Eyes {
 }
 
 impl Eyes {
-    fn look(&mut self, place: &str) -> Sight {
+    fn look(&mut self, place: &str) -> EntryKind {
         let Ok(stat) = rustix::fs::statat(CWD, place, AtFlags::SYMLINK_NOFOLLOW) else {
-            return Sight::Nothing;
+            return EntryKind::Missing;
         };
         match FileType::from_raw_mode(stat.st_mode) {
             FileType::Symlink => match rustix::fs::readlinkat(CWD, place, Vec::new()) {
-                Ok(says) => Sight::Link(says.to_string_lossy().into_owned()),
-                Err(_) => Sight::Nothing,
+                Ok(says) => EntryKind::Link(says.to_string_lossy().into_owned()),
+                Err(_) => EntryKind::Missing,
             },
             FileType::Directory => {
                 // What lies on a disk is there already.
@@ -47,9 +47,9 @@ impl Eyes {
                     let device = i128::from(stat.st_dev);
                     *self.mounts_on_touch.entry(device).or_insert_with(|| mounts_on_touch(place))
                 };
-                if mounts { Sight::Nothing } else { Sight::Other }
+                if mounts { EntryKind::Missing } else { EntryKind::Other }
             }
-            _ => Sight::Nothing,
+            _ => EntryKind::Missing,
         }
     }
 }

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! The table of clients: for each harness its traces on a machine, its installer and how it is run.
+//! The table of clients: how each harness is detected, installed and run.
 
 use tenterhook_harness::Harness;
 
-use crate::launch::Launch;
+use crate::launch::ClientLaunch;
 use crate::{
-    Installer, Signs, claude_code, cline, codex, continue_dev, copilot, cursor, gemini, llxprt, opencode, pi,
-    qwen, vscode,
+    ClientSigns, Installer, claude_code, cline, codex, continue_dev, copilot, cursor, gemini, llxprt,
+    opencode, pi, qwen, vscode,
 };
 
 /// One row for each row of [`HARNESSES`](tenterhook_harness::HARNESSES).
@@ -32,34 +32,34 @@ pub const CLIENTS: &[ClientRow] = &[
 pub struct ClientRow {
     /// The harness.
     pub harness: &'static Harness,
-    /// How it is recognised on a machine.
-    pub signs: Signs,
-    /// How hooks are put into its settings and removed; `None`: it cannot be hooked.
+    /// How it is detected on a machine.
+    pub signs: ClientSigns,
+    /// How hooks are installed; `None` if it cannot be hooked.
     pub installer: Option<Installer>,
-    /// How it is run without a user, against a model on loopback; or the reason why it cannot be.
-    pub launch: Result<Launch, &'static str>,
+    /// How it is run without a user against a model on loopback, or the reason why that is impossible.
+    pub launch: Result<ClientLaunch, &'static str>,
 }
 
-/// What this crate knows about a harness. A test holds that every harness has a row.
+/// Client data of a harness. A test checks that every harness has a row.
 pub trait HarnessClient {
-    /// The row of the harness.
+    /// The client row of the harness.
     fn client(&self) -> Option<&'static ClientRow>;
 
-    /// Its programs, by the names a user types.
+    /// Names of its programs, as a user types them.
     fn programs(&self) -> &'static [&'static str] {
         self.client().map_or(&[], |client| client.signs.programs)
     }
 
-    /// How hooks are put into its settings and removed; `None`: it cannot be hooked.
+    /// How hooks are installed; `None` if it cannot be hooked.
     fn installer(&self) -> Option<&'static Installer> {
         self.client()?.installer.as_ref()
     }
 
-    /// How it is run without a user, or the reason why it cannot be.
-    fn launch(&self) -> Result<&'static Launch, &'static str> {
+    /// How it is run without a user, or the reason why that is impossible.
+    fn launch(&self) -> Result<&'static ClientLaunch, &'static str> {
         match self.client().map(|client| client.launch.as_ref()) {
             Some(launch) => launch.map_err(|reason| *reason),
-            None => Err("nothing is known about its program"),
+            None => Err("its program is unknown"),
         }
     }
 }

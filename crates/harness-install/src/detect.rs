@@ -1,37 +1,38 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Whether a harness is on this machine, by looking and never by running anything.
+//! Detects harnesses on this machine by looking for files, without running anything.
 
 use std::path::{Path, PathBuf};
 
-use super::{Ground, HarnessClient as _, Scope, file};
+use super::{HarnessClient as _, MachineEnvironment, SettingsScope, file};
 use tenterhook_harness::Harness;
 
-/// By what a harness is known.
+/// Files by which a harness is detected.
 #[derive(Debug, Clone, Copy)]
-pub struct Signs {
-    /// Its programs, by the names a person types.
+pub struct ClientSigns {
+    /// Names of its programs, as a user types them.
     pub programs: &'static [&'static str],
-    /// What it leaves behind: below the person's home, or from `/` on.
+    /// Files that it creates, below the home directory or absolute.
     pub traces: &'static [&'static str],
 }
 
-/// What was found of a harness.
+/// Result of a detection.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Found {
-    /// The program.
+pub struct DetectedClient {
+    /// Path of the program.
     pub program: Option<PathBuf>,
-    /// The directory with its settings, or another trace of it.
+    /// Directory of its settings, or another file that it created.
     pub trace: Option<PathBuf>,
-    /// Its version, where that is written beside the program.
+    /// Version, if it is written next to the program.
     pub version: Option<String>,
 }
 
-/// Looks for a harness; `None`: it is not here.
-pub fn detect(harness: &Harness, ground: &Ground<'_>) -> Option<Found> {
+/// Detects a harness; `None` if it is not on this machine.
+pub fn detect(harness: &Harness, ground: &MachineEnvironment<'_>) -> Option<DetectedClient> {
     let signs = &harness.client()?.signs;
     let program = signs.programs.iter().find_map(|name| on_path(ground, name));
-    let settings = harness.installer().and_then(|installer| (installer.directory)(ground, &Scope::User));
-    // A directory that several share says nothing about one of them.
+    let settings =
+        harness.installer().and_then(|installer| (installer.directory)(ground, &SettingsScope::User));
+    // A directory that several harnesses share is not a trace of one of them.
     let settings = settings.filter(|_| !signs.programs.is_empty());
     let traces = signs.traces.iter().filter_map(|trace| match Path::new(trace) {
         whole if whole.is_absolute() => Some(whole.to_owned()),
@@ -42,11 +43,11 @@ pub fn detect(harness: &Harness, ground: &Ground<'_>) -> Option<Found> {
         return None;
     }
     let version = program.as_deref().and_then(version);
-    Some(Found { program, trace, version })
+    Some(DetectedClient { program, trace, version })
 }
 
-/// The first program of this name that can be run.
-fn on_path(ground: &Ground<'_>, name: &str) -> Option<PathBuf> {
+/// The first executable program with this name.
+fn on_path(ground: &MachineEnvironment<'_>, name: &str) -> Option<PathBuf> {
     use std::os::unix::fs::PermissionsExt;
     let places = std::env::split_paths(ground.path).filter(|directory| directory.is_absolute());
     places.map(|directory| directory.join(name)).find(|program| {
@@ -54,11 +55,11 @@ fn on_path(ground: &Ground<'_>, name: &str) -> Option<PathBuf> {
     })
 }
 
-/// The version of a program, from where it lies: a directory or file named after it, or the manifest of the
-/// package it came in.
+/// Version of a program, from its path (a directory or file named after the version) or from the manifest of its
+/// package.
 fn version(program: &Path) -> Option<String> {
     #[derive(serde::Deserialize)]
-    struct Manifest {
+    struct PackageManifest {
         name: Option<String>,
         version: Option<String>,
     }
@@ -67,10 +68,10 @@ fn version(program: &Path) -> Option<String> {
     if let Some(version) = named {
         return Some(version.to_owned());
     }
-    // `<package>/bin/x` and `<package>/dist/y/x` are as far as packages go.
+    // Programs are at most this deep in packages: `<package>/bin/x`, `<package>/dist/y/x`.
     real.ancestors().skip(1).take(4).find_map(|directory| {
         let bytes = file::read(&directory.join("package.json")).ok()??;
-        let manifest: Manifest = serde_json::from_slice(&bytes).ok()?;
+        let manifest: PackageManifest = serde_json::from_slice(&bytes).ok()?;
         manifest.version.filter(|_| manifest.name.is_some())
     })
 }
@@ -85,7 +86,7 @@ mod tests {
     use std::{collections::BTreeMap, ffi::OsStr, fs, os::unix::fs::PermissionsExt};
 
     use super::*;
-    use tenterhook_harness::find;
+    use tenterhook_harness::find_harness;
 
     fn program(path: &Path) {
         fs::create_dir_all(path.parent().unwrap()).unwrap();
@@ -99,8 +100,8 @@ mod tests {
         let root = tempfile::tempdir().unwrap();
         let (home, bin) = (root.path().join("home"), root.path().join("bin"));
         let variables = BTreeMap::new();
-        let ground = Ground { home: Some(&home), variables: &variables, path: bin.as_os_str() };
-        let look = |id: &str| detect(find(id).unwrap(), &ground);
+        let ground = MachineEnvironment { home: Some(&home), variables: &variables, path: bin.as_os_str() };
+        let look = |id: &str| detect(find_harness(id).unwrap(), &ground);
         assert_eq!(look("gemini"), None);
 
         program(&bin.join("gemini"));
@@ -124,7 +125,7 @@ mod tests {
             program(&bin.join(id));
             assert_eq!(look(id).unwrap().program, Some(bin.join(id)));
         }
-        let nothing = Ground { path: OsStr::new(""), home: None, ..ground };
-        assert_eq!(detect(find("gemini").unwrap(), &nothing), None);
+        let nothing = MachineEnvironment { path: OsStr::new(""), home: None, ..ground };
+        assert_eq!(detect(find_harness("gemini").unwrap(), &nothing), None);
     }
 }

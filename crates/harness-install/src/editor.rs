@@ -1,64 +1,64 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! One file of a harness, and what of ours belongs in it.
+//! One file of a harness, and the content that Tenterhook writes into it.
 
 use std::{fmt, path::PathBuf};
 
-use super::jsonc::{Created, Edited, Flaw};
+use super::jsonc::{CreatedContainers, EditedText, SettingsError};
 
-/// One file, and what of ours belongs in it.
+/// One file, and Tenterhook's content of it.
 #[derive(Debug)]
-pub struct Piece {
-    /// The file.
+pub struct ManagedFile {
+    /// Path of the file.
     pub path: PathBuf,
-    /// A file of an earlier version of the harness that it copies to `path` at its next start, with what is ours
-    /// in it. Its receipt also holds for the copy.
+    /// A file of an earlier version of the harness, which the harness copies to `path` at its next start, with Tenterhook's
+    /// content. Its receipt is also valid for the copy.
     pub copied_from: Option<PathBuf>,
-    /// What belongs in it.
-    pub content: Content,
+    /// Tenterhook's content of the file.
+    pub content: FileContent,
 }
 
-impl Piece {
-    /// A file that only we and the user write.
-    pub fn new(path: PathBuf, content: Content) -> Self {
+impl ManagedFile {
+    /// A file that only Tenterhook and the user write.
+    pub fn new(path: PathBuf, content: FileContent) -> Self {
         Self { path, copied_from: None, content }
     }
 }
 
-/// What of a file is ours.
+/// The part of a file that is Tenterhook's.
 #[derive(Debug)]
-pub enum Content {
-    /// A part of it: the rest is the person's.
-    Edited(Box<dyn Editor>),
-    /// All of it.
-    Owned(Owned),
+pub enum FileContent {
+    /// A part of the file; the rest is the user's.
+    Edited(Box<dyn SettingsEditor>),
+    /// The whole file.
+    Owned(OwnedFile),
 }
 
-/// A file that is ours from the first byte to the last.
+/// A file that is written by Tenterhook as a whole.
 #[derive(Debug, Clone)]
-pub struct Owned {
-    /// What it holds.
+pub struct OwnedFile {
+    /// Content of the file.
     pub bytes: Vec<u8>,
-    /// Its mode when it is made.
+    /// Mode of a new file.
     pub mode: u32,
-    /// Whether a file found in its place is one of ours, of whatever version; [`marked`] fits whatever has
-    /// comments. Any other file is never replaced and never removed.
+    /// Whether an existing file was written by any version of Tenterhook; [`has_mark`] is for formats with comments. Any
+    /// other file is never replaced or removed.
     pub is_ours: fn(&[u8]) -> bool,
-    /// What has to be in the file for our hooks to work.
+    /// Texts that the file must contain for the hooks to work.
     pub holds: Vec<String>,
-    /// What the person should know.
-    pub warnings: Vec<Warning>,
+    /// Warnings for the user.
+    pub warnings: Vec<InstallWarning>,
 }
 
-/// What is to be found in the first lines of files that are ours, in a comment.
+/// Comment in the first lines of files that Tenterhook wrote.
 pub const MARK: &str = "Written by `tenterhook install`";
 
-/// Whether the file says in its first lines that it is ours.
-pub fn marked(bytes: &[u8]) -> bool {
+/// Whether the first lines contain [`MARK`].
+pub fn has_mark(bytes: &[u8]) -> bool {
     let head = bytes.get(..bytes.len().min(512)).unwrap_or_default();
     String::from_utf8_lossy(head).contains(MARK)
 }
 
-/// An edited text that does not say what it should.
+/// An edited text that does not have the expected content.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{what}")]
 pub struct EditCheckError {
@@ -67,76 +67,76 @@ pub struct EditCheckError {
 }
 
 impl EditCheckError {
-    /// An error that says this.
+    /// An error with this description.
     pub fn new(what: impl Into<String>) -> Self {
         Self { what: what.into() }
     }
 }
 
 /// Line and column are dropped: they refer to a text that was never written.
-impl From<Flaw> for EditCheckError {
-    fn from(flaw: Flaw) -> Self {
+impl From<SettingsError> for EditCheckError {
+    fn from(flaw: SettingsError) -> Self {
         Self { what: flaw.what }
     }
 }
 
-/// Puts what is ours into a text, and takes it out again; every other byte stays as it is.
-pub trait Editor: fmt::Debug {
-    /// The text with ours in it, brought up to date. `created` is what earlier installs had to create.
-    fn put(&self, text: &str, created: &Created) -> Result<Edited, Flaw>;
+/// Inserts Tenterhook's content into a text, and removes it; every other byte is unchanged.
+pub trait SettingsEditor: fmt::Debug {
+    /// The text with up-to-date content. `created` lists what earlier installs created.
+    fn insert(&self, text: &str, created: &CreatedContainers) -> Result<EditedText, SettingsError>;
 
-    /// The text without ours, and without those of the containers in `created` that are left empty.
-    fn take(&self, text: &str, created: &Created) -> Result<String, Flaw>;
+    /// The text without Tenterhook's content, and without the containers in `created` that are empty.
+    fn remove(&self, text: &str, created: &CreatedContainers) -> Result<String, SettingsError>;
 
-    /// Whether anything of ours is in the text. `created` is what earlier installs had to create.
-    fn holds(&self, text: &str, created: &Created) -> Result<bool, Flaw>;
+    /// Whether the text has any content of Tenterhook. `created` lists what earlier installs created.
+    fn contains(&self, text: &str, created: &CreatedContainers) -> Result<bool, SettingsError>;
 
-    /// Checks that `after` says what it should, and can be read by whoever could read `before`.
+    /// Checks that `after` has the expected content, and that programs that can read `before` can read it.
     fn check(&self, before: &str, after: &str) -> Result<(), EditCheckError>;
 
-    /// Whether a text from which ours was taken says nothing any more.
-    fn is_hollow(&self, text: &str) -> bool;
+    /// Whether nothing is left in a text after the removal.
+    fn is_empty_after_removal(&self, text: &str) -> bool;
 
-    /// Pieces of text that have to be in the file for our hooks to work, as they stand there.
-    fn marks(&self) -> Vec<String>;
+    /// Texts that the file must contain for the hooks to work.
+    fn required_texts(&self) -> Vec<String>;
 
-    /// What in the text keeps our hooks from working.
-    fn warnings(&self, text: &str) -> Result<Vec<Warning>, Flaw>;
+    /// Warnings about settings in the text that keep the hooks from running.
+    fn warnings(&self, text: &str) -> Result<Vec<InstallWarning>, SettingsError>;
 }
 
-/// Something the person should know.
+/// A warning for the user.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Warning {
-    /// How much it matters.
-    pub weight: Weight,
-    /// One sentence.
-    pub says: String,
+pub struct InstallWarning {
+    /// Severity of the warning.
+    pub weight: WarningLevel,
+    /// Text of the warning, one sentence.
+    pub message: String,
 }
 
-/// How much a warning matters.
+/// Severity of a warning.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Weight {
-    /// Our hooks work all the same.
+pub enum WarningLevel {
+    /// The hooks work.
     Note,
-    /// A person has to do something first.
+    /// The user has to do something before the hooks work.
     Pending,
-    /// Our hooks are not heeded.
+    /// The harness does not run the hooks.
     Blocks,
 }
 
-impl Warning {
-    /// Our hooks work all the same.
-    pub fn note(says: impl Into<String>) -> Self {
-        Self { weight: Weight::Note, says: says.into() }
+impl InstallWarning {
+    /// A warning that does not affect the hooks.
+    pub fn note(message: impl Into<String>) -> Self {
+        Self { weight: WarningLevel::Note, message: message.into() }
     }
 
-    /// A person has to do something first.
-    pub fn pending(says: impl Into<String>) -> Self {
-        Self { weight: Weight::Pending, says: says.into() }
+    /// A warning about something that the user has to do first.
+    pub fn pending(message: impl Into<String>) -> Self {
+        Self { weight: WarningLevel::Pending, message: message.into() }
     }
 
-    /// Our hooks are not heeded.
-    pub fn blocks(says: impl Into<String>) -> Self {
-        Self { weight: Weight::Blocks, says: says.into() }
+    /// A warning that the harness does not run the hooks.
+    pub fn blocks(message: impl Into<String>) -> Self {
+        Self { weight: WarningLevel::Blocks, message: message.into() }
     }
 }

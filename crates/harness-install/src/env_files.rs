@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Files named `.env`, from which some harnesses take variables that decide whether hooks run.
+//! `.env` files, from which some harnesses read variables that disable hooks.
 
 use std::path::{Path, PathBuf};
 
-use super::{Order, file};
+use super::{InstallRequest, file};
 
-/// The files that a harness with this directory for its settings reads where the user works.
-pub(crate) fn of(order: &Order, directory: &str) -> Vec<PathBuf> {
+/// The `.env` files that a harness with this settings directory reads where the user works.
+pub(crate) fn env_files_of(order: &InstallRequest, directory: &str) -> Vec<PathBuf> {
     let homes = order.user_home.iter().chain(&order.account_homes);
     let mut files: Vec<PathBuf> = Vec::new();
     for place in order.project.iter().chain(homes) {
@@ -19,8 +19,8 @@ pub(crate) fn of(order: &Order, directory: &str) -> Vec<PathBuf> {
     files
 }
 
-/// The last value that a file gives a variable.
-pub(crate) fn value(path: &Path, variable: &str) -> Option<String> {
+/// The last value of a variable in a file.
+pub(crate) fn last_value(path: &Path, variable: &str) -> Option<String> {
     let bytes = file::read(path).ok()??;
     let text = String::from_utf8_lossy(&bytes);
     let mut values = text.lines().filter_map(|line| {

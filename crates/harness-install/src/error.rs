@@ -1,105 +1,105 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! What can stop an installation. Nothing has been changed when one of these is returned.
+//! Errors of an installation. Unless stated otherwise, nothing has been changed when one is returned.
 
 use std::{io, path::PathBuf};
 
 use tenterhook_error::{ErrorKind, Failure};
 
-/// Why hooks could not be installed or removed.
+/// Reason why hooks could not be installed or removed.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum InstallError {
-    /// The settings cannot be edited as they stand.
+    /// The settings cannot be edited as written.
     #[error("`{}` line {line}, column {column}: {what}", path.display())]
     Settings {
-        /// The settings file.
+        /// Path of the settings file.
         path: PathBuf,
         /// Line, from 1.
         line: usize,
         /// Column in characters, from 1.
         column: usize,
-        /// What is wrong there.
+        /// Description of the problem.
         what: String,
     },
-    /// The settings are not text.
+    /// The settings are not UTF-8 text.
     #[error("`{}` is not UTF-8 (first bad byte at offset {offset})", path.display())]
     NotUtf8 {
-        /// The settings file.
+        /// Path of the settings file.
         path: PathBuf,
-        /// Where the first invalid byte is.
+        /// Offset of the first invalid byte.
         offset: usize,
     },
-    /// A directory, device or pipe where a file should be.
+    /// A directory, device or pipe in the place of a file.
     #[error("`{}` is not a regular file", path.display())]
     NotAFile {
-        /// What was found.
+        /// Path of the object.
         path: PathBuf,
     },
-    /// A file of somebody else's in the place of one of ours.
-    #[error("`{}` is there already, and it is not one that we wrote", path.display())]
+    /// A file that Tenterhook did not write is in the place of one of its own.
+    #[error("`{}` already exists and was not written by Tenterhook", path.display())]
     NotOurs {
-        /// What was found.
+        /// Path of the file.
         path: PathBuf,
     },
-    /// Larger than any settings file ought to be.
+    /// A file that is too large for a settings file.
     #[error("`{}` is larger than {} MiB", path.display(), limit / (1024 * 1024))]
     TooLarge {
-        /// The file.
+        /// Path of the file.
         path: PathBuf,
-        /// The limit in bytes.
+        /// Largest accepted size in bytes.
         limit: u64,
     },
     /// A chain of symbolic links without an end.
     #[error("`{}` is a loop of symbolic links", path.display())]
     LinkLoop {
-        /// Where the chain starts.
+        /// Path of the first link.
         path: PathBuf,
     },
-    /// Somebody else wrote the file between our look and our write.
+    /// The file was changed between reading and writing it.
     #[error("`{}` changed while the change was being prepared", path.display())]
     Changed {
-        /// The file.
+        /// Path of the file.
         path: PathBuf,
     },
     /// A path that cannot be written into JSON.
-    #[error("`{}` is not UTF-8, and a JSON file can only name paths that are", path.display())]
+    #[error("`{}` is not UTF-8, so it cannot be written into a JSON file", path.display())]
     PathNotUtf8 {
-        /// The path.
+        /// The path itself.
         path: PathBuf,
     },
-    /// A relative path would mean another file in every working directory.
+    /// A relative path, which would name another file in every working directory.
     #[error("`{}` is not an absolute path", path.display())]
     RelativePath {
-        /// The path.
+        /// The path itself.
         path: PathBuf,
     },
-    /// The receipt was written by a newer Tenterhook.
-    #[error("`{}` has version {found}, and this program knows versions up to {known}", path.display())]
+    /// The receipt was written by a newer version of Tenterhook.
+    #[error("`{}` has version {found}, but this program supports versions up to {known}", path.display())]
     ReceiptTooNew {
-        /// The receipt.
+        /// Path of the receipt.
         path: PathBuf,
-        /// Its version.
+        /// Version of the receipt.
         found: u32,
-        /// The newest version this program reads.
+        /// Newest supported version.
         known: u32,
     },
-    /// The text we produced does not say what it should: our own mistake.
+    /// The edited text failed its check: an error in Tenterhook.
     #[error("the new text for `{}` failed its check: {what}", path.display())]
     SelfCheck {
-        /// The settings file.
+        /// Path of the settings file.
         path: PathBuf,
-        /// What was found missing or wrong.
+        /// What is missing or wrong.
         what: String,
     },
-    /// A change failed, and files that were changed before it could not be put back.
-    #[error("{error}; and a file that was changed before could not be put back: {left}")]
+    /// A change failed, and files that were changed before could not be restored.
+    #[error("{error}; files that were changed before could not be restored: {left}")]
     NotUndone {
-        /// Why the change failed.
+        /// Error of the change.
         error: Box<InstallError>,
-        /// Why the files could not be put back.
+        /// Errors of the restoration.
         left: String,
     },
-    /// The file system refused.
+    /// A file system operation failed.
     #[error(transparent)]
     Io(#[from] io::Error),
 }
@@ -110,11 +110,11 @@ impl InstallError {
         Self::NotUndone { error: Box::new(error), left: left.join("; ") }
     }
 
-    /// The cause, as far as a caller can act on it.
+    /// Kind of the error, for callers.
     pub fn kind(&self) -> ErrorKind {
         match self {
             Self::PathNotUtf8 { .. } | Self::RelativePath { .. } => ErrorKind::User,
-            // The command is right; a file on the machine is in its way.
+            // The command is correct; a file on the machine prevents it.
             Self::Settings { .. }
             | Self::NotUtf8 { .. }
             | Self::TooLarge { .. }
@@ -128,7 +128,7 @@ impl InstallError {
         }
     }
 
-    /// What the reader can do next.
+    /// Hint for the user.
     pub fn hint(&self) -> Option<String> {
         let hint = match self {
             Self::Settings { path, line, .. } => {
@@ -144,11 +144,11 @@ impl InstallError {
             }
             Self::LinkLoop { path } => format!("look at `ls -l {}` and remove the loop", path.display()),
             Self::Changed { .. } => "nothing was written; run the command again, it starts from the new text".into(),
-            Self::PathNotUtf8 { .. } => "choose a home whose path is valid UTF-8".into(),
-            Self::RelativePath { .. } => "give the path from `/` on".into(),
+            Self::PathNotUtf8 { .. } => "choose a state directory whose path is valid UTF-8".into(),
+            Self::RelativePath { .. } => "give an absolute path".into(),
             Self::ReceiptTooNew { .. } => "use the newer Tenterhook that made this installation".into(),
             Self::SelfCheck { .. } => "nothing was written; please report this, with the settings file if you can".into(),
-            Self::NotUndone { .. } => "run `tenterhook uninstall`, which takes out what is there, and the command again".into(),
+            Self::NotUndone { .. } => "run `tenterhook uninstall`, then run the command again".into(),
             Self::Io(error) => match error.kind() {
                 io::ErrorKind::PermissionDenied => {
                     "nothing was changed; check who owns the file and its directory".into()

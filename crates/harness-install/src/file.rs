@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Reading a settings file, and writing it whole or not at all.
+//! Reads settings files, and replaces them atomically.
 
 use std::{
     fs::DirBuilder,
@@ -15,19 +15,18 @@ use tenterhook_files::{FileClass, FileRefused, RefusalReason, read_bytes};
 
 use super::InstallError;
 
-/// No settings file is larger; something else was named by mistake.
-pub const LARGEST: u64 = 16 * 1024 * 1024;
+/// Largest accepted settings file; a larger one was probably named by mistake.
+pub const MAX_SETTINGS_BYTES: u64 = 16 * 1024 * 1024;
 
-/// The mode of a file only its owner can read.
-pub const PRIVATE: u32 = 0o600;
+/// Mode of a file that only its owner can read.
+pub const PRIVATE_FILE_MODE: u32 = 0o600;
 
-const LINKS_FOLLOWED: usize = 40;
+const MAX_LINKS: usize = 40;
 
-/// The file that `path` stands for, symbolic links followed. It need not exist: a link may point at a place
-/// where nothing is yet.
+/// The file behind `path`, with symbolic links followed. It need not exist: a link may point to a missing file.
 pub fn target(path: &Path) -> Result<PathBuf, InstallError> {
     let mut target = path.to_owned();
-    for _ in 0..LINKS_FOLLOWED {
+    for _ in 0..MAX_LINKS {
         match fs_err::symlink_metadata(&target) {
             Ok(metadata) if metadata.is_symlink() => {
                 let link = fs_err::read_link(&target)?;
@@ -41,15 +40,15 @@ pub fn target(path: &Path) -> Result<PathBuf, InstallError> {
     Err(InstallError::LinkLoop { path: path.to_owned() })
 }
 
-/// The bytes of the file, or `None` when there is none.
+/// Content of the file; `None` if there is none.
 pub fn read(path: &Path) -> Result<Option<Vec<u8>>, InstallError> {
     let target = target(path)?;
-    match read_bytes(&target, FileClass::Named, LARGEST) {
+    match read_bytes(&target, FileClass::Named, MAX_SETTINGS_BYTES) {
         Ok(bytes) => Ok(bytes),
         Err(error) => Err(match FileRefused::reason_of(&error) {
             Some(RefusalReason::NotRegular) => InstallError::NotAFile { path: path.to_owned() },
             Some(RefusalReason::TooLarge(_)) => {
-                InstallError::TooLarge { path: path.to_owned(), limit: LARGEST }
+                InstallError::TooLarge { path: path.to_owned(), limit: MAX_SETTINGS_BYTES }
             }
             _ => error.into(),
         }),
@@ -62,7 +61,7 @@ pub fn text<'b>(path: &Path, bytes: &'b [u8]) -> Result<&'b str, InstallError> {
         .map_err(|error| InstallError::NotUtf8 { path: path.to_owned(), offset: error.valid_up_to() })
 }
 
-/// Refuses unless the file still holds `before`.
+/// Fails unless the file still contains `before`.
 pub fn require_unchanged(path: &Path, before: Option<&[u8]>) -> Result<(), InstallError> {
     if read(path)?.as_deref() == before {
         return Ok(());
@@ -70,22 +69,22 @@ pub fn require_unchanged(path: &Path, before: Option<&[u8]>) -> Result<(), Insta
     Err(InstallError::Changed { path: path.to_owned() })
 }
 
-/// Puts `after` where `before` was, in one step: at any moment, and after any crash, the file holds the one or
-/// the other. Mode and, where allowed, owner stay; `mode` is that of a new file. The directory must exist.
+/// Atomically replaces `before` by `after`: at any moment, and after a crash, the file has one or the other. The mode and, if
+/// permitted, the owner are kept; `mode` is that of a new file. The directory must exist.
 pub fn replace(path: &Path, before: Option<&[u8]>, after: &[u8], mode: u32) -> Result<(), InstallError> {
     refuse_large(path, after)?;
     let target = target(path)?;
     let directory = target.parent().unwrap_or(Path::new("/"));
-    let mut draft = Draft::beside(&target)?;
+    let mut draft = PendingFile::beside(&target)?;
     draft.file.write_all(after)?;
     if before.is_some() {
         let old = fs_err::metadata(&target)?;
         keep_owner_and_mode(&draft, &old)?;
-    } else if mode != PRIVATE {
+    } else if mode != PRIVATE_FILE_MODE {
         draft.file.set_permissions(std::fs::Permissions::from_mode(mode))?;
     }
     draft.file.sync_all()?;
-    // As late as can be: what remains is the moment between this look and the rename.
+    // Checked as late as possible: only a change between this check and the rename goes unnoticed.
     require_unchanged(path, before)?;
     if before.is_some() {
         fs_err::rename(&draft.path, &target)?;
@@ -96,7 +95,7 @@ pub fn replace(path: &Path, before: Option<&[u8]>, after: &[u8], mode: u32) -> R
     sync_directory(directory)
 }
 
-/// Removes the file, if it still holds `before`. A link that led to it stays.
+/// Removes the file if it still contains `before`. A link to it is kept.
 pub fn delete(path: &Path, before: &[u8]) -> Result<(), InstallError> {
     require_unchanged(path, Some(before))?;
     let target = target(path)?;
@@ -104,7 +103,7 @@ pub fn delete(path: &Path, before: &[u8]) -> Result<(), InstallError> {
     sync_directory(target.parent().unwrap_or(Path::new("/")))
 }
 
-/// The directories above the file that do not exist, outermost first.
+/// Missing directories above the file, outermost first.
 pub fn missing_directories(path: &Path) -> Result<Vec<PathBuf>, InstallError> {
     let mut missing = Vec::new();
     for directory in target(path)?.ancestors().skip(1) {
@@ -117,7 +116,7 @@ pub fn missing_directories(path: &Path) -> Result<Vec<PathBuf>, InstallError> {
     Ok(missing)
 }
 
-/// Makes directories only their owner can enter, outermost first.
+/// Creates directories that only their owner can enter, outermost first.
 pub fn make_directories(directories: &[PathBuf]) -> Result<(), InstallError> {
     for directory in directories {
         match DirBuilder::new().mode(0o700).create(directory) {
@@ -132,7 +131,7 @@ pub fn make_directories(directories: &[PathBuf]) -> Result<(), InstallError> {
     Ok(())
 }
 
-/// Removes those of the directories that are empty, innermost first. One that is in use is somebody's, and stays.
+/// Removes empty directories, innermost first. One that is not empty is in use and is kept.
 pub fn remove_directories_if_empty(directories: &[PathBuf]) {
     for directory in directories.iter().rev() {
         match fs_err::remove_dir(directory) {
@@ -143,33 +142,33 @@ pub fn remove_directories_if_empty(directories: &[PathBuf]) {
 }
 
 fn refuse_large(path: &Path, bytes: &[u8]) -> Result<(), InstallError> {
-    if bytes.len() as u64 > LARGEST {
-        return Err(InstallError::TooLarge { path: path.to_owned(), limit: LARGEST });
+    if bytes.len() as u64 > MAX_SETTINGS_BYTES {
+        return Err(InstallError::TooLarge { path: path.to_owned(), limit: MAX_SETTINGS_BYTES });
     }
     Ok(())
 }
 
-fn keep_owner_and_mode(draft: &Draft, old: &std::fs::Metadata) -> Result<(), InstallError> {
+fn keep_owner_and_mode(draft: &PendingFile, old: &std::fs::Metadata) -> Result<(), InstallError> {
     let new = draft.file.metadata()?;
     let mut mode = old.mode() & 0o7777;
     if new.gid() != old.gid() && fchown(draft.file.file(), None, Some(old.gid())).is_err() {
-        // Rights meant for one group must not pass to another.
+        // Permissions of one group must not apply to another.
         mode &= 0o7707;
     }
     if new.uid() != old.uid() {
-        // Only root may give a file away; the rest of us write it as ourselves, as any editor does.
+        // Only root can change the owner. Other users own the new file, as with any editor.
         let _ = fchown(draft.file.file(), Some(old.uid()), None);
     }
     Ok(draft.file.set_permissions(std::fs::Permissions::from_mode(mode))?)
 }
 
-/// Refuses to overwrite a file that appeared in the meantime.
+/// Does not overwrite a file that appeared in the meantime.
 fn rename_without_replacing(path: &Path, draft: &Path, target: &Path) -> Result<(), InstallError> {
     use rustix::io::Errno;
     match rustix::fs::renameat_with(CWD, draft, CWD, target, RenameFlags::NOREPLACE) {
         Ok(()) => Ok(()),
         Err(Errno::EXIST) => Err(InstallError::Changed { path: path.to_owned() }),
-        // Some file systems cannot do it; `require_unchanged` has just looked.
+        // Some file systems do not support this; `require_unchanged` has just checked.
         Err(Errno::INVAL | Errno::NOSYS | Errno::NOTSUP) => Ok(fs_err::rename(draft, target)?),
         Err(error) => Err(io::Error::from(error).into()),
     }
@@ -179,14 +178,14 @@ fn sync_directory(directory: &Path) -> Result<(), InstallError> {
     Ok(fs_err::File::open(directory)?.sync_all()?)
 }
 
-/// A file being written beside its target, gone again unless it was kept.
-struct Draft {
+/// A temporary file next to its target, removed on drop unless it was renamed.
+struct PendingFile {
     path: PathBuf,
     file: fs_err::File,
     kept: bool,
 }
 
-impl Draft {
+impl PendingFile {
     fn beside(target: &Path) -> Result<Self, InstallError> {
         static COUNT: AtomicU32 = AtomicU32::new(0);
         let name = target.file_name().ok_or_else(|| InstallError::NotAFile { path: target.to_owned() })?;
@@ -198,7 +197,7 @@ impl Draft {
             let path = target.with_file_name(draft);
             match fs_err::OpenOptions::new().write(true).create_new(true).mode(0o600).open(&path) {
                 Ok(file) => return Ok(Self { path, file, kept: false }),
-                // Left by a process of the same number that died.
+                // Left by a crashed process with the same id.
                 Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
                 Err(error) => return Err(error.into()),
             }
@@ -206,7 +205,7 @@ impl Draft {
     }
 }
 
-impl Drop for Draft {
+impl Drop for PendingFile {
     fn drop(&mut self) {
         if !self.kept {
             let _ = fs_err::remove_file(&self.path);

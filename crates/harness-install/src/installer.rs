@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! How we get into one harness's settings: where they are, and what of ours belongs in them.
+//! Locates the settings of a harness, and lists the content that Tenterhook writes into them.
 
 use std::{
     collections::BTreeMap,
@@ -11,82 +11,84 @@ use serde::{Deserialize, Serialize};
 
 use tenterhook_harness::EventRow;
 
-use super::{InstallError, MachineScope, Piece, Plan, accounts, paths, plan_install, plan_uninstall, quote};
+use super::{
+    InstallError, InstallPlan, MachineScope, ManagedFile, accounts, paths, plan_install, plan_uninstall,
+    quote,
+};
 
-/// How we get into one harness's settings, and out again.
+/// How hooks are installed in the settings of one harness.
 #[derive(Debug)]
 pub struct Installer {
-    /// The id under which the hooks are written and their receipts kept. Two programs that read one
-    /// configuration have one.
+    /// Harness id under which the hooks and receipts are written. Programs that read the same configuration share one id.
     pub wired_as: &'static str,
-    /// The variables with which the harness is told to keep its settings elsewhere.
+    /// Environment variables that move the harness's settings.
     pub variables: &'static [&'static str],
-    /// The directory that holds the settings of a user or a project; `None`: there is no such scope, or no home.
-    pub directory: fn(&Ground<'_>, &Scope) -> Option<PathBuf>,
-    /// Whether hooks in the settings of the machine hold against those of accounts and projects.
+    /// Directory of the settings of a user or project; `None` if there is no such scope or no home directory.
+    pub directory: fn(&MachineEnvironment<'_>, &SettingsScope) -> Option<PathBuf>,
+    /// Whether hooks in the machine's settings take precedence over those of accounts and projects.
     pub machine: MachineScope,
-    /// The files, and what of ours belongs in each. The first is the one that is named to people.
-    pub pieces: fn(&Order) -> Result<Vec<Piece>, InstallError>,
+    /// Files, and the content that belongs in each. The first is the one shown to users.
+    pub pieces: fn(&InstallRequest) -> Result<Vec<ManagedFile>, InstallError>,
 }
 
-/// What is known of the person's machine. A library never asks.
+/// Facts about the user's machine, supplied by the caller because a library does not read the environment.
 #[derive(Debug, Clone, Copy)]
-pub struct Ground<'a> {
-    /// The person's home.
+pub struct MachineEnvironment<'a> {
+    /// Home directory of the user.
     pub home: Option<&'a Path>,
-    /// The variables that harnesses read, as far as they are set.
+    /// Variables that harnesses read, as far as they are set.
     pub variables: &'a BTreeMap<&'static str, PathBuf>,
-    /// Where programs are looked for, as `PATH` has it.
+    /// Search path for programs, in the format of `PATH`.
     pub path: &'a OsStr,
 }
 
-/// Whose settings.
+/// Scope of settings.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 #[non_exhaustive]
-pub enum Scope {
-    /// The person's, for every project.
+pub enum SettingsScope {
+    /// Settings of the user, for every project.
     #[default]
     User,
-    /// Those of the project at this root.
+    /// Settings of the project at this root.
     Project(PathBuf),
-    /// Those of the machine, below this root: they hold for every account, and only root can write them.
+    /// Settings of the machine below this root: they apply to every account, and only root can write them.
     Machine(PathBuf),
 }
 
-/// How the harness reaches us.
+/// How the harness calls Tenterhook.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub enum Transport {
-    /// It starts our small program.
+pub enum HookTransport {
+    /// It starts the hook program.
     #[default]
     Command,
-    /// It asks the daemon by itself.
+    /// It calls the daemon over HTTP.
     Http {
-        /// The daemon's address, `http://127.0.0.1:7878`.
+        /// Address of the daemon, `http://127.0.0.1:7878`.
         url: String,
-        /// What the daemon wants to see.
+        /// Bearer token for the daemon.
         token: String,
     },
 }
 
-/// What is to be installed where.
+/// What to install, and where.
 #[derive(Debug, Clone)]
-pub struct Order {
-    /// The directory with the settings of the scope.
+pub struct InstallRequest {
+    /// Directory of the scope's settings.
     pub directory: PathBuf,
-    /// The directory with the person's own settings, which may be the same.
+    /// Directory of the user's settings, which may be the same.
     pub user_directory: PathBuf,
-    /// Whose settings.
-    pub scope: Scope,
-    /// Tenterhook's home, where the small programs lie.
+    /// Scope of the settings.
+    pub scope: SettingsScope,
+    /// Tenterhook's state directory, which contains the hook programs.
     pub home: PathBuf,
-    /// How the harness reaches us.
-    pub transport: Transport,
-    /// Whether the harness is told at once that a person trusts our hooks, where it asks.
+    /// How the harness calls Tenterhook.
+    pub transport: HookTransport,
+    /// Whether to mark the hooks as trusted, for harnesses that ask the user about that.
     pub trust: bool,
-    /// Where the person works: settings found there are heeded by the harness as well.
+    /// Directory where the user works, whose settings the harness reads as well.
     pub project: Option<PathBuf>,
-    /// The user's home directory.
+    /// Home directory of the user.
     pub user_home: Option<PathBuf>,
     /// The variables of [`Installer::variables`], as far as they are set.
     pub variables: BTreeMap<&'static str, PathBuf>,
@@ -95,20 +97,27 @@ pub struct Order {
 }
 
 impl Installer {
-    /// An order for the settings of a scope; `None` when there is no such scope here.
-    pub fn order(&self, ground: &Ground<'_>, scope: Scope, home: &Path) -> Option<Order> {
-        let user_directory = (self.directory)(ground, &Scope::User);
+    /// A request for the settings of a scope; `None` if the harness has no such scope here.
+    pub fn order(
+        &self,
+        ground: &MachineEnvironment<'_>,
+        scope: SettingsScope,
+        home: &Path,
+    ) -> Option<InstallRequest> {
+        let user_directory = (self.directory)(ground, &SettingsScope::User);
         let (directory, account_homes) = match &scope {
-            Scope::Machine(root) => (root.join(self.machine.directory()?), accounts::home_directories(root)),
+            SettingsScope::Machine(root) => {
+                (root.join(self.machine.directory()?), accounts::home_directories(root))
+            }
             scope => ((self.directory)(ground, scope)?, Vec::new()),
         };
-        Some(Order {
+        Some(InstallRequest {
             user_directory: user_directory?,
             directory,
             account_homes,
             scope,
             home: home.to_owned(),
-            transport: Transport::Command,
+            transport: HookTransport::Command,
             trust: false,
             project: None,
             user_home: ground.home.map(Path::to_owned),
@@ -116,57 +125,65 @@ impl Installer {
         })
     }
 
-    /// Plans our hooks into the settings. Writes nothing.
-    pub fn plan_install(&self, order: &Order, receipts: &Path) -> Result<Plan, InstallError> {
+    /// Plans an install of the hooks. Writes nothing.
+    pub fn plan_install(&self, order: &InstallRequest, receipts: &Path) -> Result<InstallPlan, InstallError> {
         plan_install(self.wired_as, order, &(self.pieces)(order)?, receipts)
     }
 
-    /// Plans them out again. Writes nothing.
-    pub fn plan_uninstall(&self, order: &Order, receipts: &Path) -> Result<Plan, InstallError> {
+    /// Plans the removal of the hooks. Writes nothing.
+    pub fn plan_uninstall(
+        &self,
+        order: &InstallRequest,
+        receipts: &Path,
+    ) -> Result<InstallPlan, InstallError> {
         plan_uninstall(self.wired_as, &(self.pieces)(order)?, receipts)
     }
 }
 
-impl Order {
-    /// Whether the settings are those of the machine.
+impl InstallRequest {
+    /// Whether the scope is the machine.
     pub fn is_machine(&self) -> bool {
-        matches!(self.scope, Scope::Machine(_))
+        matches!(self.scope, SettingsScope::Machine(_))
     }
 
-    /// Where one of our small programs lies.
+    /// Path of a hook program.
     pub fn program_path(&self, name: &str) -> Result<String, InstallError> {
         paths::require_absolute(&self.home)?;
         Ok(paths::utf8(&self.home.join("bin").join(name))?.to_owned())
     }
 
-    /// The same, as one word for a shell.
+    /// Path of a hook program, quoted for a shell.
     pub fn program(&self, name: &str) -> Result<String, InstallError> {
         Ok(quote(&self.program_path(name)?))
     }
 
     /// The command that a harness runs for one event.
     pub fn command(&self, harness: &str, event: &str) -> Result<String, InstallError> {
-        Ok(format!("{} {harness} {}", self.program("tenterhook-hook")?, tenterhook_harness::kebab(event)))
+        Ok(format!(
+            "{} {harness} {}",
+            self.program("tenterhook-hook")?,
+            tenterhook_harness::to_kebab_case(event)
+        ))
     }
 
-    /// The same, for the harnesses that go on when a command cannot be started and refuse when one ends with 2: at a
-    /// gate, whatever goes wrong is a no. Every shell knows these words.
+    /// A command for harnesses that continue if a command cannot be started, but deny if it ends with 2: at a gate, every
+    /// failure becomes a deny. The syntax works in every shell.
     pub fn strict_command(&self, harness: &str, row: &EventRow) -> Result<String, InstallError> {
         let refuses = if row.is_gate() { OR_REFUSE } else { "" };
         Ok(self.command(harness, row.native)? + refuses)
     }
 }
 
-/// What [`Order::strict_command`] puts behind a command.
+/// Suffix that [`InstallRequest::strict_command`] adds to a command.
 pub(super) const OR_REFUSE: &str = " || exit 2";
 
-impl Ground<'_> {
-    /// What a variable says, if it is an absolute path.
+impl MachineEnvironment<'_> {
+    /// The value of a variable, if it is an absolute path.
     pub fn variable(&self, name: &str) -> Option<PathBuf> {
         self.variables.get(name).filter(|path| path.is_absolute()).cloned()
     }
 
-    /// The directory a variable names, else one below the person's home.
+    /// The directory that a variable names, otherwise one below the home directory.
     pub fn variable_or(&self, name: &str, below_home: &str) -> Option<PathBuf> {
         self.variable(name).or_else(|| Some(self.home?.join(below_home)))
     }

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Finds the programs of harnesses on a machine, puts hooks into their settings and takes them out again.
+//! Detects harnesses on a machine, and installs hooks into their settings or removes them.
 //!
-//! The folder of a harness (`claude_code/install.rs`) lists which [`Piece`]s belong in which file; [`file`] reads,
-//! an [`Editor`] ([`hooks`] for JSON, [`toml`]) edits text, or the whole file is [`Owned`]; [`receipt`] stores what was
-//! there before; [`plan`] shows the change and then writes it. [`launch`] runs a client without a user.
+//! The folder of a harness (`claude_code/install.rs`) lists its [`ManagedFile`]s: which content belongs in which file. [`file`]
+//! reads and writes files; an [`SettingsEditor`] ([`hooks`] for JSON, [`toml`]) edits text, or the whole file is [`OwnedFile`];
+//! [`receipt`] stores the previous state; [`plan`] shows the change and then writes it. [`launch`] runs a client without
+//! a user.
 //!
 //! Native payloads and replies are in `tenterhook-harness`; [`CLIENTS`] has one row for each harness of its table.
 
@@ -46,13 +47,16 @@ pub mod toml;
 mod vscode;
 
 pub use clients::{CLIENTS, ClientRow, HarnessClient};
-pub use detect::{Found, Signs, detect};
-pub use editor::{Content, EditCheckError, Editor, MARK, Owned, Piece, Warning, Weight, marked};
+pub use detect::{ClientSigns, DetectedClient, detect};
+pub use editor::{
+    EditCheckError, FileContent, InstallWarning, MARK, ManagedFile, OwnedFile, SettingsEditor, WarningLevel,
+    has_mark,
+};
 pub use error::InstallError;
-pub use installer::{Ground, Installer, Order, Scope, Transport};
+pub use installer::{HookTransport, InstallRequest, Installer, MachineEnvironment, SettingsScope};
 pub use machine::{MachineHooks, MachineScope};
 pub use mcp_servers::{McpSettings, mcp_settings};
 pub(crate) use paths::utf8;
-pub use plan::{Change, Plan};
+pub use plan::{InstallPlan, PlannedChange};
 pub use planning::{plan_install, plan_uninstall};
 pub use shell::quote;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! The MCP servers in a harness's own settings. Their names say where a joined name of server and tool splits.
+//! MCP servers in a harness's settings. Their names tell where a joined server and tool name splits.
 
 use crate::HarnessClient as _;
 use std::path::{Path, PathBuf};
@@ -8,32 +8,32 @@ use jsonc_parser::ast::{Object, Value};
 use jsonc_parser::{CollectOptions, ParseOptions, parse_to_ast};
 use toml_edit::Document;
 
-use super::{Ground, Scope};
+use super::{MachineEnvironment, SettingsScope};
 use tenterhook_harness::Harness;
 
 /// A settings file that names MCP servers.
 #[derive(Debug, Clone, Copy)]
 pub struct McpSettings {
     harness: &'static str,
-    base: Base,
+    base: SettingsBase,
     file: &'static str,
-    format: Format,
-    /// The objects whose keys are servers; `*` stands for every key.
+    format: SettingsFormat,
+    /// Objects whose keys are servers; `*` stands for every key.
     objects: &'static [&'static [&'static str]],
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Base {
-    /// The directory with the user's settings of this harness.
+enum SettingsBase {
+    /// Directory of the user's settings of this harness.
     Settings,
-    /// The user's home directory.
+    /// Home directory of the user.
     Home,
-    /// The project's root.
+    /// Root of the project.
     Project,
 }
 
 #[derive(Debug, Clone, Copy)]
-enum Format {
+enum SettingsFormat {
     Json,
     Toml,
 }
@@ -42,63 +42,79 @@ const SERVERS: &[&[&str]] = &[&["mcpServers"]];
 
 const fn row(
     harness: &'static str,
-    base: Base,
+    base: SettingsBase,
     file: &'static str,
     objects: &'static [&'static [&'static str]],
 ) -> McpSettings {
-    McpSettings { harness, base, file, format: Format::Json, objects }
+    McpSettings { harness, base, file, format: SettingsFormat::Json, objects }
 }
 
 const SETTINGS: &[McpSettings] = &[
-    row("claude-code", Base::Home, ".claude.json", &[&["mcpServers"], &["projects", "*", "mcpServers"]]),
-    row("claude-code", Base::Settings, ".claude.json", &[&["mcpServers"], &["projects", "*", "mcpServers"]]),
-    row("claude-code", Base::Project, ".mcp.json", SERVERS),
-    toml("codex", Base::Settings),
-    toml("codex-desktop", Base::Settings),
-    McpSettings { file: ".codex/config.toml", ..toml("codex", Base::Project) },
-    row("cursor", Base::Settings, "mcp.json", SERVERS),
-    row("cursor", Base::Project, ".cursor/mcp.json", SERVERS),
-    row("gemini", Base::Settings, "settings.json", SERVERS),
-    row("gemini", Base::Project, ".gemini/settings.json", SERVERS),
-    row("llxprt", Base::Settings, "settings.json", SERVERS),
-    row("llxprt", Base::Home, ".llxprt/settings.json", SERVERS),
-    row("llxprt", Base::Project, ".llxprt/settings.json", SERVERS),
-    row("qwen", Base::Settings, "settings.json", SERVERS),
-    row("qwen", Base::Project, ".qwen/settings.json", SERVERS),
-    row("opencode", Base::Settings, "opencode.json", &[&["mcp"]]),
-    row("opencode", Base::Settings, "opencode.jsonc", &[&["mcp"]]),
-    row("opencode", Base::Settings, "config.json", &[&["mcp"]]),
-    row("opencode", Base::Project, "opencode.json", &[&["mcp"]]),
-    row("opencode", Base::Project, "opencode.jsonc", &[&["mcp"]]),
-    row("opencode", Base::Project, ".opencode/opencode.json", &[&["mcp"]]),
-    row("pi", Base::Settings, "mcp.json", SERVERS),
-    row("pi", Base::Project, ".pi/mcp.json", SERVERS),
-    row("copilot", Base::Settings, "mcp-config.json", SERVERS),
-    row("copilot", Base::Project, ".mcp.json", SERVERS),
-    row("cline", Base::Settings, "data/settings/cline_mcp_settings.json", SERVERS),
-    row("cline", Base::Settings, "mcp_settings.json", SERVERS),
-    row("vscode", Base::Home, ".config/Code/User/mcp.json", &[&["servers"]]),
-    row("vscode", Base::Home, "Library/Application Support/Code/User/mcp.json", &[&["servers"]]),
-    row("vscode", Base::Project, ".vscode/mcp.json", &[&["servers"]]),
+    row(
+        "claude-code",
+        SettingsBase::Home,
+        ".claude.json",
+        &[&["mcpServers"], &["projects", "*", "mcpServers"]],
+    ),
+    row(
+        "claude-code",
+        SettingsBase::Settings,
+        ".claude.json",
+        &[&["mcpServers"], &["projects", "*", "mcpServers"]],
+    ),
+    row("claude-code", SettingsBase::Project, ".mcp.json", SERVERS),
+    toml("codex", SettingsBase::Settings),
+    toml("codex-desktop", SettingsBase::Settings),
+    McpSettings { file: ".codex/config.toml", ..toml("codex", SettingsBase::Project) },
+    row("cursor", SettingsBase::Settings, "mcp.json", SERVERS),
+    row("cursor", SettingsBase::Project, ".cursor/mcp.json", SERVERS),
+    row("gemini", SettingsBase::Settings, "settings.json", SERVERS),
+    row("gemini", SettingsBase::Project, ".gemini/settings.json", SERVERS),
+    row("llxprt", SettingsBase::Settings, "settings.json", SERVERS),
+    row("llxprt", SettingsBase::Home, ".llxprt/settings.json", SERVERS),
+    row("llxprt", SettingsBase::Project, ".llxprt/settings.json", SERVERS),
+    row("qwen", SettingsBase::Settings, "settings.json", SERVERS),
+    row("qwen", SettingsBase::Project, ".qwen/settings.json", SERVERS),
+    row("opencode", SettingsBase::Settings, "opencode.json", &[&["mcp"]]),
+    row("opencode", SettingsBase::Settings, "opencode.jsonc", &[&["mcp"]]),
+    row("opencode", SettingsBase::Settings, "config.json", &[&["mcp"]]),
+    row("opencode", SettingsBase::Project, "opencode.json", &[&["mcp"]]),
+    row("opencode", SettingsBase::Project, "opencode.jsonc", &[&["mcp"]]),
+    row("opencode", SettingsBase::Project, ".opencode/opencode.json", &[&["mcp"]]),
+    row("pi", SettingsBase::Settings, "mcp.json", SERVERS),
+    row("pi", SettingsBase::Project, ".pi/mcp.json", SERVERS),
+    row("copilot", SettingsBase::Settings, "mcp-config.json", SERVERS),
+    row("copilot", SettingsBase::Project, ".mcp.json", SERVERS),
+    row("cline", SettingsBase::Settings, "data/settings/cline_mcp_settings.json", SERVERS),
+    row("cline", SettingsBase::Settings, "mcp_settings.json", SERVERS),
+    row("vscode", SettingsBase::Home, ".config/Code/User/mcp.json", &[&["servers"]]),
+    row("vscode", SettingsBase::Home, "Library/Application Support/Code/User/mcp.json", &[&["servers"]]),
+    row("vscode", SettingsBase::Project, ".vscode/mcp.json", &[&["servers"]]),
 ];
 
-const fn toml(harness: &'static str, base: Base) -> McpSettings {
-    McpSettings { harness, base, file: "config.toml", format: Format::Toml, objects: &[&["mcp_servers"]] }
+const fn toml(harness: &'static str, base: SettingsBase) -> McpSettings {
+    McpSettings {
+        harness,
+        base,
+        file: "config.toml",
+        format: SettingsFormat::Toml,
+        objects: &[&["mcp_servers"]],
+    }
 }
 
-/// The files in which a harness may name MCP servers; those of a project only if one is given.
+/// Files in which a harness may name MCP servers; those of a project only if one is given.
 pub fn mcp_settings(
     harness: &Harness,
-    ground: &Ground<'_>,
+    ground: &MachineEnvironment<'_>,
     project: Option<&Path>,
 ) -> Vec<(PathBuf, &'static McpSettings)> {
-    let directory = || (harness.installer()?.directory)(ground, &Scope::User);
+    let directory = || (harness.installer()?.directory)(ground, &SettingsScope::User);
     let rows = SETTINGS.iter().filter(|row| row.harness == harness.id);
     let path = |row: &'static McpSettings| {
         let base = match row.base {
-            Base::Settings => directory()?,
-            Base::Home => ground.home?.to_owned(),
-            Base::Project => project?.to_owned(),
+            SettingsBase::Settings => directory()?,
+            SettingsBase::Home => ground.home?.to_owned(),
+            SettingsBase::Project => project?.to_owned(),
         };
         Some((base.join(row.file), row))
     };
@@ -106,10 +122,10 @@ pub fn mcp_settings(
 }
 
 impl McpSettings {
-    /// The servers that a text of this file names; `None` if it cannot be read.
+    /// Servers in the text of this file; `None` if it cannot be parsed.
     pub fn servers(&self, text: &str) -> Option<Vec<String>> {
         match self.format {
-            Format::Json => {
+            SettingsFormat::Json => {
                 let body = text.strip_prefix('\u{feff}').unwrap_or(text);
                 let parsed = parse_to_ast(body, &CollectOptions::default(), &ParseOptions::default()).ok()?;
                 let root = parsed.value?;
@@ -119,7 +135,7 @@ impl McpSettings {
                 }
                 Some(found)
             }
-            Format::Toml => {
+            SettingsFormat::Toml => {
                 let document = Document::parse(text).ok()?;
                 let tables = self.objects.iter().filter_map(|keys| document.as_table().get(keys.first()?));
                 let names = tables.filter_map(|item| item.as_table_like());
@@ -171,7 +187,7 @@ mod tests {
     #[test]
     fn every_row_is_of_a_harness() {
         for row in SETTINGS {
-            assert!(tenterhook_harness::find(row.harness).is_some(), "{}", row.harness);
+            assert!(tenterhook_harness::find_harness(row.harness).is_some(), "{}", row.harness);
         }
     }
 }

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use super::InstallError;
 
-/// Refuses a path that would mean another file in every working directory.
+/// Rejects a relative path, which would name another file in every working directory.
 pub(crate) fn require_absolute(path: &Path) -> Result<(), InstallError> {
     if path.is_absolute() {
         return Ok(());
@@ -13,7 +13,7 @@ pub(crate) fn require_absolute(path: &Path) -> Result<(), InstallError> {
     Err(InstallError::RelativePath { path: path.to_owned() })
 }
 
-/// The path as text.
+/// The path as UTF-8 text.
 pub(crate) fn utf8(path: &Path) -> Result<&str, InstallError> {
     path.to_str().ok_or_else(|| InstallError::PathNotUtf8 { path: path.to_owned() })
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! What would be done, to be shown first and then done exactly so: every file of it, or none.
+//! A planned change to settings files. It is shown first and then applied exactly: to all of its files, or to none.
 
 use std::path::{Path, PathBuf};
 
@@ -7,27 +7,27 @@ use similar::TextDiff;
 
 use super::{
     InstallError, file,
-    receipt::{Receipt, Receipts, Stored},
+    receipt::{Receipt, ReceiptStore, StoredReceipt},
 };
 
 /// One file, before and after.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Change {
-    /// The settings file.
+pub struct PlannedChange {
+    /// Path of the settings file.
     pub path: PathBuf,
-    /// What it held when the plan was made; `None` when there was no file.
+    /// Content when the plan was made; `None` if there was no file.
     pub before: Option<Vec<u8>>,
-    /// What it will hold; `None` when it will be gone.
+    /// Content after the change; `None` if the file is removed.
     pub after: Option<Vec<u8>>,
 }
 
-impl Change {
+impl PlannedChange {
     /// Whether nothing changes.
     pub fn is_noop(&self) -> bool {
         self.before == self.after
     }
 
-    /// A unified diff for people; empty when nothing changes.
+    /// A unified diff for display; empty when nothing changes.
     pub fn diff(&self) -> String {
         if self.is_noop() {
             return String::new();
@@ -47,72 +47,72 @@ impl Change {
 
 /// What happens to the receipt.
 #[derive(Debug, Clone)]
-pub(crate) enum Record {
-    /// It stays as it is.
+pub(crate) enum ReceiptAction {
+    /// The receipt is unchanged.
     Keep,
-    /// It is written, and with it, on a first install, a copy of the original.
+    /// The receipt is written, together with a backup of the original on a first install.
     Write { path: PathBuf, receipt: Box<Receipt>, previous: Option<Vec<u8>>, copy_original: bool },
-    /// It has served. `backup` goes too when the original is back in its place.
-    Drop { stored: Box<Stored>, backup: Option<PathBuf> },
+    /// The receipt is removed, and the backup as well if the original is restored.
+    Drop { stored: Box<StoredReceipt>, backup: Option<PathBuf> },
 }
 
-/// A change to the settings of one harness, file by file. Making one writes nothing.
+/// A change to the settings of one harness. Creating a plan writes nothing.
 #[derive(Debug, Clone)]
-pub struct Plan {
-    /// The files, the one that is named to people first.
-    pub steps: Vec<Step>,
-    /// What the user should know, one sentence each.
+pub struct InstallPlan {
+    /// Steps, one per file; the first file is the one shown to users.
+    pub steps: Vec<FileStep>,
+    /// Notes for the user, one sentence each.
     pub notes: Vec<String>,
-    /// What a person has to do before our hooks run, one sentence each.
+    /// Actions that the user has to take before the hooks run, one sentence each.
     pub pending: Vec<String>,
-    /// Whether the harness will heed the files as they will be; the notes say why not.
+    /// Whether the harness will run the hooks after the change; if not, the notes give the reason.
     pub in_force: bool,
-    /// The command of the status line that was there before ours, which ours runs as well.
+    /// Command of the previous status line, which Tenterhook's status line runs as well.
     pub chained: Option<String>,
 }
 
-/// A change to one file, with all that goes with it.
+/// A change to one file, with its receipt and directories.
 #[derive(Debug, Clone)]
-pub struct Step {
+pub struct FileStep {
     /// The file, before and after.
-    pub change: Change,
-    /// Whether the file will be, byte for byte, what it was before the first install.
+    pub change: PlannedChange,
+    /// Whether the file will be byte for byte what it was before the first install.
     pub restores: bool,
-    /// The mode of a file that is made.
+    /// Mode of a new file.
     pub(crate) mode: u32,
-    pub(crate) receipts: Receipts,
-    pub(crate) record: Record,
-    /// Directories to make before, or to remove (if empty) after, outermost first.
+    pub(crate) receipts: ReceiptStore,
+    pub(crate) record: ReceiptAction,
+    /// Directories to create before the change, or to remove after it if they are empty; outermost first.
     pub(crate) directories: Vec<PathBuf>,
 }
 
-impl Plan {
-    /// Whether applying would write nothing at all.
+impl InstallPlan {
+    /// Whether applying the plan would write nothing.
     pub fn is_noop(&self) -> bool {
-        self.steps.iter().all(Step::is_noop)
+        self.steps.iter().all(FileStep::is_noop)
     }
 
-    /// Whether everything will be, byte for byte, what it was before the first install.
+    /// Whether every file will be byte for byte what it was before the first install.
     pub fn restores(&self) -> bool {
         self.steps.iter().all(|step| step.restores || step.is_noop())
     }
 
-    /// The file that is named to people.
+    /// The file shown to users.
     pub fn settings(&self) -> Option<&Path> {
         self.steps.first().map(|step| step.change.path.as_path())
     }
 
-    /// A unified diff of all files for people; empty when nothing changes.
+    /// A unified diff of all files for display; empty when nothing changes.
     pub fn diff(&self) -> String {
         self.steps.iter().map(|step| step.change.diff()).collect()
     }
 
-    /// Does what the plan says. On an error every file is as it was, unless the error is [`InstallError::NotUndone`].
+    /// Applies the plan. On an error every file is unchanged, unless the error is [`InstallError::NotUndone`].
     pub fn apply(&self) -> Result<(), InstallError> {
-        for Step { change, .. } in &self.steps {
+        for FileStep { change, .. } in &self.steps {
             file::require_unchanged(&change.path, change.before.as_deref())?;
         }
-        let mut undone: Vec<(&Step, Option<Undo>)> = Vec::new();
+        let mut undone: Vec<(&FileStep, Option<ReceiptUndo>)> = Vec::new();
         for step in &self.steps {
             match step.write() {
                 Ok(undo) => undone.push((step, undo)),
@@ -120,28 +120,28 @@ impl Plan {
                     let mut left = Vec::new();
                     for (step, undo) in undone.iter().rev() {
                         left.extend(step.take_back().err());
-                        undo.iter().for_each(Undo::run);
+                        undo.iter().for_each(ReceiptUndo::run);
                     }
                     let undone = left.is_empty();
                     return Err(if undone { error } else { InstallError::not_undone(error, &left) });
                 }
             }
         }
-        // The settings are right already; a receipt that cannot be removed is found stale next time.
-        self.steps.iter().for_each(Step::drop_receipt);
+        // The settings are already correct; a receipt that cannot be removed is detected as stale next time.
+        self.steps.iter().for_each(FileStep::drop_receipt);
         Ok(())
     }
 }
 
-impl Step {
-    /// Whether applying would write nothing at all.
+impl FileStep {
+    /// Whether applying the step would write nothing.
     pub fn is_noop(&self) -> bool {
-        self.change.is_noop() && matches!(self.record, Record::Keep)
+        self.change.is_noop() && matches!(self.record, ReceiptAction::Keep)
     }
 
-    /// Writes the receipt of an install and the file. What to undo should a later step fail.
-    fn write(&self) -> Result<Option<Undo>, InstallError> {
-        let Record::Write { path, receipt, previous, copy_original } = &self.record else {
+    /// Writes the receipt of an install and the file. Returns how to undo it, in case a later step fails.
+    fn write(&self) -> Result<Option<ReceiptUndo>, InstallError> {
+        let ReceiptAction::Write { path, receipt, previous, copy_original } = &self.record else {
             return self.write_settings().map(|()| None);
         };
         let undo = self.write_receipt(path, receipt, previous.as_deref(), *copy_original)?;
@@ -149,9 +149,9 @@ impl Step {
         Ok(Some(undo))
     }
 
-    /// Puts back what was there, because a later step failed.
+    /// Restores the previous content, because a later step failed.
     fn take_back(&self) -> Result<(), InstallError> {
-        let Change { path, before, after } = &self.change;
+        let PlannedChange { path, before, after } = &self.change;
         match (before, after) {
             (before, after) if before == after => Ok(()),
             (Some(before), Some(after)) => file::replace(path, Some(after), before, self.mode),
@@ -165,7 +165,7 @@ impl Step {
     }
 
     fn drop_receipt(&self) {
-        let Record::Drop { stored, backup } = &self.record else { return };
+        let ReceiptAction::Drop { stored, backup } = &self.record else { return };
         let _ = fs_err::remove_file(&stored.path);
         if let Some(backup) = backup {
             let _ = fs_err::remove_file(backup);
@@ -174,7 +174,7 @@ impl Step {
     }
 
     fn write_settings(&self) -> Result<(), InstallError> {
-        let Change { path, before, after } = &self.change;
+        let PlannedChange { path, before, after } = &self.change;
         match (before, after) {
             (before, after) if before == after => Ok(()),
             (before, Some(after)) => {
@@ -193,28 +193,28 @@ impl Step {
         }
     }
 
-    /// Before the settings change, so that a crash in between leaves a receipt too many, never an original too few.
+    /// Called before the settings change, so that a crash in between leaves an unneeded receipt, but never loses an original.
     fn write_receipt(
         &self,
         path: &Path,
         receipt: &Receipt,
         previous: Option<&[u8]>,
         copy_original: bool,
-    ) -> Result<Undo, InstallError> {
+    ) -> Result<ReceiptUndo, InstallError> {
         let mut directories = file::missing_directories(path)?;
         directories.extend(self.receipts.directories().into_iter().filter(|directory| !directory.exists()));
         directories.dedup();
-        let mut undo = Undo { directories: directories.clone(), ..Undo::default() };
+        let mut undo = ReceiptUndo { directories: directories.clone(), ..ReceiptUndo::default() };
         let written = (|| {
             file::make_directories(&directories)?;
             let backup = receipt.original.as_ref().and_then(|backup| self.receipts.backup_path(backup));
             if let (true, Some(backup), Some(original)) = (copy_original, backup, &self.change.before)
                 && file::read(&backup)?.is_none()
             {
-                file::replace(&backup, None, original, file::PRIVATE)?;
+                file::replace(&backup, None, original, file::PRIVATE_FILE_MODE)?;
                 undo.backup = Some(backup);
             }
-            file::replace(path, previous, &receipt.to_bytes()?, file::PRIVATE)?;
+            file::replace(path, previous, &receipt.to_bytes()?, file::PRIVATE_FILE_MODE)?;
             undo.receipt = Some((path.to_owned(), previous.map(<[u8]>::to_vec)));
             Ok(())
         })();
@@ -228,16 +228,16 @@ impl Step {
     }
 }
 
-/// What has to go again when the settings could not be written after all.
+/// Files to remove if the settings could not be written.
 #[derive(Default)]
-struct Undo {
+struct ReceiptUndo {
     receipt: Option<(PathBuf, Option<Vec<u8>>)>,
     backup: Option<PathBuf>,
     directories: Vec<PathBuf>,
 }
 
-impl Undo {
-    /// As far as it goes: the caller already has an error to report, and a receipt too many does no harm.
+impl ReceiptUndo {
+    /// Best effort: the caller already has an error to report, and an unneeded receipt does no harm.
     fn run(&self) {
         match &self.receipt {
             Some((path, None)) => {
@@ -245,7 +245,7 @@ impl Undo {
             }
             Some((path, Some(previous))) => {
                 if let Ok(Some(now)) = file::read(path) {
-                    let _ = file::replace(path, Some(&now), previous, file::PRIVATE);
+                    let _ = file::replace(path, Some(&now), previous, file::PRIVATE_FILE_MODE);
                 }
             }
             None => {}

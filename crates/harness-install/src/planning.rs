@@ -1,49 +1,58 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! From pieces to a plan: what each file would hold, and what goes with it.
+//! Plans the change of each file from the pieces of a harness.
 
 use std::path::Path;
 
 use super::{
-    Change, Content, Editor, InstallError, Order, Owned, Piece, Plan, Transport, Warning, Weight, file,
-    jsonc::{Created, Flaw},
+    FileContent, HookTransport, InstallError, InstallPlan, InstallRequest, InstallWarning, ManagedFile,
+    OwnedFile, PlannedChange, SettingsEditor, WarningLevel, file,
+    jsonc::{CreatedContainers, SettingsError},
     paths::{require_absolute, utf8},
-    plan::{Record, Step},
-    receipt::{Asked, Fingerprint, Receipt, Receipts, Stored, VERSION},
+    plan::{FileStep, ReceiptAction},
+    receipt::{FileFingerprint, InstallOptions, Receipt, ReceiptStore, StoredReceipt, VERSION},
 };
 
-/// Plans the pieces in. `receipts` is where receipts are kept. Writes nothing.
+/// Plans an install of the pieces. `receipts` is the directory of receipts. Writes nothing.
 pub fn plan_install(
     harness: &str,
-    order: &Order,
-    pieces: &[Piece],
+    order: &InstallRequest,
+    pieces: &[ManagedFile],
     receipts: &Path,
-) -> Result<Plan, InstallError> {
-    let receipts = Receipts::new(receipts, harness);
-    let mut plan =
-        Plan { steps: Vec::new(), notes: Vec::new(), pending: Vec::new(), in_force: true, chained: None };
+) -> Result<InstallPlan, InstallError> {
+    let receipts = ReceiptStore::new(receipts, harness);
+    let mut plan = InstallPlan {
+        steps: Vec::new(),
+        notes: Vec::new(),
+        pending: Vec::new(),
+        in_force: true,
+        chained: None,
+    };
     for (number, piece) in pieces.iter().enumerate() {
-        // The receipt names it, in JSON.
+        // The receipt contains the path, in JSON.
         utf8(&piece.path)?;
         require_absolute(&piece.path)?;
-        let (step, warnings, chained) = put(harness, order, piece, &receipts, number == 0)?;
+        let (step, warnings, chained) = plan_file(harness, order, piece, &receipts, number == 0)?;
         plan.steps.push(step);
         plan.chained = plan.chained.or(chained);
-        for Warning { weight, says } in warnings {
-            plan.in_force &= weight != Weight::Blocks;
-            if weight == Weight::Pending { &mut plan.pending } else { &mut plan.notes }.push(says);
+        for InstallWarning { weight, message } in warnings {
+            plan.in_force &= weight != WarningLevel::Blocks;
+            if weight == WarningLevel::Pending { &mut plan.pending } else { &mut plan.notes }.push(message);
         }
     }
     Ok(plan)
 }
 
-/// What of ours is in the files of the pieces now. Reads no receipts: those of the machine are for root only.
-pub(super) fn inspect(pieces: &[Piece]) -> Result<Inspection, InstallError> {
-    let mut found = Inspection { is_installed: !pieces.is_empty(), is_current: true, warnings: Vec::new() };
-    for Piece { path, content, .. } in pieces {
+/// State of Tenterhook's hooks in the files of the pieces. Reads no receipts: only root can read those of the machine.
+pub(super) fn inspect(pieces: &[ManagedFile]) -> Result<InstalledState, InstallError> {
+    let mut found =
+        InstalledState { is_installed: !pieces.is_empty(), is_current: true, warnings: Vec::new() };
+    for ManagedFile { path, content, .. } in pieces {
         let before = file::read(path)?;
         let placed = match content {
-            Content::Edited(editor) => Placed::edited(path, editor.as_ref(), before.as_deref(), None)?,
-            Content::Owned(owned) => Placed::owned(path, owned, before.as_deref())?,
+            FileContent::Edited(editor) => {
+                PlannedFile::edited(path, editor.as_ref(), before.as_deref(), None)?
+            }
+            FileContent::Owned(owned) => PlannedFile::owned(path, owned, before.as_deref())?,
         };
         found.is_installed &= placed.installed;
         found.is_current &= before.is_some_and(|before| before == placed.after);
@@ -52,48 +61,57 @@ pub(super) fn inspect(pieces: &[Piece]) -> Result<Inspection, InstallError> {
     Ok(found)
 }
 
-/// What of ours is in the settings of a harness.
-pub(super) struct Inspection {
-    /// Whether every file has something of ours.
+/// State of Tenterhook's hooks in the settings of a harness.
+pub(super) struct InstalledState {
+    /// Whether every file has content of Tenterhook.
     pub(super) is_installed: bool,
     /// Whether installing again would change nothing.
     pub(super) is_current: bool,
-    pub(super) warnings: Vec<Warning>,
+    pub(super) warnings: Vec<InstallWarning>,
 }
 
-/// Plans the pieces out: the original back, byte for byte, if nobody else wrote since; otherwise only what is ours
-/// is taken out of what is there now. Writes nothing.
-pub fn plan_uninstall(harness: &str, pieces: &[Piece], receipts: &Path) -> Result<Plan, InstallError> {
-    let receipts = Receipts::new(receipts, harness);
-    let mut plan =
-        Plan { steps: Vec::new(), notes: Vec::new(), pending: Vec::new(), in_force: true, chained: None };
+/// Plans the removal of the pieces. The original is restored byte for byte if only Tenterhook wrote the file since;
+/// otherwise only Tenterhook's content is removed from the current text. Writes nothing.
+pub fn plan_uninstall(
+    harness: &str,
+    pieces: &[ManagedFile],
+    receipts: &Path,
+) -> Result<InstallPlan, InstallError> {
+    let receipts = ReceiptStore::new(receipts, harness);
+    let mut plan = InstallPlan {
+        steps: Vec::new(),
+        notes: Vec::new(),
+        pending: Vec::new(),
+        in_force: true,
+        chained: None,
+    };
     for (number, piece) in pieces.iter().enumerate() {
         require_absolute(&piece.path)?;
         let (_, stored) = receipts.find(&piece.path, number == 0)?;
         let stored = stored.map_or_else(|| receipt_of_source(piece, &receipts), |own| Ok(Some(own)))?;
-        let leaving = Leaving { path: &piece.path, is_first: number == 0, receipts: &receipts, stored };
+        let leaving = FileRemoval { path: &piece.path, is_first: number == 0, receipts: &receipts, stored };
         plan.steps.push(leaving.plan(&piece.content, &mut plan.notes)?);
     }
     Ok(plan)
 }
 
-type Put = (Step, Vec<Warning>, Option<String>);
+type FilePlan = (FileStep, Vec<InstallWarning>, Option<String>);
 
-fn put(
+fn plan_file(
     harness: &str,
-    order: &Order,
-    piece: &Piece,
-    receipts: &Receipts,
+    order: &InstallRequest,
+    piece: &ManagedFile,
+    receipts: &ReceiptStore,
     is_first: bool,
-) -> Result<Put, InstallError> {
+) -> Result<FilePlan, InstallError> {
     let path = &piece.path;
     let before = file::read(path)?;
     let (receipt_path, stored) = receipts.find(path, is_first)?;
     let source = if stored.is_none() { receipt_of_source(piece, receipts)? } else { None };
     let known = stored.as_ref().or(source.as_ref()).and_then(|stored| stored.receipt.as_ref());
     let placed = match &piece.content {
-        Content::Edited(editor) => Placed::edited(path, editor.as_ref(), before.as_deref(), known)?,
-        Content::Owned(owned) => Placed::owned(path, owned, before.as_deref())?,
+        FileContent::Edited(editor) => PlannedFile::edited(path, editor.as_ref(), before.as_deref(), known)?,
+        FileContent::Owned(owned) => PlannedFile::owned(path, owned, before.as_deref())?,
     };
     let previous = known.filter(|_| placed.installed);
     let original = before.as_deref().filter(|_| !placed.whole);
@@ -103,7 +121,7 @@ fn put(
         version: VERSION,
         harness: harness.to_owned(),
         settings: path.clone(),
-        // The first original is the one to go back to, as long as nobody else wrote in between.
+        // The first original is restored as long as only Tenterhook wrote the file in between.
         original: previous.map_or(original, |previous| previous.original.clone()),
         directories: match previous {
             Some(previous) => previous.directories.clone(),
@@ -113,69 +131,78 @@ fn put(
             Some(previous) => {
                 previous.pristine && before.as_deref().is_some_and(|before| previous.written.is_of(before))
             }
-            // Entries of ours without a receipt: what was there before them is not known.
+            // Tenterhook's entries without a receipt: the previous content is unknown.
             None => !placed.installed || placed.whole,
         },
-        written: Fingerprint::of(&placed.after),
+        written: FileFingerprint::of(&placed.after),
         created: placed.created,
-        asked: Asked {
+        asked: InstallOptions {
             scope: order.scope.clone(),
-            http: matches!(order.transport, Transport::Http { .. }),
+            http: matches!(order.transport, HookTransport::Http { .. }),
             trust: order.trust,
         },
         holds: placed.holds,
     };
-    let change = Change { path: path.clone(), before, after: Some(placed.after) };
+    let change = PlannedChange { path: path.clone(), before, after: Some(placed.after) };
     let directories = receipt.directories.clone();
     let record = if change.is_noop() {
-        Record::Keep
+        ReceiptAction::Keep
     } else {
-        Record::Write {
+        ReceiptAction::Write {
             copy_original: previous.is_none(),
             path: receipt_path,
             receipt: Box::new(receipt),
             previous: stored.map(|stored| stored.bytes),
         }
     };
-    let step =
-        Step { change, restores: false, mode: placed.mode, receipts: receipts.clone(), record, directories };
+    let step = FileStep {
+        change,
+        restores: false,
+        mode: placed.mode,
+        receipts: receipts.clone(),
+        record,
+        directories,
+    };
     Ok((step, placed.warnings, chained))
 }
 
-/// The receipt of the file that the harness copied to the place of this one.
-fn receipt_of_source(piece: &Piece, receipts: &Receipts) -> Result<Option<Stored>, InstallError> {
+/// Receipt of the file that the harness copied to this path.
+fn receipt_of_source(
+    piece: &ManagedFile,
+    receipts: &ReceiptStore,
+) -> Result<Option<StoredReceipt>, InstallError> {
     match &piece.copied_from {
         Some(source) => Ok(receipts.find(source, true)?.1),
         None => Ok(None),
     }
 }
 
-/// A file with ours in it.
-struct Placed {
+/// A file with Tenterhook's content in it.
+struct PlannedFile {
     after: Vec<u8>,
-    created: Created,
-    /// Whether there was anything of ours in it before.
+    created: CreatedContainers,
+    /// Whether the file had content of Tenterhook before.
     installed: bool,
-    /// Whether all of it is ours.
+    /// Whether the whole file is Tenterhook's.
     whole: bool,
     mode: u32,
     holds: Vec<String>,
-    warnings: Vec<Warning>,
+    warnings: Vec<InstallWarning>,
 }
 
-impl Placed {
+impl PlannedFile {
     fn edited(
         path: &Path,
-        editor: &dyn Editor,
+        editor: &dyn SettingsEditor,
         before: Option<&[u8]>,
         known: Option<&Receipt>,
     ) -> Result<Self, InstallError> {
-        let at = |flaw: Flaw| at(path, flaw);
+        let at = |flaw: SettingsError| at(path, flaw);
         let text = file::text(path, before.unwrap_or_default())?;
         let created = known.map(|receipt| receipt.created.clone()).unwrap_or_default();
-        let installed = editor.holds(text, &created).map_err(at)?;
-        let created = if installed { created } else { Created::default() };
-        let edited = editor.put(text, &created).map_err(at)?;
+        let installed = editor.contains(text, &created).map_err(at)?;
+        let created = if installed { created } else { CreatedContainers::default() };
+        let edited = editor.insert(text, &created).map_err(at)?;
         editor.check(text, &edited.text).map_err(|error| self_check(path, error.what))?;
         let warnings = editor.warnings(text).map_err(at)?;
         Ok(Self {
@@ -183,19 +210,19 @@ impl Placed {
             created: edited.created,
             installed,
             whole: false,
-            mode: file::PRIVATE,
-            holds: editor.marks(),
+            mode: file::PRIVATE_FILE_MODE,
+            holds: editor.required_texts(),
             warnings,
         })
     }
 
-    fn owned(path: &Path, owned: &Owned, before: Option<&[u8]>) -> Result<Self, InstallError> {
+    fn owned(path: &Path, owned: &OwnedFile, before: Option<&[u8]>) -> Result<Self, InstallError> {
         if before.is_some_and(|before| !(owned.is_ours)(before)) {
             return Err(InstallError::NotOurs { path: path.to_owned() });
         }
         Ok(Self {
             after: owned.bytes.clone(),
-            created: Created::default(),
+            created: CreatedContainers::default(),
             installed: before.is_some(),
             whole: true,
             mode: owned.mode,
@@ -205,18 +232,18 @@ impl Placed {
     }
 }
 
-/// One file that we leave.
-struct Leaving<'a> {
+/// One file from which Tenterhook's content is removed.
+struct FileRemoval<'a> {
     path: &'a Path,
-    /// Whether it is the file that is named to people.
+    /// Whether it is the file shown to users.
     is_first: bool,
-    receipts: &'a Receipts,
-    stored: Option<Stored>,
+    receipts: &'a ReceiptStore,
+    stored: Option<StoredReceipt>,
 }
 
-impl Leaving<'_> {
-    fn plan(self, content: &Content, notes: &mut Vec<String>) -> Result<Step, InstallError> {
-        if let Some(Stored { path, receipt: None, .. }) = &self.stored {
+impl FileRemoval<'_> {
+    fn plan(self, content: &FileContent, notes: &mut Vec<String>) -> Result<FileStep, InstallError> {
+        if let Some(StoredReceipt { path, receipt: None, .. }) = &self.stored {
             notes.push(format!(
                 "the receipt `{}` cannot be read, so only marked entries are removed",
                 path.display()
@@ -227,13 +254,17 @@ impl Leaving<'_> {
             if self.is_first {
                 notes.push(format!("nothing is installed: there is no `{}`", self.path.display()));
             }
-            return Ok(self.step(None, None, Kept::default()));
+            return Ok(self.step(None, None, LeftoverFiles::default()));
         };
         let receipt = self.stored.as_ref().and_then(|stored| stored.receipt.clone());
         let untouched = receipt.as_ref().filter(|receipt| receipt.pristine && receipt.written.is_of(bytes));
         if let Some(receipt) = untouched {
             let Some(backup) = &receipt.original else {
-                let kept = Kept { directories: self.directories()?, restores: true, ..Kept::default() };
+                let kept = LeftoverFiles {
+                    directories: self.directories()?,
+                    restores: true,
+                    ..LeftoverFiles::default()
+                };
                 return Ok(self.step(before, None, kept));
             };
             if let Some(original) = self.receipts.original(backup)? {
@@ -241,63 +272,72 @@ impl Leaving<'_> {
                 return Ok(self.step(
                     before,
                     Some(original),
-                    Kept { backup, restores: true, ..Kept::default() },
+                    LeftoverFiles { backup, restores: true, ..LeftoverFiles::default() },
                 ));
             }
             notes.push(
-                "the copy of the original is missing or changed, so our entries are taken out instead".into(),
+                "the backup of the original is missing or changed, so only Tenterhook's entries are removed"
+                    .into(),
             );
         }
         match content {
-            Content::Edited(editor) => self.take(editor.as_ref(), bytes.clone(), receipt.as_ref(), notes),
-            Content::Owned(owned) => self.take_whole(owned, bytes.clone(), notes),
+            FileContent::Edited(editor) => self.take(editor.as_ref(), bytes.clone(), receipt.as_ref(), notes),
+            FileContent::Owned(owned) => self.take_whole(owned, bytes.clone(), notes),
         }
     }
 
     fn take_whole(
         self,
-        owned: &Owned,
+        owned: &OwnedFile,
         bytes: Vec<u8>,
         notes: &mut Vec<String>,
-    ) -> Result<Step, InstallError> {
+    ) -> Result<FileStep, InstallError> {
         if !(owned.is_ours)(&bytes) {
-            notes.push(format!("`{}` is not one that we wrote, and stays", self.path.display()));
-            return Ok(self.step(Some(bytes.clone()), Some(bytes), Kept::default()));
+            notes.push(format!("`{}` was not written by Tenterhook and is kept", self.path.display()));
+            return Ok(self.step(Some(bytes.clone()), Some(bytes), LeftoverFiles::default()));
         }
-        let kept = Kept { directories: self.directories()?, restores: true, ..Kept::default() };
+        let kept =
+            LeftoverFiles { directories: self.directories()?, restores: true, ..LeftoverFiles::default() };
         Ok(self.step(Some(bytes), None, kept))
     }
 
     fn take(
         self,
-        editor: &dyn Editor,
+        editor: &dyn SettingsEditor,
         bytes: Vec<u8>,
         receipt: Option<&Receipt>,
         notes: &mut Vec<String>,
-    ) -> Result<Step, InstallError> {
+    ) -> Result<FileStep, InstallError> {
         let path = self.path;
-        let at = |flaw: Flaw| at(path, flaw);
+        let at = |flaw: SettingsError| at(path, flaw);
         let text = file::text(path, &bytes)?;
-        let created = receipt.map_or_else(Created::default, |receipt| receipt.created.clone());
-        let left = editor.take(text, &created).map_err(at)?;
+        let created = receipt.map_or_else(CreatedContainers::default, |receipt| receipt.created.clone());
+        let left = editor.remove(text, &created).map_err(at)?;
         if left == text {
             if self.is_first {
                 notes.push(format!("nothing is installed in `{}`", path.display()));
             }
-            return Ok(self.step(Some(bytes.clone()), Some(bytes), Kept::default()));
+            return Ok(self.step(Some(bytes.clone()), Some(bytes), LeftoverFiles::default()));
         }
-        if editor.holds(&left, &Created::default()).map_err(|flaw| self_check(path, flaw.what))? {
-            return Err(self_check(path, "something of ours is still there".into()));
+        if editor
+            .contains(&left, &CreatedContainers::default())
+            .map_err(|flaw| self_check(path, flaw.what))?
+        {
+            return Err(self_check(path, "an entry of Tenterhook is still there".into()));
         }
         let file_was_ours = receipt.is_some_and(|receipt| receipt.original.is_none());
-        if file_was_ours && editor.is_hollow(&left) {
-            let kept = Kept { directories: self.directories()?, restores: true, ..Kept::default() };
+        if file_was_ours && editor.is_empty_after_removal(&left) {
+            let kept = LeftoverFiles {
+                directories: self.directories()?,
+                restores: true,
+                ..LeftoverFiles::default()
+            };
             return Ok(self.step(Some(bytes), None, kept));
         }
         let backup = receipt.and_then(|receipt| receipt.original.as_ref());
         if let Some(backup) = backup.and_then(|backup| self.receipts.backup_path(backup)) {
             notes.push(format!(
-                "the settings were edited since the install, so the edits stay; the original is kept in `{}`",
+                "the settings were edited after the install, so the edits are kept; the original is in `{}`",
                 backup.display()
             ));
         }
@@ -308,10 +348,10 @@ impl Leaving<'_> {
                     .into(),
             );
         }
-        Ok(self.step(Some(bytes), Some(left.into_bytes()), Kept::default()))
+        Ok(self.step(Some(bytes), Some(left.into_bytes()), LeftoverFiles::default()))
     }
 
-    /// Those of the directories made for the file that still lead to it.
+    /// Directories created for the file that still lead to it.
     fn directories(&self) -> Result<Vec<std::path::PathBuf>, InstallError> {
         let Some(receipt) = self.stored.as_ref().and_then(|stored| stored.receipt.as_ref()) else {
             return Ok(Vec::new());
@@ -320,29 +360,29 @@ impl Leaving<'_> {
         Ok(receipt.directories.iter().filter(|directory| target.starts_with(directory)).cloned().collect())
     }
 
-    fn step(self, before: Option<Vec<u8>>, after: Option<Vec<u8>>, kept: Kept) -> Step {
-        let drop = |stored| Record::Drop { stored: Box::new(stored), backup: kept.backup };
-        Step {
-            change: Change { path: self.path.to_owned(), before, after },
+    fn step(self, before: Option<Vec<u8>>, after: Option<Vec<u8>>, kept: LeftoverFiles) -> FileStep {
+        let drop = |stored| ReceiptAction::Drop { stored: Box::new(stored), backup: kept.backup };
+        FileStep {
+            change: PlannedChange { path: self.path.to_owned(), before, after },
             restores: kept.restores,
-            mode: file::PRIVATE,
+            mode: file::PRIVATE_FILE_MODE,
             receipts: self.receipts.clone(),
-            record: self.stored.map_or(Record::Keep, drop),
+            record: self.stored.map_or(ReceiptAction::Keep, drop),
             directories: kept.directories,
         }
     }
 }
 
-/// What becomes of the things beside a file that we leave.
+/// What happens to the receipt and directories of a file that is left.
 #[derive(Default)]
-struct Kept {
+struct LeftoverFiles {
     directories: Vec<std::path::PathBuf>,
     backup: Option<std::path::PathBuf>,
     restores: bool,
 }
 
-fn at(path: &Path, flaw: Flaw) -> InstallError {
-    let Flaw { line, column, what } = flaw;
+fn at(path: &Path, flaw: SettingsError) -> InstallError {
+    let SettingsError { line, column, what } = flaw;
     InstallError::Settings { path: path.to_owned(), line, column, what }
 }
 

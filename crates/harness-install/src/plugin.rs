@@ -1,18 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Our hooks as a plugin, for clients that load code instead of calling a command: one file that is all ours.
+//! Hooks as a plugin file, for clients that load code instead of calling a command.
 
 use serde_json::json;
-use tenterhook_harness::{EventRow, Wiring};
+use tenterhook_harness::{EventRow, InstallWiring};
 
-use crate::{InstallError, Order, Owned, marked};
+use crate::{InstallError, InstallRequest, OwnedFile, has_mark};
 
-/// More than the hook program takes, whatever it waits for.
+/// Longer than the hook program can take.
 const PLUGIN_DEADLINE_MS: u64 = 60_000;
 
-/// The plugin made of a template, in which `"@SHIM@"` and the like are filled in.
-pub(crate) fn plugin_file(order: &Order, template: &str, events: &[EventRow]) -> Result<Owned, InstallError> {
-    let guarded = events.iter().filter(|row| row.wiring == Wiring::Guard);
-    let wired = events.iter().filter(|row| !matches!(row.wiring, Wiring::Left(_)));
+/// A plugin made from a template, in which `"@SHIM@"` and similar placeholders are replaced.
+pub(crate) fn plugin_file(
+    order: &InstallRequest,
+    template: &str,
+    events: &[EventRow],
+) -> Result<OwnedFile, InstallError> {
+    let guarded = events.iter().filter(|row| row.wiring == InstallWiring::Guard);
+    let wired = events.iter().filter(|row| !matches!(row.wiring, InstallWiring::Skip(_)));
     let shim = json!(order.program_path("tenterhook-hook")?);
     let filled = [
         ("SHIM", shim.clone()),
@@ -23,10 +27,10 @@ pub(crate) fn plugin_file(order: &Order, template: &str, events: &[EventRow]) ->
     let text = filled.into_iter().fold(template.to_owned(), |text, (name, value)| {
         text.replace(&format!("\"@{name}@\""), &value.to_string())
     });
-    Ok(Owned {
+    Ok(OwnedFile {
         bytes: text.into_bytes(),
         mode: 0o644,
-        is_ours: marked,
+        is_ours: has_mark,
         holds: vec![shim.to_string()],
         warnings: Vec::new(),
     })

@@ -1,83 +1,82 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! What was there before us, so that it can be put back byte for byte.
+//! Receipts: the state of a settings file before the install, so that it can be restored byte for byte.
 
 use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
-use super::{InstallError, Scope, file, jsonc::Created};
+use super::{InstallError, SettingsScope, file, jsonc::CreatedContainers};
 
-/// The newest form of receipt this program writes and reads.
+/// Newest receipt format that this program reads and writes.
 pub const VERSION: u32 = 1;
 
-/// The record of one harness's hooks in one settings file.
+/// Receipt of one harness's hooks in one settings file.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Receipt {
-    /// The form of this file.
+    /// Format version of the receipt.
     pub version: u32,
-    /// The harness id.
+    /// Id of the harness.
     pub harness: String,
-    /// The settings file, as it was named to us.
+    /// Path of the settings file, as given by the caller.
     pub settings: PathBuf,
-    /// What the file held before the first install; `None` when there was no file.
-    pub original: Option<Backup>,
-    /// Directories made for the settings file, outermost first.
+    /// Content of the file before the first install; `None` if there was no file.
+    pub original: Option<OriginalBackup>,
+    /// Directories created for the settings file, outermost first.
     pub directories: Vec<PathBuf>,
-    /// Whether the file was never edited by anybody else between two of our writes. Only then does restoring
-    /// the original lose nothing.
+    /// Whether only Tenterhook wrote the file between its own writes. Only then does restoring the original lose nothing.
     pub pristine: bool,
-    /// What we wrote last.
-    pub written: Fingerprint,
-    /// The containers we had to create inside the file.
-    pub created: Created,
-    /// What was asked for.
+    /// Content that Tenterhook wrote last.
+    pub written: FileFingerprint,
+    /// Containers that Tenterhook created in the file.
+    pub created: CreatedContainers,
+    /// Options of the install.
     #[serde(default)]
-    pub asked: Asked,
-    /// Pieces of text without which our hooks do not work, as they stand in the file.
+    pub asked: InstallOptions,
+    /// Texts in the file without which the hooks do not work.
     #[serde(default)]
     pub holds: Vec<String>,
 }
 
-/// What was asked for when the hooks were installed, so that it can be asked for again.
+/// Options of an install, stored so that it can be repeated.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Asked {
-    /// Whose settings.
+pub struct InstallOptions {
+    /// Scope of the settings.
     #[serde(default)]
-    pub scope: Scope,
-    /// Whether the harness asks the daemon by itself.
+    pub scope: SettingsScope,
+    /// Whether the harness calls the daemon over HTTP.
     #[serde(default)]
     pub http: bool,
-    /// Whether the harness was told that our hooks are trusted.
+    /// Whether the harness was told to trust the hooks.
     #[serde(default)]
     pub trust: bool,
 }
 
-/// A copy of the original, kept beside the receipt in `backup/`.
+/// A copy of the original, next to the receipt in `backup/`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Backup {
-    /// Its file name.
+pub struct OriginalBackup {
+    /// Name of the backup file.
     pub name: String,
-    /// What it holds.
-    pub fingerprint: Fingerprint,
+    /// Fingerprint of the backup's content.
+    pub fingerprint: FileFingerprint,
 }
 
-/// Tells whether bytes are still the same ones. It guards against accidents, not against an attacker: whoever can
-/// write the settings can write the receipt too.
+/// Recognises unchanged bytes. It protects against accidents, not attackers: anyone who can write the settings can write
+/// the receipt too.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Fingerprint {
+pub struct FileFingerprint {
     /// Number of bytes.
     pub length: u64,
     /// FNV-1a, 64 bits, in hexadecimal.
     pub fnv1a: String,
 }
 
-impl Fingerprint {
-    /// Of these bytes.
+impl FileFingerprint {
+    /// Fingerprint of these bytes.
     pub fn of(bytes: &[u8]) -> Self {
         Self { length: bytes.len() as u64, fnv1a: format!("{:016x}", fnv1a(bytes)) }
     }
 
-    /// Whether these are the bytes.
+    /// Whether the bytes have this fingerprint.
     pub fn is_of(&self, bytes: &[u8]) -> bool {
         *self == Self::of(bytes)
     }
@@ -89,39 +88,39 @@ fn fnv1a(bytes: &[u8]) -> u64 {
         .fold(0xcbf2_9ce4_8422_2325, |hash, byte| (hash ^ u64::from(*byte)).wrapping_mul(0x0100_0000_01b3))
 }
 
-/// A receipt as it lies on disk.
+/// A receipt on disk.
 #[derive(Debug, Clone)]
-pub struct Stored {
-    /// The receipt's own file.
+pub struct StoredReceipt {
+    /// Path of the receipt.
     pub path: PathBuf,
-    /// Its bytes.
+    /// Content of the file.
     pub bytes: Vec<u8>,
-    /// Its content; `None` when it cannot be understood.
+    /// The parsed receipt; `None` if it is invalid.
     pub receipt: Option<Receipt>,
 }
 
-/// The receipts of one Tenterhook home.
+/// The receipts of one state directory.
 #[derive(Debug, Clone)]
-pub struct Receipts {
+pub struct ReceiptStore {
     directory: PathBuf,
     harness: String,
 }
 
-impl Receipts {
-    /// Those of `harness` in `directory`.
+impl ReceiptStore {
+    /// The receipts of `harness` in `directory`.
     pub fn new(directory: &Path, harness: &str) -> Self {
         Self { directory: directory.to_owned(), harness: harness.to_owned() }
     }
 
-    /// The receipt for `settings`, and where it is, or would be written.
+    /// The receipt for `settings`, and the path where it is or would be written.
     ///
-    /// The first settings file of a harness has the plain name; another one (a project's, say, or a second file of
-    /// the same install) has a name of its own, so that neither forgets the other.
+    /// The receipt of a harness's first settings file has the plain name. Those of other files (a project's, or a second file
+    /// of the same install) have other names, so that none overwrites another.
     pub fn find(
         &self,
         settings: &Path,
         may_be_first: bool,
-    ) -> Result<(PathBuf, Option<Stored>), InstallError> {
+    ) -> Result<(PathBuf, Option<StoredReceipt>), InstallError> {
         let number = fnv1a(settings.as_os_str().as_encoded_bytes());
         let own = self.directory.join(format!("{}-{number:016x}.json", self.harness));
         if let Some(stored) = load(&own)? {
@@ -129,52 +128,54 @@ impl Receipts {
         }
         let plain = self.directory.join(format!("{}.json", self.harness));
         match load(&plain)? {
-            Some(Stored { receipt: Some(receipt), .. }) if receipt.settings != settings => Ok((own, None)),
-            Some(Stored { receipt: None, .. }) | None if !may_be_first => Ok((own, None)),
+            Some(StoredReceipt { receipt: Some(receipt), .. }) if receipt.settings != settings => {
+                Ok((own, None))
+            }
+            Some(StoredReceipt { receipt: None, .. }) | None if !may_be_first => Ok((own, None)),
             stored => Ok((plain, stored)),
         }
     }
 
-    /// Every receipt of this harness that can be read.
+    /// Every receipt of this harness that can be read; `doctor` reports those that cannot.
     pub fn all(&self) -> Vec<Receipt> {
         let ours = |receipt: &Receipt| receipt.harness == self.harness;
-        every(&self.directory).into_iter().filter(ours).collect()
+        every(&self.directory).readable.into_iter().filter(ours).collect()
     }
 
-    /// Where the copy of an original lies.
-    pub fn backup_path(&self, backup: &Backup) -> Option<PathBuf> {
-        // A name, never a way out of the directory.
+    /// Path of a backup.
+    pub fn backup_path(&self, backup: &OriginalBackup) -> Option<PathBuf> {
+        // The name must not lead out of the directory.
         let name = Path::new(&backup.name).file_name()?;
         Some(self.backups().join(name))
     }
 
-    /// The original bytes, if the copy is there and whole.
-    pub fn original(&self, backup: &Backup) -> Result<Option<Vec<u8>>, InstallError> {
+    /// The original bytes, if the backup exists and is intact.
+    pub fn original(&self, backup: &OriginalBackup) -> Result<Option<Vec<u8>>, InstallError> {
         let Some(path) = self.backup_path(backup) else { return Ok(None) };
         Ok(file::read(&path)?.filter(|bytes| backup.fingerprint.is_of(bytes)))
     }
 
-    /// A place for a copy of `original`, beside the receipt at `receipt`, that overwrites no other copy.
+    /// A path for a backup of `original`, next to the receipt at `receipt`, that overwrites no other backup.
     pub fn plan_backup(
         &self,
         receipt: &Path,
         settings: &Path,
         original: &[u8],
-    ) -> Result<Backup, InstallError> {
-        let fingerprint = Fingerprint::of(original);
+    ) -> Result<OriginalBackup, InstallError> {
+        let fingerprint = FileFingerprint::of(original);
         let [stem, file_name] = [receipt.file_stem(), settings.file_name()]
             .map(|name| name.unwrap_or_default().to_string_lossy().into_owned());
         let mut name = format!("{stem}-{file_name}");
         let mut number = 1;
-        // An equal copy is one that a crash left, or one kept from an earlier install: as good as a new one.
+        // An equal backup, left by a crash or kept from an earlier install, is used again.
         while file::read(&self.backups().join(&name))?.is_some_and(|copy| !fingerprint.is_of(&copy)) {
             name = format!("{stem}-{file_name}.{number}");
             number += 1;
         }
-        Ok(Backup { name, fingerprint })
+        Ok(OriginalBackup { name, fingerprint })
     }
 
-    /// The directories this keeps, outermost first.
+    /// Directories that this store creates, outermost first.
     pub fn directories(&self) -> [PathBuf; 2] {
         [self.directory.clone(), self.backups()]
     }
@@ -185,7 +186,7 @@ impl Receipts {
 }
 
 impl Receipt {
-    /// The bytes to store.
+    /// The serialized receipt.
     pub fn to_bytes(&self) -> Result<Vec<u8>, InstallError> {
         let mut bytes = serde_json::to_vec_pretty(self).map_err(std::io::Error::from)?;
         bytes.push(b'\n');
@@ -193,18 +194,61 @@ impl Receipt {
     }
 }
 
-/// Every receipt in a directory that can be read, in the order of the files' names.
-pub fn every(directory: &Path) -> Vec<Receipt> {
-    let entries = fs_err::read_dir(directory).into_iter().flatten().flatten();
-    let mut paths: Vec<_> = entries.map(|entry| entry.path()).collect();
+/// The receipts in a directory, in the order of the files' names.
+#[derive(Debug, Default)]
+pub struct ReceiptFiles {
+    /// Receipts that can be read.
+    pub readable: Vec<Receipt>,
+    /// Files that should be receipts and cannot be read: what was installed by them is not known.
+    pub unreadable: Vec<UnreadableReceipt>,
+}
+
+/// A receipt that cannot be read.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub struct UnreadableReceipt {
+    /// The file, or the directory if that cannot be listed.
+    pub path: PathBuf,
+    /// What is wrong with it.
+    pub reason: String,
+}
+
+/// Reads every receipt in a directory. A directory that does not exist has none.
+pub fn every(directory: &Path) -> ReceiptFiles {
+    let mut files = ReceiptFiles::default();
+    let entries: std::io::Result<Vec<_>> =
+        fs_err::read_dir(directory).and_then(|entries| entries.map(|entry| Ok(entry?.path())).collect());
+    let mut paths = match entries {
+        Ok(paths) => paths,
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return files,
+        Err(error) => {
+            let (path, reason) = (directory.to_owned(), error.to_string());
+            files.unreadable.push(UnreadableReceipt { path, reason });
+            return files;
+        }
+    };
     paths.sort();
-    let is_receipt = |path: &PathBuf| path.extension().is_some_and(|extension| extension == "json");
-    let read = |path: PathBuf| load(&path).ok()??.receipt;
-    paths.into_iter().filter(is_receipt).filter_map(read).collect()
+    paths.retain(|path| path.extension().is_some_and(|extension| extension == "json"));
+    for path in paths {
+        let reason = match load(&path) {
+            Ok(Some(StoredReceipt { receipt: Some(receipt), .. })) => {
+                files.readable.push(receipt);
+                continue;
+            }
+            Ok(Some(StoredReceipt { bytes, .. })) => match serde_json::from_slice::<Receipt>(&bytes) {
+                Ok(_) => continue,
+                Err(error) => error.to_string(),
+            },
+            // Removed since the directory was listed.
+            Ok(None) => continue,
+            Err(error) => error.to_string(),
+        };
+        files.unreadable.push(UnreadableReceipt { path, reason });
+    }
+    files
 }
 
 impl Receipt {
-    /// Whether the settings still hold what they have to for our hooks to work.
+    /// Whether the settings still contain every text that the hooks need.
     pub fn is_kept(&self) -> bool {
         if self.holds.is_empty() {
             return true;
@@ -217,17 +261,17 @@ impl Receipt {
     }
 }
 
-fn load(path: &Path) -> Result<Option<Stored>, InstallError> {
+fn load(path: &Path) -> Result<Option<StoredReceipt>, InstallError> {
     #[derive(Deserialize)]
-    struct Versioned {
+    struct ReceiptVersion {
         version: u32,
     }
     let Some(bytes) = file::read(path)? else { return Ok(None) };
-    if let Ok(Versioned { version }) = serde_json::from_slice(&bytes)
+    if let Ok(ReceiptVersion { version }) = serde_json::from_slice(&bytes)
         && version > VERSION
     {
         return Err(InstallError::ReceiptTooNew { path: path.to_owned(), found: version, known: VERSION });
     }
     let receipt = serde_json::from_slice(&bytes).ok();
-    Ok(Some(Stored { path: path.to_owned(), bytes, receipt }))
+    Ok(Some(StoredReceipt { path: path.to_owned(), bytes, receipt }))
 }

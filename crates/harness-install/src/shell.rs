@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! One word for `/bin/sh -c`.
+//! Quoting for `/bin/sh -c`.
 
-/// Quotes `word` so that a POSIX shell reads it back unchanged, whatever it holds.
+/// Quotes any `word` so that a POSIX shell reads it unchanged.
 pub fn quote(word: &str) -> String {
     let mut quoted = String::with_capacity(word.len() + 2);
     quoted.push('\'');
     for c in word.chars() {
         match c {
-            // Nothing can be escaped inside single quotes, so the quote is closed, escaped, and opened again.
+            // Single quotes allow no escapes, so the quote is closed, escaped, and opened again.
             '\'' => quoted.push_str("'\\''"),
             c => quoted.push(c),
         }

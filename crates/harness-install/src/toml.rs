@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Our settings in a TOML file, as text: every byte that is not ours stays as it is.
+//! Settings in a TOML file, edited as text: every other byte is unchanged.
 //!
-//! The file is read with `toml_edit`, which knows where every key stands, and edited by hand: writing it anew
-//! would change line endings and whatever else the person did their own way.
+//! `toml_edit` parses the file and locates every key; the change itself is made in the text, because writing the document
+//! again would change line endings and other formatting of the user.
 
 mod block;
 
@@ -11,136 +11,136 @@ use std::ops::Range;
 use serde::{Deserialize, Serialize};
 use toml_edit::{Document, Item, Table, TableLike};
 
-pub use block::{TomlBlock, WithBlock};
+pub use block::{SettingsWithBlock, TomlBlock};
 
 use super::{
-    EditCheckError, Editor, Warning,
-    jsonc::{Created, Edited, Flaw},
+    EditCheckError, InstallWarning, SettingsEditor,
+    jsonc::{CreatedContainers, EditedText, SettingsError},
 };
 
-/// What of ours belongs in one TOML file.
+/// Tenterhook's content of one TOML file.
 #[derive(Debug)]
-pub struct Settings {
-    /// The settings, in the order in which they are written.
-    pub wanted: Vec<Setting>,
-    /// Whether a table that is not wanted any more is one of ours.
+pub struct TomlSettings {
+    /// Settings, in the order in which they are written.
+    pub wanted: Vec<TomlSetting>,
+    /// Whether a table that is no longer wanted was written by Tenterhook.
     pub is_ours: fn(path: &[String]) -> bool,
-    /// What the person should know.
-    pub known: Vec<Warning>,
+    /// Warnings for the user.
+    pub known: Vec<InstallWarning>,
 }
 
-/// One setting.
+/// One setting in a table.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Setting {
-    /// The table.
+pub struct TomlSetting {
+    /// Path of the table.
     pub table: Vec<String>,
-    /// The key in it.
+    /// Key in the table.
     pub key: String,
-    /// What it has to be, as it is written.
+    /// Required value, in TOML syntax.
     pub value: String,
 }
 
-/// What was put into the file.
+/// A change that was made to the file.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Made {
-    /// The table.
+pub struct TomlChange {
+    /// Path of the table.
     pub table: Vec<String>,
-    /// The key in it.
+    /// Key in the table.
     pub key: String,
-    /// What stood there, as it stood; `None`: nothing did.
+    /// Previous value as written; `None` if the key was missing.
     pub was: Option<String>,
-    /// What was written, line ends and all.
+    /// Inserted text, including line ends.
     pub text: String,
 }
 
-impl Editor for Settings {
-    fn put(&self, text: &str, created: &Created) -> Result<Edited, Flaw> {
+impl SettingsEditor for TomlSettings {
+    fn insert(&self, text: &str, created: &CreatedContainers) -> Result<EditedText, SettingsError> {
         let mut created = created.clone();
         let mut text = text.to_owned();
-        // Those of an older install that are not wanted any more.
+        // Settings of an older install that are no longer wanted.
         let (keep, gone): (Vec<_>, Vec<_>) =
             created.toml.into_iter().partition(|made| self.wanted.iter().any(|wanted| wanted.is(made)));
         created.toml = keep;
         for made in gone.iter().rev() {
-            text = take(&text, made)?;
+            text = restore_value(&text, made)?;
         }
         for wanted in &self.wanted {
-            let Some((edited, made)) = put(&text, wanted)? else { continue };
+            let Some((edited, made)) = set_value(&text, wanted)? else { continue };
             text = edited;
             match created.toml.iter_mut().find(|known| wanted.is(known)) {
-                // The first one found is the one to go back to.
+                // The first previous value is the one to restore.
                 Some(known) if known.was.is_some() => known.text = made.text,
                 Some(known) => *known = made,
                 None => created.toml.push(made),
             }
         }
-        Ok(Edited { text, created })
+        Ok(EditedText { text, created })
     }
 
-    fn take(&self, text: &str, created: &Created) -> Result<String, Flaw> {
-        created.toml.iter().rev().try_fold(text.to_owned(), |text, made| take(&text, made))
+    fn remove(&self, text: &str, created: &CreatedContainers) -> Result<String, SettingsError> {
+        created.toml.iter().rev().try_fold(text.to_owned(), |text, made| restore_value(&text, made))
     }
 
-    fn holds(&self, text: &str, created: &Created) -> Result<bool, Flaw> {
+    fn contains(&self, text: &str, created: &CreatedContainers) -> Result<bool, SettingsError> {
         let document = parse(text)?;
-        let stands = |made: &Made| {
-            let found = find(document.as_table(), &made.table).and_then(|table| table.get(&made.key));
+        let stands = |made: &TomlChange| {
+            let found = find_table(document.as_table(), &made.table).and_then(|table| table.get(&made.key));
             found.is_some_and(Item::is_value)
         };
         if created.toml.iter().any(stands) {
             return Ok(true);
         }
         let mut tables = Vec::new();
-        paths(document.as_table(), &mut Vec::new(), &mut tables);
+        collect_paths(document.as_table(), &mut Vec::new(), &mut tables);
         Ok(tables.iter().any(|path| (self.is_ours)(path)))
     }
 
     fn check(&self, _before: &str, after: &str) -> Result<(), EditCheckError> {
         let document = parse(after)?;
-        for Setting { table, key, value } in &self.wanted {
-            let found = find(document.as_table(), table).and_then(|table| table.get(key));
+        for TomlSetting { table, key, value } in &self.wanted {
+            let found = find_table(document.as_table(), table).and_then(|table| table.get(key));
             let said = found.and_then(Item::span).and_then(|span| after.get(span));
-            if said.is_none_or(|said| !same(said, value)) {
-                let what = format!("`{}.{key}` is not as it should be", table.join("."));
+            if said.is_none_or(|said| !same_value(said, value)) {
+                let what = format!("`{}.{key}` does not have the expected value", table.join("."));
                 return Err(EditCheckError::new(what));
             }
         }
         Ok(())
     }
 
-    fn is_hollow(&self, text: &str) -> bool {
+    fn is_empty_after_removal(&self, text: &str) -> bool {
         text.trim().is_empty()
     }
 
-    fn marks(&self) -> Vec<String> {
+    fn required_texts(&self) -> Vec<String> {
         Vec::new()
     }
 
-    fn warnings(&self, _text: &str) -> Result<Vec<Warning>, Flaw> {
+    fn warnings(&self, _text: &str) -> Result<Vec<InstallWarning>, SettingsError> {
         Ok(self.known.clone())
     }
 }
 
-impl Setting {
-    fn is(&self, made: &Made) -> bool {
+impl TomlSetting {
+    fn is(&self, made: &TomlChange) -> bool {
         self.table == made.table && self.key == made.key
     }
 }
 
-/// What a setting says now, as it stands in the file.
-pub fn value_of<'t>(text: &'t str, table: &[String], key: &str) -> Result<Option<&'t str>, Flaw> {
+/// Current value of a setting, as written in the file.
+pub fn value_of<'t>(text: &'t str, table: &[String], key: &str) -> Result<Option<&'t str>, SettingsError> {
     let document = parse(text)?;
-    let found = find(document.as_table(), table).and_then(|table| table.get(key));
+    let found = find_table(document.as_table(), table).and_then(|table| table.get(key));
     Ok(found.and_then(Item::span).and_then(|span| text.get(span)))
 }
 
-/// These tables of the text and nothing else, without comments and without arrays of tables.
-pub fn keep_tables(text: &str, tables: &[&[&str]]) -> Result<String, Flaw> {
+/// Only these tables of the text, without comments and arrays of tables.
+pub fn keep_tables(text: &str, tables: &[&[&str]]) -> Result<String, SettingsError> {
     let document = parse(text)?;
     let mut kept = String::new();
     for path in tables {
         let path: Vec<_> = path.iter().map(|&key| key.to_owned()).collect();
-        if let Some(table) = find(document.as_table(), &path) {
+        if let Some(table) = find_table(document.as_table(), &path) {
             copy_table(text, table, &path, &mut kept);
         }
     }
@@ -158,8 +158,8 @@ fn copy_table(text: &str, table: &dyn TableLike, path: &[String], kept: &mut Str
     }
 }
 
-/// A string as it is written in TOML.
-pub fn quoted(text: &str) -> String {
+/// A string in TOML syntax.
+pub fn quote_string(text: &str) -> String {
     let mut out = String::with_capacity(text.len() + 2);
     out.push('"');
     for letter in text.chars() {
@@ -174,8 +174,8 @@ pub fn quoted(text: &str) -> String {
     out
 }
 
-/// Whether two texts are the same value, however they are written.
-pub fn same(one: &str, other: &str) -> bool {
+/// Whether two texts are the same value in different notation.
+pub fn same_value(one: &str, other: &str) -> bool {
     let value = |text: &str| {
         let value: toml_edit::Value = text.parse().ok()?;
         match value {
@@ -187,40 +187,41 @@ pub fn same(one: &str, other: &str) -> bool {
     one == other || value(one).is_some_and(|one| value(other) == Some(one))
 }
 
-/// Sets it; `None` if it says the same already.
-fn put(text: &str, wanted: &Setting) -> Result<Option<(String, Made)>, Flaw> {
+/// Sets a value; `None` if it is already set.
+fn set_value(text: &str, wanted: &TomlSetting) -> Result<Option<(String, TomlChange)>, SettingsError> {
     let document = parse(text)?;
-    let Setting { table: path, key, value } = wanted;
+    let TomlSetting { table: path, key, value } = wanted;
     let newline = if text.contains("\r\n") { "\r\n" } else { "\n" };
-    let made = |was: Option<String>, text: String| Made { table: path.clone(), key: key.clone(), was, text };
-    let table = find(document.as_table(), path);
+    let made =
+        |was: Option<String>, text: String| TomlChange { table: path.clone(), key: key.clone(), was, text };
+    let table = find_table(document.as_table(), path);
     if let Some(found) = table.and_then(|table| table.get(key)) {
         let span = found
             .span()
             .filter(|_| found.is_value())
             .ok_or_else(|| flaw(text, 0, format!("`{}.{key}` is not a single value", path.join("."))))?;
         let was = text.get(span.clone()).unwrap_or_default().to_owned();
-        if same(&was, value) {
+        if same_value(&was, value) {
             return Ok(None);
         }
-        return Ok(Some((spliced(text, span, value), made(Some(was), value.clone()))));
+        return Ok(Some((splice(text, span, value), made(Some(was), value.clone()))));
     }
     let line = format!("{key} = {value}{newline}");
-    let header = place(document.as_table(), path);
+    let header = locate_table(document.as_table(), path);
     let (at, inserted) = match header {
-        Some(Place::Header(span)) => {
+        Some(TableLocation::Header(span)) => {
             let end = text.get(span.end..).unwrap_or_default().find('\n').map(|at| span.end + at + 1);
             match end {
                 Some(end) => (end, line),
                 None => (text.len(), format!("{newline}{line}")),
             }
         }
-        Some(Place::Inline(span)) => {
+        Some(TableLocation::Inline(span)) => {
             let inside = text.get(span.start + 1..span.end.saturating_sub(1)).unwrap_or_default();
             let comma = if inside.trim().is_empty() { " " } else { "," };
             (span.start + 1, format!(" {key} = {value}{comma}"))
         }
-        Some(Place::Dotted(start)) => {
+        Some(TableLocation::Dotted(start)) => {
             let line_start = text.get(..start).unwrap_or_default().rfind('\n').map_or(0, |at| at + 1);
             (line_start, format!("{}.{line}", dotted(path)))
         }
@@ -235,78 +236,78 @@ fn put(text: &str, wanted: &Setting) -> Result<Option<(String, Made)>, Flaw> {
             (text.len(), format!("{gap}[{}]{newline}{line}", dotted(path)))
         }
     };
-    let edited = spliced(text, at..at, &inserted);
-    parse(&edited).map_err(|flaw| in_the_way(text, &document, wanted, &flaw.what))?;
+    let edited = splice(text, at..at, &inserted);
+    parse(&edited).map_err(|flaw| blocked_by(text, &document, wanted, &flaw.what))?;
     Ok(Some((edited, made(None, inserted))))
 }
 
-/// What stands where a table of ours would have to be.
-fn in_the_way(text: &str, document: &Document<&str>, wanted: &Setting, why: &str) -> Flaw {
+/// Error at a value that prevents a table from being added.
+fn blocked_by(text: &str, document: &Document<&str>, wanted: &TomlSetting, why: &str) -> SettingsError {
     let outermost = wanted.table.first().and_then(|key| document.as_table().get_key_value(key));
     let at = outermost.and_then(|(key, _)| key.span()).map_or(0, |span| span.start);
     let name = format!("{}.{}", wanted.table.join("."), wanted.key);
     flaw(text, at, format!("`{name}` cannot be added here: {why}"))
 }
 
-/// Takes it out, or puts back what stood there, as long as ours still stands there.
-fn take(text: &str, made: &Made) -> Result<String, Flaw> {
+/// Removes a setting or restores the previous value, as long as Tenterhook's value is still there.
+fn restore_value(text: &str, made: &TomlChange) -> Result<String, SettingsError> {
     let document = parse(text)?;
-    let Some(found) = find(document.as_table(), &made.table) else { return Ok(text.to_owned()) };
+    let Some(found) = find_table(document.as_table(), &made.table) else { return Ok(text.to_owned()) };
     let Some(span) = found.get(&made.key).and_then(Item::span) else { return Ok(text.to_owned()) };
     let now = text.get(span.clone()).unwrap_or_default();
     if let Some(was) = &made.was {
-        let ours = same(now, &made.text);
-        return Ok(if ours { spliced(text, span, was) } else { text.to_owned() });
+        let ours = same_value(now, &made.text);
+        return Ok(if ours { splice(text, span, was) } else { text.to_owned() });
     }
-    // As it was written, if it still stands so around the key; else the line it stands on.
+    // Removes the inserted text if it is unchanged around the key, otherwise the line of the key.
     let mut places = text.match_indices(&made.text).map(|(at, piece)| at..at + piece.len());
     let whole = places.find(|place| place.contains(&span.start));
     if let Some(whole) = whole {
-        let rest = spliced(text, whole, "");
+        let rest = splice(text, whole, "");
         if parse(&rest).is_ok() {
             return Ok(rest);
         }
     }
     let start = text.get(..span.start).unwrap_or_default().rfind('\n').map_or(0, |at| at + 1);
     let end = text.get(span.end..).unwrap_or_default().find('\n').map_or(text.len(), |at| span.end + at + 1);
-    let rest = spliced(text, start..end, "");
+    let rest = splice(text, start..end, "");
     Ok(if parse(&rest).is_ok() { rest } else { text.to_owned() })
 }
 
-/// Where a table is open for another key.
-enum Place {
+/// Where a key can be added to a table.
+enum TableLocation {
     /// Below its header.
     Header(Range<usize>),
     /// Between its braces.
     Inline(Range<usize>),
-    /// Before the line that starts here, whose key has dots.
+    /// Before the line that starts here, which has a dotted key.
     Dotted(usize),
 }
 
-fn place(root: &Table, path: &[String]) -> Option<Place> {
+fn locate_table(root: &Table, path: &[String]) -> Option<TableLocation> {
     let (last, outer) = path.split_last()?;
-    let outer = find(root, outer)?;
+    let outer = find_table(root, outer)?;
     let (key, item) = outer.get_key_value(last)?;
     match item {
-        Item::Table(table) if table.is_dotted() => Some(Place::Dotted(key.span()?.start)),
+        Item::Table(table) if table.is_dotted() => Some(TableLocation::Dotted(key.span()?.start)),
         Item::Table(table) if table.is_implicit() => None,
-        Item::Table(table) => table.span().map(Place::Header),
-        Item::Value(value) if value.is_inline_table() => value.span().map(Place::Inline),
+        Item::Table(table) => table.span().map(TableLocation::Header),
+        Item::Value(value) if value.is_inline_table() => value.span().map(TableLocation::Inline),
         _ => None,
     }
 }
 
-fn find<'d>(root: &'d Table, path: &[String]) -> Option<&'d dyn TableLike> {
+fn find_table<'d>(root: &'d Table, path: &[String]) -> Option<&'d dyn TableLike> {
     path.iter().try_fold(root as &dyn TableLike, |table, key| table.get(key)?.as_table_like())
 }
 
-/// Every table below this one.
-fn paths(table: &dyn TableLike, at: &mut Vec<String>, found: &mut Vec<Vec<String>>) {
+/// Paths of all tables below this one.
+fn collect_paths(table: &dyn TableLike, at: &mut Vec<String>, found: &mut Vec<Vec<String>>) {
     for (key, item) in table.iter() {
         let Some(inner) = item.as_table_like() else { continue };
         at.push(key.to_owned());
         found.push(at.clone());
-        paths(inner, at, found);
+        collect_paths(inner, at, found);
         at.pop();
     }
 }
@@ -315,25 +316,25 @@ fn dotted(path: &[String]) -> String {
     let is_bare = |key: &str| {
         !key.is_empty() && key.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"_-".contains(&byte))
     };
-    let key = |key: &String| if is_bare(key) { key.clone() } else { quoted(key) };
+    let key = |key: &String| if is_bare(key) { key.clone() } else { quote_string(key) };
     path.iter().map(key).collect::<Vec<_>>().join(".")
 }
 
-fn parse(text: &str) -> Result<Document<&str>, Flaw> {
+fn parse(text: &str) -> Result<Document<&str>, SettingsError> {
     Document::parse(text).map_err(|error| {
         let at = error.span().map_or(0, |span| span.start);
         flaw(text, at, error.message().replace('\n', ", "))
     })
 }
 
-fn flaw(text: &str, offset: usize, what: String) -> Flaw {
+fn flaw(text: &str, offset: usize, what: String) -> SettingsError {
     let before = text.get(..offset).unwrap_or(text);
     let line = before.matches('\n').count() + 1;
     let column = before.rsplit('\n').next().unwrap_or_default().chars().count() + 1;
-    Flaw { line, column, what }
+    SettingsError { line, column, what }
 }
 
-fn spliced(text: &str, range: Range<usize>, with: &str) -> String {
+fn splice(text: &str, range: Range<usize>, with: &str) -> String {
     let (head, tail) = (text.get(..range.start), text.get(range.end..));
     format!("{}{with}{}", head.unwrap_or_default(), tail.unwrap_or_default())
 }

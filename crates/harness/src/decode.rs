@@ -1,51 +1,51 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Native payload → event, by the harness's row.
+//! Decodes a native payload into an event, by the table row of the harness.
 
 use serde_json::{Map, Value};
-use tenterhook_event::{Call, Detail, Event, EventKind, Mcp, ToolCall, ToolClass};
+use tenterhook_event::{Event, EventDetail, EventKind, HookCall, McpToolId, ToolCall, ToolClass};
 
-use crate::table::{EventRow, Harness, ToolAt};
-use crate::{DecodeError, Door, keys, mcp, payload};
+use crate::table::{EventRow, Harness, ToolLocation};
+use crate::{CallMeta, DecodeError, PayloadKeys, mcp, payload, payload_keys};
 
-pub(crate) fn decode(harness: &Harness, door: &Door, bytes: &[u8]) -> Result<Call, DecodeError> {
-    let native = payload::read(bytes)?;
-    let event = event(harness, door, &native.fields)?;
-    Ok(Call { event, native: Some(native) })
+pub(crate) fn decode(harness: &Harness, meta: &CallMeta, bytes: &[u8]) -> Result<HookCall, DecodeError> {
+    let native = payload::parse_payload(bytes)?;
+    let event = event(harness, meta, &native.fields)?;
+    Ok(HookCall { event, native: Some(native) })
 }
 
-fn event(harness: &Harness, door: &Door, fields: &Map<String, Value>) -> Result<Event, DecodeError> {
+fn event(harness: &Harness, meta: &CallMeta, fields: &Map<String, Value>) -> Result<Event, DecodeError> {
     let keys = &harness.keys;
-    let (row, native_event) = name(harness, door, fields)?;
+    let (row, native_event) = name(harness, meta, fields)?;
     let kind = row.map_or(EventKind::Other, |row| row.kind);
-    let mut event = Event::new(door.id, door.ts, harness.id, kind, &native_event);
-    event.harness_session_id = keys::id(fields, keys.session);
-    event.turn_id = keys::id(fields, keys.turn);
-    event.tool_use_id = keys::id(fields, keys.tool_use);
-    event.cwd = keys::id(fields, keys.cwd);
-    let root = || keys::id(fields, keys.project);
-    event.project = door.project.clone().or_else(root).or_else(|| event.cwd.clone());
-    event.agent.model = keys::id(fields, keys.model);
-    event.agent.user.clone_from(&door.user);
-    event.agent.id = keys::id(fields, keys.agent);
-    event.agent.kind = keys::id(fields, keys.agent_type);
-    event.agent.parent = keys::id(fields, keys.agent_parent);
+    let mut event = Event::new(meta.id, meta.ts, harness.id, kind, &native_event);
+    event.harness_session_id = payload_keys::find_id(fields, keys.session);
+    event.turn_id = payload_keys::find_id(fields, keys.turn);
+    event.tool_use_id = payload_keys::find_id(fields, keys.tool_use);
+    event.cwd = payload_keys::find_id(fields, keys.cwd);
+    let root = || payload_keys::find_id(fields, keys.project);
+    event.project = meta.project.clone().or_else(root).or_else(|| event.cwd.clone());
+    event.agent.model = payload_keys::find_id(fields, keys.model);
+    event.agent.user.clone_from(&meta.user);
+    event.agent.id = payload_keys::find_id(fields, keys.agent);
+    event.agent.kind = payload_keys::find_id(fields, keys.agent_type);
+    event.agent.parent = payload_keys::find_id(fields, keys.agent_parent);
     event.tool = tool(harness, row, fields)?;
-    event.detail = Detail { unhooked_stdin: harness.unhooked_stdin, ..detail(keys, fields) };
+    event.detail = EventDetail { unhooked_stdin: harness.unhooked_stdin, ..detail(keys, fields) };
     (harness.adapt)(fields, &mut event);
     Ok(event)
 }
 
-/// The payload says what happened; the command line only says what somebody wired. A gate is not
-/// passed by calling it something else, though.
+/// Finds the event's row. The payload's name takes precedence over the one in the hook command. A hook that is
+/// registered for a gate rejects a payload that names any other event, so that renaming cannot bypass the gate.
 fn name(
     harness: &Harness,
-    door: &Door,
+    meta: &CallMeta,
     fields: &Map<String, Value>,
 ) -> Result<(Option<&'static EventRow>, String), DecodeError> {
-    let said = keys::text(fields, harness.keys.event);
-    let named = said.as_deref().and_then(|said| harness.named(said));
-    let wired = harness.event(&door.event);
+    let said = payload_keys::find_text(fields, harness.keys.event);
+    let named = said.as_deref().and_then(|said| harness.event_by_native_name(said));
+    let wired = harness.event(&meta.event);
     if let (Some(said), Some(wired)) = (&said, wired)
         && wired.is_gate()
         && !named.is_some_and(|named| named.is_gate() && named.kind == wired.kind)
@@ -56,31 +56,32 @@ fn name(
     match (row, said) {
         (Some(row), _) => Ok((Some(row), row.native.to_owned())),
         (None, Some(said)) => Ok((None, said)),
-        (None, None) if door.event.is_empty() => Err(DecodeError::Nameless),
-        (None, None) => Ok((None, door.event.clone())),
+        (None, None) if meta.event.is_empty() => Err(DecodeError::NoEventName),
+        (None, None) => Ok((None, meta.event.clone())),
     }
 }
 
-/// The tool call. At a gate a call that cannot be read is an error: what is not understood must
-/// not pass as "no tool".
+/// Decodes the tool call. At a gate, an unreadable call is an error: it must not pass as "no tool".
 fn tool(
     harness: &Harness,
     row: Option<&EventRow>,
     fields: &Map<String, Value>,
 ) -> Result<Option<ToolCall>, DecodeError> {
     let kind = row.map_or(EventKind::Other, |row| row.kind);
-    let at = row.map_or(ToolAt::Keys, |row| row.tool);
+    let at = row.map_or(ToolLocation::Keys, |row| row.tool);
     let gate = row.is_some_and(EventRow::is_gate);
     let (name, args) = match at {
-        ToolAt::Fields { name, args } => (name, spread(fields, args)),
-        ToolAt::Keys | ToolAt::Mcp => match keys::value(fields, harness.keys.tool_name) {
-            Some(Value::String(name)) => (name.as_str(), arguments(harness, fields)),
-            Some(_) => return Err(DecodeError::Field { field: "tool_name", expected: "a string" }),
-            None if kind.concerns_tool() => {
-                return Err(DecodeError::Field { field: "tool_name", expected: "there" });
+        ToolLocation::Fields { name, args } => (name, spread(fields, args)),
+        ToolLocation::Keys | ToolLocation::Mcp => {
+            match payload_keys::find_value(fields, harness.keys.tool_name) {
+                Some(Value::String(name)) => (name.as_str(), arguments(harness, fields)),
+                Some(_) => return Err(DecodeError::Field { field: "tool_name", expected: "a string" }),
+                None if kind.concerns_tool() => {
+                    return Err(DecodeError::Field { field: "tool_name", expected: "there" });
+                }
+                None => return Ok(None),
             }
-            None => return Ok(None),
-        },
+        }
     };
     if gate && !args.is_object() {
         return Err(DecodeError::Field { field: "tool_input", expected: "an object" });
@@ -89,8 +90,8 @@ fn tool(
     by_server(harness, at, &mut tool, fields);
     let unread = match tool.class {
         ToolClass::Shell => tool.commands().is_empty(),
-        // The one field there is decides everything.
-        ToolClass::Read if at != ToolAt::Keys => tool.paths().is_empty(),
+        // These payloads have one deciding field.
+        ToolClass::Read if at != ToolLocation::Keys => tool.paths().is_empty(),
         _ => false,
     };
     if gate && unread {
@@ -98,14 +99,14 @@ fn tool(
             if tool.class == ToolClass::Shell { "an object with a command" } else { "an object with a path" };
         return Err(DecodeError::Field { field: "tool_input", expected });
     }
-    mcp::fill_url(&mut tool, keys::value(fields, harness.keys.mcp), fields);
+    mcp::fill_url(&mut tool, payload_keys::find_value(fields, harness.keys.mcp), fields);
     Ok(Some(tool))
 }
 
-/// The arguments, which some harnesses send as JSON in a text, or with texts in the place of lists.
+/// The tool's arguments. Some harnesses send them as JSON in a string, or lists in them as strings.
 pub(crate) fn arguments(harness: &Harness, fields: &Map<String, Value>) -> Value {
     const LISTS: [&str; 3] = ["commands", "files", "paths"];
-    let mut args = keys::value(fields, harness.keys.tool_input).cloned().unwrap_or(Value::Null);
+    let mut args = payload_keys::find_value(fields, harness.keys.tool_input).cloned().unwrap_or(Value::Null);
     if !harness.keys.input_as_text {
         return args;
     }
@@ -131,7 +132,7 @@ pub(crate) fn arguments(harness: &Harness, fields: &Map<String, Value>) -> Value
 pub(crate) const FREE_TEXT: &str = "input";
 
 fn is_patch_tool(harness: &Harness, fields: &Map<String, Value>) -> bool {
-    let name = keys::text(fields, harness.keys.tool_name);
+    let name = payload_keys::find_text(fields, harness.keys.tool_name);
     name.is_some_and(|name| ToolCall::new(&name, Value::Null).class == ToolClass::Patch)
 }
 
@@ -140,38 +141,38 @@ fn spread(fields: &Map<String, Value>, names: &[&str]) -> Value {
     Value::Object(named.collect())
 }
 
-/// An MCP tool, as the harness names it: it says where the server's name ends, which may have the
-/// separator in it.
-fn by_server(harness: &Harness, at: ToolAt, tool: &mut ToolCall, fields: &Map<String, Value>) {
+/// Determines the MCP server and tool. A server name that the harness sends separately takes precedence, because the
+/// separator may also occur in the name.
+fn by_server(harness: &Harness, at: ToolLocation, tool: &mut ToolCall, fields: &Map<String, Value>) {
     if tool.mcp.is_none() && tool.class == ToolClass::Other {
         tool.mcp = (harness.mcp_name)(&tool.name);
     }
-    if at == ToolAt::Mcp && tool.mcp.is_none() {
-        tool.mcp = Some(Mcp::new("", tool.name.as_str()));
+    if at == ToolLocation::Mcp && tool.mcp.is_none() {
+        tool.mcp = Some(McpToolId::new("", tool.name.as_str()));
     }
-    if let Some(server) = keys::id(fields, harness.keys.mcp_server) {
-        tool.mcp = Some(match keys::id(fields, harness.keys.mcp_tool) {
-            Some(told) => Mcp::new(server, told),
-            None => Mcp::of_server(&server, &tool.name),
+    if let Some(server) = payload_keys::find_id(fields, harness.keys.mcp_server) {
+        tool.mcp = Some(match payload_keys::find_id(fields, harness.keys.mcp_tool) {
+            Some(told) => McpToolId::new(server, told),
+            None => McpToolId::from_server(&server, &tool.name),
         });
     }
-    if tool.mcp.is_some() && (at == ToolAt::Mcp || tool.class == ToolClass::Other) {
+    if tool.mcp.is_some() && (at == ToolLocation::Mcp || tool.class == ToolClass::Other) {
         tool.class = ToolClass::Mcp;
     }
 }
 
-fn detail(keys: &keys::Keys, fields: &Map<String, Value>) -> Detail {
-    Detail {
-        prompt: keys::text(fields, keys.prompt),
-        response: keys::text(fields, keys.response),
-        cause: keys::text(fields, keys.cause),
-        message: keys::text(fields, keys.message),
-        error: keys::text(fields, keys.error),
-        stop_hook_active: keys::value(fields, keys.stop_hook_active).and_then(Value::as_bool),
-        tool_output: keys::value(fields, keys.tool_output).cloned(),
-        model_request: keys::value(fields, keys.model_request).cloned(),
-        model_response: keys::value(fields, keys.model_response).cloned(),
-        duration_ms: keys::value(fields, keys.duration_ms).and_then(Value::as_u64),
+fn detail(keys: &PayloadKeys, fields: &Map<String, Value>) -> EventDetail {
+    EventDetail {
+        prompt: payload_keys::find_text(fields, keys.prompt),
+        response: payload_keys::find_text(fields, keys.response),
+        cause: payload_keys::find_text(fields, keys.cause),
+        message: payload_keys::find_text(fields, keys.message),
+        error: payload_keys::find_text(fields, keys.error),
+        stop_hook_active: payload_keys::find_value(fields, keys.stop_hook_active).and_then(Value::as_bool),
+        tool_output: payload_keys::find_value(fields, keys.tool_output).cloned(),
+        model_request: payload_keys::find_value(fields, keys.model_request).cloned(),
+        model_response: payload_keys::find_value(fields, keys.model_response).cloned(),
+        duration_ms: payload_keys::find_value(fields, keys.duration_ms).and_then(Value::as_u64),
         unhooked_stdin: false,
         usage: None,
     }
@@ -180,13 +181,13 @@ fn detail(keys: &keys::Keys, fields: &Map<String, Value>) -> Detail {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::find;
+    use crate::find_harness;
     use serde_json::json;
     use tenterhook_event::{EventId, Timestamp, ToolClass};
 
     fn decoded(hint: &str, payload: &Value) -> Result<Event, DecodeError> {
-        let door = Door::new(EventId::from_parts(1, 1), Timestamp::from_unix_ms(1), hint);
-        let call = find("claude-code").unwrap().decode(&door, payload.to_string().as_bytes());
+        let meta = CallMeta::new(EventId::from_parts(1, 1), Timestamp::from_unix_ms(1), hint);
+        let call = find_harness("claude-code").unwrap().decode(&meta, payload.to_string().as_bytes());
         call.map(|call| call.event)
     }
 
@@ -196,7 +197,7 @@ mod tests {
         assert_eq!(decoded("stop", &payload).unwrap().event, EventKind::PreTool);
         let nameless = json!({"tool_name": "Read", "tool_input": {}});
         assert_eq!(decoded("pre-tool-use", &nameless).unwrap().native_event, "PreToolUse");
-        assert_eq!(decoded("", &nameless), Err(DecodeError::Nameless));
+        assert_eq!(decoded("", &nameless), Err(DecodeError::NoEventName));
     }
 
     #[test]
@@ -252,29 +253,29 @@ mod tests {
         });
         let tool = decoded("", &payload).unwrap().tool.unwrap();
         assert_eq!(tool.class, ToolClass::Mcp);
-        assert_eq!(tool.mcp, Some(Mcp::new("my__server", "do_it")));
+        assert_eq!(tool.mcp, Some(McpToolId::new("my__server", "do_it")));
         assert_eq!(tool.args["url"], "https://m.example/mcp");
     }
 
     #[test]
     fn an_alias_of_a_named_server_is_the_servers_own_tool() {
-        let door = Door::new(EventId::from_parts(1, 1), Timestamp::from_unix_ms(1), "");
+        let meta = CallMeta::new(EventId::from_parts(1, 1), Timestamp::from_unix_ms(1), "");
         let tool = |harness: &str, name: &str, more: Value| {
             let mut payload = json!({"hook_event_name": "BeforeTool", "tool_name": name, "tool_input": {}});
             payload.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
-            let call = find(harness).unwrap().decode(&door, payload.to_string().as_bytes()).unwrap();
+            let call = find_harness(harness).unwrap().decode(&meta, payload.to_string().as_bytes()).unwrap();
             call.event.tool.unwrap()
         };
         for name in ["mcp__records__erase", "records__erase", "mcp_records_erase"] {
             let tool = tool("llxprt", name, json!({"mcp_context": {"server_name": "records"}}));
             assert_eq!(
                 (tool.class, tool.mcp),
-                (ToolClass::Mcp, Some(Mcp::new("records", "erase"))),
+                (ToolClass::Mcp, Some(McpToolId::new("records", "erase"))),
                 "{name}"
             );
         }
         let tool = tool("llxprt", "my__rec__erase", json!({}));
-        let readings: Vec<_> = tool.mcp.iter().flat_map(Mcp::readings).collect();
+        let readings: Vec<_> = tool.mcp.iter().flat_map(McpToolId::readings).collect();
         assert_eq!(readings, [("my", "rec__erase"), ("my__rec", "erase")]);
     }
 }

@@ -1,35 +1,35 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Every agent harness on its own terms.
+//! Codecs for every supported agent harness.
 //!
-//! A harness speaks its own JSON at its own points of time. This crate turns a native payload into
-//! an [`Event`](tenterhook_event::Event) and an [`Outcome`] back into exactly what the harness
-//! reads: standard output, standard error, exit code.
+//! Each harness sends its own JSON at its own events. This crate decodes a native payload into an
+//! [`Event`](tenterhook_event::Event), and encodes an [`Outcome`] into exactly what the harness reads:
+//! standard output, standard error and exit code.
 //!
-//! To add a harness: make a folder with `events.rs` (one row per native event) and `encode.rs`, say in
-//! [`Keys`] where its payload has what, and add its row to [`HARNESSES`]. The command line, the daemon, the documents
-//! and the tests read that table and nothing else. `tenterhook-harness-install` finds its program and edits its
-//! settings, `tenterhook-transcript` reads its past sessions.
+//! To add a harness: create a folder with `events.rs` (one row per native event) and `encode.rs`, list the
+//! payload's keys in [`PayloadKeys`], and add its row to [`HARNESSES`]. The command line, the daemon, the
+//! documentation and the tests read only that table. `tenterhook-harness-install` finds the harness's program and edits
+//! its settings; `tenterhook-transcript` reads its past sessions.
 //!
 //! ```
-//! use tenterhook_harness::{Door, find};
+//! use tenterhook_harness::{CallMeta, find_harness};
 //! use tenterhook_event::{EventId, EventKind, Outcome, Timestamp};
 //!
-//! let claude = find("claude-code").expect("a known harness");
-//! let door = Door::new(EventId::from_parts(0, 0), Timestamp::from_unix_ms(0), "pre-tool-use");
+//! let claude = find_harness("claude-code").expect("a known harness");
+//! let meta = CallMeta::new(EventId::from_parts(0, 0), Timestamp::from_unix_ms(0), "pre-tool-use");
 //! let call = claude.decode(
-//!     &door,
+//!     &meta,
 //!     br#"{"hook_event_name":"PreToolUse","tool_name":"Bash","tool_input":{"command":"ls"}}"#,
 //! )?;
 //! assert_eq!(call.event.event, EventKind::PreTool);
 //!
 //! let reply = claude.encode(&call, &Outcome::default());
-//! assert_eq!((reply.stdout.as_str(), reply.exit), ("", 0), "nobody objected, nothing is said");
+//! assert_eq!((reply.stdout.as_str(), reply.exit), ("", 0), "no rule matched, so nothing is printed");
 //! # Ok::<(), tenterhook_harness::DecodeError>(())
 //! ```
 
-mod answer;
-mod carry;
+mod apply_to_native;
+mod call_meta;
 pub mod claude_code;
 pub mod cline;
 pub mod codex;
@@ -38,30 +38,33 @@ pub mod copilot;
 pub mod cursor;
 mod decode;
 pub mod dialect;
-mod door;
 pub mod gemini;
-pub mod keys;
+mod hook_reply;
 pub mod llxprt;
 pub mod mcp;
 pub mod opencode;
+mod outcome_encoding;
 mod payload;
+pub mod payload_keys;
 pub mod pi;
 mod plugin_reply;
 pub mod qwen;
-mod reply;
-mod same;
+mod same_call;
 mod table;
 mod version_gap;
 pub mod vscode;
 
-pub use carry::{Part, carry};
-pub use door::Door;
-pub use keys::{Keys, Places};
-pub use payload::{DecodeError, MAX_PAYLOAD};
+pub use apply_to_native::{CallPart, apply_to_native};
+pub use call_meta::CallMeta;
+pub use hook_reply::HookReply;
+pub use payload::{DecodeError, MAX_PAYLOAD_BYTES};
+pub use payload_keys::{KeyPaths, PayloadKeys};
 pub use plugin_reply::PluginReply;
-pub use reply::Reply;
-pub use same::same_call;
-pub use table::{Ask, Deny, EventRow, HARNESSES, Harness, Rewrite, ToolAt, Wiring, find, kebab};
+pub use same_call::same_call_key;
+pub use table::{
+    AskSupport, DenySupport, EventRow, HARNESSES, Harness, InstallWiring, RewriteSupport, ToolLocation,
+    find_harness, to_kebab_case,
+};
 #[cfg(doc)]
 use tenterhook_event::Outcome;
 pub use version_gap::VersionGap;

@@ -1,28 +1,28 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Where an MCP tool connects to: the harness's metadata becomes `tool.args.url`.
+//! Finds the URL of an MCP server in a harness's metadata and stores it as `tool.args.url`.
 
 use serde_json::{Map, Value};
 use tenterhook_event::{ToolCall, ToolClass};
 
-const KEYS: [&str; 5] = ["url", "server_url", "mcp_server_url", "transport_url", "base_url"];
+const URL_KEYS: [&str; 5] = ["url", "server_url", "mcp_server_url", "transport_url", "base_url"];
 
-/// Fills `tool.args.url` of an MCP call, unless it has one: first from the arguments themselves,
-/// then from what the harness sends along about the server, then from the payload's own fields. Keys
-/// are tried in the order of the table, so the result does not depend on the order of the payload.
+/// Sets `tool.args.url` of an MCP call that has no URL yet: first from the arguments themselves, then from the
+/// harness's metadata of the server, then from the payload's top-level fields. Keys are tried in the order of the table,
+/// so the result does not depend on the order of the payload.
 pub fn fill_url(tool: &mut ToolCall, server: Option<&Value>, payload: &Map<String, Value>) {
-    if tool.class != ToolClass::Mcp || http(tool.args.get("url")).is_some() {
+    if tool.class != ToolClass::Mcp || as_http_url(tool.args.get("url")).is_some() {
         return;
     }
-    let found = search(&tool.args).or_else(|| search(server?)).or_else(|| direct(payload));
+    let found = search_url(&tool.args).or_else(|| search_url(server?)).or_else(|| direct_url(payload));
     let found = found.map(ToOwned::to_owned);
     if let (Some(url), Value::Object(args)) = (found, &mut tool.args) {
         args.insert("url".to_owned(), Value::String(url));
     }
 }
 
-/// Takes out again what [`fill_url`] put in, so that a rewritten input has no argument the tool
-/// does not know. `judged` are the arguments after filling, `native` the ones before.
+/// Removes a URL that [`fill_url`] added, so that a rewritten input has no argument unknown to the tool. `judged` are
+/// the arguments with the added URL, `native` those without.
 pub(crate) fn without_filled_url(input: &Value, judged: &Value, native: &Value) -> Value {
     let mut input = input.clone();
     let filled = native.get("url").is_none() && input.get("url") == judged.get("url");
@@ -32,16 +32,16 @@ pub(crate) fn without_filled_url(input: &Value, judged: &Value, native: &Value) 
     input
 }
 
-fn search(value: &Value) -> Option<&str> {
+fn search_url(value: &Value) -> Option<&str> {
     let Value::Object(fields) = value else { return None };
-    direct(fields).or_else(|| fields.values().find_map(search))
+    direct_url(fields).or_else(|| fields.values().find_map(search_url))
 }
 
-fn direct(fields: &Map<String, Value>) -> Option<&str> {
-    KEYS.iter().find_map(|key| http(fields.get(*key)))
+fn direct_url(fields: &Map<String, Value>) -> Option<&str> {
+    URL_KEYS.iter().find_map(|key| as_http_url(fields.get(*key)))
 }
 
-fn http(value: Option<&Value>) -> Option<&str> {
+fn as_http_url(value: Option<&Value>) -> Option<&str> {
     let url = value?.as_str()?;
     let scheme = url.split_once("://")?.0;
     (scheme.eq_ignore_ascii_case("http") || scheme.eq_ignore_ascii_case("https")).then_some(url)
@@ -66,11 +66,11 @@ mod tests {
         let name = "mcp__remote__query";
         let found = url_of(name, json!({"server_url": "https://bad.example.net/mcp"}), None);
         assert_eq!(found.as_deref(), Some("https://bad.example.net/mcp"));
-        for key in KEYS {
+        for key in URL_KEYS {
             let found = url_of(name, json!({key: "https://named.example/mcp"}), None);
             assert_eq!(found.as_deref(), Some("https://named.example/mcp"), "{key}");
         }
-        assert_eq!(KEYS, ["url", "server_url", "mcp_server_url", "transport_url", "base_url"]);
+        assert_eq!(URL_KEYS, ["url", "server_url", "mcp_server_url", "transport_url", "base_url"]);
         let native = json!({"url": "https://api.example.org/v1", "server_url": "https://bad.example.net"});
         assert_eq!(url_of(name, native, None).as_deref(), Some("https://api.example.org/v1"));
         let beside = json!({"transport": {"base_url": "http://b.example"}});

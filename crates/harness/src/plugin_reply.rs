@@ -1,66 +1,68 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Outcome → what our plugins read, in the clients whose hooks are functions of a plugin (OpenCode, pi).
+//! Encodes an outcome for the plugins that Tenterhook installs in clients without command hooks (OpenCode, pi).
 
 use serde::Serialize;
 use serde_json::Value;
-use tenterhook_event::{Call, EventKind, Outcome};
+use tenterhook_event::{EventKind, HookCall, Outcome};
 
-use crate::answer::{Answer, changed, model_request, model_response, refuse_by_exit};
-use crate::{EventRow, Reply};
+use crate::outcome_encoding::{
+    ExpressibleOutcome, changed_fields, model_request, model_response, refuse_by_exit,
+};
+use crate::{EventRow, HookReply};
 
-/// The reply to a plugin: one line of JSON, or nothing when no rule or hook matches. A field that is missing asks for nothing.
+/// Reply to a plugin: one line of JSON, or nothing when no rule or hook matches. Absent fields request nothing.
 #[derive(Debug, Default, Serialize)]
 pub struct PluginReply {
-    /// `deny`: the plugin keeps it from happening, and shows the reason.
+    /// `deny`: the plugin prevents the action and shows the reason.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub decision: Option<&'static str>,
     /// Reason of the denial.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
-    /// The whole new arguments of the tool. The plugin puts them into the client's own object, key by key.
+    /// Complete new arguments of the tool. The plugin copies them into the client's object key by key.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub args: Option<Value>,
-    /// After a tool: its new output; before a request to the model: the fields that change.
+    /// After a tool call: its new output. Before a model request: the changed fields.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub output: Option<Value>,
-    /// Text to add to what the model reads.
+    /// Text added to the model's context.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub context: Option<String>,
-    /// Text to show to the user.
+    /// Message for the user.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub message: Option<String>,
-    /// The agent is to be stopped, for this reason.
+    /// Reason to stop the agent.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub stop: Option<String>,
 }
 
-pub(crate) fn encode(row: &EventRow, call: &Call, outcome: &Outcome) -> Reply {
-    let mut answer = Answer::new(row, call, outcome);
-    let denied = answer.denied(row);
+pub(crate) fn encode(row: &EventRow, call: &HookCall, outcome: &Outcome) -> HookReply {
+    let mut answer = ExpressibleOutcome::new(row, call, outcome);
+    let denied = answer.is_denied(row);
     let output = match row.kind {
         EventKind::PostTool => answer.output.cloned(),
         EventKind::PreModel => model_request(call, outcome)
-            .map(|request| changed(call.event.detail.model_request.as_ref(), &request)),
+            .map(|request| changed_fields(call.event.detail.model_request.as_ref(), &request)),
         _ => None,
     };
     if row.kind == EventKind::PreModel && model_response(call, outcome).is_some() {
-        answer.lose("an answer in the model's place");
+        answer.drop_unsupported("a synthetic model response");
     }
     let printed = PluginReply {
         decision: denied.then_some("deny"),
-        reason: denied.then(|| answer.why()),
+        reason: denied.then(|| answer.reason_text()),
         args: answer.input.take(),
         output,
         context: answer.context.take(),
         message: answer.message.take(),
         stop: answer.stop.take(),
     };
-    answer.say(&printed)
+    answer.into_reply(&printed)
 }
 
-/// The reply to a payload we cannot read: a plugin reads JSON only.
-pub(crate) fn refuse(row: Option<&EventRow>, why: &str) -> Reply {
+/// Reply to a payload that cannot be decoded. A plugin reads JSON only.
+pub(crate) fn refuse(row: Option<&EventRow>, why: &str) -> HookReply {
     let reply = refuse_by_exit(row, why);
     if reply.exit != 2 {
         return reply;
@@ -68,7 +70,7 @@ pub(crate) fn refuse(row: Option<&EventRow>, why: &str) -> Reply {
     let printed =
         PluginReply { decision: Some("deny"), reason: Some(why.to_owned()), ..PluginReply::default() };
     match serde_json::to_string(&printed) {
-        Ok(json) => Reply { stdout: json + "\n", exit: 0, ..reply },
+        Ok(json) => HookReply { stdout: json + "\n", exit: 0, ..reply },
         Err(_) => reply,
     }
 }

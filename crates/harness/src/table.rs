@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! The one table of harnesses, and what a row of it says.
+//! The table of supported harnesses, and the types of its rows.
 
 use std::time::Duration;
 
 use serde_json::{Map, Value};
-use tenterhook_event::{Call, Event, EventKind, Mcp, Outcome};
+use tenterhook_event::{Event, EventKind, HookCall, McpToolId, Outcome};
 
-use crate::keys::Keys;
+use crate::payload_keys::PayloadKeys;
 use crate::{
-    DecodeError, Door, Reply, VersionGap, answer, claude_code, cline, codex, continue_dev, copilot, cursor,
-    decode, gemini, keys, llxprt, opencode, pi, qwen, vscode,
+    CallMeta, DecodeError, HookReply, VersionGap, claude_code, cline, codex, continue_dev, copilot, cursor,
+    decode, gemini, llxprt, opencode, outcome_encoding, payload_keys, pi, qwen, vscode,
 };
 
-/// Every harness we speak to.
+/// Every supported harness.
 pub const HARNESSES: &[Harness] = &[
     claude_code::HARNESS,
     codex::HARNESS,
@@ -30,83 +30,83 @@ pub const HARNESSES: &[Harness] = &[
     continue_dev::HARNESS,
 ];
 
-/// One harness: what it is called, what it fires, and how to speak with it.
+/// One harness: its names, its events and its codec.
 #[derive(Debug)]
 pub struct Harness {
-    /// The id in commands, URLs and records.
+    /// Id in commands, URLs and records.
     pub id: &'static str,
-    /// The name for people.
+    /// Display name.
     pub title: &'static str,
-    /// Versions the row was proved on, by running them; none: written from its documentation.
+    /// Versions on which the row was verified by running them; empty if it was written from documentation.
     pub proved_on: &'static [&'static str],
-    /// Every event it fires.
+    /// Every event that the harness fires.
     pub events: &'static [EventRow],
-    /// The variable in which it tells its hooks the project's root.
+    /// Environment variable in which the harness passes the project root to hooks.
     pub project_variable: Option<&'static str>,
-    /// Where its payload has what we look for.
-    pub keys: Keys,
-    /// Whether it has a tool that types into running processes and fires no hook.
+    /// Paths of the known fields in its payload.
+    pub keys: PayloadKeys,
+    /// Whether it has a tool that types into running processes without firing a hook.
     pub unhooked_stdin: bool,
-    /// What its hooks do not see in older versions.
+    /// Gaps in the hook coverage of older versions.
     pub version_gaps: &'static [VersionGap],
-    /// How long it waits for a hook whose entry says nothing else; nothing: for ever, or not known.
+    /// Default time limit of a hook; `None` if there is none, or if it is unknown.
     pub deadline: Option<Duration>,
-    /// How it writes the names of MCP tools.
-    pub mcp_name: fn(&str) -> Option<Mcp>,
-    /// What is said in its own way only.
+    /// Splits the harness's name of an MCP tool into server and tool.
+    pub mcp_name: fn(&str) -> Option<McpToolId>,
+    /// Corrects a decoded event for this harness.
     pub(crate) adapt: fn(&Map<String, Value>, &mut Event),
-    pub(crate) encode: fn(&'static EventRow, &Call, &Outcome) -> Reply,
-    pub(crate) refuse: fn(Option<&EventRow>, &str) -> Reply,
-    /// What it has to read on standard output when nobody objects.
+    pub(crate) encode: fn(&'static EventRow, &HookCall, &Outcome) -> HookReply,
+    pub(crate) refuse: fn(Option<&EventRow>, &str) -> HookReply,
+    /// Standard output that means "no match".
     pub(crate) neutral: fn(Option<&EventRow>) -> &'static str,
 }
 
-/// One native event, and what the harness lets a hook do about it.
+/// One native event, and what a hook can do at it.
 #[derive(Debug)]
 pub struct EventRow {
-    /// The harness's name for it.
+    /// The harness's name of the event.
     pub native: &'static str,
-    /// Other names the harness has for it.
+    /// Other names that the harness uses for the event.
     pub aliases: &'static [&'static str],
-    /// Our kind.
+    /// Tenterhook's kind of the event.
     pub kind: EventKind,
-    /// How the harness hears "no".
-    pub deny: Deny,
-    /// Who is asked when a person has to say yes.
-    pub ask: Ask,
-    /// Whether the harness can put the thing off for somebody else.
+    /// Effect of a deny.
+    pub deny: DenySupport,
+    /// Support for asking the user.
+    pub ask: AskSupport,
+    /// Whether the harness can defer the action.
     pub defers: bool,
-    /// What can be rewritten.
-    pub rewrite: Rewrite,
-    /// Whether text can be given to the model.
+    /// What a hook can rewrite.
+    pub rewrite: RewriteSupport,
+    /// Whether a hook can add text to the model's context.
     pub context: bool,
-    /// Whether the harness takes a matcher here.
+    /// Whether the registration accepts a matcher.
     pub matcher: bool,
-    /// Where the payload has the tool call.
-    pub tool: ToolAt,
-    /// How long the harness waits here, where that is less than elsewhere.
+    /// Where the payload contains the tool call.
+    pub tool: ToolLocation,
+    /// Time limit of a hook at this event, if it is shorter than the harness's default.
     pub deadline: Option<Duration>,
-    /// Whether `install` wires it.
-    pub wiring: Wiring,
+    /// Whether `install` registers a hook for it.
+    pub wiring: InstallWiring,
 }
 
-/// How a harness hears "no" at an event.
+/// Effect of a deny at an event.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Deny {
-    /// It does not happen.
+pub enum DenySupport {
+    /// The action does not happen.
     Prevents,
-    /// It has happened already; the model is told.
+    /// The action has already happened; the model reads the reason.
     Feedback,
-    /// The harness does not listen.
+    /// The harness ignores a deny.
     Impossible,
 }
 
-/// Who asks when a person has to say yes.
+/// How the user is asked for approval at an event.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Ask {
-    /// The harness, with a prompt of its own that works.
+pub enum AskSupport {
+    /// The harness shows a working prompt of its own.
     Prompt,
-    /// The harness cannot: the call waits for an approval, and is denied without one.
+    /// The harness cannot ask: the call waits for an approval in Tenterhook, and is denied without one.
     Wait,
     /// There is nothing to approve.
     Never,
@@ -114,161 +114,165 @@ pub enum Ask {
 
 /// What a hook can rewrite at an event.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Rewrite {
-    /// Nothing.
+pub enum RewriteSupport {
+    /// No rewrite is possible.
     Nothing,
-    /// The arguments of the tool.
+    /// Arguments of the tool.
     ToolInput,
-    /// What the tool returned.
+    /// Output of the tool.
     ToolOutput,
-    /// What the tool returned, if an MCP server did.
+    /// Output of the tool, for MCP tools only.
     McpOutput,
-    /// The request to the model, or an answer in its place.
+    /// Request to the model, or a synthetic response in its place.
     ModelRequest,
-    /// The model's answer.
+    /// Response of the model.
     ModelResponse,
-    /// The tools the model may choose from.
+    /// Tools that the model may choose from.
     ToolSelection,
 }
 
-/// Where a payload has the tool call.
+/// Where a payload contains the tool call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum ToolAt {
-    /// The name and the arguments are where [`Keys`] says.
+pub enum ToolLocation {
+    /// At the paths in [`PayloadKeys`].
     Keys,
-    /// The same, and it is a tool of an MCP server whatever its name.
+    /// At the paths in [`PayloadKeys`]; the tool always belongs to an MCP server.
     Mcp,
-    /// The payload is about one tool, and its own fields are the arguments.
+    /// The event is for one tool only, and the payload's own fields are the arguments.
     Fields {
-        /// The tool.
+        /// Name of the tool.
         name: &'static str,
-        /// The fields.
+        /// Fields that are arguments.
         args: &'static [&'static str],
     },
 }
 
-/// Whether and how `install` wires an event.
+/// Whether `install` registers a hook for an event, and what a broken hook means.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Wiring {
-    /// Wired; if our hook breaks, the harness is told to refuse.
+pub enum InstallWiring {
+    /// Registered; if the hook fails, the harness must deny.
     Guard,
-    /// Wired; if our hook breaks, the harness goes on.
+    /// Registered; if the hook fails, the harness continues.
     Watch,
-    /// Not wired, and why.
-    Left(&'static str),
+    /// Not registered, with the reason.
+    Skip(&'static str),
 }
 
-/// The harness of this id.
-pub fn find(id: &str) -> Option<&'static Harness> {
+/// The harness with this id.
+pub fn find_harness(id: &str) -> Option<&'static Harness> {
     HARNESSES.iter().find(|harness| harness.id == id)
 }
 
 // === impl Harness ===
 
 impl Harness {
-    /// Native payload → event.
-    pub fn decode(&self, door: &Door, payload: &[u8]) -> Result<Call, DecodeError> {
-        decode::decode(self, door, payload)
+    /// Decodes a native payload.
+    pub fn decode(&self, meta: &CallMeta, payload: &[u8]) -> Result<HookCall, DecodeError> {
+        decode::decode(self, meta, payload)
     }
 
-    /// Outcome → native reply.
-    pub fn encode(&self, call: &Call, outcome: &Outcome) -> Reply {
+    /// Encodes an outcome as the harness's native reply.
+    pub fn encode(&self, call: &HookCall, outcome: &Outcome) -> HookReply {
         let native = &call.event.native_event;
         match self.event(native).filter(|row| !is_only_recorded(row, call)) {
             Some(row) => (self.encode)(row, call, outcome),
-            None => Reply { lost: answer::lost(None, call, outcome), ..self.neutral(native) },
+            None => HookReply {
+                lost: outcome_encoding::unsupported_parts(None, call, outcome),
+                ..self.neutral(native)
+            },
         }
     }
 
-    /// The reply when the payload cannot be read: what can be prevented is prevented.
-    pub fn refuse(&self, event_name: &str, why: &str) -> Reply {
+    /// Reply to a payload that cannot be decoded: denies wherever a deny prevents the action.
+    pub fn refuse(&self, event_name: &str, why: &str) -> HookReply {
         (self.refuse)(self.event(event_name), why)
     }
 
-    /// The reply when nobody objects, or when nobody could look and that is allowed: nothing that a
-    /// model could read.
-    pub fn neutral(&self, event_name: &str) -> Reply {
-        Reply { stdout: (self.neutral)(self.event(event_name)).to_owned(), ..Reply::silent() }
+    /// Reply when no rule matches, or when the rules could not be evaluated and that is allowed. It contains no text for a
+    /// model.
+    pub fn neutral(&self, event_name: &str) -> HookReply {
+        HookReply { stdout: (self.neutral)(self.event(event_name)).to_owned(), ..HookReply::silent() }
     }
 
-    /// The file in which the client writes down the session of a payload.
+    /// Path of the transcript file that a payload names.
     pub fn transcript_path(&self, payload: &Map<String, Value>) -> Option<String> {
-        keys::id(payload, self.keys.transcript)
+        payload_keys::find_id(payload, self.keys.transcript)
     }
 
-    /// How long the harness waits for a hook at this event; nothing: for ever, or not known.
+    /// Time limit of a hook at this event; `None` if there is none, or if it is unknown.
     pub fn deadline(&self, event_name: &str) -> Option<Duration> {
         self.event(event_name).and_then(|row| row.deadline).or(self.deadline)
     }
 
-    /// The row of an event named natively (`BeforeTool`), in kebab form (`before-tool`), by our kind
-    /// (`pre-tool`), or as Claude Code calls an event of this kind (`pre-tool-use`).
+    /// The row of an event, by its native name (`BeforeTool`), kebab-case name (`before-tool`), Tenterhook's kind
+    /// (`pre-tool`), or Claude Code's name of that kind (`pre-tool-use`).
     pub fn event(&self, name: &str) -> Option<&'static EventRow> {
-        let by_kebab = |row: &&EventRow| row.is_kebab(name);
-        self.named(name).or_else(|| self.events.iter().find(by_kebab)).or_else(|| {
+        let by_kebab = |row: &&EventRow| row.has_kebab_name(name);
+        self.event_by_native_name(name).or_else(|| self.events.iter().find(by_kebab)).or_else(|| {
             let claude =
-                || claude_code::events::EVENTS.iter().find(|row| row.is_named(name) || by_kebab(row));
+                || claude_code::events::EVENTS.iter().find(|row| row.has_native_name(name) || by_kebab(row));
             let kind = name.parse().ok().or_else(|| Some(claude()?.kind))?;
             self.events.iter().find(|row| row.kind == kind && kind != EventKind::Other)
         })
     }
 
-    /// The row of an event in the harness's own words.
-    pub(crate) fn named(&self, native: &str) -> Option<&'static EventRow> {
-        self.events.iter().find(|row| row.is_named(native))
+    /// The row of an event, by the harness's own name.
+    pub(crate) fn event_by_native_name(&self, native: &str) -> Option<&'static EventRow> {
+        self.events.iter().find(|row| row.has_native_name(native))
     }
 }
 
-/// Whether `adapt` found that the event is not what its name says, such as a prompt without a text in the middle
-/// of a turn. It is recorded, and no decision about it reaches the harness. A gate always answers.
-fn is_only_recorded(row: &EventRow, call: &Call) -> bool {
+/// Whether `adapt` found that the event is not what its name says, such as a prompt without text in the middle of a turn.
+/// Such an event is recorded without a decision. Gates always get a decision.
+fn is_only_recorded(row: &EventRow, call: &HookCall) -> bool {
     call.event.event == EventKind::Other && row.kind != EventKind::Other && !row.is_gate()
 }
 
 // === impl EventRow ===
 
 impl EventRow {
-    /// A row that can do nothing yet, for the tables to be written short.
+    /// A row without any capabilities, as the base of table entries.
     pub(crate) const fn new(native: &'static str, kind: EventKind) -> Self {
         Self {
             native,
             aliases: &[],
             kind,
-            deny: Deny::Impossible,
-            ask: Ask::Never,
+            deny: DenySupport::Impossible,
+            ask: AskSupport::Never,
             defers: false,
-            rewrite: Rewrite::Nothing,
+            rewrite: RewriteSupport::Nothing,
             context: false,
             matcher: false,
-            tool: ToolAt::Keys,
+            tool: ToolLocation::Keys,
             deadline: None,
-            wiring: Wiring::Watch,
+            wiring: InstallWiring::Watch,
         }
     }
 
-    /// Whether a "no" here keeps a tool from running.
+    /// Whether a deny at this event prevents a tool from running.
     pub fn is_gate(&self) -> bool {
-        self.deny == Deny::Prevents && matches!(self.kind, EventKind::PreTool | EventKind::PermissionRequest)
+        self.deny == DenySupport::Prevents
+            && matches!(self.kind, EventKind::PreTool | EventKind::PermissionRequest)
     }
 
-    fn is_kebab(&self, name: &str) -> bool {
+    fn has_kebab_name(&self, name: &str) -> bool {
         let mut names = std::iter::once(&self.native).chain(self.aliases);
-        names.any(|native| kebab_letters(native).eq(name.chars()))
+        names.any(|native| kebab_chars(native).eq(name.chars()))
     }
 
-    fn is_named(&self, native: &str) -> bool {
+    fn has_native_name(&self, native: &str) -> bool {
         self.native == native || self.aliases.contains(&native)
     }
 }
 
 /// `PreToolUse` and `preToolUse` → `pre-tool-use`; `beforeMCPExecution` → `before-mcp-execution`;
 /// `tool.execute.before` → `tool-execute-before`.
-pub fn kebab(native: &str) -> String {
-    kebab_letters(native).collect()
+pub fn to_kebab_case(native: &str) -> String {
+    kebab_chars(native).collect()
 }
 
-/// The same, letter by letter: events are looked up by it at every call.
-fn kebab_letters(native: &str) -> impl Iterator<Item = char> {
+/// Kebab-case characters of a name. Events are looked up by it at every call, so no string is allocated.
+fn kebab_chars(native: &str) -> impl Iterator<Item = char> {
     let before = std::iter::once(None).chain(native.chars().map(Some));
     let after = native.chars().skip(1).map(Some).chain(std::iter::once(None));
     let letters = native.chars().zip(before).zip(after).flat_map(|((letter, before), after)| {

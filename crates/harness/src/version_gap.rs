@@ -1,26 +1,26 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! What older versions of a harness keep from its hooks.
+//! Known gaps in the hook coverage of older harness versions.
 
-/// Something that hooks do not see in older versions of a harness, as measured on them.
+/// A gap in the hook coverage of older versions of a harness, measured by running them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct VersionGap {
-    /// The first version without the gap.
+    /// First version without the gap.
     pub fixed_in: &'static str,
-    /// What is not seen before it, as a clause after the version: `does not …`.
-    pub says: &'static str,
+    /// Effect of the gap, worded to follow a version: `does not …`.
+    pub description: &'static str,
 }
 
 impl VersionGap {
-    /// Whether a version has the gap. One that is not made of numbers is not known to have it.
+    /// Whether a version has the gap. Versions that are not made of numbers are assumed not to have it.
     pub fn affects(&self, version: &str) -> bool {
         let (Some(found), Some(fixed)) = (numbers(version), numbers(self.fixed_in)) else { return false };
-        // A preview of the version that fixes it may lack the fix.
+        // A pre-release of the fixed version may lack the fix.
         found < fixed || found == fixed && version.contains('-')
     }
 }
 
-/// The numbers of `1.2.3` or `1.2.3-alpha.4`, without what follows a dash.
+/// Numbers of `1.2.3` or `1.2.3-alpha.4`, without any pre-release or build suffix.
 fn numbers(version: &str) -> Option<Vec<u64>> {
     let release = version.split(['-', '+']).next()?;
     release.split('.').map(|part| part.parse().ok()).collect()
@@ -32,7 +32,7 @@ mod tests {
 
     #[test]
     fn versions_are_compared_as_numbers() {
-        let gap = VersionGap { fixed_in: "0.166.0", says: "" };
+        let gap = VersionGap { fixed_in: "0.166.0", description: "" };
         for version in ["0.150.0", "0.99.12", "0.165.9", "0.166.0-alpha.1", "0.165"] {
             assert!(gap.affects(version), "{version}");
         }

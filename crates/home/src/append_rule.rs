@@ -2,7 +2,7 @@
 
 //! A rule more in somebody's file, which stays as they wrote it.
 
-use tenterhook_policy::{Layer, RuleSet, Source};
+use tenterhook_policy::{RuleSet, RuleSource, SourceLayer};
 
 use tenterhook_error::Failure;
 
@@ -31,8 +31,8 @@ pub fn append_rule(name: &str, before: &str, rule: &str, id: &str) -> Result<Str
     Ok(after)
 }
 
-fn source<'a>(name: &'a str, text: &'a str) -> Source<'a> {
-    Source { name, text, layer: Layer::User, trusted: true }
+fn source<'a>(name: &'a str, text: &'a str) -> RuleSource<'a> {
+    RuleSource { name, text, layer: SourceLayer::User, trusted: true }
 }
 
 fn indented(text: &str, indent: &str) -> String {

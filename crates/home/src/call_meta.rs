@@ -5,18 +5,18 @@
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use tenterhook_event::{EventId, Timestamp};
-use tenterhook_harness::Door;
+use tenterhook_harness::CallMeta;
 
 use tenterhook_error::Failure;
 
 /// A door that knows no harness.
-pub fn mint() -> Result<Door, Failure> {
+pub fn mint() -> Result<CallMeta, Failure> {
     let mut random = [0; 16];
     getrandom::fill(&mut random)
         .map_err(|error| Failure::internal(format!("no randomness for an event id: {error}")))?;
     let ms = now_ms();
     let id = EventId::from_parts(ms, u128::from_ne_bytes(random));
-    Ok(Door::new(id, Timestamp::from_unix_ms(ms), ""))
+    Ok(CallMeta::new(id, Timestamp::from_unix_ms(ms), ""))
 }
 
 /// Milliseconds since the Unix epoch.

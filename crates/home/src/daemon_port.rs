@@ -10,7 +10,7 @@ use std::borrow::Cow;
 use std::fmt::Write as _;
 use std::io::ErrorKind;
 
-use tenterhook_policy::Layer;
+use tenterhook_policy::SourceLayer;
 
 use crate::sources::Text;
 use crate::trust::Standing;
@@ -55,10 +55,10 @@ pub(crate) fn rule(home: &Home) -> Option<Text> {
          - shell: {{program: [\"{{curl,wget,http,https,xh}}\"], words: [\"*{{127.0.0.1,localhost,[::1]}}:{port}/*\"]}}\n        \
          - shell: {{program: [iptables, ip6tables, nft, pfctl, ufw], words: [\"{{{port},*:{port},*/{port},{port}/*}}\"]}}\n    \
          verdict: deny\n    \
-         reason: This would change or bypass Tenterhook, which guards this session; only a person may do that.\n    \
-         nudge: tell the person what you want to do and which rule is in the way (`tenterhook explain` shows it)\n"
+         reason: This would change or bypass Tenterhook, which protects this session; only the user may do that.\n    \
+         nudge: tell the user what you want to do and which rule prevents it (`tenterhook explain` shows it)\n"
     );
-    let (layer, standing) = (Layer::Baseline, Standing::Trusted);
+    let (layer, standing) = (SourceLayer::Baseline, Standing::Trusted);
     Some(Text { name: NAME.to_owned(), yaml: Cow::Owned(yaml), layer, standing, pack: Some(NAME.to_owned()) })
 }
 

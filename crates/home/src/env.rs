@@ -7,7 +7,7 @@ use std::path::PathBuf;
 
 use rustix::process::getuid;
 use tenterhook_harness::Harness;
-use tenterhook_harness_install::Ground;
+use tenterhook_harness_install::MachineEnvironment;
 
 /// What the environment says. A library never asks it.
 #[derive(Debug, Clone, Default)]
@@ -32,9 +32,9 @@ pub struct Env {
 
 impl Env {
     /// What installers have to know.
-    pub fn ground(&self) -> Ground<'_> {
+    pub fn ground(&self) -> MachineEnvironment<'_> {
         let path = self.all.get("PATH").map_or("", String::as_str);
-        Ground { home: self.home.as_deref(), variables: &self.of_harnesses, path: path.as_ref() }
+        MachineEnvironment { home: self.home.as_deref(), variables: &self.of_harnesses, path: path.as_ref() }
     }
 
     /// The project's root, as the harness tells its hooks.

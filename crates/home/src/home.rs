@@ -343,6 +343,11 @@ impl Home {
         self.state.join("mode.json")
     }
 
+    /// The limits of retention that were authorized last.
+    pub fn retention(&self) -> PathBuf {
+        self.state.join("retention.json")
+    }
+
     /// The secret of the person's authenticator app.
     pub fn totp(&self) -> PathBuf {
         self.state.join("totp")

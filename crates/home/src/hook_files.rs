@@ -7,8 +7,8 @@ use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
 use tenterhook_document::{Problem, Spot};
-use tenterhook_engine::{Fail, Hook, Runner, load, program};
-use tenterhook_policy::Layer;
+use tenterhook_engine::{FailMode, Hook, HookBackend, load, needed_files};
+use tenterhook_policy::SourceLayer;
 
 use crate::env::Env;
 use crate::sources::Text;
@@ -25,10 +25,10 @@ const SYSTEM_DIRS: &[&str] =
 pub fn problems(hooks: &[Hook], places: &[(String, Spot)], env: &Env) -> Vec<Problem> {
     let search = env.all.get("PATH").map(String::as_str);
     let problem = |(hook, place): (&Hook, &(String, Spot))| {
-        let Runner::Command(command) = &hook.runner else { return None };
-        let why = program::why_not_runnable(command, None, search).filter(|_| hook.enabled)?;
+        let HookBackend::Command(command) = &hook.runner else { return None };
+        let why = needed_files::why_not_runnable(command, None, search).filter(|_| hook.enabled)?;
         let means = match hook.fail {
-            Fail::Closed if !hook.observes => "until this is fixed, every call it applies to is denied",
+            FailMode::Closed if !hook.observes => "until this is fixed, every call it applies to is denied",
             _ => "until this is fixed, the hook has no effect",
         };
         Some(Problem::new(&place.0, place.1, why).about("hook", Some(&hook.id)).hint(means))
@@ -58,24 +58,24 @@ pub(crate) fn rule(home: &Home, env: &Env) -> Option<Text> {
         yaml,
         "    description: Changes a program or script of a hook\n    severity: critical\n    locked: true\n    \
          match: {{effect: {{does: [write, append, delete, move, permit], path: {}}}}}\n    verdict: deny\n    \
-         reason: This file belongs to a hook that guards this session; only a person may change it.\n    \
-         nudge: tell the person what you want to change in the hook\n",
+         reason: This file belongs to a hook that protects this session; only the user may change it.\n    \
+         nudge: tell the user what you want to change in the hook\n",
         serde_json::Value::from(globs)
     );
-    let (layer, standing) = (Layer::Baseline, Standing::Trusted);
+    let (layer, standing) = (SourceLayer::Baseline, Standing::Trusted);
     Some(Text { name: NAME.to_owned(), yaml: Cow::Owned(yaml), layer, standing, pack: Some(NAME.to_owned()) })
 }
 
 fn from_settings(home: &Home, env: &Env) -> Vec<Hook> {
     let Ok(Some(text)) = read_file::regular_file(&home.settings()) else { return Vec::new() };
     let person = env.home.as_deref().and_then(Path::to_str);
-    let around = load::Around { dir: &home.config, home: person, env: &env.all };
-    load::settings("", &text, &around).hooks
+    let around = load::LoadContext { dir: &home.config, home: person, env: &env.all };
+    load::load_settings("", &text, &around).hooks
 }
 
 fn paths(hooks: &[Hook]) -> Vec<PathBuf> {
     let files = |hook: &Hook| match &hook.runner {
-        Runner::Command(command) => program::needed_paths(command),
+        HookBackend::Command(command) => needed_files::needed_paths(command),
         _ => Vec::new(),
     };
     hooks.iter().flat_map(files).collect()

@@ -8,7 +8,7 @@ use std::path::Path;
 
 use serde::Deserialize;
 use tenterhook_document::{parse, read};
-use tenterhook_policy::{Pack, Problem, RuleSet};
+use tenterhook_policy::{BuiltInPack, Problem, RuleSet};
 
 use crate::home::{Home, make_private, write_whole};
 use crate::read_file;
@@ -44,12 +44,12 @@ pub struct Added {
 }
 
 /// The pack compiled in of this name.
-pub fn compiled_in(name: &str) -> Option<&'static Pack> {
+pub fn compiled_in(name: &str) -> Option<&'static BuiltInPack> {
     RuleSet::packs().iter().find(|pack| pack.name == name)
 }
 
 /// How many rules a pack compiled in has. A test in `tenterhook-baseline` checks that the compiled form has every pack.
-pub fn rules_in(pack: &Pack) -> usize {
+pub fn rules_in(pack: &BuiltInPack) -> usize {
     tenterhook_baseline::rules_of(pack.source.name).unwrap_or_default()
 }
 
@@ -96,7 +96,7 @@ impl PackList {
     }
 
     /// Whether a pack compiled in is in force.
-    pub fn is_on(&self, pack: &Pack) -> bool {
+    pub fn is_on(&self, pack: &BuiltInPack) -> bool {
         let enabled = pack.on_by_default || self.enabled.iter().any(|name| name == pack.name);
         enabled && !self.is_disabled(pack.name)
     }

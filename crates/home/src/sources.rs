@@ -6,7 +6,9 @@ use std::borrow::Cow;
 use std::path::{Path, PathBuf};
 
 use tenterhook_event::Event;
-use tenterhook_policy::{Choices, Layer, LoadMode, Loaded, Prices, Problem, RuleSet, Source};
+use tenterhook_policy::{
+    LoadMode, LoadedRules, PriceTable, Problem, RuleSet, RuleSettings, RuleSource, SourceLayer,
+};
 
 use crate::Home;
 use crate::caller_rights::ReadRights;
@@ -57,7 +59,7 @@ pub struct Text {
     /// What it says.
     pub yaml: Cow<'static, str>,
     /// Whose it is.
-    pub layer: Layer,
+    pub layer: SourceLayer,
     /// How much it is trusted.
     pub standing: Standing,
     /// The pack it belongs to.
@@ -118,12 +120,12 @@ impl Sources {
             found.organisation(path);
         }
         if let Some(folder) = home.organisation_descriptions() {
-            found.descriptions(&folder, Layer::Organisation);
+            found.descriptions(&folder, SourceLayer::Organisation);
         }
         // Whom a home of the machine belongs to is the organisation.
         if home.organisation.as_ref() != Some(&home.policy()) {
-            found.file(&home.policy(), Layer::User);
-            found.descriptions(&home.program_descriptions(), Layer::User);
+            found.file(&home.policy(), SourceLayer::User);
+            found.descriptions(&home.program_descriptions(), SourceLayer::User);
         }
         found.project(home, project);
         found.prices(&home.prices());
@@ -131,7 +133,7 @@ impl Sources {
     }
 
     /// The files of a folder that describe programs.
-    pub fn descriptions(&mut self, folder: &Path, layer: Layer) {
+    pub fn descriptions(&mut self, folder: &Path, layer: SourceLayer) {
         match list_descriptions(folder) {
             Ok(files) => files.iter().for_each(|path| self.description(path, layer)),
             Err(error) => {
@@ -143,11 +145,11 @@ impl Sources {
     }
 
     /// A file that describes programs.
-    pub fn description(&mut self, path: &Path, layer: Layer) {
+    pub fn description(&mut self, path: &Path, layer: SourceLayer) {
         let before = self.texts.len();
         self.file(path, layer);
         let Some(mut text) = self.texts.drain(before..).next() else { return };
-        if layer == Layer::Organisation
+        if layer == SourceLayer::Organisation
             && let Some(why) = ownership_check::exposed(path)
         {
             text.standing = Standing::Exposed;
@@ -167,11 +169,11 @@ impl Sources {
     }
 
     /// What models cost in a home. What is wrong with its own table is said where the rules are checked.
-    pub fn prices_of(home: &Home) -> Prices {
+    pub fn prices_of(home: &Home) -> PriceTable {
         let path = home.prices();
         match read_file::regular_file(&path) {
-            Ok(Some(text)) => Prices::with_own(&path.display().to_string(), &text).0,
-            _ => Prices::built_in().clone(),
+            Ok(Some(text)) => PriceTable::with_own(&path.display().to_string(), &text).0,
+            _ => PriceTable::built_in().clone(),
         }
     }
 
@@ -189,12 +191,12 @@ impl Sources {
     }
 
     /// The packs compiled in that are on by default, and those that are named.
-    pub fn compiled_in(&mut self, is_on: impl Fn(&tenterhook_policy::Pack) -> bool) {
+    pub fn compiled_in(&mut self, is_on: impl Fn(&tenterhook_policy::BuiltInPack) -> bool) {
         for pack in RuleSet::packs().iter().filter(|pack| is_on(pack)) {
             self.texts.push(Text {
                 name: pack.source.name.to_owned(),
                 yaml: Cow::Borrowed(pack.source.text),
-                layer: Layer::Baseline,
+                layer: SourceLayer::Baseline,
                 standing: Standing::Trusted,
                 pack: Some(pack.name.to_owned()),
             });
@@ -202,7 +204,7 @@ impl Sources {
     }
 
     fn packs(&mut self, home: &Home, list: &PackList) {
-        let enabled = |pack: &tenterhook_policy::Pack| {
+        let enabled = |pack: &tenterhook_policy::BuiltInPack| {
             pack.on_by_default || list.enabled.iter().any(|name| name == pack.name)
         };
         self.compiled_in(enabled);
@@ -218,7 +220,7 @@ impl Sources {
                 self.texts.push(Text {
                     name,
                     yaml: Cow::Owned(text),
-                    layer: Layer::User,
+                    layer: SourceLayer::User,
                     standing: Standing::Trusted,
                     pack: Some(added.name.clone()),
                 });
@@ -233,7 +235,7 @@ impl Sources {
             .filter(|text| is_off(text))
             .flat_map(|text| {
                 let trusted = tenterhook_baseline::trusted();
-                let loaded = RuleSet::load_with(&[text.source()], &Choices::default(), trusted).rules;
+                let loaded = RuleSet::load_with(&[text.source()], &RuleSettings::default(), trusted).rules;
                 loaded
                     .rules()
                     .filter(|rule| !rule.locked())
@@ -246,10 +248,10 @@ impl Sources {
     }
 
     /// A file that is not there is no problem; one that cannot be read is.
-    pub fn file(&mut self, path: &Path, layer: Layer) {
+    pub fn file(&mut self, path: &Path, layer: SourceLayer) {
         let name = path.display().to_string();
         let read = match layer {
-            Layer::Organisation => read_file::organisation_file(path),
+            SourceLayer::Organisation => read_file::organisation_file(path),
             _ => read_file::regular_file(path),
         };
         match read {
@@ -269,7 +271,7 @@ impl Sources {
     /// have written may be stricter, and nothing else.
     fn organisation(&mut self, path: &Path) {
         let before = self.texts.len();
-        self.file(path, Layer::Organisation);
+        self.file(path, SourceLayer::Organisation);
         let Some(text) = self.texts.get_mut(before) else { return };
         if let Some(why) = ownership_check::exposed(path) {
             text.standing = Standing::Exposed;
@@ -290,7 +292,7 @@ impl Sources {
             // Descriptions of a project only add, so they need no trust.
             if let (false, Ok(yaml)) = (trust::is_rule_file(&path), &text) {
                 let yaml = Cow::Owned(yaml.clone());
-                let (layer, standing) = (Layer::Project, Standing::Unknown);
+                let (layer, standing) = (SourceLayer::Project, Standing::Unknown);
                 self.programs.push(Text { name, yaml, layer, standing, pack: None });
                 continue;
             }
@@ -314,7 +316,7 @@ impl Sources {
             self.texts.push(Text {
                 name,
                 yaml: Cow::Owned(file.text),
-                layer: Layer::Project,
+                layer: SourceLayer::Project,
                 standing: file.standing,
                 pack: None,
             });
@@ -329,17 +331,17 @@ impl Sources {
             text.yaml = yaml;
             return;
         }
-        let (layer, standing, pack) = (Layer::User, Standing::Trusted, None);
+        let (layer, standing, pack) = (SourceLayer::User, Standing::Trusted, None);
         self.texts.push(Text { name, yaml, layer, standing, pack });
     }
 
     /// Loads the rules. Packs of the program are taken in their compiled form, all other files are checked.
-    pub fn load(&self) -> Loaded {
+    pub fn load(&self) -> LoadedRules {
         self.load_with(tenterhook_baseline::trusted())
     }
 
     /// Loads the rules and checks every file, packs of the program included.
-    pub fn load_checked(&self) -> Loaded {
+    pub fn load_checked(&self) -> LoadedRules {
         self.load_with(LoadMode::Checked)
     }
 
@@ -347,17 +349,18 @@ impl Sources {
     pub fn all_rules(&self) -> RuleSet {
         let sources: Vec<_> = self.texts.iter().map(Text::source).collect();
         let programs: Vec<_> = self.programs.iter().map(Text::source).collect();
-        let choices = Choices { programs: &programs, ..Choices::default() };
+        let choices = RuleSettings { programs: &programs, ..RuleSettings::default() };
         RuleSet::load_with(&sources, &choices, tenterhook_baseline::trusted()).rules
     }
 
     /// Loads the rules that are enabled. `mode` says whether compiled packs are trusted or checked.
-    pub fn load_with(&self, mode: LoadMode<'_>) -> Loaded {
+    pub fn load_with(&self, mode: LoadMode<'_>) -> LoadedRules {
         let sources: Vec<_> = self.texts.iter().map(Text::source).collect();
         let disabled: Vec<_> = self.disabled.iter().map(String::as_str).collect();
         let prices = self.prices.as_ref().map(|(name, text)| (name.as_str(), text.as_str()));
         let programs: Vec<_> = self.programs.iter().map(Text::source).collect();
-        let choices = Choices { disabled: &disabled, monitor: self.monitor, prices, programs: &programs };
+        let choices =
+            RuleSettings { disabled: &disabled, monitor: self.monitor, prices, programs: &programs };
         RuleSet::load_with(&sources, &choices, mode)
     }
 
@@ -365,13 +368,13 @@ impl Sources {
     pub fn with_policy(mut self, home: &Home, path: &Path) -> Result<Self, Failure> {
         let own = home.policy().display().to_string();
         self.texts.retain(|text| text.name != own);
-        let other = Self::files(&[path.to_owned()], Layer::User)?;
+        let other = Self::files(&[path.to_owned()], SourceLayer::User)?;
         self.texts.extend(other.texts);
         Ok(self)
     }
 
     /// The texts of these files, as a person's own.
-    pub fn files(paths: &[PathBuf], layer: Layer) -> Result<Self, Failure> {
+    pub fn files(paths: &[PathBuf], layer: SourceLayer) -> Result<Self, Failure> {
         let mut found = Self::default();
         for path in paths {
             if !path.exists() {
@@ -390,8 +393,8 @@ impl Sources {
 
 impl Text {
     /// The text as rules are loaded from it.
-    pub fn source(&self) -> Source<'_> {
-        Source {
+    pub fn source(&self) -> RuleSource<'_> {
+        RuleSource {
             name: &self.name,
             text: &self.yaml,
             layer: self.layer,

@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 use tenterhook_engine::Hook;
-use tenterhook_engine::load::AuditLevel;
+use tenterhook_engine::load::HookAuditLevel;
 
 use crate::home::write_whole;
 use crate::{Home, read_file};
@@ -23,7 +23,7 @@ pub struct Switches {
     pub hooks: BTreeMap<String, bool>,
     /// How much of what hooks of programs do is recorded, if somebody said so.
     #[serde(default, rename = "auditLevel", skip_serializing_if = "Option::is_none")]
-    pub audit: Option<AuditLevel>,
+    pub audit: Option<HookAuditLevel>,
 }
 
 impl Default for Switches {
@@ -77,7 +77,7 @@ mod tests {
         let mut switches = Switches::read(&home).unwrap();
         assert_eq!(switches, Switches::default());
         switches.hooks.insert("a".into(), false);
-        switches.audit = Some(AuditLevel::Verbose);
+        switches.audit = Some(HookAuditLevel::Verbose);
         switches.write(&home).unwrap();
         assert_eq!(Switches::read(&home).unwrap(), switches);
         for bad in ["{", "{\"v\": 2, \"hooks\": {}}"] {

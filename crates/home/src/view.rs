@@ -5,7 +5,7 @@
 use tenterhook_api::{EnforcementMode, PolicyLayer, RuleLayer, RuleSeverity, RuleView};
 use tenterhook_document::Problem;
 use tenterhook_event::Timestamp;
-use tenterhook_policy::{Layer, Mode, Rule, RuleSet, Severity};
+use tenterhook_policy::{Rule, RuleMode, RuleSet, Severity, SourceLayer};
 
 use crate::sources::{Sources, Text};
 use crate::trust::Standing;
@@ -40,7 +40,7 @@ impl<'a> View<'a> {
         if self.in_force.rule(rule.id()).is_none() {
             marks.push("off".to_owned());
         }
-        if rule.mode() == Mode::Monitor {
+        if rule.mode() == RuleMode::Monitor {
             marks.push("watches".to_owned());
         }
         match rule.expires() {
@@ -76,8 +76,8 @@ impl<'a> View<'a> {
                 Severity::Critical => RuleSeverity::Critical,
             },
             mode: match rule.mode() {
-                Mode::Enforce => EnforcementMode::Enforce,
-                Mode::Monitor => EnforcementMode::Monitor,
+                RuleMode::Enforce => EnforcementMode::Enforce,
+                RuleMode::Monitor => EnforcementMode::Monitor,
             },
             reason: rule.reason().map(ToOwned::to_owned),
             nudge: rule.nudge().map(ToOwned::to_owned),
@@ -113,11 +113,11 @@ impl<'a> View<'a> {
     }
 }
 
-fn rule_layer(layer: Layer) -> RuleLayer {
+fn rule_layer(layer: SourceLayer) -> RuleLayer {
     match layer {
-        Layer::Baseline => RuleLayer::Baseline,
-        Layer::Organisation => RuleLayer::Organisation,
-        Layer::User => RuleLayer::User,
-        Layer::Project => RuleLayer::Project,
+        SourceLayer::Baseline => RuleLayer::Baseline,
+        SourceLayer::Organisation => RuleLayer::Organisation,
+        SourceLayer::User => RuleLayer::User,
+        SourceLayer::Project => RuleLayer::Project,
     }
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! One run of a client: the model asks for two harmless commands, one of which the hook denies.
+//! One run of a client in which the model requests two harmless commands, one of which the hook denies.
 
 use std::ffi::OsStr;
 use std::path::PathBuf;
@@ -11,36 +11,36 @@ use tenterhook_error::Failure;
 use tenterhook_event::plain_text::strip_control_characters;
 use tenterhook_files::{FileClass, read_bytes};
 use tenterhook_harness::Harness;
-use tenterhook_harness_install::launch::{Invocation, Launch, LaunchSite, run_to_end};
+use tenterhook_harness_install::launch::{ClientInvocation, ClientLaunch, LaunchSite, run_to_end};
 use tenterhook_model_server::{Delivery, ModelServer, Script, ToolCall, Turn};
 
 use crate::stage::{ProofStage, RecordedHooks};
 use crate::{ProofResult, ProofVerdict};
 
-/// File that the allowed command makes.
+/// File that the allowed command creates.
 pub(crate) const ALLOWED: &str = "canary-allowed";
-/// File that the denied command would make.
+/// File that the denied command would create.
 pub(crate) const DENIED: &str = "canary-denied";
 
 const PROMPT: &str = "Run the commands of the canary.";
-/// Nothing listens there: a request that leaves the machine fails at once.
+/// Nothing listens there: a request that leaves the machine fails immediately.
 const NO_PROXY_AT: &str = "http://127.0.0.1:9";
-/// How long a client may take to print its version.
+/// Time within which a client must print its version.
 const VERSION_TIMEOUT: Duration = Duration::from_secs(15);
-/// More than a client writes in one run.
+/// Larger than the output of a client in one run.
 const MAX_OUTPUT_BYTES: u64 = 16 << 20;
-/// How much of a client's error is shown, in bytes.
+/// Longest part of a client's error that is shown.
 const MAX_ERROR_BYTES: usize = 200;
 
-/// A client, and where it runs.
+/// A client, and the directories of its run.
 pub struct Canary<'a> {
     pub(crate) harness: &'static Harness,
-    pub(crate) launch: &'static Launch,
+    pub(crate) launch: &'static ClientLaunch,
     pub(crate) program: PathBuf,
     pub(crate) home: PathBuf,
     pub(crate) project: PathBuf,
     pub(crate) logs: PathBuf,
-    /// `PATH`, for the programs that the client needs itself.
+    /// `PATH`, for programs that the client itself needs.
     pub(crate) path: &'a OsStr,
 }
 
@@ -52,13 +52,13 @@ enum RunEnd {
     NotStarted,
 }
 
-/// What a run has shown.
+/// Evidence from a run.
 struct RunEvidence<'a> {
     ended: RunEnd,
     recorded: &'a RecordedHooks,
     /// Requests of the client's agent loop to the model.
     requests: usize,
-    /// Results of tool calls that the model was sent.
+    /// Results of tool calls that were sent to the model.
     results: usize,
     allowed_ran: bool,
     denied_ran: bool,
@@ -84,7 +84,8 @@ impl Canary<'_> {
         let url = model.url();
         let site = LaunchSite { home: &self.home, project: &self.project, model: &url };
         let deadline = Instant::now() + timeout;
-        let mut invocations: Vec<Invocation> = self.launch.sign_in.iter().map(|run| run(&site)).collect();
+        let mut invocations: Vec<ClientInvocation> =
+            self.launch.sign_in.iter().map(|run| run(&site)).collect();
         invocations.push((self.launch.session)(&site, PROMPT));
         let mut ended = RunEnd::ByItself;
         for invocation in &invocations {
@@ -152,10 +153,10 @@ impl Canary<'_> {
         ProofVerdict::not_provable(reason)
     }
 
-    /// The version that the client prints.
+    /// Version that the client prints.
     pub fn version(&self, is_cancelled: &dyn Fn() -> bool) -> Option<String> {
         let mut command =
-            self.command(&Invocation { args: vec!["--version".into()], env: Vec::new() }).ok()?;
+            self.command(&ClientInvocation { args: vec!["--version".into()], env: Vec::new() }).ok()?;
         run_to_end(&mut command, VERSION_TIMEOUT, is_cancelled).ok()??;
         let text = self.output("stdout")?;
         let words = text.split_whitespace().map(|word| word.trim_start_matches('v'));
@@ -164,8 +165,8 @@ impl Canary<'_> {
         versions.next().map(shorten)
     }
 
-    /// The client with a clean environment: neither keys nor addresses of the user reach it.
-    fn command(&self, invocation: &Invocation) -> Result<Command, Failure> {
+    /// The client with a clean environment, without keys or addresses of the user.
+    fn command(&self, invocation: &ClientInvocation) -> Result<Command, Failure> {
         let mut command = Command::new(&self.program);
         command.args(&invocation.args).current_dir(&self.project).env_clear();
         command.env("HOME", &self.home).env("PATH", self.path).env("TMPDIR", &self.logs);
@@ -181,12 +182,12 @@ impl Canary<'_> {
         Ok(command)
     }
 
-    /// The last line that the client wrote to standard error.
+    /// Last line that the client wrote to standard error.
     fn last_error(&self) -> Option<String> {
         self.output("stderr")?.lines().rev().map(str::trim).find(|line| !line.is_empty()).map(shorten)
     }
 
-    /// What the client wrote to a stream, unless it is too much.
+    /// Output of the client to a stream, unless it is too long.
     fn output(&self, stream: &str) -> Option<String> {
         let bytes = read_bytes(&self.logs.join(stream), FileClass::Untrusted, MAX_OUTPUT_BYTES).ok()??;
         Some(String::from_utf8_lossy(&bytes).into_owned())

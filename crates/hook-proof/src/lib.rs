@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Runs a client once against a scripted model on loopback, and reports whether its hook fired and its denial was obeyed.
+//! Runs a client once against a scripted model on loopback, and reports whether its hook fired and its deny was obeyed.
 //!
-//! A [`ProofStage`] is a temporary state directory with a rule that denies one of two harmless commands. A [`Canary`] is
-//! one client with a copy of its settings there, an empty home and a clean environment. The user's own settings, ledger
-//! and daemon are not used.
+//! A [`ProofStage`] is a temporary state directory with a rule that denies one of two harmless commands. A [`Canary`] is one
+//! client with a copy of its settings, an empty home directory and a clean environment. The user's settings, ledger and
+//! daemon are not used.
 
 mod canary;
 mod stage;
@@ -14,28 +14,28 @@ use serde::Serialize;
 pub use canary::Canary;
 pub use stage::ProofStage;
 
-/// What a run of a client has shown.
+/// Result of a run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum ProofResult {
-    /// The hook fired, and the client obeyed its denial.
+    /// The hook fired, and the client obeyed its deny.
     Proven,
     /// The hook was not called for the tool call.
     NotFired,
-    /// The hook denied the command, and it ran.
+    /// The hook denied the command, but it ran.
     NotObeyed,
     /// The client could not be run this way.
     NotProvable,
 }
 
-/// A result with the sentence that explains it.
+/// A result with its explanation.
 #[derive(Debug)]
 pub struct ProofVerdict {
-    /// The result.
+    /// The result itself.
     pub result: ProofResult,
-    /// What happened.
+    /// Explanation of the result.
     pub reason: String,
-    /// What to do about it.
+    /// Hint for the user.
     pub fix: Option<String>,
 }
 
@@ -44,12 +44,12 @@ impl ProofVerdict {
         Self { result, reason: reason.into(), fix: None }
     }
 
-    /// The client could not be run this way.
+    /// A result for a client that could not be run.
     pub fn not_provable(reason: impl Into<String>) -> Self {
         Self::new(ProofResult::NotProvable, reason)
     }
 
-    /// The same with what to do about it.
+    /// Adds a hint for the user.
     #[must_use]
     pub fn fix(self, fix: impl Into<String>) -> Self {
         Self { fix: Some(fix.into()), ..self }

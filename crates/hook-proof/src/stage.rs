@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! The temporary directory of a proof: a state directory with copies of the hook programs and a rule that denies the
-//! canary, and for each client a home with a copy of its settings. It is deleted at the end.
+//! The temporary directory of a proof: a state directory with copies of the hook programs and a rule that denies the canary, and
+//! for each client a home directory with a copy of its settings. It is deleted at the end.
 
 use std::collections::BTreeMap;
 use std::ffi::OsStr;
@@ -13,30 +13,30 @@ use serde_json::json;
 use tenterhook_error::Failure;
 use tenterhook_guard::{Book, snapshot};
 use tenterhook_harness::Harness;
-use tenterhook_harness_install::launch::{Launch, copy_settings, hook_program_in};
-use tenterhook_harness_install::{Ground, Installer, Order, Scope};
+use tenterhook_harness_install::launch::{ClientLaunch, copy_settings, hook_program_in};
+use tenterhook_harness_install::{InstallRequest, Installer, MachineEnvironment, SettingsScope};
 use tenterhook_home::{Env, Home, Place};
 use tenterhook_ledger::Reader;
 
 use crate::ProofVerdict;
 use crate::canary::{ALLOWED, Canary, DENIED};
 
-/// The rule that denies the canary.
+/// Rule that denies the canary.
 const RULE_ID: &str = "doctor-canary";
 /// Programs that hooks need.
 const PROGRAMS: &[&str] = &["tenterhook", "tenterhook-hook", "tenterhook-status"];
-/// More than one run of a client leaves.
+/// More records than one run of a client creates.
 const MAX_RECORDS: u64 = 100_000;
 
-/// The temporary directory.
+/// The temporary directory of a proof.
 pub struct ProofStage {
     root: PathBuf,
-    /// The state directory of the copied hook programs.
+    /// State directory of the copied hook programs.
     home: Home,
     _directory: tempfile::TempDir,
 }
 
-/// What the hooks of a run have recorded.
+/// Records of the hooks of a run.
 #[derive(Debug, Default)]
 pub(crate) struct RecordedHooks {
     /// Names of the events, each once.
@@ -46,17 +46,17 @@ pub(crate) struct RecordedHooks {
 }
 
 impl ProofStage {
-    /// Makes the directory. `bin` has the installed hook programs.
+    /// Creates the directory. `bin` has the installed hook programs.
     pub fn set(bin: &Path) -> Result<Self, Failure> {
         // Rules that protect Tenterhook's own files would match its name in a path.
         let directory = tempfile::Builder::new().prefix("hook-proof-").tempdir()?;
-        // Clients resolve links; what they are told has to be what they see.
+        // Clients resolve links, so paths must be canonical.
         let root = fs_err::canonicalize(directory.path())?;
         let home = Home::whole(root.join("state"));
         home.mark()?;
         for name in PROGRAMS {
             let (real, copy) = (bin.join(name), home.bin().join(name));
-            // A missing program stays missing: the proof has to show what that means.
+            // A missing program stays missing: the proof has to show the effect.
             if real.is_file() && fs_err::hard_link(&real, &copy).is_err() {
                 fs_err::copy(&real, &copy)?;
             }
@@ -68,20 +68,20 @@ impl ProofStage {
             "verdict": "deny",
             "reason": "This command tests whether the hook is called.",
         });
-        // JSON is YAML.
+        // JSON is valid YAML.
         fs_err::write(home.policy(), json!({"version": 1, "rules": [rule]}).to_string())?;
         let env = Env { home: Some(root.clone()), ..Env::default() };
         snapshot::write(&home, &env, &Place::default())?;
         Ok(Self { root, home, _directory: directory })
     }
 
-    /// Copies the settings of a client, or says why that is impossible. `path` is the `PATH` for the client.
+    /// Copies the settings of a client, or returns why that is impossible. `path` is the client's `PATH`.
     pub fn canary<'a>(
         &'a self,
         harness: &'static Harness,
-        launch: &'static Launch,
+        launch: &'static ClientLaunch,
         installer: &Installer,
-        real: &Order,
+        real: &InstallRequest,
         program: PathBuf,
         path: &'a OsStr,
     ) -> Result<Canary<'a>, ProofVerdict> {
@@ -108,11 +108,11 @@ impl ProofStage {
     fn copy(
         &self,
         installer: &Installer,
-        launch: &Launch,
-        real: &Order,
+        launch: &ClientLaunch,
+        real: &InstallRequest,
         site: &Canary<'_>,
     ) -> Result<(), Failure> {
-        // A repository: there the client's search for the project's root ends.
+        // A repository, where the client's search for the project root ends.
         for directory in
             [site.project.join(".git/objects"), site.project.join(".git/refs"), site.logs.clone()]
         {
@@ -120,20 +120,21 @@ impl ProofStage {
         }
         fs_err::write(site.project.join(".git/HEAD"), "ref: refs/heads/main\n")?;
         let variables = BTreeMap::new();
-        let ground = Ground { home: Some(&site.home), variables: &variables, path: OsStr::new("") };
+        let ground =
+            MachineEnvironment { home: Some(&site.home), variables: &variables, path: OsStr::new("") };
         let copy = installer
-            .order(&ground, Scope::User, &self.home.programs())
+            .order(&ground, SettingsScope::User, &self.home.programs())
             .ok_or_else(|| Failure::internal("no settings"))?;
         Ok(copy_settings(launch, installer, real, &copy)?)
     }
 
-    /// The number of records so far.
+    /// Number of records so far.
     pub(crate) fn record_count(&self) -> u64 {
         Book::of(&self.home).take_in_if_free();
         Reader::open(&self.home.ledger()).and_then(|reader| reader.size()).unwrap_or_default()
     }
 
-    /// What the hooks of a harness recorded since there were `before` records.
+    /// Records of a harness's hooks since there were `before` records.
     pub(crate) fn recorded(&self, harness: &Harness, before: u64) -> Result<RecordedHooks, Failure> {
         Book::of(&self.home).take_in_if_free();
         let mut recorded = RecordedHooks::default();
@@ -143,7 +144,7 @@ impl ProofStage {
         let failed = |error: tenterhook_ledger::ReadFailed| Failure::internal(error.to_string());
         let reader = Reader::open(&self.home.ledger()).map_err(failed)?;
         for record in reader.from(before, MAX_RECORDS).map_err(failed)? {
-            let leaf = tenterhook_records::recorded::leaf(&record);
+            let leaf = tenterhook_records::recorded::envelope(&record);
             let text = |key: &str| leaf.get(key).and_then(serde_json::Value::as_str).unwrap_or_default();
             if text("kind") != "decision" || text("source") != harness.id {
                 continue;
@@ -157,7 +158,7 @@ impl ProofStage {
         Ok(recorded)
     }
 
-    /// Whether the copied hook program denies the canary when it is called directly; else what went wrong.
+    /// Whether the copied hook program denies the canary when it is called directly; otherwise the error.
     pub(crate) fn check_program(&self, project: &Path) -> Result<(), Failure> {
         let payload = json!({
             "session_id": "doctor", "cwd": project, "hook_event_name": "PreToolUse", "tool_name": "Bash",
@@ -168,7 +169,7 @@ impl ProofStage {
         command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null());
         let ran = command.spawn().and_then(|mut child| {
             if let Some(mut input) = child.stdin.take() {
-                // A program that reads nothing shows that in its answer.
+                // A program that does not read its input is detected by its reply.
                 drop(input.write_all(payload.to_string().as_bytes()));
             }
             child.wait_with_output()

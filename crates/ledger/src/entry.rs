@@ -6,7 +6,9 @@ use std::ops::Range;
 
 use serde::Serialize;
 use serde_json::{Value, json};
-use tenterhook_event::{Agent, Decided, Event, EventId, Flow, Outcome, SessionCheck, Step, Timestamp};
+use tenterhook_event::{
+    AgentIdentity, DecidedCall, Event, EventId, Flow, Outcome, SessionCheck, Timestamp, TraceEntry,
+};
 
 use crate::bound;
 use crate::identifier::secrets_in_identifier;
@@ -51,8 +53,8 @@ pub(crate) struct Body {
     pub(crate) tool_use_id: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) tool: Option<Tool>,
-    #[serde(skip_serializing_if = "Agent::is_empty")]
-    pub(crate) agent: Agent,
+    #[serde(skip_serializing_if = "AgentIdentity::is_empty")]
+    pub(crate) agent: AgentIdentity,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) cwd: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -115,7 +117,7 @@ pub(crate) struct Tool {
 #[serde(untagged)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub(crate) enum Traced {
-    Step(Step),
+    Step(TraceEntry),
     Cut { cut: u64 },
 }
 
@@ -194,10 +196,10 @@ impl Body {
 
 impl Entry {
     /// An event and what was decided about it. `redactor` says where secrets lie in a text.
-    pub fn decision(decided: &Decided<'_>, redactor: Redactor<'_>) -> Self {
+    pub fn decision(decided: &DecidedCall<'_>, redactor: Redactor<'_>) -> Self {
         let (event, outcome) = (&decided.call.event, decided.outcome);
         let body = Body {
-            verdict: Some(outcome.decision.word()),
+            verdict: Some(outcome.decision.as_str()),
             reason: outcome.reason(),
             policy_rule_id: outcome.deciding_rule().map(ToOwned::to_owned),
             nudge: nudge(outcome),
@@ -325,7 +327,7 @@ impl Entry {
             each(reason);
         }
         for traced in &mut body.trace {
-            if let Traced::Step(Step { note: Some(note), .. }) = traced {
+            if let Traced::Step(TraceEntry { note: Some(note), .. }) = traced {
                 each(note);
             }
         }
@@ -398,8 +400,8 @@ impl Sealed {
 fn nudge(outcome: &Outcome) -> Option<String> {
     let mut once: Vec<&str> = Vec::new();
     for said in &outcome.nudges {
-        if !once.contains(&said.what.as_str()) {
-            once.push(&said.what);
+        if !once.contains(&said.value.as_str()) {
+            once.push(&said.value);
         }
     }
     (!once.is_empty()).then(|| once.join("; "))

@@ -5,7 +5,7 @@
 
 use serde_json::{Map, Value, json};
 use sha2::{Digest, Sha256};
-use tenterhook_event::Tokens;
+use tenterhook_event::TokenCounts;
 
 use crate::hash::hex;
 
@@ -51,14 +51,14 @@ fn summary(value: &Value) -> Value {
     if let Some(model) = model.filter(|name| name.len() <= MAX_MODEL_NAME_BYTES) {
         summary.insert("model".to_owned(), model.into());
     }
-    if let Some(tokens) = Tokens::of_answer(value) {
+    if let Some(tokens) = TokenCounts::from_response(value) {
         let usage = json!({
             "input_tokens": tokens.prompt(), "output_tokens": tokens.output,
             "cache_read_tokens": tokens.cache_read, "cache_write_tokens": tokens.cache_write,
         });
         summary.insert("usage".to_owned(), usage);
     }
-    if let Some(limit) = Tokens::context_limit_of(value) {
+    if let Some(limit) = TokenCounts::context_limit(value) {
         summary.insert("context_limit".to_owned(), limit.into());
     }
     Value::Object(summary)
@@ -73,7 +73,7 @@ mod tests {
         let request = json!({"model": "m-1", "messages": [{"role": "user", "content": "private words"}, {}]});
         let answer = json!({"modelVersion": "m-1-b", "contextWindow": 4096, "candidates": [{"finishReason": "STOP", "text": "private"}],
             "usageMetadata": {"promptTokenCount": 110, "candidatesTokenCount": 2, "cachedContentTokenCount": 100}});
-        let tokens = Tokens::of_answer(&answer);
+        let tokens = TokenCounts::from_response(&answer);
         let change = |of: &str| json!({"of": of, "merge": "deep", "value": {"text": "private"}});
         let mut payload = json!({
             "detail": {"model_request": request, "model_response": answer, "prompt": "kept"},
@@ -87,9 +87,9 @@ mod tests {
         assert_eq!(shown["bytes"], request.to_string().len());
         assert_eq!(shown["sha256"], hex(&Sha256::digest(request.to_string())));
         let shown = &payload["detail"]["model_response"];
-        assert_eq!((Tokens::of_answer(shown), &shown["model"]), (tokens, &json!("m-1-b")));
+        assert_eq!((TokenCounts::from_response(shown), &shown["model"]), (tokens, &json!("m-1-b")));
         assert!(tokens.is_some());
-        assert_eq!(Tokens::context_limit_of(shown), Some(4096));
+        assert_eq!(TokenCounts::context_limit(shown), Some(4096));
         assert_eq!(payload["detail"]["prompt"], "kept");
         assert_eq!(payload["modifications"][2]["value"]["command"], "kept");
     }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! The state of one server: which turn comes next, and what was asked so far.
+//! State of one server: the next turn, and the requests so far.
 
 use std::collections::HashSet;
 
@@ -9,26 +9,25 @@ use serde_json::Value;
 use crate::protocol::Protocol;
 use crate::script::{Script, Turn};
 
-/// The answer to requests that offer no tools. Long enough to be a title, too short to be taken
-/// for anything else.
+/// Answer to requests that offer no tools. Long enough for a title, too short to be mistaken for anything else.
 const ASIDE: &str = "ok";
 
-/// The answer once the script has no turns left.
+/// Answer when the script has no turns left.
 const EXHAUSTED: &str = "done";
 
-/// What the agent told the model about one tool call.
+/// Result of one tool call, as sent to the model.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ToolResult {
-    /// The id of the call this answers.
+    /// Id of the tool call.
     pub call_id: String,
-    /// Whether the agent marked it as a failure.
+    /// Whether the agent marked it as failed.
     pub is_error: bool,
-    /// The text parts, joined by newlines.
+    /// Text parts, joined by newlines.
     pub text: String,
 }
 
 impl ToolResult {
-    /// Whether the model reads this text in it: as it stands, or in a string of the JSON that it is.
+    /// Whether the model reads this text in it: directly, or in a string of the JSON that it contains.
     pub fn reads(&self, text: &str) -> bool {
         let within = |json: &Value| anywhere(json, text);
         self.text.contains(text) || serde_json::from_str(&self.text).is_ok_and(|json| within(&json))
@@ -63,7 +62,7 @@ impl Conversation {
         Self { turns: script.turns.into_iter(), subagents, asked: Vec::new() }
     }
 
-    /// Records the request and says what to answer.
+    /// Records the request and returns the answer.
     pub(crate) fn answer(&mut self, protocol: &'static dyn Protocol, body: Value) -> Turn {
         let turn = if protocol.offers_tools(&body) {
             let prompts = protocol.prompts(&body);
@@ -87,7 +86,7 @@ impl Conversation {
         agent.map(|asked| asked.body.clone()).collect()
     }
 
-    /// Each request repeats the history before it, so a result counts the first time it is seen.
+    /// Each request repeats the earlier history, so a result counts the first time it is seen.
     pub(crate) fn tool_results(&self) -> Vec<ToolResult> {
         let mut seen = HashSet::new();
         let all = self.asked.iter().flat_map(|asked| asked.protocol.tool_results(&asked.body));

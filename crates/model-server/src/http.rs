@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! As much of HTTP/1.1 as a model client on loopback needs: one request per connection, bodies of
-//! known length. Anything else is refused loudly rather than guessed at.
+//! The part of HTTP/1.1 that a model client on loopback needs: one request per connection, bodies of known length. Anything else
+//! is rejected.
 
 use std::io::{self, BufRead, Read, Write};
 
@@ -9,16 +9,16 @@ use serde_json::{Value, json};
 
 use crate::script::Fault;
 
-/// Far above what any client sends; a bound only so that garbage ends.
+/// Far larger than any client's header, so that garbage ends.
 const MAX_HEAD_BYTES: u64 = 64 * 1024;
 
-/// More than a request of a client takes, which repeats the whole conversation.
+/// Larger than a client's request, which repeats the whole conversation.
 const MAX_BODY_BYTES: u64 = 64 << 20;
 
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Request {
     pub(crate) method: String,
-    /// Without the query.
+    /// Path without the query.
     pub(crate) path: String,
     pub(crate) body: Vec<u8>,
 }
@@ -26,17 +26,17 @@ pub(crate) struct Request {
 /// How the body of an answer is sent.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum Delivery {
-    /// With its length in the head, and all at once.
+    /// At once, with its length in the header.
     #[default]
     Whole,
     /// In chunks, one for each event of a stream, with a pause between two of them.
     Paced {
-        /// How long the pause is.
+        /// Length of the pause.
         pause_ms: u64,
     },
 }
 
-/// An answer, in the pieces it is written in.
+/// An answer, in the pieces in which it is written.
 #[derive(Debug)]
 pub(crate) struct Response {
     status: Status,
@@ -46,12 +46,12 @@ pub(crate) struct Response {
     hitch: Option<Hitch>,
 }
 
-/// What happens between two pieces.
+/// A disturbance between two pieces.
 #[derive(Debug, Clone, Copy)]
 enum Hitch {
-    /// The rest never comes, though it was promised.
+    /// The rest is never sent, although it was announced.
     Cut { after: usize },
-    /// The rest comes so much later.
+    /// The rest is sent after this delay.
     Stall { after: usize, ms: u64 },
 }
 
@@ -63,7 +63,7 @@ pub(crate) enum Status {
     Other(u16),
 }
 
-/// Reads one request; `None` if the peer closed without sending any.
+/// Reads one request; `None` if the client closed the connection without sending any.
 pub(crate) fn read_request(stream: &mut impl BufRead) -> io::Result<Option<Request>> {
     let mut head = stream.by_ref().take(MAX_HEAD_BYTES);
     let mut line = String::new();
@@ -133,13 +133,13 @@ impl Response {
         Self::json(status, &json!({"type": "error", "error": {"type": kind, "message": message}}))
     }
 
-    /// An event stream: clients parse it as it comes, and a known length keeps the framing trivial.
+    /// An event stream. Clients parse it incrementally, and a known length keeps the framing simple.
     pub(crate) fn event_stream(events: &[(&str, Value)]) -> Self {
         let texts = events.iter().map(|(name, data)| format!("event: {name}\ndata: {data}\n\n"));
         Self::stream(texts)
     }
 
-    /// The same, of events that have no names; `end` is what comes last, if it is no JSON.
+    /// An event stream without event names; `end` is a final text that is not JSON.
     pub(crate) fn data_stream(events: &[Value], end: Option<&str>) -> Self {
         let texts = events.iter().map(ToString::to_string).chain(end.map(ToOwned::to_owned));
         Self::stream(texts.map(|data| format!("data: {data}\n\n")))
@@ -149,7 +149,7 @@ impl Response {
         Self::new(Status::Ok, "text/event-stream", texts.map(String::into_bytes).collect())
     }
 
-    /// The same answer, as it arrives when something goes wrong.
+    /// The answer with a fault.
     pub(crate) fn with(mut self, fault: &Fault) -> Self {
         match fault {
             Fault::Cut { after } => self.hitch = Some(Hitch::Cut { after: *after }),
@@ -168,13 +168,13 @@ impl Response {
         self
     }
 
-    /// The same head with no body, as HEAD demands.
+    /// The header without a body, for HEAD requests.
     pub(crate) fn without_body(mut self) -> Self {
         self.pieces.clear();
         self
     }
 
-    /// Writes it; `pause` waits so many milliseconds.
+    /// Writes the answer; `pause` waits this many milliseconds.
     pub(crate) fn write(
         &self,
         stream: &mut impl Write,

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! A scripted model on loopback, so that a real agent can be run with no account and no network.
+//! A scripted model on loopback, for running a real agent without an account or network.
 //!
-//! A [`Script`] says what the model answers, turn by turn; a [`ModelServer`] serves it in the wire
-//! protocols of `protocol/` and keeps every request, so that a test can ask what the model was
-//! sent next.
+//! A [`Script`] contains the model's answers, turn by turn; a [`ModelServer`] serves it in the wire protocols of `protocol/` and
+//! stores every request, so that a test can check what the model was sent.
 //!
 //! ```
 //! use serde_json::json;

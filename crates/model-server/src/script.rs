@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! What the model will say, in the order it will say it.
+//! The model's answers, in order.
 
 use serde::Deserialize;
 use serde_json::Value;
 
-/// The turns of the main agent, and of its subagents. Requests that offer no tools (titles, summaries,
-/// prompt hooks) do not consume one.
+/// Turns of the main agent and of its subagents. Requests without tools (titles, summaries, prompt hooks) do not consume one.
 #[derive(Debug, Clone, Default, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Script {
@@ -15,11 +14,11 @@ pub struct Script {
     pub(crate) subagents: Vec<Subagent>,
 }
 
-/// The turns of one subagent, which is known by what it was asked: it may run beside the main agent.
+/// Turns of one subagent, which is recognised by its prompt: it may run in parallel with the main agent.
 #[derive(Debug, Clone, Default, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Subagent {
-    /// What its prompt contains, and nobody else's.
+    /// Text that only its prompt contains.
     pub(crate) prompt: String,
     pub(crate) turns: Vec<Turn>,
 }
@@ -34,54 +33,54 @@ pub struct Turn {
     pub(crate) fault: Option<Fault>,
 }
 
-/// How many tokens the turn is said to have cost.
+/// Number of tokens that the turn reports.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Usage {
-    /// Read afresh.
+    /// Input tokens without the cached ones.
     pub input: u64,
-    /// Written.
+    /// Output tokens.
     pub output: u64,
-    /// Read from a cache.
+    /// Input tokens read from a cache.
     pub cache_read: u64,
-    /// Put into a cache; only some protocols tell.
+    /// Input tokens written to a cache; only some protocols report them.
     pub cache_write: u64,
 }
 
-/// What goes wrong with a turn on its way. The turn is used up all the same: who asks again gets the next.
+/// A fault of a turn. The turn is consumed in any case: a retry gets the next one.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "snake_case")]
 pub enum Fault {
-    /// The connection ends after so many events of the stream.
+    /// The connection ends after this many events of the stream.
     Cut {
-        /// How many events come before.
+        /// Number of events before the fault.
         after: usize,
     },
-    /// The stream ends in good order, but after so many events.
+    /// The stream ends regularly, but after this many events.
     Short {
-        /// How many events come before.
+        /// Number of events before the end.
         after: usize,
     },
-    /// Nothing comes for a while after so many events, the first of them being the head.
+    /// A pause after this many events, including the header.
     Stall {
-        /// How many events come before.
+        /// Number of events before the pause.
         after: usize,
-        /// How long nothing comes.
+        /// Length of the pause.
         ms: u64,
     },
-    /// Something that cannot be read comes after so many events; the rest follows.
+    /// Invalid data after this many events; the rest follows.
     Malformed {
-        /// How many events come before.
+        /// Number of events before the fault.
         after: usize,
     },
     /// An error instead of an answer.
     Status {
-        /// The HTTP status.
+        /// HTTP status.
         status: u16,
-        /// When to ask again, in seconds.
+        /// Seconds until a retry.
         #[serde(default)]
         retry_after: Option<u64>,
-        /// What it says.
+        /// Message of the error.
         #[serde(default)]
         message: Option<String>,
     },
@@ -97,17 +96,17 @@ impl Default for Usage {
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ToolCall {
-    /// The tool's name, as the agent spells it.
+    /// Name of the tool, as the agent spells it.
     pub name: String,
-    /// What it is grouped under, in the protocols that group tools.
+    /// Group of the tool, in protocols with tool groups.
     #[serde(default)]
     pub namespace: Option<String>,
-    /// Its arguments; a text for a tool whose arguments are free text, in the protocols that have such tools.
+    /// Arguments; a string for tools with free-text arguments, in protocols that have them.
     pub input: Value,
 }
 
 impl Script {
-    /// An empty script: the model says "done" at once.
+    /// An empty script: the model answers "done" at once.
     pub fn new() -> Self {
         Self::default()
     }
@@ -128,7 +127,7 @@ impl Script {
 }
 
 impl Turn {
-    /// A turn that only says something. It ends the agent's run.
+    /// A turn with only text, which ends the agent's run.
     pub fn text(text: impl Into<String>) -> Self {
         Self { text: Some(text.into()), ..Self::default() }
     }
@@ -138,21 +137,21 @@ impl Turn {
         Self::default().and_tool(name, input)
     }
 
-    /// Adds a tool call to this turn; several in one turn may run at the same time.
+    /// Adds a tool call to this turn; several in one turn may run in parallel.
     #[must_use]
     pub fn and_tool(mut self, name: impl Into<String>, input: Value) -> Self {
         self.tool_calls.push(ToolCall { name: name.into(), namespace: None, input });
         self
     }
 
-    /// Says what the turn has cost.
+    /// Sets the number of tokens that the turn reports.
     #[must_use]
     pub fn costing(mut self, usage: Usage) -> Self {
         self.usage = usage;
         self
     }
 
-    /// Lets it go wrong on its way.
+    /// Adds a fault.
     #[must_use]
     pub fn failing(mut self, fault: Fault) -> Self {
         self.fault = Some(fault);
@@ -172,12 +171,12 @@ impl From<ToolCall> for Turn {
 }
 
 impl ToolCall {
-    /// A call of a tool that stands alone.
+    /// A call of a tool without a group.
     pub fn new(name: impl Into<String>, input: Value) -> Self {
         Self { name: name.into(), namespace: None, input }
     }
 
-    /// The same, of a tool in a group.
+    /// A call of a tool in a group.
     #[must_use]
     pub fn under(mut self, namespace: impl Into<String>) -> Self {
         self.namespace = Some(namespace.into());

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! The listener: one thread accepts, one thread per connection answers, all end with the handle.
+//! The listener: one thread accepts, one thread per connection answers; all end with the handle.
 
 use std::io::{self, BufReader};
 use std::net::{Ipv4Addr, Shutdown, SocketAddr, TcpListener, TcpStream};
@@ -36,7 +36,7 @@ impl ModelServer {
         Self::start_with(script, Delivery::Whole)
     }
 
-    /// Listens on a free port of the loopback interface and sends its answers this way.
+    /// Listens on a free port of the loopback interface, with this kind of delivery.
     pub fn start_with(script: Script, delivery: Delivery) -> io::Result<Self> {
         let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0))?;
         let address = listener.local_addr()?;
@@ -49,27 +49,27 @@ impl ModelServer {
         Ok(Self { address, shared, acceptor: Some(acceptor) })
     }
 
-    /// Where it listens.
+    /// Address of the listener.
     pub fn address(&self) -> SocketAddr {
         self.address
     }
 
-    /// The base URL to give a client.
+    /// Base URL for a client.
     pub fn url(&self) -> String {
         format!("http://{}", self.address)
     }
 
-    /// Every request body so far, in the order of arrival.
+    /// Every request body so far, in order of arrival.
     pub fn requests(&self) -> Vec<Value> {
         self.shared.conversation().requests()
     }
 
-    /// The requests of the agent's loop: those that offer tools.
+    /// Requests of the agent's loop: those that offer tools.
     pub fn agent_requests(&self) -> Vec<Value> {
         self.shared.conversation().agent_requests()
     }
 
-    /// What the model was told about its tool calls, in order, each once.
+    /// Results of tool calls that were sent to the model, in order, each once.
     pub fn tool_results(&self) -> Vec<ToolResult> {
         self.shared.conversation().tool_results()
     }
@@ -78,8 +78,8 @@ impl ModelServer {
 impl Drop for ModelServer {
     fn drop(&mut self) {
         self.shared.stopping.store(true, Ordering::SeqCst);
-        // The acceptor sleeps in accept(): a connection of our own wakes it. Should that fail, the
-        // listener is broken and accept() has returned by itself.
+        // The acceptor blocks in accept(), and a connection wakes it. If that fails, the listener is broken and accept() has returned
+        // already.
         let woken = TcpStream::connect(self.address);
         if let Some(acceptor) = self.acceptor.take() {
             // A panicking acceptor has already failed the test through its missing answers.
@@ -90,7 +90,7 @@ impl Drop for ModelServer {
 }
 
 impl Shared {
-    /// A poisoned lock still holds whole requests: each is pushed in one step.
+    /// A poisoned lock still has complete requests: each is added in one step.
     fn conversation(&self) -> MutexGuard<'_, Conversation> {
         self.conversation.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -117,14 +117,14 @@ fn accept(listener: &TcpListener, shared: &Arc<Shared>) {
             break;
         }
         open.retain(|(thread, _)| !thread.is_finished());
-        // A connection that died between the handshake and here is the client's to retry.
+        // A client retries a connection that failed before it was accepted.
         let Ok(stream) = stream else { continue };
         let Ok(handle) = stream.try_clone() else { continue };
         let shared = Arc::clone(shared);
         open.push((std::thread::spawn(move || serve(&stream, &shared)), handle));
     }
     for (thread, stream) in open {
-        // Wakes a thread whose client never finished its request; on the others it does nothing.
+        // Wakes a thread whose client never finished its request; has no effect on others.
         drop(stream.shutdown(Shutdown::Both));
         drop(thread.join());
     }
@@ -136,9 +136,9 @@ fn serve(stream: &TcpStream, shared: &Shared) {
         Ok(Some(request)) => respond(&request, shared),
         Err(error) => Response::error(Status::BadRequest, &error.to_string()),
     };
-    // A client that is gone cannot be told so; the request is on record either way.
+    // A client that is gone cannot be notified; the request is stored in any case.
     drop(response.write(&mut &*stream, shared.delivery, |ms| shared.pause(ms)));
-    // The acceptor holds a second handle, so closing this one would not end the connection.
+    // The acceptor has a second handle, so closing this one would not end the connection.
     drop(stream.shutdown(Shutdown::Write));
 }
 

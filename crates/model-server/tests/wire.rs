@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! The server seen from a raw socket, as a client that shares no code with it would see it.
+//! Tests the server over a raw socket, as a client without shared code.
 
 use std::io::{self, Read, Write};
 use std::net::TcpStream;
@@ -86,7 +86,7 @@ fn a_stream_spells_out_the_same_turn() {
     assert_eq!(data[7]["delta"]["stop_reason"], "tool_use");
 }
 
-/// The stream of a turn that goes wrong, and how long it took.
+/// The stream of a turn with a fault, and its duration.
 fn faulty(turn: Turn) -> io::Result<(String, String, std::time::Duration)> {
     let server = ModelServer::start(Script::new().turn(turn))?;
     let body = json!({"model": "m", "stream": true, "tools": [{"name": "Bash"}], "messages": []});

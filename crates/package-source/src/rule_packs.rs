@@ -9,7 +9,7 @@ use tenterhook_files::FileClass;
 use tenterhook_home::packs::{Added, PackList, compiled_in, is_rule_file};
 use tenterhook_home::trust::sha256;
 use tenterhook_home::{Home, make_private, write_whole};
-use tenterhook_policy::{Layer, Loaded, RuleSet, Source};
+use tenterhook_policy::{LoadedRules, RuleSet, RuleSource, SourceLayer};
 
 use crate::git::{fetch, is_address};
 use tenterhook_error::Failure;
@@ -68,11 +68,11 @@ fn files(dir: &Path) -> Result<BTreeMap<String, String>, Failure> {
 
 impl GatheredPack {
     /// Its rules, and what cannot be used.
-    pub fn load(&self) -> Loaded {
+    pub fn load(&self) -> LoadedRules {
         let sources: Vec<_> = self
             .files
             .iter()
-            .map(|(name, text)| Source { name, text, layer: Layer::User, trusted: true })
+            .map(|(name, text)| RuleSource { name, text, layer: SourceLayer::User, trusted: true })
             .collect();
         RuleSet::load(&sources)
     }

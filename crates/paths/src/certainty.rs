@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! How sure a fact is.
+//! Certainty of facts.
 
 use serde::Serialize;
 
-/// How sure a fact is.
+/// Whether a fact is certain or only possible.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Certainty {
-    /// It holds whenever the call runs: every word it was read from is known.
+    /// The fact holds whenever the call runs: every word it was derived from is known.
     #[default]
     Certain,
-    /// It may hold: a word is a pattern or only known when it runs, only zsh reads the text this way, or it is in a
-    /// function that is not called by its name.
+    /// The fact may hold: a word is a pattern or only known at run time, only zsh parses the text this way, or the
+    /// command is in a function that is never called by name.
     Possible,
 }
 

@@ -1,65 +1,67 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Whether two patterns can name the same path: `cat ~/.ssh/*` reads what `~/.ssh/id_*` guards.
+//! Decides whether two glob patterns can match the same path: `cat ~/.ssh/*` reads what `~/.ssh/id_*` guards.
 
-/// Beyond this a pattern is taken to overlap: nobody writes one, and the table is quadratic.
-const LONGEST: usize = 2048;
+/// Longer patterns are assumed to overlap: real ones are short, and the comparison is quadratic.
+const MAX_PATTERN_TOKENS: usize = 2048;
 
-/// Letters that are wildcards, or part of one.
+/// Characters that are wildcards, or part of one.
 const WILDCARDS: [char; 4] = ['*', '?', '[', ']'];
 
 #[derive(Clone, Copy, PartialEq)]
-enum Token {
+enum GlobToken {
     Letter(char),
     /// `?` or a set of letters.
-    One,
+    AnyLetter,
     /// `*`
-    Some,
+    Star,
     /// `**`
-    Any,
+    DoubleStar,
 }
 
-/// Whether a rule's pattern and a shell's pattern have a path in common. As in a shell, a
-/// wildcard of `shell` does not stand for a leading dot; `**` does, as it is what `find` goes through.
-pub fn overlap(rule: &str, shell: &str) -> bool {
-    // Most pairs of patterns begin or end differently, and comparing that is far cheaper than the table.
+/// Whether some path matches both a rule's pattern and a shell's pattern. As in a shell, a wildcard in `shell` does
+/// not match a leading dot. `**` does, because it stands for a directory walk such as `find`.
+pub fn globs_overlap(rule: &str, shell: &str) -> bool {
+    // Most pairs of patterns begin or end differently, and comparing that is far cheaper than filling the table.
     if !starts_agree(literal_start(rule), literal_start(shell))
         || !ends_agree(literal_end(rule), literal_end(shell))
     {
         return false;
     }
     let (rule, shell) = (tokens(rule), tokens(shell));
-    if rule.len().max(shell.len()) > LONGEST {
+    if rule.len().max(shell.len()) > MAX_PATTERN_TOKENS {
         return true;
     }
-    // `below` holds, for the tokens after the current one of `rule`, from which tokens of `shell`
-    // the rest can agree.
+    // The row for the tokens of `rule` after the current one: for each position in `shell`, whether the rest of
+    // both patterns can agree.
     let mut below: Vec<bool> = Vec::new();
     for i in (0..=rule.len()).rev() {
         let mine = rule.get(i).copied();
-        let hidden =
-            mine == Some(Token::Letter('.')) && (i == 0 || rule.get(i - 1) == Some(&Token::Letter('/')));
+        let hidden = mine == Some(GlobToken::Letter('.'))
+            && (i == 0 || rule.get(i - 1) == Some(&GlobToken::Letter('/')));
         let mut row = vec![false; shell.len() + 1];
         for j in (0..=shell.len()).rev() {
             let theirs = shell.get(j).copied();
             let at = |row: &[bool], j: usize| row.get(j).copied().unwrap_or(false);
             let agrees = match (mine, theirs) {
                 (None, None) => true,
-                (Some(many @ (Token::Some | Token::Any)), theirs) => {
+                (Some(many @ (GlobToken::Star | GlobToken::DoubleStar)), theirs) => {
                     at(&below, j)
-                        || theirs.is_some_and(|token| takes(many, token) && at(&row, j + 1))
-                        || matches!(theirs, Some(Token::Some | Token::Any)) && at(&row, j + 1)
+                        || theirs.is_some_and(|token| wildcard_matches(many, token) && at(&row, j + 1))
+                        || matches!(theirs, Some(GlobToken::Star | GlobToken::DoubleStar)) && at(&row, j + 1)
                 }
-                (mine, Some(many @ (Token::Some | Token::Any))) => {
+                (mine, Some(many @ (GlobToken::Star | GlobToken::DoubleStar))) => {
                     at(&row, j + 1)
                         || mine.is_some_and(|token| {
-                            takes(many, token) && !(hidden && many == Token::Some) && at(&below, j)
+                            wildcard_matches(many, token)
+                                && !(hidden && many == GlobToken::Star)
+                                && at(&below, j)
                         })
                 }
                 (Some(mine), Some(theirs)) => {
                     let same = mine == theirs
-                        || takes(mine, theirs)
-                        || takes(theirs, mine) && !(hidden && theirs == Token::One);
+                        || wildcard_matches(mine, theirs)
+                        || wildcard_matches(theirs, mine) && !(hidden && theirs == GlobToken::AnyLetter);
                     same && at(&below, j + 1)
                 }
                 _ => false,
@@ -73,12 +75,12 @@ pub fn overlap(rule: &str, shell: &str) -> bool {
     below.first().copied().unwrap_or(false)
 }
 
-/// The letters before the first wildcard.
+/// The text before the first wildcard.
 fn literal_start(pattern: &str) -> &str {
     pattern.split(WILDCARDS).next().unwrap_or_default()
 }
 
-/// The letters behind the last wildcard.
+/// The text after the last wildcard.
 fn literal_end(pattern: &str) -> &str {
     pattern.rsplit(WILDCARDS).next().unwrap_or_default()
 }
@@ -93,28 +95,30 @@ fn ends_agree(one: &str, other: &str) -> bool {
     one.bytes().rev().zip(other.bytes().rev()).all(|(one, other)| one == other)
 }
 
-/// Whether a wildcard can stand for a token.
-fn takes(wildcard: Token, token: Token) -> bool {
+/// Whether a wildcard can match a token.
+fn wildcard_matches(wildcard: GlobToken, token: GlobToken) -> bool {
     match wildcard {
-        Token::Any => true,
-        Token::Some | Token::One => token != Token::Letter('/') && token != Token::Any,
-        Token::Letter(_) => false,
+        GlobToken::DoubleStar => true,
+        GlobToken::Star | GlobToken::AnyLetter => {
+            token != GlobToken::Letter('/') && token != GlobToken::DoubleStar
+        }
+        GlobToken::Letter(_) => false,
     }
 }
 
-fn tokens(pattern: &str) -> Vec<Token> {
+fn tokens(pattern: &str) -> Vec<GlobToken> {
     let mut tokens = Vec::with_capacity(pattern.len());
     let mut letters = pattern.chars().peekable();
     while let Some(letter) = letters.next() {
         tokens.push(match letter {
-            '?' => Token::One,
-            '*' if letters.next_if_eq(&'*').is_some() => Token::Any,
-            '*' => Token::Some,
+            '?' => GlobToken::AnyLetter,
+            '*' if letters.next_if_eq(&'*').is_some() => GlobToken::DoubleStar,
+            '*' => GlobToken::Star,
             '[' if letters.clone().any(|letter| letter == ']') => {
                 letters.by_ref().find(|letter| *letter == ']');
-                Token::One
+                GlobToken::AnyLetter
             }
-            letter => Token::Letter(letter),
+            letter => GlobToken::Letter(letter),
         });
     }
     tokens
@@ -122,18 +126,18 @@ fn tokens(pattern: &str) -> Vec<Token> {
 
 #[cfg(test)]
 mod tests {
-    use super::overlap;
+    use super::globs_overlap;
 
     #[test]
     fn patterns_overlap_when_some_path_fits_both() {
         let guarded = "~/.ssh/id_*";
         for shell in ["~/.ssh/*", "~/.ssh/id_rsa", "~/.ssh/id_r?a", "~/.ssh/[i]d_*", "~/.s*/*", "~/.ssh/i*"] {
-            assert!(overlap(guarded, shell), "{shell}");
+            assert!(globs_overlap(guarded, shell), "{shell}");
         }
         for shell in ["~/.ssh/k*", "~/*/id_rsa", "~/*", "~/.ssh/sub/*", "~/.ssh", "~/.aws/*", "*"] {
-            assert!(!overlap(guarded, shell), "{shell}");
+            assert!(!globs_overlap(guarded, shell), "{shell}");
         }
-        assert!(overlap("~/.gnupg/private-keys-v1.d/**", "~/.gnupg/*/*"));
-        assert!(overlap("**/*.pem", "/etc/*/server.pem"));
+        assert!(globs_overlap("~/.gnupg/private-keys-v1.d/**", "~/.gnupg/*/*"));
+        assert!(globs_overlap("**/*.pem", "/etc/*/server.pem"));
     }
 }

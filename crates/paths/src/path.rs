@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Where a path points, by its letters, and by the links that somebody saw: nothing here looks at a disk.
+//! Lexical resolution of paths and their location relative to project, home and temporary directories.
 
 use std::borrow::Cow;
 
@@ -8,11 +8,12 @@ use serde::{Deserialize, Serialize};
 
 use super::Certainty;
 
-/// Stands for the home directory when nobody knows it, so that `~/x` still has a place.
-const SOME_HOME: &str = "/home/~";
-pub(crate) const TEMP: &[&str] = &["/tmp", "/var/tmp", "/var/folders", "/dev/shm"];
-/// Directories in a home that hold only what can be fetched or built again.
-const CACHES: &[&str] = &[
+/// Stand-in for an unknown home directory, so that `~/x` still resolves.
+const UNKNOWN_HOME: &str = "/home/~";
+/// Directories for temporary files.
+pub(crate) const TEMP_DIRS: &[&str] = &["/tmp", "/var/tmp", "/var/folders", "/dev/shm"];
+/// Directories in a home directory whose content can be downloaded or built again.
+const CACHE_DIRS: &[&str] = &[
     ".cache",
     "Library/Caches",
     ".npm/_cacache",
@@ -31,136 +32,140 @@ const CACHES: &[&str] = &[
     ".terraform.d/plugin-cache",
 ];
 
-/// Where a path points.
+/// Where a path points, relative to project, home and temporary directories.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub enum Place {
-    /// The project's own directory.
+#[cfg_attr(feature = "schema", schemars(rename = "Place"))]
+pub enum PathLocation {
+    /// The project directory itself.
     ProjectRoot,
-    /// Something in the project.
+    /// A path inside the project.
     InsideProject,
-    /// Neither in the project nor in a directory for temporary files.
+    /// A path neither in the project nor in a temporary directory.
     OutsideProject,
     /// A home directory itself.
     Home,
     /// The root of the file system.
     Root,
-    /// Something in a directory for temporary files.
+    /// A path in a temporary directory.
     Temp,
-    /// It cannot be told: a variable, or a relative path in an unknown directory.
+    /// Not known: the path contains a variable, or is relative to an unknown directory.
     Unknown,
 }
 
-/// One path a call names.
+/// A path that a call names.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct PathFact {
-    /// As written, with quoting and known variables resolved.
+    /// The path as written, with quoting and known variables resolved.
     pub text: String,
-    /// Whether part of it is only known when it runs.
+    /// Whether part of the path is only known at run time.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub dynamic: bool,
     /// Whether `*`, `?` or `[…]` in it are a pattern.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub pattern: bool,
-    /// From the root, without `.` and `..`.
+    /// The absolute path, without `.` and `..`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub resolved: Option<String>,
-    /// From the home it lies in, as `~/…`.
+    /// The path relative to the home directory that contains it, as `~/…`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub in_home: Option<String>,
-    /// From the project's root.
+    /// The path relative to the project.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub in_project: Option<String>,
-    /// Where it points.
-    pub places: Vec<Place>,
-    /// Whether the command does not read it: it writes to it, or leaves it out.
-    #[serde(skip_serializing_if = "std::ops::Not::not")]
-    pub spared: bool,
-    /// Whether it is the path before it, by the real name of the project, home or directory for
-    /// temporary files it lies in. Who vouches for one vouches for both.
-    #[serde(skip_serializing_if = "std::ops::Not::not")]
-    pub again: bool,
-    /// From the root, with every `..` still in it; only if there is one.
+    /// Locations that apply to the path.
+    pub places: Vec<PathLocation>,
+    /// Whether the command does not read the path: it writes to it, or excludes it.
+    #[serde(rename = "spared", skip_serializing_if = "std::ops::Not::not")]
+    pub is_not_read: bool,
+    /// Whether this is another name of a path listed before it, such as its real path through a linked project. A rule
+    /// that allows the first name allows this one too.
+    #[serde(rename = "again", skip_serializing_if = "std::ops::Not::not")]
+    pub is_alias: bool,
+    /// The absolute path with every `..` still in it; `None` if there is no `..`.
     #[serde(skip)]
-    pub walked: Option<String>,
+    pub unnormalized: Option<String>,
 }
 
 impl PathFact {
-    /// Whether a pattern or an unknown part of it may stand for several paths.
+    /// Whether the path may stand for several paths, because of a pattern or an unknown part.
     pub fn is_open(&self) -> bool {
         self.dynamic || self.pattern
     }
 
-    /// Whether the path is known to the letter.
+    /// Certain only if every character of the path is known.
     pub fn certainty(&self) -> Certainty {
         if self.is_open() { Certainty::Possible } else { Certainty::Certain }
     }
 }
 
-/// What paths are resolved against.
+/// The directories that paths are resolved and classified against.
 #[derive(Debug, Clone)]
-pub struct Ground {
-    /// The home directory; a stand-in if it is unknown.
+pub struct PathRoots {
+    /// Home directory; a stand-in if it is unknown.
     pub home: String,
-    /// The directory of the project, unless that is a home or above one.
+    /// Project directory; `None` if that is a home directory or a parent of one.
     pub project: Option<String>,
-    /// Directories that links lead to, and the names they are known by here.
-    pub(crate) roots: Vec<(String, String)>,
+    /// Real paths of linked directories, each with the name it is known by.
+    pub(crate) aliases: Vec<(String, String)>,
 }
 
-/// A path as it was found.
+/// A path as written in a call, before it is resolved.
 #[derive(Debug)]
-pub struct Found<'a> {
-    /// As written.
+pub struct WrittenPath<'a> {
+    /// The path as written.
     pub text: &'a str,
-    /// The text with `*` for whatever is not known.
+    /// The text with `*` for each unknown part.
     pub shape: &'a str,
-    /// Whether part of it is only known when it runs.
+    /// Whether part of the path is only known at run time.
     pub dynamic: bool,
     /// Whether `*`, `?` or `[…]` in it are a pattern.
     pub pattern: bool,
 }
 
-// === impl Ground ===
+// === impl PathRoots ===
 
-impl Ground {
-    /// Paths are resolved against this home and project.
+impl PathRoots {
+    /// Creates the roots for this home and project directory.
     pub fn new(home: Option<&str>, project: Option<&str>) -> Self {
-        let home = home.and_then(|home| resolve(None, home)).unwrap_or_else(|| SOME_HOME.to_owned());
+        let home = home.and_then(|home| resolve(None, home)).unwrap_or_else(|| UNKNOWN_HOME.to_owned());
         let project = project.and_then(|project| resolve(None, project));
-        // An agent started in a home, or above one, has no project there: all of it is somebody's.
-        let project = project.filter(|project| below(&home, project).is_none());
-        Self { home, project, roots: Vec::new() }
+        // An agent that was started in a home directory or a parent of one has no project: everything there
+        // belongs to a user.
+        let project = project.filter(|project| strip_directory(&home, project).is_none());
+        Self { home, project, aliases: Vec::new() }
     }
 
-    /// The place of a path, seen from a working directory.
-    pub fn fact(&self, found: &Found<'_>, cwd: Option<&str>) -> PathFact {
-        // In a directory that is a pattern everything is one.
+    /// Resolves a path relative to a working directory and finds its locations.
+    pub fn classify(&self, found: &WrittenPath<'_>, cwd: Option<&str>) -> PathFact {
+        // Every path in a directory named by a pattern is a pattern.
         let below_pattern =
             !found.shape.starts_with('/') && cwd.is_some_and(|cwd| cwd.contains(['*', '?', '[']));
         let pattern = found.pattern || below_pattern;
         let starts_unknown = found.dynamic && found.shape.starts_with('*');
         let resolved = if starts_unknown { None } else { resolve(cwd, found.shape) };
         let in_home = match &resolved {
-            Some(path) => self.in_home(path).or_else(|| self.in_home(&self.named(path))),
-            // Nobody knows where it starts, so it may well start at home.
+            Some(path) => self.in_home(path).or_else(|| self.in_home(&self.to_known_name(path))),
+            // The start is unknown, so it may be the home directory.
             None => found.shape.trim_start_matches('*').split_once('/').map(|(first, rest)| {
                 if first.is_empty() { format!("~/{rest}") } else { format!("~/{first}/{rest}") }
             }),
         };
         let in_project = match (&resolved, &self.project) {
-            (Some(path), Some(project)) => below(&self.named(path), project).map(str::to_owned),
+            (Some(path), Some(project)) => {
+                strip_directory(&self.to_known_name(path), project).map(str::to_owned)
+            }
             _ => None,
         };
         let places = match &resolved {
             Some(path) if !found.dynamic => {
-                let named = self.named(path);
-                self.places(if pattern { reach(&named) } else { &named })
+                let named = self.to_known_name(path);
+                self.locations(if pattern { covered_directory(&named) } else { &named })
             }
-            _ => vec![Place::Unknown],
+            _ => vec![PathLocation::Unknown],
         };
-        let walked = resolved.as_ref().filter(|_| goes_up(found.shape)).map(|_| {
+        let unnormalized = resolved.as_ref().filter(|_| has_parent_component(found.shape)).map(|_| {
             let shape = found.shape.strip_prefix("file://").unwrap_or(found.shape);
             let start = if shape.starts_with('/') { "" } else { cwd.unwrap_or_default() };
             format!("{start}/{shape}")
@@ -173,15 +178,15 @@ impl Ground {
             in_home,
             in_project,
             places,
-            spared: false,
-            again: false,
-            walked,
+            is_not_read: false,
+            is_alias: false,
+            unnormalized,
         }
     }
 
-    /// The path by the name that its project, home or directory for temporary files is known by.
-    pub(crate) fn named<'a>(&self, path: &'a str) -> Cow<'a, str> {
-        let under = self.roots.iter().find_map(|(real, name)| Some((name, below(path, real)?)));
+    /// Replaces the real path of project, home or temporary directory by the name it is known by.
+    pub(crate) fn to_known_name<'a>(&self, path: &'a str) -> Cow<'a, str> {
+        let under = self.aliases.iter().find_map(|(real, name)| Some((name, strip_directory(path, real)?)));
         match under {
             None => Cow::Borrowed(path),
             Some((name, "")) => Cow::Owned(name.clone()),
@@ -190,66 +195,72 @@ impl Ground {
     }
 
     fn in_home(&self, path: &str) -> Option<String> {
-        self.below_home(path).map(tilde)
+        self.strip_home(path).map(with_tilde)
     }
 
-    /// What remains of a path below the home it lies in; empty for a home itself.
-    fn below_home<'a>(&self, path: &'a str) -> Option<&'a str> {
+    /// The rest of a path below the home directory that contains it; empty for a home directory itself.
+    fn strip_home<'a>(&self, path: &'a str) -> Option<&'a str> {
         let roots = [self.home.as_str(), "/root", "/var/root"];
-        roots.into_iter().find_map(|home| below(path, home)).or_else(|| {
+        roots.into_iter().find_map(|home| strip_directory(path, home)).or_else(|| {
             let others = path.strip_prefix("/home/").or_else(|| path.strip_prefix("/Users/"))?;
             Some(others.split_once('/').map_or("", |(_, rest)| rest))
         })
     }
 
-    fn places(&self, path: &str) -> Vec<Place> {
+    fn locations(&self, path: &str) -> Vec<PathLocation> {
         let mut places = Vec::with_capacity(2);
-        match self.project.as_deref().and_then(|project| below(path, project)) {
-            Some("") => places.push(Place::ProjectRoot),
-            Some(_) => places.push(Place::InsideProject),
-            None if self.is_temporary(path) => places.push(Place::Temp),
-            None => places.push(Place::OutsideProject),
+        match self.project.as_deref().and_then(|project| strip_directory(path, project)) {
+            Some("") => places.push(PathLocation::ProjectRoot),
+            Some(_) => places.push(PathLocation::InsideProject),
+            None if self.is_temporary(path) => places.push(PathLocation::Temp),
+            None => places.push(PathLocation::OutsideProject),
         }
         if path == "/" {
-            places.push(Place::Root);
+            places.push(PathLocation::Root);
         }
-        if self.below_home(path) == Some("") {
-            places.push(Place::Home);
+        if self.strip_home(path) == Some("") {
+            places.push(PathLocation::Home);
         }
         places
     }
 
-    /// A home or project may itself lie in a directory for temporary files; neither it nor what
-    /// holds it is temporary then.
+    /// Whether a path is temporary or cached. A home or project directory may itself be in a temporary directory; then
+    /// neither it nor its parents count as temporary.
     fn is_temporary(&self, path: &str) -> bool {
-        let in_temp = TEMP.iter().any(|temp| below(path, temp).is_some_and(|rest| !rest.is_empty()));
-        let holds_project = self.project.as_deref().is_some_and(|project| below(project, path).is_some());
-        let in_cache = below(path, &self.home).is_some_and(is_cache);
+        let in_temp =
+            TEMP_DIRS.iter().any(|temp| strip_directory(path, temp).is_some_and(|rest| !rest.is_empty()));
+        let holds_project =
+            self.project.as_deref().is_some_and(|project| strip_directory(project, path).is_some());
+        let in_cache = strip_directory(path, &self.home).is_some_and(is_cache);
         if in_cache && !holds_project {
             return true;
         }
-        in_temp && !holds_project && below(path, &self.home).is_none() && below(&self.home, path).is_none()
+        in_temp
+            && !holds_project
+            && strip_directory(path, &self.home).is_none()
+            && strip_directory(&self.home, path).is_none()
     }
 }
 
-/// Whether a path below a home is in a cache. The directory of all caches may hold other things too.
+/// Whether a path relative to a home directory is in a cache. The directory that holds all caches does not count,
+/// because it may hold other files too.
 fn is_cache(path: &str) -> bool {
-    let within = CACHES.iter().any(|cache| below(path, cache).is_some());
+    let within = CACHE_DIRS.iter().any(|cache| strip_directory(path, cache).is_some());
     within && !matches!(path, ".cache" | "Library/Caches")
 }
 
-fn tilde(rest: &str) -> String {
+fn with_tilde(rest: &str) -> String {
     if rest.is_empty() { "~".to_owned() } else { ["~/", rest].concat() }
 }
 
-/// The text with a leading `~` replaced.
+/// Replaces a leading `~` by the home directory; `None` if there is none.
 pub fn expand_tilde(text: &str, home: &str) -> Option<String> {
     let rest = text.strip_prefix('~')?;
     (rest.is_empty() || rest.starts_with('/')).then(|| format!("{home}{rest}"))
 }
 
-/// What remains of a path below a directory; empty for the directory itself.
-pub fn below<'a>(path: &'a str, directory: &str) -> Option<&'a str> {
+/// The rest of a path below a directory; empty for the directory itself, `None` for a path outside it.
+pub fn strip_directory<'a>(path: &'a str, directory: &str) -> Option<&'a str> {
     let rest = path.strip_prefix(directory.trim_end_matches('/'))?;
     match rest.strip_prefix('/') {
         Some(rest) => Some(rest),
@@ -257,12 +268,13 @@ pub fn below<'a>(path: &'a str, directory: &str) -> Option<&'a str> {
     }
 }
 
-/// Whether it has a `..` in it: where that leads is not said by letters, if it comes behind a link.
-fn goes_up(path: &str) -> bool {
+/// Whether a path contains `..`, which cannot be resolved lexically if a symbolic link precedes it.
+fn has_parent_component(path: &str) -> bool {
     path.contains("..") && path.split('/').any(|part| part == "..")
 }
 
-/// Resolves `.`, `..` and doubled slashes. `None` when a relative path has nothing to start from.
+/// Makes a path absolute and resolves `.`, `..` and doubled slashes lexically. `None` for a relative path without a
+/// working directory.
 pub fn resolve(cwd: Option<&str>, text: &str) -> Option<String> {
     let text = text.strip_prefix("file://").unwrap_or(text);
     let start = if text.starts_with('/') { "" } else { cwd? };
@@ -276,7 +288,7 @@ pub fn resolve(cwd: Option<&str>, text: &str) -> Option<String> {
                 path.push_str(part);
             }
         }
-        path.drain(..other_name_of_root(&path).len());
+        path.drain(..root_alias(&path).len());
     }
     if path.is_empty() {
         path.push('/');
@@ -284,8 +296,8 @@ pub fn resolve(cwd: Option<&str>, text: &str) -> Option<String> {
     Some(path)
 }
 
-/// The part of a path that is another name of the root: a process's own view of it, or where macOS keeps the rest.
-fn other_name_of_root(path: &str) -> &str {
+/// The prefix of a path that is another name of the root directory: `/proc/PID/root`, or `/private` on macOS.
+fn root_alias(path: &str) -> &str {
     let is_view = |rest: &str| rest.split_once('/').is_some_and(|(_, name)| name == "root");
     if path.strip_prefix("/proc/").is_some_and(is_view) {
         return path;
@@ -296,11 +308,11 @@ fn other_name_of_root(path: &str) -> &str {
     }
 }
 
-/// How far a pattern reaches: `/x/*` takes all of `/x`, while `/x/a*` names things in it.
-fn reach(path: &str) -> &str {
+/// The directory that a pattern covers completely: `/x` for `/x/*`. A pattern such as `/x/a*` covers only itself.
+fn covered_directory(path: &str) -> &str {
     let mut rest = path;
     while let Some((parent, last)) = rest.rsplit_once('/') {
-        if !takes_everything(last) {
+        if !matches_everything(last) {
             break;
         }
         if parent.is_empty() {
@@ -311,7 +323,7 @@ fn reach(path: &str) -> &str {
     rest
 }
 
-fn takes_everything(part: &str) -> bool {
+fn matches_everything(part: &str) -> bool {
     let mut in_set = false;
     let named = part.chars().any(|c| {
         match c {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! A rule of ours in the making, and the file they are written to.
+//! Rules to be written, and the rule file that they are written to.
 
 use std::collections::BTreeSet;
 
@@ -9,28 +9,28 @@ use tenterhook_policy::RuleSet;
 
 /// A rule to be written.
 #[derive(Debug)]
-pub(super) struct Draft {
+pub(super) struct RuleDraft {
     pub(super) id: String,
-    /// What a reader should know that the rule itself cannot say.
+    /// Comments for the reader of the file.
     pub(super) notes: Vec<String>,
     pub(super) description: String,
     pub(super) severity: Option<String>,
     pub(super) matches: Map,
     pub(super) when: Option<String>,
-    /// `deny`, `ask`, `allow`, or `none`: it only ends the search.
+    /// `deny`, `ask`, `allow`, or `none`, which only ends the search.
     pub(super) verdict: &'static str,
     pub(super) reason: Option<String>,
     pub(super) nudge: Option<String>,
 }
 
-/// Hands out ids that nobody has yet.
-pub(super) struct Ids(BTreeSet<String>);
+/// Generates rule ids that are not used yet.
+pub(super) struct RuleIdGenerator(BTreeSet<String>);
 
-/// The whole file: what is said about it, its keys above `rules`, and the rules.
-pub(super) fn file(notes: &[String], head: &Map, drafts: &[Draft]) -> String {
+/// Writes the whole file: comments, the keys above `rules`, and the rules.
+pub(super) fn write_rule_file(notes: &[String], head: &Map, drafts: &[RuleDraft]) -> String {
     let mut out = String::new();
     for note in notes {
-        out.push_str(&format!("# {}\n", one_line(note)));
+        out.push_str(&format!("# {}\n", single_line(note)));
     }
     out.push_str("version: 1\n");
     Tree::write(head, 0, &mut out);
@@ -45,19 +45,19 @@ pub(super) fn file(notes: &[String], head: &Map, drafts: &[Draft]) -> String {
     out
 }
 
-/// Nothing of somebody else's file may end a comment of ours.
-fn one_line(text: &str) -> String {
+/// Replaces line breaks, so that text of an imported file cannot end a comment.
+fn single_line(text: &str) -> String {
     text.chars()
         .map(|letter| if letter.is_control() || letter == '\u{2028}' { ' ' } else { letter })
         .collect()
 }
 
-// === impl Draft ===
+// === impl RuleDraft ===
 
-impl Draft {
+impl RuleDraft {
     fn write(&self, out: &mut String) {
         for note in &self.notes {
-            out.push_str(&format!("  # {}\n", one_line(note)));
+            out.push_str(&format!("  # {}\n", single_line(note)));
         }
         let optional = |key, value: &Option<String>| value.as_ref().map(|text| (key, Tree::text(text)));
         let entries = [
@@ -78,17 +78,17 @@ impl Draft {
     }
 }
 
-// === impl Ids ===
+// === impl RuleIdGenerator ===
 
-impl Ids {
-    /// The ids of the rules compiled in are taken from the start.
+impl RuleIdGenerator {
+    /// The ids of the built-in rules are in use from the start.
     pub(super) fn new() -> Self {
         let lines = RuleSet::baseline_sources().iter().flat_map(|source| source.text.lines());
         Self(lines.filter_map(|line| line.strip_prefix("  - id: ")).map(ToOwned::to_owned).collect())
     }
 
-    /// An id of the letters that ids have, as near to the wanted one as can be.
-    pub(super) fn take(&mut self, wanted: &str) -> String {
+    /// A free id with valid characters, as close as possible to the wanted one.
+    pub(super) fn generate(&mut self, wanted: &str) -> String {
         let mut id = String::with_capacity(wanted.len());
         for letter in wanted.chars().map(|letter| letter.to_ascii_lowercase()) {
             let fits = letter.is_ascii_lowercase() || letter.is_ascii_digit() || "-._/".contains(letter);

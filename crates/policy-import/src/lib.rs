@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Policies of other programs → rule files of ours.
+//! Converts policies of other programs to rule files.
 //!
-//! What can be said in our format is carried over, to the reason text. What cannot is named in
-//! [`Imported::left_out`] with its place: somebody who moves here must not believe that a guard
-//! stands which does not. Nothing is read but the text that is given.
+//! Everything that a rule file can express is converted, including the reason text. The rest is listed in
+//! [`ImportedRules::left_out`] with its position, so that users do not rely on protection that was not converted. Only the
+//! given text is read.
 //!
 //! ```
-//! use tenterhook_policy_import::claude_permissions;
+//! use tenterhook_policy_import::import_claude_permissions;
 //!
 //! let settings = r#"{"permissions": {"deny": ["Bash(git push:*)"], "defaultMode": "plan"}}"#;
-//! let imported = claude_permissions("settings.json", settings)?;
+//! let imported = import_claude_permissions("settings.json", settings)?;
 //! assert_eq!(imported.carried, 1);
 //! assert!(imported.yaml.contains("program: git"));
 //! assert_eq!(imported.left_out[0].about.as_deref(), Some("setting `defaultMode`"));
@@ -23,17 +23,17 @@ mod openagentlock;
 
 use tenterhook_document::Problem;
 
-pub use claude::claude_permissions;
-pub use openagentlock::{Daemon, openagentlock, openagentlock_under};
+pub use claude::import_claude_permissions;
+pub use openagentlock::{OpenAgentLockMode, import_openagentlock, import_openagentlock_in_mode};
 
-/// A rule file made of somebody else's policy.
+/// A rule file that was converted from another program's policy.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Imported {
-    /// Our rule file.
+pub struct ImportedRules {
+    /// The rule file.
     pub yaml: String,
-    /// How many gates or permission rules are in it.
+    /// Number of gates or permission rules that were converted.
     pub carried: usize,
-    /// What is not in it, and why.
+    /// What was not converted, and why.
     pub left_out: Vec<Problem>,
 }
 

@@ -5,14 +5,14 @@ mod judged;
 mod loads;
 mod openagentlock;
 
-use super::Imported;
+use super::ImportedRules;
 
-/// What was left out, one line each.
-fn left_out(imported: &Imported) -> Vec<String> {
+/// What was not converted, one line each.
+fn left_out(imported: &ImportedRules) -> Vec<String> {
     imported.left_out.iter().map(ToString::to_string).collect()
 }
 
 /// The lines of the file below `rules:`.
-fn rules(imported: &Imported) -> &str {
+fn rules(imported: &ImportedRules) -> &str {
     imported.yaml.split_once("rules:\n").map_or("", |(_, rules)| rules)
 }

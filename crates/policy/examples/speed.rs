@@ -2,13 +2,13 @@
 
 //! How long one shell text takes: `speed FILE…`, facts and judgement apart.
 
-#![allow(clippy::print_stdout, clippy::unwrap_used, reason = "a tool for whoever works on the reader")]
+#![allow(clippy::print_stdout, clippy::unwrap_used, reason = "a tool for developers")]
 
 use std::time::Instant;
 
 use serde_json::json;
 use tenterhook_event::{Event, EventId, EventKind, Timestamp, ToolCall};
-use tenterhook_policy::{RuleSet, SessionState, Surroundings, facts, judge};
+use tenterhook_policy::{EvalEnvironment, RuleSet, SessionState, facts, judge};
 
 fn main() {
     let rules = RuleSet::baseline().rules;
@@ -18,7 +18,7 @@ fn main() {
         let mut event = Event::new(id, now, "claude-code", EventKind::PreTool, "PreToolUse");
         event.cwd = Some("/home/user/project".into());
         event.tool = Some(ToolCall::new("Bash", json!({ "command": text })));
-        let around = Surroundings { home: Some("/home/user"), ..Surroundings::default() };
+        let around = EvalEnvironment { home: Some("/home/user"), ..EvalEnvironment::default() };
         let rounds = 1 + 20_000 / text.len().max(1).pow(2);
         let (mut reading, mut judging) = (f64::MAX, f64::MAX);
         let mut last = None;

@@ -1,117 +1,123 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Budgets: what may be spent on models before a rule speaks, and what was.
+//! Budgets: how much may be spent on models before a rule applies, and how much was spent.
 
 use std::sync::OnceLock;
 
 use serde::{Deserialize, Serialize};
 use tenterhook_document::Problem;
-use tenterhook_event::{Event, Timestamp, Tokens, TranscriptUsage};
+use tenterhook_event::{Event, Timestamp, TokenCounts, TranscriptUsage};
 
+use crate::error::LimitError;
 use crate::load::wire;
-use crate::prices::{Money, Prices};
+use crate::prices::{Money, PriceTable};
 use crate::state::{SessionState, StateDelta};
 
 const DAY_MS: u64 = 24 * 60 * 60 * 1000;
 
-/// What may be spent.
+/// The `limit` of a rule that counts dollars or tokens.
 #[derive(Debug, Clone, Copy, Serialize, Deserialize)]
-pub(crate) struct Budget {
-    most: Amount,
-    /// From here on it is said that it comes to an end.
-    warn: Option<Amount>,
+pub(crate) struct SpendBudget {
+    amount: BudgetAmount,
+    /// BudgetAmount from which the user and the agent are warned.
+    warn: Option<BudgetAmount>,
     /// Whether all sessions of a day are counted together.
     daily: bool,
-    /// What happens while the usage of the session cannot be read.
+    /// What happens while the session's usage cannot be read.
     unknown: wire::UnknownUsage,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-enum Amount {
+enum BudgetAmount {
     Cost(Money),
     Tokens(u64),
 }
 
-/// How it stands with a budget.
+/// State of a budget at an event.
 #[derive(Debug, PartialEq, Eq)]
-pub(crate) enum Standing {
-    /// There is enough left.
+pub(crate) enum BudgetStatus {
+    /// The budget is not used up.
     Within,
-    /// It is time to say so; this is what is remembered, so that it is said once.
-    Warns(String),
-    /// Nothing is left.
+    /// A warning is due. The text is the key under which it is remembered, so that it is shown once.
+    Warning(String),
+    /// The budget is used up.
     UsedUp,
-    /// What was used cannot be read, so that nobody can say what is left.
+    /// The session's usage cannot be read, so the remaining budget is unknown.
     Unknown,
 }
 
-/// What was spent.
+/// An amount spent on models.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
-pub struct Spent {
-    /// For models that have a price.
+pub struct SpendTotals {
+    /// Cost of the models that have a price.
     pub cost: Money,
-    /// With all models.
+    /// Tokens of all models.
     pub tokens: u64,
-    /// Of those, with models that have none.
+    /// Tokens of models without a price; part of `tokens`.
     pub unpriced: u64,
 }
 
-/// What was spent on one day.
+/// The amount spent on one day.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Spending {
-    /// The day, counted from the first of January 1970, in UTC.
+pub struct DailySpend {
+    /// Days since 1970-01-01, in UTC.
     pub day: u64,
-    /// What was spent.
-    pub spent: Spent,
+    /// The amount spent on that day.
+    pub spent: SpendTotals,
 }
 
-/// The totals that a session's transcript has reported so far. They only rise: a transcript that is edited, cut or
+/// Totals that a session's transcript has reported so far. They never fall: a transcript that is edited, truncated or
 /// replaced takes nothing back.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
-pub struct Reported {
-    /// Since the session began.
-    pub total: Spent,
-    /// The latest day that was reported, counted from 1970-01-01 in UTC.
+pub struct ReportedUsage {
+    /// Total since the session began.
+    pub total: SpendTotals,
+    /// Latest day that was reported, in days since 1970-01-01 UTC.
     pub day: u64,
-    /// On that day.
-    pub of_day: Spent,
+    /// Total of that day.
+    pub of_day: SpendTotals,
 }
 
-/// A person's own prices: as they are written, and, once they are needed, as they are used. Most have none.
+/// PriceTable of the user's own price file, parsed when they are first needed. Most users have none.
 #[derive(Debug, Default)]
-pub(crate) struct OwnPrices {
+pub(crate) struct UserPrices {
     name: String,
     text: String,
-    table: OnceLock<Prices>,
+    table: OnceLock<PriceTable>,
 }
 
-// === impl Budget ===
+// === impl SpendBudget ===
 
-impl Budget {
-    pub(crate) fn new(wire: &wire::Limit) -> Result<Self, String> {
+impl SpendBudget {
+    pub(crate) fn new(wire: &wire::LimitSpec) -> Result<Self, LimitError> {
         if wire.window.is_some() {
-            return Err("a budget has no `window`; it is `per: session` or `per: day`".to_owned());
+            return Err(LimitError::BudgetWithWindow);
         }
-        if wire.per == wire::Per::Rule {
-            return Err("a budget is `per: session` or `per: day`".to_owned());
+        if wire.per == wire::LimitScope::Rule {
+            return Err(LimitError::BudgetPerRule);
         }
-        let (most, warn) = match (wire.cost, wire.tokens) {
+        let (amount, warn) = match (wire.cost, wire.tokens) {
             (Some(cost), _) => {
-                (dollars("cost", cost)?, wire.warn.map(|warn| dollars("warn", warn)).transpose()?)
+                (parse_dollars("cost", cost)?, wire.warn.map(|warn| parse_dollars("warn", warn)).transpose()?)
             }
             (None, tokens) => {
-                (Amount::Tokens(tokens.unwrap_or_default()), wire.warn.map(tokens_of).transpose()?)
+                (BudgetAmount::Tokens(tokens.unwrap_or_default()), wire.warn.map(parse_tokens).transpose()?)
             }
         };
-        if matches!(most, Amount::Tokens(0)) {
-            return Err("`limit.tokens` must be at least 1".to_owned());
+        if matches!(amount, BudgetAmount::Tokens(0)) {
+            return Err(LimitError::ZeroTokens);
         }
-        if warn.is_some_and(|warn| warn >= most) {
-            return Err("`limit.warn` must be less than the budget itself".to_owned());
+        if warn.is_some_and(|warn| warn >= amount) {
+            return Err(LimitError::WarnAboveBudget);
         }
-        Ok(Self { most, warn, daily: wire.per == wire::Per::Day, unknown: wire.unknown.unwrap_or_default() })
+        Ok(Self {
+            amount,
+            warn,
+            daily: wire.per == wire::LimitScope::Day,
+            unknown: wire.unknown.unwrap_or_default(),
+        })
     }
 
     /// Whether all sessions of a day are counted together.
@@ -119,99 +125,101 @@ impl Budget {
         self.daily
     }
 
-    /// How it stands at an event, and that in words.
-    pub(crate) fn look(&self, rule: &str, state: &SessionState, event: &Event) -> (Standing, String) {
-        let day = day(event.ts);
+    /// State of the budget at an event, with a message about it.
+    pub(crate) fn check(&self, rule: &str, state: &SessionState, event: &Event) -> (BudgetStatus, String) {
+        let day = unix_day(event.ts);
         let today = state.today.filter(|today| today.day >= day).map(|today| today.spent);
         let spent = if self.daily { today.unwrap_or_default() } else { state.spent };
-        let used = match self.most {
-            Amount::Cost(_) => Amount::Cost(spent.cost),
-            Amount::Tokens(_) => Amount::Tokens(spent.tokens),
+        let used = match self.amount {
+            BudgetAmount::Cost(_) => BudgetAmount::Cost(spent.cost),
+            BudgetAmount::Tokens(_) => BudgetAmount::Tokens(spent.tokens),
         };
-        let unpriced = if matches!(self.most, Amount::Cost(_)) { spent.unpriced } else { 0 };
-        let mut words = self.words(used, unpriced);
-        // A day's warning is said anew on the next day, and that some tokens are not counted by itself.
+        let unpriced = if matches!(self.amount, BudgetAmount::Cost(_)) { spent.unpriced } else { 0 };
+        let mut message = self.describe(used, unpriced);
+        // A daily budget warns again on the next day. Tokens without a price have a warning of their own.
         let once =
             |what: &str| if self.daily { format!("{rule} {what} {day}") } else { format!("{rule} {what}") };
         let due = |due: bool, what: &str| Some(once(what)).filter(|once| due && !state.warned.contains(once));
         let nearly = self.warn.is_some_and(|warn| used >= warn);
         let unknown = event.detail.usage.as_ref().and_then(|usage| usage.unknown.as_deref());
         if let Some(why) = unknown {
-            words += &format!("; what else was used is unknown: {why}");
+            message += &format!("; further usage is unknown: {why}");
         }
-        let standing = if used >= self.most {
-            Standing::UsedUp
+        let status = if used >= self.amount {
+            BudgetStatus::UsedUp
         } else if unknown.is_some() && self.unknown == wire::UnknownUsage::Apply {
-            Standing::Unknown
+            BudgetStatus::Unknown
         } else if let Some(once) = due(unknown.is_some(), "unknown") {
-            Standing::Warns(once)
+            BudgetStatus::Warning(once)
         } else if let Some(once) = due(nearly, "warned").or_else(|| due(unpriced > 0, "unpriced")) {
-            Standing::Warns(once)
+            BudgetStatus::Warning(once)
         } else {
-            Standing::Within
+            BudgetStatus::Within
         };
-        (standing, words)
+        (status, message)
     }
 
-    fn words(&self, used: Amount, unpriced: u64) -> String {
+    fn describe(&self, used: BudgetAmount, unpriced: u64) -> String {
         let whose = if self.daily { "today's sessions have" } else { "this session has" };
-        let mut words = match (used, self.most) {
-            (Amount::Cost(used), Amount::Cost(most)) => format!("{whose} cost {used} of a budget of {most}"),
-            (Amount::Tokens(used), Amount::Tokens(most)) => {
-                format!("{whose} used {used} of a budget of {most} tokens")
+        let mut message = match (used, self.amount) {
+            (BudgetAmount::Cost(used), BudgetAmount::Cost(amount)) => {
+                format!("{whose} cost {used} of a budget of {amount}")
+            }
+            (BudgetAmount::Tokens(used), BudgetAmount::Tokens(amount)) => {
+                format!("{whose} used {used} of a budget of {amount} tokens")
             }
             _ => String::new(),
         };
         if unpriced > 0 {
-            words += &format!(", without {unpriced} tokens of models whose price is not known");
+            message += &format!(", not counting {unpriced} tokens of models without a known price");
         }
-        words
+        message
     }
 }
 
-fn dollars(key: &str, dollars: f64) -> Result<Amount, String> {
+fn parse_dollars(key: &'static str, dollars: f64) -> Result<BudgetAmount, LimitError> {
     if dollars.is_finite() && dollars > 0.0 && dollars <= 1e6 {
-        return Ok(Amount::Cost(Money::dollars(dollars)));
+        return Ok(BudgetAmount::Cost(Money::from_dollars(dollars)));
     }
-    Err(format!("`limit.{key}` must be a number of dollars, more than 0 and up to a million"))
+    Err(LimitError::InvalidDollars(key))
 }
 
 #[expect(
     clippy::cast_possible_truncation,
     clippy::cast_sign_loss,
-    reason = "it is a whole number from 0 on, and a cast saturates"
+    reason = "the value is whole and not negative, and the cast saturates"
 )]
-fn tokens_of(warn: f64) -> Result<Amount, String> {
+fn parse_tokens(warn: f64) -> Result<BudgetAmount, LimitError> {
     if warn.is_finite() && warn > 0.0 && warn.fract() == 0.0 {
-        return Ok(Amount::Tokens(warn as u64));
+        return Ok(BudgetAmount::Tokens(warn as u64));
     }
-    Err("`limit.warn` must be a number of tokens".to_owned())
+    Err(LimitError::InvalidTokens)
 }
 
-// === impl Spent ===
+// === impl SpendTotals ===
 
-impl Spent {
-    /// Whether it is nothing at all.
+impl SpendTotals {
+    /// Whether nothing was spent.
     pub fn is_nothing(&self) -> bool {
         *self == Self::default()
     }
 
-    fn of_usage(usage: &TranscriptUsage) -> Self {
+    fn from_usage(usage: &TranscriptUsage) -> Self {
         let cost = Money::from_microusd(usage.cost_microusd);
         Self { cost, tokens: usage.total_tokens(), unpriced: usage.unpriced_tokens }
     }
 
-    /// What this is above another, each number by itself.
-    fn beyond(self, other: Self) -> Self {
+    /// How far each number exceeds that of `other`; zero where it does not.
+    fn saturating_sub(self, other: Self) -> Self {
         Self {
-            cost: self.cost.beyond(other.cost),
+            cost: self.cost.saturating_sub(other.cost),
             tokens: self.tokens.saturating_sub(other.tokens),
             unpriced: self.unpriced.saturating_sub(other.unpriced),
         }
     }
 
     /// The greater of each number.
-    fn raised_to(self, other: Self) -> Self {
+    fn max_each(self, other: Self) -> Self {
         Self {
             cost: self.cost.max(other.cost),
             tokens: self.tokens.max(other.tokens),
@@ -219,113 +227,115 @@ impl Spent {
         }
     }
 
-    /// The sum.
+    /// The sum of both amounts.
     #[must_use]
-    pub fn plus(self, more: Self) -> Self {
+    pub fn saturating_add(self, more: Self) -> Self {
         Self {
-            cost: self.cost.plus(more.cost),
+            cost: self.cost.saturating_add(more.cost),
             tokens: self.tokens.saturating_add(more.tokens),
             unpriced: self.unpriced.saturating_add(more.unpriced),
         }
     }
 }
 
-// === impl Spending ===
+// === impl DailySpend ===
 
-impl Spending {
-    /// What an event says was spent.
-    pub(crate) fn of(event: &Event, prices: &Prices) -> Option<Self> {
-        let tokens = Tokens::of(event)?;
+impl DailySpend {
+    /// The spend that an event reports, if it reports any.
+    pub(crate) fn from_event(event: &Event, prices: &PriceTable) -> Option<Self> {
+        let tokens = TokenCounts::from_event(event)?;
         let cost = event.answering_model().and_then(|model| prices.cost(model, &tokens));
         let total = tokens.total();
         let unpriced = if cost.is_some() { 0 } else { total };
-        let spent = Spent { cost: cost.unwrap_or_default(), tokens: total, unpriced };
-        Some(Self { day: day(event.ts), spent })
+        let spent = SpendTotals { cost: cost.unwrap_or_default(), tokens: total, unpriced };
+        Some(Self { day: unix_day(event.ts), spent })
     }
 
-    /// With what was spent before, if that was on the same day. A clock that went back starts no new day.
+    /// Adds the spend of earlier events of the same day. A clock that went back starts no new day.
     #[must_use]
-    pub(crate) fn after(self, before: Option<Self>) -> Self {
+    pub(crate) fn add_earlier(self, before: Option<Self>) -> Self {
         match before {
             Some(before) if before.day >= self.day => {
-                Self { day: before.day, spent: before.spent.plus(self.spent) }
+                Self { day: before.day, spent: before.spent.saturating_add(self.spent) }
             }
             _ => self,
         }
     }
 }
 
-// === impl Reported ===
+// === impl ReportedUsage ===
 
-impl Reported {
+impl ReportedUsage {
     /// Whether nothing was reported.
     pub fn is_nothing(&self) -> bool {
         *self == Self::default()
     }
 
-    /// The greater of both, number by number; a later day takes the place of an earlier one.
+    /// The greater of each number; a later day replaces an earlier one.
     #[must_use]
-    pub(crate) fn raised_to(self, other: Self) -> Self {
-        let total = self.total.raised_to(other.total);
+    pub(crate) fn max_each(self, other: Self) -> Self {
+        let total = self.total.max_each(other.total);
         match self.day.cmp(&other.day) {
             std::cmp::Ordering::Less => Self { total, ..other },
-            std::cmp::Ordering::Equal => Self { total, of_day: self.of_day.raised_to(other.of_day), ..self },
+            std::cmp::Ordering::Equal => Self { total, of_day: self.of_day.max_each(other.of_day), ..self },
             std::cmp::Ordering::Greater => Self { total, ..self },
         }
     }
 
-    /// What the totals that an event brings add to what is known of its session.
-    pub(crate) fn delta(event: &Event, known: &Self) -> Option<StateDelta> {
+    /// What the totals reported with an event add to the totals known so far.
+    pub(crate) fn delta_from_event(event: &Event, known: &Self) -> Option<StateDelta> {
         let usage = event.detail.usage.as_ref()?;
-        let day = day(event.ts);
-        let of_day = usage.today.filter(|today| today.day == day).map(|today| Spent {
+        let day = unix_day(event.ts);
+        let of_day = usage.today.filter(|today| today.day == day).map(|today| SpendTotals {
             cost: Money::from_microusd(today.cost_microusd),
             tokens: today.tokens,
             unpriced: today.unpriced_tokens,
         });
-        let now = Self { total: Spent::of_usage(usage), day, of_day: of_day.unwrap_or_default() };
-        let known_of_day = if known.day == day { known.of_day } else { Spent::default() };
-        let (added, added_today) = (now.total.beyond(known.total), now.of_day.beyond(known_of_day));
+        let now = Self { total: SpendTotals::from_usage(usage), day, of_day: of_day.unwrap_or_default() };
+        let known_of_day = if known.day == day { known.of_day } else { SpendTotals::default() };
+        let (added, added_today) =
+            (now.total.saturating_sub(known.total), now.of_day.saturating_sub(known_of_day));
         if added.is_nothing() && added_today.is_nothing() {
             return None;
         }
         Some(StateDelta {
-            spent: (!added_today.is_nothing()).then_some(Spending { day, spent: added_today }),
-            earlier: added.beyond(added_today),
+            spent: (!added_today.is_nothing()).then_some(DailySpend { day, spent: added_today }),
+            earlier: added.saturating_sub(added_today),
             reported: Some(now),
             ..StateDelta::default()
         })
     }
 }
 
-fn day(moment: Timestamp) -> u64 {
-    moment.unix_ms() / DAY_MS
+/// The day of a time, in days since 1970-01-01 UTC.
+fn unix_day(time: Timestamp) -> u64 {
+    time.unix_ms() / DAY_MS
 }
 
-// === impl OwnPrices ===
+// === impl UserPrices ===
 
-impl OwnPrices {
+impl UserPrices {
     pub(crate) fn new(name: &str, text: &str) -> Self {
         Self { name: name.to_owned(), text: text.to_owned(), table: OnceLock::new() }
     }
 
-    /// The same, read at once; what cannot be used is told.
-    pub(crate) fn read(file: Option<(&str, &str)>) -> (Self, Vec<Problem>) {
+    /// Parses a price file at once and reports what cannot be used.
+    pub(crate) fn load(file: Option<(&str, &str)>) -> (Self, Vec<Problem>) {
         let Some((name, text)) = file else { return (Self::default(), Vec::new()) };
-        let (table, problems) = Prices::with_own(name, text);
+        let (table, problems) = PriceTable::with_own(name, text);
         (Self { table: OnceLock::from(table), ..Self::new(name, text) }, problems)
     }
 
-    /// They, before those that are compiled in.
-    pub(crate) fn table(&self) -> &Prices {
+    /// The user's prices, followed by the built-in ones.
+    pub(crate) fn table(&self) -> &PriceTable {
         if self.text.is_empty() {
-            return Prices::built_in();
+            return PriceTable::built_in();
         }
-        self.table.get_or_init(|| Prices::with_own(&self.name, &self.text).0)
+        self.table.get_or_init(|| PriceTable::with_own(&self.name, &self.text).0)
     }
 
-    /// As they are written: the name of the file, and its text.
-    pub(crate) fn texts(&self) -> [&str; 2] {
+    /// Name and text of the price file.
+    pub(crate) fn source_texts(&self) -> [&str; 2] {
         [&self.name, &self.text]
     }
 }

@@ -1,75 +1,75 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Event, facts, session and rules → findings. Pure: the same input gives the same judgement.
+//! Evaluates rules on an event: event, facts, session state and rules → findings. Pure: equal input gives equal output.
 
+mod resolve;
 mod rewrite;
-mod settle;
 
 use std::borrow::Cow;
 
 use serde::Serialize;
-use tenterhook_event::{Decision, Event, Finding, Step};
+use tenterhook_event::{Decision, Event, Finding, TraceEntry};
 use tenterhook_facts::Facts;
 
 use crate::compile::RuleSet;
-use crate::conditions::match_mode::{Explain, MatchInput, MatchMode};
+use crate::conditions::match_mode::{Explain, MatchFailure, MatchInput, MatchMode};
 use crate::rule::Rule;
 use crate::state::{SessionState, StateDelta};
-use settle::{Hit, settle};
+use resolve::{RuleMatch, resolve_matches};
 
-/// What the rules say about one event.
+/// Result of evaluating all rules on one event.
 #[derive(Debug, Clone, Default, PartialEq)]
-pub struct Judgement {
-    /// What the rules that count say, in rule order.
+pub struct RuleJudgement {
+    /// Findings of the rules that apply, in rule order.
     pub findings: Vec<Finding>,
-    /// Every rule that matched, also those that only watch or were passed over.
-    pub steps: Vec<Step>,
-    /// What is to be remembered of the session.
+    /// Every rule that matched, including monitored and overridden ones.
+    pub steps: Vec<TraceEntry>,
+    /// Changes to the session's state.
     pub delta: StateDelta,
 }
 
-/// What became of one rule, in plain words.
+/// Why a rule matched an event or did not.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct RuleNote {
-    /// The rule, by its id.
+    /// Id of the rule.
     pub rule: String,
-    /// Whether it matched.
+    /// Whether the rule matched.
     pub matched: bool,
-    /// Whether what it says counts: it is enforced, not expired, not set aside, not passed over.
+    /// Whether the match applies: the rule is enforced, not expired, not overridden and not shadowed.
     pub counts: bool,
-    /// What it says, or would say.
+    /// Verdict of the rule, whether or not it applies.
     pub verdict: Decision,
-    /// What it matched on, or which condition failed first; and why it does not count.
+    /// What the rule matched, or the first condition that failed; and why the match does not apply.
     pub why: String,
 }
 
-/// What a rule makes of an event.
-enum Verdict {
-    /// A condition did not hold.
-    Passes(String),
+/// Result of checking the conditions of one rule.
+enum MatchResult {
+    /// A condition failed.
+    NoMatch(MatchFailure),
     /// All conditions hold.
-    Matches(String),
-    /// It may be what the rule looks for: a text that could not be read mentions it, or an unknown
-    /// word would have to be an option.
-    Suspects(Decision, String),
+    Matched(String),
+    /// A match is possible: unparsed text mentions what the rule looks for, or a word that is known only at run time
+    /// would have to be an option.
+    Possible(Decision, String),
 }
 
-/// Judges an event by the rules. The time is the event's.
-pub fn judge(event: &Event, facts: &Facts, state: &SessionState, rules: &RuleSet) -> Judgement {
-    // What a transcript reports was spent before this event, so it counts for this event.
-    let reported = rules.reported(event, state);
+/// Evaluates the rules on an event. The current time is that of the event.
+pub fn judge(event: &Event, facts: &Facts, state: &SessionState, rules: &RuleSet) -> RuleJudgement {
+    // Usage that a transcript reports was spent before this event, so it counts for this event.
+    let reported = rules.reported_spend(event, state);
     let state = &with_reported(state, reported.as_ref());
     let input = MatchInput { event, facts, state, locked: false };
-    let mut hits = Vec::new();
-    rules.visit_candidates(event, facts, |rule, parts| {
-        hits.extend(hit(rule, input, Explain::Nothing, parts));
+    let mut matches = Vec::new();
+    rules.visit_candidates(event, facts, |rule, alternatives| {
+        matches.extend(evaluate_rule(rule, input, Explain::Nothing, alternatives));
     });
-    let mut judgement = settle(hits, input).into_judgement(input);
+    let mut judgement = resolve_matches(matches, input).into_judgement(input);
     if let Some(reported) = reported {
         let StateDelta { spent, earlier, reported, .. } = reported;
         judgement.delta = StateDelta { spent, earlier, reported, ..judgement.delta };
     }
-    judgement.delta.spent = rules.spending(event).or(judgement.delta.spent);
+    judgement.delta.spent = rules.spend_of(event).or(judgement.delta.spent);
     judgement
 }
 
@@ -84,98 +84,107 @@ fn with_reported<'s>(state: &'s SessionState, reported: Option<&StateDelta>) -> 
     }
 }
 
-/// Says of every rule whether it matches, whether that counts, and why or why not.
+/// Explains for every rule whether it matches, whether the match applies, and why.
 pub fn explain(event: &Event, facts: &Facts, state: &SessionState, rules: &RuleSet) -> Vec<RuleNote> {
-    let state = &with_reported(state, rules.reported(event, state).as_ref());
+    let state = &with_reported(state, rules.reported_spend(event, state).as_ref());
     let input = MatchInput { event, facts, state, locked: false };
-    let (mut notes, mut hits) = (Vec::new(), Vec::new());
+    let (mut notes, mut matches) = (Vec::new(), Vec::new());
     for rule in rules.rules() {
-        let (matched, why) = match hit(rule, input, Explain::Reason, None) {
-            Err(why) => (false, why),
-            Ok(hit) => {
-                hits.push(hit);
+        let (matched, why) = match evaluate_rule(rule, input, Explain::Reason, None) {
+            Err(failure) => (false, failure.0),
+            Ok(matched) => {
+                matches.push(matched);
                 (true, String::new())
             }
         };
         let rule_id = rule.id.to_string();
         notes.push(RuleNote { rule: rule_id, matched, counts: false, verdict: rule.verdict, why });
     }
-    let settled = settle(hits, input);
-    for (note, hit) in notes.iter_mut().filter(|note| note.matched).zip(settled.hits()) {
-        note.counts = hit.counts();
-        note.verdict = hit.decision;
-        note.why = hit.note();
+    let resolved = resolve_matches(matches, input);
+    for (note, matched) in notes.iter_mut().filter(|note| note.matched).zip(resolved.matches()) {
+        note.counts = matched.applies();
+        note.verdict = matched.decision;
+        note.why = matched.note();
     }
     notes
 }
 
-/// What one rule says by itself, however often it matched and whatever the others say.
-pub(crate) fn alone(rule: &Rule, event: &Event, facts: &Facts, state: &SessionState) -> Decision {
+/// Verdict of one rule by itself, regardless of its limit and of other rules.
+pub(crate) fn evaluate_alone(rule: &Rule, event: &Event, facts: &Facts, state: &SessionState) -> Decision {
     let input = MatchInput { event, facts, state, locked: false };
-    hit(rule, input, Explain::Nothing, None).map_or(Decision::None, |hit| hit.decision)
+    evaluate_rule(rule, input, Explain::Nothing, None).map_or(Decision::None, |matched| matched.decision)
 }
 
-/// What one rule says, if it matches, and what it matched on; else why not. With `parts`, only those of
-/// its alternatives could hold.
-fn hit<'r>(
+/// Evaluates one rule: the match, or why there is none. With `alternatives`, only these can hold.
+fn evaluate_rule<'r>(
     rule: &'r Rule,
     input: MatchInput<'_>,
     explain: Explain,
-    parts: Option<&[u16]>,
-) -> Result<Hit<'r>, String> {
-    match verdict(rule, input, explain, parts) {
-        Verdict::Passes(why) => Err(why),
-        Verdict::Matches(why) => {
+    alternatives: Option<&[u16]>,
+) -> Result<RuleMatch<'r>, MatchFailure> {
+    match check_conditions(rule, input, explain, alternatives) {
+        MatchResult::NoMatch(why) => Err(why),
+        MatchResult::Matched(why) => {
             let plain = || format!("matched rule {} ({})", rule.id, rule.verdict);
             let reason = rule.reason.clone().unwrap_or_else(plain);
-            Ok(Hit::new(rule, rule.verdict, reason, why, true))
+            Ok(RuleMatch::new(rule, rule.verdict, reason, why, true))
         }
-        Verdict::Suspects(decision, why) => {
-            let own = rule.reason.clone().filter(|_| rule.fixed_words);
+        MatchResult::Possible(decision, why) => {
+            let own = rule.reason.clone().filter(|_| rule.fixed_reason);
             let reason = own.unwrap_or_else(|| format!("{why} (rule {})", rule.id));
-            Ok(Hit::new(rule, decision, reason, why, false))
+            Ok(RuleMatch::new(rule, decision, reason, why, false))
         }
     }
 }
 
-fn verdict(rule: &Rule, input: MatchInput<'_>, explain: Explain, parts: Option<&[u16]>) -> Verdict {
-    // To vouch for a call, or to keep other rules from it, is another thing than to be afraid of it.
-    let vouches = rule.verdict == Decision::Allow || rule.lets_pass();
-    let mode = if vouches { MatchMode::All } else { MatchMode::Any };
+/// Checks the conditions of one rule.
+fn check_conditions(
+    rule: &Rule,
+    input: MatchInput<'_>,
+    explain: Explain,
+    alternatives: Option<&[u16]>,
+) -> MatchResult {
+    // A rule that allows a call, or exempts it from later rules, has to cover all of it; a rule that objects does not.
+    let must_cover_all = rule.verdict == Decision::Allow || rule.only_shadows();
+    let mode = if must_cover_all { MatchMode::All } else { MatchMode::Any };
     let input = MatchInput { locked: rule.locked, ..input };
-    match rule.matcher.check_parts(input, mode, explain, parts) {
-        Ok(held) if !held.certain && mode == MatchMode::All => {
-            Verdict::Passes(format!("{}, but that is not certain", held.why))
+    match rule.matcher.check_with_alternatives(input, mode, explain, alternatives) {
+        Ok(matched) if !matched.certain && mode == MatchMode::All => {
+            MatchResult::NoMatch(MatchFailure(format!("{}, but only possibly", matched.why)))
         }
-        Ok(held) => match when(rule, input, mode) {
-            Err(why) => Verdict::Passes(why),
-            Ok(note) if held.certain || rule.verdict != Decision::Deny => Verdict::Matches(held.why + &note),
+        Ok(matched) => match check_when(rule, input, mode) {
+            Err(why) => MatchResult::NoMatch(why),
+            Ok(note) if matched.certain || rule.verdict != Decision::Deny => {
+                MatchResult::Matched(matched.why + &note)
+            }
             Ok(note) => {
-                let why = format!("{}, if {}{note}", held.why, held.doubt);
-                Verdict::Suspects(Decision::Ask, why)
+                let why = format!("{}, if {}{note}", matched.why, matched.doubt);
+                MatchResult::Possible(Decision::Ask, why)
             }
         },
-        Err(why) => suspicion(rule, input).unwrap_or(Verdict::Passes(why)),
+        Err(why) => check_unparsed(rule, input).unwrap_or(MatchResult::NoMatch(why)),
     }
 }
 
-/// What a rule makes of texts that nobody could read.
-fn suspicion(rule: &Rule, input: MatchInput<'_>) -> Option<Verdict> {
+/// Checks a rule on text that could not be parsed.
+fn check_unparsed(rule: &Rule, input: MatchInput<'_>) -> Option<MatchResult> {
     let decision = rule.unread?;
     let mut texts = input.facts.unread.iter();
     let (text, what) = texts.find_map(|text| Some((text, rule.matcher.match_unparsed(input, text)?)))?;
-    let note = when(rule, input, MatchMode::Any).ok()?;
-    let why = format!("part of the command could not be read ({}), and it mentions {what}{note}", text.why);
-    Some(Verdict::Suspects(decision, why))
+    let note = check_when(rule, input, MatchMode::Any).ok()?;
+    let why = format!("part of the command could not be parsed ({}), and it mentions {what}{note}", text.why);
+    Some(MatchResult::Possible(decision, why))
 }
 
-/// Whether the rule's `when` holds, with what there is to say about it. A condition that cannot be
-/// answered holds, except where that would vouch for something.
-fn when(rule: &Rule, input: MatchInput<'_>, mode: MatchMode) -> Result<String, String> {
+/// Checks the rule's `when` and returns a note about it. A condition that cannot be evaluated counts as true, except
+/// in a rule that allows.
+fn check_when(rule: &Rule, input: MatchInput<'_>, mode: MatchMode) -> Result<String, MatchFailure> {
     match rule.when.as_ref().map(|when| when.holds(input.event)) {
         None | Some(Ok(true)) => Ok(String::new()),
-        Some(Ok(false)) => Err("its `when` does not hold".to_owned()),
-        Some(Err(error)) if mode == MatchMode::All => Err(format!("its `when` cannot be answered: {error}")),
-        Some(Err(error)) => Ok(format!("; its `when` cannot be answered ({error}), which counts as held")),
+        Some(Ok(false)) => Err(MatchFailure("`when` is false".to_owned())),
+        Some(Err(error)) if mode == MatchMode::All => {
+            Err(MatchFailure(format!("`when` cannot be evaluated: {error}")))
+        }
+        Some(Err(error)) => Ok(format!("; `when` cannot be evaluated ({error}) and counts as true")),
     }
 }

@@ -2,12 +2,13 @@
 
 //! Rules on what an agent is about to do.
 //!
-//! Rule files become a [`RuleSet`], `tenterhook-facts` makes [`Facts`] of an event, and [`judge`] puts the two
-//! together. Nothing here reads a file, a clock or the environment: whoever calls passes it in.
+//! Rule files are compiled to a [`RuleSet`], `tenterhook-facts` derives [`Facts`] from an event, and [`judge`]
+//! evaluates the rules on the facts. Nothing in this crate reads a file, a clock or the environment: callers pass
+//! those values in.
 //!
 //! ```
 //! use tenterhook_event::{Decision, Event, EventId, EventKind, Timestamp, ToolCall};
-//! use tenterhook_policy::{RuleSet, SessionState, Surroundings, facts, judge};
+//! use tenterhook_policy::{RuleSet, SessionState, EvalEnvironment, facts, judge};
 //!
 //! let loaded = RuleSet::baseline();
 //! assert!(loaded.problems.is_empty());
@@ -17,20 +18,21 @@
 //! event.cwd = Some("/home/ada/engine".into());
 //! event.tool = Some(ToolCall::new("Bash", serde_json::json!({"command": "cd .. && sudo rm -fr ."})));
 //!
-//! let facts = facts(&event, &Surroundings { home: Some("/home/ada"), ..Surroundings::default() });
+//! let facts = facts(&event, &EvalEnvironment { home: Some("/home/ada"), ..EvalEnvironment::default() });
 //! let judgement = judge(&event, &facts, &SessionState::default(), &loaded.rules);
 //! assert_eq!(judgement.findings[0].by.to_string(), "rule:recursive-delete");
 //! assert_eq!(judgement.findings[0].decision, Decision::Deny);
 //! ```
 //!
-//! A rule that cannot be used is refused alone, as a [`Problem`] with its place in the file.
-//! Shell is parsed, not searched: see [`tenterhook_facts::ShellCommand`] for what is made of it, and
-//! [`tenterhook_facts::Unread`] for what happens to a text that is not understood.
+//! A rule that cannot be used is reported as a [`Problem`] with its place in the file; the other rules stay active.
+//! Shell commands are parsed, not searched as text: see [`tenterhook_facts::ShellCommand`] for the parsed form and
+//! [`tenterhook_facts::UnreadText`] for text that could not be parsed.
 
 mod budget;
 mod compile;
 mod compiled;
 mod conditions;
+mod error;
 mod examples;
 mod fnv;
 mod index;
@@ -44,19 +46,19 @@ mod source;
 mod state;
 mod write;
 
-pub use budget::{Reported, Spending, Spent};
-pub use compile::{LoadMode, Loaded, RuleSet, compile_packs};
+pub use budget::{DailySpend, ReportedUsage, SpendTotals};
+pub use compile::{LoadMode, LoadedRules, RuleSet, compile_packs};
 pub use compiled::{CompiledRules, RuleBytes};
-pub use judge::{Judgement, RuleNote, explain, judge};
-pub use prices::{Money, Price, Prices};
-pub use rule::{Mode, Rule, Severity};
+pub use judge::{RuleJudgement, RuleNote, explain, judge};
+pub use prices::{ModelPrice, Money, PriceTable};
+pub use rule::{Rule, RuleMode, Severity};
 #[cfg(feature = "schema")]
 pub use schema::schema;
-pub use source::{Choices, Layer, Pack, Source};
-pub use state::{MOST_LABELS, MOST_STAMPS, SessionState, StateDelta};
+pub use source::{BuiltInPack, RuleSettings, RuleSource, SourceLayer};
+pub use state::{MAX_COUNTED_MATCHES, MAX_LABELS, SessionState, StateDelta};
 pub use tenterhook_document::Problem;
-pub use tenterhook_facts::{Facts, Surroundings, facts};
-pub use tenterhook_programs::{CommandSummary, OwnFile, OwnProgram, Programs};
+pub use tenterhook_facts::{EvalEnvironment, Facts, facts};
+pub use tenterhook_programs::{CommandSummary, Programs, UserProgram, UserProgramFile};
 pub use write::rule_yaml;
 
 #[cfg(test)]

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! A compiled rule, as the rest of the program sees it.
+//! A compiled rule.
 
 mod encoding;
 
@@ -12,69 +12,69 @@ use serde_json::{Map, Value};
 use tenterhook_document::{Problem, Spot};
 use tenterhook_event::{Decision, Timestamp};
 
-use crate::budget::Budget;
-use crate::conditions::Matcher;
-use crate::source::Layer;
+use crate::budget::SpendBudget;
+use crate::conditions::RuleMatcher;
+use crate::source::SourceLayer;
 pub(crate) use encoding::LazyWhen;
 
-/// A compiled rule. Its encoding is the compiled form; the id comes first, so that it is known even where the
-/// rest cannot be read.
+/// A compiled rule. It is encoded field by field in the compiled form; the id comes first, so that it is known even
+/// if the rest cannot be decoded.
 #[derive(Debug, Serialize, Deserialize)]
 pub struct Rule {
     #[serde(with = "encoding::shared_text")]
     pub(crate) id: Arc<str>,
     pub(crate) description: String,
     pub(crate) severity: Severity,
-    pub(crate) mode: Mode,
-    pub(crate) layer: Layer,
+    pub(crate) mode: RuleMode,
+    pub(crate) layer: SourceLayer,
     pub(crate) source: String,
     pub(crate) line: usize,
-    pub(crate) matcher: Matcher,
+    pub(crate) matcher: RuleMatcher,
     pub(crate) verdict: Decision,
-    /// What to say about an unread text that mentions what the rule looks for; `None` says nothing.
+    /// Verdict on unparsed text that mentions what the rule looks for; `None` ignores such text.
     pub(crate) unread: Option<Decision>,
     pub(crate) reason: Option<String>,
     pub(crate) nudge: Option<String>,
     pub(crate) when: Option<LazyWhen>,
-    pub(crate) rewrite: Option<Rewrite>,
-    pub(crate) limit: Option<Limit>,
+    pub(crate) rewrite: Option<RewriteAction>,
+    pub(crate) limit: Option<RuleLimit>,
     pub(crate) labels: Vec<String>,
     pub(crate) expires: Option<Timestamp>,
     pub(crate) overrides: Vec<String>,
     pub(crate) locked: bool,
-    /// Which of the files it comes from, by number, if only the first rule of that file counts.
+    /// Number of the rule's file, if only the first matching rule of that file counts.
     pub(crate) first_of: Option<usize>,
-    /// Nothing of the rule's own words may reach a model.
-    pub(crate) fixed_words: bool,
+    /// Whether the reason is fixed: no text of the rule may reach a model.
+    pub(crate) fixed_reason: bool,
 }
 
-/// What a call should be instead.
+/// Changes that a rule makes to a call.
 #[derive(Debug, Serialize, Deserialize)]
-pub(crate) struct Rewrite {
+pub(crate) struct RewriteAction {
     #[serde(with = "encoding::json_text")]
     pub(crate) set: Map<String, Value>,
     pub(crate) command: Option<String>,
 }
 
-/// What has to be used up before a rule speaks.
+/// What has to be exceeded before a rule applies.
 #[derive(Debug, Clone, Copy, Serialize, Deserialize)]
-pub(crate) enum Limit {
-    /// A number of its matches.
-    Matches(Matches),
-    /// A budget.
-    Budget(Budget),
+pub(crate) enum RuleLimit {
+    /// A number of matches of the rule.
+    Matches(MatchLimit),
+    /// An amount spent on models.
+    Budget(SpendBudget),
 }
 
-/// How often a rule must have matched before it speaks.
+/// How often a rule must match within a time window before it applies.
 #[derive(Debug, Clone, Copy, Serialize, Deserialize)]
-pub(crate) struct Matches {
+pub(crate) struct MatchLimit {
     pub(crate) count: usize,
     pub(crate) window_ms: u64,
     /// Whether all sessions are counted together.
     pub(crate) shared: bool,
 }
 
-/// How bad it would be if the thing happened.
+/// How much damage the action could do.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
@@ -90,101 +90,101 @@ pub enum Severity {
     Critical,
 }
 
-/// Whether a rule decides or only watches.
+/// Whether a rule is enforced or only monitored.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub enum Mode {
-    /// What the rule says counts.
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(rename = "Mode"))]
+pub enum RuleMode {
+    /// The verdict applies.
     #[default]
     Enforce,
-    /// What the rule would have said is recorded and changes nothing.
+    /// The verdict is recorded and has no effect.
     Monitor,
 }
 
 // === impl Rule ===
 
 impl Rule {
-    /// Whether all it does is to keep the later rules of its file from being asked.
-    pub(crate) fn lets_pass(&self) -> bool {
+    /// Whether its only effect is to shadow the later rules of its file.
+    pub(crate) fn only_shadows(&self) -> bool {
         self.first_of.is_some()
             && self.verdict == Decision::None
             && self.labels.is_empty()
             && self.rewrite.is_none()
     }
 
-    /// Its name, unique in the set.
+    /// Id of the rule, unique in the set.
     pub fn id(&self) -> &str {
         &self.id
     }
 
-    /// What it is for.
+    /// What the rule is for.
     pub fn description(&self) -> &str {
         &self.description
     }
 
-    /// How bad it would be.
+    /// How much damage the action could do.
     pub fn severity(&self) -> Severity {
         self.severity
     }
 
-    /// What it says when it matches.
+    /// Verdict when the rule matches.
     pub fn verdict(&self) -> Decision {
         self.verdict
     }
 
-    /// Whether it decides or only watches.
-    pub fn mode(&self) -> Mode {
+    /// Whether the rule is enforced or only monitored.
+    pub fn mode(&self) -> RuleMode {
         self.mode
     }
 
-    /// Whose rule it is.
-    pub fn layer(&self) -> Layer {
+    /// SourceLayer that the rule belongs to.
+    pub fn layer(&self) -> SourceLayer {
         self.layer
     }
 
-    /// The name of the file it comes from.
+    /// Name of the rule's file.
     pub fn source(&self) -> &str {
         &self.source
     }
 
-    /// The line of that file on which it begins.
+    /// Line on which the rule begins in its file.
     pub fn line(&self) -> usize {
         self.line
     }
 
-    /// Why, for the agent and the person.
+    /// Reason shown to the agent and the user.
     pub fn reason(&self) -> Option<&str> {
         self.reason.as_deref()
     }
 
-    /// What the agent could do instead.
+    /// Suggestion for the agent: what to do instead.
     pub fn nudge(&self) -> Option<&str> {
         self.nudge.as_deref()
     }
 
-    /// Whether nobody below may disable it, set it aside or have it only watch.
+    /// Whether later layers cannot disable it, override it or set it to monitor mode.
     pub fn locked(&self) -> bool {
         self.locked
     }
 
-    /// From when on it is passed over.
+    /// Time from which the rule is ignored.
     pub fn expires(&self) -> Option<Timestamp> {
         self.expires
     }
 
-    /// The rules it sets aside when it matches.
+    /// Ids of the rules that it overrides when it matches.
     pub fn overrides(&self) -> impl Iterator<Item = &str> {
         self.overrides.iter().map(String::as_str)
     }
 
-    /// The MCP servers that it names, patterns left out.
+    /// Names of the MCP servers in its conditions, without patterns.
     pub fn mcp_servers(&self) -> Vec<String> {
         let mut names = Vec::new();
-        self.matcher.each(&mut |matcher| {
+        self.matcher.visit_all(&mut |matcher| {
             let servers = matcher.mcp.as_ref().and_then(|mcp| mcp.server.as_ref());
             names.extend(
-                servers.into_iter().flat_map(|server| server.written.spelled_out().map(str::to_owned)),
+                servers.into_iter().flat_map(|server| server.written.literal_names().map(str::to_owned)),
             );
         });
         names.sort_unstable();
@@ -192,35 +192,35 @@ impl Rule {
         names
     }
 
-    /// Something to say about it, with its place in its file.
+    /// A problem with this rule, with its place in the rule file.
     pub fn problem(&self, message: String) -> Problem {
         let spot = Spot { line: self.line, column: 0 };
         Problem::new(&self.source, spot, message).about("rule", Some(self.id()))
     }
 
-    /// Whether what it says depends on, or changes, what is remembered of the session.
+    /// Whether the rule reads or changes the session's state.
     pub fn is_stateful(&self) -> bool {
         let mut asks = false;
-        self.matcher.each(&mut |matcher| asks |= matcher.label.is_some());
+        self.matcher.visit_all(&mut |matcher| asks |= matcher.label.is_some());
         asks || self.limit.is_some() || !self.labels.is_empty()
     }
 
-    /// Whether it asks for the groups of the account that runs the agent.
-    pub(crate) fn asks_for_groups(&self) -> bool {
+    /// Whether a condition looks at the groups of the account that runs the agent.
+    pub(crate) fn uses_groups(&self) -> bool {
         let mut asks = false;
-        self.matcher.each(&mut |matcher| asks |= matcher.group.is_some());
+        self.matcher.visit_all(&mut |matcher| asks |= matcher.group.is_some());
         asks
     }
 
-    /// What may be spent before it speaks.
-    pub(crate) fn budget(&self) -> Option<&Budget> {
+    /// The budget that has to be used up before the rule applies.
+    pub(crate) fn budget(&self) -> Option<&SpendBudget> {
         match &self.limit {
-            Some(Limit::Budget(budget)) => Some(budget),
+            Some(RuleLimit::Budget(budget)) => Some(budget),
             _ => None,
         }
     }
 
-    /// Whether it is passed over at this moment.
+    /// Whether the rule has expired at this time.
     pub(crate) fn is_expired(&self, now: Timestamp) -> bool {
         self.expires.is_some_and(|expires| now >= expires)
     }
@@ -239,9 +239,9 @@ impl fmt::Display for Severity {
     }
 }
 
-// === impl Mode ===
+// === impl RuleMode ===
 
-impl fmt::Display for Mode {
+impl fmt::Display for RuleMode {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.pad(match self {
             Self::Enforce => "enforce",

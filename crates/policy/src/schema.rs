@@ -4,13 +4,13 @@
 
 /// The JSON Schema of the rule file.
 pub fn schema() -> serde_json::Value {
-    schemars::schema_for!(crate::load::wire::File).to_value()
+    schemars::schema_for!(crate::load::wire::RuleFileSpec).to_value()
 }
 
 #[cfg(test)]
 mod tests {
     #[test]
-    fn the_schema_names_every_key_and_says_what_it_means() {
+    fn the_schema_describes_every_key() {
         let schema = super::schema();
         let rule = &schema["$defs"]["Rule"]["properties"];
         for key in ["id", "match", "verdict", "unparsed", "examples", "nudge"] {

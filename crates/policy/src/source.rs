@@ -1,93 +1,93 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Where rules come from.
+//! Where rules come from, and how far each source is trusted.
 
 use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-/// One rule file: its text, and what to call it in messages.
+/// The text of one rule file, with the name used for it in messages.
 #[derive(Debug, Clone, Copy)]
-pub struct Source<'a> {
-    /// The file's name, for messages.
+pub struct RuleSource<'a> {
+    /// File name for messages.
     pub name: &'a str,
-    /// Its YAML text.
+    /// YAML text of the file.
     pub text: &'a str,
-    /// Whose rules these are.
-    pub layer: Layer,
-    /// Whether somebody has read this text and trusts it, or only who may say so can write it. A project's
-    /// file and the organisation's can be without trust.
+    /// SourceLayer that the rules belong to.
+    pub layer: SourceLayer,
+    /// Whether the user has reviewed this text, or only its owner can write the file. Files of a project and of the
+    /// organisation can be untrusted.
     pub trusted: bool,
 }
 
-/// One of the packs compiled in.
+/// A rule pack that is compiled into the program.
 #[derive(Debug, Clone, Copy)]
-pub struct Pack {
-    /// Its name.
+pub struct BuiltInPack {
+    /// Unique name of the pack.
     pub name: &'static str,
-    /// What it is for, in a few words.
+    /// What the pack protects, in a few words.
     pub title: &'static str,
-    /// Whether it is in force where nobody says otherwise.
+    /// Whether the pack is active unless the user turns it off.
     pub on_by_default: bool,
-    /// Its file.
-    pub source: Source<'static>,
+    /// The rule file of the pack.
+    pub source: RuleSource<'static>,
 }
 
-/// What somebody chose about the rules beside writing them.
+/// Settings that apply to rules as a whole.
 #[derive(Debug, Clone, Copy, Default)]
-pub struct Choices<'a> {
-    /// Rules that are not in force, by their ids.
+pub struct RuleSettings<'a> {
+    /// Ids of rules that are disabled.
     pub disabled: &'a [&'a str],
-    /// All rules only watch.
+    /// Whether all rules are monitored instead of enforced.
     pub monitor: bool,
-    /// What models cost, where the person knows better: the name of the file, and its text.
+    /// Name and text of the user's own price file.
     pub prices: Option<(&'a str, &'a str)>,
-    /// Files that describe programs. They add to what is known of a program; the organisation's may replace it.
-    pub programs: &'a [Source<'a>],
+    /// Files that describe programs. They add to the built-in descriptions; those of the organisation may replace them.
+    pub programs: &'a [RuleSource<'a>],
 }
 
-/// Whose rules they are.
+/// The owner of a rule source. Earlier layers take precedence: a later layer cannot weaken their locked rules.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
-pub enum Layer {
-    /// The packs compiled in.
+pub enum SourceLayer {
+    /// Packs that are compiled into the program.
     Baseline,
-    /// The organisation's.
+    /// Rules of the organisation.
     Organisation,
-    /// The person's.
+    /// Rules of the user.
     User,
-    /// The project's own.
+    /// Rules of the project.
     Project,
 }
 
-// === impl Source ===
+// === impl RuleSource ===
 
-impl Source<'_> {
-    /// Whether its rules may only be stricter: nobody has read them.
-    pub(crate) fn is_suspect(&self) -> bool {
-        self.distrust().is_some()
+impl RuleSource<'_> {
+    /// Whether its rules may only be stricter than the others.
+    pub(crate) fn is_untrusted(&self) -> bool {
+        self.distrust_reason().is_some()
     }
 
-    /// Why its rules may only be stricter, and what to do about it.
-    pub(crate) fn distrust(&self) -> Option<(&'static str, &'static str)> {
+    /// Why its rules may only be stricter than the others, and how to change that.
+    pub(crate) fn distrust_reason(&self) -> Option<(&'static str, &'static str)> {
         match self.layer {
             _ if self.trusted => None,
-            Layer::Project => {
+            SourceLayer::Project => {
                 Some(("this project is not trusted", "read the file, then run `tenterhook policy trust`"))
             }
-            Layer::Organisation => Some((
-                "others than the organisation can write this file",
-                "see that only root can write it and the directories above it",
+            SourceLayer::Organisation => Some((
+                "accounts other than root can write the organisation's policy",
+                "let only root write the file and the directories above it",
             )),
-            Layer::Baseline | Layer::User => None,
+            SourceLayer::Baseline | SourceLayer::User => None,
         }
     }
 }
 
-// === impl Layer ===
+// === impl SourceLayer ===
 
-impl Layer {
-    /// The name on the wire.
+impl SourceLayer {
+    /// The name in files, records and the API.
     pub fn name(self) -> &'static str {
         match self {
             Self::Baseline => "baseline",
@@ -98,7 +98,7 @@ impl Layer {
     }
 }
 
-impl fmt::Display for Layer {
+impl fmt::Display for SourceLayer {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.pad(self.name())
     }

@@ -1,61 +1,61 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! What rules remember of a session: which labels it carries, when counted rules matched, what was spent.
+//! Session state that rules depend on: labels, the times at which counted rules matched, and spend.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use serde::{Deserialize, Serialize};
 
-use crate::budget::{Reported, Spending, Spent};
+use crate::budget::{DailySpend, ReportedUsage, SpendTotals};
 
-/// A session carries no more labels than this; further ones are not taken.
-pub const MOST_LABELS: usize = 64;
-/// No rule is counted further than this.
-pub const MOST_STAMPS: usize = 1000;
-/// So many rules are counted in one session.
-const MOST_RULES: usize = 1000;
+/// Maximum number of labels of one session; further labels are dropped.
+pub const MAX_LABELS: usize = 64;
+/// Maximum number of matches that are counted for one rule.
+pub const MAX_COUNTED_MATCHES: usize = 1000;
+/// Maximum number of rules whose matches are counted in one session.
+const MAX_COUNTED_RULES: usize = 1000;
 
-/// What rules remember of one session. Small, and bounded whatever happens.
+/// What rules remember of one session. Its size is bounded.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct SessionState {
-    /// The labels that rules have put on it.
+    /// Labels that rules have set.
     pub labels: BTreeSet<String>,
     /// When counted rules matched, oldest first, in milliseconds since the Unix epoch.
     pub matched: BTreeMap<String, Vec<u64>>,
-    /// What was spent on models.
-    #[serde(skip_serializing_if = "Spent::is_nothing")]
-    pub spent: Spent,
-    /// What was spent on the latest day on which something was. Counts where all sessions do.
+    /// Spend on models in this session.
+    #[serde(skip_serializing_if = "SpendTotals::is_nothing")]
+    pub spent: SpendTotals,
+    /// Spend on the latest day with any. With budgets per day, it is the total of all sessions.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub today: Option<Spending>,
-    /// The part of that which a transcript has reported.
-    #[serde(skip_serializing_if = "Reported::is_nothing")]
-    pub reported: Reported,
-    /// The warnings about budgets that were said.
+    pub today: Option<DailySpend>,
+    /// Totals that the session's transcript has reported; they are part of `spent`.
+    #[serde(skip_serializing_if = "ReportedUsage::is_nothing")]
+    pub reported: ReportedUsage,
+    /// SpendBudget warnings that have been shown.
     #[serde(skip_serializing_if = "BTreeSet::is_empty")]
     pub warned: BTreeSet<String>,
 }
 
-/// What one event adds to a session.
+/// Changes that one event makes to the state of its session.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
 pub struct StateDelta {
-    /// Labels it does not carry yet.
+    /// Labels that the session does not have yet.
     pub labels: Vec<String>,
-    /// Rules that are counted and matched, and when.
+    /// Counted rules that matched, with the time in milliseconds since the Unix epoch.
     pub matched: Vec<(String, u64)>,
-    /// How many matches of each of those rules are worth remembering.
+    /// How many matches of each of those rules have to be remembered.
     pub needed: BTreeMap<String, usize>,
-    /// What was spent on a model, and on which day.
+    /// Spend on models, with its day.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub spent: Option<Spending>,
-    /// What was spent on earlier days and is known only now: it counts for the session, and for no day.
-    #[serde(skip_serializing_if = "Spent::is_nothing")]
-    pub earlier: Spent,
-    /// The totals of the transcript that this event has brought.
+    pub spent: Option<DailySpend>,
+    /// Spend on earlier days that is known only now: it counts for the session, but for no day.
+    #[serde(skip_serializing_if = "SpendTotals::is_nothing")]
+    pub earlier: SpendTotals,
+    /// Totals that the transcript reports with this event.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub reported: Option<Reported>,
-    /// The warnings about budgets that are said now.
+    pub reported: Option<ReportedUsage>,
+    /// SpendBudget warnings that are shown with this event.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub warned: Vec<String>,
 }
@@ -63,29 +63,30 @@ pub struct StateDelta {
 // === impl SessionState ===
 
 impl SessionState {
-    /// The labels.
+    /// Labels of the session, in order.
     pub fn labels(&self) -> impl Iterator<Item = &str> {
         self.labels.iter().map(String::as_str)
     }
 
-    /// How often a rule has matched in a window that ends now.
+    /// How often a rule has matched within the time window that ends at `now_ms`.
     pub fn matches_within(&self, rule: &str, window_ms: u64, now_ms: u64) -> usize {
         let stamps = self.matched.get(rule).map(Vec::as_slice).unwrap_or_default();
         stamps.iter().filter(|stamp| stamp.saturating_add(window_ms) > now_ms).count()
     }
 
-    /// Takes in what an event adds.
+    /// Adds the changes of one event.
     pub fn apply(&mut self, delta: &StateDelta) {
         for label in &delta.labels {
-            if self.labels.len() < MOST_LABELS || self.labels.contains(label) {
+            if self.labels.len() < MAX_LABELS || self.labels.contains(label) {
                 self.labels.insert(label.clone());
             }
         }
         for (rule, stamp) in &delta.matched {
-            if self.matched.len() >= MOST_RULES && !self.matched.contains_key(rule) {
+            if self.matched.len() >= MAX_COUNTED_RULES && !self.matched.contains_key(rule) {
                 continue;
             }
-            let needed = delta.needed.get(rule).copied().unwrap_or(MOST_STAMPS).min(MOST_STAMPS);
+            let needed =
+                delta.needed.get(rule).copied().unwrap_or(MAX_COUNTED_MATCHES).min(MAX_COUNTED_MATCHES);
             let stamps = self.matched.entry(rule.clone()).or_default();
             let place = stamps.partition_point(|other| other <= stamp);
             stamps.insert(place, *stamp);
@@ -93,19 +94,19 @@ impl SessionState {
             stamps.drain(..surplus);
         }
         if let Some(more) = delta.spent {
-            self.spent = self.spent.plus(more.spent);
-            self.today = Some(more.after(self.today));
+            self.spent = self.spent.saturating_add(more.spent);
+            self.today = Some(more.add_earlier(self.today));
         }
-        self.spent = self.spent.plus(delta.earlier);
+        self.spent = self.spent.saturating_add(delta.earlier);
         if let Some(reported) = delta.reported {
-            self.reported = self.reported.raised_to(reported);
+            self.reported = self.reported.max_each(reported);
         }
-        for warning in delta.warned.iter().take(MOST_RULES.saturating_sub(self.warned.len())) {
+        for warning in delta.warned.iter().take(MAX_COUNTED_RULES.saturating_sub(self.warned.len())) {
             self.warned.insert(warning.clone());
         }
     }
 
-    /// Whether there is nothing to remember.
+    /// Whether there is nothing to store.
     pub fn is_empty(&self) -> bool {
         *self == Self::default()
     }
@@ -114,12 +115,12 @@ impl SessionState {
 // === impl StateDelta ===
 
 impl StateDelta {
-    /// Whether it adds nothing.
+    /// Whether the event changes nothing.
     pub fn is_empty(&self) -> bool {
         self.labels.is_empty() && self.matched.is_empty() && self.warned.is_empty() && !self.adds_spending()
     }
 
-    /// Whether it adds to what was spent.
+    /// Whether the event adds spend.
     pub fn adds_spending(&self) -> bool {
         self.spent.is_some() || !self.earlier.is_nothing() || self.reported.is_some()
     }
@@ -143,7 +144,7 @@ mod tests {
             });
         }
         assert_eq!(state.matched["r"], [97, 98, 99]);
-        assert_eq!(state.labels.len(), MOST_LABELS);
+        assert_eq!(state.labels.len(), MAX_LABELS);
         assert_eq!(state.matches_within("r", 10, 107), 2);
         state.apply(&StateDelta { labels: vec!["label-0".into(), "late".into()], ..StateDelta::default() });
         assert!(state.labels.contains("label-0") && !state.labels.contains("late"));

@@ -5,7 +5,7 @@
 use std::sync::{Arc, LazyLock};
 
 use serde_json::json;
-use tenterhook_event::{Decision, Event, EventId, EventKind, Status, Timestamp, ToolCall};
+use tenterhook_event::{Decision, Event, EventId, EventKind, Timestamp, ToolCall, TraceStatus};
 
 use super::*;
 
@@ -20,7 +20,7 @@ mod refusals;
 mod review;
 mod trust;
 
-const HOME: Surroundings<'static> = Surroundings {
+const HOME: EvalEnvironment<'static> = EvalEnvironment {
     home: Some("/home/user"),
     user: None,
     groups: &[],
@@ -29,16 +29,16 @@ const HOME: Surroundings<'static> = Surroundings {
     programs: None,
 };
 
-/// The packs, compiled as the build does it. Their examples are tried in `compile::packs`.
+/// The packs, compiled as in the build. Their examples are checked in `compile::packs`.
 static PACKS: LazyLock<Arc<CompiledRules>> = LazyLock::new(|| {
     let bytes = compile_packs().unwrap_or_else(|problems| panic!("{problems:?}"));
     Arc::new(CompiledRules::open(bytes.into()).unwrap())
 });
 
-static BASELINE: LazyLock<Loaded> = LazyLock::new(|| trusted(RuleSet::baseline_sources()));
+static BASELINE: LazyLock<LoadedRules> = LazyLock::new(|| load_trusted(RuleSet::baseline_sources()));
 
-fn trusted(sources: &[Source<'_>]) -> Loaded {
-    RuleSet::load_with(sources, &Choices::default(), LoadMode::Trusted(&PACKS))
+fn load_trusted(sources: &[RuleSource<'_>]) -> LoadedRules {
+    RuleSet::load_with(sources, &RuleSettings::default(), LoadMode::Trusted(&PACKS))
 }
 
 fn event(tool: ToolCall) -> Event {
@@ -53,22 +53,22 @@ fn bash(text: &str) -> Event {
     event(ToolCall::new("Bash", json!({ "command": text })))
 }
 
-fn user(text: &str) -> Loaded {
-    RuleSet::load(&[Source { name: "rules.yaml", text, layer: Layer::User, trusted: true }])
+fn load_user(text: &str) -> LoadedRules {
+    RuleSet::load(&[RuleSource { name: "rules.yaml", text, layer: SourceLayer::User, trusted: true }])
 }
 
-fn good(text: &str) -> RuleSet {
-    let loaded = user(text);
+fn load_valid(text: &str) -> RuleSet {
+    let loaded = load_user(text);
     assert_eq!(loaded.problems.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n"), "");
     loaded.rules
 }
 
-fn ruled(event: &Event, state: &SessionState, rules: &RuleSet) -> Judgement {
+fn judge_event(event: &Event, state: &SessionState, rules: &RuleSet) -> RuleJudgement {
     judge(event, &facts(event, &HOME), state, rules)
 }
 
-/// What the rules say, as `rule decision`.
-fn said(event: &Event, rules: &RuleSet) -> Vec<String> {
+/// The findings of the rules, as `rule decision`.
+fn findings_of(event: &Event, rules: &RuleSet) -> Vec<String> {
     let judgement = judge(event, &facts(event, &HOME), &SessionState::default(), rules);
     judgement.findings.iter().map(|finding| format!("{} {}", finding.by, finding.decision)).collect()
 }
@@ -80,7 +80,7 @@ fn the_baseline_loads_without_a_problem() {
 }
 
 #[test]
-fn shell_lines_meet_the_rules_they_should() {
+fn shell_lines_match_the_expected_rules() {
     const DELETE: &str = "rule:recursive-delete deny";
     const UNKNOWN: &str = "rule:recursive-delete-unknown ask";
     const BOTH: &str = "rule:recursive-delete deny, rule:recursive-delete-unknown ask";
@@ -191,8 +191,8 @@ fn shell_lines_meet_the_rules_they_should() {
         (NONE, "cat ~/.ssh/id_rsa.pub | pbcopy"),
         (NONE, "cat src/id_rsa.rs credentials"),
     ];
-    // What is deleted from `/` or `~` is also a key, a log and a setting: other rules may speak, too.
-    // Of a line that should pass, none may.
+    // Deleting `/` or `~` also deletes keys, logs and settings, so other rules may match as well. On a line that should
+    // pass, no rule may match.
     let meant = |said: &String| {
         ["recursive-delete", "remote-code", "credential-read"].iter().any(|rule| {
             let rest = said.strip_prefix("rule:").and_then(|said| said.strip_prefix(rule));
@@ -202,7 +202,7 @@ fn shell_lines_meet_the_rules_they_should() {
     let wrong: Vec<_> = table
         .iter()
         .filter_map(|(expected, line)| {
-            let mut said = said(&bash(line), &BASELINE.rules);
+            let mut said = findings_of(&bash(line), &BASELINE.rules);
             if !expected.is_empty() {
                 said.retain(meant);
             }
@@ -214,8 +214,8 @@ fn shell_lines_meet_the_rules_they_should() {
 }
 
 #[test]
-fn a_broken_rule_is_refused_alone_and_where_it_stands() {
-    let loaded = user(
+fn a_broken_rule_is_refused_at_its_position_and_the_others_are_kept() {
+    let loaded = load_user(
         "version: 1
 rules:
   - {id: good, match: {shell: {program: ls}}, verdict: ask}
@@ -254,34 +254,34 @@ more: 1
             "rules.yaml:11:19: rule `glob`: `[a` has a `[` without its `]`",
             "rules.yaml:16:5: rule `twice`: the key `verdict` is repeated",
             "rules.yaml:22:5: invalid type: integer `7`, expected a rule: a map with `id`, `match` and `verdict`",
-            "rules.yaml:17:5: rule `good`: the id is taken by the rule at rules.yaml:3",
+            "rules.yaml:17:5: rule `good`: the id is already used by the rule at rules.yaml:3",
             "rules.yaml:18:5: rule `boast`: the example `ls` should get deny but gets none",
             "rules.yaml:18:5: rule `boast`: the example `rm x` should get allow but gets deny",
         ]
     );
     assert_eq!(loaded.rules.rules().map(Rule::id).collect::<Vec<_>>(), ["good"]);
-    assert_eq!(said(&bash("ls"), &loaded.rules), ["rule:good ask"]);
+    assert_eq!(findings_of(&bash("ls"), &loaded.rules), ["rule:good ask"]);
 }
 
 #[test]
-fn a_file_that_is_no_rule_file_is_a_problem_and_no_panic() {
+fn an_invalid_rule_file_is_a_problem_and_does_not_panic() {
     for text in ["", "[]", "7", "a: [", "version: 2\nrules: []", "version: 1\nrules: 3", "rules: []", "- - -"]
     {
-        let loaded = user(text);
+        let loaded = load_user(text);
         assert!(!loaded.problems.is_empty(), "{text}");
         assert_eq!(loaded.rules.rules().count(), 0);
     }
 }
 
 #[test]
-fn a_rule_that_only_watches_leaves_a_step_and_no_finding() {
+fn a_monitored_rule_leaves_a_step_and_no_finding() {
     let text = "version: 1
 mode: monitor
 rules:
   - {id: watch, match: {shell: {program: ls}}, verdict: deny}
   - {id: act, mode: enforce, match: {tool: 'B*'}, verdict: ask, nudge: do not}
 ";
-    let loaded = user(text);
+    let loaded = load_user(text);
     let event = bash("ls");
     let judgement = judge(&event, &facts(&event, &HOME), &SessionState::default(), &loaded.rules);
     let steps: Vec<_> =
@@ -289,8 +289,8 @@ rules:
     assert_eq!(
         steps,
         [
-            ("rule:watch".to_owned(), Status::Monitored, Decision::Deny),
-            ("rule:act".to_owned(), Status::Matched, Decision::Ask)
+            ("rule:watch".to_owned(), TraceStatus::Monitored, Decision::Deny),
+            ("rule:act".to_owned(), TraceStatus::Matched, Decision::Ask)
         ]
     );
     assert_eq!(judgement.findings.len(), 1);
@@ -299,8 +299,8 @@ rules:
 }
 
 #[test]
-fn explain_says_of_every_rule_what_failed_first() {
-    let loaded = user(
+fn explain_reports_for_every_rule_what_failed_first() {
+    let loaded = load_user(
         "version: 1
 rules:
   - {id: far, match: {shell: {program: rm, operand: {place: [home, root]}}}, verdict: deny}
@@ -317,11 +317,11 @@ rules:
     assert_eq!(
         notes,
         [
-            ("far", false, "no operand of `rm` points where the rule looks"),
+            ("far", false, "no operand of `rm` matches"),
             ("other", false, "no program is one of `curl`, `wget`"),
             ("read", true, "`cat` with `/etc/shadow` (`/etc/shadow`)"),
-            ("gone", false, "`build` is none of `/srv/**`"),
-            ("stop", false, "it is not about `pre-tool` events"),
+            ("gone", false, "`build` does not match `/srv/**`"),
+            ("stop", false, "`pre-tool` events are not covered"),
         ]
     );
 }
@@ -330,7 +330,7 @@ rules:
 fn without_home_or_directory_danger_is_still_seen() {
     let mut event = bash("rm -rf ~; cat ~/.ssh/id_rsa; rm -rf x");
     event.cwd = None;
-    let facts = facts(&event, &Surroundings::default());
+    let facts = facts(&event, &EvalEnvironment::default());
     let rules: Vec<_> = judge(&event, &facts, &SessionState::default(), &BASELINE.rules)
         .findings
         .into_iter()
@@ -343,9 +343,9 @@ fn without_home_or_directory_danger_is_still_seen() {
 
 #[test]
 fn the_digest_follows_the_texts() {
-    let one = user("version: 1\nrules: []\n").rules.digest();
-    assert_eq!(one, user("version: 1\nrules: []\n").rules.digest());
-    assert_ne!(one, user("version: 1\nrules: []").rules.digest());
+    let one = load_user("version: 1\nrules: []\n").rules.digest();
+    assert_eq!(one, load_user("version: 1\nrules: []\n").rules.digest());
+    assert_ne!(one, load_user("version: 1\nrules: []").rules.digest());
     assert_eq!(one, "a04eeb5e5547e4fd");
 }
 

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! A rule as people write it.
+//! Writes a rule as YAML.
 
 use serde_json::Value;
 
 use tenterhook_document::yaml::{Map, Tree};
 
-/// The keys of a rule, in the order in which people read them.
+/// The keys of a rule, in the order in which they are written.
 const ORDER: &[&str] = &[
     "id",
     "description",
@@ -26,8 +26,8 @@ const ORDER: &[&str] = &[
     "examples",
 ];
 
-/// A rule as an item of a YAML list. What is null or empty is left out; whether it can be used is for
-/// whoever loads it to say.
+/// Writes a rule as an item of a YAML list. Keys that are null or empty are left out. The rule is not checked; that
+/// happens when it is loaded.
 pub fn rule_yaml(rule: &Value) -> String {
     let Value::Object(fields) = rule else { return String::new() };
     let known = ORDER.iter().filter_map(|key| fields.get_key_value(*key));
@@ -66,7 +66,7 @@ mod tests {
     use serde_json::json;
 
     use super::*;
-    use crate::{Layer, RuleSet, Source};
+    use crate::{RuleSet, RuleSource, SourceLayer};
 
     #[test]
     fn a_rule_is_written_in_the_order_people_read_it_and_can_be_loaded() {
@@ -81,7 +81,8 @@ mod tests {
         assert!(!text.contains("overrides") && !text.contains("nudge"), "{text}");
         let file: String = text.lines().flat_map(|line| ["  ", line, "\n"]).collect();
         let file = format!("version: 1\nrules:\n{file}");
-        let loaded = RuleSet::load(&[Source { name: "t", text: &file, layer: Layer::User, trusted: true }]);
+        let loaded =
+            RuleSet::load(&[RuleSource { name: "t", text: &file, layer: SourceLayer::User, trusted: true }]);
         assert!(loaded.problems.is_empty(), "{:?}\n{file}", loaded.problems);
     }
 }

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Runs the hooks of a harness as that harness runs them: its own settings, planned, run and aggregated by its profile.
+//! Runs hooks exactly as their harness does: the harness's own settings, planned, run and aggregated by its profile.
 //!
-//! A [`ProfileStage`] has the settings of one profile and fires events at them. Nothing that guards an agent goes
-//! through it; it shows what a harness would do.
+//! A [`ProfileStage`] has the settings of one profile and fires events with them. It is not part of guarding an agent; it shows
+//! what a harness would do.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -11,27 +11,27 @@ use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 use tenterhook_document::Problem;
-use tenterhook_engine::post::{self, Post, Unanswered};
-use tenterhook_engine::process::{self, Ended, Spec};
+use tenterhook_engine::http_post::{self, HttpPost, HttpPostFailure};
+use tenterhook_engine::process::{self, ProcessEnd, ProcessSpec};
 use tenterhook_error::Failure;
-use tenterhook_event::{Call, Event, Native, ToolCall};
+use tenterhook_event::{Event, HookCall, NativePayload, ToolCall};
 use tenterhook_harness::dialect::{
-    self, A3sMatcher, Dialect, Exited, HookTimeError, Matcher, Mismatch, RawResult,
+    self, A3sMatcher, EventMatcher, HookDialect, HookExit, HookTimeError, Mismatch, RawHookResult,
 };
 use tenterhook_profile::{
     Aggregated, Entry, Finding, HookResult, Kind, Layer, Level, Plan, Profile, Settings,
 };
 
 const OUTPUT_LIMIT: usize = 1024 * 1024;
-/// How much of an output is shown in a trace.
+/// Longest part of an output that is shown in a trace.
 const EXCERPT: usize = 400;
 
 /// A profile with its settings, ready to fire.
 pub struct ProfileStage {
-    /// The profile.
+    /// The profile itself.
     pub profile: &'static Profile,
-    dialect: &'static Dialect,
-    /// What its settings say.
+    dialect: &'static HookDialect,
+    /// Parsed settings of the profile.
     pub settings: Settings,
     home: Option<String>,
     env: BTreeMap<String, String>,
@@ -39,20 +39,20 @@ pub struct ProfileStage {
 
 /// The result of one event.
 pub struct FiredEvent {
-    /// The profile's own name of the event.
+    /// The profile's name of the event.
     pub event: &'static str,
-    /// Which hooks ran, and why not the others.
+    /// Which hooks ran, and why the others did not.
     pub plan: Plan,
     /// The aggregated result.
     pub aggregated: Aggregated,
-    /// What each hook answered, in their order.
+    /// Result of each hook, in order.
     pub trace: Vec<Value>,
 }
 
 // === impl ProfileStage ===
 
 impl ProfileStage {
-    /// Reads the settings of a profile. `home` and `env` are those of the user that the hooks run for.
+    /// Reads the settings of a profile. `home` and `env` are those of the user for whom the hooks run.
     pub fn new(
         name: &str,
         layers: &[Layer<'_>],
@@ -66,29 +66,29 @@ impl ProfileStage {
         Ok(Self { profile, dialect, settings, home, env })
     }
 
-    /// What is wrong or odd in the settings.
+    /// Problems in the settings.
     pub fn problems(&self, level: Level) -> impl Iterator<Item = &Finding> {
         self.settings.problems.iter().filter(move |finding| finding.level == level)
     }
 
-    /// The profile's own name of an event, or an error that lists the known ones.
+    /// The profile's name of an event, or an error that lists the known ones.
     pub fn event(&self, name: &str) -> Result<&'static str, Failure> {
         self.profile.event(name).map(|row| row.name).ok_or_else(|| {
             let known: Vec<_> = self.profile.events.iter().map(|row| row.name).collect();
-            Failure::user(format!("`{name}` is no event of the profile {}", self.profile.name))
+            Failure::user(format!("the profile {} has no event `{name}`", self.profile.name))
                 .hint(format!("known: {}", known.join(", ")))
         })
     }
 
-    /// Which hooks would run, and why not the others.
-    pub fn plan(&self, event: &'static str, input: &Value, base: &Event) -> (Plan, Call) {
+    /// Which hooks would run, and why the others would not.
+    pub fn plan(&self, event: &'static str, input: &Value, base: &Event) -> (Plan, HookCall) {
         let call = self.call(event, input, base);
         let mut mismatch =
             |entry: &Entry| self.matches(entry, &call.event).err().map(|Mismatch(reason)| reason);
         (tenterhook_profile::plan(self.profile, &self.settings, event, &mut mismatch), call)
     }
 
-    /// Fires an event: plans, runs, puts together.
+    /// Fires an event: plans, runs and aggregates its hooks.
     pub async fn fire(&self, event: &'static str, input: &Value, base: &Event) -> FiredEvent {
         let (plan, call) = self.plan(event, input, base);
         let entries: Vec<&Entry> = plan.entries().filter_map(|at| self.settings.entries.get(at)).collect();
@@ -122,7 +122,7 @@ impl ProfileStage {
         results
     }
 
-    async fn one(&self, event: &'static str, entry: &Entry, call: &Call) -> HookResult {
+    async fn one(&self, event: &'static str, entry: &Entry, call: &HookCall) -> HookResult {
         let started = Instant::now();
         let mut result = match entry.kind {
             Kind::Command => self.command(entry, call).await,
@@ -134,7 +134,7 @@ impl ProfileStage {
         tenterhook_profile::counted(self.profile, event, entry, result)
     }
 
-    async fn command(&self, entry: &Entry, call: &Call) -> HookResult {
+    async fn command(&self, entry: &Entry, call: &HookCall) -> HookResult {
         let limit = match self.limit(entry) {
             Ok(limit) => limit,
             Err(error) => return HookResult::failed(error.to_string()),
@@ -147,46 +147,46 @@ impl ProfileStage {
             };
         }
         match process::run(&spec).await {
-            Ended::Exited(exited) => self.read(call, &exited),
-            Ended::TimedOut(exited) => HookResult {
+            ProcessEnd::Exited(exited) => self.read(call, &exited),
+            ProcessEnd::TimedOut(exited) => HookResult {
                 stdout: text(&exited.stdout),
                 stderr: text(&exited.stderr),
                 ..HookResult::failed(format!("Hook timed out after {}ms", limit.as_millis()))
             },
-            Ended::Detached(_) => HookResult { success: true, ..HookResult::default() },
-            Ended::Failed(why) => HookResult::failed(why),
+            ProcessEnd::Detached(_) => HookResult { success: true, ..HookResult::default() },
+            ProcessEnd::Failed(why) => HookResult::failed(why),
         }
     }
 
-    async fn http(&self, entry: &Entry, call: &Call) -> HookResult {
+    async fn http(&self, entry: &Entry, call: &HookCall) -> HookResult {
         let limit = match self.limit(entry) {
             Ok(limit) => limit,
             Err(error) => return HookResult::failed(error.to_string()),
         };
         let headers = entry.headers.iter();
-        let request = Post {
+        let request = HttpPost {
             url: entry.url.clone().unwrap_or_default(),
             headers: headers
                 .map(|(name, value)| (name.clone(), self.interpolate(value, &entry.allowed_env)))
                 .collect(),
             body: call.native.as_ref().map(|native| native.bytes.clone()).unwrap_or_default(),
-            limit,
-            most: OUTPUT_LIMIT,
+            timeout: limit,
+            max_response_bytes: OUTPUT_LIMIT,
         };
-        match post::post(request).await {
+        match http_post::fetch_body(request).await {
             Ok(body) if body.trim_ascii().is_empty() => HookResult { success: true, ..HookResult::default() },
             Ok(body) if body.trim_ascii().starts_with(b"{") => {
-                self.read(call, &Exited { code: Some(0), stdout: body, stderr: Vec::new() })
+                self.read(call, &HookExit { code: Some(0), stdout: body, stderr: Vec::new() })
             }
             Ok(_) => HookResult::failed("the answer is not a JSON object"),
-            Err(Unanswered::TimedOut) => {
+            Err(HttpPostFailure::TimedOut) => {
                 HookResult::failed(format!("Hook timed out after {}ms", limit.as_millis()))
             }
-            Err(Unanswered::Failed(why)) => HookResult::failed(why),
+            Err(HttpPostFailure::Failed(why)) => HookResult::failed(why),
         }
     }
 
-    /// Fills in the variables that the entry allows; the others are empty, as in the original.
+    /// Expands the variables that the entry allows; others are empty, as in the original.
     fn interpolate(&self, text: &str, allowed: &[String]) -> String {
         let mut filled = String::with_capacity(text.len());
         let mut rest = text;
@@ -205,9 +205,9 @@ impl ProfileStage {
         filled + rest
     }
 
-    fn read(&self, call: &Call, exited: &Exited) -> HookResult {
+    fn read(&self, call: &HookCall, exited: &HookExit) -> HookResult {
         let event = &call.event.native_event;
-        let RawResult { success, exit_code, output, .. } = dialect::read_at(self.dialect, event, exited);
+        let RawHookResult { success, exit_code, output, .. } = dialect::read_at(self.dialect, event, exited);
         HookResult {
             success,
             output,
@@ -224,7 +224,7 @@ impl ProfileStage {
         said.map_or(Ok(self.dialect.timeout), |number| self.dialect.duration(number))
     }
 
-    fn spec(&self, entry: &Entry, call: &Call, limit: Duration) -> Spec {
+    fn spec(&self, entry: &Entry, call: &HookCall, limit: Duration) -> ProcessSpec {
         let command = entry.command.as_deref().unwrap_or_default();
         let home = self.home.as_deref();
         let argv = if let Some(args) = &entry.args {
@@ -237,13 +237,13 @@ impl ProfileStage {
         let given = self.dialect.env(&call.event).into_iter().map(|(name, value)| (name.to_owned(), value));
         let own = entry.env.iter().map(|(name, value)| (name.clone(), value.clone()));
         let cwd = call.event.cwd.as_deref().map(PathBuf::from).filter(|dir| dir.is_dir());
-        Spec {
+        ProcessSpec {
             argv,
             env: given.chain(own).collect(),
             dir: cwd.unwrap_or_else(|| PathBuf::from("/")),
             stdin: call.native.as_ref().map(|native| native.bytes.clone()).unwrap_or_default(),
-            limit,
-            output_limit: OUTPUT_LIMIT,
+            timeout: limit,
+            max_output_bytes: OUTPUT_LIMIT,
             detaches: self.dialect.detaches(),
         }
     }
@@ -256,8 +256,8 @@ impl ProfileStage {
         rule.admits(event)
     }
 
-    /// The input as an event, for matchers and variables; the hook itself gets the input.
-    fn call(&self, name: &'static str, input: &Value, base: &Event) -> Call {
+    /// The input as an event, for matchers and variables; the hook itself receives the input.
+    fn call(&self, name: &'static str, input: &Value, base: &Event) -> HookCall {
         let kind = self.profile.event(name).map_or(base.event, |row| row.kind);
         let mut event = Event { event: kind, native_event: name.to_owned(), ..base.clone() };
         let said =
@@ -275,35 +275,34 @@ impl ProfileStage {
         }
         let fields = input.as_object().cloned().unwrap_or_default();
         let bytes = serde_json::to_vec(input).unwrap_or_default();
-        Call { event, native: Some(Native { bytes, fields }) }
+        HookCall { event, native: Some(NativePayload { bytes, fields }) }
     }
 }
 
-/// The profile of this name and its dialect, or an error that lists the known ones.
-pub fn find_profile(name: &str) -> Result<(&'static Profile, &'static Dialect), Failure> {
+/// The profile with this name and its dialect, or an error that lists the known ones.
+pub fn find_profile(name: &str) -> Result<(&'static Profile, &'static HookDialect), Failure> {
     let found = tenterhook_profile::find(name).zip(dialect::find(name));
     found.ok_or_else(|| {
         let known: Vec<_> = tenterhook_profile::PROFILES.iter().map(|profile| profile.name).collect();
-        Failure::user(format!("`{name}` is no profile")).hint(format!("known: {}", known.join(", ")))
+        Failure::user(format!("unknown profile `{name}`")).hint(format!("known: {}", known.join(", ")))
     })
 }
 
-/// An entry's matcher, and what is odd about it.
-fn matcher(dialect: &Dialect, entry: &Entry) -> Result<(Matcher, Option<String>), Failure> {
+/// An entry's matcher, and a warning about it.
+fn matcher(dialect: &HookDialect, entry: &Entry) -> Result<(EventMatcher, Option<String>), Failure> {
     match &entry.matcher {
-        None => Ok((Matcher::all(), None)),
+        None => Ok((EventMatcher::all(), None)),
         Some(Value::String(text)) => Ok(dialect.matcher(Some(text))),
         Some(parts) => {
             let parts: A3sMatcher = serde_json::from_value(parts.clone())
-                .map_err(|error| Failure::user(format!("its matcher cannot be read: {error}")))?;
-            Ok((Matcher::a3s(&parts).map_err(|error| Failure::user(error.to_string()))?, None))
+                .map_err(|error| Failure::user(format!("invalid matcher: {error}")))?;
+            Ok((EventMatcher::a3s(&parts).map_err(|error| Failure::user(error.to_string()))?, None))
         }
     }
 }
 
-/// Says of every matcher and `if` that cannot be read that it cannot: such a hook would silently
-/// never run.
-fn vet(dialect: &Dialect, settings: &mut Settings) {
+/// Reports every matcher and `if` that cannot be parsed: such a hook would silently never run.
+fn vet(dialect: &HookDialect, settings: &mut Settings) {
     let mut found = Vec::new();
     for entry in &settings.entries {
         let mut note = |level, message: String| {
@@ -324,7 +323,7 @@ fn vet(dialect: &Dialect, settings: &mut Settings) {
 // === impl FiredEvent ===
 
 impl FiredEvent {
-    /// Everything, as `--json` shows it: seed 002's aggregated result and what lies behind it.
+    /// The complete result, as `--json` shows it: seed 002's aggregated result and its details.
     pub fn to_json(&self, stage: &ProfileStage) -> Value {
         let (decision, flow) = tenterhook_profile::decision(stage.profile, self.event, &self.aggregated);
         let plan: Vec<_> = self.plan.steps.iter().map(|step| planned(stage, step)).collect();

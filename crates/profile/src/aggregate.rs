@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! What all hooks of one event left behind, as one result.
+//! Aggregates the results of all hooks of one event.
 
 mod actions;
 mod merge;
@@ -19,23 +19,23 @@ use crate::switches::{Profile, Strategy, Success};
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Aggregated {
-    /// Whether the whole counts as a success.
+    /// Whether the aggregate counts as a success.
     pub success: bool,
-    /// What they say together.
+    /// The merged output.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub final_output: Option<Value>,
-    /// What each said, in order.
+    /// Outputs of the hooks, in order.
     pub all_outputs: Vec<Value>,
-    /// What went wrong; on the wire an `Error` is `{"message": …}`.
+    /// Errors of the hooks; on the wire an `Error` is `{"message": …}`.
     #[serde(serialize_with = "as_errors")]
     pub errors: Vec<String>,
-    /// All durations added up, in milliseconds, also of hooks that ran side by side.
+    /// Sum of all durations in milliseconds, including those of parallel hooks.
     pub total_duration: u64,
 }
 
-/// Merges what hooks said, in the order of the plan.
+/// Merges the outputs of hooks, in the order of the plan.
 ///
-/// Hooks that failed are heard as well: an exit code other than 0 is how some of them object.
+/// Failed hooks count as well: some of them object by an exit code other than 0.
 pub fn aggregate(profile: &Profile, event: &str, results: &[HookResult]) -> Aggregated {
     let said = |result: &HookResult| result.output.clone().filter(js::truthy);
     let all_outputs: Vec<Value> = results.iter().filter_map(said).collect();
@@ -65,13 +65,13 @@ pub fn aggregate(profile: &Profile, event: &str, results: &[HookResult]) -> Aggr
 }
 
 impl Aggregated {
-    /// What no hook at all comes to.
+    /// The aggregate of no hooks.
     pub fn nothing() -> Self {
         Self { success: true, ..Self::default() }
     }
 }
 
-/// The originals' output class has these fields and no others.
+/// The originals' output class has exactly these fields.
 fn common(merged: Map<String, Value>) -> Value {
     const FIELDS: [&str; 7] = [
         "continue",

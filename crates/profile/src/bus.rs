@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Seed 002's message bus as data: requests in, responses out, one JSON object a line.
+//! Seed 002's message bus as data: requests in, responses out, one JSON object per line.
 
 mod validate;
 
@@ -10,54 +10,54 @@ use serde_json::{Value, json};
 use crate::aggregate::Aggregated;
 use crate::switches::Profile;
 
-/// The channel requests come in on.
+/// Channel of requests.
 pub const REQUEST: &str = "HOOK_EXECUTION_REQUEST";
-/// The channel responses go out on.
+/// Channel of responses.
 pub const RESPONSE: &str = "HOOK_EXECUTION_RESPONSE";
 
 /// A request to fire an event.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Request {
-    /// Comes back with the response.
+    /// Returned with the response.
     pub correlation_id: String,
-    /// The event.
+    /// Name of the event.
     pub event: &'static str,
-    /// What the hooks are given, beside the fields every event has. What is here goes before those.
+    /// Input of the hooks. Its fields take precedence over the common ones.
     pub input: Value,
 }
 
-/// The answer to a request.
+/// The response to a request.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Response {
-    /// The request's.
+    /// Correlation id of the request.
     pub correlation_id: String,
-    /// Whether all went well.
+    /// Whether the request succeeded.
     pub success: bool,
-    /// What the hooks came to.
+    /// Aggregated output of the hooks.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub output: Option<Aggregated>,
-    /// Why there is no output.
+    /// Reason why there is no output.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub error: Option<Failure>,
 }
 
-/// Why a request was not carried out.
+/// Reason why a request failed.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Failure {
-    /// For programs: `invalid_request`, `unsupported_event`, `internal_error`.
+    /// Machine-readable code: `invalid_request`, `unsupported_event`, `internal_error`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub code: Option<String>,
-    /// For people.
+    /// Message for users.
     pub message: String,
-    /// More of it.
+    /// Additional details.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub details: Option<Value>,
 }
 
-/// Reads one message. What cannot be carried out is answered at once.
+/// Parses one message. An invalid request gets its response at once.
 ///
-/// `new_id` gives a random id; it is asked when the request has none, or an empty one.
+/// `new_id` creates a random id, for requests without one or with an empty one.
 pub fn parse(
     profile: &Profile,
     line: &str,
@@ -82,8 +82,8 @@ pub fn parse(
         return Err(Response::failed(id, "unsupported_event", format!("Unknown event: {name}")).into());
     };
     if !validate::input(profile, row, input) {
-        // The original leaves `error` out here and puts an unreadable `[object Object]` among the
-        // output's errors; the place is kept, the text is one that can be read.
+        // The original omits `error` here and puts an unreadable `[object Object]` among the output's errors. The place is kept, with
+        // a readable text.
         let what = format!("Invalid payload for event '{}'", row.name);
         let output = Aggregated { errors: vec![what], ..Aggregated::default() };
         return Err(Response { correlation_id: id, success: false, output: Some(output), error: None }.into());
@@ -96,14 +96,14 @@ fn invalid(id: String, message: impl Into<String>) -> Box<Response> {
 }
 
 impl Request {
-    /// The message a client sends.
+    /// The message that a client sends.
     pub fn message(&self) -> Value {
         let payload =
             json!({"eventName": self.event, "input": self.input, "correlationId": self.correlation_id});
         json!({"type": REQUEST, "payload": payload})
     }
 
-    /// The answer: what the hooks came to.
+    /// The response with the hooks' output.
     pub fn answered(&self, output: Aggregated) -> Response {
         let correlation_id = self.correlation_id.clone();
         Response { correlation_id, success: output.success, output: Some(output), error: None }
@@ -111,13 +111,13 @@ impl Request {
 }
 
 impl Response {
-    /// A request that was not carried out.
+    /// The response to a request that failed.
     pub fn failed(correlation_id: String, code: &str, message: impl Into<String>) -> Self {
         let error = Failure { code: Some(code.to_owned()), message: message.into(), details: None };
         Self { correlation_id, success: false, output: None, error: Some(error) }
     }
 
-    /// The message that goes out.
+    /// The message that is sent.
     pub fn message(&self) -> Value {
         json!({"type": RESPONSE, "payload": self})
     }

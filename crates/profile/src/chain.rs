@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! What the next hook of a sequential chain sees of the one before.
+//! Input of the next hook of a sequential chain.
 
 use serde_json::{Map, Value};
 use tenterhook_event::EventKind;
@@ -8,8 +8,8 @@ use tenterhook_event::EventKind;
 use crate::js;
 use crate::switches::{Chain, Profile};
 
-/// The input of the next hook, given the input and the output of one that succeeded. After one that
-/// failed the input stays; nothing a hook says ends the chain.
+/// The next hook's input, made from the input and output of a successful hook. After a failed hook the input is unchanged; no
+/// output ends the chain.
 pub fn next_input(profile: &Profile, event: &str, input: &Value, output: &Value) -> Value {
     let mut next = input.clone();
     let specific = js::field(output, "hookSpecificOutput");
@@ -39,7 +39,7 @@ pub fn next_input(profile: &Profile, event: &str, input: &Value, output: &Value)
     next
 }
 
-/// Lays a change over a field that is there, key by key.
+/// Merges a change into an existing field, key by key.
 fn lay_over(fields: &mut Map<String, Value>, key: &str, change: Option<&Value>) {
     if let (Some(change), Some(current)) = (change, fields.get_mut(key)) {
         let mut laid = Map::new();

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! The cases recorded from the originals, line by line. Every line is run or listed with the reason
-//! why it is not.
+//! Runs the cases recorded from the originals, line by line. Every line is run, or listed with the reason why not.
 
 mod claude_a3s;
 mod llxprt_gemini;
@@ -10,7 +9,7 @@ use std::collections::BTreeSet;
 
 use serde_json::Value;
 
-/// One line.
+/// One case.
 struct Case(Value);
 
 impl Case {
@@ -29,14 +28,14 @@ impl Case {
     }
 
     fn expect(&self) -> impl Iterator<Item = (&str, &Value)> {
-        // For people.
+        // For readers only.
         let prose = ["note", "why", "rule", "then"];
         let expect = self.0["expect"].as_object().unwrap();
         expect.iter().map(|(key, value)| (key.as_str(), value)).filter(move |(key, _)| !prose.contains(key))
     }
 }
 
-/// Whether all that is expected is there; `null` stands for absent, a dotted key for a path.
+/// Whether all expected values are present; `null` means absent, a dotted key is a path.
 fn has(actual: &Value, expected: &Value) -> bool {
     match expected {
         Value::Object(fields) => fields.iter().all(|(key, expected)| {
@@ -49,7 +48,7 @@ fn has(actual: &Value, expected: &Value) -> bool {
     }
 }
 
-/// Runs what is not listed; a listed id that does not exist is a mistake.
+/// Runs all cases that are not listed; a listed id must exist.
 fn run(file: &str, not_run: &[(&str, &[&str])], check: fn(&Case)) {
     let cases = Case::all(file);
     let listed: BTreeSet<&str> = not_run.iter().flat_map(|(_, ids)| ids.iter().copied()).collect();

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! The corners of JavaScript that show through in the originals' results.
+//! JavaScript semantics that are visible in the originals' results.
 //!
-//! No harness checks the types of what a hook says, so a number for a reason or `1` for
-//! `suppressOutput` has a meaning, and it is JavaScript's.
+//! No harness checks the types of a hook's output, so a number as a reason or `1` for `suppressOutput` has the meaning that
+//! JavaScript gives it.
 
 use serde_json::{Map, Value};
 

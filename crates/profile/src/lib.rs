@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Profiles: how each harness plans its hooks and folds what they say, exact to the original.
+//! Profiles: how each harness plans its hooks and merges their outputs, exactly as the original does.
 //!
-//! A dialect says how *one* hook is spoken to; a profile is what a harness makes of *all* of them. The
-//! road of one event, each stage a module:
+//! A dialect is the protocol of *one* hook; a profile describes how a harness handles *all* of its hooks. The pipeline of one
+//! event, one module per stage:
 //!
-//! 1. [`read`] takes the harness's settings files,
-//! 2. [`plan`] says which hooks run, in which order, and why not the others,
-//! 3. the caller runs them, one after the other with [`next_input`] or side by side, and gives each
-//!    [`HookResult`] through [`counted`],
-//! 4. [`aggregate`] makes one of what they said, [`process`] reads its common fields,
-//! 5. [`decision`] says what it means, [`reply`] what one hook would print that says all of it.
+//! 1. [`read`] parses the harness's settings files,
+//! 2. [`plan`] selects the hooks that run and their order, with reasons for the others,
+//! 3. the caller runs them, sequentially with [`next_input`] or in parallel, and passes each [`HookResult`] to
+//!    [`counted`],
+//! 4. [`aggregate`] merges the outputs, [`process`] reads the common fields,
+//! 5. [`decision`] interprets the result, and [`reply`] is the output of a single hook that says the same.
 //!
 //! Every difference between harnesses is a switch in [`PROFILES`].
 //!
@@ -27,7 +27,7 @@
 //! # Ok::<(), &str>(())
 //! ```
 //!
-//! Nothing here does IO, reads the environment or starts a process.
+//! This crate does no IO, reads no environment variables and starts no processes.
 
 mod aggregate;
 pub mod bus;

@@ -1,36 +1,36 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Which of the configured hooks run at an event, in which order, and why not the others.
+//! Plans which of the configured hooks run at an event, and in which order.
 
 use std::collections::HashMap;
 
 use crate::settings::{Entry, Settings, Source};
 use crate::switches::{Dedupe, Kind, Order, Profile};
 
-/// What is to be done at one event.
+/// The plan for one event.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Plan {
-    /// Every configured hook: those of the event in the order they run, then all others.
+    /// Every configured hook: those of the event in the order in which they run, then all others.
     pub steps: Vec<Planned>,
-    /// Whether they run one after the other, each seeing what the one before changed.
+    /// Whether they run sequentially, each with the changes of the previous one.
     pub sequential: bool,
 }
 
-/// One configured hook.
+/// One configured hook in a plan.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Planned {
-    /// Its place in [`Settings::entries`].
+    /// Index in [`Settings::entries`].
     pub entry: usize,
     /// Whether it runs.
     pub matched: bool,
-    /// Why, or why not.
+    /// Reason why it runs or does not run.
     pub why: String,
 }
 
-/// Plans an event. `mismatch` says why an entry's matcher does not fit the event at hand, or nothing if it does;
-/// it is asked in the order hooks run, and only for hooks nothing else speaks against.
+/// Plans an event. `mismatch` returns the reason why an entry's matcher does not match the event; it is called in the order in
+/// which hooks run, and only for hooks that would otherwise run.
 ///
-/// One sequential group that matches makes the whole event sequential, as in the originals.
+/// One matching sequential group makes the whole event sequential, as in the originals.
 pub fn plan(
     profile: &Profile,
     settings: &Settings,
@@ -69,7 +69,7 @@ fn runs(entry: &Entry) -> String {
     }
 }
 
-/// What keeps a hook from running whatever its matcher says.
+/// Reason that keeps a hook from running regardless of its matcher.
 fn speaks_against(profile: &Profile, settings: &Settings, entry: &Entry) -> Option<String> {
     if !settings.enabled {
         let why = settings.why_disabled.as_deref().unwrap_or("hooks are turned off");
@@ -90,7 +90,7 @@ fn rank(profile: &Profile, entry: &Entry) -> i32 {
     match profile.order {
         Order::Configured => 0,
         Order::Priority => entry.priority,
-        // Merged settings carry one source, whichever file a hook came from.
+        // Merged settings have one source, regardless of the file.
         Order::Source => match entry.source {
             Source::Runtime => Source::Runtime.rank(),
             Source::Extensions => Source::Extensions.rank(),

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Seed 002's `ProcessedHookResult`: the fields every output has, read hook by hook.
+//! Seed 002's `ProcessedHookResult`: the common fields of outputs, read hook by hook.
 //!
-//! In the profile of seed 002 it agrees with the aggregate: messages are joined, and any `suppressOutput` counts. The
-//! programs themselves take the first hook that has a message, and only its `suppressOutput`.
+//! In the profile of seed 002 it agrees with the aggregate: messages are joined, and any `suppressOutput` counts. The programs
+//! themselves use the first hook that has a message, and only its `suppressOutput`.
 
 use serde::Serialize;
 use serde_json::Value;
@@ -12,25 +12,25 @@ use crate::aggregate::Aggregated;
 use crate::js;
 use crate::switches::Profile;
 
-/// An aggregate and what the harness is to do about it.
+/// An aggregate, and the resulting actions of the harness.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Processed {
     /// The aggregate itself.
     pub aggregated: Aggregated,
-    /// Whether to end here.
+    /// Whether to stop the agent.
     pub should_stop: bool,
-    /// Why.
+    /// Reason of the stop.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub stop_reason: Option<String>,
-    /// What to tell.
+    /// Message for the user.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub system_message: Option<String>,
-    /// Whether to keep quiet about it.
+    /// Whether to suppress the output.
     pub suppress_output: bool,
 }
 
-/// Reads the common fields. Of several hooks that stop, the first gives the reason.
+/// Reads the common fields. Of several hooks that stop, the first provides the reason.
 pub fn process(profile: &Profile, aggregated: Aggregated) -> Processed {
     let stopping =
         aggregated.all_outputs.iter().find(|output| output.get("continue") == Some(&Value::Bool(false)));

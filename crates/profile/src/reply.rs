@@ -1,29 +1,29 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! What one command hook would print that says all they said.
+//! The output of a single command hook that is equivalent to an aggregate.
 
 use serde_json::Value;
 
 use crate::aggregate::Aggregated;
 use crate::switches::{Profile, Strategy};
 
-/// What a command hook leaves behind.
+/// Exit status and output of a command hook.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Reply {
-    /// Standard output.
+    /// Content of standard output.
     pub stdout: String,
-    /// Standard error.
+    /// Content of standard error.
     pub stderr: String,
-    /// The exit code.
+    /// Exit code of the hook.
     pub exit: u8,
 }
 
-/// The final output as JSON, with exit code 0 also for an objection: every harness reads that, while
-/// exit codes mean different things to each. Nothing to say is nothing printed.
+/// The final output as JSON, with exit code 0 even for an objection: every harness reads JSON, while exit codes have different
+/// meanings. Without content nothing is printed.
 pub fn reply(profile: &Profile, event: &str, aggregated: &Aggregated) -> Reply {
     let row = profile.event(event);
     let says = |output: &&Value| match row.map(|row| row.merge) {
-        // No modification, no objection: silence is as good and cannot be mistaken.
+        // Without a modification or objection, an empty output is equivalent and unambiguous.
         Some(Strategy::Actions) => {
             output.get("action").is_none_or(|action| action != "continue" || output.get("modified").is_some())
         }

@@ -1,35 +1,35 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! What one hook left behind, as the caller read it in the hook's dialect, and how much of it counts.
+//! The result of one hook, as read in its dialect, and how much of it counts.
 
 use serde_json::{Value, json};
 
 use crate::settings::Entry;
 use crate::switches::{Profile, Strategy};
 
-/// What one hook left behind.
+/// Result of one hook.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct HookResult {
-    /// Whether it ended well.
+    /// Whether the hook succeeded.
     pub success: bool,
-    /// What it said.
+    /// Parsed output of the hook.
     pub output: Option<Value>,
-    /// Why it could not be asked, or did not answer.
+    /// Reason why it could not be run, or did not answer.
     pub error: Option<String>,
-    /// The exit code, of a command.
+    /// Exit code of a command hook.
     pub exit_code: Option<i32>,
-    /// Standard output.
+    /// Content of standard output.
     pub stdout: String,
-    /// Standard error.
+    /// Content of standard error.
     pub stderr: String,
-    /// How long it took.
+    /// Duration of the hook.
     pub duration_ms: u64,
 }
 
-/// What of a result counts, given the entry it comes from.
+/// The part of a result that counts, depending on its entry.
 ///
-/// A hook nobody waits for decides nothing. A hook that failed without a word objects where its entry
-/// says so and the event honours that.
+/// A background hook decides nothing. A hook that failed without output objects if its entry says so and the event supports
+/// that.
 pub fn counted(profile: &Profile, event: &str, entry: &Entry, result: HookResult) -> HookResult {
     if entry.is_async {
         return HookResult { output: None, ..result };
@@ -55,12 +55,12 @@ pub fn counted(profile: &Profile, event: &str, entry: &Entry, result: HookResult
 }
 
 impl HookResult {
-    /// A hook that said this and ended well.
+    /// A successful hook with this output.
     pub fn said(output: Value) -> Self {
         Self { success: true, output: Some(output), exit_code: Some(0), ..Self::default() }
     }
 
-    /// A hook that failed.
+    /// A failed hook.
     pub fn failed(error: impl Into<String>) -> Self {
         Self { error: Some(error.into()), ..Self::default() }
     }

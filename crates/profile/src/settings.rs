@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! The settings files of a harness, as hooks.
+//! Parses the settings files of a harness into hooks.
 //!
-//! One entry that cannot be used is refused alone, with its place and what to do; the rest stands.
+//! An unusable entry is refused on its own, with its position and a hint; the others are used.
 
 mod entry;
 mod gate;
@@ -20,10 +20,10 @@ use tenterhook_event::EventKind;
 
 use crate::switches::{Kind, Profile, Shape};
 
-/// Where settings come from.
+/// Origin of settings.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Source {
-    /// A program, while it runs; no file.
+    /// A running program, without a file.
     Runtime,
     /// The project's file.
     Project,
@@ -31,9 +31,9 @@ pub enum Source {
     Local,
     /// A file named on the command line.
     Flag,
-    /// The person's file.
+    /// The user's file.
     User,
-    /// The machine's file, or the organisation's.
+    /// The file of the machine or organisation.
     System,
     /// The machine's defaults.
     Defaults,
@@ -44,123 +44,122 @@ pub enum Source {
 /// One settings file.
 #[derive(Debug, Clone, Copy)]
 pub struct Layer<'a> {
-    /// Where it comes from.
+    /// Origin of the file.
     pub source: Source,
-    /// The file, for messages.
+    /// Path of the file, for messages.
     pub name: &'a str,
-    /// What it says: JSON, comments allowed.
+    /// Content: JSON, comments allowed.
     pub text: &'a str,
 }
 
-/// All that was read.
+/// The merged settings.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Settings {
     /// Whether hooks run at all.
     pub enabled: bool,
-    /// If not, why.
+    /// Reason why hooks do not run.
     pub why_disabled: Option<String>,
-    /// Whether the person is told when hooks run.
+    /// Whether the user is notified when hooks run.
     pub notifications: bool,
-    /// The hooks, in the order of the merged configuration.
+    /// Hooks, in the order of the merged configuration.
     pub entries: Vec<Entry>,
-    /// What was refused, and what looks like a mistake.
+    /// Refused entries, and probable mistakes.
     pub problems: Vec<Finding>,
-    /// The bounds hooks have to keep.
+    /// Limits that hooks must respect.
     pub limits: Limits,
 }
 
-/// One hook.
+/// One configured hook.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Entry {
-    /// The event, as the harness calls it.
+    /// Event, by the harness's name.
     pub event: String,
-    /// The matcher group it stands in, counted over the event's merged list.
+    /// Index of its matcher group in the event's merged list.
     pub group: usize,
     /// The group's matcher, as written.
     pub matcher: Option<Value>,
-    /// Whether its group runs one after the other.
+    /// Whether its group runs sequentially.
     pub sequential: bool,
-    /// Where it comes from.
+    /// Origin of the hook.
     pub source: Source,
-    /// The file it stands in.
+    /// File that contains the hook.
     pub file: String,
-    /// Its name, if it has one.
+    /// Name of the hook, if it has one.
     pub name: Option<String>,
-    /// What kind of hook it is.
+    /// Kind of the hook.
     pub kind: Kind,
-    /// The command line, or the program if there are `args`.
+    /// Command line, or the program if there are `args`.
     pub command: Option<String>,
-    /// Arguments: the command is then run without a shell.
+    /// Arguments; the command is then run without a shell.
     pub args: Option<Vec<String>>,
-    /// The shell to run it in.
+    /// Shell that runs the command.
     pub shell: Option<String>,
-    /// Where an `http` hook is sent.
+    /// URL of an `http` hook.
     pub url: Option<String>,
-    /// What an `http` hook is sent with.
+    /// Headers of an `http` hook.
     pub headers: BTreeMap<String, String>,
-    /// The variables those headers may name.
+    /// Variables that the headers may contain.
     pub allowed_env: Vec<String>,
-    /// What a `prompt` or `agent` hook is asked.
+    /// Prompt of a `prompt` or `agent` hook.
     pub prompt: Option<String>,
-    /// The model it is asked of.
+    /// Model of a `prompt` or `agent` hook.
     pub model: Option<String>,
-    /// The server of an `mcp_tool` hook.
+    /// Server of an `mcp_tool` hook.
     pub server: Option<String>,
-    /// The tool of an `mcp_tool` hook.
+    /// Tool of an `mcp_tool` hook.
     pub tool: Option<String>,
-    /// What that tool is called with.
+    /// Arguments of that tool.
     pub input: Option<Value>,
-    /// How long it may take, as written, in the profile's unit.
+    /// Timeout as written, in the profile's unit.
     pub timeout: Option<f64>,
-    /// Variables it is given.
+    /// Environment variables of the hook.
     pub env: BTreeMap<String, String>,
-    /// The permission rule it is limited to.
+    /// Permission rule that limits the hook.
     pub condition_if: Option<String>,
-    /// Whether it objects when it fails.
+    /// Whether its failure is an objection.
     pub fail_closed: bool,
-    /// Whether nobody waits for it.
+    /// Whether it runs in the background.
     pub is_async: bool,
-    /// Lower runs earlier.
+    /// Priority; lower runs earlier.
     pub priority: i32,
-    /// Whether it is turned on.
+    /// Whether it is enabled.
     pub enabled: bool,
-    /// Where it stands in its file.
+    /// Position in its file.
     pub place: Spot,
 }
 
-/// The bounds hooks have to keep.
+/// Limits that hooks must respect.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Limits {
-    /// Hooks of one event.
+    /// Number of hooks of one event.
     pub per_event: Option<usize>,
-    /// Hooks in all.
+    /// Number of hooks in total.
     pub total: Option<usize>,
-    /// How long a hook may take that does not say, in the profile's unit.
+    /// Default timeout of a hook, in the profile's unit.
     pub default_timeout: Option<f64>,
-    /// How much is written down about hooks.
+    /// Detail of the log about hooks.
     pub audit_level: Option<String>,
 }
 
-/// Something about a settings file a person should know.
+/// A problem in a settings file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Finding {
-    /// How bad it is.
+    /// Severity of the problem.
     pub level: Level,
-    /// What it is.
+    /// Description of the problem.
     pub problem: Problem,
 }
 
-/// How bad something is.
+/// Severity of a problem.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Level {
-    /// It works, but probably not as meant.
+    /// It works, but probably not as intended.
     Warning,
     /// It was refused.
     Error,
 }
 
-/// Reads settings files. Their order matters only among files of one source; a text that is blank says
-/// nothing.
+/// Parses settings files. Their order matters only among files of one origin; a blank text has no settings.
 pub fn read(profile: &Profile, layers: &[Layer<'_>]) -> Settings {
     let mut settings = Settings { enabled: profile.gate.default, notifications: true, ..Settings::default() };
     let place = |source| profile.layers.iter().position(|one| *one == source).unwrap_or(usize::MAX);
@@ -199,8 +198,8 @@ impl Settings {
 // === impl Entry ===
 
 impl Entry {
-    /// What it is known by when hooks are turned on and off: its name, else what it runs. A hook with a
-    /// name is not known by its command.
+    /// Name by which a hook is enabled and disabled: its name, otherwise its command. A hook with a name is not identified by its
+    /// command.
     pub fn label(&self) -> &str {
         let known = [&self.name, &self.command, &self.url, &self.tool, &self.prompt]
             .into_iter()
@@ -229,7 +228,7 @@ impl Entry {
 // === impl Source ===
 
 impl Source {
-    /// The order LLxprt Code and Gemini CLI take hooks in, lower first.
+    /// Rank by which LLxprt Code and Gemini CLI order hooks, lower first.
     pub fn rank(self) -> i32 {
         match self {
             Self::Runtime => 0,

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! The table of profiles: every point at which the harnesses differ is a named switch here, and
-//! nothing else in this crate asks which profile it serves.
+//! The table of profiles. Every difference between harnesses is a named switch here; no other code of this crate checks
+//! which profile it has.
 
 mod events;
 mod points;
@@ -14,83 +14,83 @@ pub use points::{
 
 use crate::Source;
 
-/// A harness's own way to plan and aggregate hooks.
+/// A harness's way of planning and aggregating hooks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Profile {
-    /// The name in `--profile`.
+    /// Name in `--profile`.
     pub name: &'static str,
-    /// One sentence for people.
+    /// One-sentence description for users.
     pub about: &'static str,
-    /// Its events.
+    /// Events of the harness.
     pub events: &'static [EventRow],
-    /// Whether `pre_tool_use` is as good a name as `PreToolUse`.
+    /// Whether `pre_tool_use` is accepted for `PreToolUse`.
     pub loose_event_names: bool,
-    /// What a settings file looks like.
+    /// Format of settings files.
     pub shape: Shape,
-    /// The kinds of hook a settings file may have.
+    /// Kinds of hooks that a settings file may have.
     pub kinds: &'static [Kind],
-    /// The order settings files are merged in; a later one wins.
+    /// Order in which settings files are merged; later ones take precedence.
     pub layers: &'static [Source],
-    /// What becomes of one event's hooks when several files have some.
+    /// How hooks of one event in several files are combined.
     pub merge_layers: Layers,
-    /// Whether lists of disabled hooks add up, or the last one stands.
+    /// Whether lists of disabled hooks are merged, or the last one replaces the others.
     pub disabled_add_up: bool,
-    /// `hooks.enabled` and its like.
+    /// Meaning of `hooks.enabled` and similar keys.
     pub legacy: Legacy,
-    /// When hooks run at all.
+    /// Conditions under which hooks run at all.
     pub gate: Gate,
-    /// The unit of `timeout` in milliseconds.
+    /// Unit of `timeout` in milliseconds.
     pub timeout_unit_ms: u32,
-    /// Events at which one bad entry makes the harness drop the whole file it stands in.
+    /// Events at which one invalid entry makes the harness drop the whole file.
     pub bad_entry_drops_file: &'static [&'static str],
-    /// The order hooks are taken in.
+    /// Order in which hooks run.
     pub order: Order,
-    /// What makes two hooks the same hook.
+    /// What identifies duplicates of a hook.
     pub dedupe: Dedupe,
-    /// When the whole counts as a success.
+    /// When the aggregate counts as a success.
     pub success: Success,
-    /// Whether `ask` is a decision between deny and allow; else it is no more than an allow.
+    /// Whether `ask` is a decision between deny and allow; otherwise it is equivalent to allow.
     pub ask: bool,
-    /// Whether `suppressOutput` counts only when it is exactly `true`.
+    /// Whether `suppressOutput` counts only if it is exactly `true`.
     pub suppress_strict: bool,
-    /// Whether `clearContext: true` stands whatever later hooks say.
+    /// Whether `clearContext: true` is kept regardless of later hooks.
     pub clear_context_stands: bool,
-    /// Names of tools from several hooks.
+    /// How tool names of several hooks are combined.
     pub select_names: SelectNames,
-    /// Where the reason for a block or stop is looked for.
+    /// Which field has the reason for a block or stop.
     pub effective_reason: EffectiveReason,
     /// Whether `permissionDecision` and its reason are read at the event before a tool.
     pub permission_decision: bool,
-    /// Whether `<` and `>` are escaped in what is added to the context.
+    /// Whether `<` and `>` are escaped in text added to the context.
     pub escape_context: bool,
-    /// Whether a stop after the model's answer becomes that answer.
+    /// Whether a stop after the model's response replaces that response.
     pub stop_becomes_response: bool,
-    /// Whether a changed answer without any part is no change.
+    /// Whether a changed response without any part counts as no change.
     pub response_needs_parts: bool,
-    /// Whether the names of allowed tools stand beside the tool configuration as well.
+    /// Whether the names of allowed tools are also written outside the tool configuration.
     pub names_beside_config: bool,
-    /// How a hook's messages meet the contents of a model request.
+    /// How a hook's messages are merged into the contents of a model request.
     pub request_text: RequestText,
-    /// Whether a hook's partial generation or tool configuration is merged with the original, as seed 002 says; else
-    /// the values that it leaves out are gone.
+    /// Whether a hook's partial generation or tool configuration is merged with the original, as seed 002 says; otherwise omitted
+    /// values are dropped.
     pub merge_partial_config: bool,
-    /// Whether `ProcessedHookResult` joins the messages of all hooks and heeds any `suppressOutput`, as the aggregate
-    /// does; else the first hook with a message counts.
+    /// Whether `ProcessedHookResult` joins the messages of all hooks and uses any `suppressOutput`, as the aggregate does; otherwise
+    /// the first hook with a message counts.
     pub processed_joins: bool,
-    /// The model when neither hook nor request names one.
+    /// Model if neither hook nor request names one.
     pub fallback_model: &'static str,
-    /// Whether a model request is also given in the shape seed 002 documents.
+    /// Whether a model request is also passed in the format that seed 002 documents.
     pub seed_request: bool,
-    /// What the next hook of a sequential group sees of the one before.
+    /// Which changes the next hook of a sequential group receives.
     pub chain: Chain,
-    /// Whether SessionStart, SessionEnd and PreCompress always fail over the message bus. They do in
-    /// LLxprt Code, which has no validator for them; seed 002 offers them, so its profile takes them.
+    /// Whether SessionStart, SessionEnd and PreCompress always fail over the message bus. They do in LLxprt Code, which has no
+    /// validator for them; seed 002 offers them, so its profile accepts them.
     pub bus_refuses_session_events: bool,
 }
 
 const FLASH: &str = "gemini-2.5-flash";
 
-/// Seed 002: LLxprt Code as documented in February 2026, the base of the two after it.
+/// Seed 002: LLxprt Code as documented in February 2026, the base of the next two.
 const LLXPRT: Profile = Profile {
     name: "llxprt",
     about: "LLxprt Code as seed 002 documents it",
@@ -110,7 +110,7 @@ const LLXPRT: Profile = Profile {
     merge_layers: Layers::ReplaceEvent,
     disabled_add_up: false,
     legacy: Legacy::Migrated,
-    // The document never says that hooks have to be turned on.
+    // The document never says that hooks have to be enabled.
     gate: Gate { default: true, enable_hooks: true, hooks_config: true, disable_all: false },
     timeout_unit_ms: 1,
     bad_entry_drops_file: &[],
@@ -144,7 +144,7 @@ pub const PROFILES: &[Profile] = &[
         about: "Claude Code",
         events: events::CLAUDE,
         kinds: &[Kind::Command, Kind::Http, Kind::McpTool, Kind::Prompt, Kind::Agent],
-        // Managed settings last: a later write wins, and theirs should.
+        // Managed settings last: they must take precedence.
         layers: &[
             Source::Extensions,
             Source::User,
@@ -233,7 +233,7 @@ pub const PROFILES: &[Profile] = &[
     },
 ];
 
-/// The profile of this name.
+/// The profile with this name.
 pub fn find(name: &str) -> Option<&'static Profile> {
     PROFILES.iter().find(|profile| profile.name == name)
 }
@@ -241,7 +241,7 @@ pub fn find(name: &str) -> Option<&'static Profile> {
 // === impl Profile ===
 
 impl Profile {
-    /// The event of this name.
+    /// The event with this name.
     pub fn event(&self, name: &str) -> Option<&'static EventRow> {
         let bare = name.replace('_', "");
         self.events.iter().find(|row| row.name == name).or_else(|| {

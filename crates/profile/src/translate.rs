@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Between what a hook sees of a model call and Gemini's generate-content form.
+//! Translates between a hook's view of a model call and Gemini's generate-content format.
 //!
-//! A hook sees text: `{model, messages: [{role, content}], config}` going out, `{text, candidates:
-//! [{content: {role, parts: [text]}}]}` coming back. Seed 002 documents another shape for the request
-//! (`contents`, `generationConfig`), which LLxprt Code never had; it is understood all the same.
+//! A hook sees text: `{model, messages: [{role, content}], config}` in the request, `{text, candidates: [{content: {role,
+//! parts: [text]}}]}` in the response. Seed 002 documents another request format (`contents`, `generationConfig`), which
+//! LLxprt Code never had; it is accepted as well.
 
 mod seed;
 
@@ -13,14 +13,14 @@ use serde_json::{Map, Value, json};
 use crate::js;
 use crate::switches::{Profile, RequestText};
 
-/// The keys of a generation configuration a hook gets to see.
+/// Keys of a generation configuration that a hook sees.
 const CONFIG: [&str; 4] = ["temperature", "maxOutputTokens", "topP", "topK"];
 
-/// The model when a request names none.
+/// Model of a request that names none.
 const DEFAULT_MODEL: &str = "gemini-2.5-flash";
 
-/// A generate-content request as a hook sees it. Tools are not shown, nor any part that is not text. System instruction
-/// and stop sequences are shown in the shape of seed 002 only.
+/// A generate-content request as a hook sees it. Tools and parts without text are not included. The system instruction and stop
+/// sequences are only included in the format of seed 002.
 pub fn to_hook_request(profile: &Profile, request: &Value) -> Value {
     let contents = js::field(request, "contents").map(listed).unwrap_or_default();
     let messages: Vec<Value> = contents
@@ -41,11 +41,11 @@ pub fn to_hook_request(profile: &Profile, request: &Value) -> Value {
     seen.into()
 }
 
-/// A request a hook gave, laid over the one there was.
+/// A hook's request, merged into the original one.
 ///
-/// In the profile of seed 002 the two are merged: of `generationConfig` the values that the hook names are replaced, and
-/// `systemInstruction` is taken over. In the others a hook that sends a `config` sends all four keys, and those it leaves
-/// out are gone. Other keys of the configuration stay, as the originals' callers see to it.
+/// In the profile of seed 002, the values of `generationConfig` that the hook names are replaced, and `systemInstruction` is used.
+/// In the others a hook that sends a `config` sends all four keys, and omitted ones are dropped. Other keys of the
+/// configuration are kept, as in the originals' callers.
 pub fn from_hook_request(profile: &Profile, hook: &Value, base: Option<&Value>) -> Value {
     let hook = seed::understand(hook);
     let mut request = Map::new();
@@ -85,8 +85,7 @@ pub fn from_hook_request(profile: &Profile, hook: &Value, base: Option<&Value>) 
     request.into()
 }
 
-/// A generate-content response as a hook sees it: `text` is the answer without the model's thoughts,
-/// `parts` has them.
+/// A generate-content response as a hook sees it: `text` is the answer without the model's thoughts, which are in `parts`.
 pub fn to_hook_response(response: &Value) -> Value {
     let candidates =
         response.get("candidates").and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default();
@@ -114,8 +113,7 @@ pub fn to_hook_response(response: &Value) -> Value {
     seen.into()
 }
 
-/// A response a hook gave, in generate-content form. A part may be text or, as seed 002 has it,
-/// `{text}`.
+/// A hook's response in generate-content format. A part may be text or, as in seed 002, `{text}`.
 pub fn from_hook_response(hook: &Value) -> Value {
     let candidates = hook.get("candidates").and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default();
     let mut response = carried(hook, &["text", "usageMetadata"]);
@@ -137,7 +135,7 @@ pub fn to_hook_tool_config(config: &Value) -> Value {
     carried(calling, &["mode", "allowedFunctionNames"]).into()
 }
 
-/// A tool configuration a hook gave, in generate-content form; empty when it says nothing.
+/// A hook's tool configuration in generate-content format; empty if the hook sets nothing.
 pub fn from_hook_tool_config(hook: &Value) -> Value {
     let calling = carried(hook, &["mode", "allowedFunctionNames"]);
     if calling.is_empty() { json!({}) } else { json!({"functionCallingConfig": calling}) }
@@ -147,7 +145,7 @@ fn listed(value: &Value) -> Vec<Value> {
     value.as_array().cloned().unwrap_or_else(|| vec![value.clone()])
 }
 
-/// These keys, where they are there.
+/// These keys, as far as they are present.
 fn carried(value: &Value, keys: &[&str]) -> Map<String, Value> {
     let there =
         |key: &&str| Some(((*key).to_owned(), value.get(key).filter(|value| !value.is_null())?.clone()));
@@ -167,12 +165,12 @@ fn rating(rating: &Value) -> Value {
     json!({"category": text("category"), "probability": text("probability")})
 }
 
-/// The text of a part.
+/// Text of a part.
 fn text_of(part: &Value) -> Option<&str> {
     part.get("text")?.as_str()
 }
 
-/// The message an entry of `contents` comes to, if it has any text.
+/// The message of an entry of `contents`, if it has any text.
 fn message_of(content: &Value) -> Option<(&'static str, String)> {
     if let Value::String(text) = content {
         return Some(("user", text.clone()));
@@ -192,8 +190,8 @@ fn content_of(message: &Value) -> Value {
     json!({"role": message.get("role"), "parts": [{"text": text}]})
 }
 
-/// Puts the messages' text into the entries it came from. Entries the hook never saw stay, and so do
-/// those it has no message for: it cannot take any away.
+/// Puts the messages' text into its original entries. Entries that the hook never saw, and those without a message, are kept: a hook
+/// cannot remove any.
 fn merged(messages: &[Value], base: &[Value]) -> Vec<Value> {
     let mut messages = messages.iter();
     let mut merged: Vec<Value> = base

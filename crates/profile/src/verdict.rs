@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! What an aggregate means, in our words.
+//! Interprets an aggregate as a decision.
 
 use serde_json::Value;
 use tenterhook_event::{Decision, Flow};
@@ -10,10 +10,10 @@ use crate::js;
 use crate::output::HookOutput;
 use crate::switches::{Deny, Profile, Strategy};
 
-/// The decision about the thing itself and whether the agent goes on.
+/// The decision about the action, and whether the agent continues.
 ///
-/// An `allow` is [`Decision::None`] where the harness lets no hook past its own checks: it objects to
-/// nothing, and vouches for nothing either. Only Claude Code's does.
+/// An `allow` is [`Decision::None`] where the harness does not let a hook skip its own checks: it objects to nothing, but also
+/// approves nothing. Only Claude Code's `allow` does.
 pub fn decision(profile: &Profile, event: &str, aggregated: &Aggregated) -> (Decision, Flow) {
     let (Some(row), Some(output)) = (profile.event(event), &aggregated.final_output) else {
         return (Decision::None, Flow::Go);
@@ -51,12 +51,12 @@ pub fn decision(profile: &Profile, event: &str, aggregated: &Aggregated) -> (Dec
     }
 }
 
-/// A retry is no decision: the caller tries again, or refuses with words that say it may be tried later.
+/// A retry is not a decision: the caller tries again, or denies with a text that says so.
 fn acted(output: &Value) -> Decision {
     if output.get("action").is_some_and(|action| action == "block") { Decision::Deny } else { Decision::None }
 }
 
-/// The strictest of the three places a decision can stand in.
+/// The strictest of the three fields that can contain a decision.
 fn permitted(output: &Value) -> Decision {
     let specific = output.get("hookSpecificOutput");
     let permission = specific.and_then(|specific| specific.get("permissionDecision"));
@@ -64,7 +64,7 @@ fn permitted(output: &Value) -> Decision {
     let words = [output.get("decision"), permission, behaviour];
     let strictness = |word: &Value| match word.as_str() {
         Some("deny" | "block") => 4,
-        // The client puts defer before ask; our own order has it the other way round.
+        // The client ranks defer before ask; Tenterhook's order is the reverse.
         Some("defer") => 3,
         Some("ask") => 2,
         Some("allow" | "approve") => 1,

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Checks the examples of data files.
+//! Checks examples in data files.
 
 use std::collections::BTreeMap;
 
 use crate::format::role::Role;
 use crate::format::source::ExampleSource;
-use crate::parsed::{Parsed, Variant};
+use crate::parsed_args::{ParsedArgs, Variant};
 use crate::programs::{Program, Programs};
 
 /// An example that does not match the description.
@@ -15,7 +15,7 @@ pub enum ExampleError {
     /// The example has no words.
     #[error("example without a command")]
     NoCommand,
-    /// The first word names no described program.
+    /// The first word is not a described program.
     #[error("unknown program `{name}`")]
     UnknownProgram {
         /// The first word.
@@ -45,13 +45,13 @@ pub enum ExampleError {
     },
 }
 
-/// Reads the command line of an example and compares every role with what the example expects. Words of the
+/// Parses the command line of an example and compares the words of every role with the expected ones. Words with the
 /// role `text` are compared only if the example names them.
 pub fn check_example(programs: &Programs, example: &ExampleSource) -> Result<(), ExampleError> {
     check_example_with(|name| programs.find(name), example)
 }
 
-/// The same for descriptions that are found elsewhere.
+/// Checks an example with a custom lookup.
 pub(crate) fn check_example_with<'p>(
     find: impl FnOnce(&str) -> Option<Program<'p>>,
     example: &ExampleSource,
@@ -86,13 +86,13 @@ pub(crate) fn check_example_with<'p>(
     }
 }
 
-fn describe<'a>(parsed: &Parsed<'_, 'a>, words: &[String]) -> BTreeMap<&'a str, Vec<String>> {
+fn describe<'a>(parsed: &ParsedArgs<'_, 'a>, words: &[String]) -> BTreeMap<&'a str, Vec<String>> {
     let mut found: BTreeMap<&str, Vec<String>> = BTreeMap::new();
     let mut add = |key: &'static str, text: &str| found.entry(key).or_default().push(text.to_owned());
     for name in &parsed.path {
         add("sub", name);
     }
-    // Roles that are always in effect are written in no word.
+    // Roles that are always in effect have no word.
     for option in parsed.options.iter().filter(|option| option.written.word < words.len()) {
         if option.known {
             add("options", option.name);
@@ -123,7 +123,7 @@ fn describe<'a>(parsed: &Parsed<'_, 'a>, words: &[String]) -> BTreeMap<&'a str, 
     found
 }
 
-/// Splits a line at spaces; single and double quotes hold words together.
+/// Splits a line at spaces outside of quotes.
 fn split_line(line: &str) -> Vec<String> {
     let mut words = Vec::new();
     let mut word = String::new();

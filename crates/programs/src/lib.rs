@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! What command-line programs do with their words.
+//! Descriptions of command-line programs and the meaning of their arguments.
 //!
 //! Every program is described once, in a data file in `programs/`: its options and their values, operands,
-//! sub-commands, the commands it runs. The build compiles the files into one blob; a lookup decodes only
-//! the program and the options that occur.
+//! sub-commands and the commands it runs. The build compiles the files into one blob. A lookup decodes only the
+//! program and the options that occur.
 //!
 //! ```
 //! use tenterhook_programs::{Programs, Role};
@@ -20,18 +20,23 @@
 
 mod examples;
 mod format;
-mod own;
-mod parsed;
+mod parsed_args;
 mod parser;
 mod programs;
 mod summary;
 mod table;
+mod user_programs;
 
 pub use examples::{ExampleError, check_example};
 pub use format::record::{Arity, Location, OptionRecord, PackageVerb, RoleCase, SpecStyle, StandardInput};
 pub use format::role::{Language, Role};
 pub use format::source::ExampleSource;
-pub use own::{LoadedPrograms, OwnFile, OwnProgram, OwnTables, Trust, UserFile, read_examples};
-pub use parsed::{CommandWord, InnerCommand, Parsed, ParsedOperand, ParsedOption, Variant, WordPart};
+pub use parsed_args::{
+    CommandWord, InnerCommand, ParsedArgs, ParsedOperand, ParsedOption, Variant, WordSlice,
+};
 pub use programs::{DescribedOption, Program, Programs};
 pub use summary::{CommandSummary, OperandSummary, OptionSummary};
+pub use user_programs::{
+    DescriptionTrust, LoadedPrograms, UserProgram, UserProgramFile, UserProgramSource, UserProgramTables,
+    read_examples,
+};

@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! The programs that are described.
+//! Lookup of described programs.
 
 use std::ops::Deref;
 use std::sync::{Arc, LazyLock, OnceLock};
 
 use crate::format::record::{CommandRecord, KEY_WORD, Location, NameTable, OptionRecord, StandardInput};
 use crate::format::role::Language;
-use crate::own::{OwnFile, OwnProgram, OwnTables};
-use crate::parsed::{CommandWord, Parsed, Variant};
+use crate::parsed_args::{CommandWord, ParsedArgs, Variant};
 use crate::parser::parse_words;
 use crate::summary::CommandSummary;
 use crate::table::FoundKey;
+use crate::user_programs::{UserProgram, UserProgramFile, UserProgramTables};
 
 /// The built-in descriptions, compiled by the build script.
 static BUILTIN: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/programs.bin"));
@@ -21,43 +21,42 @@ static BUILTIN_PROGRAMS: LazyLock<Programs> = LazyLock::new(|| {
     // The build script decodes the table and fails if it cannot.
     let builtin: NameTable<'static> = postcard::from_bytes(BUILTIN).unwrap_or_default();
     let decoded = (0..builtin.len()).map(|_| OnceLock::new()).collect();
-    Programs { builtin, decoded, own: Arc::default(), files: Arc::default() }
+    Programs { builtin, decoded, user_tables: Arc::default(), files: Arc::default() }
 });
 
-/// Every program that is described: built in, or by the user.
+/// All described programs, both built-in and user-defined.
 #[derive(Debug, Clone)]
 pub struct Programs {
     builtin: NameTable<'static>,
-    /// Built-in programs that were looked up before, by the position of their name: one command is looked up
-    /// several times.
+    /// Decoded built-in programs, by the index of their name. A program is looked up several times for one command.
     decoded: Arc<[OnceLock<Box<CommandRecord<'static>>>]>,
     /// The user's descriptions.
-    own: Arc<OwnTables>,
+    user_tables: Arc<UserProgramTables>,
     /// The files they come from.
-    files: Arc<[OwnFile]>,
+    files: Arc<[UserProgramFile]>,
 }
 
-/// One program.
+/// A described program.
 #[derive(Debug, Clone)]
 pub struct Program<'a> {
     record: FoundRecord<'a>,
 }
 
-/// The record of a program. `Cow` would not let a program of the build stand in for one with a shorter life.
+/// The record of a program. With `Cow`, a built-in program could not be used where a shorter lifetime is expected.
 #[derive(Debug, Clone)]
 enum FoundRecord<'a> {
-    /// Of a built-in program, decoded once.
+    /// A built-in program, decoded once.
     Shared(&'a CommandRecord<'a>),
-    /// Of a program in a table of the user.
+    /// A program in a user table.
     Decoded(Box<CommandRecord<'a>>),
 }
 
-/// One option of a described program, for reports and tests.
+/// An option of a described program, for reports and tests.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct DescribedOption<'a> {
     /// The sub-commands it belongs to; empty for the program itself.
     pub path: Vec<&'a str>,
-    /// Its description.
+    /// Description of the option.
     pub option: OptionRecord<'a>,
 }
 
@@ -69,60 +68,60 @@ impl Programs {
         BUILTIN_PROGRAMS.clone()
     }
 
-    /// The program of that name: `cp`, `gcp`, `python3.12`, `mkfs.ext4`. Directories must be cut off before.
-    /// Descriptions that only add are not among them: see [`Programs::find_addition`].
+    /// Finds a program by name: `cp`, `gcp`, `python3.12`, `mkfs.ext4`. The name must not contain a directory.
+    /// Descriptions that only add are not included; see [`Programs::find_addition`].
     pub fn find(&self, name: &str) -> Option<Program<'_>> {
-        if !self.own.replacing.is_empty()
-            && let Some(program) = Program::in_table(&self.own.replacing, name)
+        if !self.user_tables.replacing.is_empty()
+            && let Some(program) = Program::in_table(&self.user_tables.replacing, name)
         {
             return Some(program);
         }
         self.find_builtin(name).map(|record| Program { record: FoundRecord::Shared(record) })
     }
 
-    /// How many layers of descriptions add to what [`Programs::find`] knows.
+    /// Number of layers whose descriptions add to [`Programs::find`].
     pub fn count_additions(&self) -> usize {
-        self.own.added.len()
+        self.user_tables.added.len()
     }
 
-    /// The description of a program in one of the layers that add. What it finds counts beside what the
-    /// program is known to do without it.
+    /// The description of a program in an additional layer. Its results count in addition to those of
+    /// [`Programs::find`].
     pub fn find_addition(&self, layer: usize, name: &str) -> Option<Program<'_>> {
-        Program::in_table(self.own.added.get(layer)?, name)
+        Program::in_table(self.user_tables.added.get(layer)?, name)
     }
 
     fn find_builtin(&self, name: &str) -> Option<&CommandRecord<'static>> {
         let key = find_key(&self.builtin, name)?;
         let slot = self.decoded.get(key.position)?;
         if slot.get().is_none() {
-            // Another thread may be faster; its record is the same.
+            // Another thread may set the slot first, to the same record.
             let _ = slot.set(Box::new(self.builtin.command(key)?));
         }
         slot.get().map(|record| &**record)
     }
 
-    /// Whether a program of that name is built in.
+    /// Whether a program of this name is built in.
     pub fn is_builtin(&self, name: &str) -> bool {
         find_key(&self.builtin, name).is_some()
     }
 
-    /// Every built-in name, in order.
+    /// All built-in names, in order.
     pub fn names(&self) -> impl Iterator<Item = &'static str> {
         self.builtin.names().map(|key| key.name)
     }
 
-    /// The user's files with the programs that they describe.
-    pub fn own_files(&self) -> &[OwnFile] {
+    /// User files with the programs that they describe.
+    pub fn user_files(&self) -> &[UserProgramFile] {
         &self.files
     }
 
-    /// The user's descriptions of a program, with their files.
-    pub fn own_descriptions(&self, name: &str) -> Vec<(&OwnFile, &OwnProgram, Program<'_>)> {
+    /// User descriptions of a program, with their files.
+    pub fn user_descriptions(&self, name: &str) -> Vec<(&UserProgramFile, &UserProgram, Program<'_>)> {
         let mut all = Vec::new();
         for file in self.files.iter() {
             for program in &file.programs {
                 let found = if program.replaces {
-                    Program::in_table(&self.own.replacing, name)
+                    Program::in_table(&self.user_tables.replacing, name)
                 } else {
                     self.find_addition(file.table, name)
                 };
@@ -133,23 +132,23 @@ impl Programs {
         all
     }
 
-    /// The user's descriptions, compiled; `None` if there are none.
-    pub fn own_tables(&self) -> Option<&OwnTables> {
-        (!self.own.is_empty()).then_some(&self.own)
+    /// Compiled user descriptions; `None` if there are none.
+    pub fn user_tables(&self) -> Option<&UserProgramTables> {
+        (!self.user_tables.is_empty()).then_some(&self.user_tables)
     }
 
-    /// The built-in descriptions and those of the user that were compiled before. Files are not named any more.
-    /// `None` if a table is damaged.
-    pub fn with_own_tables(own: OwnTables) -> Option<Self> {
+    /// Combines the built-in descriptions with compiled user descriptions, without the names of their files. `None`
+    /// if a table is damaged.
+    pub fn with_user_tables(tables: UserProgramTables) -> Option<Self> {
         let is_readable =
             |bytes: &Vec<u8>| bytes.is_empty() || postcard::from_bytes::<NameTable<'_>>(bytes).is_ok();
-        let is_intact = own.added.iter().chain([&own.replacing]).all(is_readable);
-        is_intact.then(|| Self::with_own(own, Arc::default()))
+        let is_intact = tables.added.iter().chain([&tables.replacing]).all(is_readable);
+        is_intact.then(|| Self::with_user_programs(tables, Arc::default()))
     }
 
-    /// The built-in descriptions and these of the user.
-    pub(crate) fn with_own(own: OwnTables, files: Arc<[OwnFile]>) -> Self {
-        Self { own: Arc::new(own), files, ..Self::builtin() }
+    /// Combines the built-in descriptions with those of the user.
+    pub(crate) fn with_user_programs(tables: UserProgramTables, files: Arc<[UserProgramFile]>) -> Self {
+        Self { user_tables: Arc::new(tables), files, ..Self::builtin() }
     }
 }
 
@@ -184,7 +183,7 @@ impl<'a> Deref for FoundRecord<'a> {
 // === impl Program ===
 
 impl<'a> Program<'a> {
-    /// The program of that name in a table of the user.
+    /// Finds a program in a user table.
     pub(crate) fn in_table(bytes: &'a [u8], name: &str) -> Option<Self> {
         let table: NameTable<'a> = postcard::from_bytes(bytes).ok()?;
         let record = table.command(find_key(&table, name)?)?;
@@ -196,17 +195,17 @@ impl<'a> Program<'a> {
         self.record.name
     }
 
-    /// Reads the words behind the program's name, as the GNU variant of the program does.
-    pub fn parse<'w, W: CommandWord>(&self, words: &'w [W]) -> Parsed<'w, 'a> {
+    /// Parses the words after the program's name, as the GNU variant does.
+    pub fn parse<'w, W: CommandWord>(&self, words: &'w [W]) -> ParsedArgs<'w, 'a> {
         parse_words(&self.record, words, Variant::Gnu)
     }
 
-    /// Reads the words as another variant of the program does.
-    pub fn parse_as<'w, W: CommandWord>(&self, words: &'w [W], variant: Variant) -> Parsed<'w, 'a> {
+    /// Parses the words as the given variant does.
+    pub fn parse_as<'w, W: CommandWord>(&self, words: &'w [W], variant: Variant) -> ParsedArgs<'w, 'a> {
         parse_words(&self.record, words, variant)
     }
 
-    /// What the program does with standard input if no word tells it what to do.
+    /// What the program does with standard input without instructions among its words.
     pub fn stdin(&self) -> StandardInput {
         self.record.stdin
     }
@@ -236,12 +235,12 @@ impl<'a> Program<'a> {
         self.record.leaves
     }
 
-    /// Whether a value or a single operand can be a text that is run.
+    /// Whether an option value or operand can be text that is run.
     pub fn runs(&self) -> bool {
         self.record.runs
     }
 
-    /// Whether an address among the words is just a text.
+    /// Whether URLs among the words are plain text.
     pub fn ignores_addresses(&self) -> bool {
         self.record.ignores_addresses
     }
@@ -251,7 +250,7 @@ impl<'a> Program<'a> {
         self.record.location
     }
 
-    /// All that is described, for reports.
+    /// The whole description, for reports.
     pub fn summary(&self) -> CommandSummary {
         CommandSummary::new(&self.record)
     }

@@ -1,24 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! A description as people read it.
+//! Descriptions in readable form.
 
 use serde::Serialize;
 
-use crate::format::record::{Arity, CommandRecord, Count, OperandCase, OptionRecord, Slot};
+use crate::format::record::{Arity, CommandRecord, OperandCase, OperandSlot, OptionRecord, SlotCount};
 use crate::format::role::Role;
 
-/// A program or sub-command with all that is described of it.
+/// A program or sub-command with its description.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct CommandSummary {
-    /// Its first name.
+    /// First name of the command.
     pub name: String,
-    /// The roles of operands, and the options with which they apply.
+    /// Roles of operands, and the options that select them.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub operands: Vec<OperandSummary>,
-    /// Options that have a role, or take a value.
+    /// Options with a role or a value.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub options: Vec<OptionSummary>,
-    /// Sub-commands.
+    /// Summaries of sub-commands.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub commands: Vec<CommandSummary>,
 }
@@ -26,7 +26,7 @@ pub struct CommandSummary {
 /// The roles of operands, as a data file spells them.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct OperandSummary {
-    /// Options of which one must be given; empty: always.
+    /// Options of which one must be present. Empty: always.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub with: Vec<String>,
     /// The roles in order.
@@ -36,11 +36,11 @@ pub struct OperandSummary {
 /// An option with its role.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct OptionSummary {
-    /// Its names, separated by spaces.
+    /// Names, separated by spaces.
     pub names: String,
-    /// Whether it takes a value.
+    /// Whether the option takes a value.
     pub takes_value: bool,
-    /// The role of its values, or of the option itself.
+    /// Roles of the values, or of the option itself.
     pub role: String,
 }
 
@@ -92,11 +92,11 @@ impl OptionSummary {
     }
 }
 
-fn spell_slot(slot: Slot) -> String {
+fn spell_slot(slot: OperandSlot) -> String {
     let count = match slot.count {
-        Count::One => "",
-        Count::Optional => "?",
-        Count::Many => "...",
+        SlotCount::One => "",
+        SlotCount::Optional => "?",
+        SlotCount::Many => "...",
     };
     format!("{}{count}", spell_role(slot.role))
 }

@@ -6,11 +6,11 @@ use serde::Deserialize;
 
 use crate::format::record::{CommandRecord, INDEX_ENTRY_BYTES, KEY_WORD, NameTable, NamedRecord};
 
-/// A name that was found.
+/// A name in a table.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct FoundKey<'a> {
     pub(crate) name: &'a str,
-    /// Position in the table.
+    /// Index in the table.
     pub(crate) position: usize,
     kind: u8,
     record_offset: usize,
@@ -26,7 +26,7 @@ impl<'a> NameTable<'a> {
         self.index.is_empty()
     }
 
-    /// Kind, name and record offset at a position. Names are compared as bytes.
+    /// Kind, name and record offset at an index. Names are compared as bytes.
     fn entry(&self, at: usize) -> Option<(u8, &'a [u8], usize)> {
         let start = at.checked_mul(INDEX_ENTRY_BYTES)?;
         let entry = self.index.get(start..)?.first_chunk::<INDEX_ENTRY_BYTES>()?;
@@ -36,13 +36,13 @@ impl<'a> NameTable<'a> {
         Some((kind, name, usize::try_from(u32::from_le_bytes([r0, r1, r2, r3])).ok()?))
     }
 
-    /// The key at a position.
+    /// The key at an index.
     fn key(&self, at: usize) -> Option<FoundKey<'a>> {
         let (kind, name, record_offset) = self.entry(at)?;
         Some(FoundKey { name: str::from_utf8(name).ok()?, position: at, kind, record_offset })
     }
 
-    /// Position of the first key that is not less than this one.
+    /// Index of the first key that is not less than this one.
     fn lower_bound(&self, kind: u8, name: &str) -> usize {
         let (mut low, mut high) = (0, self.len());
         while low < high {
@@ -59,7 +59,7 @@ impl<'a> NameTable<'a> {
         low
     }
 
-    /// The record of exactly this name.
+    /// Finds a key by its exact name.
     pub(crate) fn find(&self, kind: u8, name: &str) -> Option<FoundKey<'a>> {
         if self.is_empty() {
             return None;
@@ -67,7 +67,7 @@ impl<'a> NameTable<'a> {
         self.key(self.lower_bound(kind, name)).filter(|key| key.kind == kind && key.name == name)
     }
 
-    /// The record whose name begins like this; `None` if two different records have such a name.
+    /// Finds a key by an abbreviation; `None` if it is ambiguous.
     pub(crate) fn find_abbreviation(&self, kind: u8, start: &str) -> Option<FoundKey<'a>> {
         let at = self.lower_bound(kind, start);
         let matches = |key: &FoundKey<'a>| key.kind == kind && key.name.starts_with(start);
@@ -80,7 +80,7 @@ impl<'a> NameTable<'a> {
         is_unique.then_some(first)
     }
 
-    /// The record of every `FAMILY.KIND`, stored as `FAMILY.*`.
+    /// Finds the record for `FAMILY.KIND`, stored as `FAMILY.*`.
     pub(crate) fn find_kinds(&self, family: &str) -> Option<FoundKey<'a>> {
         let at = self.lower_bound(KEY_WORD, family);
         let mut begins_alike = (at..self.len())
@@ -102,7 +102,7 @@ impl<'a> NameTable<'a> {
         Some(CommandRecord { name: named.name, ..record })
     }
 
-    /// Every name of one kind, in order.
+    /// All names, in order.
     pub(crate) fn names(&self) -> impl Iterator<Item = FoundKey<'a>> + use<'a> {
         let table = *self;
         (0..self.len()).filter_map(move |at| table.key(at))

@@ -4,10 +4,10 @@
 
 use std::time::{Duration, Instant};
 
-use tenterhook_programs::{CommandWord, Programs, Role, Trust, UserFile};
+use tenterhook_programs::{CommandWord, DescriptionTrust, Programs, Role, UserProgramSource};
 
-fn user(text: &str, trust: Trust) -> UserFile<'_> {
-    UserFile { source: "own.yaml", text, trust, layer: 0 }
+fn user(text: &str, trust: DescriptionTrust) -> UserProgramSource<'_> {
+    UserProgramSource { source: "own.yaml", text, trust, layer: 0 }
 }
 
 /// What is not worth comparing.
@@ -112,9 +112,9 @@ fn hostile_words_are_read_in_linear_time_and_without_panic() {
     }
 }
 
-struct Unknown(&'static str);
+struct UnknownWord(&'static str);
 
-impl CommandWord for Unknown {
+impl CommandWord for UnknownWord {
     fn text(&self) -> &str {
         self.0
     }
@@ -128,14 +128,14 @@ impl CommandWord for Unknown {
 fn an_unknown_word_leaves_the_command_open_until_options_are_over() {
     let programs = Programs::builtin();
     let rm = programs.find("rm").unwrap();
-    assert!(rm.parse(&[Unknown("-r"), Unknown("")]).open);
-    assert!(!rm.parse(&[Unknown("-r"), Unknown("--"), Unknown("")]).open);
+    assert!(rm.parse(&[UnknownWord("-r"), UnknownWord("")]).open);
+    assert!(!rm.parse(&[UnknownWord("-r"), UnknownWord("--"), UnknownWord("")]).open);
 }
 
 #[test]
 fn an_unknown_program_is_taken_from_a_user_file() {
     let text = "deployctl:\n  options:\n    --to HOST: host\n  operands: read...\n  examples:\n    deployctl --to a.test x: {host: a.test, read: x}\n";
-    let loaded = Programs::with_user_files(&[user(text, Trust::AddsOnly)]);
+    let loaded = Programs::with_user_files(&[user(text, DescriptionTrust::AddsOnly)]);
     assert!(loaded.problems.is_empty(), "{:?}", loaded.problems);
     assert!(loaded.programs.find("deployctl").is_none(), "the description only adds");
     let program = loaded.programs.find_addition(0, "deployctl").unwrap();
@@ -146,7 +146,7 @@ fn an_unknown_program_is_taken_from_a_user_file() {
 #[test]
 fn a_user_file_adds_to_a_built_in_program_and_takes_nothing_away() {
     let text = "rm:\n  options:\n    --audit FILE: write\n  operands: text...\n";
-    let loaded = Programs::with_user_files(&[user(text, Trust::AddsOnly)]);
+    let loaded = Programs::with_user_files(&[user(text, DescriptionTrust::AddsOnly)]);
     assert!(loaded.problems.is_empty(), "{:?}", loaded.problems);
     let rm = loaded.programs.find("rm").unwrap();
     let words = ["-r", "--audit", "log", "x"];
@@ -163,25 +163,27 @@ fn only_a_trusted_file_replaces_what_is_known_and_only_where_it_says_so() {
     let deletes = |programs: &Programs| {
         programs.find("rm").unwrap().parse(&["x"]).parts_with_role(Role::Delete).count()
     };
-    let loaded = Programs::with_user_files(&[user(text, Trust::AddsOnly)]);
+    let loaded = Programs::with_user_files(&[user(text, DescriptionTrust::AddsOnly)]);
     let shown: Vec<_> = loaded.problems.iter().map(ToString::to_string).collect();
-    let refused = "own.yaml:2:3: program `rm`: only a file of the machine's policy may replace what is known of a program";
+    let refused =
+        "own.yaml:2:3: program `rm`: only a file of the machine's policy may replace a known program";
     assert_eq!(shown, [refused]);
     assert_eq!(deletes(&loaded.programs), 1);
     assert!(loaded.programs.find_addition(0, "rm").is_some(), "it still adds");
-    let trusted = Programs::with_user_files(&[user(text, Trust::Trusted)]);
+    let trusted = Programs::with_user_files(&[user(text, DescriptionTrust::Trusted)]);
     assert!(trusted.problems.is_empty(), "{:?}", trusted.problems);
     assert_eq!(deletes(&trusted.programs), 0);
     let ls = trusted.programs.find("ls").unwrap();
     assert!(ls.parse(&["x"]).parts_with_role(Role::Text).next().is_none(), "it was not said to replace");
     let wrong = "rm:\n  replaces: true\n  operands: text...\n  examples:\n    rm x: {delete: x}\n";
-    let wrong = Programs::with_user_files(&[user(wrong, Trust::Trusted)]);
+    let wrong = Programs::with_user_files(&[user(wrong, DescriptionTrust::Trusted)]);
     assert_eq!((wrong.problems.len(), deletes(&wrong.programs)), (1, 1), "a wrong one replaces nothing");
 }
 
 #[test]
 fn a_program_is_described_once_in_each_layer() {
-    let file = |source, text, layer| UserFile { source, text, trust: Trust::AddsOnly, layer };
+    let file =
+        |source, text, layer| UserProgramSource { source, text, trust: DescriptionTrust::AddsOnly, layer };
     let loaded = Programs::with_user_files(&[
         file("a.yaml", "acme:\n  operands: read...\n", 1),
         file("b.yaml", "x:\nother, acme:\n  operands: write...\n", 1),
@@ -194,19 +196,19 @@ fn a_program_is_described_once_in_each_layer() {
         program.parse(&["x"]).operands.first().unwrap().role
     };
     assert_eq!((loaded.programs.count_additions(), roles(0), roles(1)), (2, Role::Read, Role::Delete));
-    let files = loaded.programs.own_files();
+    let files = loaded.programs.user_files();
     let programs: Vec<_> = files.iter().map(|file| file.programs.len()).collect();
     assert_eq!(programs, [1, 1, 1]);
-    let tables = loaded.programs.own_tables().unwrap().clone();
-    let again = Programs::with_own_tables(tables).unwrap();
-    assert!(again.find_addition(1, "acme").is_some() && again.own_files().is_empty());
-    assert!(Programs::builtin().own_tables().is_none());
+    let tables = loaded.programs.user_tables().unwrap().clone();
+    let again = Programs::with_user_tables(tables).unwrap();
+    assert!(again.find_addition(1, "acme").is_some() && again.user_files().is_empty());
+    assert!(Programs::builtin().user_tables().is_none());
 }
 
 #[test]
 fn mistakes_in_a_user_file_have_their_place_and_leave_other_programs_alone() {
     let text = "good:\n  operands: read...\nbad:\n  operandz: read...\n  options:\n    --x FILE: raed\n";
-    let loaded = Programs::with_user_files(&[user(text, Trust::AddsOnly)]);
+    let loaded = Programs::with_user_files(&[user(text, DescriptionTrust::AddsOnly)]);
     let shown: Vec<_> = loaded.problems.iter().map(ToString::to_string).collect();
     assert_eq!(
         shown,
@@ -220,6 +222,6 @@ fn mistakes_in_a_user_file_have_their_place_and_leave_other_programs_alone() {
             && loaded.programs.find_addition(0, "bad").is_none()
     );
     for text in ["", "a", "[1]", "a: [", "a:\n  examples: {b c: {read: d}}\n", "? [x]\n: y\n"] {
-        let _ = Programs::with_user_files(&[user(text, Trust::AddsOnly)]);
+        let _ = Programs::with_user_files(&[user(text, DescriptionTrust::AddsOnly)]);
     }
 }

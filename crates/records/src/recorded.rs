@@ -1,89 +1,91 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! A decision as the ledger has it, in the engine's words again.
+//! Parses ledger records back to events and outcomes.
 
 use serde_json::Value;
 use tenterhook_api::LedgerRecord;
 use tenterhook_event::{
-    Decision, Event, EventId, EventKind, Flow, Origin, Outcome, Said, Step, Timestamp, ToolCall, ToolClass,
+    Attributed, Decision, Event, EventId, EventKind, Flow, Origin, Outcome, Timestamp, ToolCall, ToolClass,
+    TraceEntry,
 };
-use tenterhook_ledger::Record;
-use tenterhook_paths::Seen;
+use tenterhook_ledger::{Filter, Kind, ReadFailed, Reader, Record, SETTINGS};
+use tenterhook_paths::LinkMap;
 
 use tenterhook_error::Failure;
 
-/// A leaf, its event and its outcome. What was erased or redacted is not in them.
-pub struct Recorded {
-    /// The envelope.
+/// A recorded decision with its event and outcome. Erased and redacted content is missing.
+pub struct RecordedDecision {
+    /// Envelope of the record.
     pub leaf: Value,
-    /// The event.
+    /// The recorded event.
     pub event: Event,
-    /// What was decided.
+    /// The recorded outcome.
     pub outcome: Outcome,
-    /// How long that took, in microseconds.
+    /// Duration of the decision, in microseconds.
     pub took_us: u64,
-    /// The links that were seen when it was decided.
-    pub seen: Seen,
+    /// Symlinks at the time of the decision.
+    pub seen: LinkMap,
 }
 
-impl Recorded {
-    /// Reads a leaf that is a decision.
-    pub fn of(record: &Record) -> Result<Self, Failure> {
-        Self::of_kind(record, &["decision"])
+impl RecordedDecision {
+    /// Parses a record of kind `decision`.
+    pub fn from_record(record: &Record) -> Result<Self, Failure> {
+        Self::from_record_of_kind(record, &["decision"])
     }
 
-    /// Reads a leaf of something that happened: a decision, or what a transcript tells of.
-    pub fn happened(record: &Record) -> Result<Self, Failure> {
-        Self::of_kind(record, &["decision", "seen"])
+    /// Parses a record of kind `decision`, or of kind `seen` from an imported transcript.
+    pub fn from_decision_or_seen(record: &Record) -> Result<Self, Failure> {
+        Self::from_record_of_kind(record, &["decision", "seen"])
     }
 
-    fn of_kind(record: &Record, kinds: &[&str]) -> Result<Self, Failure> {
+    fn from_record_of_kind(record: &Record, kinds: &[&str]) -> Result<Self, Failure> {
         let seq = record.seq;
         let Some(bytes) = &record.bytes else {
-            return Err(Failure::user(format!("leaf {seq} was pruned; only its hash is left")));
+            return Err(Failure::user(format!("record {seq} was pruned; only its hash is left")));
         };
         let unreadable = |why: &str| {
-            Failure::internal(format!("leaf {seq} cannot be read: {why}"))
-                .hint("`tenterhook ledger verify` says whether it was tampered with")
+            Failure::internal(format!("cannot parse record {seq}: {why}"))
+                .hint("run `tenterhook ledger verify` to check for tampering")
         };
         let leaf: Value = serde_json::from_slice(bytes).map_err(|error| unreadable(&error.to_string()))?;
         let kind = leaf.field("kind").as_str().unwrap_or_default();
         if !kinds.contains(&kind) {
-            return Err(Failure::user(format!("leaf {seq} is no decision, but of kind `{kind}`"))
-                .hint(format!("`tenterhook ledger show {seq}` shows it")));
+            return Err(Failure::user(format!("record {seq} is of kind `{kind}`, not a decision"))
+                .hint(format!("run `tenterhook ledger show {seq}` to show it")));
         }
-        let event = event(&leaf, &payload(record)).ok_or_else(|| unreadable("it is no event"))?;
-        let outcome = outcome(&leaf, &payload(record)).map_err(|error| unreadable(&error.to_string()))?;
+        let event = parse_event(&leaf, &payload(record)).ok_or_else(|| unreadable("invalid event"))?;
+        let outcome =
+            parse_outcome(&leaf, &payload(record)).map_err(|error| unreadable(&error.to_string()))?;
         let took_us = leaf.field("took_us").as_u64().unwrap_or_default();
-        let seen = seen(leaf.field("facts"));
+        let seen = parse_symlinks(leaf.field("facts"));
         Ok(Self { leaf, event, outcome, took_us, seen })
     }
 }
 
-/// What was seen then. Of more than a leaf holds nothing is left but that there was more.
-fn seen(facts: &Value) -> Seen {
+/// Parses the recorded symlinks. If there were more than a record holds, only the `cut` mark is left.
+fn parse_symlinks(facts: &Value) -> LinkMap {
     if facts.is_null() {
-        return Seen::default();
+        return LinkMap::default();
     }
-    serde_json::from_value(facts.clone()).unwrap_or_else(|_| Seen { cut: true, ..Seen::default() })
+    serde_json::from_value(facts.clone()).unwrap_or_else(|_| LinkMap { cut: true, ..LinkMap::default() })
 }
 
-/// An envelope; nothing when the leaf was pruned or cannot be read.
-pub fn leaf(record: &Record) -> Value {
+/// Envelope of a record; null if the record was pruned or is invalid.
+pub fn envelope(record: &Record) -> Value {
     record.bytes.as_deref().and_then(|bytes| serde_json::from_slice(bytes).ok()).unwrap_or_default()
 }
 
-/// Whether the payload of a leaf was erased.
+/// Whether the payload of a record was erased.
 pub fn is_erased(record: &Record) -> bool {
     record.payload.as_ref().is_some_and(|payload| payload.salt.is_none())
 }
 
-/// A record, as the API describes it.
+/// Converts a record to the API type.
 pub fn ledger_record(record: &Record) -> LedgerRecord {
     LedgerRecord {
         seq: record.seq,
         hash: record.hash.to_string(),
-        leaf: leaf(record),
+        leaf: envelope(record),
         payload: payload(record),
         erased: is_erased(record),
         pruned: record.bytes.is_none(),
@@ -91,13 +93,13 @@ pub fn ledger_record(record: &Record) -> LedgerRecord {
     }
 }
 
-/// The payload of a leaf, as far as it is still there.
+/// Payload of a record; null if it is missing.
 pub fn payload(record: &Record) -> Value {
     let bytes = record.payload.as_ref().and_then(|payload| payload.bytes.as_deref());
     bytes.and_then(|bytes| serde_json::from_slice(bytes).ok()).unwrap_or_default()
 }
 
-/// Who decided, for people: the id of a rule, `hook:<id>`, or nothing.
+/// The deciding rule id or `hook:<id>` of a record, if any.
 pub fn decided_by(leaf: &Value) -> Option<String> {
     if let Some(rule) = leaf.field("policy_rule_id").as_str() {
         return Some(rule.to_owned());
@@ -111,7 +113,7 @@ pub fn decided_by(leaf: &Value) -> Option<String> {
     steps.iter().find_map(by)
 }
 
-/// The same of an outcome that is not recorded yet.
+/// The deciding rule id or `hook:<id>` of an outcome, if any.
 pub fn outcome_decided_by(outcome: &Outcome) -> Option<String> {
     match outcome.decided_by()? {
         Origin::Rule(id) => Some(id.to_string()),
@@ -120,7 +122,7 @@ pub fn outcome_decided_by(outcome: &Outcome) -> Option<String> {
     }
 }
 
-/// The tool call of a leaf.
+/// Tool call of a record.
 pub fn tool(leaf: &Value, payload: &Value) -> Option<ToolCall> {
     let name = leaf.field("tool").field("name").as_str()?;
     let mut tool = ToolCall::new(name, payload.field("args").clone());
@@ -130,7 +132,7 @@ pub fn tool(leaf: &Value, payload: &Value) -> Option<ToolCall> {
     Some(tool)
 }
 
-fn event(leaf: &Value, payload: &Value) -> Option<Event> {
+fn parse_event(leaf: &Value, payload: &Value) -> Option<Event> {
     let text = |key: &str| leaf.field(key).as_str().map(ToOwned::to_owned);
     let id: EventId = leaf.field("id").as_str()?.parse().ok()?;
     let ts: Timestamp = leaf.field("ts").as_str()?.parse().ok()?;
@@ -152,11 +154,14 @@ fn event(leaf: &Value, payload: &Value) -> Option<Event> {
 
 /// A field of a record, or its default if absent. An unknown value, such as one written by a newer version, is an error:
 /// the default would be a different decision.
-fn known<T: Default>(value: &Value, read: fn(Value) -> serde_json::Result<T>) -> serde_json::Result<T> {
+fn parse_or_default<T: Default>(
+    value: &Value,
+    read: fn(Value) -> serde_json::Result<T>,
+) -> serde_json::Result<T> {
     if value.is_null() { Ok(T::default()) } else { read(value.clone()) }
 }
 
-fn outcome(leaf: &Value, payload: &Value) -> serde_json::Result<Outcome> {
+fn parse_outcome(leaf: &Value, payload: &Value) -> serde_json::Result<Outcome> {
     let by = match leaf.field("policy_rule_id").as_str() {
         Some(rule) => Origin::rule(rule),
         None => match decided_by(leaf).as_deref().and_then(|by| by.strip_prefix("hook:")) {
@@ -164,40 +169,43 @@ fn outcome(leaf: &Value, payload: &Value) -> serde_json::Result<Outcome> {
             None => Origin::Engine,
         },
     };
-    let said = |key: &str| -> Vec<Said<String>> {
+    let said = |key: &str| -> Vec<Attributed<String>> {
         leaf.field(key)
             .as_str()
-            .map(|what| Said { by: by.clone(), what: what.to_owned() })
+            .map(|what| Attributed { by: by.clone(), value: what.to_owned() })
             .into_iter()
             .collect()
     };
     let part = |key: &str| payload.field(key).clone();
     let steps = leaf.field("trace").as_array().map(Vec::as_slice).unwrap_or_default();
     Ok(Outcome {
-        decision: known::<Decision>(leaf.field("verdict"), serde_json::from_value)?,
-        flow: known::<Flow>(leaf.field("flow"), serde_json::from_value)?,
+        decision: parse_or_default::<Decision>(leaf.field("verdict"), serde_json::from_value)?,
+        flow: parse_or_default::<Flow>(leaf.field("flow"), serde_json::from_value)?,
         reasons: said("reason"),
         nudges: said("nudge"),
         modifications: serde_json::from_value(part("modifications")).unwrap_or_default(),
         tool_input: payload.get("tool_input").cloned(),
         context: serde_json::from_value(part("context")).unwrap_or_default(),
         messages: serde_json::from_value(part("messages")).unwrap_or_default(),
-        // A step that was cut away to bound the leaf is not one.
-        trace: steps.iter().filter_map(|step| serde_json::from_value::<Step>(step.clone()).ok()).collect(),
+        // Skip the marker that replaces steps cut from a long trace.
+        trace: steps
+            .iter()
+            .filter_map(|step| serde_json::from_value::<TraceEntry>(step.clone()).ok())
+            .collect(),
         ..Outcome::default()
     })
 }
 
-/// A field of a JSON object that may be absent, or no object at all: then it is null.
-pub trait Field {
-    /// The field of this name.
+/// Access to fields of a JSON value. A missing field, or a value that is not an object, gives null.
+pub trait JsonField {
+    /// Field with this name.
     fn field(&self, key: &str) -> &Value;
 
-    /// The text in the field of this name.
+    /// Text of the field with this name.
     fn text(&self, key: &str) -> Option<String>;
 }
 
-impl Field for Value {
+impl JsonField for Value {
     fn field(&self, key: &str) -> &Value {
         static NULL: Value = Value::Null;
         self.get(key).unwrap_or(&NULL)
@@ -208,6 +216,26 @@ impl Field for Value {
     }
 }
 
+/// From which record to which secrets were kept, by the records about the ledger's settings; the last may be open.
+pub fn unredacted_spans(reader: &Reader) -> Result<Vec<(u64, Option<u64>)>, ReadFailed> {
+    let filter = Filter { kind: Some(Kind::Change), text: Some(SETTINGS.to_owned()), ..Filter::default() };
+    let found = reader.query(&filter, u64::from(u32::MAX))?;
+    let mut spans: Vec<(u64, Option<u64>)> = Vec::new();
+    for record in found.records.iter().rev() {
+        let leaf = envelope(record);
+        if leaf.field("what") != SETTINGS {
+            continue;
+        }
+        let open = spans.last_mut().filter(|(_, to)| to.is_none());
+        match (leaf.field("detail").field("keep_raw") == true, open) {
+            (true, None) => spans.push((record.seq, None)),
+            (false, Some((_, to))) => *to = Some(record.seq),
+            _ => {}
+        }
+    }
+    Ok(spans)
+}
+
 #[cfg(test)]
 mod tests {
     use serde_json::json;
@@ -215,8 +243,8 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_decision_that_is_not_known_here_is_an_error_and_not_another_decision() {
-        let read = |leaf: Value| outcome(&leaf, &Value::Null).map(|outcome| outcome.decision);
+    fn an_unknown_decision_is_an_error() {
+        let read = |leaf: Value| parse_outcome(&leaf, &Value::Null).map(|outcome| outcome.decision);
         assert_eq!(read(json!({"verdict": "deny"})).unwrap(), Decision::Deny);
         assert_eq!(read(json!({})).unwrap(), Decision::None);
         assert!(read(json!({"verdict": "a word of the future"})).is_err());

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Texts for people to see.
+//! Makes recorded text presentable.
 
-/// A text for people to see: short, and without known secrets. What the ledger took
-/// out already looks the same.
-pub fn sanitize(text: &str, most: usize) -> String {
-    // A secret that begins before the cut is found even if its end is not shown.
-    let searched =
-        text.get(..text.floor_char_boundary(most.saturating_mul(4).saturating_add(4096))).unwrap_or(text);
+/// Truncates a text and replaces known secrets by `[KIND]`. Redaction marks of the ledger become the same.
+pub fn sanitize(text: &str, max_chars: usize) -> String {
+    // Search beyond the cut, so that a secret that begins before it is found.
+    let searched = text
+        .get(..text.floor_char_boundary(max_chars.saturating_mul(4).saturating_add(4096)))
+        .unwrap_or(text);
     let mut out = String::new();
     let mut at = 0;
     for (span, kind) in secrets(searched) {
@@ -16,31 +16,31 @@ pub fn sanitize(text: &str, most: usize) -> String {
         at = span.end.max(at);
     }
     out += searched.get(at..).unwrap_or_default();
-    if out.contains(MARK) {
-        out = unmarked(&out);
+    if out.contains(REDACTION_MARK) {
+        out = replace_marks(&out);
     }
-    match out.char_indices().nth(most) {
+    match out.char_indices().nth(max_chars) {
         Some((cut, _)) => format!("{}…", out.get(..cut).unwrap_or_default()),
         None => out,
     }
 }
 
-/// The detectors of `tenterhook-secrets`, in the form that the ledger takes.
+/// Detects secrets with `tenterhook-secrets`, in the format that the ledger expects.
 pub fn secrets(text: &str) -> Vec<(std::ops::Range<usize>, &str)> {
-    tenterhook_secrets::secrets(text).into_iter().map(|secret| (secret.span, secret.kind)).collect()
+    tenterhook_secrets::find_secrets(text).into_iter().map(|secret| (secret.span, secret.kind)).collect()
 }
 
-const MARK: &str = "[[redacted:";
+const REDACTION_MARK: &str = "[[redacted:";
 
-/// `[[redacted:KIND:DIGEST]]` becomes `[KIND]`.
-fn unmarked(text: &str) -> String {
+/// Replaces `[[redacted:KIND:DIGEST]]` by `[KIND]`.
+fn replace_marks(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     let mut rest = text;
-    while let Some((before, mark)) = rest.split_once(MARK) {
+    while let Some((before, mark)) = rest.split_once(REDACTION_MARK) {
         out += before;
         let inside = mark.split_once("]]").and_then(|(mark, after)| Some((mark.split_once(':')?.0, after)));
         let (kind, after) =
-            inside.map_or((MARK.to_owned(), mark), |(kind, after)| (format!("[{kind}]"), after));
+            inside.map_or((REDACTION_MARK.to_owned(), mark), |(kind, after)| (format!("[{kind}]"), after));
         out += &kind;
         rest = after;
     }
@@ -52,7 +52,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_cut_away_takes_its_secret_along() {
+    fn a_secret_at_the_cut_is_replaced() {
         let token = format!("ghp_{}", "a1B2c3D4e5F6".repeat(3));
         let shown = sanitize(&format!("curl -H 'Authorization: Bearer {token}' https://example.com"), 40);
         assert!(!shown.contains("a1B2"), "{shown}");

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Reports as HTML pages of one file each: no script, no network, printable.
+//! HTML reports in one file each: without scripts and network requests, printable.
 
 pub mod html;
 mod ledger_report;

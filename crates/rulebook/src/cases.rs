@@ -11,14 +11,14 @@ use tenterhook_error::Failure;
 use tenterhook_event::{Decision, Event, Timestamp, ToolCall};
 use tenterhook_policy::SessionState;
 
-use crate::{Rulebook, Ruling, about_to, about_to_run};
+use crate::{Rulebook, Ruling, command_event, tool_call_event};
 
 /// Home directory of the user in every case, as in the examples of rules: the same on every machine.
 pub const CASE_HOME: &str = "/home/user";
 /// Working directory of a case that names none.
 const CASE_PROJECT: &str = "/home/user/project";
 
-/// One case as it is written.
+/// One test case in a file.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct RuleCase {
@@ -27,7 +27,7 @@ struct RuleCase {
     tool: Option<String>,
     #[serde(default)]
     args: Value,
-    /// A whole event, or the kind of event that `tool` is about.
+    /// A whole event, or the kind of event for `tool`.
     event: Option<Value>,
     cwd: Option<String>,
     #[serde(default)]
@@ -54,20 +54,20 @@ pub struct CaseResult {
     pub file: String,
     /// Line of the case in the file, counted from one.
     pub line: usize,
-    /// Name of the case: its `name`, else its command or tool.
+    /// Name of the case: its `name`, or its command or tool.
     pub name: String,
-    /// Everything that is not as expected; empty if the case passed.
+    /// Everything that differs from the expectation; empty if the case passed.
     pub failures: Vec<String>,
 }
 
-/// Runs every case of a file. The rules should be [at home](Rulebook::at_home) in [`CASE_HOME`].
+/// Runs every case of a file. The rulebook should use [`CASE_HOME`] as [home directory](Rulebook::with_home).
 pub fn run_file(book: &Rulebook, name: &str, text: &str, now: Timestamp) -> Result<Vec<CaseResult>, Failure> {
     let tree = parse(text).map_err(|(spot, message)| {
         Failure::user(format!("{name}:{}:{}: {message}", spot.line, spot.column))
     })?;
     let Some(Tree::List(cases)) = tree.get("cases").map(|node| &node.value) else {
-        return Err(Failure::user(format!("{name}: there is no list `cases`"))
-            .hint("see `tenterhook policy test --help` for what a file looks like"));
+        return Err(Failure::user(format!("{name}: `cases` is missing or not a list"))
+            .hint("see `tenterhook policy test --help` for the format"));
     };
     Ok(cases.iter().map(|node| run_case(book, name, node, now)).collect())
 }
@@ -82,8 +82,8 @@ fn run_case(book: &Rulebook, file: &str, node: &Node, now: Timestamp) -> CaseRes
         }
     };
     let name = case.name.clone().or(case.command.clone()).or(case.tool.clone()).unwrap_or("case".to_owned());
-    let failures = match case.event(now) {
-        Ok(event) => case.failures(book, &event),
+    let failures = match case.build_event(now) {
+        Ok(event) => case.find_failures(book, &event),
         Err(failure) => vec![failure.message],
     };
     CaseResult { file, line, name, failures }
@@ -92,12 +92,12 @@ fn run_case(book: &Rulebook, file: &str, node: &Node, now: Timestamp) -> CaseRes
 // === impl RuleCase ===
 
 impl RuleCase {
-    fn event(&self, now: Timestamp) -> Result<Event, Failure> {
+    fn build_event(&self, now: Timestamp) -> Result<Event, Failure> {
         let cwd = self.cwd.as_deref().or(Some(CASE_PROJECT));
         match (&self.command, &self.tool, &self.event) {
-            (Some(command), None, None) => Ok(about_to_run(command, cwd, now)),
+            (Some(command), None, None) => Ok(command_event(command, cwd, now)),
             (None, Some(tool), kind) => {
-                let mut event = about_to(ToolCall::new(tool, self.args.clone()), cwd, now);
+                let mut event = tool_call_event(ToolCall::new(tool, self.args.clone()), cwd, now);
                 if let Some(kind) = kind {
                     event.event = serde_json::from_value(kind.clone())
                         .map_err(|error| Failure::user(error.to_string()))?;
@@ -105,12 +105,12 @@ impl RuleCase {
                 Ok(event)
             }
             (None, None, Some(event)) => serde_json::from_value(event.clone())
-                .map_err(|error| Failure::user(format!("`event` is no event: {error}"))),
-            _ => Err(Failure::user("give one of `command`, `tool` (with `args`) and `event`")),
+                .map_err(|error| Failure::user(format!("invalid `event`: {error}"))),
+            _ => Err(Failure::user("use exactly one of `command`, `tool` (with `args`) and `event`")),
         }
     }
 
-    fn failures(&self, book: &Rulebook, event: &Event) -> Vec<String> {
+    fn find_failures(&self, book: &Rulebook, event: &Event) -> Vec<String> {
         let state = SessionState { labels: self.labels.iter().cloned().collect(), ..SessionState::default() };
         let ruling = book.strictest(event, &state);
         let expected = match self.expect {
@@ -122,28 +122,28 @@ impl RuleCase {
         let by = ruling.rule.as_deref().map_or_else(String::new, |rule| format!(" by `{rule}`"));
         let mut failures = Vec::new();
         if ruling.verdict != expected {
-            failures.push(format!("expected {expected}, but it is {}{by}", ruling.verdict));
+            failures.push(format!("expected {expected}, but got {}{by}", ruling.verdict));
         }
         if let Some(rule) = &self.rule {
-            // Several rules may say the same; any of them will do.
+            // Several rules may have the same verdict; any of them is accepted.
             let says = |other: &Ruling| other.rule.as_ref() == Some(rule) && other.verdict == ruling.verdict;
             if !book.rulings(event, &state).iter().any(says) {
-                failures.push(format!("expected the rule `{rule}`, but it is {}{by}", ruling.verdict));
+                failures.push(format!("expected the rule `{rule}`, but got {}{by}", ruling.verdict));
             }
         }
         let parts = [("reason", &self.reason, &ruling.reason), ("nudge", &self.nudge, &ruling.nudge)];
-        for (what, wanted, said) in parts {
-            let Some(wanted) = wanted else { continue };
-            let said = said.as_deref().unwrap_or_default();
-            if !said.contains(wanted.as_str()) {
-                failures.push(format!("expected `{wanted}` in the {what}, but it is `{said}`"));
+        for (what, expected_text, actual_text) in parts {
+            let Some(expected_text) = expected_text else { continue };
+            let actual_text = actual_text.as_deref().unwrap_or_default();
+            if !actual_text.contains(expected_text.as_str()) {
+                failures.push(format!("expected `{expected_text}` in the {what}, but it is `{actual_text}`"));
             }
         }
         failures
     }
 }
 
-/// The results as JUnit XML, which CI services read.
+/// The results as JUnit XML, for CI services.
 pub fn to_junit(results: &[CaseResult]) -> String {
     let escape = |text: &str| {
         let plain: String = text.chars().filter(|c| !c.is_control()).collect();

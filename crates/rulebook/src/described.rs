@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Which files of the policy describe the programs of a call.
+//! Finds the descriptions of the policy that were used to analyse a call.
 
 use serde::Serialize;
 use tenterhook_policy::{Facts, RuleSet};
@@ -16,12 +16,12 @@ pub struct DescribedProgram {
     pub line: usize,
 }
 
-/// The descriptions by which commands of a call were read, beside what is known without them.
+/// The policy's descriptions that were used for the commands of a call, in addition to the built-in ones.
 pub fn described_programs(rules: &RuleSet, facts: &Facts) -> Vec<DescribedProgram> {
     let mut found = Vec::new();
     let Some(programs) = rules.programs() else { return found };
     for command in &facts.commands {
-        for (file, description, _) in programs.own_descriptions(&command.program) {
+        for (file, description, _) in programs.user_descriptions(&command.program) {
             let (program, source) = (command.program.clone(), file.source.clone());
             let described = DescribedProgram { program, source, line: description.line };
             if !found.contains(&described) {

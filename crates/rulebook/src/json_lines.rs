@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Commands and events as lines of JSON, and rulings as lines of JSON.
+//! Reads commands and events from JSON lines, and writes rulings as JSON lines.
 
 use std::io::{BufRead, Read as _};
 
@@ -11,7 +11,7 @@ use tenterhook_event::{Decision, Event};
 
 use crate::{Rulebook, Ruling, read_strict_json};
 
-/// Makes the event of a command and the directory in which it would run.
+/// Builds the event for a command and the directory in which it would run.
 pub type CommandEventFn<'a> = dyn Fn(&str, Option<&str>) -> Event + 'a;
 
 /// A ruling as one line of JSON.
@@ -25,14 +25,14 @@ pub struct RulingLine<'a> {
 }
 
 impl<'a> RulingLine<'a> {
-    /// The line of a ruling. `id` is what the caller calls it.
+    /// The line for a ruling. `id` is the caller's name for it.
     pub fn new(ruling: &'a Ruling, id: Option<Value>) -> Self {
         let Ruling { verdict, rule, reason, .. } = ruling;
         Self { id, verdict: *verdict, rule: rule.as_deref(), reason: reason.as_deref() }
     }
 }
 
-/// Evaluates one line of JSON: a command with its directory, or a whole event. Returns the line's own `id` too.
+/// Evaluates one line of JSON: a command with its directory, or a whole event. Also returns the line's `id`.
 pub fn judge_line(
     book: &Rulebook,
     line: &[u8],
@@ -47,14 +47,14 @@ pub fn judge_line(
     let id = fields.get("id").cloned();
     let event = if fields.contains_key("event") {
         serde_json::from_value::<Event>(Value::Object(fields))
-            .map_err(|error| Failure::user(format!("the line is no event: {error}")))?
+            .map_err(|error| Failure::user(format!("the line is not a valid event: {error}")))?
     } else {
-        command_line(&fields, about)?
+        event_from_command(&fields, about)?
     };
-    Ok((book.rule_on(&event), id))
+    Ok((book.strictest_ruling(&event), id))
 }
 
-fn command_line(fields: &Map<String, Value>, about: &CommandEventFn<'_>) -> Result<Event, Failure> {
+fn event_from_command(fields: &Map<String, Value>, about: &CommandEventFn<'_>) -> Result<Event, Failure> {
     let text = |key: &str| match fields.get(key) {
         None | Some(Value::Null) => Ok(None),
         Some(Value::String(text)) => Ok(Some(text.as_str())),
@@ -64,8 +64,8 @@ fn command_line(fields: &Map<String, Value>, about: &CommandEventFn<'_>) -> Resu
     Ok(about(command, text("cwd")?))
 }
 
-/// Reads one line of many, with its end; false when there are no more. Of a longer line than
-/// `max_bytes`, only one byte more is kept.
+/// Reads one line including its line break; false at the end of the input. Of a line longer than `max_bytes`, only one
+/// byte more is kept.
 pub fn read_line_bounded(
     input: &mut impl BufRead,
     line: &mut Vec<u8>,

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! JSON in which no key is given twice: of two values one would be judged and the other meant.
+//! JSON without duplicate keys: with two values, rules might see one and the harness use the other.
 
 use std::fmt;
 
 use serde::de::{self, Deserialize, DeserializeSeed, Deserializer, MapAccess, SeqAccess, Visitor};
 use serde_json::{Map, Value};
 
-/// Reads one JSON value; a key that is given twice is an error.
+/// Parses one JSON value; a duplicate key is an error.
 pub fn read_strict_json(bytes: &[u8]) -> Result<Value, serde_json::Error> {
     let mut reader = serde_json::Deserializer::from_slice(bytes);
     let value = StrictValue.deserialize(&mut reader)?;
@@ -72,7 +72,7 @@ impl<'de> Visitor<'de> for StrictValue {
         let mut map = Map::new();
         while let Some(key) = entries.next_key_seed(ObjectKey)? {
             if map.contains_key(&key) {
-                return Err(de::Error::custom(format!("the key `{key}` is here twice")));
+                return Err(de::Error::custom(format!("duplicate key `{key}`")));
             }
             let value = entries.next_value_seed(StrictValue)?;
             map.insert(key, value);
@@ -96,16 +96,16 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_value_is_read_as_any_reader_would() {
+    fn a_value_is_parsed_as_by_serde_json() {
         let text = r#"{"a": [1, -2, 0.5, null, true, "x"], "b": {"a": {}}}"#;
         assert_eq!(read_strict_json(text.as_bytes()).unwrap(), serde_json::from_str::<Value>(text).unwrap());
     }
 
     #[test]
-    fn a_key_given_twice_is_refused_wherever_it_is() {
+    fn a_duplicate_key_is_refused_at_any_depth() {
         for text in [r#"{"a": 1, "a": 1}"#, r#"[{"b": {"a": 1, "\u0061": 2}}]"#] {
             assert!(
-                read_strict_json(text.as_bytes()).unwrap_err().to_string().contains("`a` is here twice"),
+                read_strict_json(text.as_bytes()).unwrap_err().to_string().contains("duplicate key `a`"),
                 "{text}"
             );
         }

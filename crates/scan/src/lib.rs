@@ -2,10 +2,10 @@
 
 //! Finds the shell commands in project files and evaluates rules on them.
 //!
-//! [`ScanReport::add_path`] walks a directory or reads one file. [`kinds`] knows which files hold commands (scripts,
-//! Makefiles, Dockerfiles, justfiles, Taskfiles, package scripts, pipelines) and reads the commands out of them with
-//! their lines. Each text is evaluated by a [`Rulebook`]; [`report`] has the result as JSON and SARIF. Nothing is
-//! executed, and nothing but the scanned files is read.
+//! [`ScanReport::add_path`] walks a directory or reads one file. [`kinds`] knows which files contain commands (scripts,
+//! Makefiles, Dockerfiles, justfiles, Taskfiles, package scripts, CI pipelines) and extracts the commands with their
+//! lines. Each text is evaluated with a [`Rulebook`]; [`report`] writes the result as JSON and SARIF. Nothing is
+//! executed, and only the scanned files are read.
 
 mod image;
 pub mod kinds;
@@ -22,14 +22,14 @@ use tenterhook_files::FileClass;
 use tenterhook_policy::Problem;
 use tenterhook_rulebook::Rulebook;
 
-/// Everything that a scan found.
+/// Result of a scan.
 #[derive(Debug, Default)]
 pub struct ScanReport {
     /// Number of files that were read.
     pub files: usize,
     /// Number of texts that were evaluated.
     pub texts: usize,
-    /// Where rules matched.
+    /// Lines on which rules matched.
     pub found: Vec<ScanFinding>,
     /// Files that could not be read.
     pub problems: Vec<Problem>,
@@ -38,11 +38,11 @@ pub struct ScanReport {
 /// One rule that matched on one line.
 #[derive(Debug, Clone, PartialEq, serde::Serialize)]
 pub struct ScanFinding {
-    /// Path of the file as it was named or found.
+    /// Path of the file, as it was given or found.
     pub path: String,
     /// Line of the file, counted from one.
     pub line: usize,
-    /// What the rule decides: ask or deny.
+    /// Verdict of the rule: ask or deny.
     pub verdict: Decision,
     /// Id of the rule.
     pub rule: String,
@@ -51,14 +51,14 @@ pub struct ScanFinding {
     /// Suggestion of the rule.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub nudge: Option<String>,
-    /// The line itself.
+    /// Text of the line.
     pub text: String,
 }
 
 // === impl ScanReport ===
 
 impl ScanReport {
-    /// Scans a file, or every file below a directory that holds commands. `here` is the current directory.
+    /// Scans a file, or all files below a directory that contain commands. `here` is the current directory.
     pub fn add_path(
         &mut self,
         book: &Rulebook,
@@ -67,7 +67,7 @@ impl ScanReport {
         now: Timestamp,
     ) -> Result<(), Failure> {
         let project = project_of(path, here)?;
-        for file in walk::files(path, &mut self.problems)? {
+        for file in walk::find_files(path, &mut self.problems)? {
             self.add_file(book, &file, &project, now);
         }
         Ok(())
@@ -93,7 +93,7 @@ impl ScanReport {
         let lines: Vec<&str> = text.lines().collect();
         for piece in &pieces {
             self.texts += 1;
-            for (line, finding) in locate::findings(book, piece, project, now) {
+            for (line, finding) in locate::find_lines(book, piece, project, now) {
                 let shown = lines.get(line.saturating_sub(1)).map_or("", |line| line.trim());
                 self.found.push(ScanFinding {
                     path: name.to_owned(),
@@ -110,7 +110,7 @@ impl ScanReport {
 }
 
 /// The directory in which the commands of a path would run: a directory is its own project, a file belongs to the
-/// current one.
+/// current directory.
 fn project_of(path: &Path, here: &Path) -> Result<String, Failure> {
     let whole = std::path::absolute(path)?;
     let project = if whole.is_dir() {

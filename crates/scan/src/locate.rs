@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! From "a rule matches somewhere in this text" to the line it matches on.
+//! Finds the lines of a text on which rules match.
 
 use std::collections::BTreeMap;
 
@@ -8,78 +8,80 @@ use tenterhook_event::{Decision, Timestamp};
 
 use crate::kinds::{CommandText, RunLocation};
 use crate::{image, statements};
-use tenterhook_rulebook::{Rulebook, Ruling, about_to_run};
+use tenterhook_rulebook::{Rulebook, Ruling, command_event};
 
-/// What earlier statements may do to later ones is remembered up to this many bytes.
-const LONGEST_BEFORE: usize = 4 * 1024;
-/// Statements are judged together with what comes before them up to this many bytes in all.
-const MOST_TOGETHER: usize = 256 * 1024;
-/// The judge does not read more than this at once.
-const LONGEST: usize = 60 * 1024;
+/// Maximum number of bytes of earlier statements that are kept as context for later ones.
+const MAX_CONTEXT_BYTES: usize = 4 * 1024;
+/// Maximum number of bytes in total for which statements are evaluated together with their context.
+const MAX_CONTEXT_EVALUATION_BYTES: usize = 256 * 1024;
+/// Maximum number of bytes that are evaluated at once.
+const MAX_EVALUATED_BYTES: usize = 60 * 1024;
 
-/// Every line of the file that a rule asks about or denies.
-pub(crate) fn findings(
+/// Every line on which a rule asks or denies.
+pub(crate) fn find_lines(
     book: &Rulebook,
     piece: &CommandText,
-    place: &str,
+    directory: &str,
     now: Timestamp,
 ) -> Vec<(usize, Ruling)> {
-    let judge = |text: &str| judge(book, piece.location, text, place, now);
-    // A text that is too long or too tangled to be read at once is only read in parts.
-    let readable = piece.text.len() <= LONGEST && book.reads(&about_to_run(&piece.text, Some(place), now));
-    let whole = readable.then(|| judge(&piece.text));
+    let objections = |text: &str| objections(book, piece.location, text, directory, now);
+    // A text that is too long or too complex to be parsed at once is only evaluated in parts.
+    let readable = piece.text.len() <= MAX_EVALUATED_BYTES
+        && book.can_parse(&command_event(&piece.text, Some(directory), now));
+    let whole = readable.then(|| objections(&piece.text));
     if whole.as_ref().is_some_and(Vec::is_empty) {
         return Vec::new();
     }
     let lines: Vec<&str> = piece.text.lines().collect();
-    let statements = statements::split(&lines);
-    let mut found = Found::default();
+    let statements = statements::split_statements(&lines);
+    let mut found = LineRulings::default();
     let (mut before, mut together) = (String::new(), 0);
     for statement in &statements {
         let own = lines.get(statement.clone()).unwrap_or_default();
         let text = own.join("\n");
-        let mut rulings = judge(&text);
-        if !rulings.is_empty() && !before.is_empty() && together < MOST_TOGETHER {
-            // Alone it looks bad: what came before may make it better or worse.
+        let mut rulings = objections(&text);
+        if !rulings.is_empty() && !before.is_empty() && together < MAX_CONTEXT_EVALUATION_BYTES {
+            // By itself, the statement is objected to; with its context, the verdict may be milder or stricter.
             together += before.len() + text.len();
-            rulings = judge(&format!("{before}{text}"));
+            rulings = objections(&format!("{before}{text}"));
         }
         if rulings.is_empty() {
-            if matters_later(&text) && before.len() + text.len() < LONGEST_BEFORE {
+            if affects_later(&text) && before.len() + text.len() < MAX_CONTEXT_BYTES {
                 before += &text;
                 before.push('\n');
             }
             continue;
         }
         for ruling in rulings {
-            let within = single(own, |line| judge(line).iter().any(|other| same(other, &ruling)));
-            let line = piece.line(statement.start + within.unwrap_or(0));
+            let within =
+                find_line(own, |line| objections(line).iter().any(|other| is_same_ruling(other, &ruling)));
+            let line = piece.file_line(statement.start + within.unwrap_or(0));
             found.add(line, ruling);
         }
     }
-    // What only shows when all is read together stands where it first does.
+    // A match that needs the whole text is reported at the first statement with which it occurs.
     for ruling in whole.unwrap_or_default() {
         if !found.has(&ruling) {
             let shows = |end: usize| {
                 let text = lines.get(..end).unwrap_or_default().join("\n");
-                judge(&text).iter().any(|other| same(other, &ruling))
+                objections(&text).iter().any(|other| is_same_ruling(other, &ruling))
             };
             let at = statements.partition_point(|statement| !shows(statement.end));
             let start = statements.get(at).map_or(0, |statement| statement.start);
-            found.add(piece.line(start), ruling);
+            found.add(piece.file_line(start), ruling);
         }
     }
     found.lines.into_iter().collect()
 }
 
-/// What was found so far. A line is shown once, with the strictest that is said about it.
+/// Rulings found so far. A line is reported once, with its strictest ruling.
 #[derive(Default)]
-struct Found {
+struct LineRulings {
     lines: BTreeMap<usize, Ruling>,
     all: Vec<Ruling>,
 }
 
-impl Found {
+impl LineRulings {
     fn add(&mut self, line: usize, ruling: Ruling) {
         self.all.push(ruling.clone());
         let shown = self.lines.entry(line).or_default();
@@ -88,18 +90,18 @@ impl Found {
         }
     }
 
-    /// Whether the rule was found to say this, or something stricter.
+    /// Whether this ruling of the rule, or a stricter one, was found.
     fn has(&self, ruling: &Ruling) -> bool {
         self.all.iter().any(|other| other.rule == ruling.rule && other.verdict >= ruling.verdict)
     }
 }
 
-fn same(one: &Ruling, other: &Ruling) -> bool {
+fn is_same_ruling(one: &Ruling, other: &Ruling) -> bool {
     (&one.rule, one.verdict) == (&other.rule, other.verdict)
 }
 
-/// The first line of several on which something holds; lines joined by `\` count as one.
-fn single(lines: &[&str], holds: impl Fn(&str) -> bool) -> Option<usize> {
+/// The first of several lines on which a condition holds; lines joined by `\` count as one.
+fn find_line(lines: &[&str], holds: impl Fn(&str) -> bool) -> Option<usize> {
     if lines.len() < 2 {
         return None;
     }
@@ -117,19 +119,25 @@ fn single(lines: &[&str], holds: impl Fn(&str) -> bool) -> Option<usize> {
     None
 }
 
-/// Whether a statement can change what later ones mean.
-fn matters_later(text: &str) -> bool {
+/// Whether a statement can change the meaning of later ones.
+fn affects_later(text: &str) -> bool {
     let parts = ["=", "cd ", "pushd", "popd", "alias", "set ", "read ", "mapfile"];
     text.lines().count() <= 3 && parts.iter().any(|part| text.contains(part))
 }
 
-/// What the rules say, without those that have nothing against it.
-fn judge(book: &Rulebook, location: RunLocation, text: &str, place: &str, now: Timestamp) -> Vec<Ruling> {
-    let event = about_to_run(text, Some(place), now);
-    let mut rulings = book.rulings_on(&event);
+/// The rulings on a text that ask or deny.
+fn objections(
+    book: &Rulebook,
+    location: RunLocation,
+    text: &str,
+    directory: &str,
+    now: Timestamp,
+) -> Vec<Ruling> {
+    let event = command_event(text, Some(directory), now);
+    let mut rulings = book.rulings_without_state(&event);
     rulings.retain(|ruling| ruling.verdict >= Decision::Ask);
     match location {
         RunLocation::Here => rulings,
-        RunLocation::Container => image::objections(book, &event, rulings),
+        RunLocation::Container => image::harmful_rulings(book, &event, rulings),
     }
 }

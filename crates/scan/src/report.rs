@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! A report as JSON and as SARIF.
+//! Writes a report as JSON and SARIF.
 
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
@@ -56,7 +56,7 @@ pub fn to_sarif(scan: &ScanReport, book: &Rulebook) -> Value {
     })
 }
 
-/// A path as a relative or absolute reference: what an address may not hold is written in hex.
+/// A path as a relative or absolute URI reference, percent-encoded.
 fn uri(path: &str) -> String {
     let mut text = String::with_capacity(path.len());
     for byte in path.bytes() {

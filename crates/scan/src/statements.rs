@@ -1,20 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Where one statement of a script ends and the next begins, by lines.
+//! Splits a script into statements, by lines.
 //!
-//! This only finds lines to point at; what a text means is the judge's business. A script that is
-//! cut in the wrong place gets a line number that is a little off, never another verdict.
+//! This only decides which line is reported. A script that is split in the wrong place gets an inexact line number, never
+//! another verdict.
 
 use std::ops::Range;
 
-/// Ranges of lines, each a statement with everything that belongs to it.
-pub(crate) fn split(lines: &[&str]) -> Vec<Range<usize>> {
+/// Ranges of lines, each with a complete statement.
+pub(crate) fn split_statements(lines: &[&str]) -> Vec<Range<usize>> {
     let mut found = Vec::new();
     let mut start = 0;
-    let mut state = State::default();
+    let mut splitter = StatementSplitter::default();
     for (at, line) in lines.iter().enumerate() {
-        state.line(line);
-        if state.is_done() {
+        splitter.add_line(line);
+        if splitter.is_done() {
             found.push(start..at + 1);
             start = at + 1;
         }
@@ -25,23 +25,24 @@ pub(crate) fn split(lines: &[&str]) -> Vec<Range<usize>> {
     found
 }
 
+/// State of the parser between lines.
 #[derive(Default)]
-struct State {
-    /// The quote that is open.
+struct StatementSplitter {
+    /// The open quote.
     quote: Option<char>,
-    /// What is open: the word that closes it.
+    /// The words that close the open blocks.
     open: Vec<&'static str>,
-    /// Here-documents that are to come or under way: the delimiter, and whether tabs may stand before it.
+    /// Pending here-documents: the delimiter, and whether tabs before it are ignored.
     here: Vec<(String, bool)>,
     continued: bool,
 }
 
-impl State {
+impl StatementSplitter {
     fn is_done(&self) -> bool {
         self.quote.is_none() && self.open.is_empty() && self.here.is_empty() && !self.continued
     }
 
-    fn line(&mut self, line: &str) {
+    fn add_line(&mut self, line: &str) {
         if let Some((end, tabs)) = self.here.first().filter(|_| self.quote.is_none() && !self.continued) {
             let text = if *tabs { line.trim_start_matches('\t') } else { line };
             if text == end {
@@ -76,38 +77,38 @@ impl State {
                 (None, '#') if word.is_empty() => break,
                 (None, '<') if letters.peek() == Some(&'<') => {
                     letters.next();
-                    // `<<<` is a text on the same line.
+                    // `<<<` takes a text on the same line.
                     if letters.next_if_eq(&'<').is_none() {
                         let tabs = letters.next_if_eq(&'-').is_some();
-                        self.here.extend(delimiter(&mut letters).map(|end| (end, tabs)));
+                        self.here.extend(read_delimiter(&mut letters).map(|end| (end, tabs)));
                     }
                 }
                 (None, '(') => {
                     self.open.push(")");
-                    self.word(&mut word, &mut at_command);
+                    self.end_word(&mut word, &mut at_command);
                     at_command = true;
                 }
                 (None, ')') => {
-                    self.word(&mut word, &mut at_command);
+                    self.end_word(&mut word, &mut at_command);
                     // The `)` of a pattern in `case` closes nothing.
-                    self.close(")");
+                    self.close_block(")");
                     at_command = true;
                 }
                 (None, ';' | '&' | '|') => {
-                    self.word(&mut word, &mut at_command);
+                    self.end_word(&mut word, &mut at_command);
                     at_command = true;
                 }
-                (None, letter) if letter.is_whitespace() => self.word(&mut word, &mut at_command),
+                (None, letter) if letter.is_whitespace() => self.end_word(&mut word, &mut at_command),
                 (None, letter) => word.push(letter),
             }
         }
-        self.word(&mut word, &mut at_command);
-        // A pipe or a chain goes on below; a job in the background does not.
+        self.end_word(&mut word, &mut at_command);
+        // A pipe or an `&&` list continues on the next line; a background job does not.
         self.continued |= !matches!(operator.as_str(), "" | "&");
     }
 
-    /// A whole word: it may open or close something if a command could stand here.
-    fn word(&mut self, word: &mut String, at_command: &mut bool) {
+    /// Handles a whole word: at the start of a command, it may open or close a block.
+    fn end_word(&mut self, word: &mut String, at_command: &mut bool) {
         if word.is_empty() {
             return;
         }
@@ -117,11 +118,11 @@ impl State {
                 "for" | "while" | "until" | "select" => self.open.push("done"),
                 "case" => self.open.push("esac"),
                 "{" => self.open.push("}"),
-                "fi" | "done" | "esac" | "}" => self.close(word),
+                "fi" | "done" | "esac" | "}" => self.close_block(word),
                 _ => {}
             }
         }
-        // After these a command follows.
+        // A command follows after these words.
         *at_command = matches!(
             word.as_str(),
             "if" | "then" | "else" | "elif" | "do" | "while" | "until" | "{" | "!" | "time"
@@ -129,15 +130,15 @@ impl State {
         word.clear();
     }
 
-    fn close(&mut self, word: &str) {
+    fn close_block(&mut self, word: &str) {
         if self.open.last() == Some(&word) {
             self.open.pop();
         }
     }
 }
 
-/// The word after `<<`, without its quotes.
-fn delimiter(letters: &mut std::iter::Peekable<std::str::Chars<'_>>) -> Option<String> {
+/// The delimiter after `<<`, without its quotes.
+fn read_delimiter(letters: &mut std::iter::Peekable<std::str::Chars<'_>>) -> Option<String> {
     while letters.next_if(|letter| *letter == ' ' || *letter == '\t').is_some() {}
     let mut end = String::new();
     while let Some(letter) = letters.next_if(|letter| !letter.is_whitespace() && !";|&<>()".contains(*letter))
@@ -155,7 +156,7 @@ mod tests {
 
     fn parts(text: &str) -> Vec<usize> {
         let lines: Vec<_> = text.lines().collect();
-        split(&lines).into_iter().map(|range| range.len()).collect()
+        split_statements(&lines).into_iter().map(|range| range.len()).collect()
     }
 
     #[test]
@@ -174,7 +175,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_never_closed_ends_with_the_text() {
+    fn an_unclosed_block_ends_with_the_text() {
         assert_eq!(parts("a\nif b\nc"), [1, 2]);
     }
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Which files hold commands.
+//! Finds the files that contain commands.
 
 use std::io::Read;
 use std::path::{Path, PathBuf};
@@ -10,19 +10,22 @@ use tenterhook_policy::Problem;
 
 use crate::kinds::{self, FileKind};
 
-/// Somebody else's files, or the machine's.
-const PASSED_OVER: &[&str] = &[".git", ".hg", ".svn", "node_modules", "target", ".venv", "__pycache__"];
-/// Larger files were not written by a person.
+/// Directories with third-party or generated files.
+const SKIPPED_DIRECTORIES: &[&str] =
+    &[".git", ".hg", ".svn", "node_modules", "target", ".venv", "__pycache__"];
+/// Maximum size of a scanned file; larger ones are not written by hand.
 pub(crate) const MAX_FILE_BYTES: u64 = 1024 * 1024;
-const DEEPEST: usize = 64;
+/// Maximum depth of directories.
+const MAX_DIRECTORY_DEPTH: usize = 64;
 
+/// A file that contains commands.
 pub(crate) struct CommandFile {
     pub(crate) path: PathBuf,
     pub(crate) kind: &'static FileKind,
 }
 
-/// The files at or below a path, in the order of their names.
-pub(crate) fn files(path: &Path, problems: &mut Vec<Problem>) -> Result<Vec<CommandFile>, Failure> {
+/// The files at or below a path, sorted by name.
+pub(crate) fn find_files(path: &Path, problems: &mut Vec<Problem>) -> Result<Vec<CommandFile>, Failure> {
     let metadata = fs_err::metadata(path).map_err(|error| Failure::user(error.to_string()))?;
     let mut found = Vec::new();
     if metadata.is_dir() {
@@ -30,8 +33,7 @@ pub(crate) fn files(path: &Path, problems: &mut Vec<Problem>) -> Result<Vec<Comm
     } else if !metadata.is_file() {
         return Err(Failure::user(format!("`{}` is neither a file nor a directory", path.display())));
     } else if metadata.len() > MAX_FILE_BYTES {
-        problems
-            .push(Problem::whole(&path.display().to_string(), "it is larger than 1 MiB and was not read"));
+        problems.push(Problem::whole(&path.display().to_string(), "larger than 1 MiB, not scanned"));
     } else {
         let kind = kind_of(path).unwrap_or(&kinds::SCRIPT);
         found.push(CommandFile { path: path.to_owned(), kind });
@@ -53,10 +55,10 @@ fn walk(dir: &Path, depth: usize, found: &mut Vec<CommandFile>, problems: &mut V
         .collect();
     entries.sort_by(|(one, _), (other, _)| one.cmp(other));
     for (path, metadata) in entries {
-        // The metadata of an entry are the link's own: neither arm follows one.
+        // The metadata of an entry are those of a link itself: links are not followed.
         if metadata.is_dir() {
             let name = path.file_name().and_then(|name| name.to_str()).unwrap_or_default();
-            if !PASSED_OVER.contains(&name) && depth < DEEPEST {
+            if !SKIPPED_DIRECTORIES.contains(&name) && depth < MAX_DIRECTORY_DEPTH {
                 walk(&path, depth + 1, found, problems);
             }
         } else if metadata.is_file()
@@ -68,10 +70,10 @@ fn walk(dir: &Path, depth: usize, found: &mut Vec<CommandFile>, problems: &mut V
     }
 }
 
-/// What kind of file it is, by its name and else by its first line.
+/// The kind of a file, by its name or its first line.
 fn kind_of(path: &Path) -> Option<&'static FileKind> {
-    kinds::by_name(path).or_else(|| {
-        // A file with some other ending is no script, whatever its first line says.
+    kinds::kind_by_name(path).or_else(|| {
+        // A file with another extension is not a script, regardless of its first line.
         let plain = path.extension().is_none();
         (plain && kinds::is_shell_shebang(&first_line(path)?)).then_some(&kinds::SCRIPT)
     })

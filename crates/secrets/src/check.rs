@@ -1,33 +1,33 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Whether something that has the form of a secret can be one.
+//! Plausibility checks for text that has the form of a token.
 
-use super::shape::Letters;
+use super::shape::TokenAlphabet;
 
-/// What a token has to be beyond its form.
+/// A property that a token must have beyond its form.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Check {
-    /// Of enough different letters, and nothing that stands in for a token.
+pub(super) enum TokenCheck {
+    /// The token has enough different characters and is not a placeholder.
     Varied,
-    /// Also of capitals, small letters and digits.
+    /// The token also has upper-case letters, lower-case letters and digits.
     Mixed,
-    /// The last six letters are the checksum of those between prefix and them.
+    /// The last six characters are the checksum of the characters between prefix and checksum.
     Checksum,
 }
 
-impl Check {
-    /// Whether the part after the prefix passes.
+impl TokenCheck {
+    /// Whether the part after the prefix passes the check.
     pub(super) fn passes(self, token: &[u8]) -> bool {
         match self {
-            Self::Varied => is_varied(token) && !stands_in(token),
+            Self::Varied => is_varied(token) && !is_placeholder(token),
             Self::Mixed => is_mixed(token) && Self::Varied.passes(token),
             Self::Checksum => token.split_last_chunk::<6>().is_some_and(|(body, sum)| *sum == checksum(body)),
         }
     }
 }
 
-/// Parts of texts that stand where a secret would.
-const STAND_INS: &[&[u8]] = &[
+/// Substrings that mark a placeholder.
+const PLACEHOLDERS: &[&[u8]] = &[
     b"example",
     b"xxxx",
     b"your",
@@ -51,19 +51,19 @@ const STAND_INS: &[&[u8]] = &[
     b"000000000000",
 ];
 
-/// Whether the text stands in for a secret.
-pub(super) fn stands_in(token: &[u8]) -> bool {
-    let same = |window: &[u8], stand_in: &[u8]| window.eq_ignore_ascii_case(stand_in);
-    STAND_INS.iter().any(|stand_in| token.windows(stand_in.len()).any(|window| same(window, stand_in)))
+/// Whether the text is a placeholder for a secret.
+pub(super) fn is_placeholder(token: &[u8]) -> bool {
+    let same = |window: &[u8], part: &[u8]| window.eq_ignore_ascii_case(part);
+    PLACEHOLDERS.iter().any(|part| token.windows(part.len()).any(|window| same(window, part)))
 }
 
-/// Whether there are about as many different letters as chance would give.
+/// Whether the token has about as many different characters as a random one.
 fn is_varied(token: &[u8]) -> bool {
-    // Sixteen letters of sixteen kinds show ten of them.
-    different(token) >= (token.len() / 3).clamp(5, 8)
+    // Sixteen random hexadecimal digits contain ten different ones on average.
+    distinct_bytes(token) >= (token.len() / 3).clamp(5, 8)
 }
 
-pub(super) fn different(token: &[u8]) -> usize {
+pub(super) fn distinct_bytes(token: &[u8]) -> usize {
     let mut seen = [0u64; 4];
     for byte in token {
         if let Some(word) = seen.get_mut(usize::from(byte >> 6)) {
@@ -78,8 +78,8 @@ pub(super) fn is_mixed(token: &[u8]) -> bool {
     has(u8::is_ascii_digit) && has(u8::is_ascii_uppercase) && has(u8::is_ascii_lowercase)
 }
 
-/// Bits of surprise in a letter, on average.
-pub(super) fn entropy(text: &[u8]) -> f64 {
+/// Shannon entropy in bits per byte.
+pub(super) fn entropy_bits(text: &[u8]) -> f64 {
     let mut counts = [0u32; 256];
     for byte in text {
         if let Some(count) = counts.get_mut(usize::from(*byte)) {
@@ -91,14 +91,15 @@ pub(super) fn entropy(text: &[u8]) -> f64 {
     counts.iter().filter(|count| **count > 0).map(share).map(|share| -share * share.log2()).sum()
 }
 
-/// Whether it is nothing but digits and dashes of a number that only names something.
+/// Whether the text is a UUID, which identifies something but is not secret.
 pub(super) fn is_uuid(text: &[u8]) -> bool {
     let dash = |at: usize| matches!(at, 8 | 13 | 18 | 23);
-    let fits = |(at, byte): (usize, &u8)| if dash(at) { *byte == b'-' } else { Letters::Hex.has(*byte) };
+    let fits =
+        |(at, byte): (usize, &u8)| if dash(at) { *byte == b'-' } else { TokenAlphabet::Hex.contains(*byte) };
     text.len() == 36 && text.iter().enumerate().all(fits)
 }
 
-/// CRC-32 of the text, as six digits to the base of 62: what GitHub and npm put last.
+/// CRC-32 of the text as six base-62 digits, as in GitHub and npm tokens.
 pub(super) fn checksum(body: &[u8]) -> [u8; 6] {
     const DIGITS: &[u8; 62] = b"0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
     let mut sum = u32::MAX;

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Secrets in texts: which kind, and where.
+//! Finds secrets in text: their kind and position.
 //!
-//! Most tokens say what they are by how they begin, so one pass over the text finds every
-//! beginning, and only there the row of the table is asked whether a token follows. Passwords have
-//! no such sign: they are found by what they are assigned to.
+//! Most tokens have a well-known prefix. One pass over the text finds every prefix, and only there the form in the
+//! table is checked. Passwords have no prefix; they are found by the name they are assigned to.
 
 mod check;
 mod context;
@@ -14,25 +13,26 @@ mod table;
 
 use std::ops::Range;
 
-/// One secret in a text.
+/// A secret in a text.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Secret {
-    /// What it is, such as `github-token`: the name of its row in the table.
+    /// Kind of secret, such as `github-token`.
     pub kind: &'static str,
-    /// The bytes of the text it covers.
+    /// Byte range of the secret in the text.
     pub span: Range<usize>,
 }
 
-/// Finds the secrets in a text, in order, never overlapping.
-pub fn secrets(text: &str) -> Vec<Secret> {
+/// Finds the secrets in a text, in order and without overlaps.
+pub fn find_secrets(text: &str) -> Vec<Secret> {
     scan::scan(text)
 }
 
-/// Every kind there is, and what it is about; kinds that come in several forms, once.
-pub fn kinds() -> impl Iterator<Item = (&'static str, &'static str)> {
-    let first = |at: usize, kind: &str| table::ROWS.iter().position(|row| row.kind == kind) == Some(at);
-    let rows = table::ROWS.iter().enumerate().filter(move |(at, row)| first(*at, row.kind));
-    rows.map(|(_, row)| (row.kind, row.about))
+/// Every kind of secret with its description. A kind with several forms is listed once.
+pub fn secret_kinds() -> impl Iterator<Item = (&'static str, &'static str)> {
+    let first =
+        |at: usize, kind: &str| table::TOKEN_FORMS.iter().position(|form| form.kind == kind) == Some(at);
+    let forms = table::TOKEN_FORMS.iter().enumerate().filter(move |(at, form)| first(*at, form.kind));
+    forms.map(|(_, form)| (form.kind, form.about))
 }
 
 #[cfg(test)]

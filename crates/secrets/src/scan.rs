@@ -1,92 +1,97 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! One pass over a text.
+//! One pass over a text that checks token forms at every known prefix.
 
 use std::ops::Range;
 use std::sync::LazyLock;
 
 use super::Secret;
-use super::shape::{begins, ends, follow, part};
-use super::table::{ROWS, Row, Shape};
+use super::shape::{can_begin_at, can_end_at, match_parts, span_bytes};
+use super::table::{FormShape, TOKEN_FORMS, TokenForm};
 
-/// Every beginning, found by its first two bytes: few texts have many of those pairs, and one look
-/// at a table for each byte is as fast as reading gets.
-struct Starts {
-    /// For each pair of bytes the number of its group; none has 0.
+/// All prefixes, indexed by their first two bytes. Few texts have many of these pairs, and one table lookup per byte
+/// is about as fast as reading the text.
+struct PrefixIndex {
+    /// For each pair of bytes the number of its group; 0 for pairs that begin no prefix.
     groups: Box<[u8; 1 << 16]>,
-    members: Vec<Vec<Start>>,
+    members: Vec<Vec<TokenPrefix>>,
 }
 
-/// One beginning, and the row it belongs to, by its place in the table.
-struct Start {
+/// A prefix and the index of its form in the table.
+struct TokenPrefix {
     text: &'static [u8],
-    row: usize,
+    form: usize,
 }
 
-static STARTS: LazyLock<Starts> = LazyLock::new(|| {
+static PREFIXES: LazyLock<PrefixIndex> = LazyLock::new(|| {
     let mut groups = Box::new([0u8; 1 << 16]);
     let mut members = vec![Vec::new()];
-    for (row, one) in ROWS.iter().enumerate() {
-        for text in one.starts.iter().map(|start| start.as_bytes()) {
+    for (form, row) in TOKEN_FORMS.iter().enumerate() {
+        for text in row.starts.iter().map(|start| start.as_bytes()) {
             let [first, second, ..] = text else { continue };
-            let Some(group) = groups.get_mut(pair(*first, *second)) else { continue };
+            let Some(group) = groups.get_mut(pair_index(*first, *second)) else { continue };
             if *group == 0 {
-                // INVARIANT: fewer than 256 groups; a test looks every beginning up.
+                // INVARIANT: fewer than 256 groups; a test looks up every prefix.
                 *group = u8::try_from(members.len()).unwrap_or_default();
                 members.push(Vec::new());
             }
-            members.get_mut(usize::from(*group)).into_iter().for_each(|list| list.push(Start { text, row }));
+            members
+                .get_mut(usize::from(*group))
+                .into_iter()
+                .for_each(|list| list.push(TokenPrefix { text, form }));
         }
     }
-    Starts { groups, members }
+    PrefixIndex { groups, members }
 });
 
-fn pair(first: u8, second: u8) -> usize {
+fn pair_index(first: u8, second: u8) -> usize {
     usize::from(u16::from_be_bytes([first, second]))
 }
 
-/// Something that may be a secret.
+/// A match of a form, before overlaps are resolved.
 struct Candidate {
     span: Range<usize>,
-    row: &'static Row,
-    /// How much of it its row is sure of.
-    anchor: usize,
+    form: &'static TokenForm,
+    /// Length of the prefix.
+    prefix_len: usize,
 }
 
 pub(super) fn scan(text: &str) -> Vec<Secret> {
-    let Starts { groups, members } = &*STARTS;
+    let PrefixIndex { groups, members } = &*PREFIXES;
     let bytes = text.as_bytes();
     let mut found: Vec<Candidate> = Vec::new();
-    // How far each row has read: what begins inside a run was read with it.
-    let mut read = [0usize; ROWS.len()];
+    // How far each form has read: a prefix inside a run was already read with that run.
+    let mut read = [0usize; TOKEN_FORMS.len()];
     let mut first = bytes.first().copied().unwrap_or_default();
     for (at, second) in bytes.iter().skip(1).enumerate() {
-        let group = groups.get(pair(first, *second)).copied().unwrap_or_default();
+        let group = groups.get(pair_index(first, *second)).copied().unwrap_or_default();
         first = *second;
         if group == 0 {
             continue;
         }
         let rest = bytes.get(at..).unwrap_or_default();
         for start in members.get(usize::from(group)).into_iter().flatten() {
-            let (Some(row), Some(read)) = (ROWS.get(start.row), read.get_mut(start.row)) else { continue };
+            let (Some(form), Some(read)) = (TOKEN_FORMS.get(start.form), read.get_mut(start.form)) else {
+                continue;
+            };
             if !rest.starts_with(start.text) || at < *read {
                 continue;
             }
-            if let Some(span) = row.find(bytes, at..at + start.text.len(), read) {
-                found.push(Candidate { span, row, anchor: start.text.len() });
+            if let Some(span) = form.find(bytes, at..at + start.text.len(), read) {
+                found.push(Candidate { span, form, prefix_len: start.text.len() });
             }
         }
     }
-    chosen(found, text)
+    resolve_overlaps(found, text)
 }
 
-/// Of those that overlap: a token of a known form before what only stands where a secret would,
-/// then the first, then the one with the longer prefix.
-fn chosen(mut found: Vec<Candidate>, text: &str) -> Vec<Secret> {
+/// Chooses among overlapping candidates: a known form before a guess, then the first in the text, then the one with
+/// the longer prefix.
+fn resolve_overlaps(mut found: Vec<Candidate>, text: &str) -> Vec<Secret> {
     found.sort_by_key(|one| {
-        (one.span.start, one.row.is_guess(), usize::MAX - one.anchor, usize::MAX - one.span.end)
+        (one.span.start, one.form.is_guess(), usize::MAX - one.prefix_len, usize::MAX - one.span.end)
     });
-    let known: Vec<_> = found.iter().filter(|one| !one.row.is_guess()).map(|one| one.span.clone()).collect();
+    let known: Vec<_> = found.iter().filter(|one| !one.form.is_guess()).map(|one| one.span.clone()).collect();
     let mut secrets: Vec<Secret> = Vec::new();
     let mut next_known = 0;
     for one in found {
@@ -95,34 +100,38 @@ fn chosen(mut found: Vec<Candidate>, text: &str) -> Vec<Secret> {
             next_known += 1;
         }
         let outranked =
-            one.row.is_guess() && known.get(next_known).is_some_and(|span| span.start < one.span.end);
+            one.form.is_guess() && known.get(next_known).is_some_and(|span| span.start < one.span.end);
         if free && !outranked && text.get(one.span.clone()).is_some_and(|secret| !secret.is_empty()) {
-            secrets.push(Secret { kind: one.row.kind, span: one.span });
+            secrets.push(Secret { kind: one.form.kind, span: one.span });
         }
     }
     secrets
 }
 
-// === impl Row ===
+// === impl TokenForm ===
 
-impl Row {
-    /// The secret that this beginning is part of.
+impl TokenForm {
+    /// The secret that the prefix at `start` belongs to, if the form matches there.
     pub(super) fn find(&self, bytes: &[u8], start: Range<usize>, read: &mut usize) -> Option<Range<usize>> {
         match self.shape {
-            Shape::Token(parts, check) => {
-                let end = begins(bytes, start.start).then(|| follow(bytes, start.end, parts, read))??;
-                (ends(bytes, end) && check.passes(part(bytes, start.end..end))).then_some(start.start..end)
+            FormShape::Token(parts, check) => {
+                let end = can_begin_at(bytes, start.start)
+                    .then(|| match_parts(bytes, start.end, parts, read))??;
+                (can_end_at(bytes, end) && check.passes(span_bytes(bytes, start.end..end)))
+                    .then_some(start.start..end)
             }
-            Shape::Value(parts, check) => {
-                let end = begins(bytes, start.start).then(|| follow(bytes, start.end, parts, read))??;
-                (ends(bytes, end) && check.passes(part(bytes, start.end..end))).then_some(start.end..end)
+            FormShape::Value(parts, check) => {
+                let end = can_begin_at(bytes, start.start)
+                    .then(|| match_parts(bytes, start.end, parts, read))??;
+                (can_end_at(bytes, end) && check.passes(span_bytes(bytes, start.end..end)))
+                    .then_some(start.end..end)
             }
-            Shape::Context(find) | Shape::Guess(find) => find(bytes, start, read),
+            FormShape::Context(find) | FormShape::Guess(find) => find(bytes, start, read),
         }
     }
 
-    /// Whether it knows a secret only by where it stands.
+    /// Whether the form recognizes a secret only by its surroundings.
     fn is_guess(&self) -> bool {
-        matches!(self.shape, Shape::Guess(_))
+        matches!(self.shape, FormShape::Guess(_))
     }
 }

@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! What tokens are made of.
+//! Parts of tokens: fixed text and runs of characters.
 
 use std::ops::Range;
 
-/// The letters of a part.
+/// The characters that a run may consist of.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Letters {
+pub(super) enum TokenAlphabet {
     Digits,
     /// Digits and `a` to `f`, in either case.
     Hex,
-    /// Capitals and digits.
+    /// Upper-case letters and digits.
     Capitals,
-    /// Capitals and the digits from 2 to 7.
+    /// Upper-case letters and the digits from 2 to 7.
     Base32,
     /// Letters and digits.
     Base62,
@@ -28,17 +28,17 @@ pub(super) enum Letters {
 
 /// A part of a token.
 #[derive(Debug, Clone, Copy)]
-pub(super) enum Part {
-    /// This text.
+pub(super) enum TokenPart {
+    /// Exactly this text.
     Text(&'static str),
-    /// So many letters, and not one more.
-    Run(Letters, usize, usize),
+    /// A run of characters with its minimum and maximum length. A longer run does not match.
+    Run(TokenAlphabet, usize, usize),
 }
 
-// === impl Letters ===
+// === impl TokenAlphabet ===
 
-impl Letters {
-    pub(super) fn has(self, byte: u8) -> bool {
+impl TokenAlphabet {
+    pub(super) fn contains(self, byte: u8) -> bool {
         match self {
             Self::Digits => byte.is_ascii_digit(),
             Self::Hex => byte.is_ascii_hexdigit(),
@@ -54,48 +54,48 @@ impl Letters {
         }
     }
 
-    /// How many of these letters follow, counted up to a limit.
-    pub(super) fn run(self, bytes: &[u8], from: usize, limit: usize) -> usize {
+    /// Length of the run of these characters that begins at `from`, counted up to a limit.
+    pub(super) fn run_len(self, bytes: &[u8], from: usize, limit: usize) -> usize {
         let rest = bytes.get(from..).unwrap_or_default();
-        rest.iter().take(limit).take_while(|byte| self.has(**byte)).count()
+        rest.iter().take(limit).take_while(|byte| self.contains(**byte)).count()
     }
 }
 
-/// Where the parts end that begin here, and how far was read to tell; `None` if they do not follow.
-pub(super) fn follow(bytes: &[u8], from: usize, parts: &[Part], read: &mut usize) -> Option<usize> {
+/// The end of the parts if they match at `from`; sets `read` to the position that was examined last.
+pub(super) fn match_parts(bytes: &[u8], from: usize, parts: &[TokenPart], read: &mut usize) -> Option<usize> {
     let mut at = from;
     for part in parts {
         at += match part {
-            Part::Text(text) => bytes.get(at..)?.starts_with(text.as_bytes()).then_some(text.len())?,
-            Part::Run(letters, least, most) => {
-                let length = letters.run(bytes, at, most + 1);
+            TokenPart::Text(text) => bytes.get(at..)?.starts_with(text.as_bytes()).then_some(text.len())?,
+            TokenPart::Run(alphabet, min, max) => {
+                let length = alphabet.run_len(bytes, at, max + 1);
                 *read = at + length;
-                (*least..=*most).contains(&length).then_some(length)?
+                (*min..=*max).contains(&length).then_some(length)?
             }
         };
     }
     Some(at)
 }
 
-/// Whether a token can begin here: not in the middle of a word.
-pub(super) fn begins(bytes: &[u8], at: usize) -> bool {
+/// Whether a token can begin at a position: not in the middle of a word.
+pub(super) fn can_begin_at(bytes: &[u8], at: usize) -> bool {
     let Some(before) = at.checked_sub(1).and_then(|at| bytes.get(at)) else { return true };
-    let sign = bytes.get(at).is_some_and(|first| !Letters::Url.has(*first));
-    if sign || !Letters::Url.has(*before) {
+    let sign = bytes.get(at).is_some_and(|first| !TokenAlphabet::Url.contains(*first));
+    if sign || !TokenAlphabet::Url.contains(*before) {
         return true;
     }
-    // The end of `\n`, `\t` or `\r` in a quoted text, or of `%3D` in an address.
+    // The end of `\n`, `\t` or `\r` in quoted text, or of `%3D` in a URL.
     let at_back = |back: usize| at.checked_sub(back).and_then(|at| bytes.get(at));
     matches!(before, b'n' | b't' | b'r') && at_back(2) == Some(&b'\\')
         || before.is_ascii_hexdigit() && at_back(3) == Some(&b'%')
 }
 
-/// Whether a word ends here.
-pub(super) fn ends(bytes: &[u8], at: usize) -> bool {
-    !bytes.get(at).is_some_and(|byte| Letters::Word.has(*byte))
+/// Whether a token can end at a position: no word character follows.
+pub(super) fn can_end_at(bytes: &[u8], at: usize) -> bool {
+    !bytes.get(at).is_some_and(|byte| TokenAlphabet::Word.contains(*byte))
 }
 
-/// The bytes of a span; empty when it is out of bounds.
-pub(super) fn part(bytes: &[u8], span: Range<usize>) -> &[u8] {
+/// The bytes of a span; empty if it is out of bounds.
+pub(super) fn span_bytes(bytes: &[u8], span: Range<usize>) -> &[u8] {
     bytes.get(span).unwrap_or_default()
 }

@@ -1,75 +1,80 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! The public forms of tokens, a row for each, made from what those who issue them say.
+//! Forms of tokens, from the public documentation of their issuers.
 
 use std::ops::Range;
 
-use super::check::Check::{self, Checksum, Mixed, Varied};
+use super::check::TokenCheck::{self, Checksum, Mixed, Varied};
 use super::context;
-use super::shape::Letters::{Any64, Base32, Base62, Base64, Capitals, Digits, Hex, Url, Word};
-use super::shape::Part::{self, Run, Text};
+use super::shape::TokenAlphabet::{Any64, Base32, Base62, Base64, Capitals, Digits, Hex, Url, Word};
+use super::shape::TokenPart::{self, Run, Text};
 
-/// One form of token.
+/// One form of a kind of secret.
 #[derive(Debug)]
-pub(super) struct Row {
+pub(super) struct TokenForm {
     pub(super) kind: &'static str,
     pub(super) about: &'static str,
-    /// What it begins with, or what stands before it.
+    /// Prefixes of the token, or texts that precede it.
     pub(super) starts: &'static [&'static str],
-    pub(super) shape: Shape,
+    pub(super) shape: FormShape,
 }
 
-/// What follows the beginning.
+/// What must follow the prefix.
 #[derive(Debug)]
-pub(super) enum Shape {
-    /// The beginning is part of the token.
-    Token(&'static [Part], Check),
-    /// The token comes after the beginning.
-    Value(&'static [Part], Check),
-    /// More than parts in a row.
-    Context(Find),
-    /// A secret only because of where it stands; any other row knows better.
-    Guess(Find),
+pub(super) enum FormShape {
+    /// The prefix is part of the token.
+    Token(&'static [TokenPart], TokenCheck),
+    /// The token follows the prefix.
+    Value(&'static [TokenPart], TokenCheck),
+    /// A function checks the surroundings.
+    Context(FindSecretFn),
+    /// A secret only because of its surroundings. Any other form that matches takes precedence.
+    Guess(FindSecretFn),
 }
 
-/// Finds the secret around a beginning. The number is how far the row has read.
-type Find = fn(&[u8], Range<usize>, &mut usize) -> Option<Range<usize>>;
+/// Finds the secret around a prefix. The number is how far the form has read.
+type FindSecretFn = fn(&[u8], Range<usize>, &mut usize) -> Option<Range<usize>>;
 
 const fn token(
     kind: &'static str,
     about: &'static str,
     starts: &'static [&'static str],
-    parts: &'static [Part],
-    check: Check,
-) -> Row {
-    Row { kind, about, starts, shape: Shape::Token(parts, check) }
+    parts: &'static [TokenPart],
+    check: TokenCheck,
+) -> TokenForm {
+    TokenForm { kind, about, starts, shape: FormShape::Token(parts, check) }
 }
 
 const fn value(
     kind: &'static str,
     about: &'static str,
     starts: &'static [&'static str],
-    parts: &'static [Part],
-    check: Check,
-) -> Row {
-    Row { kind, about, starts, shape: Shape::Value(parts, check) }
+    parts: &'static [TokenPart],
+    check: TokenCheck,
+) -> TokenForm {
+    TokenForm { kind, about, starts, shape: FormShape::Value(parts, check) }
 }
 
 const fn context(
     kind: &'static str,
     about: &'static str,
     starts: &'static [&'static str],
-    find: Find,
-) -> Row {
-    Row { kind, about, starts, shape: Shape::Context(find) }
+    find: FindSecretFn,
+) -> TokenForm {
+    TokenForm { kind, about, starts, shape: FormShape::Context(find) }
 }
 
-const fn guess(kind: &'static str, about: &'static str, starts: &'static [&'static str], find: Find) -> Row {
-    Row { kind, about, starts, shape: Shape::Guess(find) }
+const fn guess(
+    kind: &'static str,
+    about: &'static str,
+    starts: &'static [&'static str],
+    find: FindSecretFn,
+) -> TokenForm {
+    TokenForm { kind, about, starts, shape: FormShape::Guess(find) }
 }
 
-/// Every form.
-pub(super) const ROWS: &[Row] = &[
+/// All forms that are recognized.
+pub(super) const TOKEN_FORMS: &[TokenForm] = &[
     // Code hosts and registries.
     token(
         "github-token",
@@ -105,7 +110,7 @@ pub(super) const ROWS: &[Row] = &[
         &[Run(Hex, 24, 24), Text("-"), Run(Hex, 34, 34)],
         Varied,
     ),
-    // Clouds.
+    // Cloud providers.
     token(
         "aws-access-key",
         "AWS access key id",
@@ -124,7 +129,7 @@ pub(super) const ROWS: &[Row] = &[
             "aws_secret_key",
             "AWS_SECRET_KEY",
         ],
-        context::aws_secret,
+        context::find_aws_secret,
     ),
     token("google-api-key", "Google API key", &["AIza"], &[Run(Url, 35, 35)], Mixed),
     token("google-oauth-secret", "Google OAuth client secret", &["GOCSPX-"], &[Run(Url, 28, 28)], Mixed),
@@ -157,7 +162,7 @@ pub(super) const ROWS: &[Row] = &[
         &[Run(Hex, 24, 24), Text("-"), Run(Hex, 140, 150)],
         Varied,
     ),
-    context("heroku-key", "Heroku API key", &["heroku", "HEROKU", "Heroku"], context::heroku),
+    context("heroku-key", "Heroku API key", &["heroku", "HEROKU", "Heroku"], context::find_heroku_key),
     token("heroku-key", "Heroku API key with its prefix", &["HRKU-"], &[Run(Url, 36, 80)], Varied),
     token("fly-token", "Fly.io token", &["fm1r_", "fm1a_", "fm2_"], &[Run(Any64, 100, 2000)], Mixed),
     token("netlify-token", "Netlify access token", &["nfp_"], &[Run(Base62, 36, 40)], Mixed),
@@ -180,7 +185,7 @@ pub(super) const ROWS: &[Row] = &[
         &[Run(Base62, 10, 24), Text("-"), Run(Base62, 20, 50)],
         Mixed,
     ),
-    context("terraform-token", "Terraform Cloud token", &[".atlasv1."], context::terraform),
+    context("terraform-token", "Terraform Cloud token", &[".atlasv1."], context::find_terraform_token),
     token("vault-token", "HashiCorp Vault token", &["hvs.", "hvb.", "hvr."], &[Run(Url, 24, 300)], Mixed),
     token(
         "doppler-token",
@@ -189,7 +194,7 @@ pub(super) const ROWS: &[Row] = &[
         &[Run(Base62, 40, 44)],
         Mixed,
     ),
-    // Models.
+    // Model providers.
     token("anthropic-key", "Anthropic API key", &["sk-ant-"], &[Run(Url, 32, 200)], Mixed),
     token(
         "openai-key",
@@ -205,7 +210,7 @@ pub(super) const ROWS: &[Row] = &[
     token("xai-key", "xAI API key", &["xai-"], &[Run(Base62, 70, 90)], Mixed),
     token("perplexity-key", "Perplexity API key", &["pplx-"], &[Run(Base62, 40, 56)], Mixed),
     token("replicate-token", "Replicate API token", &["r8_"], &[Run(Base62, 37, 37)], Mixed),
-    // Chat, mail, telephone.
+    // Chat, mail and telephony.
     token(
         "slack-token",
         "Slack token",
@@ -234,7 +239,7 @@ pub(super) const ROWS: &[Row] = &[
         &[Run(Url, 21, 26), Text("."), Run(Url, 6, 6), Text("."), Run(Url, 27, 40)],
         Mixed,
     ),
-    context("telegram-token", "Telegram bot token", &[":AA"], context::telegram),
+    context("telegram-token", "Telegram bot token", &[":AA"], context::find_telegram_token),
     token("twilio-key", "Twilio API key or account", &["SK", "AC"], &[Run(Hex, 32, 32)], Varied),
     token(
         "sendgrid-key",
@@ -244,7 +249,7 @@ pub(super) const ROWS: &[Row] = &[
         Mixed,
     ),
     token("mailgun-key", "Mailgun API key", &["key-"], &[Run(Hex, 32, 32)], Varied),
-    // Money and shops.
+    // Payments and shops.
     token("stripe-key", "Stripe live key", &["sk_live_", "rk_live_"], &[Run(Base62, 20, 250)], Mixed),
     token("stripe-webhook-secret", "Stripe webhook secret", &["whsec_"], &[Run(Any64, 32, 80)], Mixed),
     token(
@@ -261,7 +266,7 @@ pub(super) const ROWS: &[Row] = &[
         &[Run(Hex, 32, 32)],
         Varied,
     ),
-    // Work.
+    // Productivity and monitoring.
     token("atlassian-token", "Atlassian API token", &["ATATT3"], &[Run(Any64, 150, 250)], Mixed),
     token("linear-key", "Linear API key", &["lin_api_", "lin_oauth_"], &[Run(Base62, 40, 64)], Mixed),
     token("notion-token", "Notion integration token", &["ntn_"], &[Run(Base62, 40, 50)], Mixed),
@@ -299,23 +304,23 @@ pub(super) const ROWS: &[Row] = &[
         Mixed,
     ),
     // Keys.
-    context("private-key", "private key in PEM", &["-----BEGIN "], context::private_key),
+    context("private-key", "private key in PEM", &["-----BEGIN "], context::find_private_key),
     context(
         "google-service-account",
         "private key of a Google service account",
         &["-----BEGIN "],
-        context::service_account,
+        context::find_service_account_key,
     ),
     token("age-key", "age secret key", &["AGE-SECRET-KEY-1"], &[Run(Capitals, 58, 58)], Varied),
-    context("jwt", "JSON Web Token", &["eyJ"], context::jwt),
-    // Only known by where they stand.
+    context("jwt", "JSON Web Token", &["eyJ"], context::find_jwt),
+    // Recognized only by their surroundings.
     guess(
         "authorization",
         "what an Authorization header carries",
         &["Authorization", "authorization", "AUTHORIZATION"],
-        context::authorization,
+        context::find_authorization,
     ),
-    guess("url-password", "password in an address", &["://"], context::url_password),
+    guess("url-password", "password in an address", &["://"], context::find_url_password),
     guess(
         "assigned-secret",
         "value of something called password, secret, token or key",
@@ -324,6 +329,6 @@ pub(super) const ROWS: &[Row] = &[
             "token", "TOKEN", "Token", "api_key", "API_KEY", "api-key", "API-KEY", "Api-Key", "apikey",
             "APIKEY", "apiKey", "ApiKey",
         ],
-        context::assigned,
+        context::find_assigned_secret,
     ),
 ];

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! How a copy of this program was installed, and who may therefore replace it.
+//! How this program was installed, which decides who may replace it.
 
 use std::path::Path;
 
@@ -9,10 +9,10 @@ use tenterhook_home::Home;
 
 use crate::shared_files;
 
-/// Written by every package into `<prefix>/share/tenterhook`.
+/// File that every package writes into `<prefix>/share/tenterhook`.
 const RECEIPT_FILE: &str = "receipt.json";
 
-/// Who put the program where it is.
+/// How the program was installed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum InstallMethod {
@@ -32,7 +32,7 @@ pub enum InstallMethod {
     Source,
     /// The copy in the state directory that hooks run.
     HookCopy,
-    /// No receipt, and no path that tells.
+    /// There is no receipt, and the path does not tell.
     Unknown,
 }
 
@@ -42,7 +42,7 @@ struct InstallReceipt {
 }
 
 impl InstallMethod {
-    /// Reads the receipt beside the program; without one, the path decides.
+    /// Reads the receipt next to the program; without one, the path decides.
     pub fn detect(program: &Path, home: Option<&Home>) -> Self {
         if home.is_some_and(|home| {
             fs_err::canonicalize(home.bin()).is_ok_and(|bin| program.parent() == Some(bin.as_path()))
@@ -51,7 +51,7 @@ impl InstallMethod {
         }
         let receipt = shared_files(program).and_then(|dir| fs_err::read(dir.join(RECEIPT_FILE)).ok());
         match receipt.and_then(|bytes| serde_json::from_slice::<InstallReceipt>(&bytes).ok()) {
-            // Homebrew unpacks the archive as it is.
+            // Homebrew unpacks the archive unchanged.
             Some(receipt) if receipt.method != Self::Archive => receipt.method,
             found => {
                 let by_path = Self::from_path(program);
@@ -92,7 +92,7 @@ impl InstallMethod {
         }
     }
 
-    /// The command that upgrades such an install; none if `self update` does.
+    /// Command that upgrades such an install; `None` if `self update` does.
     pub fn upgrade_command(self) -> Option<&'static str> {
         match self {
             Self::Npm => Some("npm install --global tenterhook@latest"),

@@ -2,9 +2,9 @@
 
 //! Signed releases of this program.
 //!
-//! [`release`] reads manifests and verifies signatures (minisign). [`release_source`] is where the files of a release are
-//! read from. [`update`] unpacks a release and replaces an installed program by it. [`verify`] compares installed
-//! programs with the manifest. [`install_method`] says who put a program where it is, and so who may replace it.
+//! [`release`] parses manifests and verifies signatures (minisign). [`release_source`] reads the files of a release.
+//! [`update`] unpacks a release and replaces an installed program. [`verify`] compares installed programs with the manifest.
+//! [`install_method`] detects how a program was installed, which decides who may replace it.
 
 pub mod install_method;
 pub mod release;
@@ -14,7 +14,7 @@ pub mod verify;
 
 use std::path::{Path, PathBuf};
 
-/// The Rust target this program was built for.
+/// The Rust target of this program.
 pub fn build_target() -> String {
     let system = match (std::env::consts::OS, cfg!(target_env = "musl")) {
         ("macos", _) => "apple-darwin",

@@ -17,16 +17,16 @@ use tenterhook_error::Failure;
 pub const MANIFEST_FILE: &str = "manifest.json";
 /// File name of the list of files.
 pub const CHECKSUMS_FILE: &str = "SHA256SUMS";
-/// What the name of a signature has after that of its file.
+/// Suffix of a signature's file name.
 pub const SIGNATURE_SUFFIX: &str = ".minisig";
-/// The name of the main program in a manifest.
+/// Name of the main program in a manifest.
 pub const PROGRAM: &str = "tenterhook";
 
-/// The public key that `make dist` compiles in. Builds from source have none.
+/// Public key that `make dist` compiles in. Builds from source have none.
 const COMPILED_IN_KEY: Option<&str> = option_env!("TENTERHOOK_RELEASE_KEY");
 const SUPPORTED_FORMAT: u32 = 1;
 
-/// What a release consists of.
+/// Content of a release.
 #[derive(Debug, Deserialize)]
 pub struct ReleaseManifest {
     format: u32,
@@ -45,7 +45,7 @@ pub struct ReleaseTarget {
 }
 
 impl ReleaseManifest {
-    /// Reads a manifest.
+    /// Parses a manifest.
     pub fn parse(bytes: &[u8]) -> Result<Self, Failure> {
         let manifest: Self = serde_json::from_slice(bytes)
             .map_err(|error| Failure::internal(format!("invalid release manifest: {error}")))?;
@@ -68,14 +68,14 @@ impl ReleaseManifest {
 }
 
 impl ReleaseTarget {
-    /// The archive's name, if it is a plain file name.
+    /// Name of the archive, if it is a plain file name.
     pub fn archive_name(&self) -> Result<&str, Failure> {
         let plain = Path::new(&self.archive).file_name().is_some_and(|name| name == self.archive.as_str());
         if plain { Ok(&self.archive) } else { Err(Failure::internal("invalid archive name in the manifest")) }
     }
 }
 
-/// The key to verify with: the given one, else the compiled-in one.
+/// The key for verification: the given one, otherwise the compiled-in one.
 pub fn release_key(given: Option<&str>) -> Result<PublicKey, Failure> {
     let text = given.or(COMPILED_IN_KEY).ok_or_else(|| {
         Failure::internal("this build has no release key")
@@ -115,7 +115,7 @@ pub fn sha256_hex(bytes: &[u8]) -> String {
     Sha256::digest(bytes).iter().fold(String::new(), |text, byte| text + &format!("{byte:02x}"))
 }
 
-/// The hash that `SHA256SUMS` has for a file.
+/// The hash of a file in `SHA256SUMS`.
 pub fn listed_hash<'a>(checksums: &'a str, name: &str) -> Option<&'a str> {
     checksums.lines().find_map(|line| {
         let (hash, listed) = line.split_once("  ")?;

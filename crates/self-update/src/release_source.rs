@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Where releases are read from: a directory, a `file:` URL or an HTTPS address.
+//! Reads releases from a directory, a `file:` URL or an HTTPS address.
 
 use std::io::Read;
 use std::path::PathBuf;
@@ -9,10 +9,10 @@ use std::time::Duration;
 
 use tenterhook_error::Failure;
 
-/// Used when neither `--from` nor `TENTERHOOK_RELEASES` names a source; `make dist` compiles it in.
+/// Used if neither `--from` nor `TENTERHOOK_RELEASES` names a source; `make dist` compiles it in.
 const COMPILED_IN_SOURCE: Option<&str> = option_env!("TENTERHOOK_RELEASE_URL");
 const DOWNLOAD_TIMEOUT: Duration = Duration::from_mins(5);
-/// Larger files are refused.
+/// Largest accepted file.
 const MAX_DOWNLOAD_BYTES: u64 = 200 << 20;
 
 /// A directory of release files.
@@ -20,12 +20,12 @@ const MAX_DOWNLOAD_BYTES: u64 = 200 << 20;
 pub enum ReleaseSource {
     /// Files on this machine.
     Directory(PathBuf),
-    /// The address that the names of files are added to.
+    /// Base address of the files.
     Web(String),
 }
 
 impl ReleaseSource {
-    /// The source given on the command line, else in the environment, else compiled in.
+    /// The source from the command line, otherwise from the environment, otherwise the compiled-in one.
     pub fn choose(given: Option<&str>, configured: Option<&str>) -> Result<Self, Failure> {
         let named = given.or(configured).or(COMPILED_IN_SOURCE).filter(|text| !text.is_empty());
         let Some(text) = named else {
@@ -45,7 +45,7 @@ impl ReleaseSource {
         Ok(Self::Directory(PathBuf::from(text)))
     }
 
-    /// A file of the release.
+    /// Reads a file of the release.
     pub fn read(&self, name: &str) -> Result<Vec<u8>, Failure> {
         match self {
             Self::Directory(dir) => {
@@ -57,7 +57,7 @@ impl ReleaseSource {
         }
     }
 
-    /// A text file of the release.
+    /// Reads a text file of the release.
     pub fn read_text(&self, name: &str) -> Result<String, Failure> {
         let bytes = self.read(name)?;
         String::from_utf8(bytes).map_err(|_| Failure::internal(format!("{name} is not a text file")))

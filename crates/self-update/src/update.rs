@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Reads a signed release, unpacks it and replaces an installed program by it.
+//! Reads a signed release, unpacks it and replaces an installed program.
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -13,14 +13,14 @@ use crate::build_target;
 use crate::release::{self, CHECKSUMS_FILE, MANIFEST_FILE, PROGRAM, ReleaseManifest, SIGNATURE_SUFFIX};
 use crate::release_source::ReleaseSource;
 
-/// A release whose signature was verified.
+/// A release with a verified signature.
 pub struct VerifiedRelease {
-    /// What it consists of.
+    /// Content of the release.
     pub manifest: ReleaseManifest,
     checksums: String,
 }
 
-/// Reads checksums and manifest; nothing is used before its signature was verified.
+/// Reads checksums and manifest; nothing is used before its signature is verified.
 pub fn read_release(source: &ReleaseSource, key: &PublicKey) -> Result<VerifiedRelease, Failure> {
     let checksums = source.read(CHECKSUMS_FILE)?;
     let signature = source.read_text(&format!("{CHECKSUMS_FILE}{SIGNATURE_SUFFIX}"))?;
@@ -43,9 +43,9 @@ fn read_listed(source: &ReleaseSource, checksums: &str, name: &str) -> Result<Ve
     Ok(bytes)
 }
 
-/// An archive in a temporary directory that ends with this value.
+/// An unpacked archive in a temporary directory, which is removed with this value.
 pub struct UnpackedArchive {
-    /// The directory with the files of the release.
+    /// Directory with the files of the release.
     pub root: PathBuf,
     _dir: tempfile::TempDir,
 }
@@ -85,7 +85,7 @@ pub fn unpack(source: &ReleaseSource, found: &VerifiedRelease) -> Result<Unpacke
     Ok(UnpackedArchive { root, _dir: dir })
 }
 
-/// Replaces the program by renaming, and the files that belong to it where there is a prefix.
+/// Replaces the program by a rename, and its other files if there is a prefix.
 pub fn replace_program(unpacked: &Path, program: &Path) -> Result<(), Failure> {
     write_whole(program, &fs_err::read(unpacked.join("bin").join(PROGRAM))?, 0o755)?;
     let prefix = program.parent().filter(|dir| dir.ends_with("bin")).and_then(Path::parent);

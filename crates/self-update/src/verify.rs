@@ -10,9 +10,9 @@ use tenterhook_error::Failure;
 use crate::release::{self, MANIFEST_FILE, PROGRAM, ReleaseManifest, ReleaseTarget, SIGNATURE_SUFFIX};
 use crate::{build_target, shared_files};
 
-/// A manifest whose signature was verified.
+/// A manifest with a verified signature.
 pub struct VerifiedManifest {
-    /// What the release consists of.
+    /// Content of the release.
     pub manifest: ReleaseManifest,
     /// The signed comment.
     pub comment: String,
@@ -20,13 +20,13 @@ pub struct VerifiedManifest {
 
 /// One program compared with the manifest.
 pub struct ProgramCheck {
-    /// File of the program.
+    /// Path of the program.
     pub path: PathBuf,
-    /// Why it is not the released program.
+    /// Why it differs from the released program.
     pub problem: Option<String>,
 }
 
-/// Reads a manifest and verifies the signature beside it.
+/// Reads a manifest and verifies the signature next to it.
 pub fn read_manifest(path: &Path, key: &PublicKey) -> Result<VerifiedManifest, Failure> {
     let bytes = fs_err::read(path)?;
     let signature = fs_err::read_to_string(with_suffix(path, SIGNATURE_SUFFIX))?;
@@ -48,7 +48,7 @@ pub fn check_programs(
     Ok(checks)
 }
 
-/// The programs that `install` placed for hooks, as far as they exist.
+/// Existing programs that `install` placed for hooks.
 fn hook_programs(bin: PathBuf) -> impl Iterator<Item = (&'static str, PathBuf)> {
     [PROGRAM, "tenterhook-hook", "tenterhook-status"]
         .into_iter()
@@ -68,7 +68,7 @@ fn check_program(name: &str, path: PathBuf, target: &ReleaseTarget) -> ProgramCh
     ProgramCheck { path, problem }
 }
 
-/// The given manifest, else the one beside the program.
+/// The given manifest, otherwise the one next to the program.
 pub fn manifest_path(given: Option<&Path>, program: &Path) -> Result<PathBuf, Failure> {
     if let Some(path) = given {
         return Ok(path.to_owned());

@@ -1,156 +1,161 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! What one event changes in its session. Events may come out of order: what counts as the latest is
-//! what happened last, not what was heard last.
+//! Applies one event to its session. Events may arrive out of order: the latest event is the one with the latest time,
+//! not the one that arrived last.
 
 use serde_json::Value;
 use tenterhook_api::{PromptText, SessionChange, SessionEnd, SessionPrompt, SubagentSummary};
 use tenterhook_event::{Decision, Event, EventKind, SessionCheck, Timestamp};
-use tenterhook_harness::Ask;
-use tenterhook_policy::Prices;
+use tenterhook_harness::AskSupport;
+use tenterhook_policy::PriceTable;
 
-use super::denial::Denial;
-use super::happened::DecidedEvent;
-use super::session::{Body, Doing, Ended, QUIET, Session};
+use super::decided_event::DecidedEvent;
+use super::denial::TrackedDenial;
+use super::session::{AgentStatus, IDLE_AFTER_MS, ProjectedSession, SessionBody, SessionEnding};
 use super::session_update::SessionUpdate;
 use tenterhook_records::sanitize;
 
-const PROMPTS: usize = 20;
-const PROMPT: usize = 2000;
-const TITLE: usize = 80;
-const SUBAGENTS: usize = 200;
-const DENIALS: usize = 100;
-/// No harness waits longer for an approval, in milliseconds.
+const MAX_PROMPTS: usize = 20;
+const MAX_PROMPT_CHARS: usize = 2000;
+const MAX_TITLE_CHARS: usize = 80;
+const MAX_SUBAGENTS: usize = 200;
+const MAX_DENIALS: usize = 100;
+/// The longest time, in milliseconds, that a harness waits for an approval.
 const APPROVAL_MAX_MS: u64 = 90 * 1000;
 
-/// What a session is put together with.
+/// Data that the projection needs besides the events.
 #[derive(Clone, Copy)]
-pub(super) struct Around<'a> {
-    /// Whose home `~` is.
+pub(super) struct ProjectionContext<'a> {
+    /// Home directory that `~` refers to.
     pub(super) person: Option<&'a str>,
-    pub(super) prices: &'a Prices,
+    pub(super) prices: &'a PriceTable,
 }
 
-impl Session {
-    /// Applies an event, and tells what came of it.
+impl ProjectedSession {
+    /// Applies an event and adds the changes to `update`.
     pub(super) fn apply(
         &mut self,
-        happened: &DecidedEvent<'_>,
-        around: Around<'_>,
-        told: &mut SessionUpdate,
+        decided: &DecidedEvent<'_>,
+        context: ProjectionContext<'_>,
+        update: &mut SessionUpdate,
     ) {
-        let (event, decision) = (happened.event, happened.decision);
+        let (event, decision) = (decided.event, decided.decision);
         let latest = event.ts >= self.last;
         self.started = self.started.min(event.ts);
-        self.last_seq = self.last_seq.max(happened.seq);
+        self.last_seq = self.last_seq.max(decided.seq);
         self.events += 1;
-        self.erased += u64::from(happened.gone.is_some());
+        self.erased += u64::from(decided.gone.is_some());
         self.unverified += u64::from(event.session_check == Some(SessionCheck::Unverified));
         *self.verdicts.entry(decision).or_default() += 1;
-        newer(&mut self.model, event.agent.model.as_ref(), latest);
-        newer(&mut self.user, event.agent.user.as_ref(), latest);
-        newer(&mut self.cwd, event.cwd.as_ref(), latest);
-        newer(&mut self.project, event.project.as_ref(), latest);
-        newer(&mut self.turn, event.turn_id.as_ref(), latest);
+        update_if_newer(&mut self.model, event.agent.model.as_ref(), latest);
+        update_if_newer(&mut self.user, event.agent.user.as_ref(), latest);
+        update_if_newer(&mut self.cwd, event.cwd.as_ref(), latest);
+        update_if_newer(&mut self.project, event.project.as_ref(), latest);
+        update_if_newer(&mut self.turn, event.turn_id.as_ref(), latest);
         if latest && !(self.ended.is_some() && repeats_end(event)) {
             (self.last, self.last_event) = (event.ts, event.event);
-            self.doing = doing(event, decision);
+            self.status = agent_status(event, decision);
             self.waits_until = waits_until(event);
-            self.end(event, told);
+            self.update_end(event, update);
         }
-        if self.usage.read(event, self.model.as_deref(), around.prices) {
-            told.tell(|| SessionChange::Usage(self.usage.session_usage()));
+        if self.usage.apply_event(event, self.model.as_deref(), context.prices) {
+            update.push(|| SessionChange::Usage(self.usage.session_usage()));
         }
-        // A body that is not there comes back whole, with this event in it.
+        // If the body was dropped, it is reloaded later together with this event.
         let mut body = self.body.take();
         if let Some(body) = body.as_deref_mut() {
-            body.agent(happened, told);
+            body.apply_subagent(decided, update);
         }
         match event.event {
-            EventKind::Prompt => self.prompt(happened, body.as_deref_mut(), told),
-            EventKind::PreTool => self.asked(happened, around, body.as_deref_mut(), told),
+            EventKind::Prompt => self.apply_prompt(decided, body.as_deref_mut(), update),
+            EventKind::PreTool => self.apply_pre_tool(decided, context, body.as_deref_mut(), update),
             EventKind::PostTool | EventKind::ToolError | EventKind::PermissionDenied => {
-                self.result(happened, around, body.as_deref_mut(), told);
+                self.apply_tool_result(decided, context, body.as_deref_mut(), update);
             }
-            EventKind::PermissionRequest if happened.is_refused() => {
-                self.permission_refused(happened, body.as_deref_mut(), told);
+            EventKind::PermissionRequest if decided.is_refused() => {
+                self.apply_permission_denied(decided, body.as_deref_mut(), update);
             }
             _ => {}
         }
-        if happened.is_refused() && is_denial(event.event) {
+        if decided.is_refused() && is_denial(event.event) {
             self.denied.all += 1;
-            self.denied.nudged += u64::from(happened.nudge.is_some());
+            self.denied.nudged += u64::from(decided.nudge.is_some());
             if let Some(body) = body.as_deref_mut() {
-                body.denied(Denial::of(happened), told);
+                body.push_denial(TrackedDenial::new(decided), update);
             }
         }
         if decision == Decision::Ask
             && let Some(body) = body.as_deref_mut()
         {
-            if body.asks.len() >= DENIALS {
+            if body.asks.len() >= MAX_DENIALS {
                 body.asks.pop_front();
             }
-            body.asks.push_back(Denial::of(happened));
+            body.asks.push_back(TrackedDenial::new(decided));
         }
         self.body = body;
     }
 
-    fn prompt(&mut self, happened: &DecidedEvent<'_>, body: Option<&mut Body>, told: &mut SessionUpdate) {
-        let ts = happened.event.ts;
+    fn apply_prompt(
+        &mut self,
+        decided: &DecidedEvent<'_>,
+        body: Option<&mut SessionBody>,
+        update: &mut SessionUpdate,
+    ) {
+        let ts = decided.event.ts;
         self.prompted += 1;
-        let text = happened.event.detail.prompt.as_deref().map(|text| sanitize(text, PROMPT));
+        let text = decided.event.detail.prompt.as_deref().map(|text| sanitize(text, MAX_PROMPT_CHARS));
         if let Some(text) = &text {
             if self.title.is_none() {
-                self.title = title(text);
+                self.title = title_of(text);
             }
             self.last_prompt = Some(text.clone());
         }
-        let gone = happened.gone;
-        told.tell(|| SessionChange::Prompt(PromptText { text: text.clone(), gone }));
+        let gone = decided.gone;
+        update.push(|| SessionChange::Prompt(PromptText { text: text.clone(), gone }));
         let Some(body) = body else { return };
         let at = body.prompts.partition_point(|prompt| prompt.ts <= ts);
-        body.prompts.insert(at, SessionPrompt { ts, seq: happened.seq, text, gone });
-        if body.prompts.len() > PROMPTS {
+        body.prompts.insert(at, SessionPrompt { ts, seq: decided.seq, text, gone });
+        if body.prompts.len() > MAX_PROMPTS {
             body.prompts.pop_front();
         }
     }
 
-    fn end(&mut self, event: &Event, told: &mut SessionUpdate) {
+    fn update_end(&mut self, event: &Event, update: &mut SessionUpdate) {
         self.ended = None;
         if event.event == EventKind::SessionEnd {
-            let why = event.detail.cause.as_deref().map(|cause| sanitize(cause, TITLE));
-            told.tell(|| SessionChange::Ended(SessionEnd { reason: why.clone() }));
-            self.ended = Some(Ended { at: event.ts, why });
+            let why = event.detail.cause.as_deref().map(|cause| sanitize(cause, MAX_TITLE_CHARS));
+            update.push(|| SessionChange::Ended(SessionEnd { reason: why.clone() }));
+            self.ended = Some(SessionEnding { at: event.ts, why });
         }
     }
 }
 
-impl Body {
-    /// What an event says about the agent beneath that it comes from.
-    fn agent(&mut self, happened: &DecidedEvent<'_>, told: &mut SessionUpdate) {
-        let event = happened.event;
+impl SessionBody {
+    /// Updates the subagent that an event comes from.
+    fn apply_subagent(&mut self, decided: &DecidedEvent<'_>, update: &mut SessionUpdate) {
+        let event = decided.event;
         let Some(id) = &event.agent.id else { return };
         let begins = event.event == EventKind::SubagentStart;
-        let ends = event.event == EventKind::SubagentStop && happened.decision != Decision::Deny;
-        let Some(child) = self.child(id, event.ts) else { return };
-        child.started = child.started.min(event.ts);
-        child.ended = if ends { child.ended.max(Some(event.ts)) } else { child.ended };
-        child.events += 1;
-        child.tools += u64::from(event.event == EventKind::PreTool);
-        child.failed += u64::from(event.event == EventKind::ToolError);
-        child.denied += u64::from(happened.is_refused() && is_denial(event.event));
-        newer(&mut child.kind, event.agent.kind.as_ref(), false);
-        newer(&mut child.parent, event.agent.parent.as_ref(), false);
+        let ends = event.event == EventKind::SubagentStop && decided.decision != Decision::Deny;
+        let Some(subagent) = self.subagent_mut(id, event.ts) else { return };
+        subagent.started = subagent.started.min(event.ts);
+        subagent.ended = if ends { subagent.ended.max(Some(event.ts)) } else { subagent.ended };
+        subagent.events += 1;
+        subagent.tools += u64::from(event.event == EventKind::PreTool);
+        subagent.failed += u64::from(event.event == EventKind::ToolError);
+        subagent.denied += u64::from(decided.is_refused() && is_denial(event.event));
+        update_if_newer(&mut subagent.kind, event.agent.kind.as_ref(), false);
+        update_if_newer(&mut subagent.parent, event.agent.parent.as_ref(), false);
         if begins || ends {
-            told.tell(|| SessionChange::Subagent(child.clone()));
+            update.push(|| SessionChange::Subagent(subagent.clone()));
         }
     }
 
-    pub(super) fn child(&mut self, id: &str, ts: Timestamp) -> Option<&mut SubagentSummary> {
+    pub(super) fn subagent_mut(&mut self, id: &str, ts: Timestamp) -> Option<&mut SubagentSummary> {
         if let Some(known) = self.subagents.iter().position(|known| known.id == id) {
             return self.subagents.get_mut(known);
         }
-        if self.subagents.len() >= SUBAGENTS {
+        if self.subagents.len() >= MAX_SUBAGENTS {
             return None;
         }
         self.subagents.push(SubagentSummary {
@@ -168,16 +173,16 @@ impl Body {
         self.subagents.last_mut()
     }
 
-    fn denied(&mut self, denial: Denial, told: &mut SessionUpdate) {
-        told.tell(|| SessionChange::Denied(denial.denied_call()));
-        if self.denials.len() >= DENIALS {
+    fn push_denial(&mut self, denial: TrackedDenial, update: &mut SessionUpdate) {
+        update.push(|| SessionChange::Denied(denial.denied_call()));
+        if self.denials.len() >= MAX_DENIALS {
             self.denials.pop_front();
         }
         self.denials.push_back(denial);
     }
 }
 
-/// Whether a deny at such an event keeps the agent from something. A denied stop means: go on.
+/// Whether a deny at this kind of event prevents something. A denied stop means: continue.
 fn is_denial(kind: EventKind) -> bool {
     !matches!(
         kind,
@@ -189,52 +194,54 @@ fn is_denial(kind: EventKind) -> bool {
     )
 }
 
-/// Whether the event is the end of a session by its name, but was recorded as something else because the session had
-/// ended already.
+/// Whether the event is a second end of the session, which was recorded as `Other`.
 fn repeats_end(event: &Event) -> bool {
-    let row = tenterhook_harness::find(&event.source).and_then(|harness| harness.event(&event.native_event));
+    let row = tenterhook_harness::find_harness(&event.source)
+        .and_then(|harness| harness.event(&event.native_event));
     event.event == EventKind::Other && row.is_some_and(|row| row.kind == EventKind::SessionEnd)
 }
 
-/// The first line that says something.
-fn title(prompt: &str) -> Option<String> {
+/// The first line of the prompt that is not empty.
+fn title_of(prompt: &str) -> Option<String> {
     let line = prompt.lines().map(str::trim).find(|line| !line.is_empty())?;
-    Some(match line.char_indices().nth(TITLE) {
+    Some(match line.char_indices().nth(MAX_TITLE_CHARS) {
         Some((cut, _)) => format!("{}…", line.get(..cut).unwrap_or_default()),
         None => line.to_owned(),
     })
 }
 
-fn newer(known: &mut Option<String>, said: Option<&String>, latest: bool) {
-    if let Some(said) = said
+fn update_if_newer(known: &mut Option<String>, new: Option<&String>, latest: bool) {
+    if let Some(new) = new
         && (latest || known.is_none())
-        && known.as_ref() != Some(said)
+        && known.as_ref() != Some(new)
     {
-        *known = Some(said.clone());
+        *known = Some(new.clone());
     }
 }
 
-fn doing(event: &Event, decision: Decision) -> Doing {
+fn agent_status(event: &Event, decision: Decision) -> AgentStatus {
     match event.event {
-        EventKind::SessionEnd => Doing::Ended,
-        // A denied stop means: not finished yet.
-        EventKind::Stop if decision != Decision::Deny => Doing::Rests,
-        EventKind::SessionStart => Doing::Rests,
-        EventKind::PermissionRequest if decision == Decision::None => Doing::Waits,
-        _ if decision == Decision::Ask => Doing::Waits,
-        _ => Doing::Works,
+        EventKind::SessionEnd => AgentStatus::Ended,
+        // A denied stop means: continue.
+        EventKind::Stop if decision != Decision::Deny => AgentStatus::Resting,
+        EventKind::SessionStart => AgentStatus::Resting,
+        EventKind::PermissionRequest if decision == Decision::None => AgentStatus::Waiting,
+        _ if decision == Decision::Ask => AgentStatus::Waiting,
+        _ => AgentStatus::Working,
     }
 }
 
-/// Until when an agent that asked at this event can wait for the answer. Where the harness has a prompt of
-/// its own, nothing tells when it is closed; else the approval ends at the harness's deadline.
+/// Latest time until which the agent can wait for an approval. If the harness shows its own prompt, no event reports
+/// when it is closed; otherwise the approval ends at the harness's deadline.
 fn waits_until(event: &Event) -> Timestamp {
-    let row = tenterhook_harness::find(&event.source).and_then(|harness| harness.event(&event.native_event));
-    let longest = if row.is_some_and(|row| row.ask == Ask::Prompt) { QUIET } else { APPROVAL_MAX_MS };
-    Timestamp::from_unix_ms(event.ts.unix_ms().saturating_add(longest))
+    let row = tenterhook_harness::find_harness(&event.source)
+        .and_then(|harness| harness.event(&event.native_event));
+    let max_ms =
+        if row.is_some_and(|row| row.ask == AskSupport::Prompt) { IDLE_AFTER_MS } else { APPROVAL_MAX_MS };
+    Timestamp::from_unix_ms(event.ts.unix_ms().saturating_add(max_ms))
 }
 
-/// A value as an option: null is nothing.
-pub(super) fn some(value: Option<&Value>) -> Option<&Value> {
+/// Treats a null value as missing.
+pub(super) fn non_null(value: Option<&Value>) -> Option<&Value> {
     value.filter(|value| !value.is_null())
 }

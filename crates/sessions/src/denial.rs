@@ -1,32 +1,31 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! What was denied, and whether the agent took the hint.
+//! Denied calls, and whether the agent followed the suggestion.
 //!
-//! The next tool call of the same agent decides, and nothing later:
+//! The next tool call of the same agent determines the result:
 //!
-//! - it is the same call once more: *repeated*;
-//! - it does what the nudge suggests: *taken*. A nudge with commands in backticks is taken by a command
-//!   that has the program and every plain word of one of them; another nudge is taken by a call whose
-//!   program or tool it names, if that is not the one that was denied, and by the program or tool that was
-//!   denied, if it is called otherwise and nobody objects any more;
-//! - it is anything else: *other*. The agent neither insisted nor followed.
+//! - *repeated*: it is the same call again;
+//! - *taken*: it does what the suggestion says. A suggestion with commands in backticks is taken by a command that has
+//!   the program and every plain word of one of them. Any other suggestion is taken by a call whose program or tool it
+//!   names, if that is not the denied one; and by the denied program with other arguments, if that call is not denied;
+//! - *other*: anything else.
 //!
-//! Until then it is *open*; without a nudge there is no hint to take, and only *repeated* and *other* exist.
+//! Until then the result is *open*. Without a suggestion it can only be *repeated* or *other*.
 
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 
 use tenterhook_api::{DeniedCall, MissingContent, SuggestionResult};
 use tenterhook_event::{Timestamp, ToolCall};
 
-use super::happened::DecidedEvent;
+use super::decided_event::DecidedEvent;
 use tenterhook_records::sanitize;
 
-const GIST: usize = 300;
-const REASON: usize = 500;
+const MAX_GIST_CHARS: usize = 300;
+const MAX_REASON_CHARS: usize = 500;
 
-/// One call that was denied.
+/// A denied call.
 #[derive(Debug, Clone)]
-pub(super) struct Denial {
+pub(super) struct TrackedDenial {
     pub(super) seq: u64,
     ts: Timestamp,
     event: &'static str,
@@ -37,51 +36,51 @@ pub(super) struct Denial {
     pub(super) nudge: Option<String>,
     pub(super) agent: Option<String>,
     pub(super) hint: SuggestionResult,
-    /// The program that was denied.
+    /// Program of the denied command.
     program: Option<String>,
-    same: u64,
+    signature: u64,
     gone: Option<MissingContent>,
 }
 
-impl Denial {
-    pub(super) fn of(happened: &DecidedEvent<'_>) -> Self {
-        let event = happened.event;
-        let tool = event.tool.as_ref().filter(|_| happened.gone.is_none());
+impl TrackedDenial {
+    pub(super) fn new(decided: &DecidedEvent<'_>) -> Self {
+        let event = decided.event;
+        let tool = event.tool.as_ref().filter(|_| decided.gone.is_none());
         Self {
-            seq: happened.seq,
+            seq: decided.seq,
             ts: event.ts,
             event: event.event.name(),
             tool: event.tool.as_ref().map(|tool| tool.name.clone()),
-            gist: tool.map(|tool| sanitize(&tool.gist(), GIST)),
-            rule: happened.rule.as_deref().map(ToOwned::to_owned),
-            reason: happened.reason.as_deref().map(|reason| sanitize(reason, REASON)),
-            nudge: happened.nudge.as_deref().map(|nudge| sanitize(nudge, REASON)),
+            gist: tool.map(|tool| sanitize(&tool.gist(), MAX_GIST_CHARS)),
+            rule: decided.rule.as_deref().map(ToOwned::to_owned),
+            reason: decided.reason.as_deref().map(|reason| sanitize(reason, MAX_REASON_CHARS)),
+            nudge: decided.nudge.as_deref().map(|nudge| sanitize(nudge, MAX_REASON_CHARS)),
             agent: event.agent.id.clone(),
             hint: SuggestionResult::Open,
-            program: tool.and_then(|tool| words(tool).into_iter().next()),
-            same: tool.map_or(0, signature),
-            gone: happened.gone,
+            program: tool.and_then(|tool| command_words(tool).into_iter().next()),
+            signature: tool.map_or(0, call_signature),
+            gone: decided.gone,
         }
     }
 
-    /// The agent's next call tells. A call whose content is gone tells nothing but that it came.
-    pub(super) fn hear(&mut self, next: &ToolCall, passed: bool, gone: bool) {
+    /// Sets the result from the agent's next call. If content is missing, the result is *other*.
+    pub(super) fn update_from_next_call(&mut self, next: &ToolCall, passed: bool, gone: bool) {
         self.hint = if gone || self.gone.is_some() {
             SuggestionResult::Other
-        } else if self.tool.as_deref() == Some(&next.name) && self.same == signature(next) {
+        } else if self.tool.as_deref() == Some(&next.name) && self.signature == call_signature(next) {
             SuggestionResult::Repeated
-        } else if self.nudge.as_deref().is_some_and(|nudge| self.follows(nudge, next, passed)) {
+        } else if self.nudge.as_deref().is_some_and(|nudge| self.is_followed_by(nudge, next, passed)) {
             SuggestionResult::Taken
         } else {
             SuggestionResult::Other
         };
     }
 
-    fn follows(&self, nudge: &str, next: &ToolCall, passed: bool) -> bool {
-        let words = words(next);
+    fn is_followed_by(&self, nudge: &str, next: &ToolCall, passed: bool) -> bool {
+        let words = command_words(next);
         let suggested: Vec<&str> = nudge.split('`').skip(1).step_by(2).collect();
         if !suggested.is_empty() {
-            return suggested.iter().any(|suggestion| has_all(&words, suggestion));
+            return suggested.iter().any(|suggestion| has_plain_words(&words, suggestion));
         }
         let named = |word: &str| {
             nudge.split(|c: char| !c.is_alphanumeric() && c != '_' && c != '-').any(|part| part == word)
@@ -93,7 +92,7 @@ impl Denial {
             || (named(&next.name) && self.tool.as_deref() != Some(&next.name))
     }
 
-    /// The call, as the API describes it.
+    /// Converts the call to the API type.
     pub(super) fn denied_call(&self) -> DeniedCall {
         DeniedCall {
             seq: self.seq,
@@ -111,9 +110,9 @@ impl Denial {
     }
 }
 
-/// Whether a command has the plain words of a suggestion: its program, subcommands and options. What stands
-/// for something else, such as `NAME` or `a/path`, may differ.
-fn has_all(words: &[String], suggestion: &str) -> bool {
+/// Whether a command contains the plain words of a suggestion: its program, subcommands and options. Placeholders such
+/// as `NAME` or `a/path` may differ.
+fn has_plain_words(words: &[String], suggestion: &str) -> bool {
     let plain = |word: &&str| {
         word.chars().all(|c| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-' || c == '_')
     };
@@ -121,8 +120,8 @@ fn has_all(words: &[String], suggestion: &str) -> bool {
     wanted.peek().is_some() && wanted.all(|word| words.iter().any(|has| has == word))
 }
 
-/// The words of the first command, its program without a directory first; the tool's name otherwise.
-fn words(tool: &ToolCall) -> Vec<String> {
+/// The words of the first command, with the program without its directory; the tool's name if there is no command.
+fn command_words(tool: &ToolCall) -> Vec<String> {
     let gist = if tool.commands().is_empty() { tool.name.as_str().into() } else { tool.gist() };
     let mut words: Vec<String> = gist.split_whitespace().map(ToOwned::to_owned).collect();
     if let Some(program) = words.first_mut() {
@@ -131,14 +130,14 @@ fn words(tool: &ToolCall) -> Vec<String> {
     words
 }
 
-/// Equal for equal calls.
-fn signature(tool: &ToolCall) -> u64 {
+/// A hash that is equal for equal calls.
+fn call_signature(tool: &ToolCall) -> u64 {
     let mut hasher = DefaultHasher::new();
     let commands = tool.commands();
     if commands.is_empty() {
         tool.args.to_string().hash(&mut hasher);
     } else {
-        // A description beside the command makes it no other call.
+        // The description of a command does not make it a different call.
         tool.gist().split_whitespace().for_each(|word| word.hash(&mut hasher));
     }
     hasher.finish()

@@ -1,39 +1,39 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Sessions: everything one agent's conversation did, put together from the events that were decided.
+//! Projects decided events to sessions: everything that happened in one agent's conversation.
 //!
 //! ```text
-//! decided just now ─▶ happened ─┐
-//!                               ├─▶ apply (tool, files, behind, todo, denial, usage) ─▶ session ─▶ session_update
-//! ledger ─▶ leaf ─▶ happened ───┘                                                   └─▶ keep
+//! live event ───────────────▶ decided_event ─┐
+//!                                            ├─▶ apply ─▶ session ─▶ session_update
+//! ledger ─▶ recorded_event ─▶ decided_event ─┘                  └─▶ session_cache
 //! ```
 //!
-//! Both ways are one: a session that is put together from the ledger ([`rebuild`]) is the one that was put
-//! together live. So only events are asked, never the disk or the clock. Live events are applied at once,
-//! under a lock that is held for microseconds; which files a command touches comes from whoever judged it,
-//! and is read anew for events of the past ([`look`]).
+//! A session that is rebuilt from the ledger ([`rebuild`]) equals the session that was projected live. For this
+//! reason the projection depends only on events, never on the disk or the clock. Live events are applied at once,
+//! under a lock that is held for microseconds. The judge supplies the files that a live command touches; for
+//! recorded events they are derived again ([`touched_files`]).
 
 mod apply;
-mod behind;
-mod calls;
+mod decided_event;
 mod denial;
 mod diff;
-mod files;
-mod happened;
-mod keep;
-mod leaf;
-mod list;
-mod look;
+mod file_activity;
 mod offline;
+mod outside_change;
+mod pending_calls;
 mod rebuild;
 mod rebuild_pool;
+mod recorded_event;
 mod session;
+mod session_cache;
+mod session_list;
 mod session_update;
-mod shape;
-mod step;
-mod todo;
-mod tool;
-mod usage;
+mod text_change;
+mod timeline;
+mod todo_list;
+mod tool_events;
+mod touched_files;
+mod usage_totals;
 
 use std::collections::{BTreeSet, HashSet, VecDeque};
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -41,121 +41,121 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use tenterhook_api::{SessionDetails, SessionFiles, SessionSummary, SessionTodos};
 use tenterhook_event::{Event, EventKind, Timestamp};
-use tenterhook_harness::dialect::a3s::Session as Known;
-use tenterhook_policy::Prices;
+use tenterhook_harness::dialect::a3s::A3sSessionContext as SdkSession;
+use tenterhook_policy::PriceTable;
 
-use apply::Around;
+use apply::ProjectionContext;
+pub use decided_event::DecidedEvent;
 pub use diff::{FileChangeRecords, diff};
-pub use happened::DecidedEvent;
-use keep::Shelf;
-pub use leaf::RecordedEvent;
-pub use list::SessionFilter;
-pub use offline::{Following, RecordedSessions};
+pub use offline::{RecordedSessions, SessionFollower};
 pub use rebuild_pool::RebuildPool;
-use session::Session;
+pub use recorded_event::RecordedEvent;
+use session::ProjectedSession;
+use session_cache::SessionCache;
+pub use session_list::SessionFilter;
 pub use session_update::SessionUpdate;
-pub use step::timeline;
+pub use timeline::timeline;
 
-/// How many live events are remembered while sessions are put together from the ledger.
-const MEANWHILE: usize = 8192;
+/// Maximum number of live events buffered while sessions are rebuilt from the ledger.
+const MAX_BUFFERED_EVENTS: usize = 8192;
 
-/// A session, by its harness and the harness's id.
+/// Identifies a session by its harness and the harness's session id.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct SessionKey {
-    /// The harness.
+    /// Name of the harness.
     pub harness: String,
-    /// The harness's id.
+    /// Session id of the harness.
     pub id: String,
 }
 
-/// Puts events together to sessions.
-pub struct Projector {
-    held: Mutex<Held>,
-    /// How many events were decided live.
+/// Projects events to sessions.
+pub struct SessionProjector {
+    state: Mutex<ProjectorState>,
+    /// Number of live events.
     calls: AtomicU64,
-    /// Whose home `~` is.
+    /// Home directory that `~` refers to.
     person: Option<String>,
-    prices: Arc<Prices>,
-    /// Called when a session that is kept in short has something new.
+    prices: Arc<PriceTable>,
+    /// Called when a session without a body receives an event.
     signal: Box<dyn Fn() + Send + Sync>,
 }
 
 #[derive(Default)]
-struct Held {
-    shelf: Shelf,
-    /// Leaves before this one are in it.
+struct ProjectorState {
+    cache: SessionCache,
+    /// Records with a lower sequence number are already in the cache.
     from: u64,
-    /// What came in while sessions are put together from the ledger.
-    meanwhile: Option<VecDeque<RecordedEvent>>,
-    /// How often all sessions were asked for anew.
-    asked: u64,
-    /// Sessions that are kept in short and have something new.
-    cold: HashSet<SessionKey>,
-    /// Sessions that were read anew while all are put together.
-    anew: HashSet<SessionKey>,
+    /// Live events that arrived during a rebuild.
+    buffered: Option<VecDeque<RecordedEvent>>,
+    /// Incremented when all sessions are cleared, so that an older rebuild is discarded.
+    generation: u64,
+    /// Sessions without a body that received an event.
+    stale: HashSet<SessionKey>,
+    /// Sessions that were reloaded during a rebuild.
+    reloaded: HashSet<SessionKey>,
 }
 
 impl SessionKey {
-    /// The session of an event, if it names one.
+    /// The session of an event, if the event has a session id.
     pub fn of(event: &Event) -> Option<Self> {
         let id = event.harness_session_id.clone().filter(|id| !id.is_empty())?;
         Some(Self { harness: event.source.clone(), id })
     }
 }
 
-impl Projector {
-    /// Nothing is known yet.
-    pub fn new(person: Option<String>, prices: Arc<Prices>) -> Arc<Self> {
+impl SessionProjector {
+    /// Creates a projector without sessions. `person` is the home directory that `~` refers to.
+    pub fn new(person: Option<String>, prices: Arc<PriceTable>) -> Arc<Self> {
         Self::with_signal(person, prices, || ())
     }
 
-    /// The same. `signal` is called, under the lock, when a session that is kept in short has something new
-    /// ([`Projector::take_cold`]): it must return at once and not call back.
+    /// Creates a projector with a signal. `signal` is called under the lock when a session without a body receives an
+    /// event ([`SessionProjector::take_stale`]). It must return at once and must not call the projector.
     pub fn with_signal(
         person: Option<String>,
-        prices: Arc<Prices>,
+        prices: Arc<PriceTable>,
         signal: impl Fn() + Send + Sync + 'static,
     ) -> Arc<Self> {
-        let (held, calls, signal) = (Mutex::default(), AtomicU64::new(0), Box::new(signal));
-        Arc::new(Self { held, calls, person, prices, signal })
+        let (state, calls, signal) = (Mutex::default(), AtomicU64::new(0), Box::new(signal));
+        Arc::new(Self { state, calls, person, prices, signal })
     }
 
-    /// The event has been decided. Says which session it belongs to.
-    pub fn apply(&self, happened: &DecidedEvent<'_>, told: &mut SessionUpdate) -> Option<SessionKey> {
+    /// Applies a decided event. Returns the session it belongs to.
+    pub fn apply(&self, decided: &DecidedEvent<'_>, update: &mut SessionUpdate) -> Option<SessionKey> {
         self.calls.fetch_add(1, Ordering::Relaxed);
-        let key = SessionKey::of(happened.event)?;
-        let mut held = self.lock();
-        if happened.seq < held.from {
-            // It was in the ledger when that was read.
+        let key = SessionKey::of(decided.event)?;
+        let mut state = self.lock();
+        if decided.seq < state.from {
+            // The rebuild has already read this event from the ledger.
             return Some(key);
         }
-        if let Some(meanwhile) = &mut held.meanwhile {
-            if meanwhile.len() >= MEANWHILE {
-                meanwhile.pop_front();
+        if let Some(buffered) = &mut state.buffered {
+            if buffered.len() >= MAX_BUFFERED_EVENTS {
+                buffered.pop_front();
             }
-            meanwhile.push_back(RecordedEvent::copy(happened));
+            buffered.push_back(RecordedEvent::from_decided(decided));
         }
-        let session = held.shelf.session(key.clone(), happened.event.ts);
-        session.apply(happened, self.means(), told);
+        let session = state.cache.entry(key.clone(), decided.event.ts);
+        session.apply(decided, self.context(), update);
         if session.body.is_none() {
-            held.cold.insert(key.clone());
+            state.stale.insert(key.clone());
             (self.signal)();
         }
         Some(key)
     }
 
-    /// Whether there are events of a session.
-    pub fn knows(&self, key: &SessionKey) -> bool {
-        self.lock().shelf.sessions.contains_key(key)
+    /// Whether a session is in memory.
+    pub fn contains(&self, key: &SessionKey) -> bool {
+        self.lock().cache.sessions.contains_key(key)
     }
 
-    /// Fills in what only an earlier event of the session said. A session ends once: some harnesses fire the end
-    /// twice, and the second one is only recorded.
-    pub fn complete(&self, event: &mut Event) {
+    /// Completes an event from its session: sets the model if the event has none. Some harnesses fire the end of a
+    /// session twice; the kind of the second one becomes `Other`, so that it is only recorded.
+    pub fn fill_from_session(&self, event: &mut Event) {
         let is_end = event.event == EventKind::SessionEnd;
         if (event.agent.model.is_none() || is_end)
             && let Some(key) = SessionKey::of(event)
-            && let Some(session) = self.lock().shelf.sessions.get(&key)
+            && let Some(session) = self.lock().cache.sessions.get(&key)
         {
             if event.agent.model.is_none() {
                 event.agent.model.clone_from(&session.model);
@@ -166,51 +166,51 @@ impl Projector {
         }
     }
 
-    /// The approval that this event waited for has ended: nothing waits any more. Returns the session, if
-    /// it has changed.
+    /// Marks the session as no longer waiting, because the approval for this event has ended. Returns the session if
+    /// it changed.
     pub fn approval_ended(&self, event: &Event) -> Option<SessionKey> {
         let key = SessionKey::of(event)?;
-        let mut held = self.lock();
-        let session = held.shelf.sessions.get_mut(&key).filter(|session| session.last == event.ts)?;
-        session.doing = session::Doing::Works;
+        let mut state = self.lock();
+        let session = state.cache.sessions.get_mut(&key).filter(|session| session.last == event.ts)?;
+        session.status = session::AgentStatus::Working;
         Some(key)
     }
 
-    /// The harnesses that sent an event since then.
+    /// Harnesses that sent an event since a time.
     pub fn harnesses_since(&self, since: Timestamp) -> BTreeSet<String> {
-        let held = self.lock();
-        let recent = held.shelf.sessions.values().filter(|session| session.last >= since);
+        let state = self.lock();
+        let recent = state.cache.sessions.values().filter(|session| session.last >= since);
         recent.map(|session| session.key.harness.clone()).collect()
     }
 
-    /// What hooks of programs are told of the session of an event.
-    pub fn around(&self, event: &Event) -> Known {
-        let held = self.lock();
-        let Some(session) = SessionKey::of(event).and_then(|key| held.shelf.sessions.get(&key)) else {
-            return Known::default();
+    /// Session data for the hooks of SDK programs.
+    pub fn sdk_session(&self, event: &Event) -> SdkSession {
+        let state = self.lock();
+        let Some(session) = SessionKey::of(event).and_then(|key| state.cache.sessions.get(&key)) else {
+            return SdkSession::default();
         };
-        Known {
+        SdkSession {
             recent_tools: session.recent.clone(),
             input_tokens: session.usage.input_tokens,
             output_tokens: session.usage.output_tokens,
         }
     }
 
-    /// One session in short, for a live view.
+    /// Summary of one session, for a live view.
     pub fn summary(&self, key: &SessionKey) -> Option<SessionSummary> {
-        let held = self.lock();
-        held.shelf.sessions.get(key).map(|session| session.summary(session.last))
+        let state = self.lock();
+        state.cache.sessions.get(key).map(|session| session.summary(session.last))
     }
 
-    /// How many there are.
+    /// Number of sessions in memory.
     pub fn count(&self) -> usize {
-        self.lock().shelf.sessions.len()
+        self.lock().cache.sessions.len()
     }
 
-    /// The session that an id means: `<harness>:<id>`, or the latest with this id. Also whether it is whole.
+    /// Finds a session by `<harness>:<id>`, or the latest one with this id. The flag says whether its body is in memory.
     pub fn find(&self, id: &str) -> Option<(SessionKey, bool)> {
-        let held = self.lock();
-        let sessions = &held.shelf.sessions;
+        let state = self.lock();
+        let sessions = &state.cache.sessions;
         let exact = |(harness, id): (&str, &str)| {
             sessions.get(&SessionKey { harness: harness.to_owned(), id: id.to_owned() })
         };
@@ -220,40 +220,40 @@ impl Projector {
         Some((found.key.clone(), found.body.is_some()))
     }
 
-    /// Looks at a session that is in memory, whole or not.
-    pub fn look<T>(&self, key: &SessionKey, look: impl FnOnce(&SessionView<'_>) -> T) -> Option<T> {
-        self.lock().shelf.sessions.get(key).map(|session| look(&SessionView(session)))
+    /// Calls `view` with a session, if it is in memory.
+    pub fn with_session<T>(&self, key: &SessionKey, view: impl FnOnce(&SessionView<'_>) -> T) -> Option<T> {
+        self.lock().cache.sessions.get(key).map(|session| view(&SessionView(session)))
     }
 
-    fn means(&self) -> Around<'_> {
-        Around { person: self.person.as_deref(), prices: &self.prices }
+    fn context(&self) -> ProjectionContext<'_> {
+        ProjectionContext { person: self.person.as_deref(), prices: &self.prices }
     }
 
-    fn lock(&self) -> MutexGuard<'_, Held> {
-        self.held.lock().unwrap_or_else(PoisonError::into_inner)
+    fn lock(&self) -> MutexGuard<'_, ProjectorState> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-/// A session, for whoever looks at it.
-pub struct SessionView<'a>(&'a Session);
+/// Read access to a session.
+pub struct SessionView<'a>(&'a ProjectedSession);
 
 impl SessionView<'_> {
-    /// In short.
+    /// Summary of the session.
     pub fn summary(&self, now: Timestamp) -> SessionSummary {
         self.0.summary(now)
     }
 
-    /// All of it.
-    pub fn whole(&self, now: Timestamp) -> SessionDetails {
-        self.0.whole(now)
+    /// All details of the session.
+    pub fn details(&self, now: Timestamp) -> SessionDetails {
+        self.0.details(now)
     }
 
-    /// The files it changed.
+    /// Files that the session changed.
     pub fn files(&self) -> SessionFiles {
         self.0.files()
     }
 
-    /// Its to-do list.
+    /// The session's todo list.
     pub fn todos(&self) -> SessionTodos {
         self.0.todos()
     }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Sessions where no daemon runs: from the ledger, which is only read.
+//! Sessions without a daemon, read from the ledger.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -9,109 +9,113 @@ use tenterhook_api::{SessionDetails, SessionDiff, SessionEvent, SessionList, Tim
 use tenterhook_error::Failure;
 use tenterhook_event::Timestamp;
 use tenterhook_ledger::{ReadFailed, Reader};
-use tenterhook_policy::Prices;
+use tenterhook_policy::PriceTable;
 
-use super::step::timeline;
+use super::timeline::timeline;
 use super::{
-    Projector, RebuildPool, RecordedEvent, SessionFilter, SessionKey, SessionUpdate, SessionView, diff,
+    RebuildPool, RecordedEvent, SessionFilter, SessionKey, SessionProjector, SessionUpdate, SessionView, diff,
 };
 
-/// The sessions of a ledger.
+/// Sessions of a ledger that is only read.
 pub struct RecordedSessions {
     dir: PathBuf,
     reader: Reader,
-    sessions: Arc<Projector>,
+    sessions: Arc<SessionProjector>,
 }
 
 impl RecordedSessions {
-    /// Opens a ledger for reading. `person` is whose home `~` is.
-    pub fn open(dir: PathBuf, person: Option<String>, prices: Prices) -> Result<Self, Failure> {
-        let reader = Reader::open(&dir).map_err(unread)?;
-        Ok(Self { dir, reader, sessions: Projector::new(person, Arc::new(prices)) })
+    /// Opens a ledger for reading. `person` is the home directory that `~` refers to.
+    pub fn open(dir: PathBuf, person: Option<String>, prices: PriceTable) -> Result<Self, Failure> {
+        let reader = Reader::open(&dir).map_err(read_failure)?;
+        Ok(Self { dir, reader, sessions: SessionProjector::new(person, Arc::new(prices)) })
     }
 
-    /// Follows a session, or all of them, from now on.
-    pub fn follow(&self, id: Option<&str>) -> Result<Following<'_>, Failure> {
+    /// Follows one session or all sessions from now on.
+    pub fn follow(&self, id: Option<&str>) -> Result<SessionFollower<'_>, Failure> {
         let wanted = match id {
             Some(id) => self.find(id)?,
             None => None,
         };
-        self.read()?;
-        Ok(Following { ledger: self, wanted, next: self.sessions.read_until() })
+        self.rebuild()?;
+        Ok(SessionFollower { ledger: self, wanted, next: self.sessions.rebuilt_until() })
     }
 
-    /// Sessions that are meant, as `GET /v1/sessions` gives them.
+    /// Lists sessions as `GET /v1/sessions` does.
     pub fn list(&self, wanted: &SessionFilter, now: Timestamp) -> Result<SessionList, Failure> {
-        self.read()?;
+        self.rebuild()?;
         Ok(self.sessions.list(wanted, now))
     }
 
-    /// One session, whole. `None`: there is none.
+    /// Details of a session; `None` if it does not exist.
     pub fn show(&self, id: &str, now: Timestamp) -> Result<Option<SessionDetails>, Failure> {
-        self.look(id, |view| view.whole(now))
+        self.with_session(id, |view| view.details(now))
     }
 
-    /// The changes of one file, with diffs.
+    /// Changes of one file with diffs.
     pub fn diff(&self, id: &str, path: &str) -> Result<Option<SessionDiff>, Failure> {
-        let Some(changes) = self.look(id, |view| view.changes_of(path))? else { return Ok(None) };
-        let changes = diff(changes, &self.reader).map_err(unread)?;
+        let Some(changes) = self.with_session(id, |view| view.changes_of(path))? else { return Ok(None) };
+        let changes = diff(changes, &self.reader).map_err(read_failure)?;
         Ok(Some(SessionDiff { path: path.to_owned(), changes }))
     }
 
     /// A page of a session's timeline.
     pub fn timeline(&self, id: &str, before: Option<u64>, limit: u64) -> Result<Option<Timeline>, Failure> {
         let Some(key) = self.find(id)? else { return Ok(None) };
-        timeline(&self.reader, &key, before, limit).map(Some).map_err(unread)
+        timeline(&self.reader, &key, before, limit).map(Some).map_err(read_failure)
     }
 
-    /// The session that an id means.
+    /// Finds a session by id.
     pub fn find(&self, id: &str) -> Result<Option<SessionKey>, Failure> {
-        Projector::find_recorded(id, &self.reader).map_err(unread)
+        SessionProjector::find_recorded(id, &self.reader).map_err(read_failure)
     }
 
-    /// Reads all sessions.
-    fn read(&self) -> Result<u64, Failure> {
+    /// Rebuilds all sessions.
+    fn rebuild(&self) -> Result<u64, Failure> {
         let dir = &self.dir;
         self.sessions.rebuild(|| Reader::open(dir), RebuildPool::all())
     }
 
-    fn look<T>(&self, id: &str, look: impl FnOnce(&SessionView<'_>) -> T) -> Result<Option<T>, Failure> {
+    fn with_session<T>(
+        &self,
+        id: &str,
+        view: impl FnOnce(&SessionView<'_>) -> T,
+    ) -> Result<Option<T>, Failure> {
         let Some(key) = self.find(id)? else { return Ok(None) };
-        self.sessions.bring_back(&key, &self.reader, look).map_err(unread)
+        self.sessions.reload(&key, &self.reader, view).map_err(read_failure)
     }
 }
 
-/// Sessions as they go on in a ledger that somebody else writes.
-pub struct Following<'a> {
+/// Follows sessions in a ledger that another process writes.
+pub struct SessionFollower<'a> {
     ledger: &'a RecordedSessions,
     wanted: Option<SessionKey>,
     next: u64,
 }
 
-impl Following<'_> {
-    /// What is new since the last time.
-    pub fn news(&mut self) -> Result<Vec<SessionEvent>, Failure> {
-        let mut news = Vec::new();
+impl SessionFollower<'_> {
+    /// Returns the changes since the last call.
+    pub fn poll(&mut self) -> Result<Vec<SessionEvent>, Failure> {
+        let mut events = Vec::new();
         let range = self.next..u64::MAX;
         let (reader, sessions) = (&self.ledger.reader, &self.ledger.sessions);
         let end = reader.scan(
             range,
             |_, _| true,
             |glance| {
-                let Some(past) = RecordedEvent::read(glance) else { return };
-                let mut told = SessionUpdate::listening(true);
-                let Some(key) = sessions.apply(&past.happened(), &mut told) else { return };
+                let Some(recorded) = RecordedEvent::read(glance) else { return };
+                let mut update = SessionUpdate::new(true);
+                let Some(key) = sessions.apply(&recorded.as_decided(), &mut update) else { return };
                 if self.wanted.as_ref().is_none_or(|wanted| *wanted == key) {
-                    news.extend(told.named(&key, &past.event, past.seq));
+                    events.extend(update.into_events(&key, &recorded.event, recorded.seq));
                 }
             },
         );
-        self.next = end.map_err(unread)?;
-        Ok(news)
+        self.next = end.map_err(read_failure)?;
+        Ok(events)
     }
 }
 
 #[expect(clippy::needless_pass_by_value, reason = "it is passed to `map_err`")]
-pub(super) fn unread(error: ReadFailed) -> Failure {
-    Failure::internal(error.to_string()).hint("`tenterhook ledger verify` says whether the ledger is whole")
+pub(super) fn read_failure(error: ReadFailed) -> Failure {
+    Failure::internal(error.to_string()).hint("run `tenterhook ledger verify` to check the ledger")
 }

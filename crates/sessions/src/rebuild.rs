@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Sessions from the ledger: all of them when a daemon begins, one when somebody looks at it.
+//! Rebuilds sessions from the ledger: all of them when the daemon starts, one when it is viewed.
 
 use std::collections::HashSet;
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
@@ -9,63 +9,66 @@ use std::ops::Range;
 use tenterhook_error::Failure;
 use tenterhook_ledger::{Filter, ReadFailed, Reader};
 
-use super::keep::Shelf;
-use super::leaf::RecordedEvent;
-use super::offline::unread;
-use super::rebuild_pool::{Beside, RebuildPool};
-use super::session::Session;
+use super::offline::read_failure;
+use super::rebuild_pool::{ReadThreads, RebuildPool};
+use super::recorded_event::RecordedEvent;
+use super::session::ProjectedSession;
+use super::session_cache::SessionCache;
 use super::session_update::SessionUpdate;
-use super::{Projector, SessionKey, SessionView};
+use super::{SessionKey, SessionProjector, SessionView};
 
-/// How many leaves are read at most; older ones are read when somebody looks at a session.
-const MOST: u64 = 4_000_000;
-/// How many leaves are read at a time: a reader that stays long keeps the journal from being emptied.
-const PAGE: u64 = 4096;
-/// From how many leaves on it is worth another thread.
-const MANY: u64 = 20_000;
+/// Maximum number of records read by a full rebuild. Older ones are read when their session is viewed.
+const MAX_REBUILD_RECORDS: u64 = 4_000_000;
+/// Number of records per read. A long read would prevent checkpoints of the database's write-ahead log.
+const REBUILD_PAGE_RECORDS: u64 = 4096;
+/// Number of records from which a rebuild uses several threads.
+const PARALLEL_REBUILD_MIN_RECORDS: u64 = 20_000;
 
-impl Projector {
-    /// From now on live events are remembered until [`Projector::rebuild`] has read what was before.
-    pub fn begin(&self) {
-        self.lock().meanwhile.get_or_insert_default();
+impl SessionProjector {
+    /// Starts buffering live events, until [`SessionProjector::rebuild`] has read the earlier ones.
+    pub fn begin_rebuild(&self) {
+        self.lock().buffered.get_or_insert_default();
     }
 
-    /// Puts all sessions together from the ledger, and says how many leaves there were.
+    /// Rebuilds all sessions from the ledger. Returns the number of records read.
     pub fn rebuild(
         &self,
         open: impl Fn() -> Result<Reader, ReadFailed> + Sync,
-        hands: RebuildPool,
+        pool: RebuildPool,
     ) -> Result<u64, Failure> {
-        let asked = self.lock().asked;
-        let size = open().and_then(|reader| reader.size()).map_err(unread)?;
-        let from = size.saturating_sub(MOST);
-        let read = hands.work(|| self.read(&open, from..size, hands));
-        let broken = || Failure::internal("putting sessions together broke off");
-        let (mut shelf, end) = read.flatten().ok_or_else(broken)?.map_err(unread)?;
-        // What came in while we read. It is little, and whoever yields might never be done with it.
-        let reader = open().map_err(unread)?;
-        let end = self.fill(&reader, &mut shelf, end..u64::MAX, |_, _| true, || ()).map_err(unread)?;
-        self.adopt(shelf, end, asked);
+        let generation = self.lock().generation;
+        let size = open().and_then(|reader| reader.size()).map_err(read_failure)?;
+        let from = size.saturating_sub(MAX_REBUILD_RECORDS);
+        let read = pool.run(|| self.read_parallel(&open, from..size, pool));
+        let broken = || Failure::internal("a thread that rebuilds sessions panicked");
+        let (mut cache, end) = read.flatten().ok_or_else(broken)?.map_err(read_failure)?;
+        // Read the records that arrived meanwhile. They are few, and a thread that yields to calls might never catch up.
+        let reader = open().map_err(read_failure)?;
+        let end =
+            self.read_range(&reader, &mut cache, end..u64::MAX, |_, _| true, || ()).map_err(read_failure)?;
+        self.adopt_rebuilt(cache, end, generation);
         Ok(end - from)
     }
 
-    /// Reads leaves on several threads, and says where they end. A session belongs to one thread, so that its
-    /// events stay in order and nobody waits for anybody. `None`: a thread broke off.
-    fn read(
+    /// Reads records on several threads. Returns the sessions and the end of the range that was read. A session belongs
+    /// to one thread, so that its events stay in order without locks. `None` if a thread panicked.
+    fn read_parallel(
         &self,
         open: &(impl Fn() -> Result<Reader, ReadFailed> + Sync),
         range: Range<u64>,
-        hands: RebuildPool,
-    ) -> Option<Result<(Shelf, u64), ReadFailed>> {
-        let threads = if range.end - range.start < MANY { 1 } else { hands.threads.clamp(1, 8) };
+        pool: RebuildPool,
+    ) -> Option<Result<(SessionCache, u64), ReadFailed>> {
+        let threads =
+            if range.end - range.start < PARALLEL_REBUILD_MIN_RECORDS { 1 } else { pool.threads.clamp(1, 8) };
         let (range, end) = (&range, range.end);
-        let beside = &Beside::new(hands, threads, &self.calls);
+        let read_threads = &ReadThreads::new(pool, threads, &self.calls);
         let part = move |number: usize| {
-            let mut shelf = Shelf::of(threads);
-            let mine = |_: &str, session: &str| share(session, threads) == number;
-            let mut turn = beside.turn(number);
-            let end = self.fill(&open()?, &mut shelf, range.clone(), mine, || turn.stand_aside())?;
-            Ok((shelf, end))
+            let mut cache = SessionCache::with_share(threads);
+            let mine = |_: &str, session: &str| thread_of(session, threads) == number;
+            let mut thread = read_threads.start_thread(number);
+            let end =
+                self.read_range(&open()?, &mut cache, range.clone(), mine, || thread.yield_to_calls())?;
+            Ok((cache, end))
         };
         let parts: Vec<_> = std::thread::scope(|scope| {
             let others: Vec<_> = (1..threads).map(|number| scope.spawn(move || part(number))).collect();
@@ -73,17 +76,17 @@ impl Projector {
             std::iter::once(first).chain(others.into_iter().map(|other| other.join().ok())).collect()
         });
         let parts: Option<Result<Vec<_>, _>> = parts.into_iter().collect();
-        let together = |(mut all, end): (Shelf, u64), (shelf, upto): (Shelf, u64)| {
-            all.add(shelf);
+        let merge = |(mut all, end): (SessionCache, u64), (cache, upto): (SessionCache, u64)| {
+            all.merge(cache);
             (all, end.min(upto))
         };
-        Some(parts?.map(|parts| parts.into_iter().fold((Shelf::default(), end), together)))
+        Some(parts?.map(|parts| parts.into_iter().fold((SessionCache::default(), end), merge)))
     }
 
-    fn fill(
+    fn read_range(
         &self,
         reader: &Reader,
-        shelf: &mut Shelf,
+        cache: &mut SessionCache,
         range: Range<u64>,
         wanted: impl Fn(&str, &str) -> bool,
         mut between: impl FnMut(),
@@ -91,13 +94,13 @@ impl Projector {
         let mut next = range.start;
         while next < range.end {
             between();
-            let page = next..range.end.min(next.saturating_add(PAGE));
+            let page = next..range.end.min(next.saturating_add(REBUILD_PAGE_RECORDS));
             let end = reader.scan(page, &wanted, |glance| {
-                if let Some(past) = RecordedEvent::read(glance)
-                    && let Some(key) = SessionKey::of(&past.event)
+                if let Some(recorded) = RecordedEvent::read(glance)
+                    && let Some(key) = SessionKey::of(&recorded.event)
                 {
-                    let session = shelf.session(key, past.event.ts);
-                    session.apply(&past.happened(), self.means(), &mut SessionUpdate::default());
+                    let session = cache.entry(key, recorded.event.ts);
+                    session.apply(&recorded.as_decided(), self.context(), &mut SessionUpdate::default());
                 }
             })?;
             if end == next {
@@ -108,65 +111,66 @@ impl Projector {
         Ok(next)
     }
 
-    /// These sessions count from now on, unless others were asked for meanwhile. What is not in them yet is
-    /// applied.
-    fn adopt(&self, shelf: Shelf, end: u64, asked: u64) {
-        let mut held = self.lock();
-        if held.asked != asked {
+    /// Replaces the sessions by the rebuilt ones and applies the buffered events. Does nothing if the sessions were
+    /// cleared meanwhile.
+    fn adopt_rebuilt(&self, cache: SessionCache, end: u64, generation: u64) {
+        let mut state = self.lock();
+        if state.generation != generation {
             return;
         }
-        let meanwhile = held.meanwhile.take().unwrap_or_default();
-        let before = std::mem::replace(&mut held.shelf, shelf);
-        held.from = end;
-        let mut late: Vec<_> = meanwhile.into_iter().filter(|past| past.seq >= end).collect();
-        late.sort_by_key(|past| past.seq);
-        for past in late {
-            if let Some(key) = SessionKey::of(&past.event) {
-                let session = held.shelf.session(key, past.event.ts);
-                session.apply(&past.happened(), self.means(), &mut SessionUpdate::default());
+        let buffered = state.buffered.take().unwrap_or_default();
+        let before = std::mem::replace(&mut state.cache, cache);
+        state.from = end;
+        let mut late: Vec<_> = buffered.into_iter().filter(|recorded| recorded.seq >= end).collect();
+        late.sort_by_key(|recorded| recorded.seq);
+        for recorded in late {
+            if let Some(key) = SessionKey::of(&recorded.event) {
+                let session = state.cache.entry(key, recorded.event.ts);
+                session.apply(&recorded.as_decided(), self.context(), &mut SessionUpdate::default());
             }
         }
-        // Sessions that were read anew for what nobody heard may be here as they were before.
-        let anew = std::mem::take(&mut held.anew);
-        if !anew.is_empty() {
-            held.cold.extend(anew);
+        // Sessions that were reloaded during the rebuild may be outdated in it.
+        let reloaded = std::mem::take(&mut state.reloaded);
+        if !reloaded.is_empty() {
+            state.stale.extend(reloaded);
             (self.signal)();
         }
-        drop(held);
-        // It takes a moment, and calls wait for the lock.
+        drop(state);
+        // Dropping takes time, and calls wait for the lock.
         drop(before);
     }
 
-    /// Puts one session together from the ledger and keeps it. `None`: the ledger has no such session.
-    pub fn bring_back<T>(
+    /// Reloads one session from the ledger into memory. `None` if the ledger has no such session.
+    pub fn reload<T>(
         &self,
         key: &SessionKey,
         reader: &Reader,
         look: impl FnOnce(&SessionView<'_>) -> T,
     ) -> Result<Option<T>, ReadFailed> {
-        let mut session: Option<Session> = None;
+        let mut session: Option<ProjectedSession> = None;
         reader.session(&key.harness, &key.id, |glance| {
-            if let Some(past) = RecordedEvent::read(glance) {
-                let session = session.get_or_insert_with(|| Session::new(key.clone(), past.event.ts));
-                session.apply(&past.happened(), self.means(), &mut SessionUpdate::default());
+            if let Some(recorded) = RecordedEvent::read(glance) {
+                let session =
+                    session.get_or_insert_with(|| ProjectedSession::new(key.clone(), recorded.event.ts));
+                session.apply(&recorded.as_decided(), self.context(), &mut SessionUpdate::default());
             }
         })?;
         let Some(session) = session else { return Ok(None) };
         let seen = look(&SessionView(&session));
-        let mut held = self.lock();
-        let newer = |known: &Session| known.last_seq > session.last_seq;
-        // What was sequenced a moment ago is not in the ledger's file yet: then it comes back later.
-        if !held.shelf.sessions.get(key).is_some_and(newer) {
-            held.cold.remove(key);
-            held.shelf.put(session);
+        let mut state = self.lock();
+        let newer = |known: &ProjectedSession| known.last_seq > session.last_seq;
+        // If the latest event is not yet in the ledger's file, the session is reloaded later.
+        if !state.cache.sessions.get(key).is_some_and(newer) {
+            state.stale.remove(key);
+            state.cache.insert(session);
         }
-        if held.meanwhile.is_some() {
-            held.anew.insert(key.clone());
+        if state.buffered.is_some() {
+            state.reloaded.insert(key.clone());
         }
         Ok(Some(seen))
     }
 
-    /// The session that an id means, where memory does not know it.
+    /// Finds a session in the ledger by `<harness>:<id>` or by id.
     pub fn find_recorded(id: &str, reader: &Reader) -> Result<Option<SessionKey>, ReadFailed> {
         let exact = id.split_once(':').map(|(harness, id)| (Some(harness.to_owned()), id.to_owned()));
         for (harness, session) in exact.into_iter().chain([(None, id.to_owned())]) {
@@ -181,29 +185,29 @@ impl Projector {
         Ok(None)
     }
 
-    /// Leaves before this one were read from the ledger.
-    pub(super) fn read_until(&self) -> u64 {
+    /// The sequence number up to which the last rebuild has read.
+    pub(super) fn rebuilt_until(&self) -> u64 {
         self.lock().from
     }
 
-    /// Sessions that are kept in short and have something new.
-    pub fn take_cold(&self) -> HashSet<SessionKey> {
-        std::mem::take(&mut self.lock().cold)
+    /// Takes the sessions without a body that received events.
+    pub fn take_stale(&self) -> HashSet<SessionKey> {
+        std::mem::take(&mut self.lock().stale)
     }
 
-    /// Forgets all sessions, until [`Projector::rebuild`] has read them anew.
-    pub fn forget(&self) {
-        let mut held = self.lock();
-        let before = std::mem::take(&mut held.shelf);
-        held.asked += 1;
-        held.meanwhile.get_or_insert_default();
-        drop(held);
+    /// Removes all sessions until [`SessionProjector::rebuild`] has read them again.
+    pub fn clear(&self) {
+        let mut state = self.lock();
+        let before = std::mem::take(&mut state.cache);
+        state.generation += 1;
+        state.buffered.get_or_insert_default();
+        drop(state);
         drop(before);
     }
 }
 
-/// Which of so many threads a session belongs to.
-fn share(session: &str, threads: usize) -> usize {
+/// Number of the thread that a session belongs to.
+fn thread_of(session: &str, threads: usize) -> usize {
     let mut hasher = DefaultHasher::new();
     session.hash(&mut hasher);
     usize::try_from(hasher.finish() % u64::try_from(threads.max(1)).unwrap_or(1)).unwrap_or(0)

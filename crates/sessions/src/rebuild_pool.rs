@@ -1,52 +1,51 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Who reads the ledger when all sessions are put together: how many threads, and who goes first.
+//! The threads that rebuild sessions: their number, and how they yield to hook calls.
 
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::time::Duration;
 
-/// How long whoever stands aside waits for the next call.
-const ASIDE: Duration = Duration::from_millis(20);
+/// How long a yielding thread sleeps before it checks for new calls.
+const YIELD_INTERVAL: Duration = Duration::from_millis(20);
 
-/// The threads that put sessions together.
+/// Configuration of the threads that rebuild sessions.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct RebuildPool {
     pub(super) threads: usize,
-    /// How many of them go on while calls come in.
+    /// Number of threads that do not yield to calls.
     steady: usize,
-    /// Whether everybody else on the machine goes first.
-    yielding: bool,
+    /// Whether the threads run at the lowest priority.
+    low_priority: bool,
 }
 
 impl RebuildPool {
-    /// So many threads.
+    /// A fixed number of threads that do not yield.
     pub fn new(threads: usize) -> Self {
-        Self { threads, steady: threads, yielding: false }
+        Self { threads, steady: threads, low_priority: false }
     }
 
-    /// Every processor, for somebody who waits for it.
+    /// One thread per processor, for a caller that waits for the result.
     pub fn all() -> Self {
         Self::new(std::thread::available_parallelism().map_or(1, usize::from))
     }
 
-    /// Beside hook calls, which must not feel it: every processor while nobody calls, half of them while
-    /// somebody does, and each only while nobody else wants it. Where a thread has no priority of its own,
-    /// half of the processors.
-    pub fn beside_calls() -> Self {
+    /// For a rebuild that must not slow down hook calls: one thread per processor at the lowest priority, and half of
+    /// them pause while calls arrive. On systems without thread priorities, half of the processors.
+    pub fn alongside_calls() -> Self {
         let Self { threads, .. } = Self::all();
         if cfg!(target_os = "linux") {
-            Self { threads, steady: (threads / 2).max(1), yielding: true }
+            Self { threads, steady: (threads / 2).max(1), low_priority: true }
         } else {
             Self::new(threads / 2)
         }
     }
 
-    /// Works on a thread of its own. A thread that yields does so for the rest of its life, and so does every
-    /// thread that it starts. `None`: it broke off.
-    pub(super) fn work<T: Send>(self, work: impl FnOnce() -> T + Send) -> Option<T> {
+    /// Runs work on a new thread, because a lowered priority lasts for the thread's lifetime and is inherited by the
+    /// threads it starts. `None` if the thread panicked.
+    pub(super) fn run<T: Send>(self, work: impl FnOnce() -> T + Send) -> Option<T> {
         let begin = || {
-            if self.yielding {
-                yield_always();
+            if self.low_priority {
+                lower_priority();
             }
             work()
         };
@@ -54,66 +53,66 @@ impl RebuildPool {
     }
 }
 
-/// The threads of one reading, and the calls that come in meanwhile.
-pub(super) struct Beside<'a> {
+/// The threads of one rebuild, and the counter of hook calls.
+pub(super) struct ReadThreads<'a> {
     steady: usize,
-    /// How many read.
+    /// Number of threads that are still reading.
     reading: AtomicUsize,
     calls: &'a AtomicU64,
 }
 
-/// One of the threads, until it has finished.
-pub(super) struct Turn<'a> {
-    beside: &'a Beside<'a>,
+/// One thread of a rebuild. Dropping it marks it as finished.
+pub(super) struct ReaderThread<'a> {
+    threads: &'a ReadThreads<'a>,
     number: usize,
-    /// How many calls there were when it looked last.
+    /// Number of calls at the last check.
     seen: u64,
 }
 
-impl<'a> Beside<'a> {
-    pub(super) fn new(hands: RebuildPool, threads: usize, calls: &'a AtomicU64) -> Self {
-        Self { steady: hands.steady, reading: AtomicUsize::new(threads), calls }
+impl<'a> ReadThreads<'a> {
+    pub(super) fn new(pool: RebuildPool, threads: usize, calls: &'a AtomicU64) -> Self {
+        Self { steady: pool.steady, reading: AtomicUsize::new(threads), calls }
     }
 
-    pub(super) fn turn(&'a self, number: usize) -> Turn<'a> {
-        Turn { beside: self, number, seen: self.calls.load(Ordering::Relaxed) }
+    pub(super) fn start_thread(&'a self, number: usize) -> ReaderThread<'a> {
+        ReaderThread { threads: self, number, seen: self.calls.load(Ordering::Relaxed) }
     }
 }
 
-impl Turn<'_> {
-    /// Lets the calls of the last moment go first, as long as enough others read on. Some always do.
-    pub(super) fn stand_aside(&mut self) {
-        let Beside { steady, reading, calls } = self.beside;
+impl ReaderThread<'_> {
+    /// Waits while hook calls arrive and enough other threads keep reading.
+    pub(super) fn yield_to_calls(&mut self) {
+        let ReadThreads { steady, reading, calls } = self.threads;
         while self.number >= *steady && reading.load(Ordering::Acquire) > *steady {
             let before = std::mem::replace(&mut self.seen, calls.load(Ordering::Relaxed));
             if before == self.seen {
                 return;
             }
-            std::thread::sleep(ASIDE);
+            std::thread::sleep(YIELD_INTERVAL);
         }
     }
 }
 
-impl Drop for Turn<'_> {
+impl Drop for ReaderThread<'_> {
     fn drop(&mut self) {
-        self.beside.reading.fetch_sub(1, Ordering::AcqRel);
+        self.threads.reading.fetch_sub(1, Ordering::AcqRel);
     }
 }
 
-/// From now on this thread runs when nobody else wants to.
+/// Lowers the priority of this thread.
 #[cfg(target_os = "linux")]
-fn yield_always() {
-    if let Err(error) = rustix::process::nice(LOWEST) {
-        tracing::debug!(%error, "sessions are put together at the usual priority");
+fn lower_priority() {
+    if let Err(error) = rustix::process::nice(LOWEST_NICE) {
+        tracing::debug!(%error, "cannot lower the priority of the session rebuild");
     }
 }
 
 #[cfg(not(target_os = "linux"))]
-fn yield_always() {}
+fn lower_priority() {}
 
-/// The lowest priority there is.
+/// The lowest priority.
 #[cfg(target_os = "linux")]
-const LOWEST: i32 = 19;
+const LOWEST_NICE: i32 = 19;
 
 #[cfg(all(test, target_os = "linux"))]
 mod tests {
@@ -122,28 +121,28 @@ mod tests {
     use super::*;
 
     #[test]
-    fn whoever_yields_does_so_alone() {
+    fn only_the_threads_of_the_pool_have_a_lower_priority() {
         let mine = || getpriority_process(None).expect("priority");
         let before = mine();
-        let seen = RebuildPool::beside_calls()
-            .work(|| (mine(), std::thread::spawn(mine).join().expect("a thread")))
+        let seen = RebuildPool::alongside_calls()
+            .run(|| (mine(), std::thread::spawn(mine).join().expect("a thread")))
             .expect("it ends");
-        assert_eq!(seen, (LOWEST, LOWEST));
+        assert_eq!(seen, (LOWEST_NICE, LOWEST_NICE));
         assert_eq!(mine(), before);
-        assert_eq!(RebuildPool::all().work(mine), Some(before));
-        assert_eq!(RebuildPool::new(1).work(|| panic!("broken")), None::<()>);
+        assert_eq!(RebuildPool::all().run(mine), Some(before));
+        assert_eq!(RebuildPool::new(1).run(|| panic!("broken")), None::<()>);
     }
 
     #[test]
-    fn while_calls_come_in_some_stand_aside_until_the_others_have_finished() {
+    fn while_calls_arrive_some_threads_wait_until_the_others_have_finished() {
         let calls = AtomicU64::new(0);
-        let beside = Beside::new(RebuildPool { threads: 2, steady: 1, yielding: false }, 2, &calls);
-        let (mut first, mut second) = (beside.turn(0), beside.turn(1));
-        second.stand_aside();
-        let (waiting, gone_on) = (AtomicUsize::new(0), AtomicUsize::new(0));
+        let threads = ReadThreads::new(RebuildPool { threads: 2, steady: 1, low_priority: false }, 2, &calls);
+        let (mut first, mut second) = (threads.start_thread(0), threads.start_thread(1));
+        second.yield_to_calls();
+        let (waiting, resumed) = (AtomicUsize::new(0), AtomicUsize::new(0));
         std::thread::scope(|scope| {
             scope.spawn(|| {
-                while gone_on.load(Ordering::Acquire) == 0 {
+                while resumed.load(Ordering::Acquire) == 0 {
                     calls.fetch_add(1, Ordering::Relaxed);
                     waiting.store(1, Ordering::Release);
                     std::thread::sleep(Duration::from_millis(1));
@@ -153,14 +152,14 @@ mod tests {
                 std::thread::yield_now();
             }
             scope.spawn(|| {
-                second.stand_aside();
-                gone_on.store(1, Ordering::Release);
+                second.yield_to_calls();
+                resumed.store(1, Ordering::Release);
             });
-            std::thread::sleep(ASIDE / 2);
-            first.stand_aside();
-            assert_eq!(gone_on.load(Ordering::Acquire), 0, "calls come in, and the first reads on");
+            std::thread::sleep(YIELD_INTERVAL / 2);
+            first.yield_to_calls();
+            assert_eq!(resumed.load(Ordering::Acquire), 0, "the second thread waits while the first reads");
             drop(first);
         });
-        assert_eq!(gone_on.into_inner(), 1);
+        assert_eq!(resumed.into_inner(), 1);
     }
 }

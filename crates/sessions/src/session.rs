@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! One session, as it stands. What a list shows is always there; what only its own page shows is in
-//! [`Body`], which goes when nobody has looked for long, and comes back from the ledger.
+//! The state of one session. The fields that lists show are always in memory. The details are in [`SessionBody`],
+//! which is dropped for old sessions and reloaded from the ledger on demand.
 
 use std::collections::{BTreeMap, VecDeque};
 
@@ -12,20 +12,20 @@ use tenterhook_api::{
 use tenterhook_event::{Decision, EventKind, Timestamp};
 
 use super::SessionKey;
-use super::calls::{Tools, Waiting};
-use super::denial::Denial;
-use super::files::Files;
-use super::todo::{Progress, Todos};
-use super::usage::Usage;
+use super::denial::TrackedDenial;
+use super::file_activity::FileActivity;
+use super::pending_calls::{PendingCallQueue, ToolStats};
+use super::todo_list::{TodoCounts, TodoTracker};
+use super::usage_totals::UsageTotals;
 
-/// Without an event for so long, in milliseconds, nobody seems to work.
-pub(super) const QUIET: u64 = 15 * 60 * 1000;
-/// How long the last prompt of a session is that nobody looks at, in characters.
-pub(super) const SHORT: usize = 100;
+/// A session without an event for this many milliseconds counts as idle.
+pub(super) const IDLE_AFTER_MS: u64 = 15 * 60 * 1000;
+/// Length of the last prompt, in characters, that a session without a body keeps.
+pub(super) const SHORT_PROMPT_CHARS: usize = 100;
 
-/// Everything one conversation did.
+/// Everything that happened in one conversation.
 #[derive(Debug)]
-pub(super) struct Session {
+pub(super) struct ProjectedSession {
     pub(super) key: SessionKey,
     pub(super) model: Option<String>,
     pub(super) user: Option<String>,
@@ -35,75 +35,75 @@ pub(super) struct Session {
     pub(super) started: Timestamp,
     pub(super) last: Timestamp,
     pub(super) last_event: EventKind,
-    /// The latest leaf that is in it.
+    /// Highest sequence number applied.
     pub(super) last_seq: u64,
-    pub(super) doing: Doing,
-    /// Until when the agent can wait for a person at most.
+    pub(super) status: AgentStatus,
+    /// Latest time until which the agent can wait for an approval.
     pub(super) waits_until: Timestamp,
-    pub(super) ended: Option<Ended>,
+    pub(super) ended: Option<SessionEnding>,
     pub(super) events: u64,
-    /// Events of callers that the session does not belong to.
+    /// Events from callers that do not own the session.
     pub(super) unverified: u64,
-    /// Events of which the content is not there any more.
+    /// Events whose content was erased.
     pub(super) erased: u64,
     pub(super) verdicts: BTreeMap<Decision, u64>,
-    pub(super) tools: Tools,
-    /// The tools that ran last, the latest last.
+    pub(super) tools: ToolStats,
+    /// Names of the last tools that ran, latest last.
     pub(super) recent: Vec<String>,
     pub(super) prompted: u64,
     pub(super) last_prompt: Option<String>,
     pub(super) turn: Option<String>,
-    pub(super) usage: Usage,
+    pub(super) usage: UsageTotals,
     pub(super) denied: DenialCounts,
-    pub(super) body: Option<Box<Body>>,
-    /// What a list shows of a body that is not there.
-    pub(super) kept: Kept,
+    pub(super) body: Option<Box<SessionBody>>,
+    /// Counts of the body after it was dropped.
+    pub(super) counts: BodyCounts,
 }
 
-/// What only a session's own page shows.
+/// Details of a session, which only its own page shows.
 #[derive(Debug, Default)]
-pub(super) struct Body {
-    pub(super) files: Files,
-    pub(super) todos: Todos,
+pub(super) struct SessionBody {
+    pub(super) files: FileActivity,
+    pub(super) todos: TodoTracker,
     pub(super) subagents: Vec<SubagentSummary>,
     pub(super) prompts: VecDeque<SessionPrompt>,
-    pub(super) denials: VecDeque<Denial>,
-    /// Calls that a person was asked about.
-    pub(super) asks: VecDeque<Denial>,
-    pub(super) waiting: Waiting,
-    /// Calls that may have changed any file: commands, other agents, somebody else's tools.
+    pub(super) denials: VecDeque<TrackedDenial>,
+    /// Calls with the verdict `ask`.
+    pub(super) asks: VecDeque<TrackedDenial>,
+    pub(super) pending: PendingCallQueue,
+    /// Calls that may have changed any file: commands, subagents, MCP and unknown tools.
     pub(super) commands: u64,
 }
 
-/// What a list shows of a body.
+/// Counts of a body, for lists.
 #[derive(Debug, Default, Clone, Copy)]
-pub(super) struct Kept {
+pub(super) struct BodyCounts {
     files: FileCounts,
-    todos: Progress,
+    todos: TodoCounts,
     subagents: usize,
 }
 
-/// How a session ended.
+/// Time and reason of a session's end.
 #[derive(Debug, Clone)]
-pub(super) struct Ended {
+pub(super) struct SessionEnding {
     pub(super) at: Timestamp,
     pub(super) why: Option<String>,
 }
 
-/// What the last event says about the agent.
+/// What the agent is doing, according to the last event.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Doing {
-    /// It works.
-    Works,
-    /// A person has to say yes.
-    Waits,
-    /// It has finished its turn.
-    Rests,
-    /// The session is over.
+pub(super) enum AgentStatus {
+    /// The agent is working.
+    Working,
+    /// The agent waits for an approval.
+    Waiting,
+    /// The agent has finished its turn.
+    Resting,
+    /// The session has ended.
     Ended,
 }
 
-impl Session {
+impl ProjectedSession {
     pub(super) fn new(key: SessionKey, ts: Timestamp) -> Self {
         Self {
             key,
@@ -116,70 +116,70 @@ impl Session {
             last: ts,
             last_event: EventKind::Other,
             last_seq: 0,
-            doing: Doing::Works,
+            status: AgentStatus::Working,
             waits_until: ts,
             ended: None,
             events: 0,
             erased: 0,
             unverified: 0,
             verdicts: BTreeMap::new(),
-            tools: Tools::default(),
+            tools: ToolStats::default(),
             recent: Vec::new(),
             prompted: 0,
             last_prompt: None,
             turn: None,
-            usage: Usage::default(),
+            usage: UsageTotals::default(),
             denied: DenialCounts::default(),
             body: Some(Box::default()),
-            kept: Kept::default(),
+            counts: BodyCounts::default(),
         }
     }
 
-    /// Keeps what a list shows and forgets the rest: there are many sessions, and few are looked at.
+    /// Drops the body and keeps its counts. There are many sessions, and few are viewed.
     pub(super) fn shrink(&mut self) {
-        self.kept = self.numbers();
+        self.counts = self.body_counts();
         self.body = None;
         if let Some(prompt) = &mut self.last_prompt
-            && let Some((cut, _)) = prompt.char_indices().nth(SHORT)
+            && let Some((cut, _)) = prompt.char_indices().nth(SHORT_PROMPT_CHARS)
         {
             prompt.truncate(cut);
             prompt.shrink_to_fit();
         }
     }
 
-    fn numbers(&self) -> Kept {
+    fn body_counts(&self) -> BodyCounts {
         match &self.body {
-            Some(body) => Kept {
+            Some(body) => BodyCounts {
                 files: body.files.counts(),
                 todos: body.todos.progress(),
                 subagents: body.subagents.len(),
             },
-            None => self.kept,
+            None => self.counts,
         }
     }
 
-    /// How it stands at a moment.
+    /// Activity of the session at a time.
     pub(super) fn state(&self, now: Timestamp) -> SessionActivity {
-        let quiet = now.unix_ms().saturating_sub(self.last.unix_ms()) > QUIET;
-        match self.doing {
-            Doing::Ended => SessionActivity::Ended,
-            Doing::Waits if now <= self.waits_until => SessionActivity::Waiting,
-            Doing::Works | Doing::Waits if !quiet => SessionActivity::Active,
-            Doing::Works | Doing::Waits | Doing::Rests => SessionActivity::Idle,
+        let is_quiet = now.unix_ms().saturating_sub(self.last.unix_ms()) > IDLE_AFTER_MS;
+        match self.status {
+            AgentStatus::Ended => SessionActivity::Ended,
+            AgentStatus::Waiting if now <= self.waits_until => SessionActivity::Waiting,
+            AgentStatus::Working | AgentStatus::Waiting if !is_quiet => SessionActivity::Active,
+            AgentStatus::Working | AgentStatus::Waiting | AgentStatus::Resting => SessionActivity::Idle,
         }
     }
 
-    /// A path as a person would say it: from the project, or from where the agent works.
-    pub(super) fn shown(&self, path: &str) -> String {
+    /// Path for display: relative to the project or to the working directory.
+    pub(super) fn display_path(&self, path: &str) -> String {
         let roots = [self.project.as_deref(), self.cwd.as_deref()];
         let inside = |root: &str| path.strip_prefix(root.trim_end_matches('/'))?.strip_prefix('/');
         roots.into_iter().flatten().find_map(inside).unwrap_or(path).to_owned()
     }
 
-    /// In short, for a list.
+    /// Summary for lists.
     pub(super) fn summary(&self, now: Timestamp) -> SessionSummary {
-        let Kept { files, todos, subagents } = self.numbers();
-        let verdicts = self.verdicts.iter().map(|(verdict, count)| (verdict.word().to_owned(), *count));
+        let BodyCounts { files, todos, subagents } = self.body_counts();
+        let verdicts = self.verdicts.iter().map(|(verdict, count)| (verdict.as_str().to_owned(), *count));
         let tools = self.tools.0.iter().map(|(name, counted)| (name.clone(), counted.calls));
         SessionSummary {
             id: self.key.id.clone(),
@@ -204,7 +204,7 @@ impl Session {
             last_prompt: self.last_prompt.clone(),
             verdicts: verdicts.collect(),
             tools: tools.collect(),
-            calls: self.tools.all(),
+            calls: self.tools.total(),
             denied: self.denied,
             files,
             todos: todos.todo_progress(),
@@ -214,42 +214,42 @@ impl Session {
         }
     }
 
-    /// All of it. What is not in memory has to be brought back before.
-    pub(super) fn whole(&self, now: Timestamp) -> SessionDetails {
-        let nothing = Body::default();
-        let body = self.body.as_deref().unwrap_or(&nothing);
+    /// All details. A dropped body must be reloaded before.
+    pub(super) fn details(&self, now: Timestamp) -> SessionDetails {
+        let empty = SessionBody::default();
+        let body = self.body.as_deref().unwrap_or(&empty);
         let SessionFiles { files, changes, .. } = self.files();
         SessionDetails {
             summary: self.summary(now),
             prompt_texts: body.prompts.iter().cloned().collect(),
-            touched: body.files.list(),
+            touched: body.files.touched_files(),
             changed_files: files,
             changes,
             todo_items: body.todos.items(),
             tool_results: self.tools.0.clone(),
-            denials: body.denials.iter().map(Denial::denied_call).collect(),
-            asks: body.asks.iter().map(Denial::denied_call).collect(),
+            denials: body.denials.iter().map(TrackedDenial::denied_call).collect(),
+            asks: body.asks.iter().map(TrackedDenial::denied_call).collect(),
             agents: body.subagents.clone(),
             labels: None,
         }
     }
 
-    /// The files it changed: each once, and every change.
+    /// The changed files, and every change.
     pub(super) fn files(&self) -> SessionFiles {
-        let shown = |path: &str| self.shown(path);
+        let shown = |path: &str| self.display_path(path);
         let Some(body) = &self.body else { return SessionFiles::default() };
         let changes = body.files.changes.iter().map(|change| change.file_change(&shown)).collect();
-        SessionFiles { files: body.files.distinct(&shown), changes, left_out: body.files.left_out }
+        SessionFiles { files: body.files.changed_files(&shown), changes, left_out: body.files.left_out }
     }
 
-    /// Its to-do list.
+    /// The session's todo list.
     pub(super) fn todos(&self) -> SessionTodos {
         let items = self.body.as_ref().map(|body| body.todos.items());
-        SessionTodos { progress: self.numbers().todos.todo_progress(), items }
+        SessionTodos { progress: self.body_counts().todos.todo_progress(), items }
     }
 }
 
-/// Counts what the agent's next call did after a denial.
+/// Updates the denial counts with the agent's reaction to a denial.
 pub(super) fn count_next_call(denied: &mut DenialCounts, hint: SuggestionResult, nudged: bool) {
     denied.taken += u64::from(nudged && hint == SuggestionResult::Taken);
     denied.repeated += u64::from(hint == SuggestionResult::Repeated);

@@ -1,42 +1,42 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! What an event changed, for whoever follows. Nothing is made when nobody does.
+//! The changes that an event made to its session, for followers. Nothing is collected without followers.
 
 use tenterhook_api::{RecordPosition, SessionChange, SessionEvent};
 use tenterhook_event::Event;
 
 use super::SessionKey;
 
-/// Changes of one event.
+/// The changes of one event.
 #[derive(Debug, Default)]
 pub struct SessionUpdate(Option<Vec<SessionChange>>);
 
 impl SessionUpdate {
-    /// Somebody follows.
-    pub fn listening(follows: bool) -> Self {
-        Self(follows.then(Vec::new))
+    /// Creates an update that collects changes if the session is followed.
+    pub fn new(is_followed: bool) -> Self {
+        Self(is_followed.then(Vec::new))
     }
 
-    pub(super) fn tell(&mut self, change: impl FnOnce() -> SessionChange) {
+    pub(super) fn push(&mut self, change: impl FnOnce() -> SessionChange) {
         if let Some(changes) = &mut self.0 {
             changes.push(change());
         }
     }
 
-    /// All there is, in order.
+    /// Returns the changes in order.
     #[cfg(test)]
-    pub fn news(self) -> Vec<SessionChange> {
+    pub fn into_changes(self) -> Vec<SessionChange> {
         self.0.unwrap_or_default()
     }
 
-    /// All there is, each with its session and the leaf it comes from.
-    pub fn named(self, key: &SessionKey, event: &Event, seq: u64) -> Vec<SessionEvent> {
-        let named = |change| SessionEvent {
+    /// Converts the changes to events with their session and sequence number.
+    pub fn into_events(self, key: &SessionKey, decided: &Event, seq: u64) -> Vec<SessionEvent> {
+        let event = |change| SessionEvent {
             session: key.id.clone(),
             harness: key.harness.clone(),
-            at: RecordPosition { seq, ts: event.ts },
+            at: RecordPosition { seq, ts: decided.ts },
             change,
         };
-        self.0.unwrap_or_default().into_iter().map(named).collect()
+        self.0.unwrap_or_default().into_iter().map(event).collect()
     }
 }

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Which harnesses are on this machine, whether our hooks are in their settings, and their last event.
+//! Detects harnesses on this machine, the state of their hooks, and their last event.
 
 use tenterhook_api::{AskEffect, DenyEffect, EventCoverage, EventWiring, HarnessState, HarnessWiring};
-use tenterhook_harness::{Ask, Deny, EventRow, HARNESSES, Harness, Rewrite, Wiring};
-use tenterhook_harness_install::{Found, HarnessClient as _, detect};
+use tenterhook_harness::{
+    AskSupport, DenySupport, EventRow, HARNESSES, Harness, InstallWiring, RewriteSupport,
+};
+use tenterhook_harness_install::{DetectedClient, HarnessClient as _, detect};
 
 use crate::Setup;
 use crate::wiring::{self, MACHINE_SCOPE, Wired};
@@ -12,15 +14,15 @@ use crate::wiring::{self, MACHINE_SCOPE, Wired};
 /// A harness of the table, and its state on this machine.
 #[derive(Debug)]
 pub struct DetectedHarness {
-    /// The harness.
+    /// The harness of the table.
     pub harness: &'static Harness,
-    /// Whether only the settings of the machine guard it: its events are recorded in the machine's ledger.
+    /// Whether only the machine's settings guard it: its events are recorded in the machine's ledger.
     pub by_machine: bool,
-    /// Its state.
+    /// State of the harness.
     pub state: HarnessState,
 }
 
-/// Looks at every harness of the table. No program is run.
+/// Checks every harness of the table. No program is run.
 pub fn detect_harnesses(setup: &Setup<'_>) -> Vec<DetectedHarness> {
     HARNESSES.iter().map(|harness| detect_harness(setup, harness)).collect()
 }
@@ -28,7 +30,7 @@ pub fn detect_harnesses(setup: &Setup<'_>) -> Vec<DetectedHarness> {
 fn detect_harness(setup: &Setup<'_>, harness: &'static Harness) -> DetectedHarness {
     let found = detect(harness, &setup.env.ground());
     let is_found = found.is_some();
-    let Found { program, trace, version } = found.unwrap_or_default();
+    let DetectedClient { program, trace, version } = found.unwrap_or_default();
     let (wired, scopes, mut notes) = state_of_hooks(setup, harness);
     notes.extend(wiring::version_gaps(harness, version.as_deref()));
     let by_machine = setup.home.machine().is_none() && scopes == [MACHINE_SCOPE];
@@ -49,7 +51,7 @@ fn detect_harness(setup: &Setup<'_>, harness: &'static Harness) -> DetectedHarne
     DetectedHarness { harness, by_machine, state }
 }
 
-/// State of our hooks, the scopes they are in, and what to know about them.
+/// State of the hooks, their scopes, and notes about them.
 fn state_of_hooks(setup: &Setup<'_>, harness: &'static Harness) -> (HarnessWiring, Vec<String>, Vec<String>) {
     let Some(installer) = harness.installer() else {
         let why = wiring::unheard(harness).map(|why| format!("calls no hook: {why}"));
@@ -74,7 +76,7 @@ fn state_of_hooks(setup: &Setup<'_>, harness: &'static Harness) -> (HarnessWirin
             Err(error) => (HarnessWiring::Lost, vec![error.message]),
         };
         notes.extend(more);
-        // The worst of them is the one to look at.
+        // The worst state is reported.
         if wired == HarnessWiring::No || standing != HarnessWiring::Yes {
             wired = standing;
         }
@@ -84,9 +86,9 @@ fn state_of_hooks(setup: &Setup<'_>, harness: &'static Harness) -> (HarnessWirin
 
 fn event_coverage(row: &EventRow) -> EventCoverage {
     let (wired, why) = match row.wiring {
-        Wiring::Guard => (EventWiring::Guard, None),
-        Wiring::Watch => (EventWiring::Watch, None),
-        Wiring::Left(why) => (EventWiring::Left, Some(why.to_owned())),
+        InstallWiring::Guard => (EventWiring::Guard, None),
+        InstallWiring::Watch => (EventWiring::Watch, None),
+        InstallWiring::Skip(why) => (EventWiring::Left, Some(why.to_owned())),
     };
     EventCoverage {
         native: row.native.to_owned(),
@@ -94,16 +96,16 @@ fn event_coverage(row: &EventRow) -> EventCoverage {
         wired,
         why,
         deny: match row.deny {
-            Deny::Prevents => DenyEffect::Prevents,
-            Deny::Feedback => DenyEffect::Feedback,
-            Deny::Impossible => DenyEffect::Impossible,
+            DenySupport::Prevents => DenyEffect::Prevents,
+            DenySupport::Feedback => DenyEffect::Feedback,
+            DenySupport::Impossible => DenyEffect::Impossible,
         },
         ask: match row.ask {
-            Ask::Prompt => AskEffect::Prompt,
-            Ask::Wait => AskEffect::Wait,
-            Ask::Never => AskEffect::Never,
+            AskSupport::Prompt => AskEffect::Prompt,
+            AskSupport::Wait => AskEffect::Wait,
+            AskSupport::Never => AskEffect::Never,
         },
-        rewrites: row.rewrite != Rewrite::Nothing,
+        rewrites: row.rewrite != RewriteSupport::Nothing,
         context: row.context,
     }
 }

@@ -1,67 +1,71 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Hooks in somebody's `tenterhook.yaml`, which stays as they wrote it.
+//! Inserts hooks into the user's `tenterhook.yaml`, which is otherwise unchanged.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
 use tenterhook_engine::load;
-use tenterhook_harness_install::jsonc::{Created, Edited, Flaw};
-use tenterhook_harness_install::{EditCheckError, Editor, Warning};
+use tenterhook_harness_install::jsonc::{CreatedContainers, EditedText, SettingsError};
+use tenterhook_harness_install::{EditCheckError, InstallWarning, SettingsEditor};
 
-/// One hook, as it is written.
+/// One hook, as written.
 #[derive(Debug)]
 pub(crate) struct Item {
     pub(crate) id: String,
-    /// One key a line.
+    /// Keys of the hook, one per line.
     pub(crate) lines: Vec<String>,
 }
 
-/// The hooks that belong in the file.
+/// Hooks that belong in the file.
 #[derive(Debug)]
 pub(crate) struct HookLines {
-    /// What the file is called in messages.
+    /// Name of the file in messages.
     pub(crate) name: String,
     pub(crate) items: Vec<Item>,
 }
 
 impl HookLines {
-    fn load(&self, text: &str) -> load::Loaded {
+    fn load(&self, text: &str) -> load::LoadedHooks {
         let env = BTreeMap::new();
-        load::settings(&self.name, text, &load::Around { dir: Path::new("/"), home: None, env: &env })
+        load::load_settings(
+            &self.name,
+            text,
+            &load::LoadContext { dir: Path::new("/"), home: None, env: &env },
+        )
     }
 
     fn ids(&self, text: &str) -> BTreeSet<String> {
         self.load(text).hooks.iter().map(|hook| hook.id.to_string()).collect()
     }
 
-    /// Whether everything in the text can be used as well as before.
+    /// Whether the changed text is as usable as before.
     fn is_as_good(&self, before: &str, after: &str) -> bool {
         self.load(after).problems.len() <= self.load(before).problems.len()
     }
 }
 
-impl Editor for HookLines {
-    fn put(&self, text: &str, created: &Created) -> Result<Edited, Flaw> {
+impl SettingsEditor for HookLines {
+    fn insert(&self, text: &str, created: &CreatedContainers) -> Result<EditedText, SettingsError> {
         let known = self.ids(text);
         let missing: Vec<_> = self.items.iter().filter(|item| !known.contains(&item.id)).collect();
         let mut created = created.clone();
         if missing.is_empty() {
-            return Ok(Edited { text: text.to_owned(), created });
+            return Ok(EditedText { text: text.to_owned(), created });
         }
         let Slot { at, indent, head } = slot(text)?;
         let block: String = missing.iter().map(|item| written(item, &indent)).collect();
         let (before, after) = text.split_at_checked(at).unwrap_or((text, ""));
         let text = format!("{before}{head}{block}{after}");
         created.lines.extend([head, block].into_iter().filter(|lines| !lines.is_empty()));
-        Ok(Edited { text, created })
+        Ok(EditedText { text, created })
     }
 
-    fn take(&self, text: &str, created: &Created) -> Result<String, Flaw> {
+    fn remove(&self, text: &str, created: &CreatedContainers) -> Result<String, SettingsError> {
         let mut text = text.to_owned();
         for lines in created.lines.iter().rev() {
             let without = text.replacen(lines, "", 1);
-            // A heading under which somebody else wrote by now stays.
+            // A heading under which the user added something is kept.
             if self.is_as_good(&text, &without) {
                 text = without;
             }
@@ -69,7 +73,7 @@ impl Editor for HookLines {
         Ok(text)
     }
 
-    fn holds(&self, text: &str, created: &Created) -> Result<bool, Flaw> {
+    fn contains(&self, text: &str, created: &CreatedContainers) -> Result<bool, SettingsError> {
         Ok(created.lines.iter().any(|lines| text.contains(lines)))
     }
 
@@ -89,28 +93,28 @@ impl Editor for HookLines {
         }
     }
 
-    fn is_hollow(&self, text: &str) -> bool {
+    fn is_empty_after_removal(&self, text: &str) -> bool {
         text.trim().is_empty()
     }
 
-    fn marks(&self) -> Vec<String> {
+    fn required_texts(&self) -> Vec<String> {
         Vec::new()
     }
 
-    fn warnings(&self, _text: &str) -> Result<Vec<Warning>, Flaw> {
+    fn warnings(&self, _text: &str) -> Result<Vec<InstallWarning>, SettingsError> {
         Ok(Vec::new())
     }
 }
 
-/// Where hooks go.
+/// Position at which hooks are inserted.
 struct Slot {
     at: usize,
     indent: String,
-    /// What has to stand before them.
+    /// Text that must precede them.
     head: String,
 }
 
-fn slot(text: &str) -> Result<Slot, Flaw> {
+fn slot(text: &str) -> Result<Slot, SettingsError> {
     let mut lines = Vec::new();
     let mut start = 0;
     for line in text.split_inclusive('\n') {
@@ -125,13 +129,11 @@ fn slot(text: &str) -> Result<Slot, Flaw> {
             .map(|rest| rest.trim().to_owned())
     };
     let is_open = |rest: &str| rest.is_empty() || rest.starts_with('#');
-    let flaw = |number: usize| {
-        Flaw {
+    let flaw = |number: usize| SettingsError {
         line: number + 1,
         column: 1,
-        what: "`hooks` is written in a way that no hook can be added to: write it as a list, one hook below the other"
+        what: "`hooks` has a form to which no hook can be added: write it as a list, one hook per item"
             .to_owned(),
-    }
     };
     let found = lines.iter().position(|(_, line)| line.starts_with("hooks") && key(line, "hooks").is_some());
     let Some(mut number) = found else {
@@ -160,7 +162,7 @@ fn slot(text: &str) -> Result<Slot, Flaw> {
         if indent.is_empty() {
             return Ok(empty);
         }
-        // A map: the list is one of its keys.
+        // In a map, the list is one of its keys.
         let list = lines
             .iter()
             .enumerate()
@@ -202,25 +204,25 @@ mod tests {
             format!("hooks:\n  enabled: true\n  list:\n  {OLD}"),
             "hooks:\ndaemon: {autostart: true}\n".to_owned(),
         ] {
-            let edited = hooks().put(&text, &Created::default()).unwrap();
+            let edited = hooks().insert(&text, &CreatedContainers::default()).unwrap();
             hooks().check(&text, &edited.text).unwrap_or_else(|why| panic!("{why}\n{}", edited.text));
-            assert_eq!(hooks().put(&edited.text, &edited.created).unwrap(), edited, "twice is once");
-            assert!(hooks().holds(&edited.text, &edited.created).unwrap());
-            assert_eq!(hooks().take(&edited.text, &edited.created).unwrap(), text);
+            assert_eq!(hooks().insert(&edited.text, &edited.created).unwrap(), edited, "twice is once");
+            assert!(hooks().contains(&edited.text, &edited.created).unwrap());
+            assert_eq!(hooks().remove(&edited.text, &edited.created).unwrap(), text);
         }
     }
 
     #[test]
     fn a_list_on_one_line_is_left_alone() {
         for text in ["hooks: []\n", "x: 1\nhooks: {list: []}\n"] {
-            assert!(hooks().put(text, &Created::default()).is_err(), "{text}");
+            assert!(hooks().insert(text, &CreatedContainers::default()).is_err(), "{text}");
         }
     }
 
     #[test]
     fn a_heading_that_others_use_by_now_stays() {
-        let edited = hooks().put("", &Created::default()).unwrap();
+        let edited = hooks().insert("", &CreatedContainers::default()).unwrap();
         let more = format!("{}  {OLD}", edited.text);
-        assert_eq!(hooks().take(&more, &edited.created).unwrap(), format!("hooks:\n  {OLD}"));
+        assert_eq!(hooks().remove(&more, &edited.created).unwrap(), format!("hooks:\n  {OLD}"));
     }
 }

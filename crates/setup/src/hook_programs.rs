@@ -17,19 +17,19 @@ use crate::versions::{self, ProgramVersion};
 
 /// The full program, which evaluates a call when no daemon answers.
 pub const FULL_PROGRAM: &str = "tenterhook";
-/// No program that harnesses spawn is larger.
+/// Larger than any program that harnesses start.
 const MAX_SMALL_PROGRAM_BYTES: u64 = 64 << 20;
-/// How much of two files is compared at a time.
+/// Chunk size for comparing two files.
 const COMPARE_CHUNK_BYTES: usize = 1 << 20;
 
-/// The running program itself. A path could name another file by now: the package may have been replaced.
+/// The running program itself. Its path could name another file by now, because the package may have been replaced.
 const RUNNING_PROGRAM: Option<&str> = if cfg!(target_os = "linux") { Some("/proc/self/exe") } else { None };
 
-/// The small programs that harnesses spawn: names and content. The binary that carries them passes them in.
+/// Names and content of the small programs that harnesses start. The binary that contains them passes them in.
 #[derive(Debug, Clone, Copy)]
 pub struct HookPrograms(pub &'static [(&'static str, &'static [u8])]);
 
-/// Names of the installed programs that differ from this version's, byte for byte. A missing one differs.
+/// Names of installed programs that differ from this version's. A missing one differs.
 pub fn outdated(home: &Home, programs: HookPrograms) -> Result<Vec<&'static str>, Failure> {
     let mut names = Vec::new();
     if !is_running_program(&home.bin().join(FULL_PROGRAM))? {
@@ -41,8 +41,8 @@ pub fn outdated(home: &Home, programs: HookPrograms) -> Result<Vec<&'static str>
     Ok(names)
 }
 
-/// Puts this version's programs where harnesses find them. Each is replaced by a rename, so that a hook that starts
-/// meanwhile runs the old one or the new one.
+/// Installs this version's programs. Each is replaced by a rename, so that a hook that starts meanwhile runs the old or the new
+/// one.
 ///
 /// A guarded agent may not replace programs that are there, and newer programs are not replaced by older ones.
 pub fn place(setup: &Setup<'_>) -> Result<(), Failure> {
@@ -58,7 +58,7 @@ pub fn place(setup: &Setup<'_>) -> Result<(), Failure> {
     for (name, bytes) in programs.0.iter().filter(|(name, _)| names.contains(name)) {
         write_whole(&home.bin().join(name), bytes, 0o755)?;
     }
-    // Last: the mark names the version that is there now.
+    // Last, because the marker names the installed version.
     home.mark()
 }
 
@@ -93,7 +93,7 @@ pub fn refuse_older(home: &Home) -> Result<(), Failure> {
 
 /// Whether a file has the same bytes as the running program.
 pub fn is_running_program(path: &Path) -> Result<bool, Failure> {
-    // A link is not the copy that hooks are promised, and a pipe would keep us waiting.
+    // A link is not a copy, and a pipe would block.
     let is_link = fs_err::symlink_metadata(path).is_ok_and(|found| found.is_symlink());
     if is_link && !path.starts_with("/proc") || !fs_err::metadata(path).is_ok_and(|found| found.is_file()) {
         return Ok(false);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Installing our hooks into a harness: the plan, and making the change.
+//! Plans and applies the installation of hooks in a harness.
 
 use std::os::unix::fs::PermissionsExt;
 
@@ -9,37 +9,37 @@ use tenterhook_api::HarnessPlan;
 use tenterhook_error::Failure;
 use tenterhook_guard::snapshot;
 use tenterhook_harness::Harness;
-use tenterhook_harness_install::receipt::Asked;
-use tenterhook_harness_install::{Plan, Scope, detect};
+use tenterhook_harness_install::receipt::InstallOptions;
+use tenterhook_harness_install::{InstallPlan, SettingsScope, detect};
 use tenterhook_home::{Home, Place, make_public, write_whole};
 
 use crate::{Setup, hook_programs, wiring};
 
-/// The only harness that sends hook calls over HTTP by itself.
+/// The only harness that sends hook calls over HTTP.
 const HTTP_HARNESS: &str = "claude-code";
-/// The program that the settings of harnesses name.
+/// The program that is named in the settings of harnesses.
 const HOOK_PROGRAM: &str = "tenterhook-hook";
 
 /// A change of one harness's settings.
 #[derive(Debug)]
 pub struct Proposal {
-    /// The harness.
+    /// The harness of the change.
     pub harness: &'static Harness,
-    /// What was asked for.
-    pub asked: Asked,
-    /// The change.
-    pub plan: Plan,
+    /// Options of the install.
+    pub asked: InstallOptions,
+    /// The planned change.
+    pub plan: InstallPlan,
 }
 
-/// Plans the installation of our hooks. Nothing is changed.
+/// Plans the installation of hooks. Nothing is changed.
 pub fn plan_install(
     setup: &Setup<'_>,
     harness: &'static Harness,
-    asked: &Asked,
+    asked: &InstallOptions,
 ) -> Result<Proposal, Failure> {
     if asked.http && harness.id != HTTP_HARNESS {
-        return Err(Failure::user(format!("{} does not ask over HTTP by itself", harness.title))
-            .hint("leave `--transport` out"));
+        return Err(Failure::user(format!("{} does not support hooks over HTTP", harness.title))
+            .hint("omit `--transport`"));
     }
     let order = wiring::order(setup, harness, asked)?;
     let mut plan = wiring::installer(harness)?.plan_install(&order, &setup.home.receipts())?;
@@ -48,7 +48,7 @@ pub fn plan_install(
     Ok(Proposal { harness, asked: asked.clone(), plan })
 }
 
-/// Makes planned changes, all of them with the same programs. Each is recorded first.
+/// Applies planned changes with the same programs. Each is recorded first.
 pub fn apply_install(setup: &Setup<'_>, proposals: &[Proposal]) -> Result<(), Failure> {
     hook_programs::check_replacement(setup)?;
     proposals.iter().try_for_each(|proposal| apply(setup, proposal))
@@ -65,12 +65,12 @@ fn apply(setup: &Setup<'_>, proposal: &Proposal) -> Result<(), Failure> {
         home.make()?;
         setup.host.record_change("install", detail)?;
     }
-    // The programs first: settings never name a program that is not there.
+    // The programs first: settings must not name a missing program.
     hook_programs::place(setup)?;
     keep_status_line(home, harness.id, plan.chained.as_deref())?;
-    // Every account's harness reads the settings of the machine.
+    // Harnesses of every account read the settings of the machine.
     let files = plan.steps.iter().map(|step| step.change.path.as_path());
-    let public: Vec<_> = files.filter(|_| matches!(asked.scope, Scope::Machine(_))).collect();
+    let public: Vec<_> = files.filter(|_| matches!(asked.scope, SettingsScope::Machine(_))).collect();
     for directory in public.iter().filter_map(|path| path.parent()) {
         make_public(directory)?;
     }
@@ -78,11 +78,11 @@ fn apply(setup: &Setup<'_>, proposal: &Proposal) -> Result<(), Failure> {
     for settings in public {
         fs_err::set_permissions(settings, std::fs::Permissions::from_mode(0o644))?;
     }
-    // Without one, hooks that find no daemon read the files themselves.
+    // Without a snapshot, hooks that find no daemon read the files themselves.
     snapshot::write(home, setup.env, &Place::default()).map(drop)
 }
 
-/// Keeps the user's own status line, which ours runs as well. `None` forgets it.
+/// Stores the user's own status line command, which Tenterhook's status line runs as well. `None` removes it.
 pub fn keep_status_line(home: &Home, harness: &str, command: Option<&str>) -> Result<(), Failure> {
     let path = tenterhook_shim::status::chain_file(&home.state, harness);
     match command {
@@ -94,7 +94,7 @@ pub fn keep_status_line(home: &Home, harness: &str, command: Option<&str>) -> Re
     }
 }
 
-/// A proposal as the API and `--json` describe it. `done`: the change was made.
+/// A proposal in the format of the API and `--json`. `done`: the change was made.
 pub fn describe(setup: &Setup<'_>, proposal: &Proposal, done: bool) -> HarnessPlan {
     let (home, Proposal { harness, asked, plan }) = (setup.home, proposal);
     let shown = |path: &std::path::Path| path.display().to_string();

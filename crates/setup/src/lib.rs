@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Guarding the harnesses of a machine: which are here, what installing our hooks would change, and making that change.
+//! Guards the harnesses of a machine: detects them, plans the installation of hooks, and applies it.
 //!
-//! The command line and the dashboard use the same functions, so that a change that a user types and one that they
-//! click have the same diff, receipt and record. Nothing here prints or asks; the program that calls it implements
-//! [`SetupHost`].
+//! The command line and the dashboard use the same functions, so that both produce the same diff, receipt and record. This
+//! crate does not print or ask; the calling program implements [`SetupHost`].
 
 pub mod adopt;
 pub mod detect;
@@ -23,26 +22,26 @@ use tenterhook_home::{Env, Home};
 
 use self::hook_programs::HookPrograms;
 
-/// What a change of a harness's settings is made with.
+/// Context of a change to a harness's settings.
 pub struct Setup<'a> {
-    /// The home whose hooks are installed.
+    /// State directory for which hooks are installed.
     pub home: &'a Home,
-    /// The environment of the user.
+    /// Environment of the user.
     pub env: &'a Env,
-    /// The directory in which the user works; project settings are looked for from here.
+    /// Directory in which the user works; project settings are searched from here.
     pub working_directory: Option<PathBuf>,
-    /// The programs that harnesses spawn.
+    /// Programs that harnesses start.
     pub programs: HookPrograms,
-    /// The program that runs this.
+    /// The calling program.
     pub host: &'a dyn SetupHost,
 }
 
-/// What the flows need from the program that runs them.
+/// Functions of the calling program.
 pub trait SetupHost {
-    /// Address of the daemon's TCP port, as `HOST:PORT`. `None`: it listens on its socket only.
+    /// Address of the daemon's TCP port as `HOST:PORT`; `None` if it listens on its socket only.
     fn daemon_address(&self) -> Result<Option<String>, Failure>;
 
-    /// Fails if the caller is a guarded agent: `action` is what it may not do.
+    /// Fails if the caller is a guarded agent; `action` is what it may not do.
     fn refuse_guarded_agent(&self, action: &str) -> Result<(), Failure>;
 
     /// Records a change before it is made. A change that cannot be recorded is not made.

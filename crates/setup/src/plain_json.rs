@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Settings that a harness reads as plain JSON, but that hold comments or trailing commas: the harness then
-//! ignores the whole file. Taking them out is offered; a copy of the original is kept.
+//! Settings that a harness reads as plain JSON, but that contain comments or trailing commas: the harness ignores the whole
+//! file. Tenterhook offers to remove them; a backup of the original is kept.
 
 use std::path::{Path, PathBuf};
 
@@ -10,10 +10,10 @@ use tenterhook_home::write_whole;
 
 use tenterhook_error::Failure;
 
-/// What the name of the kept copy ends with.
+/// Suffix of the backup's name.
 const COPY: &str = "with-comments";
 
-/// No settings file of a harness is larger.
+/// Larger than any settings file of a harness.
 const MAX_SETTINGS_BYTES: u64 = 16 << 20;
 
 /// Whether a file would be plain JSON without its comments and trailing commas.
@@ -22,7 +22,7 @@ pub fn can_become_plain(path: &Path) -> bool {
     !is_plain(&text) && is_plain(&without_comments(&text))
 }
 
-/// Takes comments and trailing commas out of a file. Returns where the original is kept.
+/// Removes comments and trailing commas from a file. Returns the path of the backup.
 pub fn make_plain(path: &Path) -> Result<PathBuf, Failure> {
     // A link of a dotfile manager stays a link.
     let path = &fs_err::canonicalize(path)?;
@@ -40,7 +40,7 @@ fn is_plain(text: &str) -> bool {
     serde_json::from_str::<serde::de::IgnoredAny>(text.trim_start_matches('\u{feff}')).is_ok()
 }
 
-/// The text without comments and trailing commas. Everything else, strings above all, stays as it is.
+/// The text without comments and trailing commas. Everything else, including strings, is unchanged.
 fn without_comments(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     let mut rest = text;
@@ -65,7 +65,7 @@ fn without_comments(text: &str) -> String {
     out
 }
 
-/// Where the string that the text begins with ends, its quotes included.
+/// End of the string literal at the start of the text, including its quotes.
 fn end_of_string(text: &str) -> usize {
     let mut escaped = false;
     for (at, letter) in text.char_indices().skip(1) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Versions of this program, of the hook programs and of the daemon, and what to do if they differ.
+//! Versions of this program, the hook programs and the daemon, and advice if they differ.
 
 use std::cmp::Ordering;
 
@@ -12,17 +12,17 @@ use tenterhook_home::{Home, state_file};
 
 use tenterhook_error::Failure;
 
-/// The version of this program.
+/// Version of this program.
 pub const PROGRAM_VERSION: &str = env!("CARGO_PKG_VERSION");
-/// The command that makes hooks and daemon run this version.
+/// Command that makes hooks and daemon run this version.
 pub const REFRESH_COMMAND: &str = "tenterhook self refresh";
-/// Versions before this field existed: 0.1.0 wrote none.
+/// Versions before the field existed: 0.1.0 wrote none.
 const UNMARKED: &str = "0.1.0 or older";
 
-/// The version of a program compared with the running one.
+/// Version of a program, compared with the running one.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ProgramVersion {
-    /// As it is written.
+    /// Version as written.
     pub version: String,
     /// Whether it is older (`Less`) or newer (`Greater`) than the running program.
     pub age: Ordering,
@@ -36,7 +36,7 @@ pub struct ReleaseVersion {
     pre_release: String,
 }
 
-/// What a running daemon writes about itself into the state directory.
+/// File that a running daemon writes into the state directory.
 #[derive(Deserialize)]
 struct DaemonCard {
     pid: i32,
@@ -44,7 +44,7 @@ struct DaemonCard {
 }
 
 impl ReleaseVersion {
-    /// Reads `MAJOR.MINOR.PATCH`, with a pre-release behind a dash.
+    /// Parses `MAJOR.MINOR.PATCH`, with an optional pre-release after a dash.
     pub fn parse(text: &str) -> Result<Self, Failure> {
         let invalid = || Failure::internal(format!("invalid version `{text}`"));
         let (core, pre_release) = text.split_once('-').unwrap_or((text, ""));
@@ -59,7 +59,7 @@ impl ReleaseVersion {
 }
 
 impl ProgramVersion {
-    /// Compares a version with the running program's. One that cannot be compared counts as older.
+    /// Compares a version with the running program's. An invalid one counts as older.
     pub fn new(version: &str) -> Self {
         let age = match (ReleaseVersion::parse(version), ReleaseVersion::parse(PROGRAM_VERSION)) {
             (Ok(one), Ok(other)) => one.cmp(&other),
@@ -69,7 +69,7 @@ impl ProgramVersion {
     }
 }
 
-/// Version of the installed hook programs, by the mark beside them. `None`: none are installed.
+/// Version of the installed hook programs, from their marker file; `None` if none are installed.
 pub fn of_hook_programs(home: &Home) -> Option<ProgramVersion> {
     if !home.has_hook_programs() {
         return None;
@@ -80,16 +80,16 @@ pub fn of_hook_programs(home: &Home) -> Option<ProgramVersion> {
     ))
 }
 
-/// Version of the running daemon, by the file it wrote: no connection is made. `None`: none runs.
+/// Version of the running daemon, from its file, without a connection; `None` if none runs.
 fn of_daemon(home: &Home) -> Option<ProgramVersion> {
     let text = state_file(&home.daemon()).ok().flatten()?;
     let card: DaemonCard = serde_json::from_str(&text).ok()?;
-    // A daemon that was killed leaves the file behind.
+    // A killed daemon leaves the file behind.
     rustix::process::test_kill_process(Pid::from_raw(card.pid)?).ok()?;
     Some(ProgramVersion::new(&card.version))
 }
 
-/// All versions, for JSON. `daemon` is what the daemon answered, if one did.
+/// All versions, for JSON. `daemon` is the version that the daemon reported, if it did.
 pub fn to_json(home: &Home, daemon: Option<&Value>) -> Value {
     json!({
         "program": PROGRAM_VERSION,
@@ -100,7 +100,7 @@ pub fn to_json(home: &Home, daemon: Option<&Value>) -> Value {
     })
 }
 
-/// What the user should do about different versions, in one sentence.
+/// Advice for the user about different versions, in one sentence.
 pub fn advice(hooks: Option<&ProgramVersion>, daemon: Option<&ProgramVersion>) -> Option<String> {
     let named = [("the hooks", hooks), ("the daemon", daemon)];
     let with = |age: Ordering| -> Vec<String> {
@@ -124,7 +124,7 @@ pub fn advice(hooks: Option<&ProgramVersion>, daemon: Option<&ProgramVersion>) -
     Some(format!("{} {verb} {order} than this program ({PROGRAM_VERSION}): {fix}", names.join(" and ")))
 }
 
-/// What the user should do if the hook programs or the running daemon have another version.
+/// Advice if the hook programs or the running daemon have another version.
 pub fn version_advice(home: &Home) -> Option<String> {
     advice(of_hook_programs(home).as_ref(), of_daemon(home).as_ref())
 }

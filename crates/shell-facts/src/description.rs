@@ -1,38 +1,38 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! The descriptions of programs, applied to the words of a command.
+//! Descriptions of programs, and how they apply to the words of a command.
 
 use std::sync::LazyLock;
 
-use tenterhook_programs::{CommandWord, Program, Programs, WordPart};
+use tenterhook_programs::{CommandWord, Program, Programs, WordSlice};
 
-use super::Word;
+use super::ShellWord;
 
 static BUILTIN: LazyLock<Programs> = LazyLock::new(Programs::builtin);
 
-/// The description by which the words of a command were read.
+/// The description that was used to parse the words of a command.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum DescriptionSource {
-    /// What is known of the program: the built-in description, or one that replaces it. A program without
-    /// either is read by custom.
+    /// The built-in description of the program, or one that replaces it. Without either, the words are parsed by
+    /// common conventions.
     #[default]
     Known,
-    /// A description that a layer of the policy adds.
+    /// A description that a layer of the policy adds, by the index of the layer.
     Added(usize),
 }
 
-/// The descriptions where no policy adds any.
+/// The built-in descriptions, for callers without a policy.
 pub fn builtin_programs() -> &'static Programs {
     &BUILTIN
 }
 
-/// The built-in description of a program; `None` if there is none.
+/// The built-in description of a program.
 pub(super) fn describe(program: &str) -> Option<Program<'static>> {
     BUILTIN.find(program)
 }
 
-/// The description of a program by which a command was read.
-pub fn describe_as<'p>(
+/// The description that was used to parse a command of this program.
+pub fn find_description<'p>(
     programs: &'p Programs,
     program: &str,
     source: DescriptionSource,
@@ -43,18 +43,18 @@ pub fn describe_as<'p>(
     }
 }
 
-/// The names of every program that has a built-in description, in order.
+/// The names of all programs with a built-in description, in order.
 pub(super) fn names() -> impl Iterator<Item = &'static str> {
     BUILTIN.names()
 }
 
-/// The word, or the part of one, that an option or operand is.
-pub fn word_of(words: &[Word], part: WordPart<'_>) -> Word {
-    let Some(word) = words.get(part.word) else { return Word::default() };
-    if part.offset == 0 { word.clone() } else { word.tail(part.offset) }
+/// The word of an option or operand, or the part of a word.
+pub fn extract_word(words: &[ShellWord], part: WordSlice<'_>) -> ShellWord {
+    let Some(word) = words.get(part.word) else { return ShellWord::default() };
+    if part.offset == 0 { word.clone() } else { word.skip_bytes(part.offset) }
 }
 
-impl CommandWord for Word {
+impl CommandWord for ShellWord {
     fn text(&self) -> &str {
         &self.text
     }
@@ -68,6 +68,6 @@ impl CommandWord for Word {
     }
 
     fn may_be_option(&self) -> bool {
-        self.opens
+        self.may_be_option
     }
 }

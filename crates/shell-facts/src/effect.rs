@@ -1,28 +1,29 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! What a call does to files, whichever tool, program or language does it.
+//! Effects of a call on files, independent of the tool, program or language that causes them.
 //!
-//! A rule about deleting should not have to know `rm`, `find -delete`, `rsync --delete`,
-//! `shutil.rmtree` and the next one. Every way of doing a thing ends in the same [`Effect`].
+//! A rule about deletion should not have to list `rm`, `find -delete`, `rsync --delete` and `shutil.rmtree`. Every
+//! way to delete a file results in the same [`FileEffect`].
 
-mod fetch;
-mod landing;
-mod programs;
-mod search;
-mod transfer;
-mod version;
+mod by_role;
+mod copy_mode;
+mod downloads;
+mod find_effects;
+mod git;
+mod transfers;
 
 use serde::{Deserialize, Serialize};
-use tenterhook_paths::{Certainty, Does, PathFact};
+use tenterhook_paths::{Certainty, FileOp, PathFact};
 
-use super::{TextSpan, Word};
-pub(crate) use programs::{programs_like, touches};
+use super::{ShellWord, TextSpan};
+pub(crate) use by_role::{most_harmful_match, program_effects};
 
-/// Where it happens.
+/// Where a command runs, or a file effect takes place.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub enum Side {
+#[cfg_attr(feature = "schema", schemars(rename = "Side"))]
+pub enum ExecLocation {
     /// On this machine.
     #[default]
     Here,
@@ -32,77 +33,81 @@ pub enum Side {
     Remote,
 }
 
-/// Something a program does to a path it names.
+/// An effect of a program on a path among its words, before the path is resolved.
 #[derive(Debug, Clone)]
-pub(crate) struct Touch {
-    pub(crate) does: Does,
-    pub(crate) path: Word,
-    /// Whether everything below it, too.
-    pub(crate) deep: bool,
-    /// Whether it is only a part of a word (`of=~/x`): no shell has looked for a `~` in it.
+pub(crate) struct OperandEffect {
+    pub(crate) does: FileOp,
+    pub(crate) path: ShellWord,
+    /// Whether the effect includes everything below the path.
+    pub(crate) recursive: bool,
+    /// Whether the path is only part of a word (`of=~/x`), so that the shell has not expanded a `~` in it.
     pub(crate) inner: bool,
-    /// Where, if not where the program runs.
-    pub(crate) on: Option<Side>,
+    /// Where the effect takes place, if not where the program runs.
+    pub(crate) on: Option<ExecLocation>,
 }
 
-impl Touch {
-    pub(crate) fn new(does: Does, path: &Word) -> Self {
-        Self { does, path: path.clone(), deep: false, inner: false, on: None }
+impl OperandEffect {
+    pub(crate) fn new(does: FileOp, path: &ShellWord) -> Self {
+        Self { does, path: path.clone(), recursive: false, inner: false, on: None }
     }
 
-    pub(crate) fn deep(self, deep: bool) -> Self {
-        Self { deep, ..self }
+    pub(crate) fn recursive(self, recursive: bool) -> Self {
+        Self { recursive, ..self }
     }
 
-    fn inner(self, inner: bool) -> Self {
+    fn inside_word(self, inner: bool) -> Self {
         Self { inner, ..self }
     }
 }
 
-/// One thing that would be done to one path.
+/// An operation on one path.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct Effect {
-    /// What.
-    pub does: Does,
-    /// To what.
+pub struct FileEffect {
+    /// The operation on the path.
+    pub does: FileOp,
+    /// The path that is affected.
     pub path: PathFact,
-    /// Whether everything below it, too.
+    /// Whether the effect includes everything below the path.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub recursive: bool,
-    /// The program, or the tool.
+    /// The program or tool that causes the effect.
     pub by: String,
-    /// Where.
-    pub on: Side,
-    /// How sure it is.
+    /// Where the effect takes place.
+    pub on: ExecLocation,
+    /// Whether the effect is certain or only possible.
     #[serde(skip_serializing_if = "Certainty::is_certain")]
     pub certainty: Certainty,
-    /// The command that does it; `None` if the tool itself does.
+    /// Position of the command that causes the effect; `None` if the tool itself does.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub span: Option<TextSpan>,
 }
 
-impl Effect {
-    /// Whether it is done to what is below the path as well: a directory that is moved takes along all
-    /// that is in it.
+impl FileEffect {
+    /// Whether the effect includes everything below the path. A directory is always moved with its content.
     pub fn reaches_below(&self) -> bool {
-        self.recursive || self.does == Does::Move
+        self.recursive || self.does == FileOp::Move
     }
 }
 
-/// The working directory.
-fn here() -> Word {
-    Word::literal(".")
+/// A word for the working directory.
+fn current_directory() -> ShellWord {
+    ShellWord::literal(".")
 }
 
-/// A word seen from a directory that an option names.
-pub(super) fn within(directory: Option<&Word>, word: &Word) -> Word {
-    /// No system has longer ones; many words seen from a very long one would not fit in memory.
-    const LONGEST: usize = 1024;
+/// Joins a relative word to the directory that an option names.
+pub(super) fn resolve_in(directory: Option<&ShellWord>, word: &ShellWord) -> ShellWord {
+    /// Longer directories become unknown: joining many words to a very long directory would use too much memory.
+    const MAX_DIRECTORY_BYTES: usize = 1024;
     let Some(directory) = directory.filter(|_| !word.shape.starts_with('/')) else { return word.clone() };
-    if directory.shape.len() > LONGEST {
-        return Word { text: word.text.clone(), shape: "*".to_owned(), dynamic: true, ..Word::default() };
+    if directory.shape.len() > MAX_DIRECTORY_BYTES {
+        return ShellWord {
+            text: word.text.clone(),
+            shape: "*".to_owned(),
+            dynamic: true,
+            ..ShellWord::default()
+        };
     }
-    Word {
+    ShellWord {
         text: format!("{}/{}", directory.text, word.text),
         shape: format!("{}/{}", directory.shape, word.shape),
         dynamic: word.dynamic || directory.dynamic,
@@ -111,9 +116,9 @@ pub(super) fn within(directory: Option<&Word>, word: &Word) -> Word {
     }
 }
 
-/// Whether nothing is kept in it: what is written there is gone, what is read was never there.
-pub(crate) fn is_nothing(path: &str) -> bool {
-    const NOTHING: &[&str] = &[
+/// Whether a path is a device that stores nothing: written data is lost, and read data is generated.
+pub(crate) fn is_device_without_content(path: &str) -> bool {
+    const DEVICES_WITHOUT_CONTENT: &[&str] = &[
         "/dev/null",
         "/dev/stdout",
         "/dev/stderr",
@@ -125,7 +130,7 @@ pub(crate) fn is_nothing(path: &str) -> bool {
         "/dev/urandom",
         "/dev/ptmx",
     ];
-    NOTHING.contains(&path)
+    DEVICES_WITHOUT_CONTENT.contains(&path)
         || ["/dev/null/", "/dev/fd/", "/proc/self/fd/", "/dev/pts/"]
             .iter()
             .any(|start| path.starts_with(start))

@@ -1,21 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Which pairs of letters some texts contain: a cheap way to see that a regular expression cannot match.
+//! A filter of letter pairs: a cheap way to see that a regular expression cannot match a text.
 
-/// How many bits there are for pairs.
+/// Size of the filter in bits.
 const PAIR_BITS: usize = 1024;
 
-/// Pairs of neighbouring letters in some texts, small and large letters alike. Several pairs share a bit, so a
-/// pair that is found may still be absent.
+/// The set of adjacent letter pairs in some texts, ignoring case. Several pairs share a bit, so a pair that is
+/// reported as present may be absent.
 #[derive(Debug, Clone)]
 pub struct LetterPairs {
     bits: [u64; PAIR_BITS / 64],
-    /// Beyond ASCII, other letters may count as the same.
+    /// Whether all texts are ASCII. Other texts may match in more ways than letter by letter.
     is_ascii: bool,
 }
 
 impl LetterPairs {
-    /// The pairs of all these texts.
+    /// Collects the pairs of all these texts.
     pub fn new<'t>(texts: impl IntoIterator<Item = &'t str>) -> Self {
         let mut all = Self { bits: [0; PAIR_BITS / 64], is_ascii: true };
         for text in texts {
@@ -30,7 +30,7 @@ impl LetterPairs {
         all
     }
 
-    /// Whether one of the texts may contain these letters.
+    /// Whether one of the texts may contain this substring.
     pub fn may_contain(&self, letters: &str) -> bool {
         let has = |pair: &[u8]| {
             let (word, bit) = bit_of(pair);

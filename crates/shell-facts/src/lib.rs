@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Shell text and words → the commands that would run, and what they do to files.
+//! Turns shell text and argument lists into the commands that would run and their effects on files.
 //!
-//! The syntax tree comes from `tenterhook-shell`, what programs do with their words from `tenterhook-programs`, what
-//! code in other languages does from `tenterhook-code-facts`. [`read_commands`] walks the tree in the order of execution and
-//! puts these together.
+//! `tenterhook-shell` provides the syntax tree, `tenterhook-programs` the meaning of arguments, and
+//! `tenterhook-code-facts` the effects of code in other languages. [`read_commands`] walks the tree in execution
+//! order and combines them.
 
 mod described_command;
 mod description;
@@ -14,12 +14,12 @@ mod letter_pairs;
 mod patch;
 mod shell;
 
-pub use description::{DescriptionSource, builtin_programs, describe_as, word_of};
-pub use effect::{Effect, Side};
+pub use description::{DescriptionSource, builtin_programs, extract_word, find_description};
+pub use effect::{ExecLocation, FileEffect};
 pub use evidence::TextSpan;
 pub use letter_pairs::LetterPairs;
 pub use patch::{PatchAlias, PatchFile, PatchText, read_patch};
 pub use shell::{
-    ShellCommand, ShellOption, ShellReading, SqlStatement, Unread, Word, expand_braces, read_commands,
-    takes_all,
+    ShellCommand, ShellOption, ShellReading, ShellWord, SqlStatement, UnreadText, expand_braces,
+    names_whole_directory, read_commands,
 };

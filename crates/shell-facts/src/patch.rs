@@ -1,85 +1,84 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Patch texts → the files they touch and the lines they add.
+//! Reads patches: the files they change and the lines they add.
 //!
-//! Two forms: the one of `apply_patch` (`*** Update File: x`), and diffs as `diff` and `git` write them. Tools
-//! read diffs in different ways (how much of a name they strip, which of two names they take), so a file may
-//! have aliases: names that another reading would give it.
+//! Two formats are supported: that of `apply_patch` (`*** Update File: x`), and diffs as written by `diff` and `git`.
+//! Tools interpret diffs differently (how much of a name they strip, which of two names they use), so a file may have
+//! aliases: the names that other interpretations give it.
 
 use std::borrow::Cow;
 
-use tenterhook_paths::Does;
+use tenterhook_paths::FileOp;
 
-/// What a patch text says.
+/// The content of a patch.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct PatchText {
-    /// The files that it touches, in order.
+    /// The changed files, in order.
     pub files: Vec<PatchFile>,
-    /// Added lines that belong to no file.
+    /// Added lines outside any file.
     pub loose: String,
-    /// Whether there were more files than are read.
+    /// Whether the patch has more files than the limit.
     pub cut: bool,
 }
 
-/// One file of a patch.
+/// A file of a patch.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PatchFile {
-    /// Its name.
+    /// Name of the file.
     pub path: String,
-    /// What is done to it.
-    pub does: Does,
-    /// The lines that are added, without their `+`.
+    /// Operation on the file.
+    pub does: FileOp,
+    /// Added lines, without their `+`.
     pub added: String,
-    /// Names that another reading of the patch would give it.
+    /// Names that other interpretations of the patch give the file.
     pub aliases: Vec<PatchAlias>,
 }
 
-/// Another name of a file.
+/// An alternative name of a file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PatchAlias {
-    /// The name.
+    /// The alternative name.
     pub path: String,
-    /// Whether it is only there to be safe: a rule that allows the file does not have to allow this name.
+    /// Whether the alias is only a precaution: a rule that allows the file does not have to allow this name.
     pub usual: bool,
 }
 
-/// More files than one patch is expected to have.
-const MOST_FILES: usize = 2_000;
-/// Other readings of one file.
-const MOST_ALIASES: usize = 16;
+/// Files read from one patch.
+const MAX_PATCH_FILES: usize = 2_000;
+const MAX_ALIASES_PER_FILE: usize = 16;
 
-/// The files a patch text names, in order. Linear in the text.
+/// Reads a patch in either format, in time linear in its length.
 pub fn read_patch(text: &str) -> PatchText {
-    let mut patch = Patch::default();
+    let mut patch = PatchReader::default();
     for line in text.lines() {
-        if patch.text.files.len() >= MOST_FILES {
+        if patch.text.files.len() >= MAX_PATCH_FILES {
             patch.text.cut = true;
             break;
         }
-        if !patch.marker(line) && !patch.header(line) {
-            patch.line(line);
+        if !patch.read_marker(line) && !patch.read_header(line) {
+            patch.read_content_line(line);
         }
     }
     patch.text
 }
 
 #[derive(Default)]
-struct Patch<'a> {
+struct PatchReader<'a> {
     text: PatchText,
-    /// What a diff calls the file before; `None` for one that is new.
-    before: Option<Cow<'a, str>>,
-    /// The name in an `Index:` or `diff --git` line, until a file of the patch has it.
-    announced: Option<Cow<'a, str>>,
-    /// The line before, if it names a file in the middle of other lines.
-    unexpected: Option<Cow<'a, str>>,
-    /// Lines of the current piece that are still to come: taken away, and added.
-    left: (usize, usize),
-    /// Whether the text is in the form of `apply_patch`.
-    marked: bool,
+    /// Name of the file before the change in a `---` line; `None` if there was none.
+    old_name: Option<Cow<'a, str>>,
+    /// Name in an `Index:` or `diff --git` line that has not been assigned to a file yet.
+    announced_name: Option<Cow<'a, str>>,
+    /// Name in the previous line, if that line is a header inside a hunk.
+    header_in_hunk: Option<Cow<'a, str>>,
+    /// Lines that remain in the current hunk: removed and added.
+    hunk_lines_left: (usize, usize),
+    /// Whether the patch is in the format of `apply_patch`.
+    is_apply_patch: bool,
 }
 
-impl<'a> Patch<'a> {
-    fn push(&mut self, path: &str, does: Does) {
+impl<'a> PatchReader<'a> {
+    fn push(&mut self, path: &str, does: FileOp) {
         let path = path.trim();
         if !path.is_empty() && path != "/dev/null" {
             let (path, aliases) = (path.to_owned(), Vec::new());
@@ -87,25 +86,25 @@ impl<'a> Patch<'a> {
         }
     }
 
-    /// Another name for the last file, or a file if there is none.
-    fn alias(&mut self, path: &str, usual: bool) {
+    /// Adds an alias to the last file, or a new file if there is none.
+    fn add_alias(&mut self, path: &str, usual: bool) {
         let path = path.trim();
         if path.is_empty() || path == "/dev/null" {
             return;
         }
-        let Some(last) = self.text.files.last_mut() else { return self.push(path, Does::Write) };
+        let Some(last) = self.text.files.last_mut() else { return self.push(path, FileOp::Write) };
         if last.path == path || last.aliases.iter().any(|alias| alias.path == path) {
             return;
         }
-        if last.aliases.len() >= MOST_ALIASES {
+        if last.aliases.len() >= MAX_ALIASES_PER_FILE {
             self.text.cut = true;
         } else {
             last.aliases.push(PatchAlias { path: path.to_owned(), usual });
         }
     }
 
-    /// `*** Add File: x` and its like.
-    fn marker(&mut self, line: &str) -> bool {
+    /// Reads `*** Add File: x` and similar markers; false for other lines.
+    fn read_marker(&mut self, line: &str) -> bool {
         let start = line.trim_start();
         let Some(rest) = start.strip_prefix("*** ") else { return false };
         let added = rest.strip_prefix("Add File:").or_else(|| rest.strip_prefix("Update File:"));
@@ -115,121 +114,124 @@ impl<'a> Patch<'a> {
             // Context diffs have `*** 1,5 ****`.
             return false;
         };
-        // Behind a space it may be a line of the file before, which is there if that one has lines at all.
-        let has_lines = self.text.files.last().is_some_and(|last| last.does != Does::Delete);
+        // An indented marker may be a context line of the previous file, unless that file is deleted and has no
+        // lines.
+        let has_lines = self.text.files.last().is_some_and(|last| last.does != FileOp::Delete);
         if start.len() < line.len() && has_lines {
-            self.alias(path, true);
+            self.add_alias(path, true);
             return false;
         }
         if moved.is_some() {
             if let Some(last) = self.text.files.last_mut() {
-                last.does = Does::Move;
+                last.does = FileOp::Move;
             }
-            self.push(path, Does::Write);
+            self.push(path, FileOp::Write);
         } else {
-            self.push(path, if deleted.is_some() { Does::Delete } else { Does::Write });
+            self.push(path, if deleted.is_some() { FileOp::Delete } else { FileOp::Write });
         }
-        self.marked = true;
-        self.left = (0, 0);
+        self.is_apply_patch = true;
+        self.hunk_lines_left = (0, 0);
         true
     }
 
-    /// The lines of a diff that name files.
-    fn header(&mut self, line: &'a str) -> bool {
-        if self.marked || self.left != (0, 0) {
+    /// Reads the header lines of a diff; false for other lines.
+    fn read_header(&mut self, line: &'a str) -> bool {
+        if self.is_apply_patch || self.hunk_lines_left != (0, 0) {
             self.unexpected_header(line);
             return false;
         }
         if let Some(name) = line.strip_prefix("--- ") {
-            self.before = Some(name_of(name));
+            self.old_name = Some(header_name(name));
         } else if let Some(name) = line.strip_prefix("+++ ") {
-            self.named(&name_of(name));
+            self.read_new_name(&header_name(name));
         } else if let Some(name) = line.strip_prefix("rename from ") {
-            self.push(&unquoted(name), Does::Move);
+            self.push(&unquote_name(name), FileOp::Move);
         } else if let Some(name) = line.strip_prefix("rename to ").or_else(|| line.strip_prefix("copy to ")) {
-            self.push(&unquoted(name), Does::Write);
-            self.announced = None;
+            self.push(&unquote_name(name), FileOp::Write);
+            self.announced_name = None;
         } else if let Some(range) = line.strip_prefix("@@ ") {
-            self.push_announced(Does::Write);
-            self.left = lengths(range);
+            self.push_announced(FileOp::Write);
+            self.hunk_lines_left = hunk_lengths(range);
         } else if let Some(names) = line.strip_prefix("diff --git ") {
-            (self.before, self.announced) = git_names(names);
+            (self.old_name, self.announced_name) = git_names(names);
         } else if let Some(name) = line.strip_prefix("Index: ") {
-            self.announced = Some(name_of(name));
+            self.announced_name = Some(header_name(name));
         } else if line.starts_with("deleted file mode") {
-            // Without any lines, as for an empty file, nothing else says so.
-            self.push_announced(Does::Delete);
+            // For an empty file this is the only line about the deletion.
+            self.push_announced(FileOp::Delete);
         } else if line.starts_with("new file mode") || line.starts_with("GIT binary patch") {
-            self.push_announced(Does::Write);
+            self.push_announced(FileOp::Write);
         } else if line.starts_with("new mode ") {
-            self.push_announced(Does::Permit);
+            self.push_announced(FileOp::Permit);
         } else {
             return false;
         }
         true
     }
 
-    /// `+++ x`, which is what the patch makes of `--- y`.
-    fn named(&mut self, name: &str) {
-        let before = self.before.take().unwrap_or_default();
-        let announced = self.announced.take();
+    /// Reads `+++ x`, the name after the change.
+    fn read_new_name(&mut self, name: &str) {
+        let before = self.old_name.take().unwrap_or_default();
+        let announced = self.announced_name.take();
         if name == "/dev/null" {
-            if self.text.files.last().is_none_or(|last| last.path != stripped(&before)) {
-                self.push(stripped(&before), Does::Delete);
+            if self.text.files.last().is_none_or(|last| last.path != strip_side_prefix(&before)) {
+                self.push(strip_side_prefix(&before), FileOp::Delete);
             }
-            return self.aliases(&before, true);
+            return self.add_name_variants(&before, true);
         }
-        // A rename has named it already.
-        if self.text.files.last().is_none_or(|last| last.path != stripped(name)) {
-            self.push(stripped(name), Does::Write);
+        // A rename has added the file already.
+        if self.text.files.last().is_none_or(|last| last.path != strip_side_prefix(name)) {
+            self.push(strip_side_prefix(name), FileOp::Write);
         }
-        let same = before.is_empty() || before == "/dev/null" || stripped(&before) == stripped(name);
-        self.aliases(name, same && !name.contains(".."));
-        // Which of the two names is patched differs between programs.
-        if !same && self.text.files.last().is_some_and(|last| last.path == stripped(name)) {
-            let renamed = self.text.files.iter().rev().nth(1).is_some_and(|file| file.does == Does::Move);
-            self.alias(stripped(&before), renamed);
+        let same = before.is_empty()
+            || before == "/dev/null"
+            || strip_side_prefix(&before) == strip_side_prefix(name);
+        self.add_name_variants(name, same && !name.contains(".."));
+        // Programs differ in which of the two names they patch.
+        if !same && self.text.files.last().is_some_and(|last| last.path == strip_side_prefix(name)) {
+            let renamed = self.text.files.iter().rev().nth(1).is_some_and(|file| file.does == FileOp::Move);
+            self.add_alias(strip_side_prefix(&before), renamed);
         }
         if let Some(announced) = announced {
-            self.alias(stripped(&announced), true);
+            self.add_alias(strip_side_prefix(&announced), true);
         }
     }
 
-    /// The names of a file with more or less of their beginning, and without a date behind them.
-    fn aliases(&mut self, name: &str, usual: bool) {
-        if name != stripped(name) {
-            self.alias(name, usual);
+    /// Adds the names of a file with more or fewer leading components, and without a trailing date.
+    fn add_name_variants(&mut self, name: &str, usual: bool) {
+        if name != strip_side_prefix(name) {
+            self.add_alias(name, usual);
         } else if let Some((_, rest)) = name.split_once('/').filter(|(first, _)| !first.is_empty()) {
-            self.alias(rest, true);
+            self.add_alias(rest, true);
         }
         if let Some((first, _)) = name.split_once(char::is_whitespace) {
-            self.alias(stripped(first), true);
+            self.add_alias(strip_side_prefix(first), true);
         }
     }
 
-    fn push_announced(&mut self, does: Does) {
-        let Some(name) = self.announced.take() else { return };
-        if self.text.files.last().is_none_or(|last| last.path != stripped(&name)) {
-            self.push(stripped(&name), does);
-            self.aliases(&name, true);
+    fn push_announced(&mut self, does: FileOp) {
+        let Some(name) = self.announced_name.take() else { return };
+        if self.text.files.last().is_none_or(|last| last.path != strip_side_prefix(&name)) {
+            self.push(strip_side_prefix(&name), does);
+            self.add_name_variants(&name, true);
         }
     }
 
-    /// Names of files where lines of content are expected: a tool that counts in another way, or that does
-    /// not know the form around them, takes them for what they look like.
+    /// Reads file names inside a hunk. A tool that counts lines differently, or does not know the surrounding format,
+    /// treats them as headers.
     fn unexpected_header(&mut self, line: &'a str) {
-        let before = self.unexpected.take();
+        let before = self.header_in_hunk.take();
         if let Some(name) = line.strip_prefix("--- ") {
-            self.unexpected = Some(name_of(name));
+            self.header_in_hunk = Some(header_name(name));
         } else if let (Some(name), Some(before)) = (line.strip_prefix("+++ "), before) {
-            self.alias(stripped(&name_of(name)), true);
-            self.alias(stripped(&before), true);
+            self.add_alias(strip_side_prefix(&header_name(name)), true);
+            self.add_alias(strip_side_prefix(&before), true);
         }
     }
 
-    /// A line of content.
-    fn line(&mut self, line: &str) {
-        let (taken, added) = &mut self.left;
+    /// Reads a line of content.
+    fn read_content_line(&mut self, line: &str) {
+        let (taken, added) = &mut self.hunk_lines_left;
         match line.as_bytes().first() {
             Some(b'+') => *added = added.saturating_sub(1),
             Some(b'-') => *taken = taken.saturating_sub(1),
@@ -245,9 +247,9 @@ impl<'a> Patch<'a> {
     }
 }
 
-/// The name in a `---` or `+++` line, without the date behind it.
-fn name_of(rest: &str) -> Cow<'_, str> {
-    unquoted(rest.split('\t').next().unwrap_or(rest))
+/// The name in a `---` or `+++` line, without the date.
+fn header_name(rest: &str) -> Cow<'_, str> {
+    unquote_name(rest.split('\t').next().unwrap_or(rest))
 }
 
 /// The two names in `diff --git a/x b/x`.
@@ -255,13 +257,13 @@ fn git_names(names: &str) -> (Option<Cow<'_, str>>, Option<Cow<'_, str>>) {
     let split = names.rsplit_once(" b/").map(|(before, _)| before.len());
     let split = split.or_else(|| names.rfind(" \"b/"));
     match split.and_then(|at| names.split_at_checked(at)) {
-        Some((before, after)) => (Some(unquoted(before)), Some(unquoted(after))),
-        None => (Some(unquoted(names)), Some(unquoted(names))),
+        Some((before, after)) => (Some(unquote_name(before)), Some(unquote_name(after))),
+        None => (Some(unquote_name(names)), Some(unquote_name(names))),
     }
 }
 
-/// A name without the quotes that `git` puts around unusual ones, and without the escapes in them.
-fn unquoted(name: &str) -> Cow<'_, str> {
+/// Removes the quotes and escapes that `git` uses for unusual names.
+fn unquote_name(name: &str) -> Cow<'_, str> {
     let name = name.trim();
     let Some(inner) = name.strip_prefix('"') else { return Cow::Borrowed(name) };
     let inner = inner.strip_suffix('"').unwrap_or(inner);
@@ -292,13 +294,13 @@ fn unquoted(name: &str) -> Cow<'_, str> {
     Cow::Owned(String::from_utf8_lossy(&bytes).into_owned())
 }
 
-/// Without the `a/` or `b/` of `git`.
-fn stripped(name: &str) -> &str {
+/// Removes the `a/` or `b/` prefix of `git`.
+fn strip_side_prefix(name: &str) -> &str {
     name.strip_prefix("a/").or_else(|| name.strip_prefix("b/")).unwrap_or(name)
 }
 
-/// `-1,5 +1,7 @@`: how many lines there are of each side.
-fn lengths(range: &str) -> (usize, usize) {
+/// The number of removed and added lines in `-1,5 +1,7 @@`.
+fn hunk_lengths(range: &str) -> (usize, usize) {
     let mut sides = range.split(' ').map(|side| match side.split_once(',') {
         Some((_, length)) => length.parse().unwrap_or(0),
         None => 1,
@@ -310,12 +312,12 @@ fn lengths(range: &str) -> (usize, usize) {
 mod tests {
     use super::*;
 
-    fn short(text: &str) -> Vec<String> {
+    fn summarize(text: &str) -> Vec<String> {
         let files = read_patch(text).files;
         files.iter().map(|file| format!("{:?} {} {:?}", file.does, file.path, file.added)).collect()
     }
 
-    /// The aliases of all files; those that are only there to be safe in brackets.
+    /// The aliases of all files; precautionary ones in parentheses.
     fn aliases(text: &str) -> Vec<String> {
         let show = |alias: PatchAlias| if alias.usual { format!("({})", alias.path) } else { alias.path };
         read_patch(text).files.into_iter().flat_map(|file| file.aliases.into_iter().map(show)).collect()
@@ -326,7 +328,7 @@ mod tests {
         let text = "*** Begin Patch\n*** Add File: a.txt\n+one\n+two\n*** Update File: b.txt\n*** Move to: c.txt\n\
                     @@ fn x\n-old\n+new\n context\n*** Delete File: d.txt\n*** End Patch\n";
         assert_eq!(
-            short(text),
+            summarize(text),
             [
                 "Write a.txt \"one\\ntwo\\n\"",
                 "Move b.txt \"\"",
@@ -339,16 +341,16 @@ mod tests {
     #[test]
     fn diffs_are_read() {
         let text = "diff --git a/x.rs b/x.rs\nindex 1..2 100644\n--- a/x.rs\n+++ b/x.rs\n@@ -1,2 +1,3 @@\n a\n+b\n--- c\n+++ d\n";
-        // Lines that look like headers are content as long as the piece lasts.
-        assert_eq!(short(text), ["Write x.rs \"b\\n++ d\\n\""]);
+        // Inside a hunk, lines that look like headers are content.
+        assert_eq!(summarize(text), ["Write x.rs \"b\\n++ d\\n\""]);
         let gone = "--- a/x\n+++ /dev/null\n@@ -1 +0,0 @@\n-x\n";
-        assert_eq!(short(gone), ["Delete x \"\""]);
+        assert_eq!(summarize(gone), ["Delete x \"\""]);
         let new = "--- /dev/null\n+++ b/dir/new\t2026-01-01\n@@ -0,0 +1 @@\n+x\n";
-        assert_eq!(short(new), ["Write dir/new \"x\\n\""]);
+        assert_eq!(summarize(new), ["Write dir/new \"x\\n\""]);
         let renamed = "diff --git a/x b/y\nsimilarity index 90%\nrename from x\nrename to y\n--- a/x\n+++ b/y\n@@ -1 +1 @@\n-a\n+b\n";
-        assert_eq!(short(renamed), ["Move x \"\"", "Write y \"b\\n\""]);
+        assert_eq!(summarize(renamed), ["Move x \"\"", "Write y \"b\\n\""]);
         let empty = "diff --git a/x b/x\ndeleted file mode 100644\n";
-        assert_eq!(short(empty), ["Delete x \"\""]);
+        assert_eq!(summarize(empty), ["Delete x \"\""]);
     }
 
     #[test]
@@ -365,7 +367,7 @@ mod tests {
     fn a_name_that_can_be_read_in_two_ways_has_both() {
         let usual = "--- a/x\n+++ b/x\n@@ -1 +1 @@\n-a\n+b\n";
         assert_eq!(
-            (short(usual), aliases(usual)),
+            (summarize(usual), aliases(usual)),
             (vec!["Write x \"b\\n\"".to_owned()], vec!["(b/x)".to_owned()])
         );
         let upwards = "--- a/../../x\n+++ b/../../x\n@@ -1 +1 @@\n-a\n+b\n";
@@ -383,14 +385,15 @@ mod tests {
         let mixed = "*** Begin Patch\n*** Add File: x\n+a\n--- /dev/null\n+++ b/.git/hooks/pre-commit\n@@ -0,0 +1 @@\n";
         assert!(aliases(mixed).contains(&"(.git/hooks/pre-commit)".to_owned()), "{:?}", aliases(mixed));
         let quoted = "--- /dev/null\n+++ \"b/.cl\\141ude/settings.json\"\n@@ -0,0 +1 @@\n+x\n";
-        assert_eq!(short(quoted), ["Write .claude/settings.json \"x\\n\""]);
+        assert_eq!(summarize(quoted), ["Write .claude/settings.json \"x\\n\""]);
         let binary = "diff --git a/.git/hooks/x b/.git/hooks/x\nnew file mode 100755\nGIT binary patch\n";
-        assert_eq!(short(binary), ["Write .git/hooks/x \"\""]);
+        assert_eq!(summarize(binary), ["Write .git/hooks/x \"\""]);
         let index = "Index: .envrc\n====\n@@ -0,0 +1 @@\n+x\n";
-        assert_eq!(short(index), ["Write .envrc \"x\\n\""]);
+        assert_eq!(summarize(index), ["Write .envrc \"x\\n\""]);
         let indented = "*** Begin Patch\n  *** Add File: x\n+a\n*** Delete File: y\n *** Add File: z\n+b\n";
-        assert_eq!(short(indented), ["Write x \"a\\n\"", "Delete y \"\"", "Write z \"b\\n\""]);
-        let lines: Vec<_> = (0..=MOST_FILES).map(|number| format!("*** Delete File: {number}\n")).collect();
+        assert_eq!(summarize(indented), ["Write x \"a\\n\"", "Delete y \"\"", "Write z \"b\\n\""]);
+        let lines: Vec<_> =
+            (0..=MAX_PATCH_FILES).map(|number| format!("*** Delete File: {number}\n")).collect();
         let many = lines.concat();
         assert!(read_patch(&many).cut);
         assert_eq!(read_patch("@@ -1 +1 @@\n-a\n+secret\n").loose, "secret\n");

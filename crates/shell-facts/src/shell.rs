@@ -1,45 +1,45 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Shell text → the commands that would run.
+//! Turns shell text into the commands that would run.
 //!
-//! The text is parsed to a syntax tree, which is walked in the order of execution, with what is known of
-//! variables, the working directory and standard input. What cannot be understood is kept as
-//! [`Unread`], so that a rule can say what then.
+//! The text is parsed into a syntax tree, which is walked in execution order. The walk tracks variables, the working
+//! directory and standard input. Text that cannot be understood is reported as [`UnreadText`], so that rules can
+//! decide what to do with it.
 
 mod added_reading;
+mod applied_patch;
 mod assign;
 mod braces;
 mod builtin;
 mod chain;
 mod code;
 mod command;
+mod command_output;
 mod compound;
+mod cwd;
 mod decode;
-mod endless;
+mod endless_loop;
+mod exec_site;
 mod expand;
-mod far;
+mod file_effects;
 mod find;
 mod interpret;
 mod interpreter;
 mod invoke;
 mod launch;
+mod misc_launchers;
+mod multiplexer;
 mod narrow;
 mod options;
-mod others;
-mod output;
 mod parameter;
-mod patched;
-mod place;
 mod printed_text;
 mod redirect;
+mod remote_exec;
 mod scope;
-mod side;
 mod simple_command;
 mod sql;
-mod terminal;
-mod touch;
-mod typed;
-mod unread;
+mod typed_input;
+mod unread_text;
 mod walk;
 mod word;
 mod wrappers;
@@ -48,136 +48,136 @@ use std::borrow::Cow;
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use tenterhook_event::{Command, ToolCall};
-use tenterhook_paths::{Certainty, Ground};
+use tenterhook_event::{ToolCall, ToolCommand};
+use tenterhook_paths::{Certainty, PathRoots};
 use tenterhook_programs::Programs;
-use tenterhook_shell::{Parsed, Readings, parse_readings};
+use tenterhook_shell::{DialectReadings, ParsedScript, parse_readings};
 
 use super::TextSpan;
-use super::effect::Effect;
+use super::effect::FileEffect;
 use added_reading::AddedReading;
 pub use braces::expand_braces;
 pub use command::ShellCommand;
-pub(crate) use find::targets as find_targets;
+pub use file_effects::names_whole_directory;
+pub(crate) use find::find_targets;
 pub use options::ShellOption;
-use scope::Scope;
-use simple_command::Choice;
+use scope::ShellScope;
+use simple_command::ElementChoice;
 pub use sql::SqlStatement;
-pub use touch::takes_all;
-pub use unread::Unread;
-use walk::{FunctionBody, Source};
-pub use word::Word;
+pub use unread_text::UnreadText;
+use walk::{FunctionBody, SourceText};
+pub use word::ShellWord;
 
-/// Longer texts are not read at all.
+/// Longer texts are not parsed.
 const MAX_TEXT_BYTES: usize = 1024 * 1024;
-/// Nodes visited, commands fed and variables copied, for all texts of one call together.
-const MOST_STEPS: usize = 200_000;
-/// Words and variables copied for readings by descriptions that the policy adds.
+/// Nodes visited, outputs connected and variables copied for one call, over all of its texts.
+const MAX_STEPS: usize = 200_000;
+/// Words and variables copied in order to parse commands again with descriptions that the policy adds.
 const MAX_ADDITION_STEPS: usize = 50_000;
-const MOST_COMMANDS: usize = 1_000;
-/// Texts that were not understood for the same reason.
-const MOST_UNREAD: usize = 16;
-/// Of texts that nobody understood, so much is looked through for words, by every rule.
-const MOST_KEPT: usize = 128 * 1024;
-/// Nesting of the tree and of texts in texts.
-const DEEPEST: usize = 60;
+const MAX_COMMANDS: usize = 1_000;
+/// Unread texts reported for the same reason.
+const MAX_UNREAD_PER_REASON: usize = 16;
+/// Unread text that is kept for one call. Every rule searches all of it for words.
+const MAX_UNREAD_BYTES: usize = 128 * 1024;
+/// Nesting depth of the syntax tree, and of texts inside texts.
+const MAX_DEPTH: usize = 60;
 
-/// What was read.
+/// The commands of a call and their effects.
 #[derive(Debug)]
 pub struct ShellReading {
     /// Every command that would run.
     pub commands: Vec<ShellCommand>,
-    /// What commands and code would do to files.
-    pub effects: Vec<Effect>,
-    /// Addresses that code connects to.
+    /// Effects of commands and code on files.
+    pub effects: Vec<FileEffect>,
+    /// URLs that code connects to.
     pub connects: Vec<String>,
-    /// The lines that patches would add.
+    /// Lines that patches would add.
     pub contents: Vec<String>,
-    /// The texts that could not be understood, or that nobody reads.
-    pub unread: Vec<Unread>,
-    /// Whether some shell text could not be understood.
+    /// Texts that were not understood or not read.
+    pub unread: Vec<UnreadText>,
+    /// Whether some shell text was not understood.
     pub unparsed: bool,
 }
 
-/// Reads every command of a call, and the code in other languages that the tool runs itself.
-/// `terminal` says that text can be typed into what runs without any hook.
+/// Reads all commands of a call, and code in other languages that the tool itself runs. `terminal` means that text
+/// can be typed into running programs without a hook seeing it.
 pub fn read_commands(
     tool: &ToolCall,
-    ground: &Ground,
+    roots: &PathRoots,
     cwd: Option<&str>,
     terminal: bool,
     programs: &Programs,
 ) -> ShellReading {
-    let place = Arc::new(side::Where::here(ground));
-    let mut reader = Reader {
+    let site = Arc::new(exec_site::ExecSite::local(roots));
+    let mut reader = ShellReader {
         programs,
         terminal,
         commands: Vec::new(),
         effects: Vec::new(),
         connects: Vec::new(),
         contents: Vec::new(),
-        running: BTreeSet::new(),
-        quiet: false,
+        running_files: BTreeSet::new(),
+        skips_effects: false,
         unread: Vec::new(),
-        room: MOST_KEPT,
+        unread_bytes_left: MAX_UNREAD_BYTES,
         unparsed: false,
-        steps: MOST_STEPS,
+        steps: MAX_STEPS,
         depth: 0,
         exhausted: false,
-        defined: Vec::new(),
-        choice: None,
+        defined_functions: Vec::new(),
+        element_choice: None,
         certainty: Certainty::Certain,
         reports_syntax: true,
         span: None,
         texts_entered: 0,
-        called: Vec::new(),
-        traps: Vec::new(),
+        called_functions: Vec::new(),
+        exit_traps: Vec::new(),
         additions: Vec::new(),
         addition_steps: MAX_ADDITION_STEPS,
-        left_out: Vec::new(),
+        skipped_additions: Vec::new(),
         first_writable: 0,
-        copies: Vec::new(),
+        changed_copies: Vec::new(),
     };
-    for code in tool.codes() {
-        reader.tool_code(&tool.name, code, &Scope::new(cwd, Arc::clone(&place)));
+    for code in tool.code_texts() {
+        reader.read_tool_code(&tool.name, code, &ShellScope::new(cwd, Arc::clone(&site)));
         if reader.exhausted {
-            reader.leave_unread("too large or too deeply nested", code);
+            reader.report_opaque("too large or too deeply nested", code);
         }
     }
     for (number, command) in tool.commands().iter().enumerate() {
-        // Nothing of it would be kept.
-        if reader.commands.len() >= MOST_COMMANDS {
-            reader.leave_unread("too many commands", "");
+        // Further commands would be dropped.
+        if reader.commands.len() >= MAX_COMMANDS {
+            reader.report_opaque("too many commands", "");
             break;
         }
-        let mut scope = Scope::new(cwd, Arc::clone(&place));
-        scope.stdin.typed = terminal;
+        let mut scope = ShellScope::new(cwd, Arc::clone(&site));
+        scope.stdin.from_terminal = terminal;
         reader.exhausted = false;
         reader.span = match command {
-            Command::Text(_) => {
+            ToolCommand::Text(_) => {
                 Some(TextSpan { text: u32::try_from(number).unwrap_or(u32::MAX), start: 0, end: 0 })
             }
-            Command::Argv(_) => None,
+            ToolCommand::Argv(_) => None,
         };
         let whole = match command {
-            Command::Text(text) if types(tool) => {
-                let text = terminal::typed_text(text);
-                reader.text(&text, &mut scope);
+            ToolCommand::Text(text) if types_into_shell(tool) => {
+                let text = multiplexer::typed_text(text);
+                reader.read_text(&text, &mut scope);
                 Cow::Owned(text)
             }
-            Command::Text(text) => {
-                reader.text(text, &mut scope);
+            ToolCommand::Text(text) => {
+                reader.read_text(text, &mut scope);
                 Cow::Borrowed(*text)
             }
-            Command::Argv(words) => {
-                let words: Vec<_> = words.iter().map(|word| Word::literal(word)).collect();
-                reader.invoke(&words, &mut scope);
+            ToolCommand::Argv(words) => {
+                let words: Vec<_> = words.iter().map(|word| ShellWord::literal(word)).collect();
+                reader.run_words(&words, &mut scope);
                 Cow::Owned(words.iter().map(|word| word.text.as_str()).collect::<Vec<_>>().join(" "))
             }
         };
         reader.walk_defined();
         if reader.exhausted {
-            reader.leave_unread("too large or too deeply nested", &whole);
+            reader.report_opaque("too large or too deeply nested", &whole);
         }
     }
     reader.read_additions();
@@ -191,82 +191,82 @@ pub fn read_commands(
     }
 }
 
-/// Whether a tool types its text into a shell that runs already, key by key.
-fn types(tool: &ToolCall) -> bool {
+/// Whether a tool types its text into a running shell, key by key.
+fn types_into_shell(tool: &ToolCall) -> bool {
     matches!(tool.name.as_str(), "write_bash" | "write_powershell")
 }
 
-struct Reader<'p> {
-    /// The descriptions of programs.
+struct ShellReader<'p> {
+    /// Descriptions of programs.
     programs: &'p Programs,
-    /// Whether text can be typed into what runs without any hook.
+    /// Whether text can be typed into running programs without a hook seeing it.
     terminal: bool,
     commands: Vec<ShellCommand>,
-    effects: Vec<Effect>,
+    effects: Vec<FileEffect>,
     connects: Vec<String>,
     contents: Vec<String>,
-    /// Files written by the same line that are being run.
-    running: BTreeSet<String>,
-    /// Whether the commands only stand for what another does, which has told its effects.
-    quiet: bool,
-    unread: Vec<Unread>,
-    /// How much more of such texts is kept.
-    room: usize,
+    /// Files written earlier in the same call whose content is being run.
+    running_files: BTreeSet<String>,
+    /// Whether file effects are skipped, because the command being read only repeats what another one does.
+    skips_effects: bool,
+    unread: Vec<UnreadText>,
+    /// How many more bytes of unread text are kept.
+    unread_bytes_left: usize,
     unparsed: bool,
     steps: usize,
     depth: usize,
     exhausted: bool,
-    /// Bodies of functions, with the scope they were defined in.
-    defined: Vec<(Arc<FunctionBody>, Scope)>,
-    /// Which of several values the command at hand is read with.
-    choice: Option<Choice>,
-    /// How sure it is that what is read runs.
+    /// Function bodies that have not been walked, with the scope they were defined in.
+    defined_functions: Vec<(Arc<FunctionBody>, ShellScope)>,
+    /// Which array element the current command is read with.
+    element_choice: Option<ElementChoice>,
+    /// Certainty that the text being read runs.
     certainty: Certainty,
-    /// Whether text that the parser does not understand is reported.
+    /// Whether syntax errors are reported.
     reports_syntax: bool,
-    /// The part of the call that is read; `None` in words that are given one by one.
+    /// The part of the call that is being read; `None` for commands given as a list of words.
     span: Option<TextSpan>,
-    /// How many texts are being read: the second is inside the first.
+    /// Nesting depth of texts: the second one is inside the first.
     texts_entered: usize,
-    /// Functions whose body was walked.
-    called: Vec<Arc<FunctionBody>>,
-    /// Texts that run when the script ends, with what is known then.
-    traps: Vec<String>,
-    /// Commands to be read once more, by descriptions that the policy adds.
+    /// Functions whose body has been walked.
+    called_functions: Vec<Arc<FunctionBody>>,
+    /// Texts that run when the script ends, with the scope at that point.
+    exit_traps: Vec<String>,
+    /// Commands to be parsed again with descriptions that the policy adds.
     additions: Vec<AddedReading>,
     addition_steps: usize,
-    /// Commands that there was no room to read once more.
-    left_out: Vec<String>,
-    /// Commands before this one are not changed any more.
+    /// Commands that were not parsed again because a limit was reached.
+    skipped_additions: Vec<String>,
+    /// Commands before this index are not changed any more.
     first_writable: usize,
-    /// Copies of such commands, with what was found out about them since.
-    copies: Vec<(usize, ShellCommand)>,
+    /// Changed copies of such commands, by their index.
+    changed_copies: Vec<(usize, ShellCommand)>,
 }
 
-impl Reader<'_> {
-    /// Reads one text as a script, in the given scope.
-    fn text(&mut self, text: &str, scope: &mut Scope) {
+impl ShellReader<'_> {
+    /// Reads a text as a script in the given scope.
+    fn read_text(&mut self, text: &str, scope: &mut ShellScope) {
         if text.len() > MAX_TEXT_BYTES {
-            return self.leave_unread("longer than 1 MiB", text);
+            return self.report_opaque("longer than 1 MiB", text);
         }
-        // A shell drops NUL bytes and goes on.
+        // Shells ignore NUL bytes.
         if text.contains('\0') {
-            self.give_up("it contains NUL bytes", text);
-            return self.text(&text.replace('\0', ""), scope);
+            self.report_unparsed("it contains NUL bytes", text);
+            return self.read_text(&text.replace('\0', ""), scope);
         }
-        // When no more commands are kept, there is nothing to find either.
-        self.exhausted |= self.commands.len() >= MOST_COMMANDS;
-        if !self.spend(1 + text.len() / 8) {
+        // No further command would be kept, so the rest is not read.
+        self.exhausted |= self.commands.len() >= MAX_COMMANDS;
+        if !self.spend_steps(1 + text.len() / 8) {
             return;
         }
-        let Readings { bash, zsh } = parse_readings(text, false);
-        let source: Source = text.into();
+        let DialectReadings { bash, zsh } = parse_readings(text, false);
+        let source: SourceText = text.into();
         let (certainty, reports) = (self.certainty, self.reports_syntax);
-        // A text that one of the shells understands completely needs no question about its syntax.
-        self.reports_syntax = !zsh.as_ref().is_some_and(Parsed::is_complete);
+        // If one of the shells understands the whole text, syntax errors of the other one are not reported.
+        self.reports_syntax = !zsh.as_ref().is_some_and(ParsedScript::is_complete);
         let before = zsh.is_some().then(|| scope.clone());
         self.walk_parsed(&bash, &source, scope);
-        // The shell may be zsh. Either shell runs the lines before one that it refuses, so both trees are walked.
+        // The shell may be zsh. Both shells run the lines before a syntax error, so both trees are walked.
         if let (Some(zsh), Some(mut before)) = (zsh, before) {
             (self.certainty, self.reports_syntax) = (Certainty::Possible, false);
             self.walk_parsed(&zsh, &source, &mut before);
@@ -274,32 +274,32 @@ impl Reader<'_> {
         (self.certainty, self.reports_syntax) = (certainty, reports);
     }
 
-    fn walk_parsed(&mut self, parsed: &Parsed, source: &Source, scope: &mut Scope) {
+    fn walk_parsed(&mut self, parsed: &ParsedScript, source: &SourceText, scope: &mut ShellScope) {
         let (span, entered) = (self.span, self.texts_entered);
         self.texts_entered += 1;
         self.with_exit_traps(scope, |reader, scope| reader.walk_script(&parsed.script, source, scope));
         (self.span, self.texts_entered) = (span, entered);
     }
 
-    /// Walks a script, and then what it leaves to run at its end.
-    fn with_exit_traps(&mut self, scope: &mut Scope, walk: impl FnOnce(&mut Self, &mut Scope)) {
-        if !self.enter() {
+    /// Walks a script, and then the traps that it sets for its end.
+    fn with_exit_traps(&mut self, scope: &mut ShellScope, walk: impl FnOnce(&mut Self, &mut ShellScope)) {
+        if !self.enter_level() {
             return;
         }
-        let outer = std::mem::take(&mut self.traps);
+        let outer = std::mem::take(&mut self.exit_traps);
         walk(self, scope);
-        for trap in std::mem::replace(&mut self.traps, outer) {
-            self.text(&trap, &mut scope.through("trap"));
+        for trap in std::mem::replace(&mut self.exit_traps, outer) {
+            self.read_text(&trap, &mut scope.started_by("trap"));
         }
-        self.leave();
+        self.leave_level();
     }
 
-    /// Walks functions that are not called by their name: a trap or an export may call them. They may define
-    /// others in turn.
+    /// Walks functions that are never called by name, because a trap or another process may call them. They may
+    /// define further functions.
     fn walk_defined(&mut self) {
         self.certainty = Certainty::Possible;
-        while !self.defined.is_empty() {
-            for (body, scope) in std::mem::take(&mut self.defined) {
+        while !self.defined_functions.is_empty() {
+            for (body, scope) in std::mem::take(&mut self.defined_functions) {
                 if self.mark_called(&body) {
                     self.walk_function(&body, &mut scope.with_any_arguments());
                 }
@@ -308,72 +308,77 @@ impl Reader<'_> {
         self.certainty = Certainty::Certain;
     }
 
-    /// Remembers that a function runs; false if it was known to run.
+    /// Records that a function runs; false if that was recorded before.
     fn mark_called(&mut self, body: &Arc<FunctionBody>) -> bool {
-        let is_new = !self.called.iter().any(|called| Arc::ptr_eq(called, body));
+        let is_new = !self.called_functions.iter().any(|called| Arc::ptr_eq(called, body));
         if is_new {
-            self.called.push(Arc::clone(body));
+            self.called_functions.push(Arc::clone(body));
         }
         is_new
     }
 
-    /// The text counts as not understood.
-    fn give_up(&mut self, why: &'static str, text: &str) {
+    /// Reports text that the parser did not understand.
+    fn report_unparsed(&mut self, why: &'static str, text: &str) {
         self.unparsed = true;
-        // Parts of what was not understood say nothing new.
-        if self.unread.iter().filter(|unread| unread.why == why).count() < MOST_UNREAD {
-            let unread = self.unread_text(why, text, true);
-            self.keep(unread);
+        // More texts with the same reason add nothing.
+        if self.unread.iter().filter(|unread| unread.why == why).count() < MAX_UNREAD_PER_REASON {
+            let unread = self.make_unread(why, text, true);
+            self.push_unread(unread);
         } else {
             self.exhausted = true;
         }
     }
 
-    /// Nothing of the text is read: it may be about anything.
-    fn leave_unread(&mut self, why: &'static str, text: &str) {
-        let mut unread = self.unread_text(why, text, true);
-        unread.whole = true;
-        self.keep(unread);
+    /// Reports text that is not read at all, so that it may do anything.
+    fn report_opaque(&mut self, why: &'static str, text: &str) {
+        let mut unread = self.make_unread(why, text, true);
+        unread.is_opaque = true;
+        self.push_unread(unread);
     }
 
-    /// The text is not shell, or not known: nobody reads it.
-    fn pass_over(&mut self, why: &'static str, text: &str) {
-        let unread = self.unread_text(why, text, false);
-        self.keep(unread);
+    /// Reports text that is not shell, or is only known at run time.
+    fn report_unread(&mut self, why: &'static str, text: &str) {
+        let unread = self.make_unread(why, text, false);
+        self.push_unread(unread);
     }
 
-    /// The text is code of which the calls are known; the rest of it nobody reads.
-    fn look_over(&mut self, text: &str) {
-        let mut unread = self.unread_text("it is code in another language", text, false);
-        unread.seen = true;
-        unread.may_run = tenterhook_code_facts::may_run(text);
-        self.keep(unread);
+    /// Reports code in another language whose calls have been read.
+    fn report_scanned_code(&mut self, text: &str) {
+        let mut unread = self.make_unread("it is code in another language", text, false);
+        unread.effects_known = true;
+        unread.may_run = tenterhook_code_facts::may_run_programs(text);
+        self.push_unread(unread);
     }
 
-    /// A text, as much of it as there is room for.
-    fn unread_text(&mut self, why: &'static str, text: &str, shell: bool) -> Unread {
-        // What may be about anything already needs no words.
-        let most = if self.is_any() { 0 } else { self.room };
-        let unread = Unread::new(why, text, shell, most);
-        self.room = self.room.saturating_sub(text.len());
+    /// Creates an unread text with as many bytes as the limit allows.
+    fn make_unread(&mut self, why: &'static str, text: &str, shell: bool) -> UnreadText {
+        // Once enough texts may do anything, the words of further ones do not matter.
+        let most = if self.has_enough_opaque() { 0 } else { self.unread_bytes_left };
+        let unread = UnreadText::new(why, text, shell, most);
+        self.unread_bytes_left = self.unread_bytes_left.saturating_sub(text.len());
         unread
     }
 
-    fn keep(&mut self, unread: Unread) {
-        self.unparsed |= unread.whole;
-        if !unread.whole || !self.is_any() {
+    fn push_unread(&mut self, unread: UnreadText) {
+        self.unparsed |= unread.is_opaque;
+        if !unread.is_opaque || !self.has_enough_opaque() {
             self.unread.push(unread);
         }
     }
 
-    /// Whether enough texts may be about anything.
-    fn is_any(&self) -> bool {
-        self.unread.iter().filter(|unread| unread.whole).count() >= MOST_UNREAD
+    /// Whether enough opaque texts have been reported.
+    fn has_enough_opaque(&self) -> bool {
+        self.unread.iter().filter(|unread| unread.is_opaque).count() >= MAX_UNREAD_PER_REASON
     }
 
-    /// One level deeper; false when there is no going deeper.
-    fn enter(&mut self) -> bool {
-        if self.depth >= DEEPEST || self.exhausted {
+    /// Index of the command that was read last.
+    fn last_command(&self) -> Option<usize> {
+        self.commands.len().checked_sub(1)
+    }
+
+    /// Enters a nesting level; false if the limit is reached.
+    fn enter_level(&mut self) -> bool {
+        if self.depth >= MAX_DEPTH || self.exhausted {
             self.exhausted = true;
             return false;
         }
@@ -381,12 +386,12 @@ impl Reader<'_> {
         true
     }
 
-    fn leave(&mut self) {
+    fn leave_level(&mut self) {
         self.depth = self.depth.saturating_sub(1);
     }
 
-    /// Spends steps; false when none are left.
-    fn spend(&mut self, steps: usize) -> bool {
+    /// Uses up steps; false if none are left.
+    fn spend_steps(&mut self, steps: usize) -> bool {
         match self.steps.checked_sub(steps) {
             Some(left) if !self.exhausted => {
                 self.steps = left;

@@ -1,23 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Which shell reads the text.
+//! Shell dialects and parse options.
 
-/// The language of a text.
+/// The shell that a text is written for.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash)]
 pub enum Dialect {
-    /// POSIX sh as dash reads it: no arrays, `[[`, `((`, process substitution, `$'…'`, `&>` or brace expansion.
+    /// POSIX sh as implemented by dash: no arrays, `[[`, `((`, process substitution, `$'…'`, `&>` or brace expansion.
     Posix,
-    /// Bash 5.
+    /// Bash 5 with its default options.
     #[default]
     Bash,
     /// zsh 5 with its default options.
     Zsh,
 }
 
-/// How a text is read.
+/// Options for parsing a text.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash)]
 pub struct ParseOptions {
-    /// The language.
+    /// The dialect of the text.
     pub dialect: Dialect,
     /// Whether the text is typed into an interactive shell: `!` is history expansion, and in zsh `#` does not
     /// start a comment.
@@ -31,7 +31,7 @@ impl From<Dialect> for ParseOptions {
 }
 
 impl Dialect {
-    /// Whether `[[ ]]`, arrays, process substitution and the other extensions of ksh are read.
+    /// Whether `[[ ]]`, arrays, process substitution and other ksh extensions are supported.
     pub fn is_extended(self) -> bool {
         !matches!(self, Self::Posix)
     }
@@ -42,7 +42,7 @@ impl Dialect {
     }
 }
 
-/// Words that zsh reads as the start of a command of its own, or that close one.
+/// Words that begin or end a command in zsh only.
 const ZSH_WORDS: &[&str] = &["repeat", "foreach", "end", "always", "nocorrect", "noglob", "function"];
 
 /// Whether bash and zsh have the same tree for `text`, provided that bash parses it completely.
@@ -51,7 +51,7 @@ const ZSH_WORDS: &[&str] = &["repeat", "foreach", "end", "always", "nocorrect", 
 /// the same: see [`Dialect::splits_parameters`]. [`parse_readings`](crate::parse_readings) uses it.
 pub fn reads_alike(text: &str) -> bool {
     let mut before = b' ';
-    // Whether the bytes before are `$` and a name.
+    // Whether the preceding bytes are `$` and a name.
     let mut in_parameter = false;
     for (at, byte) in text.bytes().enumerate() {
         match byte {

@@ -6,22 +6,23 @@ mod ast;
 mod dialect;
 pub mod expand;
 pub mod limits;
-mod one_or_many;
 mod outline;
 mod parse;
+mod small_list;
 mod span;
 mod visit;
 
 pub use ast::*;
 pub use dialect::{Dialect, ParseOptions, reads_alike};
-pub use one_or_many::OneOrMany;
 pub use outline::outline;
+pub use small_list::SmallList;
 pub use span::Span;
-pub use visit::{Visitor, walk_command, walk_script, walk_simple, walk_word};
+pub use visit::{TreeVisitor, walk_command, walk_script, walk_simple, walk_word};
 
-/// Parses a text.
+/// Parses a script.
 ///
-/// It takes time linear in the length of the text and never fails: what is not understood is an [`Unparsed`] node.
+/// Parsing takes time linear in the length of the text and never fails: text that is not understood becomes an
+/// [`UnparsedText`] node.
 ///
 /// ```
 /// use tenterhook_shell::{Dialect, parse};
@@ -30,17 +31,17 @@ pub use visit::{Visitor, walk_command, walk_script, walk_simple, walk_word};
 /// assert!(parsed.is_complete());
 /// assert_eq!(parsed.script.statements[0].first.stages.len(), 2);
 /// ```
-pub fn parse(text: &str, options: impl Into<ParseOptions>) -> Parsed {
+pub fn parse(text: &str, options: impl Into<ParseOptions>) -> ParsedScript {
     parse::parse(text, options.into())
 }
 
-/// What bash and zsh make of the same text.
+/// The trees of bash and zsh for the same text.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Readings {
-    /// As bash reads it.
-    pub bash: Parsed,
-    /// As zsh reads it, if that is different.
-    pub zsh: Option<Parsed>,
+pub struct DialectReadings {
+    /// The tree of bash.
+    pub bash: ParsedScript,
+    /// The tree of zsh, if it differs.
+    pub zsh: Option<ParsedScript>,
 }
 
 /// Parses a text for a machine whose shell may be bash or zsh. Most texts are parsed only once.
@@ -53,12 +54,12 @@ pub struct Readings {
 /// assert!(!readings.bash.is_complete());
 /// assert!(readings.zsh.is_some_and(|zsh| zsh.is_complete()));
 /// ```
-pub fn parse_readings(text: &str, interactive: bool) -> Readings {
+pub fn parse_readings(text: &str, interactive: bool) -> DialectReadings {
     let bash = parse(text, ParseOptions { dialect: Dialect::Bash, interactive });
     if bash.is_complete() && !interactive && reads_alike(text) {
-        return Readings { bash, zsh: None };
+        return DialectReadings { bash, zsh: None };
     }
     let zsh = parse(text, ParseOptions { dialect: Dialect::Zsh, interactive });
     let zsh = Some(zsh).filter(|zsh| *zsh != bash);
-    Readings { bash, zsh }
+    DialectReadings { bash, zsh }
 }

@@ -1,36 +1,37 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Limits of the parser and of expansion. Text beyond a limit becomes an [`Unparsed`](crate::Unparsed) node or
+//! Limits of the parser and of expansion. Text beyond a limit becomes an [`UnparsedText`](crate::UnparsedText) node or
 //! an unknown value; nothing is dropped silently.
 
-/// Longer texts are not parsed; the whole text is one [`Unparsed`](crate::Unparsed) node.
+/// Longer texts are not parsed; the whole text is one [`UnparsedText`](crate::UnparsedText) node.
 pub const MAX_SOURCE_BYTES: usize = 4 << 20;
 
-/// Nesting of commands, words and expansions in each other. Chosen so that the parser and every recursive user
-/// of the tree fit in a stack of 1 MiB, also without optimization.
+/// Nesting depth of commands, words and expansions. The parser and recursive users of the tree fit in a stack of 1
+/// MiB at this depth, even without optimization.
 pub const MAX_DEPTH: u32 = 48;
 
-/// Nodes of one text: commands, words and parts of words. After that many, the rest of the text is one
-/// [`Unparsed`](crate::Unparsed) node.
+/// Nodes of one text: commands, words and parts of words. The text after the last node is one
+/// [`UnparsedText`](crate::UnparsedText) node.
 pub const MAX_NODES: u32 = 100_000;
 
 /// Bytes that may be read more than once, as a multiple of the length of the text. Rereading happens where the
 /// shell itself reads ahead: `((` that may be two subshells, here-document bodies, backticks with escapes.
 pub const MAX_REREAD_FACTOR: usize = 4;
 
-/// Bytes that may be read more than once whatever the length of the text.
+/// Bytes that may be read more than once in a text of any length.
 pub const MIN_REREAD_BYTES: usize = 16 << 10;
 
-/// Fields that one word may expand to (brace expansion and field splitting).
+/// Fields that one word may expand to by brace expansion and field splitting.
 pub const MAX_FIELDS: usize = 1024;
 
-/// Bytes that the expansion of one word may have in all its fields.
+/// Bytes of all fields that one word expands to.
 pub const MAX_EXPANSION_BYTES: usize = 64 << 10;
 
 /// Parts that brace expansion may copy for one word.
 pub const MAX_BRACE_PARTS: usize = 64 << 10;
 
-/// Steps of one expansion: bytes of values that are read, steps of pattern matches. Beyond that values are unknown.
+/// Steps of one expansion: bytes of values that are read, and steps of pattern matches. Values beyond the limit are
+/// unknown.
 pub const MAX_EXPANSION_STEPS: usize = 1_000_000;
 
 /// Variables that one expansion may assign (`${x:=a}`, `$((x++))`).

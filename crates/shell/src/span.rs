@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Where a node is in the source text.
+//! Positions in the source text.
 
 use std::ops::Range;
 
@@ -10,14 +10,14 @@ use std::ops::Range;
 /// original text.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash)]
 pub struct Span {
-    /// First byte.
+    /// Offset of the first byte.
     pub start: u32,
-    /// First byte after the node.
+    /// Offset after the last byte.
     pub end: u32,
 }
 
 impl Span {
-    /// Makes a span from byte offsets. Offsets beyond 4 GiB saturate; the parser refuses such texts earlier.
+    /// Creates a span from byte offsets. Offsets beyond 4 GiB saturate, but the parser rejects such texts earlier.
     pub fn new(start: usize, end: usize) -> Self {
         let narrow = |offset: usize| u32::try_from(offset).unwrap_or(u32::MAX);
         Self { start: narrow(start), end: narrow(end) }
@@ -44,7 +44,7 @@ impl Span {
         self.start >= self.end
     }
 
-    /// Whether `other` lies within this span.
+    /// Whether `other` is within this span.
     pub fn contains(self, other: Self) -> bool {
         self.start <= other.start && other.end <= self.end
     }

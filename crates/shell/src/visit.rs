@@ -1,56 +1,56 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Walking a tree in the order of the text.
+//! Visits the nodes of a tree in source order.
 
 use crate::ast::{
     ArithmeticText, ArrayLiteral, Assignment, AssignmentValue, BraceKind, Command, Compound, GlobKind,
     Parameter, ParameterOperator, Pipeline, Redirect, RedirectTarget, Script, SimpleCommand, Statement,
-    Subscript, TestExpression, Unparsed, Word, WordPart,
+    Subscript, TestExpression, UnparsedText, Word, WordPart,
 };
 
-/// Sees the nodes of a tree. Every method has a default that walks on; one that is overridden walks on by calling
-/// the `walk_…` function of its node.
-pub trait Visitor {
-    /// A list of statements: the text itself, the body of a compound command, the inside of a substitution.
+/// A visitor of tree nodes. The default methods visit the children of a node. An overriding method visits them by
+/// calling the `walk_…` function of its node.
+pub trait TreeVisitor {
+    /// Visits a list of statements: the whole text, the body of a compound command, or the inside of a substitution.
     fn script(&mut self, script: &Script) {
         walk_script(self, script);
     }
 
-    /// A statement.
+    /// Visits a statement.
     fn statement(&mut self, statement: &Statement) {
         for command in statement.pipelines().flat_map(Pipeline::commands) {
             self.command(command);
         }
     }
 
-    /// A command of any kind.
+    /// Visits a command of any kind.
     fn command(&mut self, command: &Command) {
         walk_command(self, command);
     }
 
-    /// A simple command.
+    /// Visits a simple command.
     fn simple(&mut self, command: &SimpleCommand) {
         walk_simple(self, command);
     }
 
-    /// A word.
+    /// Visits a word.
     fn word(&mut self, word: &Word) {
         walk_word(self, word);
     }
 
-    /// Text that was not understood.
-    fn unparsed(&mut self, _unparsed: &Unparsed) {}
+    /// Visits text that was not understood.
+    fn unparsed(&mut self, _unparsed: &UnparsedText) {}
 }
 
 /// Walks the statements of a script.
-pub fn walk_script<V: Visitor + ?Sized>(visitor: &mut V, script: &Script) {
+pub fn walk_script<V: TreeVisitor + ?Sized>(visitor: &mut V, script: &Script) {
     for statement in &script.statements {
         visitor.statement(statement);
     }
 }
 
-/// Walks what is in a command.
-pub fn walk_command<V: Visitor + ?Sized>(visitor: &mut V, command: &Command) {
+/// Walks the children of a command.
+pub fn walk_command<V: TreeVisitor + ?Sized>(visitor: &mut V, command: &Command) {
     match command {
         Command::Simple(simple) => visitor.simple(simple),
         Command::Compound(compound) => {
@@ -68,7 +68,7 @@ pub fn walk_command<V: Visitor + ?Sized>(visitor: &mut V, command: &Command) {
 }
 
 /// Walks the assignments, words and redirections of a simple command.
-pub fn walk_simple<V: Visitor + ?Sized>(visitor: &mut V, command: &SimpleCommand) {
+pub fn walk_simple<V: TreeVisitor + ?Sized>(visitor: &mut V, command: &SimpleCommand) {
     for assignment in &command.assignments {
         walk_assignment(visitor, assignment);
     }
@@ -76,7 +76,7 @@ pub fn walk_simple<V: Visitor + ?Sized>(visitor: &mut V, command: &SimpleCommand
     walk_redirects(visitor, &command.redirects);
 }
 
-fn walk_assignment<V: Visitor + ?Sized>(visitor: &mut V, assignment: &Assignment) {
+fn walk_assignment<V: TreeVisitor + ?Sized>(visitor: &mut V, assignment: &Assignment) {
     walk_subscript(visitor, assignment.subscript.as_ref());
     match &assignment.value {
         AssignmentValue::Word(word) => visitor.word(word),
@@ -84,14 +84,14 @@ fn walk_assignment<V: Visitor + ?Sized>(visitor: &mut V, assignment: &Assignment
     }
 }
 
-fn walk_array<V: Visitor + ?Sized>(visitor: &mut V, array: &ArrayLiteral) {
+fn walk_array<V: TreeVisitor + ?Sized>(visitor: &mut V, array: &ArrayLiteral) {
     for element in &array.elements {
         walk_subscript(visitor, element.subscript.as_ref());
         visitor.word(&element.value);
     }
 }
 
-fn walk_redirects<V: Visitor + ?Sized>(visitor: &mut V, redirects: &[Redirect]) {
+fn walk_redirects<V: TreeVisitor + ?Sized>(visitor: &mut V, redirects: &[Redirect]) {
     for redirect in redirects {
         match &redirect.target {
             RedirectTarget::Word(word) => visitor.word(word),
@@ -102,7 +102,7 @@ fn walk_redirects<V: Visitor + ?Sized>(visitor: &mut V, redirects: &[Redirect]) 
     }
 }
 
-fn walk_compound<V: Visitor + ?Sized>(visitor: &mut V, compound: &Compound) {
+fn walk_compound<V: TreeVisitor + ?Sized>(visitor: &mut V, compound: &Compound) {
     match compound {
         Compound::Group(script) | Compound::Subshell(script) => visitor.script(script),
         Compound::If(command) => {
@@ -144,7 +144,7 @@ fn walk_compound<V: Visitor + ?Sized>(visitor: &mut V, compound: &Compound) {
     }
 }
 
-fn walk_test<V: Visitor + ?Sized>(visitor: &mut V, expression: &TestExpression) {
+fn walk_test<V: TreeVisitor + ?Sized>(visitor: &mut V, expression: &TestExpression) {
     match expression {
         TestExpression::Word(word) | TestExpression::Unary { operand: word, .. } => visitor.word(word),
         TestExpression::Binary { left, right, .. } => {
@@ -161,28 +161,28 @@ fn walk_test<V: Visitor + ?Sized>(visitor: &mut V, expression: &TestExpression) 
     }
 }
 
-fn walk_arithmetic<V: Visitor + ?Sized>(visitor: &mut V, expression: &ArithmeticText) {
+fn walk_arithmetic<V: TreeVisitor + ?Sized>(visitor: &mut V, expression: &ArithmeticText) {
     walk_parts(visitor, &expression.parts);
 }
 
-fn walk_subscript<V: Visitor + ?Sized>(visitor: &mut V, subscript: Option<&Subscript>) {
+fn walk_subscript<V: TreeVisitor + ?Sized>(visitor: &mut V, subscript: Option<&Subscript>) {
     if let Some(Subscript::Index(expression)) = subscript {
         walk_arithmetic(visitor, expression);
     }
 }
 
-fn walk_words<V: Visitor + ?Sized>(visitor: &mut V, words: &[Word]) {
+fn walk_words<V: TreeVisitor + ?Sized>(visitor: &mut V, words: &[Word]) {
     for word in words {
         visitor.word(word);
     }
 }
 
 /// Walks the words and scripts inside a word.
-pub fn walk_word<V: Visitor + ?Sized>(visitor: &mut V, word: &Word) {
+pub fn walk_word<V: TreeVisitor + ?Sized>(visitor: &mut V, word: &Word) {
     walk_parts(visitor, &word.parts);
 }
 
-fn walk_parts<V: Visitor + ?Sized>(visitor: &mut V, parts: &[WordPart]) {
+fn walk_parts<V: TreeVisitor + ?Sized>(visitor: &mut V, parts: &[WordPart]) {
     for part in parts {
         match part {
             WordPart::Literal(_)
@@ -213,7 +213,7 @@ fn walk_parts<V: Visitor + ?Sized>(visitor: &mut V, parts: &[WordPart]) {
     }
 }
 
-fn walk_parameter<V: Visitor + ?Sized>(visitor: &mut V, parameter: &Parameter) {
+fn walk_parameter<V: TreeVisitor + ?Sized>(visitor: &mut V, parameter: &Parameter) {
     walk_subscript(visitor, parameter.parameter.subscript.as_ref());
     if let Some(nested) = &parameter.parameter.nested {
         visitor.word(nested);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Asking the daemon: one connection, one write, usually one read.
+//! Sends a hook call to the daemon: one connection, one write, usually one read.
 
 use std::fmt;
 use std::io::{ErrorKind, IoSlice, Read, Write};
@@ -10,41 +10,41 @@ use std::time::{Duration, Instant};
 
 use crate::VERSION;
 use crate::start::ConnectAlarm;
-use crate::wire::{Malformed, Reply, Request};
+use crate::wire::{DaemonMessage, HookRequest, Malformed};
 
-/// How long the daemon may take to say anything at all.
-const FIRST: Duration = Duration::from_secs(2);
-/// How long it may be silent after that.
-const BETWEEN: Duration = Duration::from_secs(3);
-/// What the first read takes: more than most replies, and no page more to touch.
-const AT_ONCE: usize = 1024;
-/// Less than this always goes into a socket's buffer, even if nobody reads.
-const SMALL: usize = 32 * 1024;
-/// The longest path a socket address holds.
-const LONGEST_PATH: usize = if cfg!(target_os = "linux") { 107 } else { 103 };
+/// Time within which the daemon must send its first message.
+const FIRST_REPLY_TIMEOUT: Duration = Duration::from_secs(2);
+/// Longest silence of the daemon after that.
+const KEEPALIVE_INTERVAL: Duration = Duration::from_secs(3);
+/// Size of the first read: larger than most replies, within one page.
+const READ_CHUNK_BYTES: usize = 1024;
+/// A write up to this size always fits into a socket's buffer, even without a reader.
+const SAFE_WRITE_BYTES: usize = 32 * 1024;
+/// Longest path in a socket address.
+const MAX_SOCKET_PATH_BYTES: usize = if cfg!(target_os = "linux") { 107 } else { 103 };
 
-/// Why the daemon gave no answer. The message, a few words, is recorded with the call.
+/// Reason why the daemon sent no answer. The short message is recorded with the call.
 #[derive(Debug)]
 pub enum AskError {
-    /// No daemon listens.
+    /// No daemon listens on the socket.
     NoDaemon,
-    /// It says nothing at all.
+    /// The daemon sent nothing within the time limit.
     Silent,
-    /// It did not finish in time.
+    /// The daemon did not finish in time.
     TookTooLong,
-    /// It closed the connection.
+    /// The daemon closed the connection.
     HungUp,
     /// The connection failed in another way.
     Broken(std::io::Error),
-    /// The call cannot be written as a request.
+    /// The call cannot be encoded as a request.
     Request(Malformed),
-    /// The reply is not one of the protocol.
+    /// The reply violates the protocol.
     UnreadableReply(Malformed),
-    /// The reply has more bytes than its header says.
+    /// The reply has more bytes than its header announces.
     OverlongReply,
-    /// The reply is one to another request.
+    /// The reply belongs to another request.
     OtherReply,
-    /// The daemon asks the hook to evaluate the call itself, and says why.
+    /// The daemon asks the hook to evaluate the call itself, with a reason.
     Fallback(String),
 }
 
@@ -85,84 +85,84 @@ impl From<std::io::Error> for AskError {
     }
 }
 
-/// What a harness is to hear.
+/// The reply for the harness.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Answer {
-    /// The exit code.
+pub struct DaemonAnswer {
+    /// Exit code for the harness.
     pub exit: u8,
-    /// Standard output and standard error, one after the other, and something before them.
+    /// Received bytes, which contain standard output and then standard error.
     bytes: Vec<u8>,
     stdout: (usize, usize),
     stderr: (usize, usize),
 }
 
-impl Answer {
-    /// Standard output.
+impl DaemonAnswer {
+    /// Content of standard output.
     pub fn stdout(&self) -> &[u8] {
         self.bytes.get(self.stdout.0..self.stdout.1).unwrap_or_default()
     }
 
-    /// Standard error.
+    /// Content of standard error.
     pub fn stderr(&self) -> &[u8] {
         self.bytes.get(self.stderr.0..self.stderr.1).unwrap_or_default()
     }
 }
 
-/// Connects to a socket within a time.
+/// Connects to a socket within a time limit.
 type Connect = fn(&Path, Duration) -> std::io::Result<UnixStream>;
 
-/// Asks the daemon behind this socket.
-pub fn ask(socket: &Path, request: &Request<'_>, payload: &[u8]) -> Result<Answer, AskError> {
+/// Sends a call to the daemon behind this socket.
+pub fn ask(socket: &Path, request: &HookRequest<'_>, payload: &[u8]) -> Result<DaemonAnswer, AskError> {
     ask_with(connect, socket, request, payload)
 }
 
-/// The same, for a program with a single thread.
+/// Like [`ask`], for a program with a single thread.
 pub fn ask_from_single_thread(
     socket: &Path,
-    request: &Request<'_>,
+    request: &HookRequest<'_>,
     payload: &[u8],
-) -> Result<Answer, AskError> {
+) -> Result<DaemonAnswer, AskError> {
     ask_with(connect_from_single_thread, socket, request, payload)
 }
 
 fn ask_with(
     connect: Connect,
     socket: &Path,
-    request: &Request<'_>,
+    request: &HookRequest<'_>,
     payload: &[u8],
-) -> Result<Answer, AskError> {
+) -> Result<DaemonAnswer, AskError> {
     let until = Instant::now() + Duration::from_millis(request.within_ms);
     let mut header = Vec::with_capacity(256);
     request.write(&mut header).map_err(AskError::Request)?;
-    let first = FIRST.min(Duration::from_millis(request.within_ms));
+    let first = FIRST_REPLY_TIMEOUT.min(Duration::from_millis(request.within_ms));
     let mut stream = connect(socket, first)?;
     stream.set_read_timeout(Some(first))?;
-    if header.len() + payload.len() > SMALL {
+    if header.len() + payload.len() > SAFE_WRITE_BYTES {
         stream.set_write_timeout(Some(first))?;
     }
     send(&mut stream, &header, payload)?;
     answer(stream, until)
 }
 
-/// Connects, or gives up in time. What is too long for a socket's address is reached through the open directory.
+/// Connects within a time limit. A path that is too long for a socket address is opened through its directory.
 ///
-/// The kernel makes a caller wait while the queue of a daemon that accepts nothing is full, and the standard library
-/// cannot bound that. So another thread waits, and is left behind when it takes too long.
+/// The kernel blocks a caller while the queue of a daemon that accepts nothing is full, and the standard library has no
+/// timeout for that. So another thread connects, and is abandoned if it takes too long.
 pub fn connect(socket: &Path, within: Duration) -> std::io::Result<UnixStream> {
     let (send, receive) = std::sync::mpsc::channel();
     let socket = socket.to_owned();
     std::thread::Builder::new().stack_size(64 * 1024).spawn(move || {
-        // Nobody listens any more when it took too long.
-        drop(send.send(connect_patiently(&socket)));
+        // The receiver is gone if the time limit has passed.
+        drop(send.send(connect_blocking(&socket)));
     })?;
     receive.recv_timeout(within).unwrap_or_else(|_| Err(ErrorKind::TimedOut.into()))
 }
 
-/// The same without another thread, which would cost more than the rest of a hook call: a signal interrupts the
-/// kernel. Signals go to any thread, so this is for programs that have only one.
+/// Like [`connect`] without another thread, which would cost more than the rest of a hook call: a signal interrupts the
+/// kernel. Signals are delivered to any thread, so this is only for programs with a single one.
 pub(crate) fn connect_from_single_thread(socket: &Path, within: Duration) -> std::io::Result<UnixStream> {
     let alarm = ConnectAlarm::set(within);
-    let connected = connect_patiently(socket);
+    let connected = connect_blocking(socket);
     drop(alarm);
     connected.map_err(|error| match error.kind() {
         ErrorKind::Interrupted => ErrorKind::TimedOut.into(),
@@ -170,8 +170,8 @@ pub(crate) fn connect_from_single_thread(socket: &Path, within: Duration) -> std
     })
 }
 
-fn connect_patiently(socket: &Path) -> std::io::Result<UnixStream> {
-    if socket.as_os_str().len() <= LONGEST_PATH {
+fn connect_blocking(socket: &Path) -> std::io::Result<UnixStream> {
+    if socket.as_os_str().len() <= MAX_SOCKET_PATH_BYTES {
         return UnixStream::connect(socket);
     }
     #[cfg(target_os = "linux")]
@@ -184,7 +184,7 @@ fn connect_patiently(socket: &Path) -> std::io::Result<UnixStream> {
     Err(std::io::Error::other("its path is too long"))
 }
 
-/// Both parts at once, as a rule.
+/// Usually sends both parts in one write.
 fn send(stream: &mut UnixStream, header: &[u8], payload: &[u8]) -> std::io::Result<()> {
     let sent = stream.write_vectored(&[IoSlice::new(header), IoSlice::new(payload)])?;
     if sent < header.len() {
@@ -197,9 +197,9 @@ fn send(stream: &mut UnixStream, header: &[u8], payload: &[u8]) -> std::io::Resu
     Ok(())
 }
 
-/// Reads messages up to the one that ends the call.
-fn answer(mut stream: UnixStream, until: Instant) -> Result<Answer, AskError> {
-    let mut bytes = vec![0; AT_ONCE];
+/// Reads messages until the one that ends the call.
+fn answer(mut stream: UnixStream, until: Instant) -> Result<DaemonAnswer, AskError> {
+    let mut bytes = vec![0; READ_CHUNK_BYTES];
     let (mut start, mut used) = (0, 0);
     let mut daemon_version = None;
     loop {
@@ -215,16 +215,16 @@ fn answer(mut stream: UnixStream, until: Instant) -> Result<Answer, AskError> {
         }
         used += count;
         loop {
-            let read = Reply::read(bytes.get(start..used).unwrap_or_default());
+            let read = DaemonMessage::read(bytes.get(start..used).unwrap_or_default());
             match read.map_err(AskError::UnreadableReply)? {
                 None => break,
-                Some((Reply::Wait, length)) => start += length,
-                Some((Reply::Version(version), length)) => {
-                    // Kept only where there is something to say about it: a string costs an allocation.
+                Some((DaemonMessage::Wait, length)) => start += length,
+                Some((DaemonMessage::Version(version), length)) => {
+                    // Kept only if it is needed for a message, to avoid an allocation.
                     daemon_version = (version != VERSION).then(|| version.to_owned());
                     start += length;
                 }
-                Some((Reply::Reply { exit, stdout_len, stderr_len }, length)) => {
+                Some((DaemonMessage::Reply { exit, stdout_len, stderr_len }, length)) => {
                     let out = start + length;
                     let (err, end) = (out + stdout_len, out + stdout_len + stderr_len);
                     if used < end {
@@ -233,15 +233,15 @@ fn answer(mut stream: UnixStream, until: Instant) -> Result<Answer, AskError> {
                     if used > end {
                         return Err(AskError::OverlongReply);
                     }
-                    return Ok(Answer { exit, bytes, stdout: (out, err), stderr: (err, end) });
+                    return Ok(DaemonAnswer { exit, bytes, stdout: (out, err), stderr: (err, end) });
                 }
-                Some((Reply::Fallback(why), _)) => {
+                Some((DaemonMessage::Fallback(why), _)) => {
                     return Err(AskError::Fallback(match daemon_version {
                         Some(version) => format!("{why} (daemon {version}, hook {VERSION})"),
                         None => why.to_owned(),
                     }));
                 }
-                Some((Reply::Status(_), _)) => {
+                Some((DaemonMessage::Status(_), _)) => {
                     return Err(AskError::OtherReply);
                 }
             }
@@ -250,6 +250,6 @@ fn answer(mut stream: UnixStream, until: Instant) -> Result<Answer, AskError> {
         if left.is_zero() {
             return Err(AskError::TookTooLong);
         }
-        stream.set_read_timeout(Some(left.min(BETWEEN)))?;
+        stream.set_read_timeout(Some(left.min(KEEPALIVE_INTERVAL)))?;
     }
 }

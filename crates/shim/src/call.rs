@@ -1,43 +1,43 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! What a harness typed, and what its variables say.
+//! The command line of a hook call, and the harness's variables.
 
 use std::ffi::{OsStr, OsString};
 use std::time::Duration;
 
 use crate::harness_rows::{NEUTRAL_REPLIES, PROJECT_VARIABLES};
 
-/// How long a harness is kept waiting; as installed, harnesses wait a minute.
-pub const WITHIN: Duration = Duration::from_secs(55);
+/// Default time limit of a call; installed harnesses wait a minute.
+pub const DEFAULT_CALL_TIMEOUT: Duration = Duration::from_secs(55);
 
-/// One call of a harness.
+/// One hook call of a harness.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Call {
-    /// The harness's id.
+pub struct HookCall {
+    /// Id of the harness.
     pub harness: String,
-    /// The event, as the harness's settings name it.
+    /// Event, as named in the harness's settings.
     pub event: String,
-    /// How long an answer may take.
+    /// Time limit of the call.
     pub within: Duration,
 }
 
-/// The name of the harness's project variable.
+/// Name of the harness's project variable.
 pub fn project_variable(harness: &str) -> Option<&'static str> {
     PROJECT_VARIABLES.iter().find(|(id, _)| *id == harness).map(|(_, name)| *name)
 }
 
-/// What the harness reads on standard output when no rule or hook matches at this event.
+/// Standard output that means "no match" at this event.
 pub fn neutral_reply(harness: &str, event: &str) -> &'static str {
     let reply = |event: &str| NEUTRAL_REPLIES.iter().find(|row| (row.0, row.1) == (harness, event));
     reply(event).or_else(|| reply("")).map_or("", |(_, _, text)| text)
 }
 
-impl Call {
-    /// Reads the words after the program's name: `<harness> <event> [--within SECONDS]`. `None`: these
-    /// are for the full program, which can say what is wrong with them.
+impl HookCall {
+    /// Parses the arguments `<harness> <event> [--within SECONDS]`. Returns `None` for others, which are passed to the full
+    /// program for its error message.
     pub fn read(words: &[OsString]) -> Option<Self> {
         let mut names = Vec::with_capacity(2);
-        let mut within = WITHIN;
+        let mut within = DEFAULT_CALL_TIMEOUT;
         let mut words = words.iter().map(OsString::as_os_str);
         while let Some(word) = words.next().map(OsStr::to_str) {
             match word? {
@@ -51,7 +51,7 @@ impl Call {
     }
 }
 
-/// So many seconds, of which there is at least one and no more than an hour.
+/// A time limit in seconds, between one second and one hour.
 pub fn seconds(text: &str) -> Option<Duration> {
     text.parse().ok().filter(|seconds| (1..=3600).contains(seconds)).map(Duration::from_secs)
 }
@@ -60,15 +60,15 @@ pub fn seconds(text: &str) -> Option<Duration> {
 mod tests {
     use super::*;
 
-    fn read(line: &str) -> Option<Call> {
+    fn read(line: &str) -> Option<HookCall> {
         let words: Vec<_> = line.split_whitespace().map(OsString::from).collect();
-        Call::read(&words)
+        HookCall::read(&words)
     }
 
     #[test]
     fn the_words_of_a_call_are_read() {
-        let call = |within| Call { harness: "codex".into(), event: "Stop".into(), within };
-        assert_eq!(read("codex Stop"), Some(call(WITHIN)));
+        let call = |within| HookCall { harness: "codex".into(), event: "Stop".into(), within };
+        assert_eq!(read("codex Stop"), Some(call(DEFAULT_CALL_TIMEOUT)));
         for line in ["codex Stop --within 5", "--within=5 codex Stop", "codex --within 5 Stop"] {
             assert_eq!(read(line), Some(call(Duration::from_secs(5))), "{line}");
         }

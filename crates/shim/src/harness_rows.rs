@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! What the programs have to know about harnesses. Generated from the table in `crates/harness` by
+//! Harness data of the hook programs. Generated from the table in `crates/harness` by
 //! `make generate`; a test fails when this file is stale.
 
-/// The largest payload, in bytes.
-pub const MAX_PAYLOAD: usize = 32 * 1024 * 1024;
+/// Largest accepted payload.
+pub const MAX_PAYLOAD_BYTES: usize = 32 * 1024 * 1024;
 
-/// Harness, and the variable in which it tells its hooks the project's root.
+/// Harness, and the variable that contains the project root.
 pub(crate) const PROJECT_VARIABLES: &[(&str, &str)] = &[
     ("claude-code", "CLAUDE_PROJECT_DIR"),
     ("cursor", "CURSOR_PROJECT_DIR"),
@@ -16,7 +16,7 @@ pub(crate) const PROJECT_VARIABLES: &[(&str, &str)] = &[
     ("copilot", "COPILOT_PROJECT_DIR"),
 ];
 
-/// Harness, event and what the harness reads when no rule or hook matches. An empty name stands for every other event.
+/// Harness, event, and the standard output that means "no match". An empty name stands for every other event.
 #[rustfmt::skip]
 pub(crate) const NEUTRAL_REPLIES: &[(&str, &str, &str)] = &[
     ("cursor", "workspace-open", ""),

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! An event's id, minted at the door: a ULID.
+//! Creates the id of an event: a ULID.
 
 use std::hash::{BuildHasher, RandomState};
 use std::time::{SystemTime, UNIX_EPOCH};
 
 const ALPHABET: &[u8; 32] = b"0123456789ABCDEFGHJKMNPQRSTVWXYZ";
 
-/// Mints an id. The standard library has no random numbers, but keys its hash tables with 128 bits of
-/// the system's; hashing under such a key gives what is needed: ids that do not meet.
+/// Creates an id. The standard library has no random numbers, but seeds its hash tables with 128 random bits of the
+/// system; hashing with such a key gives unique ids.
 pub fn mint() -> String {
     let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
     let key = RandomState::new();
@@ -19,8 +19,8 @@ pub fn mint() -> String {
 /// 48 bits of milliseconds, 80 bits of randomness, 26 characters that sort by time.
 fn of(unix_ms: u128, random: u128) -> String {
     let number = (unix_ms & ((1 << 48) - 1)) << 80 | random & ((1 << 80) - 1);
-    let digit = |place: u32| {
-        let digit = usize::try_from(number >> (5 * place) & 31).unwrap_or(0);
+    let digit = |layout: u32| {
+        let digit = usize::try_from(number >> (5 * layout) & 31).unwrap_or(0);
         char::from(ALPHABET.get(digit).copied().unwrap_or(b'0'))
     };
     (0..26).rev().map(digit).collect()

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! The payload on standard input: all of it, bounded in size and in time, without a thread to watch.
+//! Reads the payload from standard input, limited in size and time, without another thread.
 
 use std::fs::File;
 use std::io::{ErrorKind, Read};
@@ -9,31 +9,31 @@ use std::os::unix::fs::{FileTypeExt, OpenOptionsExt};
 use std::os::unix::net::UnixStream;
 use std::time::{Duration, Instant};
 
-use crate::wire::MAX_PAYLOAD;
+use crate::wire::MAX_PAYLOAD_BYTES;
 
-/// How long the payload may take to arrive.
-pub const DEADLINE: Duration = Duration::from_secs(10);
-/// How a hook says that there was no payload to read.
-pub const UNREADABLE: &str = "standard input cannot be read";
-/// More than most payloads, and not many pages to touch.
-const AT_ONCE: usize = 8 * 1024;
-/// `O_NONBLOCK` where pipes can be opened anew.
+/// Time within which the payload must arrive.
+pub const PAYLOAD_TIMEOUT: Duration = Duration::from_secs(10);
+/// Message for a payload that could not be read.
+pub const UNREADABLE_INPUT: &str = "standard input cannot be read";
+/// Size of the first read: larger than most payloads, few pages.
+const READ_CHUNK_BYTES: usize = 8 * 1024;
+/// `O_NONBLOCK` on systems where a pipe can be reopened.
 #[cfg(target_os = "linux")]
 pub(crate) const NONBLOCKING: i32 =
     if cfg!(any(target_arch = "mips", target_arch = "mips64")) { 0x80 } else { 0x800 };
 
-/// Reads standard input to its end, but one byte more than is allowed at most, so that too much is seen
-/// to be too much. A pipe that nobody closes must not hold the agent, nor let it pass when the harness
-/// gives up: then it is [`ErrorKind::TimedOut`].
+/// Reads standard input to its end, at most one byte more than allowed, so that an oversized payload is noticed. A pipe that is
+/// never closed must neither block the agent nor let the call pass when the harness gives up: it fails with
+/// [`ErrorKind::TimedOut`].
 pub fn read(within: Duration) -> std::io::Result<Vec<u8>> {
     let until = Instant::now() + within;
     let own = File::from(std::io::stdin().as_fd().try_clone_to_owned()?);
     let kind = own.metadata()?.file_type();
     if kind.is_socket() {
-        // What Node and its kin call a pipe is a pair of sockets.
+        // Node.js and similar runtimes use a socket pair as a pipe.
         let socket = UnixStream::from(OwnedFd::from(own));
         socket.set_read_timeout(Some(within))?;
-        return to_the_end(socket, until, |socket| {
+        return read_to_end(socket, until, |socket| {
             let left = until.saturating_duration_since(Instant::now());
             if left.is_zero() {
                 return Err(ErrorKind::TimedOut.into());
@@ -42,19 +42,19 @@ pub fn read(within: Duration) -> std::io::Result<Vec<u8>> {
         });
     }
     if kind.is_file() {
-        return to_the_end(own, until, |_| Ok(()));
+        return read_to_end(own, until, |_| Ok(()));
     }
-    patiently(own, until)
+    read_with_deadline(own, until)
 }
 
-/// A pipe or a terminal. The standard library cannot wait for one with a time-out, but a pipe can be
-/// opened once more so that it never waits; as a rule everything is there by the time we run.
+/// A pipe or terminal. The standard library has no read timeout for it, but a pipe can be reopened as non-blocking; usually
+/// all data is already there.
 #[cfg(target_os = "linux")]
-fn patiently(own: File, until: Instant) -> std::io::Result<Vec<u8>> {
+fn read_with_deadline(own: File, until: Instant) -> std::io::Result<Vec<u8>> {
     let again = File::options().read(true).custom_flags(NONBLOCKING).open("/proc/self/fd/0");
-    let Ok(again) = again else { return watched(own, until) };
+    let Ok(again) = again else { return read_in_thread(own, until) };
     let mut pause = Duration::from_micros(50);
-    to_the_end(again, until, move |_| {
+    read_to_end(again, until, move |_| {
         let left = until.saturating_duration_since(Instant::now());
         if left.is_zero() {
             return Err(ErrorKind::TimedOut.into());
@@ -66,38 +66,37 @@ fn patiently(own: File, until: Instant) -> std::io::Result<Vec<u8>> {
 }
 
 #[cfg(not(target_os = "linux"))]
-fn patiently(own: File, until: Instant) -> std::io::Result<Vec<u8>> {
-    watched(own, until)
+fn read_with_deadline(own: File, until: Instant) -> std::io::Result<Vec<u8>> {
+    read_in_thread(own, until)
 }
 
-/// Somebody else reads, and is left behind when it takes too long.
-fn watched(own: File, until: Instant) -> std::io::Result<Vec<u8>> {
+/// Reads in another thread, which is abandoned if it takes too long.
+fn read_in_thread(own: File, until: Instant) -> std::io::Result<Vec<u8>> {
     let (send, receive) = std::sync::mpsc::channel();
     std::thread::Builder::new().spawn(move || {
-        // Nobody listens any more when it took too long.
-        drop(send.send(to_the_end(own, until, |_| Ok(()))));
+        // The receiver is gone if the time limit has passed.
+        drop(send.send(read_to_end(own, until, |_| Ok(()))));
     })?;
     let left = until.saturating_duration_since(Instant::now());
     receive.recv_timeout(left).map_err(|_| ErrorKind::TimedOut)?
 }
 
-/// Reads until there is no more. `wait` is called before each try that follows one without a result,
-/// and may give up.
-fn to_the_end<R: Read>(
+/// Reads until the end. `wait` is called before every retry after an empty read, and may give up.
+fn read_to_end<R: Read>(
     mut from: R,
     until: Instant,
     mut wait: impl FnMut(&mut R) -> std::io::Result<()>,
 ) -> std::io::Result<Vec<u8>> {
-    let mut bytes = vec![0; AT_ONCE];
+    let mut bytes = vec![0; READ_CHUNK_BYTES];
     let mut used = 0;
-    while used <= MAX_PAYLOAD {
+    while used <= MAX_PAYLOAD_BYTES {
         if used == bytes.len() {
-            let room = (used * 4).min(MAX_PAYLOAD + 1);
+            let room = (used * 4).min(MAX_PAYLOAD_BYTES + 1);
             bytes.resize(room, 0);
         }
         match from.read(bytes.get_mut(used..).unwrap_or_default()) {
             Ok(0) => break,
-            // A trickle must not go on for ever either.
+            // A slow trickle of data must end as well.
             Ok(_) if Instant::now() > until => return Err(ErrorKind::TimedOut.into()),
             Ok(count) => used += count,
             Err(error) if error.kind() == ErrorKind::Interrupted => {}

@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! How the programs begin: without the preparations of the standard library.
+//! Program entry without the set-up of the standard library.
 //!
-//! Before `main` it looks up the borders of the stack in `/proc/self/maps`, sets handlers that tell of a
-//! stack overflow, asks whether the first three descriptors are open, and ignores `SIGPIPE`. For a program
-//! that lives half a millisecond this is a tenth of its life, and only the last of it is needed: whoever
-//! writes to a pipe that nobody reads has to hear of it, because then the exit code is all that is left.
+//! Before `main`, the standard library reads the stack's limits from `/proc/self/maps`, installs handlers that report a
+//! stack overflow, checks whether the first three descriptors are open, and ignores `SIGPIPE`. For a program that runs half a
+//! millisecond this is a tenth of its run time, and only the last step is needed: writing to a closed pipe must return an
+//! error, because the exit code is then all that is left.
 //!
-//! None of this unsafe code touches memory.
+//! None of this unsafe code accesses memory.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
-/// Where the programs begin by themselves. Elsewhere the standard library would not know their arguments.
+/// Systems on which the programs use their own entry point. On others the standard library would not know their arguments.
 #[macro_export]
 macro_rules! start {
     ($run:path) => {
@@ -30,7 +30,7 @@ macro_rules! start {
     };
 }
 
-/// Writing to a pipe that nobody reads is an error from now on, and not the end.
+/// Makes writing to a closed pipe return an error instead of ending the process.
 #[cfg(all(target_os = "linux", target_env = "gnu"))]
 pub fn ignore_broken_pipes() {
     const SIGPIPE: i32 = 13;
@@ -38,10 +38,10 @@ pub fn ignore_broken_pipes() {
     alarm::signal(SIGPIPE, IGNORE);
 }
 
-/// Interrupts a connection attempt that takes too long, and is taken back when it is dropped. If the attempt has not
-/// begun when the time is over, it is interrupted a second later.
+/// Interrupts a connection attempt that takes too long; dropping it cancels the alarm. If the attempt has not begun when
+/// the time is over, it is interrupted a second later.
 ///
-/// It is a signal, so it needs a program with a single thread that does not block `SIGALRM`.
+/// It is a signal, so the program must have a single thread and must not block `SIGALRM`.
 #[derive(Debug)]
 pub(crate) struct ConnectAlarm(());
 
@@ -55,14 +55,14 @@ mod alarm {
     }
 }
 
-/// On every system that we know.
+/// The same number on every supported system.
 const SIGALRM: i32 = 14;
 
-/// Whether an attempt is under way. A signal that comes while the alarm is taken back must not set it again: it would
-/// end the program that this one becomes.
+/// Whether an attempt is in progress. A signal that arrives while the alarm is cancelled must not set it again: it would end
+/// the program that replaces this one.
 static IS_CONNECTING: AtomicBool = AtomicBool::new(false);
 
-/// What was interrupted returns with an error; otherwise this happens again.
+/// An interrupted call returns an error; otherwise the signal is repeated.
 extern "C" fn ring_again(_: i32) {
     if IS_CONNECTING.load(Ordering::SeqCst) {
         alarm::alarm(1);
@@ -70,7 +70,7 @@ extern "C" fn ring_again(_: i32) {
 }
 
 impl ConnectAlarm {
-    /// Interrupts after this time, to the second if it is longer than one.
+    /// Interrupts after this time, rounded to seconds if it is longer than one.
     pub(crate) fn set(within: std::time::Duration) -> Self {
         IS_CONNECTING.store(true, Ordering::SeqCst);
         alarm::signal(SIGALRM, ring_again as *const () as usize);

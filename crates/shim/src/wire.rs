@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! TH1: how a hook asks the daemon, and how it answers (`docs/spec/hook-socket.md`).
+//! TH1: the protocol between hooks and the daemon (`docs/spec/hook-socket.md`).
 //!
-//! Pure functions over bytes: nothing is read or written here.
+//! Pure functions on bytes: nothing is read or written here.
 //!
 //! ```
-//! use tenterhook_shim::wire::{Asked, Reply, Request};
+//! use tenterhook_shim::wire::{ClientRequest, DaemonMessage, HookRequest};
 //!
-//! let request = Request {
+//! let request = HookRequest {
 //!     harness: "claude-code",
 //!     event: "pre-tool-use",
 //!     id: "01ARZ3NDEKTSV4RRFFQ69G5FAV",
@@ -21,88 +21,87 @@
 //! let mut bytes = Vec::new();
 //! request.write(&mut bytes)?;
 //! bytes.extend(b"{}");
-//! let (asked, header) = Asked::read(&bytes)?.expect("a whole header");
-//! assert_eq!(asked, Asked::Hook(request));
+//! let (asked, header) = ClientRequest::read(&bytes)?.expect("a whole header");
+//! assert_eq!(asked, ClientRequest::Hook(request));
 //! assert_eq!(bytes.get(header..), Some(&b"{}"[..]));
 //!
 //! let reply = b"TH1 reply 0 3 0\nyes";
-//! let (head, rest) = Reply::read(reply)?.expect("a whole line");
-//! assert_eq!(head, Reply::Reply { exit: 0, stdout_len: 3, stderr_len: 0 });
+//! let (head, rest) = DaemonMessage::read(reply)?.expect("a whole line");
+//! assert_eq!(head, DaemonMessage::Reply { exit: 0, stdout_len: 3, stderr_len: 0 });
 //! assert_eq!(reply.get(rest..), Some(&b"yes"[..]));
 //! # Ok::<(), tenterhook_shim::wire::Malformed>(())
 //! ```
 
 use std::fmt;
 
-/// The revision of TH1 that this version speaks. To an asker of revision 2 the daemon sends its version before the
-/// answer.
+/// Revision of TH1 that this version supports. The daemon sends its version before the answer to clients of revision 2.
 pub const REVISION: u32 = 2;
-/// A connection that begins so is a hook's.
+/// First bytes of a hook's connection.
 pub const MAGIC: &[u8] = b"TH1 ";
-/// The longest header of a request, and the longest line of a reply, in bytes.
-pub const MAX_HEADER: usize = 8 * 1024;
-pub use crate::harness_rows::MAX_PAYLOAD;
-/// The largest reply, both streams together, in bytes.
-pub const MAX_REPLY: usize = 64 * 1024 * 1024;
+/// Largest header of a request, and longest line of a reply.
+pub const MAX_HEADER_BYTES: usize = 8 * 1024;
+pub use crate::harness_rows::MAX_PAYLOAD_BYTES;
+/// Largest reply, both streams together.
+pub const MAX_REPLY_BYTES: usize = 64 * 1024 * 1024;
 
-/// What somebody asks over the socket.
+/// A request over the socket.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Asked<'a> {
-    /// A harness fired an event; the payload follows the header.
-    Hook(Request<'a>),
-    /// The status line: one line about how things stand.
+pub enum ClientRequest<'a> {
+    /// A hook call; the payload follows the header.
+    Hook(HookRequest<'a>),
+    /// A request for the status line.
     Status {
-        /// The revision of TH1 that the asker speaks.
+        /// Revision of TH1 that the client supports.
         revision: u32,
     },
 }
 
 /// One hook call, without its payload.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Request<'a> {
-    /// The harness's id.
+pub struct HookRequest<'a> {
+    /// Id of the harness.
     pub harness: &'a str,
-    /// The event, as the harness's settings name it.
+    /// Event, as named in the harness's settings.
     pub event: &'a str,
-    /// The event's id, minted at the door: one decision for each.
+    /// Id of the event, created by the client. Each id gets one decision.
     pub id: &'a str,
-    /// How long the asker waits at most, in milliseconds.
+    /// Time limit of the client in milliseconds.
     pub within_ms: u64,
-    /// The asker's version; empty if it does not say.
+    /// Version of the client; empty if it sent none.
     pub version: &'a str,
-    /// The revision of TH1 that the asker speaks; 1 if it does not say.
+    /// Revision of TH1 that the client supports; 1 if it sent none.
     pub revision: u32,
-    /// What the harness's project variable says, whatever bytes it is of.
+    /// Value of the harness's project variable, which may be any bytes.
     pub project: Option<&'a [u8]>,
-    /// The process that called the asker; 0 if it does not say. Nothing is granted by it.
+    /// Id of the client's parent process; 0 if it sent none. It grants no permissions.
     pub parent: u32,
-    /// How many bytes of payload follow the header.
+    /// Number of payload bytes after the header.
     pub payload_len: usize,
 }
 
 /// The head of one message of the daemon.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Reply<'a> {
-    /// It is alive and works on it.
+pub enum DaemonMessage<'a> {
+    /// The daemon is still working on the call.
     Wait,
-    /// The daemon's version. Comes before the answer, and only to an asker of revision 2.
+    /// Version of the daemon, sent before the answer to clients of revision 2.
     Version(&'a str),
-    /// The harness's own reply: the exit code, then so many bytes for each stream.
+    /// The harness's native reply: exit code, then the bytes of each stream.
     Reply {
-        /// The exit code.
+        /// Exit code for the harness.
         exit: u8,
-        /// Bytes of standard output, right after the line.
+        /// Number of bytes of standard output, right after the line.
         stdout_len: usize,
-        /// Bytes of standard error, after those.
+        /// Number of bytes of standard error, after standard output.
         stderr_len: usize,
     },
-    /// It cannot answer, and why: the asker judges by itself.
+    /// The daemon cannot answer, with the reason: the client evaluates the call itself.
     Fallback(&'a str),
-    /// How things stand, for the status line.
+    /// State of the daemon, for the status line.
     Status(&'a str),
 }
 
-/// The bytes are no TH1.
+/// Bytes that are not a valid TH1 message.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Malformed(pub &'static str);
 
@@ -116,19 +115,19 @@ impl std::error::Error for Malformed {}
 
 // === impl Asked ===
 
-impl<'a> Asked<'a> {
-    /// The status line's question, whole.
+impl<'a> ClientRequest<'a> {
+    /// The complete request for the status line.
     pub const STATUS: &'static [u8] = b"TH1 status\nrevision 2\n\n";
 
-    /// Reads a header and says how long it is. `None`: more has to come.
+    /// Parses a header and returns its length; `None` if it is incomplete.
     pub fn read(bytes: &'a [u8]) -> Result<Option<(Self, usize)>, Malformed> {
         if !bytes.starts_with(MAGIC) {
             let so_far = bytes.len() < MAGIC.len() && MAGIC.starts_with(bytes);
             return if so_far { Ok(None) } else { Err(Malformed("not TH1")) };
         }
-        let window = bytes.get(..MAX_HEADER).unwrap_or(bytes);
+        let window = bytes.get(..MAX_HEADER_BYTES).unwrap_or(bytes);
         let Some(end) = window.windows(2).position(|pair| pair == b"\n\n") else {
-            let full = window.len() == MAX_HEADER;
+            let full = window.len() == MAX_HEADER_BYTES;
             return if full { Err(Malformed("the header is too long")) } else { Ok(None) };
         };
         let mut lines = window.get(..end).unwrap_or_default().split(|byte| *byte == b'\n');
@@ -136,7 +135,7 @@ impl<'a> Asked<'a> {
         let mut words = first.ok_or(Malformed("the first line is no text"))?.split(' ').skip(1);
         let asked = match words.next() {
             Some("status") => Self::Status { revision: lines.find_map(revision_of).unwrap_or(1) },
-            Some("hook") => Self::Hook(Request::of(&mut words, lines)?),
+            Some("hook") => Self::Hook(HookRequest::of(&mut words, lines)?),
             _ => return Err(Malformed("an unknown question")),
         };
         if words.next().is_some() {
@@ -148,7 +147,7 @@ impl<'a> Asked<'a> {
 
 // === impl Request ===
 
-impl<'a> Request<'a> {
+impl<'a> HookRequest<'a> {
     fn of(
         words: &mut dyn Iterator<Item = &'a str>,
         lines: impl Iterator<Item = &'a [u8]>,
@@ -157,7 +156,7 @@ impl<'a> Request<'a> {
         let (harness, event, id) = (name()?, name()?, name()?);
         let mut count = || words.next().and_then(number).ok_or(Malformed("a number is missing"));
         let (within_ms, payload_len) = (count()?, count()?);
-        let payload_len = usize::try_from(payload_len).ok().filter(|length| *length <= MAX_PAYLOAD + 1);
+        let payload_len = usize::try_from(payload_len).ok().filter(|length| *length <= MAX_PAYLOAD_BYTES + 1);
         let payload_len = payload_len.ok_or(Malformed("the payload is too large"))?;
         let mut request = Self {
             harness,
@@ -171,7 +170,7 @@ impl<'a> Request<'a> {
             payload_len,
         };
         for line in lines {
-            // A newer asker may say more than is known here.
+            // Unknown lines of a newer client are ignored.
             if let Some(revision) = revision_of(line) {
                 request.revision = revision;
             } else if let Some(version) = line.strip_prefix(b"version ") {
@@ -186,7 +185,7 @@ impl<'a> Request<'a> {
         Ok(request)
     }
 
-    /// Writes the header; the payload comes right after it.
+    /// Writes the header; the payload follows it directly.
     pub fn write(&self, to: &mut Vec<u8>) -> Result<(), Malformed> {
         if ![self.harness, self.event, self.id].into_iter().all(is_name) {
             return Err(Malformed("a name is no single word"));
@@ -213,8 +212,8 @@ impl<'a> Request<'a> {
         }
         let project = self.project.unwrap_or_default();
         for (name, value) in [(&b"version "[..], self.version.as_bytes()), (b"project ", project)] {
-            // A line that cannot be told from the end of the header is left out.
-            if !value.is_empty() && !value.contains(&b'\n') && value.len() < MAX_HEADER / 2 {
+            // A value that contains a line end is left out.
+            if !value.is_empty() && !value.contains(&b'\n') && value.len() < MAX_HEADER_BYTES / 2 {
                 to.extend_from_slice(name);
                 to.extend_from_slice(value);
                 to.push(b'\n');
@@ -227,13 +226,13 @@ impl<'a> Request<'a> {
 
 // === impl Reply ===
 
-impl<'a> Reply<'a> {
-    /// Reads the head of one message and says how long it is. `None`: more has to come.
+impl<'a> DaemonMessage<'a> {
+    /// Parses the head of one message and returns its length; `None` if it is incomplete.
     pub fn read(bytes: &'a [u8]) -> Result<Option<(Self, usize)>, Malformed> {
-        let window = bytes.get(..MAX_HEADER).unwrap_or(bytes);
+        let window = bytes.get(..MAX_HEADER_BYTES).unwrap_or(bytes);
         let Some(end) = window.iter().position(|byte| *byte == b'\n') else {
             let start = window.get(..MAGIC.len()).unwrap_or(window);
-            if !MAGIC.starts_with(start) || window.len() == MAX_HEADER {
+            if !MAGIC.starts_with(start) || window.len() == MAX_HEADER_BYTES {
                 return Err(Malformed("not TH1"));
             }
             return Ok(None);
@@ -254,7 +253,8 @@ impl<'a> Reply<'a> {
                     return Err(Malformed("the line is too long"));
                 }
                 let exit = u8::try_from(exit).map_err(|_| Malformed("no exit code"))?;
-                let bounded = |count: u64| usize::try_from(count).ok().filter(|count| *count <= MAX_REPLY);
+                let bounded =
+                    |count: u64| usize::try_from(count).ok().filter(|count| *count <= MAX_REPLY_BYTES);
                 let [Some(stdout_len), Some(stderr_len)] = [stdout, stderr].map(bounded) else {
                     return Err(Malformed("the reply is too large"));
                 };
@@ -265,7 +265,7 @@ impl<'a> Reply<'a> {
         Ok(Some((reply, end + 1)))
     }
 
-    /// Writes the head of a message; the streams of a reply come right after it.
+    /// Writes the head of a message; the streams of a reply follow it directly.
     pub fn write(&self, to: &mut Vec<u8>) {
         to.extend_from_slice(MAGIC);
         match self {
@@ -285,28 +285,28 @@ impl<'a> Reply<'a> {
         to.push(b'\n');
     }
 
-    /// A whole reply: the head and both streams.
+    /// A complete reply: the head and both streams.
     pub fn whole(exit: u8, stdout: &[u8], stderr: &[u8]) -> Vec<u8> {
         let mut bytes = Vec::with_capacity(48 + stdout.len() + stderr.len());
-        Reply::Reply { exit, stdout_len: stdout.len(), stderr_len: stderr.len() }.write(&mut bytes);
+        DaemonMessage::Reply { exit, stdout_len: stdout.len(), stderr_len: stderr.len() }.write(&mut bytes);
         bytes.extend_from_slice(stdout);
         bytes.extend_from_slice(stderr);
         bytes
     }
 }
 
-/// What stands alone between two spaces.
+/// Whether a text can be a single word between spaces.
 fn is_name(word: &str) -> bool {
     !word.is_empty() && word.len() <= 256 && word.bytes().all(|byte| byte > b' ' && byte != 0x7F)
 }
 
-/// The revision that a line of the header names.
+/// The revision in a line of the header.
 fn revision_of(line: &[u8]) -> Option<u32> {
     let digits = line.strip_prefix(b"revision ").and_then(|digits| std::str::from_utf8(digits).ok())?;
     number(digits)?.try_into().ok()
 }
 
-/// Digits and nothing else: no sign, no space.
+/// Parses digits only: no sign, no space.
 fn number(word: &str) -> Option<u64> {
     word.bytes().all(|byte| byte.is_ascii_digit()).then(|| word.parse().ok()).flatten()
 }
@@ -314,8 +314,8 @@ fn number(word: &str) -> Option<u64> {
 fn write_number(count: u64, to: &mut Vec<u8>) {
     let mut digits = [0; 20];
     let (mut rest, mut used) = (count, 0);
-    for place in digits.iter_mut().rev() {
-        *place = b'0' + u8::try_from(rest % 10).unwrap_or(0);
+    for layout in digits.iter_mut().rev() {
+        *layout = b'0' + u8::try_from(rest % 10).unwrap_or(0);
         (rest, used) = (rest / 10, used + 1);
         if rest == 0 {
             break;
@@ -324,10 +324,10 @@ fn write_number(count: u64, to: &mut Vec<u8>) {
     to.extend_from_slice(digits.get(digits.len() - used..).unwrap_or_default());
 }
 
-/// One line, whatever is in it, and not longer than a line may be.
+/// Writes text as one line of limited length.
 fn write_words(word: &[u8], text: &str, to: &mut Vec<u8>) {
     to.extend_from_slice(word);
-    let mut cut = text.len().min(MAX_HEADER / 2);
+    let mut cut = text.len().min(MAX_HEADER_BYTES / 2);
     while !text.is_char_boundary(cut) {
         cut -= 1;
     }

@@ -14,8 +14,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
-use tenterhook_engine::post::Post;
-use tenterhook_event::{Decided, Timestamp};
+use tenterhook_engine::http_post::HttpPost;
+use tenterhook_event::{DecidedCall, Timestamp};
 
 use crate::metrics::Metrics;
 use otlp::DecisionSpan;
@@ -90,7 +90,7 @@ impl Exporter {
     }
 
     /// One call was decided.
-    pub fn decided(&self, decided: &Decided<'_>) {
+    pub fn decided(&self, decided: &DecidedCall<'_>) {
         if self.sender.try_send(ExporterMessage::Span(Box::new(DecisionSpan::of(decided)))).is_err() {
             self.dropped.fetch_add(1, Ordering::Relaxed);
         }
@@ -150,12 +150,12 @@ impl Sending {
     }
 
     fn send(&mut self, what: &str, body: &serde_json::Value) {
-        let post = Post {
+        let post = HttpPost {
             url: format!("{}/v1/{what}", self.otlp.url),
             headers: self.otlp.headers.clone().into_iter().collect(),
             body: body.to_string().into_bytes(),
-            limit: EXPORT_TIMEOUT,
-            most: 64 * 1024,
+            timeout: EXPORT_TIMEOUT,
+            max_response_bytes: 64 * 1024,
         };
         let why = match post.send() {
             Ok((200..300, _)) => None,

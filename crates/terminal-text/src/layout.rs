@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Text in columns.
+//! Text layout in columns.
 
 use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 
-/// Exactly this wide: cut with an ellipsis, or filled with blanks.
+/// Truncates with an ellipsis or pads with spaces to exactly this width.
 pub fn fit(text: &str, width: usize) -> String {
     let cut = if text.width() <= width {
         text.to_owned()
     } else {
         let mut used = 0;
-        let kept = text.chars().take_while(|letter| {
-            used += letter.width().unwrap_or(0);
+        let kept = text.chars().take_while(|c| {
+            used += c.width().unwrap_or(0);
             used < width
         });
         kept.collect::<String>() + "…"
@@ -20,7 +20,7 @@ pub fn fit(text: &str, width: usize) -> String {
     cut + &" ".repeat(blanks)
 }
 
-/// Lines of at most this width, broken between words.
+/// Wraps a text between words to lines of at most this width.
 pub fn wrap(text: &str, width: usize) -> Vec<String> {
     let mut lines: Vec<String> = Vec::new();
     for word in text.split_whitespace() {

@@ -7,7 +7,9 @@
 
 mod layout;
 mod qr;
+mod record_page;
 pub mod record_row;
+mod retention;
 pub mod session_panel;
 pub mod session_steps;
 
@@ -17,19 +19,21 @@ pub use tenterhook_event::plain_text::strip_control_characters as tame;
 
 pub use layout::{fit, wrap};
 pub use qr::draw_qr_code;
+pub use record_page::record_text;
+pub use retention::retention_text;
 
-/// Names and headings.
+/// Style of names and headings.
 pub const BOLD: Style = Style::new().bold();
-/// What may be skipped.
+/// Style of secondary text.
 pub const DIM: Style = Style::new().dimmed();
-/// What is as it should be.
+/// Style of success.
 pub const GOOD: Style = AnsiColor::Green.on_default();
-/// What needs attention.
+/// Style of warnings.
 pub const WARN: Style = AnsiColor::Yellow.on_default();
-/// What is denied or broken.
+/// Style of denials and errors.
 pub const BAD: Style = AnsiColor::Red.on_default().bold();
 
-/// The colour of a decision.
+/// Style of a verdict.
 pub fn style_of(decision: Decision) -> Style {
     match decision {
         Decision::None => DIM,
@@ -39,20 +43,20 @@ pub fn style_of(decision: Decision) -> Style {
     }
 }
 
-/// What a decision means to a person.
-pub fn verdict_in_words(decision: Decision) -> &'static str {
+/// Describes a verdict in a few words, for people.
+pub fn describe_verdict(decision: Decision) -> &'static str {
     match decision {
-        Decision::None => "none: nobody objects, the harness decides as it always does",
-        Decision::Allow => "allow: the harness need not ask",
-        Decision::Defer => "defer: put off for somebody else",
-        Decision::Ask => "ask: a person has to say yes",
-        Decision::Deny => "deny: it does not happen",
+        Decision::None => "no match: the harness decides as usual",
+        Decision::Allow => "allowed: the harness does not ask",
+        Decision::Defer => "deferred",
+        Decision::Ask => "asked: a user must approve it",
+        Decision::Deny => "denied: blocked",
     }
 }
 
-/// `1 hook`, `2 hooks`.
-pub fn count(number: usize, what: &str) -> String {
-    format!("{BOLD}{number}{BOLD:#} {what}{}", if number == 1 { "" } else { "s" })
+/// Formats a count with its noun: `1 hook`, `2 hooks`.
+pub fn count(number: usize, noun: &str) -> String {
+    format!("{BOLD}{number}{BOLD:#} {noun}{}", if number == 1 { "" } else { "s" })
 }
 
 #[cfg(test)]
@@ -60,7 +64,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_a_terminal_would_obey_is_taken_out() {
+    fn control_characters_are_removed() {
         assert_eq!(tame("rm\u{1b}[2K -rf\n/\u{202e}x\u{7}"), "rm[2K -rf /x");
     }
 }

@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! A text as a picture that a phone can read from a terminal.
+//! QR codes for terminals.
 
 use anstyle::{AnsiColor, Color, Style};
 use qrcode::{Color as Module, EcLevel, QrCode};
 
-/// What is around it has to be light for so many modules.
+/// Width of the light margin around the code, in modules.
 const MARGIN: usize = 2;
-/// Dark on light, whatever the terminal is.
+/// Dark on light, on every terminal.
 const INK: Style = Style::new()
     .fg_color(Some(Color::Ansi(AnsiColor::Black)))
     .bg_color(Some(Color::Ansi(AnsiColor::BrightWhite)));
 
-/// The picture, two modules to a character; nothing if the text is too long for one.
+/// Draws a QR code, two modules per character. Returns `None` if the text is too long.
 pub fn draw_qr_code(text: &str) -> Option<String> {
     let code = QrCode::with_error_correction_level(text, EcLevel::L).ok()?;
     let (width, modules) = (code.width(), code.to_colors());

@@ -7,50 +7,50 @@ use tenterhook_report::RecordRow;
 
 use crate::{BOLD, DIM, WARN, fit, style_of};
 
-/// Columns: the leaf, when, from whom, the verdict, what it was about, who decided.
+/// Table of records with the columns number, time, source, verdict, call and decider.
 pub struct RecordTable {
     what: usize,
     by: usize,
 }
 
-const SEQ: usize = 7;
-const AT: usize = 19;
-const FROM: usize = 12;
-const VERDICT: usize = 7;
+const SEQ_WIDTH: usize = 7;
+const TIME_WIDTH: usize = 19;
+const SOURCE_WIDTH: usize = 12;
+const VERDICT_WIDTH: usize = 8;
 
 impl RecordTable {
     /// A table for a terminal of this many columns.
     pub fn new(width: usize) -> Self {
-        let room = width.saturating_sub(SEQ + AT + FROM + VERDICT + 5);
+        let room = width.saturating_sub(SEQ_WIDTH + TIME_WIDTH + SOURCE_WIDTH + VERDICT_WIDTH + 5);
         Self { what: room * 2 / 3, by: room - room * 2 / 3 }
     }
 
-    /// The line above the rows.
+    /// Formats the header line.
     pub fn head(&self) -> String {
         format!(
-            "{BOLD}{:>SEQ$} {} {} {} {} {}{BOLD:#}\n",
+            "{BOLD}{:>SEQ_WIDTH$} {} {} {} {} {}{BOLD:#}\n",
             "RECORD",
-            fit("TIME (UTC)", AT),
-            fit("FROM", FROM),
-            fit("VERDICT", VERDICT),
-            fit("WHAT", self.what),
-            fit("BY", self.by).trim_end()
+            fit("TIME (UTC)", TIME_WIDTH),
+            fit("SOURCE", SOURCE_WIDTH),
+            fit("VERDICT", VERDICT_WIDTH),
+            fit("CALL", self.what),
+            fit("DECIDED BY", self.by).trim_end()
         )
     }
 
-    /// One line.
+    /// Formats a record as one line.
     pub fn row(&self, row: &RecordRow) -> String {
         let (style, word) = match row.verdict {
             Some(Decision::None) => (DIM, "·"),
-            Some(decision) => (style_of(decision), decision.word()),
+            Some(decision) => (style_of(decision), decision.label()),
             None => (WARN, "–"),
         };
         format!(
-            "{DIM}{:>SEQ$} {} {}{DIM:#} {style}{}{style:#} {} {}\n",
+            "{DIM}{:>SEQ_WIDTH$} {} {}{DIM:#} {style}{}{style:#} {} {}\n",
             row.seq,
-            fit(&row.at, AT),
-            fit(&row.from, FROM),
-            fit(word, VERDICT),
+            fit(&row.at, TIME_WIDTH),
+            fit(&row.from, SOURCE_WIDTH),
+            fit(word, VERDICT_WIDTH),
             fit(&row.what, self.what),
             fit(&row.by, self.by).trim_end()
         )

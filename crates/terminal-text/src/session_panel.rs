@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! A session as people read it. Agents choose most of these texts, so each is tamed.
+//! The details of a session as text. Agents choose most of these texts, so control characters are removed from each.
 
 use std::fmt::Write as _;
 
@@ -12,12 +12,12 @@ use tenterhook_event::{ToolClass, tool_row};
 
 use crate::{BAD, BOLD, DIM, GOOD, WARN, tame};
 
-/// A text that may be missing.
+/// Removes control characters from a text that may be missing.
 pub(crate) fn tame_text(text: Option<&String>) -> String {
     text.map(|text| tame(text)).unwrap_or_default()
 }
 
-/// The word for how a session stands.
+/// Word for the activity of a session.
 pub fn activity_word(activity: SessionActivity) -> &'static str {
     match activity {
         SessionActivity::Active => "active",
@@ -27,7 +27,7 @@ pub fn activity_word(activity: SessionActivity) -> &'static str {
     }
 }
 
-/// How it stands, and in which colour.
+/// Word and style for the activity of a session.
 pub fn state_of(session: &SessionSummary) -> (&'static str, Style) {
     let style = match session.state {
         SessionActivity::Active => GOOD,
@@ -37,7 +37,7 @@ pub fn state_of(session: &SessionSummary) -> (&'static str, Style) {
     (activity_word(session.state), style)
 }
 
-/// What it is about.
+/// Title of a session.
 pub fn title_of(session: &SessionSummary) -> String {
     match &session.title {
         Some(title) => tame(title),
@@ -46,7 +46,7 @@ pub fn title_of(session: &SessionSummary) -> String {
     }
 }
 
-/// The whole panel.
+/// Renders all details of a session.
 pub fn render_session(session: &SessionDetails) -> String {
     let summary = &session.summary;
     let (state, style) = state_of(summary);
@@ -57,26 +57,27 @@ pub fn render_session(session: &SessionDetails) -> String {
     about.retain(|part| !part.is_empty());
     let _ = writeln!(out, "{DIM}{}{DIM:#}", about.join(" · "));
     let started: String = summary.started.to_string().chars().take(19).collect();
-    let _ = write!(out, "{DIM}began {}, {}", started.replace('T', " "), span(summary.duration_ms));
+    let _ =
+        write!(out, "{DIM}started {}, {}", started.replace('T', " "), format_duration(summary.duration_ms));
     if summary.ended.is_some() {
         let why = tame_text(summary.end_reason.as_ref());
         let _ = write!(out, ", ended{}", if why.is_empty() { String::new() } else { format!(" ({why})") });
     }
     let _ = writeln!(out, "{DIM:#}");
     if summary.erased > 0 {
-        let _ = writeln!(out, "{WARN}{} of its events have no content any more{WARN:#}", summary.erased);
+        let _ = writeln!(out, "{WARN}content of {} events was erased{WARN:#}", summary.erased);
     }
-    files(session, &mut out);
-    todos(session, &mut out);
-    tools(session, &mut out);
-    asks(session, &mut out);
-    denials(session, &mut out);
-    agents(session, &mut out);
-    usage(session, &mut out);
+    push_files(session, &mut out);
+    push_todos(session, &mut out);
+    push_tools(session, &mut out);
+    push_asks(session, &mut out);
+    push_denials(session, &mut out);
+    push_agents(session, &mut out);
+    push_usage(session, &mut out);
     out
 }
 
-fn files(session: &SessionDetails, out: &mut String) {
+fn push_files(session: &SessionDetails, out: &mut String) {
     let files = &session.changed_files;
     let _ = writeln!(out, "\n{BOLD}Files changed{BOLD:#} ({})", files.len());
     let wide = files.iter().map(|file| tame(&file.shown).chars().count()).max().unwrap_or(0).min(60);
@@ -90,24 +91,24 @@ fn files(session: &SessionDetails, out: &mut String) {
         if file.deleted {
             line += "  deleted";
         }
-        let behind = match file.behind {
-            Some(OutsideChange::Person) => "a person changed what was proposed",
-            Some(OutsideChange::Command) => "changed in between, perhaps by a command",
-            Some(OutsideChange::Unseen) => "changed behind the agent's back",
+        let outside_change = match file.behind {
+            Some(OutsideChange::Person) => "the user changed the proposal",
+            Some(OutsideChange::Command) => "changed between two calls, possibly by a command",
+            Some(OutsideChange::Unseen) => "changed outside the session",
             None => "",
         };
-        if !behind.is_empty() {
-            let _ = write!(line, "  {WARN}{behind}{WARN:#}");
+        if !outside_change.is_empty() {
+            let _ = write!(line, "  {WARN}{outside_change}{WARN:#}");
         }
         let _ = writeln!(out, "{line}");
     }
     let left_out = session.summary.files.left_out;
     if left_out > 0 {
-        let _ = writeln!(out, "  {DIM}and {left_out} more that are not listed or not known{DIM:#}");
+        let _ = writeln!(out, "  {DIM}and {left_out} more, not listed or unknown{DIM:#}");
     }
 }
 
-fn todos(session: &SessionDetails, out: &mut String) {
+fn push_todos(session: &SessionDetails, out: &mut String) {
     let todos = &session.todo_items;
     if todos.is_empty() {
         return;
@@ -130,8 +131,8 @@ fn todos(session: &SessionDetails, out: &mut String) {
     }
 }
 
-fn tools(session: &SessionDetails, out: &mut String) {
-    // The to-do list is shown as what it is.
+fn push_tools(session: &SessionDetails, out: &mut String) {
+    // Todo tools are shown as the todo list.
     let is_todo = |name: &str| tool_row(name).is_some_and(|row| row.class == ToolClass::Todo);
     let tools: Vec<_> = session.tool_results.iter().filter(|(name, _)| !is_todo(name)).collect();
     if tools.is_empty() {
@@ -145,15 +146,15 @@ fn tools(session: &SessionDetails, out: &mut String) {
         all.asked += one.asked;
         all.denied += one.denied;
     }
-    let _ = writeln!(out, "\n{BOLD}Tools{BOLD:#} ({})", counted(&all));
+    let _ = writeln!(out, "\n{BOLD}Tools{BOLD:#} ({})", format_counts(&all));
     let wide = tools.iter().map(|(name, _)| name.chars().count()).max().unwrap_or(0).min(40);
     for (name, one) in tools {
-        let _ = writeln!(out, "  {:<wide$}  {}", tame(name), counted(one));
+        let _ = writeln!(out, "  {:<wide$}  {}", tame(name), format_counts(one));
     }
 }
 
-/// `6 calls, 3 ok, 1 asked`. A call that was asked about and then ran is in both.
-fn counted(counts: &ToolCounts) -> String {
+/// Formats counts: `6 calls, 3 ok, 1 asked`. A call that was asked about and then ran is in both.
+fn format_counts(counts: &ToolCounts) -> String {
     let ToolCounts { calls, ok, failed, denied, asked } = *counts;
     let mut line = format!("{calls} call{}", if calls == 1 { "" } else { "s" });
     let parts = [(ok, "ok", GOOD), (failed, "failed", BAD), (asked, "asked", WARN), (denied, "denied", BAD)];
@@ -163,15 +164,15 @@ fn counted(counts: &ToolCounts) -> String {
     line
 }
 
-/// What a call was about, and by which rule it was stopped.
+/// Formats a call with the rule that decided about it.
 fn call_line(call: &DeniedCall) -> String {
     let what = if call.gone.is_none() { tame_text(call.gist.as_ref()) } else { "(erased)".to_owned() };
     let (tool, by) = (tame_text(call.tool.as_ref()), tame_text(call.rule.as_ref()));
     format!("{tool} {what}  {DIM}{by}{DIM:#}")
 }
 
-/// Calls that a person was asked about.
-fn asks(session: &SessionDetails, out: &mut String) {
+/// Adds the calls with the verdict `ask`.
+fn push_asks(session: &SessionDetails, out: &mut String) {
     let asks = &session.asks;
     if asks.is_empty() {
         return;
@@ -182,21 +183,21 @@ fn asks(session: &SessionDetails, out: &mut String) {
     }
 }
 
-fn denials(session: &SessionDetails, out: &mut String) {
+fn push_denials(session: &SessionDetails, out: &mut String) {
     let denials = &session.denials;
     if denials.is_empty() {
         return;
     }
     let denied = session.summary.denied;
     let (taken, nudged) = (denied.taken, denied.nudged);
-    let _ = writeln!(out, "\n{BOLD}Denied{BOLD:#} ({}; hints taken {taken}/{nudged})", denied.all);
+    let _ = writeln!(out, "\n{BOLD}Denied{BOLD:#} ({}; suggestions taken {taken}/{nudged})", denied.all);
     for denial in denials {
         let _ = writeln!(out, "  {BAD}✗{BAD:#} {}", call_line(denial));
         let hint = match denial.hint {
             SuggestionResult::Taken => format!("{GOOD}taken{GOOD:#}"),
-            SuggestionResult::Repeated => format!("{BAD}tried again{BAD:#}"),
-            SuggestionResult::Other => "went on with something else".to_owned(),
-            SuggestionResult::Open => "no call since".to_owned(),
+            SuggestionResult::Repeated => format!("{BAD}repeated{BAD:#}"),
+            SuggestionResult::Other => "continued with another call".to_owned(),
+            SuggestionResult::Open => "no call yet".to_owned(),
         };
         let nudge = tame_text(denial.nudge.as_ref());
         let nudge = if nudge.is_empty() { "    ".to_owned() } else { format!("  → {nudge}:") };
@@ -204,7 +205,7 @@ fn denials(session: &SessionDetails, out: &mut String) {
     }
 }
 
-fn agents(session: &SessionDetails, out: &mut String) {
+fn push_agents(session: &SessionDetails, out: &mut String) {
     let agents = &session.agents;
     if agents.is_empty() {
         return;
@@ -220,15 +221,15 @@ fn agents(session: &SessionDetails, out: &mut String) {
                 let _ = write!(line, ", {count} {word}");
             }
         }
-        line += if agent.ended.is_none() { ", at work" } else { "" };
+        line += if agent.ended.is_none() { ", running" } else { "" };
         let _ = writeln!(out, "{line}");
     }
 }
 
-fn usage(session: &SessionDetails, out: &mut String) {
+fn push_usage(session: &SessionDetails, out: &mut String) {
     let usage = &session.summary.usage;
     if usage.answers == 0 {
-        let _ = writeln!(out, "\n{DIM}The harness did not tell tokens or cost.{DIM:#}");
+        let _ = writeln!(out, "\n{DIM}Tokens and cost: not reported by the harness.{DIM:#}");
         return;
     }
     let (input, output) = (usage.input_tokens, usage.output_tokens);
@@ -242,7 +243,7 @@ fn usage(session: &SessionDetails, out: &mut String) {
             let _ = write!(out, "; ${cost:.4}");
         }
         Some(cost) => {
-            let _ = write!(out, "; ${cost:.4} and {} answers without a known price", usage.unpriced);
+            let _ = write!(out, "; ${cost:.4} and {} replies without a price", usage.unpriced);
         }
         None => *out += "; cost unknown",
     }
@@ -259,8 +260,8 @@ fn usage(session: &SessionDetails, out: &mut String) {
     *out += "\n";
 }
 
-/// `1h 2m`, `3m 4s`, `5s`.
-fn span(ms: u64) -> String {
+/// Formats a duration: `1h 2m`, `3m 4s`, `5s`.
+fn format_duration(ms: u64) -> String {
     match ms / 1000 {
         seconds @ 0..60 => format!("{seconds}s"),
         seconds @ 60..3600 => format!("{}m {}s", seconds / 60, seconds % 60),

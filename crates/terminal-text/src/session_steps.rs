@@ -1,19 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! A session step by step: the changes of one file, or all that happened.
+//! The changes of one file in a session, and its timeline, as text.
 
 use std::fmt::Write as _;
 
 use anstyle::Style;
 use tenterhook_api::{FileChangeState, MissingDiff, SessionDiff, Timeline};
+use tenterhook_event::Decision;
 
 use crate::session_panel::tame_text;
 use crate::{BAD, BOLD, DIM, GOOD, WARN, tame};
 
-/// The changes of one file.
+/// Renders the changes of one file.
 pub fn render_diff(answer: &SessionDiff) -> String {
     if answer.changes.is_empty() {
-        return format!("this session changed no file `{}`\n", tame(&answer.path));
+        return format!("no changes of `{}` in this session\n", tame(&answer.path));
     }
     let mut out = String::new();
     for one in &answer.changes {
@@ -25,7 +26,7 @@ pub fn render_diff(answer: &SessionDiff) -> String {
         };
         let (shown, tool) = (tame(&change.shown), tame(&change.tool));
         let (seq, ts) = (change.seq, change.ts);
-        let _ = writeln!(out, "{BOLD}{shown}{BOLD:#}  {tool} {state} {DIM}leaf {seq}, {ts}{DIM:#}");
+        let _ = writeln!(out, "{BOLD}{shown}{BOLD:#}  {tool} {state} {DIM}record {seq}, {ts}{DIM:#}");
         for line in one.diff.iter().flat_map(|diff| diff.lines()) {
             let style = match line.as_bytes().first() {
                 Some(b'+') => GOOD,
@@ -36,12 +37,12 @@ pub fn render_diff(answer: &SessionDiff) -> String {
             let _ = writeln!(out, "{style}{}{style:#}", tame(line));
         }
         let why = match one.why {
-            Some(MissingDiff::Erased) => "its content was erased",
-            Some(MissingDiff::Pruned) => "its leaf was pruned",
-            Some(MissingDiff::TooLarge) => "it was too large to be recorded",
-            Some(MissingDiff::NotYet) => "it is not in the ledger's file yet",
-            Some(MissingDiff::BeforeUnknown) => "nobody says what was there before",
-            Some(MissingDiff::Unknown) => "nobody says what the text was",
+            Some(MissingDiff::Erased) => "content erased",
+            Some(MissingDiff::Pruned) => "record pruned",
+            Some(MissingDiff::TooLarge) => "content too large to record",
+            Some(MissingDiff::NotYet) => "not yet in the ledger",
+            Some(MissingDiff::BeforeUnknown) => "previous content unknown",
+            Some(MissingDiff::Unknown) => "content unknown",
             None => "",
         };
         if !why.is_empty() {
@@ -52,7 +53,7 @@ pub fn render_diff(answer: &SessionDiff) -> String {
     out
 }
 
-/// What happened, step by step.
+/// Renders a timeline, one line per step.
 pub fn render_timeline(answer: &Timeline) -> String {
     let mut out = String::new();
     for step in &answer.steps {
@@ -72,7 +73,8 @@ pub fn render_timeline(answer: &Timeline) -> String {
         let event = tame_text(step.event.as_ref());
         let _ = writeln!(
             out,
-            "{DIM}{at}{DIM:#}  {event:<18}  {style}{verdict:<6}{style:#}  {}{erased}",
+            "{DIM}{at}{DIM:#}  {event:<18}  {style}{:<8}{style:#}  {}{erased}",
+            Decision::label_of(&verdict),
             what.trim()
         );
     }

@@ -1,46 +1,46 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! The transcripts on this machine. Links are not followed: what is read is what the harness wrote there.
+//! Finds transcripts on this machine. Links are not followed: only files that the harness wrote are read.
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::time::UNIX_EPOCH;
 
 use tenterhook_harness::Harness;
-use tenterhook_harness_install::Ground;
+use tenterhook_harness_install::MachineEnvironment;
 
 use crate::transcripts_of;
 
-/// How deep below its directory a transcript may be.
+/// Depth of a transcript below its directory, at most.
 const DEEPEST: usize = 8;
 
-/// One transcript.
+/// One transcript file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Found {
-    /// The file.
+    /// Path of the file.
     pub path: PathBuf,
-    /// How long it is.
+    /// Size in bytes.
     pub bytes: u64,
-    /// When it was last written, in milliseconds since the Unix epoch.
+    /// Last modification, in milliseconds since the Unix epoch.
     pub modified_ms: u64,
 }
 
-/// A file or directory that is not read, and why.
+/// A file or directory that is not read.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct LeftOut {
-    /// Which.
+    /// Path of the file or directory.
     pub path: PathBuf,
-    /// Why.
+    /// Reason why it is not read.
     pub why: String,
 }
 
-/// The directories in which a harness keeps its transcripts.
-pub fn directories(harness: &Harness, ground: &Ground<'_>) -> Vec<PathBuf> {
+/// Directories in which a harness stores its transcripts.
+pub fn directories(harness: &Harness, ground: &MachineEnvironment<'_>) -> Vec<PathBuf> {
     transcripts_of(harness).map_or_else(Vec::new, |transcripts| (transcripts.places)(ground))
 }
 
-/// All transcripts of a harness, and what looks like one but is not read.
-pub fn find(harness: &Harness, ground: &Ground<'_>) -> (Vec<Found>, Vec<LeftOut>) {
+/// All transcripts of a harness, and similar files that are not read.
+pub fn find(harness: &Harness, ground: &MachineEnvironment<'_>) -> (Vec<Found>, Vec<LeftOut>) {
     let (mut found, mut left_out) = (Vec::new(), Vec::new());
     let Some(transcripts) = transcripts_of(harness) else { return (found, left_out) };
     for place in directories(harness, ground) {
@@ -48,7 +48,7 @@ pub fn find(harness: &Harness, ground: &Ground<'_>) -> (Vec<Found>, Vec<LeftOut>
         while let Some((directory, depth)) = directories.pop() {
             let entries = match std::fs::read_dir(&directory) {
                 Ok(entries) => entries,
-                // A harness that was never used has left nothing.
+                // A harness that was never used has no directory.
                 Err(error) if depth == 0 && error.kind() == std::io::ErrorKind::NotFound => continue,
                 Err(error) => {
                     left_out.push(LeftOut { path: directory, why: error.to_string() });
@@ -63,7 +63,7 @@ pub fn find(harness: &Harness, ground: &Ground<'_>) -> (Vec<Found>, Vec<LeftOut>
                     if depth < DEEPEST {
                         directories.push((path, depth + 1));
                     } else {
-                        left_out.push(LeftOut { path, why: "it is too deep below".to_owned() });
+                        left_out.push(LeftOut { path, why: "it is nested too deeply".to_owned() });
                     }
                 } else if (transcripts.is_one)(below) {
                     if metadata.is_file() {
@@ -88,7 +88,7 @@ pub fn find(harness: &Harness, ground: &Ground<'_>) -> (Vec<Found>, Vec<LeftOut>
     (found, left_out)
 }
 
-/// Files before directories: a session's own transcript comes before those of its subagents.
+/// Files before directories: a session's own transcript precedes those of its subagents.
 fn order(path: &Path) -> (Vec<(bool, OsString)>, OsString) {
     let above = path.parent().into_iter().flat_map(Path::iter).map(|name| (true, name.to_owned()));
     let name = path.file_name().unwrap_or_default().to_owned();

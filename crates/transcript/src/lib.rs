@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! What harnesses have written down of past sessions, read as events.
+//! Reads the transcripts that harnesses wrote of past sessions, and converts them to events.
 //!
-//! Files are only read: nothing in them is run, followed or sent anywhere. To read those of another harness, add a
-//! folder (where they are, which files they are, how one is read) and a row of [`TRANSCRIPTS`]; [`Teller`] makes the events.
+//! Files are only read: their content is never run, followed or sent. To support another harness, add a folder (where its
+//! transcripts are, and how one is read) and a row of [`TRANSCRIPTS`]; [`Teller`] creates the events.
 
 mod claude_code;
 mod codex;
@@ -22,7 +22,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use tenterhook_harness::Harness;
-use tenterhook_harness_install::Ground;
+use tenterhook_harness_install::MachineEnvironment;
 
 pub use find::{Found, LeftOut, directories, find};
 pub(crate) use lines::{json_lines, regular};
@@ -38,22 +38,22 @@ pub const TRANSCRIPTS: &[(&str, Transcripts)] = &[
     ("pi", pi::TRANSCRIPTS),
 ];
 
-/// The transcripts of a harness; `None`: they are not read.
+/// The transcripts of a harness; `None` if they are not read.
 pub fn transcripts_of(harness: &Harness) -> Option<&'static Transcripts> {
     TRANSCRIPTS.iter().find(|(id, _)| *id == harness.id).map(|(_, transcripts)| transcripts)
 }
 
-/// Where a harness keeps its transcripts, and how they are read.
+/// Where a harness stores its transcripts, and how they are read.
 #[derive(Debug, Clone, Copy)]
 pub struct Transcripts {
-    /// The variables that say where they are.
+    /// Environment variables that locate them.
     pub variables: &'static [&'static str],
-    /// The directories they are in.
-    pub places: fn(&Ground<'_>) -> Vec<PathBuf>,
-    /// Whether a file is one, by its path below such a directory.
+    /// Directories that contain them.
+    pub places: fn(&MachineEnvironment<'_>) -> Vec<PathBuf>,
+    /// Whether a path below such a directory is a transcript.
     pub is_one: fn(&Path) -> bool,
-    /// Reads one, from its beginning to its end.
+    /// Reads one transcript from beginning to end.
     pub read: fn(&Path, &mut Teller<'_>) -> io::Result<()>,
-    /// How token counts are read while a session runs; nothing: they are not.
+    /// How token counts are read while a session runs; `None` if they are not.
     pub usage: Option<usage::UsageFormat>,
 }

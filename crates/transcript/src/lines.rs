@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! A file of JSON objects, one on each line. At most one line of it is in memory.
+//! Reads a file of JSON objects, one per line. At most one line is in memory.
 
 use std::fs::File;
 use std::io::{self, BufRead, BufReader, Read as _};
@@ -10,32 +10,32 @@ use serde_json::{Map, Value};
 use tenterhook_files::FileClass;
 
 use super::{Teller, Unread};
-use tenterhook_harness::MAX_PAYLOAD;
+use tenterhook_harness::MAX_PAYLOAD_BYTES;
 
-/// Opens a regular file; a link or a pipe in its place is not followed or waited for.
+/// Opens a regular file; a link is not followed, and a pipe is not waited for.
 pub(crate) fn regular(path: &Path) -> io::Result<File> {
     let file = tenterhook_files::open(path, FileClass::Untrusted)?;
     file.ok_or_else(|| io::ErrorKind::NotFound.into())
 }
 
-/// Hands every line on. What is no JSON object, or longer than a payload may be, is told as unread.
+/// Passes every line on. A line that is not a JSON object, or longer than the largest payload, is reported as unread.
 pub(crate) fn json_lines(
     path: &Path,
     teller: &mut Teller<'_>,
     each: &mut dyn FnMut(Map<String, Value>, &mut Teller<'_>),
 ) -> io::Result<()> {
     let mut input = BufReader::with_capacity(1 << 16, regular(path)?);
-    let limit = u64::try_from(MAX_PAYLOAD).unwrap_or(u64::MAX) + 1;
+    let limit = u64::try_from(MAX_PAYLOAD_BYTES).unwrap_or(u64::MAX) + 1;
     let mut line = Vec::new();
     loop {
         line.clear();
-        // A line that was long once must not hold its memory for the rest of the file.
+        // A long line must not keep its memory for the rest of the file.
         line.shrink_to(1 << 20);
         let read = input.by_ref().take(limit).read_until(b'\n', &mut line)?;
         if read == 0 {
             return Ok(());
         }
-        let whole = line.last() == Some(&b'\n') || line.len() <= MAX_PAYLOAD;
+        let whole = line.last() == Some(&b'\n') || line.len() <= MAX_PAYLOAD_BYTES;
         let rest = if whole { 0 } else { skip_line(&mut input)? };
         teller.advance(u64::try_from(read).unwrap_or(0) + rest);
         if !whole {

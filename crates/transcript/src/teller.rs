@@ -1,44 +1,44 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! From what a transcript says to events, each told once.
+//! Converts the content of transcripts to events, each emitted once.
 
 use std::collections::{HashMap, HashSet};
 
 use serde_json::{Map, Value};
 use sha2::Digest as _;
-use tenterhook_event::{Event, EventId, EventKind, Mcp, Timestamp, ToolCall, ToolClass};
+use tenterhook_event::{Event, EventId, EventKind, McpToolId, Timestamp, ToolCall, ToolClass};
 
 use super::{Found, transcripts_of};
 use tenterhook_harness::{Harness, mcp};
 
-/// How many calls may wait for their result; a transcript that ends in the middle has few.
+/// Number of calls that may wait for their result; an incomplete transcript has few.
 const MOST_WAITING: usize = 4096;
 
-/// What is told while transcripts are read.
+/// Progress of reading transcripts.
 #[derive(Debug)]
 pub enum Told {
-    /// Something that happened.
+    /// An event of the transcript.
     Event(Box<Event>),
     /// A part that could not be used.
     Unread(Unread),
-    /// So many bytes further.
+    /// This many more bytes were read.
     Advanced(u64),
 }
 
-/// Why a part of a transcript could not be used.
+/// Reason why a part of a transcript could not be used.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Unread {
-    /// It is no JSON object.
+    /// It is not a JSON object.
     Broken,
-    /// It is longer than a payload may be.
+    /// It is longer than the largest payload.
     TooLong,
-    /// It is of a kind that this version does not know.
+    /// It has a type that this version does not know.
     Unknown(String),
-    /// A tool call or its result of which a part is missing.
+    /// A tool call or result with a missing part.
     Partial,
 }
 
-/// Who acted, where and when.
+/// Agent, place and time of an event.
 #[derive(Debug, Clone, Default)]
 #[expect(missing_docs, reason = "the names are those of the event")]
 pub struct Around {
@@ -53,26 +53,26 @@ pub struct Around {
     pub agent_parent: Option<String>,
 }
 
-/// How a tool call ended.
+/// Result of a tool call.
 #[derive(Debug, Clone, Default)]
 pub struct Ended {
-    /// What went wrong, if anything did.
+    /// Error message, if the call failed.
     pub error: Option<String>,
-    /// What came of it.
+    /// Output of the tool.
     pub output: Option<Value>,
-    /// How long it took.
+    /// Duration in milliseconds.
     pub duration_ms: Option<u64>,
 }
 
-/// Makes events of what transcripts say.
+/// Converts the content of transcripts to events.
 pub struct Teller<'a> {
     to: &'a mut dyn FnMut(Told),
     harness: &'static Harness,
-    /// When the file was last written, for what says no time.
+    /// Last modification of the file, for parts without a time.
     last: Timestamp,
-    /// Calls whose result has not come yet.
+    /// Calls whose result has not been read yet.
     waiting: HashMap<String, ToolCall>,
-    /// What was told before: a session that was taken up again may be written down twice.
+    /// Ids of emitted events: a resumed session may be written twice.
     told: HashSet<EventId>,
 }
 
@@ -83,7 +83,7 @@ impl std::fmt::Debug for Teller<'_> {
 }
 
 impl<'a> Teller<'a> {
-    /// Tells events of a harness.
+    /// A converter for transcripts of a harness.
     pub fn new(harness: &'static Harness, to: &'a mut dyn FnMut(Told)) -> Self {
         let last = Timestamp::from_unix_ms(0);
         Self { to, harness, last, waiting: HashMap::new(), told: HashSet::new() }
@@ -97,43 +97,50 @@ impl<'a> Teller<'a> {
         (transcripts.read)(&found.path, self)
     }
 
-    /// So many bytes further.
+    /// Reports that this many more bytes were read.
     pub(crate) fn advance(&mut self, bytes: u64) {
         (self.to)(Told::Advanced(bytes));
     }
 
-    /// A part could not be used.
+    /// Reports a part that could not be used.
     pub(crate) fn unread(&mut self, why: Unread) {
         (self.to)(Told::Unread(why));
     }
 
-    /// A part of a kind that is not known.
+    /// Reports a part of an unknown type.
     pub(crate) fn unknown(&mut self, kind: &str) {
         self.unread(Unread::Unknown(kind.chars().take(64).collect()));
     }
 
-    /// A session begins.
+    /// Emits the start of a session.
     pub(crate) fn session(&mut self, around: &Around) {
         let event =
             self.event(around, EventKind::SessionStart, around.session.as_deref().unwrap_or_default());
         self.tell(event);
     }
 
-    /// A subagent begins.
+    /// Emits the start of a subagent.
     pub(crate) fn subagent(&mut self, around: &Around) {
         let event = self.event(around, EventKind::SubagentStart, around.agent.as_deref().unwrap_or_default());
         self.tell(event);
     }
 
-    /// A person says something.
+    /// Emits a prompt of the user.
     pub(crate) fn prompt(&mut self, around: &Around, mark: &str, text: &str) {
         let mut event = self.event(around, EventKind::Prompt, mark);
         event.detail.prompt = Some(text.to_owned());
         self.tell(event);
     }
 
-    /// A tool is called.
-    pub(crate) fn call(&mut self, around: &Around, id: &str, name: &str, args: Value, server: Option<Mcp>) {
+    /// Emits a tool call.
+    pub(crate) fn call(
+        &mut self,
+        around: &Around,
+        id: &str,
+        name: &str,
+        args: Value,
+        server: Option<McpToolId>,
+    ) {
         if id.is_empty() || name.is_empty() {
             return self.unread(Unread::Partial);
         }
@@ -154,7 +161,7 @@ impl<'a> Teller<'a> {
         self.tell(event);
     }
 
-    /// A tool has run, or failed.
+    /// Emits the result of a tool call.
     pub(crate) fn result(&mut self, around: &Around, id: &str, ended: Ended) {
         let Some(tool) = self.waiting.remove(id) else { return self.unread(Unread::Partial) };
         let kind = if ended.error.is_some() { EventKind::ToolError } else { EventKind::PostTool };
@@ -167,8 +174,8 @@ impl<'a> Teller<'a> {
         self.tell(event);
     }
 
-    /// The id follows from what the transcript says, so that the same event never comes in twice. The session
-    /// is no part of it: one that was taken up again has another name for the same calls.
+    /// The id is derived from the transcript's content, so that the same event is never imported twice. The session is not part of it: a
+    /// resumed session has another name for the same calls.
     fn event(&mut self, around: &Around, kind: EventKind, mark: &str) -> Event {
         let ts = around.ts.unwrap_or(self.last);
         self.last = ts;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! What the pinned clients left on disk, event by event. `tests/fixtures/transcripts` is a home in which each of
-//! them was given the same work: write a file, fail, delete a directory, ask an MCP server, start a subagent. pi, which has
-//! no subagents, ran a script in its place: `tests/fixtures/pi-transcripts`.
+//! Transcripts that the pinned clients wrote, event by event. `tests/fixtures/transcripts` is a home directory in which each of
+//! them did the same work: write a file, fail, delete a directory, call an MCP server, start a subagent. pi, which has no
+//! subagents, ran a script instead: `tests/fixtures/pi-transcripts`.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -13,9 +13,9 @@ use tenterhook_event::Event;
 use super::{Found, LeftOut, Teller, Told, Unread, find};
 use crate::transcripts_of;
 use tenterhook_harness::Harness;
-use tenterhook_harness_install::Ground;
+use tenterhook_harness_install::MachineEnvironment;
 
-/// A copy of the fixtures in which OpenCode's database is one.
+/// A copy of the fixtures with OpenCode's database.
 fn home() -> tempfile::TempDir {
     let dir = tempfile::tempdir().unwrap();
     let fixtures = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/fixtures");
@@ -43,7 +43,7 @@ struct Heard {
 }
 
 fn hear(harness: &'static Harness, home: &Path) -> Heard {
-    let ground = Ground { home: Some(home), variables: &BTreeMap::new(), path: "".as_ref() };
+    let ground = MachineEnvironment { home: Some(home), variables: &BTreeMap::new(), path: "".as_ref() };
     let (found, mut left_out) = find(harness, &ground);
     let (mut events, mut unread) = (Vec::new(), Vec::new());
     let mut to = |told| match told {
@@ -61,10 +61,10 @@ fn hear(harness: &'static Harness, home: &Path) -> Heard {
 }
 
 fn of(id: &str) -> &'static Harness {
-    tenterhook_harness::find(id).unwrap()
+    tenterhook_harness::find_harness(id).unwrap()
 }
 
-/// One line for each event, with all that is in it.
+/// One line for each event, with all its fields.
 fn told(events: &[Event]) -> String {
     let mut text = String::new();
     for event in events {
@@ -118,7 +118,7 @@ fn a_database_that_was_not_closed_is_read_with_its_log_and_left_alone() {
     let home = home();
     let (db, aside) = (home.path().join(".local/share/opencode/opencode.db"), home.path().join("aside"));
     std::fs::create_dir(&aside).unwrap();
-    // As a crash leaves it: the log is there, and its index is not.
+    // The state after a crash: the log exists, its index does not.
     let writer = rusqlite::Connection::open(&db).unwrap();
     writer
         .execute_batch(
@@ -134,7 +134,7 @@ fn a_database_that_was_not_closed_is_read_with_its_log_and_left_alone() {
         drop(std::fs::remove_file(left.join(name)));
     }
     copy(&aside, left);
-    // Once without the index of the log, once with an index that says nothing.
+    // First without the index of the log, then with an empty index.
     for index in [None, Some("")] {
         if let Some(text) = index {
             std::fs::write(left.join("opencode.db-shm"), text).unwrap();
@@ -155,7 +155,7 @@ fn a_session_that_is_written_down_twice_is_told_once() {
     let once = hear(of("claude-code"), home.path()).events.len();
     let project = home.path().join(".claude/projects/-home-dev-project");
     let session = project.join("861cdcc5-2d89-41f0-8a3c-c34d6213dc7d.jsonl");
-    // Taken up again, a session goes on in a file of its own that begins with all of the first.
+    // A resumed session continues in a new file that begins with the content of the first.
     let text = std::fs::read_to_string(&session).unwrap().replace("861cdcc5", "99999999");
     std::fs::write(project.join("99999999-2d89-41f0-8a3c-c34d6213dc7d.jsonl"), text).unwrap();
     let twice = hear(of("claude-code"), home.path()).events;
@@ -178,8 +178,10 @@ fn what_cannot_be_used_is_told_and_the_rest_is_read() {
     ];
     let session = project.join("861cdcc5-2d89-41f0-8a3c-c34d6213dc7d.jsonl");
     std::fs::remove_dir_all(session.with_extension("")).unwrap();
-    let huge =
-        format!("{{\"type\":\"user\",\"message\":\"{}\"}}", "x".repeat(tenterhook_harness::MAX_PAYLOAD));
+    let huge = format!(
+        "{{\"type\":\"user\",\"message\":\"{}\"}}",
+        "x".repeat(tenterhook_harness::MAX_PAYLOAD_BYTES)
+    );
     std::fs::write(&session, format!("{huge}\n{}", broken.join("\n"))).unwrap();
     let heard = hear(of("claude-code"), home.path());
     assert_eq!(
@@ -228,7 +230,7 @@ fn links_and_pipes_are_named_and_never_opened() {
             ("zero.jsonl", "it is a link")
         ]
     );
-    // One that takes the place of a file after it was found is not opened either.
+    // A link that replaces a file after it was found is not opened either.
     let found = Found { path: project.join("pipe.jsonl"), bytes: 0, modified_ms: 0 };
     let mut to = |_| {};
     assert!(Teller::new(of("claude-code"), &mut to).read(&found).is_err());

@@ -2,66 +2,66 @@
 
 //! Token counts in the transcript of a running session, line by line.
 //!
-//! The agent can write to its own transcript. A text before or after a line of the client must therefore not hide
-//! what that line says, and a line that cannot be read is reported as such: it is not a line without usage.
+//! The agent can write to its own transcript. Text before or after a line of the client must not hide that line, and a line
+//! that cannot be parsed is reported as such: it does not count as a line without usage.
 
 use std::path::{Path, PathBuf};
 
 use serde::de::DeserializeOwned;
-use tenterhook_event::{Timestamp, Tokens};
+use tenterhook_event::{Timestamp, TokenCounts};
 
-/// More tokens than one answer has. A line that claims more is not the client's.
+/// More tokens than one answer can have. A line with more was not written by the client.
 const MAX_ANSWER_TOKENS: u64 = 1_000_000_000;
-/// More tokens than one session has.
+/// More tokens than one session can have.
 const MAX_SESSION_TOKENS: u64 = 10_000_000_000_000;
-/// How many beginnings of an object are tried in a line that is not one object.
+/// Number of object starts that are tried in a line that is not a single object.
 const MAX_OBJECT_STARTS: usize = 32;
 
-/// How the token counts of a transcript are read while its session runs.
+/// How token counts are read from a transcript while its session runs.
 #[derive(Debug, Clone, Copy)]
 pub struct UsageFormat {
-    /// Every line with token counts, or with the model they belong to, contains one of these.
+    /// Every line with token counts, or with their model, contains one of these.
     pub markers: &'static [&'static str],
-    /// The directory with the transcripts of a session's subagents, by the path of the session's own.
+    /// Directory of the transcripts of a session's subagents, by the path of the session's own.
     pub subagents: fn(&Path) -> Option<PathBuf>,
-    /// Reads the first JSON value of a text, and says how long it is.
+    /// Parses the first JSON value of a text, and returns its length.
     pub(crate) parse: fn(&str) -> Option<FirstValue>,
 }
 
-/// What the first JSON value of a text says about tokens, and how long that value is.
+/// Token counts in the first JSON value of a text, and the length of that value.
 pub(crate) type FirstValue = (Option<UsageLine>, usize);
 
-/// What a line says about tokens.
+/// Token counts in a line.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum UsageLine {
-    /// Tokens of one answer. While it is streamed the same key comes several times; the last one counts.
+    /// Tokens of one answer. While it is streamed, the same key occurs several times; the last one counts.
     Answer {
-        /// Names the answer.
+        /// Key of the answer.
         key: String,
-        /// The model that answered.
+        /// Model of the answer.
         model: Option<String>,
-        /// When it was written.
+        /// Time at which the line was written.
         ts: Option<Timestamp>,
         /// Tokens of the answer and its prompt.
-        tokens: Tokens,
+        tokens: TokenCounts,
     },
     /// Tokens of all answers in this transcript so far.
     Total {
-        /// When it was written.
+        /// Time at which the line was written.
         ts: Option<Timestamp>,
         /// Tokens of all answers and prompts.
-        tokens: Tokens,
+        tokens: TokenCounts,
     },
-    /// The model of the answers that follow.
+    /// Model of the answers that follow.
     Model(String),
 }
 
-/// A line that has a marker and cannot be read.
+/// A line with a marker that cannot be parsed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct UnreadableLine;
 
 impl UsageFormat {
-    /// What a line says about tokens. Most lines say nothing, and are not parsed.
+    /// Token counts in a line. Most lines have none, and are not parsed.
     pub fn read_line(&self, line: &str) -> Result<Vec<UsageLine>, UnreadableLine> {
         let mut found = Vec::new();
         if !self.markers.iter().any(|marker| line.contains(marker)) {
@@ -84,25 +84,25 @@ impl UsageFormat {
             };
             rest = text.get(length..).unwrap_or_default();
         }
-        // A value that was cut in two leaves pieces, none of which says anything.
+        // A value that was split leaves pieces without token counts.
         if values == 0 || failures > 0 && found.is_empty() { Err(UnreadableLine) } else { Ok(found) }
     }
 }
 
-/// The first value of a text, and how long it is.
+/// The first value of a text, and its length.
 pub(crate) fn first_value<T: DeserializeOwned>(text: &str) -> Option<(T, usize)> {
     let mut values = serde_json::Deserializer::from_str(text).into_iter::<T>();
     let value = values.next()?.ok()?;
     Some((value, values.byte_offset()))
 }
 
-/// Tokens of one answer, if it can have so many.
-pub(crate) fn answer_tokens(tokens: Tokens) -> Option<Tokens> {
+/// Tokens of one answer, if the number is plausible.
+pub(crate) fn answer_tokens(tokens: TokenCounts) -> Option<TokenCounts> {
     Some(tokens).filter(|tokens| tokens.total() <= MAX_ANSWER_TOKENS)
 }
 
-/// Tokens of a session, if it can have so many.
-pub(crate) fn session_tokens(tokens: Tokens) -> Option<Tokens> {
+/// Tokens of a session, if the number is plausible.
+pub(crate) fn session_tokens(tokens: TokenCounts) -> Option<TokenCounts> {
     Some(tokens).filter(|tokens| tokens.total() <= MAX_SESSION_TOKENS)
 }
 
@@ -111,10 +111,10 @@ mod tests {
     use serde_json::json;
 
     use super::*;
-    use tenterhook_harness::find;
+    use tenterhook_harness::find_harness;
 
     fn format(harness: &str) -> UsageFormat {
-        crate::transcripts_of(find(harness).unwrap()).unwrap().usage.unwrap()
+        crate::transcripts_of(find_harness(harness).unwrap()).unwrap().usage.unwrap()
     }
 
     fn claude(id: &str, output: u64) -> String {
@@ -137,7 +137,7 @@ mod tests {
     #[test]
     fn an_answer_is_found_whatever_stands_around_it_on_its_line() {
         let line = claude("m", 7);
-        let tokens = Tokens { input: 1, output: 7, cache_read: 3, cache_write: 4 };
+        let tokens = TokenCounts { input: 1, output: 7, cache_read: 3, cache_write: 4 };
         let expected = UsageLine::Answer {
             key: "m r".to_owned(),
             model: Some("claude-opus-5-5".to_owned()),
@@ -178,7 +178,7 @@ mod tests {
         let usage = json!({"input_tokens": 110, "cached_input_tokens": 100, "cache_write_input_tokens": 4, "output_tokens": 9,
             "reasoning_output_tokens": 5, "total_tokens": 119});
         let total = |line: serde_json::Value| codex.read_line(&line.to_string());
-        let tokens = Tokens { input: 6, output: 9, cache_read: 100, cache_write: 4 };
+        let tokens = TokenCounts { input: 6, output: 9, cache_read: 100, cache_write: 4 };
         let expected = Ok(vec![UsageLine::Total { ts: None, tokens }]);
         assert_eq!(
             total(

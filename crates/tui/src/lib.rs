@@ -1,27 +1,29 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! The terminal view of a daemon, without a terminal and without a daemon.
+//! The terminal view of the daemon: state, updates and drawing, without I/O and without a clock.
 //!
-//! Whoever runs it tells it what happened ([`Message`]); [`update`] changes the [`State`] and says what is
-//! to be fetched or done ([`Command`]); [`draw`] paints the state on whatever `ratatui` paints on. Nothing
-//! here does IO or reads a clock.
+//! The caller passes messages ([`TuiMessage`]) to [`update`], which changes the [`TuiState`] and returns what to fetch or
+//! do ([`TuiCommand`]). [`draw`] draws the state on a `ratatui` frame.
 //!
-//! Most of what is shown was chosen by an agent. It comes in through `read`, which lets no character
-//! pass that a terminal would obey or that makes text look like another ([`plain`]).
+//! Agents choose most of the shown text. It enters through `parse`, which replaces control characters and characters
+//! that hide or reorder others ([`plain`]).
 
-mod cursor;
-mod input;
+mod decision_stats;
+mod input_prompt;
+mod key_press;
+mod list_cursor;
 mod message;
+mod parse;
 pub mod plain;
-mod prompt;
-mod read;
 mod state;
-mod stats;
 mod update;
 mod view;
 
-pub use input::Key;
-pub use message::{Clock, Command, Deed, Message, Needs, Proof, RequestError, Scope, ShownCall, Subject};
-pub use state::State;
+pub use key_press::KeyPress;
+pub use message::{
+    ApproveFor, FetchTarget, GivenProof, ProofNeeded, RequestError, ShownCall, TuiCommand, TuiMessage,
+    UserAction, WallClock,
+};
+pub use state::TuiState;
 pub use update::update;
 pub use view::draw;

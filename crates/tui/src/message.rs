@@ -1,157 +1,157 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! What comes in, and what goes out.
+//! Messages to the view, and commands to its caller.
 
 use serde_json::{Value, json};
 
-use crate::input::Key;
+use crate::key_press::KeyPress;
 
-/// A request that was not carried out: one line for people, with what to do next.
+/// A failed request: one line for the user, with what to do next.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{0}")]
 pub struct RequestError(pub String);
 
-/// What happened.
+/// Input of [`update`](crate::update).
 #[derive(Debug, Clone, PartialEq)]
-pub enum Message {
+pub enum TuiMessage {
     /// A key was pressed.
-    Key(Key),
-    /// The screen has another size: columns, rows.
-    Size(u16, u16),
-    /// Time has passed.
-    Now(Clock),
-    /// The daemon is there and tells what happens.
-    Up,
-    /// It is not, or not any more.
-    Down(String),
-    /// The daemon told something: the name of the event, and what it says.
-    Told(String, Value),
-    /// What was fetched.
-    Got(Subject, Result<Value, RequestError>),
-    /// What a deed takes, and whether whoever sits here is a guarded agent.
-    Needed(Deed, Result<(Needs, bool), RequestError>),
-    /// What became of a deed.
-    Done(Deed, Result<Value, RequestError>),
+    Key(KeyPress),
+    /// The screen was resized: columns, rows.
+    Resized(u16, u16),
+    /// The current time.
+    Tick(WallClock),
+    /// The daemon is connected and sends events.
+    Connected,
+    /// The daemon is not connected, with the reason.
+    Disconnected(String),
+    /// An event of the daemon: its name and data.
+    Event(String, Value),
+    /// The answer to [`TuiCommand::Fetch`].
+    Fetched(FetchTarget, Result<Value, RequestError>),
+    /// The proof that an action needs, and whether the caller is a guarded agent.
+    ProofNeeded(UserAction, Result<(ProofNeeded, bool), RequestError>),
+    /// The result of an action.
+    ActionDone(UserAction, Result<Value, RequestError>),
 }
 
-/// What is to be done outside.
+/// What the caller of [`update`](crate::update) does next.
 #[derive(Debug, Clone, PartialEq)]
-pub enum Command {
-    /// Fetch something; the answer is [`Message::Got`].
-    Get(Subject),
-    /// Ask what a deed takes; the answer is [`Message::Needed`].
-    Ask(Deed),
-    /// Do it; the answer is [`Message::Done`].
-    Do(Deed, Proof),
-    /// End.
+pub enum TuiCommand {
+    /// Fetch data; the answer is [`TuiMessage::Fetched`].
+    Fetch(FetchTarget),
+    /// Ask which proof an action needs; the answer is [`TuiMessage::ProofNeeded`].
+    AskProofNeeded(UserAction),
+    /// Perform an action; the answer is [`TuiMessage::ActionDone`].
+    Perform(UserAction, GivenProof),
+    /// Quit.
     Quit,
 }
 
-/// The time, as the person's clock shows it.
+/// The local time.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct Clock {
+pub struct WallClock {
     /// Milliseconds since the Unix epoch.
     pub now_ms: u64,
-    /// Seconds that the clock on the wall is ahead of UTC.
+    /// Offset of local time from UTC, in seconds.
     pub ahead_s: i64,
 }
 
-/// What can be fetched.
+/// Data that can be fetched from the daemon.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Subject {
-    /// The latest decisions, or those before a leaf.
+pub enum FetchTarget {
+    /// The latest decisions, or those before a record.
     Decisions(Option<u64>),
-    /// The decisions of one session.
+    /// Decisions of one session.
     DecisionsOf(String),
     /// One decision.
     Decision(u64),
-    /// Whether a decision is in the signed ledger.
+    /// Proof that a decision is in the signed ledger.
     Proof(u64),
     /// All sessions.
     Sessions,
     /// One session, by `harness:id`.
     Session(String),
-    /// What happened in it.
+    /// Timeline of a session.
     Timeline(String),
-    /// The calls that wait.
+    /// Pending approvals.
     Approvals,
-    /// How the daemon is.
+    /// Health of the daemon.
     Health,
-    /// What the ledger holds.
+    /// Statistics of the ledger.
     Ledger,
 }
 
-/// Something that a person does here.
+/// An action of the user.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Deed {
-    /// Let the call pass that was shown.
-    Approve(ShownCall, Scope),
-    /// Do not, and say why.
+pub enum UserAction {
+    /// Approve the shown call.
+    Approve(ShownCall, ApproveFor),
+    /// Deny a call, with a message for the agent.
     Deny(String, String),
-    /// Let rules only watch.
+    /// Switch to monitor mode.
     Monitor,
-    /// Let rules hold.
+    /// Switch to enforce mode.
     Enforce,
 }
 
-/// The call that the screen showed. An approval is for it and no other.
+/// The call that the screen showed. An approval is valid for this call only.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ShownCall {
-    /// Its full id.
+    /// Full id of the approval.
     pub id: String,
-    /// Digest of all that was shown.
+    /// Digest of everything that was shown.
     pub digest: String,
 }
 
-/// How far a yes goes.
+/// Scope of an approval.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Scope {
-    /// This call.
+pub enum ApproveFor {
+    /// This call only.
     Once,
-    /// Whatever the same rules ask about in the session.
+    /// All calls that the same rules ask about in this session.
     Session,
 }
 
-/// What somebody has to show.
+/// Proof that an action needs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Needs {
-    /// A code of an authenticator app.
+pub enum ProofNeeded {
+    /// A code from an authenticator app.
     Code,
-    /// The name of the action, typed.
+    /// The name of the action, typed by the user.
     Word,
-    /// Nothing.
+    /// No proof.
     Nothing,
 }
 
-/// What they show.
+/// Proof that the user gave.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Proof {
-    /// Nothing.
+pub enum GivenProof {
+    /// No proof.
     Nothing,
-    /// They typed the name of the action.
+    /// The user typed the name of the action.
     Word,
-    /// A code.
+    /// A code from an authenticator app.
     Code(String),
 }
 
 // === impl Subject ===
 
-impl Subject {
-    /// Where the daemon has it.
-    pub fn path(&self) -> String {
+impl FetchTarget {
+    /// API path of the data.
+    pub fn api_path(&self) -> String {
         match self {
             Self::Decisions(None) => "/v1/ledger?kind=decision&limit=1000".to_owned(),
             Self::Decisions(Some(before)) => format!("/v1/ledger?kind=decision&limit=500&before={before}"),
             Self::DecisionsOf(session) => {
                 let (harness, id) = session.split_once(':').unwrap_or(("", session));
-                let (harness, id) = (quoted(harness), quoted(id));
+                let (harness, id) = (percent_encode(harness), percent_encode(id));
                 format!("/v1/ledger?kind=decision&limit=500&harness={harness}&session={id}")
             }
             Self::Decision(seq) => format!("/v1/ledger/{seq}"),
             Self::Proof(seq) => format!("/v1/ledger/{seq}/proof"),
             Self::Sessions => "/v1/sessions?limit=500".to_owned(),
-            Self::Session(id) => format!("/v1/sessions/{}", quoted(id)),
-            Self::Timeline(id) => format!("/v1/sessions/{}/timeline?limit=200", quoted(id)),
+            Self::Session(id) => format!("/v1/sessions/{}", percent_encode(id)),
+            Self::Timeline(id) => format!("/v1/sessions/{}/timeline?limit=200", percent_encode(id)),
             Self::Approvals => "/v1/approvals".to_owned(),
             Self::Health => "/v1/health".to_owned(),
             Self::Ledger => "/v1/ledger/stats".to_owned(),
@@ -159,8 +159,8 @@ impl Subject {
     }
 }
 
-/// Text of an agent's as a part of an address.
-fn quoted(text: &str) -> String {
+/// Percent-encodes text from an agent for use in a path.
+fn percent_encode(text: &str) -> String {
     let plain = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_' | b'.' | b'~');
     let quote = |byte: u8| if plain(byte) { char::from(byte).to_string() } else { format!("%{byte:02X}") };
     text.bytes().map(quote).collect()
@@ -168,10 +168,10 @@ fn quoted(text: &str) -> String {
 
 // === impl Deed ===
 
-impl Deed {
-    /// The name of what passes the gate: what a person types, and what the record calls it. `None`: it
-    /// takes nobody's yes.
-    pub fn action(&self) -> Option<&'static str> {
+impl UserAction {
+    /// Name of the privileged action, which the user types and the ledger records. `None` if the action is not
+    /// privileged.
+    pub fn privileged_action(&self) -> Option<&'static str> {
         match self {
             Self::Approve(..) => Some("approve"),
             Self::Monitor => Some("mode monitor"),
@@ -179,25 +179,29 @@ impl Deed {
         }
     }
 
-    /// The request that does it: method, path, body.
-    pub fn request(&self, proof: &Proof) -> (&'static str, String, Value) {
+    /// The API request: method, path, body.
+    pub fn api_request(&self, proof: &GivenProof) -> (&'static str, String, Value) {
         let proof = match proof {
-            Proof::Nothing => json!({}),
-            Proof::Word => json!({"tty": true}),
-            Proof::Code(code) => json!({"code": code}),
+            GivenProof::Nothing => json!({}),
+            GivenProof::Word => json!({"tty": true}),
+            GivenProof::Code(code) => json!({"code": code}),
         };
         match self {
             Self::Approve(ShownCall { id, digest }, scope) => {
-                let scope = scope.word();
+                let scope = scope.api_name();
                 (
                     "POST",
-                    format!("/v1/approvals/{}", quoted(id)),
+                    format!("/v1/approvals/{}", percent_encode(id)),
                     json!({"answer": "approve", "digest": digest, "for": scope, "proof": proof}),
                 )
             }
             Self::Deny(id, note) => {
                 let note = Some(note).filter(|note| !note.is_empty());
-                ("POST", format!("/v1/approvals/{}", quoted(id)), json!({"answer": "deny", "note": note}))
+                (
+                    "POST",
+                    format!("/v1/approvals/{}", percent_encode(id)),
+                    json!({"answer": "deny", "note": note}),
+                )
             }
             Self::Monitor => ("PUT", "/v1/mode".to_owned(), json!({"mode": "monitor", "proof": proof})),
             Self::Enforce => ("PUT", "/v1/mode".to_owned(), json!({"mode": "enforce"})),
@@ -207,9 +211,9 @@ impl Deed {
 
 // === impl Scope ===
 
-impl Scope {
-    /// As the daemon calls it.
-    pub fn word(self) -> &'static str {
+impl ApproveFor {
+    /// Name of the scope in the API.
+    pub fn api_name(self) -> &'static str {
         match self {
             Self::Once => "once",
             Self::Session => "session",
@@ -222,29 +226,35 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_id_that_an_agent_chose_is_no_address_of_its_own() {
-        let path = Subject::Session("codex:../../mode?x=#\r\nX: y".to_owned()).path();
+    fn an_id_chosen_by_an_agent_cannot_change_the_path() {
+        let path = FetchTarget::Session("codex:../../mode?x=#\r\nX: y".to_owned()).api_path();
         assert_eq!(path, "/v1/sessions/codex%3A..%2F..%2Fmode%3Fx%3D%23%0D%0AX%3A%20y");
-        let path = Subject::DecisionsOf("codex:a&limit=9".to_owned()).path();
+        let path = FetchTarget::DecisionsOf("codex:a&limit=9".to_owned()).api_path();
         assert!(path.ends_with("&harness=codex&session=a%26limit%3D9"), "{path}");
     }
 
     #[test]
-    fn only_what_loosens_takes_a_proof() {
+    fn only_privileged_actions_need_a_proof() {
         let id = || "01M7".to_owned();
         let shown = ShownCall { id: id(), digest: "d1".to_owned() };
-        let approve = Deed::Approve(shown, Scope::Session);
-        let (method, path, body) = approve.request(&Proof::Code("123456".to_owned()));
+        let approve = UserAction::Approve(shown, ApproveFor::Session);
+        let (method, path, body) = approve.api_request(&GivenProof::Code("123456".to_owned()));
         assert_eq!(
-            (method, path.as_str(), approve.action()),
+            (method, path.as_str(), approve.privileged_action()),
             ("POST", "/v1/approvals/01M7", Some("approve"))
         );
         let expected =
             json!({"answer": "approve", "digest": "d1", "for": "session", "proof": {"code": "123456"}});
         assert_eq!(body, expected);
-        let (_, _, body) = Deed::Deny(id(), String::new()).request(&Proof::Word);
+        let (_, _, body) = UserAction::Deny(id(), String::new()).api_request(&GivenProof::Word);
         assert_eq!(body, json!({"answer": "deny", "note": null}));
-        assert_eq!(Deed::Monitor.request(&Proof::Word).2, json!({"mode": "monitor", "proof": {"tty": true}}));
-        assert_eq!((Deed::Enforce.action(), Deed::Deny(id(), id()).action()), (None, None));
+        assert_eq!(
+            UserAction::Monitor.api_request(&GivenProof::Word).2,
+            json!({"mode": "monitor", "proof": {"tty": true}})
+        );
+        assert_eq!(
+            (UserAction::Enforce.privileged_action(), UserAction::Deny(id(), id()).privileged_action()),
+            (None, None)
+        );
     }
 }

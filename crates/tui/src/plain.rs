@@ -1,73 +1,73 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Text of somebody else's, so that a terminal shows it and does nothing else.
+//! Makes untrusted text safe to show on a terminal.
 
 pub use tenterhook_event::plain_text::is_invisible;
 use unicode_width::{UnicodeWidthChar as _, UnicodeWidthStr as _};
 
-/// The most letters without a width of their own that one place may carry.
-const MARKS: usize = 3;
+/// Maximum number of zero-width characters on one cell.
+const MAX_COMBINING_MARKS: usize = 3;
 
-/// Text on one line. What a terminal would obey is shown as a picture of it (`␛`), and what hides or
-/// reorders other letters as `�`: whoever approves a command has to see that there is something.
-pub fn line(text: &str) -> String {
+/// Text on one line. Control characters are shown as pictures (`␛`), and characters that hide or reorder others as
+/// `�`, so that a user who approves a command can see them.
+pub fn single_line(text: &str) -> String {
     let mut marks = 0;
-    let mut shown = String::with_capacity(text.len());
-    for letter in text.chars() {
-        let letter = visible(letter);
-        marks = if letter.width() == Some(0) { marks + 1 } else { 0 };
-        if marks <= MARKS {
-            shown.push(letter);
+    let mut output = String::with_capacity(text.len());
+    for c in text.chars() {
+        let c = visible_char(c);
+        marks = if c.width() == Some(0) { marks + 1 } else { 0 };
+        if marks <= MAX_COMBINING_MARKS {
+            output.push(c);
         }
     }
-    shown
+    output
 }
 
-/// The same, where a line of the text is a line.
-pub fn lines(text: &str) -> Vec<String> {
-    text.lines().map(line).collect()
+/// Text with its line breaks, each line as in [`single_line`].
+pub fn text_lines(text: &str) -> Vec<String> {
+    text.lines().map(single_line).collect()
 }
 
-fn visible(letter: char) -> char {
-    match letter {
+fn visible_char(c: char) -> char {
+    match c {
         '\n' => '↵',
         '\t' => ' ',
         '\u{7f}' => '␡',
-        letter if letter < ' ' => char::from_u32(0x2400 + u32::from(letter)).unwrap_or('�'),
-        letter if letter.is_control() || is_invisible(letter) => '�',
-        letter if letter.is_whitespace() => ' ',
-        letter => letter,
+        c if c < ' ' => char::from_u32(0x2400 + u32::from(c)).unwrap_or('�'),
+        c if c.is_control() || is_invisible(c) => '�',
+        c if c.is_whitespace() => ' ',
+        c => c,
     }
 }
 
-/// As much of a line as fits, and a sign that there was more.
-pub fn fit(text: &str, width: usize) -> String {
+/// Cuts the end of a line to the width, with an ellipsis.
+pub fn truncate(text: &str, width: usize) -> String {
     if text.width() <= width {
         return text.to_owned();
     }
-    let mut shown = String::new();
+    let mut output = String::new();
     let mut used = 0;
-    for letter in text.chars() {
-        used += letter.width().unwrap_or_default();
+    for c in text.chars() {
+        used += c.width().unwrap_or_default();
         if used >= width {
             break;
         }
-        shown.push(letter);
+        output.push(c);
     }
     if width > 0 {
-        shown.push('…');
+        output.push('…');
     }
-    shown
+    output
 }
 
-/// The end of a line, where that says more than its begin: a path, an id.
-pub fn fit_end(text: &str, width: usize) -> String {
+/// Cuts the start of a line to the width, with an ellipsis. For paths and ids, whose end matters.
+pub fn truncate_start(text: &str, width: usize) -> String {
     if text.width() <= width {
         return text.to_owned();
     }
     let mut used = 0;
-    let fits = |letter: &char| {
-        used += letter.width().unwrap_or_default();
+    let fits = |c: &char| {
+        used += c.width().unwrap_or_default();
         used < width
     };
     let mut end: Vec<char> = text.chars().rev().take_while(fits).collect();
@@ -75,7 +75,7 @@ pub fn fit_end(text: &str, width: usize) -> String {
     end.into_iter().rev().collect()
 }
 
-/// A line, broken so that each piece fits.
+/// Wraps a line to the width.
 pub fn wrap(text: &str, width: usize) -> Vec<String> {
     let width = width.max(8);
     let mut pieces = vec![String::new()];
@@ -85,18 +85,18 @@ pub fn wrap(text: &str, width: usize) -> Vec<String> {
             pieces.push(String::new());
             used = 0;
         }
-        for letter in word.chars() {
-            let wide = letter.width().unwrap_or_default();
-            if used + wide > width {
+        for c in word.chars() {
+            let char_width = c.width().unwrap_or_default();
+            if used + char_width > width {
                 pieces.push(String::new());
                 used = 0;
-                if letter == ' ' {
+                if c == ' ' {
                     continue;
                 }
             }
-            used += wide;
+            used += char_width;
             if let Some(piece) = pieces.last_mut() {
-                piece.push(letter);
+                piece.push(c);
             }
         }
     }
@@ -108,23 +108,27 @@ mod tests {
     use super::*;
 
     #[test]
-    fn nothing_a_terminal_obeys_is_left_and_nothing_disappears() {
-        assert_eq!(line("rm\u{1b}[2K -rf\n/\u{202e}x\u{7}\u{9b}1m"), "rm␛[2K -rf↵/�x␇�1m");
-        assert_eq!(line("a\u{7f}\r\u{2028}b\u{200d}c"), "a␡␍ b�c");
+    fn control_characters_are_replaced_and_nothing_disappears() {
+        assert_eq!(single_line("rm\u{1b}[2K -rf\n/\u{202e}x\u{7}\u{9b}1m"), "rm␛[2K -rf↵/�x␇�1m");
+        assert_eq!(single_line("a\u{7f}\r\u{2028}b\u{200d}c"), "a␡␍ b�c");
         let all: String = (0..0x11_0000).filter_map(char::from_u32).collect();
-        assert!(!line(&all).chars().any(|letter| letter.is_control() || is_invisible(letter)));
-        assert_eq!(line(&format!("a{}b", "\u{301}".repeat(500))).chars().count(), 5, "no towers");
-        assert_eq!(lines("a\n\u{1b}b"), ["a", "␛b"]);
+        assert!(!single_line(&all).chars().any(|c| c.is_control() || is_invisible(c)));
+        assert_eq!(
+            single_line(&format!("a{}b", "\u{301}".repeat(500))).chars().count(),
+            5,
+            "combining marks are bounded"
+        );
+        assert_eq!(text_lines("a\n\u{1b}b"), ["a", "␛b"]);
     }
 
     #[test]
-    fn what_is_too_long_is_cut_by_its_width() {
+    fn long_text_is_cut_by_its_width() {
         assert_eq!(
-            (fit("abc", 3), fit("abcd", 3), fit("漢字漢字", 5)),
+            (truncate("abc", 3), truncate("abcd", 3), truncate("漢字漢字", 5)),
             ("abc".into(), "ab…".into(), "漢字…".into())
         );
-        assert_eq!((fit_end("abcd", 3), fit_end("/a/漢字", 4)), ("…cd".into(), "…字".into()));
-        assert_eq!((fit("ab", 0), fit_end("ab", 1)), (String::new(), "…".to_owned()));
+        assert_eq!((truncate_start("abcd", 3), truncate_start("/a/漢字", 4)), ("…cd".into(), "…字".into()));
+        assert_eq!((truncate("ab", 0), truncate_start("ab", 1)), (String::new(), "…".to_owned()));
         assert_eq!(wrap("one two three four", 9), ["one two ", "three ", "four"]);
         assert_eq!(wrap("one  two", 8), ["one  two"]);
         assert_eq!(wrap("exactly8 and more", 8), ["exactly8", "and more"]);

@@ -10,7 +10,7 @@ use cel::common::types::{
 };
 use cel::common::value::Val;
 use serde_json::Value;
-use tenterhook_event::{Command, Detail, Event, Mcp, ToolCall};
+use tenterhook_event::{Event, EventDetail, McpToolId, ToolCall, ToolCommand};
 
 use crate::limits::{Budget, text_cost};
 
@@ -57,7 +57,7 @@ enum Fact<'e> {
     Number(u64),
     Json(&'e Value),
     Texts(Vec<&'e str>),
-    Mcp(&'e Mcp),
+    Mcp(&'e McpToolId),
 }
 
 // === impl Path ===
@@ -148,8 +148,8 @@ fn tool_fact<'e>(tool: &'e ToolCall, name: &str) -> Option<Fact<'e>> {
         "args" => Some(Fact::Json(&tool.args)),
         "mcp" => tool.mcp.as_ref().map(Fact::Mcp),
         "command" => tool.commands().into_iter().next().map(|command| match command {
-            Command::Text(text) => Fact::text(text),
-            Command::Argv(words) => Fact::Text(words.join(" ").into()),
+            ToolCommand::Text(text) => Fact::text(text),
+            ToolCommand::Argv(words) => Fact::Text(words.join(" ").into()),
         }),
         "paths" => Some(Fact::Texts(tool.paths())),
         "urls" => Some(Fact::Texts(tool.urls())),
@@ -157,7 +157,7 @@ fn tool_fact<'e>(tool: &'e ToolCall, name: &str) -> Option<Fact<'e>> {
     }
 }
 
-fn detail_fact<'e>(detail: &'e Detail, name: &str) -> Option<Fact<'e>> {
+fn detail_fact<'e>(detail: &'e EventDetail, name: &str) -> Option<Fact<'e>> {
     match name {
         "prompt" => Fact::maybe(detail.prompt.as_deref()),
         "response" => Fact::maybe(detail.response.as_deref()),
@@ -173,7 +173,7 @@ fn detail_fact<'e>(detail: &'e Detail, name: &str) -> Option<Fact<'e>> {
     }
 }
 
-fn mcp_field<'e>(mcp: &'e Mcp, name: &str) -> Option<&'e str> {
+fn mcp_field<'e>(mcp: &'e McpToolId, name: &str) -> Option<&'e str> {
     match name {
         "server" => Some(&mcp.server),
         "tool" => Some(&mcp.tool),

@@ -10,13 +10,13 @@ mod check;
 use libfuzzer_sys::fuzz_target;
 use tenterhook_shell::expand::{Variables, expand, expand_each, expand_value};
 use tenterhook_shell::{
-    Dialect, ParseOptions, SimpleCommand, Visitor, outline, parse, reads_alike, walk_simple,
+    Dialect, ParseOptions, SimpleCommand, TreeVisitor, outline, parse, reads_alike, walk_simple,
 };
 
 /// Expands the words of every command.
 struct Expand(Variables);
 
-impl Visitor for Expand {
+impl TreeVisitor for Expand {
     fn simple(&mut self, command: &SimpleCommand) {
         let expansion = expand(&command.words, &self.0);
         assert!(expansion.fields.len() <= 1024);

@@ -116,9 +116,9 @@ async def cancels_itself(event):
     ("handler", "message"),
     [
         (raises, "KeyError: 'gone'"),
-        (lambda event: {"action": "block"}, "TypeError: a hook answers with a HookResponse, not {'action': 'block'}"),
+        (lambda event: {"action": "block"}, "TypeError: a hook must return a HookResponse, not {'action': 'block'}"),
         (lambda event: HookResponse.modified(x=object()), "TypeError: Object of type object is not JSON serializable"),
-        (lambda event: HookResponse.modified(x="y" * 16 * 2**20), "ValueError: what was modified has 16777225 bytes"),
+        (lambda event: HookResponse.modified(x="y" * 16 * 2**20), "ValueError: the modification has 16777225 bytes"),
         (lambda event: HookResponse.block(""), "ValueError: a block needs a reason"),
         (cancels_itself, "the handler was cancelled from within"),
     ],
@@ -147,9 +147,9 @@ async def test_a_payload_that_is_no_event_is_a_failure(scripted):
             hook_id="h", event_type="PreToolUse", event_id="E", call_id=1, payload=b"[1", timeout_ms=999
         )
         await stream.send(asked)
-        assert "is no JSON" in (await scripted.answer()).error.message
+        assert "is not valid JSON" in (await scripted.answer()).error.message
         await stream.ask("who", 2)
-        assert "no such hook" in (await scripted.answer()).error.message
+        assert "no longer registered" in (await scripted.answer()).error.message
 
 
 async def test_a_refusal_comes_out_of_ready_and_leaves_the_others_alone(scripted):

@@ -79,7 +79,7 @@ test("without a daemon nothing runs; or all of it, if that was chosen", async ()
   const events = ["PreToolUse"] as const;
   const { results } = await world.run(turns, { hooks: tenterhookHooks(client, { events }) });
   expect(world.read("ran.txt")).toBeUndefined();
-  expect(results[0]?.text).toMatch(/Tenterhook could not be asked.*tenterhook start/);
+  expect(results[0]?.text).toMatch(/Tenterhook could not be reached.*tenterhook start/);
   await world.run(turns, { hooks: tenterhookHooks(client, { events, onFailure: "continue" }) });
   expect(world.read("ran.txt")).toBe("ran\n");
 });

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-// The daemon's own agent: sessions, turns, single tools.
+// Sessions of the agent that runs in the daemon.
 
 import { resolve } from "node:path";
 import type { ServiceError } from "@grpc/grpc-js";
@@ -10,56 +10,56 @@ import type { Generation, ModelConfig, ToolArgs, ToolCall, ToolResult } from "./
 import type { GenerateEvent } from "./generated/tenterhook/v1/agent.js";
 import { handling } from "./hooks/handling.js";
 
-/** What a session may do without asking. Hooks and rules are asked in every mode. */
+/** What a session may do without asking. Hooks and rules apply in every mode. */
 export type PermissionMode = "default" | "acceptEdits" | "plan" | "bypassPermissions" | "dontAsk";
 
-/** Which model a session asks. The daemon has the keys. */
+/** The model of a session. API keys are configured in the daemon. */
 export interface SessionModel extends Partial<ModelConfig> {
   /** `anthropic`, `openai`, `gemini`, or `scripted`. */
   provider: string;
-  /** Where it is, if not where its maker is. The daemon's keys only go where its environment says. */
+  /** Base URL of the model API, if it is not the provider's own. The daemon sends its keys only to addresses in its environment. */
   baseUrl?: string;
-  /** With `scripted`: the file of its turns. */
+  /** With `scripted`: file with the turns. */
   script?: string;
 }
 
-/** A session that is wanted. */
+/** Options of a new session. */
 export interface SessionOptions {
-  /** Where it works: the directory of this process unless said. */
+  /** Working directory; defaults to the directory of this process. */
   workingDirectory?: string;
   systemPrompt?: string;
-  /** Unless said it has no model, only tools. */
+  /** Without a model the session can only run tools. */
   model?: SessionModel;
-  /** The names of the tools it may use; all unless said. */
+  /** Names of the tools that the agent may use; defaults to all. */
   tools?: string[];
-  /** `default` unless said: a person is asked before anything is changed. */
+  /** Defaults to `default`: the user is asked before anything is changed. */
   permissionMode?: PermissionMode;
 }
 
-/** How work is given. */
+/** Options of a turn or a tool call. */
 export interface WorkOptions {
-  /** Gives up: the turn or the tool is ended. */
+  /** Cancels the turn or the tool call. */
   signal?: AbortSignal;
-  /** How long to wait in all, in milliseconds. */
+  /** Time limit in milliseconds. */
   timeout?: number;
 }
 
-/** Something that happens in a turn. */
+/** One step of a turn. */
 export type GenerateStep =
-  /** The model said something, and hooks let it pass. */
+  /** Text of the model that hooks have checked. */
   | { type: "text"; text: string }
-  /** The model is saying something; no hook has seen it yet. */
+  /** Streamed text of the model that hooks have not checked yet. */
   | { type: "draft"; text: string }
-  /** The model wants a tool. */
+  /** The model calls a tool. */
   | { type: "toolCall"; call: ToolCall }
-  /** What came of it. If it was `denied`, `output` says why. */
+  /** Result of a tool call. If it was `denied`, `output` has the reason. */
   | { type: "toolResult"; id: string; denied: boolean; nudge?: string; result: ToolResult }
-  /** Something else, such as `{ what: "message", text }`. */
+  /** Any other event, such as `{ what: "message", text }`. */
   | { type: "moment"; moment: Record<string, unknown> & { what: string } }
-  /** The turn is over; the last step. */
+  /** End of the turn; always the last step. */
   | { type: "done"; response: Generation };
 
-/** Begins a session. */
+/** Starts a session and returns its id. */
 export async function createSession(channel: Channel, options: SessionOptions): Promise<string> {
   const { workingDirectory = ".", systemPrompt, model, tools = [], permissionMode = "" } = options;
   const request = {
@@ -73,13 +73,13 @@ export async function createSession(channel: Channel, options: SessionOptions): 
   return (await channel.call(channel.agent, channel.agent.createSession, request)).sessionId;
 }
 
-/** Ends a session, and what is under way in it. */
+/** Ends a session and cancels its current turn. */
 export async function endSession(channel: Channel, sessionId: string, reason: string): Promise<void> {
   const request = { sessionId, reason, handling: handling() };
   await channel.call(channel.agent, channel.agent.endSession, request);
 }
 
-/** One turn, to its end. */
+/** Runs one turn and returns the final response. */
 export async function generate(
   channel: Channel,
   sessionId: string,
@@ -89,10 +89,10 @@ export async function generate(
   for await (const step of turn(channel, sessionId, prompt, false, options)) {
     if (step.type === "done") return step.response;
   }
-  throw new TenterhookError("internal", "the turn ended without an answer", "is the daemon still there?");
+  throw new TenterhookError("internal", "the turn ended without a response", "check that the daemon is running");
 }
 
-/** One turn, step by step. Whoever stops reading cancels it. */
+/** Runs one turn and yields its steps. Ending the iteration cancels the turn. */
 export async function* turn(
   channel: Channel,
   sessionId: string,
@@ -100,7 +100,7 @@ export async function* turn(
   drafts: boolean,
   { signal, timeout }: WorkOptions,
 ): AsyncGenerator<GenerateStep, void, undefined> {
-  if (signal?.aborted) throw new TenterhookError("cancelled", "the turn was given up before it began");
+  if (signal?.aborted) throw new TenterhookError("cancelled", "the turn was cancelled before it started");
   const settings = timeout === undefined ? {} : { deadline: Date.now() + timeout };
   const request = { sessionId, prompt, drafts, handling: handling() };
   const call = channel.agent.generate(request, channel.metadata, settings);
@@ -108,7 +108,7 @@ export async function* turn(
   signal?.addEventListener("abort", abort, { once: true });
   try {
     for await (const event of call as AsyncIterable<GenerateEvent>) {
-      const step = read(event);
+      const step = decodeStep(event);
       if (step) yield step;
     }
   } catch (error) {
@@ -133,8 +133,8 @@ export async function executeTool(
   return parse(result) as ToolResult;
 }
 
-/** A step, if it is one that this version knows. */
-function read({ what }: GenerateEvent): GenerateStep | undefined {
+/** Decodes a step; undefined for one that this version does not know. */
+function decodeStep({ what }: GenerateEvent): GenerateStep | undefined {
   switch (what?.$case) {
     case "text":
       return { type: "text", text: what.text };
@@ -143,7 +143,7 @@ function read({ what }: GenerateEvent): GenerateStep | undefined {
     case "toolCall":
       return { type: "toolCall", call: parse(what.toolCall) as ToolCall };
     case "toolResult": {
-      const { id, denied = false, nudge, ...result } = parse(what.toolResult) as Told;
+      const { id, denied = false, nudge, ...result } = parse(what.toolResult) as ToolResultMessage;
       return { type: "toolResult", id, denied, ...(nudge !== undefined && { nudge }), result };
     }
     case "moment":
@@ -157,7 +157,7 @@ function read({ what }: GenerateEvent): GenerateStep | undefined {
   }
 }
 
-type Told = ToolResult & { id: string; denied?: boolean; nudge?: string };
+type ToolResultMessage = ToolResult & { id: string; denied?: boolean; nudge?: string };
 
 const json = (value: unknown): Buffer => Buffer.from(JSON.stringify(value));
 

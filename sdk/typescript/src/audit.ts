@@ -5,16 +5,16 @@ import { TenterhookError } from "./errors.js";
 import { AuditLevel as Wire } from "./generated/tenterhook/v1/hooks.js";
 
 /**
- * How much is recorded about hooks, beside every decision, which names each hook that ran. `off`: hooks that come and go.
- * `info`: also each block, modification and failure. `verbose`: also each start and each answer.
+ * How much is recorded about hooks, in addition to every decision, which names each hook that ran. `off`: hooks that are
+ * registered or removed. `info`: also each block, modification and failure. `verbose`: also each start and each answer.
  */
 export type AuditLevel = "off" | "info" | "verbose";
 
-/** What a person shows to have less recorded. */
+/** Proof of the user, required to record less. */
 export interface AuditProof {
-  /** A code of their authenticator app. */
+  /** Code from the user's authenticator app. */
   code?: string;
-  /** They typed the name of the action on a terminal. */
+  /** Whether the user typed the name of the action at a terminal. */
   tty?: boolean;
 }
 
@@ -24,10 +24,10 @@ const LEVELS: Record<AuditLevel, Wire> = {
   verbose: Wire.AUDIT_LEVEL_VERBOSE,
 };
 
-/** Sets the level; resolves to the one before. */
+/** Sets the level and resolves to the previous one. */
 export async function setAuditLevel(channel: Channel, level: AuditLevel, proof?: AuditProof): Promise<AuditLevel> {
   if (!Object.hasOwn(LEVELS, level)) {
-    throw new TenterhookError("invalid", `\`${level}\` is no audit level`, "it is `off`, `info` or `verbose`");
+    throw new TenterhookError("invalid", `unknown audit level \`${level}\``, "use `off`, `info` or `verbose`");
   }
   const request = { level: LEVELS[level], proof: proof && { tty: proof.tty ?? false, code: proof.code } };
   const { previous } = await channel.call(channel.hooks, channel.hooks.setAuditLevel, request);

@@ -24,63 +24,63 @@ import {
   type NativeEvent,
   type NativeResult,
 } from "./fire.js";
-import { type ListedHook, listed } from "./hooks/list.js";
+import { type ListedHook, toListedHook } from "./hooks/list.js";
 import type { HookHandler, HookRegistration, RegisteredHook } from "./hooks/types.js";
 import { type FileChanged, Observer, type TodoUpdate } from "./observe.js";
 import { type News, type WatchOptions, watch } from "./watch.js";
 
-/** Who a client is, where its daemon is, and who hears of trouble. */
+/** Options of a client. */
 export interface ClientOptions extends EndpointOptions {
-  /** What people see as the owner of this client's hooks, such as `my-agent/1.2`. */
+  /** Name shown to users as the owner of this client's hooks, such as `my-agent/1.2`. */
   name?: string;
-  /** How long `ready()` waits, in milliseconds: 10000 unless said. */
+  /** How long `ready()` waits, in milliseconds; defaults to 10000. */
   readyTimeout?: number;
-  /** Hears of what goes wrong when nobody waits for it in `ready()`. Unless said, Node prints a warning. */
+  /** Called with errors that no pending `ready()` reports. By default Node prints a warning. */
   onError?: (error: Error) => void;
-  /** Hears when the connection comes and goes. Unless said, one line on standard error tells that it is there. */
+  /** Called when the state of the connection changes. By default a line on standard error reports the connection. */
   onStateChange?: (state: ClientState) => void;
 }
 
-/** One line on standard error, so that a program that only registers hooks does not look stuck. */
-function sayConnected(state: ClientState, name = "typescript-sdk"): void {
+/** Prints one line on standard error, so that a program that only registers hooks does not look stuck. */
+function reportConnected(state: ClientState, name = "typescript-sdk"): void {
   if (state === "connected") process.stderr.write(`tenterhook: ${name} is connected to the daemon\n`);
 }
 
-/** A hook that is there for a while: `await using hook = await client.temporaryHook(…)`. */
+/** A hook that is unregistered at the end of a block: `await using hook = await client.temporaryHook(…)`. */
 export interface TemporaryHook extends AsyncDisposable {
   readonly id: string;
 }
 
 /**
- * Registers hooks with Tenterhook and answers for them, for as long as it is not closed.
+ * A client of the Tenterhook daemon: registers hooks and runs their handlers until it is closed.
  *
- * The connection is made when it is first needed, and again whenever it breaks; hooks come back by themselves. An open
- * stream of events keeps the process alive: `close()`, or `await using client = new TenterhookClient()`.
+ * The client connects on first use and reconnects after the connection breaks; its hooks are registered again. An open
+ * connection keeps the process alive: call `close()`, or use `await using client = new TenterhookClient()`.
  */
 export class TenterhookClient implements AsyncDisposable {
   readonly #link: Link;
-  readonly #patience: number;
+  readonly #readyTimeout: number;
   readonly #observer = new Observer();
   #observing: string | undefined;
 
   constructor(options: ClientOptions = {}) {
-    this.#patience = options.readyTimeout ?? 10_000;
+    this.#readyTimeout = options.readyTimeout ?? 10_000;
     this.#link = new Link({
       endpoint: options,
       identity: { id: randomBytes(16).toString("hex"), name: options.name ?? "typescript-sdk" },
       onError: options.onError ?? ((error) => process.emitWarning(error)),
-      onStateChange: options.onStateChange ?? ((state) => sayConnected(state, options.name)),
+      onStateChange: options.onStateChange ?? ((state) => reportConnected(state, options.name)),
     });
   }
 
-  /** How the connection stands. */
+  /** State of the connection. */
   get state(): ClientState {
     return this.#link.state;
   }
 
   /**
-   * Registers a hook and returns its id at once. It is in force once `ready()` resolves; if the daemon refuses it,
-   * `ready()` says so.
+   * Registers a hook and returns its id immediately. The hook is active once `ready()` resolves; `ready()` rejects if the
+   * daemon refuses the hook.
    */
   registerHook<E extends HookEventType>(event: E, hook: HookHandler<E> | HookRegistration<E>): string {
     const registration = typeof hook === "function" ? { handler: hook } : hook;
@@ -90,98 +90,98 @@ export class TenterhookClient implements AsyncDisposable {
     return id;
   }
 
-  /** Takes back a hook. Resolves once the daemon has let go of it; to false if there was none. */
+  /** Unregisters a hook. Resolves once the daemon has removed it; to false if there was no such hook. */
   unregisterHook(id: string): Promise<boolean> {
     const left = this.#link.registry.remove(id);
     this.#link.sync();
     return this.#link.failures.watch(left);
   }
 
-  /** The hooks of this client, as they stand. */
+  /** Lists the hooks of this client. */
   listHooks(): RegisteredHook[] {
     return this.#link.registry.list().filter((hook) => hook.id !== this.#observing);
   }
 
-  /** All hooks that are in force in the daemon, whoever they belong to, in the order they run in. */
+  /** Lists all active hooks of the daemon, of all owners, in the order in which they run. */
   async listAllHooks(): Promise<ListedHook[]> {
     const channel = this.#link.channel();
     const { hooks } = await channel.call(channel.hooks, channel.hooks.listHooks, { all: true });
-    return hooks.map(listed);
+    return hooks.map(toListedHook);
   }
 
-  /** Registers a hook that is taken back at the end of the block: `await using`. Resolves once it is in force. */
+  /** Registers a hook that is unregistered at the end of the block: `await using`. Resolves once it is active. */
   async temporaryHook<E extends HookEventType>(
     event: E,
     hook: HookHandler<E> | HookRegistration<E>,
   ): Promise<TemporaryHook> {
     const id = this.registerHook(event, hook);
-    const takeBack = async () => {
+    const unregister = async () => {
       await this.unregisterHook(id);
     };
     try {
       await this.ready();
     } catch (error) {
-      // Nobody gets hold of it, so nobody would take it back.
-      void takeBack();
+      // The caller never receives the hook, so it could not unregister it.
+      void unregister();
       throw error;
     }
-    return { id, [Symbol.asyncDispose]: takeBack };
+    return { id, [Symbol.asyncDispose]: unregister };
   }
 
   /**
-   * Resolves once the daemon has everything that was asked of it so far. Rejects with what it refused, or when it
-   * cannot be reached in time; the client goes on trying.
+   * Resolves once the daemon has processed all registrations so far. Rejects if the daemon refused one or cannot be reached
+   * in time; the client keeps trying to connect.
    */
   async ready(): Promise<void> {
-    await this.#link.settled(this.#patience);
+    await this.#link.settled(this.#readyTimeout);
   }
 
-  /** Sets how much is recorded about hooks. To record less, a person has to prove themselves. Resolves to what it was. */
+  /** Sets how much is recorded about hooks; recording less needs a proof of the user. Resolves to the previous level. */
   setHookAuditLevel(level: AuditLevel, proof?: AuditProof): Promise<AuditLevel> {
     return this.#link.failures.watch(setAuditLevel(this.#link.channel(), level, proof));
   }
 
-  /** Fires an event of your own agent. It passes hooks and rules, is recorded, and its outcome comes back. */
+  /** Fires an event of your own agent: runs hooks and rules, records the outcome and resolves to it. */
   async fire(event: FiredEvent, options: FireOptions = {}): Promise<FireResult> {
     return fire(this.#link.channel(), event, options);
   }
 
-  /** Fires an event of a harness in its own words; the reply is in its own words too. */
+  /** Fires an event in a harness's own format; the reply is in the harness's format too. */
   async fireNative(event: NativeEvent, options: FireOptions = {}): Promise<NativeResult> {
     return fireNative(this.#link.channel(), event, options);
   }
 
-  /** What happens from now on, whichever agent it is. */
+  /** Streams the events of the daemon from now on, for all agents. */
   watch(options: WatchOptions = {}): AsyncGenerator<News, void, undefined> {
     return watch(this.#link.channel(), options);
   }
 
-  /** Calls back whenever an agent has written or edited a file. Returns how to end that. */
+  /** Calls the listener whenever an agent has written or edited a file. Returns a function that removes the listener. */
   onFileChanged(listener: (event: FileChanged) => void): () => void {
     return this.#observe(this.#observer.files, listener);
   }
 
-  /** Calls back with an agent's whole list of what is to do, whenever it changes. Returns how to end that. */
+  /** Calls the listener with an agent's complete to-do list whenever it changes. Returns a function that removes the listener. */
   onTodoUpdate(listener: (event: TodoUpdate) => void): () => void {
     return this.#observe(this.#observer.todos, listener);
   }
 
-  /** Begins a session of the daemon's own agent and resolves to its id. Only this client can give it work. */
+  /** Starts a session of the daemon's agent and resolves to its id. Only this client can use it. */
   async createSession(options: SessionOptions = {}): Promise<string> {
     return createSession(this.#link.channel(), options);
   }
 
-  /** Ends a session, and what is under way in it. */
+  /** Ends a session and cancels its current turn. */
   async endSession(sessionId: string, reason = ""): Promise<void> {
     return endSession(this.#link.channel(), sessionId, reason);
   }
 
-  /** One turn of a session, to the agent's last word. Rejects if a hook, a rule or a person ends it before. */
+  /** Runs one turn of a session and resolves to the final response. Rejects if a hook, a rule or the user ends the turn. */
   async generate(sessionId: string, prompt: string, options: WorkOptions = {}): Promise<Generation> {
     return generate(this.#link.channel(), sessionId, prompt, options);
   }
 
-  /** The same, step by step, drafts of the model included. Whoever stops reading cancels the turn. */
+  /** Runs one turn and yields its steps, including drafts of the model. Ending the iteration cancels the turn. */
   generateStream(
     sessionId: string,
     prompt: string,
@@ -191,14 +191,14 @@ export class TenterhookClient implements AsyncDisposable {
   }
 
   /**
-   * Runs a tool in a session, past the same hooks and rules as when a model asks for it. A tool that failed resolves;
-   * one that nobody let run rejects: `blocked`. Inside a handler, that hook is not asked about it.
+   * Runs a tool in a session, with the same hooks and rules as for a call by the model. A tool that ran and failed
+   * resolves; a denied call rejects with `blocked`. Inside a handler, the handler's own hook is not called for it.
    */
   async executeTool(sessionId: string, tool: string, args: ToolArgs, options: WorkOptions = {}): Promise<ToolResult> {
     return executeTool(this.#link.channel(), sessionId, tool, args, options);
   }
 
-  /** Takes back all hooks and ends the connection. */
+  /** Unregisters all hooks and closes the connection. */
   close(): Promise<void> {
     return this.#link.close();
   }
@@ -210,7 +210,7 @@ export class TenterhookClient implements AsyncDisposable {
   #observe<T>(listeners: Set<T>, listener: T): () => void {
     listeners.add(listener);
     this.#observing ??= this.registerHook("PostToolUse", {
-      handler: (event) => this.#observer.see(event),
+      handler: (event) => this.#observer.receive(event),
       config: { async: true },
     });
     return () => {

@@ -3,57 +3,57 @@
 import { type ServiceError, status } from "@grpc/grpc-js";
 import { ErrorCode, type HookError } from "./generated/tenterhook/v1/hooks.js";
 
-/** What went wrong, in one word. */
+/** Kind of an error. */
 export type TenterhookErrorCode =
-  /** What was sent cannot be read: an event type, a matcher, a setting, an answer. */
+  /** Invalid event type, matcher, setting or response. */
   | "invalid"
-  /** There is no such hook or session, or it is another client's. */
+  /** The hook or session does not exist, or belongs to another client. */
   | "not-found"
-  /** Somebody else has a hook of this id. */
+  /** Another client or the configuration has a hook with this id. */
   | "already-exists"
-  /** There are as many hooks or sessions as there may be. */
+  /** The number of hooks or sessions exceeds its limit. */
   | "limit"
-  /** A guarded agent asks, or another account; or a person's proof is missing. */
+  /** The caller is a guarded agent or another user account, or a proof of the user is missing. */
   | "refused"
-  /** A hook, a rule or a person said no, or ended the turn. */
+  /** A hook, a rule or the user denied the action or ended the turn. */
   | "blocked"
-  /** The model did not answer. */
+  /** The model did not respond. */
   | "model"
   /** The daemon does not answer. */
   | "unavailable"
-  /** Over TCP: no token, or a wrong one. */
+  /** Over TCP: the token is missing or wrong. */
   | "unauthenticated"
-  /** Another stream with this client's id took over. */
+  /** Another stream with the same client id replaced this one. */
   | "replaced"
-  /** The daemon is too old for this, or does not have this part. */
+  /** The daemon does not support this call. */
   | "unimplemented"
-  /** It took too long. */
+  /** The time limit is over. */
   | "timed-out"
-  /** Whoever asked has gone. */
+  /** The caller is gone or cancelled the call. */
   | "cancelled"
-  /** More is under way than there is room for. */
+  /** Too many requests are in progress. */
   | "overloaded"
   /** The client was closed. */
   | "closed"
-  /** None of these. */
+  /** Any other error. */
   | "internal";
 
-/** What goes wrong in this package. */
+/** An error of this package. */
 export class TenterhookError extends Error {
   override readonly name = "TenterhookError";
 
   constructor(
     readonly code: TenterhookErrorCode,
-    /** What went wrong, without the hint. */
+    /** Error message without the hint. */
     readonly summary: string,
-    /** What to do next, if anything. */
+    /** What to do about the error. */
     readonly hint?: string,
     options?: ErrorOptions,
   ) {
     super(hint ? `${summary} (${hint})` : summary, options);
   }
 
-  /** The same error, said of something. */
+  /** Returns the error with a subject before its message. */
   about(subject: string): TenterhookError {
     return new TenterhookError(this.code, `${subject}: ${this.summary}`, this.hint, { cause: this });
   }
@@ -87,34 +87,34 @@ const STATUSES: Partial<Record<status, TenterhookErrorCode>> = {
 };
 
 const HINTS: Partial<Record<TenterhookErrorCode, string>> = {
-  unavailable: "is the daemon there? `tenterhook status`; `tenterhook start` starts it",
-  unauthenticated: "over TCP the token is in `run/token` of the home; the socket needs none",
-  unimplemented: "this daemon does not have it; see `tenterhook --version`",
+  unavailable: "start the daemon with `tenterhook start`; `tenterhook status` shows its state",
+  unauthenticated: "the token for TCP is in `run/token` of the state directory; the socket needs none",
+  unimplemented: "update the daemon; see `tenterhook --version`",
 };
 
-/** An error that a response carries as data. */
+/** Converts an error in a response. */
 export function fromData(error: HookError): TenterhookError {
   return new TenterhookError(CODES[error.code] ?? "internal", error.message, error.hint || undefined);
 }
 
-/** A call that could not be made. */
+/** Converts the gRPC status of a failed call. */
 export function fromStatus(error: ServiceError): TenterhookError {
   const code = STATUSES[error.code] ?? "internal";
   return new TenterhookError(code, error.details || error.message, HINTS[code], { cause: error });
 }
 
-/** Whatever was thrown, as an error. */
+/** Converts a thrown value into an `Error`. */
 export function asError(thrown: unknown): Error {
   return thrown instanceof Error ? thrown : new Error(String(thrown));
 }
 
-/** Whatever was thrown, as an error of ours. */
+/** Converts a thrown value into a `TenterhookError`. */
 export function asTenterhookError(thrown: unknown): TenterhookError {
   if (thrown instanceof TenterhookError) return thrown;
   return new TenterhookError("internal", asError(thrown).message, undefined, { cause: thrown });
 }
 
-/** The client was closed. */
+/** The error of calls after `close()`. */
 export function closed(): TenterhookError {
-  return new TenterhookError("closed", "the client was closed", "make a new one");
+  return new TenterhookError("closed", "the client is closed", "create a new client");
 }

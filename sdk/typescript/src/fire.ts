@@ -13,96 +13,96 @@ import {
 } from "./generated/tenterhook/v1/hooks.js";
 import type { ModifiedData } from "./hooks/types.js";
 
-/** What the daemon fills in if it is left out. */
-type Known = "timestamp" | "metadata" | "context";
+/** Fields that the daemon fills in if they are missing. */
+type OptionalFields = "timestamp" | "metadata" | "context";
 
-/** An event that an agent fires: `eventType` and `sessionId`, and what the event has. */
+/** An event that an agent fires: `eventType`, `sessionId` and the fields of the event. */
 export type FiredEvent<E extends HookEventType = HookEventType> = {
-  [T in E]: Omit<HookEvents[T], Known> &
-    Partial<Pick<HookEvents[T], Known & keyof HookEvents[T]>> & {
+  [T in E]: Omit<HookEvents[T], OptionalFields> &
+    Partial<Pick<HookEvents[T], OptionalFields & keyof HookEvents[T]>> & {
       metadata?: Partial<EventMetadata>;
     };
 }[E];
 
-/** How an event is fired. */
+/** Options of `fire()`. */
 export interface FireOptions {
-  /** Gives up. */
+  /** Cancels the call. */
   signal?: AbortSignal;
-  /** Who fires, in letters, digits and `-`; `sdk` unless said. */
+  /** Name of the agent: letters, digits and `-`; defaults to `sdk`. */
   source?: string;
-  /** The event's id, a ULID, if it has one already. An id counts once. */
+  /** Id of the event, a ULID; by default the daemon generates one. Each id is recorded once. */
   eventId?: string;
-  /** How long to wait when a person has to be asked, in milliseconds: 55000 unless said. */
+  /** How long to wait for an approval of the user, in milliseconds; defaults to 55000. */
   timeout?: number;
 }
 
-/** What came of an event. */
+/** The outcome of a fired event. */
 export interface FireResult {
-  /** The id under which the ledger has it. */
+  /** Id of the event in the ledger. */
   eventId: string;
-  /** Whether it may happen; at `ToolError` also whether the tool should be tried again. */
+  /** Whether the action may continue; at `ToolError` also whether the tool should be called again. */
   action: "continue" | "block" | "retry";
-  /** With `retry`: when, in milliseconds. */
+  /** With `retry`: delay in milliseconds. */
   delay?: number;
-  /** Why not, in words for the agent. */
+  /** Reason for the agent. */
   reason?: string;
-  /** What is to be used instead of what was asked for. */
+  /** Changes to apply to the action. */
   modified?: ModifiedData;
   decision: "none" | "allow" | "defer" | "ask" | "deny";
-  /** Whether the agent should stop altogether. */
+  /** Whether the agent must stop. */
   stop: boolean;
-  /** What the model should be told. */
+  /** Additional text for the model. */
   context?: string;
-  /** What the person should be told. */
+  /** Message for the user. */
   message?: string;
-  /** Everything that was found, and who found it: docs/spec/outcome.schema.json. */
+  /** The complete outcome: docs/spec/outcome.schema.json. */
   outcome: Record<string, unknown>;
 }
 
-/** What a harness's own hook program would have said. */
+/** The reply in a harness's own format: output and exit code of a hook program. */
 export interface NativeReply {
   stdout: string;
   stderr: string;
   exitCode: number;
 }
 
-/** What came of a harness's own event. */
+/** The outcome of an event in a harness's own format. */
 export interface NativeResult {
-  /** The id under which the ledger has it. */
+  /** Id of the event in the ledger. */
   eventId: string;
   reply: NativeReply;
 }
 
-/** A harness's own event: its name, and its payload as it stands. */
+/** An event in a harness's own format. */
 export interface NativeEvent {
-  /** Such as `claude-code`. */
+  /** Id of the harness, such as `claude-code`. */
   harness: string;
   event: string;
   payload: unknown;
   sessionId?: string;
-  /** The answers of hooks that already ran in this program. They are combined with the policy, and the record names them. */
+  /** Answers of hooks that already ran in this program. They are combined with the policy, and the record names them. */
   callbacks?: readonly NativeCallback[];
 }
 
 /** The answer of a hook that ran in this program. */
 export interface NativeCallback {
-  /** The name in records: 1 to 64 of `A–Z a–z 0–9 _ . -`. */
+  /** Name in records: 1 to 64 characters of `A–Z a–z 0–9 _ . -`. */
   name: string;
-  /** The answer, as a hook of the harness gives it. */
+  /** The answer, in the output format of the harness. */
   output?: unknown;
-  /** The hook failed. */
+  /** Set if the hook failed. */
   error?: { message: string; timedOut: boolean };
-  /** Whether a failure refuses. */
+  /** Whether a failure blocks the action. */
   block?: boolean;
   durationMs?: number;
 }
 
-/** Fires an event in this package's words. */
+/** Fires an event in the format of this package. */
 export async function fire(channel: Channel, event: FiredEvent, options: FireOptions): Promise<FireResult> {
-  return result(await send(channel, request(event.eventType, event.sessionId, event, options), options));
+  return decodeResult(await send(channel, request(event.eventType, event.sessionId, event, options), options));
 }
 
-/** Fires an event in a harness's own words. */
+/** Fires an event in a harness's own format. */
 export async function fireNative(
   channel: Channel,
   { harness, event, payload, sessionId = "", callbacks = [] }: NativeEvent,
@@ -112,8 +112,8 @@ export async function fireNative(
   const asked = { ...common, source: harness, native: true, callbacks: callbacks.map(callbackAnswer) };
   const { eventId, reply, callbacks: counted } = await send(channel, asked, options);
   if (counted !== callbacks.length) {
-    const summary = "the daemon does not take the answers of callbacks into account";
-    throw new TenterhookError("unimplemented", summary, "update it; see `tenterhook --version`");
+    const summary = "the daemon does not support answers of callbacks";
+    throw new TenterhookError("unimplemented", summary, "update the daemon; see `tenterhook --version`");
   }
   const { stdout, stderr, exitCode } = reply ?? { stdout: "", stderr: "", exitCode: 0 };
   return { eventId, reply: { stdout: stdout.toString(), stderr, exitCode } };
@@ -152,7 +152,7 @@ const ACTIONS: Partial<Record<HookAction, FireResult["action"]>> = {
   [HookAction.RETRY]: "retry",
 };
 
-function result(response: FireResponse): FireResult {
+function decodeResult(response: FireResponse): FireResult {
   const { eventId, reason, modified, decision, stop, context, message, outcome, retryDelayMs } = response;
   return {
     eventId,

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
 /**
- * Hooks for every AI agent: look at what agents do, change it or stop it.
+ * Hooks for every AI agent: observe, change or block what agents do.
  *
  * @packageDocumentation
  */

@@ -4,7 +4,7 @@ import type { PostToolUseEvent } from "./events/index.js";
 
 /** A file that an agent has written or edited. */
 export interface FileChanged {
-  /** The session it happened in. */
+  /** Id of the session. */
   conversationId: string;
   file: string;
   toolUseId: string | undefined;
@@ -12,17 +12,17 @@ export interface FileChanged {
   timestamp: number;
 }
 
-/** One thing on an agent's list. */
+/** One item of an agent's to-do list. */
 export interface TodoItem {
   content: string;
-  /** `pending`, `in_progress`, `completed`, or as the harness says it. */
+  /** `pending`, `in_progress`, `completed`, or the harness's own word. */
   status: string;
-  /** How it is called while it is done. */
+  /** Name of the item while it is in progress. */
   activeForm?: string;
   id?: string;
 }
 
-/** An agent's list of what is to do, whole, after it changed. */
+/** The complete to-do list of an agent after a change. */
 export interface TodoUpdate {
   conversationId: string;
   todos: TodoItem[];
@@ -30,30 +30,30 @@ export interface TodoUpdate {
   timestamp: number;
 }
 
-const WRITING = new Set(["write", "edit", "patch"]);
+const WRITING_CLASSES = new Set(["write", "edit", "patch"]);
 const WRITING_TOOLS = /^(Write|Edit|MultiEdit|NotebookEdit|write_file|replace|edit_file|create_file|apply_patch)$/;
-const PATHS = ["file_path", "notebook_path", "path", "absolute_path", "filePath", "target_file"];
-const PATCHED = /^\*\*\* (?:Add|Update|Delete) File: (.+)$/gm;
+const PATH_KEYS = ["file_path", "notebook_path", "path", "absolute_path", "filePath", "target_file"];
+const PATCHED_FILE = /^\*\*\* (?:Add|Update|Delete) File: (.+)$/gm;
 
-/** The files that a tool call has changed. What a shell command does to files is not told here. */
+/** Returns the files that a tool call has changed. Changes by shell commands are not detected. */
 export function changedFiles({ tool, args, result, metadata }: PostToolUseEvent): string[] {
-  const writes = metadata.toolClass ? WRITING.has(metadata.toolClass) : WRITING_TOOLS.test(tool);
+  const writes = metadata.toolClass ? WRITING_CLASSES.has(metadata.toolClass) : WRITING_TOOLS.test(tool);
   if (!writes || !result.success) return [];
-  const named = PATHS.map((key) => args[key]).find((path) => typeof path === "string" && path !== "");
+  const named = PATH_KEYS.map((key) => args[key]).find((path) => typeof path === "string" && path !== "");
   if (named !== undefined) return [named as string];
   const patch = args.patch ?? args.input;
-  return typeof patch === "string" ? [...patch.matchAll(PATCHED)].map((match) => match[1] ?? "") : [];
+  return typeof patch === "string" ? [...patch.matchAll(PATCHED_FILE)].map((match) => match[1] ?? "") : [];
 }
 
-/** How many sessions' lists are kept. */
-const KEPT_SESSIONS = 500;
+/** Most sessions whose lists are kept. */
+const MAX_SESSIONS = 500;
 
-/** The lists of what is to do, by session. Most agents send the whole list; some change one item at a time. */
-export class Todos {
+/** To-do lists by session. Most agents send the complete list; some change one item at a time. */
+export class TodoLists {
   readonly #lists = new Map<string, TodoItem[]>();
 
-  /** The list after this tool call, if it is about the list at all. */
-  after({ tool, args, sessionId, result }: PostToolUseEvent): TodoItem[] | undefined {
+  /** Applies a tool call and returns the new list; undefined if the call does not change the list. */
+  apply({ tool, args, sessionId, result }: PostToolUseEvent): TodoItem[] | undefined {
     if (!result.success) return undefined;
     if (tool === "TodoWrite" || tool === "todo_write" || tool === "write_todos" || tool === "update_plan") {
       const items = args.todos ?? args.plan;
@@ -62,7 +62,7 @@ export class Todos {
     const before = this.#lists.get(sessionId) ?? [];
     const id = text(args, "taskId", "task_id", "id");
     if (tool === "TaskCreate") {
-      // The id is only known from the answer; tasks are numbered as they are made.
+      // The arguments have no id; agents number tasks in the order of creation.
       return this.#set(sessionId, [...before, { ...item(args), id: id ?? String(before.length + 1) }]);
     }
     if (tool !== "TaskUpdate" || id === undefined) return undefined;
@@ -84,11 +84,11 @@ export class Todos {
   }
 
   #set(sessionId: string, todos: TodoItem[]): TodoItem[] {
-    // The session that was heard of last is the last to be forgotten.
+    // Moves the session to the end, so that the least recently used one is removed first.
     this.#lists.delete(sessionId);
     this.#lists.set(sessionId, todos);
     const [oldest] = this.#lists.keys();
-    if (this.#lists.size > KEPT_SESSIONS && oldest !== undefined) this.#lists.delete(oldest);
+    if (this.#lists.size > MAX_SESSIONS && oldest !== undefined) this.#lists.delete(oldest);
     return todos;
   }
 }
@@ -109,25 +109,25 @@ function text(fields: Record<string, unknown>, ...keys: string[]): string | unde
   return found === undefined ? undefined : String(found);
 }
 
-/** Who wants to know about files and lists. One hook serves them all. */
+/** Listeners for changed files and to-do lists. One hook serves all of them. */
 export class Observer {
   readonly files = new Set<(changed: FileChanged) => void>();
   readonly todos = new Set<(update: TodoUpdate) => void>();
-  readonly #lists = new Todos();
+  readonly #lists = new TodoLists();
 
   get isIdle(): boolean {
     return this.files.size === 0 && this.todos.size === 0;
   }
 
-  /** A tool has run. */
-  see(event: PostToolUseEvent): void {
+  /** Handles a finished tool call. */
+  receive(event: PostToolUseEvent): void {
     const { sessionId: conversationId, timestamp, metadata, tool: toolName } = event;
     const { toolUseId } = metadata;
     for (const file of changedFiles(event)) {
-      for (const tell of this.files) tell({ conversationId, file, toolUseId, toolName, timestamp });
+      for (const listener of this.files) listener({ conversationId, file, toolUseId, toolName, timestamp });
     }
-    const todos = this.#lists.after(event);
+    const todos = this.#lists.apply(event);
     if (!todos) return;
-    for (const tell of this.todos) tell({ conversationId, todos, toolUseId, timestamp });
+    for (const listener of this.todos) listener({ conversationId, todos, toolUseId, timestamp });
   }
 }

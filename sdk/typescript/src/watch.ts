@@ -5,27 +5,27 @@ import type { Channel } from "./connection/channel.js";
 import { fromStatus } from "./errors.js";
 import type { WatchEvent } from "./generated/tenterhook/v1/hooks.js";
 
-/** What to watch. */
+/** Options of `watch()`. */
 export interface WatchOptions {
-  /** `decided`, `session`, `generation`, `verify`, `warning`; all unless said. */
+  /** `decided`, `session`, `generation`, `verify`, `warning`; defaults to all kinds. */
   kinds?: string[];
-  /** Only of this session. */
+  /** Only events of this session. */
   sessionId?: string;
-  /** Ends the watching. */
+  /** Ends the stream. */
   signal?: AbortSignal;
 }
 
-/** Something that happened. */
+/** An event of the daemon. */
 export interface News {
-  /** Counts up from the daemon's start; a gap is something that was missed. */
+  /** Counts up from the start of the daemon; a gap means missed events. */
   number: number;
-  /** As in `WatchOptions`; `lagged` says how many were missed. */
+  /** As in `WatchOptions`, or `lagged` with the number of missed events. */
   kind: string;
-  /** As the HTTP API's `/v1/stream` has it. */
+  /** Data in the format of the HTTP API's `/v1/stream`. */
   data: Record<string, unknown>;
 }
 
-/** What happens in the daemon from now on, whichever agent it is. Ends with the signal or the daemon. */
+/** Streams the events of the daemon from now on, for all agents, until the signal fires or the daemon stops. */
 export async function* watch(channel: Channel, options: WatchOptions): AsyncGenerator<News, void, undefined> {
   const { kinds = [], sessionId = "", signal } = options;
   if (signal?.aborted) return;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Claude Code signed in to an organisation: the API behind a proxy on loopback (`anthropic-api.mjs`), with a certificate that
-//! only this client trusts. The client asks for server-managed settings only if its API has the real name.
+//! Claude Code signed in to an organisation: the API behind a proxy on loopback (`anthropic-api.mjs`), with a certificate that only this
+//! client trusts. The client requests server-managed settings only from the real host name.
 
 use std::io::{BufRead as _, BufReader};
 use std::path::PathBuf;
@@ -64,7 +64,7 @@ impl Drop for AnthropicApi {
 }
 
 impl Client {
-    /// Runs Claude Code as [`Client::run_on_machine`] does, signed in to an organisation with these server-managed settings.
+    /// Runs Claude Code like [`Client::run_on_machine`], signed in to an organisation with these server-managed settings.
     pub fn run_in_organisation(
         &self,
         world: &World,

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! What a test has to know about a client: how it is set up and started, and what its tools are called.
+//! Describes a client for tests: how it is set up and started, and the names of its tools.
 
 use std::fmt;
 use std::path::Path;
@@ -14,78 +14,78 @@ use tenterhook_model_server::{ModelServer, Script, ToolCall, ToolResult, anywher
 use crate::world::World;
 use crate::{launched, process};
 
-/// Makes the command that starts a client in the world's project with a prompt.
+/// Creates the command that starts a client in the world's project with a prompt.
 pub type Start = fn(&World, model: &str, prompt: &str) -> Result<Command>;
 
-/// One client. Its module in `clients/` has the row; [`crate::clients::ALL`] has them all.
+/// One client. Its row is in its module in `clients/`; [`crate::clients::ALL`] lists all.
 #[derive(Debug)]
 pub struct Client {
-    /// The name under which Tenterhook and `clients.txt` know it.
+    /// Name in Tenterhook and `clients.txt`.
     pub id: &'static str,
-    /// What `tenterhook install` has to be told beside the name.
+    /// Additional arguments of `tenterhook install`.
     pub install: &'static [&'static str],
-    /// Writes the settings that a person has before we come: the model, and the MCP servers of the world.
+    /// Writes the settings that a user has before the install: the model, and the MCP servers of the world.
     pub prepare: fn(&World) -> Result<()>,
-    /// The client in the world's project, about to be given a prompt, with every permission granted:
-    /// whatever is then stopped, we stopped.
+    /// The client in the world's project, ready for a prompt, with every permission granted: whatever is stopped was stopped by
+    /// Tenterhook.
     pub start: Start,
-    /// The events that a session with one shell call fires, in its own words.
+    /// Events that a session with one shell call fires, by the client's names.
     pub life: &'static [&'static str],
-    /// A call of its shell.
+    /// A call of its shell tool.
     pub shell: fn(command: &str) -> ToolCall,
-    /// The arguments of that call, as its hooks see them.
+    /// Arguments of that call, as its hooks see them.
     pub shell_input: fn(command: &str) -> Value,
-    /// A call of its shell that names the working directory in its arguments, if it takes one.
+    /// A call of its shell with a working directory in the arguments, if it accepts one.
     pub shell_in: Option<fn(directory: &Path, command: &str) -> ToolCall>,
     /// Its patch tool, if it has one.
     pub patch: Option<PatchTool>,
     /// A call of a tool of an MCP server.
     pub mcp: fn(server: &str, tool: &str, arguments: Value) -> ToolCall,
-    /// A call that starts a subagent with this prompt, if there is one.
+    /// A call that starts a subagent with this prompt, if it supports subagents.
     pub subagent: Option<fn(prompt: &str) -> ToolCall>,
 }
 
 /// The patch tool of a client.
 #[derive(Debug)]
 pub struct PatchTool {
-    /// What is said on the command line for the tool to be offered; several offer it to some models only.
+    /// Arguments on the command line that enable the tool; several clients offer it to some models only.
     pub args: &'static [&'static str],
-    /// A call that makes this file with this one line in it.
+    /// A call that creates this file with this one line.
     pub call: fn(file: &Path, line: &str) -> ToolCall,
 }
 
-/// The patch that makes a file with one line in it, in the form that Codex has made known.
+/// A patch that creates a file with one line, in Codex's patch format.
 pub(crate) fn added_file(file: &Path, line: &str) -> String {
     format!("*** Begin Patch\n*** Add File: {}\n+{line}\n*** End Patch\n", file.display())
 }
 
-/// One run of a client, from its prompt to its exit. Printed, it leaves the requests out, which are long: they
-/// are kept beside the client's output.
+/// One run of a client, from its prompt to its exit. The debug output omits the requests, which are long; they are stored next to
+/// the client's output.
 pub struct Session {
-    /// Whether the client was content with itself.
+    /// Whether the client reported success.
     pub success: bool,
-    /// What it wrote to standard output.
+    /// Content of standard output.
     pub stdout: String,
-    /// What it wrote to standard error.
+    /// Content of standard error.
     pub stderr: String,
-    /// The requests of the agent's loop.
+    /// Requests of the agent's loop.
     pub agent_requests: Vec<Value>,
-    /// What the model was told about its tool calls.
+    /// Results of tool calls that were sent to the model.
     pub tool_results: Vec<ToolResult>,
 }
 
 impl Client {
-    /// Gives the client one prompt and waits until it has ended; the model behind it follows `script`.
+    /// Sends the client one prompt and waits until it has ended; the model follows `script`.
     pub fn run(&self, world: &World, prompt: &str, script: Script) -> Result<Session> {
         self.run_with(world, prompt, script, &[])
     }
 
-    /// The same, with more said on its command line.
+    /// Like [`Client::run`], with additional arguments.
     pub fn run_with(&self, world: &World, prompt: &str, script: Script, args: &[&str]) -> Result<Session> {
         self.run_started(self.start, world, prompt, script, args)
     }
 
-    /// The same, started in another way.
+    /// Like [`Client::run`], with another start command.
     pub fn run_as(&self, start: Start, world: &World, prompt: &str, script: Script) -> Result<Session> {
         self.run_started(start, world, prompt, script, &[])
     }
@@ -104,7 +104,7 @@ impl Client {
         self.finish(&server, command, world)
     }
 
-    /// Runs the command to its end and collects what the model behind it was asked.
+    /// Runs the command to its end and collects the requests to the model.
     pub(crate) fn finish(
         &self,
         server: &ModelServer,
@@ -126,7 +126,7 @@ impl Client {
 }
 
 impl Session {
-    /// Whether the model was sent this text, in whatever place.
+    /// Whether the model was sent this text, in any field.
     pub fn model_read(&self, text: &str) -> bool {
         self.agent_requests.iter().any(|request| anywhere(request, text))
     }

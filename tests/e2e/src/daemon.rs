@@ -11,7 +11,7 @@ use fs_err as fs;
 use crate::programs;
 use crate::world::World;
 
-/// A daemon that serves; it is killed with the value.
+/// A running daemon, which is killed with the value.
 #[derive(Debug)]
 pub struct Daemon(Child);
 
@@ -21,7 +21,7 @@ impl World {
         self.serve_with(self.command(programs::tenterhook()?)?, &["serve", "--listen", "127.0.0.1:0"])
     }
 
-    /// The same, of a command with these words added.
+    /// Starts the daemon by a command with these additional arguments.
     pub(crate) fn serve_with(&self, mut command: Command, words: &[&str]) -> Result<Daemon> {
         let logs = self.next_logs();
         fs::create_dir_all(&logs)?;
@@ -36,7 +36,7 @@ impl World {
 }
 
 impl Daemon {
-    /// Kills it where it stands.
+    /// Kills the daemon immediately.
     pub fn kill(&mut self) -> Result<()> {
         self.0.kill()?;
         self.0.wait()?;

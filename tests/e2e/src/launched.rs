@@ -1,29 +1,29 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Clients as `crates/harness` describes them: the same descriptions that `doctor --prove` runs.
+//! Clients as `crates/harness-install` describes them: the same descriptions that `doctor --prove` uses.
 
 use std::process::Command;
 
 use anyhow::{Context as _, Result, anyhow, ensure};
 use tenterhook_harness_install::HarnessClient as _;
-use tenterhook_harness_install::launch::{Invocation, Launch, LaunchSite, write_launch_settings};
+use tenterhook_harness_install::launch::{ClientInvocation, ClientLaunch, LaunchSite, write_launch_settings};
 use tenterhook_model_server::{Delivery, ToolCall};
 
 use crate::programs;
 use crate::world::World;
 
-fn launch(id: &str) -> Result<&'static Launch> {
-    let harness = tenterhook_harness::find(id).with_context(|| format!("no harness `{id}`"))?;
+fn launch(id: &str) -> Result<&'static ClientLaunch> {
+    let harness = tenterhook_harness::find_harness(id).with_context(|| format!("no harness `{id}`"))?;
     harness.launch().map_err(|reason| anyhow!("{id}: {reason}"))
 }
 
-/// The client in the world's project, about to be given a prompt.
+/// The client in the world's project, ready for a prompt.
 pub(crate) fn start(id: &str, world: &World, model: &str, prompt: &str) -> Result<Command> {
     command(id, world, session(id, world, model, prompt)?)
 }
 
 /// Arguments and environment of a client that is signed in to the model.
-pub(crate) fn session(id: &str, world: &World, model: &str, prompt: &str) -> Result<Invocation> {
+pub(crate) fn session(id: &str, world: &World, model: &str, prompt: &str) -> Result<ClientInvocation> {
     let launch = launch(id)?;
     let (home, project) = (world.home(), world.project());
     let site = LaunchSite { home: &home, project: &project, model };
@@ -34,7 +34,7 @@ pub(crate) fn session(id: &str, world: &World, model: &str, prompt: &str) -> Res
     Ok((launch.session)(&site, prompt))
 }
 
-fn command(id: &str, world: &World, invocation: Invocation) -> Result<Command> {
+fn command(id: &str, world: &World, invocation: ClientInvocation) -> Result<Command> {
     let mut command = world.command(programs::client(id)?)?;
     command.args(invocation.args).envs(invocation.env);
     Ok(command)
@@ -45,9 +45,9 @@ pub(crate) fn write_settings(id: &str, world: &World, directory: &str) -> Result
     Ok(write_launch_settings(launch(id)?, &world.home().join(directory))?)
 }
 
-/// A call of the client's shell.
+/// A call of the client's shell tool.
 pub(crate) fn shell(id: &str, command: &str) -> ToolCall {
-    // A client without a launch has failed at its start already.
+    // A client without a launch description has already failed at its start.
     let request = launch(id).map(|launch| (launch.shell)(command));
     request.map_or_else(|_| ToolCall::new("", command.into()), |call| ToolCall::new(call.name, call.input))
 }

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Runs real agents, unchanged and headless, under a real installation of Tenterhook.
+//! Runs real agents, unchanged and headless, with a real installation of Tenterhook.
 //!
-//! A [`World`] is a throw-away home with a project in it; [`World::tenterhook`] runs our binary there;
-//! a [`Client`] of [`clients`] runs the agent there against a scripted model. [`scenarios`] is what every
-//! client is put through, and `matrix.txt` what each has to do. Tests judge by what is on disk afterwards and
-//! by what the model was sent next, never by our own output alone. `make e2e` provides the programs.
+//! A [`World`] is a temporary home directory with a project; [`World::tenterhook`] runs the binary in it; a [`Client`] of
+//! [`clients`] runs the agent there against a scripted model. [`scenarios`] are run with every client, and `matrix.txt` has the
+//! expected results. Tests check the files on disk and the requests to the model, never only Tenterhook's own output. `make
+//! e2e` provides the programs.
 
 mod anthropic_api;
 mod client;

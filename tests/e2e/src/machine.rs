@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Settings of a machine: written by `tenterhook install --system` into the world, and shown to a client at their real
-//! place below `/etc` in a bubblewrap box. The host's `/etc` is only read.
+//! Settings of a machine: written by `tenterhook install --system` into the world, and shown to a client at their real path below
+//! `/etc` in a bubblewrap sandbox. The host's `/etc` is only read.
 
 use std::ffi::OsString;
 use std::os::unix::fs::PermissionsExt as _;
@@ -21,16 +21,16 @@ use crate::{launched, process};
 
 const SYSTEM_DIRECTORY_VARIABLE: &str = "TENTERHOOK_SYSTEM_DIR";
 
-/// Something that an account or a project may do, and that its client is then started with.
+/// Something that an account or project may do before its client is started.
 #[derive(Debug, Default)]
 pub struct Attempt {
-    /// What it is.
+    /// Description of the attempt.
     pub name: &'static str,
-    /// Files below the home. JSON is merged with what is there; other text is added at the end.
+    /// Files below the home directory. JSON is merged with existing content; other text is appended.
     pub files: &'static [(&'static str, &'static str)],
-    /// Words on the client's command line.
+    /// Arguments on the client's command line.
     pub args: &'static [&'static str],
-    /// Variables.
+    /// Environment variables.
     pub variables: &'static [(&'static str, &'static str)],
 }
 
@@ -45,7 +45,7 @@ impl World {
         Ok(command)
     }
 
-    /// Puts us into the client's settings of the machine.
+    /// Installs hooks in the client's settings of the machine.
     pub fn install_for_machine(&self, client: &Client) -> Result<()> {
         let directory = self.system_directory();
         fs::create_dir_all(&directory)?;
@@ -57,13 +57,13 @@ impl World {
         process::run(&mut command, &self.next_logs()).map(drop)
     }
 
-    /// The hooks as `install_for_machine` wrote them, in this file below `/etc`.
+    /// The hooks that `install_for_machine` wrote, in this file below `/etc`.
     pub fn machine_settings(&self, file: &str) -> Result<Value> {
         let text = fs::read_to_string(self.system_directory().join("etc").join(file))?;
         Ok(serde_json::from_str(&text)?)
     }
 
-    /// What `doctor` calls broken about a harness: that of the machine, and that of the account.
+    /// Problems that `doctor` reports for a harness, for the machine and for the account.
     pub fn broken_on_machine(&self, title: &str) -> Result<[String; 2]> {
         let mut own = self.command(programs::tenterhook()?)?;
         own.env(SYSTEM_DIRECTORY_VARIABLE, self.system_directory());
@@ -88,7 +88,7 @@ impl World {
         self.serve_with(self.system_command()?, &["serve", "--listen", "none"])
     }
 
-    /// Does what an account or a project may do with files.
+    /// Writes the files of an attempt.
     pub fn write_attempt(&self, attempt: &Attempt) -> Result<()> {
         for (name, text) in attempt.files {
             let before = fs::read_to_string(self.home().join(name)).unwrap_or_default();
@@ -103,7 +103,7 @@ impl World {
         Ok(())
     }
 
-    /// The same program, with the settings of the world's machine below `/etc`.
+    /// The program with the settings of the world's machine below `/etc`.
     pub(crate) fn boxed(&self, inner: &Command) -> Result<Command> {
         let mut command = self.command("bwrap")?;
         command.args(["--dev-bind", "/", "/", "--tmpfs", "/etc"]);
@@ -128,7 +128,7 @@ impl World {
 }
 
 impl Client {
-    /// Runs the client as [`Client::run`] does, in a box with the settings of the world's machine.
+    /// Runs the client like [`Client::run`], in a sandbox with the settings of the world's machine.
     pub fn run_on_machine(&self, world: &World, script: Script, attempt: &Attempt) -> Result<Session> {
         let server = ModelServer::start_with(script, launched::delivery(self.id)?)?;
         let mut inner = (self.start)(world, &server.url(), "please go on")?;

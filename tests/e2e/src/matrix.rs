@@ -1,25 +1,25 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! What each client has to do in each scenario, from `matrix.txt`. `docs/reference/harnesses.md` shows the same
-//! file, so that nothing is said there which is not proved here.
+//! Expected results of each client in each scenario, from `matrix.txt`. `docs/reference/harnesses.md` shows the same file, so that
+//! it claims nothing that is not tested here.
 
 use anyhow::{Context as _, Result, ensure};
 
 use crate::{clients, scenarios};
 
-/// The table, as it is written.
+/// The table as written.
 const MATRIX: &str = include_str!("../matrix.txt");
 
-/// What has to be seen.
+/// Expected result of a scenario.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Expected {
-    /// What the scenario is about.
+    /// The client does what the scenario tests.
     Holds,
-    /// Not that, and why not; but nothing worse either.
+    /// The client does not do that, for this reason, but nothing worse happens.
     Cannot(String),
 }
 
-/// The rows of the table: whose they are, about which scenario, and what they say.
+/// Rows of the table: client, scenario and result.
 pub fn rows() -> impl Iterator<Item = (&'static str, &'static str, &'static str)> {
     let lines = MATRIX.lines().filter(|line| !line.starts_with('#'));
     lines.filter_map(|line| {
@@ -29,7 +29,7 @@ pub fn rows() -> impl Iterator<Item = (&'static str, &'static str, &'static str)
     })
 }
 
-/// What has to be seen of this client in this scenario.
+/// Expected result of this client in this scenario.
 pub fn expected(client: &str, scenario: &str) -> Result<Expected> {
     let mut found = rows().filter(|(whose, about, _)| *whose == client && *about == scenario);
     let (_, _, said) =
@@ -44,11 +44,11 @@ pub fn expected(client: &str, scenario: &str) -> Result<Expected> {
     }
 }
 
-/// Runs the scenario with the client and compares.
+/// Runs the scenario with the client and compares the result.
 ///
 /// # Panics
 ///
-/// If what was seen is not what has to be seen: so the world is kept.
+/// If the result is not the expected one; the world is then kept.
 pub fn prove(client: &str, scenario: &str) -> Result<()> {
     let expected = expected(client, scenario)?;
     let (_, run) = scenarios::ALL.iter().find(|(name, _)| *name == scenario).context("no such scenario")?;

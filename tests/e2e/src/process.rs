@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Running a program to its end, or to the end of our patience.
+//! Runs a program to its end, or until a time limit.
 
 use std::path::Path;
 use std::process::{Command, ExitStatus};
@@ -10,25 +10,25 @@ use anyhow::{Context as _, Result, bail, ensure};
 use fs_err as fs;
 use tenterhook_harness_install::launch::run_to_end;
 
-/// A client's run takes a few seconds, on a busy machine half a minute; one that takes two minutes hangs.
+/// A run takes a few seconds, on a busy machine half a minute; one that takes two minutes hangs.
 const PATIENCE: Duration = Duration::from_mins(2);
 
-/// What a program that ended by itself has said.
+/// Output of a program that ended.
 #[derive(Debug)]
 pub struct Finished {
-    /// What it wrote to standard output.
+    /// Content of standard output.
     pub stdout: String,
-    /// What it wrote to standard error.
+    /// Content of standard error.
     pub stderr: String,
 }
 
-/// Runs `command` in its own process group, with output kept in `logs`. Output goes to files and
-/// not to pipes because a grandchild that keeps a pipe open would keep us reading.
+/// Runs `command` in its own process group, with output in `logs`. Output is written to files instead of pipes, because a
+/// grandchild that keeps a pipe open would block the reader.
 pub(crate) fn run(command: &mut Command, logs: &Path) -> Result<Finished> {
     run_within(PATIENCE, command, logs)
 }
 
-/// The same, and whether it was a success: there are clients that fail when a hook has said no.
+/// Runs a command and returns whether it succeeded: some clients fail when a hook denies.
 pub(crate) fn run_to_any_end(command: &mut Command, logs: &Path) -> Result<(bool, Finished)> {
     let (status, finished) = ended_within(PATIENCE, command, logs)?;
     Ok((status.success(), finished))

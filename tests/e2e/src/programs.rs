@@ -1,22 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! The programs under test. They come from the environment, so that no path of any machine is written
-//! down here, and a missing program fails the test: a skipped test of a guard looks like a passed one.
+//! Programs under test. They come from the environment, so that no machine's paths are written here. A missing program fails the test:
+//! a skipped test of a guard looks like a passed one.
 
 use std::ffi::OsString;
 use std::path::PathBuf;
 
 use anyhow::{Context as _, Result, ensure};
 
-/// Our own binary.
+/// Path of the `tenterhook` binary.
 pub(crate) fn tenterhook() -> Result<PathBuf> {
     const NAME: &str = "TENTERHOOK_BIN";
     let path = variable(NAME).with_context(|| format!("{NAME} is not set: run `make e2e`"))?;
     checked(NAME, path.into())
 }
 
-/// The client of this name, from the list that `install-client.sh all` prints: a name, a tab and a path on
-/// each line.
+/// The client with this name, from the list that `install-client.sh all` prints: a name, a tab and a path on each line.
 pub(crate) fn client(id: &str) -> Result<PathBuf> {
     const NAME: &str = "TENTERHOOK_E2E_CLIENTS";
     let list = variable(NAME).with_context(|| format!("{NAME} is not set: run `make e2e`"))?;
@@ -32,7 +31,7 @@ fn checked(name: &str, path: PathBuf) -> Result<PathBuf> {
     Ok(path)
 }
 
-/// The search path for `sh`, `node` and the tools that agents call.
+/// Search path for `sh`, `node` and the tools that agents call.
 pub(crate) fn search_path() -> Result<OsString> {
     variable("PATH").context("PATH is not set")
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! What every client is put through. A scenario sets a world up, runs the client in it and says what was
-//! [`Seen`]; `matrix.txt` says what has to be seen.
+//! Scenarios that every client is run through. A scenario sets up a world, runs the client in it and returns what was
+//! [`Seen`]; `matrix.txt` has the expected results.
 
 mod asked;
 mod calls;
@@ -19,23 +19,23 @@ use tenterhook_model_server::{Script, Turn};
 use crate::client::{Client, Session};
 use crate::world::{Hook, World};
 
-/// What a scenario has shown.
+/// Result of a scenario.
 #[derive(Debug)]
 pub struct Seen {
-    /// Whether the client did what the scenario is about.
+    /// Whether the client did what the scenario tests.
     pub holds: bool,
-    /// Whether nothing happened that must not happen, whatever the client is able to do.
+    /// Whether nothing forbidden happened.
     pub safe: bool,
-    /// All of it, for whoever has to find out why.
+    /// Details, for finding the cause of a failure.
     pub story: String,
-    /// Where it happened; it is kept if the test fails.
+    /// World of the scenario; it is kept if the test fails.
     pub world: Option<World>,
 }
 
-/// One of them.
+/// A scenario.
 pub type Scenario = fn(&Client) -> Result<Seen>;
 
-/// All of them, by name; `matrix.txt` says what each is about.
+/// All scenarios by name; `matrix.txt` describes each.
 pub const ALL: &[(&str, Scenario)] = &[
     ("allow", allow),
     ("deny", deny),
@@ -59,16 +59,16 @@ pub const ALL: &[(&str, Scenario)] = &[
     ("uninstall", uninstall),
 ];
 
-/// What separates the reason of a denial from the way out of it.
+/// Text between the reason of a deny and the suggestion.
 const SUGGESTED: &str = "\n\n→ Suggested: ";
 
-/// A text that only a hook of ours says.
+/// Text that only Tenterhook's hook prints.
 const CONTEXT: &str = "The harbour master is called Odalys.";
 
-/// What the main agent is asked; nothing that a subagent is asked.
+/// Prompt of the main agent; no subagent's prompt contains it.
 const PROMPT: &str = "please go on as you think best";
 
-/// The subagent's prompt, by which the model knows it.
+/// Prompt of the subagent, by which the model recognises it.
 const ERRAND: &str = "run the errand of the subagent";
 
 const PATIENCE: Duration = Duration::from_secs(40);
@@ -83,7 +83,7 @@ impl Seen {
         Ok(Self { holds, safe, story, world: Some(world) })
     }
 
-    /// The client has nothing to try it with.
+    /// The client does not support the scenario.
     fn without(why: &str) -> Self {
         Self { holds: false, safe: true, story: why.to_owned(), world: None }
     }
@@ -170,7 +170,7 @@ fn rewrite_judged(client: &Client) -> Result<Seen> {
     let _daemon = world.serve()?;
     let session = client.run(&world, PROMPT, Script::new().turn(shell(client, "touch harmless.txt")))?;
     let told = told(&world, &session, "recursive-delete")?;
-    // Nor does what was asked first: the hook has said that it must not.
+    // The originally requested command must not run either: the hook denied it.
     let nothing_ran = intact(&precious) && !world.project().join("harmless.txt").exists();
     Seen::new(world, &session, told, nothing_ran)
 }
@@ -201,7 +201,7 @@ fn context(client: &Client, on: &str, native: &str) -> Result<Seen> {
 }
 
 fn stop(client: &Client) -> Result<Seen> {
-    // Once only: else the agent would never end.
+    // Only once, or the agent would never end.
     let output = json!({"decision": "block", "reason": CONTEXT});
     let once =
         format!("cat >/dev/null\nmkdir \"$HOME/asked\" 2>/dev/null || exit 0\ncat <<'END'\n{output}\nEND");
@@ -221,7 +221,7 @@ fn subagent(client: &Client) -> Result<Seen> {
     let _daemon = world.serve()?;
     let precious = world.precious()?;
     let errand = [shell(client, &deletion(&precious)), shell(client, "touch errand-done.txt")];
-    // A subagent may run beside the agent, which then has to stay.
+    // A subagent may run in parallel with the agent, which then has to wait.
     let wait = "timeout 15 sh -c 'until test -e errand-done.txt; do sleep 0.1; done'; sleep 0.5";
     let script = Script::new().turn(start(ERRAND).into()).turn(shell(client, wait)).subagent(ERRAND, errand);
     let session = client.run(&world, PROMPT, script)?;
@@ -254,7 +254,7 @@ pub fn guarded(client: &Client) -> Result<World> {
     Ok(world)
 }
 
-/// The same, with one hook of the person's.
+/// A world in which the client is guarded, with one hook of the user.
 pub fn hooked(client: &Client, on: &str, script: &str) -> Result<World> {
     let world = guarded(client)?;
     world.write_hook(Hook { on, tool: None, script })?;
@@ -266,7 +266,7 @@ pub fn shell(client: &Client, command: &str) -> Turn {
     Turn::from((client.shell)(command))
 }
 
-/// Something that nobody but us objects to: Codex runs no `rm -f`.
+/// A command that only Tenterhook denies: Codex refuses `rm -f` itself.
 fn deletion(directory: &Path) -> String {
     format!("rm -r {}", directory.display())
 }
@@ -275,18 +275,18 @@ fn intact(precious: &Path) -> bool {
     precious.join("thesis.txt").exists()
 }
 
-/// The body of a hook that replaces the command of every shell call.
+/// Body of a hook that replaces the command of every shell call.
 fn rewriting_to(client: &Client, command: &str) -> String {
     let input = (client.shell_input)(command);
     printing(&json!({"hookSpecificOutput": {"hookEventName": "PreToolUse", "updatedInput": input}}))
 }
 
-/// The body of a hook that prints this.
+/// Body of a hook that prints this.
 pub fn printing(output: &Value) -> String {
     format!("cat >/dev/null\ncat <<'END'\n{output}\nEND")
 }
 
-/// Whether this rule denied one call, and one only, and the model read why and what else to do.
+/// Whether this rule denied exactly one call, and the model read the reason and the suggestion.
 fn told(world: &World, session: &Session, rule: &str) -> Result<bool> {
     let denials = denials(world)?;
     let [denial] = denials.as_slice() else { return Ok(false) };
@@ -296,14 +296,14 @@ fn told(world: &World, session: &Session, rule: &str) -> Result<bool> {
     Ok(said(denial, "policy_rule_id") == rule && !reason.is_empty() && told.next().is_some())
 }
 
-/// The denials on record, oldest first.
+/// Recorded denials, oldest first.
 fn denials(world: &World) -> Result<Vec<Value>> {
     let mut ledger = world.ledger()?;
     ledger.retain(|leaf| said(leaf, "verdict") == "deny");
     Ok(ledger)
 }
 
-/// What a leaf says there, if it is a text.
+/// Text at this key of a record, if it is a string.
 fn said<'a>(leaf: &'a Value, key: &str) -> &'a str {
     leaf.get(key).and_then(Value::as_str).unwrap_or_default()
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! A throw-away home, the only one that a test's programs ever see.
+//! A temporary home directory, the only one that a test's programs see.
 
 use std::collections::BTreeMap;
 use std::ffi::OsStr;
@@ -20,7 +20,7 @@ use crate::client::Client;
 use crate::process::{self, Finished};
 use crate::programs;
 
-/// A home directory with a project in it. It is removed with the value, unless the test failed.
+/// A home directory with a project. It is removed with the value, unless the test failed.
 #[derive(Debug)]
 pub struct World {
     directory: TempDir,
@@ -29,25 +29,25 @@ pub struct World {
     runs: AtomicU32,
 }
 
-/// A hook of the user's, as `tenterhook.yaml` takes it; it speaks Claude Code's dialect.
+/// A hook of the user in `tenterhook.yaml`, in Claude Code's dialect.
 #[derive(Debug, Clone, Copy)]
 pub struct Hook<'a> {
-    /// The event, in our words.
+    /// Event, by Tenterhook's name.
     pub on: &'a str,
-    /// The tool it is limited to.
+    /// Tool that the hook is limited to.
     pub tool: Option<&'a str>,
-    /// The body of a shell script.
+    /// Body of a shell script.
     pub script: &'a str,
 }
 
 impl World {
-    /// Makes an empty home and, in it, a project that is a repository, as most are: that is where
-    /// the search for the project's root must stop, since the home may lie in a repository itself.
+    /// Creates an empty home directory with a project that is a repository: the search for the project root must stop there, since the
+    /// home directory may itself be in a repository.
     pub fn new() -> Result<Self> {
         Self::with_mcp_servers(&["records"])
     }
 
-    /// The same, with MCP servers of these names in the client's settings.
+    /// A world with MCP servers of these names in the client's settings.
     pub fn with_mcp_servers(mcp_server_names: &'static [&'static str]) -> Result<Self> {
         let directory = TempDir::new()?;
         let root = directory.path().to_owned();
@@ -59,27 +59,27 @@ impl World {
         Ok(world)
     }
 
-    /// The directory that everything is in.
+    /// Directory that contains everything.
     pub(crate) fn root(&self) -> &Path {
         &self.root
     }
 
-    /// What the programs take for the user's home.
+    /// Home directory of the programs.
     pub fn home(&self) -> PathBuf {
         self.root.join("home")
     }
 
-    /// The directory that agents are started in.
+    /// Directory in which agents are started.
     pub fn project(&self) -> PathBuf {
         self.home().join("project")
     }
 
-    /// Where Tenterhook keeps everything.
+    /// State directory of Tenterhook.
     pub fn tenterhook_home(&self) -> PathBuf {
         self.home().join(".tenterhook")
     }
 
-    /// What the MCP servers were asked to do, one line each: server, tool and record.
+    /// Calls of the MCP servers, one line each: server, tool and record.
     pub fn records(&self) -> Result<Vec<String>> {
         let file = self.records_file();
         let text = if file.exists() { fs::read_to_string(file)? } else { String::new() };
@@ -90,7 +90,7 @@ impl World {
         self.home().join("records.txt")
     }
 
-    /// The MCP servers of this world, each with the words of the command that starts it.
+    /// MCP servers of this world, each with the command that starts it.
     pub fn mcp_commands(&self) -> Result<Vec<(&'static str, Vec<String>)>> {
         let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("mcp-server.mjs");
         let paths = [script, self.records_file()].map(|path| path.to_str().map(ToOwned::to_owned));
@@ -100,7 +100,7 @@ impl World {
         Ok(names.map(|name| (*name, ["node", &script, &file, name].map(ToOwned::to_owned).into())).collect())
     }
 
-    /// The MCP servers, as the client writes each of them: from the program and its arguments.
+    /// MCP servers in the client's format, made from the program and its arguments.
     pub fn mcp_settings(&self, write: impl Fn(&str, &[String]) -> Value) -> Result<Value> {
         let servers = self.mcp_commands()?.into_iter().filter_map(|(name, words)| {
             let (program, args) = words.split_first()?;
@@ -109,24 +109,24 @@ impl World {
         Ok(Value::Object(servers.collect()))
     }
 
-    /// The same, as most clients write them.
+    /// MCP servers in the format of most clients.
     pub fn mcp_servers(&self) -> Result<Value> {
         self.mcp_settings(|program, args| json!({"command": program, "args": args}))
     }
 
-    /// Writes a file below the home.
+    /// Writes a file below the home directory.
     pub fn write(&self, name: &str, text: &str) -> Result<()> {
         let path = self.home().join(name);
         fs::create_dir_all(path.parent().context("no directory")?)?;
         Ok(fs::write(path, text)?)
     }
 
-    /// The same, of a value.
+    /// Writes a JSON value to a file below the home directory.
     pub fn write_json(&self, name: &str, value: &Value) -> Result<()> {
         self.write(name, &(serde_json::to_string_pretty(value)? + "\n"))
     }
 
-    /// Makes a directory with one file in it, outside the project, that a test wants to keep.
+    /// Creates a directory with one file outside the project that must not be deleted.
     pub fn precious(&self) -> Result<PathBuf> {
         let precious = self.home().join("precious");
         fs::create_dir_all(&precious)?;
@@ -134,7 +134,7 @@ impl World {
         Ok(precious)
     }
 
-    /// Makes `hook` the one hook that Tenterhook runs.
+    /// Makes `hook` the only hook that Tenterhook runs.
     pub fn write_hook(&self, hook: Hook<'_>) -> Result<()> {
         let home = self.tenterhook_home();
         fs::create_dir_all(&home)?;
@@ -152,18 +152,18 @@ impl World {
         if let (Some(tool), Some(fields)) = (hook.tool, entry.as_object_mut()) {
             fields.insert("match".to_owned(), json!(tool));
         }
-        // JSON is YAML.
+        // JSON is valid YAML.
         fs::write(home.join("tenterhook.yaml"), json!({"hooks": [entry]}).to_string())?;
         Ok(())
     }
 
-    /// Makes these the person's rules.
+    /// Sets the user's rules.
     pub fn write_policy(&self, policy: &Value) -> Result<()> {
-        // JSON is YAML.
+        // JSON is valid YAML.
         Ok(fs::write(self.tenterhook_home().join("policy.yaml"), policy.to_string())?)
     }
 
-    /// Every file below the home that is neither ours nor the project's: what an uninstall has to restore.
+    /// Every file below the home directory that belongs neither to Tenterhook nor to the project: an uninstall has to restore them.
     pub fn settings(&self) -> Result<BTreeMap<PathBuf, Vec<u8>>> {
         let mut found = BTreeMap::new();
         let mut folders = vec![self.home()];
@@ -183,20 +183,20 @@ impl World {
         Ok(found)
     }
 
-    /// Puts us into the client's settings, as a person does who has read what it says.
+    /// Installs Tenterhook in the client's settings, as a user does.
     pub fn install(&self, client: &Client) -> Result<()> {
         let said = [&["install", client.id, "--yes"], client.install].concat();
         self.tenterhook(&said).map(drop)
     }
 
-    /// Runs our binary and waits for its success.
+    /// Runs the `tenterhook` binary, which must succeed.
     pub fn tenterhook(&self, args: &[&str]) -> Result<Finished> {
         let mut command = self.command(programs::tenterhook()?)?;
         command.args(args);
         process::run(&mut command, &self.next_logs())
     }
 
-    /// The same while a client is at work: nothing that it started is ended. Returns standard output.
+    /// Runs the `tenterhook` binary while a client runs, without ending the client's processes. Returns standard output.
     pub fn tenterhook_beside(&self, args: &[&str]) -> Result<String> {
         let output = self.command(programs::tenterhook()?)?.args(args).output()?;
         let (stdout, stderr) = (String::from_utf8(output.stdout)?, String::from_utf8_lossy(&output.stderr));
@@ -211,7 +211,7 @@ impl World {
         let secret =
             made.get("secret").and_then(Value::as_str).and_then(totp::from_base32).context("no secret")?;
         let codes = Codes { secret };
-        // The code of the step before sets them up; the current one stays valid for the first use.
+        // Set up with the previous code; the current one stays valid for the first use.
         let before = totp::code(&codes.secret, Codes::step() - 1).context("no code")?;
         self.tenterhook(&["totp", "verify", &before])?;
         Ok(codes)
@@ -222,7 +222,7 @@ impl World {
         self.enroll()?.next()
     }
 
-    /// The report of `doctor`, whatever it finds.
+    /// The report of `doctor`, which may fail.
     pub fn doctor(&self) -> Result<String> {
         let mut command = self.command(programs::tenterhook()?)?;
         command.arg("doctor");
@@ -230,7 +230,7 @@ impl World {
         Ok(finished.stdout + &finished.stderr)
     }
 
-    /// Runs `doctor --prove` for a client. Whether it succeeded, and its report.
+    /// Runs `doctor --prove` for a client. Returns whether it succeeded, and its report.
     pub fn prove(&self, client: &str) -> Result<(bool, Value)> {
         let directory = programs::client(client)?;
         let directory = directory.parent().context("no directory")?.to_owned();
@@ -243,12 +243,12 @@ impl World {
         Ok((success, report.with_context(|| format!("no report: {}", finished.stderr))?))
     }
 
-    /// The decisions on record, oldest first; none if nothing was ever recorded.
+    /// Recorded decisions, oldest first; empty if nothing was recorded.
     pub fn ledger(&self) -> Result<Vec<Value>> {
         self.records_of("decision")
     }
 
-    /// The records of changes in protection that have this name, oldest first.
+    /// Records of changes in protection with this name, oldest first.
     pub fn changes(&self, name: &str) -> Result<Vec<Value>> {
         let mut changes = self.records_of("change")?;
         changes.retain(|change| change.get("what").and_then(Value::as_str) == Some(name));
@@ -266,8 +266,8 @@ impl World {
         Ok(leaves.iter().rev().map(|leaf| leaf["leaf"].clone()).collect())
     }
 
-    /// `program` in the project with a clean environment and an empty standard input: nothing of whoever runs the tests,
-    /// their keys above all, reaches an agent.
+    /// `program` in the project with a clean environment and an empty standard input, so that no keys or variables of the user who
+    /// runs the tests reach an agent.
     pub(crate) fn command(&self, program: impl AsRef<OsStr>) -> Result<Command> {
         let mut command = Command::new(program);
         command.current_dir(self.project()).env_clear().stdin(Stdio::null());
@@ -276,13 +276,13 @@ impl World {
         Ok(command)
     }
 
-    /// A directory of its own for the output of each run.
+    /// A separate directory for the output of each run.
     pub(crate) fn next_logs(&self) -> PathBuf {
         let run = self.runs.fetch_add(1, Ordering::Relaxed);
         self.root.join("logs").join(run.to_string())
     }
 
-    /// Where a client that keeps a log of its own is told to keep it.
+    /// Directory for the log of a client that writes one.
     pub fn debug_log(&self) -> PathBuf {
         self.root.join("debug.log")
     }
@@ -312,7 +312,7 @@ impl Drop for World {
     fn drop(&mut self) {
         if std::thread::panicking() {
             self.directory.disable_cleanup(true);
-            // The test has failed already; not being able to say where it lies changes nothing.
+            // The test has failed already; an error while printing the path changes nothing.
             drop(writeln!(std::io::stderr(), "kept for inspection: {}", self.root.display()));
         }
     }

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Claude Code's own: it drops a settings file it does not like without a word, so that there is more to look at than
-//! in the scenarios of all.
+//! Tests specific to Claude Code, which silently drops invalid settings files.
 
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::PathBuf;
@@ -14,8 +13,8 @@ use tenterhook_model_server::{Script, Turn};
 
 const NAME: &str = "claude-code";
 
-/// How the client's debug log reports that it dropped something from a settings file. It does so nowhere else: exit
-/// code, standard error and stream are those of a good run.
+/// How the client's debug log reports that it dropped part of a settings file. It is reported nowhere else: exit code, standard error
+/// and stream are those of a successful run.
 const SETTINGS_COMPLAINT: &str = "Invalid setting";
 
 fn settings(world: &World) -> PathBuf {
@@ -28,7 +27,7 @@ fn run(world: &World, script: Script) -> Result<Session> {
     client.run(world, "go", script)
 }
 
-/// Lines of the debug log in which the client refuses part of a settings file.
+/// Lines of the debug log in which the client rejects part of a settings file.
 fn complaints(world: &World) -> Result<Vec<String>> {
     let log = fs::read_to_string(world.debug_log())?;
     Ok(log.lines().filter(|line| line.contains(SETTINGS_COMPLAINT)).map(ToOwned::to_owned).collect())
@@ -45,8 +44,8 @@ fn uninstalling_leaves_no_trace() -> Result<()> {
         Script::new().turn(Turn::tool("Bash", input))
     };
     let own_hook_ran = world.home().join("own-hook-ran");
-    // Oddly spaced, with line ends of two kinds and none at the end, and a hook of the user's own.
-    // No comments: the client rejects a settings file that has any.
+    // Unusual spacing, mixed line ends, none at the end, and a hook of the user. No comments: the client rejects a settings file with
+    // any.
     let before = format!(
         "{{\r\n\t\"permissions\" :   {{ \"allow\": [ ]   }},\n\n\n  \"hooks\":{{\"PreToolUse\" : [ \
          {{\"matcher\":\"Bash\", \"hooks\":[{{\"type\":\"command\",\"command\":\"echo x >> '{}'\"}}]}}]}} }}",
@@ -77,7 +76,7 @@ fn uninstalling_leaves_no_trace() -> Result<()> {
     Ok(())
 }
 
-/// The control of every test that finds no complaints: the client still words them as we expect.
+/// Control for every test that finds no complaints: the client still words them in this way.
 #[test]
 fn the_client_complains_about_settings_it_refuses() -> Result<()> {
     let world = World::new()?;

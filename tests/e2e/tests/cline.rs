@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Cline's own: a refusal that lets the run go on is a harmless call in the place of the one that was asked for, and
-//! sessions in its hub.
+//! Tests specific to Cline: a deny that replaces the requested call by a harmless one, and sessions in its hub.
 
 use anyhow::Result;
 use fs_err as fs;
@@ -41,8 +40,8 @@ fn a_file_that_must_not_be_written_is_not() -> Result<()> {
     Ok(())
 }
 
-/// A hub runs the sessions of all projects in one process that outlives them, and it may have been started before the
-/// hooks were installed.
+/// A hub runs the sessions of all projects in one process that outlives them, and it may have been started before the hooks were
+/// installed.
 #[test]
 fn sessions_in_a_hub_are_guarded_also_in_one_that_was_there_before() -> Result<()> {
     let world = World::new()?;

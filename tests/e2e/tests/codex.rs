@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Codex's own: approvals and compaction, which only some of its sessions have.
+//! Tests specific to Codex: approvals and compaction, which only some of its sessions have.
 
 use anyhow::Result;
 use serde_json::json;
@@ -10,7 +10,7 @@ use tenterhook_model_server::{Script, Turn};
 
 const REASON: &str = "The harbour master says no.";
 
-/// With these Codex asks for permission, and a model answers where nobody sits.
+/// With these Codex asks for permission, and a model decides if there is no terminal.
 const ASKING: &[&str] = &["--approve-for-me", "-c", "sandbox_mode=\"workspace-write\""];
 
 /// With these every answer of the model makes the history too long.
@@ -20,7 +20,7 @@ fn codex() -> Result<&'static Client> {
     clients::find("codex")
 }
 
-/// A command that needs more than the sandbox gives.
+/// A command that needs more than the sandbox allows.
 fn escalated(command: &str) -> Turn {
     let input =
         json!({"cmd": command, "sandbox_permissions": "require_escalated", "justification": "need it"});
@@ -77,14 +77,14 @@ fn a_call_that_is_asked_about_twice_is_denied_once() -> Result<()> {
     Ok(())
 }
 
-/// The guide lists this as not covered, and the judge therefore asks about programs that take commands from a terminal.
+/// The guide lists this as not covered, so the judge asks about programs that read commands from a terminal.
 // seed: 001-029
 #[test]
 fn write_stdin_fires_no_hook() -> Result<()> {
     let world = guarded(codex()?)?;
     let _daemon = world.serve()?;
     let start = json!({"cmd": "head -n 1 >typed.txt", "tty": true, "yield_time_ms": 1000});
-    // Sessions have random numbers, so this one is not found. Hooks fire before that is looked up.
+    // Sessions have random numbers, so this one is not found. Hooks fire before the lookup.
     let typed = json!({"session_id": 1, "chars": "hello\n", "yield_time_ms": 1000});
     let script = Script::new().turn(Turn::tool("exec_command", start)).turn(Turn::tool("write_stdin", typed));
     let session = codex()?.run(&world, "go", script.turn(shell(codex()?, "touch went-on.txt")))?;
@@ -126,7 +126,7 @@ fn a_compaction_that_a_hook_refuses_does_not_happen() -> Result<()> {
     assert!(refused.contains(&("PreCompact".into(), "deny".into())), "{session:#?}\n{refused:#?}");
     assert!(!refused.iter().any(|(event, _)| event == "PostCompact"), "{session:#?}\n{refused:#?}");
 
-    // The control: nobody objects.
+    // Control: no rule matches.
     let world = guarded(codex()?)?;
     let _daemon = world.serve()?;
     let session = codex()?.run_with(&world, "go", script(), COMPACTING)?;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Gemini CLI's own: which of its hooks fire, in which order, and what they are told.
+//! Tests specific to Gemini CLI: which of its hooks fire, in which order, and with which input.
 
 use anyhow::Result;
 use serde_json::{Value, json};
@@ -12,7 +12,7 @@ fn gemini() -> Result<&'static Client> {
     clients::find("gemini")
 }
 
-/// The events of tool calls on record, with tool and verdict.
+/// Recorded events of tool calls, with tool and verdict.
 fn tool_events(world: &World) -> Result<Vec<[String; 3]>> {
     let ledger = world.ledger()?;
     let tools = ledger.iter().filter(|leaf| leaf.get("tool").is_some_and(|tool| !tool.is_null()));
@@ -36,7 +36,7 @@ fn hooks_fire_before_and_after_each_tool_and_a_denied_one_does_not_run() -> Resu
     let expected = [row("BeforeTool", "none"), row("AfterTool", "none"), row("BeforeTool", "deny")];
     assert_eq!(tool_events(&world)?, expected, "{session:#?}");
 
-    // The control: without hooks nothing is recorded, and the client deletes it.
+    // Control: without hooks nothing is recorded, and the client deletes it.
     let world = World::new()?;
     (gemini()?.prepare)(&world)?;
     let precious = world.precious()?;

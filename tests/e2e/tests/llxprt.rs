@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! LLxprt Code's own: events around every answer of the model, tool selection, settings that it copies, folder trust.
+//! Tests specific to LLxprt Code: events around every model response, tool selection, copied settings, folder trust.
 
 use anyhow::{Context as _, Result};
 use fs_err as fs;
@@ -17,7 +17,7 @@ fn llxprt() -> Result<&'static Client> {
     clients::find("llxprt")
 }
 
-/// The events on record: the client's name, what we took it for, the verdict.
+/// Recorded events: the client's name, Tenterhook's kind, the verdict.
 fn events(world: &World) -> Result<Vec<[String; 3]>> {
     let text = |leaf: &Value, key: &str| leaf[key].as_str().unwrap_or_default().to_owned();
     let ledger = world.ledger()?;
@@ -73,7 +73,7 @@ fn a_denied_tool_selection_offers_no_tools() -> Result<()> {
     let _daemon = world.serve()?;
     let script = Script::new().turn(shell(llxprt()?, "touch ran.txt"));
     let session = llxprt()?.run(&world, "please go on", script)?;
-    // A request without tools is not one of the agent's loop.
+    // A request without tools is not part of the agent's loop.
     assert_eq!(session.agent_requests.len(), 0, "{session:#?}");
     assert!(!world.project().join("ran.txt").exists(), "{session:#?}");
     Ok(())

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Hooks in the settings of the machine: what an account and a project can set does not switch them off, except as
-//! `install` says. Each row is run on the real client; a bypass that no longer works fails as well.
+//! Hooks in the machine's settings: settings of accounts and projects do not disable them, except as `install` says. Each row is run
+//! on the real client; a bypass that no longer works fails as well.
 
 use std::path::Path;
 
@@ -11,19 +11,19 @@ use tenterhook_e2e::scenarios::shell;
 use tenterhook_e2e::{Attempt, Session, World, clients};
 use tenterhook_model_server::Script;
 
-/// What the model reads when our rule denies the call.
+/// Text that the model reads when the rule denies the call.
 const REASON: &str = "This would delete a whole directory tree outside the project";
 
-/// What became of a call that a rule denies.
+/// What happened to a call that a rule denies.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Outcome {
     Denied,
     Ran,
-    /// Not run, but not for our reason.
+    /// Not run, but not because of the rule.
     Other,
 }
 
-/// How often a client that fails by itself is started again.
+/// Number of retries for a client that fails by itself.
 const RETRIES: usize = 2;
 
 fn outcome(id: &str, attempt: &Attempt) -> Result<(Outcome, String)> {
@@ -41,7 +41,7 @@ fn run_once(id: &str, attempt: &Attempt) -> Result<(Outcome, String)> {
     let client = clients::find(id)?;
     let world = World::new()?;
     (client.prepare)(&world)?;
-    // Afterwards: `install` would report what switches the hooks off.
+    // Only afterwards, because `install` would report what disables the hooks.
     world.install_for_machine(client)?;
     world.write_attempt(attempt)?;
     let _daemon = world.serve_machine()?;
@@ -106,8 +106,8 @@ fn claude_code() -> Result<()> {
     prove("claude-code", &held, &[])
 }
 
-/// What becomes of the call in an organisation with these server-managed settings, and that `doctor` says so: the
-/// settings are those that the client itself has stored.
+/// What happens to the call in an organisation with these server-managed settings, and whether `doctor` reports it. The settings are
+/// those that the client itself stored.
 fn in_organisation(
     settings: fn(&World) -> Result<Option<Value>>,
     is_user_installed: bool,
@@ -129,7 +129,7 @@ fn in_organisation(
     let is_dropped = settings.as_ref().is_some_and(|settings| settings.get("hooks").is_none());
     let says = "ignores every file of managed settings";
     assert_eq!(machine.contains(says), is_dropped, "{machine}\n{session:#?}");
-    // An account with hooks of its own is guarded by those.
+    // Hooks of the account guard it.
     assert_eq!(own.contains(says), is_dropped && !is_user_installed, "{own}\n{session:#?}");
     Ok(outcome)
 }
@@ -139,7 +139,7 @@ fn claude_code_drops_the_machine_s_hooks_while_there_are_server_managed_settings
     assert_eq!(in_organisation(|_| Ok(None), false)?, Outcome::Denied);
     let unrelated = |_: &World| Ok(Some(json!({"cleanupPeriodDays": 30})));
     assert_eq!(in_organisation(unrelated, false)?, Outcome::Ran, "correct what `doctor` says about it");
-    // Both remedies that `doctor` names.
+    // Both remedies that `doctor` suggests.
     assert_eq!(in_organisation(unrelated, true)?, Outcome::Denied);
     let ours = |world: &World| Ok(Some(world.machine_settings("claude-code/managed-settings.json")?));
     assert_eq!(in_organisation(ours, false)?, Outcome::Denied);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! OpenCode's own: what a user sees of a refused prompt, and a working directory outside the project.
+//! Tests specific to OpenCode: how a user sees a denied prompt, and a working directory outside the project.
 
 use anyhow::Result;
 use tenterhook_e2e::scenarios::{guarded, hooked};

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! What is special about pi.
+//! Tests specific to pi.
 
 use anyhow::Result;
 use fs_err as fs;
@@ -24,7 +24,7 @@ fn a_refused_prompt_shows_its_reason() -> Result<()> {
     Ok(())
 }
 
-/// A script of `codemode` calls tools by itself; each call is judged on its own, whatever could be read of the script.
+/// A `codemode` script calls tools itself; each call is judged on its own, regardless of the script's text.
 #[test]
 fn a_command_in_a_script_is_judged() -> Result<()> {
     let world = guarded(pi()?)?;
@@ -70,7 +70,7 @@ fn the_agent_cannot_remove_its_extension() -> Result<()> {
     Ok(())
 }
 
-/// Settings of the user can switch the extension off: `doctor` says so. Those of a project cannot.
+/// The user's settings can disable the extension, which `doctor` reports. Project settings cannot.
 #[test]
 fn settings_that_switch_the_extension_off_are_found_by_doctor() -> Result<()> {
     let world = guarded(pi()?)?;

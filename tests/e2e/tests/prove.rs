@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! `doctor --prove` on the real clients: it says *proven* where hooks fire, and *not fired* where the settings keep the
-//! client from calling them.
+//! `doctor --prove` on the real clients: it reports *proven* if hooks fire, and *not fired* if the settings keep the client from
+//! calling them.
 
 use anyhow::{Context as _, Result};
 use fs_err as fs;
@@ -9,7 +9,7 @@ use serde_json::Value;
 use tenterhook_e2e::scenarios::guarded;
 use tenterhook_e2e::{World, clients};
 
-/// The result for one client, after checks that the proof has touched nothing of the user's.
+/// The result for one client, after checking that the proof changed nothing of the user's.
 fn result(world: &World, id: &str) -> Result<(bool, Value)> {
     let before = world.settings()?;
     let (success, report) = world.prove(id)?;
@@ -28,7 +28,7 @@ fn is_proven(id: &str) -> Result<()> {
     Ok(())
 }
 
-/// The result once `change` was made to a settings file.
+/// The result after `change` to a settings file.
 fn after(id: &str, file: &str, change: impl Fn(&str) -> String) -> Result<Value> {
     let world = guarded(clients::find(id)?)?;
     let path = world.home().join(file);
@@ -106,7 +106,7 @@ fn settings_that_claude_code_ignores_are_not_fired() -> Result<()> {
     Ok(())
 }
 
-/// Claude Code does not wait for a hook that runs in the background.
+/// Claude Code does not wait for a background hook.
 #[test]
 fn a_denial_that_claude_code_does_not_wait_for_is_not_obeyed() -> Result<()> {
     let proof = after("claude-code", ".claude/settings.json", |text| {

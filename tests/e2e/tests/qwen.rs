@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Qwen Code's own: what its answers do that look like Claude Code's.
+//! Tests specific to Qwen Code: effects of replies that look like Claude Code's.
 
 use std::time::{Duration, Instant};
 
@@ -37,14 +37,13 @@ fn a_hook_that_ends_the_turn_before_a_tool_keeps_the_tool_from_running() -> Resu
     Ok(())
 }
 
-/// A session with one command that asks for permission; standard input is closed, so Qwen Code's own question is not
-/// answered.
+/// A session with one command that asks for permission; standard input is closed, so Qwen Code's own prompt is not answered.
 fn run_asking(world: &World, command: &str) -> Result<Session> {
     let script = Script::new().turn(shell(qwen()?, command));
     qwen()?.run_as(clients::qwen::start_embedded, world, "please go on", script)
 }
 
-/// The tool events on record, with their verdicts.
+/// Recorded tool events with their verdicts.
 fn tool_events(world: &World) -> Result<Vec<(String, String)>> {
     let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
     let ledger = world.ledger()?;
@@ -56,7 +55,7 @@ fn rows(rows: &[(&str, &str)]) -> Vec<(String, String)> {
     rows.iter().map(|(event, verdict)| ((*event).to_owned(), (*verdict).to_owned())).collect()
 }
 
-/// Settings of the user's with a hook that grants every permission.
+/// Settings of the user with a hook that grants every permission.
 fn write_granting_hook(world: &World) -> Result<()> {
     let grant = json!({"hookSpecificOutput": {"hookEventName": "PermissionRequest", "decision": {"behavior": "allow"}}});
     let hook = json!({"type": "command", "command": format!("cat >/dev/null; echo '{grant}'")});
@@ -86,7 +85,7 @@ fn a_permission_that_a_rule_denies_is_denied_also_beside_a_hook_that_grants_it()
         assert_eq!(tool_events(&world)?, rows(&[("PermissionRequest", "deny")]), "{session:#?}");
     }
 
-    // The control: that hook does grant.
+    // Control: that hook grants the permission.
     let world = World::new()?;
     write_granting_hook(&world)?;
     world.install(qwen()?)?;
@@ -156,7 +155,7 @@ fn a_permission_that_a_rule_asks_about_waits_for_an_approval() -> Result<()> {
     Ok(())
 }
 
-/// The id of the one call that waits for an approval.
+/// Id of the only call that waits for an approval.
 fn pending_approval(world: &World) -> Result<String> {
     let deadline = Instant::now() + Duration::from_secs(40);
     while Instant::now() < deadline {

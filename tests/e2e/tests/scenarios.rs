@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Every client in every scenario, against `matrix.txt`. One test each, so that they run side by side and a
-//! failure names both.
+//! Every client in every scenario, compared with `matrix.txt`. One test each, so that they run in parallel and a failure names both.
 
 use anyhow::Result;
 use tenterhook_e2e::{clients, expected, prove, rows, scenarios};

@@ -1,14 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! What each client leaves on disk of a session that nobody guarded, read by `tenterhook audit`. Nothing is
-//! installed: the client writes, and we read.
+//! Transcripts that each client writes of an unguarded session, read by `tenterhook audit`. Nothing is installed.
 
 use anyhow::{Context as _, Result};
 use serde_json::{Value, json};
 use tenterhook_e2e::{World, clients};
 use tenterhook_model_server::{Script, Turn};
 
-/// The subagent's prompt, by which the model knows it.
+/// Prompt of the subagent, by which the model recognises it.
 const ERRAND: &str = "run the errand of the subagent";
 
 fn is_read_whole(id: &str) -> Result<()> {
@@ -17,7 +16,7 @@ fn is_read_whole(id: &str) -> Result<()> {
     (client.prepare)(&world)?;
     let precious = world.precious()?;
     let shell = |command: &str| Turn::from((client.shell)(command));
-    // A subagent may run beside the agent, which then has to stay.
+    // A subagent may run in parallel with the agent, which then has to wait.
     let wait = "timeout 15 sh -c 'until test -e errand.txt; do sleep 0.1; done'; sleep 0.5";
     let script = Script::new()
         .turn(shell("echo hello > greeting.txt"))
@@ -55,7 +54,7 @@ fn is_read_whole(id: &str) -> Result<()> {
         leaves.iter().filter(said).count()
     };
     let seen = ["session-start", "prompt", "pre-tool", "post-tool", "tool-error", "subagent-start"].map(of);
-    // Codex refuses the deletion by itself; elsewhere only the second command fails.
+    // Codex refuses the deletion itself; elsewhere only the second command fails.
     let failed = if id == "codex" { 2 } else { 1 };
     assert_eq!(seen, [1, 1, calls, calls - failed, failed, subagents], "{story}");
     world.tenterhook(&["ledger", "verify"])?;

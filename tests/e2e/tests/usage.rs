@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Budgets hold for clients that report no tokens to their hooks: the scripted model says what its answers cost, the
-//! client writes that into its transcript, and we read it there.
+//! Budgets of clients that report no tokens to their hooks: the scripted model reports token counts, the client writes them into its
+//! transcript, and Tenterhook reads them there.
 
 use anyhow::{Context as _, Result};
 use serde_json::{Value, json};
@@ -9,15 +9,15 @@ use tenterhook_e2e::scenarios::guarded;
 use tenterhook_e2e::{Client, Session, World, clients};
 use tenterhook_model_server::{Script, Turn, Usage};
 
-/// The subagent's prompt, by which the model knows it.
+/// Prompt of the subagent, by which the model recognises it.
 const ERRAND: &str = "run the errand of the subagent";
 
-/// What an answer costs; prompts of the same size would hide a number that is counted twice.
+/// Tokens of an answer; prompts of the same size would hide a number that is counted twice.
 fn cost(number: u64) -> Usage {
     Usage { input: 1000 + number, output: 100 + number, cache_read: 500 + number, cache_write: 0 }
 }
 
-/// A call of the shell that gives the client time to write the answer down.
+/// A shell call that gives the client time to write the answer to its transcript.
 fn slow_touch(client: &Client, file: &str, usage: Usage) -> Turn {
     Turn::from((client.shell)(&format!("touch {file}; sleep 0.4"))).costing(usage)
 }
@@ -29,7 +29,7 @@ fn sessions(world: &World) -> Result<Vec<Value>> {
     Ok(sessions.as_array().context("no list")?.clone())
 }
 
-/// The sums over all sessions: input, output and cached tokens.
+/// Totals over all sessions: input, output and cached tokens.
 fn sums(sessions: &[Value]) -> [u64; 3] {
     let sum = |key: &str| {
         let of =
@@ -54,7 +54,7 @@ fn what_was_sent_is_what_is_counted(id: &str) -> Result<()> {
     let session = client.run(&world, "go", script)?;
     let sessions = sessions(&world)?;
     let story = format!("{sessions:#?}\n{session:#?}");
-    // Claude Code tells its model of a background agent's end, and the model answers once more.
+    // Claude Code reports the end of a background agent to its model, which answers once more.
     let answers = if session.agent_requests.len() > 6 { 5 } else { 4 };
     let sent: Vec<u64> = (1..=answers).chain([10, 20]).collect();
     let (count, sum) = (u64::try_from(sent.len())?, sent.iter().sum::<u64>());
@@ -71,7 +71,7 @@ fn a_budget_denies_the_next_call(id: &str, with_daemon: bool) -> Result<()> {
         "id": "session-budget", "match": {}, "verdict": "deny", "limit": {"tokens": 3000},
     }]}))?;
     let _daemon = if with_daemon { Some(world.serve()?) } else { None };
-    // Two answers use the budget up. The client may write the second one only after its call has begun.
+    // Two answers use up the budget. The client may write the second one only after its call has begun.
     let mut script = Script::new();
     for (file, number) in [("a.txt", 1), ("b.txt", 2), ("c.txt", 3), ("d.txt", 4)] {
         script = script.turn(slow_touch(client, file, cost(number)));
@@ -85,7 +85,7 @@ fn a_budget_denies_the_next_call(id: &str, with_daemon: bool) -> Result<()> {
     let denied: Vec<_> = ledger.iter().filter(|leaf| leaf["verdict"] == "deny").collect();
     assert_eq!(denied.first().map(|leaf| &leaf["policy_rule_id"]), Some(&json!("session-budget")), "{story}");
     let reason = denied.first().and_then(|leaf| leaf["reason"].as_str()).unwrap_or_default();
-    // The third answer, which asks for the denied call, may be in the transcript before the hook reads it.
+    // The third answer, which requests the denied call, may be in the transcript before the hook reads it.
     let is_counted = |answers: u64| {
         let of = |Usage { input, output, cache_read, .. }: Usage| input + output + cache_read;
         let used: u64 = (1..=answers).map(|number| of(cost(number))).sum();

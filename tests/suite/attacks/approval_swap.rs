@@ -24,7 +24,7 @@ fn send(test: &TestContext, id: &str, command: &str) -> UnixStream {
     })
     .to_string();
     let mut stream = UnixStream::connect(test.home().join("run/tenterhook.sock")).unwrap();
-    stream.set_read_timeout(Some(crate::person::PATIENCE)).unwrap();
+    stream.set_read_timeout(Some(crate::person::HANG_TIMEOUT)).unwrap();
     let head = format!("TH1 hook codex PreToolUse {id} 50000 {}\n\n", payload.len());
     stream.write_all((head + &payload).as_bytes()).unwrap();
     stream

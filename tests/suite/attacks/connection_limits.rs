@@ -13,7 +13,7 @@ use tenterhook_client::Hook;
 use tenterhook_client::proto::ErrorCode;
 
 use crate::context::TestContext;
-use crate::daemon::{PATIENCE, Served, until};
+use crate::daemon::{HANG_TIMEOUT, Served, until};
 use crate::person::Guard;
 use crate::sdk::{code, run};
 use crate::system::{STRANGER, System, as_stranger, is_root};
@@ -30,7 +30,7 @@ fn question(
     sent: &[u8],
 ) -> UnixStream {
     let mut stream = UnixStream::connect(socket).unwrap();
-    stream.set_read_timeout(Some(PATIENCE)).unwrap();
+    stream.set_read_timeout(Some(HANG_TIMEOUT)).unwrap();
     let head = format!("TH1 hook {harness} PreToolUse 01K{id:023} {within} {announced}\nversion 0.1.0\n\n");
     // A question that is refused is not read to its end.
     let _ = stream.write_all(head.as_bytes()).and_then(|()| stream.write_all(sent));

@@ -7,14 +7,14 @@ use std::net::TcpStream;
 
 use serde_json::{Value, json};
 
-use crate::daemon::{Answer, PATIENCE, Served, exchange};
+use crate::daemon::{Answer, HANG_TIMEOUT, Served, exchange};
 use crate::dashboard::{Browser, ask, link, own};
 use crate::system::{as_stranger, is_root};
 
 /// A request to the same port by another way.
 fn ask_through(served: &Served, host: &str, head: &str, body: &str) -> Answer {
     let stream = TcpStream::connect(format!("{host}:{}", served.address.port())).unwrap();
-    stream.set_read_timeout(Some(PATIENCE)).unwrap();
+    stream.set_read_timeout(Some(HANG_TIMEOUT)).unwrap();
     let request = format!(
         "{head}\r\nHost: {}\r\nOrigin: http://{}\r\nConnection: close\r\nContent-Type: application/json\r\nContent-Length: {}\r\n\r\n{body}",
         served.address,

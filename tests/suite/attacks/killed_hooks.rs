@@ -162,7 +162,7 @@ fn a_call_of_a_killed_hook_does_not_wait_for_an_approval() {
     // Only now a rule asks.
     go_on(&served);
     let expired = until("it is recorded", || changes(&served, "approval expired").pop());
-    assert_eq!(expired["detail"]["why"], "whoever asked has gone");
+    assert_eq!(expired["detail"]["why"], "the caller is gone");
     assert_eq!(served.json("/v1/health")["pending"], 0);
 }
 

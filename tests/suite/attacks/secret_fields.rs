@@ -10,7 +10,7 @@ use std::path::Path;
 use serde_json::{Value, json};
 
 use crate::context::TestContext;
-use crate::daemon::{PATIENCE, Served, until};
+use crate::daemon::{HANG_TIMEOUT, Served, until};
 
 /// A token that is different each time and belongs to nobody.
 fn token(n: usize) -> String {
@@ -29,7 +29,7 @@ fn payload(test: &TestContext, change: impl FnOnce(&mut Value)) -> Value {
 fn send(served: &Served, n: usize, event: &str, payload: &Value) -> String {
     let text = payload.to_string();
     let mut stream = UnixStream::connect(served.socket()).unwrap();
-    stream.set_read_timeout(Some(PATIENCE)).unwrap();
+    stream.set_read_timeout(Some(HANG_TIMEOUT)).unwrap();
     let head = format!("TH1 hook claude-code {event} 01K{n:023} 5000 {}\n\n", text.len());
     stream.write_all(head.as_bytes()).unwrap();
     stream.write_all(text.as_bytes()).unwrap();

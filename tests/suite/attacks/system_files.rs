@@ -7,6 +7,7 @@ use std::os::unix::fs::{PermissionsExt, chown, symlink};
 use std::os::unix::net::UnixStream;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
+use tenterhook_test_support::assert_no_hang;
 
 use serde_json::{Value, json};
 
@@ -89,16 +90,15 @@ fn links_of_one_account_to_files_that_block_do_not_keep_others_waiting() {
         (200, &json!("deny")),
         "{reply}"
     );
-    assert!(began.elapsed() < Duration::from_secs(10), "{:?}", began.elapsed());
+    assert_no_hang(began, "a call beside calls that wait for a disk");
     for mut call in calls {
         call.set_read_timeout(Some(Duration::from_secs(30))).unwrap();
         let mut reply = String::new();
         call.read_to_string(&mut reply).unwrap();
         assert!(reply.contains("TH1 reply"), "{reply}");
     }
-    let began = Instant::now();
+    // Returns when the daemon has ended.
     guard.signal();
-    assert!(began.elapsed() < Duration::from_secs(5), "{:?}", began.elapsed());
 }
 
 #[test]

@@ -34,7 +34,7 @@ fn codex_is_not_let_start_what_it_could_type_into() {
         let ran = codex(&test, command);
         // Nobody is there to say yes, so the call is denied; the reason names the way out.
         assert!(ran.stdout.contains("\"deny\""), "{command}: {} {}", ran.stdout, ran.stderr);
-        assert!(ran.stdout.contains("reaches no hook"), "{command}: {}", ran.stdout);
+        assert!(ran.stdout.contains("fires no hook"), "{command}: {}", ran.stdout);
     }
 }
 

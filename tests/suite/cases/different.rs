@@ -5,6 +5,7 @@
 use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
+use tenterhook_test_support::assert_no_hang;
 
 use super::{case, command, fire, fire_file, input, lines};
 use crate::context::TestContext;
@@ -15,18 +16,19 @@ fn g_runner_295_and_l_runner_297_a_child_in_the_background_is_ended_and_not_wait
         let case = case(id);
         let test = TestContext::new();
         let line = case["given"]["command"].as_str().unwrap().replace(" & ", " & echo $! > ../child; ");
+        // The original waits for the child; here it lasts longer than a test may.
+        let line = line.replace("sleep 7", "sleep 1000");
+        assert!(line.contains("sleep 1000"), "{line}");
         let mut hook = command(&line);
         hook["timeout"] = case["given"]["timeout_ms"].clone();
         let started = Instant::now();
         let answer = fire(&test, profile, "BeforeTool", &json!([{"hooks": [hook]}])).json();
-        let took = started.elapsed();
+        assert_no_hang(started, id);
         let step = &answer["trace"][0];
         assert_eq!(
             (&step["success"], &step["exitCode"]),
             (&case["expect"]["success"], &case["expect"]["exitCode"])
         );
-        let theirs = Duration::from_secs(case["expect"]["returns_after_s"].as_u64().unwrap());
-        assert!(took + Duration::from_secs(2) < theirs, "{id} took {took:?}");
         let child = lines(&test.path("child")).remove(0);
         assert!(gone(&child), "{id}: the child {child} is still there");
     }
@@ -103,14 +105,14 @@ fn a3s_112_a_pattern_that_cannot_be_read_is_refused() {
     test.write("home/tenterhook.yaml", &hook);
     let ran = test.run(&["check"]);
     assert_eq!(ran.exit, 1);
-    assert!(ran.stdout.contains("`(x` cannot be read as a regular expression"), "{}", ran.stdout);
+    assert!(ran.stdout.contains("invalid regular expression `(x`"), "{}", ran.stdout);
 }
 
 #[test]
 fn a3s_112_a_pattern_that_cannot_be_read_is_not_passed_over_in_silence() {
     let (test, case) = (TestContext::new(), case("a3s-112-bad-regex-falls-back-to-contains"));
     let ran = fire_file(&test, "a3s", "PreToolUse", &registered(&case), &case["input"]["payload"]);
-    assert!(ran.stderr.contains("`(x` cannot be read as a regular expression"), "{}", ran.stderr);
+    assert!(ran.stderr.contains("invalid regular expression `(x`"), "{}", ran.stderr);
 }
 
 #[test]

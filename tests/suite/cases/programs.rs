@@ -191,5 +191,5 @@ fn cc_083_a_header_variable_that_is_not_allowed_is_empty_under_the_profile_and_a
     test.write("home/tenterhook.yaml", &format!("hooks:\n  - {hook}\n"));
     let ran = test.run(&["check"]);
     assert_eq!(ran.exit, 1);
-    assert!(ran.stdout.contains("the variable `TOKEN` is not set"), "{}", ran.stdout);
+    assert!(ran.stdout.contains("variable `TOKEN` is not set"), "{}", ran.stdout);
 }

@@ -4,7 +4,7 @@
 
 use serde_json::{Value, json};
 use tenterhook_event::{Event, EventId, EventKind, Timestamp, ToolCall};
-use tenterhook_policy_import::Daemon;
+use tenterhook_policy_import::OpenAgentLockMode;
 
 use super::{imported, judged};
 use crate::context::TestContext;
@@ -49,7 +49,7 @@ fn bash(command: &str) -> Event {
 
 /// What an imported policy says about each call: the reason of a deny, or nothing.
 fn said(policy: &str, events: &[Event]) -> Vec<Option<String>> {
-    let yaml = imported(Daemon::Firewall, "policy.yaml", policy);
+    let yaml = imported(OpenAgentLockMode::Firewall, "policy.yaml", policy);
     let rulings = judged(&TestContext::new(), Some(&yaml), events);
     let said = rulings.into_iter().map(|ruling| match ruling["verdict"].as_str().unwrap() {
         "deny" => Some(ruling["reason"].as_str().unwrap().to_owned()),
@@ -159,7 +159,7 @@ fn a_daemon_that_only_watches_denies_nothing_and_nudges_nobody() {
     let policy = "version: 1\nmode: enforce\ngates:\n  - {id: t.foo, match: {tool: Bash, command_regex: \"^foo \"}, \
                   evaluate: [{kind: always, action: deny, nudge: \"run bar\"}]}\n";
     let test = TestContext::new();
-    test.write("home/policy.yaml", &imported(Daemon::Monitor, "policy.yaml", policy));
+    test.write("home/policy.yaml", &imported(OpenAgentLockMode::Monitor, "policy.yaml", policy));
     let ran = test.run_with(&["hook", "claude-code", "pre-tool-use"], test.bash("foo --now").as_bytes());
     assert_eq!((ran.exit, ran.stdout.as_str()), (0, ""), "{}", ran.stderr);
     let leaf = &test.ledger()[0];
@@ -176,7 +176,7 @@ fn a_gate_that_should_only_watch_is_escalated_with_its_nudge() {
     let policy = "version: 1\nmode: enforce\ngates:\n  - {id: t.foo, mode: monitor, match: {tool: Bash, command_regex: \
                   \"^foo \"}, evaluate: [{kind: always, action: deny, nudge: \"run bar\"}]}\n";
     let test = TestContext::new();
-    test.write("home/policy.yaml", &imported(Daemon::Firewall, "policy.yaml", policy));
+    test.write("home/policy.yaml", &imported(OpenAgentLockMode::Firewall, "policy.yaml", policy));
     let ran = test.run_with(&["hook", "claude-code", "pre-tool-use"], test.bash("foo --now").as_bytes());
     assert_eq!(
         ran.json()["hookSpecificOutput"]["permissionDecisionReason"],

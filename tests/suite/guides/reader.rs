@@ -10,6 +10,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::sync::{Arc, LazyLock, Mutex};
 use std::time::{Duration, Instant};
+use tenterhook_test_support::assert_no_hang;
 
 use regex::Regex;
 use tenterhook_authority::totp;
@@ -21,9 +22,6 @@ const MARK: char = '\u{1e}';
 
 /// How long a command runs that only ends when the reader ends it.
 const WATCH_TIME: Duration = Duration::from_millis(800);
-
-/// How long any other command may take; the machines of tests are busy.
-const COMMAND_TIMEOUT: Duration = Duration::from_secs(30);
 
 /// Waits for a line, so that the test is no ancestor any more; then runs `$2` with the directory and the variables that
 /// the command before left.
@@ -143,7 +141,7 @@ impl Reader {
             {
                 keyboard.write_all(keys.as_bytes()).unwrap();
             }
-            assert!(began.elapsed() < COMMAND_TIMEOUT, "`{command}` does not end:\n{seen}");
+            assert_no_hang(began, &format!("`{command}` does not end:\n{seen}"));
             std::fs::read_to_string(state.join("code")).ok()
         });
         std::fs::remove_file(state.join("code")).unwrap();

@@ -7,7 +7,7 @@ mod examples;
 mod files;
 
 use serde_json::{Value, json};
-use tenterhook_engine::{Engine, Hook, Matcher, say};
+use tenterhook_engine::{Engine, EventMatcher, Hook, response};
 use tenterhook_event::EventKind::{PostModel, PreTool};
 use tenterhook_event::{Decision, Event};
 use tenterhook_harness::dialect::A3sMatcher;
@@ -25,7 +25,7 @@ fn write(path: &str, content: &str) -> Event {
 /// `matcher: {…}` of a registration.
 fn matching(matcher: Value, hook: Hook) -> Hook {
     let matcher: A3sMatcher = serde_json::from_value(matcher).unwrap();
-    Hook { matcher: Matcher::a3s(&matcher).unwrap(), ..hook }
+    Hook { matcher: EventMatcher::a3s(&matcher).unwrap(), ..hook }
 }
 
 fn with(hooks: impl IntoIterator<Item = Hook>) -> Engine {
@@ -33,7 +33,7 @@ fn with(hooks: impl IntoIterator<Item = Hook>) -> Engine {
 }
 
 fn silent(id: &str) -> Hook {
-    Hook::on(id, PreTool).run(|_| async { say::nothing() })
+    Hook::on(id, PreTool).run(|_| async { response::none() })
 }
 
 async fn decision(engine: &Engine, event: Event) -> Decision {

@@ -2,12 +2,13 @@
 
 //! Seed 000: hooks of the Claude Agent SDK: configuration, inputs, outputs, matchers, times.
 
-use std::time::{Duration, Instant};
+use std::time::Duration;
+use tenterhook_test_support::wait_until;
 
 use serde_json::{Value, json};
-use tenterhook_engine::{Engine, Hook, say};
+use tenterhook_engine::{Engine, Hook, response};
 use tenterhook_event::EventKind::{PostTool, PreTool};
-use tenterhook_event::{Decision, Flow, Status};
+use tenterhook_event::{Decision, Flow, TraceStatus};
 use tenterhook_harness::dialect;
 
 use super::{Notes, arg, fire, fire_profile, json_file, name, one_hook, says, tool};
@@ -25,12 +26,12 @@ async fn hook_configuration_with_a_matcher_a_time_out_and_without() {
         .timeout(Duration::from_mins(1))
         .run(move |event| {
             writing.add(arg(&event, "file_path"));
-            async { say::nothing() }
+            async { response::none() }
         })
         .on(PostTool)
         .run(move |event| {
             completed.add(name(&event));
-            async { say::nothing() }
+            async { response::none() }
         })
         .build()
         .unwrap();
@@ -209,7 +210,8 @@ fn hook_matchers_in_a_settings_file_run_or_do_not() {
 #[tokio::test]
 async fn the_default_time_out_is_60_seconds_and_can_be_overridden() {
     assert_eq!(dialect::find("claude").unwrap().timeout, Duration::from_mins(1));
-    let hook = Hook::on("patient", PreTool).timeout(Duration::from_mins(2)).run(|_| async { say::nothing() });
+    let hook =
+        Hook::on("patient", PreTool).timeout(Duration::from_mins(2)).run(|_| async { response::none() });
     assert_eq!(hook.timeout, Duration::from_mins(2));
     let engine = Engine::builder()
         .on(PreTool)
@@ -217,12 +219,12 @@ async fn the_default_time_out_is_60_seconds_and_can_be_overridden() {
         .timeout(Duration::from_millis(20))
         .run(|_| async {
             tokio::time::sleep(Duration::from_secs(30)).await;
-            say::deny("too late")
+            response::deny("too late")
         })
         .build()
         .unwrap();
     let outcome = fire(&engine, tool(PreTool, "Bash", json!({}))).await;
-    assert_eq!((outcome.decision, outcome.trace[0].status), (Decision::None, Status::TimedOut));
+    assert_eq!((outcome.decision, outcome.trace[0].status), (Decision::None, TraceStatus::TimedOut));
 }
 
 // Seed 000, "Async Hooks".
@@ -248,11 +250,7 @@ fn an_async_hook_goes_on_while_the_tool_runs() {
     assert_eq!(test.ledger()[0]["trace"][0]["status"], "detached");
     assert!(!done.exists(), "nobody waited for it");
     std::fs::write(go, "").unwrap();
-    let started = Instant::now();
-    while !done.exists() {
-        assert!(started.elapsed() < Duration::from_secs(15), "it was ended with the call");
-        std::thread::sleep(Duration::from_millis(20));
-    }
+    wait_until("the hook outlives the call", || done.exists().then_some(()));
 }
 
 // Seed 000, "4. Respect AbortSignal": `return { continue: false }`.
@@ -260,7 +258,7 @@ fn an_async_hook_goes_on_while_the_tool_runs() {
 #[tokio::test]
 async fn continue_false_on_abort_ends_the_turn() {
     let engine =
-        Engine::builder().on(PreTool).run(|_| async { say::nothing().stop("aborted") }).build().unwrap();
+        Engine::builder().on(PreTool).run(|_| async { response::none().stop("aborted") }).build().unwrap();
     let outcome = fire(&engine, tool(PreTool, "Bash", json!({}))).await;
     assert_eq!(outcome.flow, Flow::Stop { reason: Some("aborted".into()) });
     let answer = reply("PreToolUse", &read_call(), &json!({"continue": false, "stopReason": "aborted"}));

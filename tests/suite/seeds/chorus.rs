@@ -7,9 +7,9 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use serde_json::{Value, json};
-use tenterhook_engine::{Engine, say};
+use tenterhook_engine::{Engine, response};
 use tenterhook_event::EventKind::{PostTool, PreTool, Prompt, Stop, SubagentStop};
-use tenterhook_event::{Decision, Event, Status};
+use tenterhook_event::{Decision, Event, TraceStatus};
 
 use super::{Notes, arg, event, fire, fire_profile, name, says, tool};
 use crate::context::TestContext;
@@ -25,7 +25,7 @@ async fn log_file_changes() {
         .matching("Write|Edit")
         .run(move |event| {
             emit.add(arg(&event, "file_path"));
-            async { say::nothing() }
+            async { response::none() }
         })
         .build()
         .unwrap();
@@ -46,7 +46,7 @@ async fn track_todo_updates() {
         .matching("TodoWrite")
         .run(move |event| {
             emit.add(event.tool.as_ref().unwrap().args["todos"].clone());
-            async { say::nothing() }
+            async { response::none() }
         })
         .build()
         .unwrap();
@@ -65,9 +65,9 @@ async fn block_dangerous_commands() {
         .matching("Bash")
         .run(|event| async move {
             if arg(&event, "command").contains("rm -rf") {
-                return say::deny("Dangerous command blocked");
+                return response::deny("Dangerous command blocked");
             }
-            say::nothing()
+            response::none()
         })
         .build()
         .unwrap();
@@ -113,7 +113,7 @@ async fn modify_tool_input_adds_a_header_to_all_written_files() {
         .run(|event| async move {
             let mut input = event.tool.as_ref().unwrap().args.clone();
             input["content"] = json!(format!("// Auto-generated\n{}", arg(&event, "content")));
-            say::allow("").tool_input(input)
+            response::allow("").tool_input(input)
         })
         .build()
         .unwrap();
@@ -136,7 +136,7 @@ async fn subagent_coordination_tells_the_orchestrator() {
         .on(SubagentStop)
         .run(move |event| {
             notify.add(event.agent.id.clone().unwrap());
-            async { say::nothing() }
+            async { response::none() }
         })
         .build()
         .unwrap();
@@ -153,7 +153,7 @@ async fn subagent_coordination_tells_the_orchestrator() {
 async fn add_context_to_prompts() {
     let engine = Engine::builder()
         .on(Prompt)
-        .run(|event| async move { say::nothing().context(format!("Current time: {}", event.ts)) })
+        .run(|event| async move { response::none().context(format!("Current time: {}", event.ts)) })
         .build()
         .unwrap();
     let outcome = fire(&engine, event(Prompt)).await;
@@ -193,14 +193,14 @@ async fn chorus_tracks_files_and_todos_of_each_conversation() {
                     files.push(file);
                 }
             }
-            async { say::nothing() }
+            async { response::none() }
         })
         .on(PostTool)
         .matching("TodoWrite")
         .run(move |event| {
             let list = event.tool.as_ref().unwrap().args["todos"].clone();
             todos.lock().unwrap().todos.insert(event.harness_session_id.clone().unwrap(), list);
-            async { say::nothing() }
+            async { response::none() }
         })
         .build()
         .unwrap();
@@ -236,13 +236,13 @@ async fn heavy_processing_need_not_hold_up_the_agent() {
             async move {
                 tokio::time::sleep(Duration::from_millis(200)).await;
                 analysed.add(());
-                say::deny("nobody hears this")
+                response::deny("nobody hears this")
             }
         })
         .build()
         .unwrap();
     let outcome = fire(&engine, tool(PostTool, "Write", json!({}))).await;
-    assert_eq!((outcome.decision, outcome.trace[0].status), (Decision::None, Status::Detached));
+    assert_eq!((outcome.decision, outcome.trace[0].status), (Decision::None, TraceStatus::Detached));
     assert_eq!(finished.all().len(), 0);
     tokio::time::sleep(Duration::from_secs(2)).await;
     assert_eq!(finished.all().len(), 1);
@@ -257,13 +257,13 @@ async fn an_error_in_a_hook_does_not_block_execution() {
         .id("notify")
         .run(|event| async move {
             assert!(event.tool.is_none(), "the notification could not be sent");
-            say::nothing()
+            response::none()
         })
         .build()
         .unwrap();
     let outcome = fire(&engine, tool(PostTool, "Write", json!({}))).await;
     assert_eq!(outcome.decision, Decision::None);
-    assert_eq!(outcome.trace[0].status, Status::Failed, "and it can be seen");
+    assert_eq!(outcome.trace[0].status, TraceStatus::Failed, "and it can be seen");
 }
 
 // Seed 000, "3. Use Matchers to Reduce Overhead".
@@ -277,7 +277,7 @@ async fn a_matcher_keeps_a_hook_from_being_called_at_all() {
         .matching("Write")
         .run(move |event| {
             called.add(name(&event));
-            async { say::nothing() }
+            async { response::none() }
         })
         .build()
         .unwrap();
@@ -310,7 +310,7 @@ async fn a_hook_out_of_time_is_aborted_where_it_waits() {
             async move {
                 tokio::time::sleep(Duration::from_secs(30)).await;
                 signal.0.add("fetched");
-                say::nothing()
+                response::none()
             }
         })
         .build()

@@ -49,7 +49,7 @@ fn a_session_is_a_panel() {
     insta::assert_snapshot!(plain(&shown.stdout).replace(&user, " · [USER] · "), @r"
     please tidy up[2J  active
     claude-code · s-1 · claude-test-1 · [USER] · [DIR]/work
-    began [WHEN], 0s
+    started [WHEN], 0s
 
     Files changed (1)
       a.txt  Edit  +1 −1
@@ -62,11 +62,11 @@ fn a_session_is_a_panel() {
       Bash  2 calls, 1 denied
       Edit  1 call, 1 ok
 
-    Denied (1; hints taken 1/1)
+    Denied (1; suggestions taken 1/1)
       ✗ Bash rm -r build  no-rm
         → use `git clean`: taken
 
-    The harness did not tell tokens or cost.
+    Tokens and cost: not reported by the harness.
     ");
 }
 

@@ -2,7 +2,9 @@
 
 //! What was erased, redacted or superseded is shown as such.
 
-use tenterhook_event::{Call, Decided, Decision, Event, EventId, Finding, Origin, Outcome, Timestamp};
+use tenterhook_event::{
+    DecidedCall, Decision, Event, EventId, Finding, HookCall, Origin, Outcome, Timestamp,
+};
 use tenterhook_guard::Spool;
 use tenterhook_home::Home;
 use tenterhook_ledger::{Entry, RedactionKey, Sealing};
@@ -104,9 +106,15 @@ fn a_decision_that_nobody_heard_is_not_counted() {
         Outcome::default(),
         Finding::decided(Origin::Engine, Decision::Deny, "nobody answered"),
     );
-    let (call, home) = (Call { event, native: None }, Home::whole(served.test.home()));
-    let decided =
-        Decided { call: &call, outcome: &outcome, generation: "", took_us: 1, facts: None, touched: None };
+    let (call, home) = (HookCall { event, native: None }, Home::whole(served.test.home()));
+    let decided = DecidedCall {
+        call: &call,
+        outcome: &outcome,
+        generation: "",
+        took_us: 1,
+        facts: None,
+        file_effects: None,
+    };
     let key = RedactionKey::open(&home.ledger()).unwrap();
     let sealing = Sealing { key, keep_raw: false, max_payload: 1 << 20, keep_model_text: false };
     Spool::of(&home).put(&Entry::decision(&decided, &secrets).seal(&sealing).unwrap()).unwrap();

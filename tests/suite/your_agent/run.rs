@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
 use serde_json::{Value, json};
-use tenterhook_client::{Client, Error, Fire};
+use tenterhook_client::{Client, Error, FiredEvent};
 
 async fn run(
     client: &Client,
@@ -9,7 +9,7 @@ async fn run(
     args: Value,
     execute: impl Fn(&Value) -> String,
 ) -> Result<String, Error> {
-    let fire = |event: &str, what: Value| Fire::new(event, &what).session("s-1").source("my-agent");
+    let fire = |event: &str, what: Value| FiredEvent::new(event, &what).session("s-1").source("my-agent");
     let said = client.fire(fire("PreToolUse", json!({"tool": tool, "args": args}))).await?;
     if said.blocked {
         return Ok(format!("not done: {}", said.reason.unwrap_or_default()));

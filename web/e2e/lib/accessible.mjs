@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-// Whether people who cannot see, or cannot use a mouse, can use a page.
+// Accessibility checks with axe.
 
 import assert from 'node:assert/strict';
 import { mkdirSync, readFileSync } from 'node:fs';
@@ -11,7 +11,7 @@ const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.mi
 
 const PICTURES = fileURLToPath(new URL('../out', import.meta.url));
 
-/** Fails where axe finds something serious, in both themes; a picture of each is kept for review. */
+/** Fails on serious findings of axe, in both themes, and keeps a screenshot of each. */
 export async function accessible(page, what) {
   for (const theme of ['light', 'dark']) {
     await page.evaluate((name) => {

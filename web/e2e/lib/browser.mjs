@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-// Debian's Chromium, and pages of it that notice what must not happen.
+// Chromium of Debian, with pages that record errors.
 
 import { existsSync } from 'node:fs';
 import { chromium } from 'playwright-core';
@@ -14,12 +14,12 @@ export function launch() {
     throw new Error(
       'there is no Chromium; `sh web/e2e/install-chromium.sh` installs it, or say where it is in CHROMIUM',
     );
-  // A throw-away machine may run this as root, where Chromium's own sandbox does not start.
+  // Chromium's sandbox does not start as root, which CI machines may use.
   const args = process.getuid?.() === 0 ? ['--no-sandbox'] : [];
   return chromium.launch({ executablePath: PROGRAM, args });
 }
 
-/** A page in a browser of its own. Whatever goes wrong in it is in `page.wrong`. */
+/** Opens a page in a new context. Errors are collected in `page.wrong`. */
 export async function open(
   browser,
   daemon,

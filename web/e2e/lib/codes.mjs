@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-// A person with an authenticator app. A code counts once, and the one of the next step counts already.
+// An authenticator app. A code can be used once, and the code of the next step is already valid.
 
 import { createHmac } from 'node:crypto';
 
@@ -34,18 +34,18 @@ export class Codes {
   #secret;
   #next = 0;
 
-  /** Sets codes up in the home of a daemon. */
+  /** Sets up codes in the state directory of a daemon. */
   static async enroll(daemon) {
     const codes = new Codes();
     codes.#secret = fromBase32(JSON.parse(daemon.run('totp', 'enroll', '--json')).secret);
-    // With time enough to use the code before its step is over.
+    // Leave enough time to use the code before its step ends.
     while ((Date.now() / 1000) % STEP > 20) await wait(500);
     codes.#next = now() - 1;
     daemon.run('totp', 'verify', await codes.next());
     return codes;
   }
 
-  /** A code that was not used yet. */
+  /** The next unused code. */
   async next() {
     this.#next = Math.max(this.#next, now() - 1);
     while (this.#next > now() + 1) await wait(500);

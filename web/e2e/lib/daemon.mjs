@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-// A real daemon in a throw-away home, and what agents would send it.
+// A real daemon with a temporary state directory, and the hook calls of agents.
 
 import { execFileSync, spawn } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
@@ -8,13 +8,13 @@ import { request } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
-/** The program that is tested. */
+/** The program under test. */
 const PROGRAM = process.env.TENTERHOOK_BIN;
 
 export class Daemon {
   #process;
 
-  /** Starts one and waits until it answers. */
+  /** Starts a daemon and waits until it responds. */
   static async start() {
     if (!PROGRAM) throw new Error('say in TENTERHOOK_BIN which program is tested');
     const daemon = new Daemon();
@@ -50,12 +50,12 @@ export class Daemon {
     return execFileSync(PROGRAM, words, { env: this.env, encoding: 'utf8' });
   }
 
-  /** A one-time link, as a person gets it. */
+  /** Creates a one-time link with the command. */
   link() {
     return JSON.parse(this.run('dashboard', '--json')).url;
   }
 
-  /** Asks the API with the token; other headers take the place of it. */
+  /** Calls the API with the token, or with other headers instead. */
   ask(method, path, { body, headers } = {}) {
     const [host, port] = [this.address.split(':')[0], Number(this.address.split(':').at(-1))];
     const all = { authorization: `Bearer ${this.token}`, 'content-type': 'application/json', ...headers };
@@ -72,7 +72,7 @@ export class Daemon {
           try {
             json = JSON.parse(text);
           } catch {
-            // Not everything is JSON.
+            // Some responses are not JSON.
           }
           done({ status: answer.statusCode, headers: answer.headers, text, json });
         });

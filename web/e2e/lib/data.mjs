@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-// What agents did: recorded payloads of real harnesses, and a session that was written down.
+// Test data: recorded payloads of real harnesses, and a scripted session.
 
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -19,7 +19,7 @@ export async function replay(daemon, harness) {
   }
 }
 
-/** One call of Claude Code, with what is the same in all of them. */
+/** One call of Claude Code with the common fields. */
 export function claude(daemon, session, event, fields = {}) {
   return daemon.hook('claude-code', event, {
     session_id: session,
@@ -33,7 +33,7 @@ export function claude(daemon, session, event, fields = {}) {
 
 let calls = 0;
 
-/** A tool call that is asked about and then made. */
+/** A tool call: request and result. */
 export async function tool(daemon, session, name, input, { response = {}, agent } = {}) {
   calls += 1;
   const fields = { tool_name: name, tool_input: input, tool_use_id: `toolu_${calls}`, ...agent };
@@ -44,7 +44,7 @@ export async function tool(daemon, session, name, input, { response = {}, agent 
   return reply;
 }
 
-/** A session in which somebody has a shop's checkout repaired. */
+/** A session that fixes the checkout of a shop. */
 export async function shop(daemon, session = '5c0ffee0-0000-4000-8000-00000000cafe') {
   const says = (event, fields) => claude(daemon, session, event, fields);
   const uses = (name, input, more) => tool(daemon, session, name, input, more);

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-// Who may look: a one-time link becomes a cookie, which the page cannot read, and a key of the page.
+// Sign-in: a one-time link is exchanged for a cookie, which scripts cannot read, and a page key.
 
 import { call, pageKey } from './api/client';
 
-/** Comes in with a link, or with what an earlier one left. */
+/** Signs in with a link, or checks the existing session. */
 export async function enter(link?: string): Promise<void> {
   if (link) {
     const { key } = await call('openDashboard', { body: { link } });
@@ -14,7 +14,7 @@ export async function enter(link?: string): Promise<void> {
   }
 }
 
-/** Leaves: the daemon forgets this browser. */
+/** Signs out. */
 export async function leave(): Promise<void> {
   await call('leaveDashboard', {});
   pageKey.forget();

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-// Questions that have to be answered before something is done; and the gate's, which asks for a code.
+// Confirmation of actions. Privileged actions need a code.
 
 import { call } from './api/client';
 import type { AuthorityProof } from './api/types';
@@ -8,22 +8,22 @@ import type { AuthorityProof } from './api/types';
 export interface Question<T> {
   title: string;
   text?: string;
-  /** What is about to change, old and new. */
+  /** The change, shown as a diff. */
   diff?: { before: string; after: string; path?: string };
-  /** What the button says. */
+  /** Label of the confirm button. */
   yes?: string;
   danger?: boolean;
-  /** What passes the gate, such as `mode monitor`. Without it nobody is asked for a code. */
+  /** Name of the privileged action, such as `mode monitor`. Without it, no code is asked. */
   action?: string;
-  /** The same as a command, for homes without codes. */
+  /** The equivalent command, shown if no codes are set up. */
   command?: string;
-  /** Does it. What it throws is shown in the dialog, which stays open. */
+  /** Performs the action. An error is shown in the dialog, which stays open. */
   run: (proof: AuthorityProof) => Promise<T>;
 }
 
 export interface Asking {
   question: Question<unknown>;
-  /** What the gate wants to see; `unknown` while it is asked. */
+  /** Proof that the daemon needs; `unknown` while it is being asked. */
   needs: 'unknown' | 'code' | 'tty' | 'nothing';
   done: (result: unknown) => void;
 }
@@ -34,7 +34,7 @@ class Confirm {
 
 export const confirm = new Confirm();
 
-/** Asks, and does it if the answer is yes. Nothing comes back when the answer was no. */
+/** Shows the dialog and performs the action. Returns undefined if the user cancels. */
 export async function ask<T>(question: Question<T>): Promise<T | undefined> {
   const result = await new Promise<unknown>((done) => {
     confirm.now = { question, needs: question.action ? 'unknown' : 'nothing', done };
@@ -47,7 +47,7 @@ export async function ask<T>(question: Question<T>): Promise<T | undefined> {
 async function look(action: string) {
   const needs = await call('getAuthority', { query: { action } }).then(
     (answer) => answer.needs,
-    // Whatever it needs, the daemon will say so.
+    // If the request fails, ask for a code; the daemon reports what it needs.
     () => 'code' as const,
   );
   if (confirm.now?.question.action === action) confirm.now = { ...confirm.now, needs };

@@ -1,24 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-// Which lines differ between two texts. Pure.
+// Line diffs between two texts.
 
 export interface Line {
   kind: 'same' | 'old' | 'new' | 'gap';
   text: string;
-  /** Its number before and after, from 1. */
+  /** Line number before and after, from 1. */
   before?: number;
   after?: number;
 }
 
-/** Beyond so many differences the shortest way is not looked for. */
-const MOST = 500;
+/** Maximum number of edits for which the shortest diff is computed. */
+const MAX_EDITS = 500;
 
-/** The lines of both, in order; long stretches that are the same become gaps. */
+/** Lines of both texts in order. Long unchanged parts become gaps. */
 export function diff(before: string, after: string, context = 3): Line[] {
   return folded(lines(cut(before), cut(after)), context);
 }
 
-/** The lines of a diff that somebody else made: signs, and hunks that begin with `@@`. */
+/** Parses a unified diff. */
 export function patch(text: string): Line[] {
   let [before, after] = [1, 1];
   const kinds: { [sign: string]: 'old' | 'new' } = { '-': 'old', '+': 'new' };
@@ -39,13 +39,13 @@ export function patch(text: string): Line[] {
   });
 }
 
-/** How many lines came and went. */
+/** Number of added and removed lines. */
 export function changes(list: Line[]): { added: number; removed: number } {
   const of = (kind: Line['kind']) => list.filter((line) => line.kind === kind).length;
   return { added: of('new'), removed: of('old') };
 }
 
-/** A last newline ends the last line; it does not begin another. */
+/** Splits a text into lines. A final newline does not start another line. */
 function cut(text: string): string[] {
   if (text === '') return [];
   return text.replace(/\r?\n$/, '').split(/\r?\n/);
@@ -72,14 +72,14 @@ function lines(before: string[], after: string[]): Line[] {
   });
 }
 
-/** Myers: the furthest that a number of edits leads on each diagonal, then the way back. */
+/** Myers' algorithm: the furthest point per diagonal and number of edits, then the path back. */
 function edits(before: string[], after: string[]): ('same' | 'old' | 'new')[] {
   const [n, m] = [before.length, after.length];
   const all = [...Array<'old'>(n).fill('old'), ...Array<'new'>(m).fill('new')];
   if (n === 0 || m === 0) return all;
   const trace: Map<number, number>[] = [];
   let furthest = new Map<number, number>([[1, 0]]);
-  for (let d = 0; d <= Math.min(n + m, MOST); d += 1) {
+  for (let d = 0; d <= Math.min(n + m, MAX_EDITS); d += 1) {
     trace.push(new Map(furthest));
     for (let k = -d; k <= d; k += 2) {
       const down = k === -d || (k !== d && (furthest.get(k - 1) ?? -1) < (furthest.get(k + 1) ?? -1));
@@ -122,13 +122,13 @@ function folded(list: Line[], context: number): Line[] {
   let hidden = 0;
   list.forEach((line, at) => {
     if (near[at]) {
-      if (hidden > 0) shown.push({ kind: 'gap', text: `${hidden} lines are the same` });
+      if (hidden > 0) shown.push({ kind: 'gap', text: `${hidden} unchanged lines` });
       hidden = 0;
       shown.push(line);
     } else {
       hidden += 1;
     }
   });
-  if (hidden > 0) shown.push({ kind: 'gap', text: `${hidden} lines are the same` });
+  if (hidden > 0) shown.push({ kind: 'gap', text: `${hidden} unchanged lines` });
   return shown;
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-// An answer of the daemon as a file. It is fetched, not opened: a link could not show the page's key.
+// Downloads a response of the daemon as a file. It is fetched, because a link cannot send the page key.
 
 import { request } from './api/client';
 import type { Operations } from './api/types';

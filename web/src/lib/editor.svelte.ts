@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-// Which editor opens a file. Only addresses of this table are ever made: a path cannot choose another.
+// The editor that opens files. Only URLs from this table are created, so that a path cannot choose another scheme.
 
 export const EDITORS = {
   vscode: { title: 'VS Code', open: (path: string) => `vscode://file${path}` },
@@ -8,7 +8,7 @@ export const EDITORS = {
   windsurf: { title: 'Windsurf', open: (path: string) => `windsurf://file${path}` },
   zed: { title: 'Zed', open: (path: string) => `zed://file${path}` },
   idea: { title: 'JetBrains', open: (path: string) => `idea://open?file=${path}` },
-  none: { title: 'no editor', open: () => '' },
+  none: { title: 'No editor', open: () => '' },
 } as const;
 
 export type Name = keyof typeof EDITORS;
@@ -28,7 +28,7 @@ class Editor {
     localStorage.setItem(KEY, name);
   }
 
-  /** The address that opens a file; nothing for what is no whole path. */
+  /** URL that opens a file; empty if the path is not absolute. */
   link(path: string): string {
     if (!path.startsWith('/')) return '';
     return EDITORS[this.name].open(path.split('/').map(encodeURIComponent).join('/'));

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-// Numbers, times and paths for people. Pure.
+// Formats numbers, times and paths.
 
 /** 1,234,567 */
 export function count(number: number): string {
@@ -46,7 +46,7 @@ export function span(seconds: number): string {
   return second > 0 && next ? `${first} ${unit} ${second} ${next[1]}` : `${first} ${unit}`;
 }
 
-/** How long ago. */
+/** Time since a moment: `5 min ago` */
 export function ago(when: string | number, now = Date.now()): string {
   const seconds = Math.max(0, (now - new Date(when).getTime()) / 1000);
   if (seconds < 5) return 'now';
@@ -86,13 +86,13 @@ export function dollars(number: number): string {
   return `$${number.toFixed(number < 1 ? 4 : 2)}`;
 }
 
-/** The last part of a path, and what is before it. */
+/** Splits a path into directory and name. */
 export function split(path: string): { dir: string; name: string } {
   const at = path.lastIndexOf('/');
   return at < 0 ? { dir: '', name: path } : { dir: path.slice(0, at + 1), name: path.slice(at + 1) };
 }
 
-/** A path below a directory, without it. */
+/** Path relative to a directory, if it is below it. */
 export function below(path: string, dir: string | null | undefined): string {
   return dir && path.startsWith(`${dir.replace(/\/$/, '')}/`)
     ? path.slice(dir.replace(/\/$/, '').length + 1)

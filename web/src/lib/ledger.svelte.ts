@@ -1,36 +1,36 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-// The ledger as rows of a table, newest first. Without a filter every row has its number, so any part of
-// a million can be looked at; with one, rows come in the order the ledger finds them.
+// The ledger as table rows, newest first. Without a filter, the row number gives the record number, so any part of
+// a large ledger can be shown directly. With a filter, rows are loaded in the order of the search.
 
-import { aborted, call, told } from './api/client';
+import { aborted, call, errorText } from './api/client';
 import type { DecisionLine, LedgerLine, Operations } from './api/types';
 
 export type Filter = Partial<
   Record<'session' | 'harness' | 'tool' | 'verdict' | 'rule' | 'kind' | 'since' | 'until' | 'text', string>
 >;
 
-/** Values come from the address bar; the daemon rejects what it does not know. */
+/** Values come from the URL; the daemon rejects unknown ones. */
 type LedgerQuery = Operations['lineLedger']['query'];
 
-/** How many leaves are asked for at once. */
+/** Number of records per request. */
 const PAGE = 200;
-/** How many pages are remembered. */
-const KEPT = 60;
-/** Rows that fly by are not asked for. */
-const PATIENCE = 40;
+/** Maximum number of cached pages. */
+const MAX_CACHED_PAGES = 60;
+/** Delay in milliseconds before visible rows are requested, so that fast scrolling causes no requests. */
+const FETCH_DELAY_MS = 40;
 
 export class LedgerRows {
   readonly filter: Filter;
-  /** Leaves in all, whether they fit or not. */
+  /** Number of all records, regardless of the filter. */
   size = $state(0);
   loading = $state(false);
   failed = $state<{ message: string; hint?: string }>();
-  /** Counts up when rows are there that were not. */
+  /** Incremented when rows are added. */
   #version = $state(0);
   #pages = new Map<number, (LedgerLine | undefined)[]>();
   #found: LedgerLine[] = [];
-  /** Where the search goes on; null at the end. */
+  /** Position at which the search continues; null at the end. */
   #next: number | null | undefined = undefined;
   #timer?: ReturnType<typeof setTimeout>;
   #looking?: AbortController;
@@ -39,7 +39,7 @@ export class LedgerRows {
     this.filter = filter;
   }
 
-  /** Whether rows are found one after the other. */
+  /** Whether a filter is set. */
   get sought(): boolean {
     return Object.keys(this.filter).length > 0;
   }
@@ -49,13 +49,13 @@ export class LedgerRows {
     return this.sought ? this.#found.length : this.size;
   }
 
-  /** Whether the search is over. */
+  /** Whether all matching rows are loaded. */
   get done(): boolean {
     void this.#version;
     return !this.sought || this.#next === null;
   }
 
-  /** The row, if it is there already. */
+  /** The row, if it is loaded. */
   row(index: number): LedgerLine | undefined {
     void this.#version;
     if (this.sought) return this.#found[index];
@@ -63,12 +63,12 @@ export class LedgerRows {
     return this.#pages.get(Math.floor(seq / PAGE))?.[seq % PAGE];
   }
 
-  /** The number of the row's leaf. */
+  /** Record number of a row. */
   seq(index: number): number | undefined {
     return this.sought ? this.#found[index]?.seq : this.size - 1 - index;
   }
 
-  /** The row of a leaf, if it is known. */
+  /** Row of a record, if it is known. */
   index(seq: number): number | undefined {
     void this.#version;
     if (!this.sought) return seq < this.size ? this.size - 1 - seq : undefined;
@@ -76,7 +76,7 @@ export class LedgerRows {
     return at < 0 ? undefined : at;
   }
 
-  /** Begins. */
+  /** Loads the first rows. */
   async begin(): Promise<void> {
     await this.#try(async (signal) => {
       const query = { ...this.filter, limit: PAGE } as LedgerQuery;
@@ -87,13 +87,13 @@ export class LedgerRows {
     });
   }
 
-  /** Rows from first to last are looked at. */
+  /** Requests the rows from first to last. */
   want(first: number, last: number) {
     clearTimeout(this.#timer);
-    this.#timer = setTimeout(() => void this.#fetch(first, last), PATIENCE);
+    this.#timer = setTimeout(() => void this.#fetch(first, last), FETCH_DELAY_MS);
   }
 
-  /** New decisions came. Returns how many rows are new above. */
+  /** Adds new decisions. Returns the number of rows added at the top. */
   grow(news: DecisionLine[]): number {
     if (this.sought) return 0;
     const before = this.size;
@@ -105,7 +105,7 @@ export class LedgerRows {
     return this.size - before;
   }
 
-  /** Looks whether more fits by now. Returns how many rows are new above. */
+  /** Searches for new matching records. Returns the number of rows added at the top. */
   async again(): Promise<number> {
     if (!this.sought || this.loading) return 0;
     let more = 0;
@@ -169,12 +169,12 @@ export class LedgerRows {
       lines = new Array(PAGE);
       this.#pages.set(page, lines);
       const oldest = this.#pages.keys().next().value;
-      if (this.#pages.size > KEPT && oldest !== undefined) this.#pages.delete(oldest);
+      if (this.#pages.size > MAX_CACHED_PAGES && oldest !== undefined) this.#pages.delete(oldest);
     }
     lines[line.seq % PAGE] = line;
   }
 
-  /** Asks; what was asked before and not answered is not needed any more. */
+  /** Runs a request and aborts the previous one. */
   async #try(ask: (signal: AbortSignal) => Promise<void>): Promise<boolean> {
     this.#looking?.abort();
     const looking = new AbortController();
@@ -184,7 +184,7 @@ export class LedgerRows {
       await ask(looking.signal);
       return true;
     } catch (error) {
-      if (!aborted(error)) this.failed = told(error);
+      if (!aborted(error)) this.failed = errorText(error);
       return false;
     } finally {
       if (this.#looking === looking) this.loading = false;

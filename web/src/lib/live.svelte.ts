@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-// What happens right now: one stream for the whole page, which comes back by itself.
+// The event stream of the daemon: one for the whole page, reconnected automatically.
 
 import { aborted, request } from './api/client';
-import { read, type Told } from './api/sse';
+import { read, type StreamEvent } from './api/sse';
 import type { ApprovalList, DecisionLine, SessionSummary } from './api/types';
 
-/** What is told, by its name. */
+/** Event data by event name. */
 export interface News {
-  /** The stream is there (again): what was missed is not told, so look again. */
+  /** The stream is connected. Missed events are not sent again, so listeners reload their data. */
   hello: { version: string; generation: string };
   decided: DecisionLine;
   session: SessionSummary;
@@ -21,15 +21,15 @@ export interface News {
 
 type Listener<Name extends keyof News> = (news: News[Name][]) => void;
 
-const FIRST_WAIT = 250;
-const LONGEST_WAIT = 5000;
-/** How long a page that is not seen keeps its stream. */
-const UNSEEN = 30_000;
+const FIRST_RETRY_MS = 250;
+const MAX_RETRY_MS = 5000;
+/** How long a hidden page keeps its stream, in milliseconds. */
+const HIDDEN_TIMEOUT_MS = 30_000;
 
 class Live {
   /** Whether the stream is open. */
   connected = $state(false);
-  /** How many events the daemon had to leave out because this page was too slow. */
+  /** Number of events that the daemon skipped because this page was too slow. */
   missed = $state(0);
 
   #listeners = new Map<string, Set<Listener<keyof News>>>();
@@ -39,7 +39,7 @@ class Live {
   #hidden?: ReturnType<typeof setTimeout>;
   #running?: AbortController;
 
-  /** Hears news of one name, in batches of at most one per frame. Returns how to stop. */
+  /** Listens to one event, in at most one batch per frame. Returns a function that stops listening. */
   on<Name extends keyof News>(name: Name, listener: Listener<Name>): () => void {
     const listeners = this.#listeners.get(name) ?? new Set();
     this.#listeners.set(name, listeners);
@@ -47,7 +47,7 @@ class Live {
     return () => listeners.delete(listener as unknown as Listener<keyof News>);
   }
 
-  /** Opens the stream, as long as somebody looks. */
+  /** Opens the stream while the page is visible. */
   start() {
     if (this.#wanted) return;
     this.#wanted = true;
@@ -62,10 +62,10 @@ class Live {
     this.#close();
   }
 
-  /** A browser has six connections to us, for all of its tabs: one that nobody sees gives its own up. */
+  /** Closes the stream of a hidden page, because a browser has only six connections for all tabs. */
   #look = () => {
     clearTimeout(this.#hidden);
-    if (document.hidden) this.#hidden = setTimeout(() => this.#close(), UNSEEN);
+    if (document.hidden) this.#hidden = setTimeout(() => this.#close(), HIDDEN_TIMEOUT_MS);
     else this.#open();
   };
 
@@ -82,11 +82,11 @@ class Live {
   }
 
   async #run(signal: AbortSignal) {
-    let wait = FIRST_WAIT;
+    let wait = FIRST_RETRY_MS;
     while (!signal.aborted) {
       try {
         const response = await request('stream', { signal });
-        wait = FIRST_WAIT;
+        wait = FIRST_RETRY_MS;
         this.connected = true;
         await read(response, (events) => this.#take(events));
       } catch (error) {
@@ -94,17 +94,17 @@ class Live {
       }
       this.connected = false;
       await new Promise((done) => setTimeout(done, wait));
-      wait = Math.min(wait * 2, LONGEST_WAIT);
+      wait = Math.min(wait * 2, MAX_RETRY_MS);
     }
   }
 
-  #take(events: Told[]) {
+  #take(events: StreamEvent[]) {
     for (const { event, data } of events) {
       const batch = this.#waiting.get(event) ?? [];
       this.#waiting.set(event, batch);
       batch.push(JSON.parse(data));
     }
-    // A page that is not seen gets no frames; a timer still fires there.
+    // A hidden page gets no animation frames, but timers still fire.
     if (this.#frame === 0) {
       this.#frame = 1;
       if (document.hidden) setTimeout(() => this.#tell(), 200);

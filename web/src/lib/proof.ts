@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-// Checks with WebCrypto that a leaf is in the log: its bytes, the path of hashes to the root, and the
-// signature of the root. Formats: docs/spec/ledger.md. What is checked here comes from the daemon; what it
-// is checked against, the key, is remembered from before where that can be.
+// Verifies with WebCrypto that a record is in the ledger: its bytes, the Merkle path to the root, and the
+// signature of the root. Formats: docs/spec/ledger.md. The data comes from the daemon; the key is compared with
+// the one this browser stored earlier.
 
-/** One hash on the way to the root. */
+/** One step of the Merkle path. */
 export interface Rung {
-  /** The other one, in base 64, and on which side it stands. */
+  /** The sibling hash in base64, and its side. */
   sibling: string;
   side: 'left' | 'right';
-  /** What both make. */
+  /** Hash of both. */
   made: string;
 }
 
-/** A check: what was looked at, and whether it holds. */
+/** One check and its result. */
 export interface Check {
   name: string;
   good: boolean;
@@ -24,7 +24,7 @@ export interface Verified {
   good: boolean;
   checks: Check[];
   path: Rung[];
-  /** The hash of the leaf, and the root that was signed, in base 64. */
+  /** Leaf hash and signed root, in base64. */
   leaf: string;
   root: string;
   size: number;
@@ -32,11 +32,11 @@ export interface Verified {
 }
 
 export interface Proof {
-  /** The bytes of the leaf. */
+  /** Bytes of the leaf. */
   leaf: Uint8Array<ArrayBuffer>;
   index: number;
   path: Uint8Array<ArrayBuffer>[];
-  /** The text that is signed, and the lines of signatures. */
+  /** Signed text and signature lines. */
   note: string;
   signatures: { name: string; id: string; signature: Uint8Array<ArrayBuffer> }[];
   origin: string;
@@ -44,11 +44,11 @@ export interface Proof {
   root: string;
 }
 
-/** What a leaf is said to be, to the byte. */
+/** The shown record as raw text. */
 export interface Shown {
   leaf: string | null;
   payload: string | null;
-  /** In hexadecimal digits. */
+  /** Hexadecimal. */
   salt: string | null;
 }
 
@@ -58,8 +58,8 @@ const ED25519 = 1;
 export const base64 = {
   read(text: string): Uint8Array<ArrayBuffer> {
     if (!/^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$/.test(text))
-      throw new Error('no base 64');
-    return Uint8Array.from(atob(text), (letter) => letter.charCodeAt(0));
+      throw new Error('invalid base64');
+    return Uint8Array.from(atob(text), (char) => char.charCodeAt(0));
   },
   write: (bytes: Uint8Array): string => btoa(String.fromCharCode(...bytes)),
 };
@@ -89,15 +89,15 @@ export function readProof(text: string): Proof {
   const lines = head.split('\n');
   const extra = lines[1]?.match(/^extra (.+)$/)?.[1];
   const index = lines[2]?.match(/^index (0|[1-9]\d*)$/)?.[1];
-  if (lines[0] !== HEADER || !extra || !index) throw new Error('this is no proof of a leaf');
+  if (lines[0] !== HEADER || !extra || !index) throw new Error('invalid proof');
   const [origin = '', size = '', root = '', ...more] = note.split('\n');
-  if (!/^(0|[1-9]\d*)$/.test(size) || more.length > 0) throw new Error('this is no checkpoint');
+  if (!/^(0|[1-9]\d*)$/.test(size) || more.length > 0) throw new Error('invalid checkpoint');
   const signatures = signed
     .split('\n')
     .filter(Boolean)
     .map((line) => {
       const [, name, value] = /^— (\S+) (\S+)$/.exec(line) ?? [];
-      if (!name || !value) throw new Error('this is no signature');
+      if (!name || !value) throw new Error('invalid signature');
       const bytes = base64.read(value);
       return { name, id: hex.write(bytes.slice(0, 4)), signature: bytes.slice(4) };
     });
@@ -113,9 +113,9 @@ export function readProof(text: string): Proof {
   };
 }
 
-/** Climbs from a leaf to the root (RFC 6962). Throws if the path has not the length that the place asks for. */
+/** Computes the root from a leaf (RFC 6962). Throws if the path has the wrong length for the index. */
 export async function climb(leaf: Uint8Array, proof: Proof): Promise<{ root: Uint8Array; path: Rung[] }> {
-  if (proof.index >= proof.size) throw new Error('the leaf is not among those that were signed');
+  if (proof.index >= proof.size) throw new Error('the record is not covered by the checkpoint');
   const path: Rung[] = [];
   let [at, last] = [BigInt(proof.index), BigInt(proof.size) - 1n];
   let hash = leaf;
@@ -127,7 +127,7 @@ export async function climb(leaf: Uint8Array, proof: Proof): Promise<{ root: Uin
       : await sha256(Uint8Array.of(1), hash, sibling);
     path.push({ sibling: base64.write(sibling), side: left ? 'left' : 'right', made: base64.write(hash) });
     if (left) {
-      // A subtree without a right half goes up as it is.
+      // A subtree without a right half is promoted unchanged.
       while ((at & 1n) === 0n && at !== 0n) [at, last] = [at >> 1n, last >> 1n];
     }
     [at, last] = [at >> 1n, last >> 1n];
@@ -136,16 +136,15 @@ export async function climb(leaf: Uint8Array, proof: Proof): Promise<{ root: Uin
   return { root: hash, path };
 }
 
-/** A key as notes name it: `name+id+key`. */
+/** Parses a key in the note format `name+id+key`. */
 export function readKey(text: string): { name: string; id: string; key: Uint8Array<ArrayBuffer> } {
   const [, name, id, value] = /^(\S+?)\+([0-9a-f]{8})\+(\S+)$/.exec(text) ?? [];
   const bytes = value ? base64.read(value) : new Uint8Array();
-  if (!name || !id || bytes[0] !== ED25519 || bytes.length !== 33)
-    throw new Error('this is no key of Ed25519');
+  if (!name || !id || bytes[0] !== ED25519 || bytes.length !== 33) throw new Error('invalid Ed25519 key');
   return { name, id, key: bytes.slice(1) };
 }
 
-/** Whether a key's id is the one its name and its bytes have. */
+/** Whether the id of a key matches its name and bytes. */
 async function isItself({ name, id, key }: ReturnType<typeof readKey>): Promise<boolean> {
   const hash = await sha256(encoder.encode(`${name}\n`), Uint8Array.of(ED25519), key);
   return hex.write(hash.slice(0, 4)) === id;
@@ -161,7 +160,7 @@ async function isSigned(proof: Proof, key: ReturnType<typeof readKey>): Promise<
   return (await Promise.all(results)).every(Boolean);
 }
 
-/** Checks everything about a leaf that is shown. Whatever is wrong is a check that does not hold. */
+/** Verifies the shown record. Every problem becomes a failed check. */
 export async function verify(text: string, keyText: string, seq: number, shown: Shown): Promise<Verified> {
   const checks: Check[] = [];
   const result: Verified = { good: false, checks, path: [], leaf: '', root: '', size: 0, origin: '' };
@@ -174,11 +173,11 @@ export async function verify(text: string, keyText: string, seq: number, shown: 
     }
   };
   let proof: Proof | undefined;
-  await check('The proof can be read', async () => {
+  await check('Proof is valid', async () => {
     proof = readProof(text);
     return [
       proof.index === seq,
-      proof.index === seq ? `leaf ${seq} of ${proof.size}` : `it is about leaf ${proof.index}`,
+      proof.index === seq ? `record ${seq} of ${proof.size}` : `proof is for record ${proof.index}`,
     ];
   });
   if (!proof) return result;
@@ -190,45 +189,41 @@ export async function verify(text: string, keyText: string, seq: number, shown: 
     read.size,
     read.origin,
   ];
-  await check('What is shown is what was hashed', async () => {
-    if (shown.leaf === null) return [false, 'the leaf is not there any more'];
+  await check('Shown record matches the hash', async () => {
+    if (shown.leaf === null) return [false, 'the record was pruned'];
     const equal = same(encoder.encode(shown.leaf), read.leaf);
-    return [
-      equal,
-      equal ? `SHA-256 ${result.leaf}` : 'the leaf that is shown is another one than the proven',
-    ];
+    return [equal, equal ? `SHA-256 ${result.leaf}` : 'the shown record differs from the proven one'];
   });
-  await check('The payload is the one the leaf commits to', async () => {
+  await check('Payload matches the commitment', async () => {
     const said = (JSON.parse(new TextDecoder().decode(read.leaf)) as { payload?: { sha256?: string } })
       .payload?.sha256;
     if (!said)
       return [
         shown.payload === null,
-        shown.payload === null ? 'the leaf has none' : 'the leaf has none, but one is shown',
+        shown.payload === null ? 'the record has no payload' : 'the record has no payload, but one is shown',
       ];
     if (shown.payload === null || shown.salt === null)
-      return [true, 'it was erased, or never stored; the commitment stays'];
+      return [true, 'payload erased or not stored; the commitment remains'];
     const made = base64.write(
       await sha256(Uint8Array.of(2), hex.read(shown.salt), encoder.encode(shown.payload)),
     );
-    return [made === said, made === said ? `SHA-256 ${made}` : 'the payload that is shown is another one'];
+    return [made === said, made === said ? `SHA-256 ${made}` : 'the shown payload differs'];
   });
-  await check('The path leads to the root', async () => {
+  await check('Path leads to the root', async () => {
     const climbed = await climb(hash, read);
     result.path = climbed.path;
     const made = base64.write(climbed.root);
     return [
       made === read.root,
-      made === read.root ? `${climbed.path.length} hashes to ${made}` : `it leads to ${made}`,
+      made === read.root ? `${climbed.path.length} hashes to ${made}` : `path leads to ${made}`,
     ];
   });
-  await check('The root is signed', async () => {
+  await check('Root is signed', async () => {
     const key = readKey(keyText);
-    if (!(await isItself(key))) return [false, 'the id of the key is not that of the key'];
-    if (key.name !== read.origin)
-      return [false, `the key is of ${key.name}, the checkpoint of ${read.origin}`];
+    if (!(await isItself(key))) return [false, 'the key id does not match the key'];
+    if (key.name !== read.origin) return [false, `key of ${key.name}, but checkpoint of ${read.origin}`];
     const good = await isSigned(read, key);
-    return [good, good ? `Ed25519, key ${key.id}` : `key ${key.id} did not sign this`];
+    return [good, good ? `Ed25519, key ${key.id}` : `no valid signature of key ${key.id}`];
   });
   result.good = checks.every((one) => one.good);
   return result;

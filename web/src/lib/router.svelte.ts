@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-// Where we are: `#/page/part?key=value`. Nothing of it reaches a server.
+// Routing in the URL fragment: `#/page/part?key=value`. It is not sent to the server.
 
 export type Query = Record<string, string | number | boolean | undefined | null>;
 
 class Route {
-  /** The page and what follows it, each decoded. */
+  /** Path segments, decoded. */
   parts = $state<string[]>([]);
   query = $state<Record<string, string>>({});
 
@@ -13,7 +13,7 @@ class Route {
     return this.parts[0] ?? '';
   }
 
-  /** All of it as one text. */
+  /** The complete fragment. */
   get address() {
     return href(this.parts, this.query);
   }
@@ -35,7 +35,7 @@ function decoded(part: string): string {
 
 export const route = new Route();
 
-/** The address of a place. */
+/** Builds the URL of a page. */
 export function href(parts: string[], query: Query = {}): string {
   const search = new URLSearchParams();
   for (const [key, value] of Object.entries(query)) {
@@ -46,7 +46,7 @@ export function href(parts: string[], query: Query = {}): string {
   return search.size > 0 ? `${path}?${search}` : path;
 }
 
-/** Goes there; `replace` leaves no step to go back to. */
+/** Navigates; `replace` adds no history entry. */
 export function go(parts: string[], query: Query = {}, replace = false) {
   const address = href(parts, query);
   if (replace) history.replaceState(null, '', address);
@@ -54,7 +54,7 @@ export function go(parts: string[], query: Query = {}, replace = false) {
   route.read(location.hash);
 }
 
-/** Changes the query of where we are. */
+/** Changes the query of the current page. */
 export function requery(query: Query, replace = true) {
   go(route.parts, { ...route.query, ...query }, replace);
 }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-// Where rows are when there are more than a browser can make high. Pure.
+// Scroll positions of tables that are higher than browsers support.
 
-/** No element is made higher: beyond about 17 million pixels some browsers draw nothing. */
+/** Maximum height of an element: some browsers draw nothing beyond about 17 million pixels. */
 export const HIGHEST = 12_000_000;
 
 export interface Extent {
@@ -11,19 +11,19 @@ export interface Extent {
   view: number;
 }
 
-/** How high all rows are, and how high the element that stands for them is. */
+/** Height of all rows, and height of the scrolled element. */
 export function heights({ count, row }: Extent): { total: number; space: number } {
   const total = count * row;
   return { total, space: Math.min(total, HIGHEST) };
 }
 
-/** How many pixels of rows one pixel of the scroll bar stands for. */
+/** Pixels of rows per pixel of the scroll bar. */
 export function ratio(extent: Extent): number {
   const { total, space } = heights(extent);
   return total > space && space > extent.view ? (total - extent.view) / (space - extent.view) : 1;
 }
 
-/** The rows that are seen at a place, both included, with some more on either side. */
+/** First and last visible row, extended by `more` rows on each side. */
 export function seen(
   top: number,
   { count, row, view }: Extent,
@@ -34,7 +34,7 @@ export function seen(
   return { first, last };
 }
 
-/** The place at which a row can be seen, as near as possible to where we are. */
+/** The nearest scroll position at which a row is visible. */
 export function reveal(index: number, top: number, { row, view }: Extent): number {
   if (index * row < top) return index * row;
   if ((index + 1) * row > top + view) return (index + 1) * row - view;

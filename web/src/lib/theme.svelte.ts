@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-// Light or dark: as the system says, unless somebody chose here.
+// Light or dark theme: that of the system, unless the user chose one.
 
 export type Choice = 'system' | 'light' | 'dark';
 
@@ -18,7 +18,7 @@ class Theme {
     });
   }
 
-  /** What is shown. */
+  /** The active theme. */
   get shown(): 'light' | 'dark' {
     if (this.choice !== 'system') return this.choice;
     return this.#system ? 'dark' : 'light';

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-// Labels of a chart's value axis. Pure.
+// Labels of a chart's value axis.
 
-/** Distances between two ticks: whole numbers, because counts and microseconds have no fractions. */
+/** Steps between ticks: integers, because counts and microseconds have no fractions. */
 export const TICK_STEPS: number[] = Array.from({ length: 13 }, (_, power) =>
   [1, 2, 5].map((step) => step * 10 ** power),
 ).flat();
 
-/** The labels of ticks. Two ticks that would read the same share one label. */
+/** Formats tick labels. Equal labels are shown once. */
 export function tickLabels(ticks: number[], format: (value: number) => string): string[] {
   const labels = ticks.map(format);
   return labels.map((label, at) => (labels.indexOf(label) === at ? label : ''));

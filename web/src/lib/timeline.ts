@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-// A session's steps as rows: a call and what came of it are one. Pure.
+// Converts the steps of a session to rows. A call and its result are one row.
 
 import type { SessionDetails, TimelineStep } from './api/types';
 
 export interface Row {
   step: TimelineStep;
-  /** What came of a call. */
+  /** Result of the call. */
   result?: TimelineStep;
-  /** Who did it: the subagent's id, or nothing for the session's own agent. */
+  /** Id of the subagent; undefined for the main agent. */
   agent?: string;
 }
 
@@ -17,7 +17,7 @@ const ENDS = new Set(['post-tool', 'tool-error']);
 export const agentOf = (step: TimelineStep): string | undefined =>
   (step.agent as { id?: string } | null | undefined)?.id ?? undefined;
 
-/** Rows of steps, which come oldest first; the newest row first. */
+/** Builds rows, newest first, from steps, oldest first. */
 export function rows(steps: TimelineStep[]): Row[] {
   const open = new Map<string, Row>();
   const made: Row[] = [];
@@ -34,7 +34,7 @@ export function rows(steps: TimelineStep[]): Row[] {
   return made.reverse();
 }
 
-/** Older and newer steps together, each once. */
+/** Merges steps without duplicates. */
 export function joined(known: TimelineStep[], more: TimelineStep[]): TimelineStep[] {
   const all = new Map([...known, ...more].map((step) => [step.seq, step]));
   return [...all.values()].sort((a, b) => a.seq - b.seq);
@@ -47,7 +47,7 @@ export interface Lane {
   to: number;
 }
 
-/** One lane for each subagent, in the order they began. */
+/** One lane per subagent, in order of their start. */
 export function lanes(agents: SessionDetails['agents']): Lane[] {
   return agents.map((agent) => ({
     id: agent.id,

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-// Short messages at the edge of the page.
+// Toast messages.
 
-import { told } from './api/client';
+import { errorText } from './api/client';
 
 export interface Toast {
   id: number;
@@ -11,7 +11,7 @@ export interface Toast {
   hint?: string;
 }
 
-const LONG = 6000;
+const TOAST_MS = 6000;
 let last = 0;
 
 class Toasts {
@@ -21,13 +21,13 @@ class Toasts {
     last += 1;
     const toast = { id: last, kind, text, hint };
     this.list = [...this.list.slice(-4), toast];
-    // What went wrong stays until somebody has read it.
-    if (kind !== 'bad') setTimeout(() => this.drop(toast.id), LONG);
+    // Errors stay until they are dismissed.
+    if (kind !== 'bad') setTimeout(() => this.drop(toast.id), TOAST_MS);
   }
 
-  /** Says what was thrown. */
+  /** Shows an error. */
   failed(error: unknown) {
-    const { message, hint } = told(error);
+    const { message, hint } = errorText(error);
     this.say(message, 'bad', hint);
   }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Which servers there are: the form that Claude Code and others read, `{"mcpServers": {"name": {…}}}`.
+//! Configuration of MCP servers in the format of Claude Code and others: `{"mcpServers": {"name": {…}}}`.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -8,55 +8,56 @@ use std::path::PathBuf;
 use serde::Deserialize;
 use serde_json::Value;
 
-use super::error::{McpError, Why};
+use super::error::{McpError, McpErrorKind};
 
-/// The variables of ours that a server sees, besides those of its own entry. Keys are not among them.
-pub const INHERITED: [&str; 8] = ["HOME", "LANG", "LOGNAME", "PATH", "SHELL", "TERM", "TMPDIR", "USER"];
+/// Environment variables that servers inherit, in addition to those of their entry. API keys are not inherited.
+pub const INHERITED_VARIABLES: [&str; 8] =
+    ["HOME", "LANG", "LOGNAME", "PATH", "SHELL", "TERM", "TMPDIR", "USER"];
 
-/// The servers of a file. An entry that cannot be used is refused alone.
+/// The servers of a configuration file. An invalid entry does not affect the others.
 #[derive(Debug, Default)]
-pub struct Config {
-    /// The servers, by name.
-    pub servers: BTreeMap<String, ServerSpec>,
-    /// The entries that cannot be used.
+pub struct McpConfig {
+    /// Valid entries by server name.
+    pub servers: BTreeMap<String, McpServerSpec>,
+    /// Errors of the invalid entries.
     pub problems: Vec<McpError>,
 }
 
-/// How a server is started.
+/// How to start a server.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct ServerSpec {
-    /// The program.
+pub struct McpServerSpec {
+    /// Program to run.
     pub command: String,
-    /// Its arguments.
+    /// Arguments of the program.
     pub args: Vec<String>,
-    /// All variables it sees.
+    /// Complete environment of the program.
     pub env: BTreeMap<String, String>,
-    /// Where it runs, if not where the agent does.
+    /// Working directory; the agent's if `None`.
     pub cwd: Option<PathBuf>,
 }
 
-/// An entry of the file that cannot be used.
+/// Why an entry is invalid.
 #[derive(Debug, thiserror::Error)]
 enum ServerEntryError {
-    #[error("its entry cannot be read: {0}")]
+    #[error("invalid entry: {0}")]
     Unreadable(#[from] serde_json::Error),
-    #[error("type `{0}` is not supported; only servers over `stdio` are")]
+    #[error("unsupported type `{0}`; only `stdio` is supported")]
     UnsupportedType(String),
-    #[error("its entry has no `command`: the program to start")]
+    #[error("the entry has no `command`")]
     NoCommand,
-    #[error("`${{{0}}}` is not set; set it, or write `${{{0}:-…}}`")]
+    #[error("variable `{0}` is not set; set it, or write `${{{0}:-default}}`")]
     VariableNotSet(String),
 }
 
 #[derive(Deserialize)]
-struct File {
+struct McpConfigFile {
     #[serde(rename = "mcpServers")]
     servers: BTreeMap<String, Value>,
 }
 
-/// Keys that other programs know are passed over, as they pass over each other's.
+/// One entry of the file. Unknown keys are ignored, because other clients define their own.
 #[derive(Deserialize)]
-struct Entry {
+struct ServerEntry {
     #[serde(rename = "type", default)]
     kind: Option<String>,
     #[serde(default)]
@@ -71,29 +72,29 @@ struct Entry {
     disabled: bool,
 }
 
-impl Config {
-    /// Reads a file. `variable` tells the value of a variable: entries may say `${NAME}` or
-    /// `${NAME:-otherwise}`, and servers see the [`INHERITED`] ones.
+impl McpConfig {
+    /// Parses a configuration file. `variable` looks up environment variables, for `${NAME}` and `${NAME:-default}` in
+    /// entries and for [`INHERITED_VARIABLES`].
     pub fn read(text: &str, variable: &dyn Fn(&str) -> Option<String>) -> serde_json::Result<Self> {
-        let file: File = serde_json::from_str(text)?;
+        let file: McpConfigFile = serde_json::from_str(text)?;
         let mut config = Self::default();
         for (name, entry) in file.servers {
-            match spec(entry, variable) {
+            match parse_server_entry(entry, variable) {
                 Ok(Some(spec)) => drop(config.servers.insert(name, spec)),
                 Ok(None) => {}
-                Err(error) => config.problems.push(Why::Config(error.to_string()).of(&name)),
+                Err(error) => config.problems.push(McpErrorKind::Config(error.to_string()).for_server(&name)),
             }
         }
         Ok(config)
     }
 }
 
-/// How the server of an entry is started; none if it is switched off.
-fn spec(
+/// Parses an entry. Returns `None` if the server is disabled.
+fn parse_server_entry(
     entry: Value,
     variable: &dyn Fn(&str) -> Option<String>,
-) -> Result<Option<ServerSpec>, ServerEntryError> {
-    let entry: Entry = serde_json::from_value(entry)?;
+) -> Result<Option<McpServerSpec>, ServerEntryError> {
+    let entry: ServerEntry = serde_json::from_value(entry)?;
     if entry.disabled {
         return Ok(None);
     }
@@ -102,27 +103,30 @@ fn spec(
     }
     let command = entry.command.filter(|command| !command.is_empty());
     let command = command.ok_or(ServerEntryError::NoCommand)?;
-    let fill = |text: &String| expand(text, variable);
-    let inherited = INHERITED.iter().filter_map(|name| Some(((*name).to_owned(), variable(name)?)));
+    let expand = |text: &String| expand_variables(text, variable);
+    let inherited = INHERITED_VARIABLES.iter().filter_map(|name| Some(((*name).to_owned(), variable(name)?)));
     let mut env: BTreeMap<_, _> = inherited.collect();
     for (name, value) in &entry.env {
-        env.insert(name.clone(), fill(value)?);
+        env.insert(name.clone(), expand(value)?);
     }
-    let args = entry.args.iter().map(fill).collect::<Result<_, _>>()?;
-    Ok(Some(ServerSpec { command: fill(&command)?, args, env, cwd: entry.cwd }))
+    let args = entry.args.iter().map(expand).collect::<Result<_, _>>()?;
+    Ok(Some(McpServerSpec { command: expand(&command)?, args, env, cwd: entry.cwd }))
 }
 
-/// Fills in `${NAME}` and `${NAME:-otherwise}`.
-fn expand(text: &str, variable: &dyn Fn(&str) -> Option<String>) -> Result<String, ServerEntryError> {
+/// Expands `${NAME}` and `${NAME:-default}`.
+fn expand_variables(
+    text: &str,
+    variable: &dyn Fn(&str) -> Option<String>,
+) -> Result<String, ServerEntryError> {
     let mut filled = String::new();
     let mut rest = text;
     while let Some((before, after)) = rest.split_once("${") {
         let Some((inside, after)) = after.split_once('}') else { break };
-        let (name, otherwise) = match inside.split_once(":-") {
-            Some((name, otherwise)) => (name, Some(otherwise.to_owned())),
+        let (name, default) = match inside.split_once(":-") {
+            Some((name, default)) => (name, Some(default.to_owned())),
             None => (inside, None),
         };
-        let value = variable(name).or(otherwise);
+        let value = variable(name).or(default);
         let value = value.ok_or_else(|| ServerEntryError::VariableNotSet(name.to_owned()))?;
         filled.push_str(before);
         filled.push_str(&value);
@@ -143,14 +147,14 @@ mod tests {
 
     #[test]
     fn a_file_of_other_programs_is_read_and_what_cannot_be_used_is_refused_alone() {
-        let config = Config::read(
+        let config = McpConfig::read(
             r#"{"theme": "dark", "mcpServers": {
                 "files": {"command": "npx", "args": ["-y", "${PKG:-files}", "$HOME"], "env": {"T": "a-${TOKEN}-b"}},
                 "plain": {"type": "stdio", "command": "x", "autoApprove": []},
                 "off": {"command": "x", "disabled": true},
                 "remote": {"type": "http", "url": "https://example.com"},
                 "url": {"url": "https://example.com"},
-                "unset": {"command": "x", "args": ["${NOBODY}"]},
+                "unset": {"command": "x", "args": ["${UNSET}"]},
                 "wrong": {"command": ["x"]}
             }}"#,
             &variable,
@@ -161,27 +165,27 @@ mod tests {
             all.into_iter().map(|(name, value)| (name.to_owned(), value.to_owned())).collect()
         };
         let args = ["-y", "files", "$HOME"].map(ToOwned::to_owned).to_vec();
-        let files = ServerSpec { command: "npx".to_owned(), args, env: env(&[("T", "a-t-b")]), cwd: None };
-        let plain = ServerSpec { command: "x".to_owned(), env: env(&[]), ..ServerSpec::default() };
+        let files = McpServerSpec { command: "npx".to_owned(), args, env: env(&[("T", "a-t-b")]), cwd: None };
+        let plain = McpServerSpec { command: "x".to_owned(), env: env(&[]), ..McpServerSpec::default() };
         let expected = BTreeMap::from([("files".to_owned(), files), ("plain".to_owned(), plain)]);
         assert_eq!(config.servers, expected);
         let problems: Vec<_> = config.problems.iter().map(ToString::to_string).collect();
         insta::assert_snapshot!(problems.join("\n"), @"
-        MCP server `remote`: type `http` is not supported; only servers over `stdio` are
-        MCP server `unset`: `${NOBODY}` is not set; set it, or write `${NOBODY:-…}`
-        MCP server `url`: its entry has no `command`: the program to start
-        MCP server `wrong`: its entry cannot be read: invalid type: sequence, expected a string
+        MCP server `remote`: unsupported type `http`; only `stdio` is supported
+        MCP server `unset`: variable `UNSET` is not set; set it, or write `${UNSET:-default}`
+        MCP server `url`: the entry has no `command`
+        MCP server `wrong`: invalid entry: invalid type: sequence, expected a string
         ");
     }
 
     #[test]
-    fn a_file_that_is_none_says_where() {
+    fn an_invalid_file_is_refused_with_its_position() {
         assert_eq!(
-            Config::read("{\"mcpServers\": []}", &variable).unwrap_err().to_string(),
+            McpConfig::read("{\"mcpServers\": []}", &variable).unwrap_err().to_string(),
             "invalid type: sequence, expected a map at line 1 column 15"
         );
         assert_eq!(
-            Config::read("{}", &variable).unwrap_err().to_string(),
+            McpConfig::read("{}", &variable).unwrap_err().to_string(),
             "missing field `mcpServers` at line 1 column 2"
         );
     }

@@ -1,82 +1,82 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Why a server, or one of its tools, cannot be used.
+//! Errors of MCP servers.
 
 use std::time::Duration;
 
-/// What went wrong, and with which server.
+/// An error of one MCP server.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("MCP server `{server}`: {why}")]
+#[error("MCP server `{server}`: {kind}")]
 pub struct McpError {
-    /// The server, as the configuration names it.
+    /// Name of the server in the configuration.
     pub server: String,
-    /// What went wrong.
-    pub why: Why,
+    /// Kind and details of the error.
+    pub kind: McpErrorKind,
 }
 
-/// What went wrong.
+/// Kind of an [`McpError`].
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub enum Why {
-    /// Its entry in the configuration cannot be used.
+pub enum McpErrorKind {
+    /// The configuration entry is invalid.
     #[error("{0}")]
     Config(String),
-    /// It could not be started.
-    #[error("`{command}` could not be started: {error}")]
+    /// The program could not be started.
+    #[error("cannot start `{command}`: {error}")]
     Start {
-        /// The program.
+        /// Program of the server.
         command: String,
-        /// What the system says.
+        /// Error of the operating system.
         error: String,
     },
-    /// It is gone.
-    #[error("it ended ({how}) before it answered `{method}`{said}")]
+    /// The server exited before it replied.
+    #[error("server exited ({how}) before it replied to `{method}`{stderr}")]
     Died {
-        /// What it was asked.
+        /// Method of the request.
         method: String,
-        /// How it ended, as far as known.
+        /// Exit status, as far as known.
         how: String,
-        /// Its last words, with an introduction; empty if there are none.
-        said: String,
+        /// End of the server's error output, formatted as a suffix of the message; may be empty.
+        stderr: String,
     },
-    /// It did not answer in time.
-    #[error("no answer to `{method}` within {limit:?}{said}")]
+    /// The server did not reply in time.
+    #[error("no reply to `{method}` within {limit:?}{stderr}")]
     TimedOut {
-        /// What it was asked.
+        /// Method of the request.
         method: String,
-        /// How long it was waited for.
+        /// Timeout of the request.
         limit: Duration,
-        /// Its last words, with an introduction; empty if there are none.
-        said: String,
+        /// End of the server's error output, formatted as a suffix of the message; may be empty.
+        stderr: String,
     },
-    /// It answered with an error.
-    #[error("it refused `{method}`: {message} (code {code})")]
+    /// The server replied with an error.
+    #[error("server refused `{method}`: {message} (code {code})")]
     Refused {
-        /// What it was asked.
+        /// Method of the request.
         method: String,
-        /// The code of the error.
+        /// JSON-RPC error code.
         code: i64,
-        /// What it says.
+        /// Error message of the server.
         message: String,
     },
-    /// Its answer is not what the protocol says.
-    #[error("its answer to `{method}` cannot be used: {what}")]
+    /// The reply violates the protocol.
+    #[error("invalid reply to `{method}`: {what}")]
     Unreadable {
-        /// What it was asked.
+        /// Method of the request.
         method: String,
-        /// What is wrong.
+        /// Violation of the protocol.
         what: String,
     },
-    /// It has no such tool.
-    #[error("it has no tool `{0}`")]
+    /// The server has no tool of this name.
+    #[error("unknown tool `{0}`")]
     NoTool(String),
-    /// The person said stop.
+    /// The request was cancelled.
     #[error("cancelled")]
     Cancelled,
 }
 
-impl Why {
-    /// With the server it happened to.
-    pub(super) fn of(self, server: &str) -> McpError {
-        McpError { server: server.to_owned(), why: self }
+impl McpErrorKind {
+    /// Adds the name of the server.
+    pub(super) fn for_server(self, server: &str) -> McpError {
+        McpError { server: server.to_owned(), kind: self }
     }
 }

@@ -1,21 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Tools of other programs: MCP servers that are talked to over their standard input and output.
+//! MCP client: servers over standard input and output.
 //!
-//! [`Config`] says which there are, [`Servers`] runs them, and each of their tools has a name of the
-//! form `mcp__server__tool`.
+//! [`McpConfig`] lists the servers and [`McpServerSet`] runs them. The model sees their tools under names of the form
+//! `mcp__server__tool`.
 
 mod config;
 mod error;
-mod process;
 mod rpc;
 mod server;
+mod server_process;
 mod servers;
 
-pub use config::{Config, INHERITED, ServerSpec};
-pub use error::{McpError, Why};
-pub use server::{Limits, Server, Told, Tool};
-pub use servers::Servers;
+pub use config::{INHERITED_VARIABLES, McpConfig, McpServerSpec};
+pub use error::{McpError, McpErrorKind};
+pub use server::{McpServer, McpTimeouts, McpToolResult, ServerTool};
+pub use servers::McpServerSet;
 
 #[cfg(test)]
 mod tests;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! JSON-RPC 2.0, one message a line, with whoever is at the other end of the pipes.
+//! JSON-RPC 2.0 over pipes, one message per line.
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -14,128 +14,133 @@ use tokio::sync::{mpsc, oneshot};
 use tokio::task::JoinHandle;
 use tokio::time::timeout;
 
-use super::error::Why;
-use super::process::{LastWords, Process, Streams};
-use crate::Cancel;
+use super::error::McpErrorKind;
+use super::server_process::{ServerProcess, ServerStreams, StderrTail};
+use crate::CancelToken;
 
-/// No message is longer; a line without end must not fill the memory.
-const LONGEST: u64 = 32 * 1024 * 1024;
-/// So many messages may wait to be written.
-const WAITING: usize = 64;
-/// How long the exit of a program that closed its output is waited for, to tell how it ended.
-const EXIT: Duration = Duration::from_millis(100);
-/// How long it may take to read what is said last.
-const LAST: Duration = Duration::from_millis(100);
-/// The code for a method that nobody has.
-const NO_METHOD: i64 = -32601;
+/// Maximum length of a message, to bound memory use.
+const MAX_MESSAGE_BYTES: u64 = 32 * 1024 * 1024;
+/// Maximum number of messages waiting to be written.
+const MAX_QUEUED_MESSAGES: usize = 64;
+/// How long to wait for the exit status of a process that closed its output.
+const EXIT_STATUS_TIMEOUT: Duration = Duration::from_millis(100);
+/// How long to wait until the last messages are written.
+const FLUSH_TIMEOUT: Duration = Duration::from_millis(100);
+/// JSON-RPC error code for an unknown method.
+const METHOD_NOT_FOUND: i64 = -32601;
 
-/// The talk with one server. Dropping it ends the server.
+/// A JSON-RPC connection to one server. Dropping it kills the server.
 #[derive(Debug)]
-pub(super) struct Rpc {
-    process: Process,
-    last_words: LastWords,
-    /// None once its input is closed.
+pub(super) struct RpcClient {
+    process: ServerProcess,
+    stderr_tail: StderrTail,
+    /// `None` once the server's standard input is closed.
     lines: Option<mpsc::Sender<String>>,
-    waiting: Waiting,
+    pending: PendingCalls,
     next: AtomicU64,
     writer: JoinHandle<()>,
     listeners: [JoinHandle<()>; 2],
 }
 
-/// Who waits for which answer; nobody can once the server is gone.
+/// The requests that wait for a reply, by id. `None` once the server has exited.
 #[derive(Debug, Clone)]
-struct Waiting(Arc<Mutex<Option<Callers>>>);
+struct PendingCalls(Arc<Mutex<Option<PendingReplies>>>);
 
-type Callers = HashMap<u64, oneshot::Sender<Answer>>;
+type PendingReplies = HashMap<u64, oneshot::Sender<RpcReply>>;
 
-/// What came back, or the code and words of an error.
-type Answer = Result<Value, (i64, String)>;
+/// Result of a request, or the code and message of an error.
+type RpcReply = Result<Value, (i64, String)>;
 
-// === impl Rpc ===
+// === impl RpcClient ===
 
-impl Rpc {
-    pub(super) fn new(process: Process, streams: Streams) -> Self {
-        let Streams { input, output, errors } = streams;
-        let last_words = LastWords::default();
-        let waiting = Waiting(Arc::new(Mutex::new(Some(HashMap::new()))));
-        let (lines, to_write) = mpsc::channel(WAITING);
-        let writer = tokio::spawn(write(input, to_write));
+impl RpcClient {
+    pub(super) fn new(process: ServerProcess, streams: ServerStreams) -> Self {
+        let ServerStreams { input, output, errors } = streams;
+        let stderr_tail = StderrTail::default();
+        let pending = PendingCalls(Arc::new(Mutex::new(Some(HashMap::new()))));
+        let (lines, to_write) = mpsc::channel(MAX_QUEUED_MESSAGES);
+        let writer = tokio::spawn(write_lines(input, to_write));
         let listeners = [
-            tokio::spawn(read(output, waiting.clone(), lines.clone(), last_words.clone())),
-            tokio::spawn(last_words.clone().listen(errors)),
+            tokio::spawn(read_messages(output, pending.clone(), lines.clone(), stderr_tail.clone())),
+            tokio::spawn(stderr_tail.clone().collect(errors)),
         ];
         let (lines, next) = (Some(lines), AtomicU64::new(1));
-        Self { process, last_words, lines, waiting, next, writer, listeners }
+        Self { process, stderr_tail, lines, pending, next, writer, listeners }
     }
 
-    /// Asks, and waits for the answer. One that comes too late, or that nobody wants any more, is called off.
-    pub(super) async fn ask(
+    /// Sends a request and waits for the reply. On a timeout or cancellation the server receives a cancellation
+    /// notification.
+    pub(super) async fn request(
         &self,
         method: &str,
         params: Value,
         limit: Duration,
-        cancel: &Cancel,
-    ) -> Result<Value, Why> {
+        cancel: &CancelToken,
+    ) -> Result<Value, McpErrorKind> {
         if cancel.is_cancelled() {
-            return Err(Why::Cancelled);
+            return Err(McpErrorKind::Cancelled);
         }
         let id = self.next.fetch_add(1, Ordering::Relaxed);
         let message = json!({"jsonrpc": "2.0", "id": id, "method": method, "params": params});
         let answer = async {
-            let answer = self.waiting.expect(id)?;
+            let answer = self.pending.register(id)?;
             self.lines.as_ref()?.send(message.to_string()).await.ok()?;
             answer.await.ok()
         };
         let why = match cancel.or(timeout(limit, answer)).await {
             Some(Ok(Some(Ok(result)))) => return Ok(result),
             Some(Ok(Some(Err((code, message))))) => {
-                return Err(Why::Refused { method: method.to_owned(), code, message });
+                return Err(McpErrorKind::Refused { method: method.to_owned(), code, message });
             }
-            Some(Ok(None)) => return Err(self.died(method).await),
-            Some(Err(_)) => Why::TimedOut { method: method.to_owned(), limit, said: self.last_words.said() },
-            None => Why::Cancelled,
+            Some(Ok(None)) => return Err(self.exit_error(method).await),
+            Some(Err(_)) => McpErrorKind::TimedOut {
+                method: method.to_owned(),
+                limit,
+                stderr: self.stderr_tail.as_suffix(),
+            },
+            None => McpErrorKind::Cancelled,
         };
-        self.waiting.forget(id);
-        // The protocol wants `initialize` not to be called off; the server is ended anyway then.
+        self.pending.remove(id);
+        // The protocol does not allow cancelling `initialize`; the server is killed in this case anyway.
         if method != "initialize" {
-            self.tell("notifications/cancelled", &json!({"requestId": id, "reason": why.to_string()}));
+            self.notify("notifications/cancelled", &json!({"requestId": id, "reason": why.to_string()}));
         }
         Err(why)
     }
 
-    /// Says something to which there is no answer.
-    pub(super) fn tell(&self, method: &str, params: &Value) {
+    /// Sends a notification.
+    pub(super) fn notify(&self, method: &str, params: &Value) {
         let message = json!({"jsonrpc": "2.0", "method": method, "params": params});
-        // A server that is gone, or reads nothing, is found out when it is asked.
+        // If the server has exited or does not read, the next request reports it.
         drop(self.lines.as_ref().map(|lines| lines.try_send(message.to_string())));
     }
 
-    async fn died(&self, method: &str) -> Why {
-        let mut how = self.process.ended();
+    async fn exit_error(&self, method: &str) -> McpErrorKind {
+        let mut how = self.process.exit_status();
         let began = tokio::time::Instant::now();
-        while how.is_none() && began.elapsed() < EXIT {
+        while how.is_none() && began.elapsed() < EXIT_STATUS_TIMEOUT {
             tokio::time::sleep(Duration::from_millis(5)).await;
-            how = self.process.ended();
+            how = self.process.exit_status();
         }
-        let how = how.unwrap_or_else(|| "it closed its output".to_owned());
-        Why::Died { method: method.to_owned(), how, said: self.last_words.said() }
+        let how = how.unwrap_or_else(|| "output closed".to_owned());
+        McpErrorKind::Died { method: method.to_owned(), how, stderr: self.stderr_tail.as_suffix() }
     }
 
-    /// Ends it in good order: what is yet to be said is said, then its input is closed.
+    /// Shuts the server down: writes the remaining messages, then closes its standard input.
     pub(super) async fn close(mut self) {
         for listener in &mut self.listeners {
             listener.abort();
-            // It could still say something, until it is gone.
+            // The task may still queue a message until it has ended.
             drop(listener.await);
         }
         self.lines = None;
-        drop(timeout(LAST, &mut self.writer).await);
+        drop(timeout(FLUSH_TIMEOUT, &mut self.writer).await);
         self.writer.abort();
         self.process.close().await;
     }
 }
 
-impl Drop for Rpc {
+impl Drop for RpcClient {
     fn drop(&mut self) {
         self.writer.abort();
         for listener in &self.listeners {
@@ -144,43 +149,43 @@ impl Drop for Rpc {
     }
 }
 
-// === impl Waiting ===
+// === impl PendingCalls ===
 
-impl Waiting {
-    /// Who answers this is heard here; none once nobody answers any more.
-    fn expect(&self, id: u64) -> Option<oneshot::Receiver<Answer>> {
+impl PendingCalls {
+    /// Registers a request and returns the receiver of its reply; `None` once the server has exited.
+    fn register(&self, id: u64) -> Option<oneshot::Receiver<RpcReply>> {
         let (send, receive) = oneshot::channel();
         self.lock().as_mut()?.insert(id, send);
         Some(receive)
     }
 
-    fn forget(&self, id: u64) {
-        if let Some(waiting) = self.lock().as_mut() {
-            waiting.remove(&id);
+    fn remove(&self, id: u64) {
+        if let Some(pending) = self.lock().as_mut() {
+            pending.remove(&id);
         }
     }
 
-    fn answer(&self, id: u64, answer: Answer) {
-        let waits = self.lock().as_mut().and_then(|waiting| waiting.remove(&id));
+    fn complete(&self, id: u64, answer: RpcReply) {
+        let waits = self.lock().as_mut().and_then(|pending| pending.remove(&id));
         if let Some(waits) = waits {
-            // Whoever no longer waits does not need it.
+            // Fails if the caller no longer waits for the reply.
             drop(waits.send(answer));
         }
     }
 
-    /// Nobody answers any more.
+    /// Fails all waiting requests, because no more replies will arrive.
     fn close(&self) {
         *self.lock() = None;
     }
 
-    fn lock(&self) -> MutexGuard<'_, Option<Callers>> {
+    fn lock(&self) -> MutexGuard<'_, Option<PendingReplies>> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
 // === the pipes ===
 
-async fn write(mut input: ChildStdin, mut lines: mpsc::Receiver<String>) {
+async fn write_lines(mut input: ChildStdin, mut lines: mpsc::Receiver<String>) {
     while let Some(mut line) = lines.recv().await {
         line.push('\n');
         if input.write_all(line.as_bytes()).await.is_err() || input.flush().await.is_err() {
@@ -189,38 +194,44 @@ async fn write(mut input: ChildStdin, mut lines: mpsc::Receiver<String>) {
     }
 }
 
-async fn read(output: ChildStdout, waiting: Waiting, lines: mpsc::Sender<String>, last_words: LastWords) {
+async fn read_messages(
+    output: ChildStdout,
+    pending: PendingCalls,
+    lines: mpsc::Sender<String>,
+    stderr_tail: StderrTail,
+) {
     let mut output = BufReader::new(output);
     let mut line = Vec::new();
     loop {
         line.clear();
-        match (&mut output).take(LONGEST).read_until(b'\n', &mut line).await {
+        match (&mut output).take(MAX_MESSAGE_BYTES).read_until(b'\n', &mut line).await {
             Ok(read) if read > 0 && line.ends_with(b"\n") => {}
             _ => break,
         }
         match serde_json::from_slice::<Value>(&line) {
             Ok(message) => {
-                if let Some(reply) = hear(&message, &waiting) {
+                if let Some(reply) = handle_message(&message, &pending) {
                     drop(lines.try_send(reply.to_string()));
                 }
             }
-            // Some print a greeting here. It is kept, should it turn out to be a farewell.
-            Err(_) => last_words.add(&line),
+            // Some servers print plain text here. It is kept for error messages.
+            Err(_) => stderr_tail.push(&line),
         }
     }
-    waiting.close();
+    pending.close();
 }
 
-/// Takes in one message; what the server asks us gets a reply.
-fn hear(message: &Value, waiting: &Waiting) -> Option<Value> {
+/// Handles one message. Returns the reply if it is a request from the server.
+fn handle_message(message: &Value, pending: &PendingCalls) -> Option<Value> {
     let id = message.get("id").filter(|id| !id.is_null());
     if let Some(method) = message.get("method").and_then(Value::as_str) {
         let reply = |key: &str, value: Value| Some(json!({"jsonrpc": "2.0", "id": id?, key: value}));
         return match method {
             "ping" => reply("result", json!({})),
-            _ => {
-                reply("error", json!({"code": NO_METHOD, "message": format!("there is no `{method}` here")}))
-            }
+            _ => reply(
+                "error",
+                json!({"code": METHOD_NOT_FOUND, "message": format!("unknown method `{method}`")}),
+            ),
         };
     }
     let id = id.and_then(Value::as_u64)?;
@@ -232,6 +243,6 @@ fn hear(message: &Value, waiting: &Waiting) -> Option<Value> {
             Err((code, message.to_owned()))
         }
     };
-    waiting.answer(id, answer);
+    pending.complete(id, answer);
     None
 }

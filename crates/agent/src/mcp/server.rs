@@ -1,178 +1,189 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! One server: greeted, asked for its tools, and then called.
+//! One MCP server: initialization, tool list, tool calls.
 
 use std::path::Path;
 use std::time::Duration;
 
 use serde_json::{Map, Value, json};
 
-use super::config::ServerSpec;
-use super::error::{McpError, Why};
-use super::process::Process;
-use super::rpc::Rpc;
-use crate::Cancel;
+use super::config::McpServerSpec;
+use super::error::{McpError, McpErrorKind};
+use super::rpc::RpcClient;
+use super::server_process::ServerProcess;
+use crate::CancelToken;
 use crate::provider::ToolSpec;
 
-/// The version of the protocol we ask for, and those that will do: what we use is the same in all.
-const VERSION: &str = "2025-06-18";
-const VERSIONS: [&str; 4] = ["2024-11-05", "2025-03-26", VERSION, "2025-11-25"];
-/// Where a list of tools has to end.
-const MOST_PAGES: usize = 100;
-const MOST_TOOLS: usize = 1000;
+/// The protocol version we request. The features we use are the same in all supported versions.
+const PROTOCOL_VERSION: &str = "2025-06-18";
+const SUPPORTED_VERSIONS: [&str; 4] = ["2024-11-05", "2025-03-26", PROTOCOL_VERSION, "2025-11-25"];
+/// Maximum number of pages of a tool list.
+const MAX_TOOL_PAGES: usize = 100;
+const MAX_TOOLS: usize = 1000;
 
-/// How long a server is waited for.
+/// Timeouts of requests to a server.
 #[derive(Debug, Clone, Copy)]
-pub struct Limits {
-    /// For each answer while it starts.
+pub struct McpTimeouts {
+    /// Timeout of each request during startup.
     pub start: Duration,
-    /// For a tool.
+    /// Timeout of a tool call.
     pub call: Duration,
 }
 
-/// A server that runs. Dropping it ends it, and everything it started.
+/// A running server. Dropping it kills its process group.
 #[derive(Debug)]
-pub struct Server {
+pub struct McpServer {
     name: String,
-    rpc: Rpc,
-    tools: Vec<Tool>,
-    limits: Limits,
+    rpc: RpcClient,
+    tools: Vec<ServerTool>,
+    limits: McpTimeouts,
 }
 
-/// A tool of a server.
+/// A tool of an MCP server.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Tool {
-    /// As the server calls it.
+pub struct ServerTool {
+    /// Name of the tool on the server.
     pub own_name: String,
-    /// As the model is told about it: `mcp__server__tool`.
+    /// Spec for the model, with the name `mcp__server__tool`.
     pub spec: ToolSpec,
 }
 
-/// What a tool returned.
+/// Result of a tool call.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Told {
-    /// In words.
+pub struct McpToolResult {
+    /// Content as text.
     pub content: String,
-    /// Whether it failed.
+    /// Whether the tool reported an error.
     pub is_error: bool,
 }
 
-impl Default for Limits {
+impl Default for McpTimeouts {
     fn default() -> Self {
         Self { start: Duration::from_secs(30), call: Duration::from_mins(2) }
     }
 }
 
-// === impl Server ===
+// === impl McpServer ===
 
-impl Server {
-    /// Starts a server and asks for its tools. `dir` is where the agent works.
+impl McpServer {
+    /// Starts a server and lists its tools. `dir` is the agent's working directory.
     pub async fn start(
         name: &str,
-        spec: &ServerSpec,
+        spec: &McpServerSpec,
         dir: &Path,
-        limits: Limits,
-        cancel: &Cancel,
+        limits: McpTimeouts,
+        cancel: &CancelToken,
     ) -> Result<Self, McpError> {
         let started = async {
-            let (process, streams) = Process::start(spec, dir)?;
-            let rpc = Rpc::new(process, streams);
-            greet(&rpc, limits.start, cancel).await?;
-            let tools = tools(name, &rpc, limits.start, cancel).await?;
+            let (process, streams) = ServerProcess::start(spec, dir)?;
+            let rpc = RpcClient::new(process, streams);
+            initialize(&rpc, limits.start, cancel).await?;
+            let tools = list_tools(name, &rpc, limits.start, cancel).await?;
             Ok(Self { name: name.to_owned(), rpc, tools, limits })
         };
-        started.await.map_err(|why: Why| why.of(name))
+        started.await.map_err(|why: McpErrorKind| why.for_server(name))
     }
 
-    /// Its name.
+    /// Name of the server.
     pub fn name(&self) -> &str {
         &self.name
     }
 
-    /// Its tools.
-    pub fn tools(&self) -> &[Tool] {
+    /// Tools of the server.
+    pub fn tools(&self) -> &[ServerTool] {
         &self.tools
     }
 
-    /// Calls a tool by the server's own name for it. A tool that failed is an answer, not an error.
-    pub async fn call(&self, tool: &str, args: &Value, cancel: &Cancel) -> Result<Told, McpError> {
+    /// Calls a tool by its name on the server. A failure of the tool itself is a result, not an error.
+    pub async fn call(
+        &self,
+        tool: &str,
+        args: &Value,
+        cancel: &CancelToken,
+    ) -> Result<McpToolResult, McpError> {
         let params = json!({"name": tool, "arguments": args});
-        let result = self.rpc.ask("tools/call", params, self.limits.call, cancel).await;
-        result.map(|result| told(&result)).map_err(|why| why.of(&self.name))
+        let result = self.rpc.request("tools/call", params, self.limits.call, cancel).await;
+        result.map(|result| parse_tool_result(&result)).map_err(|why| why.for_server(&self.name))
     }
 
-    /// Ends it in good order.
+    /// Shuts the server down.
     pub async fn close(self) {
         self.rpc.close().await;
     }
 }
 
-async fn greet(rpc: &Rpc, limit: Duration, cancel: &Cancel) -> Result<(), Why> {
+async fn initialize(rpc: &RpcClient, limit: Duration, cancel: &CancelToken) -> Result<(), McpErrorKind> {
     let client = json!({"name": "tenterhook", "version": env!("CARGO_PKG_VERSION")});
-    let hello = json!({"protocolVersion": VERSION, "capabilities": {}, "clientInfo": client});
-    let welcome = rpc.ask("initialize", hello, limit, cancel).await?;
-    match welcome.get("protocolVersion").and_then(Value::as_str) {
-        Some(version) if VERSIONS.contains(&version) => {
-            rpc.tell("notifications/initialized", &json!({}));
+    let params = json!({"protocolVersion": PROTOCOL_VERSION, "capabilities": {}, "clientInfo": client});
+    let reply = rpc.request("initialize", params, limit, cancel).await?;
+    match reply.get("protocolVersion").and_then(Value::as_str) {
+        Some(version) if SUPPORTED_VERSIONS.contains(&version) => {
+            rpc.notify("notifications/initialized", &json!({}));
             Ok(())
         }
         version => {
-            let what = format!("version `{}` of the protocol is not known", version.unwrap_or_default());
-            Err(Why::Unreadable { method: "initialize".to_owned(), what })
+            let what = format!("unsupported protocol version `{}`", version.unwrap_or_default());
+            Err(McpErrorKind::Unreadable { method: "initialize".to_owned(), what })
         }
     }
 }
 
-async fn tools(server: &str, rpc: &Rpc, limit: Duration, cancel: &Cancel) -> Result<Vec<Tool>, Why> {
+async fn list_tools(
+    server: &str,
+    rpc: &RpcClient,
+    limit: Duration,
+    cancel: &CancelToken,
+) -> Result<Vec<ServerTool>, McpErrorKind> {
     const METHOD: &str = "tools/list";
-    let unreadable = |what: &str| Why::Unreadable { method: METHOD.to_owned(), what: what.to_owned() };
+    let unreadable =
+        |what: &str| McpErrorKind::Unreadable { method: METHOD.to_owned(), what: what.to_owned() };
     let mut tools = Vec::new();
     let mut params = json!({});
-    for _ in 0..MOST_PAGES {
-        let page = rpc.ask(METHOD, params, limit, cancel).await?;
+    for _ in 0..MAX_TOOL_PAGES {
+        let page = rpc.request(METHOD, params, limit, cancel).await?;
         let listed = page.get("tools").and_then(Value::as_array);
-        let listed = listed.ok_or_else(|| unreadable("it has no list of `tools`"))?;
-        tools.extend(listed.iter().filter_map(|entry| tool(server, entry)));
-        if tools.len() > MOST_TOOLS {
-            return Err(unreadable("there are more tools than any model can use"));
+        let listed = listed.ok_or_else(|| unreadable("`tools` is not a list"))?;
+        tools.extend(listed.iter().filter_map(|entry| parse_tool(server, entry)));
+        if tools.len() > MAX_TOOLS {
+            return Err(unreadable("too many tools"));
         }
         match page.get("nextCursor").and_then(Value::as_str) {
             None => return Ok(tools),
             Some(cursor) => params = json!({"cursor": cursor}),
         }
     }
-    Err(unreadable("the list of tools does not end"))
+    Err(unreadable("too many pages of tools"))
 }
 
-/// A tool as the server lists it; one without a name is none.
-fn tool(server: &str, entry: &Value) -> Option<Tool> {
+/// Parses an entry of the tool list. Entries without a name are ignored.
+fn parse_tool(server: &str, entry: &Value) -> Option<ServerTool> {
     let own_name = entry.get("name")?.as_str()?.to_owned();
     let text = |key: &str| entry.get(key).and_then(Value::as_str).map(ToOwned::to_owned);
     let description = text("description").or_else(|| text("title")).unwrap_or_default();
     let schema = entry.get("inputSchema").filter(|schema| schema.is_object()).cloned();
     let schema = schema.unwrap_or_else(|| json!({"type": "object"}));
-    let name = format!("mcp__{}__{}", plain(server), plain(&own_name));
-    Some(Tool { own_name, spec: ToolSpec { name, description, schema } })
+    let name = format!("mcp__{}__{}", sanitize_tool_name(server), sanitize_tool_name(&own_name));
+    Some(ServerTool { own_name, spec: ToolSpec { name, description, schema } })
 }
 
-/// With the letters only that every model accepts in a name.
-fn plain(name: &str) -> String {
-    let allowed = |letter: char| letter.is_ascii_alphanumeric() || matches!(letter, '_' | '-');
-    name.chars().map(|letter| if allowed(letter) { letter } else { '_' }).collect()
+/// Replaces the characters that some models reject in tool names.
+fn sanitize_tool_name(name: &str) -> String {
+    let is_allowed = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-');
+    name.chars().map(|c| if is_allowed(c) { c } else { '_' }).collect()
 }
 
-fn told(result: &Value) -> Told {
+fn parse_tool_result(result: &Value) -> McpToolResult {
     let parts = result.get("content").and_then(Value::as_array).into_iter().flatten();
-    let mut content: Vec<_> = parts.map(words).collect();
+    let mut content: Vec<_> = parts.map(part_to_text).collect();
     if let (true, Some(structured)) = (content.is_empty(), result.get("structuredContent")) {
         content.push(structured.to_string());
     }
     let is_error = result.get("isError") == Some(&Value::Bool(true));
-    Told { content: content.join("\n"), is_error }
+    McpToolResult { content: content.join("\n"), is_error }
 }
 
-/// One part of a result in words: what is no text is named, not carried.
-fn words(part: &Value) -> String {
+/// Converts a part of a result to text. Content other than text is replaced by its type.
+fn part_to_text(part: &Value) -> String {
     let text =
         |value: &Value, key: &str| value.get(key).and_then(Value::as_str).unwrap_or_default().to_owned();
     let resource = part.get("resource").cloned().unwrap_or(Value::Object(Map::new()));

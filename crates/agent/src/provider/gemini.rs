@@ -9,80 +9,85 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use serde_json::{Value, json};
 
-use super::http::Post;
-use super::wire::{
-    Deltas, Draft, Progress, Reader, Trouble, Wire, count, items, json as event, put, put_sampling, text,
+use super::http::HttpPost;
+use super::protocol::{
+    DeltaSink, ProviderProtocol, ReplyDraft, ReplyReader, StreamError, StreamProgress, array_items,
+    count_field, insert_field, insert_sampling, parse_event, text_field,
 };
-use super::{Block, Key, Message, ModelRequest, Role, StopReason, ToolCall, ToolChoice, ToolSpec, Usage};
+use super::{
+    ApiKey, ChatMessage, ChatRole, ContentBlock, ModelRequest, ModelToolCall, ModelUsage, StopReason,
+    ToolChoice, ToolSpec,
+};
 
-/// What the model wrote on its calls. It wants to see it again beside each of them.
-type Signatures = Arc<Mutex<BTreeMap<String, String>>>;
+/// Thought signatures by call id. The model requires them back with each call.
+type ThoughtSignatures = Arc<Mutex<BTreeMap<String, String>>>;
 
-/// Calls have no ids of their own here: we number them, so that no two of any conversation are alike.
-pub(super) struct GenerateContent {
-    calls: Arc<Ids>,
-    signatures: Signatures,
+/// The Gemini protocol. Its calls have no ids, so we assign ids that are unique across conversations.
+pub(super) struct GeminiProtocol {
+    calls: Arc<CallIds>,
+    signatures: ThoughtSignatures,
 }
 
-struct Ids {
+struct CallIds {
     start: u64,
     next: AtomicU64,
 }
 
-impl GenerateContent {
+impl GeminiProtocol {
     pub(super) fn new() -> Self {
         let start = RandomState::new().hash_one("calls");
-        let calls = Arc::new(Ids { start, next: AtomicU64::new(1) });
-        Self { calls, signatures: Signatures::default() }
+        let calls = Arc::new(CallIds { start, next: AtomicU64::new(1) });
+        Self { calls, signatures: ThoughtSignatures::default() }
     }
 }
 
-impl Ids {
-    fn next(&self) -> String {
+impl CallIds {
+    fn next_id(&self) -> String {
         format!("call_{:016x}_{}", self.start, self.next.fetch_add(1, Ordering::Relaxed))
     }
 }
 
-impl Wire for GenerateContent {
-    fn request(&self, base_url: &str, key: Option<&Key>, request: &ModelRequest) -> Post {
-        let names = names(&request.messages);
+impl ProviderProtocol for GeminiProtocol {
+    fn request(&self, base_url: &str, key: Option<&ApiKey>, request: &ModelRequest) -> HttpPost {
+        let names = tool_names_by_call(&request.messages);
         let mut signatures = self.signatures.lock().unwrap_or_else(PoisonError::into_inner);
         signatures.retain(|id, _| names.contains_key(id.as_str()));
-        let contents = request.messages.iter().filter_map(|message| content(message, &names, &signatures));
+        let contents =
+            request.messages.iter().filter_map(|message| content_json(message, &names, &signatures));
         let mut sampling = json!({"maxOutputTokens": request.max_tokens});
         if let Some(temperature) = request.temperature {
-            put(&mut sampling, "temperature", temperature);
+            insert_field(&mut sampling, "temperature", temperature);
         }
-        put_sampling(&mut sampling, &request.sampling, ["topP", "topK", "stopSequences"].map(Some));
+        insert_sampling(&mut sampling, &request.sampling, ["topP", "topK", "stopSequences"].map(Some));
         let mut body = json!({"contents": contents.collect::<Vec<_>>(), "generationConfig": sampling});
         if let Some(system) = &request.system {
-            put(&mut body, "systemInstruction", json!({"parts": [{"text": system}]}));
+            insert_field(&mut body, "systemInstruction", json!({"parts": [{"text": system}]}));
         }
         if !request.tools.is_empty() {
-            let tools: Vec<_> = request.tools.iter().map(tool).collect();
-            put(&mut body, "tools", json!([{"functionDeclarations": tools}]));
-            put(
+            let tools: Vec<_> = request.tools.iter().map(tool_json).collect();
+            insert_field(&mut body, "tools", json!([{"functionDeclarations": tools}]));
+            insert_field(
                 &mut body,
                 "toolConfig",
-                json!({"functionCallingConfig": {"mode": choice(request.tool_choice)}}),
+                json!({"functionCallingConfig": {"mode": tool_choice_name(request.tool_choice)}}),
             );
         }
         let model = request.model.strip_prefix("models/").unwrap_or(&request.model);
-        Post {
+        HttpPost {
             url: format!("{base_url}/v1beta/models/{model}:streamGenerateContent?alt=sse"),
-            // In a header, never in the address: addresses end up in logs.
+            // The key goes in a header, never in the URL: URLs end up in logs.
             headers: key.map(|key| ("x-goog-api-key", key.reveal().to_owned())).into_iter().collect(),
             body: body.to_string().into_bytes(),
         }
     }
 
-    fn reader(&self, _: &ModelRequest) -> Box<dyn Reader> {
+    fn reader(&self, _: &ModelRequest) -> Box<dyn ReplyReader> {
         let (calls, signatures) = (Arc::clone(&self.calls), Arc::clone(&self.signatures));
-        Box::new(Reading { draft: Draft::default(), calls, signatures })
+        Box::new(GeminiReader { draft: ReplyDraft::default(), calls, signatures })
     }
 }
 
-fn choice(choice: ToolChoice) -> &'static str {
+fn tool_choice_name(choice: ToolChoice) -> &'static str {
     match choice {
         ToolChoice::Auto => "AUTO",
         ToolChoice::Any => "ANY",
@@ -90,40 +95,40 @@ fn choice(choice: ToolChoice) -> &'static str {
     }
 }
 
-fn tool(tool: &ToolSpec) -> Value {
+fn tool_json(tool: &ToolSpec) -> Value {
     json!({"name": tool.name, "description": tool.description, "parametersJsonSchema": tool.schema})
 }
 
-/// The tool that each call is of: what it returned is sent under that name.
-fn names(messages: &[Message]) -> BTreeMap<&str, &str> {
+/// Tool names by call id. The API identifies a result by the name of its tool.
+fn tool_names_by_call(messages: &[ChatMessage]) -> BTreeMap<&str, &str> {
     let blocks = messages.iter().flat_map(|message| &message.blocks);
     let calls = blocks.filter_map(|block| match block {
-        Block::ToolCall(call) => Some((call.id.as_str(), call.name.as_str())),
+        ContentBlock::ToolCall(call) => Some((call.id.as_str(), call.name.as_str())),
         _ => None,
     });
     calls.collect()
 }
 
-fn content(
-    message: &Message,
+fn content_json(
+    message: &ChatMessage,
     names: &BTreeMap<&str, &str>,
     signatures: &BTreeMap<String, String>,
 ) -> Option<Value> {
     let role = match message.role {
-        Role::User => "user",
-        Role::Assistant => "model",
+        ChatRole::User => "user",
+        ChatRole::Assistant => "model",
     };
-    let part = |block: &Block| match block {
-        Block::Text(text) if text.is_empty() => None,
-        Block::Text(text) => Some(json!({"text": text})),
-        Block::ToolCall(ToolCall { id, name, args }) => {
+    let part = |block: &ContentBlock| match block {
+        ContentBlock::Text(text) if text.is_empty() => None,
+        ContentBlock::Text(text) => Some(json!({"text": text})),
+        ContentBlock::ToolCall(ModelToolCall { id, name, args }) => {
             let mut part = json!({"functionCall": {"name": name, "args": args}});
             if let Some(signature) = signatures.get(id) {
-                put(&mut part, "thoughtSignature", signature.as_str());
+                insert_field(&mut part, "thoughtSignature", signature.as_str());
             }
             Some(part)
         }
-        Block::ToolResult { id, content, is_error } => {
+        ContentBlock::ToolResult { id, content, is_error } => {
             let name = names.get(id.as_str()).copied().unwrap_or("unknown");
             let key = if *is_error { "error" } else { "output" };
             Some(json!({"functionResponse": {"name": name, "response": {key: content}}}))
@@ -133,75 +138,76 @@ fn content(
     (!parts.is_empty()).then(|| json!({"role": role, "parts": parts}))
 }
 
-struct Reading {
-    draft: Draft,
-    calls: Arc<Ids>,
-    signatures: Signatures,
+struct GeminiReader {
+    draft: ReplyDraft,
+    calls: Arc<CallIds>,
+    signatures: ThoughtSignatures,
 }
 
-impl Reader for Reading {
-    fn take(&mut self, data: &str, deltas: &mut Deltas<'_>) -> Result<Progress, Trouble> {
-        let answer = event(data)?;
+impl ReplyReader for GeminiReader {
+    fn read_event(&mut self, data: &str, deltas: &mut DeltaSink<'_>) -> Result<StreamProgress, StreamError> {
+        let answer = parse_event(data)?;
         if let Some(reason) = answer.pointer("/promptFeedback/blockReason").and_then(Value::as_str) {
-            return Err(Trouble::Refused(format!("the request was blocked: {reason}")));
+            return Err(StreamError::Refused(format!("the request was blocked: {reason}")));
         }
-        if let Some(model) = text(&answer, "modelVersion") {
+        if let Some(model) = text_field(&answer, "modelVersion") {
             self.draft.model = Some(model.to_owned());
         }
         if let Some(usage) = answer.get("usageMetadata") {
-            self.draft.usage = counted(usage);
+            self.draft.usage = parse_usage(usage);
         }
-        if let Some(candidate) = items(&answer, "candidates").next() {
-            for part in candidate.get("content").into_iter().flat_map(|content| items(content, "parts")) {
-                self.part(part, deltas);
+        if let Some(candidate) = array_items(&answer, "candidates").next() {
+            for part in candidate.get("content").into_iter().flat_map(|content| array_items(content, "parts"))
+            {
+                self.push_part(part, deltas);
             }
-            if let Some(word) = text(candidate, "finishReason") {
-                self.draft.stop = Some(stopped(word));
+            if let Some(word) = text_field(candidate, "finishReason") {
+                self.draft.stop = Some(parse_stop_reason(word));
             }
         }
-        Ok(Progress::More)
+        Ok(StreamProgress::More)
     }
 
-    /// There is no last word: the reason to stop is the end.
-    fn is_whole(&self) -> bool {
+    /// The stream has no end marker; the finish reason is the end.
+    fn is_complete(&self) -> bool {
         self.draft.stop.is_some()
     }
 
-    fn draft(&mut self) -> &mut Draft {
+    fn draft(&mut self) -> &mut ReplyDraft {
         &mut self.draft
     }
 }
 
-impl Reading {
-    fn part(&mut self, part: &Value, deltas: &mut Deltas<'_>) {
+impl GeminiReader {
+    fn push_part(&mut self, part: &Value, deltas: &mut DeltaSink<'_>) {
         if let Some(call) = part.get("functionCall") {
-            let id = self.calls.next();
-            if let Some(signature) = text(part, "thoughtSignature") {
+            let id = self.calls.next_id();
+            if let Some(signature) = text_field(part, "thoughtSignature") {
                 let mut signatures = self.signatures.lock().unwrap_or_else(PoisonError::into_inner);
                 signatures.insert(id.clone(), signature.to_owned());
             }
-            let name = text(call, "name").unwrap_or_default().to_owned();
+            let name = text_field(call, "name").unwrap_or_default().to_owned();
             let args = call.get("args").cloned().unwrap_or_else(|| json!({}));
-            self.draft.call(ToolCall { id, name, args }, deltas);
+            self.draft.push_call(ModelToolCall { id, name, args }, deltas);
         } else if part.get("thought") != Some(&Value::Bool(true)) {
-            self.draft.say(text(part, "text").unwrap_or_default(), deltas);
+            self.draft.push_text(text_field(part, "text").unwrap_or_default(), deltas);
         }
     }
 }
 
-/// What came from a cache is counted within the prompt here; thoughts are paid for like words.
-fn counted(usage: &Value) -> Usage {
-    let cached = count(usage, "cachedContentTokenCount");
-    let prompt = count(usage, "promptTokenCount") + count(usage, "toolUsePromptTokenCount");
-    Usage {
+/// Parses token counts. The prompt count includes cached tokens; thoughts count as output.
+fn parse_usage(usage: &Value) -> ModelUsage {
+    let cached = count_field(usage, "cachedContentTokenCount");
+    let prompt = count_field(usage, "promptTokenCount") + count_field(usage, "toolUsePromptTokenCount");
+    ModelUsage {
         input: prompt.saturating_sub(cached),
-        output: count(usage, "candidatesTokenCount") + count(usage, "thoughtsTokenCount"),
+        output: count_field(usage, "candidatesTokenCount") + count_field(usage, "thoughtsTokenCount"),
         cache_read: cached,
         cache_write: 0,
     }
 }
 
-fn stopped(word: &str) -> StopReason {
+fn parse_stop_reason(word: &str) -> StopReason {
     match word {
         "STOP" => StopReason::EndTurn,
         "MAX_TOKENS" => StopReason::MaxTokens,

@@ -1,77 +1,82 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! One POST whose answer is a stream, read on a thread of its own.
+//! A POST request with a streamed response, read on a separate thread.
 //!
-//! Nobody waits for that thread: dropping [`Answer`] closes the connection, and with it the thread ends.
+//! The thread is not joined: dropping [`HttpResponse`] closes the connection, which ends the thread.
 
 use std::io::{self, Read as _};
 use std::time::Duration;
 
 use tokio::sync::mpsc::{Receiver, Sender, channel};
 
-/// How much of an error's body is read.
-const ERROR_BODY: u64 = 64 * 1024;
-/// So many pieces may wait to be read before the thread waits too.
-const WAITING: usize = 64;
+/// Maximum number of bytes read from the body of an error response.
+const MAX_ERROR_BODY_BYTES: u64 = 64 * 1024;
+/// Maximum number of unread pieces before the thread blocks.
+const MAX_QUEUED_PIECES: usize = 64;
 
-/// A request to make once.
+/// A POST request.
 #[derive(Clone)]
-pub(super) struct Post {
+pub(super) struct HttpPost {
     pub(super) url: String,
-    /// One of them is the key: it is not shown.
+    /// Headers, including the API key. For this reason the type does not implement `Debug`.
     pub(super) headers: Vec<(&'static str, String)>,
     pub(super) body: Vec<u8>,
 }
 
-/// What comes back, piece by piece. The first piece tells how the server took the request.
-pub(super) enum Piece {
-    /// It has begun to answer.
+/// A piece of the response. The first one is `Begun`, `Refused`, `Silent` or `Broke`.
+pub(super) enum ResponsePiece {
+    /// The server accepted the request.
     Begun,
-    /// It answered with an error: status, when to ask again, and what it said.
+    /// The server replied with an error status.
     Refused { status: u16, retry_after: Option<String>, body: String },
-    /// Some bytes of its answer.
+    /// Bytes of the body.
     Bytes(Vec<u8>),
-    /// That was all of it.
+    /// End of the body.
     End,
-    /// Nothing came for too long.
+    /// The idle timeout expired.
     Silent,
-    /// The connection could not be made, or broke.
+    /// The connection failed.
     Broke(String),
 }
 
-/// An answer under way.
-pub(super) struct Answer {
-    pieces: Receiver<Piece>,
+/// A response in progress.
+pub(super) struct HttpResponse {
+    pieces: Receiver<ResponsePiece>,
     agent: Option<ureq::Agent>,
 }
 
-impl Post {
-    /// Sends it. `connect` bounds the way there, `idle` every silence after.
-    pub(super) fn send(self, connect: Duration, idle: Duration) -> io::Result<Answer> {
+impl HttpPost {
+    /// Sends the request. `connect` is the timeout to resolve and connect, `idle` the timeout between two pieces.
+    pub(super) fn send(self, connect: Duration, idle: Duration) -> io::Result<HttpResponse> {
         let agent: ureq::Agent = ureq::Agent::config_builder()
             .timeout_resolve(Some(connect))
             .timeout_connect(Some(connect))
             .timeout_per_read(Some(idle))
             .timeout_per_write(Some(idle))
-            // A redirect could send the key to somebody else.
+            // A redirect could send the key to another server.
             .max_redirects(0)
             .http_status_as_error(false)
-            // The environment is read by the binary alone.
+            // Only the binary reads the environment.
             .proxy(None)
-            .tls_config(tls())
+            .tls_config(tls_config())
             .build()
             .into();
-        let (send, pieces) = channel(WAITING);
-        let own = agent.clone();
+        let (send, pieces) = channel(MAX_QUEUED_PIECES);
+        let thread_agent = agent.clone();
         std::thread::Builder::new().name("model".to_owned()).spawn(move || {
-            let last = self.run(&own, &send).unwrap_or_else(|error| broken(&error));
-            // Nobody listens any more: nothing is left to say.
+            let last =
+                self.run_request(&thread_agent, &send).unwrap_or_else(|error| transport_failure(&error));
+            // Fails if the response was dropped.
             drop(send.blocking_send(last));
         })?;
-        Ok(Answer { pieces, agent: Some(agent) })
+        Ok(HttpResponse { pieces, agent: Some(agent) })
     }
 
-    fn run(&self, agent: &ureq::Agent, pieces: &Sender<Piece>) -> Result<Piece, ureq::Error> {
+    fn run_request(
+        &self,
+        agent: &ureq::Agent,
+        pieces: &Sender<ResponsePiece>,
+    ) -> Result<ResponsePiece, ureq::Error> {
         let mut request = agent.post(&self.url).header("content-type", "application/json");
         for (name, value) in &self.headers {
             request = request.header(*name, value);
@@ -82,44 +87,44 @@ impl Post {
             let retry_after = response.headers().get("retry-after");
             let retry_after = retry_after.and_then(|value| Some(value.to_str().ok()?.to_owned()));
             let mut body = Vec::new();
-            // What could be read of it explains more than nothing.
-            drop(response.body_mut().as_reader().take(ERROR_BODY).read_to_end(&mut body));
+            // A partial body is still useful for the error message.
+            drop(response.body_mut().as_reader().take(MAX_ERROR_BODY_BYTES).read_to_end(&mut body));
             let body = String::from_utf8_lossy(&body).into_owned();
-            return Ok(Piece::Refused { status: status.as_u16(), retry_after, body });
+            return Ok(ResponsePiece::Refused { status: status.as_u16(), retry_after, body });
         }
-        let mut listened = pieces.blocking_send(Piece::Begun).is_ok();
+        let mut is_open = pieces.blocking_send(ResponsePiece::Begun).is_ok();
         let mut reader = response.body_mut().as_reader();
         let mut buffer = vec![0; 16 * 1024];
-        while listened {
+        while is_open {
             let read = reader.read(&mut buffer)?;
             let Some(bytes) = buffer.get(..read).filter(|bytes| !bytes.is_empty()) else { break };
-            listened = pieces.blocking_send(Piece::Bytes(bytes.to_vec())).is_ok();
+            is_open = pieces.blocking_send(ResponsePiece::Bytes(bytes.to_vec())).is_ok();
         }
-        Ok(Piece::End)
+        Ok(ResponsePiece::End)
     }
 }
 
-/// TLS by the library that signs the ledger as well.
-fn tls() -> ureq::tls::TlsConfig {
+/// TLS with `aws-lc-rs`, which the ledger also uses for signatures.
+fn tls_config() -> ureq::tls::TlsConfig {
     let library = rustls::crypto::aws_lc_rs::default_provider();
     ureq::tls::TlsConfig::builder().unversioned_rustls_crypto_provider(std::sync::Arc::new(library)).build()
 }
 
-fn broken(error: &ureq::Error) -> Piece {
+fn transport_failure(error: &ureq::Error) -> ResponsePiece {
     match error {
-        ureq::Error::Timeout(ureq::Timeout::PerRead | ureq::Timeout::PerWrite) => Piece::Silent,
-        error => Piece::Broke(error.to_string()),
+        ureq::Error::Timeout(ureq::Timeout::PerRead | ureq::Timeout::PerWrite) => ResponsePiece::Silent,
+        error => ResponsePiece::Broke(error.to_string()),
     }
 }
 
-impl Answer {
-    /// The next piece; none after the last.
-    pub(super) async fn next(&mut self) -> Option<Piece> {
+impl HttpResponse {
+    /// Waits for the next piece; `None` after the last.
+    pub(super) async fn next_piece(&mut self) -> Option<ResponsePiece> {
         self.pieces.recv().await
     }
 }
 
-impl Drop for Answer {
+impl Drop for HttpResponse {
     fn drop(&mut self) {
         if let Some(agent) = self.agent.take() {
             agent.shutdown();

@@ -1,269 +1,269 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Models behind one trait. What goes to one and what comes back, in words of our own.
+//! Model providers behind one trait, with request and reply types that are independent of the provider.
 
 mod anthropic;
+mod api_key;
 mod gemini;
 mod http;
-mod key;
-mod makers;
 mod openai;
+mod protocol;
 mod remote;
 mod scripted;
 mod sse;
-mod wire;
+mod table;
 
 #[cfg(test)]
 mod tests;
 
-pub use key::Key;
-pub use makers::{MAKERS, Maker, Settings, named};
-pub use remote::Limits;
-pub use scripted::Scripted;
+pub use api_key::ApiKey;
+pub use remote::ProviderLimits;
+pub use scripted::ScriptedProvider;
+pub use table::{PROVIDERS, ProviderSettings, ProviderSpec, provider_by_name};
 
 use futures_util::future::BoxFuture;
 use serde_json::Value;
 
-use crate::Cancel;
+use crate::CancelToken;
 
-/// What the model is asked.
+/// A request to a model.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ModelRequest {
-    /// The model, as its maker names it.
+    /// Name of the model at the provider.
     pub model: String,
-    /// What is said before everything else.
+    /// System prompt.
     pub system: Option<String>,
-    /// The conversation so far.
-    pub messages: Vec<Message>,
-    /// The tools it may call.
+    /// Conversation so far.
+    pub messages: Vec<ChatMessage>,
+    /// Tools that the model may call.
     pub tools: Vec<ToolSpec>,
-    /// Whether it may, must or must not call one.
+    /// Whether the model may, must or must not call a tool.
     pub tool_choice: ToolChoice,
-    /// How much it may answer.
+    /// Maximum number of tokens in the reply.
     pub max_tokens: u32,
-    /// How freely it answers; unsaid: as its maker likes it.
+    /// Sampling temperature; `None` for the provider's default.
     pub temperature: Option<f64>,
-    /// Other settings of the generation.
-    pub sampling: Sampling,
-    /// What it is asked for. A real model is not told; a script looks up its turn by it.
-    pub purpose: Purpose,
+    /// Other sampling options.
+    pub sampling: SamplingOptions,
+    /// Purpose of the request. Only the scripted provider uses it, to select a turn.
+    pub purpose: RequestPurpose,
 }
 
-/// Settings of the generation that most requests leave to the model's maker.
+/// Sampling options that most requests leave at the provider's default.
 #[derive(Debug, Clone, Default, PartialEq)]
-pub struct Sampling {
-    /// The probability mass that is sampled from.
+pub struct SamplingOptions {
+    /// Probability mass to sample from.
     pub top_p: Option<f64>,
-    /// The number of tokens that are sampled from. Chat completions have no such setting.
+    /// Number of most likely tokens to sample from. Not supported by OpenAI chat completions.
     pub top_k: Option<u32>,
-    /// Texts that end the answer when the model writes them.
+    /// Texts that end the reply.
     pub stop_sequences: Vec<String>,
 }
 
-/// What a model is asked for.
+/// Purpose of a model request.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Hash)]
-pub enum Purpose {
-    /// The next step of the agent.
+pub enum RequestPurpose {
+    /// Next step of the agent.
     #[default]
     Turn,
-    /// The next step of a subagent of this type.
+    /// Next step of a subagent of this type.
     Subagent(String),
-    /// A summary of the conversation, because it grew too long.
+    /// Summary of a conversation that is compacted.
     Compaction,
 }
 
-/// Whether the model may call a tool.
+/// Whether the model may, must or must not call a tool.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum ToolChoice {
-    /// As it likes.
+    /// The model decides.
     #[default]
     Auto,
-    /// It has to.
+    /// The model must call a tool.
     Any,
-    /// It must not.
+    /// The model must not call a tool.
     None,
 }
 
 /// One message of a conversation.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Message {
-    /// Who says it.
-    pub role: Role,
-    /// What is said, in order.
-    pub blocks: Vec<Block>,
+pub struct ChatMessage {
+    /// Sender of the message.
+    pub role: ChatRole,
+    /// Content in order.
+    pub blocks: Vec<ContentBlock>,
 }
 
-/// Who says something.
+/// Sender of a message.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Role {
-    /// The person, and the tools that answer the model.
+pub enum ChatRole {
+    /// The user; also carries tool results.
     User,
     /// The model.
     Assistant,
 }
 
-/// One part of a message.
+/// A part of a message.
 #[derive(Debug, Clone, PartialEq)]
-pub enum Block {
-    /// Words.
+pub enum ContentBlock {
+    /// Plain text.
     Text(String),
-    /// The model calls a tool.
-    ToolCall(ToolCall),
-    /// What a tool returned to the model.
+    /// A tool call by the model.
+    ToolCall(ModelToolCall),
+    /// Result of a tool call.
     ToolResult {
-        /// The call it answers.
+        /// Id of the call.
         id: String,
-        /// What it returned.
+        /// Output or error message.
         content: String,
-        /// Whether it failed.
+        /// Whether the call failed.
         is_error: bool,
     },
 }
 
-/// A call of a tool, as the model asks for it.
+/// A tool call requested by the model.
 #[derive(Debug, Clone, PartialEq)]
-pub struct ToolCall {
-    /// Its id within the conversation.
+pub struct ModelToolCall {
+    /// Id, unique within the conversation.
     pub id: String,
-    /// The tool.
+    /// Name of the tool.
     pub name: String,
-    /// With what.
+    /// Arguments of the call.
     pub args: Value,
 }
 
-/// A tool, as the model is told about it.
+/// Description of a tool for the model.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ToolSpec {
-    /// Its name.
+    /// Name of the tool.
     pub name: String,
-    /// What it is for.
+    /// Purpose and behaviour of the tool.
     pub description: String,
-    /// JSON Schema of its arguments.
+    /// JSON Schema of the arguments.
     pub schema: Value,
 }
 
-/// What the model answered.
+/// A reply of a model.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ModelReply {
-    /// In words.
+    /// Text of the reply.
     pub text: String,
-    /// The tools it wants.
-    pub tool_calls: Vec<ToolCall>,
-    /// What it cost.
-    pub usage: Usage,
-    /// Why it ended.
+    /// Requested tool calls.
+    pub tool_calls: Vec<ModelToolCall>,
+    /// Tokens used.
+    pub usage: ModelUsage,
+    /// Why the reply ended.
     pub stop: StopReason,
-    /// The model that answered, as it names itself.
+    /// Name of the model, as reported by the server.
     pub model: String,
 }
 
-/// Tokens, as models count them.
+/// Token counts as reported by the model.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct Usage {
-    /// To the model, without what came from its cache.
+pub struct ModelUsage {
+    /// Input tokens, not counting cached ones.
     pub input: u64,
-    /// From it.
+    /// Output tokens.
     pub output: u64,
-    /// Read from its cache.
+    /// Input tokens read from the cache.
     pub cache_read: u64,
-    /// Written to its cache.
+    /// Input tokens written to the cache.
     pub cache_write: u64,
 }
 
-/// Why a model's answer ended.
+/// Why a reply ended.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum StopReason {
-    /// It had said everything.
+    /// The reply is complete.
     EndTurn,
-    /// It wants tools.
+    /// The model requested tool calls.
     ToolUse,
-    /// It had no room left.
+    /// The token limit was reached.
     MaxTokens,
-    /// Anything else, in its maker's word.
+    /// Any other reason, as the provider names it.
     Other(String),
 }
 
-/// A piece of an answer, as it arrives.
+/// A piece of a reply.
 #[derive(Debug, Clone, PartialEq)]
-pub enum Delta {
-    /// More words.
+pub enum ReplyDelta {
+    /// More text.
     Text(String),
-    /// A whole tool call.
-    ToolCall(ToolCall),
+    /// A complete tool call.
+    ToolCall(ModelToolCall),
 }
 
-/// Why there is no answer.
+/// Error of a model request.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 #[error("{message}")]
 pub struct ProviderError {
-    /// What sort of failure it is.
-    pub kind: Failing,
-    /// What went wrong.
+    /// Kind of the error.
+    pub kind: ProviderErrorKind,
+    /// Cause of the error.
     pub message: String,
-    /// What the person could do.
+    /// What the user can do about it.
     pub hint: Option<String>,
-    /// What had come of the answer by then, and was told.
+    /// The part of the reply that had already been reported.
     pub partial: Option<Box<ModelReply>>,
 }
 
-/// What sort of failure it is.
+/// Kind of a [`ProviderError`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Failing {
-    /// The person said stop.
+pub enum ProviderErrorKind {
+    /// The request was cancelled.
     Cancelled,
-    /// It was not set up rightly: no key, no such model, a file that cannot be read.
-    Settings,
-    /// The model's maker refused the request.
+    /// Invalid settings: no key, unknown model, invalid script.
+    InvalidSettings,
+    /// The server refused the request.
     Refused,
-    /// It answered too late, too little, or that it has no time; every attempt was used.
+    /// Timeout, incomplete reply or overloaded server, after all attempts.
     Unavailable,
-    /// What it sent cannot be read.
+    /// The reply could not be parsed.
     Unreadable,
 }
 
-/// A model that can be asked.
+/// Calls a model.
 pub trait Provider: Send + Sync {
-    /// Its name: `scripted`, `anthropic`, …
+    /// Name of the provider: `scripted`, `anthropic`, …
     fn name(&self) -> &'static str;
 
-    /// Asks the model. Pieces are told as they arrive; the reply has all of them. Returns soon after `cancel`
-    /// was said.
+    /// Calls the model. `deltas` receives the pieces of the reply as they arrive. Returns soon after a
+    /// cancellation.
     fn generate<'a>(
         &'a self,
         request: &'a ModelRequest,
-        deltas: &'a mut (dyn FnMut(Delta) + Send),
-        cancel: &'a Cancel,
+        deltas: &'a mut (dyn FnMut(ReplyDelta) + Send),
+        cancel: &'a CancelToken,
     ) -> BoxFuture<'a, Result<ModelReply, ProviderError>>;
 }
 
-// === impl Message ===
+// === impl ChatMessage ===
 
-impl Message {
-    /// Words of the person.
+impl ChatMessage {
+    /// Creates a user message.
     pub fn user(text: impl Into<String>) -> Self {
-        Self { role: Role::User, blocks: vec![Block::Text(text.into())] }
+        Self { role: ChatRole::User, blocks: vec![ContentBlock::Text(text.into())] }
     }
 
-    /// All its words.
+    /// Text of all text blocks, joined by line breaks.
     pub fn text(&self) -> String {
         let texts = self.blocks.iter().filter_map(|block| match block {
-            Block::Text(text) => Some(text.as_str()),
+            ContentBlock::Text(text) => Some(text.as_str()),
             _ => None,
         });
         texts.collect::<Vec<_>>().join("\n")
     }
 }
 
-// === impl Usage ===
+// === impl ModelUsage ===
 
-impl Usage {
-    /// All of them.
+impl ModelUsage {
+    /// Sum of all counts.
     pub fn total(&self) -> u64 {
         self.input + self.output + self.cache_read + self.cache_write
     }
 }
 
-impl std::ops::AddAssign for Usage {
+impl std::ops::AddAssign for ModelUsage {
     fn add_assign(&mut self, more: Self) {
         self.input += more.input;
         self.output += more.output;
@@ -275,20 +275,20 @@ impl std::ops::AddAssign for Usage {
 // === impl ProviderError ===
 
 impl ProviderError {
-    /// A failure without a hint.
-    pub fn new(kind: Failing, message: impl Into<String>) -> Self {
+    /// Creates an error without a hint.
+    pub fn new(kind: ProviderErrorKind, message: impl Into<String>) -> Self {
         Self { kind, message: message.into(), hint: None, partial: None }
     }
 
-    /// What the person could do.
+    /// Adds a hint for the user.
     #[must_use]
     pub fn hint(mut self, hint: impl Into<String>) -> Self {
         self.hint = Some(hint.into());
         self
     }
 
-    /// The person said stop.
+    /// Creates the error of a cancelled request.
     pub fn cancelled() -> Self {
-        Self::new(Failing::Cancelled, "cancelled")
+        Self::new(ProviderErrorKind::Cancelled, "cancelled")
     }
 }

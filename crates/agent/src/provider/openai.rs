@@ -1,56 +1,59 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! OpenAI chat completions, which many other servers speak too: `POST …/chat/completions`.
+//! OpenAI chat completions, which many other servers implement: `POST …/chat/completions`.
 
 use std::collections::BTreeMap;
 
 use serde_json::{Value, json};
 
-use super::http::Post;
-use super::wire::{
-    Deltas, Draft, Progress, Reader, Trouble, Wire, arguments, count, items, json as event, put,
-    put_sampling, text,
+use super::http::HttpPost;
+use super::protocol::{
+    DeltaSink, ProviderProtocol, ReplyDraft, ReplyReader, StreamError, StreamProgress, array_items,
+    count_field, insert_field, insert_sampling, parse_arguments, parse_event, text_field,
 };
-use super::{Block, Key, Message, ModelRequest, Role, StopReason, ToolCall, ToolChoice, ToolSpec, Usage};
+use super::{
+    ApiKey, ChatMessage, ChatRole, ContentBlock, ModelRequest, ModelToolCall, ModelUsage, StopReason,
+    ToolChoice, ToolSpec,
+};
 
-pub(super) struct ChatCompletions;
+pub(super) struct OpenAiProtocol;
 
-impl Wire for ChatCompletions {
-    fn request(&self, base_url: &str, key: Option<&Key>, request: &ModelRequest) -> Post {
+impl ProviderProtocol for OpenAiProtocol {
+    fn request(&self, base_url: &str, key: Option<&ApiKey>, request: &ModelRequest) -> HttpPost {
         let system = request.system.iter().map(|system| json!({"role": "system", "content": system}));
-        let messages = system.chain(request.messages.iter().flat_map(messages));
+        let messages = system.chain(request.messages.iter().flat_map(messages_json));
         let mut body = json!({
             "model": request.model,
             "stream": true,
             "stream_options": {"include_usage": true},
             "messages": messages.collect::<Vec<_>>(),
         });
-        // OpenAI has renamed the field; the servers that speak its language mostly have not.
+        // OpenAI has renamed the field; most compatible servers have not.
         let limit =
             if base_url.contains("//api.openai.com") { "max_completion_tokens" } else { "max_tokens" };
-        put(&mut body, limit, request.max_tokens);
+        insert_field(&mut body, limit, request.max_tokens);
         if let Some(temperature) = request.temperature {
-            put(&mut body, "temperature", temperature);
+            insert_field(&mut body, "temperature", temperature);
         }
-        put_sampling(&mut body, &request.sampling, [Some("top_p"), None, Some("stop")]);
+        insert_sampling(&mut body, &request.sampling, [Some("top_p"), None, Some("stop")]);
         if !request.tools.is_empty() {
-            put(&mut body, "tools", request.tools.iter().map(tool).collect::<Vec<_>>());
-            put(&mut body, "tool_choice", choice(request.tool_choice));
+            insert_field(&mut body, "tools", request.tools.iter().map(tool_json).collect::<Vec<_>>());
+            insert_field(&mut body, "tool_choice", tool_choice_name(request.tool_choice));
         }
         let headers = key.map(|key| ("authorization", format!("Bearer {}", key.reveal())));
-        Post {
+        HttpPost {
             url: format!("{base_url}/chat/completions"),
             headers: headers.into_iter().collect(),
             body: body.to_string().into_bytes(),
         }
     }
 
-    fn reader(&self, _: &ModelRequest) -> Box<dyn Reader> {
-        Box::new(Reading::default())
+    fn reader(&self, _: &ModelRequest) -> Box<dyn ReplyReader> {
+        Box::new(OpenAiReader::default())
     }
 }
 
-fn choice(choice: ToolChoice) -> &'static str {
+fn tool_choice_name(choice: ToolChoice) -> &'static str {
     match choice {
         ToolChoice::Auto => "auto",
         ToolChoice::Any => "required",
@@ -58,105 +61,105 @@ fn choice(choice: ToolChoice) -> &'static str {
     }
 }
 
-fn tool(tool: &ToolSpec) -> Value {
+fn tool_json(tool: &ToolSpec) -> Value {
     let ToolSpec { name, description, schema } = tool;
     json!({"type": "function", "function": {"name": name, "description": description, "parameters": schema}})
 }
 
-/// What a tool returned is a message of its own here, and has no mark for a failure.
-fn messages(message: &Message) -> Vec<Value> {
-    let words = message.text();
-    let words = (!words.trim().is_empty()).then_some(words);
-    if message.role == Role::Assistant {
-        let calls: Vec<_> = message.blocks.iter().filter_map(call).collect();
-        let mut said = json!({"role": "assistant", "content": words});
-        match (&words, calls.is_empty()) {
+/// Converts a message. Each tool result becomes a separate message; the API has no flag for failures.
+fn messages_json(message: &ChatMessage) -> Vec<Value> {
+    let text = message.text();
+    let text = (!text.trim().is_empty()).then_some(text);
+    if message.role == ChatRole::Assistant {
+        let calls: Vec<_> = message.blocks.iter().filter_map(tool_call_json).collect();
+        let mut assistant = json!({"role": "assistant", "content": text});
+        match (&text, calls.is_empty()) {
             (None, true) => return Vec::new(),
             (_, true) => {}
-            (_, false) => put(&mut said, "tool_calls", calls),
+            (_, false) => insert_field(&mut assistant, "tool_calls", calls),
         }
-        return vec![said];
+        return vec![assistant];
     }
     let results = message.blocks.iter().filter_map(|block| match block {
-        Block::ToolResult { id, content, .. } => {
+        ContentBlock::ToolResult { id, content, .. } => {
             Some(json!({"role": "tool", "tool_call_id": id, "content": content}))
         }
         _ => None,
     });
-    results.chain(words.map(|words| json!({"role": "user", "content": words}))).collect()
+    results.chain(text.map(|text| json!({"role": "user", "content": text}))).collect()
 }
 
-fn call(block: &Block) -> Option<Value> {
-    let Block::ToolCall(ToolCall { id, name, args }) = block else { return None };
+fn tool_call_json(block: &ContentBlock) -> Option<Value> {
+    let ContentBlock::ToolCall(ModelToolCall { id, name, args }) = block else { return None };
     let function = json!({"name": name, "arguments": args.to_string()});
     Some(json!({"id": id, "type": "function", "function": function}))
 }
 
 #[derive(Default)]
-struct Reading {
-    draft: Draft,
-    /// Calls that are being written, by their index: id, name, arguments so far.
+struct OpenAiReader {
+    draft: ReplyDraft,
+    /// Incomplete tool calls by index: id, name, arguments so far.
     begun: BTreeMap<u64, (String, String, String)>,
 }
 
-impl Reader for Reading {
-    fn take(&mut self, data: &str, deltas: &mut Deltas<'_>) -> Result<Progress, Trouble> {
+impl ReplyReader for OpenAiReader {
+    fn read_event(&mut self, data: &str, deltas: &mut DeltaSink<'_>) -> Result<StreamProgress, StreamError> {
         if data.trim() == "[DONE]" {
-            return Ok(Progress::Over);
+            return Ok(StreamProgress::Over);
         }
-        let chunk = event(data)?;
-        if let Some(model) = text(&chunk, "model") {
+        let chunk = parse_event(data)?;
+        if let Some(model) = text_field(&chunk, "model") {
             self.draft.model = Some(model.to_owned());
         }
         if let Some(usage) = chunk.get("usage").filter(|usage| usage.is_object()) {
-            self.draft.usage = counted(usage);
+            self.draft.usage = parse_usage(usage);
         }
-        for choice in items(&chunk, "choices").filter(|choice| count(choice, "index") == 0) {
+        for choice in array_items(&chunk, "choices").filter(|choice| count_field(choice, "index") == 0) {
             let delta = choice.get("delta").unwrap_or(&Value::Null);
             for key in ["content", "refusal"] {
-                self.draft.say(text(delta, key).unwrap_or_default(), deltas);
+                self.draft.push_text(text_field(delta, key).unwrap_or_default(), deltas);
             }
-            for part in items(delta, "tool_calls") {
-                self.part(part);
+            for part in array_items(delta, "tool_calls") {
+                self.push_call_part(part);
             }
-            if let Some(word) = text(choice, "finish_reason") {
-                self.end(stopped(word), deltas)?;
+            if let Some(word) = text_field(choice, "finish_reason") {
+                self.finish(parse_stop_reason(word), deltas)?;
             }
         }
-        Ok(Progress::More)
+        Ok(StreamProgress::More)
     }
 
-    /// Some servers end without the last word; then the reason to stop is the end.
-    fn is_whole(&self) -> bool {
+    /// Some servers do not send `[DONE]`; then the finish reason is the end.
+    fn is_complete(&self) -> bool {
         self.draft.stop.is_some()
     }
 
-    fn draft(&mut self) -> &mut Draft {
+    fn draft(&mut self) -> &mut ReplyDraft {
         &mut self.draft
     }
 }
 
-impl Reading {
-    fn part(&mut self, part: &Value) {
+impl OpenAiReader {
+    fn push_call_part(&mut self, part: &Value) {
         let function = part.get("function").unwrap_or(&Value::Null);
-        let (id, name, args) = self.begun.entry(count(part, "index")).or_default();
-        // Id and name come whole, some servers repeat them; the arguments come in pieces.
-        if let Some(told) = text(part, "id").filter(|told| !told.is_empty()) {
-            told.clone_into(id);
+        let (id, name, args) = self.begun.entry(count_field(part, "index")).or_default();
+        // Id and name arrive complete, and some servers repeat them; the arguments arrive in pieces.
+        if let Some(value) = text_field(part, "id").filter(|value| !value.is_empty()) {
+            value.clone_into(id);
         }
-        if let Some(told) = text(function, "name").filter(|told| !told.is_empty()) {
-            told.clone_into(name);
+        if let Some(value) = text_field(function, "name").filter(|value| !value.is_empty()) {
+            value.clone_into(name);
         }
-        args.push_str(text(function, "arguments").unwrap_or_default());
+        args.push_str(text_field(function, "arguments").unwrap_or_default());
     }
 
-    /// Calls are whole once the answer is. One that was cut off for want of room is none.
-    fn end(&mut self, stop: StopReason, deltas: &mut Deltas<'_>) -> Result<(), Trouble> {
+    /// Completes the tool calls at the end of the reply. A call that was cut off at the token limit is dropped.
+    fn finish(&mut self, stop: StopReason, deltas: &mut DeltaSink<'_>) -> Result<(), StreamError> {
         for (id, name, args) in std::mem::take(&mut self.begun).into_values() {
-            match arguments(&name, &args) {
-                Ok(args) => self.draft.call(ToolCall { id, name, args }, deltas),
+            match parse_arguments(&name, &args) {
+                Ok(args) => self.draft.push_call(ModelToolCall { id, name, args }, deltas),
                 Err(_) if stop == StopReason::MaxTokens => {}
-                Err(trouble) => return Err(trouble),
+                Err(error) => return Err(error),
             }
         }
         self.draft.stop = Some(stop);
@@ -164,18 +167,18 @@ impl Reading {
     }
 }
 
-/// What came from a cache is counted within the prompt here.
-fn counted(usage: &Value) -> Usage {
+/// Parses token counts. The prompt count includes cached tokens.
+fn parse_usage(usage: &Value) -> ModelUsage {
     let cached = usage.pointer("/prompt_tokens_details/cached_tokens").and_then(Value::as_u64).unwrap_or(0);
-    Usage {
-        input: count(usage, "prompt_tokens").saturating_sub(cached),
-        output: count(usage, "completion_tokens"),
+    ModelUsage {
+        input: count_field(usage, "prompt_tokens").saturating_sub(cached),
+        output: count_field(usage, "completion_tokens"),
         cache_read: cached,
         cache_write: 0,
     }
 }
 
-fn stopped(word: &str) -> StopReason {
+fn parse_stop_reason(word: &str) -> StopReason {
     match word {
         "stop" => StopReason::EndTurn,
         "tool_calls" | "function_call" => StopReason::ToolUse,

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Asking a model over the network: attempts, pauses, time-outs, and what is kept when it fails.
+//! Calls a model over the network: attempts, pauses, timeouts and partial replies.
 //!
-//! An attempt is made again only while nothing of an answer was told: words that were told once are
-//! never told twice.
+//! A request is retried only while no part of the reply has been reported, so that no text is reported twice.
 
 use std::time::Duration;
 
@@ -11,263 +10,283 @@ use futures_util::FutureExt as _;
 use futures_util::future::BoxFuture;
 use tokio::time::{sleep, timeout};
 
-use super::http::{Answer, Piece};
-use super::makers::Maker;
-use super::sse::Events;
-use super::wire::{Deltas, Progress, Reader, Trouble, Wire};
-use super::{Delta, Failing, Key, ModelReply, ModelRequest, Provider, ProviderError};
-use crate::Cancel;
+use super::http::{HttpResponse, ResponsePiece};
+use super::protocol::{DeltaSink, ProviderProtocol, ReplyReader, StreamError, StreamProgress};
+use super::sse::SseParser;
+use super::table::ProviderSpec;
+use super::{ApiKey, ModelReply, ModelRequest, Provider, ProviderError, ProviderErrorKind, ReplyDelta};
+use crate::CancelToken;
 
-/// How long a model is waited for, and how often it is asked.
+/// Timeouts and retries of a model request.
 #[derive(Debug, Clone, Copy)]
-pub struct Limits {
-    /// To find the server and reach it.
+pub struct ProviderLimits {
+    /// Timeout to resolve the address and connect.
     pub connect: Duration,
-    /// The longest silence: before the first word, and between two.
+    /// Idle timeout: before the first piece and between two pieces.
     pub idle: Duration,
-    /// How often it is asked in all.
+    /// Maximum number of attempts.
     pub attempts: u32,
-    /// The first pause between two attempts; each further one is twice as long.
+    /// Pause before the second attempt; doubles with each further attempt.
     pub pause: Duration,
-    /// The longest pause, also if the server asks for a longer one.
-    pub longest_pause: Duration,
+    /// Maximum pause. If the server asks for a longer one, the request fails.
+    pub max_pause: Duration,
 }
 
-/// A model behind a protocol and an address.
-pub(super) struct Remote {
-    pub(super) maker: &'static Maker,
-    pub(super) wire: Box<dyn Wire>,
+/// A provider that is called over HTTP.
+pub(super) struct RemoteProvider {
+    pub(super) spec: &'static ProviderSpec,
+    pub(super) protocol: Box<dyn ProviderProtocol>,
     pub(super) base_url: String,
-    pub(super) key: Option<Key>,
-    pub(super) limits: Limits,
+    pub(super) key: Option<ApiKey>,
+    pub(super) limits: ProviderLimits,
 }
 
-/// How one attempt failed, and when another might succeed.
-struct Failed {
+/// Error of one attempt, and when to retry.
+struct AttemptError {
     error: ProviderError,
-    again: Again,
+    retry: RetryDelay,
 }
 
-enum Again {
-    /// It would fail the same way, or tell the same words twice.
+enum RetryDelay {
+    /// A retry would fail the same way or report text twice.
     Never,
-    /// After our own pause.
+    /// After the configured pause.
     Later,
-    /// When the server says.
+    /// After the time that the server asks for.
     After(Duration),
 }
 
-impl Default for Limits {
+impl Default for ProviderLimits {
     fn default() -> Self {
         Self {
             connect: Duration::from_secs(10),
-            // Models that think may be silent for minutes.
+            // Models with extended thinking may send nothing for minutes.
             idle: Duration::from_mins(5),
             attempts: 4,
             pause: Duration::from_millis(500),
-            longest_pause: Duration::from_mins(1),
+            max_pause: Duration::from_mins(1),
         }
     }
 }
 
-impl Provider for Remote {
+impl Provider for RemoteProvider {
     fn name(&self) -> &'static str {
-        self.maker.name
+        self.spec.name
     }
 
     fn generate<'a>(
         &'a self,
         request: &'a ModelRequest,
-        deltas: &'a mut (dyn FnMut(Delta) + Send),
-        cancel: &'a Cancel,
+        deltas: &'a mut (dyn FnMut(ReplyDelta) + Send),
+        cancel: &'a CancelToken,
     ) -> BoxFuture<'a, Result<ModelReply, ProviderError>> {
         async move {
             let mut pause = self.limits.pause;
             for attempt in 1.. {
-                let Failed { error, again } = match self.attempt(request, deltas, cancel).await {
+                let AttemptError { error, retry } = match self.attempt_once(request, deltas, cancel).await {
                     Ok(reply) => return Ok(reply),
                     Err(failed) => failed,
                 };
-                let wait = match again {
-                    Again::Never => return Err(error),
-                    Again::Later => pause,
-                    Again::After(wait) => wait,
+                let wait = match retry {
+                    RetryDelay::Never => return Err(error),
+                    RetryDelay::Later => pause,
+                    RetryDelay::After(wait) => wait,
                 };
-                if attempt >= self.limits.attempts || wait > self.limits.longest_pause {
-                    return Err(tried(error, attempt));
+                if attempt >= self.limits.attempts || wait > self.limits.max_pause {
+                    return Err(with_attempt_count(error, attempt));
                 }
                 cancel.or(sleep(wait)).await.ok_or_else(ProviderError::cancelled)?;
-                pause = (pause * 2).min(self.limits.longest_pause);
+                pause = (pause * 2).min(self.limits.max_pause);
             }
-            Err(ProviderError::new(Failing::Unavailable, "it was never asked"))
+            Err(ProviderError::new(ProviderErrorKind::Unavailable, "no attempt was made"))
         }
         .boxed()
     }
 }
 
-impl Remote {
-    async fn attempt(
+impl RemoteProvider {
+    async fn attempt_once(
         &self,
         request: &ModelRequest,
-        deltas: &mut Deltas<'_>,
-        cancel: &Cancel,
-    ) -> Result<ModelReply, Failed> {
-        let mut reader = self.wire.reader(request);
-        let read = cancel.or(self.read(request, reader.as_mut(), deltas)).await;
-        let told = reader.draft().is_told();
+        deltas: &mut DeltaSink<'_>,
+        cancel: &CancelToken,
+    ) -> Result<ModelReply, AttemptError> {
+        let mut reader = self.protocol.reader(request);
+        let read = cancel.or(self.read_reply(request, reader.as_mut(), deltas)).await;
+        let reported = reader.draft().has_content();
         let mut failed = match read {
-            Some(Ok(())) => return Ok(reader.draft().reply(&request.model)),
+            Some(Ok(())) => return Ok(reader.draft().take_reply(&request.model)),
             Some(Err(failed)) => failed,
-            None => Failed { error: ProviderError::cancelled(), again: Again::Never },
+            None => AttemptError { error: ProviderError::cancelled(), retry: RetryDelay::Never },
         };
-        if told {
-            failed.again = Again::Never;
-            failed.error.partial = Some(Box::new(reader.draft().reply(&request.model)));
+        if reported {
+            failed.retry = RetryDelay::Never;
+            failed.error.partial = Some(Box::new(reader.draft().take_reply(&request.model)));
         }
         Err(failed)
     }
 
-    /// Reads one answer to its end. The connection ends with this call, however it ends.
-    async fn read(
+    /// Sends the request and reads the reply to its end. The connection is closed in every case.
+    async fn read_reply(
         &self,
         request: &ModelRequest,
-        reader: &mut dyn Reader,
-        deltas: &mut Deltas<'_>,
-    ) -> Result<(), Failed> {
-        let post = self.wire.request(&self.base_url, self.key.as_ref(), request);
+        reader: &mut dyn ReplyReader,
+        deltas: &mut DeltaSink<'_>,
+    ) -> Result<(), AttemptError> {
+        let post = self.protocol.request(&self.base_url, self.key.as_ref(), request);
         let mut answer = post
             .send(self.limits.connect, self.limits.idle)
-            .map_err(|error| self.broke(&error.to_string()))?;
-        let mut events = Events::default();
+            .map_err(|error| self.connection_error(&error.to_string()))?;
+        let mut events = SseParser::default();
         loop {
-            match self.next(&mut answer).await? {
-                Piece::Begun | Piece::Silent => {}
-                Piece::Refused { status, retry_after, body } => {
-                    return Err(self.refused(request, status, retry_after.as_deref(), &body));
+            match self.next_piece(&mut answer).await? {
+                ResponsePiece::Begun | ResponsePiece::Silent => {}
+                ResponsePiece::Refused { status, retry_after, body } => {
+                    return Err(self.status_error(request, status, retry_after.as_deref(), &body));
                 }
-                Piece::Bytes(bytes) => {
-                    let events = events.take(&bytes).map_err(|_| {
-                        self.trouble(Trouble::Malformed("an event of the stream is too long".to_owned()))
+                ResponsePiece::Bytes(bytes) => {
+                    let events = events.push_bytes(&bytes).map_err(|_| {
+                        self.stream_error(StreamError::Malformed("stream event is too long".to_owned()))
                     })?;
                     for data in events {
-                        let progress = reader.take(&data, deltas).map_err(|trouble| self.trouble(trouble))?;
-                        if progress == Progress::Over {
+                        let progress =
+                            reader.read_event(&data, deltas).map_err(|error| self.stream_error(error))?;
+                        if progress == StreamProgress::Over {
                             return Ok(());
                         }
                     }
                 }
-                Piece::End | Piece::Broke(_) if reader.is_whole() => return Ok(()),
-                Piece::End => return Err(self.broke("the stream ended before the answer did")),
-                Piece::Broke(why) => return Err(self.broke(&why)),
+                ResponsePiece::End | ResponsePiece::Broke(_) if reader.is_complete() => return Ok(()),
+                ResponsePiece::End => {
+                    return Err(self.connection_error("the stream ended before the reply was complete"));
+                }
+                ResponsePiece::Broke(why) => return Err(self.connection_error(&why)),
             }
         }
     }
 
-    async fn next(&self, answer: &mut Answer) -> Result<Piece, Failed> {
-        // The way there is bounded by itself; silence begins when it may be over.
-        match timeout(self.limits.connect + self.limits.idle, answer.next()).await {
-            Ok(Some(Piece::Silent)) | Err(_) => Err(self.silent()),
-            Ok(piece) => Ok(piece.unwrap_or(Piece::End)),
+    async fn next_piece(&self, answer: &mut HttpResponse) -> Result<ResponsePiece, AttemptError> {
+        // Connecting has its own timeout, so it is added to the idle timeout.
+        match timeout(self.limits.connect + self.limits.idle, answer.next_piece()).await {
+            Ok(Some(ResponsePiece::Silent)) | Err(_) => Err(self.idle_timeout_error()),
+            Ok(piece) => Ok(piece.unwrap_or(ResponsePiece::End)),
         }
     }
 
-    // === what went wrong, in words ===
+    // === errors ===
 
-    /// Asking again could mean to pay twice for an answer that is still being made.
-    fn silent(&self) -> Failed {
-        let Limits { idle, .. } = self.limits;
-        let message = format!("{} was silent for {idle:?}", self.place());
-        self.fail(Failing::Unavailable, &message, Again::Never)
+    /// Not retried: the server may still be generating the reply, and a second request would be charged again.
+    fn idle_timeout_error(&self) -> AttemptError {
+        let ProviderLimits { idle, .. } = self.limits;
+        let message = format!("{} sent nothing for {idle:?}", self.endpoint());
+        self.attempt_error(ProviderErrorKind::Unavailable, &message, RetryDelay::Never)
     }
 
-    fn broke(&self, why: &str) -> Failed {
-        let mut failed = self.fail(
-            Failing::Unavailable,
-            &format!("no whole answer from {}: {why}", self.place()),
-            Again::Later,
+    fn connection_error(&self, why: &str) -> AttemptError {
+        let mut failed = self.attempt_error(
+            ProviderErrorKind::Unavailable,
+            &format!("incomplete reply from {}: {why}", self.endpoint()),
+            RetryDelay::Later,
         );
-        failed.error.hint = Some(format!("check the network and {}", self.maker.base_url_variable));
+        failed.error.hint = Some(format!("check the network and {}", self.spec.base_url_variable));
         failed
     }
 
-    fn trouble(&self, trouble: Trouble) -> Failed {
-        let place = self.place();
-        match trouble {
-            Trouble::Malformed(what) => {
-                self.fail(Failing::Unreadable, &format!("{place}: {what}"), Again::Never)
-            }
-            Trouble::Failed(what) => {
-                self.fail(Failing::Unavailable, &format!("{place}: {what}"), Again::Later)
-            }
-            Trouble::Refused(what) => {
-                self.fail(Failing::Refused, &format!("{place} refused the request: {what}"), Again::Never)
-            }
+    fn stream_error(&self, error: StreamError) -> AttemptError {
+        let place = self.endpoint();
+        match error {
+            StreamError::Malformed(what) => self.attempt_error(
+                ProviderErrorKind::Unreadable,
+                &format!("{place}: {what}"),
+                RetryDelay::Never,
+            ),
+            StreamError::Failed(what) => self.attempt_error(
+                ProviderErrorKind::Unavailable,
+                &format!("{place}: {what}"),
+                RetryDelay::Later,
+            ),
+            StreamError::Refused(what) => self.attempt_error(
+                ProviderErrorKind::Refused,
+                &format!("{place} refused the request: {what}"),
+                RetryDelay::Never,
+            ),
         }
     }
 
-    fn refused(&self, request: &ModelRequest, status: u16, retry_after: Option<&str>, body: &str) -> Failed {
-        let said = said(body);
-        let place = self.place();
-        let Maker { key_variable, base_url_variable, .. } = self.maker;
+    fn status_error(
+        &self,
+        request: &ModelRequest,
+        status: u16,
+        retry_after: Option<&str>,
+        body: &str,
+    ) -> AttemptError {
+        let said = error_message_from_body(body);
+        let place = self.endpoint();
+        let ProviderSpec { key_variable, base_url_variable, .. } = self.spec;
         let (kind, what, hint, again) = match status {
             400 | 401 | 403 if status != 400 || body.contains("API_KEY_INVALID") => {
-                let what = format!("{place} does not accept the key (HTTP {status})");
-                (Failing::Settings, what, format!("check {key_variable}"), Again::Never)
+                let what = format!("{place} rejected the API key (HTTP {status})");
+                (ProviderErrorKind::InvalidSettings, what, format!("check {key_variable}"), RetryDelay::Never)
             }
             404 => {
-                let what = format!("{place} knows no model `{}` (HTTP 404)", request.model);
-                let hint = format!("name another with --model, or check {base_url_variable}");
-                (Failing::Settings, what, hint, Again::Never)
+                let what = format!("{place} has no model `{}` (HTTP 404)", request.model);
+                let hint = format!("choose another with --model, or check {base_url_variable}");
+                (ProviderErrorKind::InvalidSettings, what, hint, RetryDelay::Never)
             }
             408 | 429 | 500.. => {
                 let wait = retry_after.and_then(|value| value.trim().parse().ok());
                 let wait = wait.and_then(|seconds| Duration::try_from_secs_f64(seconds).ok());
-                let what = if status == 429 { "asks to wait" } else { "is in trouble" };
-                let asked = wait.map(|wait| format!(" for {wait:?}")).unwrap_or_default();
+                let what = if status == 429 { "is rate limited" } else { "is unavailable" };
+                let asked = wait.map(|wait| format!("; retry after {wait:?}")).unwrap_or_default();
                 let asked = if status == 429 { asked } else { String::new() };
-                let again = wait.map_or(Again::Later, Again::After);
+                let retry = wait.map_or(RetryDelay::Later, RetryDelay::After);
                 let hint = "try again later".to_owned();
-                (Failing::Unavailable, format!("{place} {what}{asked} (HTTP {status})"), hint, again)
+                (
+                    ProviderErrorKind::Unavailable,
+                    format!("{place} {what}{asked} (HTTP {status})"),
+                    hint,
+                    retry,
+                )
             }
             _ => {
                 let what = format!("{place} refused the request (HTTP {status})");
-                (Failing::Refused, what, String::new(), Again::Never)
+                (ProviderErrorKind::Refused, what, String::new(), RetryDelay::Never)
             }
         };
         let message = if said.is_empty() { what } else { format!("{what}: {said}") };
-        let mut failed = self.fail(kind, &message, again);
+        let mut failed = self.attempt_error(kind, &message, again);
         failed.error.hint = (!hint.is_empty()).then_some(hint);
         failed
     }
 
-    fn place(&self) -> String {
-        format!("{} at `{}`", self.maker.name, self.base_url)
+    fn endpoint(&self) -> String {
+        format!("{} at `{}`", self.spec.name, self.base_url)
     }
 
-    /// Whatever somebody else said may repeat the key.
-    fn fail(&self, kind: Failing, message: &str, again: Again) -> Failed {
-        let message = self.key.as_ref().map_or_else(|| message.to_owned(), |key| key.hide(message));
-        Failed { error: ProviderError::new(kind, message), again }
+    /// Creates an error and redacts the API key, which a server's message may contain.
+    fn attempt_error(&self, kind: ProviderErrorKind, message: &str, retry: RetryDelay) -> AttemptError {
+        let message = self.key.as_ref().map_or_else(|| message.to_owned(), |key| key.redact(message));
+        AttemptError { error: ProviderError::new(kind, message), retry }
     }
 }
 
-fn tried(mut error: ProviderError, attempts: u32) -> ProviderError {
+fn with_attempt_count(mut error: ProviderError, attempts: u32) -> ProviderError {
     if attempts > 1 {
-        error.message = format!("{} (asked {attempts} times)", error.message);
+        error.message = format!("{} (after {attempts} attempts)", error.message);
     }
     error
 }
 
-/// What the body of an error says, on one line, in whichever of the protocols.
-fn said(body: &str) -> String {
-    const MOST: usize = 500;
+/// Extracts the message from the body of an error response of any protocol, as one line.
+fn error_message_from_body(body: &str) -> String {
+    const MAX_ERROR_CHARS: usize = 500;
     let json = serde_json::from_str::<serde_json::Value>(body).ok();
     let pointers = ["/error/message", "/0/error/message", "/error", "/message", "/detail"];
     let message = json.as_ref().and_then(|json| pointers.iter().find_map(|at| json.pointer(at)?.as_str()));
-    let words: Vec<_> = message.unwrap_or(body).split_whitespace().collect();
-    let line = words.join(" ");
-    if line.chars().count() > MOST {
-        return line.chars().take(MOST).chain(['…']).collect();
+    let parts: Vec<_> = message.unwrap_or(body).split_whitespace().collect();
+    let line = parts.join(" ");
+    if line.chars().count() > MAX_ERROR_CHARS {
+        return line.chars().take(MAX_ERROR_CHARS).chain(['…']).collect();
     }
     line
 }

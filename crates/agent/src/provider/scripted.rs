@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! A model that says what a file tells it to: offline, the same every time.
+//! A model that replies from a script: offline and deterministic.
 //!
 //! ```yaml
 //! model: scripted-1
@@ -27,96 +27,96 @@ use serde_json::Value;
 use tenterhook_document::{parse, read};
 
 use super::{
-    Block, Delta, Failing, ModelReply, ModelRequest, Provider, ProviderError, Purpose, StopReason, ToolCall,
-    Usage,
+    ContentBlock, ModelReply, ModelRequest, ModelToolCall, ModelUsage, Provider, ProviderError,
+    ProviderErrorKind, ReplyDelta, RequestPurpose, StopReason,
 };
-use crate::Cancel;
+use crate::CancelToken;
 
-/// What a refusal with a suggestion has in it.
-const NUDGED: &str = "→ Suggested: ";
-/// How many letters a scripted token has.
-const TOKEN: usize = 4;
+/// Marks a denial with a suggestion.
+const SUGGESTION_MARKER: &str = "→ Suggested: ";
+/// Bytes per token in the token counts of scripted models.
+const BYTES_PER_TOKEN: usize = 4;
 
-/// A model that follows a script.
+/// A provider that replies from a script.
 #[derive(Debug)]
-pub struct Scripted {
-    script: Script,
-    /// What the script is called, for messages.
+pub struct ScriptedProvider {
+    script: ModelScript,
+    /// File name of the script, for error messages.
     source: String,
-    /// How far each conversation is.
-    at: Mutex<HashMap<Purpose, usize>>,
+    /// Position in the script by conversation.
+    at: Mutex<HashMap<RequestPurpose, usize>>,
 }
 
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Script {
-    #[serde(default = "usual_name")]
+struct ModelScript {
+    #[serde(default = "default_model_name")]
     model: String,
-    turns: Vec<Turn>,
+    turns: Vec<ScriptTurn>,
     #[serde(default)]
-    subagents: BTreeMap<String, Vec<Turn>>,
+    subagents: BTreeMap<String, Vec<ScriptTurn>>,
     #[serde(default)]
     summary: Option<String>,
-    /// How long an answer takes, in milliseconds.
+    /// Delay of each reply in milliseconds.
     #[serde(default)]
     pace_ms: u64,
 }
 
 #[derive(Debug, Clone, Default, Deserialize)]
 #[serde(deny_unknown_fields, default)]
-struct Turn {
-    /// The turn is passed over unless this is how the last tool call ended.
+struct ScriptTurn {
+    /// The turn is skipped unless the last tool call ended this way.
     #[serde(rename = "if")]
-    only_if: Option<If>,
+    only_if: Option<TurnCondition>,
     say: Option<String>,
     call: Option<BTreeMap<String, Value>>,
     calls: Vec<BTreeMap<String, Value>>,
-    usage: Option<Used>,
+    usage: Option<ScriptedUsage>,
     pause_ms: Option<u64>,
 }
 
 #[derive(Debug, Clone, Copy, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-enum If {
-    /// It was refused, with a suggestion.
+enum TurnCondition {
+    /// The call was denied with a suggestion.
     Nudged,
-    /// It was refused, or it failed.
+    /// The call was denied or failed.
     Failed,
-    /// It worked.
+    /// The call succeeded.
     Worked,
 }
 
 #[derive(Debug, Clone, Copy, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Used {
+struct ScriptedUsage {
     #[serde(default)]
     input: u64,
     #[serde(default)]
     output: u64,
 }
 
-fn usual_name() -> String {
+fn default_model_name() -> String {
     "scripted-1".to_owned()
 }
 
-impl Scripted {
-    /// Reads a script, YAML or JSON. What does not fit is said with its line.
+impl ScriptedProvider {
+    /// Parses a script in YAML or JSON. Errors contain the line.
     pub fn parse(source: &str, text: &str) -> Result<Self, ProviderError> {
         let refuse = |line: usize, why: &str| {
             let place = if line > 0 { format!("{source}:{line}") } else { source.to_owned() };
-            ProviderError::new(Failing::Settings, format!("{place}: {why}"))
-                .hint("docs/guide/agent.md shows what a script looks like")
+            ProviderError::new(ProviderErrorKind::InvalidSettings, format!("{place}: {why}"))
+                .hint("see docs/guide/agent.md for the script format")
         };
         let tree = parse(text).map_err(|(spot, why)| refuse(spot.line, &why))?;
-        let script: Script = read(&tree).map_err(|misfit| refuse(misfit.spot.line, &misfit.message))?;
+        let script: ModelScript = read(&tree).map_err(|misfit| refuse(misfit.spot.line, &misfit.message))?;
         let tracks = std::iter::once(("turns", &script.turns))
             .chain(script.subagents.iter().map(|(name, turns)| (name.as_str(), turns)));
         for (track, turns) in tracks {
             if turns.is_empty() {
-                return Err(refuse(0, &format!("`{track}` has no turn")));
+                return Err(refuse(0, &format!("`{track}` has no turns")));
             }
             if let Some(at) =
-                turns.iter().position(|turn| turn.say.is_none() && turn.calls().next().is_none())
+                turns.iter().position(|turn| turn.say.is_none() && turn.tool_calls().next().is_none())
             {
                 return Err(refuse(0, &format!("turn {} of `{track}` has neither `say` nor `call`", at + 1)));
             }
@@ -124,12 +124,12 @@ impl Scripted {
         Ok(Self { script, source: source.to_owned(), at: Mutex::default() })
     }
 
-    /// The name the script gives its model.
+    /// Model name set by the script.
     pub fn model(&self) -> &str {
         &self.script.model
     }
 
-    /// Answers come at once, whatever the script says.
+    /// Removes all delays from the script.
     #[must_use]
     pub fn without_pauses(mut self) -> Self {
         self.script.pace_ms = 0;
@@ -138,75 +138,73 @@ impl Scripted {
         self
     }
 
-    /// The next turn of a conversation, and its number.
-    fn next(&self, request: &ModelRequest) -> Result<(usize, Turn), ProviderError> {
+    /// Returns the next turn of a conversation, and its number.
+    fn next_turn(&self, request: &ModelRequest) -> Result<(usize, ScriptTurn), ProviderError> {
         let (track, turns) = match &request.purpose {
-            Purpose::Compaction => {
+            RequestPurpose::Compaction => {
                 let summary =
                     self.script.summary.clone().unwrap_or_else(|| "(no summary in the script)".to_owned());
-                return Ok((0, Turn { say: Some(summary), ..Turn::default() }));
+                return Ok((0, ScriptTurn { say: Some(summary), ..ScriptTurn::default() }));
             }
-            Purpose::Turn => ("turns", Some(&self.script.turns)),
-            Purpose::Subagent(kind) => (kind.as_str(), self.script.subagents.get(kind)),
+            RequestPurpose::Turn => ("turns", Some(&self.script.turns)),
+            RequestPurpose::Subagent(kind) => (kind.as_str(), self.script.subagents.get(kind)),
         };
         let missing = |what: String| {
-            ProviderError::new(Failing::Settings, format!("{}: {what}", self.source))
-                .hint("add a turn that only says something; the last of that kind is repeated")
+            ProviderError::new(ProviderErrorKind::InvalidSettings, format!("{}: {what}", self.source))
+                .hint("end with a turn that has `say` but no `call`; it is repeated")
         };
         let turns = turns.ok_or_else(|| missing(format!("`subagents` has no `{track}`")))?;
         let mut all = self.at.lock().unwrap_or_else(PoisonError::into_inner);
         let at = all.entry(request.purpose.clone()).or_default();
         while let Some(turn) = turns.get(*at) {
             *at += 1;
-            if turn.only_if.is_none_or(|how| holds(how, request)) {
+            if turn.only_if.is_none_or(|how| condition_holds(how, request)) {
                 return Ok((*at, turn.clone()));
             }
         }
-        // Whoever is asked once more after the last word repeats it.
+        // A final turn without tool calls is repeated.
         match turns.last() {
-            Some(last) if last.calls().next().is_none() => Ok((*at, last.clone())),
-            _ => {
-                Err(missing(format!("`{track}` has only {} turns, and the agent wants another", turns.len())))
-            }
+            Some(last) if last.tool_calls().next().is_none() => Ok((*at, last.clone())),
+            _ => Err(missing(format!("`{track}` has {} turns, but the agent needs another", turns.len()))),
         }
     }
 }
 
-impl Turn {
-    fn calls(&self) -> impl Iterator<Item = (&String, &Value)> {
+impl ScriptTurn {
+    fn tool_calls(&self) -> impl Iterator<Item = (&String, &Value)> {
         self.call.iter().chain(&self.calls).flatten()
     }
 }
 
-fn holds(how: If, request: &ModelRequest) -> bool {
+fn condition_holds(how: TurnCondition, request: &ModelRequest) -> bool {
     let blocks = request.messages.last().map(|last| last.blocks.as_slice()).unwrap_or_default();
     let last = blocks.iter().rev().find_map(|block| match block {
-        Block::ToolResult { content, is_error, .. } => Some((content, *is_error)),
+        ContentBlock::ToolResult { content, is_error, .. } => Some((content, *is_error)),
         _ => None,
     });
     match (how, last) {
         (_, None) => false,
-        (If::Nudged, Some((content, failed))) => failed && content.contains(NUDGED),
-        (If::Failed, Some((_, failed))) => failed,
-        (If::Worked, Some((_, failed))) => !failed,
+        (TurnCondition::Nudged, Some((content, failed))) => failed && content.contains(SUGGESTION_MARKER),
+        (TurnCondition::Failed, Some((_, failed))) => failed,
+        (TurnCondition::Worked, Some((_, failed))) => !failed,
     }
 }
 
-/// A scripted model counts four letters as a token.
-fn counted(request: &ModelRequest, turn: &Turn) -> Usage {
-    let asked = request.messages.iter().flat_map(|message| &message.blocks).map(|block| match block {
-        Block::Text(text) => text.len(),
-        Block::ToolCall(call) => call.args.to_string().len(),
-        Block::ToolResult { content, .. } => content.len(),
+/// Estimates token counts from text lengths.
+fn estimate_usage(request: &ModelRequest, turn: &ScriptTurn) -> ModelUsage {
+    let input = request.messages.iter().flat_map(|message| &message.blocks).map(|block| match block {
+        ContentBlock::Text(text) => text.len(),
+        ContentBlock::ToolCall(call) => call.args.to_string().len(),
+        ContentBlock::ToolResult { content, .. } => content.len(),
     });
-    let asked: usize = asked.sum::<usize>() + request.system.as_ref().map_or(0, String::len);
-    let said = turn.say.as_ref().map_or(0, String::len);
-    let called: usize = turn.calls().map(|(name, args)| name.len() + args.to_string().len()).sum();
-    let tokens = |letters: usize| u64::try_from(letters.div_ceil(TOKEN)).unwrap_or(u64::MAX);
-    Usage { input: tokens(asked), output: tokens(said + called), ..Usage::default() }
+    let input: usize = input.sum::<usize>() + request.system.as_ref().map_or(0, String::len);
+    let output = turn.say.as_ref().map_or(0, String::len);
+    let called: usize = turn.tool_calls().map(|(name, args)| name.len() + args.to_string().len()).sum();
+    let tokens = |bytes: usize| u64::try_from(bytes.div_ceil(BYTES_PER_TOKEN)).unwrap_or(u64::MAX);
+    ModelUsage { input: tokens(input), output: tokens(output + called), ..ModelUsage::default() }
 }
 
-impl Provider for Scripted {
+impl Provider for ScriptedProvider {
     fn name(&self) -> &'static str {
         "scripted"
     }
@@ -214,33 +212,33 @@ impl Provider for Scripted {
     fn generate<'a>(
         &'a self,
         request: &'a ModelRequest,
-        deltas: &'a mut (dyn FnMut(Delta) + Send),
-        cancel: &'a Cancel,
+        deltas: &'a mut (dyn FnMut(ReplyDelta) + Send),
+        cancel: &'a CancelToken,
     ) -> BoxFuture<'a, Result<ModelReply, ProviderError>> {
         Box::pin(async move {
-            let (number, turn) = self.next(request)?;
+            let (number, turn) = self.next_turn(request)?;
             let pause = Duration::from_millis(turn.pause_ms.unwrap_or(self.script.pace_ms));
             cancel.or(tokio::time::sleep(pause)).await.ok_or_else(ProviderError::cancelled)?;
             let text = turn.say.clone().unwrap_or_default();
             if !text.is_empty() {
-                deltas(Delta::Text(text.clone()));
+                deltas(ReplyDelta::Text(text.clone()));
             }
             let track = match &request.purpose {
-                Purpose::Subagent(kind) => format!("{kind}_"),
+                RequestPurpose::Subagent(kind) => format!("{kind}_"),
                 _ => String::new(),
             };
-            let calls = (1..).zip(turn.calls()).map(|(at, (name, args))| ToolCall {
+            let calls = (1..).zip(turn.tool_calls()).map(|(at, (name, args))| ModelToolCall {
                 id: format!("call_{track}{number}_{at}"),
                 name: name.clone(),
                 args: args.clone(),
             });
             let tool_calls: Vec<_> = calls.collect();
             for call in &tool_calls {
-                deltas(Delta::ToolCall(call.clone()));
+                deltas(ReplyDelta::ToolCall(call.clone()));
             }
             let usage = turn.usage.map_or_else(
-                || counted(request, &turn),
-                |used| Usage { input: used.input, output: used.output, ..Usage::default() },
+                || estimate_usage(request, &turn),
+                |used| ModelUsage { input: used.input, output: used.output, ..ModelUsage::default() },
             );
             let stop = if tool_calls.is_empty() { StopReason::EndTurn } else { StopReason::ToolUse };
             Ok(ModelReply { text, tool_calls, usage, stop, model: self.script.model.clone() })

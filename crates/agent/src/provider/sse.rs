@@ -1,26 +1,26 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Server-sent events: bytes as they arrive → the data of each event.
+//! Incremental parser for server-sent events.
 
-/// No event of a model is longer; a stream without line ends must not fill the memory.
-const LONGEST: usize = 16 * 1024 * 1024;
+/// Maximum size of an event, to bound memory use.
+const MAX_EVENT_BYTES: usize = 16 * 1024 * 1024;
 
-/// Reads a stream piece by piece, wherever it was cut into pieces.
+/// Parses a stream that arrives in arbitrary pieces.
 #[derive(Debug, Default)]
-pub(super) struct Events {
+pub(super) struct SseParser {
     line: Vec<u8>,
     data: Option<String>,
     after_cr: bool,
 }
 
-/// An event is longer than any event is.
+/// An event exceeds [`MAX_EVENT_BYTES`].
 #[derive(Debug, PartialEq, Eq)]
-pub(super) struct TooLong;
+pub(super) struct EventTooLong;
 
-impl Events {
-    /// Takes in some bytes and returns the data of every event that ends in them. Names, ids and
-    /// comments are passed over: what models say is all in the data.
-    pub(super) fn take(&mut self, bytes: &[u8]) -> Result<Vec<String>, TooLong> {
+impl SseParser {
+    /// Parses more bytes and returns the data of each event that is now complete. Event names, ids and comments are
+    /// ignored, because model APIs do not need them.
+    pub(super) fn push_bytes(&mut self, bytes: &[u8]) -> Result<Vec<String>, EventTooLong> {
         let mut events = Vec::new();
         for &byte in bytes {
             let after_cr = std::mem::replace(&mut self.after_cr, byte == b'\r');
@@ -28,19 +28,19 @@ impl Events {
                 b'\n' if after_cr => {}
                 b'\n' | b'\r' => {
                     let line = std::mem::take(&mut self.line);
-                    events.extend(self.end_of_line(&line));
+                    events.extend(self.finish_line(&line));
                 }
                 _ => self.line.push(byte),
             }
-            if self.line.len() + self.data.as_ref().map_or(0, String::len) > LONGEST {
-                return Err(TooLong);
+            if self.line.len() + self.data.as_ref().map_or(0, String::len) > MAX_EVENT_BYTES {
+                return Err(EventTooLong);
             }
         }
         Ok(events)
     }
 
-    /// An empty line ends an event; one that has no data is none.
-    fn end_of_line(&mut self, line: &[u8]) -> Option<String> {
+    /// Handles a complete line. An empty line ends the event; an event without data is dropped.
+    fn finish_line(&mut self, line: &[u8]) -> Option<String> {
         if line.is_empty() {
             return self.data.take();
         }
@@ -67,17 +67,17 @@ mod tests {
         let stream = "\u{feff}: hello\nevent: a\ndata: {\"x\":\"ü\"}\n\ndata:one\r\ndata: two\r\n\r\nid: 7\n\n: ping\n\ndata: [DONE]\n\n";
         let expected = ["{\"x\":\"ü\"}", "one\ntwo", "[DONE]"];
         for size in 1..stream.len() {
-            let mut events = Events::default();
+            let mut events = SseParser::default();
             let pieces = stream.as_bytes().chunks(size);
-            let found: Vec<_> = pieces.flat_map(|piece| events.take(piece).unwrap()).collect();
+            let found: Vec<_> = pieces.flat_map(|piece| events.push_bytes(piece).unwrap()).collect();
             assert_eq!(found, expected, "in pieces of {size}");
         }
     }
 
     #[test]
     fn what_does_not_end_is_no_event_and_does_not_grow_for_ever() {
-        let mut events = Events::default();
-        assert_eq!(events.take(b"data: half").unwrap(), Vec::<String>::new());
-        assert_eq!(events.take(&vec![b'x'; LONGEST]), Err(TooLong));
+        let mut events = SseParser::default();
+        assert_eq!(events.push_bytes(b"data: half").unwrap(), Vec::<String>::new());
+        assert_eq!(events.push_bytes(&vec![b'x'; MAX_EVENT_BYTES]), Err(EventTooLong));
     }
 }

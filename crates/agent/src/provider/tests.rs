@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! The three protocols over real HTTP, against the scripted model server.
+//! Tests of the three protocols over HTTP, against the scripted model server.
 
 mod faults;
 mod reading;
@@ -12,69 +12,73 @@ use tenterhook_model_server::{ModelServer, Script, Turn, Usage as Cost};
 
 use super::*;
 
-const NAMES: [&str; 3] = ["anthropic", "openai", "gemini"];
+const PROVIDER_NAMES: [&str; 3] = ["anthropic", "openai", "gemini"];
 const SECRET: &str = "sk-not-to-be-seen";
 
-fn limits() -> Limits {
-    Limits {
+fn limits() -> ProviderLimits {
+    ProviderLimits {
         connect: Duration::from_secs(2),
         idle: Duration::from_millis(200),
         attempts: 3,
         pause: Duration::from_millis(10),
-        longest_pause: Duration::from_secs(2),
+        max_pause: Duration::from_secs(2),
     }
 }
 
 fn provider(name: &str, url: &str) -> Box<dyn Provider> {
-    // The base of this protocol includes its version.
+    // The base URL of this protocol includes the version.
     let base_url = if name == "openai" { format!("{url}/v1") } else { url.to_owned() };
-    let settings = Settings { key: Key::new(SECRET), base_url: Some(base_url), limits: limits() };
-    named(name, settings).unwrap()
+    let settings = ProviderSettings { key: ApiKey::new(SECRET), base_url: Some(base_url), limits: limits() };
+    provider_by_name(name, settings).unwrap()
 }
 
-fn request(messages: Vec<Message>) -> ModelRequest {
+fn request(messages: Vec<ChatMessage>) -> ModelRequest {
     let schema = json!({"type": "object", "properties": {"command": {"type": "string"}}});
     let tool = ToolSpec { name: "Bash".to_owned(), description: "Runs a command.".to_owned(), schema };
     ModelRequest {
         model: "some-model".to_owned(),
-        purpose: Purpose::default(),
+        purpose: RequestPurpose::default(),
         system: Some("be brief".to_owned()),
         messages,
         tools: vec![tool],
         tool_choice: ToolChoice::Auto,
         max_tokens: 1000,
         temperature: Some(0.5),
-        sampling: Sampling { top_p: Some(0.9), top_k: Some(40), stop_sequences: vec!["END".to_owned()] },
+        sampling: SamplingOptions {
+            top_p: Some(0.9),
+            top_k: Some(40),
+            stop_sequences: vec!["END".to_owned()],
+        },
     }
 }
 
-struct Asked {
+struct ProviderRun {
     result: Result<ModelReply, ProviderError>,
-    deltas: Vec<Delta>,
+    deltas: Vec<ReplyDelta>,
 }
 
-impl Asked {
-    /// All words that were told, in order.
-    fn told(&self) -> String {
+impl ProviderRun {
+    /// All text that was reported, in order.
+    fn reported_text(&self) -> String {
         let texts = self.deltas.iter().filter_map(|delta| match delta {
-            Delta::Text(text) => Some(text.as_str()),
-            Delta::ToolCall(_) => None,
+            ReplyDelta::Text(text) => Some(text.as_str()),
+            ReplyDelta::ToolCall(_) => None,
         });
         texts.collect()
     }
 }
 
-async fn ask(provider: &dyn Provider, request: &ModelRequest) -> Asked {
+async fn ask(provider: &dyn Provider, request: &ModelRequest) -> ProviderRun {
     let mut deltas = Vec::new();
-    let result = provider.generate(request, &mut |delta| deltas.push(delta), &Cancel::new()).await;
-    Asked { result, deltas }
+    let result = provider.generate(request, &mut |delta| deltas.push(delta), &CancelToken::new()).await;
+    ProviderRun { result, deltas }
 }
 
-/// Asks each provider the same of a server of its own.
-async fn each(script: &Script, check: impl Fn(&str, Asked, &ModelServer)) {
-    for name in NAMES {
+/// Sends the same request with each provider, each to its own server.
+async fn for_each_provider(script: &Script, check: impl Fn(&str, ProviderRun, &ModelServer)) {
+    for name in PROVIDER_NAMES {
         let server = ModelServer::start(script.clone()).unwrap();
-        let asked = ask(&*provider(name, &server.url()), &request(vec![Message::user("go")])).await;
+        let asked = ask(&*provider(name, &server.url()), &request(vec![ChatMessage::user("go")])).await;
         check(name, asked, &server);
     }
 }
@@ -84,12 +88,16 @@ async fn words_come_in_pieces_and_are_counted() {
     let text = "Words come in pieces, ümläuts and all, and none of them is lost.";
     let cost = Cost { input: 700, output: 80, cache_read: 300, cache_write: 0 };
     let script = Script::new().turn(Turn::text(text).costing(cost));
-    each(&script, |name, asked, server| {
+    for_each_provider(&script, |name, asked, server| {
         assert!(asked.deltas.len() > 2, "{name}: {:?}", asked.deltas);
-        assert_eq!(asked.told(), text, "{name}");
+        assert_eq!(asked.reported_text(), text, "{name}");
         let reply = asked.result.unwrap();
         assert_eq!((reply.text.as_str(), reply.stop), (text, StopReason::EndTurn), "{name}");
-        assert_eq!(reply.usage, Usage { input: 700, output: 80, cache_read: 300, cache_write: 0 }, "{name}");
+        assert_eq!(
+            reply.usage,
+            ModelUsage { input: 700, output: 80, cache_read: 300, cache_write: 0 },
+            "{name}"
+        );
         let model = if name == "gemini" { "scripted" } else { "some-model" };
         assert_eq!(reply.model, model, "{name}");
         assert_eq!(server.agent_requests().len(), 1, "{name}");
@@ -100,14 +108,14 @@ async fn words_come_in_pieces_and_are_counted() {
 #[tokio::test]
 async fn a_tool_is_called_and_its_result_goes_back() {
     let long = "cat /a/path/that/is/longer/than/one/piece/of/a/stream";
-    for name in NAMES {
+    for name in PROVIDER_NAMES {
         let script = Script::new()
             .turn(Turn::text("let me look").and_tool("Bash", json!({"command": long})))
             .turn(Turn::tool("Bash", json!({})))
             .turn(Turn::text("bye"));
         let server = ModelServer::start(script).unwrap();
         let provider = provider(name, &server.url());
-        let mut messages = vec![Message::user("go")];
+        let mut messages = vec![ChatMessage::user("go")];
         for (expected, content, is_error) in
             [(json!({"command": long}), "fine", false), (json!({}), "no command", true)]
         {
@@ -116,17 +124,18 @@ async fn a_tool_is_called_and_its_result_goes_back() {
             assert_eq!(reply.stop, StopReason::ToolUse, "{name}");
             let [call] = &reply.tool_calls[..] else { panic!("{name}: {reply:?}") };
             assert_eq!((call.name.as_str(), &call.args), ("Bash", &expected), "{name}");
-            assert_eq!(asked.deltas.last(), Some(&Delta::ToolCall(call.clone())), "{name}");
-            let blocks = vec![Block::Text(reply.text.clone()), Block::ToolCall(call.clone())];
-            messages.push(Message { role: Role::Assistant, blocks });
-            let result = Block::ToolResult { id: call.id.clone(), content: content.to_owned(), is_error };
-            messages.push(Message { role: Role::User, blocks: vec![result] });
+            assert_eq!(asked.deltas.last(), Some(&ReplyDelta::ToolCall(call.clone())), "{name}");
+            let blocks = vec![ContentBlock::Text(reply.text.clone()), ContentBlock::ToolCall(call.clone())];
+            messages.push(ChatMessage { role: ChatRole::Assistant, blocks });
+            let result =
+                ContentBlock::ToolResult { id: call.id.clone(), content: content.to_owned(), is_error };
+            messages.push(ChatMessage { role: ChatRole::User, blocks: vec![result] });
         }
         let last = ask(&*provider, &request(messages)).await.result.unwrap();
         assert_eq!((last.text.as_str(), last.stop), ("bye", StopReason::EndTurn), "{name}");
         let results = server.tool_results();
         let results: Vec<_> = results.iter().map(|result| (result.text.as_str(), result.is_error)).collect();
-        // This protocol has no mark for a failure.
+        // OpenAI has no flag for failures.
         assert_eq!(results, [("fine", false), ("no command", name != "openai")], "{name}");
     }
 }
@@ -135,7 +144,7 @@ async fn a_tool_is_called_and_its_result_goes_back() {
 async fn tools_called_side_by_side_are_all_there_and_told_apart() {
     let turn = (1..=3)
         .fold(Turn::default(), |turn, n| turn.and_tool("Bash", json!({"command": format!("run {n}")})));
-    each(&Script::new().turn(turn), |name, asked, _| {
+    for_each_provider(&Script::new().turn(turn), |name, asked, _| {
         let reply = asked.result.unwrap();
         let commands: Vec<_> = reply.tool_calls.iter().map(|call| call.args["command"].clone()).collect();
         assert_eq!(commands, ["run 1", "run 2", "run 3"], "{name}");
@@ -149,15 +158,19 @@ async fn tools_called_side_by_side_are_all_there_and_told_apart() {
 
 #[tokio::test]
 async fn each_protocol_is_asked_in_its_own_words() {
-    let call = ToolCall { id: "c1".to_owned(), name: "Bash".to_owned(), args: json!({"command": "ls"}) };
-    let result = Block::ToolResult { id: "c1".to_owned(), content: "a.txt".to_owned(), is_error: false };
+    let call = ModelToolCall { id: "c1".to_owned(), name: "Bash".to_owned(), args: json!({"command": "ls"}) };
+    let result =
+        ContentBlock::ToolResult { id: "c1".to_owned(), content: "a.txt".to_owned(), is_error: false };
     let messages = vec![
-        Message::user("go"),
-        Message { role: Role::Assistant, blocks: vec![Block::Text(String::new()), Block::ToolCall(call)] },
-        Message { role: Role::User, blocks: vec![Block::Text("and now?".to_owned()), result] },
+        ChatMessage::user("go"),
+        ChatMessage {
+            role: ChatRole::Assistant,
+            blocks: vec![ContentBlock::Text(String::new()), ContentBlock::ToolCall(call)],
+        },
+        ChatMessage { role: ChatRole::User, blocks: vec![ContentBlock::Text("and now?".to_owned()), result] },
     ];
     let mut sent = Vec::new();
-    for name in NAMES {
+    for name in PROVIDER_NAMES {
         let server = ModelServer::start(Script::new()).unwrap();
         ask(&*provider(name, &server.url()), &request(messages.clone())).await.result.unwrap();
         sent.extend(server.requests());
@@ -175,7 +188,7 @@ async fn the_key_goes_into_the_header_that_each_protocol_has_for_it() {
     ] {
         let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
         let url = format!("http://{}", listener.local_addr().unwrap());
-        let heard = std::thread::spawn(move || {
+        let request_head = std::thread::spawn(move || {
             let (mut stream, _) = listener.accept().unwrap();
             let mut head = vec![0; 4096];
             let read = stream.read(&mut head).unwrap();
@@ -183,7 +196,7 @@ async fn the_key_goes_into_the_header_that_each_protocol_has_for_it() {
             String::from_utf8_lossy(&head[..read]).into_owned()
         });
         ask(&*provider(name, &url), &request(Vec::new())).await.result.unwrap_err();
-        let head = heard.join().unwrap();
+        let head = request_head.join().unwrap();
         assert!(head.contains(header), "{head}");
         assert_eq!(head.matches(SECRET).count(), 1, "{head}");
     }

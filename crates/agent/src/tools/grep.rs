@@ -6,44 +6,50 @@ use futures_util::future::BoxFuture;
 use regex::RegexBuilder;
 use serde_json::{Value, json};
 
-use super::{Around, Output, Tool, ToolFailed, args, bounded, read, spec, walk};
+use super::{
+    AgentTool, ToolContext, ToolFailure, ToolOutput, arguments, read, tool_spec, truncate_output, walk,
+};
 use crate::provider::ToolSpec;
 
-/// How many lines are given.
-const MOST: usize = 500;
+/// Maximum number of lines in the output.
+const MAX_OUTPUT_LINES: usize = 500;
 
-/// Finds text in files.
-pub(super) struct Grep;
+/// The `Grep` tool: finds text in files.
+pub(super) struct GrepTool;
 
-impl Tool for Grep {
+impl AgentTool for GrepTool {
     fn spec(&self) -> ToolSpec {
-        let about = "Finds lines by a regular expression. Leaves out .git, node_modules and target.";
+        let about = "Finds lines that match a regular expression. Skips .git, node_modules and target.";
         let properties = json!({
-            "pattern": {"type": "string", "description": "The regular expression"},
-            "path": {"type": "string", "description": "Where to look; the working directory unless said"},
-            "glob": {"type": "string", "description": "Only in files whose name fits, such as `*.rs`"},
+            "pattern": {"type": "string", "description": "Regular expression"},
+            "path": {"type": "string", "description": "File or directory to search; default: the working directory"},
+            "glob": {"type": "string", "description": "Search only files that match this glob, such as `*.rs`"},
             "output_mode": {"type": "string", "enum": ["content", "files_with_matches", "count"]},
-            "-i": {"type": "boolean", "description": "Large and small letters are the same"},
+            "-i": {"type": "boolean", "description": "Ignore case"},
         });
-        spec("Grep", about, &properties, &["pattern"])
+        tool_spec("Grep", about, &properties, &["pattern"])
     }
 
-    fn run<'a>(&'a self, args: &'a Value, around: &'a Around) -> BoxFuture<'a, Result<Output, ToolFailed>> {
-        Box::pin(run(args, around))
+    fn run<'a>(
+        &'a self,
+        args: &'a Value,
+        context: &'a ToolContext,
+    ) -> BoxFuture<'a, Result<ToolOutput, ToolFailure>> {
+        Box::pin(run(args, context))
     }
 }
 
-async fn run(args: &Value, around: &Around) -> Result<Output, ToolFailed> {
-    let regex = RegexBuilder::new(args::text(args, "pattern")?)
-        .case_insensitive(args::flag(args, "-i")?)
+async fn run(args: &Value, context: &ToolContext) -> Result<ToolOutput, ToolFailure> {
+    let regex = RegexBuilder::new(arguments::required_text(args, "pattern")?)
+        .case_insensitive(arguments::optional_flag(args, "-i")?)
         .build()
-        .map_err(|error| ToolFailed::new(format!("`pattern` cannot be read: {error}")))?;
-    let glob = args::maybe_text(args, "glob")?.map(ToOwned::to_owned);
-    let mode = args::maybe_text(args, "output_mode")?.unwrap_or("files_with_matches").to_owned();
-    let (root, around) = (args::dir(args, around)?, around.clone());
-    let text = walk::off_thread(move || {
+        .map_err(|error| ToolFailure::new(format!("invalid `pattern`: {error}")))?;
+    let glob = arguments::optional_text(args, "glob")?.map(ToOwned::to_owned);
+    let mode = arguments::optional_text(args, "output_mode")?.unwrap_or("files_with_matches").to_owned();
+    let (root, context) = (arguments::search_dir(args, context)?, context.clone());
+    let text = walk::run_blocking(move || {
         let (mut out, mut lines) = (String::new(), 0);
-        for file in walk::files(&root, &around)? {
+        for file in walk::list_files(&root, &context)? {
             let name = file.relative.rsplit('/').next().unwrap_or_default();
             let fits = |glob: &String| {
                 [file.relative.as_str(), name]
@@ -53,8 +59,8 @@ async fn run(args: &Value, around: &Around) -> Result<Output, ToolFailed> {
             if glob.as_ref().is_some_and(|glob| !fits(glob)) {
                 continue;
             }
-            // What is no text has no lines.
-            let Ok(text) = read::whole(&file.path) else { continue };
+            // Binary and unreadable files are skipped.
+            let Ok(text) = read::read_whole_file(&file.path) else { continue };
             let hits: Vec<_> = (1..).zip(text.lines()).filter(|(_, line)| regex.is_match(line)).collect();
             if hits.is_empty() {
                 continue;
@@ -70,13 +76,13 @@ async fn run(args: &Value, around: &Around) -> Result<Output, ToolFailed> {
                 _ => drop(writeln!(out, "{path}")),
             }
             lines += if mode == "content" { hits.len() } else { 1 };
-            if lines >= MOST {
-                out.push_str("… there is more; look for something narrower\n");
+            if lines >= MAX_OUTPUT_LINES {
+                out.push_str("… more matches were left out; use a narrower pattern\n");
                 break;
             }
         }
         Ok(out)
     })
     .await?;
-    Ok(Output::text(bounded(if text.is_empty() { "nothing fits".to_owned() } else { text })))
+    Ok(ToolOutput::text(truncate_output(if text.is_empty() { "no matches".to_owned() } else { text })))
 }

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! What the agent can do. One file each; [`Toolbox`] is all of them.
+//! The agent's tools, one file each. [`Toolbox`] holds them.
 
-mod args;
+mod arguments;
 mod bash;
+mod command;
 mod edit;
 mod glob;
 mod grep;
-mod mcp;
-mod process;
+mod mcp_tool;
 mod read;
 pub(crate) mod task;
 mod todo;
@@ -21,138 +21,142 @@ use std::sync::Arc;
 use futures_util::future::BoxFuture;
 use serde_json::Value;
 
-pub use mcp::of_servers;
+pub use mcp_tool::mcp_tools;
 pub use task::SubagentKind;
 
-use crate::Cancel;
+use crate::CancelToken;
 use crate::provider::ToolSpec;
 
-/// A tool. It is only run once its call was told and nobody objected.
-pub trait Tool: Send + Sync {
-    /// What the model is told about it.
+/// A tool of the agent. The session runs it only after hooks and rules have let the call through.
+pub trait AgentTool: Send + Sync {
+    /// Name, description and schema for the model.
     fn spec(&self) -> ToolSpec;
 
-    /// Runs it. It is dropped when the person says stop: nothing of it may be left behind then.
-    fn run<'a>(&'a self, args: &'a Value, around: &'a Around) -> BoxFuture<'a, Result<Output, ToolFailed>>;
+    /// Runs the tool. The future is dropped when the turn is cancelled, and must then leave nothing running.
+    fn run<'a>(
+        &'a self,
+        args: &'a Value,
+        context: &'a ToolContext,
+    ) -> BoxFuture<'a, Result<ToolOutput, ToolFailure>>;
 }
 
-/// What a tool works in.
+/// Environment of a tool call.
 #[derive(Debug, Clone)]
-pub struct Around {
-    /// Where paths start.
+pub struct ToolContext {
+    /// Working directory; relative paths start here.
     pub cwd: PathBuf,
-    /// Says when to stop.
-    pub cancel: Cancel,
+    /// Cancels the tool call.
+    pub cancel: CancelToken,
 }
 
-/// What a tool returned.
+/// Output of a successful tool call.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Output {
-    /// What the model reads.
+pub struct ToolOutput {
+    /// Text for the model.
     pub text: String,
-    /// How it ended, if it is a program.
+    /// Exit code, if the tool ran a program.
     pub exit_code: Option<i32>,
 }
 
-/// A tool that did not do what it was to.
+/// A failed tool call.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{message}")]
-pub struct ToolFailed {
-    /// What the model reads.
+pub struct ToolFailure {
+    /// Error message for the model.
     pub message: String,
-    /// How it ended, if it is a program.
+    /// Exit code, if the tool ran a program.
     pub exit_code: Option<i32>,
 }
 
-/// Every tool of an agent, in the order in which the model is told about them.
+/// The tools of an agent, in the order in which the model sees them.
 #[derive(Clone, Default)]
 pub struct Toolbox {
-    tools: Vec<Arc<dyn Tool>>,
+    tools: Vec<Arc<dyn AgentTool>>,
 }
 
 // === impl Toolbox ===
 
 impl Toolbox {
-    /// No tools.
+    /// Creates a toolbox without tools.
     pub fn empty() -> Self {
         Self::default()
     }
 
-    /// The agent's own tools. [`task`](SubagentKind) is not among them: it belongs to the session.
-    pub fn own() -> Self {
-        let tools: [Arc<dyn Tool>; 7] = [
-            Arc::new(bash::Bash),
-            Arc::new(read::Read),
-            Arc::new(write::Write),
-            Arc::new(edit::Edit),
-            Arc::new(glob::Glob),
-            Arc::new(grep::Grep),
-            Arc::new(todo::TodoWrite),
+    /// Creates a toolbox with the built-in tools. The `Task` tool is not among them: the session adds it.
+    pub fn builtin() -> Self {
+        let tools: [Arc<dyn AgentTool>; 7] = [
+            Arc::new(bash::BashTool),
+            Arc::new(read::ReadTool),
+            Arc::new(write::WriteTool),
+            Arc::new(edit::EditTool),
+            Arc::new(glob::GlobTool),
+            Arc::new(grep::GrepTool),
+            Arc::new(todo::TodoTool),
         ];
         Self { tools: tools.into() }
     }
 
-    /// Adds a tool; one of the same name gives way.
-    pub fn add(&mut self, tool: Arc<dyn Tool>) {
+    /// Adds a tool. It replaces a tool of the same name.
+    pub fn add(&mut self, tool: Arc<dyn AgentTool>) {
         let name = tool.spec().name;
         self.tools.retain(|known| known.spec().name != name);
         self.tools.push(tool);
     }
 
-    /// Keeps the tools with these names.
-    pub fn keep(&mut self, names: &[String]) {
+    /// Removes all tools but those with these names.
+    pub fn retain_named(&mut self, names: &[String]) {
         self.tools.retain(|tool| names.contains(&tool.spec().name));
     }
 
-    /// What the model is told.
+    /// Specs of all tools, for the model.
     pub fn specs(&self) -> Vec<ToolSpec> {
         self.tools.iter().map(|tool| tool.spec()).collect()
     }
 
-    /// The tool of this name.
-    pub fn find(&self, name: &str) -> Option<Arc<dyn Tool>> {
+    /// Finds a tool by name.
+    pub fn find(&self, name: &str) -> Option<Arc<dyn AgentTool>> {
         self.tools.iter().find(|tool| tool.spec().name == name).cloned()
     }
 }
 
 // === impl Output ===
 
-impl Output {
-    /// Words.
+impl ToolOutput {
+    /// Creates an output without an exit code.
     pub fn text(text: impl Into<String>) -> Self {
         Self { text: text.into(), exit_code: None }
     }
 }
 
-// === impl ToolFailed ===
+// === impl ToolFailure ===
 
-impl ToolFailed {
-    /// Why.
+impl ToolFailure {
+    /// Creates a failure without an exit code.
     pub fn new(message: impl Into<String>) -> Self {
         Self { message: message.into(), exit_code: None }
     }
 
-    /// A file that cannot be worked with.
+    /// Creates a failure for an I/O error on a file.
     fn file(path: &Path, error: &std::io::Error) -> Self {
         Self::new(format!("`{}`: {error}", path.display()))
     }
 }
 
-/// A spec from its parts; the properties are JSON.
-fn spec(name: &str, description: &str, properties: &Value, required: &[&str]) -> ToolSpec {
+/// Builds a tool spec. `properties` are those of the JSON Schema of the arguments.
+fn tool_spec(name: &str, description: &str, properties: &Value, required: &[&str]) -> ToolSpec {
     let schema = serde_json::json!({"type": "object", "properties": properties, "required": required});
     ToolSpec { name: name.to_owned(), description: description.to_owned(), schema }
 }
 
-/// The longest text that a tool gives the model, in letters.
-const LONGEST: usize = 30_000;
+/// Maximum length of a tool's output, in characters.
+const MAX_OUTPUT_CHARS: usize = 30_000;
 
-/// A text no longer than that, which says so when it was cut.
-fn bounded(text: String) -> String {
-    if text.len() <= LONGEST || text.chars().count() <= LONGEST {
+/// Cuts a text to [`MAX_OUTPUT_CHARS`] and notes how much was cut.
+fn truncate_output(text: String) -> String {
+    if text.len() <= MAX_OUTPUT_CHARS || text.chars().count() <= MAX_OUTPUT_CHARS {
         return text;
     }
-    let left = text.chars().count() - LONGEST;
-    let kept: String = text.chars().take(LONGEST).collect();
-    format!("{kept}\n… {left} more letters were left out")
+    let left = text.chars().count() - MAX_OUTPUT_CHARS;
+    let kept: String = text.chars().take(MAX_OUTPUT_CHARS).collect();
+    format!("{kept}\n… {left} more characters were left out")
 }

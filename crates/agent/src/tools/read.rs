@@ -6,37 +6,41 @@ use futures_util::future::BoxFuture;
 use serde_json::{Value, json};
 use tenterhook_files::{FileClass, FileRefused, read_text};
 
-use super::{Around, Output, Tool, ToolFailed, args, bounded, spec};
+use super::{AgentTool, ToolContext, ToolFailure, ToolOutput, arguments, tool_spec, truncate_output};
 use crate::provider::ToolSpec;
 
-/// How many lines are given that does not say.
-const LINES: u64 = 2000;
-/// No larger file is read.
-const LARGEST: u64 = 16 << 20;
+/// Number of lines returned if the call sets no limit.
+const DEFAULT_LINES: u64 = 2000;
+/// Maximum size of a file that is read.
+const MAX_FILE_BYTES: u64 = 16 << 20;
 
-/// Reads a file.
-pub(super) struct Read;
+/// The `Read` tool: reads a text file.
+pub(super) struct ReadTool;
 
-impl Tool for Read {
+impl AgentTool for ReadTool {
     fn spec(&self) -> ToolSpec {
         let properties = json!({
-            "file_path": {"type": "string", "description": "The file"},
-            "offset": {"type": "number", "description": "The first line, from 1"},
-            "limit": {"type": "number", "description": "How many lines; 2000 unless said"},
+            "file_path": {"type": "string", "description": "Path of the file"},
+            "offset": {"type": "number", "description": "First line to read, from 1"},
+            "limit": {"type": "number", "description": "Number of lines; default 2000"},
         });
-        spec("Read", "Reads a text file, with the number of each line.", &properties, &["file_path"])
+        tool_spec("Read", "Reads a text file and returns it with line numbers.", &properties, &["file_path"])
     }
 
-    fn run<'a>(&'a self, args: &'a Value, around: &'a Around) -> BoxFuture<'a, Result<Output, ToolFailed>> {
-        Box::pin(std::future::ready(run(args, around)))
+    fn run<'a>(
+        &'a self,
+        args: &'a Value,
+        context: &'a ToolContext,
+    ) -> BoxFuture<'a, Result<ToolOutput, ToolFailure>> {
+        Box::pin(std::future::ready(run(args, context)))
     }
 }
 
-fn run(args: &Value, around: &Around) -> Result<Output, ToolFailed> {
-    let path = args::path(args, "file_path", around)?;
-    let text = whole(&path)?;
-    let from = args::number(args, "offset")?.unwrap_or(1).max(1);
-    let limit = args::number(args, "limit")?.unwrap_or(LINES);
+fn run(args: &Value, context: &ToolContext) -> Result<ToolOutput, ToolFailure> {
+    let path = arguments::required_path(args, "file_path", context)?;
+    let text = read_whole_file(&path)?;
+    let from = arguments::optional_number(args, "offset")?.unwrap_or(1).max(1);
+    let limit = arguments::optional_number(args, "limit")?.unwrap_or(DEFAULT_LINES);
     let skip = usize::try_from(from - 1).unwrap_or(usize::MAX);
     let take = usize::try_from(limit).unwrap_or(usize::MAX);
     let mut out = String::new();
@@ -44,19 +48,19 @@ fn run(args: &Value, around: &Around) -> Result<Output, ToolFailed> {
         let _ = writeln!(out, "{number:>6}\t{line}");
     }
     if out.is_empty() {
-        out = format!("there is nothing from line {from} on: it has {} lines", text.lines().count());
+        out = format!("line {from} is past the end: the file has {} lines", text.lines().count());
     }
-    Ok(Output::text(bounded(out)))
+    Ok(ToolOutput::text(truncate_output(out)))
 }
 
-/// The whole text of a file.
-pub(super) fn whole(path: &std::path::Path) -> Result<String, ToolFailed> {
-    match read_text(path, FileClass::Named, LARGEST) {
+/// Reads a whole text file.
+pub(super) fn read_whole_file(path: &std::path::Path) -> Result<String, ToolFailure> {
+    match read_text(path, FileClass::Named, MAX_FILE_BYTES) {
         Ok(Some(text)) => Ok(text),
-        Ok(None) => Err(ToolFailed::new(format!("`{}`: no such file", path.display()))),
+        Ok(None) => Err(ToolFailure::new(format!("`{}`: no such file", path.display()))),
         Err(error) => Err(match FileRefused::reason_of(&error) {
-            Some(_) => ToolFailed::new(error.to_string()),
-            None => ToolFailed::file(path, &error),
+            Some(_) => ToolFailure::new(error.to_string()),
+            None => ToolFailure::file(path, &error),
         }),
     }
 }

@@ -3,45 +3,51 @@
 use futures_util::future::BoxFuture;
 use serde_json::{Value, json};
 
-use super::{Around, Output, Tool, ToolFailed, spec};
+use super::{AgentTool, ToolContext, ToolFailure, ToolOutput, tool_spec};
 use crate::provider::ToolSpec;
 
-const STATES: &[&str] = &["pending", "in_progress", "completed"];
+const TODO_STATUSES: &[&str] = &["pending", "in_progress", "completed"];
 
-/// Keeps the list of what is to do. The list is in the call itself: whoever looks on reads it there.
-pub(super) struct TodoWrite;
+/// The `TodoWrite` tool: records the todo list. Nothing is stored, because observers read the list from the call.
+pub(super) struct TodoTool;
 
-impl Tool for TodoWrite {
+impl AgentTool for TodoTool {
     fn spec(&self) -> ToolSpec {
-        let about = "Writes down what is to do and how far it is: the whole list, every time.";
+        let about = "Records the todo list. Pass the complete list with every call.";
         let item = json!({
             "type": "object",
-            "properties": {"content": {"type": "string"}, "status": {"type": "string", "enum": STATES}},
+            "properties": {"content": {"type": "string"}, "status": {"type": "string", "enum": TODO_STATUSES}},
             "required": ["content", "status"],
         });
-        spec("TodoWrite", about, &json!({"todos": {"type": "array", "items": item}}), &["todos"])
+        tool_spec("TodoWrite", about, &json!({"todos": {"type": "array", "items": item}}), &["todos"])
     }
 
-    fn run<'a>(&'a self, args: &'a Value, _: &'a Around) -> BoxFuture<'a, Result<Output, ToolFailed>> {
+    fn run<'a>(
+        &'a self,
+        args: &'a Value,
+        _: &'a ToolContext,
+    ) -> BoxFuture<'a, Result<ToolOutput, ToolFailure>> {
         Box::pin(std::future::ready(run(args)))
     }
 }
 
-fn run(args: &Value) -> Result<Output, ToolFailed> {
+fn run(args: &Value) -> Result<ToolOutput, ToolFailure> {
     let todos = args.get("todos").and_then(Value::as_array);
-    let todos = todos.ok_or_else(|| ToolFailed::new("`todos` should be a list"))?;
+    let todos = todos.ok_or_else(|| ToolFailure::new("`todos` must be a list"))?;
     let mut done = 0;
     for todo in todos {
         let part = |key: &str| todo.get(key).and_then(Value::as_str);
         match (part("content"), part("status")) {
-            (Some(_), Some(status)) if STATES.contains(&status) => done += usize::from(status == "completed"),
+            (Some(_), Some(status)) if TODO_STATUSES.contains(&status) => {
+                done += usize::from(status == "completed");
+            }
             _ => {
-                let known = STATES.join("`, `");
-                return Err(ToolFailed::new(format!(
-                    "{todo} should have `content` and `status` (`{known}`)"
+                let known = TODO_STATUSES.join("`, `");
+                return Err(ToolFailure::new(format!(
+                    "{todo} must have `content` and `status` (one of `{known}`)"
                 )));
             }
         }
     }
-    Ok(Output::text(format!("noted: {done} of {} done", todos.len())))
+    Ok(ToolOutput::text(format!("recorded: {done} of {} done", todos.len())))
 }

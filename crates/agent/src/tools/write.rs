@@ -3,35 +3,44 @@
 use futures_util::future::BoxFuture;
 use serde_json::{Value, json};
 
-use super::{Around, Output, Tool, ToolFailed, args, spec};
+use super::{AgentTool, ToolContext, ToolFailure, ToolOutput, arguments, tool_spec};
 use crate::provider::ToolSpec;
 
-/// Writes a whole file.
-pub(super) struct Write;
+/// The `Write` tool: writes a whole file.
+pub(super) struct WriteTool;
 
-impl Tool for Write {
+impl AgentTool for WriteTool {
     fn spec(&self) -> ToolSpec {
         let properties = json!({
-            "file_path": {"type": "string", "description": "The file"},
-            "content": {"type": "string", "description": "All of it"},
+            "file_path": {"type": "string", "description": "Path of the file"},
+            "content": {"type": "string", "description": "Complete new content"},
         });
-        spec("Write", "Writes a file, in place of what was there.", &properties, &["file_path", "content"])
+        tool_spec(
+            "Write",
+            "Writes a file. Replaces an existing file.",
+            &properties,
+            &["file_path", "content"],
+        )
     }
 
-    fn run<'a>(&'a self, args: &'a Value, around: &'a Around) -> BoxFuture<'a, Result<Output, ToolFailed>> {
-        Box::pin(std::future::ready(run(args, around)))
+    fn run<'a>(
+        &'a self,
+        args: &'a Value,
+        context: &'a ToolContext,
+    ) -> BoxFuture<'a, Result<ToolOutput, ToolFailure>> {
+        Box::pin(std::future::ready(run(args, context)))
     }
 }
 
-fn run(args: &Value, around: &Around) -> Result<Output, ToolFailed> {
-    let path = args::path(args, "file_path", around)?;
-    let content = args::text(args, "content")?;
-    let failed = |error: std::io::Error| ToolFailed::file(&path, &error);
+fn run(args: &Value, context: &ToolContext) -> Result<ToolOutput, ToolFailure> {
+    let path = arguments::required_path(args, "file_path", context)?;
+    let content = arguments::required_text(args, "content")?;
+    let failed = |error: std::io::Error| ToolFailure::file(&path, &error);
     if let Some(dir) = path.parent() {
         std::fs::create_dir_all(dir).map_err(failed)?;
     }
-    let was = path.exists();
+    let existed = path.exists();
     std::fs::write(&path, content).map_err(failed)?;
-    let what = if was { "replaced" } else { "written" };
-    Ok(Output::text(format!("`{}` was {what}: {} lines", path.display(), content.lines().count())))
+    let done = if existed { "replaced" } else { "created" };
+    Ok(ToolOutput::text(format!("{done} `{}`: {} lines", path.display(), content.lines().count())))
 }

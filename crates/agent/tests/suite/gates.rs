@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Every answer a hook can give, at every gate there is.
+//! Every action of a hook at every kind of event.
 
 use std::fmt::Write as _;
 use std::sync::Arc;
@@ -8,15 +8,15 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 
 use serde_json::json;
-use tenterhook_agent::{Ended, PermissionMode};
-use tenterhook_engine::{Heard, Hook, say};
+use tenterhook_agent::{PermissionMode, TurnError};
+use tenterhook_engine::{Hook, InterpretedOutput, response};
 use tenterhook_event::{Decision, EventKind, SelectionMode};
 
-use crate::common::{Builder, Test, test};
+use crate::fixture::{TestBuilder, TestSession, test};
 
 const ACTIONS: &[&str] = &["continue", "modified", "block", "retry", "skip", "stop", "ask"];
 
-/// A tool, and the last word.
+/// One tool call, then the final reply.
 const PLAIN: &str = r#"
 turns:
   - { say: working, call: { Bash: { command: "echo ran" } } }
@@ -42,8 +42,9 @@ turns:
 summary: a summary
 "#;
 
-fn scene(kind: EventKind) -> (Builder, &'static str) {
-    let free = |builder: Builder| builder.set(|settings| settings.mode = PermissionMode::BypassPermissions);
+fn setup_for(kind: EventKind) -> (TestBuilder, &'static str) {
+    let free =
+        |builder: TestBuilder| builder.set(|settings| settings.mode = PermissionMode::BypassPermissions);
     match kind {
         EventKind::ToolError => (free(test()), FAILS),
         EventKind::SubagentStart | EventKind::SubagentStop => (free(test()), SUBAGENT),
@@ -60,45 +61,45 @@ fn scene(kind: EventKind) -> (Builder, &'static str) {
     }
 }
 
-/// The hook's answer; the first time only where it would go on for ever.
-fn answer(kind: EventKind, action: &str, time: u32) -> Heard {
-    let nothing = say::nothing();
+/// The hook's output. For stop events only the first one, because the session would never end.
+fn hook_output(kind: EventKind, action: &str, time: u32) -> InterpretedOutput {
+    let nothing = response::none();
     if time > 1 && matches!(kind, EventKind::Stop | EventKind::SubagentStop) {
         return nothing.into();
     }
     let changed = match kind {
         EventKind::PreTool | EventKind::PermissionRequest => {
-            say::nothing().tool_input(json!({"command": "echo HOOK"}))
+            response::none().tool_input(json!({"command": "echo HOOK"}))
         }
-        EventKind::PostTool | EventKind::ToolError => say::nothing().tool_output(json!("HOOK")),
-        EventKind::PreModel => say::nothing().model_request(json!({"systemPrompt": "HOOK"})),
-        EventKind::PostModel => say::nothing().model_response(json!({"text": "HOOK"})),
-        EventKind::ToolSelection => say::nothing().tools(SelectionMode::Auto, ["Read"]),
-        _ => say::nothing().context("HOOK"),
+        EventKind::PostTool | EventKind::ToolError => response::none().tool_output(json!("HOOK")),
+        EventKind::PreModel => response::none().model_request(json!({"systemPrompt": "HOOK"})),
+        EventKind::PostModel => response::none().model_response(json!({"text": "HOOK"})),
+        EventKind::ToolSelection => response::none().tools(SelectionMode::Auto, ["Read"]),
+        _ => response::none().context("HOOK"),
     };
     match action {
         "modified" => changed.into(),
-        "block" => say::deny("HOOK").into(),
-        "retry" if time == 1 => say::retry(Duration::from_millis(2)).into(),
+        "block" => response::deny("HOOK").into(),
+        "retry" if time == 1 => response::retry(Duration::from_millis(2)).into(),
         "continue" | "retry" => nothing.into(),
-        "skip" => say::skip().into(),
+        "skip" => response::skip().into(),
         "stop" => nothing.stop("HOOK").into(),
-        "ask" => say::ask("HOOK").into(),
+        "ask" => response::ask("HOOK").into(),
         other => panic!("{other}"),
     }
 }
 
-/// What came of one answer at one gate, in one line.
-async fn played(kind: EventKind, action: &'static str) -> String {
-    let (builder, script) = scene(kind);
+/// Runs a session with one action at one kind of event. Returns a line about the result.
+async fn run_case(kind: EventKind, action: &'static str) -> String {
+    let (builder, script) = setup_for(kind);
     let asked = Arc::new(AtomicU32::new(0));
     let count = Arc::clone(&asked);
     let says = Hook::on("says", kind).run(move |_| {
         let time = count.fetch_add(1, Ordering::Relaxed) + 1;
-        async move { answer(kind, action, time) }
+        async move { hook_output(kind, action, time) }
     });
-    // A later hook, which `skip` passes over.
-    let later = Hook::on("later", kind).priority(9).run(|_| async { say::nothing().message("LATER") });
+    // A later hook, which `skip` skips.
+    let later = Hook::on("later", kind).priority(9).run(|_| async { response::none().message("LATER") });
     let (ended, test) = match builder.hook(says).hook(later).start(script).await {
         Ok(test) => (test.prompt("do it").await, Some(test)),
         Err(ended) => (Err(ended), None),
@@ -108,18 +109,18 @@ async fn played(kind: EventKind, action: &'static str) -> String {
         Err(ended) => ended.to_string(),
     };
     if let Some(test) = test {
-        if ended.is_ok() || !matches!(ended, Err(Ended::Unguarded(_))) {
+        if ended.is_ok() || !matches!(ended, Err(TurnError::Unguarded(_))) {
             test.session.end("exit").await.unwrap();
         }
-        let _ = write!(line, "{}", seen(&test, kind));
+        let _ = write!(line, "{}", describe_log(&test, kind));
     }
     format!("{kind:<19} {action:<9} {line}")
 }
 
-fn seen(test: &Test, kind: EventKind) -> String {
+fn describe_log(test: &TestSession, kind: EventKind) -> String {
     let mut line = String::new();
     for (kind, word) in [(EventKind::PostTool, "ran"), (EventKind::ToolError, "failed")] {
-        let calls = test.seen.of(kind);
+        let calls = test.log.calls_of(kind);
         let about = calls.iter().filter_map(|call| call.event.tool.as_ref());
         let about: Vec<_> =
             about.map(|tool| if tool.name == "Task" { "Task".into() } else { tool.gist() }).collect();
@@ -127,25 +128,25 @@ fn seen(test: &Test, kind: EventKind) -> String {
             let _ = write!(line, "; {word} {}", about.join(", ").replace("echo x >> tries; ", ""));
         }
     }
-    let asked = test.seen.questions.lock().unwrap().len();
+    let asked = test.log.questions.lock().unwrap().len();
     if asked > 0 {
-        let _ = write!(line, "; a person was asked {asked}×");
+        let _ = write!(line, "; the user was asked {asked}×");
     }
-    let requests = test.seen.requests.lock().unwrap();
-    let heard = requests
+    let requests = test.log.requests.lock().unwrap();
+    let affected = requests
         .iter()
         .filter(|request| format!("{:?}{:?}", request.system, request.messages).contains("HOOK"))
         .count();
-    if heard > 0 {
-        let _ = write!(line, "; the model read it {heard}×");
+    if affected > 0 {
+        let _ = write!(line, "; in {affected} model requests");
     }
-    let told = test.seen.of(kind).len();
-    if told > 1 {
-        let _ = write!(line, "; told {told}×");
+    let fired = test.log.calls_of(kind).len();
+    if fired > 1 {
+        let _ = write!(line, "; fired {fired}×");
     }
-    let outcomes = test.seen.outcomes.lock().unwrap();
+    let outcomes = test.log.outcomes.lock().unwrap();
     if outcomes.iter().all(|outcome| outcome.message_text().is_none()) {
-        line += "; later hooks did not count";
+        line += "; later hooks were skipped";
     }
     if outcomes.iter().any(|outcome| outcome.decision == Decision::Deny) && !line.contains("HOOK") {
         line += "; denied";
@@ -154,11 +155,11 @@ fn seen(test: &Test, kind: EventKind) -> String {
 }
 
 #[tokio::test]
-async fn every_answer_is_honoured_at_every_gate() {
+async fn every_action_is_honoured_at_every_event() {
     let mut table = String::new();
     for kind in EventKind::ALL.iter().filter(|kind| **kind != EventKind::Other) {
         for action in ACTIONS {
-            table += &played(*kind, action).await;
+            table += &run_case(*kind, action).await;
             table.push('\n');
         }
         table.push('\n');

@@ -4,9 +4,9 @@
 #![expect(clippy::unwrap_used, clippy::panic, reason = "these are tests")]
 
 mod cancel;
-mod common;
+mod every_event;
+mod fixture;
 mod gates;
 mod hooks;
 mod script;
 mod tools;
-mod walk;

@@ -1,28 +1,28 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Scripts that cannot be used are refused with what to do about them.
+//! Invalid scripts are refused with a hint.
 
-use tenterhook_agent::Ended;
-use tenterhook_agent::provider::Scripted;
+use tenterhook_agent::TurnError;
+use tenterhook_agent::provider::ScriptedProvider;
 
-use crate::common::test;
+use crate::fixture::test;
 
-fn refusal(text: &str) -> String {
-    Scripted::parse("s.yaml", text).unwrap_err().to_string()
+fn parse_error(text: &str) -> String {
+    ScriptedProvider::parse("s.yaml", text).unwrap_err().to_string()
 }
 
 #[test]
-fn what_does_not_fit_is_said_with_its_line() {
-    let said = [
-        refusal("turns: [}"),
-        refusal("turns:\n  - sya: hello"),
-        refusal("turns: []"),
-        refusal("turns:\n  - pause_ms: 3"),
-        refusal("turns:\n  - say: hi\n    if: denied"),
-        refusal("turns:\n  - say: hi\nsubagents:\n  general: []"),
-        refusal("{\"turns\": 7}"),
+fn invalid_scripts_are_refused_with_their_line() {
+    let errors = [
+        parse_error("turns: [}"),
+        parse_error("turns:\n  - sya: hello"),
+        parse_error("turns: []"),
+        parse_error("turns:\n  - pause_ms: 3"),
+        parse_error("turns:\n  - say: hi\n    if: denied"),
+        parse_error("turns:\n  - say: hi\nsubagents:\n  general: []"),
+        parse_error("{\"turns\": 7}"),
     ];
-    insta::assert_snapshot!(said.join("\n"));
+    insta::assert_snapshot!(errors.join("\n"));
 }
 
 #[tokio::test]
@@ -41,10 +41,10 @@ turns:
 }
 
 #[tokio::test]
-async fn a_script_that_is_too_short_says_so() {
+async fn a_script_that_is_too_short_is_an_error() {
     let test = test().start("turns:\n  - call: { TodoWrite: { todos: [] } }").await.unwrap();
-    let Err(Ended::Model(error)) = test.prompt("go").await else { panic!() };
-    assert_eq!(error.to_string(), "script.yaml: `turns` has only 1 turns, and the agent wants another");
+    let Err(TurnError::Model(error)) = test.prompt("go").await else { panic!() };
+    assert_eq!(error.to_string(), "script.yaml: `turns` has 1 turns, but the agent needs another");
     assert!(error.hint.is_some());
 }
 
@@ -53,5 +53,5 @@ fn the_script_in_the_guide_can_be_read() {
     let guide =
         std::fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/guide/agent.md")).unwrap();
     let script = guide.split_once("```yaml script\n").unwrap().1.split_once("```").unwrap().0;
-    assert_eq!(Scripted::parse("agent.md", script).unwrap().model(), "scripted-1");
+    assert_eq!(ScriptedProvider::parse("agent.md", script).unwrap().model(), "scripted-1");
 }

@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Every tool, as the model uses it.
+//! Every tool as the model uses it.
 
 use serde_json::{Value, json};
-use tenterhook_agent::{Cancel, PermissionMode};
+use tenterhook_agent::{CancelToken, PermissionMode};
 
-use crate::common::{Test, test};
+use crate::fixture::{TestSession, test};
 
-async fn ready() -> Test {
+async fn start_session() -> TestSession {
     let builder = test().set(|settings| settings.mode = PermissionMode::BypassPermissions);
     builder.start("turns: [{ say: hi }]").await.unwrap()
 }
 
-async fn run(test: &Test, tool: &str, args: Value) -> String {
-    let done = test.session.execute_tool(tool, args, &Cancel::new()).await.unwrap();
+async fn run_tool(test: &TestSession, tool: &str, args: Value) -> String {
+    let done = test.session.execute_tool(tool, args, &CancelToken::new()).await.unwrap();
     let mark = if done.success { "✓" } else { "✗" };
     let code = done.exit_code.map(|code| format!(" ({code})")).unwrap_or_default();
     format!("{mark}{code} {}", done.output.replace(&test.dir.path().display().to_string(), "/work"))
@@ -21,8 +21,8 @@ async fn run(test: &Test, tool: &str, args: Value) -> String {
 
 #[tokio::test]
 async fn files_are_written_read_changed_and_found() {
-    let test = ready().await;
-    let mut said = Vec::new();
+    let test = start_session().await;
+    let mut results = Vec::new();
     for (tool, args) in [
         ("Write", json!({"file_path": "src/a.rs", "content": "fn one() {}\nfn two() {}\nfn one() {}\n"})),
         ("Write", json!({"file_path": "src/b.txt", "content": "One\n"})),
@@ -51,15 +51,15 @@ async fn files_are_written_read_changed_and_found() {
         ("TodoWrite", json!({"todos": [{"content": "a", "status": "done"}]})),
         ("Nonsense", json!({})),
     ] {
-        said.push(format!("{tool}: {}", run(&test, tool, args).await));
+        results.push(format!("{tool}: {}", run_tool(&test, tool, args).await));
     }
-    insta::assert_snapshot!(said.join("\n"));
+    insta::assert_snapshot!(results.join("\n"));
 }
 
 #[tokio::test]
-async fn commands_say_how_they_ended_and_end_in_time() {
-    let test = ready().await;
-    let mut said = Vec::new();
+async fn commands_report_their_exit_and_time_out() {
+    let test = start_session().await;
+    let mut results = Vec::new();
     for args in [
         json!({"command": "echo out; echo err >&2"}),
         json!({"command": "echo no >&2; exit 4"}),
@@ -69,9 +69,9 @@ async fn commands_say_how_they_ended_and_end_in_time() {
         json!({"command": "cat"}),
         json!({"cmd": "ls"}),
     ] {
-        said.push(run(&test, "Bash", args).await);
+        results.push(run_tool(&test, "Bash", args).await);
     }
-    insta::assert_snapshot!(said.join("\n"));
-    let long = run(&test, "Bash", json!({"command": "yes | head -c 200000"})).await;
-    assert!(long.len() < 31_000 && long.contains("more letters were left out"), "{}", long.len());
+    insta::assert_snapshot!(results.join("\n"));
+    let long = run_tool(&test, "Bash", json!({"command": "yes | head -c 200000"})).await;
+    assert!(long.len() < 31_000 && long.contains("more characters were left out"), "{}", long.len());
 }

@@ -5,41 +5,41 @@ use std::process::ExitCode;
 use serde_json::json;
 use tenterhook_authority::Action;
 use tenterhook_guard::snapshot;
-use tenterhook_harness_install::receipt::Asked;
+use tenterhook_harness_install::receipt::InstallOptions;
 use tenterhook_home::Place;
 use tenterhook_setup::adopt::{plan_adoption, plan_return};
 use tenterhook_setup::install::Proposal;
 
-use super::change::{ChangeArgs, described, propose};
+use super::install_flow::{ChangeArgs, proposal_json, propose};
+use crate::confirm::{self, ProofArgs};
 use crate::context::Context;
 use crate::error::CommandError;
-use crate::gate::{self, ProofArgs};
-use crate::intake;
+use crate::read_input;
 use crate::setup::CliHost;
 use crate::terminal::{BOLD, GOOD};
 
 const EXAMPLES: &str = "\
-The hooks you have in Claude Code's settings move into your `tenterhook.yaml`, where they run in every
-harness that is wired, as Claude Code runs them. What only Claude Code can run stays where it is.
+The hooks in Claude Code's settings move to your `tenterhook.yaml`. From there they run in every guarded
+harness, as Claude Code runs them. Hooks that only Claude Code can run stay where they are.
 
 Examples:
   tenterhook adopt claude-code --dry-run
   tenterhook adopt claude-code
-  tenterhook adopt claude-code --undo       they move back";
+  tenterhook adopt claude-code --undo       move the hooks back";
 
-/// Take over hooks you already have, so that they serve every harness
+/// Move existing hooks to Tenterhook, so that they run in every harness
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Args {
-    /// Whose hooks: claude-code
+    /// Harness that has the hooks: claude-code
     harness: String,
-    /// Move them back
+    /// Move the hooks back
     #[arg(long)]
     undo: bool,
-    /// Show what would change and change nothing
+    /// Show the change without making it
     #[arg(long)]
     dry_run: bool,
-    /// Do not ask
+    /// Do not ask for confirmation
     #[arg(long, short)]
     yes: bool,
     #[command(flatten)]
@@ -47,7 +47,7 @@ pub(crate) struct Args {
 }
 
 pub(super) fn run(context: &Context, args: &Args) -> Result<ExitCode, CommandError> {
-    let harness = intake::harness(&args.harness)?;
+    let harness = read_input::parse_harness(&args.harness)?;
     if harness.id != "claude-code" {
         return Err(CommandError::user(format!("hooks of {} cannot be taken over", harness.title))
             .hint("known: claude-code; for others, write the hook into tenterhook.yaml with its `dialect`"));
@@ -56,7 +56,7 @@ pub(super) fn run(context: &Context, args: &Args) -> Result<ExitCode, CommandErr
     let host = CliHost { context, home };
     let setup = host.setup();
     let plan = if args.undo { plan_return(&setup, harness)? } else { plan_adoption(&setup, harness)? };
-    let proposal = Proposal { harness, asked: Asked::default(), plan };
+    let proposal = Proposal { harness, asked: InstallOptions::default(), plan };
     let change = ChangeArgs {
         harnesses: vec![args.harness.clone()],
         all: false,
@@ -70,7 +70,7 @@ pub(super) fn run(context: &Context, args: &Args) -> Result<ExitCode, CommandErr
     let [proposal] = &proposals;
     if done && !proposal.plan.is_noop() {
         let action = if args.undo { Action::HooksRemove } else { Action::HooksAdd };
-        gate::pass(
+        confirm::require_confirmation(
             context,
             action,
             json!({"adopted": harness.id, "settings": home.settings()}),
@@ -80,7 +80,7 @@ pub(super) fn run(context: &Context, args: &Args) -> Result<ExitCode, CommandErr
         snapshot::write(home, &context.env, &Place::default())?;
     }
     if context.terminal.json {
-        context.terminal.print_json(&described(proposal, done, json!({"undo": args.undo})))?;
+        context.terminal.print_json(&proposal_json(proposal, done, json!({"undo": args.undo})))?;
     } else if done && !proposal.plan.is_noop() {
         let what =
             if args.undo { "are in its own settings again" } else { "now serve every harness that is wired" };

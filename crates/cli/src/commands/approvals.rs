@@ -6,26 +6,26 @@ use std::process::ExitCode;
 use clap::ValueEnum;
 use serde_json::{Value, json};
 use tenterhook_authority::Action;
-use tenterhook_records::recorded::Field as _;
+use tenterhook_records::recorded::JsonField as _;
 
 use crate::ask;
+use crate::confirm::{self, ProofArgs};
 use crate::context::Context;
 use crate::error::CommandError;
-use crate::gate::{self, ProofArgs};
 use crate::terminal::{BOLD, DIM, GOOD, WARN, tame};
 
 const EXAMPLES: &str = "\
-Where a rule says `ask` and the harness cannot ask by itself, the call waits for an answer here, and is denied
-when nobody gives one in time. To approve takes a person: `approve` typed on a terminal, or a code. What was shown
-is approved, and nothing that took its place meanwhile. A guarded agent cannot approve anything without a code.
+If a rule asks and the harness has no prompt of its own, the call waits for an approval and is denied if none
+is given in time. Approving needs `approve` typed on a terminal, or a code. Only the call that was shown is
+approved, not one that took its place in the meantime. A guarded agent cannot approve anything without a code.
 
 Examples:
   tenterhook approvals list
-  tenterhook approvals approve 4RRF            the last letters of its id are enough
+  tenterhook approvals approve 4RRF            the last characters of the id are enough
   tenterhook approvals approve 4RRF --for session
   tenterhook approvals deny 4RRF --note 'not on a Friday'";
 
-/// Answer calls that wait for a person
+/// List and answer calls that wait for an approval
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Args {
@@ -35,69 +35,69 @@ pub(crate) struct Args {
 
 #[derive(Debug, clap::Subcommand)]
 enum Command {
-    /// What waits
+    /// List waiting calls
     List,
-    /// One call that waits, with all it would do
+    /// Show one waiting call with all its arguments
     Show {
-        /// Its id, or the end of it
+        /// Id of the call, or the end of it
         id: String,
     },
-    /// Let it pass
+    /// Approve a call
     Approve {
-        /// Its id, or the end of it
+        /// Id of the call, or the end of it
         id: String,
-        /// How far the yes goes
+        /// What the approval covers
         #[arg(long = "for", value_name = "SCOPE", default_value = "once")]
-        scope: Scope,
-        /// Why; it is recorded
+        scope: ApprovalScope,
+        /// Reason; it is recorded
         #[arg(long, value_name = "TEXT")]
         note: Option<String>,
         #[command(flatten)]
         proof: ProofArgs,
     },
-    /// Do not let it pass
+    /// Deny a call
     Deny {
-        /// Its id, or the end of it
+        /// Id of the call, or the end of it
         id: String,
-        /// Why; the agent reads it, and it is recorded
+        /// Reason; the agent reads it, and it is recorded
         #[arg(long, value_name = "TEXT")]
         note: Option<String>,
     },
 }
 
 #[derive(Debug, Clone, Copy, ValueEnum)]
-enum Scope {
-    /// This call only
+enum ApprovalScope {
+    /// Only this call
     Once,
-    /// Whatever the same rules ask about in this session
+    /// Every call that the same rules ask about in this session
     Session,
-    /// This very call, for good: an exception is written into your policy.yaml
+    /// Exactly this call, permanently: adds an exception to your policy.yaml
     Rule,
 }
 
 pub(super) fn run(context: &Context, args: &Args) -> Result<ExitCode, CommandError> {
     match &args.command {
-        Command::List => list(context),
-        Command::Show { id } => show(context, id),
+        Command::List => list_approvals(context),
+        Command::Show { id } => show_approval(context, id),
         Command::Approve { id, scope, note, proof } => {
             // First what it is about: an id that is wrong needs no proof.
-            let card = get(context, &path(id))?;
+            let card = get_approval(context, &approval_path(id))?;
             if !context.terminal.json {
-                context.terminal.note(&(text(&card) + &arguments(&card)))?;
+                context.terminal.note(&(approval_text(&card) + &arguments_text(&card)))?;
             }
-            let proof = gate::proof(context, Action::Approve, proof)?;
+            let proof = confirm::collect_proof(context, Action::Approve, proof)?;
             let scope = scope.to_possible_value().map(|value| value.get_name().to_owned());
             // What was shown is approved, and nothing that has taken its place meanwhile.
             let (id, digest) = (card.field("id").as_str().unwrap_or_default(), card.field("digest"));
             let body =
                 json!({"answer": "approve", "digest": digest, "for": scope, "note": note, "proof": proof});
-            answer(context, id, &body)
+            send_answer(context, id, &body)
         }
-        Command::Deny { id, note } => answer(context, id, &json!({"answer": "deny", "note": note})),
+        Command::Deny { id, note } => send_answer(context, id, &json!({"answer": "deny", "note": note})),
     }
 }
 
-fn list(context: &Context) -> Result<ExitCode, CommandError> {
+fn list_approvals(context: &Context) -> Result<ExitCode, CommandError> {
     let Some(answer) = ask::get(context.home()?, "/v1/approvals")? else {
         if context.terminal.json {
             context.terminal.print_json(&json!({"pending": []}))?;
@@ -117,24 +117,24 @@ fn list(context: &Context) -> Result<ExitCode, CommandError> {
         context.terminal.say("nothing waits for an approval\n")?;
     }
     for card in cards {
-        context.terminal.say(&text(card))?;
+        context.terminal.say(&approval_text(card))?;
     }
     Ok(ExitCode::SUCCESS)
 }
 
-fn show(context: &Context, id: &str) -> Result<ExitCode, CommandError> {
-    let card = get(context, &path(id))?;
+fn show_approval(context: &Context, id: &str) -> Result<ExitCode, CommandError> {
+    let card = get_approval(context, &approval_path(id))?;
     if context.terminal.json {
         context.terminal.print_json(&card)?;
         return Ok(ExitCode::SUCCESS);
     }
-    context.terminal.say(&(text(&card) + &arguments(&card)))?;
+    context.terminal.say(&(approval_text(&card) + &arguments_text(&card)))?;
     Ok(ExitCode::SUCCESS)
 }
 
-fn answer(context: &Context, id: &str, body: &Value) -> Result<ExitCode, CommandError> {
+fn send_answer(context: &Context, id: &str, body: &Value) -> Result<ExitCode, CommandError> {
     let home = context.home()?;
-    let done = ask::request(home, "POST", &path(id), Some(body))?.ok_or_else(no_daemon)?;
+    let done = ask::request(home, "POST", &approval_path(id), Some(body))?.ok_or_else(no_daemon)?;
     if context.terminal.json {
         context.terminal.print_json(&done)?;
         return Ok(ExitCode::SUCCESS);
@@ -152,7 +152,7 @@ fn answer(context: &Context, id: &str, body: &Value) -> Result<ExitCode, Command
     Ok(ExitCode::SUCCESS)
 }
 
-fn get(context: &Context, path: &str) -> Result<Value, CommandError> {
+fn get_approval(context: &Context, path: &str) -> Result<Value, CommandError> {
     ask::get(context.home()?, path)?.ok_or_else(no_daemon)
 }
 
@@ -162,13 +162,13 @@ fn no_daemon() -> CommandError {
 }
 
 /// A path of the API; an id holds letters and digits only.
-fn path(id: &str) -> String {
+fn approval_path(id: &str) -> String {
     let id: String = id.chars().filter(char::is_ascii_alphanumeric).collect();
     format!("/v1/approvals/{id}")
 }
 
 /// What waits, for people. Agents choose most of these texts.
-fn text(card: &Value) -> String {
+fn approval_text(card: &Value) -> String {
     let part = |key: &str| tame(card.field(key).as_str().unwrap_or_default());
     let mut text = format!(
         "{BOLD}{}{BOLD:#}  {} {}  {DIM}until {}{DIM:#}\n  {WARN}{}{WARN:#}\n",
@@ -190,7 +190,7 @@ fn text(card: &Value) -> String {
 }
 
 /// All arguments of the call, one line each.
-fn arguments(card: &Value) -> String {
+fn arguments_text(card: &Value) -> String {
     let mut text = String::new();
     if !card.field("args").is_null() {
         let args = serde_json::to_string_pretty(card.field("args")).unwrap_or_default();

@@ -4,7 +4,7 @@ use std::process::ExitCode;
 use std::sync::Arc;
 
 use tenterhook_event::Event;
-use tenterhook_harness::MAX_PAYLOAD;
+use tenterhook_harness::MAX_PAYLOAD_BYTES;
 use tenterhook_profile::bus;
 use tenterhook_profile_run::ProfileStage;
 use tenterhook_rulebook::read_line_bounded;
@@ -12,29 +12,29 @@ use tenterhook_rulebook::read_line_bounded;
 use crate::context::Context;
 use crate::error::CommandError;
 use crate::profile_settings::{SettingsFile, open_profile};
-use crate::until::until_told_to_end;
+use crate::run_until_signal::run_until_signal;
 
 const EXAMPLES: &str = "\
-One JSON object a line on standard input, one on standard output for each, as it is done:
+Reads one JSON object per line from standard input, and prints one reply per line when it is ready:
   {\"type\":\"HOOK_EXECUTION_REQUEST\",\"payload\":{\"correlationId\":\"c-1\",\"eventName\":\"BeforeTool\",\"input\":{…}}}
   {\"type\":\"HOOK_EXECUTION_RESPONSE\",\"payload\":{\"correlationId\":\"c-1\",\"success\":true,\"output\":{…}}}
-It ends when standard input is closed and every request is answered.
+Ends when standard input is closed and every request is answered.
 
 Examples:
   tenterhook bus --settings ~/.llxprt/settings.json
   tenterhook bus --profile gemini --settings user=~/.gemini/settings.json --settings .gemini/settings.json";
 
 /// How many requests are worked on at the same time: each hook is a process with three pipes.
-const AT_ONCE: usize = 64;
+const MAX_CONCURRENT_REQUESTS: usize = 64;
 
 /// Serve LLxprt's hook message bus on standard input and output
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Args {
-    /// Whose rules: llxprt, llxprt-2026-08, gemini, claude, a3s
+    /// Profile: llxprt, llxprt-2026-08, gemini, claude, a3s
     #[arg(long, default_value = "llxprt")]
     profile: String,
-    /// A settings file, with its source if it is not the project's: user=, project=, local=, system=, extension=
+    /// Settings file, with its source if it is not the project's: user=, project=, local=, system=, extension=
     #[arg(long, value_name = "[SOURCE=]FILE")]
     settings: Vec<SettingsFile>,
 }
@@ -42,19 +42,23 @@ pub(crate) struct Args {
 pub(super) fn run(context: &Context, args: &Args) -> Result<ExitCode, CommandError> {
     let stage = Arc::new(open_profile(&args.profile, &args.settings, &context.env)?);
     super::fire::report_problems(context, &stage)?;
-    let base = super::fire::base(&args.profile)?;
-    until_told_to_end(serve(context, &stage, &base))?;
+    let base = super::fire::profile_event(&args.profile)?;
+    run_until_signal(serve_requests(context, &stage, &base))?;
     Ok(ExitCode::SUCCESS)
 }
 
-async fn serve(context: &Context, stage: &Arc<ProfileStage>, base: &Event) -> Result<(), CommandError> {
+async fn serve_requests(
+    context: &Context,
+    stage: &Arc<ProfileStage>,
+    base: &Event,
+) -> Result<(), CommandError> {
     // Whoever asks faster than is answered waits.
     let (send, mut lines) = tokio::sync::mpsc::channel(1);
     std::thread::spawn(move || {
         let (mut input, mut line) = (std::io::stdin().lock(), Vec::new());
         // A line that is no text, or has no end, is a request that cannot be read, not the end of all
         // requests.
-        while read_line_bounded(&mut input, &mut line, MAX_PAYLOAD).is_ok_and(|more| more) {
+        while read_line_bounded(&mut input, &mut line, MAX_PAYLOAD_BYTES).is_ok_and(|more| more) {
             if send.blocking_send(String::from_utf8_lossy(&line).into_owned()).is_err() {
                 return;
             }
@@ -64,29 +68,29 @@ async fn serve(context: &Context, stage: &Arc<ProfileStage>, base: &Event) -> Re
     let mut under_way = tokio::task::JoinSet::new();
     loop {
         tokio::select! {
-            line = lines.recv(), if under_way.len() < AT_ONCE => match line {
+            line = lines.recv(), if under_way.len() < MAX_CONCURRENT_REQUESTS => match line {
                 Some(line) if line.trim().is_empty() => {}
                 Some(line) => {
                     let (stage, base) = (Arc::clone(stage), base.clone());
-                    under_way.spawn(async move { answer(&stage, &base, &line).await });
+                    under_way.spawn(async move { answer_request(&stage, &base, &line).await });
                 }
                 None => break,
             },
-            Some(done) = under_way.join_next() => if !print(context, done)? {
+            Some(done) = under_way.join_next() => if !print_reply(context, done)? {
                 return Ok(());
             },
         }
     }
     while let Some(done) = under_way.join_next().await {
-        if !print(context, done)? {
+        if !print_reply(context, done)? {
             return Ok(());
         }
     }
     Ok(())
 }
 
-async fn answer(stage: &ProfileStage, base: &Event, line: &str) -> serde_json::Value {
-    let mut new_id = || tenterhook_event::EventId::from_parts(0, random()).to_string();
+async fn answer_request(stage: &ProfileStage, base: &Event, line: &str) -> serde_json::Value {
+    let mut new_id = || tenterhook_event::EventId::from_parts(0, random_id()).to_string();
     match bus::parse(stage.profile, line, &mut new_id) {
         Ok(request) => {
             let fired = stage.fire(request.event, &request.input, base).await;
@@ -97,7 +101,7 @@ async fn answer(stage: &ProfileStage, base: &Event, line: &str) -> serde_json::V
 }
 
 /// Whether there is still somebody who reads the answers.
-fn print(
+fn print_reply(
     context: &Context,
     done: Result<serde_json::Value, tokio::task::JoinError>,
 ) -> Result<bool, CommandError> {
@@ -109,7 +113,7 @@ fn print(
 }
 
 /// An id for a request that has none; without randomness it is merely not unique.
-fn random() -> u128 {
+fn random_id() -> u128 {
     let mut bytes = [0; 16];
     let _ = getrandom::fill(&mut bytes);
     u128::from_ne_bytes(bytes)

@@ -15,11 +15,11 @@ Examples:
   tenterhook completions zsh  > ~/.zfunc/_tenterhook
   tenterhook completions fish > ~/.config/fish/completions/tenterhook.fish";
 
-/// Print completions for a shell
+/// Print shell completions
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Args {
-    /// The shell
+    /// Shell to generate completions for
     shell: Shell,
 }
 

@@ -10,19 +10,19 @@ use crate::error::CommandError;
 use crate::terminal::{BOLD, DIM};
 
 const EXAMPLES: &str = "\
-The link lets one browser in, once, within a minute; the browser may then look for a day. It shows everything and
-can deny; what loosens protection needs a code of your authenticator app as well (`tenterhook totp enroll`).
+The link admits one browser, once, within a minute; its session lasts a day. The dashboard shows everything and can
+deny calls; actions that weaken protection need a code from your authenticator app (`tenterhook totp enroll`).
 
 Examples:
   tenterhook dashboard
   tenterhook dashboard --print
   tenterhook dashboard --json";
 
-/// Open the dashboard in a browser, by a link that is good once
+/// Open the dashboard in a browser with a one-time link
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Args {
-    /// Only say the link, and start no browser
+    /// Print the link and do not open a browser
     #[arg(long)]
     print: bool,
 }
@@ -39,7 +39,7 @@ pub(super) fn run(context: &Context, args: &Args) -> Result<ExitCode, CommandErr
         return Ok(ExitCode::SUCCESS);
     }
     let url = link.get("url").and_then(Value::as_str).unwrap_or_default();
-    if !args.print && has_screen(context) && open(url) {
+    if !args.print && has_screen(context) && open_browser(url) {
         terminal.say("the dashboard opens in your browser\n")?;
     } else {
         terminal.say(&format!("{BOLD}{url}{BOLD:#}\n"))?;
@@ -55,7 +55,7 @@ fn has_screen(context: &Context) -> bool {
 }
 
 /// Whether a program that opens browsers took it.
-fn open(url: &str) -> bool {
+fn open_browser(url: &str) -> bool {
     let program = if cfg!(target_os = "macos") { "open" } else { "xdg-open" };
     let mut command = Command::new(program);
     command.arg(url).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());

@@ -12,13 +12,13 @@ use crate::setup::CliHost;
 use crate::terminal::{BAD, BOLD, DIM, GOOD, WARN};
 
 const EXAMPLES: &str = "\
-Looked at are the programs on your PATH and what each harness leaves in your home. Nothing is run.
+Looks for programs on your PATH and for the files of each harness in your home directory. Nothing is run.
 
 Examples:
   tenterhook detect
   tenterhook detect --json";
 
-/// Say which harnesses are here, which are guarded, and when each was last heard of
+/// List the harnesses on this machine, whether they are guarded, and their last event
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Args {}
@@ -37,7 +37,7 @@ pub(super) fn run(context: &Context, _args: &Args) -> Result<ExitCode, CommandEr
     };
     let (here, missing): (Vec<_>, Vec<_>) =
         all.iter().partition(|one| one.state.found || is_own(one) || one.state.last_heard.is_some());
-    let mut text: String = here.iter().map(|one| line(one)).collect();
+    let mut text: String = here.iter().map(|one| harness_line(one)).collect();
     if here.is_empty() {
         text += "no harness that Tenterhook knows was found\n";
     }
@@ -52,7 +52,7 @@ pub(super) fn run(context: &Context, _args: &Args) -> Result<ExitCode, CommandEr
     Ok(ExitCode::SUCCESS)
 }
 
-fn line(one: &DetectedHarness) -> String {
+fn harness_line(one: &DetectedHarness) -> String {
     let (mark, style, says) = match one.state.wired {
         HarnessWiring::Yes => ("✓", GOOD, "is guarded"),
         HarnessWiring::No => ("!", WARN, "is not guarded"),

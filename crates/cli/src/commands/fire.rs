@@ -14,62 +14,62 @@ use tenterhook_profile_run::{FiredEvent, ProfileStage};
 
 use crate::context::Context;
 use crate::error::CommandError;
-use crate::intake;
 use crate::profile_settings::{SettingsFile, open_profile};
+use crate::read_input;
+use crate::run_until_signal::{self, run_until_signal};
 use crate::terminal::tame;
-use crate::until::{self, until_told_to_end};
 
 const EXAMPLES: &str = "\
-Without --profile: the reply of Tenterhook, by your rules and hooks. Unlike `hook` nothing is recorded
-unless you say so, and a payload that cannot be read is an error.
+Without --profile: prints Tenterhook's reply, from your rules and hooks. Unlike `hook`, it records nothing
+without --record, and an unreadable payload is an error.
 
-With --profile: what a harness would make of its own settings file, exactly as it does it. The answer is
-the one of a single hook that says it all, so this command can be wired into that harness; --json shows
-the plan, every hook's output and the merged result.
+With --profile: runs the hooks of a harness's own settings file exactly as that harness does. The reply is
+that of one merged hook, so this command can be configured as a hook of that harness; --json shows the plan,
+every hook's output and the merged result.
 
 Examples:
   tenterhook fire --event PreToolUse < payload.json          the reply Claude Code would get
   tenterhook fire --file payload.json --json                 the event, the outcome and the reply
   tenterhook fire --profile gemini --event BeforeTool --settings ~/.gemini/settings.json --json < input.json";
 
-/// Take one event down the road and print the answer
+/// Run one event through hooks and rules and print the reply
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Args {
-    /// The harness whose payload it is
+    /// Harness that sent the payload
     #[arg(long, default_value = "claude-code", conflicts_with = "profile")]
     harness: String,
-    /// By a harness's own rules: claude, gemini, llxprt, llxprt-2026-08, a3s
+    /// Run as this harness would: claude, gemini, llxprt, llxprt-2026-08, a3s
     #[arg(long, value_name = "PROFILE", requires = "event")]
     profile: Option<String>,
-    /// With --profile: a settings file, with its source if it is not the project's (user=, local=, system=, extension=)
+    /// With --profile: settings file, with its source if it is not the project's (user=, local=, system=, extension=)
     #[arg(long, value_name = "[SOURCE=]FILE", requires = "profile")]
     settings: Vec<SettingsFile>,
-    /// The event, if the payload does not name it
+    /// Event, if the payload does not name it
     #[arg(long, value_name = "EVENT")]
     event: Option<String>,
     /// Read the payload from a file instead of standard input
     #[arg(long, value_name = "FILE")]
     file: Option<PathBuf>,
-    /// Write the decision into the ledger as well
+    /// Also record the decision in the ledger
     #[arg(long, conflicts_with = "profile")]
     record: bool,
 }
 
 pub(super) fn run(context: &Context, args: &Args) -> Result<ExitCode, CommandError> {
     match &args.profile {
-        Some(profile) => by_profile(context, args, profile),
-        None => by_harness(context, args),
+        Some(profile) => fire_and_print_profile(context, args, profile),
+        None => fire_harness(context, args),
     }
 }
 
-fn by_harness(context: &Context, args: &Args) -> Result<ExitCode, CommandError> {
-    let harness = intake::harness(&args.harness)?;
+fn fire_harness(context: &Context, args: &Args) -> Result<ExitCode, CommandError> {
+    let harness = read_input::parse_harness(&args.harness)?;
     let event = args.event.as_deref().unwrap_or_default();
     if !event.is_empty() && harness.event(event).is_none() {
         return Err(unknown_event(harness, event));
     }
-    let payload = intake::payload(args.file.as_deref())?;
+    let payload = read_input::read_payload(args.file.as_deref())?;
     let door = context.door(harness, event)?;
     let call = harness.decode(&door, &payload).map_err(|error| CommandError::user(error.to_string()))?;
     let home = context.home()?;
@@ -80,7 +80,10 @@ fn by_harness(context: &Context, args: &Args) -> Result<ExitCode, CommandError> 
     } else {
         Memory::None
     };
-    let outcome = until::fire(&Road::open(home, &context.env, &Place::of(&call.event), memory)?, &call)?;
+    let outcome = run_until_signal::fire_until_signal(
+        &Road::open(home, &context.env, &Place::of(&call.event), memory)?,
+        &call,
+    )?;
     for note in book.notes() {
         context.terminal.note(&format!("tenterhook: warning: {note}\n"))?;
     }
@@ -95,7 +98,7 @@ fn by_harness(context: &Context, args: &Args) -> Result<ExitCode, CommandError> 
     Ok(ExitCode::from(reply.exit))
 }
 
-fn by_profile(context: &Context, args: &Args, profile: &str) -> Result<ExitCode, CommandError> {
+fn fire_and_print_profile(context: &Context, args: &Args, profile: &str) -> Result<ExitCode, CommandError> {
     let event = args.event.as_deref().unwrap_or_default();
     let (stage, fired) = fire_profile(context, profile, &args.settings, event, args.file.as_deref())?;
     if context.terminal.json {
@@ -117,20 +120,20 @@ pub(super) fn fire_profile(
 ) -> Result<(ProfileStage, FiredEvent), CommandError> {
     let stage = open_profile(profile, settings, &context.env)?;
     let event = stage.event(event)?;
-    let payload = intake::payload(file)?;
+    let payload = read_input::read_payload(file)?;
     let input: Value = serde_json::from_slice(&payload)
         .map_err(|error| CommandError::user(format!("the input is not JSON: {error}")))?;
     if !input.is_object() {
         return Err(CommandError::user("the input is not a JSON object"));
     }
     report_problems(context, &stage)?;
-    let base = base(profile)?;
-    let fired = until_told_to_end(async { Ok(stage.fire(event, &input, &base).await) })?;
+    let base = profile_event(profile)?;
+    let fired = run_until_signal(async { Ok(stage.fire(event, &input, &base).await) })?;
     Ok((stage, fired))
 }
 
 /// What every event of a profile starts from.
-pub(super) fn base(profile: &str) -> Result<Event, CommandError> {
+pub(super) fn profile_event(profile: &str) -> Result<Event, CommandError> {
     let door = tenterhook_home::call_meta::mint()?;
     // The kind and the name are the profile's to say.
     Ok(Event::new(door.id, door.ts, profile, EventKind::Other, ""))

@@ -8,31 +8,31 @@ use std::time::{Duration, Instant};
 use serde_json::json;
 use tenterhook_authority::Agents;
 use tenterhook_engine::RecordError;
-use tenterhook_event::{Call, EventId, Outcome};
+use tenterhook_event::{EventId, HookCall, Outcome};
 use tenterhook_guard::usage::{MAX_READ_BYTES, TranscriptOwner, UsageFound, UsageReader};
 use tenterhook_guard::{
-    Book, CallEvaluator, Memory, RefusedCall, Road, SpoolRecorder, answer_call, refuse_call,
+    BlockingCallEvaluator, Book, Memory, RefusedCall, Road, SpoolRecorder, answer_call_now, refuse_call_now,
 };
-use tenterhook_harness::{Door, Harness, Reply};
+use tenterhook_harness::{CallMeta, Harness, HookReply};
 use tenterhook_home::{Home, Place};
 use tenterhook_records::has_secret_identifier;
-use tenterhook_shim::ask::{Answer, ask};
-use tenterhook_shim::call::WITHIN;
+use tenterhook_shim::ask::{DaemonAnswer, ask};
+use tenterhook_shim::call::DEFAULT_CALL_TIMEOUT;
 use tenterhook_shim::{VERSION, id, input, wire};
 
 use super::start;
 use crate::context::Context;
 use crate::error::CommandError;
-use crate::intake;
-use crate::until::until_told_to_end;
+use crate::read_input;
+use crate::run_until_signal;
 
 const EXAMPLES: &str = "\
-A harness runs this, as `tenterhook-hook`; people rarely do. The payload is read from standard input and
-the daemon is asked; the harness's own reply goes to standard output. Without a daemon the rules are asked
-here, and the decision goes into the spool, from which the ledger takes it in later.
+Harnesses run this command, as `tenterhook-hook`. It reads the payload from standard input, asks the daemon,
+and prints the reply in the harness's format. Without a daemon it evaluates the rules in-process and writes
+the decision to the spool, from which it is imported into the ledger later.
 
-A hook call marks the process that made it as a guarded agent, and is recorded. To try a hook by hand, use
---try: it evaluates the rules and hooks here, prints the reply, and neither records nor marks anything.
+A hook call marks the calling process as a guarded agent, and is recorded. To test a hook by hand, use --try:
+it evaluates rules and hooks in-process, prints the reply, and neither records nor marks anything.
 
 Examples:
   tenterhook hook --try claude-code pre-tool-use < payload.json
@@ -42,20 +42,20 @@ Examples:
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Args {
-    /// The harness: claude-code, codex, cursor, gemini, …
+    /// Harness: claude-code, codex, cursor, gemini, …
     harness: String,
-    /// The event: PreToolUse, pre-tool-use or pre-tool
+    /// Event: PreToolUse, pre-tool-use or pre-tool
     event: String,
-    /// How long the answer may take
-    #[arg(long, value_name = "SECONDS", default_value_t = WITHIN.as_secs(), value_parser = clap::value_parser!(u64).range(1..=3600))]
+    /// Maximum time for the reply
+    #[arg(long, value_name = "SECONDS", default_value_t = DEFAULT_CALL_TIMEOUT.as_secs(), value_parser = clap::value_parser!(u64).range(1..=3600))]
     within: u64,
-    /// Print the reply only: record nothing, remember nothing, mark no process as an agent
+    /// Only print the reply: record nothing, store nothing, mark no process as an agent
     #[arg(long = "try", conflicts_with_all = ["fallback", "id"])]
     is_trial: bool,
-    /// The daemon does not answer, and why: the rules are asked here
+    /// Evaluate in-process; the value is the reason why the daemon did not answer
     #[arg(long, hide = true, value_name = "WHY")]
     fallback: Option<String>,
-    /// The event's id, if it has one already
+    /// Id of the event, if it already has one
     #[arg(long, hide = true, value_name = "ID")]
     id: Option<EventId>,
 }
@@ -82,19 +82,21 @@ impl Args {
 }
 
 pub(super) fn run(context: &Context, args: &Args) -> Result<ExitCode, CommandError> {
-    let harness = intake::harness(&args.harness)?;
+    let harness = read_input::parse_harness(&args.harness)?;
     // From here on a failure is an answer to the harness: what can be prevented is prevented.
     let started = Instant::now();
-    let answered = answer(context, harness, args, started)
-        .unwrap_or_else(|error| Answered::Here(harness.refuse(&args.event, &error.message)));
+    let answered = answer_hook(context, harness, args, started)
+        .unwrap_or_else(|error| AnsweredCall::InProcess(harness.refuse(&args.event, &error.message)));
     let (exit, written) = match &answered {
-        Answered::ByDaemon(answer) => (answer.exit, context.terminal.reply(answer.stdout(), answer.stderr())),
-        Answered::Here(reply) => {
+        AnsweredCall::ByDaemon(answer) => {
+            (answer.exit, context.terminal.reply(answer.stdout(), answer.stderr()))
+        }
+        AnsweredCall::InProcess(reply) => {
             (reply.exit, context.terminal.reply(reply.stdout.as_bytes(), reply.stderr.as_bytes()))
         }
     };
-    if let (Answered::Here(_), Ok(home), false) = (&answered, context.home(), args.is_trial) {
-        start::take_in(context, home);
+    if let (AnsweredCall::InProcess(_), Ok(home), false) = (&answered, context.home(), args.is_trial) {
+        start::import_long_spool(context, home);
     }
     match written {
         Ok(()) => Ok(ExitCode::from(exit)),
@@ -103,23 +105,24 @@ pub(super) fn run(context: &Context, args: &Args) -> Result<ExitCode, CommandErr
     }
 }
 
-enum Answered {
-    ByDaemon(Answer),
-    Here(Reply),
+enum AnsweredCall {
+    ByDaemon(DaemonAnswer),
+    InProcess(HookReply),
 }
 
-fn answer(
+fn answer_hook(
     context: &Context,
     harness: &'static Harness,
     args: &Args,
     started: Instant,
-) -> Result<Answered, CommandError> {
+) -> Result<AnsweredCall, CommandError> {
     let within = Duration::from_secs(args.within);
     // What is handed over is there already.
-    let arrives_within = if args.fallback.is_some() { input::DEADLINE } else { input::DEADLINE.min(within) };
-    let payload = intake::standard_input(arrives_within);
+    let arrives_within =
+        if args.fallback.is_some() { input::PAYLOAD_TIMEOUT } else { input::PAYLOAD_TIMEOUT.min(within) };
+    let payload = read_input::read_standard_input(arrives_within);
     if args.is_trial {
-        return try_here(context, harness, args, &payload?).map(Answered::Here);
+        return evaluate_trial(context, harness, args, &payload?).map(AnsweredCall::InProcess);
     }
     let id = match args.id {
         Some(id) => id,
@@ -128,32 +131,32 @@ fn answer(
     let why = match (&args.fallback, &payload) {
         (Some(why), _) => why.clone(),
         (None, Err(error)) => error.message.clone(),
-        (None, Ok(payload)) => match by_daemon(context, harness, args, id, within, payload) {
-            Ok(answer) => return Ok(Answered::ByDaemon(answer)),
+        (None, Ok(payload)) => match ask_daemon(context, harness, args, id, within, payload) {
+            Ok(answer) => return Ok(AnsweredCall::ByDaemon(answer)),
             Err(why) => why,
         },
     };
     if let Ok(home) = context.home() {
-        start::in_passing(context, home);
+        start::start_if_configured(context, home);
     }
     let mut door = context.door(harness, &args.event)?;
     door.id = id;
     let left = within.saturating_sub(started.elapsed());
-    here(context, harness, &door, payload, &why, left).map(Answered::Here)
+    evaluate_in_process(context, harness, &door, payload, &why, left).map(AnsweredCall::InProcess)
 }
 
-fn by_daemon(
+fn ask_daemon(
     context: &Context,
     harness: &Harness,
     args: &Args,
     id: EventId,
     within: Duration,
     payload: &[u8],
-) -> Result<Answer, String> {
+) -> Result<DaemonAnswer, String> {
     // A newer daemon answers older hooks.
     let home = context.unchecked_home().ok_or("no home")?;
     let project = harness.project_variable.and_then(|name| context.env.of_harnesses.get(name));
-    let request = wire::Request {
+    let request = wire::HookRequest {
         harness: harness.id,
         event: &args.event,
         id: &id.to_string(),
@@ -168,45 +171,53 @@ fn by_daemon(
 }
 
 /// Evaluates a call that no harness made: by the files as they are, without a record.
-fn try_here(
+fn evaluate_trial(
     context: &Context,
     harness: &'static Harness,
     args: &Args,
     payload: &[u8],
-) -> Result<Reply, CommandError> {
+) -> Result<HookReply, CommandError> {
     let door = context.door(harness, &args.event)?;
     let mut call = LocalCall { context, home: context.home()?, harness, records: None };
-    until_told_to_end(async { Ok(answer_call(&mut call, harness, &door, payload).await) })
+    Ok(answer_call_now(&mut call, harness, &door, payload))
 }
 
 /// Evaluates a call without a daemon.
-fn here(
+fn evaluate_in_process(
     context: &Context,
     harness: &'static Harness,
-    door: &Door,
+    door: &CallMeta,
     payload: Result<Vec<u8>, CommandError>,
     why: &str,
     within: Duration,
-) -> Result<Reply, CommandError> {
+) -> Result<HookReply, CommandError> {
     let home = context.home()?;
     home.make()?;
-    Agents::of(home).remember(i32::try_from(std::process::id()).unwrap_or(0), harness.id);
+    let why = &remember_agent(home, harness.id, why);
     let payload = match payload {
         // The hook program knows why it could not read the payload.
-        Ok(payload) if payload.is_empty() && why.starts_with(input::UNREADABLE) => {
+        Ok(payload) if payload.is_empty() && why.starts_with(input::UNREADABLE_INPUT) => {
             let error = harness.decode(door, &payload).err();
             Err(error.map_or_else(|| why.to_owned(), |error| format!("{error} ({why})")))
         }
         Ok(payload) => Ok(payload),
         Err(error) => Err(error.message),
     };
-    let mut call = LocalCall { context, home, harness, records: Some(SpooledBecause { why, within }) };
-    until_told_to_end(async {
-        Ok(match payload {
-            Ok(payload) => answer_call(&mut call, harness, door, &payload).await,
-            Err(reason) => refuse_call(&mut call, harness, door, reason).await,
-        })
+    let mut call = LocalCall { context, home, harness, records: Some(SpoolReason { why, within }) };
+    Ok(match payload {
+        Ok(payload) => answer_call_now(&mut call, harness, door, &payload),
+        Err(reason) => refuse_call_now(&mut call, harness, door, reason),
     })
+}
+
+/// Marks the caller of this process as a guarded agent. If the mark cannot be written, the record of the call says so,
+/// after the reason why it was evaluated here.
+pub(in crate::commands) fn remember_agent(home: &Home, harness: &str, why: &str) -> String {
+    let own = i32::try_from(std::process::id()).unwrap_or(0);
+    match Agents::of(home).remember(own, harness) {
+        Ok(()) => why.to_owned(),
+        Err(error) => format!("{why}; the mark of the agent could not be written: {}", error.message),
+    }
 }
 
 /// A call that this process evaluates.
@@ -215,31 +226,31 @@ struct LocalCall<'a> {
     home: &'a Home,
     harness: &'static Harness,
     /// `None`: the call is a trial and leaves no record.
-    records: Option<SpooledBecause<'a>>,
+    records: Option<SpoolReason<'a>>,
 }
 
 /// A decision that goes into the spool.
-struct SpooledBecause<'a> {
+struct SpoolReason<'a> {
     /// Why the daemon did not decide.
     why: &'a str,
     /// How long all hooks together may take.
     within: Duration,
 }
 
-impl CallEvaluator for LocalCall<'_> {
-    async fn evaluate(&mut self, call: &mut Call) -> Result<Outcome, CommandError> {
+impl BlockingCallEvaluator for LocalCall<'_> {
+    fn evaluate_now(&mut self, call: &mut HookCall) -> Result<Outcome, CommandError> {
         let (home, env) = (self.home, &self.context.env);
         if self.records.is_some() && has_secret_identifier(&mut call.event) {
             Book::of(home).redact_identifiers(&mut call.event);
         }
         let place = Place::of(&call.event);
         let road = match &self.records {
-            Some(SpooledBecause { why, within }) => Road::by_itself(home, env, &place, why, *within),
+            Some(SpoolReason { why, within }) => Road::by_itself(home, env, &place, why, *within),
             None => Road::open(home, env, &place, Memory::None),
         };
         let road = road?;
         let usage = attach_usage(self.context, home, &road, self.harness, call);
-        let outcome = road.fire(call).await;
+        let outcome = run_until_signal::fire_until_signal(&road, call)?;
         if let Some((reader, found)) = usage.filter(|_| self.records.is_some()) {
             reader.settle(&found);
             reader.save();
@@ -249,8 +260,8 @@ impl CallEvaluator for LocalCall<'_> {
         Ok(outcome)
     }
 
-    async fn record_refusal(&mut self, refusal: &RefusedCall) -> Result<(), RecordError> {
-        let Some(SpooledBecause { why, .. }) = &self.records else { return Ok(()) };
+    fn record_refusal_now(&mut self, refusal: &RefusedCall) -> Result<(), RecordError> {
+        let Some(SpoolReason { why, .. }) = &self.records else { return Ok(()) };
         let facts = json!({"fallback": why});
         SpoolRecorder { home: self.home.clone(), detail: None, facts }.keep(&refusal.decided())
     }
@@ -262,7 +273,7 @@ fn attach_usage(
     home: &Home,
     road: &Road,
     harness: &'static Harness,
-    call: &mut Call,
+    call: &mut HookCall,
 ) -> Option<(UsageReader, UsageFound)> {
     if !road.has_budgets() {
         return None;

@@ -7,47 +7,47 @@ use serde_json::{Value, json};
 use tenterhook_guard::Configuration;
 use tenterhook_harness::Harness;
 use tenterhook_harness_install::HarnessClient as _;
-use tenterhook_harness_install::Scope;
-use tenterhook_harness_install::receipt::Asked;
+use tenterhook_harness_install::SettingsScope;
+use tenterhook_harness_install::receipt::InstallOptions;
 use tenterhook_home::{Home, Place};
 use tenterhook_setup::install::{Proposal, apply_install, describe, plan_install};
 use tenterhook_setup::{Setup, plain_json, wiring};
 
-use super::change::{ChangeArgs, ScopeName, confirm, propose, report};
-use super::pick;
+use super::install_flow::{ChangeArgs, ScopeName, ask_yes_no, print_json_report, propose};
+use super::select_harness;
 use crate::context::Context;
 use crate::error::CommandError;
-use crate::intake;
+use crate::read_input;
 use crate::setup::CliHost;
 use crate::terminal::{BAD, BOLD, DIM, GOOD, Terminal, WARN};
 
 const EXAMPLES: &str = "\
 A summary of the change is shown first; `--diff` shows every line. Comments, order and file mode are kept, the original is backed up,
-and `tenterhook uninstall` brings it back byte for byte. Without a name, a terminal is asked which.
+and `tenterhook uninstall` restores it byte for byte. Without a name, you choose from a list.
 
 Examples:
-  tenterhook install                              choose among those that are here
+  tenterhook install                              choose from the harnesses on this machine
   tenterhook install claude-code --dry-run --diff
   tenterhook install --all --yes --json
   tenterhook install gemini --scope project       in the settings of this project
-  tenterhook install codex --trust                also tell Codex that you trust these hooks
+  tenterhook install codex --trust                also mark the hooks as trusted in Codex
   sudo tenterhook install --system codex          for every account of this machine, in settings only root can change";
 
-/// Wire Tenterhook into harnesses
+/// Guard harnesses: add Tenterhook's hooks to their settings
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Args {
     #[command(flatten)]
     change: ChangeArgs,
-    /// Tell the harness at once that you trust our hooks, where it would ask you (Codex)
+    /// Also mark the hooks as trusted, if the harness requires it (Codex)
     #[arg(long)]
     trust: bool,
-    /// Remove comments and trailing commas from settings that the harness would otherwise ignore; a copy of
-    /// the original is kept beside them
+    /// Remove comments and trailing commas from settings that the harness would ignore because of them; a
+    /// copy of the original is kept in the same directory
     #[arg(long)]
     remove_comments: bool,
-    /// How the harness reaches us: by a small program, or by itself over HTTP (Claude Code only; said is
-    /// what that costs)
+    /// How the harness calls Tenterhook: with a small program, or directly over HTTP (Claude Code only; the
+    /// limits are printed)
     #[arg(long, value_name = "HOW", default_value = "command")]
     transport: TransportName,
 }
@@ -61,18 +61,18 @@ enum TransportName {
 
 pub(super) fn run(context: &Context, args: &Args) -> Result<ExitCode, CommandError> {
     let home = context.home()?;
-    let (harnesses, shared) = chosen(context, args)?;
+    let (harnesses, shared) = select_harnesses(context, args)?;
     let scope = match home.machine() {
-        Some(root) => machine(root, args.change.scope)?,
+        Some(root) => machine_scope(root, args.change.scope)?,
         None => args.change.scope.unwrap_or(ScopeName::User).scope()?,
     };
     let http = args.transport == TransportName::Http;
-    let asked = Asked { scope, http, trust: args.trust };
+    let asked = InstallOptions { scope, http, trust: args.trust };
     let host = CliHost { context, home };
     let setup = host.setup();
     let (mut proposals, mut failures) = (Vec::new(), Vec::new());
     for harness in harnesses {
-        match plan_plain(context, &setup, harness, &asked, args) {
+        match plan_without_comments(context, &setup, harness, &asked, args) {
             Ok(proposal) => proposals.push(proposal),
             // One that was not named keeps nobody else from being wired.
             Err(error) if args.change.harnesses.is_empty() => failures.push((harness, error)),
@@ -89,7 +89,7 @@ pub(super) fn run(context: &Context, args: &Args) -> Result<ExitCode, CommandErr
         let failed = failures.iter().map(|(harness, error)| {
             json!({"harness": harness.id, "changed": false, "error": error.message, "hints": error.hints})
         });
-        report(context, &args.change, told.chain(failed).collect::<Vec<Value>>())?;
+        print_json_report(context, &args.change, told.chain(failed).collect::<Vec<Value>>())?;
     } else {
         let mut text = String::new();
         for (harness, error) in &failures {
@@ -102,9 +102,9 @@ pub(super) fn run(context: &Context, args: &Args) -> Result<ExitCode, CommandErr
             );
         }
         if done {
-            text += &proposals.iter().map(|proposal| said(home, proposal)).collect::<String>();
-            text += &summary(home, &proposals);
-            text += &unusable(context, home);
+            text += &proposals.iter().map(|proposal| installed_text(home, proposal)).collect::<String>();
+            text += &summary_text(home, &proposals);
+            text += &configuration_problems(context, home);
         }
         context.terminal.say(&text)?;
     }
@@ -112,7 +112,7 @@ pub(super) fn run(context: &Context, args: &Args) -> Result<ExitCode, CommandErr
 }
 
 /// The settings of the machine; only root writes them.
-fn machine(root: PathBuf, said: Option<ScopeName>) -> Result<Scope, CommandError> {
+fn machine_scope(root: PathBuf, said: Option<ScopeName>) -> Result<SettingsScope, CommandError> {
     if said.is_some() {
         return Err(CommandError::user("`--system` is a scope of its own").hint("leave `--scope` out"));
     }
@@ -121,19 +121,22 @@ fn machine(root: PathBuf, said: Option<ScopeName>) -> Result<Scope, CommandError
             "type `sudo tenterhook install --system …`, or leave `--system` out to guard your account",
         ));
     }
-    Ok(Scope::Machine(root))
+    Ok(SettingsScope::Machine(root))
 }
 
-type Shared = Vec<(&'static Harness, &'static Harness)>;
+type SharedSettings = Vec<(&'static Harness, &'static Harness)>;
 
 /// The harnesses to be wired, and those whose wiring is another's.
-fn chosen(context: &Context, args: &Args) -> Result<(Vec<&'static Harness>, Shared), CommandError> {
+fn select_harnesses(
+    context: &Context,
+    args: &Args,
+) -> Result<(Vec<&'static Harness>, SharedSettings), CommandError> {
     let named = if args.change.harnesses.is_empty() {
-        pick::harnesses(context, args.change.all)?
+        select_harness::select_harnesses(context, args.change.all)?
     } else {
-        args.change.harnesses.iter().map(|id| intake::harness(id)).collect::<Result<_, _>>()?
+        args.change.harnesses.iter().map(|id| read_input::parse_harness(id)).collect::<Result<_, _>>()?
     };
-    let (mut chosen, mut shared): (Vec<&'static Harness>, Shared) = (Vec::new(), Vec::new());
+    let (mut chosen, mut shared): (Vec<&'static Harness>, SharedSettings) = (Vec::new(), Vec::new());
     for harness in named {
         let wired_as = wiring::installer(harness)?.wired_as;
         let same =
@@ -148,11 +151,11 @@ fn chosen(context: &Context, args: &Args) -> Result<(Vec<&'static Harness>, Shar
 }
 
 /// The plan. If the harness would ignore its settings because of comments, taking them out is offered first.
-fn plan_plain(
+fn plan_without_comments(
     context: &Context,
     setup: &Setup<'_>,
     harness: &'static Harness,
-    asked: &Asked,
+    asked: &InstallOptions,
     args: &Args,
 ) -> Result<Proposal, CommandError> {
     let first = plan_install(setup, harness, asked)?;
@@ -166,7 +169,7 @@ fn plan_plain(
         format!("{} ignores `{shown}` because of its comments. Remove them (a copy is kept)?", harness.title);
     let may_ask = Terminal::is_interactive() && !context.terminal.json && !args.change.yes;
     let remove = !args.change.dry_run
-        && (args.remove_comments || may_ask && confirm(context.terminal, &question, "install")?);
+        && (args.remove_comments || may_ask && ask_yes_no(context.terminal, &question, "install")?);
     if !remove {
         return Ok(first);
     }
@@ -176,7 +179,7 @@ fn plan_plain(
 }
 
 /// What a person is told of one harness.
-fn said(home: &Home, proposal: &Proposal) -> String {
+fn installed_text(home: &Home, proposal: &Proposal) -> String {
     let Proposal { harness, asked, plan } = proposal;
     let title = harness.title;
     if !plan.in_force {
@@ -210,7 +213,7 @@ fn said(home: &Home, proposal: &Proposal) -> String {
 }
 
 /// What holds for all of them.
-fn summary(home: &Home, proposals: &[Proposal]) -> String {
+fn summary_text(home: &Home, proposals: &[Proposal]) -> String {
     let wired: Vec<_> = proposals.iter().filter(|one| one.plan.in_force && !one.plan.is_noop()).collect();
     if wired.is_empty() {
         return String::new();
@@ -226,7 +229,7 @@ fn summary(home: &Home, proposals: &[Proposal]) -> String {
 }
 
 /// Rules and hooks that cannot be used: whoever installs should learn it now, not at the first call.
-fn unusable(context: &Context, home: &Home) -> String {
+fn configuration_problems(context: &Context, home: &Home) -> String {
     let place = Place::at(std::env::current_dir().ok());
     let problems = Configuration::read_trusted(home, &context.env, &place).problems;
     let line = |problem: &tenterhook_policy::Problem| format!("{WARN}warning{WARN:#}: {problem}\n");

@@ -6,26 +6,26 @@ use std::process::ExitCode;
 
 use serde_json::json;
 use tenterhook_event::{Decision, Event};
-use tenterhook_harness::MAX_PAYLOAD;
+use tenterhook_harness::MAX_PAYLOAD_BYTES;
 use tenterhook_rulebook::{
-    CommandEventFn, Rulebook, RulingLine, about_to_run, is_too_long, judge_line, read_line_bounded,
+    CommandEventFn, Rulebook, RulingLine, command_event, is_too_long, judge_line, read_line_bounded,
 };
 
 use crate::context::Context;
 use crate::error::CommandError;
-use crate::intake;
+use crate::read_input;
 use crate::rule_args::RuleArgs;
-use crate::terminal::{BOLD, DIM, style_of, tame, verdict_in_words};
+use crate::terminal::{BOLD, DIM, describe_verdict, style_of, tame};
 
 const EXAMPLES: &str = "\
-Only the rules speak: the ones compiled in and those of --policy. No hook runs, nothing is recorded,
-nothing is executed, and no home is needed. The verdict is the strictest of all rules that match.
+Evaluates only rules: the built-in ones and those of --policy. No hook runs, nothing is recorded, nothing is
+executed, and no state directory is needed. The verdict is the strictest of all matching rules.
 
-A line of --jsonl is `{\"command\": \"…\"}`, with `cwd` and `id` if you like, or a whole event in the normal
-form (docs/spec/event.md). For every line there is one line
-`{\"verdict\": \"none|allow|ask|deny\", \"rule\": …, \"reason\": …}`, or `{\"error\": …}` for one that cannot be read.
+A line of --jsonl is `{\"command\": \"…\"}`, optionally with `cwd` and `id`, or a whole event in Tenterhook's
+format (docs/spec/event.md). Each line produces one line
+`{\"verdict\": \"none|allow|ask|deny\", \"rule\": …, \"reason\": …}`, or `{\"error\": …}` if it cannot be read.
 
-Exit codes: 0 judged; 1 a line could not be read; 2 wrong usage.
+Exit codes: 0 evaluated; 1 a line could not be read; 2 wrong usage.
 With --exit-code: 0 none or allow, 3 ask, 4 deny (the strictest of all lines).
 
 Examples:
@@ -34,31 +34,31 @@ Examples:
   tenterhook judge --shell 'python3 -q' --harness codex
   tenterhook judge --jsonl commands.jsonl --cwd /srv/app > verdicts.jsonl";
 
-/// Judge a command, or many, by the rules alone
+/// Evaluate rules for one command or many, without hooks
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES, group = clap::ArgGroup::new("what").required(true))]
 pub(crate) struct Args {
-    /// A shell command
+    /// Shell command to evaluate
     #[arg(long, value_name = "COMMAND", group = "what", allow_hyphen_values = true)]
     shell: Option<String>,
-    /// One JSON object per line, from a file or standard input
+    /// File with one JSON object per line; standard input without a value
     #[arg(long, value_name = "FILE", group = "what", num_args = 0..=1, default_missing_value = "-")]
     jsonl: Option<PathBuf>,
-    /// Where the command would run [default: here]
+    /// Working directory of the command [default: the current directory]
     #[arg(long, value_name = "DIR")]
     cwd: Option<PathBuf>,
-    /// The harness that would run the command
+    /// Harness that would run the command
     #[arg(long, value_name = "HARNESS", default_value = "claude-code")]
     harness: String,
     #[command(flatten)]
     rules: RuleArgs,
-    /// Say the verdict by the exit code too
+    /// Also report the verdict in the exit code
     #[arg(long)]
     exit_code: bool,
 }
 
 pub(super) fn run(context: &Context, args: &Args) -> Result<ExitCode, CommandError> {
-    let book = args.rules.load(context.env.home.as_deref())?.whole()?;
+    let book = args.rules.load(context.env.home.as_deref())?.require_usable()?;
     let cwd = match &args.cwd {
         Some(dir) => Some(std::path::absolute(dir)?),
         // A place that is gone is no place; rules about places then see an unknown one.
@@ -66,26 +66,26 @@ pub(super) fn run(context: &Context, args: &Args) -> Result<ExitCode, CommandErr
     };
     let cwd = cwd.as_deref().and_then(Path::to_str);
     let now = tenterhook_home::call_meta::now();
-    let unhooked_stdin = intake::harness(&args.harness)?.unhooked_stdin;
+    let unhooked_stdin = read_input::parse_harness(&args.harness)?.unhooked_stdin;
     let about = |command: &str, cwd: Option<&str>| {
-        let mut event = about_to_run(command, cwd, now);
+        let mut event = command_event(command, cwd, now);
         event.detail.unhooked_stdin = unhooked_stdin;
         event
     };
     let strictest = match (&args.shell, &args.jsonl) {
-        (Some(command), _) => one(context, &book, &about(command, cwd))?,
+        (Some(command), _) => judge_one(context, &book, &about(command, cwd))?,
         (None, file) => {
             let input: Box<dyn Read> =
                 if let Some(path) = file.as_deref().filter(|path| *path != Path::new("-")) {
                     Box::new(fs_err::File::open(path).map_err(|error| CommandError::user(error.to_string()))?)
                 } else {
-                    intake::not_typed(
+                    read_input::refuse_terminal_input(
                         "for example `tenterhook judge --jsonl commands.jsonl`, or `--shell 'rm -rf ~/'`",
                     )?;
                     Box::new(std::io::stdin().lock())
                 };
             let about = |command: &str, place: Option<&str>| about(command, place.or(cwd));
-            let many = many(&book, BufReader::with_capacity(1 << 16, input), &about)?;
+            let many = judge_lines(&book, BufReader::with_capacity(1 << 16, input), &about)?;
             if many.unreadable {
                 return Ok(ExitCode::FAILURE);
             }
@@ -103,14 +103,14 @@ fn exit_code(verdict: Decision) -> u8 {
     }
 }
 
-fn one(context: &Context, book: &Rulebook, event: &Event) -> Result<Decision, CommandError> {
-    let ruling = book.rule_on(event);
+fn judge_one(context: &Context, book: &Rulebook, event: &Event) -> Result<Decision, CommandError> {
+    let ruling = book.strictest_ruling(event);
     if context.terminal.json {
         context.terminal.print_json(&RulingLine::new(&ruling, None))?;
         return Ok(ruling.verdict);
     }
     let style = style_of(ruling.verdict);
-    let mut text = format!("  {style}{}{style:#}\n", verdict_in_words(ruling.verdict));
+    let mut text = format!("  {style}{}{style:#}\n", describe_verdict(ruling.verdict));
     if let Some(rule) = &ruling.rule {
         text += &format!("  {BOLD}{rule}{BOLD:#}");
         text += &ruling.reason.as_deref().map_or_else(String::new, |reason| format!("  {}", tame(reason)));
@@ -123,23 +123,26 @@ fn one(context: &Context, book: &Rulebook, event: &Event) -> Result<Decision, Co
     Ok(ruling.verdict)
 }
 
-struct Many {
+struct JudgedLines {
     strictest: Decision,
     unreadable: bool,
 }
 
 /// Judges line by line. What is judged is written before more input is waited for.
-fn many(
+fn judge_lines(
     book: &Rulebook,
     mut input: BufReader<impl Read>,
     about: &CommandEventFn<'_>,
-) -> Result<Many, CommandError> {
+) -> Result<JudgedLines, CommandError> {
     let mut out = std::io::BufWriter::new(std::io::stdout().lock());
-    let mut many = Many { strictest: Decision::None, unreadable: false };
+    let mut many = JudgedLines { strictest: Decision::None, unreadable: false };
     let mut line = Vec::new();
-    while read_line_bounded(&mut input, &mut line, MAX_PAYLOAD)? {
-        let said = if is_too_long(&line, MAX_PAYLOAD) {
-            Err(CommandError::user(format!("the line is longer than {} MiB", MAX_PAYLOAD / 1024 / 1024)))
+    while read_line_bounded(&mut input, &mut line, MAX_PAYLOAD_BYTES)? {
+        let said = if is_too_long(&line, MAX_PAYLOAD_BYTES) {
+            Err(CommandError::user(format!(
+                "the line is longer than {} MiB",
+                MAX_PAYLOAD_BYTES / 1024 / 1024
+            )))
         } else {
             judge_line(book, &line, about)
         };

@@ -7,7 +7,6 @@ mod agent;
 mod approvals;
 mod audit;
 mod bus;
-mod change;
 mod check;
 mod completions;
 mod dashboard;
@@ -19,15 +18,16 @@ mod fire;
 mod hook;
 mod hooks;
 mod install;
+mod install_flow;
 mod judge;
 mod ledger;
 mod mode;
 mod new;
-mod pick;
 mod policy;
 mod programs;
 mod rules;
 mod scan;
+mod select_harness;
 mod self_manage;
 mod serve;
 mod service;
@@ -72,7 +72,7 @@ pub(crate) enum Command {
     Serve(serve::Args),
     Start(start::Args),
     Stop(stop::Args),
-    Restart(start::AgainArgs),
+    Restart(start::RestartArgs),
     Status(status::Args),
     Dashboard(dashboard::Args),
     Tui(tui::Args),
@@ -156,7 +156,7 @@ pub(crate) fn run(context: &Context, command: Command) -> Result<ExitCode, Comma
         Command::Serve(args) => serve::run(context, &args),
         Command::Start(args) => start::run(context, &args),
         Command::Stop(args) => stop::run(context, &args),
-        Command::Restart(args) => start::again(context, &args),
+        Command::Restart(args) => start::restart(context, &args),
         Command::Status(args) => status::run(context, &args),
         Command::Dashboard(args) => dashboard::run(context, &args),
         Command::Tui(args) => tui::run(context, &args),

@@ -9,44 +9,44 @@ use tenterhook_guard::Book;
 use tenterhook_home::{Home, Mode, call_meta};
 
 use crate::ask;
+use crate::confirm::{self, ProofArgs};
 use crate::context::Context;
 use crate::error::CommandError;
-use crate::gate::{self, ProofArgs};
 use crate::terminal::{BOLD, GOOD, WARN};
 
 const EXAMPLES: &str = "\
-In monitor mode every rule records what it would have said, and nothing is stopped or asked about; only rules
-that are locked hold. To go there takes a person: the name of the action typed on a terminal, or a code.
+In monitor mode rules only record their verdicts, and nothing is stopped or asked about; only locked rules are
+enforced. Setting monitor mode needs the name of the action typed on a terminal, or a code.
 
 Examples:
   tenterhook mode
   tenterhook mode monitor
   tenterhook mode enforce";
 
-/// Say whether rules hold or only watch, or change it
+/// Show or set enforce or monitor mode
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Args {
-    /// The mode; without it the mode is said
-    mode: Option<Wanted>,
+    /// Mode to set; without it the current mode is printed
+    mode: Option<ModeName>,
     #[command(flatten)]
     proof: ProofArgs,
 }
 
 #[derive(Debug, Clone, Copy, ValueEnum)]
-enum Wanted {
-    /// What rules say happens
+enum ModeName {
+    /// Enforce the verdicts of rules
     Enforce,
-    /// What rules would say is recorded
+    /// Only record the verdicts of rules
     Monitor,
 }
 
 pub(super) fn run(context: &Context, args: &Args) -> Result<ExitCode, CommandError> {
     let home = context.home()?;
     let (mode, changed) = match args.mode {
-        None => (read(home)?, false),
-        Some(Wanted::Enforce) => (Mode::Enforce, set(context, home, Mode::Enforce, &args.proof)?),
-        Some(Wanted::Monitor) => (Mode::Monitor, set(context, home, Mode::Monitor, &args.proof)?),
+        None => (read_mode(home)?, false),
+        Some(ModeName::Enforce) => (Mode::Enforce, set_mode(context, home, Mode::Enforce, &args.proof)?),
+        Some(ModeName::Monitor) => (Mode::Monitor, set_mode(context, home, Mode::Monitor, &args.proof)?),
     };
     if context.terminal.json {
         context.terminal.print_json(&json!({"mode": mode, "changed": changed}))?;
@@ -64,7 +64,7 @@ pub(super) fn run(context: &Context, args: &Args) -> Result<ExitCode, CommandErr
     Ok(ExitCode::SUCCESS)
 }
 
-fn read(home: &Home) -> Result<Mode, CommandError> {
+fn read_mode(home: &Home) -> Result<Mode, CommandError> {
     match ask::get(home, "/v1/mode")? {
         Some(answer) => {
             Ok(serde_json::from_value(answer.get("mode").cloned().unwrap_or_default()).map_err(|error| {
@@ -76,13 +76,13 @@ fn read(home: &Home) -> Result<Mode, CommandError> {
 }
 
 /// Whether it was another one before.
-fn set(context: &Context, home: &Home, mode: Mode, args: &ProofArgs) -> Result<bool, CommandError> {
+fn set_mode(context: &Context, home: &Home, mode: Mode, args: &ProofArgs) -> Result<bool, CommandError> {
     if Mode::read(home) == Ok(mode) {
         return Ok(false);
     }
     if ask::is_up(home) {
         let proof = match mode {
-            Mode::Monitor => gate::proof(context, Action::Monitor, args)?,
+            Mode::Monitor => confirm::collect_proof(context, Action::Monitor, args)?,
             Mode::Enforce => tenterhook_authority::Proof::default(),
         };
         let body = json!({"mode": mode, "proof": proof});
@@ -92,7 +92,7 @@ fn set(context: &Context, home: &Home, mode: Mode, args: &ProofArgs) -> Result<b
     }
     let detail = json!({"from": Mode::read(home).ok(), "to": mode});
     match mode {
-        Mode::Monitor => gate::pass(context, Action::Monitor, detail, args)?,
+        Mode::Monitor => confirm::require_confirmation(context, Action::Monitor, detail, args)?,
         Mode::Enforce => {
             home.make()?;
             Book::of(home).change("mode enforce", detail)?;

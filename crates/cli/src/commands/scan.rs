@@ -16,30 +16,30 @@ use crate::terminal::{BOLD, DIM, GOOD, WARN, count, style_of, tame};
 
 const EXAMPLES: &str = "\
 Reads shell scripts, Makefiles, Dockerfiles, justfiles, Taskfiles, the scripts of package.json, the hooks of
-.pre-commit-config.yaml, and the steps of GitHub, GitLab, CircleCI and Azure pipelines, and judges what they
-would run as if an agent ran it at the top of the scanned directory. Nothing is executed. Directories are
-walked without .git, node_modules and target; links are not followed and files over 1 MiB are left out.
+.pre-commit-config.yaml, and the steps of GitHub, GitLab, CircleCI and Azure pipelines, and evaluates their
+commands as if an agent ran them at the top of the scanned directory. Nothing is executed. Directories are
+walked without .git, node_modules and target; symbolic links are not followed and files over 1 MiB are skipped.
 
-What is only known when it runs (`$(VAR)` of make, `${{ … }}`) counts as unknown.
+Values that are only known at run time (`$(VAR)` of make, `${{ … }}`) count as unknown.
 
-Exit codes: 0 nothing found; 1 something found that --fail-on names; 2 wrong usage.
+Exit codes: 0 nothing found; 1 found a verdict of --fail-on; 2 wrong usage.
 
 Examples:
   tenterhook scan .
   tenterhook scan deploy.sh .github/workflows --fail-on ask
   tenterhook scan . --sarif > tenterhook.sarif";
 
-/// Judge the commands in scripts, Makefiles, Dockerfiles and CI files
+/// Evaluate the commands in scripts, Makefiles, Dockerfiles and CI files
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Args {
-    /// Files and directories; a file of no known kind is read as a shell script
+    /// Files and directories; files of unknown kind are read as shell scripts
     #[arg(required = true, value_name = "PATH")]
     paths: Vec<PathBuf>,
-    /// What makes the exit code 1
+    /// Verdict that sets the exit code to 1
     #[arg(long, value_name = "VERDICT", default_value = "deny")]
     fail_on: FailOn,
-    /// Answer in SARIF 2.1.0, which code scanning services read
+    /// Print SARIF 2.1.0, for code scanning services
     #[arg(long, conflicts_with = "json")]
     sarif: bool,
     #[command(flatten)]
@@ -54,7 +54,7 @@ enum FailOn {
 }
 
 pub(super) fn run(context: &Context, args: &Args) -> Result<ExitCode, CommandError> {
-    let book = args.rules.load(context.env.home.as_deref())?.whole()?.without_looking();
+    let book = args.rules.load(context.env.home.as_deref())?.require_usable()?.without_disk();
     let now = tenterhook_home::call_meta::now();
     let mut scan = ScanReport::default();
     for path in &args.paths {
@@ -65,7 +65,7 @@ pub(super) fn run(context: &Context, args: &Args) -> Result<ExitCode, CommandErr
     } else if context.terminal.json {
         context.terminal.print_json(&report::to_json(&scan))?;
     } else {
-        context.terminal.say(&text(&scan))?;
+        context.terminal.say(&report_text(&scan))?;
     }
     let fails = match args.fail_on {
         FailOn::Ask => scan.strictest() >= Decision::Ask,
@@ -75,7 +75,7 @@ pub(super) fn run(context: &Context, args: &Args) -> Result<ExitCode, CommandErr
     Ok(if fails { ExitCode::FAILURE } else { ExitCode::SUCCESS })
 }
 
-fn text(scan: &ScanReport) -> String {
+fn report_text(scan: &ScanReport) -> String {
     let mut text = String::new();
     for found in &scan.found {
         let style = style_of(found.verdict);

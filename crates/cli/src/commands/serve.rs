@@ -29,40 +29,40 @@ const EXAMPLES: &str = "\
 Examples:
   tenterhook serve                          in the foreground, on the socket and 127.0.0.1:7878, or on a free
                                             port if that one is taken
-  tenterhook serve --listen none            on the socket only
-  tenterhook serve --listen 127.0.0.1:0     on a free port; `tenterhook status` says which
-  tenterhook start                          the same in the background";
+  tenterhook serve --listen none            only on the socket
+  tenterhook serve --listen 127.0.0.1:0     on a free port; `tenterhook status` shows it
+  tenterhook start                          in the background";
 
-/// Answer every agent on this machine, in the foreground
+/// Run the daemon in the foreground
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Args {
     #[command(flatten)]
-    pub(super) how: How,
-    /// How the log is written to standard error
+    pub(super) how: DaemonArgs,
+    /// Format of the log on standard error
     #[arg(long, value_name = "FORM", default_value = "text")]
-    log: Log,
+    log: LogFormat,
 }
 
 /// How a daemon is run.
 #[derive(Debug, Clone, Default, clap::Args)]
-pub(crate) struct How {
-    /// Where to listen over TCP, or `none` [default: `TENTERHOOK_LISTEN`, else `daemon.listen` of
+pub(crate) struct DaemonArgs {
+    /// TCP address to listen on, or `none` [default: `TENTERHOOK_LISTEN`, else `daemon.listen` in
     /// tenterhook.yaml, else 127.0.0.1:7878]
     #[arg(long, value_name = "ADDRESS")]
     pub(super) listen: Option<String>,
-    /// Answer once a decision would survive `kill -9`; it is on the disk within 25 ms
+    /// Reply as soon as a decision would survive `kill -9`; it is on disk within 25 ms
     #[arg(long)]
     pub(super) relaxed: bool,
 }
 
 #[derive(Debug, Clone, Copy, ValueEnum)]
-enum Log {
+enum LogFormat {
     Text,
     Json,
 }
 
-impl How {
+impl DaemonArgs {
     /// As arguments of another process.
     pub(super) fn words(&self) -> Vec<String> {
         let mut words = Vec::new();
@@ -78,18 +78,18 @@ impl How {
         let said = said.or(settled.daemon.listen.as_deref());
         let listen = match said {
             Some("none") => None,
-            Some(said) => Some(free_or_refused(address(said)?)?),
-            None => Some(usual_or_free(context)?),
+            Some(said) => Some(require_free_port(parse_address(said)?)?),
+            None => Some(default_or_free_port(context)?),
         };
         let durability = self.relaxed.then_some(Durability::Relaxed).or(settled.daemon.durability);
-        let otlp = otlp(&context.env, settled.telemetry);
+        let otlp = otlp_settings(&context.env, settled.telemetry);
         let hook_programs = HOOK_PROGRAMS;
         Ok(Options { listen, durability, otlp, hook_programs, memory_release: MEMORY_RELEASE })
     }
 }
 
 /// Where telemetry goes: the variables of OpenTelemetry come before the settings.
-fn otlp(env: &Env, settled: Telemetry) -> Option<Otlp> {
+fn otlp_settings(env: &Env, settled: Telemetry) -> Option<Otlp> {
     let said = |name: &str| env.all.get(name).map(String::as_str).filter(|value| !value.is_empty());
     let url = said("OTEL_EXPORTER_OTLP_ENDPOINT").or(settled.otlp.as_deref())?;
     let mut otlp = Otlp::at(url);
@@ -104,19 +104,19 @@ fn otlp(env: &Env, settled: Telemetry) -> Option<Otlp> {
 }
 
 /// An address that was asked for: if its port is taken, the process that holds it is named.
-fn free_or_refused(address: SocketAddr) -> Result<SocketAddr, CommandError> {
-    if !is_taken(address) {
+fn require_free_port(address: SocketAddr) -> Result<SocketAddr, CommandError> {
+    if !is_port_taken(address) {
         return Ok(address);
     }
-    Err(CommandError::internal(taken(address))
+    Err(CommandError::internal(port_taken_text(address))
         .hint("end that process, or choose another port: `--listen 127.0.0.1:0` takes a free one"))
 }
 
 /// The usual address, or a free port of the same address if it is taken. A harness that was installed with
 /// `--transport http` asks at the usual port only, so there the port is not changed.
-fn usual_or_free(context: &Context) -> Result<SocketAddr, CommandError> {
-    let mut usual = address(DEFAULT_LISTEN_ADDRESS)?;
-    if !is_taken(usual) {
+fn default_or_free_port(context: &Context) -> Result<SocketAddr, CommandError> {
+    let mut usual = parse_address(DEFAULT_LISTEN_ADDRESS)?;
+    if !is_port_taken(usual) {
         return Ok(usual);
     }
     let home = context.home()?;
@@ -125,7 +125,7 @@ fn usual_or_free(context: &Context) -> Result<SocketAddr, CommandError> {
         installer.is_some_and(|installer| wiring::asked(home, installer).iter().any(|asked| asked.http))
     };
     if let Some(harness) = HARNESSES.iter().find(asks_here) {
-        return Err(CommandError::internal(taken(usual)).hint(format!(
+        return Err(CommandError::internal(port_taken_text(usual)).hint(format!(
             "{} was installed with `--transport http` and asks at this port: end that process, or run \
              `tenterhook install {}` to use the hook program instead",
             harness.title, harness.id
@@ -135,19 +135,19 @@ fn usual_or_free(context: &Context) -> Result<SocketAddr, CommandError> {
     Ok(usual)
 }
 
-fn is_taken(address: SocketAddr) -> bool {
+fn is_port_taken(address: SocketAddr) -> bool {
     let bound = std::net::TcpListener::bind(address);
     address.port() != 0 && bound.is_err_and(|error| error.kind() == std::io::ErrorKind::AddrInUse)
 }
 
 /// That a port is taken, and by whom.
-pub(super) fn taken(address: SocketAddr) -> String {
+pub(super) fn port_taken_text(address: SocketAddr) -> String {
     let by = port_holder::describe(address.port()).unwrap_or_else(|| "another process".to_owned());
     format!("port {} is taken by {by}", address.port())
 }
 
 /// Only this machine may come in: whoever holds the token may do a great deal.
-fn address(text: &str) -> Result<SocketAddr, CommandError> {
+fn parse_address(text: &str) -> Result<SocketAddr, CommandError> {
     let unusable = |why: &str| {
         CommandError::user(format!("`{text}` is no address to listen on: {why}"))
             .hint("for example `--listen 127.0.0.1:7878`, or `--listen none`")
@@ -158,9 +158,9 @@ fn address(text: &str) -> Result<SocketAddr, CommandError> {
 }
 
 /// The log: each event is one write, and known secrets are replaced in it.
-struct CleanLog;
+struct RedactedLog;
 
-impl Write for CleanLog {
+impl Write for RedactedLog {
     fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
         let text = String::from_utf8_lossy(bytes);
         std::io::stderr().write_all(sanitize(&text, usize::MAX).as_bytes())?;
@@ -175,10 +175,10 @@ impl Write for CleanLog {
 pub(super) fn run(context: &Context, args: &Args) -> Result<ExitCode, CommandError> {
     let home = context.home()?;
     let options = args.how.options(context)?;
-    let builder = tracing_subscriber::fmt().with_writer(|| CleanLog).with_target(false);
+    let builder = tracing_subscriber::fmt().with_writer(|| RedactedLog).with_target(false);
     match args.log {
-        Log::Text => builder.with_ansi(false).init(),
-        Log::Json => builder.json().flatten_event(true).init(),
+        LogFormat::Text => builder.with_ansi(false).init(),
+        LogFormat::Json => builder.json().flatten_event(true).init(),
     }
     tenterhook_daemon::serve(home, &context.env, &options, |running| {
         let said = if context.terminal.json {
@@ -199,10 +199,10 @@ mod tests {
 
     #[test]
     fn only_this_machine_is_served() {
-        assert_eq!(address("localhost:0").unwrap(), "127.0.0.1:0".parse().unwrap());
-        assert!(address("[::1]:7878").is_ok());
+        assert_eq!(parse_address("localhost:0").unwrap(), "127.0.0.1:0".parse().unwrap());
+        assert!(parse_address("[::1]:7878").is_ok());
         for bad in ["0.0.0.0:7878", "192.0.2.1:80", "7878", "here:1", ""] {
-            assert!(address(bad).is_err(), "{bad}");
+            assert!(parse_address(bad).is_err(), "{bad}");
         }
     }
 }

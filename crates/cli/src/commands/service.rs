@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! `service`: the daemon as something the system starts, and starts again when it was killed.
+//! `service`: installs the daemon as a system service, which restarts it after a crash.
 
 use std::path::Path;
 use std::process::ExitCode;
@@ -12,23 +12,24 @@ use tenterhook_daemon_control::service::{ServiceDefinition, ServiceManager, tell
 use tenterhook_guard::Book;
 use tenterhook_home::write_whole;
 
-use super::serve::How;
+use super::serve::DaemonArgs;
+use crate::confirm::{self, ProofArgs};
 use crate::context::Context;
 use crate::error::CommandError;
-use crate::gate::{self, ProofArgs};
 use crate::terminal::{DIM, GOOD};
 
 const EXAMPLES: &str = "\
-systemd on Linux, launchd on macOS. The service runs `tenterhook serve` for your account from your next login on,
-and starts it again if it dies; after `tenterhook stop` it stays stopped. With --system it is the machine's.
+Uses systemd on Linux and launchd on macOS. The service runs `tenterhook serve` for your account from your next
+login on and restarts it after a crash; after `tenterhook stop` it stays stopped. With --system it serves the
+whole machine.
 
 Examples:
-  tenterhook service print                 what would be written
-  tenterhook service install               write it, and start it now
-  tenterhook service install --no-start    only write it
+  tenterhook service print                 show the file that would be written
+  tenterhook service install               write the file and start the service
+  tenterhook service install --no-start    only write the file
   tenterhook service uninstall";
 
-/// Let the system start the daemon, and start it again when it dies
+/// Run the daemon as a system service that restarts after a crash
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Args {
@@ -38,23 +39,23 @@ pub(crate) struct Args {
 
 #[derive(Debug, clap::Subcommand)]
 enum Command {
-    /// Show the unit or the property list, and change nothing
+    /// Print the unit or property list without writing it
     Print {
-        /// Of which manager [default: the platform's]
+        /// Service manager [default: the platform's]
         #[arg(long, value_name = "MANAGER")]
-        manager: Option<Manager>,
+        manager: Option<ManagerName>,
         #[command(flatten)]
-        how: How,
+        how: DaemonArgs,
     },
-    /// Write it, and start it
+    /// Install the service and start it
     Install {
-        /// Only write it
+        /// Do not start the service
         #[arg(long)]
         no_start: bool,
         #[command(flatten)]
-        how: How,
+        how: DaemonArgs,
     },
-    /// End it, and remove what was written
+    /// Stop and remove the service
     Uninstall {
         #[command(flatten)]
         proof: ProofArgs,
@@ -62,7 +63,7 @@ enum Command {
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-enum Manager {
+enum ManagerName {
     Systemd,
     Launchd,
 }
@@ -74,12 +75,18 @@ pub(super) fn run(context: &Context, args: &Args) -> Result<ExitCode, CommandErr
             context.terminal.exactly(&manager.text(&define_service(context, how)?), "")?;
             Ok(ExitCode::SUCCESS)
         }
-        Command::Install { no_start, how } => install(context, &define_service(context, how)?, !no_start),
-        Command::Uninstall { proof } => uninstall(context, proof),
+        Command::Install { no_start, how } => {
+            install_service(context, &define_service(context, how)?, !no_start)
+        }
+        Command::Uninstall { proof } => uninstall_service(context, proof),
     }
 }
 
-fn install(context: &Context, service: &ServiceDefinition, start: bool) -> Result<ExitCode, CommandError> {
+fn install_service(
+    context: &Context,
+    service: &ServiceDefinition,
+    start: bool,
+) -> Result<ExitCode, CommandError> {
     let (home, manager) = (context.home()?, ServiceManager::here());
     let path = manager.path(&context.env, service.is_system)?;
     let text = manager.text(service);
@@ -110,7 +117,7 @@ fn install(context: &Context, service: &ServiceDefinition, start: bool) -> Resul
     Ok(ExitCode::SUCCESS)
 }
 
-fn uninstall(context: &Context, proof: &ProofArgs) -> Result<ExitCode, CommandError> {
+fn uninstall_service(context: &Context, proof: &ProofArgs) -> Result<ExitCode, CommandError> {
     let (home, manager) = (context.home()?, ServiceManager::here());
     let is_system = home.public.is_some();
     let path = manager.path(&context.env, is_system)?;
@@ -118,7 +125,7 @@ fn uninstall(context: &Context, proof: &ProofArgs) -> Result<ExitCode, CommandEr
         return Err(CommandError::user(format!("there is no service: `{}` is not there", path.display())));
     }
     // Nobody starts the daemon again: that is as good as ending it.
-    gate::pass(context, Action::Stop, json!({"service": path}), proof)?;
+    confirm::require_confirmation(context, Action::Stop, json!({"service": path}), proof)?;
     for words in manager.ends(&path, is_system) {
         // One that does not run, or was never loaded, is as it should be.
         drop(tell(&words));
@@ -132,17 +139,17 @@ fn uninstall(context: &Context, proof: &ProofArgs) -> Result<ExitCode, CommandEr
     Ok(ExitCode::SUCCESS)
 }
 
-impl From<Manager> for ServiceManager {
-    fn from(manager: Manager) -> Self {
+impl From<ManagerName> for ServiceManager {
+    fn from(manager: ManagerName) -> Self {
         match manager {
-            Manager::Systemd => Self::Systemd,
-            Manager::Launchd => Self::Launchd,
+            ManagerName::Systemd => Self::Systemd,
+            ManagerName::Launchd => Self::Launchd,
         }
     }
 }
 
 /// The service that runs the daemon of this home.
-fn define_service(context: &Context, how: &How) -> Result<ServiceDefinition, CommandError> {
+fn define_service(context: &Context, how: &DaemonArgs) -> Result<ServiceDefinition, CommandError> {
     let home = context.home()?;
     let installed = home.bin().join("tenterhook");
     let program = if installed.is_file() { installed } else { std::env::current_exe()? };

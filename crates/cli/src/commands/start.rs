@@ -8,31 +8,31 @@ use tenterhook_daemon_control::launch::{Launcher, hold_autostart};
 use tenterhook_guard::Settled;
 use tenterhook_home::Home;
 
-use super::serve::{DEFAULT_LISTEN_ADDRESS, How, taken};
+use super::serve::{DEFAULT_LISTEN_ADDRESS, DaemonArgs, port_taken_text};
 use super::{status, stop};
 use crate::ask;
+use crate::confirm::ProofArgs;
 use crate::context::Context;
 use crate::error::CommandError;
-use crate::gate::ProofArgs;
 use crate::terminal::WARN;
 
 const EXAMPLES: &str = "\
 Examples:
-  tenterhook start        then `tenterhook status`; its log is in the home, under log/
+  tenterhook start        then `tenterhook status`; the log is in log/ of the state directory
   tenterhook restart      after an upgrade";
 
-/// Answer every agent on this machine, in the background
+/// Run the daemon in the background
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Args {
     #[command(flatten)]
-    how: How,
+    how: DaemonArgs,
 }
 
-/// End the daemon and start another
+/// Restart the daemon
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
-pub(crate) struct AgainArgs {
+pub(crate) struct RestartArgs {
     #[command(flatten)]
     start: Args,
     #[command(flatten)]
@@ -45,19 +45,19 @@ pub(super) fn run(context: &Context, args: &Args) -> Result<ExitCode, CommandErr
         context.terminal.say("a daemon is running already\n")?;
         return status::run(context, &status::Args {});
     }
-    launch(context, home, &args.how)?;
+    launch_daemon(context, home, &args.how)?;
     let listen =
         ask::get(home, "/v1/health")?.and_then(|health| Some(health.get("listen")?.as_str()?.to_owned()));
     if context.terminal.json {
         context.terminal.print_json(&json!({"started": true, "log": home.log(), "listen": listen}))?;
         return Ok(ExitCode::SUCCESS);
     }
-    say_other_port(context, &args.how, listen.as_deref())?;
+    note_other_port(context, &args.how, listen.as_deref())?;
     status::run(context, &status::Args {})
 }
 
 /// Says so if the usual port was taken and another one is used.
-fn say_other_port(context: &Context, how: &How, listen: Option<&str>) -> Result<(), CommandError> {
+fn note_other_port(context: &Context, how: &DaemonArgs, listen: Option<&str>) -> Result<(), CommandError> {
     let asked = how.listen.is_some()
         || context.env.tenterhook_listen.is_some()
         || Settled::of(context.home()?).0.daemon.listen.is_some();
@@ -67,39 +67,40 @@ fn say_other_port(context: &Context, how: &How, listen: Option<&str>) -> Result<
     if listen == DEFAULT_LISTEN_ADDRESS {
         return Ok(());
     }
-    let text = format!("{WARN}note{WARN:#}: {}; the daemon listens on {listen} instead\n", taken(usual));
+    let text =
+        format!("{WARN}note{WARN:#}: {}; the daemon listens on {listen} instead\n", port_taken_text(usual));
     context.terminal.note(&text)
 }
 
 /// Ends the daemon, if there is one, and starts another.
-pub(super) fn again(context: &Context, args: &AgainArgs) -> Result<ExitCode, CommandError> {
+pub(super) fn restart(context: &Context, args: &RestartArgs) -> Result<ExitCode, CommandError> {
     hold_autostart(context.home()?);
-    stop::stop(context, Action::Restart, &args.proof)?;
+    stop::stop_daemon(context, Action::Restart, &args.proof)?;
     run(context, &args.start)
 }
 
 /// Starts a daemon of its own session, and waits until it answers.
-pub(crate) fn launch(context: &Context, home: &Home, how: &How) -> Result<(), CommandError> {
-    launcher(context, home)?.launch(&how.words())
+pub(crate) fn launch_daemon(context: &Context, home: &Home, how: &DaemonArgs) -> Result<(), CommandError> {
+    daemon_launcher(context, home)?.launch(&how.words())
 }
 
 /// Starts a daemon for the calls to come, where the settings say so.
-pub(super) fn in_passing(context: &Context, home: &Home) {
+pub(super) fn start_if_configured(context: &Context, home: &Home) {
     if Settled::of(home).0.daemon.autostart
-        && let Ok(launcher) = launcher(context, home)
+        && let Ok(launcher) = daemon_launcher(context, home)
     {
         launcher.autostart_daemon();
     }
 }
 
 /// Lets another process bring the spool into the ledger when it has grown long and no daemon does.
-pub(super) fn take_in(context: &Context, home: &Home) {
-    if let Ok(launcher) = launcher(context, home) {
+pub(super) fn import_long_spool(context: &Context, home: &Home) {
+    if let Ok(launcher) = daemon_launcher(context, home) {
         launcher.import_spool();
     }
 }
 
-fn launcher<'a>(context: &'a Context, home: &'a Home) -> Result<Launcher<'a>, CommandError> {
+fn daemon_launcher<'a>(context: &'a Context, home: &'a Home) -> Result<Launcher<'a>, CommandError> {
     let (program, variables) = (std::env::current_exe()?, &context.env.all);
     Ok(Launcher { home, program, said_home: context.said_home.as_deref(), variables })
 }

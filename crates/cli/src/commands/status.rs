@@ -12,13 +12,13 @@ use crate::terminal::{DIM, GOOD, WARN};
 use tenterhook_setup::versions::{self, PROGRAM_VERSION, ProgramVersion};
 
 const EXAMPLES: &str = "\
-Exit code 0: a daemon answers. 1: none does; calls are judged all the same, without one.
+Exit code 0: the daemon runs. 1: no daemon runs; hooks evaluate the rules in-process.
 
 Examples:
   tenterhook status
   tenterhook status --json";
 
-/// Say whether the daemon runs, and how it stands
+/// Show whether the daemon runs, and its state
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Args {}

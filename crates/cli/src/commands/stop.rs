@@ -7,18 +7,18 @@ use tenterhook_authority::Action;
 use tenterhook_daemon_control::launch::{end_daemon, process_of};
 
 use crate::ask;
+use crate::confirm::{self, ProofArgs};
 use crate::context::Context;
 use crate::error::CommandError;
-use crate::gate::{self, ProofArgs};
 
 const EXAMPLES: &str = "\
-Without a daemon every call is still judged: hooks fall back to judging by themselves, and their
-decisions are recorded when a daemon starts again.
+Without a daemon agents stay guarded: hooks evaluate the rules in-process, and their decisions are
+recorded when a daemon starts again.
 
 Examples:
   tenterhook stop";
 
-/// End the daemon; calls under way are finished
+/// Stop the daemon; calls in progress are finished first
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Args {
@@ -27,7 +27,7 @@ pub(crate) struct Args {
 }
 
 pub(super) fn run(context: &Context, args: &Args) -> Result<ExitCode, CommandError> {
-    let stopped = stop(context, Action::Stop, &args.proof)?;
+    let stopped = stop_daemon(context, Action::Stop, &args.proof)?;
     if context.terminal.json {
         context.terminal.print_json(&json!({"stopped": stopped}))?;
     } else {
@@ -37,13 +37,17 @@ pub(super) fn run(context: &Context, args: &Args) -> Result<ExitCode, CommandErr
 }
 
 /// Whether there was one.
-pub(super) fn stop(context: &Context, action: Action, proof: &ProofArgs) -> Result<bool, CommandError> {
+pub(super) fn stop_daemon(
+    context: &Context,
+    action: Action,
+    proof: &ProofArgs,
+) -> Result<bool, CommandError> {
     let home = context.home()?;
     // The socket says who answers; a file could name any process.
     let Some(health) = ask::get(home, "/v1/health")? else { return Ok(false) };
     let pid =
         process_of(&health).ok_or_else(|| CommandError::internal("the daemon does not say who it is"))?;
-    gate::pass(context, action, json!({}), proof)?;
+    confirm::require_confirmation(context, action, json!({}), proof)?;
     end_daemon(home, pid)?;
     Ok(true)
 }

@@ -7,16 +7,16 @@ use tenterhook_authority::{Action, Agents, Caller, CodeTries, Enrolment, Tried, 
 use tenterhook_home::call_meta::now_ms;
 use tenterhook_terminal_text::draw_qr_code;
 
+use crate::confirm::{self, ProofArgs};
 use crate::context::Context;
 use crate::error::CommandError;
-use crate::gate::{self, ProofArgs};
 use crate::terminal::{BOLD, DIM, GOOD, WARN};
 
 const EXAMPLES: &str = "\
-With codes set up, everything that loosens protection needs one: a terminal alone is not enough any more, and
-scripts can give one with `--code-file`. Each code counts once, and five may be tried in a minute.
+Once codes are set up, every action that weakens protection needs one: a terminal alone is no longer enough, and
+scripts can pass one with `--code-file`. Each code is valid once, and five may be tried in a minute.
 
-The secret lies in your state directory, for your account only. An agent that runs under your account and
+The secret is in your state directory, readable only by your account. An agent that runs under your account and
 escapes its rules can read it there: see docs/threat-model.md.
 
 Examples:
@@ -24,7 +24,7 @@ Examples:
   tenterhook totp verify 123456
   tenterhook totp remove";
 
-/// Set up codes of an authenticator app as proof that you are there
+/// Set up codes from an authenticator app to confirm privileged actions
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Args {
@@ -34,16 +34,16 @@ pub(crate) struct Args {
 
 #[derive(Debug, clap::Subcommand)]
 enum Command {
-    /// Make a secret for your authenticator app; it counts once a code of it was given
+    /// Create a secret for your authenticator app; the first code activates it
     Enroll,
-    /// Give the first code of a new secret, or try one
+    /// Activate a new secret with its first code, or test a code
     Verify {
-        /// The code
+        /// Code to check
         code: String,
     },
-    /// Say whether codes are needed
+    /// Show whether codes are required
     Status,
-    /// Need no codes any more; this needs one
+    /// Stop requiring codes (asks for one)
     Remove {
         #[command(flatten)]
         proof: ProofArgs,
@@ -53,28 +53,33 @@ enum Command {
 pub(super) fn run(context: &Context, args: &Args) -> Result<ExitCode, CommandError> {
     let codes = Enrolment::of(context.home()?);
     match &args.command {
-        Command::Enroll => enroll(context, &codes),
-        Command::Verify { code } => verify(context, &codes, code),
-        Command::Status => say(context, &codes),
+        Command::Enroll => enroll_secret(context, &codes),
+        Command::Verify { code } => verify_code(context, &codes, code),
+        Command::Status => print_status(context, &codes),
         Command::Remove { proof } => {
             if !codes.is_on() {
                 return Err(CommandError::user("no codes are needed here"));
             }
-            gate::pass(context, Action::TotpRemove, json!({}), proof)?;
+            confirm::require_confirmation(context, Action::TotpRemove, json!({}), proof)?;
             codes.end()?;
-            say(context, &codes)
+            print_status(context, &codes)
         }
     }
 }
 
-fn enroll(context: &Context, codes: &Enrolment) -> Result<ExitCode, CommandError> {
+fn enroll_secret(context: &Context, codes: &Enrolment) -> Result<ExitCode, CommandError> {
     if codes.is_on() {
         let error = CommandError::user("codes are set up already");
         return Err(error.hint("to use another app, remove them first: `tenterhook totp remove`"));
     }
-    gate::pass(context, Action::TotpEnroll, json!({"state": "begun"}), &ProofArgs::default())?;
+    confirm::require_confirmation(
+        context,
+        Action::TotpEnroll,
+        json!({"state": "begun"}),
+        &ProofArgs::default(),
+    )?;
     let secret = codes.begin(now_ms())?;
-    let account = format!("{}@{}", tenterhook_home::env::user(), host());
+    let account = format!("{}@{}", tenterhook_home::env::user(), host_name());
     let (text, uri) = (totp::base32(&secret), totp::uri(&secret, &account));
     if context.terminal.json {
         context.terminal.print_json(&json!({"secret": text, "uri": uri, "on": false}))?;
@@ -84,14 +89,14 @@ fn enroll(context: &Context, codes: &Enrolment) -> Result<ExitCode, CommandError
         "Scan this with your authenticator app:\n\n{}\n  {DIM}or type{DIM:#} {BOLD}{text}{BOLD:#}\n  {DIM}or open{DIM:#} {uri}\n\n",
         draw_qr_code(&uri).unwrap_or_default()
     ))?;
-    if let Some(code) = gate::typed("Code the app shows now: ")? {
-        return verify(context, codes, &code);
+    if let Some(code) = confirm::read_typed_line("Code the app shows now: ")? {
+        return verify_code(context, codes, &code);
     }
     context.terminal.say("It counts once you have given a code: `tenterhook totp verify CODE`\n")?;
     Ok(ExitCode::SUCCESS)
 }
 
-fn verify(context: &Context, codes: &Enrolment, code: &str) -> Result<ExitCode, CommandError> {
+fn verify_code(context: &Context, codes: &Enrolment, code: &str) -> Result<ExitCode, CommandError> {
     let begins = !codes.is_on() && codes.is_beginning();
     if !begins && !codes.is_on() {
         return Err(CommandError::user("codes are not set up, so there is none to verify")
@@ -99,7 +104,12 @@ fn verify(context: &Context, codes: &Enrolment, code: &str) -> Result<ExitCode, 
     }
     if begins {
         // Whoever gives the first code decides what will be needed: an agent must not.
-        gate::pass(context, Action::TotpEnroll, json!({"state": "code given"}), &ProofArgs::default())?;
+        confirm::require_confirmation(
+            context,
+            Action::TotpEnroll,
+            json!({"state": "code given"}),
+            &ProofArgs::default(),
+        )?;
     }
     let tried = if begins {
         codes.confirm(code, now_ms())?
@@ -108,7 +118,7 @@ fn verify(context: &Context, codes: &Enrolment, code: &str) -> Result<ExitCode, 
     };
     let again = if begins { "the code is wrong; the secret does not count yet" } else { "the code is wrong" };
     match tried {
-        Tried::Right if begins => say(context, codes),
+        Tried::Right if begins => print_status(context, codes),
         Tried::Right if context.terminal.json => {
             context.terminal.print_json(&json!({"right": true}))?;
             Ok(ExitCode::SUCCESS)
@@ -129,7 +139,7 @@ fn code_tries(context: &Context) -> Result<CodeTries, CommandError> {
     Ok(if caller.refusal("totp verify").is_some() { CodeTries::Doubtful } else { CodeTries::Ordinary })
 }
 
-fn say(context: &Context, codes: &Enrolment) -> Result<ExitCode, CommandError> {
+fn print_status(context: &Context, codes: &Enrolment) -> Result<ExitCode, CommandError> {
     if context.terminal.json {
         context.terminal.print_json(&json!({"on": codes.is_on(), "begun": codes.is_beginning()}))?;
         return Ok(ExitCode::SUCCESS);
@@ -145,6 +155,6 @@ fn say(context: &Context, codes: &Enrolment) -> Result<ExitCode, CommandError> {
     Ok(ExitCode::SUCCESS)
 }
 
-fn host() -> String {
+fn host_name() -> String {
     rustix::system::uname().nodename().to_string_lossy().into_owned()
 }

@@ -6,29 +6,29 @@ use serde_json::{Value, json};
 use tenterhook_authority::Action;
 use tenterhook_harness::{HARNESSES, Harness};
 use tenterhook_harness_install::HarnessClient as _;
-use tenterhook_harness_install::Scope;
-use tenterhook_harness_install::receipt::Asked;
+use tenterhook_harness_install::SettingsScope;
+use tenterhook_harness_install::receipt::InstallOptions;
 use tenterhook_setup::install::{Proposal, keep_status_line};
 use tenterhook_setup::{adopt, wiring};
 
-use super::change::{ChangeArgs, described, propose, report};
+use super::install_flow::{ChangeArgs, print_json_report, proposal_json, propose};
+use crate::confirm::{self, ProofArgs};
 use crate::context::Context;
 use crate::error::CommandError;
-use crate::gate::{self, ProofArgs};
-use crate::intake;
+use crate::read_input;
 use crate::setup::CliHost;
 use crate::terminal::{BOLD, GOOD};
 
 const EXAMPLES: &str = "\
-The harness's settings become what they were, byte for byte. If they were edited since, only our
-entries are taken out. Hooks that were adopted move back. The ledger stays.
+The harness's settings are restored byte for byte. If they were edited since the installation, only
+Tenterhook's entries are removed. Adopted hooks move back. The ledger stays.
 
 Examples:
   tenterhook uninstall claude-code
   tenterhook uninstall --all
   tenterhook uninstall claude-code --yes --code-file code.txt";
 
-/// Take Tenterhook out of harnesses again
+/// Remove Tenterhook's hooks from harnesses
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Args {
@@ -44,12 +44,12 @@ pub(super) fn run(context: &Context, args: &Args) -> Result<ExitCode, CommandErr
     let setup = host.setup();
     let mut proposals = Vec::new();
     let mut adopted = Vec::new();
-    for harness in chosen(context, args)? {
+    for harness in select_harnesses(context, args)? {
         if adopt::is_adopted(home, harness) {
             adopted.push(harness);
         }
-        for asked in scopes(context, args, harness)? {
-            let order = wiring::order(&setup, harness, &Asked { http: false, ..asked.clone() })?;
+        for asked in select_scopes(context, args, harness)? {
+            let order = wiring::order(&setup, harness, &InstallOptions { http: false, ..asked.clone() })?;
             let plan = wiring::installer(harness)?.plan_uninstall(&order, &home.receipts());
             proposals.push(Proposal { harness, asked, plan: plan.map_err(CommandError::from)? });
         }
@@ -67,7 +67,7 @@ pub(super) fn run(context: &Context, args: &Args) -> Result<ExitCode, CommandErr
                     .collect();
                 detail.insert("and".to_owned(), Value::from(more));
             }
-            gate::pass(context, Action::Uninstall, detail, &args.proof)?;
+            confirm::require_confirmation(context, Action::Uninstall, detail, &args.proof)?;
         }
         for Proposal { harness, plan, .. } in &proposals {
             plan.apply().map_err(CommandError::from)?;
@@ -80,8 +80,8 @@ pub(super) fn run(context: &Context, args: &Args) -> Result<ExitCode, CommandErr
     }
     if context.terminal.json {
         let more = |plan: &Proposal| json!({"home": home.state, "restored": done && plan.plan.restores()});
-        let told = proposals.iter().map(|proposal| described(proposal, done, more(proposal)));
-        report(context, &args.change, told.collect())?;
+        let told = proposals.iter().map(|proposal| proposal_json(proposal, done, more(proposal)));
+        print_json_report(context, &args.change, told.collect())?;
     } else if done {
         let mut text = String::new();
         for Proposal { harness, plan, .. } in proposals.iter().filter(|proposal| !proposal.plan.is_noop()) {
@@ -95,9 +95,9 @@ pub(super) fn run(context: &Context, args: &Args) -> Result<ExitCode, CommandErr
 }
 
 /// The harnesses that are named, or all that are wired.
-fn chosen(context: &Context, args: &Args) -> Result<Vec<&'static Harness>, CommandError> {
+fn select_harnesses(context: &Context, args: &Args) -> Result<Vec<&'static Harness>, CommandError> {
     if !args.change.harnesses.is_empty() {
-        return args.change.harnesses.iter().map(|id| intake::harness(id)).collect();
+        return args.change.harnesses.iter().map(|id| read_input::parse_harness(id)).collect();
     }
     let home = context.home()?;
     let mut wired: Vec<&'static Harness> = Vec::new();
@@ -120,14 +120,18 @@ fn chosen(context: &Context, args: &Args) -> Result<Vec<&'static Harness>, Comma
 }
 
 /// The scope that is said, else every one that is wired.
-fn scopes(context: &Context, args: &Args, harness: &'static Harness) -> Result<Vec<Asked>, CommandError> {
+fn select_scopes(
+    context: &Context,
+    args: &Args,
+    harness: &'static Harness,
+) -> Result<Vec<InstallOptions>, CommandError> {
     let wired = wiring::asked(context.home()?, wiring::installer(harness)?);
     let Some(name) = args.change.scope else {
-        let scope = context.home()?.machine().map_or_else(Scope::default, Scope::Machine);
-        let unwired = Asked { scope, ..Asked::default() };
+        let scope = context.home()?.machine().map_or_else(SettingsScope::default, SettingsScope::Machine);
+        let unwired = InstallOptions { scope, ..InstallOptions::default() };
         return Ok(if wired.is_empty() { vec![unwired] } else { wired });
     };
     let scope = name.scope()?;
     let known = wired.into_iter().find(|asked| asked.scope == scope);
-    Ok(vec![known.unwrap_or(Asked { scope, ..Asked::default() })])
+    Ok(vec![known.unwrap_or(InstallOptions { scope, ..InstallOptions::default() })])
 }

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! What a call does with its arguments, and what it returns.
+//! Effects and results of calls.
 //!
-//! In `languages/*.yaml` a call is one line: effects with the number of the argument, counted from 0, separated
-//! by commas, then the result. [`parse`] has all forms.
+//! In `languages/*.yaml` a call is one line: effects separated by commas, each with the index of its argument, then
+//! the result.
 //!
 //! ```yaml
 //! File.rename: move 0, write 1
@@ -13,22 +13,23 @@
 
 use serde::{Deserialize, Serialize};
 
-/// A call that matters.
+/// A call with known effects or result.
 #[derive(Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct CallRule<S> {
     pub(crate) effects: Vec<CallEffect<S>>,
     pub(crate) result: CallResult,
 }
 
-/// What a call does.
+/// An effect of a call.
 #[derive(Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) enum CallEffect<S> {
-    /// `delete 0`: does something to the file in an argument. `delete 0..`: to the files in all arguments from
-    /// there on. `delete-tree 0`: and to everything below. `delete 0 tree-if recursive`: if that option is set.
+    /// `delete 0`: operates on the file in an argument. `delete 0..`: on the files in all arguments from there on.
+    /// `delete-tree 0`: on everything below as well. `delete 0 tree-if recursive`: on everything below if that option
+    /// is set.
     File { action: FileAction, argument: usize, each: bool, tree: TreeReach<S> },
-    /// `open 0 mode 1`: opens the file in an argument; another argument says how.
+    /// `open 0 mode 1`: opens the file in an argument, with the mode in another argument.
     Open { path: usize, mode: usize },
-    /// `open-or-pipe 0 mode 1`: the same, but a text that begins with `|` is a command.
+    /// `open-or-pipe 0 mode 1`: like `open`, but text that begins with `|` is a command.
     OpenOrPipe { path: usize, mode: usize },
     /// `open-handle`: opens a file or a command; the second argument holds the mode and perhaps the path, as in
     /// `open(F, ">x")` and `open(F, "-|", "ls")`.
@@ -53,19 +54,19 @@ pub(crate) enum CallEffect<S> {
     Socket(usize),
     /// `socket-port-host`: connects to a port, then the host.
     SocketPortHost,
-    /// `join-shell`: joins a socket to a program.
+    /// `join-shell`: connects a socket to a program.
     JoinShell,
     /// `feed 0`: writes to the input of a program that was started before.
     Feed(usize),
     /// `eval 0`: runs a text of the same language.
     Eval(usize),
-    /// `run-unknown`: runs code that cannot be known.
+    /// `run-unknown`: runs code that is unknown.
     RunUnknown,
     /// `chdir 0`: changes the working directory.
     ChangeDirectory(usize),
 }
 
-/// What is done to a file.
+/// An operation on a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) enum FileAction {
     Read,
@@ -79,7 +80,7 @@ pub(crate) enum FileAction {
     Run,
 }
 
-/// Whether everything below a path is meant, too.
+/// Whether an effect includes everything below a path.
 #[derive(Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) enum TreeReach<S> {
     No,
@@ -87,16 +88,16 @@ pub(crate) enum TreeReach<S> {
     IfOption(S),
 }
 
-/// What a call returns.
+/// The result of a call.
 #[derive(Debug, Default, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) enum CallResult {
     #[default]
     Nothing,
-    /// `object`: something whose methods are looked up by the name of the call: `curl_init()`.
+    /// `object`: an object whose methods are looked up by the name of the call: `curl_init()`.
     Object,
-    /// `object-with-arguments`: the same; its methods take the arguments of the call first.
+    /// `object-with-arguments`: like `object`, and its methods take the arguments of the call first.
     ObjectWithArguments,
-    /// `network`: something received from the network.
+    /// `network`: data received from the network.
     Network,
     /// `file 0`: the content of the file in an argument.
     FileText(usize),
@@ -121,13 +122,13 @@ pub(crate) enum ValueFunction {
     WorkingDirectory,
     WorkingDirectoryPath,
     TempDirectory,
-    /// Something new in the directory for temporary files.
+    /// A new file in the temporary directory.
     TempFile,
     Base64,
     Hex,
-    /// The first argument, decoded as the second says.
+    /// The first argument, decoded with the encoding in the second.
     Decode,
-    /// Characters of their codes.
+    /// Characters from their codes.
     Characters,
     /// A variable of the environment.
     Environment,
@@ -135,7 +136,7 @@ pub(crate) enum ValueFunction {
     Glob,
     /// Everything below a directory.
     Tree,
-    /// What is in a directory.
+    /// The entries of a directory.
     DirectoryEntries,
     /// A module, by its name.
     Module,
@@ -145,7 +146,7 @@ pub(crate) enum ValueFunction {
     SplitWords,
     Dirname,
     Reverse,
-    /// Something typed or piped in.
+    /// Data from standard input.
     StandardInput,
     /// A list of all arguments.
     List,

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Description of a language: how its text is split into tokens, how it is written, what its calls do.
+//! Description of a language: tokens, syntax and calls.
 //!
 //! The types are shared by the build script, which reads them from `languages/*.yaml` with `S = String`, and by
 //! the reader, which decodes them from the compiled form with `S = &'static str`. Lists of words are sorted by
@@ -11,23 +11,23 @@ use serde::{Deserialize, Serialize};
 use super::call::CallRule;
 use super::lexical::Lexical;
 
-/// Everything the reader knows about one language.
+/// Everything that is described about a language.
 #[derive(Debug, Default, Serialize, Deserialize)]
 #[serde(bound(deserialize = "S: Deserialize<'de> + Default"))]
-pub(crate) struct Description<S> {
+pub(crate) struct LanguageDescription<S> {
     pub(crate) reader: ReaderKind,
     pub(crate) lexical: Lexical<S>,
-    pub(crate) syntax: Syntax<S>,
+    pub(crate) syntax: LanguageSyntax<S>,
     pub(crate) names: NameRules<S>,
-    /// Operators that mean something else than in most languages.
-    pub(crate) operators: Vec<(S, Operator)>,
+    /// Operators whose meaning differs from the default.
+    pub(crate) operators: Vec<(S, OperatorKind)>,
     /// Names that have a value without being called.
-    pub(crate) constants: Vec<(S, Constant)>,
-    /// Calls that matter, sorted by name.
+    pub(crate) constants: Vec<(S, NamedConstant)>,
+    /// Described calls, sorted by name.
     pub(crate) calls: Vec<(S, CallRule<S>)>,
 }
 
-/// Whether the description is all there is, or some syntax is read by Rust code of its own.
+/// Which Rust code reads syntax that a description cannot express.
 #[derive(Debug, Default, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub(crate) enum ReaderKind {
@@ -42,7 +42,7 @@ pub(crate) enum ReaderKind {
     Awk,
 }
 
-/// How statements and expressions are written.
+/// Syntax of statements and expressions.
 #[derive(Debug, Default, Serialize, Deserialize)]
 #[serde(
     default,
@@ -50,16 +50,16 @@ pub(crate) enum ReaderKind {
     rename_all = "kebab-case",
     bound(deserialize = "S: Deserialize<'de> + Default")
 )]
-pub(crate) struct Syntax<S> {
+pub(crate) struct LanguageSyntax<S> {
     /// Words before a value that do not change it: `return`, `new`.
     pub(crate) prefix_words: Vec<S>,
     /// Words that declare variables.
     pub(crate) declaration_words: Vec<S>,
     /// Words that begin a function.
     pub(crate) function_words: Vec<S>,
-    /// Words that begin a block whose parameters stand between bars: `do |x|`.
+    /// Words that begin a block with parameters between bars: `do |x|`.
     pub(crate) block_words: Vec<S>,
-    /// Words that begin a statement without effect, up to `;`.
+    /// Words that begin a statement without effects, up to `;`.
     pub(crate) skipped_statements: Vec<S>,
     /// Signs between a value and its member.
     pub(crate) member_signs: Vec<S>,
@@ -76,7 +76,7 @@ pub(crate) struct Syntax<S> {
     pub(crate) block_functions: Vec<S>,
     /// Functions that call their first argument for everything below their other arguments.
     pub(crate) tree_walkers: Vec<S>,
-    /// Variables that a tree walker sets, beside the topic.
+    /// Variables that a tree walker sets in addition to the topic.
     pub(crate) tree_walker_variables: Vec<S>,
     /// Whether known functions take arguments without brackets.
     pub(crate) bare_arguments: bool,
@@ -88,19 +88,19 @@ pub(crate) struct Syntax<S> {
     pub(crate) bare_methods: bool,
     /// Whether a single text or table may be an argument without brackets: `f "x"`, `f {x}`.
     pub(crate) literal_arguments: bool,
-    /// Whether the parameters of blocks stand between bars: `{ |x| … }`.
+    /// Whether block parameters are written between bars: `{ |x| … }`.
     pub(crate) bar_parameters: bool,
     /// Whether `:name` is a text.
     pub(crate) symbols: bool,
-    /// Whether texts side by side are one text.
+    /// Whether adjacent texts are concatenated.
     pub(crate) adjacent_texts_join: bool,
     /// Whether braces without keys are a list.
     pub(crate) braces_are_lists: bool,
     /// Whether `$x{key}` is an element.
     pub(crate) brace_indices: bool,
-    /// Whether `[` behind a blank begins an argument, not an index.
+    /// Whether `[` after a blank begins an argument, not an index.
     pub(crate) spaced_bracket_is_argument: bool,
-    /// Whether `a, b = x, y` gives values to several names.
+    /// Whether `a, b = x, y` assigns to several names.
     pub(crate) unpacks_names: bool,
     /// Whether a text can be called by the name it holds.
     pub(crate) texts_are_callable: bool,
@@ -108,7 +108,7 @@ pub(crate) struct Syntax<S> {
     pub(crate) format_method: FormatMethod,
 }
 
-/// How the key of a named argument or entry is written.
+/// Syntax of the key of a named argument or entry.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub(crate) enum KeyStyle {
@@ -124,7 +124,7 @@ pub(crate) enum KeyStyle {
     Arrow,
 }
 
-/// How a loop over a list is written.
+/// Syntax of a loop over a list.
 #[derive(Debug, Default, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub(crate) enum ForEach {
@@ -167,14 +167,14 @@ pub(crate) struct NameRules<S> {
     pub(crate) ignore_case: bool,
     /// Whether only the last part counts: `File::Path::rmtree` is `rmtree`.
     pub(crate) last_part_only: bool,
-    /// Methods that keep the class before them in spite of that.
+    /// Methods that are looked up with their class nevertheless.
     pub(crate) class_methods: Vec<S>,
 }
 
-/// What an operator makes of the values beside it.
+/// How an operator combines its operands.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub(crate) enum Operator {
+pub(crate) enum OperatorKind {
     /// Joins two texts or lists.
     Concatenate,
     /// The value is one of the two: `a || b`.
@@ -198,10 +198,10 @@ pub(crate) enum Operator {
     None,
 }
 
-/// What a name stands for.
+/// The value of a named constant.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub(crate) enum Constant {
+pub(crate) enum NamedConstant {
     Home,
     WorkingDirectory,
     PathSeparator,

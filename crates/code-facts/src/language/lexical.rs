@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! How the text of a language is split into tokens: comments, names, quotes.
+//! Lexical rules of a language: comments, names, quotes.
 
 use serde::{Deserialize, Serialize};
 
-/// How text is split into tokens.
+/// Rules for splitting text into tokens.
 #[derive(Debug, Default, Serialize, Deserialize)]
 #[serde(
     default,
@@ -15,18 +15,18 @@ use serde::{Deserialize, Serialize};
 pub(crate) struct Lexical<S> {
     /// Comments until the end of the line.
     pub(crate) line_comments: Vec<S>,
-    /// What begins like a line comment and is code: `#[` in PHP.
+    /// Code that looks like the start of a line comment: `#[` in PHP.
     pub(crate) not_comments: Vec<S>,
     /// Comments from one text to another.
     pub(crate) block_comments: Vec<BlockComment<S>>,
-    /// Words behind which there is no code: `__END__`.
+    /// Words that end the code: `__END__`.
     pub(crate) end_of_code: Vec<S>,
     /// Tags around code that is embedded in other text: `<?php … ?>`.
     pub(crate) code_tags: Option<CodeTags<S>>,
     pub(crate) line_breaks: LineBreaks,
     /// Signs at the start of a name: `$`, `@`.
     pub(crate) sigils: Vec<S>,
-    /// Signs at the start of a name where a value is expected, and operators behind a value: `%`, `&`.
+    /// Signs that start a name where a value is expected, and are operators after a value: `%`, `&`.
     pub(crate) sigils_before_values: Vec<S>,
     /// Whether `$1`, `$!` and the like are names.
     pub(crate) special_variables: bool,
@@ -34,14 +34,14 @@ pub(crate) struct Lexical<S> {
     pub(crate) dollar_in_names: bool,
     /// Signs that may end a name: `?` and `!` in Ruby.
     pub(crate) name_suffixes: Vec<S>,
-    /// Words behind which a value is expected, so that `/` begins a regular expression.
+    /// Words after which a value is expected, so that `/` begins a regular expression.
     pub(crate) words_before_values: Vec<S>,
     /// Quotes with a fixed sign: `"…"`.
     pub(crate) quotes: Vec<QuoteRule<S>>,
     /// Quotes that choose their own delimiter: `qq{…}`, `%w[…]`. Longest first.
     pub(crate) delimited_quotes: Vec<QuoteRule<S>>,
     pub(crate) here_documents: Option<HereDocuments<S>>,
-    /// Whether `[==[ … ]==]` is a text and, behind the sign of a line comment, a comment.
+    /// Whether `[==[ … ]==]` is a text and, after a line comment sign, a comment.
     pub(crate) long_brackets: bool,
     /// How quoted text contains expressions.
     pub(crate) expansion: Interpolation,
@@ -53,13 +53,13 @@ pub(crate) struct Lexical<S> {
     pub(crate) expanded_members: bool,
 }
 
-/// A comment with an end of its own.
+/// A comment with a closing sign.
 #[derive(Debug, Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub(crate) struct BlockComment<S> {
     pub(crate) open: S,
     pub(crate) close: S,
-    /// Whether it must begin a line. If `open` is a sign, a letter must follow it there.
+    /// Whether the comment must begin a line. If `open` is a sign, a letter must follow it.
     #[serde(default)]
     pub(crate) at_line_start: bool,
 }
@@ -82,9 +82,9 @@ pub(crate) enum LineBreaks {
     #[default]
     Never,
     Always,
-    /// Unless a bracket is open.
+    /// Always, except inside brackets.
     OutsideBrackets,
-    /// Unless a bracket other than `{` is open, or the next line begins with a method call.
+    /// Always, except inside brackets other than `{` and before a line that begins with a method call.
     OutsideBracketsAndChains,
 }
 
@@ -92,7 +92,7 @@ pub(crate) enum LineBreaks {
 #[derive(Debug, Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub(crate) struct QuoteRule<S> {
-    /// The quote, or what stands before the delimiter.
+    /// The quote, or the text before the delimiter.
     pub(crate) open: S,
     #[serde(default)]
     pub(crate) kind: QuoteKind,
@@ -106,7 +106,7 @@ pub(crate) struct QuoteRule<S> {
     pub(crate) two_parts: bool,
 }
 
-/// What quoted text is.
+/// The meaning of quoted text.
 #[derive(Debug, Default, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub(crate) enum QuoteKind {
@@ -137,18 +137,18 @@ pub(crate) enum Escapes {
     None,
 }
 
-/// Text that stands below the line that names its last line.
+/// Text that follows the line with its delimiter word.
 #[derive(Debug, Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub(crate) struct HereDocuments<S> {
     pub(crate) open: S,
-    /// Whether blanks may stand between the sign and the word.
+    /// Whether blanks are allowed between the sign and the word.
     #[serde(default)]
     pub(crate) spaced: bool,
-    /// Whether the sign is an operator behind a value.
+    /// Whether the sign is an operator after a value.
     #[serde(default)]
     pub(crate) before_values: bool,
-    /// Whether the word may begin with a small letter.
+    /// Whether the word may begin with a lower-case letter.
     #[serde(default)]
     pub(crate) any_case: bool,
 }
@@ -169,7 +169,7 @@ pub(crate) enum Interpolation {
     Sigils,
 }
 
-/// Whether a text starts with a sign. Most texts differ in the first byte, which is cheap to see.
+/// Whether a text starts with a sign. The first byte is compared separately, because most texts differ there.
 #[inline]
 pub(crate) fn starts_with(text: &str, sign: &str) -> bool {
     text.as_bytes().first() == sign.as_bytes().first() && text.starts_with(sign)

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! The languages that can be read, each described by a file in `languages/`.
+//! The supported languages, each described by a file in `languages/`.
 //!
-//! The build script compiles the files into one blob. A process decodes the description of a language when it
-//! first meets code in it, and never otherwise.
+//! The build script compiles the files into one blob. The description of a language is decoded when code in that
+//! language is first read.
 
 pub(super) mod call;
 pub(super) mod description;
@@ -16,9 +16,9 @@ use std::fmt;
 use std::sync::{LazyLock, OnceLock};
 
 use call::CallRule;
-use description::{Constant, Description, ReaderKind, contains};
+use description::{LanguageDescription, NamedConstant, ReaderKind, contains};
 
-/// The compiled descriptions: for each language its name and its description, encoded once more.
+/// The compiled descriptions: the name and the encoded description of each language.
 static COMPILED: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/languages.bin"));
 
 /// Every described language, by the name of its file.
@@ -35,18 +35,18 @@ type EncodedLanguage = (&'static str, &'static [u8]);
 struct LanguageEntry {
     name: &'static str,
     encoded: &'static [u8],
-    decoded: OnceLock<Description<&'static str>>,
+    decoded: OnceLock<LanguageDescription<&'static str>>,
 }
 
-/// A language that can be read.
+/// A language with a description.
 #[derive(Clone, Copy)]
-pub struct Language(&'static LanguageEntry);
+pub struct CodeLanguage(&'static LanguageEntry);
 
 // === impl Language ===
 
-impl Language {
+impl CodeLanguage {
     /// Finds a language by the name of its file.
-    pub fn named(name: &str) -> Option<Self> {
+    pub fn from_name(name: &str) -> Option<Self> {
         LANGUAGES.iter().find(|language| language.name == name).map(Self)
     }
 
@@ -55,7 +55,7 @@ impl Language {
         LANGUAGES.iter().map(Self)
     }
 
-    /// A language that is described by a text instead of a compiled file.
+    /// Creates a language from the text of a description.
     #[cfg(test)]
     pub(super) fn from_description(text: &str) -> Self {
         let description = source::parse_file(text).unwrap();
@@ -65,17 +65,17 @@ impl Language {
     }
 
     /// The description, decoded at the first call.
-    pub(super) fn description(self) -> &'static Description<&'static str> {
+    pub(super) fn description(self) -> &'static LanguageDescription<&'static str> {
         self.0.decoded.get_or_init(|| postcard::from_bytes(self.0.encoded).unwrap_or_default())
     }
 
-    /// Whether parts of the language are read by Rust code of its own.
+    /// Whether Rust code of this kind reads parts of the language.
     pub(super) fn has_reader(self, kind: ReaderKind) -> bool {
         self.description().reader == kind
     }
 }
 
-impl fmt::Debug for Language {
+impl fmt::Debug for CodeLanguage {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.0.name)
     }
@@ -83,7 +83,7 @@ impl fmt::Debug for Language {
 
 // === impl Description ===
 
-impl Description<&'static str> {
+impl LanguageDescription<&'static str> {
     /// Finds a call by its full name; returns the name under which it is described.
     pub(super) fn find_call(&self, name: &str) -> Option<(&'static str, &CallRule<&'static str>)> {
         let name = self.simplify_name(name);
@@ -91,7 +91,7 @@ impl Description<&'static str> {
         self.calls.get(at).map(|(name, call)| (*name, call))
     }
 
-    /// The names of the calls that a module has.
+    /// The names of the described calls of a module.
     pub(super) fn members_of(&self, module: &str) -> impl Iterator<Item = &'static str> {
         self.calls
             .iter()
@@ -99,7 +99,7 @@ impl Description<&'static str> {
             .filter(|name| !name.contains('.'))
     }
 
-    /// The name of a call in the form in which calls are described.
+    /// Simplifies the name of a call to the form used in descriptions.
     pub(super) fn simplify_name<'a>(&self, name: &'a str) -> Cow<'a, str> {
         let rules = &self.names;
         let mut name = name;
@@ -132,8 +132,8 @@ impl Description<&'static str> {
         name
     }
 
-    /// What a name stands for without being called.
-    pub(super) fn find_constant(&self, name: &str) -> Option<Constant> {
+    /// Finds a named constant.
+    pub(super) fn find_constant(&self, name: &str) -> Option<NamedConstant> {
         let at = self.constants.binary_search_by(|(own, _)| (*own).cmp(name)).ok()?;
         self.constants.get(at).map(|(_, constant)| *constant)
     }
@@ -148,14 +148,15 @@ mod tests {
         let names: Vec<_> = LANGUAGES.iter().map(|language| language.name).collect();
         assert_eq!(names, ["awk", "javascript", "lua", "perl", "php", "python", "ruby"]);
         for language in &*LANGUAGES {
-            let decoded: Result<Description<&'static str>, _> = postcard::from_bytes(language.encoded);
+            let decoded: Result<LanguageDescription<&'static str>, _> =
+                postcard::from_bytes(language.encoded);
             assert!(decoded.is_ok(), "{}: {decoded:?}", language.name);
         }
     }
 
     #[test]
     fn every_described_call_and_constant_can_be_found() {
-        for language in Language::all() {
+        for language in CodeLanguage::all() {
             let description = language.description();
             for (name, _) in &description.calls {
                 let found = description.find_call(name).map(|(found, _)| found);

@@ -2,8 +2,8 @@
 
 //! A language that exists only as a description.
 
-use super::super::Language;
-use super::{check_language, read};
+use super::super::CodeLanguage;
+use super::{check_language, read_code};
 
 const TCL_LIKE: &str = r#"
 lexical:
@@ -40,7 +40,7 @@ calls:
 #[test]
 fn a_language_is_added_by_describing_it() {
     check_language(
-        Language::from_description(TCL_LIKE),
+        CodeLanguage::from_description(TCL_LIKE),
         &[
             ("erase HOME", "delete! ~"),
             ("erase \"a\", raw(/b)", "delete! a; delete! /b"),
@@ -58,8 +58,8 @@ fn a_language_is_added_by_describing_it() {
 
 #[test]
 fn an_empty_description_reads_any_text() {
-    let language = Language::from_description("reader: generic");
+    let language = CodeLanguage::from_description("reader: generic");
     for text in ["", "\"", "a(", "f(g[h{", "$x = 1; // y", "<<A\n", "q(", "ü'"] {
-        read(language, text);
+        read_code(language, text);
     }
 }

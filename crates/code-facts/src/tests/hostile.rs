@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Texts that nobody wrote: cut off, repeated, random, deep. None may panic, all are read in linear time.
+//! Truncated, repeated, random and deeply nested texts. None may panic, and all are read in linear time.
 
-use std::time::Instant;
+use tenterhook_test_support::assert_linear_cost;
 
-use super::super::Language;
-use super::read;
+use super::super::CodeLanguage;
+use super::read_code;
 
 const SEEDS: &[&str] = &[
     "import os\nfor r, d, f in os.walk('/'):\n  [os.remove(os.path.join(r, n)) for n in f if n]\nexec(f'{x!r:>{w}}' \"\"\"a\"\"\")",
@@ -31,10 +31,10 @@ const SEEDS: &[&str] = &[
     "(cwd)",
 ];
 
-/// A small generator: the same numbers every time.
-struct Random(u64);
+/// A deterministic random number generator.
+struct XorShift(u64);
 
-impl Random {
+impl XorShift {
     fn next(&mut self, below: usize) -> usize {
         self.0 ^= self.0 << 13;
         self.0 ^= self.0 >> 7;
@@ -47,9 +47,9 @@ impl Random {
 fn texts_that_are_cut_off_anywhere() {
     for seed in SEEDS {
         for (at, _) in seed.char_indices() {
-            for language in Language::all() {
-                read(language, seed.get(..at).unwrap());
-                read(language, seed.get(at..).unwrap());
+            for language in CodeLanguage::all() {
+                read_code(language, seed.get(..at).unwrap());
+                read_code(language, seed.get(at..).unwrap());
             }
         }
     }
@@ -57,9 +57,9 @@ fn texts_that_are_cut_off_anywhere() {
 
 #[test]
 fn random_texts() {
-    let mut random = Random(0x1234_5678_9abc_def1);
+    let mut random = XorShift(0x1234_5678_9abc_def1);
     let letters: Vec<char> = "abefqxsm{}[]()<>'\"`$@#%&|\\/=-+*.,:;!?~ \n\t01é_".chars().collect();
-    let all: Vec<Language> = Language::all().collect();
+    let all: Vec<CodeLanguage> = CodeLanguage::all().collect();
     for round in 0..3000 {
         let mut text = String::new();
         for _ in 0..random.next(40) {
@@ -71,7 +71,7 @@ fn random_texts() {
                 text.push(letters[random.next(letters.len())]);
             }
         }
-        read(all[round % all.len()], &text);
+        read_code(all[round % all.len()], &text);
     }
 }
 
@@ -142,14 +142,11 @@ fn long_texts_take_time_in_proportion() {
         " x = y + 'b'\n y = x or y\n",
     ];
     for piece in pieces {
-        for language in Language::all() {
-            let text = piece.repeat(10_000 / piece.len());
-            let started = Instant::now();
-            let acts = read(language, &text);
-            let took = started.elapsed().as_millis();
-            assert!(acts.len() <= 202);
-            // Far above what it takes, far below what a square of it would.
-            assert!(took < 600, "{piece:?} in {language:?}: {took} ms");
+        for language in CodeLanguage::all() {
+            assert_linear_cost(&format!("{piece:?} in {language:?}"), |scale| {
+                let acts = read_code(language, &piece.repeat(10_000 * scale / piece.len()));
+                assert!(acts.len() <= 202);
+            });
         }
     }
 }

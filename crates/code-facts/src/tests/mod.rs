@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Code → what it does, in a compact form.
+//! Tests of effects in a compact notation.
 //!
-//! `?` behind an argument: not all of it is known. `#`: it is a pattern. `!` behind a deed: everything below, too.
+//! `?` after an argument: it is partly unknown. `#`: it is a pattern. `!` after an operation: it includes everything
+//! below.
 
 mod awk;
 mod described;
@@ -14,40 +15,42 @@ mod php;
 mod python;
 mod ruby;
 
-use super::{Act, Argument, Language, read};
+use super::{CallArgument, CodeEffect, CodeLanguage, read_code};
 
-fn argument(argument: &Argument) -> String {
-    let Argument { shape, known, pattern } = argument;
+fn argument(argument: &CallArgument) -> String {
+    let CallArgument { shape, known, pattern } = argument;
     format!("{shape}{}{}", if *known { "" } else { "?" }, if *pattern { "#" } else { "" })
 }
 
-fn compact(act: &Act) -> String {
+fn compact(act: &CodeEffect) -> String {
     match act {
-        Act::Shell(text) => format!("shell {}", argument(text)),
-        Act::Start(words) => format!("start {}", words.iter().map(argument).collect::<Vec<_>>().join("|")),
-        Act::File { does, path, recursive } => {
+        CodeEffect::Shell(text) => format!("shell {}", argument(text)),
+        CodeEffect::Start(words) => {
+            format!("start {}", words.iter().map(argument).collect::<Vec<_>>().join("|"))
+        }
+        CodeEffect::File { does, path, recursive } => {
             let does = format!("{does:?}").to_lowercase();
             format!("{does}{} {}", if *recursive { "!" } else { "" }, argument(path))
         }
-        Act::Connect(to) => format!("connect {}", argument(to)),
-        Act::RunsFetched => "runs-fetched".into(),
-        Act::ShellRunsFetched => "shell-runs-fetched".into(),
-        Act::RunsInput => "runs-input".into(),
-        Act::RunsUnknown => "runs-unknown".into(),
-        Act::ReverseShell => "reverse-shell".into(),
-        Act::Unread => "unread".into(),
+        CodeEffect::Connect(to) => format!("connect {}", argument(to)),
+        CodeEffect::RunsFetched => "runs-fetched".into(),
+        CodeEffect::ShellRunsFetched => "shell-runs-fetched".into(),
+        CodeEffect::RunsInput => "runs-input".into(),
+        CodeEffect::RunsUnknown => "runs-unknown".into(),
+        CodeEffect::ReverseShell => "reverse-shell".into(),
+        CodeEffect::Unread => "unread".into(),
     }
 }
 
-/// Checks every row; tells all that fail at once.
+/// Checks all rows and reports all failures together.
 fn check(language: &str, table: &[(&str, &str)]) {
-    check_language(Language::named(language).unwrap(), table);
+    check_language(CodeLanguage::from_name(language).unwrap(), table);
 }
 
-fn check_language(language: Language, table: &[(&str, &str)]) {
+fn check_language(language: CodeLanguage, table: &[(&str, &str)]) {
     let mut wrong = String::new();
     for (code, expected) in table {
-        let found = read(language, code).iter().map(compact).collect::<Vec<_>>().join("; ");
+        let found = read_code(language, code).iter().map(compact).collect::<Vec<_>>().join("; ");
         if found != *expected {
             wrong.push_str(&format!("\n{code}\n  wanted: {expected}\n  found:  {found}\n"));
         }

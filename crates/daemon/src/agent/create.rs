@@ -1,121 +1,139 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! A session begins.
+//! Creates a session for a program.
 
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use tenterhook_agent::tools::{SubagentKind, Toolbox};
-use tenterhook_agent::{Agent, Cancel, NobodyAnswers, PermissionMode, Session, Settings};
+use tenterhook_agent::{
+    AgentRuntime, AgentSession, AgentSettings, CancelToken, NoPermissionPrompt, PermissionMode,
+};
 use tenterhook_authority::OWN_AGENT;
 use tenterhook_event::{EventId, Timestamp};
 use tenterhook_home::call_meta;
 
-use super::road::Road;
-use super::work::Audience;
-use super::{Asker, MAX_PROMPT_BYTES, MOST, OF_ONE, OF_PROCESS, Slot, behalf, model};
+use super::agent_pipeline::AgentPipeline;
+use super::work::TurnObserver;
+use super::{
+    AgentCaller, HostedSession, MAX_PROMPT_BYTES, MAX_SESSIONS, MAX_SESSIONS_PER_CLIENT,
+    MAX_SESSIONS_PER_PROCESS, call_origin, model,
+};
+use crate::authority::warn_of_unwritten_mark;
 use crate::daemon::Daemon;
 use crate::listen::Peer;
-use crate::sdk::{Code, Holder, Id, Refusal};
+use crate::sdk::{ClientId, ProgramRefusal, QuotaHolder, RefusalCode};
 use crate::shares::Share;
 
 /// The tool that starts subagents.
-const TASK: &str = "Task";
+const SUBAGENT_TOOL: &str = "Task";
 
-/// A session as a program wants it.
+/// What a program asks for when it creates a session.
 #[derive(Debug, Default)]
-pub(crate) struct Wanted {
+pub(crate) struct SessionRequest {
     pub(crate) cwd: String,
     pub(crate) system: Option<String>,
-    /// JSON; empty: none.
+    /// `ModelConfig` as JSON; empty for a session without a model.
     pub(crate) model: Vec<u8>,
-    /// Empty: all.
+    /// Names of the tools; empty for all.
     pub(crate) tools: Vec<String>,
-    /// Empty: the usual.
+    /// Name of the permission mode; empty for the default.
     pub(crate) mode: String,
 }
 
-/// A place among the sessions, until it is taken.
-struct Place<'a> {
+/// Room for a session that is being created. Dropping it frees the room.
+struct ReservedSession<'a> {
     daemon: &'a Daemon,
-    id: Id,
+    id: ClientId,
 }
 
-/// Begins a session; says its id.
+/// Creates a session and returns its id.
 pub(crate) async fn create(
     daemon: &Arc<Daemon>,
-    asker: &Asker<'_>,
-    wanted: Wanted,
-) -> Result<String, Refusal> {
-    let caller = daemon.admit_asker(asker, "create").await?;
-    let (place, share) = Place::take(daemon, asker.id, Holder::of(&caller, asker.id))?;
+    asker: &AgentCaller<'_>,
+    wanted: SessionRequest,
+) -> Result<String, ProgramRefusal> {
+    let caller = daemon.admit_agent_caller(asker, "create").await?;
+    let (place, share) = ReservedSession::reserve(daemon, asker.id, QuotaHolder::of(&caller, asker.id))?;
     if let Some(length) = wanted.system.as_ref().map(String::len).filter(|length| *length > MAX_PROMPT_BYTES)
     {
         let why = format!("the system prompt has {length} bytes; the limit is {MAX_PROMPT_BYTES}");
-        return Err(Refusal::new(Code::Limit, why, "shorten it"));
+        return Err(ProgramRefusal::new(RefusalCode::Limit, why, "shorten it"));
     }
-    let mode = mode(&wanted.mode, asker.peer)?;
-    let dir = directory(&wanted.cwd)?;
-    let config = read_model(&wanted.model)?;
-    let model = daemon.hosted.models.find(&config, &dir).await?;
-    let (tools, subagents) = tools(&wanted.tools)?;
-    let mut settings = Settings::new(model.name, dir);
+    let mode = parse_mode(&wanted.mode, asker.peer)?;
+    let dir = check_directory(&wanted.cwd)?;
+    let config = parse_model(&wanted.model)?;
+    let model = daemon.hosted.models.select(&config, &dir).await?;
+    let (tools, subagents) = select_tools(&wanted.tools)?;
+    let mut settings = AgentSettings::new(model.name, dir);
     settings.system = wanted.system;
     settings.user = Some(daemon.user_of(asker.peer));
     settings.mode = mode;
     settings.temperature = config.temperature;
     settings.max_tokens = config.max_tokens.unwrap_or(settings.max_tokens);
-    let agent = Arc::new(Agent {
-        fire: Arc::new(Road { daemon: Arc::downgrade(daemon) }),
+    let agent = Arc::new(AgentRuntime {
+        dispatcher: Arc::new(AgentPipeline { daemon: Arc::downgrade(daemon) }),
         provider: model.provider,
         tools,
         subagents,
-        ask: Arc::new(NobodyAnswers),
-        watch: Arc::new(Audience),
-        mint: minting(),
+        permission_prompt: Arc::new(NoPermissionPrompt),
+        observer: Arc::new(TurnObserver),
+        event_ids: id_minter(),
         prices: None,
         settings,
     });
-    // Whatever a tool starts is started by an agent, and is guarded.
+    // Processes that a tool starts belong to a guarded agent.
     if let Ok(own) = i32::try_from(std::process::id()) {
-        tokio::task::block_in_place(|| daemon.authority.agents.remember(own, OWN_AGENT));
+        let remembered = tokio::task::block_in_place(|| daemon.authority.agents.remember(own, OWN_AGENT));
+        warn_of_unwritten_mark(remembered);
     }
-    let id = call_meta::mint().map_err(|failure| Refusal::new(Code::Internal, failure.message, ""))?.id;
-    let chain = daemon.hosted.chains.of(asker.handling.as_ref(), &daemon.programs.of(asker.id));
-    let cancel = Cancel::new();
+    let id = call_meta::mint()
+        .map_err(|failure| ProgramRefusal::new(RefusalCode::Internal, failure.message, ""))?
+        .id;
+    let chain = daemon.hosted.chains.chain_of(asker.handling.as_ref(), &daemon.programs.hooks_of(asker.id));
+    let cancel = CancelToken::new();
     let name = format!("agent-{id}");
-    // Events that others send in its name are not this session's.
+    // Events that other processes send under this session id do not belong to the session.
     tokio::task::block_in_place(|| daemon.own_agent_session(OWN_AGENT, &name));
-    let starting = Session::start(agent, name, "startup", &cancel);
-    let session = behalf::on(chain, starting).await.map_err(super::work::refusal)?;
+    let starting = AgentSession::start(agent, name, "startup", &cancel);
+    let session = call_origin::run_caused_by(chain, starting).await.map_err(super::work::refusal)?;
     let id = session.id().to_owned();
-    place.give(&id, Slot::new(session, asker.id.clone(), caller.uid, share)).await?;
+    place.fill(&id, HostedSession::new(session, asker.id.clone(), caller.uid, share)).await?;
     Ok(id)
 }
 
-impl<'a> Place<'a> {
-    fn take(daemon: &'a Daemon, id: &Id, holder: Holder) -> Result<(Self, Share<Holder>), Refusal> {
+impl<'a> ReservedSession<'a> {
+    fn reserve(
+        daemon: &'a Daemon,
+        id: &ClientId,
+        holder: QuotaHolder,
+    ) -> Result<(Self, Share<QuotaHolder>), ProgramRefusal> {
         let mut state = daemon.hosted.lock();
         if state.closed {
-            return Err(Refusal::new(Code::Overloaded, "the daemon is ending", "try again later"));
+            return Err(ProgramRefusal::new(
+                RefusalCode::Overloaded,
+                "the daemon is shutting down",
+                "try again later",
+            ));
         }
-        // Those that begin count as well: many may do so at the same time.
+        // Sessions that are being created count as well: many may be created at the same time.
         let own = state.sessions.values().filter(|slot| slot.owner == *id).count()
             + state.starting.iter().filter(|starting| *starting == id).count();
-        let share = if own < OF_ONE { daemon.hosted.places.try_take(holder, 1) } else { None };
+        let share =
+            if own < MAX_SESSIONS_PER_CLIENT { daemon.hosted.places.try_take(holder, 1) } else { None };
         let Some(share) = share else {
-            let why = format!("{own} of your sessions are there, and {} in all", state.sessions.len());
+            let why = format!("too many sessions: {own} of this program, {} in all", state.sessions.len());
             let hint = format!(
-                "end one: there may be {OF_ONE} of one program, {OF_PROCESS} of one process, and {MOST} in all"
+                "end a session; the limits are {MAX_SESSIONS_PER_CLIENT} per program, {MAX_SESSIONS_PER_PROCESS} per process and {MAX_SESSIONS} in all"
             );
-            return Err(Refusal::new(Code::Limit, why, &hint));
+            return Err(ProgramRefusal::new(RefusalCode::Limit, why, &hint));
         };
         state.starting.push(id.clone());
         Ok((Self { daemon, id: id.clone() }, share))
     }
 
-    /// The session is there from now on, unless the daemon ends.
-    async fn give(self, id: &str, slot: Arc<Slot>) -> Result<(), Refusal> {
+    /// Adds the created session, unless the daemon is shutting down.
+    async fn fill(self, id: &str, slot: Arc<HostedSession>) -> Result<(), ProgramRefusal> {
         {
             let mut state = self.daemon.hosted.lock();
             if !state.closed {
@@ -125,11 +143,11 @@ impl<'a> Place<'a> {
             }
         }
         super::end::finish(&slot, "shutdown").await;
-        Err(Refusal::new(Code::Overloaded, "the daemon is ending", "try again later"))
+        Err(ProgramRefusal::new(RefusalCode::Overloaded, "the daemon is shutting down", "try again later"))
     }
 }
 
-impl Drop for Place<'_> {
+impl Drop for ReservedSession<'_> {
     fn drop(&mut self) {
         let starting = &mut self.daemon.hosted.lock().starting;
         if let Some(at) = starting.iter().position(|id| *id == self.id) {
@@ -138,68 +156,76 @@ impl Drop for Place<'_> {
     }
 }
 
-/// The mode of this name. Over TCP nobody sees who asks: what would spare a guarded agent the questions of its
-/// own harness is not to be had there.
-fn mode(name: &str, peer: Peer) -> Result<PermissionMode, Refusal> {
+/// The permission mode of this name. A caller over TCP cannot be identified, and a guarded agent could use a mode
+/// that asks less than its own harness does: such modes need the Unix socket.
+fn parse_mode(name: &str, peer: Peer) -> Result<PermissionMode, ProgramRefusal> {
     if name.is_empty() {
         return Ok(PermissionMode::Default);
     }
     let Some(mode) = PermissionMode::from_name(name) else {
         let known: Vec<_> = PermissionMode::names().collect();
-        let why = format!("there is no permission mode `{}`", tenterhook_records::sanitize(name, 100));
-        return Err(Refusal::new(Code::Invalid, why, &format!("known: {}", known.join(", "))));
+        let why = format!("unknown permission mode `{}`", tenterhook_records::sanitize(name, 100));
+        return Err(ProgramRefusal::new(RefusalCode::Invalid, why, &format!("known: {}", known.join(", "))));
     };
     let is_free = matches!(mode, PermissionMode::AcceptEdits | PermissionMode::BypassPermissions);
     if is_free && !matches!(peer, Peer::Local { .. }) {
-        let why = format!("over TCP a session cannot have the permission mode `{name}`");
-        return Err(Refusal::new(Code::Refused, why, "come through the socket, where it is seen who asks"));
+        let why = format!("the permission mode `{name}` is not available over TCP");
+        return Err(ProgramRefusal::new(
+            RefusalCode::Refused,
+            why,
+            "connect through the Unix socket, which identifies the caller",
+        ));
     }
     Ok(mode)
 }
 
-fn directory(cwd: &str) -> Result<PathBuf, Refusal> {
+fn check_directory(cwd: &str) -> Result<PathBuf, ProgramRefusal> {
     let dir = Path::new(cwd);
     if dir.is_absolute() && dir.is_dir() {
         return Ok(dir.to_owned());
     }
-    let why = format!("`{}` is no directory", tenterhook_records::sanitize(cwd, 200));
-    Err(Refusal::new(Code::Invalid, why, "`working_directory` is an absolute path of one that is there"))
+    let why = format!("`{}` is not an absolute path of a directory", tenterhook_records::sanitize(cwd, 200));
+    Err(ProgramRefusal::new(RefusalCode::Invalid, why, "set `working_directory` to an existing directory"))
 }
 
-fn read_model(model: &[u8]) -> Result<model::Wanted, Refusal> {
+fn parse_model(model: &[u8]) -> Result<model::ModelChoice, ProgramRefusal> {
     if model.is_empty() {
-        return Ok(model::Wanted::default());
+        return Ok(model::ModelChoice::default());
     }
     serde_json::from_slice(model).map_err(|error| {
-        // Where it is says enough: what was sent may be a key.
+        // The text itself may contain a key, so the message names only the column.
         let why = match error.classify() {
             serde_json::error::Category::Data => {
-                format!("`model` is no ModelConfig, from column {}", error.column())
+                format!("`model` is not a valid ModelConfig (column {})", error.column())
             }
-            _ => "`model` is no JSON".to_owned(),
+            _ => "`model` is not valid JSON".to_owned(),
         };
-        let hint = "it has `provider`, `name`, `baseUrl`, `script`, `temperature` and `maxTokens`; keys are the daemon's own";
-        Refusal::new(Code::Invalid, why, hint)
+        let hint = "its fields are `provider`, `name`, `baseUrl`, `script`, `temperature` and `maxTokens`; API keys come from the daemon's environment";
+        ProgramRefusal::new(RefusalCode::Invalid, why, hint)
     })
 }
 
-fn tools(names: &[String]) -> Result<(Toolbox, Vec<SubagentKind>), Refusal> {
-    let mut tools = Toolbox::own();
+fn select_tools(names: &[String]) -> Result<(Toolbox, Vec<SubagentKind>), ProgramRefusal> {
+    let mut tools = Toolbox::builtin();
     if names.is_empty() {
         return Ok((tools, vec![SubagentKind::general()]));
     }
-    if let Some(unknown) = names.iter().find(|name| *name != TASK && tools.find(name).is_none()) {
+    if let Some(unknown) = names.iter().find(|name| *name != SUBAGENT_TOOL && tools.find(name).is_none()) {
         let known: Vec<_> = tools.specs().into_iter().map(|spec| spec.name).collect();
-        let why = format!("there is no tool `{}`", tenterhook_records::sanitize(unknown, 100));
-        return Err(Refusal::new(Code::Invalid, why, &format!("known: {}, {TASK}", known.join(", "))));
+        let why = format!("unknown tool `{}`", tenterhook_records::sanitize(unknown, 100));
+        return Err(ProgramRefusal::new(
+            RefusalCode::Invalid,
+            why,
+            &format!("known: {}, {SUBAGENT_TOOL}", known.join(", ")),
+        ));
     }
-    tools.keep(names);
-    let subagents = names.iter().any(|name| name == TASK).then(SubagentKind::general);
+    tools.retain_named(names);
+    let subagents = names.iter().any(|name| name == SUBAGENT_TOOL).then(SubagentKind::general);
     Ok((tools, subagents.into_iter().collect()))
 }
 
-/// Ids and times. Without randomness ids still differ: they count on.
-fn minting() -> Arc<tenterhook_agent::Mint> {
+/// Mints ids and times of events. Without randomness ids are counted, so they still differ.
+fn id_minter() -> Arc<tenterhook_agent::EventIdSource> {
     let last = Mutex::new(0_u128);
     Arc::new(move || {
         if let Ok(door) = call_meta::mint() {

@@ -1,116 +1,116 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! The daemon's own agent: sessions that programs create here and give work.
+//! The daemon's own agent: sessions that programs create and use over gRPC.
 //!
-//! It is the reference agent of [`tenterhook_agent`], fires down the same road as every other ([`road`]), and asks the
-//! same people. A session belongs to the program that created it. Tools run under the daemon's account, so a daemon
-//! of the whole machine has no sessions, and a guarded agent gets none.
+//! It is the reference agent of [`tenterhook_agent`]. Its events go through the pipeline of every other call
+//! ([`agent_pipeline`]). A session belongs to the program that created it. Tools run under the daemon's account, so a
+//! machine-wide daemon hosts no sessions, and a guarded agent gets none.
 
-mod behalf;
+mod agent_pipeline;
+mod call_origin;
 mod create;
 mod end;
 mod model;
-mod road;
 mod work;
 
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use tenterhook_agent::{Cancel, Session};
+use tenterhook_agent::{AgentSession, CancelToken};
 use tenterhook_authority::{Action, Caller};
 use tenterhook_home::Env;
 use tokio::sync::{Notify, Semaphore};
 use tokio::time::Instant;
 
-pub(crate) use behalf::Handling;
-pub(crate) use create::{Wanted, create};
+pub(crate) use call_origin::HandledEvent;
+pub(crate) use create::{SessionRequest, create};
 pub(crate) use end::{end, end_all, watch_idle};
-pub(crate) use work::{Told, Turn, execute, generate};
+pub(crate) use work::{RunningTurn, TurnUpdate, execute, generate};
 
 use crate::daemon::Daemon;
 use crate::listen::Peer;
-use crate::sdk::{Code, Holder, Id, Refusal};
+use crate::sdk::{ClientId, ProgramRefusal, QuotaHolder, RefusalCode};
 use crate::shares::{Share, Shares};
 
-/// How many sessions there may be, how many of one process, and how many of one client id.
-const MOST: usize = 64;
-const OF_PROCESS: usize = MOST / 2;
-const OF_ONE: usize = 16;
-/// The longest system prompt and the longest prompt.
+/// Hosted sessions in all, of one process, and of one client id.
+const MAX_SESSIONS: usize = 64;
+const MAX_SESSIONS_PER_PROCESS: usize = MAX_SESSIONS / 2;
+const MAX_SESSIONS_PER_CLIENT: usize = 16;
+/// Longest system prompt, and longest prompt.
 const MAX_PROMPT_BYTES: usize = 1024 * 1024;
-/// How much a session is told in all: its history stays in memory.
+/// Prompts of one session together: its history stays in memory.
 const MAX_HISTORY_BYTES: usize = 64 * 1024 * 1024;
-/// How many sessions that have ended are remembered, to tell them from nonsense.
-const ENDED: usize = 256;
+/// TurnError sessions whose ids are remembered, for a better error message.
+const MAX_ENDED_SESSIONS: usize = 256;
 
-/// All sessions.
-pub(crate) struct Hosted {
+/// All sessions that the daemon hosts.
+pub(crate) struct HostedSessions {
     state: Mutex<State>,
-    places: Arc<Shares<Holder>>,
-    chains: behalf::Chains,
-    models: model::Models,
-    /// A session has begun.
+    places: Arc<Shares<QuotaHolder>>,
+    chains: call_origin::HookChains,
+    models: model::ModelSettings,
+    /// Notified when a session is added.
     begun: Notify,
 }
 
 #[derive(Default)]
 struct State {
-    sessions: BTreeMap<String, Arc<Slot>>,
-    /// Whose sessions begin.
-    starting: Vec<Id>,
-    ended: VecDeque<(String, Id)>,
-    /// Nothing begins any more.
+    sessions: BTreeMap<String, Arc<HostedSession>>,
+    /// Owners of the sessions that are being created.
+    starting: Vec<ClientId>,
+    ended: VecDeque<(String, ClientId)>,
+    /// The daemon is shutting down: no session is created.
     closed: bool,
 }
 
-/// A session, and whose it is.
-struct Slot {
-    session: Session,
-    owner: Id,
+/// A session and its owner.
+struct HostedSession {
+    session: AgentSession,
+    owner: ClientId,
     uid: u32,
-    /// Its place among the sessions of its process.
-    _place: Share<Holder>,
-    /// How many bytes of prompts it has taken.
-    told: AtomicUsize,
-    /// One turn at a time.
+    /// Counts the session for its process.
+    _place: Share<QuotaHolder>,
+    /// Bytes of all prompts so far.
+    prompt_bytes: AtomicUsize,
+    /// Allows one turn at a time.
     turn: Arc<Semaphore>,
-    under_way: Mutex<UnderWay>,
+    under_way: Mutex<RunningWork>,
 }
 
-struct UnderWay {
-    work: Vec<(u64, Cancel)>,
-    /// How much there has been.
+struct RunningWork {
+    work: Vec<(u64, CancelToken)>,
+    /// Number of the last work that began.
     count: u64,
-    /// When something was last done.
+    /// When work last ended.
     last: Instant,
     ended: bool,
 }
 
-/// Something under way in a session. Dropping it ends it.
-struct Work {
-    slot: Arc<Slot>,
+/// Permission to work in a session. Dropping it cancels the work.
+struct WorkPermit {
+    slot: Arc<HostedSession>,
     number: u64,
-    cancel: Cancel,
+    cancel: CancelToken,
 }
 
-/// Who asks for something, and from where.
-pub(crate) struct Asker<'a> {
+/// A program that uses the agent.
+pub(crate) struct AgentCaller<'a> {
     pub(crate) peer: Peer,
-    pub(crate) id: &'a Id,
+    pub(crate) id: &'a ClientId,
     pub(crate) name: &'a str,
-    /// The hook's handler it is asked from.
-    pub(crate) handling: Option<Handling>,
+    /// The event that the program is handling, if it calls from inside a hook.
+    pub(crate) handling: Option<HandledEvent>,
 }
 
-impl Hosted {
+impl HostedSessions {
     pub(crate) fn new(env: &Env) -> Self {
-        let (state, chains) = (Mutex::default(), behalf::Chains::default());
+        let (state, chains) = (Mutex::default(), call_origin::HookChains::default());
         Self {
             state,
-            places: Shares::new(MOST),
+            places: Shares::new(MAX_SESSIONS),
             chains,
-            models: model::Models::of(env),
+            models: model::ModelSettings::of(env),
             begun: Notify::new(),
         }
     }
@@ -121,29 +121,38 @@ impl Hosted {
 }
 
 impl Daemon {
-    /// Lets somebody in who wants something of the agent, and says which account it is.
-    async fn admit_asker(&self, asker: &Asker<'_>, what: &str) -> Result<Caller, Refusal> {
+    /// Checks that a program may use the agent, and identifies it.
+    async fn admit_agent_caller(
+        &self,
+        asker: &AgentCaller<'_>,
+        what: &str,
+    ) -> Result<Caller, ProgramRefusal> {
         if self.home.public.is_some() {
-            let why = "this daemon serves the whole machine, and tools would run under its account";
-            let hint = "start a daemon of your own for your agent, or run `tenterhook agent run`";
-            return Err(Refusal::new(Code::Refused, why, hint));
+            let why = "this daemon serves the whole machine; tools would run under its account";
+            let hint = "start a daemon under your own account, or run `tenterhook agent run`";
+            return Err(ProgramRefusal::new(RefusalCode::Refused, why, hint));
         }
         let detail = serde_json::json!({"what": what, "client": asker.name});
         self.admit_program(Action::AgentSession, asker.peer, detail).await
     }
 
-    /// A session of whoever asks.
-    async fn own_session(&self, asker: &Asker<'_>, what: &str, id: &str) -> Result<Arc<Slot>, Refusal> {
-        let uid = self.admit_asker(asker, what).await?.uid;
+    /// The session of this id, if it belongs to the caller.
+    async fn find_own_session(
+        &self,
+        asker: &AgentCaller<'_>,
+        what: &str,
+        id: &str,
+    ) -> Result<Arc<HostedSession>, ProgramRefusal> {
+        let uid = self.admit_agent_caller(asker, what).await?.uid;
         let shown = tenterhook_records::sanitize(id, 100);
-        let missing = |why: String, hint: &str| Err(Refusal::new(Code::NotFound, why, hint));
+        let missing = |why: String, hint: &str| Err(ProgramRefusal::new(RefusalCode::NotFound, why, hint));
         {
             let state = self.hosted.lock();
             match state.sessions.get(id) {
                 Some(slot) if slot.owner == *asker.id && slot.uid == uid => return Ok(Arc::clone(slot)),
                 Some(_) => {
-                    let hint = "only the client that created it gives it work; create one of your own";
-                    return missing(format!("the session `{shown}` is another program's"), hint);
+                    let hint = "a session can be used only by the client that created it; create another one";
+                    return missing(format!("the session `{shown}` belongs to another program"), hint);
                 }
                 None => {}
             }
@@ -157,51 +166,59 @@ impl Daemon {
                 let hint = "run the command in your own program, or create a session here with CreateSession";
                 missing(why, hint)
             }
-            None => missing(format!("there is no session `{shown}`"), "CreateSession makes one"),
+            None => missing(format!("unknown session `{shown}`"), "create one with CreateSession"),
         }
     }
 }
 
-impl Slot {
-    fn new(session: Session, owner: Id, uid: u32, place: Share<Holder>) -> Arc<Self> {
-        let under_way = UnderWay { work: Vec::new(), count: 0, last: Instant::now(), ended: false };
+impl HostedSession {
+    fn new(session: AgentSession, owner: ClientId, uid: u32, place: Share<QuotaHolder>) -> Arc<Self> {
+        let under_way = RunningWork { work: Vec::new(), count: 0, last: Instant::now(), ended: false };
         let turn = Arc::new(Semaphore::new(1));
-        let (under_way, told) = (Mutex::new(under_way), AtomicUsize::new(0));
-        Arc::new(Self { session, owner, uid, _place: place, told, turn, under_way })
+        let (under_way, prompt_bytes) = (Mutex::new(under_way), AtomicUsize::new(0));
+        Arc::new(Self { session, owner, uid, _place: place, prompt_bytes, turn, under_way })
     }
 
-    /// Something begins, unless the session has ended meanwhile.
-    fn begin(self: &Arc<Self>) -> Result<Work, Refusal> {
+    /// Begins work, unless the session has ended.
+    fn begin(self: &Arc<Self>) -> Result<WorkPermit, ProgramRefusal> {
         let mut under_way = self.under_way();
         if under_way.ended {
-            return Err(Refusal::new(Code::NotFound, "the session has ended", "create another"));
+            return Err(ProgramRefusal::new(
+                RefusalCode::NotFound,
+                "the session has ended",
+                "create another",
+            ));
         }
         under_way.count += 1;
-        let (number, cancel) = (under_way.count, Cancel::new());
+        let (number, cancel) = (under_way.count, CancelToken::new());
         under_way.work.push((number, cancel.clone()));
-        Ok(Work { slot: Arc::clone(self), number, cancel })
+        Ok(WorkPermit { slot: Arc::clone(self), number, cancel })
     }
 
-    /// Counts a prompt, if the session still has room for it.
-    fn take_prompt(&self, prompt: &str) -> Result<(), Refusal> {
+    /// Counts a prompt against the limits of the session.
+    fn count_prompt(&self, prompt: &str) -> Result<(), ProgramRefusal> {
         if prompt.len() > MAX_PROMPT_BYTES {
             let why = format!("the prompt has {} bytes; the limit is {MAX_PROMPT_BYTES}", prompt.len());
-            return Err(Refusal::new(Code::Limit, why, "put it into a file and name that"));
+            return Err(ProgramRefusal::new(
+                RefusalCode::Limit,
+                why,
+                "write it to a file and name the file in the prompt",
+            ));
         }
-        let told = self.told.fetch_add(prompt.len(), Ordering::Relaxed);
-        if told.saturating_add(prompt.len()) > MAX_HISTORY_BYTES {
-            let why = format!("the prompts of this session have {MAX_HISTORY_BYTES} bytes already");
-            return Err(Refusal::new(Code::Limit, why, "create another session"));
+        let before = self.prompt_bytes.fetch_add(prompt.len(), Ordering::Relaxed);
+        if before.saturating_add(prompt.len()) > MAX_HISTORY_BYTES {
+            let why = format!("the prompts of this session exceed {MAX_HISTORY_BYTES} bytes");
+            return Err(ProgramRefusal::new(RefusalCode::Limit, why, "create another session"));
         }
         Ok(())
     }
 
-    fn under_way(&self) -> MutexGuard<'_, UnderWay> {
+    fn under_way(&self) -> MutexGuard<'_, RunningWork> {
         self.under_way.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-impl Drop for Work {
+impl Drop for WorkPermit {
     fn drop(&mut self) {
         self.cancel.cancel();
         let mut under_way = self.slot.under_way();

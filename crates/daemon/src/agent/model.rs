@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Which model a session asks. Keys are the daemon's own: a request has none, and one that names another
-//! server does not get them sent there.
+//! Which model a session uses. API keys come from the daemon's environment: a request carries none, and a key is sent
+//! only to the server that the environment names.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -9,28 +9,29 @@ use std::sync::Arc;
 
 use futures_util::future::BoxFuture;
 use serde::Deserialize;
-use tenterhook_agent::Cancel;
+use tenterhook_agent::CancelToken;
 use tenterhook_agent::provider::{
-    self, Delta, Failing, Key, MAKERS, Maker, ModelReply, ModelRequest, Provider, ProviderError, Scripted,
+    self, ApiKey, ModelReply, ModelRequest, PROVIDERS, Provider, ProviderError, ProviderErrorKind,
+    ProviderSpec, ReplyDelta, ScriptedProvider,
 };
 use tenterhook_files::FileClass;
 use tenterhook_home::Env;
 
-use crate::sdk::{Code, Refusal};
+use crate::sdk::{ProgramRefusal, RefusalCode};
 
-/// The largest script.
-const LARGEST: u64 = 1024 * 1024;
+/// Scripts of the scripted model may not be larger.
+const MAX_SCRIPT_BYTES: u64 = 1024 * 1024;
 
-/// What the daemon's environment says about models.
+/// Keys and addresses of models from the daemon's environment.
 #[derive(Default)]
-pub(super) struct Models {
+pub(super) struct ModelSettings {
     variables: BTreeMap<&'static str, String>,
 }
 
-/// `ModelConfig`, as a program says it.
+/// `ModelConfig` as a program sends it.
 #[derive(Debug, Default, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
-pub(super) struct Wanted {
+pub(super) struct ModelChoice {
     #[serde(default)]
     provider: Option<String>,
     #[serde(default)]
@@ -45,102 +46,110 @@ pub(super) struct Wanted {
     pub(super) max_tokens: Option<u32>,
 }
 
-/// A model, by the name that events have.
-pub(super) struct Model {
+/// A provider, and the model name that events carry.
+pub(super) struct SelectedModel {
     pub(super) name: String,
     pub(super) provider: Arc<dyn Provider>,
 }
 
-/// A session with tools only.
-pub(super) struct NoModel;
+/// Provider of a session that has tools only.
+pub(super) struct MissingModel;
 
-impl Models {
+impl ModelSettings {
     pub(super) fn of(env: &Env) -> Self {
-        let names = MAKERS.iter().flat_map(|maker| [maker.key_variable, maker.base_url_variable]);
+        let names = PROVIDERS.iter().flat_map(|maker| [maker.key_variable, maker.base_url_variable]);
         let variables = names.filter_map(|name| Some((name, env.all.get(name)?.clone())));
         Self { variables: variables.collect() }
     }
 
-    /// The model that a session wants. Relative paths start at its directory.
-    pub(super) async fn find(&self, wanted: &Wanted, dir: &Path) -> Result<Model, Refusal> {
+    /// Selects the model of a session. Relative paths start at the session's directory.
+    pub(super) async fn select(
+        &self,
+        wanted: &ModelChoice,
+        dir: &Path,
+    ) -> Result<SelectedModel, ProgramRefusal> {
         let Some(provider) = wanted.provider.as_deref() else {
-            return Ok(Model { name: "none".to_owned(), provider: Arc::new(NoModel) });
+            return Ok(SelectedModel { name: "none".to_owned(), provider: Arc::new(MissingModel) });
         };
         if provider == "scripted" {
             return wanted.scripted(dir).await;
         }
-        let Some(maker) = MAKERS.iter().find(|maker| maker.name == provider) else {
-            let known: Vec<_> = MAKERS.iter().map(|maker| maker.name).chain(["scripted"]).collect();
+        let Some(maker) = PROVIDERS.iter().find(|maker| maker.name == provider) else {
+            let known: Vec<_> = PROVIDERS.iter().map(|maker| maker.name).chain(["scripted"]).collect();
             let given = tenterhook_records::sanitize(provider, 100);
             return Err(invalid(
-                format!("there is no provider `{given}`"),
+                format!("unknown provider `{given}`"),
                 &format!("known: {}", known.join(", ")),
             ));
         };
         let Some(name) = wanted.name.clone().filter(|name| !name.is_empty()) else {
-            return Err(invalid(format!("which model of {provider} is not said"), "say its `name`"));
+            return Err(invalid(format!("no model is named for {provider}"), "set `name`"));
         };
-        let provider = self.reach(maker, wanted.base_url.as_deref())?;
-        Ok(Model { name, provider: provider.into() })
+        let provider = self.connect(maker, wanted.base_url.as_deref())?;
+        Ok(SelectedModel { name, provider: provider.into() })
     }
 
-    fn reach(&self, maker: &Maker, elsewhere: Option<&str>) -> Result<Box<dyn Provider>, Refusal> {
+    fn connect(
+        &self,
+        maker: &ProviderSpec,
+        elsewhere: Option<&str>,
+    ) -> Result<Box<dyn Provider>, ProgramRefusal> {
         let known = self.variables.get(maker.base_url_variable).map_or(maker.base_url, String::as_str);
         let base_url = elsewhere.unwrap_or(known);
         let is_known = base_url.trim_end_matches('/') == known.trim_end_matches('/');
-        let key = self.variables.get(maker.key_variable).and_then(|key| Key::new(key));
+        let key = self.variables.get(maker.key_variable).and_then(|key| ApiKey::new(key));
         let key = key.filter(|_| is_known);
         let has_key = key.is_some();
-        // Where it is usually need not be said: some servers elsewhere want no key.
+        // A provider at another address may need no key, so only a different address is passed on.
         let base_url = (base_url != maker.base_url).then(|| base_url.to_owned());
-        let settings = provider::Settings { key, base_url, ..provider::Settings::default() };
-        provider::named(maker.name, settings).map_err(|error| match (has_key, is_known) {
+        let settings = provider::ProviderSettings { key, base_url, ..provider::ProviderSettings::default() };
+        provider::provider_by_name(maker.name, settings).map_err(|error| match (has_key, is_known) {
             (true, _) => refused(error),
             (false, true) => {
                 let why = format!("the daemon has no key for {}", maker.name);
                 invalid(why, &format!("start it with {} in its environment", maker.key_variable))
             }
             (false, false) => {
-                let why = format!("the daemon's key for {} only goes to {known}", maker.name);
+                let why = format!("the daemon sends its key for {} only to {known}", maker.name);
                 invalid(why, &format!("start it with {} in its environment", maker.base_url_variable))
             }
         })
     }
 }
 
-impl Wanted {
-    async fn scripted(&self, dir: &Path) -> Result<Model, Refusal> {
+impl ModelChoice {
+    async fn scripted(&self, dir: &Path) -> Result<SelectedModel, ProgramRefusal> {
         let Some(script) = &self.script else {
             return Err(invalid("a scripted model needs its `script`".to_owned(), "name a file"));
         };
         let path = dir.join(script);
         let shown = path.display().to_string();
         let read = tokio::task::spawn_blocking(move || {
-            let text = tenterhook_files::read_text(&path, FileClass::Configuration, LARGEST)?;
+            let text = tenterhook_files::read_text(&path, FileClass::Configuration, MAX_SCRIPT_BYTES)?;
             text.ok_or_else(|| std::io::Error::other("no such file"))
         });
         let text = match read.await {
             Ok(Ok(text)) => text,
             Ok(Err(why)) => {
-                return Err(invalid(format!("the script cannot be read: {why}"), "name a file of yours"));
+                return Err(invalid(format!("the script cannot be read: {why}"), "name a readable file"));
             }
-            Err(why) => return Err(Refusal::new(Code::Internal, why.to_string(), "")),
+            Err(why) => return Err(ProgramRefusal::new(RefusalCode::Internal, why.to_string(), "")),
         };
-        let provider = Arc::new(Scripted::parse(&shown, &text).map_err(refused)?);
-        Ok(Model { name: self.name.clone().unwrap_or_else(|| "scripted-1".to_owned()), provider })
+        let provider = Arc::new(ScriptedProvider::parse(&shown, &text).map_err(refused)?);
+        Ok(SelectedModel { name: self.name.clone().unwrap_or_else(|| "scripted-1".to_owned()), provider })
     }
 }
 
-fn invalid(why: String, hint: &str) -> Refusal {
-    Refusal::new(Code::Invalid, why, hint)
+fn invalid(why: String, hint: &str) -> ProgramRefusal {
+    ProgramRefusal::new(RefusalCode::Invalid, why, hint)
 }
 
-fn refused(error: ProviderError) -> Refusal {
+fn refused(error: ProviderError) -> ProgramRefusal {
     let hint = error.hint.clone().unwrap_or_default();
     invalid(error.message, &hint)
 }
 
-impl Provider for NoModel {
+impl Provider for MissingModel {
     fn name(&self) -> &'static str {
         "none"
     }
@@ -148,10 +157,11 @@ impl Provider for NoModel {
     fn generate<'a>(
         &'a self,
         _: &'a ModelRequest,
-        _: &'a mut (dyn FnMut(Delta) + Send),
-        _: &'a Cancel,
+        _: &'a mut (dyn FnMut(ReplyDelta) + Send),
+        _: &'a CancelToken,
     ) -> BoxFuture<'a, Result<ModelReply, ProviderError>> {
-        let error = ProviderError::new(Failing::Settings, "this session has no model, only tools");
+        let error =
+            ProviderError::new(ProviderErrorKind::InvalidSettings, "this session has no model, only tools");
         Box::pin(std::future::ready(Err(error.hint("create it with a `model`"))))
     }
 }
@@ -162,9 +172,9 @@ mod tests {
 
     async fn find(variables: &[(&'static str, &str)], wanted: &str) -> String {
         let variables = variables.iter().map(|(name, value)| (*name, (*value).to_owned()));
-        let models = Models { variables: variables.collect() };
-        let wanted: Wanted = serde_json::from_str(wanted).unwrap();
-        match models.find(&wanted, Path::new("/nowhere")).await {
+        let models = ModelSettings { variables: variables.collect() };
+        let wanted: ModelChoice = serde_json::from_str(wanted).unwrap();
+        match models.select(&wanted, Path::new("/nowhere")).await {
             Ok(model) => format!("{} of {}", model.name, model.provider.name()),
             Err(refusal) => format!("{}; {}", refusal.message, refusal.hint),
         }
@@ -193,16 +203,16 @@ mod tests {
         insta::assert_snapshot!(answers.join("\n"), @"
         m of anthropic
         m of anthropic
-        the daemon's key for anthropic only goes to https://api.anthropic.com; start it with ANTHROPIC_BASE_URL in its environment
+        the daemon sends its key for anthropic only to https://api.anthropic.com; start it with ANTHROPIC_BASE_URL in its environment
         m of anthropic
-        the daemon's key for anthropic only goes to http://127.0.0.1:9; start it with ANTHROPIC_BASE_URL in its environment
+        the daemon sends its key for anthropic only to http://127.0.0.1:9; start it with ANTHROPIC_BASE_URL in its environment
         the daemon has no key for anthropic; start it with ANTHROPIC_API_KEY in its environment
-        which model of anthropic is not said; say its `name`
+        no model is named for anthropic; set `name`
         m of openai
         the daemon has no key for openai; start it with OPENAI_API_KEY in its environment
-        there is no provider `mine`; known: anthropic, openai, gemini, scripted
+        unknown provider `mine`; known: anthropic, openai, gemini, scripted
         a scripted model needs its `script`; name a file
-        the script cannot be read: no such file; name a file of yours
+        the script cannot be read: no such file; name a readable file
         none of none
         ");
     }

@@ -1,50 +1,50 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Work for a session: a turn, or a single tool.
+//! Runs a turn or a single tool in a session.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use serde_json::{Value, json};
-use tenterhook_agent::provider::Usage;
-use tenterhook_agent::{Ended, Moment, ToolResult, Watch};
+use tenterhook_agent::provider::ModelUsage;
+use tenterhook_agent::{ActivityObserver, AgentActivity, ToolCallResult, TurnError};
 use tokio::sync::mpsc;
 use tokio::time::Instant;
 
-use super::{Asker, Slot, Work, behalf};
+use super::{AgentCaller, HostedSession, WorkPermit, call_origin};
 use crate::daemon::Daemon;
-use crate::sdk::{Code, Refusal};
+use crate::sdk::{ProgramRefusal, RefusalCode};
 
-/// How far behind a program may be that listens to a turn.
-const BEHIND: usize = 4096;
+/// Updates that may wait for a program that reads a turn slowly.
+const MAX_QUEUED_UPDATES: usize = 4096;
 
 tokio::task_local! {
-    /// Who listens to the turn that this task runs.
-    static LISTENER: Listener;
+    /// The program that receives updates about the turn of this task.
+    static TURN_LISTENER: TurnListener;
 }
 
-/// Something that whoever listens to a turn is told.
-pub(crate) enum Told {
-    /// Something happened, perhaps in a subagent.
-    Moment(Option<String>, Moment),
-    /// The turn is over; the last thing.
+/// An update about a turn.
+pub(crate) enum TurnUpdate {
+    /// A step of the turn; of a subagent, if that is named.
+    Activity(Option<String>, AgentActivity),
+    /// The turn is complete. Last update.
     Done(Value),
-    /// It ended otherwise; the last thing.
-    Failed(Refusal),
+    /// The turn ended early. Last update.
+    Failed(ProgramRefusal),
 }
 
-/// A turn under way. Dropping it cancels it.
-pub(crate) struct Turn {
-    pub(crate) told: mpsc::Receiver<Told>,
-    _cancel: Stops,
+/// A running turn. Dropping it cancels it.
+pub(crate) struct RunningTurn {
+    pub(crate) told: mpsc::Receiver<TurnUpdate>,
+    _cancel: CancelOnDrop,
 }
 
-struct Stops(tenterhook_agent::Cancel);
+struct CancelOnDrop(tenterhook_agent::CancelToken);
 
 #[derive(Clone)]
-struct Listener {
-    told: mpsc::Sender<Told>,
-    cancel: tenterhook_agent::Cancel,
+struct TurnListener {
+    told: mpsc::Sender<TurnUpdate>,
+    cancel: tenterhook_agent::CancelToken,
     drafts: bool,
     calls: ToolCalls,
 }
@@ -53,84 +53,99 @@ struct Listener {
 #[derive(Clone, Default)]
 struct ToolCalls(Arc<Mutex<Vec<Value>>>);
 
-/// Tells whoever listens to the turn in which something happens.
-pub(super) struct Audience;
+/// Sends the steps of a turn to its listener.
+pub(super) struct TurnObserver;
 
-/// One turn of a session of whoever asks.
+/// Runs one turn in a session of the caller.
 pub(crate) async fn generate(
     daemon: &Arc<Daemon>,
-    asker: &Asker<'_>,
+    asker: &AgentCaller<'_>,
     id: &str,
     prompt: String,
     drafts: bool,
-) -> Result<Turn, Refusal> {
-    let slot = daemon.own_session(asker, "generate", id).await?;
-    slot.take_prompt(&prompt)?;
+) -> Result<RunningTurn, ProgramRefusal> {
+    let slot = daemon.find_own_session(asker, "generate", id).await?;
+    slot.count_prompt(&prompt)?;
     let Ok(turn) = Arc::clone(&slot.turn).try_acquire_owned() else {
-        let why = "a turn is under way in this session";
-        return Err(Refusal::new(Code::Overloaded, why, "wait for its end, or create another session"));
+        let why = "a turn is already running in this session";
+        return Err(ProgramRefusal::new(
+            RefusalCode::Overloaded,
+            why,
+            "wait for it to end, or create another session",
+        ));
     };
     let work = slot.begin()?;
-    let chain = daemon.hosted.chains.of(asker.handling.as_ref(), &daemon.programs.of(asker.id));
-    let (told, hears) = mpsc::channel(BEHIND);
+    let chain = daemon.hosted.chains.chain_of(asker.handling.as_ref(), &daemon.programs.hooks_of(asker.id));
+    let (told, hears) = mpsc::channel(MAX_QUEUED_UPDATES);
     let cancel = work.cancel.clone();
     let calls = ToolCalls::default();
-    let listener = Listener { told: told.clone(), cancel: cancel.clone(), drafts, calls: calls.clone() };
-    let turn_work = take_turn(Arc::clone(&slot), work, prompt, calls);
-    let turning = LISTENER.scope(listener, behalf::on(chain, turn_work));
+    let listener = TurnListener { told: told.clone(), cancel: cancel.clone(), drafts, calls: calls.clone() };
+    let turn_work = run_turn(Arc::clone(&slot), work, prompt, calls);
+    let turning = TURN_LISTENER.scope(listener, call_origin::run_caused_by(chain, turn_work));
     tokio::spawn(async move {
         let last = turning.await;
         drop(turn);
-        // Whoever has hung up hears nothing.
+        // The receiver is gone if the program hung up.
         drop(told.send(last).await);
     });
-    Ok(Turn { told: hears, _cancel: Stops(cancel) })
+    Ok(RunningTurn { told: hears, _cancel: CancelOnDrop(cancel) })
 }
 
-async fn take_turn(slot: Arc<Slot>, work: Work, prompt: String, calls: ToolCalls) -> Told {
+async fn run_turn(
+    slot: Arc<HostedSession>,
+    work: WorkPermit,
+    prompt: String,
+    calls: ToolCalls,
+) -> TurnUpdate {
     let (began, before) = (Instant::now(), slot.session.usage());
     match slot.session.prompt(&prompt, &work.cancel).await {
         Ok(text) => {
             let duration = u64::try_from(began.elapsed().as_millis()).unwrap_or(u64::MAX);
-            let usage = usage(slot.session.usage(), before);
+            let usage = usage_json(slot.session.usage(), before);
             let calls = std::mem::take(&mut *calls.lock());
-            Told::Done(json!({"text": text, "toolCalls": calls, "usage": usage, "duration": duration}))
+            TurnUpdate::Done(json!({"text": text, "toolCalls": calls, "usage": usage, "duration": duration}))
         }
-        Err(ended) => Told::Failed(refusal(ended)),
+        Err(ended) => TurnUpdate::Failed(refusal(ended)),
     }
 }
 
-/// One tool in a session of whoever asks. Whoever hangs up ends it.
+/// Runs one tool in a session of the caller. The tool ends if the caller hangs up.
 pub(crate) async fn execute(
     daemon: &Arc<Daemon>,
-    asker: &Asker<'_>,
+    asker: &AgentCaller<'_>,
     id: &str,
     tool: &str,
     args: Value,
     within: Option<Duration>,
-) -> Result<Value, Refusal> {
-    let slot = daemon.own_session(asker, "execute", id).await?;
+) -> Result<Value, ProgramRefusal> {
+    let slot = daemon.find_own_session(asker, "execute", id).await?;
     if !args.is_object() {
-        return Err(Refusal::new(Code::Invalid, "`args` is no JSON object", "send the tool's arguments"));
+        return Err(ProgramRefusal::new(
+            RefusalCode::Invalid,
+            "`args` is not a JSON object",
+            "send the tool's arguments as an object",
+        ));
     }
     let work = slot.begin()?;
-    let chain = daemon.hosted.chains.of(asker.handling.as_ref(), &daemon.programs.of(asker.id));
-    let running = behalf::on(chain, slot.session.execute_tool(tool, args, &work.cancel));
+    let chain = daemon.hosted.chains.chain_of(asker.handling.as_ref(), &daemon.programs.hooks_of(asker.id));
+    let running = call_origin::run_caused_by(chain, slot.session.execute_tool(tool, args, &work.cancel));
     let ran = match within {
         None => running.await,
         Some(within) => tokio::time::timeout(within, running).await.map_err(|_| {
-            let why = format!("it took longer than {} ms, and was ended", within.as_millis());
-            Refusal::new(Code::TimedOut, why, "")
+            let why = format!("the tool was stopped after {} ms", within.as_millis());
+            ProgramRefusal::new(RefusalCode::TimedOut, why, "")
         })?,
     };
     match ran.map_err(refusal)? {
-        ToolResult { ran: false, output, .. } => Err(Refusal::new(Code::Blocked, output, "")),
-        result => Ok(shown(&result)),
+        ToolCallResult { ran: false, output, .. } => {
+            Err(ProgramRefusal::new(RefusalCode::Blocked, output, ""))
+        }
+        result => Ok(result_json(&result)),
     }
 }
 
-fn shown(result: &ToolResult) -> Value {
-    let ToolResult { success, output, exit_code, duration_ms, context, .. } = result;
+fn result_json(result: &ToolCallResult) -> Value {
+    let ToolCallResult { success, output, exit_code, duration_ms, context, .. } = result;
     let mut shown = json!({"success": success, "output": output, "duration": duration_ms});
     if let Some(fields) = shown.as_object_mut() {
         fields.extend(exit_code.map(|code| ("exitCode".to_owned(), json!(code))));
@@ -139,51 +154,51 @@ fn shown(result: &ToolResult) -> Value {
     shown
 }
 
-/// What a turn cost.
-fn usage(now: Usage, before: Usage) -> Value {
+/// Tokens that a turn used, as JSON.
+fn usage_json(now: ModelUsage, before: ModelUsage) -> Value {
     let read = now.cache_read.saturating_sub(before.cache_read);
     let write = now.cache_write.saturating_sub(before.cache_write);
     let input = now.input.saturating_sub(before.input) + read + write;
     let output = now.output.saturating_sub(before.output);
-    let mut said = json!({"input_tokens": input, "output_tokens": output, "total_tokens": input + output});
-    if let Some(fields) = said.as_object_mut() {
+    let mut usage = json!({"input_tokens": input, "output_tokens": output, "total_tokens": input + output});
+    if let Some(fields) = usage.as_object_mut() {
         let cached = [("cache_read_tokens", read), ("cache_write_tokens", write)];
         fields.extend(cached.into_iter().filter(|(_, n)| *n > 0).map(|(key, n)| (key.to_owned(), json!(n))));
     }
-    said
+    usage
 }
 
-/// Why something did not come to its end.
-pub(super) fn refusal(ended: Ended) -> Refusal {
+/// The refusal for work that ended early.
+pub(super) fn refusal(ended: TurnError) -> ProgramRefusal {
     let message = ended.to_string();
     let (code, hint) = match ended {
-        Ended::Cancelled => (Code::Cancelled, String::new()),
-        Ended::Blocked { reason } => return Refusal::new(Code::Blocked, reason, ""),
-        Ended::Stopped { .. } | Ended::Deferred { .. } => (Code::Blocked, String::new()),
-        Ended::TurnLimit(_) => (Code::Limit, "go on with another prompt".to_owned()),
-        Ended::Unguarded(_) => (Code::Internal, String::new()),
-        Ended::Model(error) => (Code::Model, error.hint.unwrap_or_default()),
+        TurnError::Cancelled => (RefusalCode::Cancelled, String::new()),
+        TurnError::Blocked { reason } => return ProgramRefusal::new(RefusalCode::Blocked, reason, ""),
+        TurnError::Stopped { .. } | TurnError::Deferred { .. } => (RefusalCode::Blocked, String::new()),
+        TurnError::TurnLimit(_) => (RefusalCode::Limit, "continue with another prompt".to_owned()),
+        TurnError::Unguarded(_) => (RefusalCode::Internal, String::new()),
+        TurnError::Model(error) => (RefusalCode::Model, error.hint.unwrap_or_default()),
     };
-    Refusal::new(code, message, &hint)
+    ProgramRefusal::new(code, message, &hint)
 }
 
-impl Watch for Audience {
-    fn see(&self, subagent: Option<&str>, moment: Moment) {
-        let _ = LISTENER.try_with(|listener| listener.hear(subagent, moment));
+impl ActivityObserver for TurnObserver {
+    fn observe(&self, subagent: Option<&str>, moment: AgentActivity) {
+        let _ = TURN_LISTENER.try_with(|listener| listener.forward(subagent, moment));
     }
 }
 
-impl Listener {
-    fn hear(&self, subagent: Option<&str>, moment: Moment) {
-        let is_draft = matches!(moment, Moment::Delta { .. });
+impl TurnListener {
+    fn forward(&self, subagent: Option<&str>, moment: AgentActivity) {
+        let is_draft = matches!(moment, AgentActivity::Delta { .. });
         if is_draft && !self.drafts {
             return;
         }
-        if let (None, Moment::Tool { id, tool, args }) = (subagent, &moment) {
+        if let (None, AgentActivity::Tool { id, tool, args }) = (subagent, &moment) {
             self.calls.lock().push(json!({"id": id, "name": tool, "args": args}));
         }
-        let told = Told::Moment(subagent.map(ToOwned::to_owned), moment);
-        // Whoever does not keep up misses drafts first; then the turn is not for anybody.
+        let told = TurnUpdate::Activity(subagent.map(ToOwned::to_owned), moment);
+        // A slow reader misses drafts first. If it misses anything else, the turn is cancelled.
         if self.told.try_send(told).is_err() && !is_draft {
             self.cancel.cancel();
         }
@@ -196,7 +211,7 @@ impl ToolCalls {
     }
 }
 
-impl Drop for Stops {
+impl Drop for CancelOnDrop {
     fn drop(&mut self) {
         self.0.cancel();
     }

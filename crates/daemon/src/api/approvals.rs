@@ -11,7 +11,7 @@ use super::extract::{PathParams, RequestBody};
 use super::route::Route;
 use super::shape::EventStream;
 use super::sse;
-use crate::approvals::{self, Refusal};
+use crate::approvals::{self, AnswerRefusal};
 use crate::daemon::Daemon;
 use crate::listen::Peer;
 
@@ -52,15 +52,15 @@ async fn answer(
 ) -> Result<Json<ApprovalResult>, ApiError> {
     let done = approvals::answer(&daemon, &id, answer, peer).await;
     done.map(Json).map_err(|refusal| match refusal {
-        Refusal::NobodyWaits => not_waiting(&id),
-        Refusal::NotNamed => {
+        AnswerRefusal::NotPending => not_waiting(&id),
+        AnswerRefusal::DigestMissing => {
             ApiError::bad_request("an approval has to name the call by its full id and digest")
                 .hint("send the full id and the `digest` that GET /v1/approvals/{id} shows")
         }
-        Refusal::Changed => ApiError::conflict("the call that waits is not the one that was shown")
+        AnswerRefusal::Changed => ApiError::conflict("the call that waits is not the one that was shown")
             .hint("nothing was approved; look at it again"),
-        Refusal::Refused(refused) => refused.into(),
-        Refusal::Failed(failure) => ApiError::unusable_content(failure),
+        AnswerRefusal::Refused(refused) => refused.into(),
+        AnswerRefusal::Failed(failure) => ApiError::unusable_content(failure),
     })
 }
 
@@ -79,7 +79,7 @@ async fn stream(State(daemon): State<Arc<Daemon>>) -> Result<EventStream<Approva
 }
 
 pub(super) fn pending(daemon: &Daemon) -> ApprovalList {
-    ApprovalList { pending: daemon.approvals.cards() }
+    ApprovalList { pending: daemon.approvals.list_pending() }
 }
 
 fn not_waiting(id: &str) -> ApiError {

@@ -50,7 +50,7 @@ async fn backtest(
 
 fn parse_time(text: Option<&str>) -> Result<Option<Timestamp>, ApiError> {
     let hint = "`since` and `until` are such as 15m, 24h, 7d, 2026-11-15 or 2026-11-15T08:00:00Z";
-    let read = text.map(|text| time_spec::read(text, call_meta::now_ms())).transpose();
+    let read = text.map(|text| time_spec::parse_time_spec(text, call_meta::now_ms())).transpose();
     read.map_err(|why| ApiError::bad_request(why.to_string()).hint(hint))
 }
 

@@ -9,12 +9,12 @@ use axum::extract::Request;
 use axum::http::{StatusCode, header};
 use axum::middleware::Next;
 use axum::response::{IntoResponse as _, Response};
-use tenterhook_harness::MAX_PAYLOAD;
+use tenterhook_harness::MAX_PAYLOAD_BYTES;
 
 use super::error::ApiError;
 
 /// How long a body may take.
-const PATIENCE: Duration = Duration::from_secs(10);
+const BODY_READ_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// Takes the whole body before anybody looks at it.
 pub(super) async fn bounded(request: Request, next: Next) -> Response {
@@ -25,21 +25,21 @@ pub(super) async fn bounded(request: Request, next: Next) -> Response {
         return ApiError::bad_request(why).into_response();
     }
     let length = length.and_then(|value| value.to_str().ok()?.parse::<u64>().ok());
-    if length.is_some_and(|length| length > MAX_PAYLOAD as u64) {
+    if length.is_some_and(|length| length > MAX_PAYLOAD_BYTES as u64) {
         return too_large();
     }
-    match tokio::time::timeout(PATIENCE, to_bytes(body, MAX_PAYLOAD)).await {
+    match tokio::time::timeout(BODY_READ_TIMEOUT, to_bytes(body, MAX_PAYLOAD_BYTES)).await {
         Ok(Ok(bytes)) => next.run(Request::from_parts(parts, Body::from(bytes))).await,
-        // Too long, or whoever sent it has gone and reads nothing more.
+        // Too long, or the sender is gone and does not read the answer.
         Ok(Err(_)) => too_large(),
         Err(_) => {
-            let why = format!("the body did not arrive within {} seconds", PATIENCE.as_secs());
+            let why = format!("the body did not arrive within {} seconds", BODY_READ_TIMEOUT.as_secs());
             ApiError::new(StatusCode::REQUEST_TIMEOUT, why).into_response()
         }
     }
 }
 
 fn too_large() -> Response {
-    let why = format!("the body is larger than {} MiB, or was cut off", MAX_PAYLOAD / 1024 / 1024);
+    let why = format!("the body is larger than {} MiB, or was cut off", MAX_PAYLOAD_BYTES / 1024 / 1024);
     ApiError::new(StatusCode::PAYLOAD_TOO_LARGE, why).into_response()
 }

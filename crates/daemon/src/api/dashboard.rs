@@ -10,7 +10,7 @@ use axum::http::{HeaderMap, HeaderName, header};
 use axum::{Extension, Json};
 use serde_json::json;
 use tenterhook_api::{DashboardAccess, DashboardEntry, DashboardKey, DashboardLink, EmptyResponse};
-use tenterhook_dashboard::{self as dashboard, Neighbour};
+use tenterhook_dashboard::{self as dashboard, PeerAccount};
 use tenterhook_event::Timestamp;
 use tenterhook_home::call_meta;
 
@@ -20,7 +20,7 @@ use super::route::Route;
 use crate::daemon::Daemon;
 use crate::listen::Peer;
 
-/// Where a link is exchanged; whoever does so has nothing else to show yet.
+/// Exchanges a one-time link for a cookie, so it needs no other proof.
 pub(crate) const ENTRY: &str = "/v1/dashboard";
 
 pub(super) fn routes() -> Vec<Route> {
@@ -68,7 +68,7 @@ async fn link(
         return Err(ApiError::conflict("the daemon does not listen over TCP")
             .hint("`tenterhook restart --listen 127.0.0.1:7878` makes it listen"));
     };
-    // Whoever looks can deny and tighten, and whoever also has a code can loosen: so it is on record.
+    // A browser can deny and tighten, and with a code weaken protection: so each link is recorded.
     let caller = tokio::task::block_in_place(|| daemon.caller(peer));
     let by = caller.to_json();
     let refused = caller.refusal("dashboard");
@@ -84,7 +84,7 @@ async fn link(
         return Err(refused.into());
     }
     let now = Instant::now();
-    let secret = daemon.access.link(now)?;
+    let secret = daemon.access.create_link(now)?;
     let host = if address.ip().is_unspecified() {
         format!("127.0.0.1:{}", address.port())
     } else {
@@ -97,7 +97,7 @@ async fn link(
 
 async fn enter(
     State(daemon): State<Arc<Daemon>>,
-    neighbour: Option<Extension<Neighbour>>,
+    neighbour: Option<Extension<PeerAccount>>,
     RequestBody(DashboardEntry { link }): RequestBody<DashboardEntry>,
 ) -> Result<WithCookie<DashboardKey>, ApiError> {
     let hint = "`tenterhook dashboard` makes a new one";
@@ -108,19 +108,19 @@ async fn enter(
         tracing::warn!("another account tried to use a dashboard link");
         return Err(ApiError::forbidden("this link is for another account of the machine"));
     }
-    let Some(entry) = daemon.access.enter(&link, Instant::now())? else {
+    let Some(entry) = daemon.access.redeem_link(&link, Instant::now())? else {
         return Err(ApiError::forbidden("this link was used already, or is too old").hint(hint));
     };
-    let cookie = dashboard::cookie(address.port(), &entry.cookie);
+    let cookie = dashboard::session_cookie(address.port(), &entry.cookie);
     Ok(([(header::SET_COOKIE, cookie)], Json(DashboardKey { key: entry.key })))
 }
 
 async fn leave(State(daemon): State<Arc<Daemon>>, headers: HeaderMap) -> WithCookie<EmptyResponse> {
     let port = daemon.listen.get().map_or(0, std::net::SocketAddr::port);
-    for cookie in dashboard::presented(&headers, port) {
-        daemon.access.leave(cookie, Instant::now());
+    for cookie in dashboard::presented_cookies(&headers, port) {
+        daemon.access.end_visit(cookie, Instant::now());
     }
-    ([(header::SET_COOKIE, dashboard::cookie(port, ""))], Json(EmptyResponse {}))
+    ([(header::SET_COOKIE, dashboard::session_cookie(port, ""))], Json(EmptyResponse {}))
 }
 
 /// A moment of the clock that only counts up, as one of the calendar.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! A rule more in the person's policy: from a decision, a template, or as somebody puts it together. Nothing is
-//! changed; the text that comes back is for `PUT /v1/policy`.
+//! Drafts a rule for the user's policy: from a decision, a template, or from given conditions. Nothing is changed; the
+//! returned text is meant for `PUT /v1/policy`.
 
 use std::sync::Arc;
 
@@ -14,8 +14,8 @@ use tenterhook_guard::draft;
 use tenterhook_home::templates::{self, Kind};
 use tenterhook_home::{append_rule, regular_file};
 use tenterhook_ledger::Record;
-use tenterhook_policy::{Layer, RuleSet, Source, rule_yaml};
-use tenterhook_records::recorded::Recorded;
+use tenterhook_policy::{RuleSet, RuleSource, SourceLayer, rule_yaml};
+use tenterhook_records::recorded::RecordedDecision;
 
 use super::error::ApiError;
 use super::extract::RequestBody;
@@ -77,7 +77,7 @@ fn drafted(daemon: &Daemon, from: From) -> Result<RuleDraft, Failure> {
             return Ok(RuleDraft { ids, rule, yaml, before, text: Some(text), etag, validation });
         }
         From::Decision(record, goal) => {
-            let leaf = Recorded::of(&record)?;
+            let leaf = RecordedDecision::from_record(&record)?;
             match goal {
                 RuleDraftGoal::Block => draft::block(&leaf, record.seq, daemon.generations.person())?,
                 RuleDraftGoal::Allow => draft::allow(&leaf, record.seq)?,
@@ -87,7 +87,7 @@ fn drafted(daemon: &Daemon, from: From) -> Result<RuleDraft, Failure> {
     };
     let id = rule.get("id").and_then(Value::as_str).unwrap_or_default().to_owned();
     let yaml = rule_yaml(&rule);
-    let (text, validation) = if let Some(problems) = alone(&yaml) {
+    let (text, validation) = if let Some(problems) = own_problems(&yaml) {
         // What is wrong with the rule itself is said in its own lines.
         (None, PolicyValidation { ok: false, rules: Vec::new(), problems, warnings: Vec::new() })
     } else {
@@ -98,11 +98,11 @@ fn drafted(daemon: &Daemon, from: From) -> Result<RuleDraft, Failure> {
     Ok(RuleDraft { ids: vec![id], rule, yaml, before, text, etag, validation })
 }
 
-/// What is wrong with a rule whatever stands beside it.
-fn alone(yaml: &str) -> Option<Vec<FileProblem>> {
+/// Problems of the rule itself, independent of other rules.
+fn own_problems(yaml: &str) -> Option<Vec<FileProblem>> {
     let list: String = yaml.lines().flat_map(|line| ["  ", line, "\n"]).collect();
     let text = format!("version: 1\nrules:\n{list}");
-    let source = Source { name: "draft", text: &text, layer: Layer::User, trusted: true };
+    let source = RuleSource { name: "draft", text: &text, layer: SourceLayer::User, trusted: true };
     let loaded = RuleSet::load(&[source]);
     (!loaded.problems.is_empty()).then(|| file_problems(&loaded.problems))
 }

@@ -9,8 +9,8 @@ use axum::{Extension, Json};
 use serde_json::Value;
 use tenterhook_api::{HarnessList, HarnessPlan};
 use tenterhook_error::Failure;
-use tenterhook_harness_install::Scope;
-use tenterhook_harness_install::receipt::Asked;
+use tenterhook_harness_install::SettingsScope;
+use tenterhook_harness_install::receipt::InstallOptions;
 use tenterhook_setup::detect::detect_harnesses;
 use tenterhook_setup::install::{apply_install, describe, plan_install};
 use tenterhook_setup::{Setup, SetupHost};
@@ -70,7 +70,7 @@ async fn change(
     id: &str,
     apply: bool,
 ) -> Result<Json<HarnessPlan>, ApiError> {
-    let Some(harness) = tenterhook_harness::find(id) else {
+    let Some(harness) = tenterhook_harness::find_harness(id) else {
         let message = format!("there is no harness `{}`", tenterhook_records::sanitize(id, 100));
         return Err(ApiError::not_found(message).hint("GET /v1/harnesses lists them"));
     };
@@ -78,8 +78,8 @@ async fn change(
     let turn = if apply { Some(Arc::clone(&daemon.changing).lock_owned().await) } else { None };
     let plan = with_setup(daemon, peer, move |setup| {
         let _turn = turn;
-        let scope = setup.home.machine().map_or(Scope::User, Scope::Machine);
-        let proposal = plan_install(setup, harness, &Asked { scope, ..Asked::default() })?;
+        let scope = setup.home.machine().map_or(SettingsScope::User, SettingsScope::Machine);
+        let proposal = plan_install(setup, harness, &InstallOptions { scope, ..InstallOptions::default() })?;
         if apply {
             apply_install(setup, std::slice::from_ref(&proposal))?;
         }

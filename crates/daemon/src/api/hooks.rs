@@ -52,7 +52,7 @@ async fn answer(
     headers: HeaderMap,
     NativePayload(payload): NativePayload,
 ) -> Result<NativeResponse, ApiError> {
-    let Some(harness) = tenterhook_harness::find(&harness) else {
+    let Some(harness) = tenterhook_harness::find_harness(&harness) else {
         let known: Vec<_> = tenterhook_harness::HARNESSES.iter().map(|harness| harness.id).collect();
         return Err(ApiError::not_found(format!("`{harness}` is no known harness"))
             .hint(format!("known: {}", known.join(", "))));

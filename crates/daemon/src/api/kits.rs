@@ -12,7 +12,7 @@ use tenterhook_api::{
     HookPackageStatus, HookPackageValidation, ProofRequest,
 };
 use tenterhook_authority::{Action, Proof};
-use tenterhook_engine::load::Around;
+use tenterhook_engine::load::LoadContext;
 use tenterhook_error::Failure;
 use tenterhook_home::Home;
 use tenterhook_home::kits::{self, Files, Kit, KitList, MANIFEST, Manifest};
@@ -89,7 +89,7 @@ async fn validate(
 fn checked(daemon: &Daemon, name: &str, files: &Files) -> Result<Vec<String>, Failure> {
     let env = daemon.generations.env();
     let person = daemon.generations.person();
-    let around = Around { dir: &daemon.home.config, home: person, env: &env.all };
+    let around = LoadContext { dir: &daemon.home.config, home: person, env: &env.all };
     let names = files.keys().all(|file| {
         let fits = |letter: char| letter.is_ascii_alphanumeric() || "._-".contains(letter);
         !file.is_empty() && !file.starts_with('.') && file.len() <= 64 && file.chars().all(fits)

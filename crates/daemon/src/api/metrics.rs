@@ -29,7 +29,7 @@ pub(super) fn routes() -> Vec<Route> {
 
 async fn pace(State(daemon): State<Arc<Daemon>>) -> Json<DecisionRate> {
     let minutes = daemon.observers.metrics.minutes.last(call_meta::now_ms()).into_iter().map(|minute| {
-        let verdicts = minute.decisions.iter().map(|(one, count)| (one.word().to_owned(), *count));
+        let verdicts = minute.decisions.iter().map(|(one, count)| (one.as_str().to_owned(), *count));
         let [p50_us, p95_us, p99_us] = minute.shares;
         let at = Timestamp::from_unix_ms(minute.number * 60_000);
         DecisionMinute { at, verdicts: verdicts.collect(), p50_us, p95_us, p99_us }
@@ -52,7 +52,7 @@ fn read_daemon(daemon: &Daemon) -> DaemonReadings {
         dropped_spans: daemon.observers.telemetry.as_ref().map(Exporter::dropped),
         calls_under_way: daemon.under_way(),
         streams: daemon.streams(),
-        pending_approvals: daemon.approvals.cards().len(),
+        pending_approvals: daemon.approvals.list_pending().len(),
         sessions: daemon.observers.sessions.count(),
         spool_entries,
         spool_unreadable,

@@ -37,7 +37,7 @@ use axum::middleware;
 use tenterhook_api::FileProblem;
 use tenterhook_api_routes::{error, extract, shape};
 use tenterhook_document::Problem;
-use tenterhook_harness::MAX_PAYLOAD;
+use tenterhook_harness::MAX_PAYLOAD_BYTES;
 
 use crate::daemon::Daemon;
 pub(crate) use dashboard::{ENTRY, Visitor};
@@ -95,7 +95,7 @@ pub(crate) fn router(daemon: Arc<Daemon>) -> Router {
         .fold(Router::new(), |router, route| router.route(route.path, route.serve))
         .fallback(unknown)
         .method_not_allowed_fallback(wrong_method)
-        .layer(DefaultBodyLimit::max(MAX_PAYLOAD))
+        .layer(DefaultBodyLimit::max(MAX_PAYLOAD_BYTES))
         .layer(middleware::from_fn(body::bounded))
         .with_state(daemon)
 }

@@ -12,7 +12,7 @@ use tenterhook_authority::Action;
 use tenterhook_error::Failure;
 use tenterhook_home::packs::{PackList, compiled_in, rules_in};
 use tenterhook_home::{Place, View, call_meta};
-use tenterhook_policy::{Pack, RuleSet};
+use tenterhook_policy::{BuiltInPack, RuleSet};
 
 use super::error::{ApiError, run_blocking};
 use super::extract::RequestBody;
@@ -38,7 +38,7 @@ async fn list(State(daemon): State<Arc<Daemon>>) -> Result<Json<RulePackList>, A
 
 fn rule_packs(daemon: &Daemon) -> Result<RulePackList, Failure> {
     let list = PackList::read_to_change(&daemon.home)?;
-    let compiled_in = RuleSet::packs().iter().map(|pack: &Pack| RulePack {
+    let compiled_in = RuleSet::packs().iter().map(|pack: &BuiltInPack| RulePack {
         name: pack.name.to_owned(),
         title: Some(pack.title.to_owned()),
         on: list.is_on(pack),

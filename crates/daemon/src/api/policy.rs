@@ -22,7 +22,7 @@ use tenterhook_guard::SessionMemory;
 use tenterhook_home::{
     Place, Sources, Text, View, call_meta, make_private, regular_file, trust, write_whole,
 };
-use tenterhook_policy::{Layer, Rule, RuleNote, Surroundings};
+use tenterhook_policy::{EvalEnvironment, Rule, RuleNote, SourceLayer};
 
 use super::error::{ApiError, run_blocking};
 use super::extract::{QueryParams, RequestBody, YamlText};
@@ -102,7 +102,7 @@ async fn put(
         let error = ApiError::new(StatusCode::PRECONDITION_REQUIRED, "which text is replaced was not said");
         return Err(error.hint(hint));
     };
-    // One after the other: between looking and writing nobody else writes.
+    // The policy must not change between reading and writing it.
     let _turn = daemon.changing.lock().await;
     let own = daemon.home.policy();
     let found = regular_file(&own).map_err(Failure::from)?;
@@ -161,10 +161,15 @@ pub(super) fn replace(sources: &mut Sources, name: &str, yaml: String) {
         own.yaml = yaml;
         return;
     }
-    let at =
-        sources.texts.iter().position(|text| text.layer == Layer::Project).unwrap_or(sources.texts.len());
+    let at = sources
+        .texts
+        .iter()
+        .position(|text| text.layer == SourceLayer::Project)
+        .unwrap_or(sources.texts.len());
     let standing = trust::Standing::Trusted;
-    sources.texts.insert(at, Text { name: name.to_owned(), yaml, layer: Layer::User, standing, pack: None });
+    sources
+        .texts
+        .insert(at, Text { name: name.to_owned(), yaml, layer: SourceLayer::User, standing, pack: None });
 }
 
 async fn explain(
@@ -198,7 +203,7 @@ fn explanation(daemon: &Daemon, event: Event, all: bool) -> Result<Explanation, 
     let in_force = daemon.generations.of(&Place::of(&event))?;
     let rules = in_force.sources.load().rules;
     let person = daemon.generations.person();
-    let around = Surroundings { home: person, programs: rules.programs(), ..Surroundings::default() };
+    let around = EvalEnvironment { home: person, programs: rules.programs(), ..EvalEnvironment::default() };
     let facts = tenterhook_guard::symlinks::facts(&event, &around);
     let memory = SessionMemory::looking(Some(tenterhook_guard::Sessions::new(daemon.home.sessions())));
     let state = memory.look(&event, &rules);

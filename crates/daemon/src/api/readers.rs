@@ -41,7 +41,7 @@ impl Readers {
         done.map_err(|error| unread(&error.to_string()))?.map_err(|error| unread(&error.to_string()))
     }
 
-    /// The same for whoever is on such a thread already.
+    /// Reads on the current thread, which may block.
     pub(crate) fn read<T>(
         &self,
         read: impl FnOnce(&Reader) -> Result<T, ReadFailed>,

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Registered hooks: listing them, and switching them on and off.
+//! ProgramHook hooks: listing them, and switching them on and off.
 
 use std::sync::Arc;
 
@@ -10,7 +10,7 @@ use serde_json::json;
 use tenterhook_api::{HookFailMode, HookList, HookRunner, HookSwitched, ProofRequest, RegisteredHook};
 use tenterhook_authority::{Action, Proof};
 use tenterhook_document::Problem;
-use tenterhook_engine::{CommandLine, Fail, Hook, Runner};
+use tenterhook_engine::{CommandLine, FailMode, Hook, HookBackend};
 use tenterhook_home::Switches;
 
 use super::error::{ApiError, run_blocking};
@@ -106,8 +106,8 @@ fn registered_hook(hook: &Hook, problems: &[Problem]) -> RegisteredHook {
         chain: hook.chain.as_deref().map(ToOwned::to_owned),
         timeout_ms: u64::try_from(hook.timeout.as_millis()).unwrap_or(u64::MAX),
         fail: match hook.fail {
-            Fail::Open => HookFailMode::Open,
-            Fail::Closed => HookFailMode::Closed,
+            FailMode::Open => HookFailMode::Open,
+            FailMode::Closed => HookFailMode::Closed,
         },
         observes: hook.observes,
         enabled: hook.enabled,
@@ -117,14 +117,14 @@ fn registered_hook(hook: &Hook, problems: &[Problem]) -> RegisteredHook {
     }
 }
 
-fn hook_runner(runner: &Runner) -> HookRunner {
+fn hook_runner(runner: &HookBackend) -> HookRunner {
     match runner {
-        Runner::InProcess(_) => HookRunner::InProcess,
-        Runner::Sdk(function) => HookRunner::Sdk { client: function.client.name().to_owned() },
-        Runner::Command(command) => match &command.line {
+        HookBackend::InProcess(_) => HookRunner::InProcess,
+        HookBackend::Sdk(function) => HookRunner::Sdk { client: function.client.name().to_owned() },
+        HookBackend::Command(command) => match &command.line {
             CommandLine::Shell(text) => HookRunner::Command { command: Some(text.clone()), exec: None },
             CommandLine::Exec(words) => HookRunner::Command { command: None, exec: Some(words.clone()) },
         },
-        Runner::Http(http) => HookRunner::Http { url: http.url.clone() },
+        HookBackend::Http(http) => HookRunner::Http { url: http.url.clone() },
     }
 }

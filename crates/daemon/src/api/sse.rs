@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Server-sent events: a task writes into a short queue, the connection reads from it. Whoever reads
-//! slowly makes the task wait, and nobody else.
+//! Server-sent events: a task writes into a short queue, and the connection reads from it. A slow reader makes only its
+//! own task wait.
 
 use std::convert::Infallible;
 use std::sync::Arc;
@@ -21,7 +21,7 @@ const QUEUE: usize = 64;
 /// How often a silent stream says that it is alive.
 const SIGNS: Duration = Duration::from_secs(15);
 
-/// Opens a stream; `write` fills it until the daemon ends or nobody reads.
+/// Opens a stream; `write` fills it until the daemon shuts down or the reader is gone.
 pub(super) fn stream<T, F>(
     daemon: Arc<Daemon>,
     write: impl FnOnce(Arc<Daemon>, Sender<Event>) -> F,

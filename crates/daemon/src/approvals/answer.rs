@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! A person answers: through the gate, for this call, its session, or for good.
+//! A user answers a waiting call: once, for its session, or by a rule. An approval is a privileged action.
 
 use std::sync::Arc;
 
@@ -8,106 +8,109 @@ use serde_json::{Value, json};
 use tenterhook_api::{Approval, ApprovalAnswer, ApprovalResult, ApprovalScope, ApprovalVerdict};
 use tenterhook_authority::{Action, Refused};
 use tenterhook_error::Failure;
-use tenterhook_event::Call;
+use tenterhook_event::HookCall;
 
-use super::{Answered, askers, exception};
+use super::{UserAnswer, exception, origins_that_ask};
 use crate::daemon::Daemon;
 use crate::listen::Peer;
 
-/// Why an answer does not count.
-pub(crate) enum Refusal {
-    /// No call of this id waits.
-    NobodyWaits,
-    /// An approval has to name the call by its full id and digest.
-    NotNamed,
-    /// The call that waits is not the one that was shown.
+/// Why an answer was refused.
+pub(crate) enum AnswerRefusal {
+    /// No call with this id is waiting.
+    NotPending,
+    /// An approval must name the call by its full id and digest.
+    DigestMissing,
+    /// The waiting call is not the one that was shown.
     Changed,
-    /// Whoever answered may not.
+    /// The caller may not approve.
     Refused(Refused),
-    /// It cannot be done so.
+    /// The answer could not be carried out.
     Failed(Failure),
 }
 
-/// Answers a call that waits.
+/// Answers a waiting call.
 pub(crate) async fn answer(
     daemon: &Arc<Daemon>,
     id: &str,
     said: ApprovalAnswer,
     peer: Peer,
-) -> Result<ApprovalResult, Refusal> {
-    let (card, call) = daemon.approvals.find(id).ok_or(Refusal::NobodyWaits)?;
+) -> Result<ApprovalResult, AnswerRefusal> {
+    let (card, call) = daemon.approvals.find(id).ok_or(AnswerRefusal::NotPending)?;
     let ApprovalAnswer { answer: said, digest, scope, note, proof } = said;
     check_shown(&card, id, said, digest.as_deref())?;
     let mut detail =
-        json!({"id": card.id, "digest": card.digest, "note": note, "rules": askers(&card.reasons)});
+        json!({"id": card.id, "digest": card.digest, "note": note, "rules": origins_that_ask(&card.reasons)});
     if said == ApprovalVerdict::Deny {
         let caller = daemon.caller(peer);
-        put(&mut detail, "authority", caller.to_json());
+        insert_field(&mut detail, "authority", caller.to_json());
         let recorded = daemon.change("deny", caller.uid, detail, vec![card.id]).await;
-        recorded.map_err(|error| Refusal::Failed(Failure::internal(error.to_string())))?;
-        hear(daemon, &card, Answered { approved: false, who: who(daemon, peer), note })?;
+        recorded.map_err(|error| AnswerRefusal::Failed(Failure::internal(error.to_string())))?;
+        send_answer(daemon, &card, UserAnswer { approved: false, who: who(daemon, peer), note })?;
         return Ok(ApprovalResult { id: card.id, answer: said, scope: None, rule: None });
     }
-    // Between looking at the policy and writing it nobody else writes.
+    // The policy must not change between reading and writing it.
     let _turn = daemon.changing.lock().await;
-    // What cannot be done is found before anybody passes the gate.
+    // Errors are found before the gate asks for proof.
     let exception = match scope {
-        ApprovalScope::Rule => Some(exception::prepare(daemon, &card, &call).map_err(Refusal::Failed)?),
+        ApprovalScope::Rule => Some(exception::prepare(daemon, &card, &call).map_err(AnswerRefusal::Failed)?),
         ApprovalScope::Session if call.event.harness_session_id.is_none() || card.reasons.is_empty() => {
-            let failure = Failure::user("the call has no session that could be told from others");
-            return Err(Refusal::Failed(failure.hint("approve it once: `--for once`")));
+            let failure = Failure::user("the call has no session id");
+            return Err(AnswerRefusal::Failed(failure.hint("approve it once: `--for once`")));
         }
         ApprovalScope::Once | ApprovalScope::Session => None,
     };
-    put(&mut detail, "for", json!(scope));
+    insert_field(&mut detail, "for", json!(scope));
     if let Some(exception) = &exception {
-        put(&mut detail, "rule", json!({"id": exception.id, "file": daemon.home.policy()}));
+        insert_field(&mut detail, "rule", json!({"id": exception.id, "file": daemon.home.policy()}));
     }
-    daemon.admit(Action::Approve, peer, &proof, detail, vec![card.id]).await.map_err(Refusal::Refused)?;
+    daemon
+        .admit(Action::Approve, peer, &proof, detail, vec![card.id])
+        .await
+        .map_err(AnswerRefusal::Refused)?;
     match (scope, &exception) {
         (ApprovalScope::Session, _) => remember(daemon, &card, &call),
         (_, Some(exception)) => {
-            exception.write(daemon).map_err(Refusal::Failed)?;
+            exception.write(daemon).map_err(AnswerRefusal::Failed)?;
             let daemon = Arc::clone(daemon);
-            // The file is looked at again soon anyway.
+            // The file watch reads the file again if this fails.
             drop(tokio::task::spawn_blocking(move || daemon.generations.refresh(true)).await);
         }
         (ApprovalScope::Once | ApprovalScope::Rule, None) => {}
     }
-    hear(daemon, &card, Answered { approved: true, who: who(daemon, peer), note })?;
+    send_answer(daemon, &card, UserAnswer { approved: true, who: who(daemon, peer), note })?;
     let rule = Some(exception.map(|exception| exception.id));
     Ok(ApprovalResult { id: card.id, answer: said, scope: Some(scope), rule })
 }
 
-/// Refuses an answer to another call than the one that was shown. The sender of a call chooses its id, and can
-/// replace a call by another one with the same end of the id.
+/// Refuses an answer to a call that was not shown. The sender of a call chooses its id, and can replace a call by
+/// another one whose id has the same end.
 fn check_shown(
     card: &Approval,
     id: &str,
     said: ApprovalVerdict,
     digest: Option<&str>,
-) -> Result<(), Refusal> {
+) -> Result<(), AnswerRefusal> {
     match digest {
-        Some(digest) if digest != card.digest => Err(Refusal::Changed),
+        Some(digest) if digest != card.digest => Err(AnswerRefusal::Changed),
         Some(_) if said == ApprovalVerdict::Approve && !id.eq_ignore_ascii_case(&card.id.to_string()) => {
-            Err(Refusal::NotNamed)
+            Err(AnswerRefusal::DigestMissing)
         }
-        None if said == ApprovalVerdict::Approve => Err(Refusal::NotNamed),
+        None if said == ApprovalVerdict::Approve => Err(AnswerRefusal::DigestMissing),
         Some(_) | None => Ok(()),
     }
 }
 
-/// The call that waits hears it, if it still does.
-fn hear(daemon: &Daemon, card: &Approval, answered: Answered) -> Result<(), Refusal> {
-    let pending = daemon.approvals.take_shown(card).ok_or(Refusal::NobodyWaits)?;
-    pending.answer.send(answered).map_err(|_| Refusal::NobodyWaits)
+/// Sends the answer to the waiting call.
+fn send_answer(daemon: &Daemon, card: &Approval, answered: UserAnswer) -> Result<(), AnswerRefusal> {
+    let pending = daemon.approvals.take_shown(card).ok_or(AnswerRefusal::NotPending)?;
+    pending.answer.send(answered).map_err(|_| AnswerRefusal::NotPending)
 }
 
-fn remember(daemon: &Daemon, card: &Approval, call: &Call) {
-    if let Err(failure) = daemon.approvals.remembered().add(call, &askers(&card.reasons)) {
+fn remember(daemon: &Daemon, card: &Approval, call: &HookCall) {
+    if let Err(failure) = daemon.approvals.remembered().add(call, &origins_that_ask(&card.reasons)) {
         tracing::warn!(
             why = failure.message,
-            "an approval for a session could not be written; it counts until the daemon ends"
+            "an approval for a session could not be saved; it is valid until the daemon shuts down"
         );
     }
 }
@@ -116,7 +119,7 @@ fn who(daemon: &Daemon, peer: Peer) -> String {
     daemon.account(peer.uid().unwrap_or(daemon.uid))
 }
 
-fn put(value: &mut Value, key: &str, what: Value) {
+fn insert_field(value: &mut Value, key: &str, what: Value) {
     if let Some(fields) = value.as_object_mut() {
         fields.insert(key.to_owned(), what);
     }

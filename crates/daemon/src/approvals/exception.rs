@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! A yes for good: an exception in the person's policy that covers this very call and no other.
+//! An approval as a rule: an exception in the user's policy that covers exactly this call.
 
 use serde_json::{Value, json};
 use tenterhook_api::Approval;
 use tenterhook_error::Failure;
-use tenterhook_event::{Call, Decision, Event, Origin};
+use tenterhook_event::{Decision, Event, HookCall, Origin};
 use tenterhook_guard::draft;
 use tenterhook_home::{Place, Sources, append_rule, make_private, regular_file, write_whole};
-use tenterhook_policy::{SessionState, Surroundings};
+use tenterhook_policy::{EvalEnvironment, SessionState};
 
 use crate::daemon::Daemon;
 
-/// An exception, and the policy with it in.
+/// An exception, and the text of the policy that includes it.
 pub(super) struct Exception {
     pub(super) id: String,
     text: String,
@@ -25,35 +25,35 @@ impl Exception {
     }
 }
 
-/// Makes the exception and tries it: with it in the policy the call has to pass.
-pub(super) fn prepare(daemon: &Daemon, card: &Approval, call: &Call) -> Result<Exception, Failure> {
+/// Writes the exception and tests it: with it in the policy, the call must pass.
+pub(super) fn prepare(daemon: &Daemon, card: &Approval, call: &HookCall) -> Result<Exception, Failure> {
     let cannot = |why: String| {
         Failure::user(why)
             .hint("approve it once or for the session, and write an exception by hand (docs/guide/policy.md)")
     };
     let rules: Option<Vec<&str>> = card.reasons.iter().map(|said| rule_of(&said.by)).collect();
     let rules = rules.filter(|rules| !rules.is_empty());
-    let rules = rules.ok_or_else(|| cannot("a hook asks, and only rules have exceptions".to_owned()))?;
+    let rules = rules.ok_or_else(|| cannot("a hook asks; only rules can have exceptions".to_owned()))?;
     let mut event = call.event.clone();
     if let Some(tool) = &mut event.tool {
-        // What would run is what was asked about.
+        // The user saw the input that would run.
         tool.args = card.args.clone();
     }
-    let conditions = draft::exactly(&event)
-        .ok_or_else(|| cannot("a rule cannot say what exactly this call is".to_owned()))?;
+    let conditions =
+        draft::exactly(&event).ok_or_else(|| cannot("no rule can describe exactly this call".to_owned()))?;
     if !tenterhook_records::secrets(&conditions.to_string()).is_empty() {
         return Err(cannot(
-            "the call contains a secret, which an exception would write into the policy".to_owned(),
+            "the call contains a secret, which the exception would write into the policy".to_owned(),
         ));
     }
     let id = format!("approved-{}", card.id.to_string().to_ascii_lowercase());
-    let rule = yaml(&id, card, &rules, &conditions, event.cwd.as_deref());
+    let rule = rule_yaml(&id, card, &rules, &conditions, event.cwd.as_deref());
     let path = daemon.home.policy();
     let before = regular_file(&path)?.unwrap_or_default();
     let text = append_rule(&path.display().to_string(), &before, &rule, &id)?;
     if still_asks(daemon, &event, &text) {
         return Err(cannot(format!(
-            "with an exception it would still not pass: {} is locked, or not all of the call can be read",
+            "the call would still not pass with an exception: {} is locked, or parts of the call cannot be analysed",
             rules.join(", ")
         )));
     }
@@ -67,8 +67,8 @@ fn rule_of(origin: &Origin) -> Option<&str> {
     }
 }
 
-/// The rule. Every text is a JSON string, which YAML reads as it is.
-fn yaml(id: &str, card: &Approval, rules: &[&str], conditions: &Value, cwd: Option<&str>) -> String {
+/// The rule as YAML. Texts are JSON strings, which are valid YAML.
+fn rule_yaml(id: &str, card: &Approval, rules: &[&str], conditions: &Value, cwd: Option<&str>) -> String {
     let mut lines = vec![
         format!("- id: {id}"),
         format!("  description: {}", json!(format!("Approved on {} when {} asked", card.since, card.source))),
@@ -86,7 +86,7 @@ fn still_asks(daemon: &Daemon, event: &Event, policy: &str) -> bool {
     sources.replace(&daemon.home.policy(), policy);
     let loaded = sources.load();
     let home = env.home.as_deref().and_then(std::path::Path::to_str);
-    let around = Surroundings { home, programs: loaded.rules.programs(), ..Surroundings::default() };
+    let around = EvalEnvironment { home, programs: loaded.rules.programs(), ..EvalEnvironment::default() };
     let facts = tenterhook_policy::facts(event, &around);
     let judged = tenterhook_policy::judge(event, &facts, &SessionState::default(), &loaded.rules);
     judged.findings.iter().any(|finding| finding.decision >= Decision::Ask)

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Calls that wait for a person: where a rule says `ask` and the harness cannot.
+//! Calls that wait for a user's approval: a rule or hook asks, and the harness cannot.
 //!
-//! The `ask` is a leaf before anybody is asked. Whatever comes of it (yes, no, or nobody) is another,
-//! linked to it. What waits is in memory only: a daemon that ends denies it.
+//! The `ask` is recorded before a user sees it. Its result (approved, denied, expired) is another record, linked to the
+//! first. Waiting calls are in memory only: they are denied when the daemon shuts down.
 
 mod answer;
-mod card;
 mod exception;
-mod other_gates;
-mod remembered;
+mod pending_call;
+mod repeated_gates;
+mod session_approvals;
 
 use std::collections::BTreeMap;
 use std::sync::{Mutex, PoisonError};
@@ -18,132 +18,144 @@ use std::time::Duration;
 use serde_json::{Value, json};
 use tenterhook_api::Approval;
 use tenterhook_engine::fold;
-use tenterhook_event::{Call, Decision, EventId, Finding, Origin, Outcome, Said};
-use tenterhook_harness::{Ask, Harness};
+use tenterhook_event::{Attributed, Decision, EventId, Finding, HookCall, Origin, Outcome};
+use tenterhook_harness::{AskSupport, Harness};
 use tenterhook_home::Home;
 use tokio::sync::{oneshot, watch};
 use tokio::time::Instant;
 
-pub(crate) use answer::{Refusal, answer};
-use other_gates::OtherGates;
-use remembered::Remembered;
+pub(crate) use answer::{AnswerRefusal, answer};
+use repeated_gates::ApprovedGates;
+use session_approvals::SessionApprovals;
 
 use crate::daemon::Daemon;
 use crate::listen::Peer;
 
-/// The longest that a call waits for a person, whatever the caller says.
+/// Longest time that a call waits for a user, even if its caller would wait longer.
 pub(crate) const MAX_WAIT: Duration = Duration::from_mins(10);
-/// How long before whoever asked gives up the answer has to be there.
-const MARGIN: Duration = Duration::from_secs(2);
+/// The answer is sent this long before the caller gives up.
+const REPLY_MARGIN: Duration = Duration::from_secs(2);
 
-/// The calls that wait, and what was approved for whole sessions.
+/// Calls that wait for approval, and approvals for whole sessions.
 pub(crate) struct Approvals {
-    pending: Mutex<BTreeMap<EventId, Pending>>,
-    remembered: Mutex<Remembered>,
-    other_gates: Mutex<OtherGates>,
-    /// Counts changes, for whoever watches.
+    pending: Mutex<BTreeMap<EventId, PendingCall>>,
+    remembered: Mutex<SessionApprovals>,
+    other_gates: Mutex<ApprovedGates>,
+    /// Counts changes of the list; watchers are notified.
     changes: watch::Sender<u64>,
 }
 
-struct Pending {
+/// A call that waits for a user.
+struct PendingCall {
     card: Approval,
-    call: Call,
-    answer: oneshot::Sender<Answered>,
+    call: HookCall,
+    answer: oneshot::Sender<UserAnswer>,
 }
 
-/// What a person said, as the call that waits hears it.
-pub(crate) struct Answered {
+/// The answer of a user, sent to the waiting call.
+pub(crate) struct UserAnswer {
     approved: bool,
-    /// Who said it, in words.
+    /// Name of the user.
     who: String,
     note: Option<String>,
 }
 
-/// Takes a call off the list, however its waiting ends.
-struct Listed<'a> {
+/// Removes a call from the list when dropped.
+struct ListedCall<'a> {
     approvals: &'a Approvals,
     id: EventId,
 }
 
-/// Until when a call may wait for a person; `None`: the harness asks by itself, or nothing can be
-/// prevented. `within` is how long whoever asked waits, since `began`.
+/// Until when a call may wait for a user; `None` if the harness asks by itself, or if the event cannot be prevented.
+/// The caller waits for `within`, since `began`.
 pub(crate) fn deadline(harness: &Harness, event: &str, began: Instant, within: Duration) -> Option<Instant> {
-    harness.event(event).filter(|row| row.ask == Ask::Wait)?;
+    harness.event(event).filter(|row| row.ask == AskSupport::Wait)?;
     let within = harness.deadline(event).map_or(within, |deadline| deadline.min(within));
-    Some(began + within.saturating_sub(MARGIN))
+    Some(began + within.saturating_sub(REPLY_MARGIN))
 }
 
-/// What becomes of a call that has to be asked about. Returns when somebody answered, or nobody did.
-pub(crate) async fn settle(
+/// Waits for a user to answer a call whose outcome is `ask`. Returns the final outcome.
+pub(crate) async fn wait_for_answer(
     daemon: &Daemon,
     peer: Peer,
-    call: &Call,
+    call: &HookCall,
     outcome: Outcome,
     until: Instant,
 ) -> Outcome {
     let approvals = &daemon.approvals;
     let id = call.event.id;
-    let asking = askers(&outcome.reasons);
+    let asking = origins_that_ask(&outcome.reasons);
     let covered = approvals.remembered().covers(call, &asking);
     if let Some(first) = covered {
         let detail = json!({"for": "session", "of": first, "authority": {"via": "session"}});
-        return cover(daemon, id, first, detail, outcome, "approved for this session").await;
+        return apply_earlier_approval(daemon, id, first, detail, outcome, "approved for this session").await;
     }
     let covered = approvals.other_gates().take(call, &asking);
     if let Some(first) = covered {
         let detail = json!({"for": "once", "of": first, "authority": {"via": "same call"}});
-        return cover(daemon, id, first, detail, outcome, "approved when its permission was asked for").await;
+        return apply_earlier_approval(
+            daemon,
+            id,
+            first,
+            detail,
+            outcome,
+            "approved at the permission request of this call",
+        )
+        .await;
     }
     let agent = tokio::task::block_in_place(|| daemon.agent_process(peer, &call.event.source));
     let Some(_place) = daemon.begin_waiting(peer, agent) else {
         return denied(
             outcome,
-            "Too many calls of this account or agent wait for an approval already, so it was not done.",
+            "Too many calls of this account or agent are waiting for approval, so this call was denied. Retry it later.",
         );
     };
     let (send, receive) = oneshot::channel();
-    let card = card::describe_call(call, &outcome, until);
-    let waited = card::wait_seconds(&card);
-    let Some(_listed) = approvals.list(Pending { card, call: call.clone(), answer: send }) else {
-        return denied(outcome, "A call with this id waits for an approval already, so it was not done.");
+    let card = pending_call::describe_call(call, &outcome, until);
+    let waited = pending_call::wait_seconds(&card);
+    let Some(_listed) = approvals.add_pending(PendingCall { card, call: call.clone(), answer: send }) else {
+        return denied(
+            outcome,
+            "A call with this id is already waiting for approval, so this call was denied.",
+        );
     };
-    let heard = tokio::select! {
-        heard = receive => heard.ok(),
+    let answer = tokio::select! {
+        answer = receive => answer.ok(),
         () = tokio::time::sleep_until(until) => None,
         () = daemon.drained() => None,
     };
     daemon.observers.approval_ended(&call.event);
-    match heard {
-        Some(Answered { approved: true, who, .. }) => {
+    match answer {
+        Some(UserAnswer { approved: true, who, .. }) => {
             approvals.other_gates().add(call, asking);
             approved(outcome, format!("approved by {who}"))
         }
-        Some(Answered { approved: false, who, note }) => {
+        Some(UserAnswer { approved: false, who, note }) => {
             let note = note.map(|note| format!(": {note}")).unwrap_or_default();
-            denied(outcome, &format!("{who} said no{note}"))
+            denied(outcome, &format!("Denied by {who}{note}"))
         }
         None => {
             let why = match Instant::now() {
-                _ if daemon.is_draining() => "the daemon ended",
-                now if now < until => "whoever asked has gone",
-                _ => "nobody answered",
+                _ if daemon.is_draining() => "the daemon shut down",
+                now if now < until => "the caller is gone",
+                _ => "no user answered",
             };
             let recorded = daemon.change("approval expired", daemon.uid, json!({"why": why}), vec![id]).await;
             if let Err(error) = recorded {
-                tracing::warn!(%error, "an approval that expired could not be recorded");
+                tracing::warn!(%error, "an expired approval could not be recorded");
             }
             let text = format!(
-                "Nobody approved this within {waited} s, so it was not done. While a call waits, a person can \
-                 see it with `tenterhook approvals list` and let it pass with `tenterhook approvals approve {id}`; \
-                 try again when somebody is there."
+                "No user approved this call within {waited} s, so it was denied. Ask the user to watch \
+                 `tenterhook approvals list` and to run `tenterhook approvals approve {id}` while the call waits, \
+                 then retry it."
             );
             denied(outcome, &text)
         }
     }
 }
 
-/// An earlier approval counts for this event too, once that is recorded.
-async fn cover(
+/// Applies an earlier approval to this event, and records that.
+async fn apply_earlier_approval(
     daemon: &Daemon,
     id: EventId,
     first: EventId,
@@ -159,7 +171,7 @@ async fn cover(
 
 fn approved(mut outcome: Outcome, why: String) -> Outcome {
     outcome.decision = Decision::Allow;
-    outcome.reasons = vec![Said { by: Origin::Engine, what: why }];
+    outcome.reasons = vec![Attributed { by: Origin::Engine, value: why }];
     outcome.nudges.clear();
     outcome
 }
@@ -169,12 +181,12 @@ fn denied(outcome: Outcome, why: &str) -> Outcome {
     fold::strengthen(outcome, Finding::decided(Origin::Engine, Decision::Deny, reason))
 }
 
-/// Who asks: the rules and hooks that an approval is about.
-fn askers(reasons: &[Said<String>]) -> Vec<Origin> {
-    let mut askers: Vec<Origin> = reasons.iter().map(|said| said.by.clone()).collect();
-    askers.sort();
-    askers.dedup();
-    askers
+/// The rules and hooks that ask, sorted.
+fn origins_that_ask(reasons: &[Attributed<String>]) -> Vec<Origin> {
+    let mut origins_that_ask: Vec<Origin> = reasons.iter().map(|said| said.by.clone()).collect();
+    origins_that_ask.sort();
+    origins_that_ask.dedup();
+    origins_that_ask
 }
 
 // === impl Approvals ===
@@ -183,47 +195,47 @@ impl Approvals {
     pub(crate) fn new(home: &Home) -> Self {
         Self {
             pending: Mutex::default(),
-            remembered: Mutex::new(Remembered::read(home)),
+            remembered: Mutex::new(SessionApprovals::read(home)),
             other_gates: Mutex::default(),
             changes: watch::Sender::new(0),
         }
     }
 
-    /// How many calls wait.
+    /// Number of waiting calls.
     pub(crate) fn count(&self) -> usize {
         self.pending().len()
     }
 
-    /// What waits, oldest first.
-    pub(crate) fn cards(&self) -> Vec<Approval> {
+    /// The waiting calls, oldest first.
+    pub(crate) fn list_pending(&self) -> Vec<Approval> {
         self.pending().values().map(|pending| pending.card.clone()).collect()
     }
 
-    /// The one call whose id this is, or ends like this.
-    pub(crate) fn find(&self, said: &str) -> Option<(Approval, Call)> {
-        let said = said.to_ascii_uppercase();
+    /// The one call whose id is this, or ends with it.
+    pub(crate) fn find(&self, id_end: &str) -> Option<(Approval, HookCall)> {
+        let id_end = id_end.to_ascii_uppercase();
         let pending = self.pending();
-        let mut found = pending.iter().filter(|(id, _)| id.to_string().ends_with(&said));
+        let mut found = pending.iter().filter(|(id, _)| id.to_string().ends_with(&id_end));
         match (found.next(), found.next()) {
-            (Some((_, pending)), None) if said.len() >= 4 => {
+            (Some((_, pending)), None) if id_end.len() >= 4 => {
                 Some((pending.card.clone(), pending.call.clone()))
             }
             _ => None,
         }
     }
 
-    /// Whoever waited for this call has gone.
+    /// Removes a call whose caller is gone.
     pub(crate) fn abandon(&self, id: EventId) {
         drop(self.take(id));
     }
 
-    /// Tells whoever watches when something changes.
+    /// Notified when the list changes.
     pub(crate) fn changes(&self) -> watch::Receiver<u64> {
         self.changes.subscribe()
     }
 
-    /// Takes the call that a card shows off the list, and no other of its id.
-    fn take_shown(&self, card: &Approval) -> Option<Pending> {
+    /// Removes the call that was shown. A different call with the same id stays.
+    fn take_shown(&self, card: &Approval) -> Option<PendingCall> {
         let mut all = self.pending();
         all.get(&card.id).filter(|pending| pending.card.digest == card.digest)?;
         let taken = all.remove(&card.id);
@@ -232,7 +244,7 @@ impl Approvals {
         taken
     }
 
-    fn take(&self, id: EventId) -> Option<Pending> {
+    fn take(&self, id: EventId) -> Option<PendingCall> {
         let taken = self.pending().remove(&id);
         if taken.is_some() {
             self.changes.send_modify(|count| *count += 1);
@@ -240,33 +252,33 @@ impl Approvals {
         taken
     }
 
-    fn list(&self, pending: Pending) -> Option<Listed<'_>> {
+    fn add_pending(&self, pending: PendingCall) -> Option<ListedCall<'_>> {
         let id = pending.card.id;
         let mut all = self.pending();
-        // The same id twice is the same call twice; the first one has the place.
+        // The same id twice is the same call twice: the first one stays.
         if all.contains_key(&id) {
             return None;
         }
         all.insert(id, pending);
         drop(all);
         self.changes.send_modify(|count| *count += 1);
-        Some(Listed { approvals: self, id })
+        Some(ListedCall { approvals: self, id })
     }
 
-    fn pending(&self) -> std::sync::MutexGuard<'_, BTreeMap<EventId, Pending>> {
+    fn pending(&self) -> std::sync::MutexGuard<'_, BTreeMap<EventId, PendingCall>> {
         self.pending.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn other_gates(&self) -> std::sync::MutexGuard<'_, OtherGates> {
+    fn other_gates(&self) -> std::sync::MutexGuard<'_, ApprovedGates> {
         self.other_gates.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn remembered(&self) -> std::sync::MutexGuard<'_, Remembered> {
+    fn remembered(&self) -> std::sync::MutexGuard<'_, SessionApprovals> {
         self.remembered.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-impl Drop for Listed<'_> {
+impl Drop for ListedCall<'_> {
     fn drop(&mut self) {
         self.approvals.abandon(self.id);
     }

@@ -5,6 +5,7 @@
 use serde_json::{Value, json};
 use tenterhook_authority::{Action, Authority, Caller, Granted, Proof, Refused};
 use tenterhook_engine::RecordError;
+use tenterhook_error::Failure;
 use tenterhook_event::EventId;
 use tenterhook_home::call_meta;
 use tenterhook_ledger::Entry;
@@ -12,6 +13,14 @@ use tenterhook_records::secrets;
 
 use crate::daemon::Daemon;
 use crate::listen::Peer;
+
+/// Logs that the mark of an agent could not be written. The daemon knows the agent all the same; one that is started
+/// later does not.
+pub(crate) fn warn_of_unwritten_mark(remembered: Result<(), Failure>) {
+    if let Err(Failure { message, .. }) = remembered {
+        tracing::warn!(message, "the mark of a guarded agent could not be written");
+    }
+}
 
 impl Daemon {
     /// Who is at the other end.
@@ -23,22 +32,24 @@ impl Daemon {
         }
     }
 
-    /// Somebody called a hook: whoever made them do it is guarded from here on. `parent` is who they say
-    /// that is, or 0.
+    /// Remembers the agent that called a hook: its processes are guarded from now on. `parent` is the parent process that
+    /// the caller names, or 0.
     pub(crate) fn calls(&self, peer: Peer, harness: &str, parent: u32) {
         let agents = &self.authority.agents;
-        match peer {
+        let remembered = match peer {
             Peer::Local { pid: Some(pid), .. } => {
-                if !agents.knows(parent) && !agents.knows(pid.unsigned_abs()) {
-                    agents.remember(pid, harness);
+                if agents.knows(parent) || agents.knows(pid.unsigned_abs()) {
+                    return;
                 }
+                agents.remember(pid, harness)
             }
             Peer::Local { pid: None, .. } if cfg!(target_os = "linux") => agents.remember_outside(harness),
-            Peer::Local { .. } | Peer::Token | Peer::Browser => {}
-        }
+            Peer::Local { .. } | Peer::Token | Peer::Browser => return,
+        };
+        warn_of_unwritten_mark(remembered);
     }
 
-    /// Whether somebody may loosen protection. Recorded either way; what cannot be recorded is refused.
+    /// Checks that a caller may weaken protection. The answer is recorded; if that fails, the action is refused.
     pub(crate) async fn admit(
         &self,
         action: Action,
@@ -47,7 +58,7 @@ impl Daemon {
         detail: Value,
         links: Vec<EventId>,
     ) -> Result<Granted, Refused> {
-        // The file of the codes is locked for a moment; nobody else should wait for that.
+        // The file of codes is locked for a moment; other tasks must not wait for it.
         let (caller, result) = tokio::task::block_in_place(|| {
             let caller = self.caller(peer);
             let result = self.authority.admit(action, &caller, proof, call_meta::now_ms());
@@ -80,7 +91,7 @@ impl Daemon {
         self.recorder.keep(entry.with_links(links)).await.map(drop)
     }
 
-    /// A signal ends the daemon too, and nobody can be asked who sent it: at least it is on record.
+    /// Records that a signal ends the daemon. Its sender is unknown and cannot be asked for proof.
     pub(crate) async fn ends(&self) {
         if !self.told_to_end.load(std::sync::atomic::Ordering::Acquire) {
             let detail = json!({"authority": {"via": "signal", "proof": "none"}});

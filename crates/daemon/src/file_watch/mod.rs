@@ -32,6 +32,16 @@ pub(crate) struct FileWatch {
     reports: Option<inotify::ChangeReports>,
 }
 
+/// Why it is time to look at the files.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum WakeReason {
+    /// The kernel reported a change.
+    #[cfg(target_os = "linux")]
+    Report,
+    /// They were not looked at for a while.
+    Interval,
+}
+
 impl FileWatch {
     /// Waits for changes of these files and directories from now on, instead of those before. A change that came
     /// earlier may not be reported: look at the files after this call.
@@ -54,21 +64,24 @@ impl FileWatch {
 
     /// Returns when it is time to look at the files: soon after a change, after a while, or after `limit`.
     #[cfg(target_os = "linux")]
-    pub(crate) async fn changed(&mut self, limit: Duration) {
+    pub(crate) async fn changed(&mut self, limit: Duration) -> WakeReason {
         let Some(reports) = &mut self.reports else {
-            return tokio::time::sleep(limit.min(UNREPORTED_POLL_INTERVAL)).await;
+            tokio::time::sleep(limit.min(UNREPORTED_POLL_INTERVAL)).await;
+            return WakeReason::Interval;
         };
         let limit = limit.min(REPORTED_POLL_INTERVAL);
         if tokio::time::timeout(limit, reports.next()).await.is_err() {
-            return;
+            return WakeReason::Interval;
         }
         let settled = async { while tokio::time::timeout(SETTLE_TIME, reports.next()).await.is_ok() {} };
         let _ = tokio::time::timeout(MAX_SETTLE_TIME, settled).await;
+        WakeReason::Report
     }
 
     #[cfg(not(target_os = "linux"))]
-    pub(crate) async fn changed(&mut self, limit: Duration) {
+    pub(crate) async fn changed(&mut self, limit: Duration) -> WakeReason {
         tokio::time::sleep(limit.min(UNREPORTED_POLL_INTERVAL.min(REPORTED_POLL_INTERVAL))).await;
+        WakeReason::Interval
     }
 }
 
@@ -76,12 +89,8 @@ impl FileWatch {
 #[cfg(test)]
 mod tests {
     use std::path::Path;
-    use std::time::Instant;
 
     use super::*;
-
-    /// Much longer than a report takes, and shorter than the time between two looks.
-    const LONG: Duration = Duration::from_secs(8);
 
     async fn is_reported(paths: &[PathBuf], change: impl FnOnce()) -> bool {
         let mut files = FileWatch::default();
@@ -110,6 +119,13 @@ mod tests {
         assert!(is_reported(&file, || std::fs::remove_file(&file[0]).unwrap()).await);
         assert!(!is_reported(&file, || write(&at("config/other.yaml"), "")).await, "another file");
         assert!(is_reported(&[at("config")], || write(&at("config/third.yaml"), "")).await, "a directory");
+        let turn = |target: &str| {
+            std::os::unix::fs::symlink(at(target), at("turned")).unwrap();
+            std::fs::rename(at("turned"), at("link")).unwrap();
+        };
+        turn("config");
+        let linked = [at("link/policy.yaml")];
+        assert!(is_reported(&linked, || turn("elsewhere")).await, "a link is turned");
     }
 
     #[tokio::test]
@@ -119,28 +135,26 @@ mod tests {
         write(&path, "old");
         let mut files = FileWatch::default();
         files.set(std::slice::from_ref(&path));
-        let began = Instant::now();
         let writing = path.clone();
         let writer = std::thread::spawn(move || {
             write(&writing, "");
             std::thread::sleep(SETTLE_TIME / 5);
             write(&writing, "new");
         });
-        files.changed(LONG).await;
+        assert_eq!(files.changed(Duration::MAX).await, WakeReason::Report);
         assert_eq!(std::fs::read_to_string(&path).unwrap(), "new");
-        assert!(began.elapsed() < LONG / 2, "{:?}", began.elapsed());
         writer.join().unwrap();
-        let again = tokio::time::timeout(MAX_SETTLE_TIME, files.changed(LONG)).await;
+        let again = tokio::time::timeout(MAX_SETTLE_TIME, files.changed(Duration::MAX)).await;
         assert!(again.is_err(), "nothing is left to report");
     }
 
-    #[tokio::test]
+    #[tokio::test(start_paused = true)]
     async fn what_the_kernel_does_not_report_is_looked_at_often() {
         let mut files = FileWatch::default();
         files.set(&["/proc/self/status".into()]);
         assert!(files.reports.is_none());
-        let began = Instant::now();
-        files.changed(Duration::MAX).await;
-        assert!(began.elapsed() < LONG / 2, "{:?}", began.elapsed());
+        let began = tokio::time::Instant::now();
+        assert_eq!(files.changed(Duration::MAX).await, WakeReason::Interval);
+        assert_eq!(began.elapsed(), UNREPORTED_POLL_INTERVAL);
     }
 }

@@ -5,7 +5,7 @@
 use std::ffi::OsString;
 use std::path::{Component, Path, PathBuf};
 
-/// A path may lead through so many links.
+/// Symbolic links that a path may lead through.
 const MAX_LINKS: usize = 40;
 
 /// Something to watch.

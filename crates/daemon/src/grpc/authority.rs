@@ -187,7 +187,7 @@ impl<S: AsyncRead + Unpin> AsyncRead for HostNames<S> {
             let mut read = ReadBuf::new(&mut bytes);
             ready!(Pin::new(&mut this.stream).poll_read(cx, &mut read))?;
             if read.filled().is_empty() {
-                // The end. Whatever is left is for the library to complain about.
+                // The library reports what is wrong with the rest.
                 this.ready.append(&mut this.unread);
                 if this.ready.is_empty() {
                     return Poll::Ready(Ok(()));

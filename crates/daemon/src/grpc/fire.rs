@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! An agent in any language fires an event, and hears what came of it.
+//! `Fire`: an agent in any language sends an event and receives its outcome.
 
 use std::sync::Arc;
 use std::time::Duration;
 
 use serde_json::{Value, json};
-use tenterhook_engine::Fail;
-use tenterhook_event::{Call, Decision, EventKind, Flow, Modification, Outcome};
-use tenterhook_harness::Door;
+use tenterhook_engine::FailMode;
+use tenterhook_event::{Decision, EventKind, Flow, HookCall, Modification, Outcome};
+use tenterhook_harness::CallMeta;
 use tenterhook_harness::dialect::a3s;
 use tenterhook_home::call_meta;
 use tenterhook_proto::v1::{
@@ -16,17 +16,17 @@ use tenterhook_proto::v1::{
 };
 use tokio::time::Instant;
 
-use super::words::error;
+use super::wire::error;
 use crate::callbacks::{Callback, CallbackFailure, Callbacks};
 use crate::daemon::Daemon;
 use crate::hook::{self, Asked};
 use crate::listen::Peer;
 use crate::{approvals, sdk};
 
-/// How long a caller waits that does not say.
-const WITHIN: Duration = Duration::from_secs(55);
-/// Who fires, if it does not say.
-const SOURCE: &str = "sdk";
+/// How long a caller waits if it sets no timeout.
+const DEFAULT_CALL_TIMEOUT: Duration = Duration::from_secs(55);
+/// Source of an event that names none.
+const DEFAULT_SOURCE: &str = "sdk";
 
 pub(super) async fn fire(
     daemon: &Arc<Daemon>,
@@ -34,7 +34,7 @@ pub(super) async fn fire(
     request: FireRequest,
 ) -> Result<FireResponse, HookError> {
     let Some(_call) = daemon.begin_call(peer) else {
-        return Err(error(ErrorCode::ErrorOverloaded, "the daemon has too much to do", "try again"));
+        return Err(error(ErrorCode::ErrorOverloaded, "the daemon is busy", "try again"));
     };
     let mut door =
         call_meta::mint().map_err(|failure| error(ErrorCode::ErrorInternal, failure.message, ""))?;
@@ -43,68 +43,69 @@ pub(super) async fn fire(
     }
     door.user = Some(daemon.user_of(peer));
     if request.native {
-        native(daemon, peer, door, request).await
+        fire_native_event(daemon, peer, door, request).await
     } else {
-        own(daemon, peer, door, request).await
+        fire_own_event(daemon, peer, door, request).await
     }
 }
 
-async fn own(
+async fn fire_own_event(
     daemon: &Arc<Daemon>,
     peer: Peer,
-    door: Door,
+    door: CallMeta,
     request: FireRequest,
 ) -> Result<FireResponse, HookError> {
     let FireRequest { event_type, session_id, payload, source, timeout_ms, callbacks, .. } = request;
     if !callbacks.is_empty() {
         return Err(invalid("`callbacks` needs `native`: their answers are in the harness's own format"));
     }
-    let source = if source.is_empty() { SOURCE } else { source.as_str() };
-    if !is_name(source) {
+    let source = if source.is_empty() { DEFAULT_SOURCE } else { source.as_str() };
+    if !is_source_name(source) {
         return Err(invalid("`source` should be up to 64 lower-case letters, digits and `-`"));
     }
-    if tenterhook_harness::find(source).is_some() {
-        let hint = "set `native` and send its own payload, or give your agent a name of its own";
+    if tenterhook_harness::find_harness(source).is_some() {
+        let hint = "set `native` and send the harness's own payload, or choose another name for your agent";
         return Err(error(ErrorCode::ErrorInvalid, format!("`{source}` is a harness"), hint));
     }
-    let shape = sdk::kind(&event_type).and_then(a3s::of).ok_or_else(|| {
+    let shape = sdk::kind(&event_type).and_then(a3s::shape_of_kind).ok_or_else(|| {
         let names: Vec<_> = a3s::EVENTS.iter().map(|event| event.name).collect();
         let given = tenterhook_records::sanitize(&event_type, 100);
         error(
             ErrorCode::ErrorInvalid,
-            format!("`{given}` is no event"),
+            format!("unknown event `{given}`"),
             &format!("known: {}", names.join(", ")),
         )
     })?;
     let began = Instant::now();
-    daemon.fires(peer, source);
+    daemon.remember_firing_program(peer, source);
     let mut call = a3s::event(shape, &door, source, Some(&session_id), &payload).map_err(|why| {
-        error(ErrorCode::ErrorInvalid, why.to_string(), "docs/spec/sdk-events.md says what it has")
+        error(ErrorCode::ErrorInvalid, why.to_string(), "its fields are listed in docs/spec/sdk-events.md")
     })?;
     daemon.prepare(peer, &mut call.event);
     let outcome = hook::fire(daemon, &call).await;
     let mut outcome = outcome.map_err(|failure| error(ErrorCode::ErrorInternal, failure.message, ""))?;
     if outcome.decision == Decision::Ask {
-        outcome = approvals::settle(daemon, peer, &call, outcome, began + within(timeout_ms)).await;
+        outcome =
+            approvals::wait_for_answer(daemon, peer, &call, outcome, began + call_timeout(timeout_ms)).await;
     }
     Ok(response(&call, &outcome))
 }
 
-async fn native(
+async fn fire_native_event(
     daemon: &Arc<Daemon>,
     peer: Peer,
-    door: Door,
+    door: CallMeta,
     request: FireRequest,
 ) -> Result<FireResponse, HookError> {
-    let Some(harness) = tenterhook_harness::find(&request.source) else {
+    let Some(harness) = tenterhook_harness::find_harness(&request.source) else {
         let known: Vec<_> = tenterhook_harness::HARNESSES.iter().map(|harness| harness.id).collect();
         let why = format!("`{}` is no known harness", tenterhook_records::sanitize(&request.source, 100));
         return Err(error(ErrorCode::ErrorInvalid, why, &format!("known: {}", known.join(", "))));
     };
     let count = u32::try_from(request.callbacks.len()).unwrap_or(u32::MAX);
-    let callbacks = request.callbacks.into_iter().map(callback).collect::<Result<_, _>>()?;
+    let callbacks = request.callbacks.into_iter().map(read_callback).collect::<Result<_, _>>()?;
     let callbacks = Callbacks::of(harness.id, callbacks).map_err(|failure| invalid(&failure.message))?;
-    daemon.fires(peer, harness.id);
+    daemon.remember_firing_program(peer, harness.id);
     let asked = Asked {
         harness,
         peer,
@@ -112,7 +113,7 @@ async fn native(
         id: door.id,
         project: None,
         user: door.user,
-        within: within(request.timeout_ms),
+        within: call_timeout(request.timeout_ms),
         hook_version: "",
         payload: &request.payload,
         callbacks,
@@ -128,15 +129,17 @@ async fn native(
 }
 
 /// The answer of a hook in the calling program, as it was sent.
-fn callback(sent: CallbackAnswer) -> Result<Callback, HookError> {
+fn read_callback(sent: CallbackAnswer) -> Result<Callback, HookError> {
     let CallbackAnswer { name, output, error, fail_behavior, duration_us } = sent;
     if !sdk::is_hook_name(&name) {
-        return Err(invalid("the name of a callback has 1 to 64 of A–Z, a–z, 0–9, `_`, `.` and `-`"));
+        return Err(invalid(
+            "the name of a callback must have 1 to 64 characters from A–Z, a–z, 0–9, `_`, `.` and `-`",
+        ));
     }
     let fail = match FailBehavior::try_from(fail_behavior) {
-        Ok(FailBehavior::FailDefault | FailBehavior::FailContinue) => Fail::Open,
+        Ok(FailBehavior::FailDefault | FailBehavior::FailContinue) => FailMode::Open,
         // An unknown value comes from a newer program: the stricter meaning is the safe one.
-        Ok(FailBehavior::FailBlock) | Err(_) => Fail::Closed,
+        Ok(FailBehavior::FailBlock) | Err(_) => FailMode::Closed,
     };
     let answer = match error {
         None => Ok(output),
@@ -148,7 +151,7 @@ fn callback(sent: CallbackAnswer) -> Result<Callback, HookError> {
     Ok(Callback { name, answer, fail, took_us: duration_us })
 }
 
-fn response(call: &Call, outcome: &Outcome) -> FireResponse {
+fn response(call: &HookCall, outcome: &Outcome) -> FireResponse {
     let action = match outcome.decision {
         Decision::Deny | Decision::Ask => HookAction::Block,
         Decision::None | Decision::Allow | Decision::Defer if outcome.retry_ms.is_some() => HookAction::Retry,
@@ -159,8 +162,8 @@ fn response(call: &Call, outcome: &Outcome) -> FireResponse {
         event_id: call.event.id.to_string(),
         action: action.into(),
         reason: outcome.reason_with_nudge(),
-        modified: modified(call.event.event, outcome).map(|modified| modified.to_string().into_bytes()),
-        decision: outcome.decision.word().to_owned(),
+        modified: modified_input(call.event.event, outcome).map(|modified| modified.to_string().into_bytes()),
+        decision: outcome.decision.as_str().to_owned(),
         stop: matches!(outcome.flow, Flow::Stop { .. }),
         outcome: serde_json::to_vec(outcome).unwrap_or_default(),
         context: outcome.context_text(),
@@ -172,8 +175,8 @@ fn response(call: &Call, outcome: &Outcome) -> FireResponse {
     }
 }
 
-/// What is to run instead, in the words of a hook's `modified`.
-fn modified(kind: EventKind, outcome: &Outcome) -> Option<Value> {
+/// The changed input, in the form of a hook's `modified`.
+fn modified_input(kind: EventKind, outcome: &Outcome) -> Option<Value> {
     if let Some(args) = &outcome.tool_input {
         return Some(json!({"args": args}));
     }
@@ -182,7 +185,7 @@ fn modified(kind: EventKind, outcome: &Outcome) -> Option<Value> {
     }
     let mut all = json!({});
     for said in &outcome.modifications {
-        match &said.what {
+        match &said.value {
             Modification::ModelRequest { merge, value } if kind == EventKind::PreModel => {
                 merge.apply(&mut all, value);
             }
@@ -197,16 +200,16 @@ fn modified(kind: EventKind, outcome: &Outcome) -> Option<Value> {
     all.as_object().is_some_and(|all| !all.is_empty()).then_some(all)
 }
 
-fn within(ms: i32) -> Duration {
+fn call_timeout(ms: i32) -> Duration {
     let said = u64::try_from(ms).ok().filter(|ms| *ms > 0).map(Duration::from_millis);
-    said.unwrap_or(WITHIN).min(approvals::MAX_WAIT)
+    said.unwrap_or(DEFAULT_CALL_TIMEOUT).min(approvals::MAX_WAIT)
 }
 
 fn invalid(why: &str) -> HookError {
     error(ErrorCode::ErrorInvalid, why, "")
 }
 
-fn is_name(source: &str) -> bool {
+fn is_source_name(source: &str) -> bool {
     let plain = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'-';
     (1..=64).contains(&source.len()) && source.bytes().all(plain)
 }

@@ -2,8 +2,7 @@
 
 //! The gRPC services of `proto/tenterhook/v1`, on the same socket and port as everything else.
 //!
-//! Here the words of the wire are turned into ours and back; what they mean is in [`crate::sdk`],
-//! [`crate::agent`] and the engine.
+//! This module translates messages; [`crate::sdk`], [`crate::agent`] and the engine act on them.
 
 mod agent;
 mod authority;
@@ -12,36 +11,36 @@ mod serve;
 mod service;
 mod stream;
 mod watch;
-mod words;
+mod wire;
 
 use std::sync::Arc;
 
 use axum::Router;
-use tenterhook_harness::MAX_PAYLOAD;
+use tenterhook_harness::MAX_PAYLOAD_BYTES;
 use tenterhook_proto::v1::agent_service_server::{self, AgentServiceServer};
 use tenterhook_proto::v1::hook_service_server::{self, HookServiceServer};
 
-pub(crate) use serve::{comes, connection, is, may_be, unix_connection};
+pub(crate) use serve::{begins_with_http2, is_http2, may_be_http2, serve_connection, serve_unix};
 
 use crate::daemon::Daemon;
 
-/// The one method for whoever may only call hooks.
+/// The only method for accounts that may only call hooks.
 pub(crate) const FIRE: &str = "/tenterhook.v1.HookService/Fire";
 
 /// The stream on which a program answers for its hooks.
 pub(crate) const HOOK_STREAM: &str = "/tenterhook.v1.HookService/HookStream";
 
-/// The largest message: a payload, and what is around it.
-const LARGEST: usize = MAX_PAYLOAD + 1024 * 1024;
+/// Largest message: a payload and the fields around it.
+const MAX_MESSAGE_BYTES: usize = MAX_PAYLOAD_BYTES + 1024 * 1024;
 
-/// Every method there is.
+/// The router with every gRPC method.
 pub(crate) fn router(daemon: &Arc<Daemon>) -> Router {
     let hooks = HookServiceServer::new(service::Service { daemon: Arc::clone(daemon) })
-        .max_decoding_message_size(LARGEST)
-        .max_encoding_message_size(LARGEST);
+        .max_decoding_message_size(MAX_MESSAGE_BYTES)
+        .max_encoding_message_size(MAX_MESSAGE_BYTES);
     let agent = AgentServiceServer::new(service::Service { daemon: Arc::clone(daemon) })
-        .max_decoding_message_size(LARGEST)
-        .max_encoding_message_size(LARGEST);
+        .max_decoding_message_size(MAX_MESSAGE_BYTES)
+        .max_encoding_message_size(MAX_MESSAGE_BYTES);
     let (health, healthy) = tonic_health::server::health_reporter();
     tokio::spawn(async move {
         health.set_serving::<HookServiceServer<service::Service>>().await;
@@ -58,7 +57,7 @@ pub(crate) fn router(daemon: &Arc<Daemon>) -> Router {
         Ok(reflection) => {
             router = router.route_service("/grpc.reflection.v1.ServerReflection/{method}", reflection);
         }
-        Err(error) => tracing::warn!(%error, "nobody can ask what can be asked"),
+        Err(error) => tracing::warn!(%error, "gRPC reflection is not available"),
     }
     router
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! HTTP/2 on a connection that begins with its preface.
+//! Serves HTTP/2 on connections that begin with its preface.
 
 use std::time::Duration;
 
@@ -21,61 +21,61 @@ use tonic::{Code, Status};
 use super::authority::HostNames;
 use crate::listen::Peer;
 
-/// How HTTP/2 begins; no method of HTTP/1.1 does.
+/// The first bytes of HTTP/2. No HTTP/1.1 method begins like this.
 const PREFACE: &[u8] = b"PRI";
-/// How often a silent peer is asked whether it is there, and how long it may take to say so.
-const SIGNS: Duration = Duration::from_secs(20);
-const PATIENCE: Duration = Duration::from_secs(10);
-/// How many calls may be under way on one connection.
-const AT_ONCE: u32 = 4096;
-/// How much may be under way on one connection and in one stream, in bytes.
-const WINDOW: u32 = 1024 * 1024;
+/// Interval of HTTP/2 pings on an idle connection, and time for the answer.
+const PING_INTERVAL: Duration = Duration::from_secs(20);
+const PING_TIMEOUT: Duration = Duration::from_secs(10);
+/// Concurrent calls on one connection.
+const MAX_CONCURRENT_CALLS: u32 = 4096;
+/// Flow-control window of a connection and of a stream.
+const FLOW_WINDOW_BYTES: u32 = 1024 * 1024;
 
-/// Whether a connection that begins so speaks HTTP/2.
-pub(crate) fn is(first: &[u8]) -> bool {
+/// Whether these first bytes are HTTP/2.
+pub(crate) fn is_http2(first: &[u8]) -> bool {
     first.starts_with(PREFACE)
 }
 
-/// Whether more has to be read to know.
-pub(crate) fn may_be(first: &[u8]) -> bool {
+/// Whether these bytes are the beginning of the preface, so that more must be read to decide.
+pub(crate) fn may_be_http2(first: &[u8]) -> bool {
     first.len() < PREFACE.len() && PREFACE.starts_with(first)
 }
 
-/// Whether HTTP/2 comes over this connection; nothing of it is read.
-pub(crate) async fn comes(stream: &TcpStream) -> bool {
+/// Whether a connection begins with HTTP/2. Its bytes are not consumed.
+pub(crate) async fn begins_with_http2(stream: &TcpStream) -> bool {
     let mut first = [0; PREFACE.len()];
     let peeked = async {
         loop {
             let read = stream.peek(&mut first).await.unwrap_or(0);
             let first = first.get(..read).unwrap_or_default();
-            if read == 0 || !may_be(first) {
-                return is(first);
+            if read == 0 || !may_be_http2(first) {
+                return is_http2(first);
             }
-            // The rest of three bytes is on its way.
+            // The other bytes of the three have not arrived yet.
             tokio::time::sleep(Duration::from_millis(1)).await;
         }
     };
-    tokio::time::timeout(PATIENCE, peeked).await.unwrap_or(false)
+    tokio::time::timeout(PING_TIMEOUT, peeked).await.unwrap_or(false)
 }
 
 /// Serves one connection over the Unix socket.
-pub(crate) async fn unix_connection(
+pub(crate) async fn serve_unix(
     stream: impl AsyncRead + AsyncWrite + Unpin + Send + 'static,
     router: Router,
     peer: Peer,
     end: watch::Receiver<bool>,
 ) {
-    connection(HostNames::new(stream), router, peer, end).await;
+    serve_connection(HostNames::new(stream), router, peer, end).await;
 }
 
 /// Serves one connection.
-pub(crate) async fn connection(
+pub(crate) async fn serve_connection(
     stream: impl AsyncRead + AsyncWrite + Unpin + Send + 'static,
     router: Router,
     peer: Peer,
     mut end: watch::Receiver<bool>,
 ) {
-    let router = router.layer(Extension(peer)).layer(middleware::from_fn(in_its_words));
+    let router = router.layer(Extension(peer)).layer(middleware::from_fn(adapt_to_grpc));
     let service = TowerToHyperService::new(router);
     let service = hyper::service::service_fn(move |mut request: hyper::Request<Incoming>| {
         qualify_service(request.uri_mut());
@@ -84,11 +84,11 @@ pub(crate) async fn connection(
     let mut builder = hyper::server::conn::http2::Builder::new(TokioExecutor::new());
     builder
         .timer(TokioTimer::new())
-        .keep_alive_interval(Some(SIGNS))
-        .keep_alive_timeout(PATIENCE)
-        .max_concurrent_streams(AT_ONCE)
-        .initial_stream_window_size(WINDOW)
-        .initial_connection_window_size(WINDOW * 4);
+        .keep_alive_interval(Some(PING_INTERVAL))
+        .keep_alive_timeout(PING_TIMEOUT)
+        .max_concurrent_streams(MAX_CONCURRENT_CALLS)
+        .initial_stream_window_size(FLOW_WINDOW_BYTES)
+        .initial_connection_window_size(FLOW_WINDOW_BYTES * 4);
     let mut serving = std::pin::pin!(builder.serve_connection(TokioIo::new(stream), service));
     let served = tokio::select! {
         served = serving.as_mut() => served,
@@ -98,11 +98,11 @@ pub(crate) async fn connection(
         }
     };
     if let Err(error) = served {
-        tracing::debug!(%error, "a connection ended badly");
+        tracing::debug!(%error, "a gRPC connection failed");
     }
 }
 
-/// The A3S hook design has its service in no package; clients that are generated from it call it by that name.
+/// Adds our package to the service name. The A3S hook design has no package, so clients generated from it send none.
 fn qualify_service(uri: &mut Uri) {
     let Some(method) = uri.path().strip_prefix("/HookService/") else { return };
     let mut parts = uri.clone().into_parts();
@@ -112,25 +112,26 @@ fn qualify_service(uri: &mut Uri) {
     }
 }
 
-/// HTTP/2 names the host in the address; whoever looks for it looks at the header. And whoever speaks gRPC
-/// hears a refusal in gRPC.
-async fn in_its_words(mut request: Request, next: Next) -> Response {
+/// Adapts requests and refusals: HTTP/2 has the host in the address, while the checks read the `Host` header; and gRPC
+/// clients receive refusals as gRPC statuses.
+async fn adapt_to_grpc(mut request: Request, next: Next) -> Response {
     let host = request.uri().authority().and_then(|host| HeaderValue::from_str(host.as_str()).ok());
     if let (Some(host), false) = (host, request.headers().contains_key(header::HOST)) {
         request.headers_mut().insert(header::HOST, host);
     }
     let speaks = request.headers().get(header::CONTENT_TYPE).map(HeaderValue::as_bytes);
-    let speaks_grpc = speaks.is_some_and(|speaks| speaks.starts_with(b"application/grpc"));
+    let is_grpc = speaks.is_some_and(|speaks| speaks.starts_with(b"application/grpc"));
     let response = next.run(request).await;
     let (code, why) = match response.status() {
         StatusCode::OK => return response,
-        _ if !speaks_grpc => return response,
-        StatusCode::UNAUTHORIZED => {
-            (Code::Unauthenticated, "the token is missing or wrong; it is in `run/token` of the home")
-        }
+        _ if !is_grpc => return response,
+        StatusCode::UNAUTHORIZED => (
+            Code::Unauthenticated,
+            "the token is missing or wrong; it is in `run/token` of the state directory",
+        ),
         StatusCode::FORBIDDEN => (Code::PermissionDenied, "your account may only call hooks here"),
         StatusCode::NOT_FOUND => (Code::Unimplemented, "there is no such service"),
-        _ => (Code::FailedPrecondition, "the daemon does not take such a request"),
+        _ => (Code::FailedPrecondition, "the daemon does not accept this request"),
     };
     Status::new(code, why).into_http()
 }

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! The service: who asks, and what they get.
+//! The gRPC service for hooks of programs.
 
 use std::sync::Arc;
 use std::time::Duration;
 
 use tenterhook_authority as authority;
-use tenterhook_engine::Runner;
+use tenterhook_engine::HookBackend;
 use tenterhook_proto::v1::hook_service_server::HookService;
 use tenterhook_proto::v1::{
     AuditLevel, ErrorCode, FireRequest, FireResponse, HookInfo, HookResponse, ListHooksRequest,
@@ -16,49 +16,50 @@ use tenterhook_proto::v1::{
 use tonic::metadata::MetadataMap;
 use tonic::{Request, Response, Status, Streaming};
 
-use super::words::{self, error};
+use super::wire::{self, error};
 use super::{fire, stream, watch};
 use crate::daemon::Daemon;
 use crate::listen::Peer;
-use crate::sdk::{self, Id};
+use crate::sdk::{self, ClientId};
 
-/// What a program is called that does not say.
-const NAMELESS: &str = "program";
-/// The longest name.
-const NAME: usize = 100;
+/// Name of a program that sends none.
+const DEFAULT_PROGRAM_NAME: &str = "program";
+/// Longer names of programs are cut.
+const MAX_PROGRAM_NAME_CHARS: usize = 100;
 
 pub(super) struct Service {
     pub(super) daemon: Arc<Daemon>,
 }
 
-/// A program that asks.
 pub(super) struct Program {
     pub(super) peer: Peer,
-    pub(super) id: Id,
+    pub(super) id: ClientId,
     pub(super) name: String,
 }
 
 impl Service {
-    /// Who asks. A daemon that is ending takes nothing on.
+    /// The calling program. Refused while the daemon shuts down.
     pub(super) fn program<T>(&self, request: &Request<T>) -> Result<Program, Status> {
         let peer = self.peer(request)?;
         let text = |name: &str| text(request.metadata(), name);
-        let id = text("tenterhook-client-id").and_then(Id::read).ok_or_else(|| {
+        let id = text("tenterhook-client-id").and_then(ClientId::parse).ok_or_else(|| {
             Status::invalid_argument(
-                "send the metadata `tenterhook-client-id`: 16 to 128 random letters, digits, `_` or `-`, made up once",
+                "send the metadata `tenterhook-client-id`: 16 to 128 random letters, digits, `_` or `-`, chosen once by the program",
             )
         })?;
-        let name = text("tenterhook-client-name").map(|name| name.chars().take(NAME).collect::<String>());
-        let name = name.filter(|name| !name.trim().is_empty()).unwrap_or_else(|| NAMELESS.to_owned());
+        let name = text("tenterhook-client-name")
+            .map(|name| name.chars().take(MAX_PROGRAM_NAME_CHARS).collect::<String>());
+        let name =
+            name.filter(|name| !name.trim().is_empty()).unwrap_or_else(|| DEFAULT_PROGRAM_NAME.to_owned());
         Ok(Program { peer, id, name })
     }
 
     fn peer<T>(&self, request: &Request<T>) -> Result<Peer, Status> {
         if self.daemon.is_draining() {
-            return Err(Status::unavailable("the daemon is ending"));
+            return Err(Status::unavailable("the daemon is shutting down"));
         }
         let peer = request.extensions().get::<Peer>().copied();
-        peer.ok_or_else(|| Status::unauthenticated("nobody is at the other end"))
+        peer.ok_or_else(|| Status::unauthenticated("the caller is unknown"))
     }
 }
 
@@ -68,7 +69,7 @@ fn text<'a>(metadata: &'a MetadataMap, name: &str) -> Option<&'a str> {
 
 #[tonic::async_trait]
 impl HookService for Service {
-    type HookStreamStream = stream::Outgoing;
+    type HookStreamStream = stream::OutgoingMessages;
     type WatchStream = watch::News;
 
     async fn register_hook(
@@ -76,7 +77,7 @@ impl HookService for Service {
         request: Request<RegisterHookRequest>,
     ) -> Result<Response<RegisterHookResponse>, Status> {
         let Program { peer, id, name } = self.program(&request)?;
-        let registered = match words::wanted(request.into_inner()) {
+        let registered = match wire::hook_request(request.into_inner()) {
             Ok(wanted) => sdk::register(&self.daemon, peer, &id, &name, wanted).await.map_err(Into::into),
             Err(error) => Err(error),
         };
@@ -102,7 +103,7 @@ impl HookService for Service {
     ) -> Result<Response<ListHooksResponse>, Status> {
         let Program { id, .. } = self.program(&request)?;
         let (all, programs) = (request.into_inner().all, &self.daemon.programs);
-        let own = programs.of(&id);
+        let own = programs.hooks_of(&id);
         let base = self.daemon.generations.base();
         let hooks = base.generation.all_hooks().iter().filter_map(|hook| {
             let is_own = own.iter().any(|known| known.hook.id == hook.id);
@@ -110,17 +111,19 @@ impl HookService for Service {
                 return None;
             }
             let kinds = || hook.on.iter().map(|kind| kind.name()).collect::<Vec<_>>().join(",");
-            let known = programs.find(&hook.id);
+            let known = programs.find_hook(&hook.id);
             let (client_name, connected) = match &hook.runner {
-                Runner::Sdk(function) => (function.client.name().to_owned(), function.client.is_there()),
+                HookBackend::Sdk(function) => {
+                    (function.client.name().to_owned(), function.client.is_connected())
+                }
                 _ => (String::new(), false),
             };
             let linger = known.as_ref().map_or(Duration::ZERO, |known| known.linger);
             Some(HookInfo {
                 hook_id: hook.id.to_string(),
                 event_type: known.as_ref().map_or_else(kinds, |known| known.event_type.clone()),
-                matcher: known.as_ref().map(|known| words::matcher(&known.matcher)),
-                config: Some(words::config(hook, linger)),
+                matcher: known.as_ref().map(|known| wire::matcher_message(&known.matcher)),
+                config: Some(wire::config_message(hook, linger)),
                 own: is_own,
                 client_name,
                 connected,
@@ -158,18 +161,18 @@ impl HookService for Service {
         let SetAuditLevelRequest { level, proof } = request.into_inner();
         let proof = proof.unwrap_or_default();
         let proof = authority::Proof { tty: proof.tty, code: proof.code };
-        let wanted = AuditLevel::try_from(level).ok().and_then(words::level);
+        let wanted = AuditLevel::try_from(level).ok().and_then(wire::to_wire_level);
         let set = match wanted {
-            Some(level) => sdk::set_level(&self.daemon, peer, level, &proof).await.map_err(Into::into),
-            None => Err(error(ErrorCode::ErrorInvalid, "this is no level", "say off, info or verbose")),
+            Some(level) => sdk::set_audit_level(&self.daemon, peer, level, &proof).await.map_err(Into::into),
+            None => Err(error(ErrorCode::ErrorInvalid, "unknown audit level", "use off, info or verbose")),
         };
         Ok(Response::new(match set {
             Ok(previous) => {
-                let previous = words::of_level(previous).into();
+                let previous = wire::from_wire_level(previous).into();
                 SetAuditLevelResponse { level, previous, error: None }
             }
             Err(error) => {
-                let is = words::of_level(self.daemon.generations.base().defaults.audit).into();
+                let is = wire::from_wire_level(self.daemon.generations.base().defaults.audit).into();
                 SetAuditLevelResponse { level: is, previous: is, error: Some(error) }
             }
         }))

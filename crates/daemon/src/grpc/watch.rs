@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! What happens right now, as a stream.
+//! `Watch`: streams live events.
 
 use std::pin::Pin;
 use std::sync::Arc;
@@ -15,21 +15,21 @@ use crate::live::{Lagged, News as One};
 
 pub(crate) type News = Pin<Box<dyn Stream<Item = Result<WatchEvent, Status>> + Send>>;
 
-/// How much waits for a slow reader.
-const QUEUE: usize = 64;
+/// Events that wait for a slow reader.
+const MAX_QUEUED_EVENTS: usize = 64;
 
 pub(super) fn open(daemon: &Arc<Daemon>, wanted: WatchRequest) -> Result<News, Status> {
     let Ok(room) = Arc::clone(&daemon.watchers).try_acquire_owned() else {
-        return Err(Status::resource_exhausted("too many streams are open: close one of the others"));
+        return Err(Status::resource_exhausted("too many streams are open; close one"));
     };
     let mut news = daemon.observers.live.watch();
-    let (sender, events) = tokio::sync::mpsc::channel(QUEUE);
+    let (sender, events) = tokio::sync::mpsc::channel(MAX_QUEUED_EVENTS);
     let daemon = Arc::clone(daemon);
     tokio::spawn(async move {
         let telling = async {
             loop {
                 let event = match news.recv().await {
-                    Ok(one) if fits(&wanted, &one) => WatchEvent {
+                    Ok(one) if is_wanted(&wanted, &one) => WatchEvent {
                         number: one.number,
                         kind: one.kind.to_owned(),
                         data: one.data.as_bytes().to_vec(),
@@ -59,12 +59,12 @@ pub(super) fn open(daemon: &Arc<Daemon>, wanted: WatchRequest) -> Result<News, S
     })))
 }
 
-fn fits(wanted: &WatchRequest, one: &One) -> bool {
+fn is_wanted(wanted: &WatchRequest, one: &One) -> bool {
     let kind = wanted.kinds.is_empty() || wanted.kinds.iter().any(|kind| kind == one.kind);
-    kind && (wanted.session_id.is_empty() || of_session(&one.data, &wanted.session_id))
+    kind && (wanted.session_id.is_empty() || is_of_session(&one.data, &wanted.session_id))
 }
 
-fn of_session(data: &str, session: &str) -> bool {
+fn is_of_session(data: &str, session: &str) -> bool {
     let data: Value = serde_json::from_str(data).unwrap_or_default();
     ["session", "id"].iter().any(|key| data.get(key).and_then(Value::as_str) == Some(session))
 }

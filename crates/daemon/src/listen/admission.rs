@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Connections over TCP that have not shown who they are yet: they are closed after a while, whatever they answer.
+//! Connections over TCP that have not shown who they are yet: they are closed after a while, even if they send data.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};

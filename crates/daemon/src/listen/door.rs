@@ -19,7 +19,7 @@ use super::http::may_be_hook_call;
 use super::{Allowed, Peer};
 use crate::api::{self, ApiError, Visitor};
 use crate::daemon::Daemon;
-use tenterhook_dashboard::{self as dashboard, Neighbour, Visit};
+use tenterhook_dashboard::{self as dashboard, BrowserVisit, PeerAccount};
 
 /// Who is let in.
 pub(crate) struct Door {
@@ -41,16 +41,16 @@ impl Door {
     }
 
     /// The browser that asks, if one was let in.
-    fn visit(&self, headers: &HeaderMap) -> Option<Visit> {
-        let key = dashboard::key(headers)?;
-        let mut cookies = dashboard::presented(headers, self.port);
-        cookies.find_map(|cookie| self.daemon.access.visit(cookie, key, Instant::now()))
+    fn visit(&self, headers: &HeaderMap) -> Option<BrowserVisit> {
+        let key = dashboard::page_key(headers)?;
+        let mut cookies = dashboard::presented_cookies(headers, self.port);
+        cookies.find_map(|cookie| self.daemon.access.find_visit(cookie, key, Instant::now()))
     }
 }
 
 pub(super) async fn let_in(State(door): State<Arc<Door>>, request: Request, next: Next) -> Response {
     let mut response = admit(&door, request, next).await;
-    dashboard::add(response.headers_mut());
+    dashboard::add_security_headers(response.headers_mut());
     response
 }
 
@@ -68,9 +68,9 @@ async fn admit(door: &Door, mut request: Request, next: Next) -> Response {
         (request.uri().path().to_owned(), !matches!(*request.method(), Method::GET | Method::HEAD));
     let visit = door.visit(headers);
     let own = comes_from_own_page(headers, changes);
-    // Nobody is nobody's peer.
+    // A caller is unknown until it shows a token or a cookie.
     request.extensions_mut().remove::<Peer>();
-    if path == api::ENTRY && changes && own || !changes && dashboard::is_file(&path) {
+    if path == api::ENTRY && changes && own || !changes && dashboard::is_file_path(&path) {
         return next.run(request).await;
     }
     let Some(visit) = visit else {
@@ -82,7 +82,7 @@ async fn admit(door: &Door, mut request: Request, next: Next) -> Response {
             .hint(hint)
             .into_response();
     };
-    let neighbour = request.extensions().get::<Neighbour>();
+    let neighbour = request.extensions().get::<PeerAccount>();
     if neighbour.is_some_and(|neighbour| neighbour.is_refused(&[door.daemon.uid, 0])) {
         tracing::warn!("another account showed a dashboard cookie");
         let why = "this dashboard session belongs to another account of the machine";
@@ -102,7 +102,7 @@ async fn admit(door: &Door, mut request: Request, next: Next) -> Response {
     ending(next.run(request).await, visit)
 }
 
-/// Whether a browser says that a page of ours asks. What changes something has to say so.
+/// Whether the browser marks the request as coming from our own page. A change requires the mark.
 fn comes_from_own_page(headers: &HeaderMap, changes: bool) -> bool {
     // That the origin is ours is known by now.
     let origin = headers.contains_key(header::ORIGIN);
@@ -116,13 +116,13 @@ fn is_for_programs(path: &str) -> bool {
 }
 
 /// A stream ends when the browser may not look any more.
-fn ending(response: Response, visit: Visit) -> Response {
+fn ending(response: Response, visit: BrowserVisit) -> Response {
     let kind = response.headers().get(header::CONTENT_TYPE).map(header::HeaderValue::as_bytes);
     if !kind.is_some_and(|kind| kind.starts_with(b"text/event-stream")) {
         return response;
     }
     let (parts, body) = response.into_parts();
-    let stream = body.into_data_stream().take_until(Box::pin(visit.ended()));
+    let stream = body.into_data_stream().take_until(Box::pin(visit.wait_end()));
     Response::from_parts(parts, Body::from_stream(stream))
 }
 

@@ -23,9 +23,9 @@ impl Allowed {
         Self { hosts, token: token.to_owned() }
     }
 
-    /// Whether the request names us, and comes from a page of ours or from no page at all.
+    /// Whether the request names our host, and comes from our own page or from no page.
     pub(crate) fn names_us(&self, headers: &HeaderMap) -> Result<(), (StatusCode, &'static str)> {
-        // Of two of them, whoever stands between us might have looked at the other.
+        // With a duplicate header, a proxy may have checked the other one.
         for name in [header::HOST, header::ORIGIN, header::AUTHORIZATION] {
             if headers.get_all(name).iter().nth(1).is_some() {
                 return Err((StatusCode::BAD_REQUEST, "a header that may stand once stands twice"));

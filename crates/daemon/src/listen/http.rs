@@ -25,7 +25,7 @@ use super::{Door, Peer, door};
 use crate::api::ApiError;
 use crate::shares::Shares;
 use crate::{api, grpc};
-use tenterhook_dashboard::{self as dashboard, Neighbour};
+use tenterhook_dashboard::{self as dashboard, PeerAccount};
 
 /// How long the head of a request may take.
 const PATIENCE: Duration = Duration::from_secs(10);
@@ -52,7 +52,7 @@ pub(crate) async fn tcp(listener: TcpListener, door: Door, router: Router, mut e
             continue;
         };
         let Ok(local) = stream.local_addr() else { continue };
-        let neighbour = tokio::task::block_in_place(|| Neighbour::of(from, local));
+        let neighbour = tokio::task::block_in_place(|| PeerAccount::of_connection(from, local));
         let Some(place) = connections.try_take(neighbour, 1) else {
             tracing::warn!(?neighbour, "too many connections over TCP");
             continue;
@@ -61,8 +61,8 @@ pub(crate) async fn tcp(listener: TcpListener, door: Door, router: Router, mut e
         let router = router.clone().layer(Extension(neighbour)).layer(Extension(admission.clone()));
         tokio::spawn(async move {
             let serving = async {
-                if grpc::comes(&stream).await {
-                    grpc::connection(stream, router, Peer::Token, end).await;
+                if grpc::begins_with_http2(&stream).await {
+                    grpc::serve_connection(stream, router, Peer::Token, end).await;
                 } else {
                     connection(stream, router, Peer::Token, end).await;
                 }
@@ -124,7 +124,7 @@ fn hook_path(path: &str) -> Option<(&str, &str)> {
 /// although a hook may have the name of a harness as its id.
 pub(super) fn is_hook_call(path: &str) -> bool {
     hook_path(path).is_some_and(|(harness, event)| {
-        let known = tenterhook_harness::find(harness).and_then(|harness| harness.event(event));
+        let known = tenterhook_harness::find_harness(harness).and_then(|harness| harness.event(event));
         known.is_some() && !HOOK_VERBS.contains(&event)
     })
 }

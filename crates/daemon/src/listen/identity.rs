@@ -4,7 +4,7 @@
 //!
 //! `SO_PEERCRED` names the process that called `connect`, by a number that another process may have by now.
 //! A number and the start of its process name one process for good, so both are taken together, while a
-//! pidfd shows that the process runs. Whatever is in doubt is `None`, and the gate refuses it.
+//! pidfd shows that the process runs. Anything unclear is `None`, and the gate refuses it.
 
 use std::os::fd::AsFd;
 use std::os::unix::net::UnixStream;

@@ -21,12 +21,11 @@ pub(crate) use http::tcp;
 pub(crate) use socket::bind;
 pub(crate) use unix::Threads;
 
-/// Who is at the other end.
+/// The other end of a connection.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Peer {
-    /// Somebody on the socket; the kernel says who.
+    /// A process on the Unix socket, identified by the kernel.
     Local {
-        /// The account.
         uid: u32,
         /// The process, where the kernel knows it.
         pid: Option<i32>,
@@ -34,9 +33,9 @@ pub(crate) enum Peer {
         /// call, which the gate is not asked about.
         start: Option<u64>,
     },
-    /// Somebody who came over TCP with the right token.
+    /// A caller over TCP with the right token.
     Token,
-    /// A browser that a one-time link let in. A cookie is no proof of anything but that.
+    /// A browser with a cookie from a one-time link. The cookie proves nothing else.
     Browser,
 }
 

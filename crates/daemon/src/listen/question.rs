@@ -4,18 +4,18 @@
 
 use std::time::Duration;
 
-use tenterhook_shim::wire::{self, Asked, MAX_HEADER};
+use tenterhook_shim::wire::{self, ClientRequest, MAX_HEADER_BYTES};
 
-/// The longest that a call waits, whatever the asker says: our own hook waits 55 s.
+/// Longest time that a call waits, even if the caller asks for more: our own hook waits 55 s.
 const MAX_WITHIN: Duration = Duration::from_mins(1);
 
-/// What somebody asks.
+/// A message of the hook protocol.
 pub(super) enum Question {
     Status {
         revision: u32,
     },
     Hook(Hook),
-    /// So many bytes are still on their way, at least.
+    /// At least this many bytes have not arrived yet.
     Unfinished {
         missing: usize,
         /// How long the whole question will be, if that is known already.
@@ -49,12 +49,12 @@ impl Hook {
 impl Question {
     /// Reads what is there. The bytes of a whole question go into it.
     pub(super) fn read(bytes: &mut Vec<u8>) -> Self {
-        let (request, header) = match Asked::read(bytes) {
+        let (request, header) = match ClientRequest::read(bytes) {
             Err(wire::Malformed(why)) => return Self::Malformed(why),
-            Ok(Some((Asked::Status { revision }, _))) => return Self::Status { revision },
-            Ok(Some((Asked::Hook(request), header))) => (request, header),
-            Ok(None) if bytes.len() > MAX_HEADER => return Self::Malformed("the header is too long"),
-            Ok(None) => return Self::Unfinished { missing: MAX_HEADER, announced: 0 },
+            Ok(Some((ClientRequest::Status { revision }, _))) => return Self::Status { revision },
+            Ok(Some((ClientRequest::Hook(request), header))) => (request, header),
+            Ok(None) if bytes.len() > MAX_HEADER_BYTES => return Self::Malformed("the header is too long"),
+            Ok(None) => return Self::Unfinished { missing: MAX_HEADER_BYTES, announced: 0 },
         };
         let whole = header + request.payload_len;
         if let Some(missing) = whole.checked_sub(bytes.len()).filter(|missing| *missing > 0) {

@@ -10,7 +10,7 @@ use std::task::{Context, Poll, Waker};
 use std::time::Duration;
 
 use tenterhook_event::EventId;
-use tenterhook_harness::{Door, Reply as Native};
+use tenterhook_harness::{CallMeta, HookReply as Native};
 use tenterhook_home::call_meta;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::UnixStream;
@@ -257,11 +257,11 @@ impl Work {
     /// Notes that the answer does not arrive, before anything else can happen to the call.
     fn note_undelivered(&self) -> Option<UndeliveredAnswer> {
         let AskedCall { id, hook, .. } = self.call.as_ref()?;
-        let harness = tenterhook_harness::find(&hook.harness)?;
+        let harness = tenterhook_harness::find_harness(&hook.harness)?;
         undelivered::note(
             &self.daemon,
             harness,
-            &Door::new(*id, call_meta::now(), &hook.event),
+            &CallMeta::new(*id, call_meta::now(), &hook.event),
             hook.payload(),
         )
     }
@@ -290,7 +290,7 @@ async fn decide_call(daemon: &Arc<Daemon>, hook: &Hook, id: EventId, peer: Peer)
         return fallback("the daemon is ending");
     }
     let Some(_call) = daemon.begin_call(peer) else { return fallback("too many calls of this account") };
-    let Some(harness) = tenterhook_harness::find(&hook.harness) else {
+    let Some(harness) = tenterhook_harness::find_harness(&hook.harness) else {
         return fallback("the daemon does not know this harness");
     };
     daemon.calls(peer, harness.id, hook.parent);

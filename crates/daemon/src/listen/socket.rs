@@ -10,7 +10,7 @@ use tenterhook_error::Failure;
 use tenterhook_home::Home;
 use tenterhook_home::socket::{Short, is_listening};
 
-/// Takes the socket's place. A socket that nobody answers is a dead daemon's and is replaced.
+/// Binds the socket. A socket that does not answer belongs to a dead daemon and is replaced.
 pub(crate) fn bind(home: &Home) -> Result<UnixListener, Failure> {
     let path = &*home.socket();
     // A home of the machine is called by all of its accounts; who may do what is decided per call.
@@ -37,7 +37,7 @@ pub(crate) fn bind(home: &Home) -> Result<UnixListener, Failure> {
     Ok(listener)
 }
 
-/// Whoever could write to the directory could put a socket of their own into our place.
+/// Checks that no other account can replace our socket by writing to its directory.
 fn is_ours(dir: &Path) -> std::io::Result<()> {
     let found = fs_err::symlink_metadata(dir)?;
     let own = rustix::process::getuid().as_raw();

@@ -273,7 +273,7 @@ async fn connection(
             _ => return,
         }
     }
-    while grpc::may_be(&bytes) {
+    while grpc::may_be_http2(&bytes) {
         match tokio::time::timeout(PATIENCE, stream.read_buf(&mut bytes)).await {
             Ok(Ok(read)) if read > 0 => {}
             _ => return,
@@ -284,10 +284,10 @@ async fn connection(
     } else {
         let router = count_bodies(router, &daemon, peer);
         let router = if daemon.is_own(credentials.uid()) { router } else { http::for_hooks_only(router) };
-        let is_grpc = grpc::is(&bytes);
+        let is_grpc = grpc::is_http2(&bytes);
         let stream = Replayed::new(bytes, stream);
         if is_grpc {
-            grpc::unix_connection(stream, router, peer, end).await;
+            grpc::serve_unix(stream, router, peer, end).await;
         } else {
             http::connection(stream, router, peer, end).await;
         }

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Programs with hooks of their own: who they are, what they registered, and how long it outlives them.
+//! Programs with hooks: who they are, which hooks they registered, and how long the hooks outlive their connection.
 //!
-//! Whatever carries a program's stream ([`crate::grpc`]) calls here; asking and answering is the engine's
-//! ([`tenterhook_engine::sdk`]). A client id is a secret: whoever has it is the program.
+//! [`crate::grpc`] carries a program's stream and calls this module; the engine asks hooks and reads their answers
+//! ([`tenterhook_engine::sdk`]). A client id is a secret: it identifies the program.
 
-mod admit;
-mod audit;
-mod level;
+mod audit_level;
+mod hook_notes;
 mod linger;
+mod program_admission;
 mod register;
 
 use std::collections::BTreeMap;
@@ -16,71 +16,71 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use tenterhook_authority::Caller;
-use tenterhook_engine::sdk::Client;
-use tenterhook_engine::{Hook, Limits, RegisterError};
+use tenterhook_engine::sdk::SdkClient;
+use tenterhook_engine::{Hook, HookLimits, RegisterError};
 use tenterhook_harness::dialect::A3sMatcher;
 
-pub(crate) use audit::Notes;
-pub(crate) use level::set as set_level;
-pub(crate) use register::{Wanted, is_hook_name, kind, register, sit_down, unregister};
+pub(crate) use audit_level::set as set_audit_level;
+pub(crate) use hook_notes::HookNotes;
+pub(crate) use register::{HookRequest, is_hook_name, kind, open_client, register, unregister};
 
 use crate::shares::is_fair;
 
-/// How many programs there may be at once; one process gets half of them.
+/// Programs with hooks at a time; one process may have half of them.
 const MAX_PROGRAMS: usize = 512;
-/// For how many programs' worth of hooks there is room beside each other.
+/// All programs together may register this many times the hooks of one program.
 const PROGRAM_SHARES: usize = 4;
 
-/// All programs with hooks.
-pub(crate) struct Programs {
-    seats: Mutex<BTreeMap<Id, Seat>>,
-    /// Held while a hook comes or goes, until that is recorded.
+pub(crate) struct ProgramRegistry {
+    slots: Mutex<BTreeMap<ClientId, ProgramSlot>>,
+    /// Held while a hook is registered or removed, until that is recorded.
     changing: tokio::sync::Mutex<()>,
-    /// What is written down about hooks.
-    pub(crate) notes: Arc<Notes>,
+    /// Records what hooks did.
+    pub(crate) notes: Arc<HookNotes>,
 }
 
-/// A client id: nobody but the program knows it.
+/// The secret id of a program.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub(crate) struct Id(String);
+pub(crate) struct ClientId(String);
 
-struct Seat {
-    client: Arc<Client>,
-    holder: Holder,
-    /// The account it runs under.
+/// A program with its hooks.
+struct ProgramSlot {
+    client: Arc<SdkClient>,
+    holder: QuotaHolder,
+    /// Account of the program.
     uid: u32,
-    hooks: Vec<Registered>,
+    hooks: Vec<ProgramHook>,
 }
 
-/// Who is counted for what a program uses: it may make up as many client ids as it likes.
+/// Whose quota a program uses. One process can choose any number of client ids, so the process is counted.
 #[derive(Clone, PartialEq, Eq, Hash)]
-pub(crate) enum Holder {
+pub(crate) enum QuotaHolder {
     /// A process, as the kernel names it.
     Process(u32, i32),
-    /// A program over TCP, of which only the client id is known.
-    Client(Id),
+    /// A program over TCP: only its client id is known.
+    Client(ClientId),
 }
 
-/// A hook of a program, and what it said about it.
+/// A registered hook, with the request that is shown in lists and records.
 #[derive(Debug, Clone)]
-pub(crate) struct Registered {
+pub(crate) struct ProgramHook {
     pub(crate) hook: Arc<Hook>,
     pub(crate) event_type: String,
     pub(crate) matcher: A3sMatcher,
     pub(crate) linger: Duration,
 }
 
-/// Why a program does not get what it wants.
+/// Why a request of a program was refused.
 #[derive(Debug)]
-pub(crate) struct Refusal {
-    pub(crate) code: Code,
+pub(crate) struct ProgramRefusal {
+    pub(crate) code: RefusalCode,
     pub(crate) message: String,
     pub(crate) hint: String,
 }
 
-/// What kind of refusal it is.
+/// Kind of a refusal.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Code {
+pub(crate) enum RefusalCode {
     Invalid,
     NotFound,
     AlreadyExists,
@@ -94,117 +94,122 @@ pub(crate) enum Code {
     Cancelled,
 }
 
-impl Default for Programs {
+impl Default for ProgramRegistry {
     fn default() -> Self {
-        Self { seats: Mutex::default(), changing: tokio::sync::Mutex::default(), notes: Notes::new() }
+        Self { slots: Mutex::default(), changing: tokio::sync::Mutex::default(), notes: HookNotes::new() }
     }
 }
 
-impl Programs {
-    /// The program of this id, which is there from now on.
-    pub(crate) fn seat(&self, id: &Id, name: &str, caller: &Caller) -> Result<Arc<Client>, Refusal> {
-        let (mut seats, holder) = (self.lock(), Holder::of(caller, id));
-        if let Some(seat) = seats.get_mut(id) {
-            if seat.uid != caller.uid {
-                let why = "this client id is another account's";
-                return Err(Refusal::new(Code::Refused, why, "make up one of your own"));
+impl ProgramRegistry {
+    /// The program of this client id; added if it is new.
+    pub(crate) fn find_or_add(
+        &self,
+        id: &ClientId,
+        name: &str,
+        caller: &Caller,
+    ) -> Result<Arc<SdkClient>, ProgramRefusal> {
+        let (mut slots, holder) = (self.lock(), QuotaHolder::of(caller, id));
+        if let Some(slot) = slots.get_mut(id) {
+            if slot.uid != caller.uid {
+                let why = "this client id belongs to another account";
+                return Err(ProgramRefusal::new(RefusalCode::Refused, why, "use a client id of your own"));
             }
             // A program that was started again is another process.
-            seat.holder = holder;
-            return Ok(Arc::clone(&seat.client));
+            slot.holder = holder;
+            return Ok(Arc::clone(&slot.client));
         }
-        let own = seats.values().filter(|seat| seat.holder == holder).count();
-        if !is_fair(own, seats.len(), 1, MAX_PROGRAMS) {
-            let why = format!("{} programs have hooks here, and {own} of them are yours", seats.len());
-            return Err(Refusal::new(Code::Overloaded, why, "end one of them"));
+        let own = slots.values().filter(|slot| slot.holder == holder).count();
+        if !is_fair(own, slots.len(), 1, MAX_PROGRAMS) {
+            let why = format!("too many programs with hooks: {} in all, {own} of this process", slots.len());
+            return Err(ProgramRefusal::new(RefusalCode::Overloaded, why, "end one of them and try again"));
         }
-        let client = Client::new(name);
-        let seat = Seat { client: Arc::clone(&client), holder, uid: caller.uid, hooks: Vec::new() };
-        seats.insert(id.clone(), seat);
+        let client = SdkClient::new(name);
+        let slot = ProgramSlot { client: Arc::clone(&client), holder, uid: caller.uid, hooks: Vec::new() };
+        slots.insert(id.clone(), slot);
         Ok(client)
     }
 
-    /// Whether one more hook fits beside those of other programs. The limits of the settings are for one program;
-    /// together they have a few times as much, and none takes what others need.
-    fn admit(
+    /// Checks the limits for one more hook. The limits of the settings are for one program; all programs together get
+    /// a multiple of them, shared so that none takes what others need.
+    fn check_limits(
         &self,
-        id: &Id,
+        id: &ClientId,
         all: &[Arc<Hook>],
         replaced: bool,
         new: &Hook,
-        limits: &Limits,
+        limits: &HookLimits,
     ) -> Result<(), RegisterError> {
-        let seats = self.lock();
-        let Some(holder) = seats.get(id).map(|seat| &seat.holder) else { return Ok(()) };
+        let slots = self.lock();
+        let Some(holder) = slots.get(id).map(|slot| &slot.holder) else { return Ok(()) };
         let is_others = |hook: &Hook| {
-            let mut others = seats.values().filter(|seat| seat.holder != *holder);
-            others.any(|seat| seat.hooks.iter().any(|known| known.hook.id == hook.id))
+            let mut others = slots.values().filter(|slot| slot.holder != *holder);
+            others.any(|slot| slot.hooks.iter().any(|known| known.hook.id == hook.id))
         };
         let same_id = all.iter().find(|hook| hook.id == new.id);
         if same_id.is_some_and(|hook| !replaced || is_others(hook)) {
             return Err(RegisterError::Duplicate(new.id.to_string()));
         }
-        // One that takes another's place needs no room beside it.
+        // A hook that replaces another one does not count twice.
         let beside =
             all.iter().map(AsRef::as_ref).filter(|hook: &&Hook| hook.id != new.id && !is_others(hook));
-        limits.admit(&beside, new)?;
+        limits.check_new_hook(&beside, new)?;
         if replaced {
             return Ok(());
         }
         let count = |own: bool, fits: &dyn Fn(&Hook) -> bool| {
-            let seats = seats.values().filter(|seat| !own || seat.holder == *holder);
-            seats.flat_map(|seat| &seat.hooks).filter(|known| fits(&known.hook)).count()
+            let slots = slots.values().filter(|slot| !own || slot.holder == *holder);
+            slots.flat_map(|slot| &slot.hooks).filter(|known| fits(&known.hook)).count()
         };
         let fair = |limit: usize, fits: &dyn Fn(&Hook) -> bool| {
             is_fair(count(true, fits), count(false, fits), 1, limit.saturating_mul(PROGRAM_SHARES))
         };
-        if !fair(limits.hooks, &|_| true) {
-            return Err(RegisterError::TooMany { id: new.id.to_string(), limit: limits.hooks });
+        if !fair(limits.max_hooks, &|_| true) {
+            return Err(RegisterError::TooMany { id: new.id.to_string(), limit: limits.max_hooks });
         }
         let crowded =
-            new.on.iter().find(|kind| !fair(limits.hooks_per_event, &|hook| hook.on.contains(kind)));
+            new.on.iter().find(|kind| !fair(limits.max_hooks_per_event, &|hook| hook.on.contains(kind)));
         crowded.map_or(Ok(()), |kind| {
-            let (id, limit) = (new.id.to_string(), limits.hooks_per_event);
+            let (id, limit) = (new.id.to_string(), limits.max_hooks_per_event);
             Err(RegisterError::TooManyOn { id, kind: *kind, limit })
         })
     }
 
-    /// What a program registered.
-    pub(crate) fn of(&self, id: &Id) -> Vec<Registered> {
-        self.lock().get(id).map(|seat| seat.hooks.clone()).unwrap_or_default()
+    /// The hooks of a program.
+    pub(crate) fn hooks_of(&self, id: &ClientId) -> Vec<ProgramHook> {
+        self.lock().get(id).map(|slot| slot.hooks.clone()).unwrap_or_default()
     }
 
-    /// What any program registered under this id of a hook.
-    pub(crate) fn find(&self, hook: &str) -> Option<Registered> {
-        let seats = self.lock();
-        seats.values().flat_map(|seat| &seat.hooks).find(|known| *known.hook.id == *hook).cloned()
+    /// The hook with this id, of any program.
+    pub(crate) fn find_hook(&self, hook: &str) -> Option<ProgramHook> {
+        let slots = self.lock();
+        slots.values().flat_map(|slot| &slot.hooks).find(|known| *known.hook.id == *hook).cloned()
     }
 
-    /// A program without a stream and without hooks is none.
-    fn tidy(&self, id: &Id) {
-        let mut seats = self.lock();
-        if seats.get(id).is_some_and(|seat| seat.hooks.is_empty() && !seat.client.is_there()) {
-            seats.remove(id);
+    /// Removes a program that has neither a stream nor hooks.
+    fn remove_if_unused(&self, id: &ClientId) {
+        let mut slots = self.lock();
+        if slots.get(id).is_some_and(|slot| slot.hooks.is_empty() && !slot.client.is_connected()) {
+            slots.remove(id);
         }
     }
 
     /// Every hook, in the order of registration.
-    fn all(&self) -> Vec<Arc<Hook>> {
-        self.lock().values().flat_map(|seat| &seat.hooks).map(|known| Arc::clone(&known.hook)).collect()
+    fn all_hooks(&self) -> Vec<Arc<Hook>> {
+        self.lock().values().flat_map(|slot| &slot.hooks).map(|known| Arc::clone(&known.hook)).collect()
     }
 
-    fn with<T>(&self, id: &Id, change: impl FnOnce(&mut Seat) -> T) -> Option<T> {
+    fn with_program<T>(&self, id: &ClientId, change: impl FnOnce(&mut ProgramSlot) -> T) -> Option<T> {
         self.lock().get_mut(id).map(change)
     }
 
-    fn lock(&self) -> MutexGuard<'_, BTreeMap<Id, Seat>> {
-        self.seats.lock().unwrap_or_else(PoisonError::into_inner)
+    fn lock(&self) -> MutexGuard<'_, BTreeMap<ClientId, ProgramSlot>> {
+        self.slots.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-impl Holder {
-    /// Who is counted for a caller with this client id.
-    pub(crate) fn of(caller: &Caller, id: &Id) -> Self {
+impl QuotaHolder {
+    /// The quota of a caller with this client id.
+    pub(crate) fn of(caller: &Caller, id: &ClientId) -> Self {
         match caller.pid {
             Some(pid) => Self::Process(caller.uid, pid),
             None => Self::Client(id.clone()),
@@ -212,17 +217,17 @@ impl Holder {
     }
 }
 
-impl Id {
-    /// Reads a client id.
-    pub(crate) fn read(text: &str) -> Option<Self> {
+impl ClientId {
+    /// Parses a client id: 16 to 128 letters, digits, `_` or `-`.
+    pub(crate) fn parse(text: &str) -> Option<Self> {
         let long_enough = (16..=128).contains(&text.len());
         let plain = text.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"_-".contains(&byte));
         (long_enough && plain).then(|| Self(text.to_owned()))
     }
 }
 
-impl Refusal {
-    pub(crate) fn new(code: Code, message: impl Into<String>, hint: &str) -> Self {
+impl ProgramRefusal {
+    pub(crate) fn new(code: RefusalCode, message: impl Into<String>, hint: &str) -> Self {
         Self { code, message: message.into(), hint: hint.to_owned() }
     }
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! The road of one call, seen from outside.
+//! The pipeline of one call, tested through the public API.
 
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Mutex};
@@ -8,52 +8,52 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 use tenterhook_event::{
-    Call, Decided, Decision, Event, EventId, EventKind, Finding, Origin, Outcome, Status, Step, Timestamp,
-    ToolCall,
+    DecidedCall, Decision, Event, EventId, EventKind, Finding, HookCall, Origin, Outcome, Timestamp,
+    ToolCall, TraceEntry, TraceStatus,
 };
 
 use crate::{
-    BoxFuture, Condition, ConditionError, Engine, Fail, Generation, Hook, Judge, Judgement, Limits,
-    RecordError, Recorder, RegisterError, say,
+    BlockingRecorder, BoxFuture, ConditionError, Engine, FailMode, Generation, Hook, HookCondition,
+    HookLimits, Judge, RecordError, Recorder, RegisterError, RuleJudgement, response,
 };
 
-fn call(command: &str) -> Call {
+fn call(command: &str) -> HookCall {
     let (id, ts) = (EventId::from_parts(0, 0), Timestamp::from_unix_ms(0));
     let mut event = Event::new(id, ts, "test", EventKind::PreTool, "PreToolUse");
     event.tool = Some(ToolCall::new("Bash", json!({"command": command})));
-    Call { event, native: None }
+    HookCall { event, native: None }
 }
 
 fn command_of(event: &Event) -> String {
     event.tool.as_ref().map(|tool| tool.gist().into_owned()).unwrap_or_default()
 }
 
-/// Denies every command with `danger` in it, and wants to rewrite everything it sees.
-struct Wary;
+/// Denies every command that contains `danger`.
+struct DenyDanger;
 
-impl Judge for Wary {
-    fn judge(&self, event: &Event) -> Judgement {
+impl Judge for DenyDanger {
+    fn judge(&self, event: &Event) -> RuleJudgement {
         let mut finding = Finding::silent(Origin::rule("wary"));
         if command_of(event).contains("danger") {
             finding = Finding::decided(Origin::rule("wary"), Decision::Deny, "dangerous");
         }
-        Judgement { findings: vec![finding], ..Judgement::default() }
+        RuleJudgement { findings: vec![finding], ..RuleJudgement::default() }
     }
 }
 
-fn rewrite(command: &str) -> say::Say {
-    say::nothing().merge_tool_input(json!({"command": command}))
+fn rewrite(command: &str) -> response::ResponseBuilder {
+    response::none().merge_tool_input(json!({"command": command}))
 }
 
 #[tokio::test]
 async fn what_is_judged_is_what_runs() {
-    let engine = Engine::builder().judge(Wary).on(EventKind::PreTool).id("bad");
+    let engine = Engine::builder().judge(DenyDanger).on(EventKind::PreTool).id("bad");
     let engine = engine.run(|_| async { rewrite("danger") }).build().unwrap();
     let outcome = engine.fire(&call("harmless")).await;
     assert_eq!(outcome.decision, Decision::Deny, "the rewritten command is judged");
     assert_eq!(outcome.tool_input, Some(json!({"command": "danger"})), "and both inputs are known");
 
-    let engine = Engine::builder().judge(Wary).on(EventKind::PreTool);
+    let engine = Engine::builder().judge(DenyDanger).on(EventKind::PreTool);
     let engine = engine.run(|_| async { rewrite("harmless") }).build().unwrap();
     let outcome = engine.fire(&call("danger")).await;
     assert_eq!(outcome.decision, Decision::Deny, "what was asked is judged too: the stricter result stands");
@@ -63,23 +63,25 @@ async fn what_is_judged_is_what_runs() {
 async fn answers_from_outside_count_like_a_hook_s_and_what_they_change_is_judged() {
     let by = Origin::hook("callback:x");
     let answer = |finding: Finding| {
-        let (status, note) = (Status::Ran, None);
-        let step = Step { by: finding.by.clone(), status, decision: finding.decision, took_us: 7, note };
+        let (status, note) = (TraceStatus::Ran, None);
+        let step =
+            TraceEntry { by: finding.by.clone(), status, decision: finding.decision, took_us: 7, note };
         vec![(finding, step)]
     };
-    let generation = Generation::new("g".into(), Vec::new(), Limits::default(), Arc::new(Wary)).unwrap();
+    let generation =
+        Generation::new("g".into(), Vec::new(), HookLimits::default(), Arc::new(DenyDanger)).unwrap();
     let fire = async |command: &str, finding: Finding| {
-        super::fire_with(&generation, &crate::NoRecorder, &call(command), answer(finding)).await
+        super::fire_with_findings(&generation, &crate::NoRecorder, &call(command), answer(finding)).await
     };
     let denied = fire("harmless", Finding::decided(by.clone(), Decision::Deny, "mine")).await;
     assert_eq!((denied.decision, denied.reason().as_deref()), (Decision::Deny, Some("mine")));
     assert_eq!(denied.trace.first().map(|step| (&step.by, step.took_us)), Some((&by, 7)));
-    let changed = Finding { by: by.clone(), ..crate::Heard::from(rewrite("danger")).finding };
+    let changed = Finding { by: by.clone(), ..crate::InterpretedOutput::from(rewrite("danger")).finding };
     let outcome = fire("harmless", changed).await;
     assert_eq!(outcome.decision, Decision::Deny, "the rule sees what would run");
     assert_eq!(outcome.tool_input, Some(json!({"command": "danger"})));
     let allowed = Finding::decided(by, Decision::Allow, "fine");
-    assert_eq!(fire("danger", allowed).await.decision, Decision::Deny, "a rule is not talked over");
+    assert_eq!(fire("danger", allowed).await.decision, Decision::Deny, "a hook cannot override a rule");
 }
 
 #[tokio::test(start_paused = true)]
@@ -105,28 +107,28 @@ async fn the_outcome_does_not_depend_on_who_finishes_first() {
 
 #[tokio::test(start_paused = true)]
 async fn a_hook_that_hangs_or_panics_fails_as_configured() {
-    let broken = |fail: Fail, panics: bool| {
+    let broken = |fail: FailMode, panics: bool| {
         let builder = Engine::builder().on(EventKind::PreTool).id("broken").fail(fail);
         let builder = builder.timeout(Duration::from_millis(20)).run(move |_| async move {
             assert!(!panics, "on purpose");
             std::future::pending::<()>().await;
-            say::nothing()
+            response::none()
         });
         builder.build().unwrap()
     };
     for panics in [false, true] {
-        let open = broken(Fail::Open, panics).fire(&call("x")).await;
+        let open = broken(FailMode::Open, panics).fire(&call("x")).await;
         assert_eq!(open.decision, Decision::None);
-        let closed = broken(Fail::Closed, panics).fire(&call("x")).await;
+        let closed = broken(FailMode::Closed, panics).fire(&call("x")).await;
         assert_eq!(closed.decision, Decision::Deny);
-        let expected = if panics { Status::Failed } else { Status::TimedOut };
-        assert_eq!(closed.trace.first().map(|step| step.status), Some(expected), "and the trace says so");
+        let expected = if panics { TraceStatus::Failed } else { TraceStatus::TimedOut };
+        assert_eq!(closed.trace.first().map(|step| step.status), Some(expected), "and the trace shows it");
     }
 }
 
 #[tokio::test]
 async fn a_matcher_keeps_a_hook_from_other_tools_and_other_events() {
-    let deny = |_| async { say::deny("no") };
+    let deny = |_| async { response::deny("no") };
     let engine = Engine::builder().on(EventKind::PreTool).matching("Write|Edit").run(deny).build().unwrap();
     assert_eq!(engine.fire(&call("x")).await.decision, Decision::None);
     let mut edit = call("x");
@@ -138,7 +140,7 @@ async fn a_matcher_keeps_a_hook_from_other_tools_and_other_events() {
 
 #[test]
 fn limits_and_double_ids_are_refused() {
-    let silent = |_| async { say::nothing() };
+    let silent = |_| async { response::none() };
     let twice =
         Engine::builder().on(EventKind::Stop).id("a").run(silent).on(EventKind::Prompt).id("a").run(silent);
     assert_eq!(twice.build().err(), Some(RegisterError::Duplicate("a".into())));
@@ -147,18 +149,18 @@ fn limits_and_double_ids_are_refused() {
         many = many.on(EventKind::Stop).id(&number.to_string()).run(silent);
     }
     let error = many.build().err().unwrap();
-    assert_eq!(error.to_string(), "`10` is one too many on stop: maxHooksPerEvent 10 exceeded");
-    let limits = Limits { hooks: 1, ..Limits::default() };
+    assert_eq!(error.to_string(), "cannot add hook `10` on stop: maxHooksPerEvent 10 exceeded");
+    let limits = HookLimits { max_hooks: 1, ..HookLimits::default() };
     let two =
         Engine::builder().limits(limits).on(EventKind::Stop).run(silent).on(EventKind::Prompt).run(silent);
     let error = two.build().err().unwrap();
-    assert_eq!(error.to_string(), "`prompt-2` is one too many: maxTotalHooks 1 exceeded");
+    assert_eq!(error.to_string(), "cannot add hook `prompt-2`: maxTotalHooks 1 exceeded");
 }
 
 #[tokio::test]
 async fn hooks_come_and_go_between_events_and_every_change_has_a_name_of_its_own() {
     let engine = Engine::builder().named("g").build().unwrap();
-    let deny = Hook::on("no", EventKind::PreTool).run(|_| async { say::deny("no") });
+    let deny = Hook::on("no", EventKind::PreTool).run(|_| async { response::deny("no") });
     engine.register(deny.clone()).unwrap();
     assert_eq!(engine.register(deny).err(), Some(RegisterError::Duplicate("no".into())));
     assert_eq!(engine.fire(&call("x")).await.decision, Decision::Deny);
@@ -197,16 +199,17 @@ async fn a_chain_passes_on_what_each_hook_changed_and_the_others_see_what_was_as
 
 #[tokio::test]
 async fn skip_ignores_later_hooks_but_never_a_rule_or_what_was_said_before() {
-    let engine = Engine::builder().judge(Wary).on(EventKind::PreTool).run(|_| async { rewrite("danger") });
-    let engine = engine.on(EventKind::PreTool).run(|_| async { say::skip().context("skipping") });
     let engine =
-        engine.on(EventKind::PreTool).id("late").run(|_| async { say::allow("late") }).build().unwrap();
+        Engine::builder().judge(DenyDanger).on(EventKind::PreTool).run(|_| async { rewrite("danger") });
+    let engine = engine.on(EventKind::PreTool).run(|_| async { response::skip().context("skipping") });
+    let engine =
+        engine.on(EventKind::PreTool).id("late").run(|_| async { response::allow("late") }).build().unwrap();
     let outcome = engine.fire(&call("x")).await;
     assert_eq!(outcome.decision, Decision::Deny, "the rule saw the rewritten command");
     assert_eq!(outcome.tool_input, Some(json!({"command": "danger"})), "what was said before stands");
     assert_eq!(outcome.context_text().as_deref(), Some("skipping"));
     let late = outcome.trace.iter().find(|step| step.by == Origin::hook("late")).unwrap();
-    assert_eq!(late.status, Status::Skipped);
+    assert_eq!(late.status, TraceStatus::Skipped);
 }
 
 #[tokio::test(start_paused = true)]
@@ -216,7 +219,11 @@ async fn retry_asks_again_and_then_takes_the_answer() {
     let engine = Engine::builder().on(EventKind::PreTool).run(move |_| {
         let attempt = count.fetch_add(1, Ordering::Relaxed);
         async move {
-            if attempt < 2 { say::retry(Duration::from_millis(5)) } else { say::nothing().context("ok") }
+            if attempt < 2 {
+                response::retry(Duration::from_millis(5))
+            } else {
+                response::none().context("ok")
+            }
         }
     });
     let outcome = engine.build().unwrap().fire(&call("x")).await;
@@ -229,11 +236,11 @@ async fn a_retry_in_a_chain_does_not_unsay_an_earlier_deny() {
     let (denied, asked) = (Arc::new(AtomicU32::new(0)), Arc::new(AtomicU32::new(0)));
     let engine = Engine::builder().on(EventKind::PreTool).chain("c").run(move |_| {
         let first = denied.fetch_add(1, Ordering::Relaxed) == 0;
-        async move { if first { say::deny("no") } else { say::nothing() } }
+        async move { if first { response::deny("no") } else { response::none() } }
     });
     let engine = engine.on(EventKind::PreTool).chain("c").run(move |_| {
         let first = asked.fetch_add(1, Ordering::Relaxed) == 0;
-        async move { if first { say::retry(Duration::from_millis(5)) } else { say::nothing() } }
+        async move { if first { response::retry(Duration::from_millis(5)) } else { response::none() } }
     });
     let outcome = engine.build().unwrap().fire(&call("x")).await;
     assert_eq!(outcome.decision, Decision::Deny);
@@ -243,12 +250,12 @@ async fn a_retry_in_a_chain_does_not_unsay_an_earlier_deny() {
 async fn all_hooks_of_a_call_together_have_a_deadline() {
     let slow = |_| async {
         tokio::time::sleep(Duration::from_millis(80)).await;
-        say::nothing()
+        response::none()
     };
-    let limits = Limits { call_within: Duration::from_millis(100), ..Limits::default() };
+    let limits = HookLimits { call_timeout: Duration::from_millis(100), ..HookLimits::default() };
     let mut engine = Engine::builder().limits(limits);
     for _ in 0..4 {
-        engine = engine.on(EventKind::PreTool).chain("c").fail(Fail::Closed).run(slow);
+        engine = engine.on(EventKind::PreTool).chain("c").fail(FailMode::Closed).run(slow);
     }
     let started = tokio::time::Instant::now();
     let outcome = engine.build().unwrap().fire(&call("x")).await;
@@ -259,13 +266,13 @@ async fn all_hooks_of_a_call_together_have_a_deadline() {
 #[tokio::test(start_paused = true)]
 async fn retry_without_end_becomes_a_deny_that_says_so() {
     let engine =
-        Engine::builder().on(EventKind::PreTool).run(|_| async { say::retry(Duration::from_millis(5)) });
+        Engine::builder().on(EventKind::PreTool).run(|_| async { response::retry(Duration::from_millis(5)) });
     let outcome = engine.build().unwrap().fire(&call("x")).await;
     assert_eq!(outcome.decision, Decision::Deny);
-    assert!(outcome.reason().unwrap().contains("it may be tried again in 5 ms"), "{:?}", outcome.reason());
+    assert!(outcome.reason().unwrap().contains("try again in 5 ms"), "{:?}", outcome.reason());
 
     let patient =
-        Engine::builder().on(EventKind::PreTool).run(|_| async { say::retry(Duration::from_mins(5)) });
+        Engine::builder().on(EventKind::PreTool).run(|_| async { response::retry(Duration::from_mins(5)) });
     let started = tokio::time::Instant::now();
     let outcome = patient.build().unwrap().fire(&call("x")).await;
     assert_eq!(outcome.decision, Decision::Deny);
@@ -278,7 +285,7 @@ async fn a_retry_after_a_failed_tool_is_for_whoever_runs_tools() {
     let counted = Arc::clone(&asked);
     let engine = Engine::builder().on(EventKind::ToolError).run(move |_| {
         counted.fetch_add(1, Ordering::Relaxed);
-        async { say::retry(Duration::from_millis(70)) }
+        async { response::retry(Duration::from_millis(70)) }
     });
     let mut call = call("ls");
     call.event.event = EventKind::ToolError;
@@ -289,27 +296,27 @@ async fn a_retry_after_a_failed_tool_is_for_whoever_runs_tools() {
 
 #[tokio::test(start_paused = true)]
 async fn an_observer_never_delays_and_never_decides() {
-    let (told, mut hears) = tokio::sync::mpsc::unbounded_channel();
-    let engine = Engine::builder().on(EventKind::PreTool).fail(Fail::Closed).observing().run(move |_| {
-        let told = told.clone();
+    let (sender, mut receiver) = tokio::sync::mpsc::unbounded_channel();
+    let engine = Engine::builder().on(EventKind::PreTool).fail(FailMode::Closed).observing().run(move |_| {
+        let sender = sender.clone();
         async move {
             tokio::time::sleep(Duration::from_millis(50)).await;
-            told.send(()).unwrap();
-            say::deny("too late")
+            sender.send(()).unwrap();
+            response::deny("too late")
         }
     });
     let started = tokio::time::Instant::now();
     let outcome = engine.build().unwrap().fire(&call("x")).await;
     assert_eq!(outcome.decision, Decision::None);
     assert_eq!(started.elapsed(), Duration::ZERO);
-    assert_eq!(outcome.trace.first().map(|step| step.status), Some(Status::Detached));
-    hears.recv().await.unwrap();
+    assert_eq!(outcome.trace.first().map(|step| step.status), Some(TraceStatus::Detached));
+    receiver.recv().await.unwrap();
 }
 
 #[derive(Debug)]
-struct Only(Result<bool, String>);
+struct FixedCondition(Result<bool, String>);
 
-impl Condition for Only {
+impl HookCondition for FixedCondition {
     fn holds(&self, _event: &Event) -> Result<bool, ConditionError> {
         self.0.clone().map_err(|why| ConditionError(why.into()))
     }
@@ -321,47 +328,47 @@ impl Condition for Only {
 
 #[tokio::test]
 async fn a_condition_decides_whether_a_hook_runs_and_its_error_is_the_hook_s_failure() {
-    let fire = async |condition: Result<bool, String>, fail: Fail| {
-        let engine = Engine::builder().on(EventKind::PreTool).fail(fail).when(Only(condition));
-        engine.run(|_| async { say::ask("sure?") }).build().unwrap().fire(&call("x")).await.decision
+    let fire = async |condition: Result<bool, String>, fail: FailMode| {
+        let engine = Engine::builder().on(EventKind::PreTool).fail(fail).when(FixedCondition(condition));
+        engine.run(|_| async { response::ask("sure?") }).build().unwrap().fire(&call("x")).await.decision
     };
-    assert_eq!(fire(Ok(true), Fail::Open).await, Decision::Ask);
-    assert_eq!(fire(Ok(false), Fail::Closed).await, Decision::None);
-    assert_eq!(fire(Err("no such field".into()), Fail::Open).await, Decision::None);
-    assert_eq!(fire(Err("no such field".into()), Fail::Closed).await, Decision::Deny);
+    assert_eq!(fire(Ok(true), FailMode::Open).await, Decision::Ask);
+    assert_eq!(fire(Ok(false), FailMode::Closed).await, Decision::None);
+    assert_eq!(fire(Err("no such field".into()), FailMode::Open).await, Decision::None);
+    assert_eq!(fire(Err("no such field".into()), FailMode::Closed).await, Decision::Deny);
 }
 
-/// Says which command it looked at.
-struct Looking;
+/// Observes each command that it evaluates.
+struct ObservingJudge;
 
-impl Judge for Looking {
-    fn judge(&self, event: &Event) -> Judgement {
+impl Judge for ObservingJudge {
+    fn judge(&self, event: &Event) -> RuleJudgement {
         let observed = json!({"links": {command_of(event): "/etc"}});
-        Judgement { observed: Some(observed), ..Judgement::default() }
+        RuleJudgement { observed: Some(observed), ..RuleJudgement::default() }
     }
 }
 
 #[tokio::test]
 async fn what_was_observed_of_both_inputs_is_recorded() {
-    let memory = Memory::default();
-    let engine = Engine::builder().judge(Looking).recorder(memory.clone()).on(EventKind::PreTool);
+    let memory = MemoryRecorder::default();
+    let engine = Engine::builder().judge(ObservingJudge).recorder(memory.clone()).on(EventKind::PreTool);
     let engine = engine.run(|_| async { rewrite("changed") }).build().unwrap();
     engine.fire(&call("asked")).await;
     let both = json!({"links": {"asked": "/etc", "changed": "/etc"}});
     assert_eq!(*memory.observed.lock().unwrap(), [Some(both)]);
 }
 
-/// Keeps what it is given, or refuses.
+/// Keeps all outcomes in memory, or fails.
 #[derive(Clone, Default)]
-struct Memory {
-    kept: Arc<Mutex<Vec<Outcome>>>,
+struct MemoryRecorder {
+    outcomes: Arc<Mutex<Vec<Outcome>>>,
     observed: Arc<Mutex<Vec<Option<Value>>>>,
     broken: bool,
 }
 
-impl Recorder for Memory {
-    fn record<'a>(&'a self, decided: Decided<'a>) -> BoxFuture<'a, Result<(), RecordError>> {
-        self.kept.lock().unwrap().push(decided.outcome.clone());
+impl Recorder for MemoryRecorder {
+    fn record<'a>(&'a self, decided: DecidedCall<'a>) -> BoxFuture<'a, Result<(), RecordError>> {
+        self.outcomes.lock().unwrap().push(decided.outcome.clone());
         self.observed.lock().unwrap().push(decided.facts);
         let result = if self.broken { Err(RecordError("no space left on device".into())) } else { Ok(()) };
         Box::pin(std::future::ready(result))
@@ -370,15 +377,15 @@ impl Recorder for Memory {
 
 #[tokio::test]
 async fn what_is_recorded_is_what_is_answered() {
-    let memory = Memory::default();
-    let engine = Engine::builder().judge(Wary).recorder(memory.clone()).build().unwrap();
+    let memory = MemoryRecorder::default();
+    let engine = Engine::builder().judge(DenyDanger).recorder(memory.clone()).build().unwrap();
     let outcome = engine.fire(&call("danger")).await;
-    assert_eq!(*memory.kept.lock().unwrap(), [outcome]);
+    assert_eq!(*memory.outcomes.lock().unwrap(), [outcome]);
 }
 
 #[tokio::test]
 async fn a_decision_that_cannot_be_recorded_is_not_taken() {
-    let memory = Memory { broken: true, ..Memory::default() };
+    let memory = MemoryRecorder { broken: true, ..MemoryRecorder::default() };
     let engine = Engine::builder().recorder(memory).build().unwrap();
     let outcome = engine.fire(&call("ls")).await;
     assert_eq!(outcome.decision, Decision::Deny);
@@ -388,23 +395,23 @@ async fn a_decision_that_cannot_be_recorded_is_not_taken() {
     after.event.event = EventKind::PostTool;
     let outcome = engine.fire(&after).await;
     assert_eq!(outcome.decision, Decision::None, "what has happened cannot be prevented");
-    assert!(outcome.message_text().is_some(), "but it is said");
+    assert!(outcome.message_text().is_some(), "but the user is told");
 }
 
-/// What one hook of the property test says, by number.
-fn answer(number: u8) -> say::Say {
+/// The answer of a hook in the property test, by number.
+fn numbered_response(number: u8) -> response::ResponseBuilder {
     match number % 7 {
-        0 => say::nothing(),
-        1 => say::allow("a"),
-        2 => say::ask("b"),
-        3 => say::deny("c").nudge("d"),
+        0 => response::none(),
+        1 => response::allow("a"),
+        2 => response::ask("b"),
+        3 => response::deny("c").nudge("d"),
         4 => rewrite(&format!("e{number}")),
-        5 => say::nothing().context(format!("f{number}")).stop(format!("g{number}")),
-        _ => say::skip(),
+        5 => response::none().context(format!("f{number}")).stop(format!("g{number}")),
+        _ => response::skip(),
     }
 }
 
-/// Fires with hooks that say this after so many milliseconds of a clock that does not really run.
+/// Fires with hooks that answer after these delays in milliseconds, on a paused clock.
 fn fire_delayed(hooks: &[(u8, i32, bool)], delays: &[u64]) -> Outcome {
     let mut builder = Engine::builder();
     for (at, (number, priority, chained)) in hooks.iter().copied().enumerate() {
@@ -413,7 +420,7 @@ fn fire_delayed(hooks: &[(u8, i32, bool)], delays: &[u64]) -> Outcome {
         let hook = if chained { hook.chain("c") } else { hook };
         builder = hook.run(move |_| async move {
             tokio::time::sleep(delay).await;
-            answer(number)
+            numbered_response(number)
         });
     }
     let engine = builder.build().unwrap();
@@ -436,7 +443,7 @@ proptest::proptest! {
 }
 
 #[test]
-fn the_road_can_be_taken_on_any_thread() {
+fn a_call_can_be_fired_on_any_thread() {
     fn on_any_thread(_: impl Send) {}
     let engine = Engine::builder().build().unwrap();
     let call = call("x");
@@ -445,15 +452,18 @@ fn the_road_can_be_taken_on_any_thread() {
 
 #[tokio::test]
 async fn a_hook_is_passed_over_in_its_own_call_and_the_trace_says_so() {
-    let engine = Engine::builder().judge(Wary).on(EventKind::PreTool).id("own");
-    let engine = engine.run(|_| async { say::deny("no") }).on(EventKind::PreTool).id("other");
-    let engine = engine.run(|_| async { say::nothing().context("heard") }).build().unwrap();
-    let generation = Generation::clone(&engine.generation()).passing_over(&["own".into()]);
+    let engine = Engine::builder().judge(DenyDanger).on(EventKind::PreTool).id("own");
+    let engine = engine.run(|_| async { response::deny("no") }).on(EventKind::PreTool).id("other");
+    let engine = engine.run(|_| async { response::none().context("heard") }).build().unwrap();
+    let generation = Generation::clone(&engine.generation()).skipping_hooks(&["own".into()]);
     let outcome = crate::flow::fire(&generation, &crate::NoRecorder, &call("x")).await;
     assert_eq!(outcome.decision, Decision::None);
     assert_eq!(outcome.context_text().as_deref(), Some("heard"));
     let own = outcome.trace.iter().find(|step| step.by == Origin::Hook("own".into())).unwrap();
-    assert_eq!((own.status, own.note.as_deref()), (Status::Skipped, Some("it made this call itself")));
+    assert_eq!(
+        (own.status, own.note.as_deref()),
+        (TraceStatus::Skipped, Some("the hook made this call itself"))
+    );
     let outcome = crate::flow::fire(&generation, &crate::NoRecorder, &call("danger")).await;
     assert_eq!(outcome.decision, Decision::Deny, "rules are never passed over");
 }
@@ -464,11 +474,11 @@ async fn the_merged_input_is_judged_and_a_conflict_is_in_the_trace() {
         Hook::on(id, EventKind::PreTool).run(move |event| async move {
             let mut args = event.tool.as_ref().unwrap().args.clone();
             args[key] = json!(value);
-            say::nothing().tool_input(args)
+            response::none().tool_input(args)
         })
     };
     let hooks = [change("bad", "command", "danger"), change("other", "description", "why")];
-    let engine = Engine::builder().judge(Wary).hooks(hooks).build().unwrap();
+    let engine = Engine::builder().judge(DenyDanger).hooks(hooks).build().unwrap();
     let outcome = engine.fire(&call("harmless")).await;
     assert_eq!(outcome.tool_input, Some(json!({"command": "danger", "description": "why"})));
     assert_eq!(
@@ -482,4 +492,42 @@ async fn the_merged_input_is_judged_and_a_conflict_is_in_the_trace() {
     assert_eq!(outcome.tool_input.unwrap()["timeout"], "2");
     let note = outcome.trace[1].note.as_deref();
     assert_eq!(note, Some("conflict: `args.timeout` (changed by `a`); the value of this hook is used"));
+}
+
+/// Records on the calling thread, or fails to.
+struct CountingRecorder(Arc<AtomicU32>, bool);
+
+impl Recorder for CountingRecorder {
+    fn record<'a>(&'a self, decided: DecidedCall<'a>) -> BoxFuture<'a, Result<(), RecordError>> {
+        Box::pin(std::future::ready(self.record_now(&decided)))
+    }
+
+    fn blocking(&self) -> Option<&dyn BlockingRecorder> {
+        Some(self)
+    }
+}
+
+impl BlockingRecorder for CountingRecorder {
+    fn record_now(&self, _decided: &DecidedCall<'_>) -> Result<(), RecordError> {
+        self.0.fetch_add(1, Ordering::Relaxed);
+        if self.1 { Ok(()) } else { Err(RecordError("disk full".to_owned())) }
+    }
+}
+
+#[test]
+fn a_call_without_hooks_is_decided_and_recorded_without_a_runtime() {
+    let recorded = Arc::new(AtomicU32::new(0));
+    let builder = |records| {
+        Engine::builder().judge(DenyDanger).recorder(CountingRecorder(Arc::clone(&recorded), records))
+    };
+    let engine = builder(true).build().unwrap();
+    assert_eq!(engine.fire_now(&call("danger")).unwrap().decision, Decision::Deny);
+    assert_eq!(engine.fire_now(&call("harmless")).unwrap().decision, Decision::None);
+    assert_eq!(recorded.load(Ordering::Relaxed), 2);
+    let full = builder(false).build().unwrap().fire_now(&call("harmless")).unwrap();
+    assert_eq!(full.decision, Decision::Deny, "a decision that leaves no record is not taken");
+
+    let engine = builder(true).on(EventKind::PreTool).run(|_| async { response::none() }).build().unwrap();
+    assert!(engine.fire_now(&call("danger")).is_none(), "a hook has to run");
+    assert_eq!(recorded.load(Ordering::Relaxed), 3, "and nothing is recorded");
 }

@@ -2,11 +2,11 @@
 
 use proptest::prelude::*;
 use serde_json::{Value, json};
-use tenterhook_event::{EventId, EventKind, Merge, Origin, Timestamp, ToolCall};
+use tenterhook_event::{EventId, EventKind, MergeMode, Origin, Timestamp, ToolCall};
 
 use super::*;
 
-fn asked(args: Value) -> Event {
+fn event(args: Value) -> Event {
     let (id, ts) = (EventId::from_parts(0, 0), Timestamp::from_unix_ms(0));
     let mut event = Event::new(id, ts, "test", EventKind::PreTool, "PreToolUse");
     event.tool = Some(ToolCall::new("Bash", args));
@@ -23,7 +23,7 @@ fn finding(name: &str, decision: Decision) -> Finding {
 
 #[test]
 fn nothing_said_is_nothing_decided() {
-    assert_eq!(fold(&asked(json!({})), &[]), Outcome::default());
+    assert_eq!(fold(&event(json!({})), &[]), Outcome::default());
 }
 
 #[test]
@@ -34,7 +34,7 @@ fn the_strictest_decision_stands_with_all_its_reasons_and_only_its_own() {
         finding("c", Decision::Ask),
         finding("d", Decision::Deny),
     ];
-    let outcome = fold(&asked(json!({})), &findings);
+    let outcome = fold(&event(json!({})), &findings);
     assert_eq!(outcome.decision, Decision::Deny);
     assert_eq!(outcome.reason().as_deref(), Some("b says deny\nd says deny"));
     assert_eq!(outcome.nudges.len(), 2);
@@ -47,15 +47,15 @@ fn later_writes_win_and_merges_build_on_what_came_before() {
         ..Finding::silent(Origin::hook(name))
     };
     let findings = [
-        change("first", Merge::Shallow, json!({"timeout": 5, "command": "ls -l"})),
-        change("second", Merge::Shallow, json!({"command": "ls -a"})),
+        change("first", MergeMode::Shallow, json!({"timeout": 5, "command": "ls -l"})),
+        change("second", MergeMode::Shallow, json!({"command": "ls -a"})),
     ];
-    let outcome = fold(&asked(json!({"command": "ls", "cwd": "/"})), &findings);
+    let outcome = fold(&event(json!({"command": "ls", "cwd": "/"})), &findings);
     assert_eq!(outcome.tool_input, Some(json!({"command": "ls -a", "cwd": "/", "timeout": 5})));
     assert_eq!(outcome.modifications.len(), 2);
 
-    let same = [change("same", Merge::Replace, json!({"command": "ls"}))];
-    assert_eq!(fold(&asked(json!({"command": "ls"})), &same).tool_input, None, "no change is no change");
+    let same = [change("same", MergeMode::Replace, json!({"command": "ls"}))];
+    assert_eq!(fold(&event(json!({"command": "ls"})), &same).tool_input, None, "no change is no change");
 }
 
 #[test]
@@ -64,14 +64,14 @@ fn flow_is_folded_apart_from_the_decision() {
         flow: Flow::Stop { reason: reason.map(ToOwned::to_owned) },
         ..Finding::silent(Origin::hook("s"))
     };
-    let outcome = fold(&asked(json!({})), &[stop(None), stop(Some("enough"))]);
+    let outcome = fold(&event(json!({})), &[stop(None), stop(Some("enough"))]);
     assert_eq!(outcome.decision, Decision::None);
     assert_eq!(outcome.flow, Flow::Stop { reason: Some("enough".into()) });
 }
 
 #[test]
 fn strengthening_never_weakens() {
-    let denied = fold(&asked(json!({})), &[finding("a", Decision::Deny)]);
+    let denied = fold(&event(json!({})), &[finding("a", Decision::Deny)]);
     let after = strengthen(denied.clone(), finding("b", Decision::Allow));
     assert_eq!(after.decision, Decision::Deny);
     assert_eq!(after.reasons, denied.reasons);
@@ -94,7 +94,7 @@ fn any_finding() -> impl Strategy<Value = Finding> {
         modifications: change
             .into_iter()
             .map(|(shallow, key, value)| Modification::ToolInput {
-                merge: if shallow { Merge::Shallow } else { Merge::Replace },
+                merge: if shallow { MergeMode::Shallow } else { MergeMode::Replace },
                 value: json!({key: value}),
             })
             .collect(),
@@ -108,7 +108,7 @@ proptest! {
         findings in proptest::collection::vec(any_finding(), 0..8),
         more in any_finding(),
     ) {
-        let event = asked(json!({"a": 0}));
+        let event = event(json!({"a": 0}));
         let before = fold(&event, &findings);
         let after = fold(&event, &[findings.clone(), vec![more]].concat());
         prop_assert!(after.decision >= before.decision);
@@ -120,7 +120,7 @@ proptest! {
     fn the_decision_does_not_depend_on_the_order(
         mut findings in proptest::collection::vec(any_finding(), 0..8),
     ) {
-        let event = asked(json!({"a": 0}));
+        let event = event(json!({"a": 0}));
         let before = fold(&event, &findings);
         findings.reverse();
         let after = fold(&event, &findings);

@@ -1,64 +1,63 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Hooks from a `tenterhook.yaml`. An entry that cannot be used is refused alone, with its place;
-//! the others stand.
+//! Loads hooks from `tenterhook.yaml`. An invalid entry is rejected on its own, with its line and column; the others are
+//! loaded.
 
-mod defaults;
-mod entry;
+mod hook_defaults;
+mod hook_entry;
 
 use std::collections::BTreeMap;
 use std::path::Path;
 
 use tenterhook_document::{Misfit, Node, Problem, Spot, Value, parse, read_all};
 
-pub use defaults::{AuditLevel, Defaults};
+pub use hook_defaults::{HookAuditLevel, HookDefaults};
 
 use crate::Hook;
 
-const REFUSED: &str = "this hook is not in force; the others are";
+const HOOK_REJECTED_HINT: &str = "this hook is not in force; the others are";
+const FILE_REJECTED_HINT: &str = "no hook of this file is in force until it is valid YAML";
 
-/// What a file gave.
+/// Hooks loaded from one or more files.
 #[derive(Debug, Default)]
-pub struct Loaded {
-    /// The hooks that can be used.
+pub struct LoadedHooks {
+    /// The valid hooks.
     pub hooks: Vec<Hook>,
-    /// Where each of them is written: the file and the place in it.
+    /// File and position of each hook.
     pub places: Vec<(String, Spot)>,
-    /// What holds for all of them.
-    pub defaults: Defaults,
-    /// What cannot be used, and why.
+    /// Settings for all hooks.
+    pub defaults: HookDefaults,
+    /// Errors; the entries they refer to were not loaded.
     pub problems: Vec<Problem>,
-    /// What can be used but is probably not meant so.
+    /// Warnings about entries that are valid but probably not intended.
     pub warnings: Vec<Problem>,
 }
 
-/// What the file may refer to, as the caller found it.
+/// Values outside the file that its hooks may refer to.
 #[derive(Debug, Clone, Copy)]
-pub struct Around<'a> {
-    /// Where commands run when the event names no directory that exists.
+pub struct LoadContext<'a> {
+    /// Working directory of commands if the event's directory does not exist; relative paths of `exec` start here.
     pub dir: &'a Path,
-    /// The person's home, for `~`.
+    /// Home directory of the user, for `~`.
     pub home: Option<&'a str>,
-    /// The variables that headers of HTTP hooks may refer to.
+    /// Environment variables for the headers of HTTP hooks.
     pub env: &'a BTreeMap<String, String>,
 }
 
-/// Reads the hooks of a `tenterhook.yaml`: `hooks` is a list, or a map with the keys of [`Defaults`] and
-/// `list`.
-pub fn settings(name: &str, text: &str, around: &Around<'_>) -> Loaded {
-    let mut loaded = Loaded::default();
+/// Loads the hooks of a `tenterhook.yaml`: `hooks` is a list, or a map with the keys of [`HookDefaults`] and `list`.
+pub fn load_settings(name: &str, text: &str, context: &LoadContext<'_>) -> LoadedHooks {
+    let mut loaded = LoadedHooks::default();
     let document = match parse(text) {
         Ok(document) => document,
         Err((spot, message)) => {
-            let hint = "no hook of this file is in force until it is valid YAML";
-            loaded.problems.push(Problem::new(name, spot, message).hint(hint));
+            loaded.problems.push(Problem::new(name, spot, message).hint(FILE_REJECTED_HINT));
             return loaded;
         }
     };
     let entries: &[(Node, Node)] = match &document.value {
         Value::Map(entries) => entries,
         Value::Null => {
-            let message = "the file is empty: nothing is set here";
+            let message = "the file is empty";
             loaded.warnings.push(Problem::whole(name, message).hint("remove it, or add `hooks: []`"));
             &[]
         }
@@ -67,14 +66,14 @@ pub fn settings(name: &str, text: &str, around: &Around<'_>) -> Loaded {
             &[]
         }
     };
-    repeated(&mut loaded, name, entries);
+    report_repeated_keys(&mut loaded, name, entries);
     for (key, value) in entries {
         match key.text() {
-            Some("hooks") => hooks(&mut loaded, name, value, around),
-            // Read by whoever serves, and by whoever keeps a ledger.
+            Some("hooks") => load_hooks_key(&mut loaded, name, value, context),
+            // The daemon and the ledger read these keys.
             Some("daemon" | "telemetry" | "ledger") => {}
             other => {
-                let message = format!("no such key: `{}`", other.unwrap_or("?"));
+                let message = format!("unknown key `{}`", other.unwrap_or("?"));
                 let hint = "known: hooks, daemon, telemetry, ledger";
                 loaded.problems.push(Problem::new(name, key.spot, message).hint(hint));
             }
@@ -83,44 +82,43 @@ pub fn settings(name: &str, text: &str, around: &Around<'_>) -> Loaded {
     loaded
 }
 
-/// Adds the hooks of another file beside those that are there; only its key `hooks`, a list, is read.
-pub fn more(loaded: &mut Loaded, name: &str, text: &str, around: &Around<'_>) {
+/// Adds the hooks of another file. Only its key `hooks`, which must be a list, is read.
+pub fn load_more(loaded: &mut LoadedHooks, name: &str, text: &str, context: &LoadContext<'_>) {
     let document = match parse(text) {
         Ok(document) => document,
         Err((spot, message)) => {
-            let hint = "no hook of this file is in force until it is valid YAML";
-            loaded.problems.push(Problem::new(name, spot, message).hint(hint));
+            loaded.problems.push(Problem::new(name, spot, message).hint(FILE_REJECTED_HINT));
             return;
         }
     };
     match document.get("hooks").map(|node| (node, &node.value)) {
-        Some((_, Value::List(items))) => add_all(loaded, name, items, around),
+        Some((_, Value::List(items))) => load_entries(loaded, name, items, context),
         Some((node, _)) => loaded.problems.push(Problem::new(name, node.spot, "`hooks` must be a list")),
-        None => loaded.problems.push(Problem::new(name, document.spot, "there is no `hooks` in it")),
+        None => loaded.problems.push(Problem::new(name, document.spot, "the key `hooks` is missing")),
     }
     if !loaded.defaults.enabled {
         loaded.hooks.iter_mut().for_each(|hook| hook.enabled = false);
     }
 }
 
-/// A key that stands twice: one of the two would silently not count.
-fn repeated(loaded: &mut Loaded, name: &str, entries: &[(Node, Node)]) {
-    for (at, (key, _)) in entries.iter().enumerate() {
+/// Reports repeated keys: one of the two values would be ignored silently.
+fn report_repeated_keys(loaded: &mut LoadedHooks, name: &str, entries: &[(Node, Node)]) {
+    for (index, (key, _)) in entries.iter().enumerate() {
         if let Some(text) = key.text()
-            && entries.iter().take(at).any(|(other, _)| other.text() == Some(text))
+            && entries.iter().take(index).any(|(other, _)| other.text() == Some(text))
         {
-            let message = format!("`{text}` stands here a second time");
-            loaded.problems.push(Problem::new(name, key.spot, message).hint("put the two together"));
+            let message = format!("repeated key `{text}`");
+            loaded.problems.push(Problem::new(name, key.spot, message).hint("merge the two into one"));
         }
     }
 }
 
-fn hooks(loaded: &mut Loaded, name: &str, hooks: &Node, around: &Around<'_>) {
+fn load_hooks_key(loaded: &mut LoadedHooks, name: &str, hooks: &Node, context: &LoadContext<'_>) {
     match &hooks.value {
-        Value::List(items) => add_all(loaded, name, items, around),
+        Value::List(items) => load_entries(loaded, name, items, context),
         Value::Null => {}
         Value::Map(keys) => {
-            repeated(loaded, name, keys);
+            report_repeated_keys(loaded, name, keys);
             for (key, value) in keys.iter().filter(|(key, _)| key.text() != Some("list")) {
                 if let Err(Misfit { spot, message }) = loaded.defaults.set(key, value) {
                     loaded.problems.push(Problem::new(name, spot, message));
@@ -128,7 +126,7 @@ fn hooks(loaded: &mut Loaded, name: &str, hooks: &Node, around: &Around<'_>) {
             }
             match hooks.get("list").map(|node| (node.spot, &node.value)) {
                 None | Some((_, Value::Null)) => {}
-                Some((_, Value::List(items))) => add_all(loaded, name, items, around),
+                Some((_, Value::List(items))) => load_entries(loaded, name, items, context),
                 Some((spot, _)) => loaded.problems.push(Problem::new(name, spot, "`list` must be a list")),
             }
         }
@@ -139,30 +137,30 @@ fn hooks(loaded: &mut Loaded, name: &str, hooks: &Node, around: &Around<'_>) {
     }
 }
 
-fn add_all(loaded: &mut Loaded, name: &str, items: &[Node], around: &Around<'_>) {
+fn load_entries(loaded: &mut LoadedHooks, name: &str, items: &[Node], context: &LoadContext<'_>) {
     for item in items {
         let id = item.get("id").and_then(Node::text);
         if !matches!(item.value, Value::Map(_)) {
-            let message = "a hook has to be a map: `{id: …, on: …, command: …}`";
-            loaded.problems.push(Problem::new(name, item.spot, message).hint(REFUSED));
+            let message = "a hook must be a map: `{id: …, on: …, command: …}`";
+            loaded.problems.push(Problem::new(name, item.spot, message).hint(HOOK_REJECTED_HINT));
             continue;
         }
-        let mut read = read_all::<entry::Entry>(item);
-        let hook = match read.value.take().map(|entry| entry.hook(item, &loaded.defaults, around)) {
+        let mut read = read_all::<hook_entry::HookEntry>(item);
+        let hook = match read.value.take().map(|entry| entry.into_hook(item, &loaded.defaults, context)) {
             Some(Ok(hook)) if read.mistakes.is_empty() => Ok(hook),
             found => {
                 read.add(found.and_then(Result::err).unwrap_or_default());
                 Err(read.mistakes)
             }
         };
-        let admitted = hook.and_then(|(hook, warnings)| {
+        let checked = hook.and_then(|(hook, warnings)| {
             let limits = &loaded.defaults.limits;
             limits
-                .admit(&loaded.hooks.iter(), &hook)
+                .check_new_hook(&loaded.hooks.iter(), &hook)
                 .map_err(|error| vec![Misfit { spot: item.spot, message: error.to_string() }])?;
             Ok((hook, warnings))
         });
-        match admitted {
+        match checked {
             Ok((hook, warnings)) => {
                 let warn = |Misfit { spot, message }| Problem::new(name, spot, message).about("hook", id);
                 loaded.warnings.extend(warnings.into_iter().map(warn));
@@ -171,7 +169,7 @@ fn add_all(loaded: &mut Loaded, name: &str, items: &[Node], around: &Around<'_>)
             }
             Err(wrong) => {
                 let problem = |Misfit { spot, message }| {
-                    Problem::new(name, spot, message).about("hook", id).hint(REFUSED)
+                    Problem::new(name, spot, message).about("hook", id).hint(HOOK_REJECTED_HINT)
                 };
                 loaded.problems.extend(wrong.into_iter().map(problem));
             }

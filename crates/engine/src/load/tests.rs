@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
 use super::*;
-use crate::{Fail, Runner};
+use crate::{FailMode, HookBackend};
 use std::time::Duration;
 use tenterhook_event::EventKind;
 
-fn load(text: &str) -> Loaded {
+fn load(text: &str) -> LoadedHooks {
     let env = BTreeMap::from([("TOKEN".to_owned(), "secret".to_owned())]);
-    settings("t.yaml", text, &Around { dir: Path::new("/"), home: Some("/home/u"), env: &env })
+    load_settings("t.yaml", text, &LoadContext { dir: Path::new("/"), home: Some("/home/u"), env: &env })
 }
 
 fn ids_and_problems(text: &str) -> (Vec<String>, Vec<String>) {
@@ -25,9 +25,9 @@ fn a_whole_entry_is_read() {
     assert_eq!(loaded.problems, []);
     let hook = &loaded.hooks[0];
     assert_eq!(hook.on, [EventKind::PreTool, EventKind::PostTool]);
-    assert_eq!((hook.timeout, hook.priority, hook.fail), (Duration::from_millis(500), -3, Fail::Closed));
+    assert_eq!((hook.timeout, hook.priority, hook.fail), (Duration::from_millis(500), -3, FailMode::Closed));
     assert_eq!((hook.chain.as_deref(), hook.observes), (Some("c"), true));
-    let Runner::Command(command) = &hook.runner else { panic!() };
+    let HookBackend::Command(command) = &hook.runner else { panic!() };
     assert_eq!(command.line.program(), "/home/u/x");
 }
 
@@ -41,10 +41,10 @@ fn one_bad_entry_is_refused_alone_and_says_where() {
     assert_eq!(
         problems,
         [
-            "t.yaml:6:9: hook `b`: `stopp` is no event that is known here",
-            "t.yaml:11:14: hook `c`: `5` is no duration; write `5s` or `500ms`",
-            "t.yaml:12:5: hook `a`: there is another hook `a`",
-            "t.yaml:15:9: hook `d`: a hook needs one of `command`, `exec` and `url`",
+            "t.yaml:6:9: hook `b`: unknown event `stopp`",
+            "t.yaml:11:14: hook `c`: invalid duration `5`; write `5s` or `500ms`",
+            "t.yaml:12:5: hook `a`: hook `a` exists already",
+            "t.yaml:15:9: hook `d`: one of `command`, `exec` and `url` is required",
         ]
     );
 }
@@ -55,15 +55,15 @@ fn every_mistake_of_an_entry_is_reported_at_once() {
                 headers: {a: b}\n    env: {'A=B': x}\n    when: tool.name\n    tiemout: 5s\n";
     let (_, problems) = ids_and_problems(text);
     let starts = [
-        "t.yaml:3:9: hook `a`: `stopp` is no event",
-        "t.yaml:5:14: hook `a`: `cobol` is no dialect",
-        "t.yaml:6:14: hook `a`: `5` is no duration",
-        "t.yaml:7:14: hook `a`: `headers` goes with `url`",
-        "t.yaml:8:11: hook `a`: `A=B` cannot be the name of a variable",
+        "t.yaml:3:9: hook `a`: unknown event `stopp`",
+        "t.yaml:5:14: hook `a`: unknown dialect `cobol`",
+        "t.yaml:6:14: hook `a`: invalid duration `5`",
+        "t.yaml:7:14: hook `a`: `headers` is only valid with `url`",
+        "t.yaml:8:11: hook `a`: invalid variable name `A=B`",
         #[cfg(feature = "when")]
         "t.yaml:9:11: hook `a`: column 5: the condition is a field of the event, never true or false",
         #[cfg(not(feature = "when"))]
-        "t.yaml:9:11: hook `a`: conditions are not built in",
+        "t.yaml:9:11: hook `a`: this build does not support conditions",
         "t.yaml:10:5: hook `a`: no such key here: `tiemout`; did you mean `timeout`?",
     ];
     assert_eq!(problems.len(), starts.len(), "{problems:#?}");
@@ -73,17 +73,19 @@ fn every_mistake_of_an_entry_is_reported_at_once() {
     let repeated = "hooks:\n  - {id: a, on: stop, command: x, env: {A: x, A: y}}\n";
     assert_eq!(ids_and_problems(repeated).1, ["t.yaml:2:47: hook `a`: the key `A` is repeated"]);
     let empty = load("# nothing\n");
-    assert_eq!(empty.warnings[0].to_string(), "t.yaml: the file is empty: nothing is set here");
+    assert_eq!(empty.warnings[0].to_string(), "t.yaml: the file is empty");
 }
 
 #[test]
 fn paths_of_exec_are_those_of_the_settings_and_not_of_the_agent() {
     let words = |exec: &str| {
         let env = BTreeMap::new();
-        let around = Around { dir: Path::new("/etc/th"), home: Some("/home/u"), env: &env };
+        let context = LoadContext { dir: Path::new("/etc/th"), home: Some("/home/u"), env: &env };
         let text = format!("hooks:\n  - {{id: a, on: stop, exec: {exec}}}\n");
-        let loaded = settings("t.yaml", &text, &around);
-        let Some(Runner::Command(command)) = loaded.hooks.first().map(|hook| &hook.runner) else { panic!() };
+        let loaded = load_settings("t.yaml", &text, &context);
+        let Some(HookBackend::Command(command)) = loaded.hooks.first().map(|hook| &hook.runner) else {
+            panic!()
+        };
         match &command.line {
             crate::CommandLine::Exec(words) => words.join(" "),
             crate::CommandLine::Shell(text) => text.clone(),
@@ -134,8 +136,8 @@ fn a_tool_that_would_never_match_is_pointed_out() {
     assert_eq!(
         problems,
         [
-            "t.yaml:2:13: hook `a`: `on` has to be an event or a list of events",
-            "t.yaml:3:30: hook `b`: `match` is a text or a map; write `A|B` for two tools",
+            "t.yaml:2:13: hook `a`: `on` must be an event or a list of events",
+            "t.yaml:3:30: hook `b`: `match` must be a string or a map; write `A|B` for two tools",
         ]
     );
 }
@@ -156,7 +158,7 @@ fn the_eleventh_hook_of_a_kind_is_one_too_many() {
     let (ids, problems) = ids_and_problems(&text);
     assert_eq!((ids.len(), problems.len()), (10, 1));
     assert!(
-        problems[0].contains("`h10` is one too many on stop: maxHooksPerEvent 10 exceeded"),
+        problems[0].contains("cannot add hook `h10` on stop: maxHooksPerEvent 10 exceeded"),
         "{problems:?}"
     );
 }
@@ -177,17 +179,23 @@ fn the_keys_of_the_a3s_configuration_are_accepted_as_they_stand() {
         }"#,
     );
     assert_eq!(loaded.problems, []);
-    assert_eq!(loaded.defaults, Defaults { timeout: Some(Duration::from_secs(5)), ..Defaults::default() });
+    assert_eq!(
+        loaded.defaults,
+        HookDefaults { timeout: Some(Duration::from_secs(5)), ..HookDefaults::default() }
+    );
 
     let loaded = load(
         "hooks:\n  enabled: false\n  failBehavior: block\n  defaultTimeout: 250\n  list:\n    - {id: a, on: stop, command: x}\n",
     );
     let hook = &loaded.hooks[0];
-    assert_eq!((hook.fail, hook.timeout, hook.enabled), (Fail::Closed, Duration::from_millis(250), false));
+    assert_eq!(
+        (hook.fail, hook.timeout, hook.enabled),
+        (FailMode::Closed, Duration::from_millis(250), false)
+    );
     let (_, problems) = ids_and_problems("hooks: {maxHooks: 3, auditLevel: loud}\n");
     assert_eq!(problems.len(), 2, "{problems:?}");
     let verbose = load("hooks: {auditLevel: verbose}\n");
-    assert_eq!((verbose.warnings.len(), verbose.defaults.audit), (0, AuditLevel::Verbose));
+    assert_eq!((verbose.warnings.len(), verbose.defaults.audit), (0, HookAuditLevel::Verbose));
 }
 
 /// The matchers of seed 003.
@@ -207,7 +215,7 @@ fn a_hook_that_runs_before_every_tool_call_is_pointed_out() {
     assert_eq!(loaded.hooks.len(), 1);
     assert_eq!(
         loaded.warnings[0].to_string(),
-        "t.yaml:2:17: hook `a`: it has no `match`, so it runs before every tool call"
+        "t.yaml:2:17: hook `a`: no `match`: the hook runs before every tool call"
     );
 }
 
@@ -219,7 +227,7 @@ fn a_header_may_name_a_variable_that_is_there() {
          - id: b\n    on: stop\n    url: http://127.0.0.1:1/x\n    headers: {authorization: '${OTHER}'}\n  \
          - {id: c, on: stop, url: 'ftp://x'}\n",
     );
-    let Runner::Http(http) = &loaded.hooks[0].runner else { panic!() };
+    let HookBackend::Http(http) = &loaded.hooks[0].runner else { panic!() };
     assert_eq!(http.headers, [("authorization".to_owned(), "Bearer secret".to_owned())]);
     assert_eq!(loaded.hooks.len(), 1);
     assert_eq!(loaded.problems.len(), 2);

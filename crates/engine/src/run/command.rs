@@ -1,52 +1,52 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! A hook that is a program of its own.
+//! Runs hooks that are separate programs.
 
 use std::path::Path;
 use std::time::Duration;
 
-use tenterhook_event::{Call, Origin};
-use tenterhook_harness::dialect::{Control, Heard};
+use tenterhook_event::{HookCall, Origin};
+use tenterhook_harness::dialect::{EngineControl, InterpretedOutput};
 
-use super::Failure;
-use crate::process::{self, Ended, Spec};
-use crate::{Command, CommandLine, program};
+use super::RunFailure;
+use crate::process::{self, ProcessEnd, ProcessSpec};
+use crate::{CommandHook, CommandLine, needed_files};
 
 pub(super) async fn run(
-    command: &Command,
-    call: &Call,
+    command: &CommandHook,
+    call: &HookCall,
     by: Origin,
-    limit: Duration,
-) -> Result<Heard, Failure> {
-    let spec = spec(command, call, limit);
-    // An exit code does not tell a script that blocks from one that is not there.
-    if let Some(why) = program::why_not_runnable(command, Some(&spec.dir), None) {
-        return Err(Failure::Failed(why));
+    timeout: Duration,
+) -> Result<InterpretedOutput, RunFailure> {
+    let spec = process_spec(command, call, timeout);
+    // By its exit code, a missing script looks like a hook that denies.
+    if let Some(why) = needed_files::why_not_runnable(command, Some(&spec.dir), None) {
+        return Err(RunFailure::Failed(why));
     }
     match process::run(&spec).await {
-        Ended::Exited(exited) => {
-            let heard = command.dialect.hear(&call.event, by, &exited);
-            heard.map_err(|misheard| Failure::Failed(misheard.to_string()))
+        ProcessEnd::Exited(exited) => {
+            let answer = command.dialect.interpret(&call.event, by, &exited);
+            answer.map_err(|error| RunFailure::Failed(error.to_string()))
         }
-        Ended::TimedOut(_) => Err(Failure::TimedOut),
-        Ended::Detached(limit) => {
+        ProcessEnd::TimedOut(_) => Err(RunFailure::TimedOut),
+        ProcessEnd::Detached(limit) => {
             let silent = tenterhook_event::Finding::silent(by);
-            Ok(Heard { finding: silent, control: Control::Detach { limit } })
+            Ok(InterpretedOutput { finding: silent, control: EngineControl::Detach { limit } })
         }
-        Ended::Failed(why) => Err(Failure::Failed(why)),
+        ProcessEnd::Failed(why) => Err(RunFailure::Failed(why)),
     }
 }
 
-/// Starts it as an observer: nobody waits, and nothing it says counts.
-pub(super) fn observe(command: &Command, call: &Call, limit: Duration) -> Result<(), Failure> {
-    let spec = spec(command, call, limit);
-    if let Some(why) = program::why_not_runnable(command, Some(&spec.dir), None) {
-        return Err(Failure::Failed(why));
+/// Starts the program as an observer: the call does not wait for it, and its output is ignored.
+pub(super) fn observe(command: &CommandHook, call: &HookCall, timeout: Duration) -> Result<(), RunFailure> {
+    let spec = process_spec(command, call, timeout);
+    if let Some(why) = needed_files::why_not_runnable(command, Some(&spec.dir), None) {
+        return Err(RunFailure::Failed(why));
     }
-    process::start_detached(&spec).map_err(|error| Failure::Failed(error.to_string()))
+    process::start_detached(&spec).map_err(|error| RunFailure::Failed(error.to_string()))
 }
 
-fn spec(command: &Command, call: &Call, limit: Duration) -> Spec {
+fn process_spec(command: &CommandHook, call: &HookCall, timeout: Duration) -> ProcessSpec {
     let event = &call.event;
     let argv = match &command.line {
         CommandLine::Shell(text) => {
@@ -55,15 +55,15 @@ fn spec(command: &Command, call: &Call, limit: Duration) -> Spec {
         }
         CommandLine::Exec(words) => words.clone(),
     };
-    let given = command.dialect.env(event).into_iter().map(|(name, value)| (name.to_owned(), value));
+    let dialect_env = command.dialect.env(event).into_iter().map(|(name, value)| (name.to_owned(), value));
     let cwd = event.cwd.as_deref().map(Path::new).filter(|dir| dir.is_dir());
-    Spec {
+    ProcessSpec {
         argv,
-        env: given.chain(command.env.iter().cloned()).collect(),
+        env: dialect_env.chain(command.env.iter().cloned()).collect(),
         dir: cwd.unwrap_or(&command.dir).to_owned(),
         stdin: command.dialect.stdin(call),
-        limit,
-        output_limit: command.output_limit,
+        timeout,
+        max_output_bytes: command.max_output_bytes,
         detaches: command.dialect.detaches(),
     }
 }

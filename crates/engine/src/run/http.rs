@@ -1,43 +1,48 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! A hook that is an HTTP endpoint: the dialect's payload is posted, a 2xx JSON body is its answer.
+//! Runs hooks that are HTTP endpoints: the dialect's payload is posted, and the JSON body of a 2xx response is the answer.
 
 use std::time::Duration;
 
-use tenterhook_event::{Call, Finding, Origin};
-use tenterhook_harness::dialect::{Exited, Heard};
+use tenterhook_event::{Finding, HookCall, Origin};
+use tenterhook_harness::dialect::{HookExit, InterpretedOutput};
 
-use super::Failure;
-use crate::Http;
-use crate::post::{Post, Unanswered, post, post_and_forget};
+use super::RunFailure;
+use crate::HttpHook;
+use crate::http_post::{self, HttpPost, HttpPostFailure};
 
-pub(super) async fn run(http: &Http, call: &Call, by: Origin, limit: Duration) -> Result<Heard, Failure> {
-    let body = match post(request(http, call, limit)).await {
+pub(super) async fn run(
+    http: &HttpHook,
+    call: &HookCall,
+    by: Origin,
+    timeout: Duration,
+) -> Result<InterpretedOutput, RunFailure> {
+    let body = match http_post::fetch_body(new_request(http, call, timeout)).await {
         Ok(body) => body,
-        Err(Unanswered::TimedOut) => return Err(Failure::TimedOut),
-        Err(Unanswered::Failed(why)) => return Err(Failure::Unreachable(why)),
+        Err(HttpPostFailure::TimedOut) => return Err(RunFailure::TimedOut),
+        Err(HttpPostFailure::Failed(why)) => return Err(RunFailure::Unreachable(why)),
     };
     match body.trim_ascii().first() {
         None => return Ok(Finding::silent(by).into()),
         Some(b'{') => {}
-        Some(_) => return Err(Failure::Failed("the answer is not a JSON object".to_owned())),
+        Some(_) => return Err(RunFailure::Failed("the response is not a JSON object".to_owned())),
     }
-    let exited = Exited { code: Some(0), stdout: body, stderr: Vec::new() };
-    http.dialect.hear(&call.event, by, &exited).map_err(|misheard| Failure::Failed(misheard.to_string()))
+    let exited = HookExit { code: Some(0), stdout: body, stderr: Vec::new() };
+    http.dialect.interpret(&call.event, by, &exited).map_err(|error| RunFailure::Failed(error.to_string()))
 }
 
-/// Posts as an observer: nobody waits, and nothing it says counts.
-pub(super) fn observe(http: &Http, call: &Call, limit: Duration) {
-    post_and_forget(request(http, call, limit));
+/// Posts to an observer: the call does not wait, and the response is ignored.
+pub(super) fn observe(http: &HttpHook, call: &HookCall, timeout: Duration) {
+    http_post::send_in_background(new_request(http, call, timeout));
 }
 
-fn request(http: &Http, call: &Call, limit: Duration) -> Post {
-    Post {
+fn new_request(http: &HttpHook, call: &HookCall, timeout: Duration) -> HttpPost {
+    HttpPost {
         url: http.url.clone(),
         headers: http.headers.clone(),
         body: http.dialect.stdin(call),
-        limit,
-        most: http.output_limit,
+        timeout,
+        max_response_bytes: http.max_output_bytes,
     }
 }
 

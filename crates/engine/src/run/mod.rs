@@ -1,182 +1,198 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Running hooks: all at once, each bounded, the results in order.
+//! Runs hooks in parallel, each with a time limit, and returns the results in order.
 //!
-//! Hooks of a chain run one after the other, each seeing what the ones before it changed.
-//! Observers are started and not waited for.
+//! Hooks of one chain run in sequence, and each sees the changes of the hooks before it. Observers are started, but
+//! the engine does not wait for them.
 
 mod command;
 #[cfg(feature = "http")]
 mod http;
-mod inprocess;
+mod in_process;
 pub mod sdk;
 
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use futures_util::future::join_all;
-use tenterhook_event::{Call, Decision, Event, Finding, Origin, Status, Step};
-use tenterhook_harness::dialect::{Control, Heard, a3s};
+use tenterhook_event::{Decision, Event, Finding, HookCall, Origin, TraceEntry, TraceStatus};
+use tenterhook_harness::dialect::{EngineControl, InterpretedOutput, a3s};
 use tokio::time::Instant;
 
-use crate::{Fail, Hook, Runner, chain};
+use crate::{FailMode, Hook, HookBackend, chains};
 
-/// What the hooks said, in (priority, registration) order, whoever finished first.
-#[derive(Debug, Default)]
-pub(crate) struct Ran {
-    pub(crate) answers: Vec<Answer>,
-}
-
-/// What became of one hook.
+/// The result of running one hook.
 #[derive(Debug)]
-pub(crate) struct Answer {
-    /// Its place among the selected.
-    pub(crate) at: usize,
-    pub(crate) heard: Heard,
-    pub(crate) step: Step,
-    /// The event as its hook was given it, if an earlier hook of its chain had changed it.
+pub(crate) struct HookRun {
+    /// Index of the hook among the selected hooks.
+    pub(crate) index: usize,
+    pub(crate) answer: InterpretedOutput,
+    pub(crate) step: TraceEntry,
+    /// The event as the hook received it, if an earlier hook of its chain had changed it.
     pub(crate) given: Option<Box<Event>>,
 }
 
-/// Why a hook gave no finding.
+impl HookRun {
+    /// Returns the delay that the hook asks for before it is called again; `None` if it does not ask for a retry.
+    pub(crate) fn retry_delay(&self) -> Option<Duration> {
+        match self.answer.control {
+            EngineControl::Retry { delay } => Some(delay),
+            _ => None,
+        }
+    }
+}
+
+/// Why a hook gave no answer.
 #[derive(Debug)]
-enum Failure {
+enum RunFailure {
     TimedOut,
-    /// Its program or endpoint could not be reached.
+    /// The hook's program or endpoint could not be reached.
     Unreachable(String),
     Failed(String),
 }
 
-/// A call as hooks are given it.
-struct Asked<'a> {
-    call: &'a Call,
-    /// When the call has to be answered, whatever its hooks were promised.
+/// A call as hooks receive it.
+struct HookInput<'a> {
+    call: &'a HookCall,
+    /// When the call has to be answered, even if the time limits of its hooks are longer.
     deadline: Instant,
-    /// How often hooks have been asked about it, with this time.
+    /// Number of times the hooks have been called for this event, including this one.
     attempt: u32,
-    /// Closures outlive a borrow of the call, so they share one copy of its event, made if needed.
+    /// A shared copy of the event for closures, which outlive the borrow of the call. Created on first use.
     event: OnceLock<Arc<Event>>,
 }
 
-/// Runs the selected hooks.
-pub(crate) async fn all(selected: &[Arc<Hook>], call: &Call, deadline: Instant) -> Ran {
-    let units = chain::units(selected);
-    Ran { answers: some(selected, &units, call, deadline, 1).await }
+/// Runs the selected hooks and returns their results in (priority, registration) order.
+pub(crate) async fn run_all(selected: &[Arc<Hook>], call: &HookCall, deadline: Instant) -> Vec<HookRun> {
+    let units = chains::group_into_units(selected);
+    run_units(selected, &units, call, deadline, 1).await
 }
 
-/// Runs some of the selected hooks, put into units already.
-pub(crate) async fn some(
+/// Runs some of the selected hooks, grouped into units by [`chains::group_into_units`].
+pub(crate) async fn run_units(
     selected: &[Arc<Hook>],
     units: &[Vec<usize>],
-    call: &Call,
+    call: &HookCall,
     deadline: Instant,
     attempt: u32,
-) -> Vec<Answer> {
-    let asked = Asked::new(call, deadline, attempt);
-    let mut answers: Vec<Answer> = match units {
+) -> Vec<HookRun> {
+    let input = HookInput::new(call, deadline, attempt);
+    let mut runs: Vec<HookRun> = match units {
         [] => Vec::new(),
-        // One unit needs no joining, and this is the usual case.
-        [unit] => in_turn(selected, unit, &asked).await,
+        // A single unit is the usual case and needs no join.
+        [unit] => run_in_sequence(selected, unit, &input).await,
         units => {
-            let at_once = units.iter().map(|unit| in_turn(selected, unit, &asked));
-            join_all(at_once).await.into_iter().flatten().collect()
+            let parallel = units.iter().map(|unit| run_in_sequence(selected, unit, &input));
+            join_all(parallel).await.into_iter().flatten().collect()
         }
     };
-    answers.sort_by_key(|answer| answer.at);
-    answers
+    runs.sort_by_key(|run| run.index);
+    runs
 }
 
-/// Runs the hooks of one unit one after the other. A deny does not end a chain; a skip does.
-async fn in_turn(selected: &[Arc<Hook>], unit: &[usize], asked: &Asked<'_>) -> Vec<Answer> {
-    let mut answers = Vec::with_capacity(unit.len());
-    let mut changed: Option<Call> = None;
-    for &at in unit {
-        let Some(hook) = selected.get(at) else { continue };
-        let (heard, step) = match &changed {
-            None => one(hook, asked).await,
-            Some(call) => one(hook, &Asked::new(call, asked.deadline, asked.attempt)).await,
+/// Runs the hooks of one unit in sequence. A deny does not end a chain; a skip does.
+async fn run_in_sequence(selected: &[Arc<Hook>], unit: &[usize], input: &HookInput<'_>) -> Vec<HookRun> {
+    let mut runs = Vec::with_capacity(unit.len());
+    let mut changed: Option<HookCall> = None;
+    for &index in unit {
+        let Some(hook) = selected.get(index) else { continue };
+        let (answer, step) = match &changed {
+            None => run_hook(hook, input).await,
+            Some(call) => run_hook(hook, &HookInput::new(call, input.deadline, input.attempt)).await,
         };
-        let changes = !heard.finding.modifications.is_empty();
-        let given = changed.as_ref().filter(|_| changes).map(|call| Box::new(call.event.clone()));
+        let modifies = !answer.finding.modifications.is_empty();
+        let given = changed.as_ref().filter(|_| modifies).map(|call| Box::new(call.event.clone()));
         if unit.len() > 1 {
-            let next = chain::after(changed.as_ref().unwrap_or(asked.call), &heard.finding);
+            let next = chains::apply_finding(changed.as_ref().unwrap_or(input.call), &answer.finding);
             changed = next.or(changed);
         }
-        let skips = heard.control == Control::Skip;
-        answers.push(Answer { at, heard, step, given });
+        let skips = answer.control == EngineControl::Skip;
+        runs.push(HookRun { index, answer, step, given });
         if skips {
-            answers.extend(
-                unit.iter().filter(|rest| **rest > at).filter_map(|rest| passed_over(selected, *rest)),
+            runs.extend(
+                unit.iter().filter(|rest| **rest > index).filter_map(|rest| skipped_run(selected, *rest)),
             );
             break;
         }
     }
-    answers
+    runs
 }
 
-async fn one(hook: &Hook, asked: &Asked<'_>) -> (Heard, Step) {
-    if hook.takes_failed_tool_as_result(asked.call.event.event) {
-        let result = a3s::failed_tool_result(asked.call);
-        return ask(hook, &Asked::new(&result, asked.deadline, asked.attempt)).await;
+async fn run_hook(hook: &Hook, input: &HookInput<'_>) -> (InterpretedOutput, TraceEntry) {
+    if hook.takes_failed_tool_as_result(input.call.event.event) {
+        let result = a3s::failed_tool_result(input.call);
+        return call_hook(hook, &HookInput::new(&result, input.deadline, input.attempt)).await;
     }
-    ask(hook, asked).await
+    call_hook(hook, input).await
 }
 
-async fn ask(hook: &Hook, asked: &Asked<'_>) -> (Heard, Step) {
+async fn call_hook(hook: &Hook, input: &HookInput<'_>) -> (InterpretedOutput, TraceEntry) {
     let started = std::time::Instant::now();
-    let limit = hook.timeout.min(asked.deadline.saturating_duration_since(Instant::now()));
+    let timeout = hook.timeout.min(input.deadline.saturating_duration_since(Instant::now()));
     let by = Origin::Hook(Arc::clone(&hook.id));
-    let result =
-        if hook.observes { observe(hook, asked) } else { wait(hook, asked, by.clone(), limit).await };
+    let result = if hook.observes {
+        start_observer(hook, input)
+    } else {
+        wait_for_answer(hook, input, by.clone(), timeout).await
+    };
     let took_us = u64::try_from(started.elapsed().as_micros()).unwrap_or(u64::MAX);
-    let (heard, status, note) = match result {
-        Ok(heard) => {
-            let status = match heard.control {
-                Control::Detach { .. } => Status::Detached,
-                _ => Status::Ran,
+    let (answer, status, note) = match result {
+        Ok(answer) => {
+            let status = match answer.control {
+                EngineControl::Detach { .. } => TraceStatus::Detached,
+                _ => TraceStatus::Ran,
             };
-            (Heard { finding: Finding { by: by.clone(), ..heard.finding }, ..heard }, status, None)
+            (
+                InterpretedOutput { finding: Finding { by: by.clone(), ..answer.finding }, ..answer },
+                status,
+                None,
+            )
         }
         Err(failure) => {
-            log_failure(hook, &asked.call.event, &failure, limit);
+            log_failure(hook, &input.call.event, &failure, timeout);
             let (status, why) = match failure {
-                Failure::TimedOut => (Status::TimedOut, format!("no answer within {limit:?}")),
-                Failure::Unreachable(why) | Failure::Failed(why) => (Status::Failed, why),
+                RunFailure::TimedOut => (TraceStatus::TimedOut, format!("no answer within {timeout:?}")),
+                RunFailure::Unreachable(why) | RunFailure::Failed(why) => (TraceStatus::Failed, why),
             };
-            (failed(hook, by.clone(), &why).into(), status, Some(why))
+            (failure_finding(hook, by.clone(), &why).into(), status, Some(why))
         }
     };
-    let step = Step { by, status, decision: heard.finding.decision, took_us, note };
-    (heard, step)
+    let step = TraceEntry { by, status, decision: answer.finding.decision, took_us, note };
+    (answer, step)
 }
 
-async fn wait(hook: &Hook, asked: &Asked<'_>, by: Origin, limit: Duration) -> Result<Heard, Failure> {
-    let call = asked.call;
+async fn wait_for_answer(
+    hook: &Hook,
+    input: &HookInput<'_>,
+    by: Origin,
+    timeout: Duration,
+) -> Result<InterpretedOutput, RunFailure> {
+    let call = input.call;
     match &hook.runner {
-        Runner::InProcess(f) => inprocess::run(f.as_ref(), asked.event(), limit).await,
-        Runner::Command(command) => command::run(command, call, by, limit).await,
-        Runner::Sdk(function) => sdk::run(function, hook, call, by, limit, asked.attempt).await,
+        HookBackend::InProcess(f) => in_process::run(f.as_ref(), input.event(), timeout).await,
+        HookBackend::Command(command) => command::run(command, call, by, timeout).await,
+        HookBackend::Sdk(sdk_hook) => sdk::run(sdk_hook, hook, call, by, timeout, input.attempt).await,
         #[cfg(feature = "http")]
-        Runner::Http(http) => http::run(http, call, by, limit).await,
+        HookBackend::Http(http) => http::run(http, call, by, timeout).await,
     }
 }
 
-/// Starts an observer. It never delays and never decides, not even by failing.
-fn observe(hook: &Hook, asked: &Asked<'_>) -> Result<Heard, Failure> {
-    let call = asked.call;
+/// Starts an observer. Observers never delay a call and never decide, not even when they fail.
+fn start_observer(hook: &Hook, input: &HookInput<'_>) -> Result<InterpretedOutput, RunFailure> {
+    let call = input.call;
     match &hook.runner {
-        Runner::InProcess(f) => inprocess::observe(f, asked.event(), hook.timeout),
-        Runner::Command(command) => command::observe(command, call, hook.timeout)?,
-        Runner::Sdk(function) => sdk::observe(function, hook, call),
+        HookBackend::InProcess(f) => in_process::observe(f, input.event(), hook.timeout),
+        HookBackend::Command(command) => command::observe(command, call, hook.timeout)?,
+        HookBackend::Sdk(sdk_hook) => sdk::observe(sdk_hook, hook, call),
         #[cfg(feature = "http")]
-        Runner::Http(http) => http::observe(http, call, hook.timeout),
+        HookBackend::Http(http) => http::observe(http, call, hook.timeout),
     }
     let finding = Finding::silent(Origin::Engine);
-    Ok(Heard { finding, control: Control::Detach { limit: hook.timeout } })
+    Ok(InterpretedOutput { finding, control: EngineControl::Detach { limit: hook.timeout } })
 }
 
-impl<'a> Asked<'a> {
-    fn new(call: &'a Call, deadline: Instant, attempt: u32) -> Self {
+impl<'a> HookInput<'a> {
+    fn new(call: &'a HookCall, deadline: Instant, attempt: u32) -> Self {
         Self { call, deadline, attempt, event: OnceLock::new() }
     }
 
@@ -185,30 +201,36 @@ impl<'a> Asked<'a> {
     }
 }
 
-/// What there is to say about a hook of a chain that was skipped.
-fn passed_over(selected: &[Arc<Hook>], at: usize) -> Option<Answer> {
-    let by = Origin::Hook(Arc::clone(&selected.get(at)?.id));
-    let note = Some("an earlier hook of its chain said to skip it".to_owned());
-    let step = Step { by: by.clone(), status: Status::Skipped, decision: Decision::None, took_us: 0, note };
-    Some(Answer { at, heard: Finding::silent(by).into(), step, given: None })
+/// The result for a hook that an earlier hook of its chain skipped.
+fn skipped_run(selected: &[Arc<Hook>], index: usize) -> Option<HookRun> {
+    let by = Origin::Hook(Arc::clone(&selected.get(index)?.id));
+    let note = Some("skipped by an earlier hook of its chain".to_owned());
+    let step = TraceEntry {
+        by: by.clone(),
+        status: TraceStatus::Skipped,
+        decision: Decision::None,
+        took_us: 0,
+        note,
+    };
+    Some(HookRun { index, answer: Finding::silent(by).into(), step, given: None })
 }
 
-fn log_failure(hook: &Hook, event: &Event, failure: &Failure, limit: Duration) {
+fn log_failure(hook: &Hook, event: &Event, failure: &RunFailure, timeout: Duration) {
     let (hook, event) = (&*hook.id, event.event.name());
     match failure {
-        Failure::TimedOut => tracing::warn!(hook, event, ?limit, "hook timed out"),
-        Failure::Unreachable(why) => tracing::error!(hook, event, why, "hook is not reachable"),
-        Failure::Failed(why) => tracing::warn!(hook, event, why, "hook failed"),
+        RunFailure::TimedOut => tracing::warn!(hook, event, limit = ?timeout, "hook timed out"),
+        RunFailure::Unreachable(why) => tracing::error!(hook, event, why, "hook is not reachable"),
+        RunFailure::Failed(why) => tracing::warn!(hook, event, why, "hook failed"),
     }
 }
 
-/// Failure is a decision, not an accident.
-fn failed(hook: &Hook, by: Origin, why: &str) -> Finding {
+/// The finding of a hook that failed: a deny if the hook fails closed.
+fn failure_finding(hook: &Hook, by: Origin, why: &str) -> Finding {
     match hook.fail {
-        Fail::Closed if !hook.observes => {
-            let reason = format!("the hook `{}` failed and is set to fail closed: {why}", hook.id);
+        FailMode::Closed if !hook.observes => {
+            let reason = format!("hook `{}` failed and is set to fail closed: {why}", hook.id);
             Finding::decided(by, Decision::Deny, reason)
         }
-        Fail::Open | Fail::Closed => Finding::silent(by),
+        FailMode::Open | FailMode::Closed => Finding::silent(by),
     }
 }

@@ -1,159 +1,168 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! A hook that is a function in another program. The program is a [`Client`]: it opens a stream, is asked
-//! on it and answers on it, in any order. Whatever carries the stream (gRPC in the daemon) is not known here.
+//! Runs hooks that are functions in other programs, connected through an SDK.
 //!
-//! A client that is slow, dead or talks nonsense fails its own hooks, as they are configured to, and
-//! nobody else's: nothing here waits for a client but the very call that asked it.
+//! Such a program is an [`SdkClient`]: it opens a stream, receives calls on it and replies in any order. This module is
+//! independent of the transport of the stream, which is gRPC in the daemon.
+//!
+//! A client that is slow, gone or sends invalid replies fails only its own hooks, in the way each of them is configured
+//! to fail: nothing waits for a client except the call that needs its answer.
 
 mod client;
-mod question;
+mod messages;
 
 use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
-use tenterhook_event::{Call, Decision, Event, Origin};
-use tenterhook_harness::dialect::a3s::{self, Session};
-use tenterhook_harness::dialect::{Heard, Misheard};
+use tenterhook_event::{Decision, Event, HookCall, Origin};
+use tenterhook_harness::dialect::a3s::{self, A3sSessionContext};
+use tenterhook_harness::dialect::{InterpretedOutput, InvalidOutput};
 use tokio::time::Instant;
 
-pub use client::{Attached, Client, GRACE, KEPT, MOST, Unwanted};
-pub use question::{FunctionError, Question, Reply, Sent, Why};
-pub use tenterhook_harness::dialect::a3s::{Action, Answer};
+pub use client::{
+    MAX_PENDING_CALLS, MAX_QUEUED_EVENTS, RECONNECT_GRACE, RejectedReply, SdkClient, SdkStream,
+};
+pub use messages::{CancelReason, HandlerError, SdkCall, SdkMessage, SdkReply};
+pub use tenterhook_harness::dialect::a3s::{A3sAction, A3sAnswer};
 
-use super::Failure;
+use super::RunFailure;
 use crate::{BoxFuture, Hook};
 
-/// A hook's function in another program.
+/// A hook that is a function in another program.
 #[derive(Clone)]
-pub struct Function {
+pub struct SdkHook {
     /// The program.
-    pub client: Arc<Client>,
-    /// What it wants to know beside the event, and who writes down what becomes of it.
-    pub beside: Arc<dyn Beside>,
+    pub client: Arc<SdkClient>,
+    /// A3sSessionContext data and the audit log for the hook.
+    pub context: Arc<dyn HookContext>,
 }
 
-/// What is around the hooks of programs.
-pub trait Beside: Send + Sync {
-    /// What the session of an event knows.
-    fn session(&self, event: &Event) -> Session {
+/// A3sSessionContext data and audit log of SDK hooks, provided by the embedding program.
+pub trait HookContext: Send + Sync {
+    /// Returns data of the event's session that is part of the payload.
+    fn session(&self, event: &Event) -> A3sSessionContext {
         let _ = event;
-        Session::default()
+        A3sSessionContext::default()
     }
 
-    /// Whether somebody writes this down.
-    fn wants(&self, what: What) -> bool {
-        let _ = what;
+    /// Returns whether notes of this kind are recorded.
+    fn records(&self, kind: HookAuditKind) -> bool {
+        let _ = kind;
         false
     }
 
-    /// Writes it down. The call waits for it.
-    fn note<'a>(&'a self, note: Note<'a>) -> BoxFuture<'a, ()> {
+    /// Records a note. The hook call waits for it.
+    fn record_note<'a>(&'a self, note: HookAuditNote<'a>) -> BoxFuture<'a, ()> {
         let _ = note;
         Box::pin(std::future::ready(()))
     }
 }
 
-/// Nothing is around.
+/// A [`HookContext`] without session data and audit log.
 #[derive(Debug, Clone, Copy, Default)]
-pub struct Nothing;
+pub struct NoHookContext;
 
-impl Beside for Nothing {}
+impl HookContext for NoHookContext {}
 
-/// What became of a hook.
+/// What an audit note about a hook reports.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum What {
-    /// It is asked.
+pub enum HookAuditKind {
+    /// The hook was called.
     Started,
-    /// It has answered.
+    /// The hook answered.
     Completed,
-    /// It has blocked.
+    /// The hook denied the call.
     Blocked,
-    /// It has changed something.
+    /// The hook changed the call or added context.
     Modified,
-    /// It has failed.
+    /// The hook failed.
     Failed,
 }
 
-/// Something about a hook to be written down.
+/// One audit note about a hook.
 #[derive(Debug)]
-pub struct Note<'a> {
-    /// What.
-    pub what: What,
+pub struct HookAuditNote<'a> {
+    /// What happened.
+    pub kind: HookAuditKind,
     /// The hook.
     pub hook: &'a Hook,
-    /// Its program, as people know it.
+    /// Name of the program.
     pub client: &'a str,
-    /// What it was asked about.
+    /// The event for which the hook was called.
     pub event: &'a Event,
-    /// Which question.
+    /// Id of the call.
     pub call_id: u64,
-    /// What there is to say about it.
-    pub why: Option<&'a str>,
-    /// How long it took.
+    /// Reason given by the hook, or the error.
+    pub reason: Option<&'a str>,
+    /// Time since the start of the call.
     pub took: Duration,
 }
 
 pub(super) async fn run(
-    function: &Function,
+    sdk_hook: &SdkHook,
     hook: &Hook,
-    call: &Call,
+    call: &HookCall,
     by: Origin,
-    limit: Duration,
+    timeout: Duration,
     attempt: u32,
-) -> Result<Heard, Failure> {
-    let Function { client, beside } = function;
+) -> Result<InterpretedOutput, RunFailure> {
+    let SdkHook { client, context } = sdk_hook;
     let began = Instant::now();
-    let session = beside.session(&call.event);
-    let question = Question::new(hook, call, &session, Some(began + limit), attempt);
-    let call_id = question.call_id;
-    let note = |what, why| {
+    let session = context.session(&call.event);
+    let sdk_call = SdkCall::new(hook, call, &session, Some(began + timeout), attempt);
+    let call_id = sdk_call.call_id;
+    let note = |kind, reason| {
         let took = began.elapsed();
-        Note { what, hook, client: client.name(), event: &call.event, call_id, why, took }
+        HookAuditNote { kind, hook, client: client.name(), event: &call.event, call_id, reason, took }
     };
-    if beside.wants(What::Started) {
-        beside.note(note(What::Started, None)).await;
+    if context.records(HookAuditKind::Started) {
+        context.record_note(note(HookAuditKind::Started, None)).await;
     }
-    let answered = client.ask(question, limit).await;
-    let heard = answered.and_then(|answer| {
-        a3s::heard(&call.event, by, answer).map_err(|Misheard(why)| {
-            client.refuse(call_id, &why);
-            Failure::Failed(why)
+    let replied = client.call(sdk_call, timeout).await;
+    let answer = replied.and_then(|reply| {
+        a3s::interpret_answer(&call.event, by, reply).map_err(|InvalidOutput(why)| {
+            client.refuse_reply(call_id, &why);
+            RunFailure::Failed(why)
         })
     });
-    for what in became(&heard).into_iter().flatten().filter(|what| beside.wants(*what)) {
-        let why = match &heard {
-            Ok(heard) => heard.finding.reason.as_deref(),
-            Err(Failure::Failed(why) | Failure::Unreachable(why)) => Some(why.as_str()),
-            Err(Failure::TimedOut) => Some("no answer in time"),
+    for kind in outcome_events(&answer).into_iter().flatten().filter(|kind| context.records(*kind)) {
+        let reason = match &answer {
+            Ok(answer) => answer.finding.reason.as_deref(),
+            Err(RunFailure::Failed(why) | RunFailure::Unreachable(why)) => Some(why.as_str()),
+            Err(RunFailure::TimedOut) => Some("no answer in time"),
         };
-        beside.note(note(what, why)).await;
+        context.record_note(note(kind, reason)).await;
     }
-    heard
+    answer
 }
 
-/// Tells an observer; whatever becomes of that decides nothing.
-pub(super) fn observe(function: &Function, hook: &Hook, call: &Call) {
-    let session = function.beside.session(&call.event);
-    function.client.tell(Question::new(hook, call, &session, None, 1));
+/// Notifies an observer. The result does not affect the call.
+pub(super) fn observe(sdk_hook: &SdkHook, hook: &Hook, call: &HookCall) {
+    let session = sdk_hook.context.session(&call.event);
+    sdk_hook.client.notify(SdkCall::new(hook, call, &session, None, 1));
 }
 
-fn became(heard: &Result<Heard, Failure>) -> [Option<What>; 3] {
-    match heard {
-        Err(_) => [Some(What::Failed), None, None],
-        Ok(heard) => {
-            let finding = &heard.finding;
+/// Returns the audit events that follow from the result of a call.
+fn outcome_events(answer: &Result<InterpretedOutput, RunFailure>) -> [Option<HookAuditKind>; 3] {
+    match answer {
+        Err(_) => [Some(HookAuditKind::Failed), None, None],
+        Ok(answer) => {
+            let finding = &answer.finding;
             let changes = !finding.modifications.is_empty() || finding.context.is_some();
             let blocks = finding.decision == Decision::Deny;
-            [Some(What::Completed), changes.then_some(What::Modified), blocks.then_some(What::Blocked)]
+            [
+                Some(HookAuditKind::Completed),
+                changes.then_some(HookAuditKind::Modified),
+                blocks.then_some(HookAuditKind::Blocked),
+            ]
         }
     }
 }
 
-impl fmt::Debug for Function {
+impl fmt::Debug for SdkHook {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Function").field("client", &self.client.name()).finish_non_exhaustive()
+        f.debug_struct("SdkHook").field("client", &self.client.name()).finish_non_exhaustive()
     }
 }
 

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
 use tenterhook_event::ToolCall;
-use tenterhook_paths::Ground;
+use tenterhook_paths::PathRoots;
 use tenterhook_shell_facts::builtin_programs;
 
 use super::*;
 
-/// `manager name from`, with `!` for what is run at once and `?` for what nobody knows.
+/// `manager name origin`, with `!` if the package is run at once and `?` if its name is unknown.
 fn of(line: &str) -> String {
-    let ground = Ground::new(Some("/home/user"), Some("/home/user/project"));
+    let ground = PathRoots::new(Some("/home/user"), Some("/home/user/project"));
     let tool = ToolCall::new("Bash", serde_json::json!({ "command": line }));
     let read = tenterhook_shell_facts::read_commands(
         &tool,

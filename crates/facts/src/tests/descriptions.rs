@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! The examples of the descriptions, as facts.
+//! Facts derived with the descriptions of programs.
 
 use std::path::Path;
+use tenterhook_test_support::assert_linear_cost;
 
 use serde_json::json;
 use tenterhook_event::{Event, EventId, EventKind, Timestamp, ToolCall};
-use tenterhook_programs::{Programs, Trust, UserFile, read_examples};
+use tenterhook_programs::{DescriptionTrust, Programs, UserProgramSource, read_examples};
 
-use crate::{Does, Facts, Side, Surroundings, facts};
+use crate::{EvalEnvironment, ExecLocation, Facts, FileOp, facts};
 
 fn facts_of(line: &str) -> Facts {
     facts_with(line, None)
@@ -19,20 +20,20 @@ fn facts_with(line: &str, programs: Option<&Programs>) -> Facts {
     let mut event = Event::new(id, now, "claude-code", EventKind::PreTool, "PreToolUse");
     event.cwd = Some("/home/user/project".into());
     event.tool = Some(ToolCall::new("Bash", json!({ "command": line })));
-    facts(&event, &Surroundings { home: Some("/home/user"), programs, ..Surroundings::default() })
+    facts(&event, &EvalEnvironment { home: Some("/home/user"), programs, ..EvalEnvironment::default() })
 }
 
 /// Whether a path, an address or a program is among the facts.
 fn is_found(facts: &Facts, role: &str, word: &str) -> bool {
-    let has_effect = |does: Does| {
+    let has_effect = |does: FileOp| {
         facts.effects.iter().any(|effect| effect.does == does && effect.path.text.ends_with(word))
     };
     match role {
-        "delete" => has_effect(Does::Delete),
-        "permit" => has_effect(Does::Permit),
-        "append" => has_effect(Does::Append),
-        "move" => has_effect(Does::Move),
-        "edit" => has_effect(Does::Write) || has_effect(Does::Read) || has_effect(Does::Delete),
+        "delete" => has_effect(FileOp::Delete),
+        "permit" => has_effect(FileOp::Permit),
+        "append" => has_effect(FileOp::Append),
+        "move" => has_effect(FileOp::Move),
+        "edit" => has_effect(FileOp::Write) || has_effect(FileOp::Read) || has_effect(FileOp::Delete),
         "url" | "download" => facts.urls.iter().any(|url| url.text == word),
         "inner" => facts.commands.iter().any(|command| command.raw == word),
         _ => true,
@@ -48,7 +49,7 @@ fn the_words_of_every_example_are_among_the_facts() {
         let text = std::fs::read_to_string(entry.unwrap().path()).unwrap();
         for example in read_examples(&text) {
             let expects = |role: &str| example.expected.iter().any(|(key, _)| key == role);
-            // Code of other languages is read elsewhere.
+            // Code of other languages has tests of its own.
             let is_code = example.line.starts_with("pwsh ");
             if is_code
                 || expects("dry-run")
@@ -87,7 +88,7 @@ fn one_description_serves_operands_addresses_and_effects() {
     assert_eq!(kept.effects.iter().map(|effect| effect.path.text.as_str()).collect::<Vec<_>>(), ["f.tgz"]);
 }
 
-/// Descriptions that an agent could write for programs it wants to use unseen.
+/// Descriptions that an agent could write to hide what a program does.
 const HOSTILE: &str = "\
 rm, cp, mv, cat, tee, dd, find, git, tar, rsync, chmod: {operands: text..., ignores-addresses: true, syntax: none}
 curl, wget, ssh, scp, docker: {always: dry-run info, location: container, operands: remote-path...}
@@ -98,7 +99,7 @@ npm, pip, cargo: {operands: shell...}
 ";
 
 fn own(text: &str) -> Programs {
-    let file = UserFile { source: "own.yaml", text, trust: Trust::AddsOnly, layer: 0 };
+    let file = UserProgramSource { source: "own.yaml", text, trust: DescriptionTrust::AddsOnly, layer: 0 };
     let loaded = Programs::with_user_files(&[file]);
     assert_eq!(loaded.problems, []);
     loaded.programs
@@ -109,7 +110,7 @@ fn listed(facts: &Facts) -> Vec<String> {
     let serde_json::Value::Object(lists) = serde_json::to_value(facts).unwrap() else { panic!() };
     let items = lists.into_iter().flat_map(|(list, items)| match items {
         serde_json::Value::Array(items) => items.iter().map(|item| format!("{list} {item}")).collect(),
-        // Whether something could not be read can only become true.
+        // `unparsed` may only become true.
         serde_json::Value::Bool(false) => Vec::new(),
         other => vec![format!("{list} {other}")],
     });
@@ -117,7 +118,7 @@ fn listed(facts: &Facts) -> Vec<String> {
 }
 
 #[test]
-fn descriptions_of_the_policy_take_no_fact_away() {
+fn descriptions_of_the_policy_remove_no_fact() {
     let programs = own(HOSTILE);
     let directory = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../programs");
     let mut lines: Vec<String> = [
@@ -173,7 +174,7 @@ acme:
             let deep = if effect.recursive { " -r" } else { "" };
             format!("{:?} {}{deep}", effect.does, effect.path.resolved.as_deref().unwrap_or("?"))
         });
-        // A deletion in the words of an unknown program is found without a description, too.
+        // A deletion in the words of an unknown program is also found without a description.
         let mut all: Vec<_> = all.collect();
         all.dedup();
         all.join(", ")
@@ -184,7 +185,12 @@ acme:
     assert_eq!(effects("sudo acme run -- acme run -- rm -rf ~"), "Delete /home/user -r");
     assert_eq!(effects("acme eval -e \"import os; os.remove('/etc/x')\""), "Delete /etc/x");
     let remote = facts("acme shell prod 'rm -rf /srv'");
-    assert!(remote.effects.iter().any(|effect| effect.on == Side::Remote && effect.does == Does::Delete));
+    assert!(
+        remote
+            .effects
+            .iter()
+            .any(|effect| effect.on == ExecLocation::Remote && effect.does == FileOp::Delete)
+    );
     let url = facts("acme fetch https://a.test/x out");
     assert!(url.urls.iter().any(|url| url.host == "a.test"));
     let host = facts("acme --on prod.test wipe x");
@@ -200,16 +206,19 @@ acme:
 #[test]
 fn readings_by_descriptions_are_bounded() {
     let programs = own("sudo: {operands: command...}\nacme: {operands: command...}\n");
-    let assignments: Vec<_> = (0..2_000).map(|n| format!("a{n}=x; ")).collect();
-    for text in [
-        format!("{}rm -rf ~", "sudo ".repeat(200)),
-        format!("{}rm -rf ~", "acme ".repeat(4_000)),
-        "acme rm -rf ~\n".repeat(2_000),
-        format!("{}acme $a0", assignments.concat()).repeat(20),
-    ] {
-        let start = std::time::Instant::now();
-        let facts = facts_with(&text, Some(&programs));
-        assert!(!facts.commands.is_empty() || facts.unparsed);
-        assert!(start.elapsed().as_secs() < 10, "{:?}", text.get(..20));
+    let texts = |scale: usize| {
+        let assignments: Vec<_> = (0..1_000 * scale).map(|n| format!("a{n}=x; ")).collect();
+        [
+            format!("{}rm -rf ~", "sudo ".repeat(100 * scale)),
+            format!("{}rm -rf ~", "acme ".repeat(2_000 * scale)),
+            "acme rm -rf ~\n".repeat(1_000 * scale),
+            format!("{}acme $a0", assignments.concat()).repeat(20),
+        ]
+    };
+    for case in 0..texts(1).len() {
+        assert_linear_cost(&format!("text {case}"), |scale| {
+            let facts = facts_with(&texts(scale)[case], Some(&programs));
+            assert!(!facts.commands.is_empty() || facts.unparsed);
+        });
     }
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Lines and what they do to files, in short: `delete! ~/x` deletes `~/x` and all below it.
-//! Paths in the project stand alone, others from home or root; `?` marks what is not known.
+//! Command lines and their effects on files, in short form: `delete! ~/x` deletes `~/x` and everything below it.
+//! Paths in the project are relative, others start at home or root; `?` marks unknown parts.
 
 mod code;
 mod hostile;
@@ -11,7 +11,7 @@ mod sides;
 use serde_json::json;
 use tenterhook_event::{Event, EventId, EventKind, Timestamp, ToolCall};
 
-use crate::{Effect, Side, Surroundings, facts};
+use crate::{EvalEnvironment, ExecLocation, FileEffect, facts};
 
 fn event(tool: ToolCall) -> Event {
     let (id, now) = (EventId::from_parts(0, 0), Timestamp::from_unix_ms(0));
@@ -21,13 +21,13 @@ fn event(tool: ToolCall) -> Event {
     event
 }
 
-fn short(effect: &Effect) -> String {
+fn short(effect: &FileEffect) -> String {
     let does = serde_json::to_value(effect.does).unwrap();
     let below = if effect.recursive { "!" } else { "" };
     let side = match effect.on {
-        Side::Here => "",
-        Side::Container => "container:",
-        Side::Remote => "remote:",
+        ExecLocation::Here => "",
+        ExecLocation::Container => "container:",
+        ExecLocation::Remote => "remote:",
     };
     let path = &effect.path;
     let name = match (&path.in_project, &path.in_home, &path.resolved) {
@@ -41,7 +41,8 @@ fn short(effect: &Effect) -> String {
 }
 
 fn of(tool: ToolCall) -> String {
-    let facts = facts(&event(tool), &Surroundings { home: Some("/home/user"), ..Surroundings::default() });
+    let facts =
+        facts(&event(tool), &EvalEnvironment { home: Some("/home/user"), ..EvalEnvironment::default() });
     facts.effects.iter().map(short).collect::<Vec<_>>().join(", ")
 }
 
@@ -49,7 +50,7 @@ fn of_line(line: &str) -> String {
     of(ToolCall::new("Bash", json!({ "command": line })))
 }
 
-/// Every line has exactly these effects.
+/// Checks that every line has exactly these effects.
 fn all_have(table: &[(&str, &str)]) {
     let wrong: Vec<_> = table
         .iter()
@@ -87,7 +88,7 @@ fn patches_have_effects_wherever_they_are() {
     let wanted = "write a, delete ~/b, move /etc/c, write d";
     assert_eq!(of(ToolCall::new("apply_patch", json!({ "input": text }))), wanted);
     let call = ToolCall::new("apply_patch", json!({ "input": text }));
-    assert_eq!(facts(&event(call), &Surroundings::default()).contents, ["x\n"]);
+    assert_eq!(facts(&event(call), &EvalEnvironment::default()).contents, ["x\n"]);
     let diff = "--- a/x\n+++ b/x\n@@ -1 +1 @@\n-a\n+b\n";
     all_have(&[
         (&format!("git apply <<'EOF'\n{diff}EOF"), "write x"),

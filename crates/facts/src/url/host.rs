@@ -1,42 +1,44 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Hosts: names and numbers, in one spelling each.
+//! Host names and IP addresses in a normalized spelling.
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
-/// One host.
+/// A host in its normalized spelling.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) struct Host {
+pub(super) struct ParsedHost {
     pub(super) name: String,
     pub(super) numeric: bool,
     pub(super) loopback: bool,
 }
 
-/// No name server knows a longer name, so nothing can be reached by one.
-const LONGEST: usize = 253;
-/// Every letter may be written with three.
-const LONGEST_WRITTEN: usize = 4 * LONGEST;
+/// Maximum length of a host name in DNS.
+const MAX_HOST_BYTES: usize = 253;
+/// Maximum length of a written host name: every character may be percent-encoded.
+const MAX_ENCODED_HOST_BYTES: usize = 4 * MAX_HOST_BYTES;
 
-/// Reads a host without port and brackets. `None` when it is none.
-pub(super) fn host(text: &str) -> Option<Host> {
-    if text.len() > LONGEST_WRITTEN {
+/// Parses a host without port and brackets. `None` if it is not a host.
+pub(super) fn parse_host(text: &str) -> Option<ParsedHost> {
+    if text.len() > MAX_ENCODED_HOST_BYTES {
         return None;
     }
-    let name = spelled(text);
+    let name = normalize_spelling(text);
     let name = name.trim_end_matches('.');
-    if name.len() > LONGEST || name.is_empty() || name.contains(|c: char| c.is_whitespace() || c.is_control())
+    if name.len() > MAX_HOST_BYTES
+        || name.is_empty()
+        || name.contains(|c: char| c.is_whitespace() || c.is_control())
     {
         return None;
     }
-    let address = v4(name).map(IpAddr::V4).or_else(|| v6(name));
+    let address = parse_v4(name).map(IpAddr::V4).or_else(|| parse_v6(name));
     Some(match address {
-        Some(address) => Host {
+        Some(address) => ParsedHost {
             name: address.to_string(),
             numeric: true,
-            // A connection to the unspecified address ends up at this machine.
+            // A connection to the unspecified address reaches this machine.
             loopback: address.is_loopback() || address.is_unspecified(),
         },
-        None => Host { name: name.to_owned(), numeric: false, loopback: is_local(name) },
+        None => ParsedHost { name: name.to_owned(), numeric: false, loopback: is_local(name) },
     })
 }
 
@@ -45,9 +47,9 @@ fn is_local(name: &str) -> bool {
         || name.ends_with(".localhost")
 }
 
-/// Percent-encoding undone, small letters, the letters and dots that count as others replaced.
-fn spelled(text: &str) -> String {
-    let decoded = decoded(text);
+/// Decodes percent-encoding, lower-cases, and replaces letters and dots that are equivalent in host names.
+fn normalize_spelling(text: &str) -> String {
+    let decoded = percent_decode(text);
     let letters = decoded.chars().filter_map(|c| match c {
         '\u{3002}' | '\u{ff0e}' | '\u{ff61}' => Some('.'),
         '\u{ff01}'..='\u{ff5e}' => char::from_u32(u32::from(c) - 0xfee0),
@@ -57,8 +59,8 @@ fn spelled(text: &str) -> String {
     letters.flat_map(char::to_lowercase).collect()
 }
 
-/// The text with `%41` as `A`.
-pub(super) fn decoded(text: &str) -> String {
+/// Decodes percent-encoding: `%41` becomes `A`.
+pub(super) fn percent_decode(text: &str) -> String {
     if !text.contains('%') {
         return text.to_owned();
     }
@@ -76,10 +78,10 @@ pub(super) fn decoded(text: &str) -> String {
     String::from_utf8_lossy(&bytes).into_owned()
 }
 
-/// `127.0.0.1`, `127.1`, `0177.0.0.1`, `0x7f.1`, `2130706433`: one to four numbers, the last of
-/// which fills what is left.
-fn v4(name: &str) -> Option<Ipv4Addr> {
-    let mut parts = name.split('.').map(number).collect::<Option<Vec<_>>>()?;
+/// Parses `127.0.0.1`, `127.1`, `0177.0.0.1`, `0x7f.1` and `2130706433`: one to four numbers, of which the last fills the
+/// remaining bytes.
+fn parse_v4(name: &str) -> Option<Ipv4Addr> {
+    let mut parts = name.split('.').map(parse_number).collect::<Option<Vec<_>>>()?;
     let last = parts.pop()?;
     if parts.len() > 3 {
         return None;
@@ -96,7 +98,7 @@ fn v4(name: &str) -> Option<Ipv4Addr> {
     u32::try_from(value << left | last).ok().map(Ipv4Addr::from_bits)
 }
 
-fn number(part: &str) -> Option<u64> {
+fn parse_number(part: &str) -> Option<u64> {
     let (digits, radix) = match part.strip_prefix("0x") {
         Some("") => return Some(0),
         Some(digits) => (digits, 16),
@@ -106,8 +108,8 @@ fn number(part: &str) -> Option<u64> {
     digits.chars().all(|c| c.is_digit(radix)).then(|| u64::from_str_radix(digits, radix).ok())?
 }
 
-/// An address of the sixth version; one that only wraps an older one becomes that.
-fn v6(name: &str) -> Option<IpAddr> {
+/// Parses an IPv6 address; an address that embeds an IPv4 address is converted to that.
+fn parse_v6(name: &str) -> Option<IpAddr> {
     let (address, _zone) = name.split_once('%').unwrap_or((name, ""));
     let address: Ipv6Addr = address.parse().ok()?;
     Some(address.to_canonical())

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
 use tenterhook_event::ToolCall;
-use tenterhook_paths::Ground;
+use tenterhook_paths::PathRoots;
 use tenterhook_shell_facts::builtin_programs;
 
 use super::*;
 
-/// `scheme://user@host:port`, with `?` for what is only known when it runs.
+/// `scheme://user@host:port`, with `?` if part of it is known only at run time.
 fn short(fact: &UrlFact) -> String {
     let scheme = if fact.scheme.is_empty() { String::new() } else { format!("{}://", fact.scheme) };
     let user = fact.user.as_ref().map(|user| format!("{user}@")).unwrap_or_default();
@@ -16,11 +16,11 @@ fn short(fact: &UrlFact) -> String {
 }
 
 fn one(text: &str) -> String {
-    url(text).as_ref().map(short).unwrap_or_default()
+    parse_url(text).as_ref().map(short).unwrap_or_default()
 }
 
 fn of(line: &str) -> String {
-    let ground = Ground::new(Some("/home/user"), Some("/home/user/project"));
+    let ground = PathRoots::new(Some("/home/user"), Some("/home/user/project"));
     let tool = ToolCall::new("Bash", serde_json::json!({ "command": line }));
     let read = tenterhook_shell_facts::read_commands(
         &tool,
@@ -32,7 +32,7 @@ fn of(line: &str) -> String {
     let facts: Vec<_> = read
         .commands
         .iter()
-        .flat_map(|command| urls_of(command, builtin_programs()))
+        .flat_map(|command| urls_of_command(command, builtin_programs()))
         .map(|fact| short(&fact))
         .collect();
     facts.join(" ")
@@ -77,7 +77,7 @@ fn the_host_is_the_one_that_is_reached() {
 }
 
 #[test]
-fn what_is_nowhere_on_the_network_is_no_address() {
+fn a_text_without_a_host_on_the_network_is_not_an_address() {
     for text in [
         "",
         "x",
@@ -101,7 +101,7 @@ fn what_is_nowhere_on_the_network_is_no_address() {
 }
 
 #[test]
-fn numbers_are_told_in_any_form() {
+fn ip_addresses_are_recognized_in_any_form() {
     for text in [
         "127.0.0.1",
         "127.1",
@@ -112,7 +112,7 @@ fn numbers_are_told_in_any_form() {
         "017700000001",
         "127.0.1",
     ] {
-        let fact = url(&format!("http://{text}:80/")).unwrap();
+        let fact = parse_url(&format!("http://{text}:80/")).unwrap();
         assert_eq!((fact.host.as_str(), fact.numeric, fact.loopback), ("127.0.0.1", true, true), "{text}");
     }
     assert_eq!(one("http://[0:0:0:0:0:0:0:1]:80/"), "http://::1:80");
@@ -120,12 +120,12 @@ fn numbers_are_told_in_any_form() {
     assert_eq!(one("http://[FE80::1%25eth0]/"), "http://fe80::1");
     assert_eq!(one("http://1.2.3.4.5/"), "http://1.2.3.4.5");
     assert_eq!(one("http://256.1.1.1/"), "http://256.1.1.1");
-    assert!(!url("http://1.2.3.4.5/").unwrap().numeric);
+    assert!(!parse_url("http://1.2.3.4.5/").unwrap().numeric);
 }
 
 #[test]
 fn only_this_machine_is_loopback() {
-    let local = |host: &str| url(&format!("http://{host}/")).unwrap().loopback;
+    let local = |host: &str| parse_url(&format!("http://{host}/")).unwrap().loopback;
     for host in [
         "localhost",
         "LOCALHOST.",
@@ -256,7 +256,7 @@ fn addresses_are_found_in_a_text() {
 }
 
 #[test]
-fn no_text_makes_it_panic() {
+fn no_text_causes_a_panic() {
     let mut seed = 7u64;
     let alphabet: Vec<char> = "ahtps:/\\@?#[]%4.0x1é。*{,} \t-=".chars().collect();
     for _ in 0..20_000 {
@@ -266,14 +266,14 @@ fn no_text_makes_it_panic() {
                 alphabet[(seed >> 33) as usize % alphabet.len()]
             })
             .collect();
-        url(&text);
+        parse_url(&text);
         urls_in(&text);
-        super::read::readings(&text);
+        super::parse::parse_readings(&text);
     }
 }
 
 #[test]
-fn the_value_of_a_long_option_is_no_host() {
+fn the_value_of_a_long_option_is_not_a_host() {
     for (line, hosts) in [
         ("curl --connect-timeout 5 --write-out %{http_code} https://a.test", "https://a.test"),
         (

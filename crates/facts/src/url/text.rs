@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Addresses inside a longer text.
+//! Finds addresses inside a longer text.
 
 use super::UrlFact;
-use super::read::readings;
+use super::parse::parse_readings;
 
-const STARTS: &[&str] = &["http:", "https:", "ftp:", "ws:", "wss:"];
-/// More addresses than anybody means.
-const MOST: usize = 256;
-/// Longer ones are cut: the host comes first.
-const LONGEST: usize = 2048;
+const URL_STARTS: &[&str] = &["http:", "https:", "ftp:", "ws:", "wss:"];
+/// Maximum number of addresses that are collected from one text.
+const MAX_URLS_PER_TEXT: usize = 256;
+/// Maximum length of an address in bytes; longer ones are cut, since the host comes first.
+const MAX_URL_BYTES: usize = 2048;
 
-/// Every web address in a text, each once.
+/// Every web address in a text, without duplicates.
 pub(crate) fn urls_in(text: &str) -> Vec<UrlFact> {
     let mut facts: Vec<UrlFact> = Vec::new();
     let mut rest = text;
@@ -24,18 +24,20 @@ pub(crate) fn urls_in(text: &str) -> Vec<UrlFact> {
         let whole = rest.get(before.len() - letters..).unwrap_or_default();
         let known =
             |start: &str| whole.get(..start.len()).is_some_and(|head| head.eq_ignore_ascii_case(start));
-        if !STARTS.iter().any(|start| known(start)) {
+        if !URL_STARTS.iter().any(|start| known(start)) {
             rest = after;
             continue;
         }
-        let window = whole.get(..whole.floor_char_boundary(LONGEST)).unwrap_or_default();
+        let window = whole.get(..whole.floor_char_boundary(MAX_URL_BYTES)).unwrap_or_default();
         let (found, _) = window.split_at(window.find(ends_address).unwrap_or(window.len()));
-        for fact in readings(found.trim_end_matches(['.', ',', ';', ':', '!', '?', ')', ']', '}', '\''])) {
+        for fact in
+            parse_readings(found.trim_end_matches(['.', ',', ';', ':', '!', '?', ')', ']', '}', '\'']))
+        {
             if !facts.contains(&fact) {
                 facts.push(fact);
             }
         }
-        if facts.len() >= MOST {
+        if facts.len() >= MAX_URLS_PER_TEXT {
             break;
         }
         rest = whole.get(found.len()..).unwrap_or_default();

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Whether the real bash takes a text for a script. `bash -n` reads and runs nothing.
+//! Asks bash whether a text is a valid script. `bash -n` parses without running anything.
 
 use std::process::{Command, Stdio};
 
 const DRIVER: &str = r#"n=0; while [ -f "$n" ]; do if "$BASH" -n "$n" 2>/dev/null; then echo 1; else echo 0; fi; n=$((n+1)); done"#;
 
-/// Whether each text is a script; `None` where there is no bash.
+/// Whether each text is a valid script; `None` if bash is not installed.
 pub(crate) fn accepts(texts: &[String]) -> Option<Vec<bool>> {
     let dir = tempfile::tempdir().unwrap();
     for (number, text) in texts.iter().enumerate() {

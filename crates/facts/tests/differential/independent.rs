@@ -1,32 +1,32 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! What another parser finds in a script: the simple commands, wherever they stand.
+//! The simple commands that another parser finds anywhere in a script.
 
 use rable::{Node, NodeKind};
 
-/// A simple command as it is written. Words whose value is not plain from the text are `None`.
+/// A simple command. Words whose value is not literal in the text are `None`.
 #[derive(Debug, Default)]
-pub(crate) struct Simple {
+pub(crate) struct SimpleCommand {
     pub(crate) words: Vec<Option<String>>,
 }
 
-/// What was found.
+/// The commands and redirections that the other parser found.
 #[derive(Debug, Default)]
-pub(crate) struct Found {
-    pub(crate) commands: Vec<Simple>,
-    /// Files that something is redirected from or to.
+pub(crate) struct ParsedScript {
+    pub(crate) commands: Vec<SimpleCommand>,
+    /// Files that input is redirected from or output to.
     pub(crate) files: Vec<String>,
 }
 
-/// Reads a script; `None` when it is no script.
-pub(crate) fn read(text: &str) -> Option<Found> {
+/// Parses a script; `None` if it is not valid.
+pub(crate) fn parse_script(text: &str) -> Option<ParsedScript> {
     let nodes = rable::parse(text, false).ok()?;
-    let mut found = Found::default();
+    let mut found = ParsedScript::default();
     found.nodes(&nodes);
     Some(found)
 }
 
-impl Found {
+impl ParsedScript {
     fn nodes(&mut self, nodes: &[Node]) {
         for node in nodes {
             self.node(node);
@@ -37,7 +37,7 @@ impl Found {
         use NodeKind as Is;
         match &node.kind {
             Is::Command { assignments, words, redirects } => {
-                self.commands.push(Simple { words: words.iter().map(of_word).collect() });
+                self.commands.push(SimpleCommand { words: words.iter().map(word_text).collect() });
                 self.nodes(assignments);
                 self.nodes(words);
                 self.nodes(redirects);
@@ -93,20 +93,20 @@ impl Found {
     fn redirect(&mut self, op: &str, target: &Node) {
         self.node(target);
         let file = matches!(op, ">" | ">>" | "<" | ">|" | "&>" | "&>>" | "<>");
-        // `>&2` and `>&-` are about descriptors, `>& log` is about a file.
+        // `>&2` and `>&-` refer to descriptors, `>& log` to a file.
         let number = |name: &String| name.trim_end_matches('-').chars().all(|c| c.is_ascii_digit());
-        self.files.extend(of_word(target).filter(|name| file || op == ">&" && !number(name)));
+        self.files.extend(word_text(target).filter(|name| file || op == ">&" && !number(name)));
     }
 }
 
-fn of_word(node: &Node) -> Option<String> {
+fn word_text(node: &Node) -> Option<String> {
     match &node.kind {
         NodeKind::Word { value, .. } => literal(value),
         _ => None,
     }
 }
 
-/// The text of a word after quote removal; `None` when something in it is expanded.
+/// The text of a word after quote removal; `None` if part of it is expanded.
 fn literal(raw: &str) -> Option<String> {
     let mut text = String::new();
     let mut letters = raw.chars().peekable();

@@ -1,26 +1,25 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Where the readers are known to differ, each with its reason.
+//! Known differences between the parsers, each with its reason.
 
-/// Commands, words or redirections that ours does not have as the other parser has them, without
-/// saying that it did not understand.
-pub(crate) const MISSED: &[(&str, &str)] = &[];
+/// Commands, words or redirections that our parser reads differently without reporting the text as unparsed.
+pub(crate) const READ_DIFFERENTLY: &[(&str, &str)] = &[];
 
-/// Texts that bash takes for a script and ours does not; the rules ask about them.
-pub(crate) const REFUSED: &[(&str, &str)] = &[
+/// Texts that bash accepts and our parser does not; rules ask about them.
+pub(crate) const REFUSED_BY_US: &[(&str, &str)] = &[
     ("t232", "what `rev` gets may be run as well, for all that is known, and that is no script"),
     ("t256", "what `zcat` prints is not known"),
 ];
 
-/// Texts that ours takes for a script and bash does not.
-pub(crate) const TAKEN: &[(&str, &str)] =
+/// Texts that our parser accepts and bash does not.
+pub(crate) const ACCEPTED_BY_US_ONLY: &[(&str, &str)] =
     &[("g1094 g1398", "a subshell at the start of `$(…)` without a space between them")];
 
-/// Texts about which the other parser and bash differ.
-pub(crate) const OTHER_PARSER: &[(&str, &str)] = &[];
+/// Texts on which the other parser and bash differ.
+pub(crate) const OTHER_PARSER_DIFFERS: &[(&str, &str)] = &[];
 
-/// One of each form that the grammar beneath ours does not have; they are written anew before it reads them.
-pub(crate) const FORMS: &[&str] = &[
+/// One example of each form that the underlying grammar lacks; such forms are rewritten before they are parsed.
+pub(crate) const REWRITTEN_FORMS: &[&str] = &[
     "exec 3<>f",
     "for v in; do a; done",
     "a <<E; b\ntext\nE\n",

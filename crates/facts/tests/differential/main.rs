@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Our reader of shell beside another one, and beside bash.
+//! Compares our shell analysis with another parser and with bash.
 //!
-//! Whatever simple command the other parser finds anywhere in a script must be among ours, with the
-//! same words and redirections. Ours may find more: it looks through wrappers, `eval` and functions.
-//! Where the two differ and ours is to blame or to praise, the case is listed with its reason; a
-//! case that is listed and does not differ any more fails the test.
+//! Every simple command that the other parser finds in a script must be among ours, with the same words and
+//! redirections. Ours may find more: it looks through wrappers, `eval` and functions. Known differences are listed with
+//! their reasons; a listed case that no longer differs fails the test.
 
 #![expect(
     clippy::unwrap_used,
@@ -15,7 +14,7 @@
 )]
 
 mod bash;
-// The same scripts for both readers.
+// The same scripts for both parsers.
 #[path = "../../../shell/tests/shell/generate.rs"]
 mod generate;
 mod independent;
@@ -24,28 +23,28 @@ mod known;
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use independent::Found;
+use independent::ParsedScript;
 use serde_json::{Value, json};
 use tenterhook_event::{Event, EventId, EventKind, Timestamp, ToolCall};
-use tenterhook_facts::{Facts, Surroundings, facts};
+use tenterhook_facts::{EvalEnvironment, Facts, facts};
 
-/// How many scripts are made up.
-const GENERATED: u64 = 2_000;
+/// Number of generated scripts.
+const GENERATED_SCRIPTS: u64 = 2_000;
 
 fn read(text: &str) -> Facts {
     let (id, now) = (EventId::from_parts(0, 0), Timestamp::from_unix_ms(0));
     let mut event = Event::new(id, now, "claude-code", EventKind::PreTool, "PreToolUse");
     event.cwd = Some("/home/user/project".into());
     event.tool = Some(ToolCall::new("Bash", json!({ "command": text })));
-    facts(&event, &Surroundings { home: Some("/home/user"), ..Surroundings::default() })
+    facts(&event, &EvalEnvironment { home: Some("/home/user"), ..EvalEnvironment::default() })
 }
 
-/// Whether our parser took all of it for a script.
+/// Whether our parser accepted the whole text.
 fn accepted(facts: &Facts) -> bool {
     !facts.unread.iter().any(|unread| unread.why == "the syntax was not understood")
 }
 
-/// The commands of the tuning corpus by their ids. The held-out corpus is for somebody else.
+/// The commands of the tuning corpus by their ids. The held-out corpus is not used for tuning.
 fn corpus() -> Vec<(String, String)> {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/corpus/tuning.jsonl");
     let text = std::fs::read_to_string(path).unwrap();
@@ -58,15 +57,15 @@ fn corpus() -> Vec<(String, String)> {
 }
 
 fn generated() -> Vec<(String, String)> {
-    (0..GENERATED).map(|seed| (format!("g{seed}"), generate::script(seed))).collect()
+    (0..GENERATED_SCRIPTS).map(|seed| (format!("g{seed}"), generate::script(seed))).collect()
 }
 
-/// What the other parser found and ours did not.
-fn missing(theirs: &Found, ours: &Facts) -> Option<String> {
+/// The first command, word or redirection that only the other parser found.
+fn missing(theirs: &ParsedScript, ours: &Facts) -> Option<String> {
     for command in &theirs.commands {
         let Some((Some(name), words)) = command.words.split_first() else { continue };
         let program = name.rsplit('/').next().unwrap_or(name);
-        // Declarations are assignments to us; what they assign is known where it is used.
+        // We treat declarations as assignments; their values are known where they are used.
         if program.is_empty() || matches!(program, "export" | "local" | "declare" | "readonly" | "typeset") {
             continue;
         }
@@ -93,7 +92,7 @@ fn missing(theirs: &Found, ours: &Facts) -> Option<String> {
     theirs.files.iter().find(|file| !touched(file)).map(|file| format!("redirection `{file}`"))
 }
 
-/// Compares what happened with what is listed, and says both differences.
+/// Compares the differences found with the listed ones and reports both directions.
 fn compare(
     what: &str,
     found: &BTreeMap<String, String>,
@@ -110,7 +109,7 @@ fn compare(
         }
     }
     for (id, reason) in &known {
-        // Only ids of these texts count.
+        // Only the ids of these texts are compared.
         if texts.iter().any(|(other, _)| other == id) && !found.contains_key(*id) {
             wrong.push(format!(
                 "{what}: {id} is listed ({reason}) and does not differ any more: take it off the list"
@@ -126,7 +125,7 @@ fn differential(texts: &[(String, String)]) {
     let bash = bash::accepts(&scripts);
     let mut compared = 0;
     for (number, (id, text)) in texts.iter().enumerate() {
-        let (ours, theirs) = (read(text), independent::read(text));
+        let (ours, theirs) = (read(text), independent::parse_script(text));
         if let Some(bash) = bash.as_ref().map(|bash| bash[number]) {
             match (accepted(&ours), bash) {
                 (false, true) => {
@@ -139,7 +138,7 @@ fn differential(texts: &[(String, String)]) {
                 theirs_differs.insert(id.clone(), format!("bash: {bash}, the other parser: {}", !bash));
             }
         }
-        // What was not understood is asked about; that it was not is another list.
+        // Rules ask about text that was not parsed; that it was not parsed is a separate list.
         if let Some(theirs) = theirs
             && !ours.unparsed
             && let Some(what) = missing(&theirs, &ours)
@@ -149,11 +148,11 @@ fn differential(texts: &[(String, String)]) {
         compared += 1;
     }
     assert_eq!(compared, texts.len());
-    let mut wrong = compare("missed", &misses, known::MISSED, texts);
+    let mut wrong = compare("missed", &misses, known::READ_DIFFERENTLY, texts);
     if bash.is_some() {
-        wrong.extend(compare("refused", &ours_rejects, known::REFUSED, texts));
-        wrong.extend(compare("taken", &ours_takes, known::TAKEN, texts));
-        wrong.extend(compare("the other parser", &theirs_differs, known::OTHER_PARSER, texts));
+        wrong.extend(compare("refused", &ours_rejects, known::REFUSED_BY_US, texts));
+        wrong.extend(compare("taken", &ours_takes, known::ACCEPTED_BY_US_ONLY, texts));
+        wrong.extend(compare("the other parser", &theirs_differs, known::OTHER_PARSER_DIFFERS, texts));
     }
     assert!(wrong.is_empty(), "{} differences\n{}", wrong.len(), wrong.join("\n"));
 }
@@ -172,12 +171,12 @@ fn generated_scripts_are_read_as_another_parser_and_bash_read_them() {
 
 #[test]
 fn forms_that_the_grammar_does_not_have_are_read() {
-    let texts: Vec<_> = known::FORMS.iter().map(|text| (*text).to_owned()).collect();
+    let texts: Vec<_> = known::REWRITTEN_FORMS.iter().map(|text| (*text).to_owned()).collect();
     if let Some(bash) = bash::accepts(&texts) {
         assert_eq!(bash, vec![true; texts.len()], "they are all scripts");
     }
     for text in texts {
-        let (theirs, ours) = (independent::read(&text).unwrap(), read(&text));
+        let (theirs, ours) = (independent::parse_script(&text).unwrap(), read(&text));
         assert!(accepted(&ours), "{text:?}");
         assert_eq!(missing(&theirs, &ours), None, "{text:?}");
     }
@@ -185,7 +184,7 @@ fn forms_that_the_grammar_does_not_have_are_read() {
 
 #[test]
 fn the_comparison_can_fail() {
-    let theirs = independent::read("if a; then b 'c d' > e; fi").unwrap();
+    let theirs = independent::parse_script("if a; then b 'c d' > e; fi").unwrap();
     assert_eq!(missing(&theirs, &read("if a; then b 'c d' > e; fi")), None);
     assert_eq!(missing(&theirs, &read("a")), Some("program `b`".to_owned()));
     assert_eq!(missing(&theirs, &read("a; b c d > e")), Some("words of `b`: [Some(\"c d\")]".to_owned()));

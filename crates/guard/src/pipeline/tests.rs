@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-use tenterhook_engine::{CommandLine, Runner};
+use tenterhook_engine::{CommandLine, HookBackend};
 use tenterhook_home::kits::{Files, Kit, KitList, MANIFEST, write};
 
 use super::*;
@@ -36,7 +36,7 @@ fn a_kit_runs_when_it_is_trusted_and_as_long_as_it_is_the_same() {
     assert_eq!((one, problems), (1, 0));
     assert_ne!(untrusted, trusted, "records tell the two apart");
     let read = Configuration::read_trusted(&home, &Env::default(), &Place::default());
-    let Runner::Command(command) = &read.hooks[0].runner else { panic!() };
+    let HookBackend::Command(command) = &read.hooks[0].runner else { panic!() };
     let here = home.kits().join("mine");
     assert_eq!(command.line, CommandLine::Exec(vec!["sh".into(), here.join("a.sh").display().to_string()]));
     for (file, text) in [("a.sh", Some("exit 2\n")), ("b.sh", Some("")), ("a.sh", None), (MANIFEST, None)] {

@@ -16,7 +16,8 @@ use tenterhook_home::{Home, read_file};
 
 /// The largest payload that can be kept, in bytes.
 pub(super) const MOST: usize = 16 << 20;
-const KNOWN: &[&str] = &["durability", "max_payload", "keep_raw", "keep_model_text", "sinks", "key"];
+const KNOWN: &[&str] =
+    &["durability", "max_payload", "keep_raw", "keep_model_text", "sinks", "key", "retention"];
 
 /// How a person wants their ledger kept.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -161,6 +162,8 @@ impl Settings {
                 }
                 (self.sealed, self.passphrase_file) = (key.sealed, key.passphrase_file);
             }
+            // [`Retention`](crate::Retention) reads it, and reports what cannot be used.
+            "retention" => {}
             other => {
                 let near = tenterhook_document::nearest(other, KNOWN.iter().copied());
                 let hint = near.map_or_else(
@@ -317,7 +320,7 @@ mod tests {
         for (text, said) in [
             (
                 "ledger: [1]\n",
-                "t.yaml:1:9: `ledger` must be a map; its keys are durability, max_payload, keep_raw, keep_model_text, sinks, key",
+                "t.yaml:1:9: `ledger` must be a map; its keys are durability, max_payload, keep_raw, keep_model_text, sinks, key, retention",
             ),
             (
                 "ledger:\n  keep_row: true\n",
@@ -325,7 +328,7 @@ mod tests {
             ),
             (
                 "ledger:\n  zzz: 1\n",
-                "t.yaml:2:3: ledger setting `zzz`: no such key: `zzz`; known: durability, max_payload, keep_raw, keep_model_text, sinks, key",
+                "t.yaml:2:3: ledger setting `zzz`: no such key: `zzz`; known: durability, max_payload, keep_raw, keep_model_text, sinks, key, retention",
             ),
             (
                 "ledger: {durability: relaxt}\n",

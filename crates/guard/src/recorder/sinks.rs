@@ -5,7 +5,7 @@
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
-use tenterhook_engine::post::Post;
+use tenterhook_engine::http_post::HttpPost;
 use tenterhook_ledger::sink::{
     FileSink, JournalSink, Sink, Transport, TransportError, WebhookSink, WitnessSink,
 };
@@ -25,7 +25,13 @@ struct Http;
 impl Transport for Http {
     fn post(&self, url: &str, content_type: &str, body: &[u8]) -> Result<(u16, Vec<u8>), TransportError> {
         let headers = vec![("content-type".to_owned(), content_type.to_owned())];
-        let post = Post { url: url.to_owned(), headers, body: body.to_vec(), limit: LIMIT, most: MOST };
+        let post = HttpPost {
+            url: url.to_owned(),
+            headers,
+            body: body.to_vec(),
+            timeout: LIMIT,
+            max_response_bytes: MOST,
+        };
         post.send().map_err(|error| TransportError(error.to_string()))
     }
 }

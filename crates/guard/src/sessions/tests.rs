@@ -4,7 +4,7 @@ use std::os::unix::fs::PermissionsExt;
 
 use serde_json::json;
 use tenterhook_event::{EventKind, Timestamp, ToolCall};
-use tenterhook_policy::{Layer, Source, Surroundings};
+use tenterhook_policy::{EvalEnvironment, RuleSource, SourceLayer};
 
 use super::*;
 
@@ -17,8 +17,12 @@ rules:
 ";
 
 fn rules() -> RuleSet {
-    let loaded =
-        RuleSet::load(&[Source { name: "rules.yaml", text: RULES, layer: Layer::User, trusted: true }]);
+    let loaded = RuleSet::load(&[RuleSource {
+        name: "rules.yaml",
+        text: RULES,
+        layer: SourceLayer::User,
+        trusted: true,
+    }]);
     assert_eq!(loaded.problems, []);
     loaded.rules
 }
@@ -33,14 +37,14 @@ fn event(number: u64, session: &str, line: &str) -> Event {
 }
 
 /// What a process of its own says about an event.
-fn call(dir: &Path, event: &Event) -> Judgement {
+fn call(dir: &Path, event: &Event) -> RuleJudgement {
     let memory = SessionMemory::keeping(Some(Sessions::new(dir.to_owned())));
     ask(&memory, event)
 }
 
-fn ask(memory: &SessionMemory, event: &Event) -> Judgement {
+fn ask(memory: &SessionMemory, event: &Event) -> RuleJudgement {
     let rules = rules();
-    let facts = tenterhook_policy::facts(event, &Surroundings::default());
+    let facts = tenterhook_policy::facts(event, &EvalEnvironment::default());
     memory.judge(event, &rules, |state| tenterhook_policy::judge(event, &facts, state, &rules))
 }
 
@@ -102,7 +106,7 @@ fn a_file_that_cannot_be_read_is_empty_and_said_to_be() {
     std::fs::remove_file(&path).unwrap();
     std::fs::create_dir(&path).unwrap();
     let judgement = call(dir.path(), &event(3, "a", "cat x"));
-    let notes: Vec<_> = judgement.steps.iter().filter(|step| step.status == Status::Failed).collect();
+    let notes: Vec<_> = judgement.steps.iter().filter(|step| step.status == TraceStatus::Failed).collect();
     assert_eq!(notes.len(), 2, "neither read nor written: {notes:?}");
 }
 
@@ -128,10 +132,10 @@ rules:
 fn what_was_spent_lasts_from_one_process_to_the_next_and_an_answer_counts_once() {
     let dir = tempfile::tempdir().unwrap();
     let dir = dir.path().join("sessions");
-    let source = Source { name: "rules.yaml", text: BUDGETS, layer: Layer::User, trusted: true };
+    let source = RuleSource { name: "rules.yaml", text: BUDGETS, layer: SourceLayer::User, trusted: true };
     let rules = RuleSet::load(&[source]).rules;
     let judged = |memory: &SessionMemory, event: &Event| {
-        let facts = tenterhook_policy::facts(event, &Surroundings::default());
+        let facts = tenterhook_policy::facts(event, &EvalEnvironment::default());
         memory.judge(event, &rules, |state| tenterhook_policy::judge(event, &facts, state, &rules))
     };
     let process = || SessionMemory::keeping(Some(Sessions::new(dir.clone())));
@@ -159,4 +163,21 @@ fn what_was_spent_lasts_from_one_process_to_the_next_and_an_answer_counts_once()
     answers(6, "b");
     assert_eq!(gate(7, "b"), ["rule:day"], "both sessions together have spent nine dollars");
     assert_eq!(gate(24 * 60 * 60 * 1000, "b"), Vec::<String>::new(), "a new day");
+}
+
+#[test]
+fn what_another_process_remembers_is_seen_although_nothing_had_changed_before() {
+    let dir = tempfile::tempdir().unwrap();
+    let memory = SessionMemory::keeping(Some(Sessions::new(dir.path().to_owned())));
+    std::thread::sleep(STAMP_SETTLE_TIME * 2);
+    assert!(ask(&memory, &event(1, "a", "curl x")).findings.is_empty());
+    assert!(cache_of(&memory.cache).by_session.contains_key("claude-code\na"));
+    call(dir.path(), &event(2, "a", "cat x"));
+    assert_eq!(ask(&memory, &event(3, "a", "curl x")).findings.len(), 1);
+    assert_eq!(ask(&memory, &event(4, "a", "curl x")).findings.len(), 1);
+    std::thread::sleep(STAMP_SETTLE_TIME * 2);
+    assert_eq!(ask(&memory, &event(5, "a", "curl x")).findings.len(), 1);
+    assert_eq!(ask(&memory, &event(6, "a", "curl x")).findings.len(), 1, "it is read once");
+    call(dir.path(), &event(7, "b", "cat x"));
+    assert_eq!(ask(&memory, &event(8, "b", "curl x")).findings.len(), 1);
 }

@@ -9,9 +9,9 @@ use std::os::unix::fs::{FileExt as _, MetadataExt as _};
 use std::path::Path;
 
 use serde::{Deserialize, Serialize};
-use tenterhook_event::{Timestamp, Tokens};
+use tenterhook_event::{Timestamp, TokenCounts};
 use tenterhook_files::FileClass;
-use tenterhook_harness_install::receipt::Fingerprint;
+use tenterhook_harness_install::receipt::FileFingerprint;
 use tenterhook_transcript::usage::{UsageFormat, UsageLine};
 
 use super::tracked::Beyond as _;
@@ -141,7 +141,7 @@ impl FileCursor {
         let (hash, length) = &self.anchor;
         let mut bytes = vec![0; *length];
         let start = self.offset.saturating_sub(u64::try_from(*length).unwrap_or_default());
-        file.read_exact_at(&mut bytes, start).is_err() || Fingerprint::of(&bytes).fnv1a != *hash
+        file.read_exact_at(&mut bytes, start).is_err() || FileFingerprint::of(&bytes).fnv1a != *hash
     }
 
     fn read_lines(
@@ -186,7 +186,7 @@ impl FileCursor {
 
     fn set_anchor(&mut self, line: &[u8]) {
         let tail = line.get(line.len().saturating_sub(ANCHOR_BYTES)..).unwrap_or_default();
-        self.anchor = (Fingerprint::of(tail).fnv1a, tail.len());
+        self.anchor = (FileFingerprint::of(tail).fnv1a, tail.len());
     }
 
     fn take(&mut self, found: UsageLine, now_ms: u64, count: &mut dyn FnMut(Counted)) {
@@ -225,6 +225,6 @@ impl FileCursor {
     }
 }
 
-fn array(tokens: Tokens) -> [u64; 4] {
+fn array(tokens: TokenCounts) -> [u64; 4] {
     [tokens.input, tokens.output, tokens.cache_read, tokens.cache_write]
 }

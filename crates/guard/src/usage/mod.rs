@@ -22,11 +22,11 @@ use std::path::{Component, Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant, SystemTime};
 
-use tenterhook_event::{Call, EventKind, Timestamp, TranscriptUsage};
+use tenterhook_event::{EventKind, HookCall, Timestamp, TranscriptUsage};
 use tenterhook_harness::{HARNESSES, Harness};
-use tenterhook_harness_install::Ground;
-use tenterhook_harness_install::receipt::{self, Fingerprint};
-use tenterhook_policy::Prices;
+use tenterhook_harness_install::MachineEnvironment;
+use tenterhook_harness_install::receipt::{self, FileFingerprint};
+use tenterhook_policy::PriceTable;
 use tenterhook_transcript::transcripts_of;
 use tenterhook_transcript::usage::UsageFormat;
 
@@ -48,16 +48,27 @@ const KEEP_STATE: Duration = Duration::from_hours(7 * 24);
 /// How long a call waits for another one that reads the same transcript.
 const LOCK_TIMEOUT: Duration = Duration::from_millis(50);
 const LOCK_RETRY: Duration = Duration::from_micros(200);
+/// How long the directories that follow from receipts are believed to be the same.
+const RECEIPTS_RECHECK_INTERVAL: Duration = Duration::from_millis(500);
 
 /// Reads the usage of sessions.
 pub struct UsageReader {
     dir: PathBuf,
     prices_path: PathBuf,
     home: Home,
-    prices: Mutex<(Option<SystemTime>, Arc<Prices>)>,
+    prices: Mutex<(Option<SystemTime>, Arc<PriceTable>)>,
     /// The directories of each harness's transcripts.
     roots: BTreeMap<&'static str, Vec<PathBuf>>,
+    /// Directories that follow from receipts, as they were last read.
+    installed: Mutex<InstalledRoots>,
     sessions: Mutex<HashMap<String, InMemory>>,
+}
+
+/// The directories of transcripts that follow from receipts, by harness.
+#[derive(Default)]
+struct InstalledRoots {
+    read_at: Option<Instant>,
+    by_harness: HashMap<&'static str, Arc<[PathBuf]>>,
 }
 
 struct InMemory {
@@ -141,14 +152,15 @@ impl UsageReader {
             dir: home.usage(),
             prices_path: home.prices(),
             home: home.clone(),
-            prices: Mutex::new((None, Arc::new(Prices::default()))),
+            prices: Mutex::new((None, Arc::new(PriceTable::default()))),
             roots: roots.collect(),
+            installed: Mutex::default(),
             sessions: Mutex::default(),
         }
     }
 
     /// What is to be read for a call; nothing if its harness writes no usage, or nothing can have changed.
-    pub fn request(harness: &'static Harness, call: &Call) -> Option<UsageRequest> {
+    pub fn request(harness: &'static Harness, call: &HookCall) -> Option<UsageRequest> {
         let transcripts = transcripts_of(harness)?;
         let format = transcripts.usage?;
         let (event, native) = (&call.event, call.native.as_ref()?);
@@ -168,17 +180,18 @@ impl UsageReader {
 
     /// Reads what is new in a session's transcripts, at most so many bytes.
     pub fn read(&self, request: &UsageRequest, owner: TranscriptOwner, max_bytes: u64) -> UsageFound {
+        let checked = self.check_path(request, owner);
         let usage = self.session(&request.session);
         let Some(mut usage) = lock_with_timeout(&usage) else {
             return UsageFound::unknown("the transcript is being read by another call");
         };
-        let path = match self.check_path(request, owner) {
+        let path = match checked {
             Ok(path) => path,
             Err(error) => return usage.found(&request.session, Some(error.to_string()), false),
         };
         // Most calls find no new answer, and need no price.
         let table = OnceCell::new();
-        let prices = || -> &Prices { table.get_or_init(|| self.prices()) };
+        let prices = || -> &PriceTable { table.get_or_init(|| self.prices()) };
         let mut pass =
             ReadPass { request, owner: owner.uid, prices: &prices, left: max_bytes, is_behind: false };
         let why = usage.read(path, &mut pass);
@@ -254,18 +267,29 @@ impl UsageReader {
     }
 
     /// The directories beside the settings that our hooks were installed into. A client whose directory is named by a
-    /// variable of its own environment writes there.
-    fn installed_roots(&self, harness: &str) -> Vec<PathBuf> {
-        let Some(transcripts) = tenterhook_harness::find(harness).and_then(transcripts_of) else {
+    /// variable of its own environment writes there. Receipts are read twice a second at most.
+    fn installed_roots(&self, harness: &'static str) -> Arc<[PathBuf]> {
+        let mut installed = lock(&self.installed);
+        let is_recent = installed.read_at.is_some_and(|at| at.elapsed() < RECEIPTS_RECHECK_INTERVAL);
+        if !is_recent {
+            *installed = InstalledRoots { read_at: Some(Instant::now()), by_harness: HashMap::new() };
+        }
+        let read = || self.read_installed_roots(harness).into();
+        Arc::clone(installed.by_harness.entry(harness).or_insert_with(read))
+    }
+
+    fn read_installed_roots(&self, harness: &str) -> Vec<PathBuf> {
+        let Some(transcripts) = tenterhook_harness::find_harness(harness).and_then(transcripts_of) else {
             return Vec::new();
         };
-        let receipts = receipt::every(&self.home.receipts());
+        // Without its receipt, a directory is outside the known ones: its usage is unknown, which budgets deny by.
+        let receipts = receipt::every(&self.home.receipts()).readable;
         let installed = receipts.iter().filter(|receipt| receipt.harness == harness);
         let directories = installed.filter_map(|receipt| receipt.settings.parent());
         let places = directories.flat_map(|directory| {
             let named = |variable: &&'static str| (*variable, directory.to_owned());
             let variables = transcripts.variables.iter().map(named).collect();
-            (transcripts.places)(&Ground { home: None, variables: &variables, path: "".as_ref() })
+            (transcripts.places)(&MachineEnvironment { home: None, variables: &variables, path: "".as_ref() })
         });
         places.collect()
     }
@@ -297,11 +321,11 @@ impl UsageReader {
     }
 
     fn path(&self, key: &str) -> PathBuf {
-        self.dir.join(format!("{}.json", Fingerprint::of(key.as_bytes()).fnv1a))
+        self.dir.join(format!("{}.json", FileFingerprint::of(key.as_bytes()).fnv1a))
     }
 
     /// The price table, read again when the user's own has changed.
-    fn prices(&self) -> Arc<Prices> {
+    fn prices(&self) -> Arc<PriceTable> {
         let modified = std::fs::metadata(&self.prices_path).and_then(|found| found.modified()).ok();
         let mut prices = lock(&self.prices);
         if prices.0 != modified || prices.1.rows().is_empty() {

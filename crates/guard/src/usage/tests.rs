@@ -4,7 +4,7 @@ use std::fs::OpenOptions;
 use std::os::unix::fs::symlink;
 
 use serde_json::{Value, json};
-use tenterhook_event::{Event, EventId, Native};
+use tenterhook_event::{Event, EventId, NativePayload};
 
 use super::*;
 
@@ -24,7 +24,7 @@ impl Session {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("person").join(below);
         std::fs::create_dir_all(path.parent().unwrap()).unwrap();
-        let harness = tenterhook_harness::find(harness).unwrap();
+        let harness = tenterhook_harness::find_harness(harness).unwrap();
         let reader = reader(dir.path());
         Self { dir, reader, harness, path }
     }
@@ -38,7 +38,7 @@ impl Session {
         file.write_all(text.as_bytes()).unwrap();
     }
 
-    fn call(&self, kind: EventKind, ms: u64) -> Call {
+    fn call(&self, kind: EventKind, ms: u64) -> HookCall {
         let mut event = Event::new(
             EventId::from_parts(ms, 0),
             Timestamp::from_unix_ms(ms),
@@ -49,7 +49,7 @@ impl Session {
         event.harness_session_id = Some("s".to_owned());
         let payload = json!({"session_id": "s", "transcript_path": self.path});
         let Value::Object(fields) = payload else { panic!() };
-        Call { event, native: Some(Native { bytes: Vec::new(), fields }) }
+        HookCall { event, native: Some(NativePayload { bytes: Vec::new(), fields }) }
     }
 
     fn look(&self, ms: u64) -> UsageFound {

@@ -7,8 +7,8 @@ use std::fs::Metadata;
 use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
-use tenterhook_event::{DayUsage, EventKind, Timestamp, Tokens, TranscriptUsage};
-use tenterhook_policy::{Money, Prices};
+use tenterhook_event::{DayUsage, EventKind, Timestamp, TokenCounts, TranscriptUsage};
+use tenterhook_policy::{Money, PriceTable};
 
 use super::cursor::{Counted, FileCursor, Reading};
 use super::{UsageFound, UsageRequest};
@@ -54,7 +54,7 @@ pub(super) struct ReadPass<'a> {
     pub(super) request: &'a UsageRequest,
     /// The account that the files must belong to.
     pub(super) owner: u32,
-    pub(super) prices: &'a dyn Fn() -> &'a Prices,
+    pub(super) prices: &'a dyn Fn() -> &'a PriceTable,
     /// How many bytes may still be read.
     pub(super) left: u64,
     /// Whether there is more to read.
@@ -217,7 +217,7 @@ impl TrackedUsage {
 
 impl Totals {
     /// Adds an answer, or what an answer has more than was counted of it before.
-    fn count(&mut self, counted: &Counted, is_main: bool, now_ms: u64, prices: &Prices) {
+    fn count(&mut self, counted: &Counted, is_main: bool, now_ms: u64, prices: &PriceTable) {
         let added = counted.tokens.beyond(counted.before);
         for (sum, more) in self.tokens.iter_mut().zip(added) {
             *sum = sum.saturating_add(more);
@@ -227,13 +227,14 @@ impl Totals {
         if is_main {
             self.context_tokens = Some(all.prompt());
         }
-        let cost = |tokens: &Tokens| counted.model.as_deref().and_then(|model| prices.cost(model, tokens));
+        let cost =
+            |tokens: &TokenCounts| counted.model.as_deref().and_then(|model| prices.cost(model, tokens));
         let added_tokens = added.into_iter().fold(0, u64::saturating_add);
         let (cost, unpriced) = match cost(&all) {
-            Some(now) => (now.beyond(cost(&before).unwrap_or_default()), 0),
+            Some(now) => (now.saturating_sub(cost(&before).unwrap_or_default()), 0),
             None => (Money::default(), added_tokens),
         };
-        self.cost = self.cost.plus(cost);
+        self.cost = self.cost.saturating_add(cost);
         self.unpriced_tokens = self.unpriced_tokens.saturating_add(unpriced);
         self.unpriced_answers =
             self.unpriced_answers.saturating_add(u64::from(counted.is_new && unpriced > 0));
@@ -245,13 +246,13 @@ impl Totals {
         let is_today = counted.ts.is_none_or(|ts: Timestamp| ts.unix_ms() / DAY_MS >= today);
         if is_today {
             self.day_tokens = self.day_tokens.saturating_add(added_tokens);
-            self.day_cost = self.day_cost.plus(cost);
+            self.day_cost = self.day_cost.saturating_add(cost);
             self.day_unpriced_tokens = self.day_unpriced_tokens.saturating_add(unpriced);
         }
     }
 
     fn usage(&self) -> TranscriptUsage {
-        let Tokens { input, output, cache_read, cache_write } = tokens_of(self.tokens);
+        let TokenCounts { input, output, cache_read, cache_write } = tokens_of(self.tokens);
         let today = DayUsage {
             day: self.day,
             tokens: self.day_tokens,
@@ -274,8 +275,8 @@ impl Totals {
     }
 }
 
-fn tokens_of([input, output, cache_read, cache_write]: [u64; 4]) -> Tokens {
-    Tokens { input, output, cache_read, cache_write }
+fn tokens_of([input, output, cache_read, cache_write]: [u64; 4]) -> TokenCounts {
+    TokenCounts { input, output, cache_read, cache_write }
 }
 
 /// Number by number.

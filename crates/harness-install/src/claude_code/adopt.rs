@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Hooks that a person already has in Claude Code's settings, to be taken over so that they serve every harness.
+//! Adopts hooks that the user has in Claude Code's settings, so that they run for every harness.
 
 use std::collections::BTreeSet;
 
@@ -10,42 +10,45 @@ use tenterhook_event::{EventKind as Kind, TOOLS, ToolClass};
 use super::events::EVENTS;
 use super::install::SIGNATURE;
 use crate::{
-    EditCheckError, Editor, Warning,
+    EditCheckError, InstallWarning, SettingsEditor,
     hooks::plain_json,
-    jsonc::{self, Created, Edited, Entry, Flaw, Moved, Node, Signature, Source},
+    jsonc::{
+        self, CreatedContainers, EditedText, HookEntry, HookSignature, JsonNode, JsoncSource, MovedHook,
+        SettingsError,
+    },
 };
 
-/// A hook of the person's.
+/// A hook of the user.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Own {
-    /// The event, in Claude Code's words.
+pub struct AdoptableHook {
+    /// Event, by Claude Code's name.
     pub event: &'static str,
-    /// Which tools, if not all.
+    /// Tools that the hook is for, if not all.
     pub matcher: Option<String>,
-    /// What it does, key by key, as far as it can be said to us.
-    pub says: Vec<(&'static str, serde_json::Value)>,
-    /// Its group with nothing but it, as it stood.
+    /// Settings of the hook in Tenterhook's format.
+    pub settings: Vec<(&'static str, serde_json::Value)>,
+    /// Its group without the other handlers, as written.
     group: String,
     at: (String, usize, usize),
 }
 
-/// What the settings hold.
+/// Hooks of the user in the settings.
 #[derive(Debug, Default, PartialEq, Eq)]
-pub struct Survey {
-    /// What can be taken over.
-    pub taken: Vec<Own>,
-    /// What stays, and why.
+pub struct HookSurvey {
+    /// Hooks that can be adopted.
+    pub taken: Vec<AdoptableHook>,
+    /// Hooks that stay, each with the reason.
     pub left: Vec<String>,
 }
 
-/// Why a hook of the person's stays where it is.
+/// Reason why a hook of the user stays in Claude Code's settings.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 enum NotAdoptable {
     #[error("{0}")]
     Lacks(&'static str),
-    #[error("a hook of the kind `{0}` runs in Claude Code only")]
+    #[error("a hook of type `{0}` runs in Claude Code only")]
     UnknownKind(String),
-    #[error("`{0}` means something to Claude Code only")]
+    #[error("`{0}` is supported by Claude Code only")]
     UnknownKey(String),
 }
 
@@ -55,10 +58,10 @@ impl From<&'static str> for NotAdoptable {
     }
 }
 
-/// Looks through the settings for hooks that are not ours.
-pub fn survey(text: &str) -> Result<Survey, Flaw> {
-    let source = Source::parse(jsonc::split_mark(text).1)?;
-    let mut survey = Survey::default();
+/// Finds hooks of other programs in the settings.
+pub fn survey(text: &str) -> Result<HookSurvey, SettingsError> {
+    let source = JsoncSource::parse(jsonc::split_mark(text).1)?;
+    let mut survey = HookSurvey::default();
     let Some(hooks) = source.hooks()? else { return Ok(survey) };
     for property in &hooks.properties {
         let (event, Value::Array(groups)) = (property.name.as_str(), &property.value) else { continue };
@@ -72,7 +75,9 @@ pub fn survey(text: &str) -> Result<Survey, Flaw> {
                 }
                 match own(&source, event, group, handler) {
                     Ok(own) => {
-                        survey.taken.push(Own { at: (event.to_owned(), group_number, number), ..own });
+                        survey
+                            .taken
+                            .push(AdoptableHook { at: (event.to_owned(), group_number, number), ..own });
                     }
                     Err(why) => survey
                         .left
@@ -85,11 +90,11 @@ pub fn survey(text: &str) -> Result<Survey, Flaw> {
 }
 
 fn own(
-    source: &Source<'_>,
+    source: &JsoncSource<'_>,
     event: &str,
     group: &Object<'_>,
     handler: &Object<'_>,
-) -> Result<Own, NotAdoptable> {
+) -> Result<AdoptableHook, NotAdoptable> {
     let row = EVENTS.iter().find(|row| row.native == event && row.kind != Kind::Other);
     let row = row.ok_or("other harnesses have no such event")?;
     let matcher = group.get_string("matcher").map(|matcher| matcher.value.to_string());
@@ -97,17 +102,17 @@ fn own(
     let of_tools =
         matches!(row.kind, Kind::PreTool | Kind::PostTool | Kind::ToolError | Kind::PermissionRequest);
     if matcher.is_some() && !of_tools {
-        return Err("its matcher is about something that only Claude Code has".into());
+        return Err("its matcher refers to something that only Claude Code has".into());
     }
     let text = |key: &str| handler.get_string(key).map(|value| serde_json::Value::from(&*value.value));
-    let mut says = Vec::new();
+    let mut settings = Vec::new();
     match handler.get_string("type").map(|name| name.value.to_string()).as_deref() {
-        Some("command") => says.push(command(handler)?),
+        Some("command") => settings.push(command(handler)?),
         Some("http") => {
             if handler.get("headers").is_some() {
                 return Err("its headers are filled in by Claude Code".into());
             }
-            says.push(("url", text("url").ok_or("it has no URL")?));
+            settings.push(("url", text("url").ok_or("it has no URL")?));
         }
         other => {
             return Err(NotAdoptable::UnknownKind(other.unwrap_or("?").to_owned()));
@@ -118,13 +123,13 @@ fn own(
         match (key, value) {
             ("type" | "command" | "args" | "url" | "statusMessage", _) => {}
             ("timeout", Value::NumberLit(seconds)) => {
-                says.push(("timeout", format!("{}s", seconds.value).into()));
+                settings.push(("timeout", format!("{}s", seconds.value).into()));
             }
-            ("if", Value::StringLit(rule)) => says.push(("if", (&*rule.value).into())),
-            ("async", Value::BooleanLit(on)) => says.push(("async", on.value.into())),
+            ("if", Value::StringLit(rule)) => settings.push(("if", (&*rule.value).into())),
+            ("async", Value::BooleanLit(on)) => settings.push(("async", on.value.into())),
             ("onFailure", Value::StringLit(what)) => {
                 let fail = if what.value == "block" { "closed" } else { "open" };
-                says.push(("fail", fail.into()));
+                settings.push(("fail", fail.into()));
             }
             ("shell", Value::StringLit(shell)) if shell.value == "bash" => {}
             (key, _) => return Err(NotAdoptable::UnknownKey(key.to_owned())),
@@ -137,7 +142,7 @@ fn own(
         format!("{}, ", source.raw(range.start..range.end))
     });
     let group = format!("{{{}\"hooks\": [{raw}]}}", matcher_text.unwrap_or_default());
-    Ok(Own { event: row.native, matcher, says, group, at: (String::new(), 0, 0) })
+    Ok(AdoptableHook { event: row.native, matcher, settings, group, at: (String::new(), 0, 0) })
 }
 
 fn command(handler: &Object<'_>) -> Result<(&'static str, serde_json::Value), NotAdoptable> {
@@ -145,14 +150,13 @@ fn command(handler: &Object<'_>) -> Result<(&'static str, serde_json::Value), No
     let Some(args) = handler.get("args").map(|property| &property.value) else {
         return Ok(("command", (&*program.value).into()));
     };
-    let args = args.as_array().ok_or("its `args` are no list")?;
+    let args = args.as_array().ok_or("its `args` are not a list")?;
     let args = args.elements.iter().map(|arg| arg.as_string_lit().map(|arg| arg.value.to_string()));
     let words: Option<Vec<String>> = std::iter::once(Some(program.value.to_string())).chain(args).collect();
-    Ok(("exec", words.ok_or("its `args` are not all text")?.into()))
+    Ok(("exec", words.ok_or("its `args` are not all strings")?.into()))
 }
 
-/// A matcher that means the same tools under the names that other harnesses have for them. A regular expression
-/// stays as it is.
+/// A matcher for the same tools under the names of all harnesses. A regular expression is unchanged.
 pub fn in_every_harness(matcher: &str) -> String {
     let is_list = matcher.chars().all(|letter| letter.is_ascii_alphanumeric() || "_- ,|".contains(letter));
     if !is_list {
@@ -162,7 +166,7 @@ pub fn in_every_harness(matcher: &str) -> String {
     let mut names = own.clone();
     for name in own {
         let classes = TOOLS.iter().filter(|row| row.name == name).map(|row| row.class);
-        // A patch writes and edits.
+        // A patch tool writes and edits.
         let classes: Vec<_> = classes
             .flat_map(|class| match class {
                 ToolClass::Write | ToolClass::Edit => vec![class, ToolClass::Patch],
@@ -183,32 +187,34 @@ pub fn in_every_harness(matcher: &str) -> String {
     names.join("|")
 }
 
-/// Takes the person's hooks out of the settings, and puts them back.
+/// Removes the user's hooks from the settings, and restores them.
 #[derive(Debug)]
-pub struct Moving;
+pub struct AdoptEditor;
 
-/// Nobody's command is ours here.
-const NOBODY: Signature = Signature { marker: None, is_our_command: |_| false, comes_last: false };
+/// Recognises no entries.
+const NOBODY: HookSignature = HookSignature { marker: None, is_our_command: |_| false, comes_last: false };
 
-impl Editor for Moving {
-    fn put(&self, text: &str, created: &Created) -> Result<Edited, Flaw> {
+impl SettingsEditor for AdoptEditor {
+    fn insert(&self, text: &str, created: &CreatedContainers) -> Result<EditedText, SettingsError> {
         let taken = survey(text)?.taken;
         let which: BTreeSet<_> = taken.iter().map(|own| own.at.clone()).collect();
         let mut created = created.clone();
         created
             .moved
-            .extend(taken.into_iter().map(|own| Moved { event: own.event.to_owned(), group: own.group }));
-        Ok(Edited { text: jsonc::take_handlers(text, &which)?, created })
+            .extend(taken.into_iter().map(|own| MovedHook { event: own.event.to_owned(), group: own.group }));
+        Ok(EditedText { text: jsonc::take_handlers(text, &which)?, created })
     }
 
-    fn take(&self, text: &str, created: &Created) -> Result<String, Flaw> {
-        let back =
-            |moved: &Moved| Entry { event: moved.event.clone(), group: Node::Raw(moved.group.clone()) };
+    fn remove(&self, text: &str, created: &CreatedContainers) -> Result<String, SettingsError> {
+        let back = |moved: &MovedHook| HookEntry {
+            event: moved.event.clone(),
+            group: JsonNode::Raw(moved.group.clone()),
+        };
         let entries: Vec<_> = created.moved.iter().map(back).collect();
-        Ok(jsonc::insert(text, &entries, &NOBODY, &Created::default())?.text)
+        Ok(jsonc::insert(text, &entries, &NOBODY, &CreatedContainers::default())?.text)
     }
 
-    fn holds(&self, _text: &str, created: &Created) -> Result<bool, Flaw> {
+    fn contains(&self, _text: &str, created: &CreatedContainers) -> Result<bool, SettingsError> {
         Ok(!created.moved.is_empty())
     }
 
@@ -223,16 +229,16 @@ impl Editor for Moving {
         }
     }
 
-    fn is_hollow(&self, _text: &str) -> bool {
+    fn is_empty_after_removal(&self, _text: &str) -> bool {
         false
     }
 
-    fn marks(&self) -> Vec<String> {
+    fn required_texts(&self) -> Vec<String> {
         Vec::new()
     }
 
-    fn warnings(&self, text: &str) -> Result<Vec<Warning>, Flaw> {
-        Ok(survey(text)?.left.into_iter().map(Warning::note).collect())
+    fn warnings(&self, text: &str) -> Result<Vec<InstallWarning>, SettingsError> {
+        Ok(survey(text)?.left.into_iter().map(InstallWarning::note).collect())
     }
 }
 
@@ -258,8 +264,11 @@ mod tests {
     #[test]
     fn what_others_can_run_is_taken_and_the_rest_stays_and_says_why() {
         let survey = survey(MINE).unwrap();
-        let said: Vec<_> =
-            survey.taken.iter().map(|own| (own.event, own.matcher.as_deref(), own.says.clone())).collect();
+        let said: Vec<_> = survey
+            .taken
+            .iter()
+            .map(|own| (own.event, own.matcher.as_deref(), own.settings.clone()))
+            .collect();
         assert_eq!(
             said,
             [
@@ -279,9 +288,9 @@ mod tests {
         assert_eq!(
             why,
             [
-                "a hook of the kind `prompt` runs in Claude Code only",
+                "a hook of type `prompt` runs in Claude Code only",
                 "other harnesses have no such event",
-                "its matcher is about something that only Claude Code has",
+                "its matcher refers to something that only Claude Code has",
             ]
         );
     }
@@ -301,10 +310,10 @@ mod tests {
 
     #[test]
     fn what_was_taken_can_be_put_back() {
-        let edited = Moving.put(MINE, &Created::default()).unwrap();
-        Moving.check(MINE, &edited.text).unwrap();
+        let edited = AdoptEditor.insert(MINE, &CreatedContainers::default()).unwrap();
+        AdoptEditor.check(MINE, &edited.text).unwrap();
         assert!(!edited.text.contains("guard.sh") && edited.text.contains("is it good?"), "{}", edited.text);
-        let back = Moving.take(&edited.text, &edited.created).unwrap();
+        let back = AdoptEditor.remove(&edited.text, &edited.created).unwrap();
         let again = survey(&back).unwrap();
         assert_eq!(again.taken.len(), 2);
         assert_eq!(again.taken[0].matcher.as_deref(), Some("Bash|Write"));

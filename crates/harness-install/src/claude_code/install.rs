@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! Tenterhook's entries in Claude Code's `settings.json`.
 //!
-//! Claude Code reads strict JSON, and one wrong entry under `PreToolUse` or `PermissionRequest` makes it drop the
-//! whole file without a word, permission rules included. So what is planned is read back and checked, and what is
-//! already wrong in the file is said.
+//! Claude Code reads strict JSON. One invalid entry under `PreToolUse` or `PermissionRequest` makes it silently drop the whole
+//! file, including permission rules. So a planned text is parsed and checked, and existing errors are reported.
 
 use std::path::Path;
 
@@ -12,22 +11,23 @@ use jsonc_parser::{
     common::Ranged,
 };
 
-use tenterhook_harness::{Wiring, kebab};
+use tenterhook_harness::{InstallWiring, to_kebab_case};
 
 use super::{HARNESS, events, remote_settings};
 use crate::{
-    Content, InstallError, Installer, MachineScope, Order, Piece, Scope, Transport, Warning,
-    hooks::{self, Hooks, StatusLine, look_into, plain_json},
-    jsonc::{self, Entry, Flaw, Node, Signature, Source},
+    FileContent, HookTransport, InstallError, InstallRequest, InstallWarning, Installer, MachineScope,
+    ManagedFile, SettingsScope,
+    hooks::{self, HookSettings, StatusLine, look_into, plain_json},
+    jsonc::{self, HookEntry, HookSignature, JsonNode, JsoncSource, SettingsError},
 };
 
 pub(super) const INSTALLER: Installer = Installer {
     wired_as: HARNESS.id,
     variables: &["CLAUDE_CONFIG_DIR"],
     directory: |ground, scope| match scope {
-        Scope::User => ground.variable_or("CLAUDE_CONFIG_DIR", ".claude"),
-        Scope::Project(root) => Some(root.join(".claude")),
-        Scope::Machine(_) => None,
+        SettingsScope::User => ground.variable_or("CLAUDE_CONFIG_DIR", ".claude"),
+        SettingsScope::Project(root) => Some(root.join(".claude")),
+        SettingsScope::Machine(_) => None,
     },
     machine: MachineScope::Outranks {
         directory: MANAGED,
@@ -39,39 +39,42 @@ pub(super) const INSTALLER: Installer = Installer {
     pieces: |order| {
         let name = if order.is_machine() { MANAGED_FILE } else { "settings.json" };
         let path = order.directory.join(name);
-        let hooks = Hooks { known: elsewhere(order, &path), ..hooks(order, &wires())? };
-        Ok(vec![Piece::new(path, Content::Edited(Box::new(hooks)))])
+        let hooks = HookSettings { known: elsewhere(order, &path), ..hooks(order, &wires())? };
+        Ok(vec![ManagedFile::new(path, FileContent::Edited(Box::new(hooks)))])
     },
 };
 
-pub(crate) const SIGNATURE: Signature =
-    Signature { marker: Some("_tenterhook"), is_our_command, comes_last: false };
+pub(crate) const SIGNATURE: HookSignature =
+    HookSignature { marker: Some("_tenterhook"), is_our_command, comes_last: false };
 
-/// Events whose invalid entries void the whole file; elsewhere only the entry itself is dropped.
+/// Events whose invalid entries void the whole file; at other events only the entry is dropped.
 const GUARDED_EVENTS: [&str; 2] = ["PreToolUse", "PermissionRequest"];
 
 const HANDLER_TYPES: [&str; 5] = ["command", "http", "prompt", "agent", "mcp_tool"];
 
-/// One event to be wired to the shim.
+/// One event to register.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Wire {
-    /// Claude Code's name for it, `PreToolUse`.
+pub struct EventRegistration {
+    /// Claude Code's name of the event, `PreToolUse`.
     pub native: &'static str,
-    /// The shim's name for it, `pre-tool-use`.
+    /// The hook program's name of the event, `pre-tool-use`.
     pub kebab: String,
-    /// Whether its groups take a matcher.
+    /// Whether its groups have a matcher.
     pub matcher: bool,
-    /// How long Claude Code waits, in seconds; its own default when `None`.
+    /// Timeout in seconds; the client's default if `None`.
     pub timeout_s: Option<u32>,
-    /// Whether a shim that fails blocks what was asked.
+    /// Whether a failing hook blocks the action.
     pub on_failure_block: bool,
 }
 
-/// What belongs in the settings.
-pub(crate) fn hooks(order: &Order, wires: &[Wire]) -> Result<Hooks, InstallError> {
+/// Tenterhook's content of the settings.
+pub(crate) fn hooks(
+    order: &InstallRequest,
+    wires: &[EventRegistration],
+) -> Result<HookSettings, InstallError> {
     let entries = wires.iter().map(|wire| entry(order, wire)).collect::<Result<_, _>>()?;
     let status = StatusLine { command: order.program("tenterhook-status")?, is_ours: is_our_status };
-    Ok(Hooks {
+    Ok(HookSettings {
         entries,
         signature: SIGNATURE,
         status: Some(status),
@@ -81,72 +84,73 @@ pub(crate) fn hooks(order: &Order, wires: &[Wire]) -> Result<Hooks, InstallError
     })
 }
 
-/// Commands we wrote, from whatever home: the marker is lost whenever Claude Code rewrites the file, and a blocking
-/// entry that outlives the shim would block every tool.
+/// Whether Tenterhook wrote the command, with any state directory. Claude Code drops the marker whenever it rewrites the file,
+/// and a blocking entry that outlives the hook program would block every tool.
 fn is_our_command(command: &str) -> bool {
     hooks::is_our_command(&HARNESS, command) || is_our_url(command)
 }
 
-/// What the client asks by itself.
+/// Whether Tenterhook wrote the URL.
 fn is_our_url(url: &str) -> bool {
     url.starts_with("http://") && url.rsplit_once('/').is_some_and(|(head, _)| head.ends_with(PATH))
 }
 
-/// Where the daemon takes Claude Code's hooks.
+/// The daemon's path for hooks of Claude Code.
 const PATH: &str = "/v1/hooks/claude-code";
 
-/// The status line we wrote, from whatever home.
+/// Whether Tenterhook wrote the status line, with any state directory.
 fn is_our_status(command: &str) -> bool {
     command.starts_with('\'') && command.ends_with("/bin/tenterhook-status'")
 }
 
-/// What `install` writes for each event it wires.
-pub(crate) fn wires() -> Vec<Wire> {
-    let wired = events::EVENTS.iter().filter(|row| !matches!(row.wiring, Wiring::Left(_)));
+/// The events that `install` registers.
+pub(crate) fn wires() -> Vec<EventRegistration> {
+    let wired = events::EVENTS.iter().filter(|row| !matches!(row.wiring, InstallWiring::Skip(_)));
     wired
-        .map(|row| Wire {
+        .map(|row| EventRegistration {
             native: row.native,
-            kebab: kebab(row.native),
+            kebab: to_kebab_case(row.native),
             matcher: row.matcher,
-            // All hooks of `SessionEnd` share the client's own budget of a second and a half.
+            // All hooks of `SessionEnd` share the client's own limit of 1.5 seconds.
             timeout_s: (row.native != "SessionEnd").then_some(60),
-            on_failure_block: row.wiring == Wiring::Guard,
+            on_failure_block: row.wiring == InstallWiring::Guard,
         })
         .collect()
 }
 
-fn entry(order: &Order, wire: &Wire) -> Result<Entry, InstallError> {
+fn entry(order: &InstallRequest, wire: &EventRegistration) -> Result<HookEntry, InstallError> {
     let mut handler = match &order.transport {
-        Transport::Http { url, token } if !matches!(wire.native, "SessionStart" | "Setup") => {
-            let headers = Node::object([("Authorization", Node::text(format!("Bearer {token}")))]);
-            let url = Node::text(format!("{}{PATH}/{}", url.trim_end_matches('/'), wire.kebab));
-            vec![("type", Node::text("http")), ("url", url), ("headers", headers)]
+        HookTransport::Http { url, token } if !matches!(wire.native, "SessionStart" | "Setup") => {
+            let headers = JsonNode::object([("Authorization", JsonNode::text(format!("Bearer {token}")))]);
+            let url = JsonNode::text(format!("{}{PATH}/{}", url.trim_end_matches('/'), wire.kebab));
+            vec![("type", JsonNode::text("http")), ("url", url), ("headers", headers)]
         }
-        // At the start of a session and at a set-up the client asks nobody over HTTP.
+        // At `SessionStart` and `Setup` the client does not call HTTP hooks.
         _ => {
             let command = order.command(HARNESS.id, wire.native)?;
-            vec![("type", Node::text("command")), ("command", Node::text(command))]
+            vec![("type", JsonNode::text("command")), ("command", JsonNode::text(command))]
         }
     };
-    handler.extend(wire.timeout_s.map(|seconds| ("timeout", Node::Number(seconds.into()))));
+    handler.extend(wire.timeout_s.map(|seconds| ("timeout", JsonNode::Number(seconds.into()))));
     if wire.on_failure_block {
-        handler.push(("onFailure", Node::text("block")));
+        handler.push(("onFailure", JsonNode::text("block")));
     }
-    let mut group: Vec<_> = SIGNATURE.marker.map(|marker| (marker, Node::Bool(true))).into_iter().collect();
+    let mut group: Vec<_> =
+        SIGNATURE.marker.map(|marker| (marker, JsonNode::Bool(true))).into_iter().collect();
     if wire.matcher {
-        group.push(("matcher", Node::text("*")));
+        group.push(("matcher", JsonNode::text("*")));
     }
-    group.push(("hooks", Node::List(vec![Node::object(handler)])));
-    Ok(Entry { event: wire.native.to_owned(), group: Node::object(group) })
+    group.push(("hooks", JsonNode::List(vec![JsonNode::object(handler)])));
+    Ok(HookEntry { event: wire.native.to_owned(), group: JsonNode::object(group) })
 }
 
-/// Where an organisation keeps settings for everybody on the machine, below the root of its files.
+/// Directory of an organisation's settings, below the root of the file system.
 const MANAGED: &str =
     if cfg!(target_os = "macos") { "Library/Application Support/ClaudeCode" } else { "etc/claude-code" };
 const MANAGED_FILE: &str = "managed-settings.json";
 
-/// What other settings that the client reads would do to our hooks, and what a transport costs.
-fn elsewhere(order: &Order, own: &Path) -> Vec<Warning> {
+/// Warnings about other settings that the client reads, and about the transport.
+fn elsewhere(order: &InstallRequest, own: &Path) -> Vec<InstallWarning> {
     let mut files =
         vec![order.user_directory.join("settings.json"), Path::new("/").join(MANAGED).join(MANAGED_FILE)];
     let projects = order.project.iter().map(|root| root.join(".claude"));
@@ -155,7 +159,7 @@ fn elsewhere(order: &Order, own: &Path) -> Vec<Warning> {
             .flat_map(|directory| [directory.join("settings.json"), directory.join("settings.local.json")]),
     );
     let mut warnings = Vec::new();
-    // Hooks of managed settings run whatever accounts and projects set (measured on 2.1.325).
+    // Hooks of managed settings run regardless of the settings of accounts and projects (measured on 2.1.325).
     if order.is_machine() {
         files.clear();
     }
@@ -163,8 +167,8 @@ fn elsewhere(order: &Order, own: &Path) -> Vec<Warning> {
         warnings.extend(look_into(path, |text| switched_off(text, path)));
     }
     warnings.extend(remote_settings::warnings(order));
-    if matches!(order.transport, Transport::Http { .. }) {
-        warnings.push(Warning::note(
+    if matches!(order.transport, HookTransport::Http { .. }) {
+        warnings.push(InstallWarning::note(
             "over HTTP the client asks the daemon by itself, and this is lost: without a daemon nothing is judged, \
              guarded tools are refused (`onFailure`) and everything else goes unrecorded; `SessionStart` is not \
              sent and stays a command; and the settings hold the daemon's token, so keep them to yourself",
@@ -173,51 +177,51 @@ fn elsewhere(order: &Order, own: &Path) -> Vec<Warning> {
     warnings
 }
 
-pub(super) fn switched_off(text: &str, path: &Path) -> Result<Vec<Warning>, Flaw> {
-    let source = Source::parse(jsonc::split_mark(text).1)?;
+pub(super) fn switched_off(text: &str, path: &Path) -> Result<Vec<InstallWarning>, SettingsError> {
+    let source = JsoncSource::parse(jsonc::split_mark(text).1)?;
     let Some(root) = source.root()? else { return Ok(Vec::new()) };
     let on = |key: &str| root.get_boolean(key).filter(|switch| switch.value);
     let mut warnings = Vec::new();
     if let Some(switch) = on("disableAllHooks") {
         let line = source.position(switch.range.start).0;
-        let says =
+        let message =
             format!("`disableAllHooks` is true in `{}` (line {line}), so no hook will run", path.display());
-        warnings.push(Warning::blocks(says));
+        warnings.push(InstallWarning::blocks(message));
     }
-    // Only an organisation's settings can say so.
+    // Only valid in an organisation's settings.
     if let Some(switch) = on("allowManagedHooksOnly").filter(|_| is_organisations(path)) {
         let line = source.position(switch.range.start).0;
-        let says = format!(
+        let message = format!(
             "`allowManagedHooksOnly` is true in `{}` (line {line}), so only the organisation's hooks run: ours have \
              to be put there",
             path.display()
         );
-        warnings.push(Warning::blocks(says));
+        warnings.push(InstallWarning::blocks(message));
     }
     Ok(warnings)
 }
 
-/// Whether a file holds settings of the organisation.
+/// Whether a file has settings of an organisation.
 fn is_organisations(path: &Path) -> bool {
     path.ends_with(MANAGED_FILE) || path.ends_with(remote_settings::FILE)
 }
 
-/// What in the user's own settings keeps our hooks from running.
-fn warnings(text: &str) -> Result<Vec<Warning>, Flaw> {
+/// Warnings about the user's settings that keep the hooks from running.
+fn warnings(text: &str) -> Result<Vec<InstallWarning>, SettingsError> {
     let mut notes = Vec::new();
-    let source = Source::parse(jsonc::split_mark(text).1)?;
+    let source = JsoncSource::parse(jsonc::split_mark(text).1)?;
     let Some(root) = source.root()? else { return Ok(notes) };
     if let Err(error) = plain_json(text) {
-        notes.push(Warning::blocks(format!(
+        notes.push(InstallWarning::blocks(format!(
             "the settings hold comments or trailing commas (line {}, column {}), and Claude Code then ignores the \
-             whole file, our hooks included: make it plain JSON",
+             whole file, including Tenterhook's hooks: make it plain JSON",
             error.line(),
             error.column()
         )));
     }
     if let Some(switch) = root.get_boolean("disableAllHooks").filter(|switch| switch.value) {
         let (line, column) = source.position(switch.range.start);
-        notes.push(Warning::blocks(format!(
+        notes.push(InstallWarning::blocks(format!(
             "`disableAllHooks` is true (line {line}, column {column}), so no hook will run: set it to false or \
              remove it"
         )));
@@ -230,9 +234,9 @@ fn warnings(text: &str) -> Result<Vec<Warning>, Flaw> {
             let path = format!("hooks.{event}[{index}]");
             notes.extend(faults(&path, group).into_iter().map(|(offset, path, what)| {
                 let (line, column) = source.position(offset);
-                Warning::blocks(format!(
+                InstallWarning::blocks(format!(
                     "`{path}` {what} (line {line}, column {column}), and Claude Code then ignores the whole file, \
-                     our hooks included: correct or remove that entry"
+                     including Tenterhook's hooks: correct or remove that entry"
                 ))
             }));
         }

@@ -3,19 +3,19 @@
 
 use serde_json::json;
 
-use crate::launch::{Invocation, Launch, ToolRequest};
+use crate::launch::{ClientInvocation, ClientLaunch, ToolRequest};
 
-pub(super) const LAUNCH: Launch = Launch {
+pub(super) const LAUNCH: ClientLaunch = ClientLaunch {
     hook_keys: &[&["hooks"], &["disableAllHooks"]],
-    ..Launch::new(
+    ..ClientLaunch::new(
         |site, prompt| {
-            Invocation::new(["-p", prompt, "--permission-mode", "bypassPermissions"])
+            ClientInvocation::new(["-p", prompt, "--permission-mode", "bypassPermissions"])
                 .env("ANTHROPIC_BASE_URL", site.model)
                 .env("ANTHROPIC_API_KEY", "dummy")
                 .env("DISABLE_TELEMETRY", "1")
                 .env("DISABLE_AUTOUPDATER", "1")
                 .env("CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC", "1")
-                // Without it the client refuses to skip permissions for root, which CI often is.
+                // Without it the client refuses to skip permissions for root, which is common in CI.
                 .env("IS_SANDBOX", "1")
         },
         |command| ToolRequest {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Claude Code on a machine: its settings, and how it is run.
+//! Installs and runs Claude Code.
 
 pub mod adopt;
 pub mod install;
@@ -9,12 +9,12 @@ mod remote_settings;
 
 use tenterhook_harness::claude_code::{HARNESS, events};
 
-use crate::{ClientRow, Signs};
+use crate::{ClientRow, ClientSigns};
 
-/// The row of the table.
+/// Claude Code's row of the client table.
 pub(crate) const CLIENT: ClientRow = ClientRow {
     harness: &HARNESS,
-    signs: Signs { programs: &["claude"], traces: &[".claude"] },
+    signs: ClientSigns { programs: &["claude"], traces: &[".claude"] },
     installer: Some(install::INSTALLER),
     launch: Ok(launch::LAUNCH),
 };

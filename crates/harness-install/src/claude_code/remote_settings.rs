@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Server-managed settings of Claude Code, which the client fetches for the organisation that an account is signed in to
-//! and keeps in `remote-settings.json`. Measured on 2.1.325: while they are not empty, `managed-settings.json` and
-//! `managed-settings.d` are ignored, hooks included, without a message. Hooks of the user and of projects still run.
+//! Server-managed settings of Claude Code, which the client fetches for the organisation of an account and stores in
+//! `remote-settings.json`. Measured on 2.1.325: while they are not empty, `managed-settings.json` and `managed-settings.d` are
+//! silently ignored, including hooks. Hooks of the user and of projects still run.
 
 use std::path::Path;
 
@@ -9,16 +9,16 @@ use jsonc_parser::ast::{Object, Value};
 
 use super::install::{SIGNATURE, switched_off};
 use crate::{
-    Order, Warning,
+    InstallRequest, InstallWarning,
     hooks::look_into,
-    jsonc::{self, Flaw, Source},
+    jsonc::{self, JsoncSource, SettingsError},
 };
 
-/// The client's copy, in the directory of the user's settings. Empty when there are none.
+/// The client's copy, in the directory of the user's settings; empty if the organisation has none.
 pub(super) const FILE: &str = "remote-settings.json";
 
 /// Warnings about the copies of this account, or of every account for the settings of the machine.
-pub(super) fn warnings(order: &Order) -> Vec<Warning> {
+pub(super) fn warnings(order: &InstallRequest) -> Vec<InstallWarning> {
     let mut directories = vec![order.user_directory.clone()];
     directories.extend(order.account_homes.iter().map(|home| home.join(".claude")));
     directories.dedup();
@@ -35,15 +35,15 @@ pub(super) fn warnings(order: &Order) -> Vec<Warning> {
     warnings
 }
 
-/// Settings in the copy without hooks of ours.
-fn replaces_files(text: &str, path: &Path) -> Result<Option<Warning>, Flaw> {
-    let source = Source::parse(jsonc::split_mark(text).1)?;
+/// A warning if the copy has settings without Tenterhook's hooks.
+fn replaces_files(text: &str, path: &Path) -> Result<Option<InstallWarning>, SettingsError> {
+    let source = JsoncSource::parse(jsonc::split_mark(text).1)?;
     let Some(root) = source.root()? else { return Ok(None) };
     if root.properties.is_empty() || runs_ours(root) {
         return Ok(None);
     }
-    Ok(Some(Warning::blocks(format!(
-        "Claude Code ignores every file of managed settings, our hooks included, for the account with `{}`: its organisation \
+    Ok(Some(InstallWarning::blocks(format!(
+        "Claude Code ignores every file of managed settings, including Tenterhook's hooks, for the account with `{}`: its organisation \
          has server-managed settings. Add these hooks to the server-managed settings, or guard the account by itself \
          (`tenterhook install claude-code` without `--system`)",
         path.display()

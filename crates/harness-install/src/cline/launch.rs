@@ -1,22 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! How Cline's CLI is run without a user. It calls an OpenAI Chat model, whose address it takes from its settings only.
-//! Sessions usually run in a hub in the background, which would outlive the run: here they run in the program itself.
+//! How Cline's CLI is run without a user. It calls an OpenAI Chat model, whose address it reads from its settings only.
+//! Sessions usually run in a background hub, which would outlive the run; here they run in the program itself.
 
 use serde_json::json;
 
-use crate::launch::{Invocation, Launch, ToolRequest};
+use crate::launch::{ClientInvocation, ClientLaunch, ToolRequest};
 
-pub(super) const LAUNCH: Launch = Launch {
+pub(super) const LAUNCH: ClientLaunch = ClientLaunch {
     sign_in: Some(|site| {
         let model = format!("{}/v1", site.model);
-        Invocation::new(["auth", "openai-compatible", "-k", "dummy", "-m", "scripted", "-b", &model])
+        ClientInvocation::new(["auth", "openai-compatible", "-k", "dummy", "-m", "scripted", "-b", &model])
             .env("CLINE_SESSION_BACKEND_MODE", "local")
     }),
-    ..Launch::new(
+    ..ClientLaunch::new(
         |_, prompt| {
             let args =
                 ["--json", "--auto-approve", "true", "-P", "openai-compatible", "-m", "scripted", prompt];
-            Invocation::new(args).env("CLINE_TELEMETRY_DISABLED", "1")
+            ClientInvocation::new(args).env("CLINE_TELEMETRY_DISABLED", "1")
         },
         |command| ToolRequest { name: "run_commands", input: json!({"commands": [command]}) },
     )

@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Cline on a machine: its settings, and how it is run.
+//! Installs and runs Cline.
 
 mod install;
 mod launch;
 
 use tenterhook_harness::cline::{HARNESS, events};
 
-use crate::{ClientRow, Signs};
+use crate::{ClientRow, ClientSigns};
 
-/// The row of the table.
+/// Cline's row of the client table.
 pub(crate) const CLIENT: ClientRow = ClientRow {
     harness: &HARNESS,
-    signs: Signs {
+    signs: ClientSigns {
         programs: &["cline"],
         traces: &[".cline", "Documents/Cline", ".config/Code/User/globalStorage/saoudrizwan.claude-dev"],
     },

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Tenterhook's entries in Codex's `hooks.json`, and what `config.toml` has to say for them to run: that hooks
-//! are on, and that a person trusts these. Codex Desktop reads the same two files.
+//! Tenterhook's entries in Codex's `hooks.json`, and the settings in `config.toml` that they need: hooks are on, and these are
+//! trusted. Codex Desktop reads the same two files.
 
 use jsonc_parser::ast::Value;
 use serde_json::json;
@@ -9,19 +9,20 @@ use sha2::{Digest, Sha256};
 use super::{HARNESS, requirements};
 use crate::launch::Replacements;
 use crate::{
-    Content, Editor, InstallError, Installer, MachineScope, Order, Piece, Scope, Warning, file,
-    hooks::{self, Hooks, entries, plain_json},
-    jsonc::{self, Created, Flaw, Node, Signature, Source},
-    toml::{self, Setting, Settings},
+    FileContent, InstallError, InstallRequest, InstallWarning, Installer, MachineScope, ManagedFile,
+    SettingsEditor, SettingsScope, file,
+    hooks::{self, HookSettings, entries, plain_json},
+    jsonc::{self, CreatedContainers, HookSignature, JsonNode, JsoncSource, SettingsError},
+    toml::{self, TomlSetting, TomlSettings},
 };
 
 pub(super) const INSTALLER: Installer = Installer {
     wired_as: "codex",
     variables: &["CODEX_HOME"],
     directory: |ground, scope| match scope {
-        Scope::User => ground.variable_or("CODEX_HOME", ".codex"),
-        Scope::Project(root) => Some(root.join(".codex")),
-        Scope::Machine(_) => None,
+        SettingsScope::User => ground.variable_or("CODEX_HOME", ".codex"),
+        SettingsScope::Project(root) => Some(root.join(".codex")),
+        SettingsScope::Machine(_) => None,
     },
     machine: MachineScope::Outranks { directory: "etc/codex", bypasses: &[] },
     pieces: |order| {
@@ -33,44 +34,44 @@ pub(super) const INSTALLER: Installer = Installer {
         let config = order.user_directory.join("config.toml");
         let settings = settings(order, &trusts(&path, &hooks)?, &config)?;
         Ok(vec![
-            Piece::new(path, Content::Edited(Box::new(hooks))),
-            Piece::new(config, Content::Edited(Box::new(settings))),
+            ManagedFile::new(path, FileContent::Edited(Box::new(hooks))),
+            ManagedFile::new(config, FileContent::Edited(Box::new(settings))),
         ])
     },
 };
 
-const SIGNATURE: Signature = Signature {
+const SIGNATURE: HookSignature = HookSignature {
     marker: None,
     is_our_command: |command| hooks::is_our_command(&HARNESS, command),
     comes_last: false,
 };
 
-/// How long Codex waits, in seconds; at the end of a session it allows no more than three.
-const PATIENCE: u64 = 60;
-const LAST_PATIENCE: u64 = 3;
+/// Timeout of a hook in seconds; at the end of a session Codex allows at most three.
+const HOOK_TIMEOUT_SECONDS: u64 = 60;
+const SESSION_END_TIMEOUT_SECONDS: u64 = 3;
 
 pub(super) fn timeout_s(event: &str) -> u64 {
-    if event == "SessionEnd" { LAST_PATIENCE } else { PATIENCE }
+    if event == "SessionEnd" { SESSION_END_TIMEOUT_SECONDS } else { HOOK_TIMEOUT_SECONDS }
 }
 
-fn hooks(order: &Order) -> Result<Hooks, InstallError> {
+fn hooks(order: &InstallRequest) -> Result<HookSettings, InstallError> {
     let entries = entries(&HARNESS, |row| {
-        let handler = Node::object([
-            ("type", Node::text("command")),
-            ("command", Node::text(order.strict_command("codex", row)?)),
-            ("timeout", Node::Number(timeout_s(row.native))),
+        let handler = JsonNode::object([
+            ("type", JsonNode::text("command")),
+            ("command", JsonNode::text(order.strict_command("codex", row)?)),
+            ("timeout", JsonNode::Number(timeout_s(row.native))),
         ]);
-        let matcher = row.matcher.then(|| ("matcher", Node::text("*")));
-        let handlers = ("hooks", Node::List(vec![handler]));
-        Ok(Node::object(matcher.into_iter().chain([handlers])))
+        let matcher = row.matcher.then(|| ("matcher", JsonNode::text("*")));
+        let handlers = ("hooks", JsonNode::List(vec![handler]));
+        Ok(JsonNode::object(matcher.into_iter().chain([handlers])))
     })?;
-    let projects = matches!(order.scope, Scope::Project(_)).then(|| {
-        Warning::note(
+    let projects = matches!(order.scope, SettingsScope::Project(_)).then(|| {
+        InstallWarning::note(
             "Codex runs a project's hooks only where the project is trusted: `trust_level = \"trusted\"` under \
              `[projects.\"…\"]` in config.toml",
         )
     });
-    Ok(Hooks {
+    Ok(HookSettings {
         entries,
         signature: SIGNATURE,
         status: None,
@@ -80,31 +81,35 @@ fn hooks(order: &Order) -> Result<Hooks, InstallError> {
     })
 }
 
-fn look(text: &str) -> Result<Vec<Warning>, Flaw> {
-    let source = Source::parse(jsonc::split_mark(text).1)?;
+fn look(text: &str) -> Result<Vec<InstallWarning>, SettingsError> {
+    let source = JsoncSource::parse(jsonc::split_mark(text).1)?;
     if source.root()?.is_none() || plain_json(text).is_ok() {
         return Ok(Vec::new());
     }
-    Ok(vec![Warning::blocks(
+    Ok(vec![InstallWarning::blocks(
         "hooks.json holds comments or trailing commas, which Codex does not read: make it plain JSON",
     )])
 }
 
-/// What Codex calls one of our hooks, and by what it knows that it is still the one that was trusted.
+/// Codex's key of a hook, and the digest by which it recognises the trusted definition.
 #[derive(Debug)]
-struct Trust {
+struct HookTrust {
     key: String,
     hash: String,
 }
 
-/// Every hook of ours, as it will stand in the file.
-fn trusts(path: &std::path::Path, hooks: &Hooks) -> Result<Vec<Trust>, InstallError> {
+/// Key and digest of every hook, as it will be written.
+fn trusts(path: &std::path::Path, hooks: &HookSettings) -> Result<Vec<HookTrust>, InstallError> {
     let before = file::read(path)?.unwrap_or_default();
     let text = file::text(path, &before)?;
-    let at =
-        |Flaw { line, column, what }| InstallError::Settings { path: path.to_owned(), line, column, what };
-    let edited = hooks.put(text, &Created::default()).map_err(at)?;
-    let source = Source::parse(jsonc::split_mark(&edited.text).1).map_err(at)?;
+    let at = |SettingsError { line, column, what }| InstallError::Settings {
+        path: path.to_owned(),
+        line,
+        column,
+        what,
+    };
+    let edited = hooks.insert(text, &CreatedContainers::default()).map_err(at)?;
+    let source = JsoncSource::parse(jsonc::split_mark(&edited.text).1).map_err(at)?;
     let mut trusts = Vec::new();
     for row in HARNESS.events {
         let groups = source.hooks().map_err(at)?.and_then(|hooks| hooks.get_array(row.native));
@@ -115,25 +120,28 @@ fn trusts(path: &std::path::Path, hooks: &Hooks) -> Result<Vec<Trust>, InstallEr
                 let Some(command) = command.filter(|command| (SIGNATURE.is_our_command)(command)) else {
                     continue;
                 };
-                let event = tenterhook_harness::kebab(row.native).replace('-', "_");
+                let event = tenterhook_harness::to_kebab_case(row.native).replace('-', "_");
                 let key = format!("{}:{event}:{group_number}:{number}", path.display());
                 let matcher = row.matcher.then_some("*");
-                trusts.push(Trust { key, hash: hash(&event, matcher, command, timeout_s(row.native)) });
+                trusts.push(HookTrust { key, hash: hash(&event, matcher, command, timeout_s(row.native)) });
             }
         }
     }
     Ok(trusts)
 }
 
-/// Digests of our hooks, and the keys that they are stored under, in settings that were copied elsewhere: both depend on
-/// where the files are. A digest of another hook stays, so that the copy is trusted as far as the original is.
-pub(super) fn relocated_trust(real: &Order, copy: &Order) -> Result<Replacements, InstallError> {
-    let trusts_of = |order: &Order| trusts(&order.directory.join("hooks.json"), &hooks(order)?);
+/// Replacements for keys and digests of Tenterhook's hooks in copied settings, because both depend on the location of the files.
+/// Digests of other hooks are unchanged, so the copy is trusted exactly as far as the original.
+pub(super) fn relocated_trust(
+    real: &InstallRequest,
+    copy: &InstallRequest,
+) -> Result<Replacements, InstallError> {
+    let trusts_of = |order: &InstallRequest| trusts(&order.directory.join("hooks.json"), &hooks(order)?);
     let pairs = trusts_of(real)?.into_iter().zip(trusts_of(copy)?);
     Ok(pairs.flat_map(|(real, copy)| [(real.key, copy.key), (real.hash, copy.hash)]).collect())
 }
 
-/// By what Codex knows a hook again: the digest of its definition, with keys in order and no white space.
+/// Codex's digest of a hook: that of its definition, with sorted keys and no white space.
 fn hash(event: &str, matcher: Option<&str>, command: &str, timeout: u64) -> String {
     let handler = json!({"async": false, "command": command, "timeout": timeout, "type": "command"});
     let mut identity = json!({"event_name": event, "hooks": [handler]});
@@ -149,7 +157,7 @@ fn hash(event: &str, matcher: Option<&str>, command: &str, timeout: u64) -> Stri
     format!("sha256:{hex}")
 }
 
-/// Compact JSON with the keys of every object in order, whatever the map keeps.
+/// Compact JSON with sorted keys in every object.
 fn sorted(value: &serde_json::Value) -> String {
     match value {
         serde_json::Value::Object(object) => {
@@ -166,44 +174,52 @@ fn sorted(value: &serde_json::Value) -> String {
     }
 }
 
-/// What has to be in `config.toml`.
-fn settings(order: &Order, trusts: &[Trust], config: &std::path::Path) -> Result<Settings, InstallError> {
+/// Tenterhook's settings in `config.toml`.
+fn settings(
+    order: &InstallRequest,
+    trusts: &[HookTrust],
+    config: &std::path::Path,
+) -> Result<TomlSettings, InstallError> {
     let before = file::read(config)?.unwrap_or_default();
     let text = file::text(config, &before)?;
-    let at =
-        |Flaw { line, column, what }| InstallError::Settings { path: config.to_owned(), line, column, what };
+    let at = |SettingsError { line, column, what }| InstallError::Settings {
+        path: config.to_owned(),
+        line,
+        column,
+        what,
+    };
     let mut wanted =
-        vec![Setting { table: vec!["features".into()], key: "hooks".into(), value: "true".into() }];
+        vec![TomlSetting { table: vec!["features".into()], key: "hooks".into(), value: "true".into() }];
     let (mut untrusted, mut disabled) = (false, false);
-    for Trust { key, hash } in trusts {
+    for HookTrust { key, hash } in trusts {
         let table: Vec<String> = ["hooks", "state", key].map(str::to_owned).into();
-        let value = toml::quoted(hash);
+        let value = toml::quote_string(hash);
         let is_trusted = toml::value_of(text, &table, "trusted_hash")
             .map_err(at)?
-            .is_some_and(|now| toml::same(now, &value));
+            .is_some_and(|now| toml::same_value(now, &value));
         disabled |= toml::value_of(text, &table, "enabled").map_err(at)? == Some("false");
         if order.trust || is_trusted {
-            wanted.push(Setting { table, key: "trusted_hash".into(), value });
+            wanted.push(TomlSetting { table, key: "trusted_hash".into(), value });
         } else {
             untrusted = true;
         }
     }
     let mut known = Vec::new();
     if disabled {
-        known.push(Warning::blocks(
+        known.push(InstallWarning::blocks(
             "config.toml turns some of our hooks off (`enabled = false` under `[hooks.state]`)",
         ));
     }
     if untrusted {
-        known.push(Warning::pending(TRUST));
+        known.push(InstallWarning::pending(TRUST));
     }
     let is_off = |key: &str| toml::value_of(text, &["features".into()], key).map(|now| now == Some("false"));
     if is_off("codex_hooks").map_err(at)? {
-        known.push(Warning::note(
+        known.push(InstallWarning::note(
             "`features.codex_hooks` is false, an older name of the same switch: remove it",
         ));
     }
-    Ok(Settings { wanted, is_ours: |_| false, known })
+    Ok(TomlSettings { wanted, is_ours: |_| false, known })
 }
 
 const TRUST: &str = "Codex skips hooks that nobody trusts, without a word: open Codex CLI, type `/hooks`, select the \

@@ -6,13 +6,13 @@ use std::ffi::OsString;
 use serde_json::json;
 
 use super::install;
-use crate::launch::{Invocation, Launch, ToolRequest};
+use crate::launch::{ClientInvocation, ClientLaunch, ToolRequest};
 
-pub(super) const LAUNCH: Launch = Launch {
+pub(super) const LAUNCH: ClientLaunch = ClientLaunch {
     hook_keys: &[&["hooks"]],
     hook_tables: &[&["features"], &["hooks", "state"]],
     relocated: install::relocated_trust,
-    ..Launch::new(
+    ..ClientLaunch::new(
         |site, prompt| {
             // The model's name decides which tools there are.
             let settings = [
@@ -33,7 +33,9 @@ pub(super) const LAUNCH: Launch = Launch {
                 args.extend(["-c".into(), format!("{key}={value}").into()]);
             }
             args.extend(["-C".into(), site.project.into(), prompt.into()]);
-            Invocation::new(args).env("CODEX_HOME", site.home.join(".codex")).env("SCRIPTED_KEY", "dummy")
+            ClientInvocation::new(args)
+                .env("CODEX_HOME", site.home.join(".codex"))
+                .env("SCRIPTED_KEY", "dummy")
         },
         |command| ToolRequest { name: "exec_command", input: json!({"cmd": command}) },
     )

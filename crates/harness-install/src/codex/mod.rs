@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Codex CLI and Codex Desktop on a machine: their settings, and how they are run.
+//! Installs and runs Codex CLI and Codex Desktop.
 
 mod install;
 mod launch;
@@ -8,20 +8,20 @@ mod requirements;
 
 use tenterhook_harness::codex::{DESKTOP, HARNESS};
 
-use crate::{ClientRow, Signs};
+use crate::{ClientRow, ClientSigns};
 
-/// The row of the table.
+/// Codex CLI's row of the client table.
 pub(crate) const CLIENT: ClientRow = ClientRow {
     harness: &HARNESS,
-    signs: Signs { programs: &["codex"], traces: &[".codex"] },
+    signs: ClientSigns { programs: &["codex"], traces: &[".codex"] },
     installer: Some(install::INSTALLER),
     launch: Ok(launch::LAUNCH),
 };
 
-/// The row of the Desktop program.
+/// Codex Desktop's row of the client table.
 pub(crate) const DESKTOP_CLIENT: ClientRow = ClientRow {
     harness: &DESKTOP,
-    signs: Signs { programs: &[], traces: &["/Applications/Codex.app", "Applications/Codex.app"] },
-    launch: Err("it has a window; it reads the settings of Codex CLI, which can be proved"),
+    signs: ClientSigns { programs: &[], traces: &["/Applications/Codex.app", "Applications/Codex.app"] },
+    launch: Err("it has a window; it reads the settings of Codex CLI, which can be tested"),
     ..CLIENT
 };

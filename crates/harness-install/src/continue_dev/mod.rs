@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Continue on a machine: how it is recognised. It calls no hooks.
+//! Detects Continue, which calls no hooks.
 
 use tenterhook_harness::continue_dev::HARNESS;
 
-use crate::{ClientRow, Signs};
+use crate::{ClientRow, ClientSigns};
 
-/// The row of the table.
+/// Continue's row of the client table.
 pub(crate) const CLIENT: ClientRow = ClientRow {
     harness: &HARNESS,
-    signs: Signs { programs: &["cn"], traces: &[".continue"] },
+    signs: ClientSigns { programs: &["cn"], traces: &[".continue"] },
     installer: None,
     launch: Err("it calls no hooks"),
 };

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Tenterhook's own file among Copilot CLI's hook files. The person's are loaded everywhere; those of a
-//! repository only in a folder that is trusted.
+//! Tenterhook's own file among Copilot CLI's hook files. The user's files are always loaded; those of a repository only in a
+//! trusted folder.
 
 use super::HARNESS;
 use crate::{
-    Content, Installer, MachineScope, Piece, Scope, Warning,
-    hooks::{self, Hooks, StatusLine, entries},
-    jsonc::{Node, Signature, switch::Switch},
+    FileContent, InstallWarning, Installer, MachineScope, ManagedFile, SettingsScope,
+    hooks::{self, HookSettings, StatusLine, entries},
+    jsonc::{HookSignature, JsonNode, switch::RequiredSetting},
     line::StatusFile,
 };
 
@@ -14,9 +14,9 @@ pub(super) const INSTALLER: Installer = Installer {
     wired_as: "copilot",
     variables: &["COPILOT_HOME"],
     directory: |ground, scope| match scope {
-        Scope::User => ground.variable_or("COPILOT_HOME", ".copilot"),
-        Scope::Project(root) => Some(root.join(".github")),
-        Scope::Machine(_) => None,
+        SettingsScope::User => ground.variable_or("COPILOT_HOME", ".copilot"),
+        SettingsScope::Project(root) => Some(root.join(".github")),
+        SettingsScope::Machine(_) => None,
     },
     machine: if cfg!(target_os = "linux") {
         MachineScope::Outranks { directory: "etc/github-copilot", bypasses: &[] }
@@ -25,46 +25,50 @@ pub(super) const INSTALLER: Installer = Installer {
     },
     pieces: |order| {
         let entries = entries(&HARNESS, |row| {
-            Ok(Node::object([
-                ("type", Node::text("command")),
-                ("bash", Node::text(order.command("copilot", row.native)?)),
-                ("timeoutSec", Node::Number(60)),
+            Ok(JsonNode::object([
+                ("type", JsonNode::text("command")),
+                ("bash", JsonNode::text(order.command("copilot", row.native)?)),
+                ("timeoutSec", JsonNode::Number(60)),
             ]))
         })?;
-        let untrusted = matches!(order.scope, Scope::Project(_)).then(|| {
-            Warning::note(
+        let untrusted = matches!(order.scope, SettingsScope::Project(_)).then(|| {
+            InstallWarning::note(
                 "Copilot CLI loads a repository's hooks only in a folder it was told to trust; without `--scope \
                  project` they are loaded everywhere",
             )
         });
-        let hooks = Hooks {
+        let hooks = HookSettings {
             entries,
             signature: SIGNATURE,
             status: None,
-            switches: vec![Switch { path: &["version"], value: Node::Number(1), only_if_missing: true }],
+            switches: vec![RequiredSetting {
+                path: &["version"],
+                value: JsonNode::Number(1),
+                only_if_missing: true,
+            }],
             look: |_| Ok(Vec::new()),
             known: untrusted.into_iter().collect(),
         };
         let folder = if order.is_machine() { "policy.d" } else { "hooks" };
         let path = order.directory.join(folder).join("tenterhook.json");
-        let mut pieces = vec![Piece::new(path, Content::Edited(Box::new(hooks)))];
-        // A repository has no status line, only a person has.
-        if matches!(order.scope, Scope::User) {
+        let mut pieces = vec![ManagedFile::new(path, FileContent::Edited(Box::new(hooks)))];
+        // Only the user's settings have a status line.
+        if matches!(order.scope, SettingsScope::User) {
             let command = format!("{} copilot", order.program("tenterhook-status")?);
             let line = StatusFile(StatusLine { command, is_ours: is_our_status });
             let path = order.directory.join("settings.json");
-            pieces.push(Piece::new(path, Content::Edited(Box::new(line))));
+            pieces.push(ManagedFile::new(path, FileContent::Edited(Box::new(line))));
         }
         Ok(pieces)
     },
 };
 
-/// The status line we wrote, from whatever home.
+/// Whether Tenterhook wrote the status line, with any state directory.
 fn is_our_status(command: &str) -> bool {
     command.starts_with('\'') && command.ends_with("/bin/tenterhook-status' copilot")
 }
 
-const SIGNATURE: Signature = Signature {
+const SIGNATURE: HookSignature = HookSignature {
     marker: None,
     is_our_command: |command| hooks::is_our_command(&HARNESS, command),
     comes_last: false,

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! How GitHub Copilot CLI is run without a user: offline, with a model of the caller's.
+//! How GitHub Copilot CLI is run without a user: offline, with the caller's model.
 
 use serde_json::json;
 
-use crate::launch::{Invocation, Launch, ToolRequest};
+use crate::launch::{ClientInvocation, ClientLaunch, ToolRequest};
 
-pub(super) const LAUNCH: Launch = Launch {
+pub(super) const LAUNCH: ClientLaunch = ClientLaunch {
     hook_keys: &[&["version"], &["hooks"], &["disableAllHooks"]],
-    ..Launch::new(
+    ..ClientLaunch::new(
         |site, prompt| {
-            Invocation::new(["-p", prompt, "--allow-all-tools", "--allow-all-paths", "--trust-folder"])
+            ClientInvocation::new(["-p", prompt, "--allow-all-tools", "--allow-all-paths", "--trust-folder"])
                 .env("COPILOT_OFFLINE", "true")
                 .env("COPILOT_AUTO_UPDATE", "false")
                 .env("COPILOT_PROVIDER_BASE_URL", format!("{}/v1", site.model))

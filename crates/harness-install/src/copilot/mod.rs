@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! GitHub Copilot CLI on a machine: its settings, and how it is run.
+//! Installs and runs GitHub Copilot CLI.
 
 mod install;
 mod launch;
 
 use tenterhook_harness::copilot::HARNESS;
 
-use crate::{ClientRow, Signs};
+use crate::{ClientRow, ClientSigns};
 
-/// The row of the table.
+/// Copilot CLI's row of the client table.
 pub(crate) const CLIENT: ClientRow = ClientRow {
     harness: &HARNESS,
-    signs: Signs { programs: &["copilot"], traces: &[".copilot"] },
+    signs: ClientSigns { programs: &["copilot"], traces: &[".copilot"] },
     installer: Some(install::INSTALLER),
     launch: Ok(launch::LAUNCH),
 };

@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Cursor on a machine: its settings. It cannot be run against a scripted model.
+//! Installs Cursor, which cannot be run against a scripted model.
 
 mod install;
 
 use tenterhook_harness::cursor::HARNESS;
 
-use crate::{ClientRow, Signs};
+use crate::{ClientRow, ClientSigns};
 
-/// The row of the table.
+/// Cursor's row of the client table.
 pub(crate) const CLIENT: ClientRow = ClientRow {
     harness: &HARNESS,
-    signs: Signs { programs: &["cursor", "cursor-agent"], traces: &[".cursor"] },
+    signs: ClientSigns { programs: &["cursor", "cursor-agent"], traces: &[".cursor"] },
     installer: Some(install::INSTALLER),
-    launch: Err("its models are reached through the services of its maker only"),
+    launch: Err("its models are only available through its vendor's services"),
 };

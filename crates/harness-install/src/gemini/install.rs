@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Tenterhook's entries in Gemini CLI's `settings.json`, which may hold comments.
+//! Tenterhook's entries in Gemini CLI's `settings.json`, which may contain comments.
 
 use jsonc_parser::ast::Object;
 
 use super::HARNESS;
 use crate::{
-    Content, InstallError, Installer, MachineScope, Order, Piece, Scope, Warning,
-    hooks::{self, Hooks, elsewhere, entries, look_at, off_by},
-    jsonc::{Node, Signature, switch::Switch},
+    FileContent, InstallError, InstallRequest, InstallWarning, Installer, MachineScope, ManagedFile,
+    SettingsScope,
+    hooks::{self, HookSettings, elsewhere, entries, look_at, off_by},
+    jsonc::{HookSignature, JsonNode, switch::RequiredSetting},
 };
 use tenterhook_harness::{EventRow, Harness};
 
@@ -15,9 +16,9 @@ pub(super) const INSTALLER: Installer = Installer {
     wired_as: "gemini",
     variables: &[],
     directory: |ground, scope| match scope {
-        Scope::User => Some(ground.home?.join(".gemini")),
-        Scope::Project(root) => Some(root.join(".gemini")),
-        Scope::Machine(_) => None,
+        SettingsScope::User => Some(ground.home?.join(".gemini")),
+        SettingsScope::Project(root) => Some(root.join(".gemini")),
+        SettingsScope::Machine(_) => None,
     },
     machine: MachineScope::Outranks {
         directory: if cfg!(target_os = "macos") {
@@ -35,12 +36,16 @@ pub(super) const INSTALLER: Installer = Installer {
         let path = order.directory.join("settings.json");
         let files = settings_of(order, ".gemini");
         let is_machine = order.is_machine();
-        let look: fn(&Object<'_>) -> Vec<Warning> = if is_machine { disabled_by_name } else { switched_off };
-        // Set here, an account's own value does not count.
-        let enabled =
-            Switch { path: &["hooksConfig", "enabled"], value: Node::Bool(true), only_if_missing: false };
-        let hooks = Hooks {
-            entries: entries(&HARNESS, |row| group(order, &HARNESS, row, Timeout::Milliseconds))?,
+        let look: fn(&Object<'_>) -> Vec<InstallWarning> =
+            if is_machine { disabled_by_name } else { switched_off };
+        // Set here, it takes precedence over an account's own value.
+        let enabled = RequiredSetting {
+            path: &["hooksConfig", "enabled"],
+            value: JsonNode::Bool(true),
+            only_if_missing: false,
+        };
+        let hooks = HookSettings {
+            entries: entries(&HARNESS, |row| group(order, &HARNESS, row, TimeoutUnit::Milliseconds))?,
             signature: SIGNATURE,
             status: None,
             switches: is_machine.then_some(enabled).into_iter().collect(),
@@ -51,51 +56,51 @@ pub(super) const INSTALLER: Installer = Installer {
             },
             known: elsewhere(&files, &path, |_, root| look(root)),
         };
-        Ok(vec![Piece::new(path, Content::Edited(Box::new(hooks)))])
+        Ok(vec![ManagedFile::new(path, FileContent::Edited(Box::new(hooks)))])
     },
 };
 
-const SIGNATURE: Signature = Signature {
+const SIGNATURE: HookSignature = HookSignature {
     marker: None,
     is_our_command: |command| hooks::is_our_command(&HARNESS, command),
     comes_last: false,
 };
 
-/// The name our hooks have where hooks have names.
+/// Name of Tenterhook's hooks.
 pub(crate) const NAME: &str = "tenterhook";
 
-/// How long a harness waits for a hook of ours, in seconds: longer than we let ourselves take.
-const PATIENCE: u64 = 60;
+/// Timeout of a hook in seconds; longer than Tenterhook's own limit.
+const HOOK_TIMEOUT_SECONDS: u64 = 60;
 
-/// In what a harness counts time.
+/// Unit of timeouts in a harness's settings.
 #[derive(Debug, Clone, Copy)]
-pub(crate) enum Timeout {
+pub(crate) enum TimeoutUnit {
     Milliseconds,
     Seconds,
 }
 
-/// One group, in the form that Gemini CLI and its kin share.
+/// One hook group, in the format that Gemini CLI and its relatives share.
 pub(crate) fn group(
-    order: &Order,
+    order: &InstallRequest,
     harness: &Harness,
     row: &EventRow,
-    timeout: Timeout,
-) -> Result<Node, InstallError> {
+    timeout: TimeoutUnit,
+) -> Result<JsonNode, InstallError> {
     let patience = match timeout {
-        Timeout::Milliseconds => PATIENCE * 1000,
-        Timeout::Seconds => PATIENCE,
+        TimeoutUnit::Milliseconds => HOOK_TIMEOUT_SECONDS * 1000,
+        TimeoutUnit::Seconds => HOOK_TIMEOUT_SECONDS,
     };
-    let handler = Node::object([
-        ("type", Node::text("command")),
-        ("name", Node::text(NAME)),
-        ("command", Node::text(order.strict_command(harness.id, row)?)),
-        ("timeout", Node::Number(patience)),
+    let handler = JsonNode::object([
+        ("type", JsonNode::text("command")),
+        ("name", JsonNode::text(NAME)),
+        ("command", JsonNode::text(order.strict_command(harness.id, row)?)),
+        ("timeout", JsonNode::Number(patience)),
     ]);
-    Ok(Node::object([("hooks", Node::List(vec![handler]))]))
+    Ok(JsonNode::object([("hooks", JsonNode::List(vec![handler]))]))
 }
 
-/// The settings files that the harness reads.
-pub(crate) fn settings_of(order: &Order, directory: &str) -> Vec<std::path::PathBuf> {
+/// Settings files that the harness reads.
+pub(crate) fn settings_of(order: &InstallRequest, directory: &str) -> Vec<std::path::PathBuf> {
     let below = order.account_homes.iter().chain(&order.project).map(|home| home.join(directory));
     let mut files = vec![order.user_directory.join("settings.json")];
     for file in below.map(|directory| directory.join("settings.json")) {
@@ -106,21 +111,21 @@ pub(crate) fn settings_of(order: &Order, directory: &str) -> Vec<std::path::Path
     files
 }
 
-/// What turns our hooks off.
-pub(crate) fn switched_off(root: &Object<'_>) -> Vec<Warning> {
+/// Warnings about settings that disable the hooks.
+pub(crate) fn switched_off(root: &Object<'_>) -> Vec<InstallWarning> {
     let mut warnings: Vec<_> = off_by(root, &["hooksConfig", "enabled"], false).into_iter().collect();
     warnings.extend(disabled_by_name(root));
     warnings
 }
 
-/// Whether the list of hooks that do not run names ours. The lists of all settings files are united.
-fn disabled_by_name(root: &Object<'_>) -> Vec<Warning> {
+/// A warning if the list of disabled hooks contains Tenterhook's. The lists of all settings files are merged.
+fn disabled_by_name(root: &Object<'_>) -> Vec<InstallWarning> {
     let disabled = root.get_object("hooksConfig").and_then(|config| config.get_array("disabled"));
     let ours = |name: &jsonc_parser::ast::Value<'_>| {
         name.as_string_lit()
             .is_some_and(|name| name.value == NAME || name.value.contains("/bin/tenterhook-hook'"))
     };
     let is_disabled = disabled.is_some_and(|disabled| disabled.elements.iter().any(ours));
-    let says = "`hooksConfig.disabled` names our hooks, so none of them will run";
-    is_disabled.then(|| Warning::blocks(says)).into_iter().collect()
+    let message = "`hooksConfig.disabled` lists Tenterhook's hooks, so none of them will run";
+    is_disabled.then(|| InstallWarning::blocks(message)).into_iter().collect()
 }

@@ -3,9 +3,9 @@
 
 use serde_json::json;
 
-use crate::launch::{Invocation, Launch, ToolRequest};
+use crate::launch::{ClientInvocation, ClientLaunch, ToolRequest};
 
-pub(super) const LAUNCH: Launch = Launch {
+pub(super) const LAUNCH: ClientLaunch = ClientLaunch {
     hook_keys: &[&["hooks"], &["hooksConfig"]],
     settings: &[
         (&["security", "auth", "selectedType"], "\"gemini-api-key\""),
@@ -13,10 +13,10 @@ pub(super) const LAUNCH: Launch = Launch {
         (&["privacy", "usageStatisticsEnabled"], "false"),
         (&["general", "disableAutoUpdate"], "true"),
     ],
-    ..Launch::new(
+    ..ClientLaunch::new(
         |site, prompt| {
             let args = ["-m", "gemini-2.5-flash", "--approval-mode", "yolo", "-o", "text", "-p", prompt];
-            Invocation::new(args)
+            ClientInvocation::new(args)
                 .env("GEMINI_API_KEY", "dummy")
                 .env("GOOGLE_GEMINI_BASE_URL", site.model)
                 .env("GEMINI_CLI_TRUST_WORKSPACE", "true")

@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Gemini CLI on a machine: its settings, and how it is run.
+//! Installs and runs Gemini CLI.
 
 pub(crate) mod install;
 mod launch;
 
 use tenterhook_harness::gemini::HARNESS;
 
-use crate::{ClientRow, Signs};
+use crate::{ClientRow, ClientSigns};
 
-/// The row of the table.
+/// Gemini CLI's row of the client table.
 pub(crate) const CLIENT: ClientRow = ClientRow {
     harness: &HARNESS,
-    signs: Signs { programs: &["gemini"], traces: &[".gemini"] },
+    signs: ClientSigns { programs: &["gemini"], traces: &[".gemini"] },
     installer: Some(install::INSTALLER),
     launch: Ok(launch::LAUNCH),
 };

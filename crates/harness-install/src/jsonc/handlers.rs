@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Single handlers, whosever they are.
+//! Operations on single handlers, of Tenterhook or others.
 
 use std::collections::BTreeSet;
 
@@ -7,20 +7,20 @@ use jsonc_parser::ast::{Object, Value};
 
 use super::{
     layout,
-    source::{Flaw, List, Source},
+    source::{ItemList, JsoncSource, SettingsError},
     split_mark,
 };
 
-/// What a handler runs or asks.
+/// The command or URL of a handler.
 pub fn command<'o>(handler: &'o Object<'_>) -> Option<&'o str> {
     let said = ["command", "bash", "url"].into_iter().find_map(|key| handler.get_string(key));
     said.map(|said| &*said.value)
 }
 
-/// Takes handlers of somebody's out, by event, group and number; a group without any goes whole.
-pub fn take_handlers(text: &str, which: &BTreeSet<(String, usize, usize)>) -> Result<String, Flaw> {
+/// Removes handlers, given by event, group and index; an empty group is removed as a whole.
+pub fn take_handlers(text: &str, which: &BTreeSet<(String, usize, usize)>) -> Result<String, SettingsError> {
     let (mark, body) = split_mark(text);
-    let source = Source::parse(body)?;
+    let source = JsoncSource::parse(body)?;
     let Some(hooks) = source.hooks()? else { return Ok(text.to_owned()) };
     let mut edits = Vec::new();
     for property in &hooks.properties {
@@ -36,10 +36,10 @@ pub fn take_handlers(text: &str, which: &BTreeSet<(String, usize, usize)>) -> Re
             if !picked.is_empty() && picked.len() == handlers.elements.len() {
                 gone.insert(number);
             } else {
-                edits.extend(layout::take_out(&source, &List::of_array(handlers), &picked));
+                edits.extend(layout::take_out(&source, &ItemList::of_array(handlers), &picked));
             }
         }
-        edits.extend(layout::take_out(&source, &List::of_array(groups), &gone));
+        edits.extend(layout::take_out(&source, &ItemList::of_array(groups), &gone));
     }
     Ok(format!("{mark}{}", layout::apply(body, edits)))
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Reduces settings to what decides whether our hooks run. Comments, order and mistakes stay: a client that rejects the
-//! file rejects the reduced one too.
+//! Reduces settings to those that decide whether hooks run. Comments, order and mistakes are kept: a client that rejects the
+//! file also rejects the reduced one.
 
 use std::collections::BTreeSet;
 
@@ -10,20 +10,24 @@ use jsonc_parser::{
 };
 
 use super::{
-    layout::{self, Edit},
-    source::{Flaw, List, Source},
+    layout::{self, TextEdit},
+    source::{ItemList, JsoncSource, SettingsError},
     split_mark,
 };
 
-/// What a hook of another program runs in the reduced settings.
+/// Command of other programs' hooks in the reduced settings.
 const NO_COMMAND: &str = "\"true\"";
-/// What a hook of another program calls in the reduced settings; nothing listens there.
+/// URL of other programs' hooks in the reduced settings; nothing listens there.
 const NO_URL: &str = "\"http://127.0.0.1:9/\"";
 
-/// The text with `keys` only, in which hooks run nothing unless `is_kept` accepts their command.
-pub fn keep_hooks(text: &str, keys: &[&[&str]], is_kept: impl Fn(&str) -> bool) -> Result<String, Flaw> {
+/// The text with `keys` only, in which a hook runs nothing unless `is_kept` accepts its command.
+pub fn keep_hooks(
+    text: &str,
+    keys: &[&[&str]],
+    is_kept: impl Fn(&str) -> bool,
+) -> Result<String, SettingsError> {
     let (mark, body) = split_mark(text);
-    let source = Source::parse(body)?;
+    let source = JsoncSource::parse(body)?;
     let Some(root) = source.root()? else { return Ok(text.to_owned()) };
     let mut edits = Vec::new();
     let keys: Vec<_> = keys.iter().map(|keys| keys.to_vec()).collect();
@@ -36,7 +40,12 @@ pub fn keep_hooks(text: &str, keys: &[&[&str]], is_kept: impl Fn(&str) -> bool) 
     Ok(format!("{mark}{}", layout::apply(body, edits)))
 }
 
-fn keep_properties(source: &Source<'_>, object: &Object<'_>, keys: &[Vec<&str>], edits: &mut Vec<Edit>) {
+fn keep_properties(
+    source: &JsoncSource<'_>,
+    object: &Object<'_>,
+    keys: &[Vec<&str>],
+    edits: &mut Vec<TextEdit>,
+) {
     let mut gone = BTreeSet::new();
     for (index, property) in object.properties.iter().enumerate() {
         let name = property.name.as_str();
@@ -51,10 +60,10 @@ fn keep_properties(source: &Source<'_>, object: &Object<'_>, keys: &[Vec<&str>],
             _ => drop(gone.insert(index)),
         }
     }
-    edits.extend(layout::take_out(source, &List::of_object(object), &gone));
+    edits.extend(layout::take_out(source, &ItemList::of_object(object), &gone));
 }
 
-fn silence(value: &Value<'_>, is_kept: &impl Fn(&str) -> bool, edits: &mut Vec<Edit>) {
+fn silence(value: &Value<'_>, is_kept: &impl Fn(&str) -> bool, edits: &mut Vec<TextEdit>) {
     match value {
         Value::Array(items) => items.elements.iter().for_each(|item| silence(item, is_kept, edits)),
         Value::Object(object) => {
@@ -70,7 +79,7 @@ fn silence(value: &Value<'_>, is_kept: &impl Fn(&str) -> bool, edits: &mut Vec<E
                 let said = property.value.as_string_lit();
                 if said.is_some_and(|said| !is_kept(&said.value)) {
                     let range = property.value.range();
-                    edits.push(Edit { range: range.start..range.end, text: nothing.to_owned() });
+                    edits.push(TextEdit { range: range.start..range.end, text: nothing.to_owned() });
                 }
             }
         }

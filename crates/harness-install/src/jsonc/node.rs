@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! A JSON value of ours, with its keys in the order we want them written.
+//! A JSON value to be written, with its keys in a fixed order.
 
 use jsonc_parser::ast::Value;
 
-/// A value to be written.
+/// A JSON value to be written.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Node {
+pub enum JsonNode {
     /// `true` or `false`.
     Bool(bool),
     /// A whole number.
@@ -13,21 +13,21 @@ pub enum Node {
     /// A string.
     Text(String),
     /// An array.
-    List(Vec<Node>),
+    List(Vec<JsonNode>),
     /// An object.
-    Object(Vec<(String, Node)>),
-    /// Text of somebody's that is written as it stands.
+    Object(Vec<(String, JsonNode)>),
+    /// Existing text that is written unchanged.
     Raw(String),
 }
 
-impl Node {
-    /// A string.
+impl JsonNode {
+    /// A string value.
     pub fn text(text: impl Into<String>) -> Self {
         Self::Text(text.into())
     }
 
     /// An object with these properties, in this order.
-    pub fn object<'k>(properties: impl IntoIterator<Item = (&'k str, Node)>) -> Self {
+    pub fn object<'k>(properties: impl IntoIterator<Item = (&'k str, JsonNode)>) -> Self {
         Self::Object(properties.into_iter().map(|(name, node)| (name.to_owned(), node)).collect())
     }
 
@@ -42,7 +42,7 @@ impl Node {
         }
     }
 
-    /// Whether the file already says this, in whatever order and layout.
+    /// Whether the file already has this value, in any order and layout.
     pub fn is_said_by(&self, value: &Value<'_>) -> bool {
         match (self, value) {
             (Self::Bool(ours), Value::BooleanLit(theirs)) => *ours == theirs.value,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! A parsed text that still knows where every token stands.
+//! A parsed text that keeps the position of every token.
 
 use std::{collections::HashSet, ops::Range};
 
@@ -11,20 +11,20 @@ use jsonc_parser::{
     tokens::Token,
 };
 
-/// Why a text cannot be edited, and where.
+/// Reason why a text cannot be edited, with its position.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("line {line}, column {column}: {what}")]
-pub struct Flaw {
+pub struct SettingsError {
     /// Line, from 1.
     pub line: usize,
     /// Column in characters, from 1.
     pub column: usize,
-    /// What is wrong there.
+    /// Description of the problem.
     pub what: String,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Mark {
+pub(super) enum TokenKind {
     Comma,
     Colon,
     LineComment,
@@ -32,26 +32,26 @@ pub(super) enum Mark {
     Other,
 }
 
-impl Mark {
+impl TokenKind {
     pub(super) fn is_comment(self) -> bool {
         matches!(self, Self::LineComment | Self::BlockComment)
     }
 }
 
-pub(super) struct Place {
+pub(super) struct TokenSpan {
     pub(super) range: Range<usize>,
-    pub(super) mark: Mark,
+    pub(super) mark: TokenKind,
 }
 
-/// A JSON-with-comments text, its tree, and its tokens.
-pub struct Source<'t> {
+/// A JSON-with-comments text, its tree and its tokens.
+pub struct JsoncSource<'t> {
     pub(super) text: &'t str,
-    tokens: Vec<Place>,
+    tokens: Vec<TokenSpan>,
     root: Option<Value<'t>>,
 }
 
-/// Comments and trailing commas are kept; every other liberty (single quotes, bare keys, missing commas) is an
-/// error, because no harness reads it and an edit would only hide the fault.
+/// Comments and trailing commas are accepted. Other deviations (single quotes, bare keys, missing commas) are errors: no
+/// harness reads them, and an edit would only hide them.
 const STRICT_BUT_FOR_COMMENTS: ParseOptions = ParseOptions {
     allow_comments: true,
     allow_trailing_commas: true,
@@ -65,27 +65,28 @@ const STRICT_BUT_FOR_COMMENTS: ParseOptions = ParseOptions {
     allow_extended_string_escapes: false,
 };
 
-impl<'t> Source<'t> {
-    /// Parses `text`, which has no byte order mark any more. A key given twice is refused: which of the two
-    /// counts is anybody's guess, and an edit to the wrong one would be no hook at all.
-    pub fn parse(text: &'t str) -> Result<Self, Flaw> {
+impl<'t> JsoncSource<'t> {
+    /// Parses `text` without a byte order mark. A duplicate key is an error: programs differ in which one they use, and an edit
+    /// to the wrong one would install no hook.
+    pub fn parse(text: &'t str) -> Result<Self, SettingsError> {
         let collect = CollectOptions { comments: CommentCollectionStrategy::AsTokens, tokens: true };
-        let parsed = parse_to_ast(text, &collect, &STRICT_BUT_FOR_COMMENTS).map_err(|error| Flaw {
-            line: error.line_display(),
-            column: error.column_display(),
-            what: lower_first(&error.kind().to_string()),
-        })?;
+        let parsed =
+            parse_to_ast(text, &collect, &STRICT_BUT_FOR_COMMENTS).map_err(|error| SettingsError {
+                line: error.line_display(),
+                column: error.column_display(),
+                what: lower_first(&error.kind().to_string()),
+            })?;
         let tokens = parsed.tokens.unwrap_or_default();
         let tokens = tokens
             .into_iter()
-            .map(|token| Place {
+            .map(|token| TokenSpan {
                 range: token.range.start..token.range.end,
                 mark: match token.token {
-                    Token::Comma => Mark::Comma,
-                    Token::Colon => Mark::Colon,
-                    Token::CommentLine(_) => Mark::LineComment,
-                    Token::CommentBlock(_) => Mark::BlockComment,
-                    _ => Mark::Other,
+                    Token::Comma => TokenKind::Comma,
+                    Token::Colon => TokenKind::Colon,
+                    Token::CommentLine(_) => TokenKind::LineComment,
+                    Token::CommentBlock(_) => TokenKind::BlockComment,
+                    _ => TokenKind::Other,
                 },
             })
             .collect();
@@ -97,56 +98,54 @@ impl<'t> Source<'t> {
     }
 
     /// The root object; `None` for a text without any value.
-    pub fn root(&self) -> Result<Option<&Object<'t>>, Flaw> {
+    pub fn root(&self) -> Result<Option<&Object<'t>>, SettingsError> {
         match &self.root {
             None => Ok(None),
             Some(Value::Object(object)) => Ok(Some(object)),
-            Some(other) => Err(self.flaw(
-                other.range().start,
-                format!("the settings should be an object, and here is {}", kind(other)),
-            )),
+            Some(other) => Err(self
+                .flaw(other.range().start, format!("the settings must be an object, found {}", kind(other)))),
         }
     }
 
     /// The object `hooks`, if there is one.
-    pub fn hooks(&self) -> Result<Option<&Object<'t>>, Flaw> {
+    pub fn hooks(&self) -> Result<Option<&Object<'t>>, SettingsError> {
         let Some(property) = self.root()?.and_then(|root| root.get("hooks")) else { return Ok(None) };
         match &property.value {
             Value::Object(object) => Ok(Some(object)),
-            other => Err(self.flaw(
-                other.range().start,
-                format!("`hooks` should be an object, and here is {}", kind(other)),
-            )),
+            other => {
+                Err(self
+                    .flaw(other.range().start, format!("`hooks` must be an object, found {}", kind(other))))
+            }
         }
     }
 
-    /// An error that points at a byte offset.
-    pub fn flaw(&self, offset: usize, what: String) -> Flaw {
+    /// An error at a byte offset.
+    pub fn flaw(&self, offset: usize, what: String) -> SettingsError {
         let (line, column) = self.position(offset);
-        Flaw { line, column, what }
+        SettingsError { line, column, what }
     }
 
-    /// Line and column, both from 1, of a byte offset.
+    /// Line and column of a byte offset, both from 1.
     pub fn position(&self, offset: usize) -> (usize, usize) {
         let before = self.text.get(..offset).unwrap_or(self.text);
         let line_start = before.rfind(['\n', '\r']).map_or(0, |at| at + 1);
         let column = before.get(line_start..).unwrap_or_default().chars().count() + 1;
-        // Every way of ending a line counts once, also the pair.
+        // Each kind of line end counts once, including `\r\n`.
         let line = 1 + before.matches(['\n', '\r']).count() - before.matches("\r\n").count();
         (line, column)
     }
 
-    pub(super) fn tokens(&self) -> &[Place] {
+    pub(super) fn tokens(&self) -> &[TokenSpan] {
         &self.tokens
     }
 
-    pub(super) fn tokens_in(&self, range: Range<usize>) -> &[Place] {
+    pub(super) fn tokens_in(&self, range: Range<usize>) -> &[TokenSpan] {
         let from = self.tokens.partition_point(|token| token.range.start < range.start);
         let to = self.tokens.partition_point(|token| token.range.end <= range.end);
         self.tokens.get(from..to.max(from)).unwrap_or_default()
     }
 
-    /// The text of a range, as it stands.
+    /// The text of a range.
     pub fn raw(&self, range: Range<usize>) -> &'t str {
         self.slice(range)
     }
@@ -155,16 +154,14 @@ impl<'t> Source<'t> {
         self.text.get(range).unwrap_or_default()
     }
 
-    fn refuse_duplicate_keys(&self, value: &Value<'t>) -> Result<(), Flaw> {
+    fn refuse_duplicate_keys(&self, value: &Value<'t>) -> Result<(), SettingsError> {
         match value {
             Value::Object(object) => {
                 let mut seen = HashSet::with_capacity(object.properties.len());
                 for property in &object.properties {
                     let name = property.name.as_str();
                     if !seen.insert(name) {
-                        return Err(
-                            self.flaw(property.range.start, format!("the key `{name}` is here twice"))
-                        );
+                        return Err(self.flaw(property.range.start, format!("duplicate key `{name}`")));
                     }
                     self.refuse_duplicate_keys(&property.value)?;
                 }
@@ -178,7 +175,7 @@ impl<'t> Source<'t> {
     }
 }
 
-/// What kind of value this is, for a message.
+/// Type of a value, for messages.
 pub fn kind(value: &Value<'_>) -> &'static str {
     match value {
         Value::StringLit(_) => "a string",
@@ -190,16 +187,16 @@ pub fn kind(value: &Value<'_>) -> &'static str {
     }
 }
 
-/// An object or an array, seen as items between two brackets.
-pub(super) struct List {
-    /// Just after the opening bracket.
+/// An object or array, as items between two brackets.
+pub(super) struct ItemList {
+    /// Offset after the opening bracket.
     pub(super) open: usize,
-    /// Just before the closing bracket.
+    /// Offset of the closing bracket.
     pub(super) close: usize,
     pub(super) items: Vec<Range<usize>>,
 }
 
-impl List {
+impl ItemList {
     pub(super) fn of_object(object: &Object<'_>) -> Self {
         let items =
             object.properties.iter().map(|property| property.range.start..property.range.end).collect();
@@ -218,7 +215,7 @@ impl List {
         from..to
     }
 
-    /// All the places between the brackets that belong to no item.
+    /// All ranges between the brackets that belong to no item.
     pub(super) fn gaps(&self) -> impl Iterator<Item = Range<usize>> + '_ {
         let first = self.open..self.items.first().map_or(self.close, |item| item.start);
         std::iter::once(first).chain((0..self.items.len()).map(|index| self.gap_after(index)))

@@ -1,53 +1,54 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! The one status line of a settings file: ours takes the place of the command that was there, which is kept.
+//! The status line of a settings file. Tenterhook's command replaces the existing one, which is kept for later.
 
 use jsonc_parser::{ast::Value, common::Ranged};
 use serde::{Deserialize, Serialize};
 
 use super::{
-    Flaw, Node, Source,
-    layout::{self, Edit, Layout},
-    source::List,
+    JsonNode, JsoncSource, SettingsError,
+    layout::{self, TextEdit, TextLayout},
+    source::ItemList,
     split_mark,
 };
 
 const KEY: &str = "statusLine";
 
-/// What became of the status line.
+/// What happened to the status line.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Status {
-    /// There was none before us.
+pub struct StatusLineRecord {
+    /// Whether there was none before.
     pub created: bool,
-    /// The command that was there, as it stood in the file, quotes and all.
+    /// Previous command as written in the file, including quotes.
     pub chained: Option<String>,
 }
 
-impl Status {
-    /// The command that was there before us.
+impl StatusLineRecord {
+    /// Previous command.
     pub fn chained_command(&self) -> Option<String> {
         serde_json::from_str(self.chained.as_deref()?).ok()
     }
 }
 
-/// Puts `command` in. `before` is what earlier installs found. `None`: the status line is of a kind that we do
-/// not know, and is left alone.
-pub fn put(
+/// Sets `command`. `before` is the state found by earlier installs. Returns `None` if the status line has an unknown format,
+/// which is left unchanged.
+pub fn set(
     text: &str,
     command: &str,
     is_ours: fn(&str) -> bool,
-    before: &Status,
-) -> Result<Option<(String, Status)>, Flaw> {
+    before: &StatusLineRecord,
+) -> Result<Option<(String, StatusLineRecord)>, SettingsError> {
     let (mark, body) = split_mark(text);
-    let source = Source::parse(body)?;
-    let layout = Layout::of(&source);
+    let source = JsoncSource::parse(body)?;
+    let layout = TextLayout::of(&source);
     let Some(root) = source.root()? else { return Ok(None) };
     let (edits, status) = match root.get(KEY).map(|property| &property.value) {
         None => {
-            let list = List::of_object(root);
+            let list = ItemList::of_object(root);
             let slot = layout.slot(&source, &list, true);
-            let line = Node::object([("type", Node::text("command")), ("command", Node::text(command))]);
+            let line =
+                JsonNode::object([("type", JsonNode::text("command")), ("command", JsonNode::text(command))]);
             let item = layout.render_property(KEY, &line, &slot.indent, slot.spread);
-            let status = Status { created: true, chained: None };
+            let status = StatusLineRecord { created: true, chained: None };
             (layout.append(&source, &list, &slot, &[item]), status)
         }
         Some(Value::Object(line)) => {
@@ -58,9 +59,9 @@ pub fn put(
             let status = if is_ours(&there.value) {
                 before.clone()
             } else {
-                Status { created: false, chained: Some(source.slice(range.clone()).to_owned()) }
+                StatusLineRecord { created: false, chained: Some(source.slice(range.clone()).to_owned()) }
             };
-            let edit = Edit { range, text: Node::text(command).scalar() };
+            let edit = TextEdit { range, text: JsonNode::text(command).scalar() };
             let same = there.value == command;
             (if same { Vec::new() } else { vec![edit] }, status)
         }
@@ -69,17 +70,21 @@ pub fn put(
     Ok(Some((format!("{mark}{}", layout::apply(body, edits)), status)))
 }
 
-/// Whether there is a status line that [`put`] would leave alone.
-pub fn is_foreign(text: &str, is_ours: fn(&str) -> bool) -> Result<bool, Flaw> {
-    let source = Source::parse(split_mark(text).1)?;
+/// Whether there is a status line that [`set`] would leave unchanged.
+pub fn is_foreign(text: &str, is_ours: fn(&str) -> bool) -> Result<bool, SettingsError> {
+    let source = JsoncSource::parse(split_mark(text).1)?;
     let there = source.root()?.and_then(|root| root.get(KEY)).is_some();
-    Ok(there && put(text, "", is_ours, &Status::default())?.is_none())
+    Ok(there && set(text, "", is_ours, &StatusLineRecord::default())?.is_none())
 }
 
-/// Takes ours out again: the command that was there comes back, or the status line goes.
-pub fn take(text: &str, is_ours: fn(&str) -> bool, before: &Status) -> Result<String, Flaw> {
+/// Restores the previous command, or removes the status line.
+pub fn restore(
+    text: &str,
+    is_ours: fn(&str) -> bool,
+    before: &StatusLineRecord,
+) -> Result<String, SettingsError> {
     let (mark, body) = split_mark(text);
-    let source = Source::parse(body)?;
+    let source = JsoncSource::parse(body)?;
     let Some(root) = source.root()? else { return Ok(text.to_owned()) };
     let Some(at) = root.properties.iter().position(|property| property.name.as_str() == KEY) else {
         return Ok(text.to_owned());
@@ -89,9 +94,9 @@ pub fn take(text: &str, is_ours: fn(&str) -> bool, before: &Status) -> Result<St
     let Some(command) = command.filter(|command| is_ours(&command.value)) else { return Ok(text.to_owned()) };
     let edits = match &before.chained {
         Some(chained) => {
-            vec![Edit { range: command.range.start..command.range.end, text: chained.clone() }]
+            vec![TextEdit { range: command.range.start..command.range.end, text: chained.clone() }]
         }
-        None => layout::take_out(&source, &List::of_object(root), &[at].into()),
+        None => layout::take_out(&source, &ItemList::of_object(root), &[at].into()),
     };
     Ok(format!("{mark}{}", layout::apply(body, edits)))
 }
@@ -115,21 +120,22 @@ mod tests {
             "{\n\t\"statusLine\" : { // mine\n\t\t\"command\":\"x\"\n\t}\n}",
             "\u{feff}{ \"a\": 1 }",
         ] {
-            let (installed, status) = put(text, OURS, is_ours, &Status::default()).unwrap().unwrap();
+            let (installed, status) =
+                set(text, OURS, is_ours, &StatusLineRecord::default()).unwrap().unwrap();
             assert!(installed.contains(OURS), "{installed}");
-            let (again, same) = put(&installed, OURS, is_ours, &status).unwrap().unwrap();
+            let (again, same) = set(&installed, OURS, is_ours, &status).unwrap().unwrap();
             assert_eq!((&again, &same), (&installed, &status));
-            assert_eq!(take(&installed, is_ours, &status).unwrap(), text);
+            assert_eq!(restore(&installed, is_ours, &status).unwrap(), text);
         }
     }
 
     #[test]
     fn the_command_that_was_there_is_known() {
         let text = r#"{"statusLine": {"type": "command", "command": "echo \"é\""}}"#;
-        let (installed, status) = put(text, OURS, is_ours, &Status::default()).unwrap().unwrap();
+        let (installed, status) = set(text, OURS, is_ours, &StatusLineRecord::default()).unwrap().unwrap();
         assert_eq!(status.chained_command().as_deref(), Some("echo \"é\""));
         let moved = installed.replace("/h/", "/other/");
-        let (back, status) = put(&moved, OURS, is_ours, &status).unwrap().unwrap();
+        let (back, status) = set(&moved, OURS, is_ours, &status).unwrap().unwrap();
         assert_eq!(back, installed);
         assert_eq!(status.chained_command().as_deref(), Some("echo \"é\""));
     }
@@ -137,10 +143,10 @@ mod tests {
     #[test]
     fn what_we_do_not_know_is_left_alone() {
         for text in [r#"{"statusLine": "x"}"#, r#"{"statusLine": {"type": "other"}}"#, "", "// nothing"] {
-            assert_eq!(put(text, OURS, is_ours, &Status::default()).unwrap(), None, "{text}");
-            assert_eq!(take(text, is_ours, &Status::default()).unwrap(), text);
+            assert_eq!(set(text, OURS, is_ours, &StatusLineRecord::default()).unwrap(), None, "{text}");
+            assert_eq!(restore(text, is_ours, &StatusLineRecord::default()).unwrap(), text);
         }
         let theirs = r#"{"statusLine": {"command": "mine"}}"#;
-        assert_eq!(take(theirs, is_ours, &Status::default()).unwrap(), theirs);
+        assert_eq!(restore(theirs, is_ours, &StatusLineRecord::default()).unwrap(), theirs);
     }
 }

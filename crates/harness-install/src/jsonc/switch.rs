@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Single settings, such as `hooksConfig.enabled`: ours takes the place of what was there, which is kept.
+//! Single settings, such as `hooksConfig.enabled`. Tenterhook's value replaces the existing one, which is kept for later.
 
 use jsonc_parser::{
     ast::{Object, Value},
@@ -8,41 +8,41 @@ use jsonc_parser::{
 use serde::{Deserialize, Serialize};
 
 use super::{
-    Flaw, Node, Source, kind,
-    layout::{self, Edit, Layout},
-    source::List,
+    JsonNode, JsoncSource, SettingsError, kind,
+    layout::{self, TextEdit, TextLayout},
+    source::ItemList,
     split_mark,
 };
 
-/// A setting that our hooks need.
+/// A setting that the hooks need.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Switch {
-    /// The keys that lead to it.
+pub struct RequiredSetting {
+    /// Keys that lead to the setting.
     pub path: &'static [&'static str],
-    /// What it has to be.
-    pub value: Node,
-    /// Whether another value that stands there is left alone.
+    /// Required value.
+    pub value: JsonNode,
+    /// Whether an existing value is left unchanged.
     pub only_if_missing: bool,
 }
 
-/// What became of a setting.
+/// A change of a setting.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Switched {
-    /// The keys that lead to it.
+pub struct SettingChange {
+    /// Keys that lead to the setting.
     pub path: Vec<String>,
-    /// What stood there, as it stood; `None`: nothing did.
+    /// Previous value as written; `None` if there was none.
     pub was: Option<String>,
-    /// How many of the keys were there already, where nothing stood.
+    /// Number of keys that existed already, if there was no previous value.
     pub found: usize,
 }
 
-/// Sets it. What became of it, unless it said the same already.
-pub fn put(text: &str, switch: &Switch) -> Result<(String, Option<Switched>), Flaw> {
+/// Sets the value. Returns the change, unless the value was already set.
+pub fn set(text: &str, switch: &RequiredSetting) -> Result<(String, Option<SettingChange>), SettingsError> {
     let (mark, body) = split_mark(text);
-    let source = Source::parse(body)?;
+    let source = JsoncSource::parse(body)?;
     let Some(root) = source.root()? else { return Ok((text.to_owned(), None)) };
     let (object, found) = descend(&source, root, switch.path)?;
-    let layout = Layout::of(&source);
+    let layout = TextLayout::of(&source);
     let path = || switch.path.iter().map(|&key| key.to_owned()).collect();
     let there = switch.path.get(found).and_then(|key| object.get(key)).map(|property| &property.value);
     let (edits, switched) = match there {
@@ -52,36 +52,43 @@ pub fn put(text: &str, switch: &Switch) -> Result<(String, Option<Switched>), Fl
         Some(value) => {
             let range = value.range().start..value.range().end;
             let was = Some(source.slice(range.clone()).to_owned());
-            (vec![Edit { range, text: switch.value.scalar() }], Switched { path: path(), was, found })
+            (
+                vec![TextEdit { range, text: switch.value.scalar() }],
+                SettingChange { path: path(), was, found },
+            )
         }
         None => {
-            let list = List::of_object(object);
+            let list = ItemList::of_object(object);
             let slot = layout.slot(&source, &list, true);
             let (inner, outer) = (switch.path.get(found + 1..).unwrap_or_default(), switch.path.get(found));
             let node =
-                inner.iter().rev().fold(switch.value.clone(), |node, key| Node::object([(*key, node)]));
+                inner.iter().rev().fold(switch.value.clone(), |node, key| JsonNode::object([(*key, node)]));
             let item =
                 layout.render_property(outer.copied().unwrap_or_default(), &node, &slot.indent, slot.spread);
             let edits = layout.append(&source, &list, &slot, &[item]);
-            (edits, Switched { path: path(), was: None, found })
+            (edits, SettingChange { path: path(), was: None, found })
         }
     };
     Ok((format!("{mark}{}", layout::apply(body, edits)), Some(switched)))
 }
 
-/// Whether it is set as it has to be.
-pub fn is_set(text: &str, switch: &Switch) -> Result<bool, Flaw> {
-    let source = Source::parse(split_mark(text).1)?;
+/// Whether the setting has the required value.
+pub fn is_set(text: &str, switch: &RequiredSetting) -> Result<bool, SettingsError> {
+    let source = JsoncSource::parse(split_mark(text).1)?;
     let Some(root) = source.root()? else { return Ok(false) };
     let (object, found) = descend(&source, root, switch.path)?;
     let there = switch.path.get(found).and_then(|key| object.get(key));
     Ok(there.is_some_and(|there| switch.only_if_missing || switch.value.is_said_by(&there.value)))
 }
 
-/// Puts back what stood there, as long as ours still stands there.
-pub fn take(text: &str, switch: &Switch, switched: &Switched) -> Result<String, Flaw> {
+/// Restores the previous value, as long as Tenterhook's value is still there.
+pub fn restore(
+    text: &str,
+    switch: &RequiredSetting,
+    switched: &SettingChange,
+) -> Result<String, SettingsError> {
     let (mark, body) = split_mark(text);
-    let source = Source::parse(body)?;
+    let source = JsoncSource::parse(body)?;
     let Some(root) = source.root()? else { return Ok(text.to_owned()) };
     let (object, depth) = descend(&source, root, switch.path)?;
     let key = switch.path.get(depth).copied().unwrap_or_default();
@@ -93,15 +100,15 @@ pub fn take(text: &str, switch: &Switch, switched: &Switched) -> Result<String, 
     }
     let edits = match &switched.was {
         Some(was) => {
-            vec![Edit { range: there.value.range().start..there.value.range().end, text: was.clone() }]
+            vec![TextEdit { range: there.value.range().start..there.value.range().end, text: was.clone() }]
         }
         None => take_out(&source, root, switch.path, switched.found),
     };
     Ok(format!("{mark}{}", layout::apply(body, edits)))
 }
 
-/// Takes the property out, and with it the objects around it that we made and that hold nothing else.
-fn take_out(source: &Source<'_>, root: &Object<'_>, path: &[&str], found: usize) -> Vec<Edit> {
+/// Removes the property, and the objects around it that Tenterhook created and that are otherwise empty.
+fn take_out(source: &JsoncSource<'_>, root: &Object<'_>, path: &[&str], found: usize) -> Vec<TextEdit> {
     let mut object = root;
     let mut place = None;
     for (depth, key) in path.iter().enumerate() {
@@ -110,10 +117,10 @@ fn take_out(source: &Source<'_>, root: &Object<'_>, path: &[&str], found: usize)
             break;
         };
         let alone =
-            object.properties.len() == 1 && !layout::has_own_comments(source, &List::of_object(object));
-        // What is around may go only as long as we made it and nothing else is in it.
+            object.properties.len() == 1 && !layout::has_own_comments(source, &ItemList::of_object(object));
+        // An outer object is removed only if Tenterhook created it and it is empty.
         if depth <= found || !alone || place.is_none() {
-            place = Some((List::of_object(object), at));
+            place = Some((ItemList::of_object(object), at));
         }
         match &property.value {
             Value::Object(inner) => object = inner,
@@ -123,12 +130,12 @@ fn take_out(source: &Source<'_>, root: &Object<'_>, path: &[&str], found: usize)
     place.map(|(list, at)| layout::take_out(source, &list, &[at].into())).unwrap_or_default()
 }
 
-/// The innermost object on the way that is there, and how many keys led to it.
+/// The innermost existing object on the path, and the number of keys that led to it.
 fn descend<'s, 't>(
-    source: &Source<'t>,
+    source: &JsoncSource<'t>,
     root: &'s Object<'t>,
     path: &[&str],
-) -> Result<(&'s Object<'t>, usize), Flaw> {
+) -> Result<(&'s Object<'t>, usize), SettingsError> {
     let mut object = root;
     let outer = path.get(..path.len().saturating_sub(1)).unwrap_or_default();
     for (depth, key) in outer.iter().enumerate() {
@@ -136,7 +143,7 @@ fn descend<'s, 't>(
             None => return Ok((object, depth)),
             Some(Value::Object(inner)) => object = inner,
             Some(other) => {
-                let what = format!("`{key}` should be an object, and here is {}", kind(other));
+                let what = format!("`{key}` must be an object, found {}", kind(other));
                 return Err(source.flaw(other.range().start, what));
             }
         }
@@ -148,8 +155,12 @@ fn descend<'s, 't>(
 mod tests {
     use super::*;
 
-    fn switch() -> Switch {
-        Switch { path: &["hooksConfig", "enabled"], value: Node::Bool(true), only_if_missing: false }
+    fn switch() -> RequiredSetting {
+        RequiredSetting {
+            path: &["hooksConfig", "enabled"],
+            value: JsonNode::Bool(true),
+            only_if_missing: false,
+        }
     }
 
     #[test]
@@ -162,27 +173,27 @@ mod tests {
             "{\n\t\"hooksConfig\": {\n\t\t\"disabled\": [] // none\n\t}\n}",
             "{\"hooksConfig\":{}}",
         ] {
-            let (set, switched) = put(text, &switch()).unwrap();
+            let (edited, switched) = set(text, &switch()).unwrap();
             let switched = switched.unwrap();
-            assert!(is_set(&set, &switch()).unwrap(), "{set}");
-            assert_eq!(put(&set, &switch()).unwrap(), (set.clone(), None), "twice is once");
-            assert_eq!(take(&set, &switch(), &switched).unwrap(), text);
+            assert!(is_set(&edited, &switch()).unwrap(), "{edited}");
+            assert_eq!(set(&edited, &switch()).unwrap(), (edited.clone(), None), "twice is once");
+            assert_eq!(restore(&edited, &switch(), &switched).unwrap(), text);
         }
     }
 
     #[test]
     fn what_somebody_put_beside_ours_stays() {
-        let (set, switched) = put("{}", &switch()).unwrap();
-        let edited = set.replace("\"enabled\"", "\"mine\": 1,\n    \"enabled\"");
-        let left = take(&edited, &switch(), &switched.unwrap()).unwrap();
+        let (edited, switched) = set("{}", &switch()).unwrap();
+        let edited = edited.replace("\"enabled\"", "\"mine\": 1,\n    \"enabled\"");
+        let left = restore(&edited, &switch(), &switched.unwrap()).unwrap();
         assert_eq!(left.split_whitespace().collect::<String>(), "{\"hooksConfig\":{\"mine\":1}}");
     }
 
     #[test]
     fn a_setting_somebody_changed_back_is_theirs() {
-        let (set, switched) = put("{}", &switch()).unwrap();
-        let off = set.replace("true", "false");
-        assert_eq!(take(&off, &switch(), &switched.unwrap()).unwrap(), off);
-        assert!(put("{\"hooksConfig\": 1}", &switch()).is_err());
+        let (edited, switched) = set("{}", &switch()).unwrap();
+        let off = edited.replace("true", "false");
+        assert_eq!(restore(&off, &switch(), &switched.unwrap()).unwrap(), off);
+        assert!(set("{\"hooksConfig\": 1}", &switch()).is_err());
     }
 }

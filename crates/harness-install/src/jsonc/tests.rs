@@ -1,33 +1,37 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-use super::{Created, Edited, Entry, Node, Signature, Source, check, count, insert, remove};
+use super::{
+    CreatedContainers, EditedText, HookEntry, HookSignature, JsonNode, JsoncSource, check, count, insert,
+    remove,
+};
 
-const OURS: Signature = Signature {
+const OURS: HookSignature = HookSignature {
     marker: Some("_tenterhook"),
     is_our_command: |command| command.starts_with("'/h/bin/tenterhook-hook' "),
     comes_last: false,
 };
 
-fn entry(event: &str, timeout: u64) -> Entry {
-    let handler = Node::object([
-        ("type", Node::text("command")),
-        ("command", Node::text(format!("'/h/bin/tenterhook-hook' claude-code {event}"))),
-        ("timeout", Node::Number(timeout)),
+fn entry(event: &str, timeout: u64) -> HookEntry {
+    let handler = JsonNode::object([
+        ("type", JsonNode::text("command")),
+        ("command", JsonNode::text(format!("'/h/bin/tenterhook-hook' claude-code {event}"))),
+        ("timeout", JsonNode::Number(timeout)),
     ]);
-    let group = Node::object([("_tenterhook", Node::Bool(true)), ("hooks", Node::List(vec![handler]))]);
-    Entry { event: event.into(), group }
+    let group =
+        JsonNode::object([("_tenterhook", JsonNode::Bool(true)), ("hooks", JsonNode::List(vec![handler]))]);
+    HookEntry { event: event.into(), group }
 }
 
-fn put(text: &str, events: &[&str]) -> Edited {
+fn put(text: &str, events: &[&str]) -> EditedText {
     let entries: Vec<_> = events.iter().map(|event| entry(event, 60)).collect();
-    let edited = insert(text, &entries, &OURS, &Created::default()).expect(text);
+    let edited = insert(text, &entries, &OURS, &CreatedContainers::default()).expect(text);
     check(&edited.text, &entries, &OURS).expect(text);
     let again = insert(&edited.text, &entries, &OURS, &edited.created).expect(text);
     assert_eq!(again, edited, "a second insert changes nothing");
     edited
 }
 
-/// Inserts, compares, and removes again; the removal must give back the very text.
+/// Inserts, compares, and removes again; the removal must restore the exact text.
 fn put_and_back(text: &str, events: &[&str], expected: &str) {
     let edited = put(text, events);
     assert_eq!(edited.text, expected);
@@ -35,7 +39,7 @@ fn put_and_back(text: &str, events: &[&str], expected: &str) {
 }
 
 fn refused(text: &str) -> (usize, usize, String) {
-    let flaw = insert(text, &[entry("Stop", 60)], &OURS, &Created::default()).expect_err(text);
+    let flaw = insert(text, &[entry("Stop", 60)], &OURS, &CreatedContainers::default()).expect_err(text);
     (flaw.line, flaw.column, flaw.what)
 }
 
@@ -150,7 +154,7 @@ fn a_line_comment_never_swallows_what_follows() {
         format!("{{\"hooks\":{{\"Stop\":[ // c\n {ours} // d\n , // e\n {{}} ]}}}}"),
         format!("{{\"hooks\":{{\"Stop\":[ {ours} /* d */ , {ours} /* e */, ]}}}}"),
     ] {
-        let removed = remove(&text, &OURS, &Created::default()).expect("removes").text;
+        let removed = remove(&text, &OURS, &CreatedContainers::default()).expect("removes").text;
         assert_eq!(count(&removed, &OURS), Ok(0), "{removed}");
         assert_eq!(removed.matches("//").count(), text.matches("//").count(), "{removed}");
         assert_eq!(removed.matches("{}").count(), text.matches("{}").count(), "{removed}");
@@ -161,9 +165,12 @@ fn a_line_comment_never_swallows_what_follows() {
 fn only_containers_we_created_are_removed() {
     let text = "{\n  \"hooks\": {\n    \"Stop\": []\n  }\n}\n";
     let edited = put(text, &["Stop", "PreToolUse"]);
-    assert_eq!(edited.created, Created { events: ["PreToolUse".to_owned()].into(), ..Created::default() });
+    assert_eq!(
+        edited.created,
+        CreatedContainers { events: ["PreToolUse".to_owned()].into(), ..CreatedContainers::default() }
+    );
     assert_eq!(remove(&edited.text, &OURS, &edited.created).expect("removes").text, text);
-    let without_receipt = remove(&edited.text, &OURS, &Created::default()).expect("removes").text;
+    let without_receipt = remove(&edited.text, &OURS, &CreatedContainers::default()).expect("removes").text;
     assert_eq!(without_receipt, "{\n  \"hooks\": {\n    \"Stop\": [],\n    \"PreToolUse\": []\n  }\n}\n");
 }
 
@@ -185,16 +192,19 @@ fn an_older_entry_is_brought_up_to_date_where_it_stands() {
     let edited = put(text, &["Stop"]).text;
     assert!(edited.find("_tenterhook").expect("ours") < edited.find("{ \"hooks\": [] }").expect("theirs"));
     assert_eq!(count(&edited, &OURS), Ok(1));
-    let old =
-        insert("{}", &[entry("Stop", 5), entry("Gone", 5)], &OURS, &Created::default()).expect("inserts");
+    let old = insert("{}", &[entry("Stop", 5), entry("Gone", 5)], &OURS, &CreatedContainers::default())
+        .expect("inserts");
     let new = insert(&old.text, &[entry("Stop", 60)], &OURS, &old.created).expect("updates");
-    assert_eq!(new, insert("{}", &[entry("Stop", 60)], &OURS, &Created::default()).expect("inserts"));
+    assert_eq!(
+        new,
+        insert("{}", &[entry("Stop", 60)], &OURS, &CreatedContainers::default()).expect("inserts")
+    );
 }
 
 #[test]
 fn copies_of_an_entry_are_reduced_to_one() {
     let once = put("{}", &["Stop"]);
-    let source = Source::parse(&once.text).expect("parses");
+    let source = JsoncSource::parse(&once.text).expect("parses");
     let group =
         source.hooks().expect("hooks").expect("hooks").get_array("Stop").expect("array").elements[0].clone();
     let range = jsonc_parser::common::Ranged::range(&group);
@@ -224,12 +234,13 @@ fn a_handler_somebody_put_into_our_group_survives() {
         &format!("\"hooks\": [\n          {theirs},\n          {{"),
         1,
     );
-    let removed = remove(&shared, &OURS, &Created::default()).expect("removes").text;
+    let removed = remove(&shared, &OURS, &CreatedContainers::default()).expect("removes").text;
     let expected = format!(
         "{{\n  \"hooks\": {{\n    \"Stop\": [\n      {{\n        \"hooks\": [\n          {theirs}\n        ]\n      }}\n    ]\n  }}\n}}"
     );
     assert_eq!(removed, expected);
-    let again = insert(&shared, &[entry("Stop", 60)], &OURS, &Created::default()).expect("inserts").text;
+    let again =
+        insert(&shared, &[entry("Stop", 60)], &OURS, &CreatedContainers::default()).expect("inserts").text;
     check(&again, &[entry("Stop", 60)], &OURS).expect("one entry of ours");
     assert!(again.contains(theirs));
 }
@@ -237,19 +248,13 @@ fn a_handler_somebody_put_into_our_group_survives() {
 #[test]
 fn what_cannot_be_edited_is_refused_with_its_place() {
     assert_eq!(refused("{\n  \"a\": }"), (2, 8, "unexpected close brace".into()));
-    assert_eq!(refused("[]"), (1, 1, "the settings should be an object, and here is an array".into()));
-    assert_eq!(
-        refused("{\r\n \"hooks\": []}"),
-        (2, 11, "`hooks` should be an object, and here is an array".into())
-    );
-    assert_eq!(refused("{\"hooks\": null}"), (1, 11, "`hooks` should be an object, and here is null".into()));
-    let what = "`hooks.Stop` should be an array, and here is an object";
+    assert_eq!(refused("[]"), (1, 1, "the settings must be an object, found an array".into()));
+    assert_eq!(refused("{\r\n \"hooks\": []}"), (2, 11, "`hooks` must be an object, found an array".into()));
+    assert_eq!(refused("{\"hooks\": null}"), (1, 11, "`hooks` must be an object, found null".into()));
+    let what = "`hooks.Stop` must be an array, found an object";
     assert_eq!(refused("{\"hooks\": {\"Stop\": {}}}"), (1, 20, what.into()));
-    assert_eq!(
-        refused("{\"hooks\": {},\n\"\\u0068ooks\": {}}"),
-        (2, 1, "the key `hooks` is here twice".into())
-    );
-    assert_eq!(refused("{\"x\": [{\"ü\": 1, \"ü\": 2}]}"), (1, 17, "the key `ü` is here twice".into()));
+    assert_eq!(refused("{\"hooks\": {},\n\"\\u0068ooks\": {}}"), (2, 1, "duplicate key `hooks`".into()));
+    assert_eq!(refused("{\"x\": [{\"ü\": 1, \"ü\": 2}]}"), (1, 17, "duplicate key `ü`".into()));
     for text in [
         "{",
         "{} {}",
@@ -274,10 +279,10 @@ fn other_events_may_hold_anything() {
     assert_eq!(remove(&edited.text, &OURS, &edited.created).expect("removes").text, text);
 }
 
-/// A tiny generator of JSON with comments: odd layouts, nested values, foreign hooks, all seeded.
-pub(crate) struct Dice(pub(crate) u64);
+/// A small seeded generator of JSON with comments: unusual layouts, nested values, hooks of others.
+pub(crate) struct SettingsGenerator(pub(crate) u64);
 
-impl Dice {
+impl SettingsGenerator {
     fn roll(&mut self, sides: u64) -> u64 {
         self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
         (self.0 >> 33) % sides
@@ -360,8 +365,8 @@ impl Dice {
     }
 }
 
-impl Dice {
-    /// A TOML file as somebody may have it.
+impl SettingsGenerator {
+    /// A TOML file with random content.
     pub(crate) fn toml(&mut self) -> String {
         let newline = if self.roll(4) == 0 { "\r\n" } else { "\n" };
         let mut text = String::new();
@@ -407,16 +412,16 @@ fn solid(text: &str) -> String {
 #[test]
 fn any_text_survives_insert_and_remove() {
     for seed in 0..1000 {
-        let mut dice = Dice(seed * 7919 + 1);
+        let mut dice = SettingsGenerator(seed * 7919 + 1);
         let text = dice.settings();
         let edited = put(&text, &["PreToolUse", "Stop", "SessionStart"]);
         let removed = remove(&edited.text, &OURS, &edited.created).expect("removes");
-        assert_eq!(removed.created, Created::default(), "seed {seed}");
+        assert_eq!(removed.created, CreatedContainers::default(), "seed {seed}");
         assert_eq!(count(&removed.text, &OURS), Ok(0), "seed {seed}");
         assert_eq!(solid(&removed.text), solid(&text), "seed {seed}: only white space may differ");
         assert_eq!(value_of(&removed.text), value_of(&text), "seed {seed}");
 
-        // An older install, with events that are gone by now, updated and removed.
+        // An older install, with events that no longer exist, updated and removed.
         let old = put(&text, &["Setup", "Stop"]);
         let new = insert(&old.text, &[entry("Stop", 9), entry("PreToolUse", 9)], &OURS, &old.created)
             .expect("updates");

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Runs a program for a bounded time, and ends everything that it started.
+//! Runs a program for a limited time, and ends all processes that it started.
 
 use std::io;
 use std::os::unix::process::CommandExt as _;
@@ -8,13 +8,13 @@ use std::time::{Duration, Instant};
 
 use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, kill_process_group, waitid};
 
-/// How often the program is checked.
+/// Interval at which the program is checked.
 const POLL_INTERVAL: Duration = Duration::from_millis(10);
 
-/// Runs `command` in a process group of its own until it ends, `timeout` is over or `is_cancelled` returns true.
-/// `None`: it had to be killed. Its whole group is ended in each case, and on Linux also what left the group.
+/// Runs `command` in its own process group until it ends, `timeout` is over or `is_cancelled` returns true. Returns `None` if
+/// it had to be killed. Its whole group is ended in each case, and on Linux also processes that left the group.
 ///
-/// Standard output and error should be files: a grandchild that keeps a pipe open would keep the caller reading.
+/// Standard output and error should be files: a grandchild that keeps a pipe open would block the reader.
 pub fn run_to_end(
     command: &mut Command,
     timeout: Duration,
@@ -25,7 +25,7 @@ pub fn run_to_end(
     let group = Pid::from_child(&child);
     let deadline = Instant::now() + timeout;
     let ended = loop {
-        // Not reaped yet: until then its id, which is the group's, belongs to nothing else.
+        // Not reaped yet: until then its id, which is also the group's, cannot be reused.
         let options = WaitIdOptions::EXITED | WaitIdOptions::NOWAIT | WaitIdOptions::NOHANG;
         match waitid(WaitId::Pid(group), options) {
             Ok(Some(_)) => break true,
@@ -37,20 +37,20 @@ pub fn run_to_end(
         }
         std::thread::sleep(POLL_INTERVAL);
     };
-    // The group may be empty already.
+    // The group may already be empty.
     let _ = kill_process_group(group, Signal::KILL);
     let status = child.wait()?;
     end_orphans()?;
     Ok(ended.then_some(status))
 }
 
-/// Makes this process the parent of what the program leaves running in the background.
+/// Makes this process the parent of processes that the program leaves running in the background.
 #[cfg(target_os = "linux")]
 fn adopt_orphans() -> io::Result<()> {
     Ok(rustix::process::set_child_subreaper(Some(Pid::INIT))?)
 }
 
-/// Ends children of this process in other groups than its own: orphans of the program. Children that this process
+/// Ends children of this process that are in other process groups: orphans of the program. Children that this process
 /// started itself are in its own group.
 #[cfg(target_os = "linux")]
 fn end_orphans() -> io::Result<()> {
@@ -59,7 +59,7 @@ fn end_orphans() -> io::Result<()> {
     use rustix::process::{WaitOptions, getpgrp, getpid, kill_process, waitpid};
     use tenterhook_files::{FileClass, read_bytes};
 
-    /// More than the kernel writes about a process there.
+    /// Larger than the kernel's status line of a process.
     const MAX_STAT_BYTES: u64 = 4096;
 
     let (own, group) = (getpid(), getpgrp());
@@ -69,7 +69,7 @@ fn end_orphans() -> io::Result<()> {
             continue;
         };
         let path = Path::new("/proc").join(name).join("stat");
-        // The process may be gone by now.
+        // The process may have ended.
         let Ok(Some(stat)) = read_bytes(&path, FileClass::Named, MAX_STAT_BYTES) else { continue };
         let stat = String::from_utf8_lossy(&stat);
         // `pid (name) state parent group …`; the name may contain any character.
@@ -77,7 +77,7 @@ fn end_orphans() -> io::Result<()> {
         let mut ids =
             fields.split(' ').skip(1).map_while(|id| id.parse::<i32>().ok().and_then(Pid::from_raw));
         if ids.next() == Some(own) && ids.next().is_some_and(|other| other != group) {
-            // It may have ended in between.
+            // The process may have ended in between.
             let _ = kill_process(pid, Signal::KILL);
             let _ = waitpid(Some(pid), WaitOptions::empty());
         }

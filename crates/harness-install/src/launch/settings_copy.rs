@@ -1,31 +1,31 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! A copy of a client's settings for a run in a temporary directory. It holds what decides whether our hooks run, as it
-//! stands in the user's files, and calls copies of our programs. Hooks of others keep their place but run nothing.
+//! Copies a client's settings for a run in a temporary directory. The copy contains the settings that decide whether hooks run,
+//! exactly as in the user's files, and calls copies of the hook programs. Hooks of others keep their position but run nothing.
 
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 
-use super::Launch;
-use crate::{Content, InstallError, Installer, Order, file, jsonc, toml};
+use super::ClientLaunch;
+use crate::{FileContent, InstallError, InstallRequest, Installer, file, jsonc, toml};
 
-/// What harnesses start, below the directory with our programs.
+/// Program that harnesses start, below the state directory.
 const HOOK_PROGRAM: &str = "bin/tenterhook-hook";
 
-/// Copies the settings that `real` names to where `copy` names them. Files that are missing stay missing.
+/// Copies the settings of `real` to the paths of `copy`. Missing files stay missing.
 pub fn copy_settings(
-    launch: &Launch,
+    launch: &ClientLaunch,
     installer: &Installer,
-    real: &Order,
-    copy: &Order,
+    real: &InstallRequest,
+    copy: &InstallRequest,
 ) -> Result<(), InstallError> {
     for piece in (installer.pieces)(real)? {
         let Some(target) = relocate(&piece.path, real, copy) else { continue };
         let Some(bytes) = file::read(&piece.path)? else { continue };
         let text = file::text(&piece.path, &bytes)?;
         let kept = match &piece.content {
-            Content::Owned(owned) if !(owned.is_ours)(&bytes) => continue,
-            Content::Owned(_) => text.to_owned(),
-            Content::Edited(_) => keep_hook_keys(launch, real, &piece.path, text)?,
+            FileContent::Owned(owned) if !(owned.is_ours)(&bytes) => continue,
+            FileContent::Owned(_) => text.to_owned(),
+            FileContent::Edited(_) => keep_hook_keys(launch, real, &piece.path, text)?,
         };
         let mut replaced = kept.replace(&programs(real), &programs(copy));
         for (before, after) in (launch.relocated)(real, copy)? {
@@ -38,8 +38,8 @@ pub fn copy_settings(
     write_launch_settings(launch, &copy.user_directory)
 }
 
-/// Writes the settings that a client needs to be run without a user, beside those that are there.
-pub fn write_launch_settings(launch: &Launch, directory: &Path) -> Result<(), InstallError> {
+/// Adds the settings that a client needs to be run without a user.
+pub fn write_launch_settings(launch: &ClientLaunch, directory: &Path) -> Result<(), InstallError> {
     if launch.settings.is_empty() {
         return Ok(());
     }
@@ -50,30 +50,35 @@ pub fn write_launch_settings(launch: &Launch, directory: &Path) -> Result<(), In
         "{}\n".clone_into(&mut text);
     }
     for (keys, value) in launch.settings {
-        let value = jsonc::Node::Raw((*value).to_owned());
-        let switch = jsonc::switch::Switch { path: keys, value, only_if_missing: false };
-        text = jsonc::switch::put(&text, &switch).map_err(|flaw| at(&path, flaw))?.0;
+        let value = jsonc::JsonNode::Raw((*value).to_owned());
+        let switch = jsonc::switch::RequiredSetting { path: keys, value, only_if_missing: false };
+        text = jsonc::switch::set(&text, &switch).map_err(|flaw| at(&path, flaw))?.0;
     }
     write(&path, &text)
 }
 
-/// Where the hook program of an order is.
-pub fn hook_program_in(order: &Order) -> PathBuf {
+/// Path of the hook program of a request.
+pub fn hook_program_in(order: &InstallRequest) -> PathBuf {
     order.home.join(HOOK_PROGRAM)
 }
 
-/// The counterpart of one of the files of an order.
-fn relocate(path: &Path, real: &Order, copy: &Order) -> Option<PathBuf> {
+/// The path in `copy` that corresponds to a file of `real`.
+fn relocate(path: &Path, real: &InstallRequest, copy: &InstallRequest) -> Option<PathBuf> {
     let below = |from: &Path, to: &Path| path.strip_prefix(from).ok().map(|rest| to.join(rest));
     below(&real.directory, &copy.directory).or_else(|| below(&real.user_directory, &copy.user_directory))
 }
 
-/// What the paths of our programs begin with.
-fn programs(order: &Order) -> String {
+/// Common start of the paths of hook programs.
+fn programs(order: &InstallRequest) -> String {
     format!("{}/", order.home.join("bin").display())
 }
 
-fn keep_hook_keys(launch: &Launch, real: &Order, path: &Path, text: &str) -> Result<String, InstallError> {
+fn keep_hook_keys(
+    launch: &ClientLaunch,
+    real: &InstallRequest,
+    path: &Path,
+    text: &str,
+) -> Result<String, InstallError> {
     let kept = if path.extension().is_some_and(|extension| extension == "toml") {
         toml::keep_tables(text, launch.hook_tables)
     } else {
@@ -90,7 +95,7 @@ fn write(path: &Path, text: &str) -> Result<(), InstallError> {
     Ok(fs_err::write(path, text)?)
 }
 
-fn at(path: &Path, flaw: jsonc::Flaw) -> InstallError {
-    let jsonc::Flaw { line, column, what } = flaw;
+fn at(path: &Path, flaw: jsonc::SettingsError) -> InstallError {
+    let jsonc::SettingsError { line, column, what } = flaw;
     InstallError::Settings { path: path.to_owned(), line, column, what }
 }

@@ -1,17 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! Tenterhook's entries in LLxprt Code's `settings.json`. Its hooks are off until two switches are on.
 //!
-//! LLxprt Code merges its settings in layers, the last of which wins: the user's, the project's, the machine's. The
-//! list of hooks of an event is replaced as a whole by the list of a later layer.
+//! LLxprt Code merges its settings in layers: the user's, the project's, the machine's; later layers take precedence. A
+//! later layer replaces the whole hook list of an event.
 
 use std::path::{Path, PathBuf};
 
 use super::{HARNESS, layers, trust};
-use crate::gemini::install::{Timeout, group};
+use crate::gemini::install::{TimeoutUnit, group};
 use crate::{
-    Content, Editor as _, Ground, InstallError, Installer, MachineScope, Order, Piece, Scope, Warning, file,
-    hooks::{self, Hooks, entries, look_at},
-    jsonc::{Created, Flaw, Node, Signature, switch::Switch},
+    FileContent, InstallError, InstallRequest, InstallWarning, Installer, MachineEnvironment, MachineScope,
+    ManagedFile, SettingsEditor as _, SettingsScope, file,
+    hooks::{self, HookSettings, entries, look_at},
+    jsonc::{CreatedContainers, HookSignature, JsonNode, SettingsError, switch::RequiredSetting},
 };
 
 pub(super) const INSTALLER: Installer = Installer {
@@ -25,9 +26,9 @@ pub(super) const INSTALLER: Installer = Installer {
         "XDG_DATA_HOME",
     ],
     directory: |ground, scope| match scope {
-        Scope::User => user_directory(ground),
-        Scope::Project(root) => Some(root.join(PROJECT_DIRECTORY)),
-        Scope::Machine(_) => None,
+        SettingsScope::User => user_directory(ground),
+        SettingsScope::Project(root) => Some(root.join(PROJECT_DIRECTORY)),
+        SettingsScope::Machine(_) => None,
     },
     machine: MachineScope::Outranks {
         directory: MACHINE_DIRECTORY,
@@ -40,55 +41,56 @@ pub(super) const INSTALLER: Installer = Installer {
     pieces,
 };
 
-/// The directory of a project that has its settings; below the user's home, the old place of the user's.
+/// Settings directory of a project; below the home directory, the former directory of the user's settings.
 pub(super) const PROJECT_DIRECTORY: &str = ".llxprt";
 
-/// The directory with the settings of the machine, below the root of its file system.
+/// Directory of the machine's settings, below the root of the file system.
 pub(super) const MACHINE_DIRECTORY: &str =
     if cfg!(target_os = "macos") { "Library/Application Support/LlxprtCode" } else { "etc/llxprt-code" };
 
 pub(super) const SETTINGS_FILE: &str = "settings.json";
 
-/// Written to the data directory when the client has copied the old place to the new one. It never looks there again.
+/// File that marks a completed migration from the former directory, which the client does not read again.
 const MIGRATION_MARKER: &str = ".migration-complete.json";
 
-const SIGNATURE: Signature = Signature { marker: None, is_our_command, comes_last: false };
+const SIGNATURE: HookSignature = HookSignature { marker: None, is_our_command, comes_last: false };
 
 pub(super) fn is_our_command(command: &str) -> bool {
     hooks::is_our_command(&HARNESS, command)
 }
 
-fn pieces(order: &Order) -> Result<Vec<Piece>, InstallError> {
+fn pieces(order: &InstallRequest) -> Result<Vec<ManagedFile>, InstallError> {
     let path = order.directory.join(SETTINGS_FILE);
     let mut known = layers::warnings(order, &path);
     known.extend(trust::warnings(order));
-    let mut pieces = vec![Piece::new(path.clone(), Content::Edited(Box::new(hooks(order, known)?)))];
+    let mut pieces =
+        vec![ManagedFile::new(path.clone(), FileContent::Edited(Box::new(hooks(order, known)?)))];
     let former = former_settings(order).filter(|former| *former != path);
     if let (Some(former), Some(first)) = (former, pieces.first_mut()) {
         first.copied_from = Some(former.clone());
-        // The client leaves the old file behind, with our entries in it.
-        let hooks = Hooks { look: |_| Ok(Vec::new()), ..hooks(order, Vec::new())? };
+        // The client leaves the old file behind, with Tenterhook's entries in it.
+        let hooks = HookSettings { look: |_| Ok(Vec::new()), ..hooks(order, Vec::new())? };
         if holds_ours(&hooks, &former) {
-            pieces.push(Piece::new(former, Content::Edited(Box::new(hooks))));
+            pieces.push(ManagedFile::new(former, FileContent::Edited(Box::new(hooks))));
         }
     }
     Ok(pieces)
 }
 
-fn hooks(order: &Order, known: Vec<Warning>) -> Result<Hooks, InstallError> {
-    let is_machines = matches!(order.scope, Scope::Machine(_));
-    let on = |path| Switch { path, value: Node::Bool(true), only_if_missing: false };
+fn hooks(order: &InstallRequest, known: Vec<InstallWarning>) -> Result<HookSettings, InstallError> {
+    let is_machines = matches!(order.scope, SettingsScope::Machine(_));
+    let on = |path| RequiredSetting { path, value: JsonNode::Bool(true), only_if_missing: false };
     let mut switches = vec![on(layers::HOOKS_ENABLED), on(layers::TOOLS_ENABLE_HOOKS)];
     if is_machines {
-        // Without a list here, that of a project would count, and could name our hooks.
-        switches.push(Switch {
+        // Without a list here, a project's list would apply, and could name Tenterhook's hooks.
+        switches.push(RequiredSetting {
             path: layers::HOOKS_DISABLED,
-            value: Node::List(Vec::new()),
+            value: JsonNode::List(Vec::new()),
             only_if_missing: false,
         });
     }
-    Ok(Hooks {
-        entries: entries(&HARNESS, |row| group(order, &HARNESS, row, Timeout::Milliseconds))?,
+    Ok(HookSettings {
+        entries: entries(&HARNESS, |row| group(order, &HARNESS, row, TimeoutUnit::Milliseconds))?,
         signature: SIGNATURE,
         status: None,
         switches,
@@ -97,27 +99,27 @@ fn hooks(order: &Order, known: Vec<Warning>) -> Result<Hooks, InstallError> {
     })
 }
 
-/// Warnings about the file that we write. The switches in it are ours to turn.
-fn look(text: &str) -> Result<Vec<Warning>, Flaw> {
+/// Warnings about the file that is written. Its switches are set by the installer.
+fn look(text: &str) -> Result<Vec<InstallWarning>, SettingsError> {
     look_at(text, |_, root| layers::disabled_by_name(root).into_iter().collect())
 }
 
-fn holds_ours(hooks: &Hooks, path: &Path) -> bool {
+fn holds_ours(hooks: &HookSettings, path: &Path) -> bool {
     let Ok(Some(bytes)) = file::read(path) else { return false };
     let Ok(text) = file::text(path, &bytes) else { return false };
-    hooks.holds(text, &Created::default()).unwrap_or(false)
+    hooks.contains(text, &CreatedContainers::default()).unwrap_or(false)
 }
 
 /// The user's settings of earlier versions.
-fn former_settings(order: &Order) -> Option<PathBuf> {
-    let home = order.user_home.as_ref().filter(|_| order.scope == Scope::User)?;
+fn former_settings(order: &InstallRequest) -> Option<PathBuf> {
+    let home = order.user_home.as_ref().filter(|_| order.scope == SettingsScope::User)?;
     Some(home.join(PROJECT_DIRECTORY).join(SETTINGS_FILE))
 }
 
-/// The directory of the user's settings: the one its own variable names, else that of the platform. While only the old
-/// place has settings, these are used: the next start copies them, our entries included, and would leave them alone if
-/// the new place had a file already.
-fn user_directory(ground: &Ground<'_>) -> Option<PathBuf> {
+/// Directory of the user's settings: the one named by the client's variable, otherwise the platform's. While only the former
+/// directory has settings, it is used: the next start of the client copies them, including Tenterhook's entries, but would
+/// not if the new directory had a file.
+fn user_directory(ground: &MachineEnvironment<'_>) -> Option<PathBuf> {
     if let Some(named) = ground.variable("LLXPRT_CONFIG_HOME") {
         return Some(named);
     }

@@ -3,19 +3,19 @@
 
 use serde_json::json;
 
-use crate::launch::{Invocation, Launch, ToolRequest};
+use crate::launch::{ClientInvocation, ClientLaunch, ToolRequest};
 
-pub(super) const LAUNCH: Launch = Launch {
+pub(super) const LAUNCH: ClientLaunch = ClientLaunch {
     hook_keys: &[&["hooks"], &["hooksConfig"], &["tools", "enableHooks"]],
     settings: &[(&["telemetry", "enabled"], "false"), (&["privacy", "usageStatisticsEnabled"], "false")],
     // It fails at random when several events of a stream arrive at once.
     event_pause_ms: Some(30),
-    ..Launch::new(
+    ..ClientLaunch::new(
         |site, prompt| {
             let model = format!("{}/v1", site.model);
             let provider = ["--provider", "openai", "--baseurl", &model, "--key", "dummy", "-m", "scripted"];
             // Without `--yolo` it has no shell when it runs without a user.
-            Invocation::new(provider.into_iter().chain(["--yolo", "-p", prompt]))
+            ClientInvocation::new(provider.into_iter().chain(["--yolo", "-p", prompt]))
         },
         |command| ToolRequest {
             name: "run_shell_command",

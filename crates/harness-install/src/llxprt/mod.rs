@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! LLxprt Code on a machine: its settings, and how it is run.
+//! Installs and runs LLxprt Code.
 
 mod install;
 mod launch;
@@ -9,12 +9,12 @@ mod trust;
 
 use tenterhook_harness::llxprt::HARNESS;
 
-use crate::{ClientRow, Signs};
+use crate::{ClientRow, ClientSigns};
 
-/// The row of the table.
+/// LLxprt Code's row of the client table.
 pub(crate) const CLIENT: ClientRow = ClientRow {
     harness: &HARNESS,
-    signs: Signs { programs: &["llxprt"], traces: &[".config/llxprt-code", ".llxprt"] },
+    signs: ClientSigns { programs: &["llxprt"], traces: &[".config/llxprt-code", ".llxprt"] },
     installer: Some(install::INSTALLER),
     launch: Ok(launch::LAUNCH),
 };

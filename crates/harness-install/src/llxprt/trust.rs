@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Folder trust of LLxprt Code: in a folder that is not trusted it runs no hook of any settings file, the user's and the
-//! machine's included. With `folderTrust` on, a folder without an entry in `trustedFolders.json` is not trusted.
+//! Folder trust of LLxprt Code: in an untrusted folder it runs no hook of any settings file, including the user's and the
+//! machine's. With `folderTrust` on, a folder without an entry in `trustedFolders.json` is not trusted.
 
 use std::path::{Path, PathBuf};
 
@@ -8,8 +8,8 @@ use jsonc_parser::ast::Object;
 
 use super::layers;
 use crate::{
-    Order, Warning, file,
-    jsonc::{self, Source},
+    InstallRequest, InstallWarning, file,
+    jsonc::{self, JsoncSource},
 };
 
 const TRUSTED_FOLDERS_FILE: &str = "trustedFolders.json";
@@ -22,20 +22,20 @@ struct TrustRule {
     is_trusted: bool,
 }
 
-/// Warnings about the folder where the user works, and a note about others that are not trusted.
-pub(super) fn warnings(order: &Order) -> Vec<Warning> {
+/// Warnings about the folder where the user works, and a note about other untrusted folders.
+pub(super) fn warnings(order: &InstallRequest) -> Vec<InstallWarning> {
     let Some(setting) = folder_trust_setting(order) else { return Vec::new() };
     let file = trusted_folders_file(order);
     let rules = trust_rules(&file);
     let mut warnings = Vec::new();
     match order.project.as_deref().map(|folder| (folder, is_trusted(&rules, folder))) {
-        Some((folder, Some(false))) => warnings.push(Warning::blocks(format!(
+        Some((folder, Some(false))) => warnings.push(InstallWarning::blocks(format!(
             "`{}` is not trusted (in `{}`), and LLxprt Code runs no hooks in such a folder: trust it with `/permissions` \
              in LLxprt Code, or do not run agents there",
             folder.display(),
             file.display()
         ))),
-        Some((folder, None)) => warnings.push(Warning::pending(format!(
+        Some((folder, None)) => warnings.push(InstallWarning::pending(format!(
             "trust `{}` with `/permissions` in LLxprt Code: `folderTrust` is on (in `{}`), and in a folder that `{}` does \
              not list LLxprt Code runs no hooks",
             folder.display(),
@@ -50,7 +50,7 @@ pub(super) fn warnings(order: &Order) -> Vec<Warning> {
     let others: Vec<_> =
         rules.iter().filter(is_elsewhere).map(|rule| format!("`{}`", rule.folder.display())).collect();
     if !others.is_empty() {
-        warnings.push(Warning::note(format!(
+        warnings.push(InstallWarning::note(format!(
             "LLxprt Code runs no hooks in folders that it does not trust: {} (in `{}`)",
             others.join(", "),
             file.display()
@@ -59,8 +59,8 @@ pub(super) fn warnings(order: &Order) -> Vec<Warning> {
     warnings
 }
 
-/// The file that turns folder trust on; `None` when it is off.
-fn folder_trust_setting(order: &Order) -> Option<PathBuf> {
+/// The file that turns folder trust on; `None` if it is off.
+fn folder_trust_setting(order: &InstallRequest) -> Option<PathBuf> {
     let mut files = layers::files(order);
     let defaults = files
         .last()
@@ -74,7 +74,7 @@ fn folder_trust_setting(order: &Order) -> Option<PathBuf> {
     found.next().filter(|(_, is_on)| *is_on).map(|(path, _)| path)
 }
 
-fn trusted_folders_file(order: &Order) -> PathBuf {
+fn trusted_folders_file(order: &InstallRequest) -> PathBuf {
     let named = order.variables.get("LLXPRT_CODE_TRUSTED_FOLDERS_PATH").cloned();
     named.unwrap_or_else(|| order.user_directory.join(TRUSTED_FOLDERS_FILE))
 }
@@ -103,7 +103,7 @@ fn rule(folder: &Path, level: &str) -> Option<TrustRule> {
     }
 }
 
-/// Whether a folder is trusted: the closest rule above it decides, and of two at the same folder the refusal.
+/// Whether a folder is trusted: the closest rule above it decides; of two for the same folder, the refusal.
 fn is_trusted(rules: &[TrustRule], folder: &Path) -> Option<bool> {
     let real = fs_err::canonicalize(folder).unwrap_or_else(|_| folder.to_owned());
     let around =
@@ -112,11 +112,11 @@ fn is_trusted(rules: &[TrustRule], folder: &Path) -> Option<bool> {
     Some(closest.is_trusted)
 }
 
-/// Reads a value from the root object of a settings file, as far as it can be read.
+/// Reads a value from the root object of a settings file; `None` if the file cannot be read.
 fn read_root<T>(path: &Path, read: impl FnOnce(&Object<'_>) -> T) -> Option<T> {
     let bytes = file::read(path).ok()??;
     let text = file::text(path, &bytes).ok()?;
-    let source = Source::parse(jsonc::split_mark(text).1).ok()?;
+    let source = JsoncSource::parse(jsonc::split_mark(text).1).ok()?;
     source.root().ok()?.map(read)
 }
 

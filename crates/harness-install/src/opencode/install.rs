@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Tenterhook's plugin for OpenCode: one file of our own, in the directory whose files OpenCode loads by itself.
+//! Tenterhook's plugin for OpenCode: one file in the directory from which OpenCode loads plugins.
 
 use super::events;
 use crate::{
-    Content, InstallError, Installer, MachineScope, Order, Piece, Scope, list_item::ListItem,
-    plugin::plugin_file, utf8,
+    FileContent, InstallError, InstallRequest, Installer, MachineScope, ManagedFile, SettingsScope,
+    list_item::ListItem, plugin::plugin_file, utf8,
 };
 
 const HARNESS: &str = "opencode";
@@ -13,9 +13,9 @@ pub(super) const INSTALLER: Installer = Installer {
     wired_as: HARNESS,
     variables: &["XDG_CONFIG_HOME"],
     directory: |ground, scope| match scope {
-        Scope::User => Some(ground.variable_or("XDG_CONFIG_HOME", ".config")?.join("opencode")),
-        Scope::Project(root) => Some(root.join(".opencode")),
-        Scope::Machine(_) => None,
+        SettingsScope::User => Some(ground.variable_or("XDG_CONFIG_HOME", ".config")?.join("opencode")),
+        SettingsScope::Project(root) => Some(root.join(".opencode")),
+        SettingsScope::Machine(_) => None,
     },
     machine: MachineScope::Outranks {
         directory: if cfg!(target_os = "macos") {
@@ -33,26 +33,26 @@ pub(super) const INSTALLER: Installer = Installer {
 
 const PLUGIN_FILE: &str = "tenterhook.js";
 
-/// The plugin we named, from whatever root.
+/// Whether Tenterhook wrote the plugin path, with any root.
 fn is_our_plugin(name: &str) -> bool {
     name.starts_with("file:///") && name.ends_with("/opencode/tenterhook.js")
 }
 
-/// The plugin; what is in quotes and between `@` is filled in.
+/// Template of the plugin; quoted names between `@` are replaced.
 const PLUGIN: &str = include_str!("plugin.js");
 
-fn pieces(order: &Order) -> Result<Vec<Piece>, InstallError> {
+fn pieces(order: &InstallRequest) -> Result<Vec<ManagedFile>, InstallError> {
     let owned = plugin_file(order, PLUGIN, events::EVENTS)?;
     if !order.is_machine() {
         let path = order.directory.join("plugin").join(PLUGIN_FILE);
-        return Ok(vec![Piece::new(path, Content::Owned(owned))]);
+        return Ok(vec![ManagedFile::new(path, FileContent::Owned(owned))]);
     }
-    // Plugins of the machine's directory are not loaded by themselves; its settings have to name them.
+    // Plugins in the machine's directory are not loaded automatically; the settings have to name them.
     let path = order.directory.join(PLUGIN_FILE);
     let url = format!("file://{}", utf8(&path)?);
     let item = ListItem { key: "plugin", value: url, is_ours: is_our_plugin };
     Ok(vec![
-        Piece::new(order.directory.join("opencode.json"), Content::Edited(Box::new(item))),
-        Piece::new(path, Content::Owned(owned)),
+        ManagedFile::new(order.directory.join("opencode.json"), FileContent::Edited(Box::new(item))),
+        ManagedFile::new(path, FileContent::Owned(owned)),
     ])
 }

@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! How OpenCode is run without a user. It calls an OpenAI Chat model; our hooks are a plugin, so that none of the user's
-//! settings decide about them.
+//! How OpenCode is run without a user. It calls an OpenAI Chat model. The hooks are a plugin, so none of the user's settings
+//! affect them.
 
 use serde_json::json;
 
-use crate::launch::{Invocation, Launch, LaunchSite, ToolRequest};
+use crate::launch::{ClientInvocation, ClientLaunch, LaunchSite, ToolRequest};
 
-pub(super) const LAUNCH: Launch = Launch::new(
+pub(super) const LAUNCH: ClientLaunch = ClientLaunch::new(
     |site, prompt| {
-        Invocation::new(["run", prompt])
+        ClientInvocation::new(["run", prompt])
             .env("OPENCODE_CONFIG_CONTENT", config(site))
             .env("OPENCODE_DISABLE_AUTOUPDATE", "true")
             .env("OPENCODE_DISABLE_MODELS_FETCH", "true")
-            // Where there are plugins it looks for a package of its own first; ours needs none, and nothing listens there.
+            // With plugins, it first looks for a package of its own at this address. The plugin needs none, and nothing listens there.
             .env("npm_config_registry", "http://127.0.0.1:9/")
             .env("npm_config_fetch_retries", "0")
     },

@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! OpenCode on a machine: its settings, and how it is run.
+//! Installs and runs OpenCode.
 
 mod install;
 mod launch;
 
 use tenterhook_harness::opencode::{HARNESS, events};
 
-use crate::{ClientRow, Signs};
+use crate::{ClientRow, ClientSigns};
 
-/// The row of the table.
+/// OpenCode's row of the client table.
 pub(crate) const CLIENT: ClientRow = ClientRow {
     harness: &HARNESS,
-    signs: Signs { programs: &["opencode"], traces: &[".config/opencode", ".opencode"] },
+    signs: ClientSigns { programs: &["opencode"], traces: &[".config/opencode", ".opencode"] },
     installer: Some(install::INSTALLER),
     launch: Ok(launch::LAUNCH),
 };

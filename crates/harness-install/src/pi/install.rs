@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Tenterhook's extension for pi: one file of our own, in the directory whose files pi loads by itself.
+//! Tenterhook's extension for pi: one file in the directory from which pi loads extensions.
 
 use std::path::Path;
 
@@ -7,16 +7,17 @@ use serde_json::Value;
 
 use super::events;
 use crate::{
-    Content, InstallError, Installer, MachineScope, Order, Piece, Scope, Warning, file, plugin::plugin_file,
+    FileContent, InstallError, InstallRequest, InstallWarning, Installer, MachineScope, ManagedFile,
+    SettingsScope, file, plugin::plugin_file,
 };
 
 pub(super) const INSTALLER: Installer = Installer {
     wired_as: "pi",
     variables: &["PI_CODING_AGENT_DIR"],
     directory: |ground, scope| match scope {
-        Scope::User => ground.variable_or("PI_CODING_AGENT_DIR", ".pi/agent"),
-        Scope::Project(root) => Some(root.join(".pi")),
-        Scope::Machine(_) => None,
+        SettingsScope::User => ground.variable_or("PI_CODING_AGENT_DIR", ".pi/agent"),
+        SettingsScope::Project(root) => Some(root.join(".pi")),
+        SettingsScope::Machine(_) => None,
     },
     machine: MachineScope::Cannot("pi has no settings or extensions of the machine"),
     pieces,
@@ -24,18 +25,18 @@ pub(super) const INSTALLER: Installer = Installer {
 
 const EXTENSION: &str = include_str!("extension.js");
 
-/// The file, below the directory with the settings.
+/// Path below the directory with the settings.
 const EXTENSION_FILE: &str = "extensions/tenterhook.js";
 
-fn pieces(order: &Order) -> Result<Vec<Piece>, InstallError> {
+fn pieces(order: &InstallRequest) -> Result<Vec<ManagedFile>, InstallError> {
     let mut owned = plugin_file(order, EXTENSION, events::EVENTS)?;
     owned.warnings.extend(exclusion(&order.directory)?);
-    Ok(vec![Piece::new(order.directory.join(EXTENSION_FILE), Content::Owned(owned))])
+    Ok(vec![ManagedFile::new(order.directory.join(EXTENSION_FILE), FileContent::Owned(owned))])
 }
 
-/// The settings beside the extension may switch it off: `!pattern` excludes files, `-path` one file. Settings of a
-/// project do not switch off extensions of the user.
-fn exclusion(directory: &Path) -> Result<Option<Warning>, InstallError> {
+/// A warning if the settings disable the extension: `!pattern` excludes files, `-path` one file. Project settings do not
+/// disable extensions of the user.
+fn exclusion(directory: &Path) -> Result<Option<InstallWarning>, InstallError> {
     let path = directory.join("settings.json");
     let Some(bytes) = file::read(&path)? else { return Ok(None) };
     let settings: Value = serde_json::from_slice(&bytes).unwrap_or_default();
@@ -43,7 +44,9 @@ fn exclusion(directory: &Path) -> Result<Option<Warning>, InstallError> {
     let excluding = entries.filter_map(Value::as_str).find(|entry| excludes_ours(entry));
     Ok(excluding.map(|entry| {
         let path = path.display();
-        Warning::blocks(format!("pi does not load the extension: `extensions` in {path} has `{entry}`"))
+        InstallWarning::blocks(format!(
+            "pi does not load the extension: `extensions` in {path} has `{entry}`"
+        ))
     }))
 }
 
@@ -60,7 +63,7 @@ fn excludes_ours(entry: &str) -> bool {
 mod tests {
     use super::*;
 
-    /// Measured on pi 1.5.0, except that a path from `/` on is read from its documentation.
+    /// Measured on pi 1.5.0, except for absolute paths, which are from its documentation.
     #[test]
     fn settings_that_exclude_the_extension_are_noticed() {
         for entry in [
@@ -80,6 +83,6 @@ mod tests {
         let home = tempfile::tempdir().unwrap();
         assert_eq!(exclusion(home.path()).unwrap(), None);
         std::fs::write(home.path().join("settings.json"), r#"{"extensions": ["a.ts", "!*"]}"#).unwrap();
-        assert!(exclusion(home.path()).unwrap().unwrap().says.ends_with("has `!*`"));
+        assert!(exclusion(home.path()).unwrap().unwrap().message.ends_with("has `!*`"));
     }
 }

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! How pi is run without a user. It calls an OpenAI Responses model; of its providers, the one for Azure takes its address
-//! from the environment. Our hooks are an extension, so that none of the user's settings are needed.
+//! How pi is run without a user. It calls an OpenAI Responses model, through the Azure provider, which reads the model's address
+//! from the environment. The hooks are an extension, so none of the user's settings are needed.
 
 use serde_json::json;
 
-use crate::launch::{Invocation, Launch, ToolRequest};
+use crate::launch::{ClientInvocation, ClientLaunch, ToolRequest};
 
-pub(super) const LAUNCH: Launch = Launch::new(
+pub(super) const LAUNCH: ClientLaunch = ClientLaunch::new(
     |site, prompt| {
-        Invocation::new(["-p", "--approve", "--model", "azure/gpt-5.4", prompt])
+        ClientInvocation::new(["-p", "--approve", "--model", "azure/gpt-5.4", prompt])
             .env("AZURE_OPENAI_BASE_URL", format!("{}/v1", site.model))
             .env("AZURE_OPENAI_API_KEY", "dummy")
             .env("PI_OFFLINE", "1")

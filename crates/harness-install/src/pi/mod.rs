@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! pi on a machine: its extension directory, and how it is run.
+//! Installs and runs pi.
 
 mod install;
 mod launch;
 
 use tenterhook_harness::pi::{HARNESS, events};
 
-use crate::{ClientRow, Signs};
+use crate::{ClientRow, ClientSigns};
 
-/// The row of the table.
+/// pi's row of the client table.
 pub(crate) const CLIENT: ClientRow = ClientRow {
     harness: &HARNESS,
-    signs: Signs { programs: &["pi"], traces: &[".pi/agent"] },
+    signs: ClientSigns { programs: &["pi"], traces: &[".pi/agent"] },
     installer: Some(install::INSTALLER),
     launch: Ok(launch::LAUNCH),
 };

@@ -3,18 +3,18 @@
 
 use serde_json::json;
 
-use crate::launch::{Invocation, Launch, ToolRequest};
+use crate::launch::{ClientInvocation, ClientLaunch, ToolRequest};
 
-pub(super) const LAUNCH: Launch = Launch {
+pub(super) const LAUNCH: ClientLaunch = ClientLaunch {
     hook_keys: &[&["hooks"], &["hooksConfig"], &["disableAllHooks"]],
     settings: &[
         (&["security", "auth", "selectedType"], "\"openai\""),
         (&["privacy", "usageStatisticsEnabled"], "false"),
         (&["general", "disableAutoUpdate"], "true"),
     ],
-    ..Launch::new(
+    ..ClientLaunch::new(
         |site, prompt| {
-            Invocation::new(["--approval-mode", "yolo", "-o", "text", "-p", prompt])
+            ClientInvocation::new(["--approval-mode", "yolo", "-o", "text", "-p", prompt])
                 .env("OPENAI_API_KEY", "dummy")
                 .env("OPENAI_BASE_URL", format!("{}/v1", site.model))
                 .env("OPENAI_MODEL", "scripted")

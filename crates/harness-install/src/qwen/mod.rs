@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Qwen Code on a machine: its settings, and how it is run.
+//! Installs and runs Qwen Code.
 
 mod install;
 mod launch;
@@ -8,12 +8,12 @@ mod safe_mode;
 
 use tenterhook_harness::qwen::HARNESS;
 
-use crate::{ClientRow, Signs};
+use crate::{ClientRow, ClientSigns};
 
-/// The row of the table.
+/// Qwen Code's row of the client table.
 pub(crate) const CLIENT: ClientRow = ClientRow {
     harness: &HARNESS,
-    signs: Signs { programs: &["qwen"], traces: &[".qwen"] },
+    signs: ClientSigns { programs: &["qwen"], traces: &[".qwen"] },
     installer: Some(install::INSTALLER),
     launch: Ok(launch::LAUNCH),
 };

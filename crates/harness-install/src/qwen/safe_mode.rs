@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Safe mode of Qwen Code, in which it runs no hooks of any settings file, the machine's included. Measured on 0.24.4: a
+//! Safe mode of Qwen Code, in which it runs no hooks of any settings file, including the machine's. Measured on 0.24.4: a
 //! project's `.env` turns it on, and the tools stay available.
 
 use crate::{
-    Order, Warning,
+    InstallRequest, InstallWarning,
     env_files::{self, is_on},
     hooks::elsewhere,
 };
@@ -13,28 +13,28 @@ const VARIABLE: &str = "QWEN_CODE_SAFE_MODE";
 /// The setting with the same effect as the variable.
 pub(super) const SETTING: &[&str] = &["env", VARIABLE];
 
-/// Warnings about files that turn it on where the user works.
-pub(super) fn warnings(order: &Order) -> Vec<Warning> {
-    let says = |path: &std::path::Path| {
-        Warning::blocks(format!(
+/// Warnings about files that turn on safe mode where the user works.
+pub(super) fn warnings(order: &InstallRequest) -> Vec<InstallWarning> {
+    let message = |path: &std::path::Path| {
+        InstallWarning::blocks(format!(
             "`{VARIABLE}` is set in `{}`, and Qwen Code then runs no hooks: remove it",
             path.display()
         ))
     };
-    let files = env_files::of(order, ".qwen");
+    let files = env_files::env_files_of(order, ".qwen");
     let mut warnings: Vec<_> = files
         .iter()
-        .filter(|path| env_files::value(path, VARIABLE).is_some_and(|value| is_on(&value)))
-        .map(|path| says(path))
+        .filter(|path| env_files::last_value(path, VARIABLE).is_some_and(|value| is_on(&value)))
+        .map(|path| message(path))
         .collect();
-    // In the settings of the machine the variable is off, which counts.
+    // The machine's settings turn the variable off, which takes precedence.
     if !order.is_machine() {
         let settings = crate::gemini::install::settings_of(order, ".qwen");
         warnings.extend(elsewhere(&settings, std::path::Path::new(""), |_, root| {
             let value = root.get_object("env").and_then(|env| env.get_string(VARIABLE));
             let is_set = value.is_some_and(|value| is_on(&value.value));
-            let says = format!("`env.{VARIABLE}` is set, and Qwen Code then runs no hooks: remove it");
-            is_set.then(|| Warning::blocks(says)).into_iter().collect()
+            let message = format!("`env.{VARIABLE}` is set, and Qwen Code then runs no hooks: remove it");
+            is_set.then(|| InstallWarning::blocks(message)).into_iter().collect()
         }));
     }
     warnings

@@ -5,7 +5,7 @@ use super::*;
 
 #[test]
 fn a_link_is_followed_and_kept() {
-    let world = World::empty();
+    let world = SettingsWorld::empty();
     let dotfiles = world.root.path().join("dotfiles");
     fs::create_dir(&dotfiles).expect("a directory");
     fs::write(dotfiles.join("claude.json"), "{ }").expect("writes");
@@ -21,13 +21,13 @@ fn a_link_is_followed_and_kept() {
 
 #[test]
 fn a_link_to_nothing_is_followed_too() {
-    let world = World::empty();
+    let world = SettingsWorld::empty();
     symlink("later/claude.json", &world.settings).expect("links");
     world.install();
     assert!(world.root.path().join("later/claude.json").is_file());
     world.uninstall();
     assert!(world.settings.is_symlink() && !world.root.path().join("later").exists());
-    let around = World::empty();
+    let around = SettingsWorld::empty();
     symlink("settings.json", &around.settings).expect("links");
     assert!(matches!(around.plan(), Err(InstallError::LinkLoop { .. })));
 }
@@ -35,7 +35,7 @@ fn a_link_to_nothing_is_followed_too() {
 #[test]
 fn the_mode_is_kept() {
     for mode in [0o640, 0o600, 0o644, 0o664, 0o444] {
-        let world = World::with("{}");
+        let world = SettingsWorld::with("{}");
         fs::set_permissions(&world.settings, fs::Permissions::from_mode(mode)).expect("mode");
         world.install();
         assert_eq!(fs::metadata(&world.settings).expect("exists").mode() & 0o7777, mode);
@@ -46,7 +46,7 @@ fn the_mode_is_kept() {
 
 #[test]
 fn the_owner_is_kept_where_that_is_allowed() {
-    let world = World::with("{}");
+    let world = SettingsWorld::with("{}");
     if std::os::unix::fs::chown(&world.settings, Some(12345), Some(23456)).is_err() {
         return;
     }
@@ -60,7 +60,7 @@ fn what_cannot_be_edited_stays_untouched() {
     for text in
         ["{", "[]", "{\"hooks\": 1}", "{\"hooks\":{\"Stop\":{}}}", "{\"a\":1,\"a\":2}", "{a: 1}", "\u{0}"]
     {
-        let world = World::with(text);
+        let world = SettingsWorld::with(text);
         let tree = world.tree();
         let error = world.plan().expect_err(text);
         assert!(matches!(error, InstallError::Settings { line: 1, .. }), "{error}");
@@ -72,19 +72,20 @@ fn what_cannot_be_edited_stays_untouched() {
 
 #[test]
 fn what_is_no_settings_file_is_refused() {
-    let world = World::with(b"{\"a\": \"\xff\"}");
+    let world = SettingsWorld::with(b"{\"a\": \"\xff\"}");
     assert!(matches!(world.plan(), Err(InstallError::NotUtf8 { offset: 7, .. })));
 
-    let world = World::empty();
+    let world = SettingsWorld::empty();
     fs::create_dir(&world.settings).expect("a directory");
     assert!(matches!(world.plan(), Err(InstallError::NotAFile { .. })));
 
-    let world = World::empty();
+    let world = SettingsWorld::empty();
     let made = std::process::Command::new("mkfifo").arg(&world.settings).status().expect("mkfifo runs");
     assert!(made.success());
     assert!(matches!(world.plan(), Err(InstallError::NotAFile { .. })), "and does not wait for a writer");
 
-    let world = World::with(" ".repeat(usize::try_from(file::LARGEST).expect("small") + 1));
+    let world =
+        SettingsWorld::with(" ".repeat(usize::try_from(file::MAX_SETTINGS_BYTES).expect("small") + 1));
     assert!(matches!(world.plan(), Err(InstallError::TooLarge { .. })));
 
     let (settings, home) = (Path::new("settings.json"), Path::new("/home"));
@@ -97,14 +98,14 @@ fn what_is_no_settings_file_is_refused() {
 
 #[test]
 fn a_directory_that_cannot_be_written_leaves_all_as_it_was() {
-    let mut world = World::empty();
+    let mut world = SettingsWorld::empty();
     let locked = world.root.path().join("locked");
     fs::create_dir(&locked).expect("a directory");
     world.settings = locked.join("settings.json");
     fs::write(&world.settings, "{}").expect("writes");
     fs::set_permissions(&locked, fs::Permissions::from_mode(0o555)).expect("mode");
     if fs::write(locked.join("probe"), "").is_ok() {
-        // Root writes where it likes.
+        // Root can write everywhere.
         return;
     }
     let tree = world.tree();
@@ -116,7 +117,7 @@ fn a_directory_that_cannot_be_written_leaves_all_as_it_was() {
 
 #[test]
 fn a_receipt_that_cannot_be_written_stops_the_install() {
-    let world = World::with("{}");
+    let world = SettingsWorld::with("{}");
     fs::write(&world.home, "a file where a directory should be").expect("writes");
     let tree = world.tree();
     world.plan().and_then(|plan| plan.apply()).expect_err("no home");
@@ -125,7 +126,7 @@ fn a_receipt_that_cannot_be_written_stops_the_install() {
 
 #[test]
 fn a_change_in_the_meantime_is_refused() {
-    let world = World::with("{}");
+    let world = SettingsWorld::with("{}");
     let plan = world.plan().expect("plans");
     fs::write(&world.settings, "{\"new\":1}").expect("writes");
     let tree = world.tree();
@@ -133,12 +134,12 @@ fn a_change_in_the_meantime_is_refused() {
     assert!(matches!(error, InstallError::Changed { .. }));
     assert_eq!((world.text().as_str(), world.tree()), ("{\"new\":1}", tree));
 
-    let world = World::empty();
+    let world = SettingsWorld::empty();
     let plan = world.plan().expect("plans");
     fs::write(&world.settings, "{}").expect("writes");
     assert!(matches!(plan.apply(), Err(InstallError::Changed { .. })), "a file that appeared");
 
-    let world = World::with("{}");
+    let world = SettingsWorld::with("{}");
     world.install();
     let plan = plan_uninstall(&world.settings, &world.receipts).expect("plans");
     world.edit("60", "61");
@@ -148,10 +149,11 @@ fn a_change_in_the_meantime_is_refused() {
 
 #[test]
 fn a_failed_write_leaves_no_receipt_and_no_draft() {
-    let world = World::with("{}");
+    let world = SettingsWorld::with("{}");
     let mut plan = world.plan().expect("plans");
     let tree = world.tree();
-    plan.steps[0].change.after = Some(vec![b' '; usize::try_from(file::LARGEST).expect("small") + 1]);
+    plan.steps[0].change.after =
+        Some(vec![b' '; usize::try_from(file::MAX_SETTINGS_BYTES).expect("small") + 1]);
     assert!(matches!(plan.apply(), Err(InstallError::TooLarge { .. })));
     assert_eq!((world.text().as_str(), world.tree()), ("{}", tree));
 }

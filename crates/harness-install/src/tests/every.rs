@@ -11,38 +11,41 @@ use std::{
 
 use tempfile::TempDir;
 
-use super::super::{Ground, InstallError, Installer, Order, Plan, Scope, jsonc::tests::Dice, receipt};
+use super::super::{
+    InstallError, InstallPlan, InstallRequest, Installer, MachineEnvironment, SettingsScope,
+    jsonc::tests::SettingsGenerator, receipt,
+};
 use tenterhook_harness::HARNESSES;
 
-pub(super) struct Place {
+pub(super) struct HarnessWorld {
     pub(super) name: String,
     pub(super) root: TempDir,
     pub(super) installer: &'static Installer,
-    pub(super) order: Order,
+    pub(super) order: InstallRequest,
 }
 
-impl Place {
+impl HarnessWorld {
     pub(super) fn of(id: &str) -> Self {
-        Self::in_scope(id, |_| Scope::User).expect("a user's scope")
+        Self::in_scope(id, |_| SettingsScope::User).expect("a user's scope")
     }
 
-    /// The settings of the machine, whose files are in the same place as the person's.
+    /// The settings of the machine, whose files have the same paths as the user's.
     fn of_machine(id: &str) -> Option<Self> {
-        Self::in_scope(id, |person| Scope::Machine(person.to_owned()))
+        Self::in_scope(id, |person| SettingsScope::Machine(person.to_owned()))
     }
 
-    fn in_scope(id: &str, scope: fn(&Path) -> Scope) -> Option<Self> {
+    fn in_scope(id: &str, scope: fn(&Path) -> SettingsScope) -> Option<Self> {
         let root = tempfile::tempdir().expect("a directory");
         let installer =
-            tenterhook_harness::find(id).and_then(HarnessClient::installer).expect("an installer");
+            tenterhook_harness::find_harness(id).and_then(HarnessClient::installer).expect("an installer");
         let (person, variables) = (root.path().join("person"), BTreeMap::new());
         fs::create_dir(&person).expect("a home");
-        let ground = Ground { home: Some(&person), variables: &variables, path: OsStr::new("") };
+        let ground = MachineEnvironment { home: Some(&person), variables: &variables, path: OsStr::new("") };
         let order = installer.order(&ground, scope(&person), &root.path().join("th"))?;
         Some(Self { name: format!("{id} in {:?}", order.scope), root, installer, order })
     }
 
-    /// Fewer rounds for the settings of a machine, whose files are edited as the user's are.
+    /// Fewer rounds for the machine's settings, whose files are edited in the same way.
     fn rounds(&self, most: u64) -> u64 {
         if self.order.is_machine() { most / 5 } else { most }
     }
@@ -51,23 +54,23 @@ impl Place {
         self.root.path().join("th/install")
     }
 
-    pub(super) fn plan(&self) -> Result<Plan, InstallError> {
+    pub(super) fn plan(&self) -> Result<InstallPlan, InstallError> {
         self.installer.plan_install(&self.order, &self.receipts())
     }
 
-    pub(super) fn install(&self) -> Plan {
+    pub(super) fn install(&self) -> InstallPlan {
         let plan = self.plan().expect("plans");
         plan.apply().expect("installs");
         plan
     }
 
-    pub(super) fn uninstall(&self) -> Plan {
+    pub(super) fn uninstall(&self) -> InstallPlan {
         let plan = self.installer.plan_uninstall(&self.order, &self.receipts()).expect("plans");
         plan.apply().expect("uninstalls");
         plan
     }
 
-    /// The files that belong to the harness.
+    /// Files that belong to the harness.
     pub(super) fn files(&self) -> Vec<PathBuf> {
         let plan = self.plan().expect("plans");
         plan.steps.iter().map(|step| step.change.path.clone()).collect()
@@ -78,7 +81,7 @@ impl Place {
         fs::write(path, text).expect("writes");
     }
 
-    /// Everything in the person's home, by path.
+    /// Every file in the home directory, by path.
     pub(super) fn content(&self) -> BTreeMap<PathBuf, Option<Vec<u8>>> {
         fn walk(directory: &Path, found: &mut BTreeMap<PathBuf, Option<Vec<u8>>>) {
             for item in fs::read_dir(directory).expect("lists") {
@@ -99,13 +102,13 @@ pub(super) fn every() -> impl Iterator<Item = &'static str> {
     HARNESSES.iter().filter(|harness| harness.installer().is_some()).map(|harness| harness.id)
 }
 
-/// The settings of the user, and of the machine where there are any, of every harness.
-fn places() -> impl Iterator<Item = Place> {
-    every().flat_map(|id| [Some(Place::of(id)), Place::of_machine(id)]).flatten()
+/// The settings of the user, and of the machine if there are any, for every harness.
+fn places() -> impl Iterator<Item = HarnessWorld> {
+    every().flat_map(|id| [Some(HarnessWorld::of(id)), HarnessWorld::of_machine(id)]).flatten()
 }
 
-/// A file of settings as somebody may have it.
-fn settings(path: &Path, dice: &mut Dice) -> String {
+/// A settings file with random content.
+fn settings(path: &Path, dice: &mut SettingsGenerator) -> String {
     match path.extension().and_then(OsStr::to_str) {
         Some("toml") => dice.toml(),
         _ => dice.settings(),
@@ -133,7 +136,7 @@ fn any_settings_come_back_byte_for_byte() {
         let id = &place.name;
         let files = place.files();
         for seed in 0..place.rounds(60) {
-            let mut dice = Dice(seed * 31 + 7);
+            let mut dice = SettingsGenerator(seed * 31 + 7);
             for path in &files {
                 if is_edited(path) {
                     place.write(path, &settings(path, &mut dice));
@@ -160,7 +163,7 @@ fn what_others_write_in_between_stays() {
         let id = &place.name;
         let files = place.files();
         for seed in 0..place.rounds(40) {
-            let mut dice = Dice(seed * 17 + 3);
+            let mut dice = SettingsGenerator(seed * 17 + 3);
             let mut expected = BTreeMap::new();
             for path in files.iter().filter(|path| is_edited(path)) {
                 let text = settings(path, &mut dice);
@@ -176,7 +179,7 @@ fn what_others_write_in_between_stays() {
                 let left = fs::read_to_string(path).expect("reads");
                 let solid = |text: &str| text.split_whitespace().collect::<String>();
                 let wanted = solid(&touched(path, text));
-                // A comma between what was there and what came is of no account.
+                // An additional comma is irrelevant.
                 let same =
                     solid(&left) == wanted || solid(&left).replace(",}", "}") == wanted.replace(",}", "}");
                 assert!(same, "{id}, seed {seed}: {text:?} became {left:?}");
@@ -197,7 +200,7 @@ fn is_toml(path: &Path) -> bool {
     path.extension().is_some_and(|extension| extension == "toml")
 }
 
-/// Whether the file is the person's own, and only a part of it ours.
+/// Whether only a part of the file is Tenterhook's.
 fn is_edited(path: &Path) -> bool {
     let name = path.file_name().and_then(OsStr::to_str).unwrap_or_default();
     let shared = ["settings.json", "hooks.json", "managed-settings.json", "opencode.json"];
@@ -214,7 +217,7 @@ fn a_failure_in_the_middle_leaves_every_file_as_it_was() {
         let before = place.content();
         let mut plan = place.plan().expect("plans");
         let last = plan.steps.len() - 1;
-        // More than a settings file may hold: the last file cannot be written.
+        // Larger than a settings file may be: the last file cannot be written.
         plan.steps[last].change.after = Some(vec![b' '; 17 * 1024 * 1024]);
         assert!(matches!(plan.apply(), Err(InstallError::TooLarge { .. })), "{id}");
         assert_eq!(place.content(), before, "{id}");
@@ -243,12 +246,33 @@ fn lost_wiring_is_seen_by_its_receipt() {
     for place in places() {
         let id = &place.name;
         place.install();
-        let receipts = receipt::every(&place.receipts());
+        let receipts = receipt::every(&place.receipts()).readable;
         assert!(!receipts.is_empty() && receipts.iter().all(receipt::Receipt::is_kept), "{id}");
         let first = place.files().remove(0);
         fs::write(&first, "{}").expect("writes");
-        assert!(!receipt::every(&place.receipts()).iter().all(receipt::Receipt::is_kept), "{id}");
+        assert!(!receipt::every(&place.receipts()).readable.iter().all(receipt::Receipt::is_kept), "{id}");
         fs::remove_file(&first).expect("removes");
-        assert!(!receipt::every(&place.receipts()).iter().all(receipt::Receipt::is_kept), "{id}");
+        assert!(!receipt::every(&place.receipts()).readable.iter().all(receipt::Receipt::is_kept), "{id}");
     }
+}
+
+#[test]
+fn an_unreadable_receipt_is_named_and_hides_no_other() {
+    let place = places().next().expect("a place");
+    place.install();
+    let installed = receipt::every(&place.receipts());
+    assert!(installed.unreadable.is_empty());
+    let newer = "{\"version\": 999}";
+    for (name, text) in
+        [("a-broken.json", "{\"version\": 1, \"harn"), ("b-newer.json", newer), ("note.txt", "x")]
+    {
+        fs::write(place.receipts().join(name), text).expect("writes");
+    }
+    let found = receipt::every(&place.receipts());
+    assert_eq!(found.readable.len(), installed.readable.len());
+    let names: Vec<_> = found.unreadable.iter().map(|file| file.path.file_name().expect("a name")).collect();
+    assert_eq!(names, ["a-broken.json", "b-newer.json"]);
+    assert!(found.unreadable.iter().all(|file| !file.reason.is_empty()), "{:?}", found.unreadable);
+    assert!(receipt::every(&place.receipts().join("note.txt")).unreadable.len() == 1, "not a directory");
+    assert!(receipt::every(&place.receipts().join("missing")).unreadable.is_empty());
 }

@@ -11,7 +11,7 @@ use std::{
 
 use tempfile::TempDir;
 
-use super::super::{Ground, Installer, Order, Plan, Scope};
+use super::super::{InstallPlan, InstallRequest, Installer, MachineEnvironment, SettingsScope};
 
 const OLD: &str = "person/.llxprt/settings.json";
 const NEW: &str = "person/.config/llxprt-code/settings.json";
@@ -20,16 +20,17 @@ const ORIGINAL: &str =
     "{\n  // mine\n  \"ui\": {\"theme\": \"Green\"},\n  \"tools\": {\"enableHooks\": false}\n}\n";
 
 /// A machine with one user and one project.
-struct Machine {
+struct LlxprtMachine {
     root: TempDir,
     installer: &'static Installer,
 }
 
-impl Machine {
+impl LlxprtMachine {
     fn new() -> Self {
         let root = tempfile::tempdir().expect("a directory");
-        let installer =
-            tenterhook_harness::find("llxprt").and_then(HarnessClient::installer).expect("an installer");
+        let installer = tenterhook_harness::find_harness("llxprt")
+            .and_then(HarnessClient::installer)
+            .expect("an installer");
         for directory in ["person", "project"] {
             fs::create_dir(root.path().join(directory)).expect("a directory");
         }
@@ -50,89 +51,89 @@ impl Machine {
         fs::read_to_string(self.path(name)).expect("reads")
     }
 
-    fn order(&self, scope: Scope) -> Order {
+    fn order(&self, scope: SettingsScope) -> InstallRequest {
         let (person, variables) = (self.path("person"), BTreeMap::new());
-        let ground = Ground { home: Some(&person), variables: &variables, path: OsStr::new("") };
+        let ground = MachineEnvironment { home: Some(&person), variables: &variables, path: OsStr::new("") };
         let mut order = self.installer.order(&ground, scope, &self.path("th")).expect("a scope");
         order.project = Some(self.path("project"));
-        // What the machine that runs the tests has is not looked at.
+        // Settings of the machine that runs the tests are not read.
         order.variables.insert("LLXPRT_SYSTEM_SETTINGS_PATH", self.path("etc/llxprt-code/settings.json"));
         order
     }
 
-    fn plan(&self, scope: Scope) -> Plan {
+    fn plan(&self, scope: SettingsScope) -> InstallPlan {
         self.installer.plan_install(&self.order(scope), &self.path("th/install")).expect("plans")
     }
 
-    fn install(&self, scope: Scope) -> Plan {
+    fn install(&self, scope: SettingsScope) -> InstallPlan {
         let plan = self.plan(scope);
         plan.apply().expect("installs");
         plan
     }
 
-    fn uninstall(&self, scope: Scope) -> Plan {
+    fn uninstall(&self, scope: SettingsScope) -> InstallPlan {
         let plan = self.installer.plan_uninstall(&self.order(scope), &self.path("th/install"));
         let plan = plan.expect("plans");
         plan.apply().expect("uninstalls");
         plan
     }
 
-    /// The next start of the client.
+    /// Simulates the next start of the client.
     fn start_client(&self) {
         self.write(NEW, &self.read(OLD));
         self.write("person/.local/share/llxprt-code/.migration-complete.json", "{\"version\": 1}");
     }
 }
 
-fn files(plan: &Plan) -> Vec<&Path> {
+fn files(plan: &InstallPlan) -> Vec<&Path> {
     plan.steps.iter().map(|step| step.change.path.as_path()).collect()
 }
 
 #[test]
 fn the_old_place_and_the_client_s_copy_of_it_come_back_byte_for_byte() {
-    let machine = Machine::new();
+    let machine = LlxprtMachine::new();
     machine.write(OLD, ORIGINAL);
-    assert_eq!(files(&machine.install(Scope::User)), [machine.path(OLD)]);
+    assert_eq!(files(&machine.install(SettingsScope::User)), [machine.path(OLD)]);
     machine.start_client();
 
-    let plan = machine.plan(Scope::User);
+    let plan = machine.plan(SettingsScope::User);
     assert!(plan.is_noop() && plan.in_force, "{} {:?}", plan.diff(), plan.notes);
     assert_eq!(files(&plan), [machine.path(NEW), machine.path(OLD)]);
-    assert!(machine.uninstall(Scope::User).restores());
+    assert!(machine.uninstall(SettingsScope::User).restores());
     assert_eq!((machine.read(OLD), machine.read(NEW)), (ORIGINAL.to_owned(), ORIGINAL.to_owned()));
     assert!(!machine.path("th/install").exists(), "no receipt is left");
 }
 
 #[test]
 fn what_was_written_into_the_copy_since_stays() {
-    let machine = Machine::new();
+    let machine = LlxprtMachine::new();
     machine.write(OLD, ORIGINAL);
-    machine.install(Scope::User);
+    machine.install(SettingsScope::User);
     machine.start_client();
     machine.write(NEW, &machine.read(NEW).replacen("\"ui\"", "\"mine\": 1, \"ui\"", 1));
-    machine.uninstall(Scope::User);
+    machine.uninstall(SettingsScope::User);
     assert_eq!(machine.read(OLD), ORIGINAL);
     assert_eq!(machine.read(NEW), ORIGINAL.replacen("\"ui\"", "\"mine\": 1, \"ui\"", 1));
 }
 
 #[test]
 fn the_old_place_is_left_alone_when_the_client_no_longer_reads_it() {
-    let machine = Machine::new();
+    let machine = LlxprtMachine::new();
     machine.write(OLD, ORIGINAL);
     machine.write("person/.local/share/llxprt-code/.migration-complete.json", "{\"version\": 1}");
-    assert_eq!(files(&machine.install(Scope::User)), [machine.path(NEW)]);
+    assert_eq!(files(&machine.install(SettingsScope::User)), [machine.path(NEW)]);
     machine.write(NEW, "{}");
-    assert_eq!(files(&machine.install(Scope::User)), [machine.path(NEW)]);
+    assert_eq!(files(&machine.install(SettingsScope::User)), [machine.path(NEW)]);
     assert_eq!(machine.read(OLD), ORIGINAL);
 }
 
 #[test]
 fn the_machine_s_settings_are_one_file_that_pins_the_switches() {
-    let machine = Machine::new();
-    let scope = || Scope::Machine(machine.path(""));
+    let machine = LlxprtMachine::new();
+    let scope = || SettingsScope::Machine(machine.path(""));
     let before = "{\"hooksConfig\": {\"disabled\": [\"other\"]}, \"ui\": {}}";
     machine.write("etc/llxprt-code/settings.json", before);
-    // What a project says has no effect there.
+    // A project's settings have no effect there.
     machine.write(PROJECT, "{\"hooksConfig\": {\"enabled\": false, \"disabled\": [\"tenterhook\"]}}");
     let plan = machine.install(scope());
     assert!(plan.in_force, "{:?}", plan.notes);
@@ -153,13 +154,13 @@ fn a_later_layer_that_turns_our_hooks_off_is_named() {
         ("{\"hooksConfig\": {\"enabled\": false}}", "`hooksConfig.enabled` is false"),
         ("{\"hooks\": {\"enabled\": false}}", "`hooks.enabled` is false"),
         ("{\"tools\": {\"enableHooks\": false}}", "`tools.enableHooks` is false"),
-        ("{\"hooks\": {\"BeforeTool\": []}}", "replace your hooks, ours included, at BeforeTool"),
-        ("{\"hooks\": {\"disabled\": [\"tenterhook\"]}}", "names our hooks"),
+        ("{\"hooks\": {\"BeforeTool\": []}}", "replace your hooks, including Tenterhook's, at BeforeTool"),
+        ("{\"hooks\": {\"disabled\": [\"tenterhook\"]}}", "lists Tenterhook's hooks"),
     ] {
         for file in [PROJECT, "etc/llxprt-code/settings.json"] {
-            let machine = Machine::new();
+            let machine = LlxprtMachine::new();
             machine.write(file, project);
-            let plan = machine.plan(Scope::User);
+            let plan = machine.plan(SettingsScope::User);
             assert!(!plan.in_force, "{file} {project}");
             assert!(plan.notes.iter().any(|note| note.contains(expected)), "{project}: {:?}", plan.notes);
         }
@@ -168,62 +169,62 @@ fn a_later_layer_that_turns_our_hooks_off_is_named() {
 
 #[test]
 fn settings_of_a_project_that_run_our_hooks_do_not_replace_them() {
-    let machine = Machine::new();
-    machine.install(Scope::Project(machine.path("project")));
-    let plan = machine.install(Scope::User);
+    let machine = LlxprtMachine::new();
+    machine.install(SettingsScope::Project(machine.path("project")));
+    let plan = machine.install(SettingsScope::User);
     assert!(plan.in_force, "{:?}", plan.notes);
 }
 
 #[test]
 fn an_earlier_layer_turns_nothing_off() {
-    let machine = Machine::new();
+    let machine = LlxprtMachine::new();
     machine.write(NEW, "{\"hooksConfig\": {\"enabled\": false}}");
-    let plan = machine.plan(Scope::Project(machine.path("project")));
+    let plan = machine.plan(SettingsScope::Project(machine.path("project")));
     assert!(plan.in_force, "{:?}", plan.notes);
 }
 
 #[test]
 fn a_folder_that_is_not_trusted_runs_no_hooks_and_that_is_said() {
-    let machine = Machine::new();
+    let machine = LlxprtMachine::new();
     let trusted = "person/.config/llxprt-code/trustedFolders.json";
     let rule = |level: &str| format!("{{ // mine\n \"{}\": \"{level}\"}}", machine.path("project").display());
     machine.write(trusted, &rule("DO_NOT_TRUST"));
-    assert!(machine.plan(Scope::User).in_force, "folder trust is off");
+    assert!(machine.plan(SettingsScope::User).in_force, "folder trust is off");
 
     machine.write(NEW, "{\"folderTrust\": true}");
-    for scope in [Scope::User, Scope::Project(machine.path("project"))] {
+    for scope in [SettingsScope::User, SettingsScope::Project(machine.path("project"))] {
         let plan = machine.plan(scope);
         assert!(!plan.in_force);
         assert!(plan.notes.iter().any(|note| note.contains("is not trusted")), "{:?}", plan.notes);
     }
     for level in ["TRUST_FOLDER", "TRUST_PARENT"] {
         machine.write(trusted, &rule(level));
-        let plan = machine.plan(Scope::User);
+        let plan = machine.plan(SettingsScope::User);
         assert!(plan.in_force && plan.pending.is_empty(), "{level}: {:?} {:?}", plan.notes, plan.pending);
     }
     machine.write(trusted, "{}");
-    let plan = machine.plan(Scope::User);
+    let plan = machine.plan(SettingsScope::User);
     assert!(plan.pending.iter().any(|todo| todo.contains("trust `")), "{:?}", plan.pending);
 
-    // A project turns folder trust on for itself, and the user's hooks off.
+    // A project turns folder trust on for itself, which disables the user's hooks.
     machine.write(NEW, "{}");
     machine.write(PROJECT, "{\"folderTrust\": true}");
-    assert_eq!(machine.plan(Scope::User).pending.len(), 1);
-    // The machine's settings have the last word.
+    assert_eq!(machine.plan(SettingsScope::User).pending.len(), 1);
+    // The machine's settings take precedence.
     machine.write("etc/llxprt-code/settings.json", "{\"folderTrust\": false}");
-    assert!(machine.plan(Scope::User).pending.is_empty());
+    assert!(machine.plan(SettingsScope::User).pending.is_empty());
 }
 
 #[test]
 fn folders_elsewhere_that_are_not_trusted_are_a_note() {
-    let machine = Machine::new();
+    let machine = LlxprtMachine::new();
     machine.write(NEW, "{\"folderTrust\": true}");
     let rules = serde_json::json!({
         machine.path("project").display().to_string(): "TRUST_FOLDER",
         machine.path("person").display().to_string(): "DO_NOT_TRUST",
     });
     machine.write("person/.config/llxprt-code/trustedFolders.json", &rules.to_string());
-    let plan = machine.plan(Scope::User);
+    let plan = machine.plan(SettingsScope::User);
     assert!(plan.in_force && plan.pending.is_empty());
     let person = machine.path("person").display().to_string();
     assert!(plan.notes.iter().any(|note| note.contains(&person)), "{:?}", plan.notes);

@@ -17,19 +17,19 @@ use std::{
 use tempfile::TempDir;
 
 use super::{
-    Change, Content, InstallError, Order, Piece, Plan, Scope, Transport, file, jsonc::tests::Dice,
-    receipt::Receipt,
+    FileContent, HookTransport, InstallError, InstallPlan, InstallRequest, ManagedFile, PlannedChange,
+    SettingsScope, file, jsonc::tests::SettingsGenerator, receipt::Receipt,
 };
-use crate::claude_code::install::{Wire, hooks};
+use crate::claude_code::install::{EventRegistration, hooks};
 
-struct World {
+struct SettingsWorld {
     root: TempDir,
     settings: PathBuf,
     home: PathBuf,
     receipts: PathBuf,
 }
 
-impl World {
+impl SettingsWorld {
     fn empty() -> Self {
         let root = tempfile::tempdir().expect("a directory");
         let home = root.path().join("home");
@@ -42,18 +42,18 @@ impl World {
         world
     }
 
-    fn plan(&self) -> Result<Plan, InstallError> {
+    fn plan(&self) -> Result<InstallPlan, InstallError> {
         plan_install(&self.settings, &self.home, &self.receipts, &wires())
     }
 
-    fn install(&self) -> Plan {
+    fn install(&self) -> InstallPlan {
         let plan = self.plan().expect("plans");
         plan.apply().expect("installs");
         assert_eq!(file::read(&self.settings).expect("reads"), change(&plan).after);
         plan
     }
 
-    fn uninstall(&self) -> Plan {
+    fn uninstall(&self) -> InstallPlan {
         let plan = plan_uninstall(&self.settings, &self.receipts).expect("plans");
         plan.apply().expect("uninstalls");
         assert_eq!(file::read(&self.settings).expect("reads"), change(&plan).after);
@@ -75,7 +75,7 @@ impl World {
             .expect("JSON")
     }
 
-    /// Every path below the root, to show that nothing was left behind.
+    /// Every path below the root, to check that nothing is left behind.
     fn tree(&self) -> Vec<PathBuf> {
         fn walk(directory: &Path, found: &mut Vec<PathBuf>) {
             for item in fs::read_dir(directory).expect("lists") {
@@ -93,32 +93,41 @@ impl World {
     }
 }
 
-fn plan_install(settings: &Path, home: &Path, receipts: &Path, wires: &[Wire]) -> Result<Plan, InstallError> {
+fn plan_install(
+    settings: &Path,
+    home: &Path,
+    receipts: &Path,
+    wires: &[EventRegistration],
+) -> Result<InstallPlan, InstallError> {
     let order = order(settings, home);
     super::plan_install("claude-code", &order, &[piece(settings, &order, wires)?], receipts)
 }
 
-fn plan_uninstall(settings: &Path, receipts: &Path) -> Result<Plan, InstallError> {
+fn plan_uninstall(settings: &Path, receipts: &Path) -> Result<InstallPlan, InstallError> {
     let order = order(settings, Path::new("/anywhere"));
     super::plan_uninstall("claude-code", &[piece(settings, &order, &[])?], receipts)
 }
 
-fn piece(settings: &Path, order: &Order, wires: &[Wire]) -> Result<Piece, InstallError> {
-    Ok(Piece::new(settings.to_owned(), Content::Edited(Box::new(hooks(order, wires)?))))
+fn piece(
+    settings: &Path,
+    order: &InstallRequest,
+    wires: &[EventRegistration],
+) -> Result<ManagedFile, InstallError> {
+    Ok(ManagedFile::new(settings.to_owned(), FileContent::Edited(Box::new(hooks(order, wires)?))))
 }
 
-fn change(plan: &Plan) -> &Change {
+fn change(plan: &InstallPlan) -> &PlannedChange {
     &plan.steps[0].change
 }
 
-fn order(settings: &Path, home: &Path) -> Order {
+fn order(settings: &Path, home: &Path) -> InstallRequest {
     let directory = settings.parent().unwrap_or(settings).to_owned();
-    Order {
+    InstallRequest {
         user_directory: directory.clone(),
         directory,
-        scope: Scope::User,
+        scope: SettingsScope::User,
         home: home.to_owned(),
-        transport: Transport::Command,
+        transport: HookTransport::Command,
         trust: false,
         project: None,
         user_home: None,
@@ -127,8 +136,8 @@ fn order(settings: &Path, home: &Path) -> Order {
     }
 }
 
-fn wires() -> Vec<Wire> {
-    let wire = |native, kebab: &str, matcher, on_failure_block| Wire {
+fn wires() -> Vec<EventRegistration> {
+    let wire = |native, kebab: &str, matcher, on_failure_block| EventRegistration {
         native,
         kebab: kebab.into(),
         matcher,
@@ -140,7 +149,7 @@ fn wires() -> Vec<Wire> {
 
 #[test]
 fn the_entries_are_exactly_these() {
-    let world = World::with("{}");
+    let world = SettingsWorld::with("{}");
     world.install();
     let home = world.home.display();
     let expected = serde_json::json!({"hooks": {
@@ -161,7 +170,7 @@ fn the_entries_are_exactly_these() {
 #[test]
 fn the_command_finds_its_shim_in_any_home() {
     for name in ["two words", "it's", "'", "$HOME", "`id`", "grün 家", "a\"b\\c", "line\nbreak", "-x;&|*"] {
-        let mut world = World::empty();
+        let mut world = SettingsWorld::empty();
         world.home = world.root.path().join(name);
         world.receipts = world.home.join("install");
         fs::create_dir_all(world.home.join("bin")).expect("directories");
@@ -218,7 +227,7 @@ const ODD: &[&str] = &[
 #[test]
 fn install_and_uninstall_give_back_every_byte() {
     for &text in ODD {
-        let world = World::with(text);
+        let world = SettingsWorld::with(text);
         let before = world.tree();
         assert!(!change(&world.install()).is_noop(), "{text:?}");
         assert_ne!(world.text(), text);
@@ -230,9 +239,9 @@ fn install_and_uninstall_give_back_every_byte() {
 
 #[test]
 fn install_and_uninstall_give_back_every_byte_of_any_text() {
-    let world = World::empty();
+    let world = SettingsWorld::empty();
     for seed in 0..500 {
-        let text = Dice(seed).settings();
+        let text = SettingsGenerator(seed).settings();
         fs::write(&world.settings, &text).expect("writes");
         world.install();
         assert!(world.plan().expect("plans").is_noop(), "seed {seed}");
@@ -244,7 +253,7 @@ fn install_and_uninstall_give_back_every_byte_of_any_text() {
 #[test]
 fn a_second_install_changes_nothing() {
     for &text in ODD {
-        let world = World::with(text);
+        let world = SettingsWorld::with(text);
         world.install();
         let (receipt, tree) = (world.receipt(), world.tree());
         let again = world.install();
@@ -257,7 +266,7 @@ fn a_second_install_changes_nothing() {
 #[test]
 fn every_byte_of_the_users_survives_an_edit_in_between() {
     for &text in ODD.iter().filter(|text| text.contains('{')) {
-        let world = World::with(text);
+        let world = SettingsWorld::with(text);
         world.install();
         let installed = world.text();
         let edited = installed.replacen('{', "{\"mine\":[1],", 1);
@@ -274,7 +283,7 @@ fn every_byte_of_the_users_survives_an_edit_in_between() {
 
 #[test]
 fn the_backup_and_the_receipt_tell_what_was_there() {
-    let world = World::with("{\"a\": 1}");
+    let world = SettingsWorld::with("{\"a\": 1}");
     world.install();
     let receipt = world.receipt();
     let backup = world.receipts.join("backup/claude-code-settings.json");
@@ -291,7 +300,7 @@ fn the_backup_and_the_receipt_tell_what_was_there() {
 // seed: 001-059
 #[test]
 fn an_upgrade_keeps_the_first_original() {
-    let world = World::with("{ }");
+    let world = SettingsWorld::with("{ }");
     world.install();
     let mut newer = wires();
     newer.remove(1);
@@ -305,7 +314,7 @@ fn an_upgrade_keeps_the_first_original() {
 
 #[test]
 fn an_edit_before_an_upgrade_is_not_undone_by_uninstalling() {
-    let world = World::with("{\n  \"a\": 1\n}\n");
+    let world = SettingsWorld::with("{\n  \"a\": 1\n}\n");
     world.install();
     world.edit("\"a\": 1", "\"a\": 2");
     let mut newer = wires();
@@ -325,7 +334,7 @@ fn an_edit_before_an_upgrade_is_not_undone_by_uninstalling() {
 
 #[test]
 fn after_a_removal_by_hand_the_next_install_starts_afresh() {
-    let world = World::with("{\"a\":1}");
+    let world = SettingsWorld::with("{\"a\":1}");
     world.install();
     fs::write(&world.settings, "{\"a\":2}").expect("writes");
     world.install();
@@ -337,7 +346,7 @@ fn after_a_removal_by_hand_the_next_install_starts_afresh() {
 
 #[test]
 fn a_file_the_client_rewrote_without_our_marker_is_cleaned_all_the_same() {
-    let world = World::with("{}\n");
+    let world = SettingsWorld::with("{}\n");
     world.install();
     let marked = world.text();
     let stripped = marked.replace("        \"_tenterhook\": true,\n", "");
@@ -352,7 +361,7 @@ fn a_file_the_client_rewrote_without_our_marker_is_cleaned_all_the_same() {
 
 #[test]
 fn without_a_receipt_only_our_groups_go() {
-    let world = World::with("{}");
+    let world = SettingsWorld::with("{}");
     world.install();
     fs::remove_dir_all(&world.home).expect("removes");
     let plan = world.uninstall();
@@ -362,7 +371,7 @@ fn without_a_receipt_only_our_groups_go() {
 
 #[test]
 fn a_receipt_nobody_can_read_is_as_good_as_none() {
-    let world = World::with("{}");
+    let world = SettingsWorld::with("{}");
     world.install();
     fs::write(world.receipts.join("claude-code.json"), "garbage").expect("writes");
     let plan = world.uninstall();
@@ -372,7 +381,7 @@ fn a_receipt_nobody_can_read_is_as_good_as_none() {
 
 #[test]
 fn a_receipt_from_the_future_is_left_alone() {
-    let world = World::with("{}");
+    let world = SettingsWorld::with("{}");
     world.install();
     fs::write(world.receipts.join("claude-code.json"), "{\"version\": 99}").expect("writes");
     let error = plan_uninstall(&world.settings, &world.receipts).expect_err("too new");
@@ -382,7 +391,7 @@ fn a_receipt_from_the_future_is_left_alone() {
 
 #[test]
 fn a_backup_that_changed_is_not_restored() {
-    let world = World::with("{\"a\":1}");
+    let world = SettingsWorld::with("{\"a\":1}");
     world.install();
     fs::write(world.receipts.join("backup/claude-code-settings.json"), "{\"evil\":1}").expect("writes");
     let plan = world.uninstall();
@@ -392,8 +401,8 @@ fn a_backup_that_changed_is_not_restored() {
 
 #[test]
 fn two_settings_files_have_two_receipts() {
-    let world = World::with("{ }");
-    let mut project = World::with("{ }");
+    let world = SettingsWorld::with("{ }");
+    let mut project = SettingsWorld::with("{ }");
     project.home.clone_from(&world.home);
     project.receipts.clone_from(&world.receipts);
     world.install();
@@ -406,7 +415,7 @@ fn two_settings_files_have_two_receipts() {
 
 #[test]
 fn nothing_installed_is_nothing_to_do() {
-    for world in [World::empty(), World::with("{\"hooks\":{\"Stop\":[{\"hooks\":[]}]}}")] {
+    for world in [SettingsWorld::empty(), SettingsWorld::with("{\"hooks\":{\"Stop\":[{\"hooks\":[]}]}}")] {
         let plan = world.uninstall();
         assert!(plan.is_noop());
         assert!(plan.notes[0].starts_with("nothing is installed"), "{:?}", plan.notes);
@@ -416,7 +425,7 @@ fn nothing_installed_is_nothing_to_do() {
 
 #[test]
 fn missing_directories_come_and_go() {
-    let mut world = World::empty();
+    let mut world = SettingsWorld::empty();
     world.settings = world.root.path().join("a b/.claude/settings.json");
     world.install();
     assert_eq!(fs::metadata(&world.settings).expect("exists").mode() & 0o777, 0o600);
@@ -436,7 +445,7 @@ fn missing_directories_come_and_go() {
 
 #[test]
 fn a_file_of_ours_that_was_only_reformatted_goes_too() {
-    let world = World::empty();
+    let world = SettingsWorld::empty();
     world.install();
     world.edit("{\n", "{\n\n\n");
     world.uninstall();

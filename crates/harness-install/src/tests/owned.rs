@@ -1,32 +1,32 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! Files that are ours from the first byte to the last.
 
-use super::super::{MARK, Owned, Warning, marked};
+use super::super::{InstallWarning, MARK, OwnedFile, has_mark};
 use super::*;
 
-fn script(world: &World, text: &str) -> Piece {
-    let owned = Owned {
+fn script(world: &SettingsWorld, text: &str) -> ManagedFile {
+    let owned = OwnedFile {
         bytes: format!("#!/bin/sh\n# {MARK}.\n{text}").into_bytes(),
         mode: 0o755,
-        is_ours: marked,
+        is_ours: has_mark,
         holds: vec![text.to_owned()],
-        warnings: vec![Warning::note("restart the editor")],
+        warnings: vec![InstallWarning::note("restart the editor")],
     };
-    Piece::new(world.settings.with_file_name("hooks").join("PreToolUse"), Content::Owned(owned))
+    ManagedFile::new(world.settings.with_file_name("hooks").join("PreToolUse"), FileContent::Owned(owned))
 }
 
-fn install(world: &World, piece: &Piece) -> Result<Plan, InstallError> {
+fn install(world: &SettingsWorld, piece: &ManagedFile) -> Result<InstallPlan, InstallError> {
     let order = order(&piece.path, &world.home);
     super::super::plan_install("cline", &order, std::slice::from_ref(piece), &world.receipts)
 }
 
-fn uninstall(world: &World, piece: &Piece) -> Plan {
+fn uninstall(world: &SettingsWorld, piece: &ManagedFile) -> InstallPlan {
     super::super::plan_uninstall("cline", std::slice::from_ref(piece), &world.receipts).expect("plans")
 }
 
 #[test]
 fn a_file_of_ours_comes_is_brought_up_to_date_and_goes() {
-    let world = World::empty();
+    let world = SettingsWorld::empty();
     let before = world.tree();
     let old = script(&world, "old\n");
     let plan = install(&world, &old).expect("plans");
@@ -47,12 +47,12 @@ fn a_file_of_ours_comes_is_brought_up_to_date_and_goes() {
 
 #[test]
 fn a_file_of_somebody_else_is_neither_replaced_nor_removed() {
-    let world = World::empty();
+    let world = SettingsWorld::empty();
     let piece = script(&world, "x\n");
     fs::create_dir_all(piece.path.parent().expect("a parent")).expect("directories");
     fs::write(&piece.path, "#!/bin/sh\necho mine\n").expect("writes");
     let error = install(&world, &piece).expect_err("not ours");
     assert!(matches!(error, InstallError::NotOurs { .. }) && error.hint().is_some(), "{error}");
     let plan = uninstall(&world, &piece);
-    assert!(plan.is_noop() && plan.notes[0].contains("not one that we wrote"), "{:?}", plan.notes);
+    assert!(plan.is_noop() && plan.notes[0].contains("was not written by Tenterhook"), "{:?}", plan.notes);
 }

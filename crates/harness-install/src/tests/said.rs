@@ -6,7 +6,7 @@ use super::*;
 // seed: 001-011
 #[test]
 fn planning_writes_nothing_and_the_diff_says_all() {
-    let world = World::with("{\n  \"hooks\": {\n    \"PreToolUse\": [],\n    \"Stop\": []\n  }\n}");
+    let world = SettingsWorld::with("{\n  \"hooks\": {\n    \"PreToolUse\": [],\n    \"Stop\": []\n  }\n}");
     let tree = world.tree();
     let plan = world.plan().expect("plans");
     assert_eq!(world.tree(), tree);
@@ -54,13 +54,13 @@ fn planning_writes_nothing_and_the_diff_says_all() {
 \ No newline at end of file
 "#
     );
-    let gone = Change { path: "/x".into(), before: Some(b"a\n".to_vec()), after: None };
+    let gone = PlannedChange { path: "/x".into(), before: Some(b"a\n".to_vec()), after: None };
     assert_eq!(gone.diff(), "--- /x\n+++ /dev/null\n@@ -1 +0,0 @@\n-a\n");
 }
 
 #[test]
 fn what_would_keep_our_hooks_from_running_is_said() {
-    let notes = |text: &str| World::with(text).plan().expect("plans").notes;
+    let notes = |text: &str| SettingsWorld::with(text).plan().expect("plans").notes;
     assert_eq!(
         notes("{\"disableAllHooks\": false, \"hooks\": {\"Stop\": [{\"hooks\": 1}]}}"),
         Vec::<String>::new()
@@ -70,7 +70,7 @@ fn what_would_keep_our_hooks_from_running_is_said() {
         notes("{\n  \"disableAllHooks\": true\n}"),
         ["`disableAllHooks` is true (line 2, column 22), so no hook will run: set it to false or remove it"]
     );
-    let ignored = "and Claude Code then ignores the whole file, our hooks included";
+    let ignored = "and Claude Code then ignores the whole file, including Tenterhook's hooks";
     assert_eq!(
         notes("{\n  // why\n}"),
         [format!(
@@ -113,10 +113,7 @@ fn settings_elsewhere_that_cannot_be_read_are_named() {
     for broken in [&b"{\"hooks\": "[..], b"\"\xff\""] {
         fs::write(&path, broken).expect("writes");
         let [warning] = &warnings()[..] else { panic!("{:?}", warnings()) };
-        assert!(warning.says.contains("settings.json"), "{warning:?}");
-        assert!(
-            warning.says.ends_with("so it is not known whether that file turns hooks off"),
-            "{warning:?}"
-        );
+        assert!(warning.message.contains("settings.json"), "{warning:?}");
+        assert!(warning.message.ends_with("it is unknown whether that file disables hooks"), "{warning:?}");
     }
 }

@@ -4,13 +4,13 @@
 use crate::HarnessClient as _;
 use std::fs;
 
-use super::every::{Place, every};
+use super::every::{HarnessWorld, every};
 
 // seed: 001-023, 001-024, 001-031, 001-032, 001-035, 001-038, 001-039
 #[test]
 fn these_files() {
     for id in every() {
-        let place = Place::of(id);
+        let place = HarnessWorld::of(id);
         let plan = place.install();
         let root = place.root.path().to_string_lossy().into_owned();
         let mut text = String::new();
@@ -18,9 +18,9 @@ fn these_files() {
             let content = fs::read_to_string(&path).expect("text");
             text += &format!("=== {}\n{content}", path.display());
         }
-        for (what, says) in [("note", &plan.notes), ("to do", &plan.pending)] {
-            for says in says {
-                text += &format!("=== {what}: {says}\n");
+        for (what, message) in [("note", &plan.notes), ("to do", &plan.pending)] {
+            for message in message {
+                text += &format!("=== {what}: {message}\n");
             }
         }
         insta::with_settings!({prepend_module_to_snapshot => false, omit_expression => true}, {
@@ -32,7 +32,7 @@ fn these_files() {
 // seed: 001-024, 001-025, 001-028
 #[test]
 fn codex_is_told_to_trust_our_hooks_only_when_asked() {
-    let mut place = Place::of("codex");
+    let mut place = HarnessWorld::of("codex");
     let config = place.files().remove(1);
     place.write(&config, "model = \"m\"\n\n[features]\nhooks = false # off\n");
     let plan = place.install();
@@ -60,7 +60,7 @@ fn codex_is_told_to_trust_our_hooks_only_when_asked() {
 // seed: 001-032
 #[test]
 fn codex_desktop_is_trusted_by_what_codex_cli_wrote_into_their_settings() {
-    let desktop = Place::of("codex-desktop");
+    let desktop = HarnessWorld::of("codex-desktop");
     let plan = desktop.install();
     assert_eq!(plan.pending.len(), 1, "{:?}", plan.pending);
     let to_do = "open Codex CLI, type `/hooks`, select the Tenterhook entries and press `t` (Codex Desktop has no such page";
@@ -70,12 +70,12 @@ fn codex_desktop_is_trusted_by_what_codex_cli_wrote_into_their_settings() {
         assert!(!text.contains("trusted_hash"), "trust is not taken: {text}");
     }
 
-    // What `t` writes in Codex CLI is enough for Desktop, and is needed for both.
-    let mut place = Place::of("codex");
+    // What `t` writes in Codex CLI is enough for Desktop, and both need it.
+    let mut place = HarnessWorld::of("codex");
     place.order.trust = true;
     place.install();
     place.order.trust = false;
-    place.installer = tenterhook_harness::find("codex-desktop").unwrap().installer().unwrap();
+    place.installer = tenterhook_harness::find_harness("codex-desktop").unwrap().installer().unwrap();
     let plan = place.plan().expect("plans");
     assert!(plan.is_noop() && plan.pending.is_empty(), "{}{:?}", plan.diff(), plan.pending);
     let config = place.files().remove(1);
@@ -86,7 +86,7 @@ fn codex_desktop_is_trusted_by_what_codex_cli_wrote_into_their_settings() {
 
 #[test]
 fn a_codex_hook_behind_another_has_another_name() {
-    let mut place = Place::of("codex");
+    let mut place = HarnessWorld::of("codex");
     place.order.trust = true;
     let files = place.files();
     place.write(&files[0], r#"{"hooks": {"Stop": [{"hooks": [{"type": "command", "command": "x"}]}]}}"#);
@@ -97,7 +97,7 @@ fn a_codex_hook_behind_another_has_another_name() {
 
 #[test]
 fn qwen_hears_ours_last_and_is_told_who_could_speak_against_it() {
-    let place = Place::of("qwen");
+    let place = HarnessWorld::of("qwen");
     let settings = place.files().remove(0);
     place.install();
     let text = fs::read_to_string(&settings).unwrap();
@@ -106,7 +106,7 @@ fn qwen_hears_ours_last_and_is_told_who_could_speak_against_it() {
         "\"PreToolUse\": [{\"hooks\": [{\"type\": \"command\", \"command\": \"before\"}]},",
         1,
     );
-    // At `PermissionRequest` a deny beats an allow, so there is nothing to warn of.
+    // At `PermissionRequest` a deny takes precedence over an allow, so no warning is needed.
     let behind = behind.replacen(
         "\"PermissionRequest\": [",
         "\"PermissionRequest\": [{\"hooks\": [{\"type\": \"command\", \"command\": \"grants\"}]},",
@@ -135,7 +135,7 @@ fn qwen_hears_ours_last_and_is_told_who_could_speak_against_it() {
 
 #[test]
 fn llxprt_is_switched_on_and_off_again() {
-    let place = Place::of("llxprt");
+    let place = HarnessWorld::of("llxprt");
     let settings = place.files().remove(0);
     let before = "{\n  // mine\n  \"hooksConfig\": { \"enabled\": false },\n  \"tools\": {}\n}\n";
     place.write(&settings, before);
@@ -143,7 +143,7 @@ fn llxprt_is_switched_on_and_off_again() {
     assert!(plan.in_force, "{:?}", plan.notes);
     let text = fs::read_to_string(&settings).unwrap();
     assert!(text.contains("\"enabled\": true") && text.contains("\"enableHooks\": true"), "{text}");
-    // Somebody writes in between, so that the copy cannot be put back.
+    // An edit in between, so that the backup cannot be restored.
     fs::write(&settings, text.replace("// mine", "// mine!")).unwrap();
     place.uninstall();
     assert_eq!(fs::read_to_string(&settings).unwrap(), before.replace("// mine", "// mine!"));
@@ -152,7 +152,7 @@ fn llxprt_is_switched_on_and_off_again() {
 #[test]
 fn what_turns_our_hooks_off_elsewhere_is_said() {
     let off = |id: &str, directory: &str, text: &str| {
-        let mut place = Place::of(id);
+        let mut place = HarnessWorld::of(id);
         let project = place.root.path().join("project");
         place.write(&project.join(directory).join("settings.json"), text);
         place.order.project = Some(project);
@@ -170,7 +170,7 @@ fn what_turns_our_hooks_off_elsewhere_is_said() {
     );
     assert!(
         off("gemini", ".gemini", r#"{"hooksConfig": {"disabled": ["tenterhook"]}}"#)
-            .contains("names our hooks")
+            .contains("lists Tenterhook's hooks")
     );
     assert!(off("qwen", ".qwen", r#"{"disableAllHooks": true}"#).contains("`disableAllHooks` is true"));
     assert!(off("llxprt", ".llxprt", r#"{"hooks": {"BeforeTool": []}}"#).contains("replace your hooks"));
@@ -179,11 +179,15 @@ fn what_turns_our_hooks_off_elsewhere_is_said() {
 #[test]
 fn a_project_has_settings_of_its_own() {
     for id in every() {
-        let mut place = Place::of(id);
+        let mut place = HarnessWorld::of(id);
         let root = place.root.path().join("project");
         let (person, variables) = (place.root.path().join("person"), std::collections::BTreeMap::new());
-        let ground = super::super::Ground { home: Some(&person), variables: &variables, path: "".as_ref() };
-        let scope = super::super::Scope::Project(root.clone());
+        let ground = super::super::MachineEnvironment {
+            home: Some(&person),
+            variables: &variables,
+            path: "".as_ref(),
+        };
+        let scope = super::super::SettingsScope::Project(root.clone());
         let Some(order) = place.installer.order(&ground, scope, &place.order.home) else { continue };
         place.install();
         place.order = order;

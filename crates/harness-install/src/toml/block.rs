@@ -1,32 +1,32 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Tables of ours at the end of a TOML file, between two comments. Arrays of tables such as `[[hooks.PreToolUse]]` add
-//! up, so those of the organisation keep running.
+//! Tables at the end of a TOML file, between two comments. Arrays of tables such as `[[hooks.PreToolUse]]` are additive, so
+//! the organisation's own keep running.
 
 use toml_edit::{Document, Item, TableLike, Value};
 
-use super::{Settings, flaw, parse, spliced};
+use super::{TomlSettings, flaw, parse, splice};
 use crate::{
-    EditCheckError, Editor, MARK, Warning,
-    jsonc::{Created, Edited, Flaw},
+    EditCheckError, InstallWarning, MARK, SettingsEditor,
+    jsonc::{CreatedContainers, EditedText, SettingsError},
 };
 
 const LAST_LINE: &str = "# End of what `tenterhook install` wrote.";
 
-/// The tables.
+/// Tables between two comments.
 #[derive(Debug)]
 pub struct TomlBlock {
-    /// Their text, with a line end at its end.
+    /// Text of the tables, with a final line end.
     pub body: String,
-    /// Whether a command is one we wrote, in whatever version.
+    /// Whether a command was written by any version of Tenterhook.
     pub is_our_command: fn(&str) -> bool,
 }
 
 /// Single settings, and tables at the end of the same file.
 #[derive(Debug)]
-pub struct WithBlock {
-    /// The settings.
-    pub settings: Settings,
-    /// The tables.
+pub struct SettingsWithBlock {
+    /// Single settings.
+    pub settings: TomlSettings,
+    /// Tables at the end.
     pub block: TomlBlock,
 }
 
@@ -36,11 +36,11 @@ impl TomlBlock {
         if newline == "\n" { text } else { text.replace('\n', newline) }
     }
 
-    fn put(&self, text: &str) -> Result<String, Flaw> {
+    fn insert(&self, text: &str) -> Result<String, SettingsError> {
         let newline = if text.contains("\r\n") { "\r\n" } else { "\n" };
         let wanted = self.text(newline);
-        let edited = if let Some(range) = find(text) {
-            spliced(text, range, &wanted)
+        let edited = if let Some(range) = find_block(text) {
+            splice(text, range, &wanted)
         } else {
             let gap = match text {
                 "" => String::new(),
@@ -49,13 +49,13 @@ impl TomlBlock {
             };
             format!("{text}{gap}{wanted}")
         };
-        let outside = without(&edited);
+        let outside = without_block(&edited);
         let document = parse(&outside)?;
         if let Some(at) = self.first_command(&document) {
-            let what = "hooks of Tenterhook stand outside the lines that it wrote: remove them by hand";
+            let what = "hooks of Tenterhook are outside the lines that it wrote: remove them by hand";
             return Err(flaw(&outside, at, what.to_owned()));
         }
-        parse(&edited).map_err(|Flaw { what, .. }| {
+        parse(&edited).map_err(|SettingsError { what, .. }| {
             let what = format!(
                 "`[[hooks.<Event>]]` tables cannot be added: write `hooks` as tables of that form ({what})"
             );
@@ -64,7 +64,7 @@ impl TomlBlock {
         Ok(edited)
     }
 
-    /// Where the first command of ours stands.
+    /// Offset of Tenterhook's first command.
     fn first_command(&self, document: &Document<&str>) -> Option<usize> {
         let hooks = document.as_table().get("hooks")?.as_table_like()?;
         let groups = hooks.iter().flat_map(|(_, groups)| tables(groups));
@@ -77,7 +77,7 @@ impl TomlBlock {
     }
 }
 
-/// The tables of an array, in either of the two forms of TOML.
+/// The tables of an array, in either notation of TOML.
 fn tables(item: &Item) -> Vec<&dyn TableLike> {
     match item {
         Item::ArrayOfTables(array) => array.iter().map(|table| table as &dyn TableLike).collect(),
@@ -89,8 +89,8 @@ fn tables(item: &Item) -> Vec<&dyn TableLike> {
     }
 }
 
-/// The lines of ours, from the first comment to the end of the last.
-fn find(text: &str) -> Option<std::ops::Range<usize>> {
+/// Tenterhook's lines, from the first comment to the end of the last.
+fn find_block(text: &str) -> Option<std::ops::Range<usize>> {
     let mark = text.find(MARK)?;
     let start = text.get(..mark)?.rfind('\n').map_or(0, |at| at + 1);
     let last = mark + text.get(mark..)?.find(LAST_LINE)? + LAST_LINE.len();
@@ -98,27 +98,27 @@ fn find(text: &str) -> Option<std::ops::Range<usize>> {
     Some(start..end)
 }
 
-/// The text without ours and without the blank line that was put before it.
-fn without(text: &str) -> String {
-    let Some(range) = find(text) else { return text.to_owned() };
+/// The text without Tenterhook's lines and the blank line before them.
+fn without_block(text: &str) -> String {
+    let Some(range) = find_block(text) else { return text.to_owned() };
     let before = text.get(..range.start).unwrap_or_default();
     let gap = ["\r\n", "\n"].iter().find(|newline| before.ends_with(&newline.repeat(2)));
     let start = range.start - gap.map_or(0, |newline| newline.len());
-    spliced(text, start..range.end, "")
+    splice(text, start..range.end, "")
 }
 
-impl Editor for WithBlock {
-    fn put(&self, text: &str, created: &Created) -> Result<Edited, Flaw> {
-        let edited = self.settings.put(text, created)?;
-        Ok(Edited { text: self.block.put(&edited.text)?, created: edited.created })
+impl SettingsEditor for SettingsWithBlock {
+    fn insert(&self, text: &str, created: &CreatedContainers) -> Result<EditedText, SettingsError> {
+        let edited = self.settings.insert(text, created)?;
+        Ok(EditedText { text: self.block.insert(&edited.text)?, created: edited.created })
     }
 
-    fn take(&self, text: &str, created: &Created) -> Result<String, Flaw> {
-        self.settings.take(&without(text), created)
+    fn remove(&self, text: &str, created: &CreatedContainers) -> Result<String, SettingsError> {
+        self.settings.remove(&without_block(text), created)
     }
 
-    fn holds(&self, text: &str, created: &Created) -> Result<bool, Flaw> {
-        Ok(find(text).is_some() || self.settings.holds(text, created)?)
+    fn contains(&self, text: &str, created: &CreatedContainers) -> Result<bool, SettingsError> {
+        Ok(find_block(text).is_some() || self.settings.contains(text, created)?)
     }
 
     fn check(&self, before: &str, after: &str) -> Result<(), EditCheckError> {
@@ -129,15 +129,15 @@ impl Editor for WithBlock {
         }
     }
 
-    fn is_hollow(&self, text: &str) -> bool {
+    fn is_empty_after_removal(&self, text: &str) -> bool {
         text.trim().is_empty()
     }
 
-    fn marks(&self) -> Vec<String> {
+    fn required_texts(&self) -> Vec<String> {
         self.block.body.lines().filter(|line| line.starts_with("hooks = ")).map(ToOwned::to_owned).collect()
     }
 
-    fn warnings(&self, text: &str) -> Result<Vec<Warning>, Flaw> {
+    fn warnings(&self, text: &str) -> Result<Vec<InstallWarning>, SettingsError> {
         self.settings.warnings(text)
     }
 }

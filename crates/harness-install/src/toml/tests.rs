@@ -6,12 +6,12 @@ fn path(keys: &[&str]) -> Vec<String> {
     keys.iter().map(|&key| key.to_owned()).collect()
 }
 
-fn settings() -> Settings {
+fn settings() -> TomlSettings {
     let state = ["hooks", "state", "/h/.codex/hooks.json:pre_tool_use:0:0"];
-    Settings {
+    TomlSettings {
         wanted: vec![
-            Setting { table: path(&["features"]), key: "hooks".into(), value: "true".into() },
-            Setting { table: path(&state), key: "trusted_hash".into(), value: "\"sha256:ab\"".into() },
+            TomlSetting { table: path(&["features"]), key: "hooks".into(), value: "true".into() },
+            TomlSetting { table: path(&state), key: "trusted_hash".into(), value: "\"sha256:ab\"".into() },
         ],
         is_ours: |path| path.len() == 3 && path.get(2).is_some_and(|key| key.contains("hooks.json:")),
         known: Vec::new(),
@@ -44,19 +44,24 @@ const ODD: &[&str] = &[
 fn settings_go_in_and_out_without_a_trace() {
     let settings = settings();
     for &text in ODD {
-        let edited = settings.put(text, &Created::default()).expect(text);
+        let edited = settings.insert(text, &CreatedContainers::default()).expect(text);
         settings.check(text, &edited.text).unwrap_or_else(|what| panic!("{what} in {}", edited.text));
-        assert!(settings.holds(&edited.text, &Created::default()).expect("reads"), "{}", edited.text);
-        let again = settings.put(&edited.text, &edited.created).expect("again");
+        assert!(
+            settings.contains(&edited.text, &CreatedContainers::default()).expect("reads"),
+            "{}",
+            edited.text
+        );
+        let again = settings.insert(&edited.text, &edited.created).expect("again");
         assert_eq!(again, edited, "twice is once");
-        assert_eq!(settings.take(&edited.text, &edited.created).expect("takes"), text, "{}", edited.text);
+        assert_eq!(settings.remove(&edited.text, &edited.created).expect("takes"), text, "{}", edited.text);
     }
 }
 
 // seed: 001-024
 #[test]
 fn what_is_written_reads_well() {
-    let edited = settings().put("model = \"gpt\"\n[features] # mine\n", &Created::default()).unwrap();
+    let edited =
+        settings().insert("model = \"gpt\"\n[features] # mine\n", &CreatedContainers::default()).unwrap();
     assert_eq!(
         edited.text,
         "model = \"gpt\"\n[features] # mine\nhooks = true\n\n\
@@ -67,24 +72,24 @@ fn what_is_written_reads_well() {
 #[test]
 fn edits_of_others_in_between_stay() {
     for &text in ODD {
-        let edited = settings().put(text, &Created::default()).expect(text);
+        let edited = settings().insert(text, &CreatedContainers::default()).expect(text);
         let between = format!("# new\nmine = 1\n{}\n[other]\nx = 1\n", edited.text);
-        let left = settings().take(&between, &edited.created).expect("takes");
-        assert!(!settings().holds(&left, &Created::default()).expect("reads"), "{left}");
+        let left = settings().remove(&between, &edited.created).expect("takes");
+        assert!(!settings().contains(&left, &CreatedContainers::default()).expect("reads"), "{left}");
         assert_eq!(left, format!("# new\nmine = 1\n{text}\n[other]\nx = 1\n"));
     }
 }
 
 #[test]
 fn a_setting_somebody_changed_is_theirs() {
-    let settings = Settings { wanted: settings().wanted.into_iter().take(1).collect(), ..settings() };
-    let edited = settings.put("[features]\nhooks = false\n", &Created::default()).unwrap();
+    let settings = TomlSettings { wanted: settings().wanted.into_iter().take(1).collect(), ..settings() };
+    let edited = settings.insert("[features]\nhooks = false\n", &CreatedContainers::default()).unwrap();
     assert_eq!(edited.text, "[features]\nhooks = true\n");
     assert_eq!(
-        settings.take("[features]\nhooks = \"maybe\"\n", &edited.created).unwrap(),
+        settings.remove("[features]\nhooks = \"maybe\"\n", &edited.created).unwrap(),
         "[features]\nhooks = \"maybe\"\n"
     );
-    assert_eq!(settings.take("x = 1\n", &edited.created).unwrap(), "x = 1\n");
+    assert_eq!(settings.remove("x = 1\n", &edited.created).unwrap(), "x = 1\n");
 }
 
 #[test]
@@ -92,7 +97,7 @@ fn what_is_no_toml_is_refused_with_its_place() {
     for (text, line) in
         [("a = \n", 1), ("x = 1\n[features\n", 2), ("hooks.state = 1\n", 1), ("\nfeatures = 1\n", 2)]
     {
-        let flaw = settings().put(text, &Created::default()).expect_err(text);
+        let flaw = settings().insert(text, &CreatedContainers::default()).expect_err(text);
         assert_eq!(flaw.line, line, "{flaw:?}");
     }
 }

@@ -1,21 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Tenterhook's own file among the hook files of VS Code's own agent. Copilot CLI reads the same directory, and
-//! has a file of its own: where it runs, these entries say nothing.
+//! Tenterhook's own file among the hook files of VS Code's built-in agent. Copilot CLI reads the same directory, but has its
+//! own file: when it runs these entries, they do nothing.
 
 use super::HARNESS;
 use crate::{
-    Content, Installer, MachineScope, Piece, Scope,
-    hooks::{self, Hooks, entries},
-    jsonc::{Node, Signature},
+    FileContent, Installer, MachineScope, ManagedFile, SettingsScope,
+    hooks::{self, HookSettings, entries},
+    jsonc::{HookSignature, JsonNode},
 };
 
 pub(super) const INSTALLER: Installer = Installer {
     wired_as: "vscode",
     variables: &[],
     directory: |ground, scope| match scope {
-        Scope::User => Some(ground.home?.join(".copilot")),
-        Scope::Project(root) => Some(root.join(".github")),
-        Scope::Machine(_) => None,
+        SettingsScope::User => Some(ground.home?.join(".copilot")),
+        SettingsScope::Project(root) => Some(root.join(".github")),
+        SettingsScope::Machine(_) => None,
     },
     machine: MachineScope::Cannot(
         "VS Code has no hooks of the machine that were measured: it cannot be run headless here",
@@ -23,13 +23,13 @@ pub(super) const INSTALLER: Installer = Installer {
     pieces: |order| {
         let entries = entries(&HARNESS, |row| {
             let command = format!("{NOT_COPILOT}{}", order.command("vscode", row.native)?);
-            Ok(Node::object([
-                ("type", Node::text("command")),
-                ("command", Node::text(command)),
-                ("timeout", Node::Number(60)),
+            Ok(JsonNode::object([
+                ("type", JsonNode::text("command")),
+                ("command", JsonNode::text(command)),
+                ("timeout", JsonNode::Number(60)),
             ]))
         })?;
-        let hooks = Hooks {
+        let hooks = HookSettings {
             entries,
             signature: SIGNATURE,
             status: None,
@@ -38,14 +38,14 @@ pub(super) const INSTALLER: Installer = Installer {
             known: Vec::new(),
         };
         let path = order.directory.join("hooks").join("tenterhook-vscode.json");
-        Ok(vec![Piece::new(path, Content::Edited(Box::new(hooks)))])
+        Ok(vec![ManagedFile::new(path, FileContent::Edited(Box::new(hooks)))])
     },
 };
 
-/// Copilot CLI says so to its hooks.
+/// Copilot CLI sets this variable for its hooks.
 const NOT_COPILOT: &str = "[ -n \"$COPILOT_CLI\" ] || ";
 
-const SIGNATURE: Signature = Signature {
+const SIGNATURE: HookSignature = HookSignature {
     marker: None,
     is_our_command: |command| {
         command.strip_prefix(NOT_COPILOT).is_some_and(|command| hooks::is_our_command(&HARNESS, command))

@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! VS Code Copilot on a machine: its settings. It cannot be run against a scripted model.
+//! Installs VS Code Copilot, which cannot be run against a scripted model.
 
 mod install;
 
 use tenterhook_harness::vscode::HARNESS;
 
-use crate::{ClientRow, Signs};
+use crate::{ClientRow, ClientSigns};
 
-/// The row of the table.
+/// VS Code Copilot's row of the client table.
 pub(crate) const CLIENT: ClientRow = ClientRow {
     harness: &HARNESS,
-    signs: Signs {
+    signs: ClientSigns {
         programs: &[],
         traces: &[
             ".config/Code/User/globalStorage/github.copilot-chat",
@@ -19,5 +19,5 @@ pub(crate) const CLIENT: ClientRow = ClientRow {
         ],
     },
     installer: Some(install::INSTALLER),
-    launch: Err("it runs inside an editor with a window"),
+    launch: Err("it runs in an editor with a window"),
 };

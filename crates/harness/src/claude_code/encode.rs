@@ -1,20 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Outcome → what Claude Code reads.
+//! Encodes an outcome for Claude Code.
 //!
-//! A deny is JSON with exit code 0. Exit 2 would block as well, but the client then shows the model
-//! our whole command line, and drops the nudge's line breaks.
+//! A deny is JSON with exit code 0. Exit 2 would block as well, but the client would then show the model the hook's whole
+//! command line, and drop the line breaks of the suggestion.
 
-use tenterhook_event::{Call, Decision, Outcome};
+use tenterhook_event::{Decision, HookCall, Outcome};
 
-use super::wire::{Behavior, HookOutput, PermissionDecision, Specific, Verdict};
-use crate::answer::{self, Answer};
-use crate::{EventRow, Reply, Rewrite};
+use super::wire::{
+    BlockDecision, ClaudeHookOutput, HookSpecificOutput, PermissionBehavior, PermissionDecision,
+};
+use crate::outcome_encoding::{self, ExpressibleOutcome};
+use crate::{EventRow, HookReply, RewriteSupport};
 
-pub(crate) fn encode(row: &EventRow, call: &Call, outcome: &Outcome) -> Reply {
-    let mut answer = Answer::new(row, call, outcome);
-    let mut output = HookOutput::default();
-    let mut specific = Specific::default();
+pub(crate) fn encode(row: &EventRow, call: &HookCall, outcome: &Outcome) -> HookReply {
+    let mut answer = ExpressibleOutcome::new(row, call, outcome);
+    let mut output = ClaudeHookOutput::default();
+    let mut specific = HookSpecificOutput::default();
     match row.native {
         "PreToolUse" | "PreModelSwitch" => {
             specific.permission_decision = permission(answer.decision);
@@ -23,19 +25,24 @@ pub(crate) fn encode(row: &EventRow, call: &Call, outcome: &Outcome) -> Reply {
         }
         "PermissionRequest" => {
             if outcome.tool_input.is_some() && !matches!(outcome.decision, Decision::Allow | Decision::Deny) {
-                answer.lose("a changed tool input without `allow`");
+                answer.drop_unsupported("a changed tool input without `allow`");
             }
             specific.decision = behavior(&mut answer);
         }
-        "Elicitation" | "ElicitationResult" if answer.denied(row) => {
+        "Elicitation" | "ElicitationResult" if answer.is_denied(row) => {
             specific.action = Some("decline".to_owned());
         }
-        // These two read an exit code and nothing else.
-        "TeammateIdle" | "TaskCompleted" if answer.denied(row) => {
-            return Reply { stderr: answer.why() + "\n", exit: 2, lost: answer.lost, ..Reply::silent() };
+        // These two events read only the exit code.
+        "TeammateIdle" | "TaskCompleted" if answer.is_denied(row) => {
+            return HookReply {
+                stderr: answer.reason_text() + "\n",
+                exit: 2,
+                lost: answer.lost,
+                ..HookReply::silent()
+            };
         }
-        _ if answer.denied(row) => {
-            output.decision = Some(Verdict::Block);
+        _ if answer.is_denied(row) => {
+            output.decision = Some(BlockDecision::Block);
             output.reason.clone_from(&answer.reason);
         }
         _ => {}
@@ -43,7 +50,7 @@ pub(crate) fn encode(row: &EventRow, call: &Call, outcome: &Outcome) -> Reply {
     if row.native == "PreToolUse" {
         specific.updated_input = answer.input.take();
     }
-    if row.rewrite == Rewrite::ToolOutput && answer.decision < Decision::Deny {
+    if row.rewrite == RewriteSupport::ToolOutput && answer.decision < Decision::Deny {
         specific.updated_tool_output = answer.output.cloned();
     }
     specific.additional_context = answer.context.take();
@@ -53,24 +60,25 @@ pub(crate) fn encode(row: &EventRow, call: &Call, outcome: &Outcome) -> Reply {
     }
     output.system_message = answer.message.take();
     output.suppress_output = outcome.suppress_output.then_some(true);
-    if specific != Specific::default() {
+    if specific != HookSpecificOutput::default() {
         specific.hook_event_name = Some(row.native.to_owned());
         output.hook_specific_output = Some(specific);
     }
-    answer.say(&output)
+    answer.into_reply(&output)
 }
 
-/// The reply to a payload we cannot read. The client ignores exit 2 at `PermissionRequest` but reads
-/// the JSON.
-pub(crate) fn refuse(row: Option<&EventRow>, why: &str) -> Reply {
-    let reply = answer::refuse_by_exit(row, why);
+/// Reply to a payload that cannot be decoded. At `PermissionRequest` the client ignores exit 2 but reads the JSON.
+pub(crate) fn refuse(row: Option<&EventRow>, why: &str) -> HookReply {
+    let reply = outcome_encoding::refuse_by_exit(row, why);
     match row {
         Some(row) if row.native == "PermissionRequest" => {
-            let decision = Behavior::Deny { message: Some(why.to_owned()), interrupt: None };
-            let output =
-                HookOutput::specific(row, Specific { decision: Some(decision), ..Specific::default() });
+            let decision = PermissionBehavior::Deny { message: Some(why.to_owned()), interrupt: None };
+            let output = ClaudeHookOutput::specific(
+                row,
+                HookSpecificOutput { decision: Some(decision), ..HookSpecificOutput::default() },
+            );
             match serde_json::to_string(&output) {
-                Ok(json) => Reply { stdout: json + "\n", exit: 0, ..reply },
+                Ok(json) => HookReply { stdout: json + "\n", exit: 0, ..reply },
                 Err(_) => reply,
             }
         }
@@ -88,14 +96,14 @@ fn permission(decision: Decision) -> Option<PermissionDecision> {
     }
 }
 
-fn behavior(answer: &mut Answer<'_>) -> Option<Behavior> {
+fn behavior(answer: &mut ExpressibleOutcome<'_>) -> Option<PermissionBehavior> {
     match answer.decision {
-        // Saying nothing leaves the client's own question to the person: that is what `ask` means.
+        // An empty reply leaves the decision to the client's own prompt, which is what `ask` means.
         Decision::None | Decision::Defer | Decision::Ask => None,
-        Decision::Allow => Some(Behavior::Allow { updated_input: answer.input.take() }),
+        Decision::Allow => Some(PermissionBehavior::Allow { updated_input: answer.input.take() }),
         Decision::Deny => {
             let interrupt = answer.stop.is_some().then_some(true);
-            Some(Behavior::Deny { message: answer.reason.clone(), interrupt })
+            Some(PermissionBehavior::Deny { message: answer.reason.clone(), interrupt })
         }
     }
 }

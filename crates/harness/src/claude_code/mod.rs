@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Claude Code, on its own terms.
+//! Codec for Claude Code.
 //!
-//! What the client does was measured by running it; `docs/compatibility.md` has the rows that
-//! differ from its documentation.
+//! The client's behaviour was measured by running it. `docs/compatibility.md` lists where it differs from its
+//! documentation.
 
 mod encode;
 pub mod events;
@@ -11,23 +11,23 @@ pub mod wire;
 
 use std::time::Duration;
 
-use tenterhook_event::Mcp;
+use tenterhook_event::McpToolId;
 
-use crate::{Harness, Keys};
+use crate::{Harness, PayloadKeys};
 pub(crate) use encode::{encode, refuse};
 
-/// The row of the table.
+/// Claude Code's row of the harness table.
 pub const HARNESS: Harness = Harness {
     id: "claude-code",
     title: "Claude Code",
     proved_on: &["2.1.325"],
     events: events::EVENTS,
     project_variable: Some("CLAUDE_PROJECT_DIR"),
-    keys: Keys::CLAUDE,
+    keys: PayloadKeys::CLAUDE,
     unhooked_stdin: false,
     version_gaps: &[],
     deadline: Some(Duration::from_mins(10)),
-    mcp_name: Mcp::from_tool_name,
+    mcp_name: McpToolId::from_tool_name,
     adapt: |_, _| {},
     encode,
     refuse,

@@ -1,135 +1,134 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! What a Claude Code hook prints: written by us to the client, read by us from hooks.
+//! JSON output of a Claude Code hook. Tenterhook writes it to the client, and reads it from hooks.
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-/// A hook's JSON on standard output. Unknown fields are tolerated, as the client does.
+/// JSON that a hook prints on standard output. Unknown fields are ignored, as in the client.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
-pub struct HookOutput {
-    /// `false` ends the turn. On its own it does not stop the tool.
+pub struct ClaudeHookOutput {
+    /// `false` ends the turn. Without a decision, the tool still runs.
     #[serde(rename = "continue", skip_serializing_if = "Option::is_none")]
     pub go_on: Option<bool>,
-    /// What the person is told when the turn ends.
+    /// Message shown to the user when the turn ends.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub stop_reason: Option<String>,
-    /// Has no effect in the client.
+    /// Accepted by the client, but without effect.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub suppress_output: Option<bool>,
-    /// Shown to the person, not to the model.
+    /// Message shown to the user, not to the model.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub system_message: Option<String>,
     /// `block`, or the older `approve`.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub decision: Option<Verdict>,
-    /// Why, beside `decision`.
+    pub decision: Option<BlockDecision>,
+    /// Reason of `decision`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
-    /// What only this event has.
+    /// Fields of one event.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub hook_specific_output: Option<Specific>,
-    /// The hook goes on in the background and decides nothing.
+    pub hook_specific_output: Option<HookSpecificOutput>,
+    /// The hook continues in the background and decides nothing.
     #[serde(rename = "async", skip_serializing_if = "Option::is_none")]
     pub detached: Option<bool>,
-    /// How long it may, in milliseconds.
+    /// Time limit of a background hook, in milliseconds.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub async_timeout: Option<u64>,
 }
 
-/// The general decision.
+/// Decision at events without a decision type of their own.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
-pub enum Verdict {
-    /// Go ahead without asking.
+pub enum BlockDecision {
+    /// Proceed without asking.
     Approve,
-    /// Do not.
+    /// Prevent the action.
     Block,
 }
 
-/// The decision at `PreToolUse` and `PreModelSwitch`.
+/// Decision at `PreToolUse` and `PreModelSwitch`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum PermissionDecision {
     /// Skip the permission prompt.
     Allow,
-    /// Do not run it.
+    /// Do not run the tool.
     Deny,
-    /// Ask the person.
+    /// Ask the user.
     Ask,
-    /// End here, to be resumed.
+    /// End the turn, to be resumed later.
     Defer,
 }
 
-/// The decision at `PermissionRequest`.
+/// Decision at `PermissionRequest`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "behavior", rename_all = "lowercase", rename_all_fields = "camelCase")]
-pub enum Behavior {
-    /// Permission is given.
+pub enum PermissionBehavior {
+    /// Grant the permission.
     Allow {
-        /// Run this instead.
+        /// Input to run the tool with instead.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         updated_input: Option<Value>,
     },
-    /// Permission is refused.
+    /// Refuse the permission.
     Deny {
-        /// What the model is told.
+        /// Reason shown to the model.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         message: Option<String>,
-        /// End the turn too.
+        /// Whether the turn ends as well.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         interrupt: Option<bool>,
     },
 }
 
-/// `hookSpecificOutput`. The client drops it whole when `hookEventName` is missing or another
-/// event's.
+/// `hookSpecificOutput`. The client drops the whole object if `hookEventName` is missing or names another event.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
-pub struct Specific {
-    /// The event it answers.
+pub struct HookSpecificOutput {
+    /// Name of the event that the output is for.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub hook_event_name: Option<String>,
-    /// At `PreToolUse`.
+    /// Decision at `PreToolUse`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub permission_decision: Option<PermissionDecision>,
-    /// Why.
+    /// Reason of `permissionDecision`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub permission_decision_reason: Option<String>,
-    /// The whole new tool input.
+    /// Complete new tool input.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub updated_input: Option<Value>,
-    /// Text for the model.
+    /// Text added to the model's context.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub additional_context: Option<String>,
-    /// The new tool output, in the tool's own shape.
+    /// New tool output, in the tool's own format.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub updated_tool_output: Option<Value>,
-    /// The older form, for MCP tools only.
+    /// Older form of `updatedToolOutput`, for MCP tools only.
     #[serde(rename = "updatedMCPToolOutput", skip_serializing_if = "Option::is_none")]
     pub updated_mcp_tool_output: Option<Value>,
-    /// At `PermissionRequest`.
+    /// Decision at `PermissionRequest`.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub decision: Option<Behavior>,
-    /// At `Elicitation` and `ElicitationResult`.
+    pub decision: Option<PermissionBehavior>,
+    /// Response at `Elicitation` and `ElicitationResult`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub action: Option<String>,
-    /// Everything else, kept.
+    /// Unknown fields, kept as they are.
     #[serde(flatten)]
     pub other: Map<String, Value>,
 }
 
 // === impl HookOutput ===
 
-impl HookOutput {
-    /// An answer with nothing but what this event has of its own.
-    pub(crate) fn specific(row: &crate::EventRow, specific: Specific) -> Self {
-        let named = Specific { hook_event_name: Some(row.native.to_owned()), ..specific };
+impl ClaudeHookOutput {
+    /// An output with only the fields of one event.
+    pub(crate) fn specific(row: &crate::EventRow, specific: HookSpecificOutput) -> Self {
+        let named = HookSpecificOutput { hook_event_name: Some(row.native.to_owned()), ..specific };
         Self { hook_specific_output: Some(named), ..Self::default() }
     }
 
-    /// Whether there is nothing to say.
+    /// Whether the output has no fields.
     pub fn is_empty(&self) -> bool {
         *self == Self::default()
     }

@@ -1,28 +1,31 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Every event Cline fires, and what it lets a hook do about it. A hook is a file of the event's name;
-//! the payload has a name of its own for it.
+//! Events of Cline, and what a hook can do at each. A hook is a file named after the event; the payload uses another name.
 
 use tenterhook_event::EventKind as Kind;
 
-use crate::{Ask, Deny, EventRow, Rewrite, Wiring};
+use crate::{AskSupport, DenySupport, EventRow, InstallWiring, RewriteSupport};
 
-/// The table; the order is that of a session's life. What is not about a tool is told and not waited for.
+/// One row per event, in the order of a session. The client does not wait for hooks of events without a tool.
 pub const EVENTS: &[EventRow] = &[
     row("TaskStart", &["agent_start"], Kind::SessionStart),
     row("TaskResume", &["agent_resume"], Kind::SessionStart),
     row("UserPromptSubmit", &["prompt_submit"], Kind::Prompt),
     EventRow {
-        deny: Deny::Prevents,
-        ask: Ask::Wait,
-        rewrite: Rewrite::ToolInput,
+        deny: DenySupport::Prevents,
+        ask: AskSupport::Wait,
+        rewrite: RewriteSupport::ToolInput,
         context: true,
-        wiring: Wiring::Guard,
+        wiring: InstallWiring::Guard,
         ..row("PreToolUse", &["tool_call"], Kind::PreTool)
     },
-    EventRow { deny: Deny::Feedback, context: true, ..row("PostToolUse", &["tool_result"], Kind::PostTool) },
     EventRow {
-        wiring: Wiring::Left("there is a name for it, and nothing that fires it"),
+        deny: DenySupport::Feedback,
+        context: true,
+        ..row("PostToolUse", &["tool_result"], Kind::PostTool)
+    },
+    EventRow {
+        wiring: InstallWiring::Skip("the client defines this event but never fires it"),
         ..row("PreCompact", &[], Kind::PreCompact)
     },
     row("TaskCancel", &["agent_abort"], Kind::Other),

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Cline, on its own terms. It ignores exit codes and every field it does not know, and its one way to
-//! say no ends the whole run; so a deny is a harmless call in the place of the one that was asked for.
+//! Codec for Cline. It ignores exit codes and unknown fields, and its only way to deny ends the whole run. A deny is
+//! therefore encoded as a harmless call that replaces the requested one.
 
 mod encode;
 pub mod events;
@@ -9,18 +9,18 @@ pub mod events;
 use std::time::Duration;
 
 use serde_json::{Map, Value};
-use tenterhook_event::{Event, EventKind, Mcp};
+use tenterhook_event::{Event, EventKind, McpToolId};
 
-use crate::{Harness, Keys};
+use crate::{Harness, PayloadKeys};
 
-/// The row of the table.
+/// Cline's row of the harness table.
 pub const HARNESS: Harness = Harness {
     id: "cline",
     title: "Cline",
     proved_on: &["3.0.65"],
     events: events::EVENTS,
     project_variable: None,
-    keys: Keys {
+    keys: PayloadKeys {
         event: &["hookName"],
         session: &["sessionContext.rootSessionId", "taskId"],
         turn: &["taskId"],
@@ -45,19 +45,19 @@ pub const HARNESS: Harness = Harness {
         message: &[],
         error: &["tool_result.error", "error.message", "error"],
         duration_ms: &["tool_result.durationMs", "postToolUse.executionTimeMs"],
-        ..Keys::CLAUDE
+        ..PayloadKeys::CLAUDE
     },
     unhooked_stdin: false,
     version_gaps: &[],
     deadline: Some(Duration::from_mins(2)),
-    mcp_name: |name| Mcp::split(name, "__"),
+    mcp_name: |name| McpToolId::split(name, "__"),
     adapt,
     encode: encode::encode,
     refuse: encode::refuse,
     neutral: |_| "",
 };
 
-/// Every agent has an id there, and a task is a subagent's when somebody started it.
+/// Every agent has an id in the payload. Only a task with a parent belongs to a subagent.
 fn adapt(_: &Map<String, Value>, event: &mut Event) {
     if event.agent.parent.is_none() {
         event.agent.id = None;

@@ -1,52 +1,57 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Every event Codex fires, and what it lets a hook do about it.
+//! Events of Codex, and what a hook can do at each.
 
 use std::time::Duration;
 
 use tenterhook_event::EventKind as Kind;
 
-use crate::{Ask, Deny, EventRow, Rewrite, Wiring};
+use crate::{AskSupport, DenySupport, EventRow, InstallWiring, RewriteSupport};
 
-/// The table; the order is that of a session's life.
+/// One row per event, in the order of a session.
 pub const EVENTS: &[EventRow] = &[
     EventRow {
-        deny: Deny::Prevents,
+        deny: DenySupport::Prevents,
         context: true,
         matcher: true,
         ..row("SessionStart", Kind::SessionStart)
     },
-    EventRow { deny: Deny::Prevents, ask: Ask::Wait, context: true, ..row("UserPromptSubmit", Kind::Prompt) },
     EventRow {
-        deny: Deny::Prevents,
-        // `ask` is an error of the hook there, and the tool runs.
-        ask: Ask::Wait,
-        rewrite: Rewrite::ToolInput,
+        deny: DenySupport::Prevents,
+        ask: AskSupport::Wait,
+        context: true,
+        ..row("UserPromptSubmit", Kind::Prompt)
+    },
+    EventRow {
+        deny: DenySupport::Prevents,
+        // Codex treats `ask` as a hook error, and runs the tool.
+        ask: AskSupport::Wait,
+        rewrite: RewriteSupport::ToolInput,
         context: true,
         matcher: true,
-        wiring: Wiring::Guard,
+        wiring: InstallWiring::Guard,
         ..row("PreToolUse", Kind::PreTool)
     },
     EventRow {
-        deny: Deny::Prevents,
-        // Saying nothing may leave the question to a model.
-        ask: Ask::Wait,
+        deny: DenySupport::Prevents,
+        // With an empty reply, a model may decide instead of the user.
+        ask: AskSupport::Wait,
         matcher: true,
-        wiring: Wiring::Guard,
+        wiring: InstallWiring::Guard,
         ..row("PermissionRequest", Kind::PermissionRequest)
     },
     EventRow {
-        deny: Deny::Feedback,
-        rewrite: Rewrite::ToolOutput,
+        deny: DenySupport::Feedback,
+        rewrite: RewriteSupport::ToolOutput,
         context: true,
         matcher: true,
         ..row("PostToolUse", Kind::PostTool)
     },
     EventRow { context: true, matcher: true, ..row("SubagentStart", Kind::SubagentStart) },
-    EventRow { deny: Deny::Prevents, matcher: true, ..row("SubagentStop", Kind::SubagentStop) },
-    EventRow { deny: Deny::Prevents, matcher: true, ..row("PreCompact", Kind::PreCompact) },
+    EventRow { deny: DenySupport::Prevents, matcher: true, ..row("SubagentStop", Kind::SubagentStop) },
+    EventRow { deny: DenySupport::Prevents, matcher: true, ..row("PreCompact", Kind::PreCompact) },
     EventRow { matcher: true, ..row("PostCompact", Kind::PostCompact) },
-    EventRow { deny: Deny::Prevents, ..row("Stop", Kind::Stop) },
+    EventRow { deny: DenySupport::Prevents, ..row("Stop", Kind::Stop) },
     EventRow { deadline: Some(Duration::from_secs(1)), ..row("SessionEnd", Kind::SessionEnd) },
 ];
 

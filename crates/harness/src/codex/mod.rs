@@ -1,46 +1,46 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Codex CLI and Codex Desktop, on their own terms. Both read one configuration, so that a Desktop
-//! session usually comes in as `codex`; `codex-desktop` is there for what can tell them apart.
+//! Codec for Codex CLI and Codex Desktop. Both read the same configuration, so a Desktop session usually arrives as
+//! `codex`; `codex-desktop` is for callers that can tell them apart.
 
 mod encode;
 pub mod events;
 
 use std::time::Duration;
 
-use tenterhook_event::Mcp;
+use tenterhook_event::McpToolId;
 
-use crate::{Harness, Keys, VersionGap, answer};
+use crate::{Harness, PayloadKeys, VersionGap, outcome_encoding};
 
-/// The row of the table.
+/// Codex CLI's row of the harness table.
 pub const HARNESS: Harness = Harness {
     id: "codex",
     title: "Codex CLI",
     proved_on: &["0.166.0"],
     events: events::EVENTS,
     project_variable: None,
-    keys: Keys { turn: &["turn_id"], ..Keys::CLAUDE },
+    keys: PayloadKeys { turn: &["turn_id"], ..PayloadKeys::CLAUDE },
     unhooked_stdin: true,
     // Measured on 0.150.0, 0.154.0, 0.158.0, 0.160.1, 0.162.1, 0.164.0 and 0.165.0.
     version_gaps: &[VersionGap {
         fixed_in: "0.166.0",
-        says: "does not tell hooks in which directory a command runs (`workdir`), so that it is judged in the directory of the session",
+        description: "does not tell hooks in which directory a command runs (`workdir`), so that it is judged in the directory of the session",
     }],
     deadline: Some(Duration::from_mins(10)),
-    mcp_name: Mcp::from_tool_name,
+    mcp_name: McpToolId::from_tool_name,
     adapt: |_, _| {},
     encode: encode::encode,
-    refuse: answer::refuse_by_exit,
+    refuse: outcome_encoding::refuse_by_exit,
     neutral: |_| "",
 };
 
-/// The Desktop program's row.
+/// Codex Desktop's row of the harness table.
 pub const DESKTOP: Harness = Harness {
     id: "codex-desktop",
     title: "Codex Desktop",
     proved_on: &[],
-    // Its versions have other numbers.
+    // Desktop uses its own version numbers.
     version_gaps: &[],
-    // They are in the same place as the other's, and are its.
+    // The hooks are those of the CLI, which owns them.
     ..HARNESS
 };

@@ -1,20 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Outcome → what Copilot CLI reads.
+//! Encodes an outcome for Copilot CLI.
 //!
-//! A deny is JSON with exit 0: exit 2 denies as well, but the model then reads "hook exited with code
-//! 2" and not why.
+//! A deny is JSON with exit 0. Exit 2 denies as well, but the model then reads "hook exited with code 2" instead of the
+//! reason.
 
 use serde::Serialize;
 use serde_json::{Value, json};
-use tenterhook_event::{Call, Decision, EventKind, Outcome};
+use tenterhook_event::{Decision, EventKind, HookCall, Outcome};
 
-use crate::answer::{self, Answer};
-use crate::{EventRow, Reply};
+use crate::outcome_encoding::{self, ExpressibleOutcome};
+use crate::{EventRow, HookReply};
 
 #[derive(Debug, Default, Serialize)]
 #[serde(rename_all = "camelCase")]
-struct Printed {
+struct CopilotHookOutput {
     #[serde(skip_serializing_if = "Option::is_none")]
     permission_decision: Option<&'static str>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -37,10 +37,10 @@ struct Printed {
     additional_context: Option<String>,
 }
 
-pub(super) fn encode(row: &EventRow, call: &Call, outcome: &Outcome) -> Reply {
-    let mut answer = Answer::new(row, call, outcome);
-    let mut printed = Printed::default();
-    let denied = answer.denied(row);
+pub(super) fn encode(row: &EventRow, call: &HookCall, outcome: &Outcome) -> HookReply {
+    let mut answer = ExpressibleOutcome::new(row, call, outcome);
+    let mut printed = CopilotHookOutput::default();
+    let denied = answer.is_denied(row);
     match row.kind {
         EventKind::PreTool if row.is_gate() => {
             printed.permission_decision = match answer.decision {
@@ -55,61 +55,64 @@ pub(super) fn encode(row: &EventRow, call: &Call, outcome: &Outcome) -> Reply {
         }
         EventKind::PermissionRequest if denied => {
             let interrupts = answer.stop.take().is_some();
-            printed = refusal(answer.why());
+            printed = deny_permission(answer.reason_text());
             printed.interrupt = interrupts.then_some(true);
         }
         EventKind::PermissionRequest if answer.decision == Decision::Allow => {
             printed.behavior = Some("allow");
         }
         EventKind::PostTool => {
-            answer.context = answer.told(row);
-            printed.modified_result = answer.output.map(result);
+            answer.context = answer.feedback_text(row);
+            printed.modified_result = answer.output.map(tool_result);
         }
         EventKind::Prompt => {
             if denied {
-                let why = format!("This prompt was refused and must not be acted upon: {}", answer.why());
+                let why =
+                    format!("This prompt was refused and must not be acted upon: {}", answer.reason_text());
                 answer.reason = Some(why);
             }
-            answer.context = answer.told(row);
+            answer.context = answer.feedback_text(row);
         }
-        // Only saying nothing lets the agent end.
+        // Only an empty reply lets the agent stop.
         EventKind::Stop | EventKind::SubagentStop if answer.stop.take().is_some() => {}
         EventKind::Stop | EventKind::SubagentStop if denied => {
             printed.decision = Some("block");
-            printed.reason = Some(answer.why());
+            printed.reason = Some(answer.reason_text());
         }
         _ => {}
     }
     printed.additional_context = answer.context.take();
-    answer.lose_stop();
-    answer.lose_message();
-    answer.say(&printed)
+    answer.drop_stop();
+    answer.drop_message();
+    answer.into_reply(&printed)
 }
 
-/// The reply to a payload we cannot read, which says why too.
-pub(super) fn refuse(row: Option<&EventRow>, why: &str) -> Reply {
-    let reply = answer::refuse_by_exit(row, why);
+/// Reply to a payload that cannot be decoded, with the reason.
+pub(super) fn refuse(row: Option<&EventRow>, why: &str) -> HookReply {
+    let reply = outcome_encoding::refuse_by_exit(row, why);
     let printed = match row {
-        Some(row) if row.is_gate() && row.kind == EventKind::PermissionRequest => refusal(why.to_owned()),
+        Some(row) if row.is_gate() && row.kind == EventKind::PermissionRequest => {
+            deny_permission(why.to_owned())
+        }
         Some(row) if !row.is_gate() => return reply,
-        _ => Printed {
+        _ => CopilotHookOutput {
             permission_decision: Some("deny"),
             permission_decision_reason: Some(why.to_owned()),
-            ..Printed::default()
+            ..CopilotHookOutput::default()
         },
     };
     match serde_json::to_string(&printed) {
-        Ok(json) => Reply { stdout: json + "\n", exit: 0, ..reply },
+        Ok(json) => HookReply { stdout: json + "\n", exit: 0, ..reply },
         Err(_) => reply,
     }
 }
 
-fn refusal(why: String) -> Printed {
-    Printed { behavior: Some("deny"), message: Some(why), ..Printed::default() }
+fn deny_permission(why: String) -> CopilotHookOutput {
+    CopilotHookOutput { behavior: Some("deny"), message: Some(why), ..CopilotHookOutput::default() }
 }
 
-/// A tool's result in the client's shape.
-fn result(output: &Value) -> Value {
+/// A tool result in the client's format.
+fn tool_result(output: &Value) -> Value {
     if output.get("textResultForLlm").is_some() {
         return output.clone();
     }

@@ -1,55 +1,55 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Every event Copilot CLI fires, and what it lets a hook do about it.
+//! Events of Copilot CLI, and what a hook can do at each.
 
 use tenterhook_event::EventKind as Kind;
 
-use crate::{Ask, Deny, EventRow, Rewrite, ToolAt, Wiring};
+use crate::{AskSupport, DenySupport, EventRow, InstallWiring, RewriteSupport, ToolLocation};
 
-/// The table; the order is that of a session's life.
+/// One row per event, in the order of a session.
 pub const EVENTS: &[EventRow] = &[
     row("sessionStart", &["SessionStart"], Kind::SessionStart),
-    // It cannot be blocked; the model can be told.
+    // A prompt cannot be blocked, but context can be added.
     EventRow {
-        deny: Deny::Feedback,
+        deny: DenySupport::Feedback,
         context: true,
         ..row("userPromptSubmitted", &["UserPromptSubmit", "UserPromptSubmitted"], Kind::Prompt)
     },
     row("userPromptTransformed", &["UserPromptTransformed"], Kind::Other),
     EventRow {
-        deny: Deny::Prevents,
-        // Where nobody sits it is a no.
-        ask: Ask::Prompt,
-        rewrite: Rewrite::ToolInput,
+        deny: DenySupport::Prevents,
+        // Without a terminal, `ask` is a deny.
+        ask: AskSupport::Prompt,
+        rewrite: RewriteSupport::ToolInput,
         context: true,
         matcher: true,
-        wiring: Wiring::Guard,
+        wiring: InstallWiring::Guard,
         ..row("preToolUse", &["PreToolUse"], Kind::PreTool)
     },
     EventRow {
-        deny: Deny::Prevents,
-        // Saying nothing leaves the question to the client, which asks it.
-        ask: Ask::Prompt,
+        deny: DenySupport::Prevents,
+        // With an empty reply the client shows its own prompt.
+        ask: AskSupport::Prompt,
         matcher: true,
-        wiring: Wiring::Guard,
+        wiring: InstallWiring::Guard,
         ..row("permissionRequest", &["PermissionRequest"], Kind::PermissionRequest)
     },
-    // `preToolUse` has been before it; this one only adds to what the server is sent.
-    EventRow { tool: ToolAt::Mcp, ..row("preMcpToolCall", &["PreMcpToolCall"], Kind::PreTool) },
+    // `preToolUse` has fired before. This event only adds metadata for the MCP server.
+    EventRow { tool: ToolLocation::Mcp, ..row("preMcpToolCall", &["PreMcpToolCall"], Kind::PreTool) },
     EventRow {
-        deny: Deny::Feedback,
-        rewrite: Rewrite::ToolOutput,
+        deny: DenySupport::Feedback,
+        rewrite: RewriteSupport::ToolOutput,
         context: true,
         matcher: true,
         ..row("postToolUse", &["PostToolUse"], Kind::PostTool)
     },
     EventRow { matcher: true, ..row("postToolUseFailure", &["PostToolUseFailure"], Kind::ToolError) },
     EventRow { context: true, ..row("subagentStart", &["SubagentStart"], Kind::SubagentStart) },
-    EventRow { deny: Deny::Prevents, ..row("subagentStop", &["SubagentStop"], Kind::SubagentStop) },
+    EventRow { deny: DenySupport::Prevents, ..row("subagentStop", &["SubagentStop"], Kind::SubagentStop) },
     row("preCompact", &["PreCompact"], Kind::PreCompact),
     row("notification", &["Notification"], Kind::Notification),
     row("errorOccurred", &["ErrorOccurred"], Kind::Other),
-    EventRow { deny: Deny::Prevents, ..row("agentStop", &["Stop", "AgentStop"], Kind::Stop) },
+    EventRow { deny: DenySupport::Prevents, ..row("agentStop", &["Stop", "AgentStop"], Kind::Stop) },
     row("sessionEnd", &["SessionEnd"], Kind::SessionEnd),
 ];
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! GitHub Copilot CLI, on its own terms. An event registered as `preToolUse` comes in one style, as
-//! `PreToolUse` in another, with Claude Code's tool names, and not without exceptions: both are read.
+//! Codec for GitHub Copilot CLI. An event registered as `preToolUse` has camelCase keys; registered as `PreToolUse` it
+//! has snake_case keys and Claude Code's tool names, with exceptions. Both are decoded.
 
 mod encode;
 pub mod events;
@@ -9,18 +9,18 @@ pub mod events;
 use std::time::Duration;
 
 use serde_json::{Map, Value};
-use tenterhook_event::{Event, Mcp};
+use tenterhook_event::{Event, McpToolId};
 
-use crate::{Harness, Keys};
+use crate::{Harness, PayloadKeys};
 
-/// The row of the table.
+/// Copilot CLI's row of the harness table.
 pub const HARNESS: Harness = Harness {
     id: "copilot",
     title: "GitHub Copilot CLI",
     proved_on: &["1.0.102"],
     events: events::EVENTS,
     project_variable: Some("COPILOT_PROJECT_DIR"),
-    keys: Keys {
+    keys: PayloadKeys {
         event: &["hook_event_name", "hookName"],
         session: &["sessionId", "session_id"],
         turn: &[],
@@ -39,7 +39,7 @@ pub const HARNESS: Harness = Harness {
         cause: &["source", "reason", "trigger", "stopReason", "stop_reason", "errorContext"],
         message: &["message", "customInstructions", "custom_instructions"],
         error: &["error", "error.message"],
-        ..Keys::CLAUDE
+        ..PayloadKeys::CLAUDE
     },
     unhooked_stdin: false,
     version_gaps: &[],
@@ -51,13 +51,13 @@ pub const HARNESS: Harness = Harness {
     neutral: |_| "",
 };
 
-/// `server-tool` before a tool runs, `server/tool` where permission is asked for. A server's name has
-/// dashes more often than a tool's.
-fn mcp_name(name: &str) -> Option<Mcp> {
-    Mcp::split(name, "/").or_else(|| Mcp::split_last(name, "-"))
+/// `server-tool` before a tool runs, `server/tool` in permission requests. Dashes are more common in server names than
+/// in tool names.
+fn mcp_name(name: &str) -> Option<McpToolId> {
+    McpToolId::split(name, "/").or_else(|| McpToolId::split_last(name, "-"))
 }
 
-/// A subagent's events name the subagent as their session.
+/// Events of a subagent have the subagent's id as their session.
 fn adapt(_: &Map<String, Value>, event: &mut Event) {
     if event.agent.parent.is_some() && event.harness_session_id == event.agent.id {
         event.harness_session_id.clone_from(&event.agent.parent);

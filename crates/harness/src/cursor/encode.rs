@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Outcome → what Cursor reads.
+//! Encodes an outcome for Cursor.
 //!
-//! Where it asks for a permission it wants one, so "nobody objected" is a plain
-//! `{"permission":"allow"}` with nothing in it that a model could read.
+//! Cursor requires a permission where it asks for one, so "no match" is a plain `{"permission":"allow"}` without any text for
+//! a model.
 
 use serde::Serialize;
 use serde_json::Value;
-use tenterhook_event::{Call, Decision, EventKind, Outcome};
+use tenterhook_event::{Decision, EventKind, HookCall, Outcome};
 
-use crate::answer::{self, Answer};
-use crate::{Deny, EventRow, Reply};
+use crate::outcome_encoding::{self, ExpressibleOutcome};
+use crate::{DenySupport, EventRow, HookReply};
 
 #[derive(Debug, Default, Serialize)]
-struct Printed {
+struct CursorHookOutput {
     #[serde(skip_serializing_if = "Option::is_none")]
     permission: Option<&'static str>,
     #[serde(rename = "continue", skip_serializing_if = "Option::is_none")]
@@ -32,10 +32,10 @@ struct Printed {
     followup_message: Option<String>,
 }
 
-pub(super) fn encode(row: &EventRow, call: &Call, outcome: &Outcome) -> Reply {
-    let mut answer = Answer::new(row, call, outcome);
-    let mut output = Printed::default();
-    let denied = answer.denied(row);
+pub(super) fn encode(row: &EventRow, call: &HookCall, outcome: &Outcome) -> HookReply {
+    let mut answer = ExpressibleOutcome::new(row, call, outcome);
+    let mut output = CursorHookOutput::default();
+    let denied = answer.is_denied(row);
     match row.kind {
         EventKind::PreTool | EventKind::SubagentStart => {
             let objects = denied || answer.decision == Decision::Ask;
@@ -45,8 +45,8 @@ pub(super) fn encode(row: &EventRow, call: &Call, outcome: &Outcome) -> Reply {
                 _ => "allow",
             });
             if objects {
-                output.user_message = Some(answer.why());
-                output.agent_message = tells_agent(row).then(|| answer.why());
+                output.user_message = Some(answer.reason_text());
+                output.agent_message = shows_reason_to_model(row).then(|| answer.reason_text());
             }
             output.updated_input = answer.input.take();
         }
@@ -54,42 +54,42 @@ pub(super) fn encode(row: &EventRow, call: &Call, outcome: &Outcome) -> Reply {
             let stopped = answer.stop.take();
             output.go_on = Some(!denied && stopped.is_none());
             if output.go_on == Some(false) {
-                output.user_message = stopped.or_else(|| Some(answer.why()));
+                output.user_message = stopped.or_else(|| Some(answer.reason_text()));
             }
         }
         EventKind::PostTool if row.context => {
-            output.additional_context = answer.told(row);
+            output.additional_context = answer.feedback_text(row);
             output.updated_mcp_tool_output = answer.output.cloned();
         }
-        // Only saying nothing lets the agent end.
+        // Only an empty reply lets the agent stop.
         EventKind::Stop | EventKind::SubagentStop if answer.stop.take().is_some() => {}
         EventKind::Stop | EventKind::SubagentStop if denied => {
-            // What the person has ended, or what has failed, is not to start again by itself.
+            // A turn that the user ended, or that failed, must not restart by itself.
             let completed = call.event.detail.cause.as_deref() == Some("completed");
             if completed {
-                output.followup_message = Some(answer.why());
+                output.followup_message = Some(answer.reason_text());
             } else {
-                answer.lose("deny");
+                answer.drop_unsupported("deny");
             }
         }
         EventKind::PreCompact => output.user_message = answer.message.take(),
         _ => output.additional_context = answer.context.take(),
     }
-    answer.lose_stop();
-    answer.lose_message();
-    answer.say(&output)
+    answer.drop_stop();
+    answer.drop_message();
+    answer.into_reply(&output)
 }
 
-/// The reply to a payload we cannot read: exit 2 denies, and the JSON says why.
-pub(super) fn refuse(row: Option<&EventRow>, why: &str) -> Reply {
-    let mut reply = answer::refuse_by_exit(row, why);
+/// Reply to a payload that cannot be decoded: exit 2 denies, and the JSON has the reason.
+pub(super) fn refuse(row: Option<&EventRow>, why: &str) -> HookReply {
+    let mut reply = outcome_encoding::refuse_by_exit(row, why);
     let why = Some(why.to_owned());
     let output = match row {
         Some(row) if row.kind == EventKind::Prompt => {
-            Printed { go_on: Some(false), user_message: why, ..Printed::default() }
+            CursorHookOutput { go_on: Some(false), user_message: why, ..CursorHookOutput::default() }
         }
-        Some(row) if !permits(row) => return reply,
-        _ => Printed { permission: Some("deny"), user_message: why, ..Printed::default() },
+        Some(row) if !asks_permission(row) => return reply,
+        _ => CursorHookOutput { permission: Some("deny"), user_message: why, ..CursorHookOutput::default() },
     };
     reply.stdout = serde_json::to_string(&output).map_or_else(|_| String::new(), |json| json + "\n");
     reply
@@ -98,17 +98,17 @@ pub(super) fn refuse(row: Option<&EventRow>, why: &str) -> Reply {
 pub(super) fn neutral(row: Option<&EventRow>) -> &'static str {
     match row {
         Some(row) if row.kind == EventKind::Prompt => "{\"continue\":true}\n",
-        Some(row) if !permits(row) => "",
+        Some(row) if !asks_permission(row) => "",
         _ => "{\"permission\":\"allow\"}\n",
     }
 }
 
-/// Whether the event asks for a permission.
-fn permits(row: &EventRow) -> bool {
-    row.deny == Deny::Prevents && matches!(row.kind, EventKind::PreTool | EventKind::SubagentStart)
+/// Whether the event expects a permission.
+fn asks_permission(row: &EventRow) -> bool {
+    row.deny == DenySupport::Prevents && matches!(row.kind, EventKind::PreTool | EventKind::SubagentStart)
 }
 
-/// Whether the model can be told why.
-fn tells_agent(row: &EventRow) -> bool {
+/// Whether the reason can be shown to the model.
+fn shows_reason_to_model(row: &EventRow) -> bool {
     matches!(row.native, "preToolUse" | "beforeShellExecution" | "beforeMCPExecution")
 }

@@ -1,42 +1,44 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Every event Cursor fires, and what it lets a hook do about it.
+//! Events of Cursor, and what a hook can do at each.
 
 use tenterhook_event::EventKind as Kind;
 
-use crate::{Ask, Deny, EventRow, Rewrite, ToolAt, Wiring};
+use crate::{AskSupport, DenySupport, EventRow, InstallWiring, RewriteSupport, ToolLocation};
 
-/// The table; the order is that of a session's life. `preToolUse` is the first of the gates, so that
-/// `pre-tool` names it.
+/// One row per event, in the order of a session. `preToolUse` is the first gate, so that `pre-tool` refers to it.
 pub const EVENTS: &[EventRow] = &[
     row("workspaceOpen", Kind::Other),
     EventRow { context: true, ..row("sessionStart", Kind::SessionStart) },
     EventRow {
-        deny: Deny::Prevents,
-        ask: Ask::Wait,
+        deny: DenySupport::Prevents,
+        ask: AskSupport::Wait,
         matcher: true,
         ..row("beforeSubmitPrompt", Kind::Prompt)
     },
     EventRow {
-        deny: Deny::Prevents,
-        // `ask` is read and not enforced.
-        ask: Ask::Wait,
-        rewrite: Rewrite::ToolInput,
+        deny: DenySupport::Prevents,
+        // Cursor accepts `ask`, but does not enforce it.
+        ask: AskSupport::Wait,
+        rewrite: RewriteSupport::ToolInput,
         matcher: true,
-        wiring: Wiring::Guard,
+        wiring: InstallWiring::Guard,
         ..row("preToolUse", Kind::PreTool)
     },
     EventRow {
-        ask: Ask::Prompt,
-        tool: ToolAt::Fields { name: "Shell", args: &["command"] },
+        ask: AskSupport::Prompt,
+        tool: ToolLocation::Fields { name: "Shell", args: &["command"] },
         ..gate("beforeShellExecution")
     },
-    EventRow { ask: Ask::Prompt, tool: ToolAt::Mcp, ..gate("beforeMCPExecution") },
-    EventRow { tool: ToolAt::Fields { name: "Read", args: &["file_path"] }, ..gate("beforeReadFile") },
-    EventRow { tool: ToolAt::Fields { name: "Read", args: &["file_path"] }, ..gate("beforeTabFileRead") },
+    EventRow { ask: AskSupport::Prompt, tool: ToolLocation::Mcp, ..gate("beforeMCPExecution") },
+    EventRow { tool: ToolLocation::Fields { name: "Read", args: &["file_path"] }, ..gate("beforeReadFile") },
     EventRow {
-        deny: Deny::Feedback,
-        rewrite: Rewrite::McpOutput,
+        tool: ToolLocation::Fields { name: "Read", args: &["file_path"] },
+        ..gate("beforeTabFileRead")
+    },
+    EventRow {
+        deny: DenySupport::Feedback,
+        rewrite: RewriteSupport::McpOutput,
         context: true,
         matcher: true,
         ..row("postToolUse", Kind::PostTool)
@@ -44,31 +46,31 @@ pub const EVENTS: &[EventRow] = &[
     EventRow { matcher: true, ..row("postToolUseFailure", Kind::ToolError) },
     EventRow {
         matcher: true,
-        tool: ToolAt::Fields { name: "Shell", args: &["command"] },
+        tool: ToolLocation::Fields { name: "Shell", args: &["command"] },
         ..row("afterShellExecution", Kind::PostTool)
     },
-    EventRow { tool: ToolAt::Mcp, ..row("afterMCPExecution", Kind::PostTool) },
+    EventRow { tool: ToolLocation::Mcp, ..row("afterMCPExecution", Kind::PostTool) },
     EventRow {
         matcher: true,
-        tool: ToolAt::Fields { name: "Edit", args: &["file_path", "edits"] },
+        tool: ToolLocation::Fields { name: "Edit", args: &["file_path", "edits"] },
         ..row("afterFileEdit", Kind::PostTool)
     },
     EventRow {
         matcher: true,
-        tool: ToolAt::Fields { name: "Edit", args: &["file_path", "edits"] },
+        tool: ToolLocation::Fields { name: "Edit", args: &["file_path", "edits"] },
         ..row("afterTabFileEdit", Kind::PostTool)
     },
     EventRow {
-        deny: Deny::Prevents,
-        ask: Ask::Wait,
+        deny: DenySupport::Prevents,
+        ask: AskSupport::Wait,
         matcher: true,
         ..row("subagentStart", Kind::SubagentStart)
     },
-    EventRow { deny: Deny::Prevents, matcher: true, ..row("subagentStop", Kind::SubagentStop) },
+    EventRow { deny: DenySupport::Prevents, matcher: true, ..row("subagentStop", Kind::SubagentStop) },
     row("preCompact", Kind::PreCompact),
     EventRow { matcher: true, ..row("afterAgentResponse", Kind::PostModel) },
     EventRow { matcher: true, ..row("afterAgentThought", Kind::Other) },
-    EventRow { deny: Deny::Prevents, matcher: true, ..row("stop", Kind::Stop) },
+    EventRow { deny: DenySupport::Prevents, matcher: true, ..row("stop", Kind::Stop) },
     row("sessionEnd", Kind::SessionEnd),
 ];
 
@@ -76,8 +78,14 @@ const fn row(native: &'static str, kind: Kind) -> EventRow {
     EventRow::new(native, kind)
 }
 
-/// A gate of its own beside `preToolUse`.
+/// A gate in addition to `preToolUse`.
 const fn gate(native: &'static str) -> EventRow {
     let row = row(native, Kind::PreTool);
-    EventRow { deny: Deny::Prevents, ask: Ask::Wait, matcher: true, wiring: Wiring::Guard, ..row }
+    EventRow {
+        deny: DenySupport::Prevents,
+        ask: AskSupport::Wait,
+        matcher: true,
+        wiring: InstallWiring::Guard,
+        ..row
+    }
 }

@@ -1,25 +1,25 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Cursor, on its own terms. One call comes to two gates: `preToolUse` and, for a command, an MCP tool
-//! or a file, one of its own; [`same_call`](crate::same_call) tells that they are one.
+//! Codec for Cursor. Commands, MCP tools and file reads pass two gates: `preToolUse` and one of their own.
+//! [`same_call_key`](crate::same_call_key) recognises that both are for one call.
 
 mod encode;
 pub mod events;
 
 use std::time::Duration;
 
-use tenterhook_event::Mcp;
+use tenterhook_event::McpToolId;
 
-use crate::{Harness, Keys};
+use crate::{Harness, PayloadKeys};
 
-/// The row of the table.
+/// Cursor's row of the harness table.
 pub const HARNESS: Harness = Harness {
     id: "cursor",
     title: "Cursor",
     proved_on: &[],
     events: events::EVENTS,
     project_variable: Some("CURSOR_PROJECT_DIR"),
-    keys: Keys {
+    keys: PayloadKeys {
         session: &["conversation_id", "session_id"],
         turn: &["generation_id"],
         tool_use: &["tool_use_id", "tool_call_id"],
@@ -39,14 +39,14 @@ pub const HARNESS: Harness = Harness {
         message: &["agent_message"],
         error: &["error_message"],
         duration_ms: &["duration", "duration_ms"],
-        ..Keys::CLAUDE
+        ..PayloadKeys::CLAUDE
     },
-    // Seen in a log; the documentation speaks of a platform's default.
+    // Seen in a log; the documentation only mentions a platform default.
     unhooked_stdin: false,
     version_gaps: &[],
     deadline: Some(Duration::from_mins(1)),
-    // It does not say which server.
-    mcp_name: |name| name.strip_prefix("MCP:").map(|tool| Mcp::new("", tool)),
+    // The tool name does not contain the server.
+    mcp_name: |name| name.strip_prefix("MCP:").map(|tool| McpToolId::new("", tool)),
     adapt: |_, _| {},
     encode: encode::encode,
     refuse: encode::refuse,

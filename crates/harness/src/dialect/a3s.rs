@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! A3S hooks: seed 003's events in, an action out.
+//! A3S hooks: events of seed 003 as input, an action as output.
 
 mod payload;
 mod read;
@@ -9,151 +9,165 @@ mod schema;
 use std::time::Duration;
 
 use serde_json::{Map, Value};
-use tenterhook_event::{Decision, Event, EventKind as Kind, Finding, Merge, Modification, Origin};
+use tenterhook_event::{Decision, Event, EventKind as Kind, Finding, MergeMode, Modification, Origin};
 
-pub use payload::{Session, failed_tool_result, payload};
-pub use read::{Unreadable, event};
-pub use schema::{EVENTS, EVERY, EventShape, Field, Shape, named, of};
+pub use payload::{A3sSessionContext, failed_tool_result, payload};
+pub use read::{A3sReadError, event};
+pub use schema::{COMMON_FIELDS, EVENTS, EventShape, FieldShape, FieldSpec, shape_by_name, shape_of_kind};
 
-use super::fields::Fields;
-use super::{Control, Dialect, Exited, Heard, Misheard, NO_REASON, switches};
+use super::fields::FieldReader;
+use super::{EngineControl, HookDialect, HookExit, InterpretedOutput, InvalidOutput, NO_REASON, switches};
 
-pub(super) const DIALECT: Dialect = Dialect {
+pub(super) const DIALECT: HookDialect = HookDialect {
     name: "a3s",
-    about: "as the A3S hook design says: an event with `eventType` in, `{\"action\": …}` out, exit 2 blocks",
+    about: "the A3S hook design: an event with `eventType` in, `{\"action\": …}` out, exit 2 blocks",
     timeout: Duration::from_secs(5),
     switches: switches::A3S,
     event_name: payload::name,
     kind: |name| EVENTS.iter().find(|row| row.name == name).map(|row| row.kind),
     stdin: payload::stdin,
-    hear,
+    interpret,
 };
 
-/// How much later a retry is when the hook does not say: what A3S Code settled on.
-const RETRY: Duration = Duration::from_secs(1);
+/// Delay of a retry when the hook names none; the same as in A3S Code.
+const DEFAULT_RETRY_DELAY: Duration = Duration::from_secs(1);
 
-/// An answer of a hook.
+/// Output of an A3S hook.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Answer {
-    /// What to do.
-    pub action: Action,
-    /// Why.
+pub struct A3sAnswer {
+    /// What to do with the event.
+    pub action: A3sAction,
+    /// Reason of the action.
     pub reason: Option<String>,
-    /// What is to be different.
+    /// Changed fields of the event.
     pub modified: Option<Map<String, Value>>,
-    /// How much later to ask again.
+    /// Delay before a retry.
     pub delay: Option<Duration>,
 }
 
-/// What a hook wants.
+/// Action that a hook requests.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Action {
-    /// Go on, perhaps with something changed.
+pub enum A3sAction {
+    /// Proceed, with any changes in `modified`.
     Continue,
-    /// Stop this.
+    /// Block the event.
     Block,
-    /// Ask again later.
+    /// Run the hook again later.
     Retry,
-    /// Ignore the hooks that come after.
+    /// Ignore the hooks that follow.
     Skip,
 }
 
-const ACTIONS: &[(&str, Action)] = &[
-    ("continue", Action::Continue),
-    ("block", Action::Block),
-    ("retry", Action::Retry),
-    ("skip", Action::Skip),
+const ACTIONS: &[(&str, A3sAction)] = &[
+    ("continue", A3sAction::Continue),
+    ("block", A3sAction::Block),
+    ("retry", A3sAction::Retry),
+    ("skip", A3sAction::Skip),
 ];
 
-fn hear(dialect: &Dialect, event: &Event, by: Origin, exited: &Exited) -> Result<Heard, Misheard> {
+fn interpret(
+    dialect: &HookDialect,
+    event: &Event,
+    by: Origin,
+    exited: &HookExit,
+) -> Result<InterpretedOutput, InvalidOutput> {
     match exited.code {
-        Some(2) => return Ok(blocked(event, by, exited.complaint()).into()),
+        Some(2) => return Ok(block_finding(event, by, exited.stderr_reason()).into()),
         Some(0) => {}
-        _ => return Err(Misheard(exited.how())),
+        _ => return Err(InvalidOutput(exited.describe_exit())),
     }
     if exited.stdout.trim_ascii().is_empty() {
         return Ok(Finding::silent(by).into());
     }
     let answer: Map<String, Value> = serde_json::from_slice(&exited.stdout)
-        .map_err(|error| Misheard(format!("the answer is not what `dialect: a3s` reads: {error}")))?;
-    let mut fields = Fields::new(&answer);
+        .map_err(|error| InvalidOutput(format!("invalid output for `dialect: a3s`: {error}")))?;
+    let mut fields = FieldReader::new(&answer);
     let action = fields.word("action", ACTIONS);
     let (reason, modified) = (fields.text("reason"), fields.object("modified").cloned());
     let delay = fields.number("delay");
-    let answer = |action, delay| Answer { action, reason, modified, delay };
+    let answer = |action, delay| A3sAnswer { action, reason, modified, delay };
     match (action, fields.problem) {
-        // A block stands, whatever else could not be read.
-        (Some(Action::Block), _) => heard(event, by, answer(Action::Block, None)),
-        (_, Some(problem)) => Err(Misheard(problem)),
-        (None, None) => Err(Misheard("the answer has no `action`".to_owned())),
+        // A block is kept even if other fields are invalid.
+        (Some(A3sAction::Block), _) => interpret_answer(event, by, answer(A3sAction::Block, None)),
+        (_, Some(problem)) => Err(InvalidOutput(problem)),
+        (None, None) => Err(InvalidOutput("`action` is missing".to_owned())),
         (Some(action), None) => {
-            // A time nobody can wait for is as good as for ever: the engine gives up, and says so.
+            // A delay that overflows counts as the longest one: the engine then gives up and reports it.
             let delay = match delay.filter(|delay| *delay != 0.0) {
                 Some(delay) if delay > 0.0 => Some(dialect.duration(delay).unwrap_or(Duration::MAX)),
-                Some(delay) if action == Action::Retry => {
+                Some(delay) if action == A3sAction::Retry => {
                     let delay = dialect.duration(delay);
-                    Some(delay.map_err(|error| Misheard(error.to_string()))?)
+                    Some(delay.map_err(|error| InvalidOutput(error.to_string()))?)
                 }
                 _ => None,
             };
-            heard(event, by, answer(action, delay))
+            interpret_answer(event, by, answer(action, delay))
         }
     }
 }
 
-/// What an answer means at an event.
-pub fn heard(event: &Event, by: Origin, answer: Answer) -> Result<Heard, Misheard> {
-    let Answer { action, reason, modified, delay } = answer;
-    if action == Action::Block {
-        return Ok(blocked(event, by, reason.unwrap_or_else(|| NO_REASON.to_owned())).into());
+/// Interprets an answer at an event.
+pub fn interpret_answer(
+    event: &Event,
+    by: Origin,
+    answer: A3sAnswer,
+) -> Result<InterpretedOutput, InvalidOutput> {
+    let A3sAnswer { action, reason, modified, delay } = answer;
+    if action == A3sAction::Block {
+        return Ok(block_finding(event, by, reason.unwrap_or_else(|| NO_REASON.to_owned())).into());
     }
-    if modified.is_some() && action != Action::Continue {
-        return Err(Misheard("`modified` goes with `continue` only".to_owned()));
+    if modified.is_some() && action != A3sAction::Continue {
+        return Err(InvalidOutput("`modified` is only allowed with `continue`".to_owned()));
     }
     let finding = Finding { reason, ..Finding::silent(by) };
     match action {
-        Action::Continue | Action::Block => Ok(changed(event, finding, modified)?.into()),
-        Action::Skip => Ok(Heard { finding, control: Control::Skip }),
-        // The tool has run; there is nothing left to try again.
-        Action::Retry if event.event == Kind::PostTool => {
-            let message = Some("the hook asked for a retry of what is done already".to_owned());
+        A3sAction::Continue | A3sAction::Block => Ok(modifications_of(event, finding, modified)?.into()),
+        A3sAction::Skip => Ok(InterpretedOutput { finding, control: EngineControl::Skip }),
+        // The tool has already run, so it cannot be retried.
+        A3sAction::Retry if event.event == Kind::PostTool => {
+            let message = Some("the hook requested a retry after the tool had run".to_owned());
             Ok(Finding { message, ..finding }.into())
         }
-        Action::Retry => Ok(Heard { finding, control: Control::Retry { delay: delay.unwrap_or(RETRY) } }),
+        A3sAction::Retry => Ok(InterpretedOutput {
+            finding,
+            control: EngineControl::Retry { delay: delay.unwrap_or(DEFAULT_RETRY_DELAY) },
+        }),
     }
 }
 
-/// After the fact a block is a remark: seed 003 fires `PostToolUse` and does not wait.
-fn blocked(event: &Event, by: Origin, reason: String) -> Finding {
+/// After the tool has run, a block is only a message: seed 003 fires `PostToolUse` without waiting.
+fn block_finding(event: &Event, by: Origin, reason: String) -> Finding {
     if event.event == Kind::PostTool {
         return Finding { message: Some(reason), ..Finding::silent(by) };
     }
     Finding::decided(by, Decision::Deny, reason)
 }
 
-/// What `modified` changes: it "must match expected schema", so what fits nowhere is said to.
-fn changed(
+/// The changes in `modified`. The design requires them to match the expected schema, so unknown fields are errors.
+fn modifications_of(
     event: &Event,
     finding: Finding,
     modified: Option<Map<String, Value>>,
-) -> Result<Finding, Misheard> {
+) -> Result<Finding, InvalidOutput> {
     let kind = event.event;
     let Some(mut modified) = modified else { return Ok(finding) };
-    let Some(shape) = of(kind) else { return Err(Misheard(format!("`modified` means nothing at {kind}"))) };
-    if let Some(why) = schema::misfit_strictly(shape.modified, &modified, "modified") {
-        return Err(Misheard(format!("{why} (at {})", shape.name)));
+    let Some(shape) = shape_of_kind(kind) else {
+        return Err(InvalidOutput(format!("`modified` has no fields at {kind}")));
+    };
+    if let Some(why) = schema::find_strict_mismatch(shape.modified, &modified, "modified") {
+        return Err(InvalidOutput(format!("{why} (at {})", shape.name)));
     }
     let context = match modified.remove("context") {
         Some(Value::String(text)) => Some(text),
         _ => None,
     };
-    let merge = Merge::Shallow;
+    let merge = MergeMode::Shallow;
     let modification =
         match (kind, modified.remove("args"), modified.remove("response"), modified.remove("result")) {
-            (_, Some(value), _, _) => Some(Modification::ToolInput { merge: Merge::Replace, value }),
+            (_, Some(value), _, _) => Some(Modification::ToolInput { merge: MergeMode::Replace, value }),
             (_, _, Some(value), _) => Some(Modification::ModelResponse { merge, value }),
             (_, _, _, Some(mut result)) => {
-                // The text that the hook was given is one form of the output; repeating it changes nothing.
+                // The hook received the output as text; returning the same text is not a change.
                 let output = result.get_mut("output").map(Value::take);
                 let output = output.filter(|output| *output != payload::given_output(event));
                 output.map(|value| Modification::ToolOutput { value })

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! The cases of `tests/cases/` that are about one hook: how it is matched, started, read and heard.
+//! Runs the cases of `tests/cases/` that concern a single hook: matching, starting, and reading its output.
 //!
-//! Every line of the areas below is either run here or listed with the part it belongs to, so that
-//! a new line cannot be overlooked.
+//! Every line of the areas below is either run here or listed with the part that covers it, so that no new line is
+//! overlooked.
 
 mod claude_a3s;
 mod llxprt_gemini;
@@ -11,7 +11,7 @@ mod llxprt_gemini;
 use serde_json::{Map, Value};
 use tenterhook_event::{Event, EventId, EventKind, Timestamp};
 
-/// Lines that belong to another part, and to which.
+/// Lines that another part covers, with its name.
 type Elsewhere = &'static [(&'static str, &'static str)];
 
 fn load(file: &str) -> Vec<Value> {
@@ -20,7 +20,7 @@ fn load(file: &str) -> Vec<Value> {
     text.lines().filter(|line| !line.is_empty()).map(|line| serde_json::from_str(line).unwrap()).collect()
 }
 
-/// Runs every case but those of `elsewhere`, none of which may be unknown.
+/// Runs every case except those of `elsewhere`, which must all exist.
 fn run(cases: &[Value], elsewhere: Elsewhere, check: impl Fn(&Value)) {
     let id = |case: &Value| case["id"].as_str().unwrap().to_owned();
     for (listed, _) in elsewhere {
@@ -31,7 +31,7 @@ fn run(cases: &[Value], elsewhere: Elsewhere, check: impl Fn(&Value)) {
     }
 }
 
-/// Checks each key of `expect`; a key nobody knows is a mistake of this test.
+/// Checks each key of `expect`; an unknown key is an error of this test.
 fn each(case: &Value, expect: &Value, check: impl Fn(&str, &Value) -> bool) {
     let keys: &Map<String, Value> = expect.as_object().unwrap();
     for (key, expected) in keys {

@@ -1,48 +1,51 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Claude Code's dialect: hooks written for Claude Code run unchanged, whatever the harness.
+//! Claude Code's dialect: hooks written for Claude Code run unchanged with every harness.
 
 use std::time::Duration;
 
 use serde_json::{Map, Value, json};
-use tenterhook_event::{Decision, Event, EventKind, Finding, Flow, Merge, Modification, Origin};
+use tenterhook_event::{Decision, Event, EventKind, Finding, Flow, MergeMode, Modification, Origin};
 
-use super::{Control, Dialect, Exited, Heard, Misheard, switches};
+use super::{EngineControl, HookDialect, HookExit, InterpretedOutput, InvalidOutput, switches};
 use crate::claude_code::HARNESS;
-use crate::claude_code::wire::{Behavior, HookOutput, PermissionDecision, Specific, Verdict};
+use crate::claude_code::wire::{
+    BlockDecision, ClaudeHookOutput, HookSpecificOutput, PermissionBehavior, PermissionDecision,
+};
 
-pub(super) const DIALECT: Dialect = Dialect {
+pub(super) const DIALECT: HookDialect = HookDialect {
     name: "claude",
-    about: "as Claude Code speaks to command hooks: its payload in, its JSON and exit codes out",
+    about: "Claude Code's command hooks: its payload in, its JSON and exit codes out",
     timeout: Duration::from_mins(1),
     switches: switches::CLAUDE,
     event_name: native_name,
     kind: |name| HARNESS.events.iter().find(|row| row.native == name).map(|row| row.kind),
     stdin,
-    hear,
+    interpret,
 };
 
-/// How long a hook that went into the background may go on when it does not say (`asyncTimeout`).
-/// The client's documents name no number.
-const DETACHED: Duration = Duration::from_secs(15);
-/// However long it asks for.
-const DETACHED_AT_MOST: Duration = Duration::from_mins(10);
+/// Default time limit of a background hook (`asyncTimeout`). The client's documentation names no number.
+const DEFAULT_DETACHED_TIMEOUT: Duration = Duration::from_secs(15);
+/// Upper limit of `asyncTimeout`.
+const MAX_DETACHED_TIMEOUT: Duration = Duration::from_mins(10);
 
-/// Longer first lines are answers, not `{"async": true}`; they are not read again and again.
-const DETACHING_LINE: usize = 4096;
+/// A longer first line is not `{"async": true}`, and is not parsed again with every read.
+const MAX_DETACH_LINE_BYTES: usize = 4096;
 
-/// Whether the first line a hook printed says that it goes on in the background, and for how long
-/// it may.
+/// Time limit of the background hook, if the first line of output says that the hook continues in the background.
 pub(super) fn detaches(stdout: &[u8]) -> Option<Duration> {
     let line = stdout.trim_ascii_start().split(|byte| *byte == b'\n').next()?.trim_ascii();
-    if line.len() > DETACHING_LINE || !line.ends_with(b"}") {
+    if line.len() > MAX_DETACH_LINE_BYTES || !line.ends_with(b"}") {
         return None;
     }
-    serde_json::from_slice(line).ok().and_then(|output: HookOutput| background(&output))
+    serde_json::from_slice(line).ok().and_then(|output: ClaudeHookOutput| detached_timeout(&output))
 }
 
-fn background(output: &HookOutput) -> Option<Duration> {
-    let limit = output.async_timeout.map_or(DETACHED, Duration::from_millis).min(DETACHED_AT_MOST);
+fn detached_timeout(output: &ClaudeHookOutput) -> Option<Duration> {
+    let limit = output
+        .async_timeout
+        .map_or(DEFAULT_DETACHED_TIMEOUT, Duration::from_millis)
+        .min(MAX_DETACHED_TIMEOUT);
     (output.detached == Some(true)).then_some(limit)
 }
 
@@ -82,7 +85,7 @@ fn cause_field(kind: EventKind) -> &'static str {
     }
 }
 
-/// The client's name for the event, whichever harness it came from.
+/// Claude Code's name of the event, for events of all harnesses.
 fn native_name(event: &Event) -> &str {
     if event.source == HARNESS.id || event.event == EventKind::Other {
         return &event.native_event;
@@ -90,51 +93,62 @@ fn native_name(event: &Event) -> &str {
     HARNESS.event(event.event.name()).map_or(&event.native_event, |row| row.native)
 }
 
-fn hear(_: &Dialect, event: &Event, by: Origin, exited: &Exited) -> Result<Heard, Misheard> {
+fn interpret(
+    _: &HookDialect,
+    event: &Event,
+    by: Origin,
+    exited: &HookExit,
+) -> Result<InterpretedOutput, InvalidOutput> {
     let stdout = String::from_utf8_lossy(&exited.stdout);
     let stdout = stdout.trim();
-    // JSON is read at every exit code; anything that does not look like one object is text.
+    // JSON is read at every exit code; text that does not look like one object is plain text.
     let json = stdout.starts_with('{') && stdout.ends_with('}');
-    let output = json.then(|| serde_json::from_str::<HookOutput>(stdout));
+    let output = json.then(|| serde_json::from_str::<ClaudeHookOutput>(stdout));
     let finding = match (exited.code, output) {
-        // At `PermissionRequest` too, where the client does not listen to exit 2: a guard that
-        // says no is not to be talked over.
+        // Also at `PermissionRequest`, where the client ignores exit 2: a guard's deny must not be overridden.
         (Some(2), output) => {
             let output = output.and_then(Result::ok).unwrap_or_default();
             let said = finding(event, by.clone(), output).unwrap_or_else(|_| Finding::silent(by));
             let reason = said.reason.clone().filter(|_| said.decision == Decision::Deny);
-            Finding { decision: Decision::Deny, reason: reason.or_else(|| Some(exited.complaint())), ..said }
+            Finding {
+                decision: Decision::Deny,
+                reason: reason.or_else(|| Some(exited.stderr_reason())),
+                ..said
+            }
         }
-        (_, Some(Ok(output))) => match background(&output) {
+        (_, Some(Ok(output))) => match detached_timeout(&output) {
             Some(limit) => {
-                return Ok(Heard { finding: Finding::silent(by), control: Control::Detach { limit } });
+                return Ok(InterpretedOutput {
+                    finding: Finding::silent(by),
+                    control: EngineControl::Detach { limit },
+                });
             }
             None => finding(event, by, output)?,
         },
         (_, Some(Err(error))) => {
-            return Err(Misheard(format!("the answer is not a Claude Code hook output: {error}")));
+            return Err(InvalidOutput(format!("invalid Claude Code hook output: {error}")));
         }
         (Some(0), None) => Finding { context: plain_context(event.event, stdout), ..Finding::silent(by) },
-        (_, None) => return Err(Misheard(exited.how())),
+        (_, None) => return Err(InvalidOutput(exited.describe_exit())),
     };
     Ok(finding.into())
 }
 
-/// Plain text reaches the model at these events only.
+/// Plain text reaches the model only at these events.
 fn plain_context(kind: EventKind, stdout: &str) -> Option<String> {
     let heard = matches!(kind, EventKind::Prompt | EventKind::SessionStart) && !stdout.is_empty();
     heard.then(|| stdout.to_owned())
 }
 
-fn finding(event: &Event, by: Origin, output: HookOutput) -> Result<Finding, Misheard> {
+fn finding(event: &Event, by: Origin, output: ClaudeHookOutput) -> Result<Finding, InvalidOutput> {
     let specific = output.hook_specific_output.unwrap_or_default();
     let expected = native_name(event);
     match &specific.hook_event_name {
         Some(name) if name != expected => {
-            return Err(Misheard(format!("`hookEventName` is `{name}`, but this is `{expected}`")));
+            return Err(InvalidOutput(format!("`hookEventName` is `{name}`, but this is `{expected}`")));
         }
-        None if specific != Specific::default() => {
-            return Err(Misheard("`hookSpecificOutput` without `hookEventName` means nothing".to_owned()));
+        None if specific != HookSpecificOutput::default() => {
+            return Err(InvalidOutput("`hookSpecificOutput` requires `hookEventName`".to_owned()));
         }
         _ => {}
     }
@@ -142,8 +156,8 @@ fn finding(event: &Event, by: Origin, output: HookOutput) -> Result<Finding, Mis
     let mut changed = specific.updated_input;
     let mut reason = specific.permission_decision_reason.or(output.reason);
     let general = output.decision.map_or(Decision::None, |verdict| match verdict {
-        Verdict::Approve => Decision::Allow,
-        Verdict::Block => Decision::Deny,
+        BlockDecision::Approve => Decision::Allow,
+        BlockDecision::Block => Decision::Deny,
     });
     let permission = specific.permission_decision.map_or(Decision::None, |decision| match decision {
         PermissionDecision::Allow => Decision::Allow,
@@ -152,17 +166,17 @@ fn finding(event: &Event, by: Origin, output: HookOutput) -> Result<Finding, Mis
         PermissionDecision::Defer => Decision::Defer,
     });
     let asked = match specific.decision {
-        Some(Behavior::Allow { updated_input }) => {
+        Some(PermissionBehavior::Allow { updated_input }) => {
             changed = updated_input.or(changed);
             Decision::Allow
         }
-        Some(Behavior::Deny { message, .. }) => {
+        Some(PermissionBehavior::Deny { message, .. }) => {
             reason = message.or(reason);
             Decision::Deny
         }
         None => Decision::None,
     };
-    modifications.extend(changed.map(|value| Modification::ToolInput { merge: Merge::Replace, value }));
+    modifications.extend(changed.map(|value| Modification::ToolInput { merge: MergeMode::Replace, value }));
     let output_change = specific.updated_tool_output.or(specific.updated_mcp_tool_output);
     modifications.extend(output_change.map(|value| Modification::ToolOutput { value }));
     Ok(Finding {

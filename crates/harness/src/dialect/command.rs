@@ -1,30 +1,29 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! How a hook's command line reaches its shell, and with which environment.
+//! Expands a hook's command line, and sets its environment.
 
 use std::borrow::Cow;
 
 use tenterhook_event::Event;
 
-use super::Dialect;
+use super::HookDialect;
 use super::switches::{EnvValue, Substitute};
 
-impl Dialect {
-    /// The program a command line is handed to, as its last argument.
+impl HookDialect {
+    /// Program and options to which a command line is passed as the last argument.
     pub fn shell(&self) -> &'static [&'static str] {
         self.switches.shell
     }
 
-    /// Environment variables the hook gets on top of its surroundings.
+    /// Environment variables set for the hook.
     pub fn env(&self, event: &Event) -> Vec<(&'static str, String)> {
         let names = self.switches.env_names.iter();
         names.filter_map(|(name, value)| Some((*name, self.value(*value, event)?.to_owned()))).collect()
     }
 
-    /// The command line as the shell gets it.
+    /// The command line that the shell receives.
     ///
-    /// A `~/` it starts with becomes `home`, so that it works where `HOME` was stripped; every
-    /// other one is the shell's business.
+    /// A leading `~/` is replaced by `home`, so that it works without `HOME`; the shell expands any other.
     pub fn expand(&self, command: &str, event: &Event, home: Option<&str>) -> String {
         let command = match (command.strip_prefix("~/"), home) {
             (Some(rest), Some(home)) => Cow::Owned(format!("{}/{rest}", quote(home))),
@@ -33,7 +32,7 @@ impl Dialect {
         let mut quotes = Quotes::of(&command);
         let mut expanded = String::with_capacity(command.len());
         let mut rest = command.as_ref();
-        // One pass: a value that happens to contain `$NAME` is not looked at again.
+        // A single pass: `$NAME` in a substituted value is not expanded.
         while let Some((before, after)) = rest.split_once('$') {
             quotes.pass(before);
             expanded.push_str(before);
@@ -49,11 +48,11 @@ impl Dialect {
         expanded
     }
 
-    /// What stands for the name at the start of `text`. There is no word boundary in the originals:
-    /// `$GEMINI_CWDX` is the directory and an `X`.
+    /// The value of the variable name at the start of `text`. The originals check no word boundary: `$GEMINI_CWDX` is the
+    /// directory followed by `X`.
     ///
-    /// Where putting a value in could make a command of it, nothing is put in: the shell finds the
-    /// same value in its environment and takes it for nothing but text.
+    /// A value that the shell could parse as code is not substituted: the shell reads the same value from its environment, as
+    /// plain text.
     fn substituted<'a>(&self, text: &'a str, event: &Event, quotes: Quotes) -> Option<(String, &'a str)> {
         let (value, rest) = self.switches.env_names.iter().find_map(|(name, value)| {
             let rest = text.strip_prefix(name)?;
@@ -80,7 +79,7 @@ impl Dialect {
     }
 }
 
-/// `~` and `~/…` in a word that no shell reads, as in exec form.
+/// Expands `~` and `~/…` in a word that is not read by a shell, as in exec form.
 pub fn expand_home<'a>(word: &'a str, home: Option<&str>) -> Cow<'a, str> {
     let Some(home) = home else { return Cow::Borrowed(word) };
     match word.strip_prefix('~') {
@@ -90,25 +89,25 @@ pub fn expand_home<'a>(word: &'a str, home: Option<&str>) -> Cow<'a, str> {
     }
 }
 
-/// Whether a place in a command line is inside quotes, as far as that is plain to see.
+/// Whether a position in a command line is inside quotes, as far as a simple scan can tell.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Quotes {
     Outside,
     Single,
     Double,
-    /// Quotes inside substitutions, escapes, here-documents: not to be told by looking.
+    /// Escapes, here-documents or quotes inside substitutions: a simple scan cannot tell.
     Unclear,
 }
 
 impl Quotes {
-    /// At the start of the command.
+    /// State at the start of the command.
     fn of(command: &str) -> Self {
         let has = |signs: &[&str]| signs.iter().any(|sign| command.contains(sign));
         let unclear = has(&["`", "\\", "<<"]) || (has(&["'", "\""]) && has(&["$(", "${", "$'", "#"]));
         if unclear { Self::Unclear } else { Self::Outside }
     }
 
-    /// Further on, past `text`.
+    /// Advances the state past `text`.
     fn pass(&mut self, text: &str) {
         for letter in text.chars() {
             *self = match (*self, letter) {
@@ -121,12 +120,12 @@ impl Quotes {
     }
 }
 
-/// Means the same to a shell whether it stands in the command or in a variable.
+/// Whether a character means the same to a shell in the command line as in a variable.
 fn harmless(letter: char) -> bool {
     letter.is_alphanumeric() || "/_-.,:@%+= ".contains(letter)
 }
 
-/// As npm's `shell-quote` quotes one word, so that command lines come out the same.
+/// Quotes one word as npm's `shell-quote` does, so that command lines are identical.
 fn quote(text: &str) -> String {
     let has = |letters: &str| text.contains(|letter| letters.contains(letter));
     let spaced = text.contains(char::is_whitespace);

@@ -1,33 +1,33 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Reading a hook's JSON field by field: a field of the wrong type is remembered, not ignored.
+//! Reads a hook's JSON field by field, and remembers fields of the wrong type.
 
 use serde_json::{Map, Value};
 
-/// A hook's answer, and what could not be read in it.
-pub(super) struct Fields<'a> {
+/// Fields of a JSON object, and the first problem found in them.
+pub(super) struct FieldReader<'a> {
     at: &'static str,
     map: Option<&'a Map<String, Value>>,
-    /// The first thing that could not be read.
+    /// First problem found.
     pub(super) problem: Option<String>,
 }
 
-impl<'a> Fields<'a> {
+impl<'a> FieldReader<'a> {
     pub(super) fn new(map: &'a Map<String, Value>) -> Self {
         Self { at: "", map: Some(map), problem: None }
     }
 
-    /// The fields of an object inside; its problems are handed back with [`Fields::take_over`].
-    pub(super) fn inside(&mut self, key: &'static str) -> Fields<'a> {
-        Fields { at: key, map: self.object(key), problem: None }
+    /// Fields of a nested object. [`FieldReader::take_over`] returns its problems to the outer reader.
+    pub(super) fn inside(&mut self, key: &'static str) -> FieldReader<'a> {
+        FieldReader { at: key, map: self.object(key), problem: None }
     }
 
-    pub(super) fn take_over(&mut self, inner: Fields<'_>) {
+    pub(super) fn take_over(&mut self, inner: FieldReader<'_>) {
         self.problem = self.problem.take().or(inner.problem);
     }
 
     pub(super) fn text(&mut self, key: &str) -> Option<String> {
-        self.typed(key, "a text", |value| value.as_str().map(ToOwned::to_owned))
+        self.typed(key, "a string", |value| value.as_str().map(ToOwned::to_owned))
     }
 
     pub(super) fn flag(&mut self, key: &str) -> Option<bool> {
@@ -43,19 +43,19 @@ impl<'a> Fields<'a> {
     }
 
     pub(super) fn texts(&mut self, key: &str) -> Option<Vec<String>> {
-        self.typed(key, "a list of texts", |value| {
+        self.typed(key, "a list of strings", |value| {
             value.as_array()?.iter().map(|item| item.as_str().map(ToOwned::to_owned)).collect()
         })
     }
 
-    /// One of a few words; another one is a problem that names them.
+    /// One of a few keywords; any other is a problem.
     pub(super) fn word<T: Copy>(&mut self, key: &str, words: &[(&str, T)]) -> Option<T> {
         let word = self.text(key)?;
         let found = words.iter().find(|(known, _)| *known == word).map(|(_, meaning)| *meaning);
         if found.is_none() {
             let known: Vec<_> = words.iter().map(|(known, _)| format!("`{known}`")).collect();
             let name = self.name(key);
-            self.note(format!("`{name}` is `{word}`; it can be {}", known.join(", ")));
+            self.note(format!("`{name}` is `{word}`; expected one of {}", known.join(", ")));
         }
         found
     }
@@ -64,14 +64,14 @@ impl<'a> Fields<'a> {
         self.problem.get_or_insert(problem);
     }
 
-    /// `null` is the same as absent.
+    /// Reads a value of one type; `null` counts as absent.
     fn typed<T>(&mut self, key: &str, wanted: &str, read: impl Fn(&'a Value) -> Option<T>) -> Option<T> {
         let value = self.map?.get(key).filter(|value| !value.is_null())?;
         let found = read(value);
         if found.is_none() {
             let name = self.name(key);
             let shown: String = value.to_string().chars().take(60).collect();
-            self.note(format!("`{name}` is {shown}; it should be {wanted}"));
+            self.note(format!("`{name}` is {shown}; expected {wanted}"));
         }
         found
     }
@@ -81,7 +81,7 @@ impl<'a> Fields<'a> {
     }
 }
 
-/// What a tool returned as one text, whichever harness shaped it.
+/// Output of a tool as one text, for the formats of all harnesses.
 pub(super) fn output_text(output: &Value) -> String {
     let part = |key: &str| output.get(key).and_then(Value::as_str).filter(|text| !text.is_empty());
     match output {

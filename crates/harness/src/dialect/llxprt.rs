@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! LLxprt Code's and Gemini CLI's dialects: one family, three rows.
+//! Dialects of LLxprt Code and Gemini CLI: one family, three rows.
 //!
-//! The originals never validate an answer, so a misspelt deny is an allow. Here it is a failure,
-//! and `fail: open | closed` says what that means; with `open` the effect is the original's.
+//! The originals never validate output, so a misspelt deny is an allow. Here it is a failure, and `fail: open | closed`
+//! decides; with `open` the effect is the original's.
 
 mod payload;
 
@@ -11,35 +11,35 @@ use std::time::Duration;
 
 use serde_json::{Map, Value};
 use tenterhook_event::{
-    Decision, Event, EventKind as Kind, Finding, Flow, Merge, Modification, Origin, SelectionMode,
+    Decision, Event, EventKind as Kind, Finding, Flow, MergeMode, Modification, Origin, SelectionMode,
 };
 
-use super::fields::Fields;
-use super::read::{self, Format};
-use super::switches::{self, Switches};
-use super::{Dialect, Exited, Heard, Misheard, NO_REASON};
+use super::fields::FieldReader;
+use super::read::{self, OutputFormat};
+use super::switches::{self, DialectSwitches};
+use super::{HookDialect, HookExit, InterpretedOutput, InvalidOutput, NO_REASON};
 
-pub(super) const SEED: Dialect = Dialect {
+pub(super) const SEED: HookDialect = HookDialect {
     name: "llxprt",
-    about: "as LLxprt Code's hook reference says: BeforeTool and its kin in, JSON or exit 2 with a text out",
+    about: "LLxprt Code's hook reference: BeforeTool and similar events in, JSON or exit 2 with text out",
     timeout: Duration::from_mins(1),
     switches: switches::LLXPRT,
-    event_name: |event| super::name_in(payload::NAMES, event),
-    kind: |name| super::kind_in(payload::NAMES, name),
+    event_name: |event| super::event_name_in(payload::NAMES, event),
+    kind: |name| super::event_kind_in(payload::NAMES, name),
     stdin: payload::stdin,
-    hear,
+    interpret,
 };
 
-pub(super) const LATER: Dialect = Dialect {
+pub(super) const LATER: HookDialect = HookDialect {
     name: "llxprt-2026-08",
-    about: "as LLxprt Code of August 2026: bash, one variable, exit 2 denies even in silence",
+    about: "LLxprt Code of August 2026: bash, one variable, exit 2 denies even without text",
     switches: switches::LLXPRT_2026_08,
     ..SEED
 };
 
-pub(super) const GEMINI: Dialect = Dialect {
+pub(super) const GEMINI: HookDialect = HookDialect {
     name: "gemini",
-    about: "as Gemini CLI of August 2026: JSON at every exit code, other exit codes deny",
+    about: "Gemini CLI of August 2026: JSON at every exit code, other exit codes deny",
     switches: switches::GEMINI,
     ..SEED
 };
@@ -55,24 +55,30 @@ const DECISIONS: &[(&str, Decision)] = &[
 const MODES: &[(&str, SelectionMode)] =
     &[("AUTO", SelectionMode::Auto), ("ANY", SelectionMode::Any), ("NONE", SelectionMode::None)];
 
-fn hear(dialect: &Dialect, event: &Event, by: Origin, exited: &Exited) -> Result<Heard, Misheard> {
+fn interpret(
+    dialect: &HookDialect,
+    event: &Event,
+    by: Origin,
+    exited: &HookExit,
+) -> Result<InterpretedOutput, InvalidOutput> {
     let raw = read::read(dialect, exited);
     let heard = match (&raw.output, raw.format) {
-        (Some(Value::Object(answer)), Format::Json) => finding(&dialect.switches, event, &by, answer),
-        (Some(other), Format::Json) => Err(Misheard(format!("the answer is {other}, not an object"))),
+        (Some(Value::Object(answer)), OutputFormat::Json) => finding(&dialect.switches, event, &by, answer),
+        (Some(other), OutputFormat::Json) => {
+            Err(InvalidOutput(format!("the output is {other}, expected an object")))
+        }
         (Some(answer), _) => from_text(exited, &by, answer),
         (None, _) if exited.code == Some(0) => Ok(Finding::silent(by.clone())),
-        (None, _) => Err(Misheard(exited.how())),
+        (None, _) => Err(InvalidOutput(exited.describe_exit())),
     };
     if exited.code == Some(2) {
         return Ok(denied(heard.unwrap_or_else(|_| Finding::silent(by)), exited).into());
     }
-    heard.map(Heard::from)
+    heard.map(InterpretedOutput::from)
 }
 
-/// Exit 2 is "no" in every document of the family: not even silence or an allow beside it is heard
-/// as anything else.
-fn denied(said: Finding, exited: &Exited) -> Finding {
+/// Exit 2 is a deny in all documentation of the family, even without output or with a printed allow.
+fn denied(said: Finding, exited: &HookExit) -> Finding {
     let reason = said.reason.clone().filter(|_| said.decision == Decision::Deny);
     let reason = reason.unwrap_or_else(|| match read::text(&exited.stderr).as_str() {
         "" => NO_REASON.to_owned(),
@@ -81,37 +87,37 @@ fn denied(said: Finding, exited: &Exited) -> Finding {
     Finding { decision: Decision::Deny, reason: Some(reason), ..said }
 }
 
-/// An answer the original made up from plain text. Its `allow` only means that nobody objected.
-fn from_text(exited: &Exited, by: &Origin, answer: &Value) -> Result<Finding, Misheard> {
+/// A result that the original derives from plain text. Its `allow` only means that the hook did not object.
+fn from_text(exited: &HookExit, by: &Origin, answer: &Value) -> Result<Finding, InvalidOutput> {
     let part = |key: &str| answer.get(key).and_then(Value::as_str).map(ToOwned::to_owned);
     if part("decision").as_deref() == Some("deny") {
         return Ok(Finding::decided(by.clone(), Decision::Deny, part("reason").unwrap_or_default()));
     }
-    // The original goes on after exit 1 and after a signal as it does after a crash: it cannot tell
-    // them apart, and neither can we.
+    // The original continues after exit 1 and after a signal, as after a crash, because it cannot distinguish them. Neither
+    // can this reader.
     if exited.code != Some(0) {
-        return Err(Misheard(exited.how()));
+        return Err(InvalidOutput(exited.describe_exit()));
     }
     let message = part("systemMessage");
     if message.as_deref().is_some_and(|text| text.starts_with('{')) {
-        return Err(Misheard("the answer looks like JSON and is not".to_owned()));
+        return Err(InvalidOutput("the output looks like JSON but is invalid".to_owned()));
     }
     Ok(Finding { message, ..Finding::silent(by.clone()) })
 }
 
 fn finding(
-    switches: &Switches,
+    switches: &DialectSwitches,
     event: &Event,
     by: &Origin,
     answer: &Map<String, Value>,
-) -> Result<Finding, Misheard> {
-    let mut fields = Fields::new(answer);
+) -> Result<Finding, InvalidOutput> {
+    let mut fields = FieldReader::new(answer);
     let mut specific = fields.inside("hookSpecificOutput");
     let general = fields.word("decision", DECISIONS);
     let permission = specific.word("permissionDecision", DECISIONS);
     let permission = match (permission, switches.permission_decision && event.event == Kind::PreTool) {
         (Some(_), false) => {
-            specific.note("`permissionDecision` is not read here; say `decision`".to_owned());
+            specific.note("`permissionDecision` is not supported here; use `decision`".to_owned());
             None
         }
         (permission, _) => permission,
@@ -137,15 +143,19 @@ fn finding(
     };
     fields.take_over(specific);
     match fields.problem {
-        // What denies is not lost because of something else it got wrong.
-        Some(problem) if finding.decision != Decision::Deny => Err(Misheard(problem)),
+        // A deny is kept even if other fields are invalid.
+        Some(problem) if finding.decision != Decision::Deny => Err(InvalidOutput(problem)),
         _ => Ok(finding),
     }
 }
 
-/// What the event lets a hook change. Between the original's sequential hooks an input is merged
-/// key by key, so that is how it meets what was asked for here.
-fn modifications(switches: &Switches, kind: Kind, specific: &mut Fields<'_>) -> Vec<Modification> {
+/// Changes that the event allows. The original merges tool inputs of sequential hooks key by key, so the change is
+/// merged into the requested input in the same way.
+fn modifications(
+    switches: &DialectSwitches,
+    kind: Kind,
+    specific: &mut FieldReader<'_>,
+) -> Vec<Modification> {
     let object = |map: &Map<String, Value>| Value::Object(map.clone());
     let mut found = Vec::new();
     match kind {
@@ -153,7 +163,7 @@ fn modifications(switches: &Switches, kind: Kind, specific: &mut Fields<'_>) -> 
             found.extend(
                 specific
                     .object("tool_input")
-                    .map(|map| Modification::ToolInput { merge: Merge::Shallow, value: object(map) }),
+                    .map(|map| Modification::ToolInput { merge: MergeMode::Shallow, value: object(map) }),
             );
         }
         Kind::PreModel | Kind::PostModel => {
@@ -161,12 +171,12 @@ fn modifications(switches: &Switches, kind: Kind, specific: &mut Fields<'_>) -> 
                 specific
                     .object("llm_request")
                     .filter(|_| kind == Kind::PreModel)
-                    .map(|map| Modification::ModelRequest { merge: Merge::Shallow, value: object(map) }),
+                    .map(|map| Modification::ModelRequest { merge: MergeMode::Shallow, value: object(map) }),
             );
             found.extend(
                 specific
                     .object("llm_response")
-                    .map(|map| Modification::ModelResponse { merge: Merge::Replace, value: object(map) }),
+                    .map(|map| Modification::ModelResponse { merge: MergeMode::Replace, value: object(map) }),
             );
         }
         Kind::ToolSelection => {
@@ -179,11 +189,11 @@ fn modifications(switches: &Switches, kind: Kind, specific: &mut Fields<'_>) -> 
 }
 
 fn tool_selection(
-    switches: &Switches,
+    switches: &DialectSwitches,
     config: &Map<String, Value>,
-    specific: &mut Fields<'_>,
+    specific: &mut FieldReader<'_>,
 ) -> Option<Modification> {
-    let mut fields = Fields::new(config);
+    let mut fields = FieldReader::new(config);
     let mode = fields.word("mode", MODES);
     let allowed = fields.texts("allowedFunctionNames");
     let readable = fields.problem.is_none();

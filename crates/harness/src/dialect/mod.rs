@@ -1,14 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Dialects: how one hook is spoken to.
+//! Hook dialects: the protocol of one hook.
 //!
-//! A dialect belongs to a hook, not to a harness: hooks of several dialects can serve one event,
-//! and the engine folds what they say in one and the same way.
-
+//! A dialect belongs to a hook, not to a harness: hooks of several dialects can handle one event, and the engine combines
+//! their results in the same way.
 //!
-//! [`DIALECTS`] is the table. What differs is in each row's [`Switches`]; how an event is written
-//! and an answer is heard is one module per family. Hearing is stricter than the originals where
-//! they let something through by accident: `docs/compatibility.md` lists every such place.
+//! [`DIALECTS`] is the table. Differences are in the [`DialectSwitches`] of each row; each family of dialects has a module
+//! that writes events and interprets output. Where an original allows something by accident, the interpretation is stricter:
+//! `docs/compatibility.md` lists every such case.
 
 pub mod a3s;
 #[cfg(test)]
@@ -25,160 +24,166 @@ mod time;
 
 use std::time::Duration;
 
-use tenterhook_event::{Call, Event, EventKind, Finding, Origin};
+use tenterhook_event::{Event, EventKind, Finding, HookCall, Origin};
 
 pub use command::expand_home;
 pub use matcher::{
-    A3sMatcher, GlobSyntaxError, Matcher, MatcherError, Mismatch, PatternError, PermissionRule,
+    A3sMatcher, EventMatcher, GlobSyntaxError, MatcherError, Mismatch, PatternError, PermissionRule,
     permission_rule,
 };
-pub use read::{Format, RawResult, read, read_at};
+pub use read::{OutputFormat, RawHookResult, read, read_at};
 pub use switches::{
-    Ask, DedupeKey, EnvValue, ExitTwo, JsonValues, MatcherRules, OtherExit, PlainText, Substitute, Switches,
-    TimeUnit,
+    AskSemantics, DedupeKey, DialectSwitches, EnvValue, ExitTwo, JsonValues, MatcherRules, OtherExit,
+    PlainText, Substitute, TimeUnit,
 };
 pub use time::HookTimeError;
 
-/// Every dialect.
-pub const DIALECTS: &[Dialect] =
+/// Every supported dialect.
+pub const DIALECTS: &[HookDialect] =
     &[native::DIALECT, claude::DIALECT, llxprt::SEED, llxprt::LATER, llxprt::GEMINI, a3s::DIALECT];
 
-/// Our own dialect.
-pub const NATIVE: &Dialect = &native::DIALECT;
+/// Tenterhook's own dialect.
+pub const NATIVE: &HookDialect = &native::DIALECT;
 
-/// A deny always has a reason.
+/// Reason of a deny for which the hook printed none.
 const NO_REASON: &str = "the hook blocked this and gave no reason";
 
-/// How one hook is spoken to.
+/// The protocol of one hook: its input, environment, time limit and output.
 #[derive(Debug)]
-pub struct Dialect {
-    /// The name in a hook's `dialect:`.
+pub struct HookDialect {
+    /// Name in a hook's `dialect:` setting.
     pub name: &'static str,
-    /// One sentence for people.
+    /// One-sentence description for users.
     pub about: &'static str,
-    /// How long a hook may take when it does not say.
+    /// Default time limit of a hook.
     pub timeout: Duration,
-    /// What it does differently from the others.
-    pub switches: Switches,
-    /// The dialect's own name for an event, if it has one.
+    /// Differences from other dialects.
+    pub switches: DialectSwitches,
+    /// The dialect's name of an event, or the harness's name if it has none.
     pub(crate) event_name: fn(&Event) -> &str,
-    /// Our kind for the dialect's name of an event.
+    /// Kind of an event, by the dialect's name.
     pub(crate) kind: fn(&str) -> Option<EventKind>,
     pub(crate) stdin: fn(&Event) -> Vec<u8>,
-    pub(crate) hear: fn(&Dialect, &Event, Origin, &Exited) -> Result<Heard, Misheard>,
+    pub(crate) interpret:
+        fn(&HookDialect, &Event, Origin, &HookExit) -> Result<InterpretedOutput, InvalidOutput>,
 }
 
-/// What a hook said, and what it wants of the engine beside that.
+/// A hook's output after interpretation.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Heard {
-    /// About the event.
+pub struct InterpretedOutput {
+    /// The hook's finding about the event.
     pub finding: Finding,
-    /// About how the event is dealt with.
-    pub control: Control,
+    /// The hook's instruction to the engine.
+    pub control: EngineControl,
 }
 
-/// What a hook wants of the engine.
+/// A hook's instruction to the engine.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub enum Control {
-    /// Nothing.
+pub enum EngineControl {
+    /// No instruction.
     #[default]
     Go,
-    /// Ignore the hooks that come after it.
+    /// Ignore the hooks that follow.
     Skip,
-    /// Ask again, a little later.
+    /// Run the hook again after a delay.
     Retry {
-        /// How much later.
+        /// Time to wait before the retry.
         delay: Duration,
     },
-    /// It goes on by itself and decides nothing.
+    /// The hook continues in the background and decides nothing.
     Detach {
-        /// How long it may.
+        /// Time limit of the background hook.
         limit: Duration,
     },
 }
 
-/// Tells from what a hook has printed so far whether it goes into the background, and for how long.
-pub type Detaches = fn(&[u8]) -> Option<Duration>;
+/// Returns the time limit if a hook's output so far says that it continues in the background.
+pub type DetachProbe = fn(&[u8]) -> Option<Duration>;
 
-/// What a command hook left behind when it ended.
+/// Exit status and output of a finished hook command.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Exited {
-    /// The exit code; absent when a signal ended it.
+pub struct HookExit {
+    /// Exit code; absent when the process was ended by a signal.
     pub code: Option<i32>,
-    /// Standard output.
+    /// Content of standard output.
     pub stdout: Vec<u8>,
-    /// Standard error.
+    /// Content of standard error.
     pub stderr: Vec<u8>,
 }
 
-/// The hook's answer cannot be taken: it failed, or it spoke in a shape that means nothing.
+/// The hook failed, or its output has an invalid format.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{0}")]
-pub struct Misheard(pub String);
+pub struct InvalidOutput(pub String);
 
-/// The dialect of this name.
-pub fn find(name: &str) -> Option<&'static Dialect> {
+/// The dialect with this name.
+pub fn find(name: &str) -> Option<&'static HookDialect> {
     DIALECTS.iter().find(|dialect| dialect.name == name)
 }
 
-/// The dialect in which a harness speaks to its own hooks, if there is one.
-pub fn of_harness(id: &str) -> Option<&'static Dialect> {
+/// The dialect of a harness's own hooks, if there is one.
+pub fn for_harness(id: &str) -> Option<&'static HookDialect> {
     DIALECTS.iter().find(|dialect| dialect.switches.harness == Some(id))
 }
 
 // === impl Dialect ===
 
-impl Dialect {
-    /// What the hook gets on standard input: the harness's own bytes if it is the dialect's own
-    /// harness that speaks, else the same fields from the normal form.
-    pub fn stdin(&self, call: &Call) -> Vec<u8> {
+impl HookDialect {
+    /// Standard input of the hook: the native bytes if the event comes from the dialect's own harness, otherwise a payload
+    /// made from the normal form.
+    pub fn stdin(&self, call: &HookCall) -> Vec<u8> {
         match &call.native {
             Some(native) if self.switches.harness == Some(call.event.source.as_str()) => native.bytes.clone(),
             _ => (self.stdin)(&call.event),
         }
     }
 
-    /// Our kind for the dialect's own name of an event, if it has such an event.
+    /// Kind of an event, by the dialect's name, if the dialect has such an event.
     pub fn kind(&self, name: &str) -> Option<EventKind> {
         (self.kind)(name)
     }
 
-    /// Tells from what a hook has printed so far whether it goes into the background, and for how
-    /// long it may; nothing where hooks cannot.
-    pub fn detaches(&self) -> Option<Detaches> {
+    /// Function that detects from the output so far whether a hook continues in the background; `None` if the dialect does not
+    /// support background hooks.
+    pub fn detaches(&self) -> Option<DetachProbe> {
         self.switches.detaches.then_some(claude::detaches)
     }
 
-    /// What the hook said, as strictly as a guard has to hear it.
-    pub fn hear(&self, event: &Event, by: Origin, exited: &Exited) -> Result<Heard, Misheard> {
-        (self.hear)(self, event, by, exited)
+    /// Interprets the hook's output. Unclear output is an error, not an allow.
+    pub fn interpret(
+        &self,
+        event: &Event,
+        by: Origin,
+        exited: &HookExit,
+    ) -> Result<InterpretedOutput, InvalidOutput> {
+        (self.interpret)(self, event, by, exited)
     }
 }
 
-/// The name of a kind in a dialect's table; the harness's own where the dialect has none.
-fn name_in<'a>(names: &[(EventKind, &'static str)], event: &'a Event) -> &'a str {
+/// The dialect's name of an event, or the harness's name if the table has none.
+fn event_name_in<'a>(names: &[(EventKind, &'static str)], event: &'a Event) -> &'a str {
     let found = names.iter().find(|(kind, _)| *kind == event.event);
     found.map_or(event.native_event.as_str(), |(_, name)| name)
 }
 
-/// The kind of a name in a dialect's table: the first, where several are called the same.
-fn kind_in(names: &[(EventKind, &'static str)], name: &str) -> Option<EventKind> {
+/// The first kind with this name in a dialect's table.
+fn event_kind_in(names: &[(EventKind, &'static str)], name: &str) -> Option<EventKind> {
     names.iter().find(|(_, known)| *known == name).map(|(kind, _)| *kind)
 }
 
 // === impl Heard ===
 
-impl From<Finding> for Heard {
+impl From<Finding> for InterpretedOutput {
     fn from(finding: Finding) -> Self {
-        Self { finding, control: Control::Go }
+        Self { finding, control: EngineControl::Go }
     }
 }
 
 // === impl Exited ===
 
-impl Exited {
-    /// Standard error as text for a reason: trimmed, and never empty.
-    fn complaint(&self) -> String {
+impl HookExit {
+    /// Standard error as the reason of a deny: trimmed, never empty.
+    fn stderr_reason(&self) -> String {
         let text = String::from_utf8_lossy(&self.stderr);
         match text.trim() {
             "" => NO_REASON.to_owned(),
@@ -186,8 +191,8 @@ impl Exited {
         }
     }
 
-    /// The exit code for people.
-    fn how(&self) -> String {
+    /// Exit status and first line of standard error, for messages.
+    fn describe_exit(&self) -> String {
         let first = String::from_utf8_lossy(&self.stderr).lines().next().unwrap_or_default().to_owned();
         let how =
             self.code.map_or_else(|| "ended by a signal".to_owned(), |code| format!("exit code {code}"));

@@ -1,35 +1,35 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Our own dialect: the normal form in, one flat JSON object out.
+//! Tenterhook's own dialect: the event's normal form as input, one flat JSON object as output.
 
 use std::time::Duration;
 
 use serde::Deserialize;
 use serde_json::Value;
-use tenterhook_event::{Decision, Event, Finding, Flow, Merge, Modification, Origin};
+use tenterhook_event::{Decision, Event, Finding, Flow, MergeMode, Modification, Origin};
 
-use super::{Dialect, Exited, Heard, Misheard, switches};
+use super::{HookDialect, HookExit, InterpretedOutput, InvalidOutput, switches};
 
-pub(super) const DIALECT: Dialect = Dialect {
+pub(super) const DIALECT: HookDialect = HookDialect {
     name: "native",
-    about: "standard input is the event's normal form; an answer is one flat JSON object, exit 2 denies",
+    about: "standard input is the event's normal form; the output is one flat JSON object, exit 2 denies",
     timeout: Duration::from_secs(5),
     switches: switches::NATIVE,
     event_name: |event| event.event.name(),
     kind: |name| name.parse().ok(),
     stdin,
-    hear,
+    interpret,
 };
 
-/// What a hook may answer. An unknown field is a mistake and is said to be one.
+/// Output of a hook. Unknown fields are errors.
 #[derive(Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields, default)]
-struct Answer {
+struct NativeHookAnswer {
     decision: Decision,
     reason: Option<String>,
     nudge: Option<String>,
     tool_input: Option<Value>,
-    merge: Option<Merge>,
+    merge: Option<MergeMode>,
     tool_output: Option<Value>,
     context: Option<String>,
     message: Option<String>,
@@ -39,28 +39,34 @@ struct Answer {
 }
 
 fn stdin(event: &Event) -> Vec<u8> {
-    // Serialising plain data to memory has nothing to fail on; an empty input would be noticed.
+    // Serializing plain data to memory cannot fail; a hook would notice an empty input.
     serde_json::to_vec(event).unwrap_or_default()
 }
 
-fn hear(_: &Dialect, _: &Event, by: Origin, exited: &Exited) -> Result<Heard, Misheard> {
-    listen(by, exited).map(Heard::from)
+fn interpret(
+    _: &HookDialect,
+    _: &Event,
+    by: Origin,
+    exited: &HookExit,
+) -> Result<InterpretedOutput, InvalidOutput> {
+    parse_finding(by, exited).map(InterpretedOutput::from)
 }
 
-fn listen(by: Origin, exited: &Exited) -> Result<Finding, Misheard> {
+fn parse_finding(by: Origin, exited: &HookExit) -> Result<Finding, InvalidOutput> {
     match exited.code {
         Some(0) => {}
-        Some(2) => return Ok(Finding::decided(by, Decision::Deny, exited.complaint())),
-        _ => return Err(Misheard(exited.how())),
+        Some(2) => return Ok(Finding::decided(by, Decision::Deny, exited.stderr_reason())),
+        _ => return Err(InvalidOutput(exited.describe_exit())),
     }
     if exited.stdout.trim_ascii().is_empty() {
         return Ok(Finding::silent(by));
     }
-    let answer: Answer = serde_json::from_slice(&exited.stdout)
-        .map_err(|error| Misheard(format!("the answer is not what `dialect: native` reads: {error}")))?;
+    let answer: NativeHookAnswer = serde_json::from_slice(&exited.stdout)
+        .map_err(|error| InvalidOutput(format!("invalid output for `dialect: native`: {error}")))?;
     let mut modifications = Vec::new();
     if let Some(value) = answer.tool_input {
-        modifications.push(Modification::ToolInput { merge: answer.merge.unwrap_or(Merge::Replace), value });
+        modifications
+            .push(Modification::ToolInput { merge: answer.merge.unwrap_or(MergeMode::Replace), value });
     }
     modifications.extend(answer.tool_output.map(|value| Modification::ToolOutput { value }));
     Ok(Finding {
@@ -81,11 +87,11 @@ mod tests {
     use super::*;
     use tenterhook_event::{EventId, EventKind, Timestamp};
 
-    fn heard(code: i32, stdout: &str, stderr: &str) -> Result<Finding, Misheard> {
+    fn heard(code: i32, stdout: &str, stderr: &str) -> Result<Finding, InvalidOutput> {
         let event =
             Event::new(EventId::from_parts(0, 0), Timestamp::from_unix_ms(0), "x", EventKind::PreTool, "x");
-        let exited = Exited { code: Some(code), stdout: stdout.into(), stderr: stderr.into() };
-        hear(&DIALECT, &event, Origin::hook("h"), &exited).map(|heard| heard.finding)
+        let exited = HookExit { code: Some(code), stdout: stdout.into(), stderr: stderr.into() };
+        interpret(&DIALECT, &event, Origin::hook("h"), &exited).map(|heard| heard.finding)
     }
 
     #[test]

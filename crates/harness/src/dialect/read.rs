@@ -1,67 +1,67 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! What a hook left behind, read exactly as the original reads it.
+//! Reads a hook's output exactly as the original client does.
 //!
-//! Profiles build on this. The engine's own fold does not: it takes the stricter reading of
-//! [`Dialect::hear`](super::Dialect::hear).
+//! Profiles use this. The engine uses the stricter
+//! [`HookDialect::interpret`](super::HookDialect::interpret) instead.
 
 use serde_json::{Value, json};
 
 use super::switches::{ExitTwo, JsonValues, OtherExit, PlainText};
-use super::{Dialect, Exited};
-use crate::claude_code::wire::HookOutput;
+use super::{HookDialect, HookExit};
+use crate::claude_code::wire::ClaudeHookOutput;
 
-/// One hook's result in the original's words.
+/// Result of one hook, in the original's format.
 #[derive(Debug, Clone, PartialEq)]
-pub struct RawResult {
-    /// It ended with exit code 0.
+pub struct RawHookResult {
+    /// Whether the exit code was 0.
     pub success: bool,
-    /// The exit code as the original reports it.
+    /// Exit code as the original reports it.
     pub exit_code: Option<i32>,
-    /// What it answered: unvalidated, as the original hands it on.
+    /// Unvalidated output, as the original passes it on.
     pub output: Option<Value>,
-    /// What the answer was read from.
-    pub format: Format,
+    /// Format from which `output` was read.
+    pub format: OutputFormat,
 }
 
-/// What an answer was read from.
+/// Format of a hook's output.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Format {
-    /// JSON.
+pub enum OutputFormat {
+    /// JSON output.
     Json,
-    /// Plain text.
+    /// Plain text output.
     Text,
-    /// There was none.
+    /// No output.
     None,
 }
 
-/// Reads what a hook left behind at a native event, as the dialect's original does.
-pub fn read_at(dialect: &Dialect, event: &str, exited: &Exited) -> RawResult {
+/// Reads a hook's output at a native event, as the original client does.
+pub fn read_at(dialect: &HookDialect, event: &str, exited: &HookExit) -> RawHookResult {
     let mut raw = read(dialect, exited);
     let switches = &dialect.switches;
     if switches.strict_shape && raw.output.as_ref().is_some_and(|output| !claude_reads(output, event)) {
         raw.output = None;
     }
     if exited.code == Some(2) && !switches.exit_two_ignored_at.contains(&event) {
-        let complaint = || exited.complaint();
+        let reason = || exited.stderr_reason();
         raw.output = match (switches.exit_two, raw.output) {
             (ExitTwo::AsPrinted, output) => output,
             (ExitTwo::Blocks, Some(output)) if blocks(&output) => Some(output),
-            (ExitTwo::Blocks, _) => Some(json!({"decision": "block", "reason": complaint()})),
-            (ExitTwo::BlocksByAction, _) => Some(json!({"action": "block", "reason": complaint()})),
+            (ExitTwo::Blocks, _) => Some(json!({"decision": "block", "reason": reason()})),
+            (ExitTwo::BlocksByAction, _) => Some(json!({"action": "block", "reason": reason()})),
         };
     }
     raw
 }
 
-/// Whether Claude Code takes an answer: every word it knows is one it knows, and what is said about
-/// an event is about this one.
+/// Whether Claude Code accepts the output: all known fields have valid values, and event-specific fields name this
+/// event.
 fn claude_reads(output: &Value, event: &str) -> bool {
-    let Ok(output) = serde_json::from_value::<HookOutput>(output.clone()) else { return false };
+    let Ok(output) = serde_json::from_value::<ClaudeHookOutput>(output.clone()) else { return false };
     output.hook_specific_output.is_none_or(|specific| specific.hook_event_name.as_deref() == Some(event))
 }
 
-/// Whether an answer blocks and says why, so that the text beside it is not needed.
+/// Whether the output blocks and has a reason, so that standard error is not needed.
 fn blocks(output: &Value) -> bool {
     let said = |decision: &str, word: &str, reason: &str| {
         output.pointer(decision).and_then(Value::as_str) == Some(word) && output.pointer(reason).is_some()
@@ -74,10 +74,10 @@ fn blocks(output: &Value) -> bool {
         )
 }
 
-/// Reads what a hook left behind, as the dialect's original does at any event.
-pub fn read(dialect: &Dialect, exited: &Exited) -> RawResult {
+/// Reads a hook's output as the original client does at every event.
+pub fn read(dialect: &HookDialect, exited: &HookExit) -> RawHookResult {
     let (output, format) = answer(dialect, exited);
-    RawResult {
+    RawHookResult {
         success: exited.code == Some(0),
         exit_code: exited.code.or(dialect.switches.signal_reported_as),
         output,
@@ -85,7 +85,7 @@ pub fn read(dialect: &Dialect, exited: &Exited) -> RawResult {
     }
 }
 
-fn answer(dialect: &Dialect, exited: &Exited) -> (Option<Value>, Format) {
+fn answer(dialect: &HookDialect, exited: &HookExit) -> (Option<Value>, OutputFormat) {
     let switches = &dialect.switches;
     let (stdout, stderr) = (text(&exited.stdout), text(&exited.stderr));
     let code = exited.code.unwrap_or(switches.signal_read_as);
@@ -103,25 +103,25 @@ fn answer(dialect: &Dialect, exited: &Exited) -> (Option<Value>, Format) {
         let reason = switches.exit_two_without_stderr.filter(|_| exited.code == Some(2));
         return match (switches.plain_text, reason) {
             (PlainText::Answer, Some(reason)) => {
-                (Some(json!({"decision": "deny", "reason": reason})), Format::Text)
+                (Some(json!({"decision": "deny", "reason": reason})), OutputFormat::Text)
             }
-            _ => (None, Format::None),
+            _ => (None, OutputFormat::None),
         };
     }
     if let Some(value) = may_be_json.then(|| decode(said, switches.json_values)).flatten() {
         return if counts(&value, switches.json_values) {
-            (Some(value), Format::Json)
+            (Some(value), OutputFormat::Json)
         } else {
-            (None, Format::None)
+            (None, OutputFormat::None)
         };
     }
     match switches.plain_text {
-        PlainText::Answer => (Some(from_text(said, code, switches.other_exit_with_text)), Format::Text),
-        PlainText::NoAnswer => (None, Format::Text),
+        PlainText::Answer => (Some(from_text(said, code, switches.other_exit_with_text)), OutputFormat::Text),
+        PlainText::NoAnswer => (None, OutputFormat::Text),
     }
 }
 
-/// The value, if the text is JSON.
+/// The parsed value, if the text is JSON.
 fn decode(text: &str, values: JsonValues) -> Option<Value> {
     if values == JsonValues::Object {
         let looks_it = text.starts_with('{') && text.ends_with('}');
@@ -160,7 +160,7 @@ fn from_text(said: &str, code: i32, other: OtherExit) -> Value {
     }
 }
 
-/// Trimmed as JavaScript trims, so that "blank" means the same.
+/// Text trimmed by JavaScript's rules, so that "blank" means the same.
 pub(super) fn text(bytes: &[u8]) -> String {
     let space = |letter: char| (letter.is_whitespace() && letter != '\u{85}') || letter == '\u{feff}';
     String::from_utf8_lossy(bytes).trim_matches(space).to_owned()
@@ -171,8 +171,8 @@ mod tests {
     use super::*;
     use crate::dialect::find;
 
-    fn raw(dialect: &str, code: Option<i32>, stdout: &str, stderr: &str) -> RawResult {
-        let exited = Exited { code, stdout: stdout.into(), stderr: stderr.into() };
+    fn raw(dialect: &str, code: Option<i32>, stdout: &str, stderr: &str) -> RawHookResult {
+        let exited = HookExit { code, stdout: stdout.into(), stderr: stderr.into() };
         read(find(dialect).unwrap(), &exited)
     }
 
@@ -180,7 +180,7 @@ mod tests {
     fn exit_2_blocks_in_claude_code_whatever_is_printed_but_not_at_every_event() {
         let claude = find("claude").unwrap();
         let at = |event: &str, stdout: &str| {
-            let exited = Exited { code: Some(2), stdout: stdout.into(), stderr: b"no".to_vec() };
+            let exited = HookExit { code: Some(2), stdout: stdout.into(), stderr: b"no".to_vec() };
             read_at(claude, event, &exited).output
         };
         let allow =
@@ -197,7 +197,7 @@ mod tests {
     fn an_answer_that_claude_code_would_drop_is_dropped() {
         let claude = find("claude").unwrap();
         let heard = |output: &Value| {
-            let exited = Exited { code: Some(0), stdout: output.to_string().into(), stderr: Vec::new() };
+            let exited = HookExit { code: Some(0), stdout: output.to_string().into(), stderr: Vec::new() };
             read_at(claude, "PreToolUse", &exited).output.is_some()
         };
         let specific = |name: Value, word: &str| json!({"hookSpecificOutput": {"hookEventName": name, "permissionDecision": word}});
@@ -229,7 +229,7 @@ mod tests {
     fn a_json_text_that_holds_no_json_is_plain_text_quotes_and_all() {
         let read = raw("gemini", Some(0), "\"hello\"\n", "");
         assert_eq!(read.output, Some(json!({"decision": "allow", "systemMessage": "\"hello\""})));
-        assert_eq!(read.format, Format::Text);
+        assert_eq!(read.format, OutputFormat::Text);
     }
 
     #[test]
@@ -252,7 +252,7 @@ mod tests {
     #[test]
     fn claude_s_standard_error_is_never_json() {
         let read = raw("claude", Some(1), "", "{\"decision\":\"block\"}");
-        assert_eq!((read.output, read.format), (None, Format::Text));
-        assert_eq!(raw("claude", Some(1), "{\"decision\":\"block\"}", "").format, Format::Json);
+        assert_eq!((read.output, read.format), (None, OutputFormat::Text));
+        assert_eq!(raw("claude", Some(1), "{\"decision\":\"block\"}", "").format, OutputFormat::Json);
     }
 }

@@ -1,101 +1,101 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! What differs between dialects, by name: one row each, nothing decided elsewhere.
+//! Differences between dialects, one row of named switches for each.
 //!
 //! The rows for LLxprt Code and Gemini CLI were measured by running both engines; the cases are in
 //! `tests/cases/llxprt_gemini.jsonl`.
 
-/// What differs between dialects.
+/// Differences between dialects.
 #[derive(Debug, Clone, Copy)]
-pub struct Switches {
-    /// The harness whose own payload such a hook gets byte for byte, when the event is its own.
+pub struct DialectSwitches {
+    /// Harness whose native payload such a hook receives byte for byte.
     pub harness: Option<&'static str>,
-    /// What a command line is handed to.
+    /// Program and options to which a command line is passed.
     pub shell: &'static [&'static str],
-    /// The environment variables a hook gets, in the order they are set.
+    /// Environment variables of a hook, in the order in which they are set.
     pub env_names: &'static [(&'static str, EnvValue)],
-    /// Whether `$NAME` of those variables is replaced in the command line before the shell reads it.
+    /// How `$NAME` of those variables is replaced in the command line before the shell reads it.
     pub substitute_project_dir: Substitute,
-    /// How a matcher is read and what it is compared with.
+    /// Syntax and subject of matchers.
     pub matcher: MatcherRules,
-    /// What a bare number for a time means.
+    /// Unit of a bare number for a timeout.
     pub time_unit: TimeUnit,
-    /// Standard output is read at every exit code, and JSON there decides whatever the code.
+    /// Whether standard output is read at every exit code, with JSON taking precedence over the code.
     pub json_on_nonzero_exit: bool,
-    /// Standard error stands in for a blank standard output, JSON and all.
+    /// Whether standard error is read, including as JSON, if standard output is blank.
     pub stderr_when_stdout_blank: bool,
-    /// Which JSON values are an answer.
+    /// JSON values that count as output.
     pub json_values: JsonValues,
-    /// Whether plain text is an answer too.
+    /// Whether plain text counts as output.
     pub plain_text: PlainText,
-    /// Exit 2 with nothing said: the reason it denies with, or nothing when it does not deny.
+    /// Reason with which exit 2 without text denies; `None` if it does not deny.
     pub exit_two_without_stderr: Option<&'static str>,
-    /// What exit 2 comes to beside what is printed.
+    /// Effect of exit 2, depending on the printed output.
     pub exit_two: ExitTwo,
-    /// Native events at which exit 2 is not honoured.
+    /// Native events that ignore exit 2.
     pub exit_two_ignored_at: &'static [&'static str],
-    /// An answer of a shape that is not Claude Code's, or for another event, is dropped whole.
+    /// Whether output is dropped if its format is not Claude Code's, or if it names another event.
     pub strict_shape: bool,
-    /// What text means at exit codes from 3 on.
+    /// Meaning of text at exit codes from 3 on.
     pub other_exit_with_text: OtherExit,
-    /// The exit code by which the text of a hook that a signal ended is read.
+    /// Exit code that is assumed for the text of a hook that was ended by a signal.
     pub signal_read_as: i32,
-    /// The exit code that is reported for a hook that a signal ended.
+    /// Exit code that is reported for a hook that was ended by a signal.
     pub signal_reported_as: Option<i32>,
-    /// What `"decision": "ask"` comes to in the original's aggregate. Our own fold always asks.
-    pub ask: Ask,
-    /// `hookSpecificOutput.permissionDecision` counts at a tool call.
+    /// Meaning of `"decision": "ask"` in the original's aggregate. Tenterhook's engine always asks.
+    pub ask: AskSemantics,
+    /// Whether `hookSpecificOutput.permissionDecision` is supported at tool calls.
     pub permission_decision: bool,
-    /// `allowedFunctionNames: []` means "no tool at all", not "no restriction".
+    /// Whether `allowedFunctionNames: []` means "no tools" instead of "no restriction".
     pub empty_tool_list_is_none: bool,
-    /// A hook may print `{"async": true}` and go on in the background.
+    /// Whether a hook may print `{"async": true}` and continue in the background.
     pub detaches: bool,
-    /// By what two hooks are known to be the same one.
+    /// What identifies duplicates of a hook.
     pub dedupe_key: DedupeKey,
 }
 
-/// What an environment variable carries.
+/// Value of an environment variable.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum EnvValue {
-    /// The project's root, or where the agent works when that is all we know.
+    /// Project root, or the working directory if the root is unknown.
     Project,
-    /// The project's root, if known.
+    /// Project root, if known.
     KnownProject,
-    /// Where the agent works.
+    /// Working directory of the agent.
     Cwd,
     /// The harness's id of the conversation.
     Session,
-    /// Our kind of the event.
+    /// Tenterhook's kind of the event.
     Kind,
-    /// The dialect's own name of the event.
+    /// The dialect's name of the event.
     EventName,
 }
 
 /// How `$NAME` in a command line is replaced.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Substitute {
-    /// Not at all: the shell does it.
+    /// Not replaced: the shell expands the variable.
     None,
-    /// As it stands. A value the shell would read as more than a path is left to the shell.
+    /// Replaced without quoting. A value that the shell could parse as code is left to the shell.
     Raw,
-    /// Quoted as npm's `shell-quote` does.
+    /// Replaced with quoting as in npm's `shell-quote`.
     Escaped,
 }
 
-/// How a matcher is read.
+/// Syntax and subject of a matcher.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum MatcherRules {
-    /// Names, lists, globs, `/regex/` and `class:…`, on tools only.
+    /// Names, lists, globs, `/regex/` and `class:…`, compared with tools only.
     Native,
-    /// A list of exact names, or else a regular expression, on whatever the event is matched by.
+    /// A list of exact names, otherwise a regular expression, compared with the event's own subject.
     Claude,
-    /// A regular expression on the tool, exact text on a session's source, reason or trigger.
+    /// A regular expression on the tool; exact text on the source, reason or trigger of other events.
     Llxprt,
-    /// Exact tool name, path glob and command expression; see `Matcher::a3s`.
+    /// Exact tool name, path glob and command expression; see `EventMatcher::a3s`.
     A3s,
 }
 
-/// What a bare number for a time means.
+/// Unit of a bare number for a timeout.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum TimeUnit {
     /// Seconds.
@@ -104,73 +104,73 @@ pub enum TimeUnit {
     Milliseconds,
 }
 
-/// Which JSON values are an answer.
+/// JSON values that count as output.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum JsonValues {
     /// One object; text that does not start with `{` and end with `}` is never JSON.
     Object,
-    /// Whatever JavaScript holds for true; a text is decoded once more.
+    /// Values that are truthy in JavaScript; a string is decoded once more.
     Truthy,
-    /// Anything but `null`; a text is decoded once more.
+    /// Any value except `null`; a string is decoded once more.
     NotNull,
-    /// Objects and lists; a text is decoded once more.
+    /// Objects and lists; a string is decoded once more.
     Containers,
 }
 
-/// Whether plain text is an answer.
+/// Whether plain text counts as output.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum PlainText {
-    /// No: the reader of the dialect says what it means.
+    /// Not handled in general: the dialect's reader decides.
     NoAnswer,
-    /// Yes: an allow with a message at exit 0, a warning at 1, a deny at 2.
+    /// An allow with a message at exit 0, a warning at 1, a deny at 2.
     Answer,
 }
 
-/// What text means at exit codes from 3 on.
+/// Meaning of text at exit codes from 3 on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum OtherExit {
     /// The hook failed.
     Fails,
-    /// A warning: it goes on.
+    /// A warning; the action proceeds.
     Warns,
     /// A deny.
     Denies,
 }
 
-/// What exit 2 comes to.
+/// Effect of exit 2.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ExitTwo {
-    /// What is printed says: text denies, JSON decides by itself.
+    /// Depends on the output: text denies, JSON decides.
     AsPrinted,
-    /// `{"decision": "block"}`, whatever is printed; a blocking reason in it is kept.
+    /// `{"decision": "block"}` in any case; a printed reason to block is kept.
     Blocks,
-    /// `{"action": "block"}`.
+    /// `{"action": "block"}` in any case.
     BlocksByAction,
 }
 
-/// What `ask` comes to in the original's aggregate.
+/// Meaning of `ask` in the original's aggregate.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Ask {
-    /// Nothing: the word is known and without effect.
+pub enum AskSemantics {
+    /// Accepted, but without effect.
     NoEffect,
     /// The same as `allow`.
     Allows,
-    /// A person is asked.
+    /// The user is asked.
     Asks,
 }
 
-/// By what two hooks are known to be the same one.
+/// What identifies duplicates of a hook.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum DedupeKey {
-    /// Never the same.
+    /// Hooks are never duplicates.
     Never,
     /// The command.
     Command,
-    /// `name:command`, collisions included.
+    /// `name:command`, including collisions.
     NameAndCommand,
 }
 
-pub(super) const NATIVE: Switches = Switches {
+pub(super) const NATIVE: DialectSwitches = DialectSwitches {
     harness: None,
     shell: &["/bin/sh", "-c"],
     env_names: &[("TENTERHOOK_EVENT", EnvValue::Kind), ("TENTERHOOK_PROJECT", EnvValue::KnownProject)],
@@ -188,14 +188,14 @@ pub(super) const NATIVE: Switches = Switches {
     other_exit_with_text: OtherExit::Fails,
     signal_read_as: 1,
     signal_reported_as: None,
-    ask: Ask::Asks,
+    ask: AskSemantics::Asks,
     permission_decision: false,
     empty_tool_list_is_none: false,
     detaches: false,
     dedupe_key: DedupeKey::Never,
 };
 
-pub(super) const CLAUDE: Switches = Switches {
+pub(super) const CLAUDE: DialectSwitches = DialectSwitches {
     harness: Some("claude-code"),
     env_names: &[("CLAUDE_PROJECT_DIR", EnvValue::Project)],
     matcher: MatcherRules::Claude,
@@ -208,8 +208,8 @@ pub(super) const CLAUDE: Switches = Switches {
     ..NATIVE
 };
 
-/// LLxprt Code as seed 002 describes it (2026-02-19).
-pub(super) const LLXPRT: Switches = Switches {
+/// LLxprt Code as described by seed 002 (2026-02-19).
+pub(super) const LLXPRT: DialectSwitches = DialectSwitches {
     harness: Some("llxprt"),
     env_names: &[
         ("LLXPRT_PROJECT_DIR", EnvValue::Cwd),
@@ -225,27 +225,27 @@ pub(super) const LLXPRT: Switches = Switches {
     exit_two: ExitTwo::AsPrinted,
     other_exit_with_text: OtherExit::Warns,
     signal_reported_as: Some(0),
-    ask: Ask::NoEffect,
+    ask: AskSemantics::NoEffect,
     permission_decision: true,
     dedupe_key: DedupeKey::Command,
     ..NATIVE
 };
 
 /// LLxprt Code of 2026-08-20.
-pub(super) const LLXPRT_2026_08: Switches = Switches {
+pub(super) const LLXPRT_2026_08: DialectSwitches = DialectSwitches {
     shell: &["bash", "-c"],
     env_names: &[("LLXPRT_PROJECT_DIR", EnvValue::Cwd)],
     substitute_project_dir: Substitute::Escaped,
     json_values: JsonValues::NotNull,
     exit_two_without_stderr: Some("Hook exited with code 2 without an error message"),
-    ask: Ask::Allows,
+    ask: AskSemantics::Allows,
     empty_tool_list_is_none: true,
     dedupe_key: DedupeKey::NameAndCommand,
     ..LLXPRT
 };
 
-/// Gemini CLI of 2026-08-21. Its `GEMINI_PLANS_DIR` is not set: nobody outside the client knows it.
-pub(super) const GEMINI: Switches = Switches {
+/// Gemini CLI of 2026-08-21. `GEMINI_PLANS_DIR` is not set, because only the client knows it.
+pub(super) const GEMINI: DialectSwitches = DialectSwitches {
     harness: Some("gemini"),
     shell: &["bash", "-c"],
     env_names: &[
@@ -260,14 +260,14 @@ pub(super) const GEMINI: Switches = Switches {
     json_values: JsonValues::Containers,
     other_exit_with_text: OtherExit::Denies,
     signal_read_as: 0,
-    ask: Ask::Asks,
+    ask: AskSemantics::Asks,
     permission_decision: false,
     dedupe_key: DedupeKey::NameAndCommand,
     ..LLXPRT
 };
 
-/// A3S hooks as seed 003 describes them.
-pub(super) const A3S: Switches = Switches {
+/// A3S hooks as described by seed 003.
+pub(super) const A3S: DialectSwitches = DialectSwitches {
     env_names: &[("A3S_WORKSPACE", EnvValue::Project), ("A3S_HOOK_EVENT", EnvValue::EventName)],
     exit_two: ExitTwo::BlocksByAction,
     matcher: MatcherRules::A3s,

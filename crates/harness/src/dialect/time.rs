@@ -1,32 +1,32 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Times in a hook's settings: every dialect has its own unit, and people mix them up.
+//! Timeouts in hook settings. Dialects use different units, which users confuse.
 
 use std::time::Duration;
 
-use super::Dialect;
+use super::HookDialect;
 use super::switches::TimeUnit;
 
-/// More seconds than this are milliseconds, more likely than not.
-const MANY_SECONDS: f64 = 3600.0;
-/// Fewer milliseconds than this are seconds, more likely than not.
-const FEW_MILLISECONDS: f64 = 100.0;
-/// Longer than any hook may be waited for: a day.
-const LONGEST: Duration = Duration::from_hours(24);
+/// More seconds than this were probably meant as milliseconds.
+const MAX_PLAUSIBLE_SECONDS: f64 = 3600.0;
+/// Fewer milliseconds than this were probably meant as seconds.
+const MIN_PLAUSIBLE_MILLISECONDS: f64 = 100.0;
+/// Longest accepted timeout of a hook.
+const MAX_HOOK_TIMEOUT: Duration = Duration::from_hours(24);
 
-/// A number that is not a valid timeout of a hook.
+/// An invalid timeout in hook settings.
 #[derive(Debug, Clone, Copy, PartialEq, thiserror::Error)]
 pub enum HookTimeError {
-    /// Zero, negative or not finite.
-    #[error("`{0}` is no time: a number above 0 is")]
+    /// The number is zero, negative or not finite.
+    #[error("invalid timeout `{0}`: expected a number above 0")]
     NotPositive(f64),
-    /// Longer than a hook may run.
-    #[error("`{0}` is more than a day")]
+    /// The timeout is longer than a day.
+    #[error("timeout `{0}` is longer than a day")]
     TooLong(f64),
 }
 
-impl Dialect {
-    /// A bare number in a hook's settings as a time.
+impl HookDialect {
+    /// The duration of a bare number in hook settings, in the dialect's unit.
     pub fn duration(&self, number: f64) -> Result<Duration, HookTimeError> {
         if !number.is_finite() || number <= 0.0 {
             return Err(HookTimeError::NotPositive(number));
@@ -36,21 +36,21 @@ impl Dialect {
             TimeUnit::Milliseconds => number / 1000.0,
         };
         match Duration::try_from_secs_f64(seconds) {
-            Ok(time) if time <= LONGEST => Ok(time),
+            Ok(time) if time <= MAX_HOOK_TIMEOUT => Ok(time),
             _ => Err(HookTimeError::TooLong(number)),
         }
     }
 
-    /// What is odd about the number, if it looks as if it were meant in another unit.
+    /// A warning if the number looks as if it was meant in another unit.
     pub fn timeout_warning(&self, number: f64) -> Option<String> {
         let name = self.name;
         match self.switches.time_unit {
-            TimeUnit::Seconds if number > MANY_SECONDS => Some(format!(
-                "`timeout: {number}` is {} hours: `{name}` counts seconds, and these look like milliseconds",
+            TimeUnit::Seconds if number > MAX_PLAUSIBLE_SECONDS => Some(format!(
+                "`timeout: {number}` is {} hours: `{name}` uses seconds, and this looks like milliseconds",
                 (number / 360.0).round() / 10.0
             )),
-            TimeUnit::Milliseconds if number > 0.0 && number < FEW_MILLISECONDS => Some(format!(
-                "`timeout: {number}` is {number} ms: `{name}` counts milliseconds, and these look like seconds"
+            TimeUnit::Milliseconds if number > 0.0 && number < MIN_PLAUSIBLE_MILLISECONDS => Some(format!(
+                "`timeout: {number}` is {number} ms: `{name}` uses milliseconds, and this looks like seconds"
             )),
             _ => None,
         }
@@ -75,11 +75,11 @@ mod tests {
         let warning = |name, number| find(name).unwrap().timeout_warning(number);
         assert_eq!(
             warning("claude", 60_000.0).unwrap(),
-            "`timeout: 60000` is 16.7 hours: `claude` counts seconds, and these look like milliseconds"
+            "`timeout: 60000` is 16.7 hours: `claude` uses seconds, and this looks like milliseconds"
         );
         assert_eq!(
             warning("gemini", 60.0).unwrap(),
-            "`timeout: 60` is 60 ms: `gemini` counts milliseconds, and these look like seconds"
+            "`timeout: 60` is 60 ms: `gemini` uses milliseconds, and this looks like seconds"
         );
         assert_eq!((warning("claude", 600.0), warning("llxprt", 5000.0)), (None, None));
     }

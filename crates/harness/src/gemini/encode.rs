@@ -1,35 +1,41 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Outcome → what Gemini CLI and LLxprt Code read.
+//! Encodes an outcome for Gemini CLI and LLxprt Code.
 //!
-//! `{"decision": "deny", "reason": …}` with exit 0. Neither is ever told `ask`: one hangs where nobody
-//! sits, the other takes it for a yes.
+//! A deny is `{"decision": "deny", "reason": …}` with exit 0. `ask` is never sent: without a terminal, Gemini CLI hangs on it, and
+//! LLxprt Code treats it as an allow.
 
 use serde_json::Value;
-use tenterhook_event::{Call, EventKind, Outcome, SelectionMode};
+use tenterhook_event::{EventKind, HookCall, Outcome, SelectionMode};
 
-use super::wire::{Printed, Specific, ToolConfig};
-use crate::answer::{Answer, changed, model_request, model_response};
-use crate::{EventRow, Reply};
+use super::wire::{GeminiHookOutput, GeminiSpecificOutput, ToolConfig};
+use crate::outcome_encoding::{ExpressibleOutcome, changed_fields, model_request, model_response};
+use crate::{EventRow, HookReply};
 
-/// Which of the two reads it.
+/// Which client reads the reply.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Form {
+pub(crate) enum GeminiVariant {
     Gemini,
     Llxprt,
 }
 
-pub(crate) fn encode(form: Form, row: &'static EventRow, call: &Call, outcome: &Outcome) -> Reply {
-    let mut answer = Answer::new(row, call, outcome);
-    let mut output = Printed::default();
-    let mut specific = Specific { additional_context: answer.context.take(), ..Specific::default() };
-    if answer.denied(row) && row.kind != EventKind::ToolSelection {
+pub(crate) fn encode(
+    form: GeminiVariant,
+    row: &'static EventRow,
+    call: &HookCall,
+    outcome: &Outcome,
+) -> HookReply {
+    let mut answer = ExpressibleOutcome::new(row, call, outcome);
+    let mut output = GeminiHookOutput::default();
+    let mut specific =
+        GeminiSpecificOutput { additional_context: answer.context.take(), ..GeminiSpecificOutput::default() };
+    if answer.is_denied(row) && row.kind != EventKind::ToolSelection {
         output.decision = Some("deny");
-        output.reason = Some(answer.why());
+        output.reason = Some(answer.reason_text());
     }
     match row.kind {
         EventKind::PreTool => specific.tool_input = answer.input.take(),
-        // The reason takes the place of the output.
+        // The reason replaces the output.
         EventKind::PostTool if output.decision.is_none() && answer.output.is_some() => {
             output.decision = Some("deny");
             output.reason = answer.output_text();
@@ -38,23 +44,23 @@ pub(crate) fn encode(form: Form, row: &'static EventRow, call: &Call, outcome: &
         EventKind::PostModel if output.decision.is_none() => {
             specific.llm_response = model_response(call, outcome);
         }
-        // There a deny is said on the screen, and the tools that the model asked for run.
-        EventKind::PostModel if form == Form::Gemini && answer.stop.is_none() => {
+        // LLxprt Code only shows a deny on the screen, and runs the tools that the model requested.
+        EventKind::PostModel if form == GeminiVariant::Gemini && answer.stop.is_none() => {
             answer.stop.clone_from(&output.reason);
         }
         EventKind::ToolSelection => {
-            let none = answer.denied(row) || answer.stop.is_some();
+            let none = answer.is_denied(row) || answer.stop.is_some();
             specific.tool_config = tool_config(form, outcome, none);
-            // Whatever else is said here is dropped.
-            answer.lose_message();
-            answer.lose_stop();
+            // The client drops all other fields here.
+            answer.drop_message();
+            answer.drop_stop();
         }
-        // There it would start another turn; only saying nothing lets the agent end.
-        EventKind::Stop if form == Form::Llxprt && answer.stop.take().is_some() => {
-            output = Printed::default();
+        // A deny would start another turn; only an empty reply lets the agent stop.
+        EventKind::Stop if form == GeminiVariant::Llxprt && answer.stop.take().is_some() => {
+            output = GeminiHookOutput::default();
         }
         EventKind::SessionStart | EventKind::SessionEnd | EventKind::PreCompact | EventKind::Notification => {
-            answer.lose_stop();
+            answer.drop_stop();
         }
         _ => {}
     }
@@ -62,41 +68,47 @@ pub(crate) fn encode(form: Form, row: &'static EventRow, call: &Call, outcome: &
         output.go_on = Some(false);
         output.stop_reason = Some(reason);
     }
-    // There the model would read it at the end of the tool's output.
-    if form == Form::Llxprt && row.kind.concerns_tool() {
-        answer.lose_message();
+    // The client would append it to the tool output that the model reads.
+    if form == GeminiVariant::Llxprt && row.kind.concerns_tool() {
+        answer.drop_message();
     }
     output.system_message = answer.message.take();
     output.suppress_output = outcome.suppress_output.then_some(true);
-    if specific != Specific::default() {
+    if specific != GeminiSpecificOutput::default() {
         specific.hook_event_name = row.native;
         output.hook_specific_output = Some(specific);
     }
-    answer.say(&output)
+    answer.into_reply(&output)
 }
 
-/// The request as it should be, or an answer in the model's place, which is heard only beside a deny.
-fn before_model(form: Form, call: &Call, outcome: &Outcome, output: &mut Printed, specific: &mut Specific) {
+/// Sets the changed request, or a synthetic response, which the client reads only together with a deny.
+fn before_model(
+    form: GeminiVariant,
+    call: &HookCall,
+    outcome: &Outcome,
+    output: &mut GeminiHookOutput,
+    specific: &mut GeminiSpecificOutput,
+) {
     if output.decision.is_some() {
         return;
     }
     if let Some(response) = model_response(call, outcome) {
         output.decision = Some("deny");
         output.reason = match form {
-            Form::Gemini => Some("answered by Tenterhook".to_owned()),
-            // There the reason itself is what the model seems to have said.
-            Form::Llxprt => Some(spoken(&response)),
+            GeminiVariant::Gemini => Some("answered by Tenterhook".to_owned()),
+            // LLxprt Code shows the reason as the model's message.
+            GeminiVariant::Llxprt => Some(response_text(&response)),
         };
         specific.llm_response = Some(response);
         return;
     }
     if let Some(request) = model_request(call, outcome) {
-        specific.llm_request = Some(changed(call.event.detail.model_request.as_ref(), &request));
+        specific.llm_request = Some(changed_fields(call.event.detail.model_request.as_ref(), &request));
     }
 }
 
-/// The text of a model's answer.
-fn spoken(response: &Value) -> String {
+/// Text of a model response.
+fn response_text(response: &Value) -> String {
     if let Some(text) = response.get("text").and_then(Value::as_str) {
         return text.to_owned();
     }
@@ -107,14 +119,14 @@ fn spoken(response: &Value) -> String {
     parts.filter_map(text).collect()
 }
 
-/// The tools that stay on offer. LLxprt Code reads the mode `NONE` without a list as "no restriction", and
-/// offers nothing only for an explicit empty list.
-fn tool_config(form: Form, outcome: &Outcome, none: bool) -> Option<ToolConfig> {
+/// The tools that remain available. LLxprt Code reads mode `NONE` without a list as "no restriction"; only an
+/// explicit empty list disables all tools.
+fn tool_config(form: GeminiVariant, outcome: &Outcome, none: bool) -> Option<ToolConfig> {
     let (mode, allowed) = if none { (SelectionMode::None, &[][..]) } else { outcome.tool_selection()? };
     let (mode, names) = match mode {
         SelectionMode::Auto => ("AUTO", allowed),
         SelectionMode::Any => ("ANY", allowed),
-        SelectionMode::None if form == Form::Llxprt => {
+        SelectionMode::None if form == GeminiVariant::Llxprt => {
             return Some(ToolConfig { mode: "NONE", allowed_function_names: Some(Vec::new()) });
         }
         SelectionMode::None => ("NONE", allowed),

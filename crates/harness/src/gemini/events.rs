@@ -1,42 +1,55 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Every event Gemini CLI fires, and what it lets a hook do about it.
+//! Events of Gemini CLI, and what a hook can do at each.
 
 use tenterhook_event::EventKind as Kind;
 
-use crate::{Ask, Deny, EventRow, Rewrite, Wiring};
+use crate::{AskSupport, DenySupport, EventRow, InstallWiring, RewriteSupport};
 
-/// The table; the order is that of a session's life.
+/// One row per event, in the order of a session.
 pub const EVENTS: &[EventRow] = &[
     EventRow { context: true, matcher: true, ..row("SessionStart", Kind::SessionStart) },
-    EventRow { deny: Deny::Prevents, ask: Ask::Wait, context: true, ..row("BeforeAgent", Kind::Prompt) },
-    EventRow { deny: Deny::Prevents, rewrite: Rewrite::ModelRequest, ..row("BeforeModel", Kind::PreModel) },
-    // A hint to the model: a call of a tool it was not to choose is run all the same.
     EventRow {
-        deny: Deny::Feedback,
-        rewrite: Rewrite::ToolSelection,
+        deny: DenySupport::Prevents,
+        ask: AskSupport::Wait,
+        context: true,
+        ..row("BeforeAgent", Kind::Prompt)
+    },
+    EventRow {
+        deny: DenySupport::Prevents,
+        rewrite: RewriteSupport::ModelRequest,
+        ..row("BeforeModel", Kind::PreModel)
+    },
+    // Only a hint to the model: a call of an excluded tool still runs.
+    EventRow {
+        deny: DenySupport::Feedback,
+        rewrite: RewriteSupport::ToolSelection,
         ..row("BeforeToolSelection", Kind::ToolSelection)
     },
-    EventRow { deny: Deny::Prevents, rewrite: Rewrite::ModelResponse, ..row("AfterModel", Kind::PostModel) },
     EventRow {
-        deny: Deny::Prevents,
-        // `ask` hangs for ever where nobody sits.
-        ask: Ask::Wait,
-        rewrite: Rewrite::ToolInput,
+        deny: DenySupport::Prevents,
+        rewrite: RewriteSupport::ModelResponse,
+        ..row("AfterModel", Kind::PostModel)
+    },
+    EventRow {
+        deny: DenySupport::Prevents,
+        // Without a terminal, `ask` hangs forever.
+        ask: AskSupport::Wait,
+        rewrite: RewriteSupport::ToolInput,
         matcher: true,
-        wiring: Wiring::Guard,
+        wiring: InstallWiring::Guard,
         ..row("BeforeTool", Kind::PreTool)
     },
     EventRow {
-        deny: Deny::Feedback,
-        rewrite: Rewrite::ToolOutput,
+        deny: DenySupport::Feedback,
+        rewrite: RewriteSupport::ToolOutput,
         context: true,
         matcher: true,
         ..row("AfterTool", Kind::PostTool)
     },
     row("Notification", Kind::Notification),
     EventRow { matcher: true, ..row("PreCompress", Kind::PreCompact) },
-    EventRow { deny: Deny::Prevents, ..row("AfterAgent", Kind::Stop) },
+    EventRow { deny: DenySupport::Prevents, ..row("AfterAgent", Kind::Stop) },
     EventRow { matcher: true, ..row("SessionEnd", Kind::SessionEnd) },
 ];
 

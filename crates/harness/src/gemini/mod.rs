@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Gemini CLI, on its own terms. It ignores Claude Code's form without a word.
+//! Codec for Gemini CLI, which silently ignores Claude Code's format.
 
 pub(crate) mod encode;
 pub mod events;
@@ -8,12 +8,12 @@ mod wire;
 
 use std::time::Duration;
 
-use tenterhook_event::Mcp;
+use tenterhook_event::McpToolId;
 
-use crate::{Harness, Keys, answer};
-use encode::Form;
+use crate::{Harness, PayloadKeys, outcome_encoding};
+use encode::GeminiVariant;
 
-/// The row of the table.
+/// Gemini CLI's row of the harness table.
 pub const HARNESS: Harness = Harness {
     id: "gemini",
     title: "Gemini CLI",
@@ -24,14 +24,14 @@ pub const HARNESS: Harness = Harness {
     unhooked_stdin: false,
     version_gaps: &[],
     deadline: Some(Duration::from_mins(1)),
-    mcp_name: Mcp::from_tool_name,
+    mcp_name: McpToolId::from_tool_name,
     adapt: |_, _| {},
-    encode: |row, call, outcome| encode::encode(Form::Gemini, row, call, outcome),
-    refuse: answer::refuse_by_exit,
+    encode: |row, call, outcome| encode::encode(GeminiVariant::Gemini, row, call, outcome),
+    refuse: outcome_encoding::refuse_by_exit,
     neutral: |_| "",
 };
 
-pub(crate) const KEYS: Keys = Keys {
+pub(crate) const KEYS: PayloadKeys = PayloadKeys {
     turn: &[],
     model: &["llm_request.model"],
     mcp: &["mcp_context"],
@@ -40,5 +40,5 @@ pub(crate) const KEYS: Keys = Keys {
     response: &["prompt_response"],
     message: &["message"],
     error: &["tool_response.error.message", "tool_response.error"],
-    ..Keys::CLAUDE
+    ..PayloadKeys::CLAUDE
 };

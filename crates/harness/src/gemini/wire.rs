@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! What a hook of Gemini CLI or LLxprt Code prints.
+//! JSON output of a hook of Gemini CLI or LLxprt Code.
 
 use serde::Serialize;
 use serde_json::Value;
 
-/// A hook's JSON on standard output.
+/// JSON that a hook prints on standard output.
 #[derive(Debug, Default, Serialize)]
 #[serde(rename_all = "camelCase")]
-pub(super) struct Printed {
+pub(super) struct GeminiHookOutput {
     #[serde(rename = "continue", skip_serializing_if = "Option::is_none")]
     pub(super) go_on: Option<bool>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -22,12 +22,12 @@ pub(super) struct Printed {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) suppress_output: Option<bool>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub(super) hook_specific_output: Option<Specific>,
+    pub(super) hook_specific_output: Option<GeminiSpecificOutput>,
 }
 
-/// What only this event has. The names are those of the client: some in one style, some in another.
+/// Fields of one event. The client mixes naming styles.
 #[derive(Debug, Default, PartialEq, Serialize)]
-pub(super) struct Specific {
+pub(super) struct GeminiSpecificOutput {
     #[serde(rename = "hookEventName")]
     pub(super) hook_event_name: &'static str,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -42,12 +42,12 @@ pub(super) struct Specific {
     pub(super) tool_config: Option<ToolConfig>,
 }
 
-/// The tools the model may choose from.
+/// Tools that the model may choose from.
 #[derive(Debug, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct ToolConfig {
     pub(super) mode: &'static str,
-    /// Left out when no name is excluded: a list with nothing in it excludes them all.
+    /// Absent when no tool is excluded: an empty list excludes all tools.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) allowed_function_names: Option<Vec<String>>,
 }

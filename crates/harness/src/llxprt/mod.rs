@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! LLxprt Code, on its own terms: Gemini CLI's form, with differences in what becomes of it.
+//! Codec for LLxprt Code, which has Gemini CLI's format with different effects.
 
 pub mod events;
 
 use std::time::Duration;
 
 use serde_json::{Map, Value};
-use tenterhook_event::{Event, EventKind, Mcp};
+use tenterhook_event::{Event, EventKind, McpToolId};
 
-use crate::gemini::{self, encode::Form};
-use crate::{Harness, answer};
+use crate::gemini::{self, encode::GeminiVariant};
+use crate::{Harness, outcome_encoding};
 
-/// The row of the table.
+/// LLxprt Code's row of the harness table.
 pub const HARNESS: Harness = Harness {
     id: "llxprt",
     title: "LLxprt Code",
@@ -23,16 +23,16 @@ pub const HARNESS: Harness = Harness {
     unhooked_stdin: false,
     version_gaps: &[],
     deadline: Some(Duration::from_mins(1)),
-    mcp_name: |name| Mcp::from_tool_name(name).or_else(|| Mcp::split(name, "__")),
+    mcp_name: |name| McpToolId::from_tool_name(name).or_else(|| McpToolId::split(name, "__")),
     adapt,
-    encode: |row, call, outcome| gemini::encode::encode(Form::Llxprt, row, call, outcome),
-    refuse: answer::refuse_by_exit,
+    encode: |row, call, outcome| gemini::encode::encode(GeminiVariant::Llxprt, row, call, outcome),
+    refuse: outcome_encoding::refuse_by_exit,
     neutral: |_| "",
 };
 
-/// `BeforeAgent` and `AfterAgent` come around every answer of the model. Only the first has a prompt and only the last
-/// a response; the others are neither a prompt nor the end of a turn. A deny at an `AfterAgent` in the middle
-/// of a turn would break off the turn and let the tool calls of the answer run.
+/// `BeforeAgent` and `AfterAgent` surround every model response. Only the first has a prompt and only the last has a
+/// response; the others are neither a prompt nor the end of a turn. A deny at an `AfterAgent` in the middle of a turn would
+/// end the turn and still run the tool calls of the response.
 fn adapt(_: &Map<String, Value>, event: &mut Event) {
     let detail = &event.detail;
     let is_empty = match event.event {

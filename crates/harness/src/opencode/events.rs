@@ -1,72 +1,76 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Every hook of an OpenCode plugin and every event of its bus that is known, and what our plugin can
-//! do about each.
+//! Hooks of an OpenCode plugin and events of its bus, and what Tenterhook's plugin can do at each.
 
 use tenterhook_event::EventKind as Kind;
 
-use crate::{Ask, Deny, EventRow, Rewrite, Wiring};
+use crate::{AskSupport, DenySupport, EventRow, InstallWiring, RewriteSupport};
 
-/// The table: first the hooks, then the events of the bus, which can only be watched.
+/// The hooks, then the events of the bus, which can only be observed.
 pub const EVENTS: &[EventRow] = &[
-    // The text of the message can be taken out before the model reads it.
-    EventRow { deny: Deny::Prevents, ask: Ask::Wait, context: true, ..row("chat.message", Kind::Prompt) },
-    EventRow { rewrite: Rewrite::ModelRequest, ..row("chat.params", Kind::PreModel) },
-    left("chat.headers", "may carry keys, and decides nothing"),
-    EventRow { context: true, ..row("experimental.chat.system.transform", Kind::Other) },
-    left("experimental.chat.messages.transform", "carries the whole conversation at every turn"),
-    left("tool.definition", "fires for every tool at every turn"),
+    // The plugin can remove the text of the message before the model reads it.
     EventRow {
-        deny: Deny::Prevents,
-        // Its own question comes after this hook, and headless it is a no.
-        ask: Ask::Wait,
-        rewrite: Rewrite::ToolInput,
-        wiring: Wiring::Guard,
+        deny: DenySupport::Prevents,
+        ask: AskSupport::Wait,
+        context: true,
+        ..row("chat.message", Kind::Prompt)
+    },
+    EventRow { rewrite: RewriteSupport::ModelRequest, ..row("chat.params", Kind::PreModel) },
+    skip("chat.headers", "may contain keys, and decides nothing"),
+    EventRow { context: true, ..row("experimental.chat.system.transform", Kind::Other) },
+    skip("experimental.chat.messages.transform", "contains the whole conversation at every turn"),
+    skip("tool.definition", "fires for every tool at every turn"),
+    EventRow {
+        deny: DenySupport::Prevents,
+        // The client's own prompt follows this hook; without a terminal it is a deny.
+        ask: AskSupport::Wait,
+        rewrite: RewriteSupport::ToolInput,
+        wiring: InstallWiring::Guard,
         ..row("tool.execute.before", Kind::PreTool)
     },
     EventRow {
-        deny: Deny::Feedback,
-        rewrite: Rewrite::ToolOutput,
+        deny: DenySupport::Feedback,
+        rewrite: RewriteSupport::ToolOutput,
         context: true,
         ..row("tool.execute.after", Kind::PostTool)
     },
     row("experimental.text.complete", Kind::PostModel),
     EventRow { context: true, ..row("experimental.session.compacting", Kind::PreCompact) },
-    left("experimental.compaction.autocontinue", "decides nothing that is not said elsewhere"),
-    left("experimental.provider.small_model", "decides nothing that is not said elsewhere"),
+    skip("experimental.compaction.autocontinue", "decides nothing that other events do not cover"),
+    skip("experimental.provider.small_model", "decides nothing that other events do not cover"),
     row("command.execute.before", Kind::Other),
-    left("shell.env", "carries the environment of every command"),
-    left("permission.ask", "is typed, and never called"),
-    left("config", "may carry keys, and decides nothing"),
-    left("dispose", "comes when nobody can be asked any more"),
+    skip("shell.env", "contains the environment of every command"),
+    skip("permission.ask", "is declared but never called"),
+    skip("config", "may contain keys, and decides nothing"),
+    skip("dispose", "fires when no reply can be read any more"),
     row("session.created", Kind::SessionStart),
-    left("session.updated", NOISE),
-    left("session.status", NOISE),
+    skip("session.updated", NOISE),
+    skip("session.status", NOISE),
     row("session.idle", Kind::Stop),
-    left("session.diff", NOISE),
+    skip("session.diff", NOISE),
     row("session.error", Kind::Other),
     row("session.compacted", Kind::PostCompact),
     row("session.deleted", Kind::SessionEnd),
-    left("message.updated", NOISE),
-    left("message.part.updated", NOISE),
-    left("message.part.delta", NOISE),
-    left("file.edited", NOISE),
-    left("file.watcher.updated", NOISE),
+    skip("message.updated", NOISE),
+    skip("message.part.updated", NOISE),
+    skip("message.part.delta", NOISE),
+    skip("file.edited", NOISE),
+    skip("file.watcher.updated", NOISE),
     row("permission.asked", Kind::PermissionRequest),
-    // Which of the two it was, the payload says.
+    // The payload says which of the two it was.
     row("permission.replied", Kind::Other),
-    left("plugin.added", NOISE),
-    left("catalog.updated", NOISE),
-    left("integration.updated", NOISE),
-    left("reference.updated", NOISE),
+    skip("plugin.added", NOISE),
+    skip("catalog.updated", NOISE),
+    skip("integration.updated", NOISE),
+    skip("reference.updated", NOISE),
 ];
 
-const NOISE: &str = "fires often and says what other events say";
+const NOISE: &str = "fires often and repeats other events";
 
 const fn row(native: &'static str, kind: Kind) -> EventRow {
     EventRow::new(native, kind)
 }
 
-const fn left(native: &'static str, why: &'static str) -> EventRow {
-    EventRow { wiring: Wiring::Left(why), ..row(native, Kind::Other) }
+const fn skip(native: &'static str, why: &'static str) -> EventRow {
+    EventRow { wiring: InstallWiring::Skip(why), ..row(native, Kind::Other) }
 }

@@ -1,32 +1,32 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! OpenCode, on its own terms. Its hooks are functions of a plugin, so ours calls us, and both the
-//! payload and the reply are of our own making, close to the arguments of its hooks:
+//! Codec for OpenCode. Its hooks are functions of a plugin, so Tenterhook installs one that calls the hook program. Payload and
+//! reply are Tenterhook's own formats, close to the arguments of the plugin's hooks:
 //!
 //! ```json
 //! {"hook": "tool.execute.before", "input": {"tool": "bash", "sessionID": "s", "callID": "c"},
 //!  "output": {"args": {"command": "make"}}, "directory": "/w", "worktree": "/w"}
 //! ```
 //!
-//! A session that another one has started has that one's id as `parentSessionID`. An event of the bus has
-//! `"hook": "event"` and stands under `input.event`. The reply is one line of JSON, or nothing when nobody
-//! objects; see [`PluginReply`](crate::PluginReply).
+//! A session that was started by another one has that session's id as `parentSessionID`. An event of the bus has
+//! `"hook": "event"` and is in `input.event`. The reply is one line of JSON, or nothing when no rule matches; see
+//! [`PluginReply`](crate::PluginReply).
 
 pub mod events;
 
 use serde_json::{Map, Value};
-use tenterhook_event::{Event, EventKind, Mcp};
+use tenterhook_event::{Event, EventKind, McpToolId};
 
-use crate::{Harness, Keys, keys, plugin_reply};
+use crate::{Harness, PayloadKeys, payload_keys, plugin_reply};
 
-/// The row of the table.
+/// OpenCode's row of the harness table.
 pub const HARNESS: Harness = Harness {
     id: "opencode",
     title: "OpenCode",
     proved_on: &["1.18.33"],
     events: events::EVENTS,
     project_variable: None,
-    keys: Keys {
+    keys: PayloadKeys {
         event: &["input.event.type", "hook"],
         session: &["input.sessionID", "input.event.properties.sessionID", "output.messages.0.info.sessionID"],
         turn: &["output.message.id", "input.messageID", "input.event.properties.tool.messageID"],
@@ -51,13 +51,13 @@ pub const HARNESS: Harness = Harness {
         duration_ms: &[],
         model_request: &[],
         model_response: &[],
-        ..Keys::CLAUDE
+        ..PayloadKeys::CLAUDE
     },
-    // It would wait for ever: the plugin has a deadline of its own.
+    // OpenCode would wait forever; the plugin sets its own deadline.
     unhooked_stdin: false,
     version_gaps: &[],
     deadline: None,
-    mcp_name: |name| Mcp::split(name, "_"),
+    mcp_name: |name| McpToolId::split(name, "_"),
     adapt,
     encode: plugin_reply::encode,
     refuse: plugin_reply::refuse,
@@ -65,7 +65,7 @@ pub const HARNESS: Harness = Harness {
 };
 
 fn adapt(fields: &Map<String, Value>, event: &mut Event) {
-    // A session that another one has started is a subagent's.
+    // A session that was started by another one belongs to a subagent.
     if event.agent.parent.is_some() {
         event.agent.id.clone_from(&event.harness_session_id);
     }
@@ -75,7 +75,8 @@ fn adapt(fields: &Map<String, Value>, event: &mut Event) {
         "session.created" if event.agent.parent.is_some() => event.event = EventKind::SubagentStart,
         "session.idle" if event.agent.parent.is_some() => event.event = EventKind::SubagentStop,
         "permission.replied" => {
-            event.event = match keys::text(fields, &["input.event.properties.reply"]).as_deref() {
+            event.event = match payload_keys::find_text(fields, &["input.event.properties.reply"]).as_deref()
+            {
                 Some("once" | "always") => EventKind::PermissionGranted,
                 _ => EventKind::PermissionDenied,
             };
@@ -84,9 +85,9 @@ fn adapt(fields: &Map<String, Value>, event: &mut Event) {
     }
 }
 
-/// What the person wrote, from all the parts of the message that are text.
+/// Text of the user's message, joined from all its text parts.
 fn prompt(fields: &Map<String, Value>) -> String {
-    let parts = keys::value(fields, &["output.parts"]).and_then(Value::as_array);
+    let parts = payload_keys::find_value(fields, &["output.parts"]).and_then(Value::as_array);
     let texts = parts.into_iter().flatten().filter_map(|part| part.get("text")?.as_str());
     texts.collect::<Vec<_>>().join("\n")
 }

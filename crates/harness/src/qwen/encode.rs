@@ -1,21 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Outcome → what Qwen Code reads.
+//! Encodes an outcome for Qwen Code.
 //!
-//! Another hook's `permissionDecision: allow` beats a `decision: deny` and an exit 2, so a deny is a
-//! `permissionDecision` too, and an `allow` is never said: it would beat somebody else's deny.
+//! `permissionDecision: allow` of another hook overrides `decision: deny` and exit 2. A deny is therefore sent as a
+//! `permissionDecision`, and an `allow` is never sent, because it would override another hook's deny.
 
-use tenterhook_event::{Call, Decision, EventKind, Outcome};
+use tenterhook_event::{Decision, EventKind, HookCall, Outcome};
 
-use crate::answer::Answer;
-use crate::claude_code::wire::{Behavior, HookOutput, PermissionDecision, Specific, Verdict};
-use crate::{EventRow, Reply};
+use crate::claude_code::wire::{
+    BlockDecision, ClaudeHookOutput, HookSpecificOutput, PermissionBehavior, PermissionDecision,
+};
+use crate::outcome_encoding::ExpressibleOutcome;
+use crate::{EventRow, HookReply};
 
-pub(super) fn encode(row: &EventRow, call: &Call, outcome: &Outcome) -> Reply {
-    let mut answer = Answer::new(row, call, outcome);
-    let mut output = HookOutput::default();
-    let mut specific = Specific::default();
-    let denied = answer.denied(row);
+pub(super) fn encode(row: &EventRow, call: &HookCall, outcome: &Outcome) -> HookReply {
+    let mut answer = ExpressibleOutcome::new(row, call, outcome);
+    let mut output = ClaudeHookOutput::default();
+    let mut specific = HookSpecificOutput::default();
+    let denied = answer.is_denied(row);
     match row.kind {
         EventKind::PreTool if denied => {
             specific.permission_decision = Some(PermissionDecision::Deny);
@@ -23,24 +25,27 @@ pub(super) fn encode(row: &EventRow, call: &Call, outcome: &Outcome) -> Reply {
         }
         EventKind::PermissionRequest => {
             specific.decision = match answer.decision {
-                Decision::Deny => Some(Behavior::Deny { message: answer.reason.clone(), interrupt: None }),
-                Decision::Allow => Some(Behavior::Allow { updated_input: None }),
+                Decision::Deny => {
+                    Some(PermissionBehavior::Deny { message: answer.reason.clone(), interrupt: None })
+                }
+                Decision::Allow => Some(PermissionBehavior::Allow { updated_input: None }),
                 Decision::None | Decision::Defer | Decision::Ask => None,
             };
         }
-        // A block changes nothing here: the reason goes to the model beside the output, and a new
-        // output in the place of a reason to stop.
+        // A block has no effect here: the reason is added to the output as context, and a new output replaces the stop
+        // reason.
         EventKind::PostTool => {
-            specific.additional_context = if denied { answer.told(row) } else { answer.context.take() };
+            specific.additional_context =
+                if denied { answer.feedback_text(row) } else { answer.context.take() };
             if let (Some(text), None) = (answer.output_text(), &answer.stop) {
                 answer.stop = Some(text);
             }
         }
-        // `continue: false` would keep the agent going; only saying nothing lets it end.
+        // `continue: false` would keep the agent running; only an empty reply lets it stop.
         EventKind::Stop | EventKind::SubagentStop if answer.stop.take().is_some() => {}
         _ if denied => {
-            output.decision = Some(Verdict::Block);
-            output.reason = Some(answer.why());
+            output.decision = Some(BlockDecision::Block);
+            output.reason = Some(answer.reason_text());
         }
         _ => {}
     }
@@ -53,11 +58,11 @@ pub(super) fn encode(row: &EventRow, call: &Call, outcome: &Outcome) -> Reply {
         output.go_on = Some(false);
         output.stop_reason = Some(reason);
     }
-    answer.lose_stop();
+    answer.drop_stop();
     output.system_message = answer.message.take();
-    if specific != Specific::default() {
+    if specific != HookSpecificOutput::default() {
         specific.hook_event_name = Some(row.native.to_owned());
         output.hook_specific_output = Some(specific);
     }
-    answer.say(&output)
+    answer.into_reply(&output)
 }

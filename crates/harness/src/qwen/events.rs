@@ -1,33 +1,38 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Every event Qwen Code fires, and what it lets a hook do about it.
+//! Events of Qwen Code, and what a hook can do at each.
 
 use tenterhook_event::EventKind as Kind;
 
-use crate::{Ask, Deny, EventRow, Rewrite, Wiring};
+use crate::{AskSupport, DenySupport, EventRow, InstallWiring, RewriteSupport};
 
-/// The table; the order is that of a session's life.
+/// One row per event, in the order of a session.
 pub const EVENTS: &[EventRow] = &[
     EventRow { context: true, matcher: true, ..row("SessionStart", Kind::SessionStart) },
-    EventRow { deny: Deny::Prevents, ask: Ask::Wait, context: true, ..row("UserPromptSubmit", Kind::Prompt) },
     EventRow {
-        deny: Deny::Prevents,
-        // Headless, `ask` is a no that nobody can turn into a yes.
-        ask: Ask::Wait,
+        deny: DenySupport::Prevents,
+        ask: AskSupport::Wait,
+        context: true,
+        ..row("UserPromptSubmit", Kind::Prompt)
+    },
+    EventRow {
+        deny: DenySupport::Prevents,
+        // Without a terminal, `ask` is a deny that cannot be approved.
+        ask: AskSupport::Wait,
         matcher: true,
-        wiring: Wiring::Guard,
+        wiring: InstallWiring::Guard,
         ..row("PreToolUse", Kind::PreTool)
     },
     EventRow {
-        deny: Deny::Prevents,
-        ask: Ask::Wait,
+        deny: DenySupport::Prevents,
+        ask: AskSupport::Wait,
         matcher: true,
-        wiring: Wiring::Guard,
+        wiring: InstallWiring::Guard,
         ..row("PermissionRequest", Kind::PermissionRequest)
     },
     EventRow {
-        deny: Deny::Feedback,
-        rewrite: Rewrite::ToolOutput,
+        deny: DenySupport::Feedback,
+        rewrite: RewriteSupport::ToolOutput,
         context: true,
         matcher: true,
         ..row("PostToolUse", Kind::PostTool)
@@ -36,10 +41,10 @@ pub const EVENTS: &[EventRow] = &[
     row("PostToolBatch", Kind::Other),
     row("Notification", Kind::Notification),
     row("SubagentStart", Kind::SubagentStart),
-    EventRow { deny: Deny::Prevents, ..row("SubagentStop", Kind::SubagentStop) },
+    EventRow { deny: DenySupport::Prevents, ..row("SubagentStop", Kind::SubagentStop) },
     row("PreCompact", Kind::PreCompact),
     row("PostCompact", Kind::PostCompact),
-    EventRow { deny: Deny::Prevents, ..row("Stop", Kind::Stop) },
+    EventRow { deny: DenySupport::Prevents, ..row("Stop", Kind::Stop) },
     row("SessionEnd", Kind::SessionEnd),
 ];
 

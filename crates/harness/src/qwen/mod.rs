@@ -1,35 +1,35 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Qwen Code, on its own terms: Claude Code's events and form, Gemini's tools.
+//! Codec for Qwen Code, which has Claude Code's events and format, and Gemini's tools.
 
 mod encode;
 pub mod events;
 
 use serde_json::{Map, Value};
-use tenterhook_event::{Event, EventKind, Mcp};
+use tenterhook_event::{Event, EventKind, McpToolId};
 
-use crate::{Harness, Keys, answer};
+use crate::{Harness, PayloadKeys, outcome_encoding};
 
-/// The row of the table.
+/// Qwen Code's row of the harness table.
 pub const HARNESS: Harness = Harness {
     id: "qwen",
     title: "Qwen Code",
     proved_on: &["0.24.4"],
     events: events::EVENTS,
     project_variable: Some("QWEN_PROJECT_DIR"),
-    keys: Keys::CLAUDE,
+    keys: PayloadKeys::CLAUDE,
     unhooked_stdin: false,
     version_gaps: &[],
     deadline: None,
-    mcp_name: Mcp::from_tool_name,
+    mcp_name: McpToolId::from_tool_name,
     adapt,
     encode: encode::encode,
-    refuse: answer::refuse_by_exit,
+    refuse: outcome_encoding::refuse_by_exit,
     neutral: |_| "",
 };
 
-/// After every batch of tools the client says `UserPromptSubmit` once more, with nothing in it: no
-/// person has asked anything.
+/// After every batch of tools the client fires `UserPromptSubmit` again with an empty prompt, although the user submitted
+/// nothing.
 fn adapt(fields: &Map<String, Value>, event: &mut Event) {
     let empty = event.detail.prompt.as_deref().is_none_or(str::is_empty);
     if event.event == EventKind::Prompt && empty && !fields.contains_key("submitted_prompt") {

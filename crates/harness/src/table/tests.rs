@@ -12,7 +12,7 @@ fn kebab_names_split_at_words() {
         ("agent_start", "agent-start"),
         ("Stop", "stop"),
     ] {
-        assert_eq!(kebab(native), expected);
+        assert_eq!(to_kebab_case(native), expected);
     }
 }
 
@@ -20,7 +20,7 @@ fn kebab_names_split_at_words() {
 fn an_event_is_found_under_all_three_names() {
     for harness in HARNESSES {
         for row in harness.events {
-            for name in [row.native, &kebab(row.native)].iter().chain(row.aliases) {
+            for name in [row.native, &to_kebab_case(row.native)].iter().chain(row.aliases) {
                 assert_eq!(
                     harness.event(name).map(|row| row.native),
                     Some(row.native),
@@ -49,21 +49,21 @@ fn no_harness_names_an_event_twice() {
         let all = exact.len();
         exact.dedup();
         assert_eq!(exact.len(), all, "{}", harness.id);
-        let mut names: Vec<_> = harness.events.iter().map(|row| kebab(row.native)).collect();
+        let mut names: Vec<_> = harness.events.iter().map(|row| to_kebab_case(row.native)).collect();
         names.sort_unstable();
         names.dedup();
         assert_eq!(names.len(), harness.events.len(), "{}", harness.id);
     }
 }
 
-/// What can be prevented can also be asked about, by somebody.
+/// An action that can be prevented can also be asked about.
 #[test]
 fn a_gate_says_who_asks() {
     for harness in HARNESSES {
         for row in harness.events {
-            let prevents = row.deny == Deny::Prevents;
-            assert!(!row.is_gate() || row.ask != Ask::Never, "{} {}", harness.id, row.native);
-            assert!(prevents || row.ask == Ask::Never, "{} {}", harness.id, row.native);
+            let prevents = row.deny == DenySupport::Prevents;
+            assert!(!row.is_gate() || row.ask != AskSupport::Never, "{} {}", harness.id, row.native);
+            assert!(prevents || row.ask == AskSupport::Never, "{} {}", harness.id, row.native);
         }
     }
 }

@@ -1,28 +1,28 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Outcome → what VS Code's own agent reads.
+//! Encodes an outcome for VS Code's built-in agent.
 
 use serde_json::json;
-use tenterhook_event::{Call, EventKind, Outcome};
+use tenterhook_event::{EventKind, HookCall, Outcome};
 
-use crate::answer::Answer;
-use crate::claude_code::wire::{HookOutput, Specific};
-use crate::{EventRow, Reply, claude_code};
+use crate::claude_code::wire::{ClaudeHookOutput, HookSpecificOutput};
+use crate::outcome_encoding::ExpressibleOutcome;
+use crate::{EventRow, HookReply, claude_code};
 
-pub(super) fn encode(row: &EventRow, call: &Call, outcome: &Outcome) -> Reply {
-    let mut answer = Answer::new(row, call, outcome);
-    let denied = answer.denied(row);
-    let mut output = HookOutput::default();
+pub(super) fn encode(row: &EventRow, call: &HookCall, outcome: &Outcome) -> HookReply {
+    let mut answer = ExpressibleOutcome::new(row, call, outcome);
+    let denied = answer.is_denied(row);
+    let mut output = ClaudeHookOutput::default();
     match row.kind {
-        // Its "no" is beside what only this event has.
+        // A deny is placed in `hookSpecificOutput`.
         EventKind::Stop | EventKind::SubagentStop if denied && answer.stop.is_none() => {
-            let mut specific = Specific::default();
+            let mut specific = HookSpecificOutput::default();
             specific.other.insert("decision".to_owned(), json!("block"));
-            specific.other.insert("reason".to_owned(), json!(answer.why()));
-            output = HookOutput::specific(row, specific);
+            specific.other.insert("reason".to_owned(), json!(answer.reason_text()));
+            output = ClaudeHookOutput::specific(row, specific);
         }
-        // It knows no "no" here but the end of the turn.
-        EventKind::Prompt if denied && answer.stop.is_none() => answer.stop = Some(answer.why()),
+        // The only way to deny a prompt is to end the turn.
+        EventKind::Prompt if denied && answer.stop.is_none() => answer.stop = Some(answer.reason_text()),
         EventKind::Stop | EventKind::SubagentStop | EventKind::Prompt => {}
         _ => return claude_code::encode(row, call, outcome),
     }
@@ -31,5 +31,5 @@ pub(super) fn encode(row: &EventRow, call: &Call, outcome: &Outcome) -> Reply {
         output.stop_reason = Some(reason);
     }
     output.system_message = answer.message.take();
-    answer.say(&output)
+    answer.into_reply(&output)
 }

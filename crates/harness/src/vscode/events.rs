@@ -1,28 +1,28 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Every event VS Code's own agent fires, and what it lets a hook do about it.
+//! Events of VS Code's built-in agent, and what a hook can do at each.
 
 use tenterhook_event::EventKind as Kind;
 
-use crate::{Ask, Deny, EventRow, Rewrite, Wiring};
+use crate::{AskSupport, DenySupport, EventRow, InstallWiring, RewriteSupport};
 
-/// The table; the order is that of a session's life.
+/// One row per event, in the order of a session.
 pub const EVENTS: &[EventRow] = &[
     row("SessionStart", Kind::SessionStart),
-    EventRow { deny: Deny::Prevents, ask: Ask::Wait, ..row("UserPromptSubmit", Kind::Prompt) },
+    EventRow { deny: DenySupport::Prevents, ask: AskSupport::Wait, ..row("UserPromptSubmit", Kind::Prompt) },
     EventRow {
-        deny: Deny::Prevents,
-        ask: Ask::Prompt,
-        rewrite: Rewrite::ToolInput,
+        deny: DenySupport::Prevents,
+        ask: AskSupport::Prompt,
+        rewrite: RewriteSupport::ToolInput,
         context: true,
-        wiring: Wiring::Guard,
+        wiring: InstallWiring::Guard,
         ..row("PreToolUse", Kind::PreTool)
     },
-    EventRow { deny: Deny::Feedback, ..row("PostToolUse", Kind::PostTool) },
+    EventRow { deny: DenySupport::Feedback, ..row("PostToolUse", Kind::PostTool) },
     row("SubagentStart", Kind::SubagentStart),
-    EventRow { deny: Deny::Prevents, ..row("SubagentStop", Kind::SubagentStop) },
+    EventRow { deny: DenySupport::Prevents, ..row("SubagentStop", Kind::SubagentStop) },
     row("PreCompact", Kind::PreCompact),
-    EventRow { deny: Deny::Prevents, ..row("Stop", Kind::Stop) },
+    EventRow { deny: DenySupport::Prevents, ..row("Stop", Kind::Stop) },
 ];
 
 const fn row(native: &'static str, kind: Kind) -> EventRow {

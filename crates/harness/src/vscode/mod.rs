@@ -1,35 +1,35 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! VS Code's Copilot with the editor's own agent, on its own terms: Claude Code's form, nearly.
+//! Codec for VS Code Copilot with the editor's built-in agent, which has nearly Claude Code's format.
 
 mod encode;
 pub mod events;
 
 use std::time::Duration;
 
-use tenterhook_event::Mcp;
+use tenterhook_event::McpToolId;
 
-use crate::{Harness, Keys, answer};
+use crate::{Harness, PayloadKeys, outcome_encoding};
 
-/// The row of the table.
+/// VS Code Copilot's row of the harness table.
 pub const HARNESS: Harness = Harness {
     id: "vscode",
     title: "VS Code Copilot",
     proved_on: &[],
     events: events::EVENTS,
     project_variable: None,
-    keys: Keys {
+    keys: PayloadKeys {
         event: &["hookEventName", "hook_event_name"],
         session: &["sessionId", "session_id"],
         turn: &[],
-        ..Keys::CLAUDE
+        ..PayloadKeys::CLAUDE
     },
     unhooked_stdin: false,
     version_gaps: &[],
     deadline: Some(Duration::from_secs(30)),
-    mcp_name: Mcp::from_tool_name,
+    mcp_name: McpToolId::from_tool_name,
     adapt: |_, _| {},
     encode: encode::encode,
-    refuse: answer::refuse_by_exit,
+    refuse: outcome_encoding::refuse_by_exit,
     neutral: |_| "",
 };

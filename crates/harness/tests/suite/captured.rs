@@ -1,16 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Every payload captured from a real client is decoded, and what it says is where the normal form has
-//! it.
+//! Decodes every payload that was captured from a real client, and checks the normal form.
 
 use std::fmt::Write as _;
 
 use serde_json::Value;
 use tenterhook_event::{Event, EventKind};
 
-use crate::common::{Captured, captured, door, harness};
+use crate::common::{CapturedPayload, call_meta, captured, harness};
 
-/// Directory, harness, how many payloads there are.
+/// Directory, harness, number of payloads.
 const CAPTURED: &[(&str, &str, usize)] = &[
     ("claude-code", "claude-code", 60),
     ("codex", "codex", 28),
@@ -26,7 +25,7 @@ const CAPTURED: &[(&str, &str, usize)] = &[
     ("pi", "pi", 31),
 ];
 
-/// The normal form on a few lines, with long texts cut.
+/// The normal form on a few lines, with long texts truncated.
 fn shown(file: &str, event: &Event) -> String {
     let mut text = format!("{file}\n    {}", event.event);
     let ids = [
@@ -70,8 +69,8 @@ fn cut(value: &Value) -> String {
     if text.chars().count() > 160 { text.chars().take(160).collect::<String>() + "…" } else { text }
 }
 
-fn decode(id: &str, payload: &Captured) -> Event {
-    let call = harness(id).decode(&door(&payload.event), &payload.bytes);
+fn decode(id: &str, payload: &CapturedPayload) -> Event {
+    let call = harness(id).decode(&call_meta(&payload.event), &payload.bytes);
     let call = call.unwrap_or_else(|error| panic!("{id} {}: {error}", payload.file));
     assert_eq!(call.native.unwrap().bytes, payload.bytes, "{id} {}", payload.file);
     call.event
@@ -92,13 +91,13 @@ fn every_captured_payload_is_decoded() {
                 assert_eq!(serde_json::from_value::<Event>(wire).unwrap(), event, "{}", payload.file);
                 page += &shown(&payload.file, &event);
             }
-            // Where two harnesses send the same, the one page stands for both.
+            // Where two harnesses send the same payload, one snapshot serves both.
             insta::assert_snapshot!(format!("captured-{}", directory.replace('/', "-")), page);
         }
     });
 }
 
-/// What must be there whatever the harness; the snapshots say what exactly it is.
+/// Fields that every harness must provide; the snapshots contain their values.
 #[test]
 fn nothing_that_a_payload_says_is_missing() {
     for (directory, id, _) in CAPTURED {
@@ -109,12 +108,12 @@ fn nothing_that_a_payload_says_is_missing() {
             let in_session = text.contains("\"session") || text.contains("rootsessionid");
             assert_eq!(event.harness_session_id.is_some(), in_session, "{at}");
             assert!(event.cwd.is_some(), "{at}");
-            // What permission was given or refused for is in the request before it.
+            // The subject of a granted or refused permission is in the preceding request.
             let replied = payload.event == "permission.replied";
             assert_eq!(event.event.concerns_tool() && !replied, event.tool.is_some(), "{at}");
             let row = harness(id).event(&payload.event).unwrap();
             assert_eq!(event.native_event, row.native, "{at}");
-            // An empty prompt is not a prompt, and an answer without a text not the end of a turn.
+            // An empty prompt is not a prompt, and an answer without text is not the end of a turn.
             let empty = |text: &Option<String>| text.as_deref() == Some("");
             let is_empty = match row.kind {
                 EventKind::Prompt => empty(&event.detail.prompt),

@@ -1,21 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! What the tests share: payloads, doors and outcomes.
+//! Shared test data: payloads, call metadata and outcomes.
 
 use std::path::{Path, PathBuf};
 
 use serde_json::{Value, json};
 use tenterhook_event::{
-    Call, Decision, EventId, EventKind, Flow, Merge, Modification, Origin, Outcome, Said, SelectionMode,
-    Timestamp,
+    Attributed, Decision, EventId, EventKind, Flow, HookCall, MergeMode, Modification, Origin, Outcome,
+    SelectionMode, Timestamp,
 };
-use tenterhook_harness::{Door, EventRow, Harness, ToolAt, find};
+use tenterhook_harness::{CallMeta, EventRow, Harness, ToolLocation, find_harness};
 
 /// A payload captured from a real client, or written after its documentation.
-pub(crate) struct Captured {
-    /// Below `tests/fixtures/<harness>`.
+pub(crate) struct CapturedPayload {
+    /// Path below `tests/fixtures/<harness>`.
     pub(crate) file: String,
-    /// The event's name, from the file's.
+    /// Event name, from the file name.
     pub(crate) event: String,
     pub(crate) bytes: Vec<u8>,
 }
@@ -25,17 +25,16 @@ pub(crate) fn fixtures() -> PathBuf {
 }
 
 pub(crate) fn harness(id: &str) -> &'static Harness {
-    find(id).unwrap()
+    find_harness(id).unwrap()
 }
 
-/// Every payload of one directory. Some files carry a note about where the payload comes from; what
-/// the client sent is then their `stdin`.
-pub(crate) fn captured(directory: &str) -> Vec<Captured> {
+/// Every payload of one directory. Some files have a note about the payload's origin; the payload is then in `stdin`.
+pub(crate) fn captured(directory: &str) -> Vec<CapturedPayload> {
     let mut all = Vec::new();
     for entry in std::fs::read_dir(fixtures().join(directory)).unwrap() {
         let path = entry.unwrap().path();
         let file = path.file_name().unwrap().to_str().unwrap().to_owned();
-        // These are notes about the hook's surroundings, no payloads.
+        // These files describe the hook's environment and are not payloads.
         if path.is_dir() || file.starts_with('_') || file.starts_with("statusLine") {
             continue;
         }
@@ -45,7 +44,7 @@ pub(crate) fn captured(directory: &str) -> Vec<Captured> {
         if let Some(stdin) = whole.get("stdin") {
             bytes = serde_json::to_vec(stdin).unwrap();
         }
-        // What a plugin's hook was given; ours adds where it runs.
+        // Arguments of a plugin's hook; Tenterhook's plugin adds the directory.
         if let Some(hook) = whole.get("hook") {
             let on_bus = whole["input"]["event"]["type"].as_str();
             on_bus.or(hook.as_str()).unwrap().clone_into(&mut event);
@@ -53,22 +52,26 @@ pub(crate) fn captured(directory: &str) -> Vec<Captured> {
             payload["directory"] = json!("/home/dev/project");
             bytes = serde_json::to_vec(&payload).unwrap();
         }
-        all.push(Captured { file, event, bytes });
+        all.push(CapturedPayload { file, event, bytes });
     }
     all.sort_by(|one, other| one.file.cmp(&other.file));
     all
 }
 
-pub(crate) fn door(event: &str) -> Door {
-    Door::new(EventId::from_parts(1_700_000_000_000, 7), Timestamp::from_unix_ms(1_700_000_000_000), event)
+pub(crate) fn call_meta(event: &str) -> CallMeta {
+    CallMeta::new(
+        EventId::from_parts(1_700_000_000_000, 7),
+        Timestamp::from_unix_ms(1_700_000_000_000),
+        event,
+    )
 }
 
-pub(crate) fn decoded(harness: &Harness, event: &str, payload: &Value) -> Call {
-    harness.decode(&door(event), payload.to_string().as_bytes()).unwrap()
+pub(crate) fn decoded(harness: &Harness, event: &str, payload: &Value) -> HookCall {
+    harness.decode(&call_meta(event), payload.to_string().as_bytes()).unwrap()
 }
 
-/// A call of the event, with a command where it is about a tool.
-pub(crate) fn sample(harness: &Harness, row: &EventRow) -> Call {
+/// A call of the event, with a command if it concerns a tool.
+pub(crate) fn sample(harness: &Harness, row: &EventRow) -> HookCall {
     decoded(harness, row.native, &payload(harness, row))
 }
 
@@ -105,7 +108,7 @@ fn payload(harness: &Harness, row: &EventRow) -> Value {
     if matches!(harness.id, "gemini" | "llxprt" | "qwen") {
         payload["tool_name"] = json!("run_shell_command");
     }
-    if row.tool == ToolAt::Mcp {
+    if row.tool == ToolLocation::Mcp {
         payload["tool_name"] = json!("query");
     }
     if !row.kind.concerns_tool() {
@@ -117,8 +120,8 @@ fn payload(harness: &Harness, row: &EventRow) -> Value {
     payload
 }
 
-pub(crate) fn said<T>(what: T) -> Said<T> {
-    Said { by: Origin::rule("r"), what }
+pub(crate) fn said<T>(what: T) -> Attributed<T> {
+    Attributed { by: Origin::rule("r"), value: what }
 }
 
 pub(crate) fn decided(decision: Decision) -> Outcome {
@@ -136,7 +139,10 @@ pub(crate) fn stopped() -> Outcome {
 pub(crate) fn rewritten() -> Outcome {
     let value = json!({"command": "ls"});
     Outcome {
-        modifications: vec![said(Modification::ToolInput { merge: Merge::Replace, value: value.clone() })],
+        modifications: vec![said(Modification::ToolInput {
+            merge: MergeMode::Replace,
+            value: value.clone(),
+        })],
         tool_input: Some(value),
         ..Outcome::default()
     }
@@ -146,10 +152,10 @@ pub(crate) fn changed(what: Modification) -> Outcome {
     Outcome { modifications: vec![said(what)], ..Outcome::default() }
 }
 
-/// Every outcome that says one thing, and some that say several.
+/// Outcomes with a single part, and some with several.
 pub(crate) fn outcomes() -> Vec<(&'static str, Outcome)> {
     let context = vec![said("for the model".to_owned())];
-    let messages = vec![said("for the person".to_owned())];
+    let messages = vec![said("for the user".to_owned())];
     vec![
         ("none", Outcome::default()),
         ("allow", decided(Decision::Allow)),
@@ -168,11 +174,14 @@ pub(crate) fn outcomes() -> Vec<(&'static str, Outcome)> {
         ("message", Outcome { messages, ..Outcome::default() }),
         (
             "request",
-            changed(Modification::ModelRequest { merge: Merge::Shallow, value: json!({"model": "small"}) }),
+            changed(Modification::ModelRequest {
+                merge: MergeMode::Shallow,
+                value: json!({"model": "small"}),
+            }),
         ),
         (
             "response",
-            changed(Modification::ModelResponse { merge: Merge::Replace, value: json!({"text": "no"}) }),
+            changed(Modification::ModelResponse { merge: MergeMode::Replace, value: json!({"text": "no"}) }),
         ),
         (
             "selection",
@@ -184,7 +193,7 @@ pub(crate) fn outcomes() -> Vec<(&'static str, Outcome)> {
     ]
 }
 
-/// Whether an outcome says something that only some kinds of events have a use for.
+/// Whether an outcome has a part that only some kinds of events support.
 pub(crate) fn concerns(outcome: &str, kind: EventKind) -> bool {
     match outcome {
         "rewrite" | "allow, rewrite" | "deny, rewrite" => {

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Every outcome at every event of every harness, as it is said: standard output, standard error, exit
-//! code, and what is lost. Outcomes that are said alike stand together.
+//! The reply to every outcome at every event of every harness: standard output, standard error, exit code and unsupported
+//! parts. Outcomes with the same reply are grouped.
 
 use std::fmt::Write as _;
 
-use tenterhook_harness::{HARNESSES, Harness, Reply};
+use tenterhook_harness::{HARNESSES, Harness, HookReply};
 
 use crate::common::{concerns, harness, outcomes, sample};
 
-fn shown(reply: &Reply) -> String {
+fn shown(reply: &HookReply) -> String {
     let mut text = String::new();
     for (name, said) in [("out", &reply.stdout), ("err", &reply.stderr)] {
         if !said.is_empty() {
@@ -46,7 +46,7 @@ fn page(harness: &Harness) -> String {
         for (reply, names) in groups {
             let _ = write!(page, "  {}\n{reply}", names.join(" | "));
         }
-        let _ = write!(page, "  (unreadable)\n{refused}  (nobody could look)\n{neutral}\n");
+        let _ = write!(page, "  (unreadable)\n{refused}  (not evaluated)\n{neutral}\n");
     }
     page
 }
@@ -61,7 +61,7 @@ fn what_each_harness_is_told() {
     assert_eq!(page(harness("codex-desktop")), page(harness("codex")));
 }
 
-/// What the daemon asks a row for must not contradict what is said.
+/// A row's capabilities must agree with the encoded reply.
 #[test]
 fn a_row_promises_what_the_codec_keeps() {
     for harness in HARNESSES {
@@ -76,7 +76,7 @@ fn a_row_promises_what_the_codec_keeps() {
                     assert_eq!((said, lost("context")), (row.context, !row.context), "{at}");
                 }
                 if name == "message" {
-                    assert_ne!(reply.stdout.contains("for the person"), lost("a message"), "{at}");
+                    assert_ne!(reply.stdout.contains("for the user"), lost("a message"), "{at}");
                 }
                 if name.starts_with("none") {
                     assert_eq!(reply.lost, [""; 0], "{at}");

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Every harness from outside: what it sends is read, and what it is told is what it was measured to
-//! understand.
+//! Tests each codec from outside: payloads are decoded, and replies have the effect that was measured on the client.
 
 #![expect(
     clippy::unwrap_used,

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Every event name that the harnesses are known to fire has a row.
+//! Every known event name of each harness has a row.
 
-use tenterhook_harness::{HARNESSES, kebab};
+use tenterhook_harness::{HARNESSES, to_kebab_case};
 
 use crate::common::{decoded, harness};
 
-/// By the vendors' documentation, their programs' sources and the captured payloads.
+/// From the vendors' documentation, the programs' sources and captured payloads.
 const NAMES: &[(&str, &str)] = &[
     (
         "claude-code",
@@ -76,7 +76,7 @@ const NAMES: &[(&str, &str)] = &[
     ),
 ];
 
-/// Names that only a payload or an older way of registering has.
+/// Names that occur only in payloads or in an older registration format.
 const OTHER_NAMES: &[(&str, &str, &str)] = &[
     ("cline", "tool_call", "PreToolUse"),
     ("cline", "tool_result", "PostToolUse"),
@@ -104,7 +104,7 @@ fn every_event_name_is_known() {
         let harness = harness(id);
         let names: Vec<_> = names.split_whitespace().collect();
         for name in &names {
-            for form in [*name, &kebab(name)] {
+            for form in [*name, &to_kebab_case(name)] {
                 assert_eq!(harness.event(form).map(|row| row.native), Some(*name), "{id} {form}");
             }
         }

@@ -1,25 +1,25 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! What the clients do with a hook's answer before a tool runs, as it was measured by running them.
+//! Effect of a hook's reply before a tool runs, as measured on each client.
 
 use serde_json::Value;
-use tenterhook_harness::Reply;
+use tenterhook_harness::HookReply;
 
-/// What becomes of the tool.
+/// What happens to the tool.
 #[derive(Debug, Clone, PartialEq)]
-pub(crate) enum Becomes {
-    /// It runs, with this input if it is another.
+pub(crate) enum ToolFate {
+    /// The tool runs, with this input if it was changed.
     Runs(Option<Value>),
-    /// It runs because the answer could not be read; what it said is lost.
+    /// The tool runs because the reply was invalid and was dropped.
     Fails(&'static str),
-    /// It does not run, and the model is told this.
+    /// The tool does not run, and the model reads this reason.
     Blocked(String),
-    /// A person is asked by the client itself.
+    /// The client asks the user.
     Asked,
-    /// The client waits for ever.
+    /// The client waits forever.
     Hangs,
 }
-use Becomes::{Asked, Blocked, Fails, Hangs, Runs};
+use ToolFate::{Asked, Blocked, Fails, Hangs, Runs};
 
 fn text(value: &Value) -> Option<String> {
     value.as_str().filter(|text| !text.trim().is_empty()).map(ToOwned::to_owned)
@@ -34,7 +34,7 @@ fn only(value: &Value, known: &[&str]) -> bool {
 }
 
 /// Claude Code 2.1.325.
-pub(crate) fn claude(reply: &Reply) -> Becomes {
+pub(crate) fn claude(reply: &HookReply) -> ToolFate {
     let json: Value = serde_json::from_str(&reply.stdout).unwrap_or_default();
     let specific = &json["hookSpecificOutput"];
     let reason = text(&specific["permissionDecisionReason"]).unwrap_or_default();
@@ -48,7 +48,7 @@ pub(crate) fn claude(reply: &Reply) -> Becomes {
 }
 
 /// Codex 0.166.0 at `PreToolUse`.
-pub(crate) fn codex(reply: &Reply) -> Becomes {
+pub(crate) fn codex(reply: &HookReply) -> ToolFate {
     match reply.exit {
         0 => {}
         2 if !reply.stderr.trim().is_empty() => return Blocked(reply.stderr.trim().to_owned()),
@@ -97,7 +97,7 @@ pub(crate) fn codex(reply: &Reply) -> Becomes {
 }
 
 /// Gemini CLI 0.61.0 at `BeforeTool`.
-pub(crate) fn gemini(reply: &Reply) -> Becomes {
+pub(crate) fn gemini(reply: &HookReply) -> ToolFate {
     let said = if reply.stdout.trim().is_empty() { &reply.stderr } else { &reply.stdout };
     let Ok(json) = serde_json::from_str::<Value>(said) else {
         return match reply.exit {
@@ -115,7 +115,7 @@ pub(crate) fn gemini(reply: &Reply) -> Becomes {
 }
 
 /// LLxprt Code of August 2026 at `BeforeTool`.
-pub(crate) fn llxprt(reply: &Reply) -> Becomes {
+pub(crate) fn llxprt(reply: &HookReply) -> ToolFate {
     let json = match reply.exit {
         0 => serde_json::from_str::<Value>(&reply.stdout).unwrap_or_default(),
         2 => return Blocked(reply.stderr.trim().to_owned()),
@@ -130,9 +130,9 @@ pub(crate) fn llxprt(reply: &Reply) -> Becomes {
     }
 }
 
-/// Qwen Code 0.24.4 at `PreToolUse`. With `rival`, another hook, configured before ours, says
+/// Qwen Code 0.24.4 at `PreToolUse`. With `rival`, another hook that is configured earlier prints
 /// `permissionDecision: "allow"`.
-pub(crate) fn qwen(reply: &Reply, rival: bool) -> Becomes {
+pub(crate) fn qwen(reply: &HookReply, rival: bool) -> ToolFate {
     let rival = rival.then_some("allow");
     match reply.exit {
         0 => {}
@@ -149,13 +149,13 @@ pub(crate) fn qwen(reply: &Reply, rival: bool) -> Becomes {
         None if matches!(json["decision"].as_str(), Some("deny" | "block")) || json["continue"] == false => {
             Blocked(reason)
         }
-        // Somebody's `allow` beats everything, and `updatedInput` is ignored.
+        // An `allow` of any hook takes precedence, and `updatedInput` is ignored.
         _ => Runs(None),
     }
 }
 
 /// Cursor, by its documentation. `asks`: whether the event enforces `ask`.
-pub(crate) fn cursor(reply: &Reply, asks: bool) -> Becomes {
+pub(crate) fn cursor(reply: &HookReply, asks: bool) -> ToolFate {
     if reply.exit == 2 {
         return Blocked(reply.stderr.trim().to_owned());
     }
@@ -169,9 +169,9 @@ pub(crate) fn cursor(reply: &Reply, asks: bool) -> Becomes {
     }
 }
 
-/// Cline 3.0.65 at `PreToolUse`: exit codes are ignored, and so is every field it does not know. A
-/// harmless command in the place of the one that was asked for is run here as the client would.
-pub(crate) fn cline(reply: &Reply) -> Becomes {
+/// Cline 3.0.65 at `PreToolUse`: exit codes and unknown fields are ignored. A harmless replacement command is run here
+/// as the client would run it.
+pub(crate) fn cline(reply: &HookReply) -> ToolFate {
     let json: Value = serde_json::from_str(&reply.stdout).unwrap_or_default();
     if json["cancel"] == true {
         return Blocked(text(&json["errorMessage"]).unwrap_or_default());
@@ -188,7 +188,7 @@ pub(crate) fn cline(reply: &Reply) -> Becomes {
 }
 
 /// Copilot CLI 1.0.102 at `preToolUse`.
-pub(crate) fn copilot(reply: &Reply) -> Becomes {
+pub(crate) fn copilot(reply: &HookReply) -> ToolFate {
     if reply.exit != 0 {
         return Blocked(format!("hook exited with code {}", reply.exit));
     }
@@ -201,8 +201,8 @@ pub(crate) fn copilot(reply: &Reply) -> Becomes {
     }
 }
 
-/// Our own plugins for OpenCode and pi.
-pub(crate) fn plugin(reply: &Reply) -> Becomes {
+/// Tenterhook's plugins for OpenCode and pi.
+pub(crate) fn plugin(reply: &HookReply) -> ToolFate {
     let json: Value = serde_json::from_str(&reply.stdout).unwrap_or_default();
     match json["decision"].as_str() {
         Some("deny") => Blocked(text(&json["reason"]).unwrap_or_default()),

@@ -1,24 +1,25 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! What a slightly wrong answer would do, and that ours is not: every outcome at every gate is read as
-//! the client reads it.
+//! Slightly wrong replies would let tools run. Every outcome at every gate is read as the client reads it.
 
 use serde_json::{Value, json};
 use tenterhook_event::{Decision, EventKind, Flow, Modification, Outcome, SelectionMode};
-use tenterhook_harness::{Ask, EventRow, HARNESSES, Harness, Reply, Rewrite, same_call};
+use tenterhook_harness::{
+    AskSupport, EventRow, HARNESSES, Harness, HookReply, RewriteSupport, same_call_key,
+};
 
 use crate::common::{changed, decided, decoded, denied, harness, outcomes, rewritten, sample, stopped};
-use crate::reader::{self, Becomes};
+use crate::reader::{self, ToolFate};
 
-/// The client's reading of an answer at a gate before a tool.
-fn read(harness: &Harness, row: &EventRow, reply: &Reply) -> Becomes {
+/// Effect of a reply at a gate before a tool.
+fn read(harness: &Harness, row: &EventRow, reply: &HookReply) -> ToolFate {
     match harness.id {
         "claude-code" | "vscode" | "continue" => reader::claude(reply),
         "cline" => reader::cline(reply),
         "copilot" => reader::copilot(reply),
         "opencode" | "pi" => reader::plugin(reply),
         "codex" | "codex-desktop" => reader::codex(reply),
-        "cursor" => reader::cursor(reply, row.ask == Ask::Prompt),
+        "cursor" => reader::cursor(reply, row.ask == AskSupport::Prompt),
         "gemini" => reader::gemini(reply),
         "llxprt" => reader::llxprt(reply),
         "qwen" => reader::qwen(reply, false),
@@ -37,43 +38,45 @@ fn every_outcome_at_every_gate_has_its_effect() {
                 let reply = harness.encode(&call, &outcome);
                 let becomes = read(harness, row, &reply);
                 let at = format!("{} {} {name}: {reply:?}", harness.id, row.native);
-                let unchangeable = outcome.tool_input.is_some() && row.rewrite != Rewrite::ToolInput;
+                let unchangeable = outcome.tool_input.is_some() && row.rewrite != RewriteSupport::ToolInput;
                 match outcome.decision {
-                    _ if outcome.flow != Flow::Go => assert!(matches!(becomes, Becomes::Blocked(_)), "{at}"),
+                    _ if outcome.flow != Flow::Go => assert!(matches!(becomes, ToolFate::Blocked(_)), "{at}"),
                     Decision::Deny => {
-                        let Becomes::Blocked(why) = &becomes else { panic!("{at}: {becomes:?}") };
+                        let ToolFate::Blocked(why) = &becomes else { panic!("{at}: {becomes:?}") };
                         let expected = outcome.reason_with_nudge();
                         assert_eq!(why, expected.as_deref().unwrap_or("denied by Tenterhook"), "{at}");
                     }
-                    Decision::Ask if row.ask == Ask::Prompt => assert_eq!(becomes, Becomes::Asked, "{at}"),
+                    Decision::Ask if row.ask == AskSupport::Prompt => {
+                        assert_eq!(becomes, ToolFate::Asked, "{at}");
+                    }
                     Decision::Ask => {
-                        let Becomes::Blocked(why) = &becomes else { panic!("{at}: {becomes:?}") };
-                        assert!(why.contains("a person's approval"), "{at}");
+                        let ToolFate::Blocked(why) = &becomes else { panic!("{at}: {becomes:?}") };
+                        assert!(why.contains("the user's approval"), "{at}");
                     }
                     _ if unchangeable => {
-                        let Becomes::Blocked(why) = &becomes else { panic!("{at}: {becomes:?}") };
-                        assert!(why.contains(r#"call it with {"command":"ls"}"#), "{at}");
+                        let ToolFate::Blocked(why) = &becomes else { panic!("{at}: {becomes:?}") };
+                        assert!(why.contains(r#"retry with {"command":"ls"}"#), "{at}");
                     }
                     Decision::None | Decision::Allow => {
-                        assert_eq!(becomes, Becomes::Runs(outcome.tool_input.clone()), "{at}");
+                        assert_eq!(becomes, ToolFate::Runs(outcome.tool_input.clone()), "{at}");
                     }
                     Decision::Defer => {}
                 }
             }
             let refused = read(harness, row, &harness.refuse(row.native, "not JSON"));
-            assert!(matches!(refused, Becomes::Blocked(_)), "{} {}", harness.id, row.native);
+            assert!(matches!(refused, ToolFate::Blocked(_)), "{} {}", harness.id, row.native);
             let neutral = read(harness, row, &harness.neutral(row.native));
-            assert_eq!(neutral, Becomes::Runs(None), "{} {}", harness.id, row.native);
+            assert_eq!(neutral, ToolFate::Runs(None), "{} {}", harness.id, row.native);
         }
     }
 }
 
-fn told(id: &str, event: &str, outcome: &Outcome) -> Reply {
+fn told(id: &str, event: &str, outcome: &Outcome) -> HookReply {
     let harness = harness(id);
     harness.encode(&sample(harness, harness.event(event).unwrap()), outcome)
 }
 
-fn json_of(reply: &Reply) -> Value {
+fn json_of(reply: &HookReply) -> Value {
     serde_json::from_str(&reply.stdout).unwrap()
 }
 
@@ -89,28 +92,28 @@ fn codex_drops_a_deny_with_one_unknown_field_so_there_is_none() {
     assert_eq!((reply.stderr.as_str(), reply.exit), ("", 0));
     let mut rich = denied();
     rich.suppress_output = true;
-    rich.messages = vec![crate::common::said("for the person".to_owned())];
+    rich.messages = vec![crate::common::said("for the user".to_owned())];
     rich.flow = stopped().flow;
     assert_eq!(told("codex", "PreToolUse", &rich).stdout, reply.stdout, "and none comes with more to say");
     let mut wrong = json_of(&reply);
     wrong["hookSpecificOutput"]["by"] = json!("tenterhook");
-    let wrong = Reply { stdout: wrong.to_string(), ..Reply::silent() };
-    assert_eq!(reader::codex(&wrong), Becomes::Fails("an unknown field"), "the trap itself");
+    let wrong = HookReply { stdout: wrong.to_string(), ..HookReply::silent() };
+    assert_eq!(reader::codex(&wrong), ToolFate::Fails("an unknown field"), "the trap itself");
 }
 
 #[test]
 fn codex_takes_ask_and_allow_for_errors_so_neither_is_said() {
     for decision in [Decision::None, Decision::Allow] {
-        assert_eq!(told("codex", "PreToolUse", &decided(decision)), Reply::silent());
+        assert_eq!(told("codex", "PreToolUse", &decided(decision)), HookReply::silent());
     }
     let asked = json_of(&told("codex", "PreToolUse", &decided(Decision::Ask)));
     assert_eq!(asked["hookSpecificOutput"]["permissionDecision"], "deny");
-    assert_eq!(harness("codex").event("pre-tool").unwrap().ask, Ask::Wait);
+    assert_eq!(harness("codex").event("pre-tool").unwrap().ask, AskSupport::Wait);
     let blank = Outcome { reasons: vec![crate::common::said(" ".to_owned())], ..decided(Decision::Deny) };
     let blank = told("codex", "PreToolUse", &blank);
     assert_eq!(
         reader::codex(&blank),
-        Becomes::Blocked("denied by Tenterhook".into()),
+        ToolFate::Blocked("denied by Tenterhook".into()),
         "a blank reason is none"
     );
 }
@@ -127,9 +130,9 @@ fn gemini_ignores_claude_s_form_so_it_gets_its_own() {
         assert_eq!((reply.stderr.as_str(), reply.exit), ("", 0));
     }
     let claude = told("claude-code", "PreToolUse", &denied());
-    assert_eq!(reader::gemini(&claude), Becomes::Runs(None), "the trap itself");
-    let ask = Reply { stdout: "{\"decision\":\"ask\"}".into(), ..Reply::silent() };
-    assert_eq!(reader::gemini(&ask), Becomes::Hangs, "and another");
+    assert_eq!(reader::gemini(&claude), ToolFate::Runs(None), "the trap itself");
+    let ask = HookReply { stdout: "{\"decision\":\"ask\"}".into(), ..HookReply::silent() };
+    assert_eq!(reader::gemini(&ask), ToolFate::Hangs, "and another");
 }
 
 #[test]
@@ -156,20 +159,20 @@ fn stop_at_the_end_of_a_turn_lets_it_end_where_continue_false_would_go_on() {
 #[test]
 fn qwen_s_deny_is_not_beaten_by_another_hook_s_allow() {
     let reply = told("qwen", "PreToolUse", &denied());
-    assert!(matches!(reader::qwen(&reply, true), Becomes::Blocked(_)), "{reply:?}");
+    assert!(matches!(reader::qwen(&reply, true), ToolFate::Blocked(_)), "{reply:?}");
     for weak in [
-        Reply { stdout: "{\"decision\":\"deny\",\"reason\":\"r\"}".into(), ..Reply::silent() },
-        Reply { stderr: "r".into(), exit: 2, ..Reply::silent() },
+        HookReply { stdout: "{\"decision\":\"deny\",\"reason\":\"r\"}".into(), ..HookReply::silent() },
+        HookReply { stderr: "r".into(), exit: 2, ..HookReply::silent() },
     ] {
-        assert_eq!(reader::qwen(&weak, true), Becomes::Runs(None), "the trap itself");
+        assert_eq!(reader::qwen(&weak, true), ToolFate::Runs(None), "the trap itself");
     }
     assert_eq!(
         told("qwen", "PreToolUse", &decided(Decision::Allow)),
-        Reply::silent(),
+        HookReply::silent(),
         "nor does ours beat one"
     );
     let changed = reader::qwen(&told("qwen", "PreToolUse", &rewritten()), false);
-    assert!(matches!(changed, Becomes::Blocked(_)), "a changed input would be ignored: {changed:?}");
+    assert!(matches!(changed, ToolFate::Blocked(_)), "a changed input would be ignored: {changed:?}");
 }
 
 #[test]
@@ -205,7 +208,7 @@ fn llxprt_is_told_nothing_at_an_empty_prompt_and_in_the_middle_of_a_turn() {
     let llxprt = harness("llxprt");
     for file in ["AfterAgent.midturn.json", "BeforeAgent.again.json"] {
         let bytes = std::fs::read(crate::common::fixtures().join("llxprt").join(file)).unwrap();
-        let call = llxprt.decode(&crate::common::door(""), &bytes).unwrap();
+        let call = llxprt.decode(&crate::common::call_meta(""), &bytes).unwrap();
         assert_eq!(call.event.event, EventKind::Other, "{file}");
         for (name, outcome) in outcomes() {
             let reply = llxprt.encode(&call, &outcome);
@@ -215,7 +218,7 @@ fn llxprt_is_told_nothing_at_an_empty_prompt_and_in_the_middle_of_a_turn() {
     for (file, kind) in [("AfterAgent.final.json", EventKind::Stop), ("BeforeAgent.json", EventKind::Prompt)]
     {
         let bytes = std::fs::read(crate::common::fixtures().join("llxprt").join(file)).unwrap();
-        let call = llxprt.decode(&crate::common::door(""), &bytes).unwrap();
+        let call = llxprt.decode(&crate::common::call_meta(""), &bytes).unwrap();
         assert_eq!(call.event.event, kind, "{file}");
         assert!(llxprt.encode(&call, &denied()).stdout.contains("because"), "{file}");
     }
@@ -233,9 +236,9 @@ fn qwen_is_told_nothing_at_an_empty_prompt() {
 #[test]
 fn a_piece_of_llxprt_s_stream_counts_no_tokens() {
     let bytes = std::fs::read(crate::common::fixtures().join("llxprt/AfterModel.json")).unwrap();
-    let call = harness("llxprt").decode(&crate::common::door(""), &bytes).unwrap();
+    let call = harness("llxprt").decode(&crate::common::call_meta(""), &bytes).unwrap();
     assert_eq!(call.event.event, EventKind::PostModel);
-    assert_eq!(tenterhook_event::Tokens::of(&call.event), None);
+    assert_eq!(tenterhook_event::TokenCounts::from_event(&call.event), None);
 }
 
 #[test]
@@ -249,7 +252,7 @@ fn copilot_s_patch_is_free_text_and_goes_back_as_free_text() {
     assert_eq!(json_of(&copilot.encode(&call, &outcome))["modifiedArgs"], json!("other"));
     let shell = payload("bash").to_string();
     assert!(
-        copilot.decode(&crate::common::door("preToolUse"), shell.as_bytes()).is_err(),
+        copilot.decode(&crate::common::call_meta("preToolUse"), shell.as_bytes()).is_err(),
         "a shell has none"
     );
 }
@@ -276,7 +279,7 @@ fn cursor_s_two_gates_for_one_call_are_told_to_be_one() {
         let mut payload = base.clone();
         payload["hook_event_name"] = json!(event);
         payload.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
-        same_call(&decoded(cursor, event, &payload).event).unwrap()
+        same_call_key(&decoded(cursor, event, &payload).event).unwrap()
     };
     let pre = |name: &str, input: Value| {
         key("preToolUse", json!({"tool_name": name, "tool_input": input, "tool_use_id": "t"}))
@@ -328,15 +331,15 @@ fn cline_ignores_exit_codes_and_ends_the_run_on_a_cancel_so_a_deny_is_a_harmless
         reply.stdout,
         "{\"overrideInput\":{\"commands\":[\"printf '%s\\\\n' 'because\\n\\n→ Suggested: do otherwise'\"]}}\n"
     );
-    let exit = Reply { stderr: "no".into(), exit: 2, ..Reply::silent() };
-    assert_eq!(reader::cline(&exit), Becomes::Runs(None), "the trap itself");
+    let exit = HookReply { stderr: "no".into(), exit: 2, ..HookReply::silent() };
+    assert_eq!(reader::cline(&exit), ToolFate::Runs(None), "the trap itself");
     let claude = told("claude-code", "PreToolUse", &denied());
-    assert_eq!(reader::cline(&claude), Becomes::Runs(None), "and another");
+    assert_eq!(reader::cline(&claude), ToolFate::Runs(None), "and another");
     for reason in ["it's \"no\"", "$(touch /tmp/x) `id` \\n %s", "two\nlines\n", "-e", "'; echo ran; '"] {
         let outcome =
             Outcome { reasons: vec![crate::common::said(reason.to_owned())], ..decided(Decision::Deny) };
         let becomes = reader::cline(&told("cline", "PreToolUse", &outcome));
-        assert_eq!(becomes, Becomes::Blocked(reason.to_owned()), "whatever the reason, it is only said");
+        assert_eq!(becomes, ToolFate::Blocked(reason.to_owned()), "whatever the reason, it is only said");
     }
     let cline = harness("cline");
     let asked = |name: &str, input: Value| {
@@ -362,10 +365,14 @@ fn copilot_loses_the_reason_on_exit_2_so_it_is_never_used_at_a_gate() {
         reply.stdout,
         "{\"permissionDecision\":\"deny\",\"permissionDecisionReason\":\"because\\n\\n→ Suggested: do otherwise\"}\n"
     );
-    let exit = Reply { stderr: "why".into(), exit: 2, ..Reply::silent() };
-    assert_eq!(reader::copilot(&exit), Becomes::Blocked("hook exited with code 2".into()), "the trap itself");
+    let exit = HookReply { stderr: "why".into(), exit: 2, ..HookReply::silent() };
+    assert_eq!(
+        reader::copilot(&exit),
+        ToolFate::Blocked("hook exited with code 2".into()),
+        "the trap itself"
+    );
     let refused = harness("copilot").refuse("preToolUse", "the payload is empty");
-    assert_eq!(reader::copilot(&refused), Becomes::Blocked("the payload is empty".into()));
+    assert_eq!(reader::copilot(&refused), ToolFate::Blocked("the payload is empty".into()));
 }
 
 // seed: 001-049

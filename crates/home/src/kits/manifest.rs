@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use tenterhook_api::{HookPackageManifest, HookSample};
 use tenterhook_document::{Problem, parse, read};
-use tenterhook_event::{Agent, Detail, Event, ToolCall};
+use tenterhook_event::{AgentIdentity, Event, EventDetail, ToolCall};
 
 use crate::call_meta;
 use tenterhook_error::Failure;
@@ -61,9 +61,9 @@ pub fn sample_event(sample: &HookSample) -> Result<Event, Failure> {
     event.harness_session_id = Some("sample".to_owned());
     (event.cwd, event.project) = (sample.cwd.clone(), sample.cwd.clone());
     event.tool = sample.tool.as_ref().map(|tool| ToolCall::new(&tool.name, tool.args.clone()));
-    event.agent = Agent { model: sample.model.clone(), ..Agent::default() };
+    event.agent = AgentIdentity { model: sample.model.clone(), ..AgentIdentity::default() };
     if !sample.detail.is_null() {
-        event.detail = serde_json::from_value::<Detail>(sample.detail.clone())
+        event.detail = serde_json::from_value::<EventDetail>(sample.detail.clone())
             .map_err(|error| Failure::user(format!("`detail` of a sample: {error}")))?;
     }
     Ok(event)

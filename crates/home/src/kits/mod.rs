@@ -13,8 +13,8 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use tenterhook_document::Problem;
-use tenterhook_engine::load::{self, Around, Loaded};
-use tenterhook_engine::{CommandLine, Hook, Runner};
+use tenterhook_engine::load::{self, LoadContext, LoadedHooks};
+use tenterhook_engine::{CommandLine, Hook, HookBackend};
 
 pub use list::{Kit, KitList};
 pub use manifest::{Manifest, sample_event};
@@ -38,7 +38,7 @@ pub type Files = BTreeMap<String, String>;
 
 /// Adds the hooks of all kits that may run. A kit that is not what was trusted is a problem. What was added,
 /// if anything, for the name of the generation.
-pub fn load(home: &Home, loaded: &mut Loaded, around: &Around<'_>) -> Option<String> {
+pub fn load(home: &Home, loaded: &mut LoadedHooks, around: &LoadContext<'_>) -> Option<String> {
     let list = match KitList::read(home) {
         Ok(list) => list,
         Err(problem) => {
@@ -76,16 +76,16 @@ pub fn watched(home: &Home) -> Vec<PathBuf> {
     files
 }
 
-fn place(dir: &Path, files: &Files, loaded: &mut Loaded, around: &Around<'_>) {
+fn place(dir: &Path, files: &Files, loaded: &mut LoadedHooks, around: &LoadContext<'_>) {
     let name = dir.join(MANIFEST).display().to_string();
     let before = loaded.hooks.len();
-    load::more(loaded, &name, files.get(MANIFEST).map_or("", String::as_str), around);
+    load::load_more(loaded, &name, files.get(MANIFEST).map_or("", String::as_str), around);
     loaded.hooks.iter_mut().skip(before).for_each(|hook| settle(hook, dir));
 }
 
 /// Tells a hook where its kit lies.
 fn settle(hook: &mut Hook, dir: &Path) {
-    let Runner::Command(command) = &mut hook.runner else { return };
+    let HookBackend::Command(command) = &mut hook.runner else { return };
     let dir = dir.display().to_string();
     if let CommandLine::Exec(words) = &mut command.line {
         for word in words {
@@ -98,11 +98,11 @@ fn settle(hook: &mut Hook, dir: &Path) {
 }
 
 /// The hooks of a kit that lies in a folder, or why it cannot be used.
-pub fn check(dir: &Path, files: &Files, around: &Around<'_>) -> Result<(Manifest, Vec<Hook>), Failure> {
+pub fn check(dir: &Path, files: &Files, around: &LoadContext<'_>) -> Result<(Manifest, Vec<Hook>), Failure> {
     let text = files.get(MANIFEST).ok_or_else(|| no_manifest(dir))?;
     let name = dir.join(MANIFEST).display().to_string();
     let manifest = Manifest::read(&name, text).map_err(|problem| Failure::user(problem.to_string()))?;
-    let mut loaded = Loaded::default();
+    let mut loaded = LoadedHooks::default();
     place(dir, files, &mut loaded, around);
     match loaded.problems.first() {
         Some(problem) => Err(Failure::user(problem.to_string())),

@@ -7,8 +7,8 @@ use std::time::Duration;
 use serde::Serialize;
 use serde_json::Value;
 use tenterhook_api::HookSample;
-use tenterhook_engine::{Engine, Hook, Limits, select};
-use tenterhook_event::{Call, Decision, Event, Outcome};
+use tenterhook_engine::{Engine, Hook, HookLimits, select};
+use tenterhook_event::{Decision, Event, HookCall, Outcome};
 
 use super::sample_event;
 use tenterhook_error::Failure;
@@ -34,10 +34,10 @@ pub struct Tried {
 /// Takes an event to these hooks, whether they are switched on or not.
 pub async fn run(hooks: Vec<Hook>, event: Event) -> Result<Outcome, Failure> {
     let hooks = hooks.into_iter().map(|hook| Hook { enabled: true, ..hook });
-    let limits = Limits { call_within: WITHIN, ..Limits::default() };
+    let limits = HookLimits { call_timeout: WITHIN, ..HookLimits::default() };
     let engine = Engine::builder().named("tried").limits(limits).hooks(hooks).build();
     let engine = engine.map_err(|error| Failure::user(error.to_string()))?;
-    Ok(engine.fire(&Call { event, native: None }).await)
+    Ok(engine.fire(&HookCall { event, native: None }).await)
 }
 
 /// Tries hooks with one of their samples.
@@ -47,7 +47,7 @@ pub async fn sample(hooks: &[Hook], sample: &HookSample) -> Result<Tried, Failur
     let outcome = run(hooks.to_vec(), event).await?;
     let input = outcome.tool_input.clone().unwrap_or(Value::Null);
     let failed = outcome.trace.iter().any(|step| {
-        matches!(step.status, tenterhook_event::Status::Failed | tenterhook_event::Status::TimedOut)
+        matches!(step.status, tenterhook_event::TraceStatus::Failed | tenterhook_event::TraceStatus::TimedOut)
     });
     let ok = outcome.decision == sample.expect && input == sample.input && !failed;
     let (title, expect) = (sample.title.clone(), sample.expect);
@@ -57,8 +57,8 @@ pub async fn sample(hooks: &[Hook], sample: &HookSample) -> Result<Tried, Failur
 /// Why a hook has nothing to say about an event; `None`: it has.
 pub fn why_not(hook: &Hook, event: &Event) -> Option<String> {
     let hook = Hook { enabled: true, ..hook.clone() };
-    match select::applies(&hook, event) {
-        select::Applies::Yes => None,
-        select::Applies::No(why) | select::Applies::Unknown(why) => Some(why),
+    match select::check_applicability(&hook, event) {
+        select::Applicability::Yes => None,
+        select::Applicability::No(why) | select::Applicability::Unknown(why) => Some(why),
     }
 }

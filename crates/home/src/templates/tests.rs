@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use tenterhook_engine::load::Around;
-use tenterhook_policy::{Layer, RuleSet, Source};
+use tenterhook_engine::load::LoadContext;
+use tenterhook_policy::{RuleSet, RuleSource, SourceLayer};
 
 use super::*;
 use crate::kits;
@@ -44,10 +44,10 @@ fn every_rule_loads_with_its_examples() {
     // Beside the pack an exception needs the rule of.
     let mut sources: Vec<_> =
         RuleSet::packs().iter().filter(|pack| pack.name == "destructive").map(|pack| pack.source).collect();
-    sources.extend(rules.iter().map(|template| Source {
+    sources.extend(rules.iter().map(|template| RuleSource {
         name: template.name,
         text: template.rules(),
-        layer: Layer::User,
+        layer: SourceLayer::User,
         trusted: true,
     }));
     let loaded = RuleSet::load(&sources);
@@ -60,7 +60,7 @@ fn every_rule_loads_with_its_examples() {
 #[test]
 fn every_kit_can_be_used_and_has_samples() {
     let env = BTreeMap::new();
-    let around = Around { dir: Path::new("/"), home: None, env: &env };
+    let around = LoadContext { dir: Path::new("/"), home: None, env: &env };
     for template in TEMPLATES.iter().filter(|template| template.kind == Kind::Hook) {
         let files = template.kit("another-name");
         let (manifest, hooks) = kits::check(Path::new("/k"), &files, &around).unwrap();

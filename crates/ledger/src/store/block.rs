@@ -64,14 +64,28 @@ pub(crate) fn find(connection: &Connection, id: &str) -> rusqlite::Result<Option
     statement.query_row([id], |row| unsigned(row, 0)).optional()
 }
 
-/// Files the values of full blocks anew up to the one of this leaf: some say nothing any more.
-pub(crate) fn file_anew(connection: &Connection, up_to: u64) -> rusqlite::Result<()> {
-    let blocks = (end(connection)? / BLOCK).min(up_to / BLOCK + 1);
-    connection.execute("DELETE FROM filed WHERE block < ?1", [signed(blocks)])?;
-    for number in 0..blocks {
-        let mut values = Values::default();
-        each_row(connection, number, |row| values.add_row(row))?;
-        values.file(connection, number)?;
+/// The full blocks that records `from..=to` are in.
+fn full_blocks(connection: &Connection, from: u64, to: u64) -> rusqlite::Result<std::ops::Range<u64>> {
+    Ok(from / BLOCK..(end(connection)? / BLOCK).min(to / BLOCK + 1))
+}
+
+/// Removes the values of the full blocks of records `from..=to` from the index, before these records are pruned.
+/// Each is deleted by its key: a search by block would read the whole index.
+pub(crate) fn remove_values(connection: &Connection, from: u64, to: u64) -> rusqlite::Result<()> {
+    let sql = "DELETE FROM filed WHERE field = ?1 AND value = ?2 AND block = ?3";
+    let mut delete = connection.prepare_cached(sql)?;
+    for number in full_blocks(connection, from, to)? {
+        for (field, value) in Values::of_block(connection, number)?.each() {
+            delete.execute(params![field, value, signed(number)])?;
+        }
+    }
+    Ok(())
+}
+
+/// Adds the values of the full blocks of records `from..=to` to the index.
+pub(crate) fn file_values(connection: &Connection, from: u64, to: u64) -> rusqlite::Result<()> {
+    for number in full_blocks(connection, from, to)? {
+        Values::of_block(connection, number)?.file(connection, number)?;
     }
     Ok(())
 }
@@ -87,8 +101,7 @@ pub(crate) fn index_blocks(connection: &Connection) -> rusqlite::Result<()> {
 
 /// Makes the filters of the blocks of these leaves again: some of their text is gone.
 pub(crate) fn filter_anew(connection: &Connection, from: u64, to: u64) -> rusqlite::Result<()> {
-    let blocks = (end(connection)? / BLOCK).min(to / BLOCK + 1);
-    for number in from / BLOCK..blocks {
+    for number in full_blocks(connection, from, to)? {
         text_filter::store(connection, number, &TextFilter::of_block(connection, number)?)?;
     }
     Ok(())
@@ -125,6 +138,13 @@ fn each_row(
 // === impl Values ===
 
 impl Values {
+    /// What the leaves of one block are found by.
+    fn of_block(connection: &Connection, number: u64) -> rusqlite::Result<Self> {
+        let mut values = Self::default();
+        each_row(connection, number, |row| values.add_row(row))?;
+        Ok(values)
+    }
+
     /// Takes in one leaf: its time, and its values in the order of [`FIELDS`].
     pub(crate) fn add(&mut self, ts: i64, values: [Option<&str>; FIELDS.len()]) {
         let (first, last) = self.times.unwrap_or((ts, ts));

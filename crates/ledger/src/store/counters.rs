@@ -209,9 +209,20 @@ pub(crate) fn recount(
     count(connection, from, last, 1)
 }
 
-/// Removes counters without a record: they would still name a session.
-pub(crate) fn remove_empty(connection: &Connection) -> rusqlite::Result<()> {
-    connection.execute("DELETE FROM counters WHERE records = 0", []).map(drop)
+/// The hours of the first and the last of records `from..=to`, by the time of their events.
+pub(crate) fn hours_of(connection: &Connection, from: u64, to: u64) -> rusqlite::Result<[i64; 2]> {
+    let sql = format!(
+        "SELECT coalesce(min(ts), 0) / {HOUR_MS}, coalesce(max(ts), 0) / {HOUR_MS} FROM leaves
+            WHERE seq BETWEEN ?1 AND ?2"
+    );
+    let mut statement = connection.prepare_cached(&sql)?;
+    statement.query_row([signed(from), signed(to)], |row| Ok([row.get(0)?, row.get(1)?]))
+}
+
+/// Removes counters without a record in these hours: they would still name a session.
+pub(crate) fn remove_empty(connection: &Connection, hours: [i64; 2]) -> rusqlite::Result<()> {
+    let sql = "DELETE FROM counters WHERE records = 0 AND hour BETWEEN ?1 AND ?2";
+    connection.prepare_cached(sql)?.execute(hours).map(drop)
 }
 
 // === impl CounterSum ===

@@ -3,19 +3,22 @@
 //! Who writes now. There is one writer, and whoever holds it writes: a caller who finds it free
 //! commits on the spot, without waking anybody. When it is taken, entries queue, and the ledger's
 //! thread commits all that wait at once. Where several came at once before, it waits a moment for more:
-//! a commit costs as much as deciding several calls, whether it has one leaf or fifty.
+//! a commit costs as much as deciding several calls, whether it has one leaf or fifty. It waits only while
+//! a thread is at work that may append, if the process reports that ([`BusyCallers`]).
 
 use std::collections::VecDeque;
-use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use super::append::Writer;
+use super::busy_callers::BusyCallers;
 use super::error::AppendError;
 use super::ledger::{Appended, Command, Reply};
 use crate::entry::Sealed;
 
-/// So many make a commit worth its while, and nobody waits for more.
-const ENOUGH: usize = 32;
+/// This many entries are committed without waiting for more: each of them bears a small part of the commit, and other
+/// callers continue meanwhile.
+const ENOUGH: usize = 24;
 /// In how many looks the time passes in which entries come together; when nobody came between two, nobody comes.
 const LOOKS: u32 = 5;
 /// For so many times that time after a commit that several shared, several are expected.
@@ -33,6 +36,7 @@ pub(crate) struct Desk {
     /// How many appends share a commit, and how long the first of them waits for others.
     batch: usize,
     gather: Duration,
+    callers: Option<Arc<BusyCallers>>,
 }
 
 struct State {
@@ -74,7 +78,12 @@ pub(crate) enum Work {
 // === impl Desk ===
 
 impl Desk {
-    pub(crate) fn new(writer: Writer, limit: usize, batch: usize, gather: Duration) -> Self {
+    pub(crate) fn new(
+        writer: Writer,
+        limit: usize,
+        (batch, gather): (usize, Duration),
+        callers: Option<Arc<BusyCallers>>,
+    ) -> Self {
         let state = State {
             writer: Some(Box::new(writer)),
             queue: VecDeque::new(),
@@ -90,6 +99,15 @@ impl Desk {
             limit: limit.max(1),
             batch: batch.max(1),
             gather,
+            callers,
+        }
+    }
+
+    /// Commits the waiting entries now, because no caller is working on another one.
+    pub(crate) fn stop_gathering(&self) {
+        let is_gathering = matches!(self.lock().thread, Thread::Gathers);
+        if is_gathering {
+            self.work.notify_one();
         }
     }
 
@@ -145,8 +163,11 @@ impl Desk {
             return;
         }
         state.queue.push_back(command);
-        // Whoever has the writer wakes the thread when it comes back.
-        if state.writer.is_some() && matches!(state.thread, Thread::Asleep { .. }) {
+        // If the writer is in use, its return wakes the thread. The thread needs the lock, so it is woken after the lock
+        // is released.
+        let is_asleep = state.writer.is_some() && matches!(state.thread, Thread::Asleep { .. });
+        drop(state);
+        if is_asleep {
             self.work.notify_one();
         }
     }
@@ -195,14 +216,16 @@ impl Desk {
             let left = self.gather.saturating_sub(began.elapsed());
             let only_appends = state.queue.iter().all(|command| matches!(command, Command::Append(..)));
             let enough = before >= self.batch.min(ENOUGH);
-            if left.is_zero() || enough || !only_appends || state.closed {
+            let are_idle = self.callers.as_ref().is_some_and(|callers| callers.are_idle());
+            if left.is_zero() || enough || !only_appends || state.closed || are_idle {
                 return state;
             }
             state.thread = Thread::Gathers;
             let woken = self.work.wait_timeout(state, left.min(self.gather / LOOKS));
-            state = woken.unwrap_or_else(PoisonError::into_inner).0;
+            let waited;
+            (state, waited) = woken.unwrap_or_else(PoisonError::into_inner);
             state.thread = Thread::Awake;
-            if state.queue.len() == before {
+            if waited.timed_out() && state.queue.len() == before {
                 return state;
             }
         }
@@ -269,10 +292,15 @@ impl Drop for Turn<'_> {
             Some(writer) => {
                 let due = writer.due();
                 state.writer = Some(writer);
-                if let Thread::Asleep { until } = state.thread
-                    && (!state.queue.is_empty()
-                        || due.is_some_and(|due| until.is_none_or(|until| due < until)))
-                {
+                let is_woken = match state.thread {
+                    Thread::Asleep { until } => {
+                        !state.queue.is_empty()
+                            || due.is_some_and(|due| until.is_none_or(|until| due < until))
+                    }
+                    Thread::Awake | Thread::Gathers => false,
+                };
+                drop(state);
+                if is_woken {
                     self.desk.work.notify_one();
                 }
             }

@@ -14,6 +14,7 @@ use super::error::{AppendError, OpenError};
 use super::open;
 use super::options::{Durability, Options};
 use super::remove::Removal;
+use super::retention::PruneBatch;
 use super::serve::{run, serve};
 use crate::entry::{Sealed, Sealing};
 use crate::payload::{RedactionKey, Redactor};
@@ -146,7 +147,16 @@ impl Ledger {
             // What is only sequenced costs no more for coming alone.
             Durability::Relaxed => Duration::ZERO,
         };
-        let desk = Arc::new(Desk::new(writer, options.queue, options.batch.size, gather));
+        let callers = options.callers.take();
+        let desk = Arc::new(Desk::new(writer, options.queue, (options.batch.size, gather), callers.clone()));
+        if let Some(callers) = callers {
+            let desk = Arc::downgrade(&desk);
+            callers.set_when_idle(move || {
+                if let Some(desk) = desk.upgrade() {
+                    desk.stop_gathering();
+                }
+            });
+        }
         let inner = Inner { desk, sealing, thread: Mutex::new(Thread::NotYet), reports };
         if !options.brief {
             inner.start().map_err(|source| OpenError::Io { path: dir.to_owned(), source })?;
@@ -186,7 +196,7 @@ impl Ledger {
         reason: &str,
         redactor: Redactor<'_>,
     ) -> Result<Appended, AppendError> {
-        self.remove(Kind::Erase, (from, to), who, reason, redactor)
+        self.remove(Kind::Erase, (from, to), None, who, reason, redactor)
     }
 
     /// Removes leaves `0..=to` and their payloads; their hashes stay, and a leaf says so. Leaves
@@ -198,7 +208,19 @@ impl Ledger {
         reason: &str,
         redactor: Redactor<'_>,
     ) -> Result<Appended, AppendError> {
-        self.remove(Kind::Prune, (0, to), who, reason, redactor)
+        self.remove(Kind::Prune, (0, to), None, who, reason, redactor)
+    }
+
+    /// Prunes the records of one batch, as [`Ledger::prune`] does. The writer is held for one short transaction.
+    pub fn prune_batch(
+        &self,
+        batch: PruneBatch,
+        who: &str,
+        reason: &str,
+        redactor: Redactor<'_>,
+    ) -> Result<Appended, AppendError> {
+        let bytes = usize::try_from(batch.bytes).unwrap_or(usize::MAX);
+        self.remove(Kind::Prune, (batch.from, batch.to), Some(bytes), who, reason, redactor)
     }
 
     /// Writes everything that records are found and counted by again, from the records alone; a record says so.
@@ -210,12 +232,13 @@ impl Ledger {
         &self,
         kind: Kind,
         (from, to): (u64, u64),
+        batch_bytes: Option<usize>,
         who: &str,
         reason: &str,
         redactor: Redactor<'_>,
     ) -> Result<Appended, AppendError> {
         let reason = self.0.sealing.clean(reason, redactor);
-        let removal = Removal { kind, from, to, who: who.to_owned(), reason };
+        let removal = Removal { kind, from, to, who: who.to_owned(), reason, batch_bytes };
         self.ask(|reply| Command::Remove(removal, reply))
     }
 

@@ -7,6 +7,7 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 
+use super::busy_callers::BusyCallers;
 use crate::sign::Signer;
 use crate::sink::Sink;
 
@@ -49,6 +50,8 @@ pub struct Options {
     pub max_payload: usize,
     /// How many appends share a commit.
     pub batch: Batch,
+    /// Threads that may append soon, if the process reports that: entries wait for others only while one of them works.
+    pub callers: Option<Arc<BusyCallers>>,
     /// How many appends may wait; further ones are held back or refused.
     pub queue: usize,
     /// Keep secrets as they are. Somebody has to want that.
@@ -83,6 +86,7 @@ impl Options {
             durability: Durability::Durable,
             max_payload: 1 << 20,
             batch: Batch { size: 1024, age: Duration::from_millis(5), gather: Duration::from_micros(500) },
+            callers: None,
             queue: 4096,
             keep_raw: false,
             keep_model_text: false,

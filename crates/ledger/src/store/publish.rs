@@ -7,6 +7,7 @@ use std::sync::mpsc::{Receiver, Sender, channel};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::JoinHandle;
 
+use super::error::AppendError;
 use super::ledger::SinkReport;
 use super::reader::Reader;
 use crate::checkpoint::Checkpoint;
@@ -78,6 +79,13 @@ impl Publisher {
     /// What a witness has answered, and to which checkpoint.
     pub(crate) fn cosigned(&self) -> Option<(u64, Vec<Line>)> {
         std::iter::from_fn(|| self.back.try_recv().ok()).find(|(_, lines)| !lines.is_empty())
+    }
+
+    /// Adds a report about cosignatures of a witness that could not be stored.
+    pub(crate) fn report_unkept_cosignature(&self, size: u64, error: &AppendError) {
+        let error = Some(SinkError::Failed(format!("its cosignature could not be stored: {error}")));
+        let report = SinkReport { sink: "witness".to_owned(), size, error };
+        self.reports.lock().unwrap_or_else(PoisonError::into_inner).push(report);
     }
 
     /// Waits until the sinks have taken everything.

@@ -255,8 +255,10 @@ impl Writer {
             self.signing.due = now.checked_add(self.signing.every.age);
         }
         while let Some((size, lines)) = self.publisher.cosigned() {
-            // A cosignature that cannot be kept is asked for again with the next checkpoint.
-            drop(self.cosign(size, &lines));
+            // Asked for again with the next checkpoint; until then the sinks' reports have the error.
+            if let Err(error) = self.cosign(size, &lines) {
+                self.publisher.report_unkept_cosignature(size, &error);
+            }
         }
         self.empty_idle_journal();
     }
@@ -264,7 +266,10 @@ impl Writer {
     /// Adds a witness's lines to the checkpoint they are for.
     fn cosign(&mut self, size: u64, lines: &[Line]) -> Result<(), AppendError> {
         let Some((last, note)) = rows::last_checkpoint(&self.connection)? else { return Ok(()) };
-        let there = Note::parse(&note).map(|note| note.signatures).unwrap_or_default();
+        let stored = Note::parse(&note);
+        let unreadable =
+            |error| AppendError::Entry(format!("the stored checkpoint of {last} records: {error}"));
+        let there = stored.map_err(unreadable)?.signatures;
         let new = |line: &&Line| {
             !there.iter().any(|there| (&there.name, there.key_id) == (&line.name, line.key_id))
         };

@@ -10,7 +10,8 @@ use std::time::Duration;
 use serde_json::json;
 use tempfile::TempDir;
 use tenterhook_event::{
-    Call, Decided, Decision, Event, EventId, EventKind, Origin as By, Outcome, Said, Timestamp, ToolCall,
+    Attributed, DecidedCall, Decision, Event, EventId, EventKind, HookCall, Origin as By, Outcome, Timestamp,
+    ToolCall,
 };
 use tenterhook_ledger::{
     Entry, Expect, Ledger, Options, Problem, Queued, Reader, Signer, SoftwareKey, Verified,
@@ -52,7 +53,7 @@ pub(crate) fn outcome(number: u64) -> Outcome {
     if !number.is_multiple_of(4) {
         return Outcome::default();
     }
-    let said = |text: &str| Said { by: By::rule("no-four"), what: text.to_owned() };
+    let said = |text: &str| Attributed { by: By::rule("no-four"), value: text.to_owned() };
     Outcome {
         decision: Decision::Deny,
         reasons: vec![said("nothing that four divides")],
@@ -67,9 +68,9 @@ pub(crate) fn entry(number: u64) -> Entry {
 }
 
 pub(crate) fn decided(event: Event, outcome: &Outcome) -> Entry {
-    let call = Call { event, native: None };
+    let call = HookCall { event, native: None };
     Entry::decision(
-        &Decided { call: &call, outcome, generation: "g1", took_us: 40, facts: None, touched: None },
+        &DecidedCall { call: &call, outcome, generation: "g1", took_us: 40, facts: None, file_effects: None },
         &find_secrets,
     )
 }

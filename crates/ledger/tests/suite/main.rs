@@ -25,6 +25,7 @@ mod migrate;
 mod query;
 mod redact;
 mod remove;
+mod retention;
 mod sinks;
 mod spec;
 mod store;

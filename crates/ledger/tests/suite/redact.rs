@@ -17,7 +17,7 @@ fn secretive(number: u64) -> tenterhook_ledger::Entry {
     });
     event.detail.prompt = Some("use secret=hunter2 please".into());
     let mut said = outcome(4);
-    said.reasons[0].what = "it sends secret=hunter2 away".into();
+    said.reasons[0].value = "it sends secret=hunter2 away".into();
     decided(event, &said)
 }
 

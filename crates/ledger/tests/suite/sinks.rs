@@ -11,11 +11,12 @@ use ed25519_dalek::{Signer as _, SigningKey};
 use tenterhook_ledger::checkpoint::Checkpoint;
 use tenterhook_ledger::note::{Line, VerifierKey};
 use tenterhook_ledger::sink::{
-    FileSink, JournalSink, Sink, SinkError, Transport, TransportError, WebhookSink, WitnessSink,
+    FileSink, JournalSink, Publication, Sink, SinkError, Transport, TransportError, WebhookSink, WitnessSink,
 };
 use tenterhook_ledger::{Hash, Ledger, proof};
+use tenterhook_test_support::wait_until;
 
-use crate::common::{Test, options, record};
+use crate::common::{Test, key, options, record};
 
 fn with_sinks(test: &Test, sinks: Vec<Box<dyn Sink>>) -> Ledger {
     let mut options = options();
@@ -205,4 +206,46 @@ fn a_witness_cosigns_what_extends_what_it_has_seen() {
     let (_, note) = Checkpoint::parse(&test.reader().checkpoint().unwrap().unwrap().1).unwrap();
     assert_eq!(note.signatures.len(), 2);
     assert_eq!(test.verify().unwrap().unpublished, 0, "a cosigned checkpoint verifies like any other");
+}
+
+/// A witness that cosigns once it may.
+struct PatientWitness {
+    key: VerifierKey,
+    may_answer: Receiver<()>,
+}
+
+impl Sink for PatientWitness {
+    fn name(&self) -> String {
+        "patient witness".to_owned()
+    }
+
+    fn publish(&mut self, _: &Publication<'_>) -> Result<Vec<Line>, SinkError> {
+        let _ = self.may_answer.recv();
+        Ok(vec![Line::new(&self.key, vec![0; 64])])
+    }
+}
+
+#[test]
+fn a_cosignature_that_cannot_be_stored_is_reported() {
+    let test = Test::new();
+    let (answer, may_answer) = channel();
+    let key = key(7).key().clone();
+    let ledger = with_sinks(&test, vec![Box::new(PatientWitness { key, may_answer })]);
+    record(&ledger, 1..=1);
+    ledger.checkpoint().unwrap();
+    // A directory in the place of the file that the cosigned checkpoint is written to.
+    std::fs::remove_file(test.dir.join("checkpoint")).unwrap();
+    std::fs::create_dir_all(test.dir.join("checkpoint/in-the-way")).unwrap();
+    // The checkpoint of the start, and the one above.
+    answer.send(()).unwrap();
+    answer.send(()).unwrap();
+    let error = wait_until("the failure is reported", || {
+        let reports = ledger.sinks();
+        reports.iter().find(|report| report.sink == "witness")?.error.clone()
+    });
+    assert!(error.to_string().contains("its cosignature could not be stored"), "{error}");
+    std::fs::remove_dir_all(test.dir.join("checkpoint")).unwrap();
+    drop(answer);
+    ledger.close().unwrap();
+    assert_eq!(test.verify().unwrap().size, 2, "records do not depend on witnesses");
 }

@@ -37,14 +37,14 @@ fn vectors() -> Value {
 
 /// A decision of the page's log.
 fn shown(number: u64, command: &str, denied: bool) -> tenterhook_ledger::Entry {
-    use tenterhook_event::{Decision, EventId, Origin, Outcome, Said, Timestamp, ToolCall};
+    use tenterhook_event::{Attributed, Decision, EventId, Origin, Outcome, Timestamp, ToolCall};
     let mut event = crate::common::event(number);
     let ms = crate::common::NOW - 10 + number;
     (event.id, event.ts) = (EventId::from_parts(ms, u128::from(number)), Timestamp::from_unix_ms(ms));
     event.harness_session_id = Some("89917c00-1a49-493b-9066-28df723315f3".into());
     event.tool_use_id = Some(format!("toolu_0{number}"));
     event.tool = Some(ToolCall::new("Bash", json!({"command": command})));
-    let said = |text: &str| vec![Said { by: Origin::rule("remote-code"), what: text.to_owned() }];
+    let said = |text: &str| vec![Attributed { by: Origin::rule("remote-code"), value: text.to_owned() }];
     let outcome = Outcome {
         decision: Decision::Deny,
         reasons: said("This runs code straight from the network; nobody has seen what it does."),

@@ -11,6 +11,7 @@ use tenterhook_ledger::checkpoint::Checkpoint;
 use tenterhook_ledger::{
     AppendError, Appended, Durability, Entry, Envelope, Kind, Ledger, Origin, Queued, Sealed, Stored,
 };
+use tenterhook_test_support::wait_until;
 
 use crate::common::{NOW, Test, decided, entry, event, key, options, outcome, record};
 
@@ -140,11 +141,7 @@ fn a_checkpoint_comes_by_itself_after_so_many_leaves_and_after_a_while() {
     record(&ledger, 26..=26);
     let reader = test.reader();
     let signed = || reader.checkpoint().unwrap().unwrap().0;
-    let deadline = std::time::Instant::now() + Duration::from_secs(10);
-    while signed() < 27 && std::time::Instant::now() < deadline {
-        std::thread::sleep(Duration::from_millis(5));
-    }
-    assert_eq!(signed(), 27);
+    wait_until("a checkpoint is signed", || (signed() == 27).then_some(()));
     drop(ledger);
 }
 
@@ -155,11 +152,8 @@ fn relaxed_leaves_are_there_for_readers_a_moment_later_and_verify() {
     relaxed.durability = Durability::Relaxed;
     let ledger = Ledger::open(&test.dir, relaxed).unwrap().ledger;
     record(&ledger, 1..=100);
-    let deadline = std::time::Instant::now() + Duration::from_secs(10);
-    while test.reader().size().unwrap() < 102 && std::time::Instant::now() < deadline {
-        std::thread::sleep(Duration::from_millis(1));
-    }
-    assert_eq!(test.reader().size().unwrap(), 102, "and how it is kept is said");
+    // The start, how the ledger is kept, and the decisions.
+    wait_until("all records are integrated", || (test.reader().size().unwrap() == 102).then_some(()));
     ledger.close().unwrap();
     assert_eq!(test.verify().unwrap().unpublished, 0);
 }
@@ -205,11 +199,11 @@ fn an_envelope_stays_small_whatever_it_is_given_and_says_what_it_cut() {
     wild.source = long.clone();
     wild.agent.model = Some(long.clone());
     let mut said = outcome(4);
-    said.reasons[0].what = long.clone();
-    said.nudges[0].what = long.clone();
-    let step = tenterhook_event::Step {
+    said.reasons[0].value = long.clone();
+    said.nudges[0].value = long.clone();
+    let step = tenterhook_event::TraceEntry {
         by: tenterhook_event::Origin::rule("r"),
-        status: tenterhook_event::Status::Matched,
+        status: tenterhook_event::TraceStatus::Matched,
         decision: tenterhook_event::Decision::Deny,
         took_us: 1,
         note: Some(long.clone()),

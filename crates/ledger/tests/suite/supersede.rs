@@ -45,7 +45,7 @@ fn what_nobody_heard_is_not_counted() {
     let stats = test.reader().stats(&Filter::default()).unwrap();
     assert_eq!((stats.leaves, stats.undelivered), (3, 1));
     assert_eq!(stats.verdicts, [("none".to_owned(), 1)]);
-    assert_eq!(outcome(4).decision.word(), "deny");
+    assert_eq!(outcome(4).decision.as_str(), "deny");
 }
 
 #[test]

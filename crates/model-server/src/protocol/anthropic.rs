@@ -70,7 +70,7 @@ fn message(model: &Value, blocks: &[Value], stop_reason: Option<&str>, usage: Us
 }
 
 fn events(model: &Value, blocks: &[Value], stop_reason: &str, usage: Usage) -> Vec<(&'static str, Value)> {
-    // What was written is only known at the end.
+    // The number of output tokens is only known at the end.
     let begun = Usage { output: 1, ..usage };
     let start = json!({"type": "message_start", "message": message(model, &[], None, begun)});
     let mut events = vec![("message_start", start)];

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! The wire protocols, one module each. Adding one is a module and a row in [`ALL`].
+//! The wire protocols, one module each. To add one, add a module and a row in [`ALL`].
 
 mod anthropic;
 mod gemini;
@@ -15,7 +15,7 @@ use crate::conversation::ToolResult;
 use crate::http::Response;
 use crate::script::Turn;
 
-/// Every protocol the server speaks, told apart by path.
+/// Every protocol of the server, distinguished by path.
 pub(crate) const ALL: &[&dyn Protocol] = &[
     &anthropic::Messages,
     &openai_responses::Responses,
@@ -24,21 +24,21 @@ pub(crate) const ALL: &[&dyn Protocol] = &[
 ];
 
 pub(crate) trait Protocol: Sync {
-    /// Whether a POST to this path asks the model for a turn.
+    /// Whether a POST to this path requests a turn of the model.
     fn serves(&self, path: &str) -> bool;
 
-    /// Whether the request comes from the agent's loop, rather than from an errand beside it.
+    /// Whether the request is from the agent's loop, not an auxiliary one.
     fn offers_tools(&self, body: &Value) -> bool {
         body.get("tools").and_then(Value::as_array).is_some_and(|tools| !tools.is_empty())
     }
 
-    /// What the user is said to have written, text by text.
+    /// Texts of the user's messages.
     fn prompts(&self, body: &Value) -> Vec<String>;
 
     /// Every tool result in the request, in order.
     fn tool_results(&self, body: &Value) -> Vec<ToolResult>;
 
-    /// The turn in the protocol's own words, streamed if the request asks for it.
+    /// The turn in the protocol's format, streamed if requested.
     fn reply(&self, path: &str, body: &Value, turn: &Turn) -> Response;
 }
 
@@ -54,7 +54,7 @@ fn is(value: &Value, key: &str, expected: &str) -> bool {
     value.get(key).and_then(Value::as_str) == Some(expected)
 }
 
-/// The texts of a content that is either a string or a list of parts.
+/// Texts of a content that is either a string or a list of parts.
 fn texts(content: Option<&Value>) -> Vec<String> {
     match content {
         Some(Value::String(text)) => vec![text.clone()],
@@ -62,18 +62,17 @@ fn texts(content: Option<&Value>) -> Vec<String> {
     }
 }
 
-/// How many characters come in one event, at most.
+/// Number of characters in one event, at most.
 const PIECE: usize = 16;
 
-/// A text in the pieces in which it is streamed; no text is one empty piece.
+/// A text in the pieces in which it is streamed; an empty text is one empty piece.
 fn pieces(text: &str) -> Vec<String> {
     let characters: Vec<_> = text.chars().collect();
     let pieces = characters.chunks(PIECE).map(|piece| piece.iter().collect());
     if characters.is_empty() { vec![String::new()] } else { pieces.collect() }
 }
 
-/// One counter for the whole process: a test that runs an agent twice against two servers must not
-/// see the same call id twice.
+/// One counter for the whole process: a test that runs an agent against two servers must not see the same call id twice.
 fn fresh_id(prefix: &str) -> String {
     static NEXT: AtomicU64 = AtomicU64::new(1);
     format!("{prefix}_{:012}", NEXT.fetch_add(1, Ordering::Relaxed))

@@ -30,7 +30,7 @@ impl Protocol for Responses {
         let results = items(body.get("input")).filter(|item| {
             is(item, "type", "function_call_output") || is(item, "type", "custom_tool_call_output")
         });
-        // The protocol has no mark for a failure.
+        // The protocol has no field for a failure.
         let result = |item: &Value| ToolResult {
             call_id: string(item, "call_id"),
             is_error: false,
@@ -85,7 +85,7 @@ fn call(call: &ToolCall) -> Value {
 }
 
 fn response(body: &Value, output: &[Value], status: &str, usage: Usage) -> Value {
-    // What came from a cache is part of the input here.
+    // Cached tokens are part of the input here.
     let input = usage.input + usage.cache_read;
     json!({
         "id": fresh_id("resp"),

@@ -2,16 +2,16 @@
 
 use super::*;
 
-fn places(text: &str, pattern: bool) -> Vec<Place> {
-    let ground = Ground::new(Some("/home/user"), Some("/home/user/project"));
-    let found = Found { text, shape: text, dynamic: false, pattern };
-    ground.fact(&found, Some("/home/user/project")).places
+fn locations(text: &str, pattern: bool) -> Vec<PathLocation> {
+    let roots = PathRoots::new(Some("/home/user"), Some("/home/user/project"));
+    let found = WrittenPath { text, shape: text, dynamic: false, pattern };
+    roots.classify(&found, Some("/home/user/project")).places
 }
 
 #[test]
 fn a_path_has_its_place_however_it_is_spelled() {
-    use Place::{Home, InsideProject, OutsideProject, ProjectRoot, Root, Temp};
-    let table: &[(&str, &[Place])] = &[
+    use PathLocation::{Home, InsideProject, OutsideProject, ProjectRoot, Root, Temp};
+    let table: &[(&str, &[PathLocation])] = &[
         (".", &[ProjectRoot]),
         ("./", &[ProjectRoot]),
         ("build/../../project", &[ProjectRoot]),
@@ -28,33 +28,33 @@ fn a_path_has_its_place_however_it_is_spelled() {
         ("/tmp/../etc", &[OutsideProject]),
     ];
     for (text, expected) in table {
-        assert_eq!(places(text, false), *expected, "{text}");
+        assert_eq!(locations(text, false), *expected, "{text}");
     }
 }
 
 #[test]
 fn a_home_or_project_among_temporary_files_is_not_temporary() {
-    let ground = Ground::new(Some("/tmp/ci/home"), Some("/tmp/ci/work/project"));
+    let roots = PathRoots::new(Some("/tmp/ci/home"), Some("/tmp/ci/work/project"));
     for path in ["/tmp/ci/home/x", "/tmp/ci/home", "/tmp/ci", "/tmp/ci/work"] {
-        assert!(ground.places(path).contains(&Place::OutsideProject), "{path}");
+        assert!(roots.locations(path).contains(&PathLocation::OutsideProject), "{path}");
     }
-    assert_eq!(ground.places("/tmp/ci/other"), [Place::Temp]);
+    assert_eq!(roots.locations("/tmp/ci/other"), [PathLocation::Temp]);
 }
 
 #[test]
 fn a_home_or_what_holds_it_is_no_project() {
     for project in ["/", "/home", "/home/user"] {
-        let ground = Ground::new(Some("/home/user"), Some(project));
+        let roots = PathRoots::new(Some("/home/user"), Some(project));
         for path in ["/home/user/Documents", "/etc", "/home"] {
-            assert!(ground.places(path).contains(&Place::OutsideProject), "{path} in {project}");
+            assert!(roots.locations(path).contains(&PathLocation::OutsideProject), "{path} in {project}");
         }
     }
 }
 
 #[test]
 fn a_pattern_that_takes_everything_has_the_place_of_its_directory() {
-    use Place::{Home, InsideProject, OutsideProject, ProjectRoot, Root, Temp};
-    let table: &[(&str, &[Place])] = &[
+    use PathLocation::{Home, InsideProject, OutsideProject, ProjectRoot, Root, Temp};
+    let table: &[(&str, &[PathLocation])] = &[
         ("*", &[ProjectRoot]),
         ("./.[!.]*", &[ProjectRoot]),
         ("*.pyc", &[InsideProject]),
@@ -65,14 +65,14 @@ fn a_pattern_that_takes_everything_has_the_place_of_its_directory() {
         ("/tmp/x*", &[Temp]),
     ];
     for (text, expected) in table {
-        assert_eq!(places(text, true), *expected, "{text}");
+        assert_eq!(locations(text, true), *expected, "{text}");
     }
-    assert_eq!(places("*", false), [InsideProject], "a file that is called *");
+    assert_eq!(locations("*", false), [InsideProject], "a file that is called *");
 }
 
 #[test]
 fn without_a_working_directory_a_relative_path_is_unknown() {
-    let ground = Ground::new(None, None);
-    let found = Found { text: "x", shape: "x", dynamic: false, pattern: false };
-    assert_eq!(ground.fact(&found, None).places, [Place::Unknown]);
+    let roots = PathRoots::new(None, None);
+    let found = WrittenPath { text: "x", shape: "x", dynamic: false, pattern: false };
+    assert_eq!(roots.classify(&found, None).places, [PathLocation::Unknown]);
 }

@@ -1,29 +1,33 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! `Read(./.env)`, `Edit(/src/**)`: files, as in a `.gitignore`.
+//! Permissions on files: `Read(./.env)`, `Edit(/src/**)`, with patterns as in a `.gitignore`.
 
-use super::{Meaning, PermissionRuleError, Sense};
+use super::{PermissionConditions, PermissionKind, PermissionRuleError};
 use tenterhook_document::yaml::Tree;
 
-pub(super) fn meaning(tool: &str, of: &str, sense: Sense) -> Result<Meaning, PermissionRuleError> {
-    let globs = globs(of)?;
+pub(super) fn convert(
+    tool: &str,
+    of: &str,
+    kind: PermissionKind,
+) -> Result<PermissionConditions, PermissionRuleError> {
+    let globs = convert_globs(of)?;
     let reads = matches!(tool, "Read" | "Glob" | "Grep" | "LS");
-    let matches = match sense {
-        Sense::Stops => {
+    let matches = match kind {
+        PermissionKind::Restricts => {
             let does: &[&str] = if reads { &["read"] } else { &["write", "append", "delete", "move"] };
             let effect = vec![("does", Tree::texts(does.iter().copied())), ("path", Tree::texts(globs))];
             vec![("effect", Tree::Map(effect))]
         }
-        Sense::Vouches => {
+        PermissionKind::Allows => {
             let tools: &[&str] = if reads { &["read"] } else { &["edit", "write"] };
             vec![("tool", Tree::texts(tools.iter().copied())), ("path", Tree::texts(globs))]
         }
     };
-    Ok(Meaning::of(matches))
+    Ok(PermissionConditions::new(matches))
 }
 
-/// Globs of ours for a pattern of a permission rule, which is also about everything below.
-fn globs(of: &str) -> Result<Vec<String>, PermissionRuleError> {
+/// Globs for the pattern of a permission rule, which also covers everything below the path.
+fn convert_globs(of: &str) -> Result<Vec<String>, PermissionRuleError> {
     if of.starts_with('!') {
         return Err(PermissionRuleError::NegatedPattern);
     }
@@ -36,7 +40,7 @@ fn globs(of: &str) -> Result<Vec<String>, PermissionRuleError> {
         of => {
             let inside = of.strip_prefix("./").or(of.strip_prefix('/'));
             match inside.unwrap_or(of) {
-                // Without a `/` it is a name, wherever it stands.
+                // A pattern without `/` is a name that matches in any directory.
                 name if inside.is_none() && !name.contains('/') => format!("**/{name}"),
                 "" | "**" => "*".to_owned(),
                 path => path.to_owned(),

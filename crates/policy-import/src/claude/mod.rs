@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Claude Code's `permissions` → rules.
+//! Converts the `permissions` of Claude Code to rules.
 //!
-//! Deny beats ask beats allow, there and here. A rule that denies or asks may be wider than the
-//! original, so that a disguise does not help; one that allows is never wider: it vouches for a
-//! call, and only for Claude Code's.
+//! In both formats, deny takes precedence over ask, and ask over allow. A rule that denies or asks may be wider than the
+//! original, so that it cannot be evaded; a rule that allows is never wider and applies to Claude Code only.
 
 mod command;
 mod file;
@@ -12,58 +11,58 @@ mod other;
 
 use tenterhook_document::{Node, Problem, Spot, Value, parse};
 
-use super::Imported;
-use super::draft::{Draft, Ids};
+use super::ImportedRules;
+use super::draft::{RuleDraft, RuleIdGenerator};
 use tenterhook_document::yaml::{Map, Tree};
 
-/// Strictest first.
-const LISTS: &[(&str, &str)] = &[("deny", "deny"), ("ask", "ask"), ("allow", "allow")];
-const NOTES: &[&str] = &[
-    "Rules that deny or ask look at every command of a line, also behind `sudo` or `bash -c`, and at",
-    "everything that is done to a file, whichever tool does it. Rules that allow hold for Claude Code only.",
+/// The lists of permission rules and their verdicts, strictest first.
+const PERMISSION_LISTS: &[(&str, &str)] = &[("deny", "deny"), ("ask", "ask"), ("allow", "allow")];
+const FILE_NOTES: &[&str] = &[
+    "Rules that deny or ask cover every command of a line, also after `sudo` or `bash -c`, and every operation",
+    "on a file, regardless of the tool. Rules that allow apply to Claude Code only.",
 ];
 
-/// A permission rule that cannot be written as a rule of ours.
+/// A permission rule that cannot be converted.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 enum PermissionRuleError {
-    #[error("it has no `)` at its end")]
+    #[error("missing `)` at the end")]
     Unclosed,
-    #[error("it does not begin with the name of a tool")]
+    #[error("it does not begin with a tool name")]
     NoTool,
-    #[error("a pattern that takes away has no meaning alone")]
+    #[error("a pattern that excludes files has no meaning by itself")]
     NegatedPattern,
-    #[error("Claude Code knows no conditions on the arguments of an MCP tool")]
+    #[error("Claude Code has no conditions on the arguments of an MCP tool")]
     McpArguments,
-    #[error("an address is written `domain:…`")]
+    #[error("an address must be written as `domain:…`")]
     NoDomain,
-    #[error("its domain is none")]
+    #[error("invalid domain")]
     InvalidDomain,
-    #[error("what `{0}(…)` means is not known here")]
+    #[error("unknown form `{0}(…)`")]
     UnknownCondition(String),
-    #[error("`{0}` is no tool of Claude Code")]
+    #[error("`{0}` is not a tool of Claude Code")]
     UnknownTool(String),
 }
 
-/// What a permission rule comes to.
-struct Meaning {
+/// Conditions that a permission rule is converted to.
+struct PermissionConditions {
     matches: Map,
     when: Option<String>,
     notes: Vec<String>,
 }
 
-/// Whether a rule stops something or vouches for it: the one may be wider, the other only narrower.
+/// Whether a rule denies or asks, and may be wider than the original, or allows, and may only be narrower.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Sense {
-    Stops,
-    Vouches,
+enum PermissionKind {
+    Restricts,
+    Allows,
 }
 
-/// Makes rules of the permissions in Claude Code's `settings.json`.
+/// Converts the permissions in Claude Code's `settings.json` to a rule file.
 #[expect(clippy::result_large_err, reason = "once for a whole file")]
-pub fn claude_permissions(name: &str, text: &str) -> Result<Imported, Problem> {
-    let document = read(text).map_err(|(spot, message)| Problem::new(name, spot, message))?;
+pub fn import_claude_permissions(name: &str, text: &str) -> Result<ImportedRules, Problem> {
+    let document = parse_settings(text).map_err(|(spot, message)| Problem::new(name, spot, message))?;
     let Some(permissions) = document.get("permissions") else {
-        return Err(Problem::new(name, document.spot, "there are no `permissions` in it")
+        return Err(Problem::new(name, document.spot, "the file has no `permissions`")
             .hint("name a `settings.json` of Claude Code"));
     };
     let Value::Map(entries) = &permissions.value else {
@@ -72,14 +71,14 @@ pub fn claude_permissions(name: &str, text: &str) -> Result<Imported, Problem> {
     let mut left_out = Vec::new();
     for (key, value) in entries {
         let key_name = key.text().unwrap_or_default();
-        if LISTS.iter().all(|(list, _)| *list != key_name) {
+        if PERMISSION_LISTS.iter().all(|(list, _)| *list != key_name) {
             let spot = if key.spot == Spot::default() { value.spot } else { key.spot };
-            left_out.push(setting(name, spot, key_name));
+            left_out.push(setting_problem(name, spot, key_name));
         }
     }
-    let mut ids = Ids::new();
+    let mut ids = RuleIdGenerator::new();
     let mut drafts = Vec::new();
-    for (list, verdict) in LISTS {
+    for (list, verdict) in PERMISSION_LISTS {
         let Some(node) = permissions.get(list) else { continue };
         let Value::List(items) = &node.value else {
             left_out.push(Problem::new(name, node.spot, format!("`{list}` must be a list")));
@@ -87,10 +86,10 @@ pub fn claude_permissions(name: &str, text: &str) -> Result<Imported, Problem> {
         };
         for item in items {
             let Some(rule) = item.text() else {
-                left_out.push(Problem::new(name, item.spot, "a permission rule must be a text"));
+                left_out.push(Problem::new(name, item.spot, "a permission rule must be text"));
                 continue;
             };
-            match draft(rule, verdict, &mut ids) {
+            match draft_rule(rule, verdict, &mut ids) {
                 Ok(draft) => drafts.push(draft),
                 Err(error) => {
                     let problem =
@@ -101,17 +100,17 @@ pub fn claude_permissions(name: &str, text: &str) -> Result<Imported, Problem> {
         }
     }
     let mut notes = vec![format!("Made by `tenterhook policy import` from the permissions in {name}.")];
-    notes.extend(NOTES.iter().map(|note| (*note).to_owned()));
+    notes.extend(FILE_NOTES.iter().map(|note| (*note).to_owned()));
     let carried = drafts.len();
-    Ok(Imported { yaml: super::draft::file(&notes, &Vec::new(), &drafts), carried, left_out })
+    Ok(ImportedRules { yaml: super::draft::write_rule_file(&notes, &Vec::new(), &drafts), carried, left_out })
 }
 
-/// JSON is YAML but for a few letters; where it is not, places are lost and the content is not.
-fn read(text: &str) -> Result<Node, (Spot, String)> {
-    parse(text).or_else(|error| serde_json::from_str(text).map(|json| node(&json)).map_err(|_| error))
+/// Parses JSON as YAML, to know positions. Where JSON is not valid YAML, positions are lost but the content is not.
+fn parse_settings(text: &str) -> Result<Node, (Spot, String)> {
+    parse(text).or_else(|error| serde_json::from_str(text).map(|json| json_to_node(&json)).map_err(|_| error))
 }
 
-fn node(json: &serde_json::Value) -> Node {
+fn json_to_node(json: &serde_json::Value) -> Node {
     use serde_json::Value as Json;
     let text = |text: &str| Node { spot: Spot::default(), value: Value::Text(text.to_owned()) };
     let value = match json {
@@ -119,34 +118,38 @@ fn node(json: &serde_json::Value) -> Node {
         Json::Bool(flag) => Value::Bool(*flag),
         Json::Number(number) => Value::Real(number.as_f64().unwrap_or_default()),
         Json::String(content) => return text(content),
-        Json::Array(items) => Value::List(items.iter().map(node).collect()),
-        Json::Object(map) => Value::Map(map.iter().map(|(key, value)| (text(key), node(value))).collect()),
+        Json::Array(items) => Value::List(items.iter().map(json_to_node).collect()),
+        Json::Object(map) => {
+            Value::Map(map.iter().map(|(key, value)| (text(key), json_to_node(value))).collect())
+        }
     };
     Node { spot: Spot::default(), value }
 }
 
-/// A setting beside the three lists.
-fn setting(source: &str, spot: Spot, name: &str) -> Problem {
+/// Reports a setting other than the three lists.
+fn setting_problem(source: &str, spot: Spot, name: &str) -> Problem {
     let (message, hint) = match name {
-        "defaultMode" => {
-            ("what Claude Code does with the rest stays its own affair", "leave it in the settings")
-        }
+        "defaultMode" => ("the mode for other calls stays with Claude Code", "leave it in the settings"),
         "additionalDirectories" => (
-            "which directories Claude Code may work in is not something a rule grants",
-            "leave it in the settings; write `path` or `effect` rules for what must not be touched",
+            "a rule cannot grant Claude Code additional directories",
+            "leave it in the settings; add `path` or `effect` rules for files that must not be touched",
         ),
         "disableBypassPermissionsMode" | "disableAutoMode" => {
-            ("rules here hold in every mode of Claude Code", "leave it in the settings")
+            ("rules apply in every mode of Claude Code", "leave it in the settings")
         }
-        _ => ("it is not known here", "leave it in the settings"),
+        _ => ("unknown setting", "leave it in the settings"),
     };
     Problem::new(source, spot, message).about("setting", Some(name)).hint(hint)
 }
 
-fn draft(rule: &str, verdict: &'static str, ids: &mut Ids) -> Result<Draft, PermissionRuleError> {
-    let sense = if verdict == "allow" { Sense::Vouches } else { Sense::Stops };
-    let Meaning { mut matches, when, notes } = meaning(rule.trim(), sense)?;
-    if sense == Sense::Vouches {
+fn draft_rule(
+    rule: &str,
+    verdict: &'static str,
+    ids: &mut RuleIdGenerator,
+) -> Result<RuleDraft, PermissionRuleError> {
+    let kind = if verdict == "allow" { PermissionKind::Allows } else { PermissionKind::Restricts };
+    let PermissionConditions { mut matches, when, notes } = convert(rule.trim(), kind)?;
+    if kind == PermissionKind::Allows {
         matches.insert(0, ("source", Tree::text("claude-code")));
     }
     let (does, reason) = match verdict {
@@ -154,10 +157,10 @@ fn draft(rule: &str, verdict: &'static str, ids: &mut Ids) -> Result<Draft, Perm
         "ask" => ("Asks before", Some(format!("Your Claude Code permissions ask before `{rule}`."))),
         _ => ("Allows", None),
     };
-    Ok(Draft {
-        id: ids.take(&format!("claude/{verdict}/{}", slug(rule))),
+    Ok(RuleDraft {
+        id: ids.generate(&format!("claude/{verdict}/{}", id_words(rule))),
         notes,
-        description: format!("{does} what the permission rule {rule} is about"),
+        description: format!("{does} calls that the permission rule {rule} covers"),
         severity: None,
         matches,
         when,
@@ -167,15 +170,15 @@ fn draft(rule: &str, verdict: &'static str, ids: &mut Ids) -> Result<Draft, Perm
     })
 }
 
-/// The words of a rule: `Read(./.env)` is `read-.env`.
-fn slug(rule: &str) -> String {
+/// An id from the words of a rule: `Read(./.env)` becomes `read-.env`.
+fn id_words(rule: &str) -> String {
     let words = rule.split(|letter: char| !letter.is_ascii_alphanumeric() && letter != '.' && letter != '_');
     let words: Vec<_> =
         words.map(|word| word.trim_end_matches(['_', '.'])).filter(|word| !word.is_empty()).collect();
     words.join("-")
 }
 
-fn meaning(rule: &str, sense: Sense) -> Result<Meaning, PermissionRuleError> {
+fn convert(rule: &str, kind: PermissionKind) -> Result<PermissionConditions, PermissionRuleError> {
     let (tool, of) = match rule.split_once('(') {
         Some((tool, rest)) => {
             let of = rest.strip_suffix(')').ok_or(PermissionRuleError::Unclosed)?;
@@ -188,18 +191,18 @@ fn meaning(rule: &str, sense: Sense) -> Result<Meaning, PermissionRuleError> {
         return Err(PermissionRuleError::NoTool);
     }
     match (tool, of) {
-        ("Bash", Some(of)) => Ok(command::meaning(of, sense)),
+        ("Bash", Some(of)) => Ok(command::convert(of, kind)),
         ("Read" | "Edit" | "Write" | "Glob" | "Grep" | "LS" | "MultiEdit" | "NotebookEdit", Some(of)) => {
-            file::meaning(tool, of, sense)
+            file::convert(tool, of, kind)
         }
-        (tool, of) => other::meaning(tool, of, sense),
+        (tool, of) => other::convert(tool, of, kind),
     }
 }
 
-// === impl Meaning ===
+// === impl PermissionConditions ===
 
-impl Meaning {
-    fn of(matches: Map) -> Self {
+impl PermissionConditions {
+    fn new(matches: Map) -> Self {
         Self { matches, when: None, notes: Vec::new() }
     }
 }

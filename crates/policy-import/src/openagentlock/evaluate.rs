@@ -1,65 +1,65 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! What a gate says about what it matches → what rules say, in the order they are asked.
+//! Converts the evaluators of a gate to verdicts of rules, in the order in which they are evaluated.
 
 use tenterhook_document::{Node, Value};
 
-use super::Reading;
-use super::listed::{HOSTS, Listed, PACKAGES, packages};
+use super::GateImporter;
+use super::listed::{HOSTS, NameList, PACKAGES, packages};
 use tenterhook_document::yaml::{Map, Tree};
 
-/// One thing an evaluator says, and when.
+/// One verdict of an evaluator, with its conditions.
 #[derive(Debug)]
-pub(super) struct Says {
-    /// For people.
+pub(super) struct EvaluatorVerdict {
+    /// Description for the reader of the rule file.
     pub(super) what: &'static str,
-    /// When, beside what the gate looks for: in one of these cases.
+    /// Conditions in addition to those of the gate; one of these cases must hold.
     pub(super) cases: Vec<Map>,
-    /// Otherwise it lets pass.
+    /// Whether it denies; otherwise it ends the search.
     pub(super) denies: bool,
     pub(super) nudge: Option<String>,
 }
 
-/// What is said about a case; `None` is `skip`: the next evaluator is asked.
+/// Verdict on a case: whether it denies. `None` is `skip`: the next evaluator decides.
 type Verdict = Option<bool>;
 
-impl Reading<'_> {
-    /// Everything an evaluator says.
-    pub(super) fn evaluator(&mut self, node: &Node, gate: &str) -> Vec<Says> {
+impl GateImporter<'_> {
+    /// All verdicts of an evaluator.
+    pub(super) fn convert_evaluator(&mut self, node: &Node, gate: &str) -> Vec<EvaluatorVerdict> {
         let text = |key: &str| node.get(key).and_then(Node::text);
         let nudge = text("nudge").filter(|nudge| !nudge.is_empty()).map(ToOwned::to_owned);
         let kind = text("kind").unwrap_or_default();
-        let mut says = match kind {
+        let mut verdict = match kind {
             "always" => match text("action") {
-                Some("deny") => vec![Says::new("Denies all of it", vec![Vec::new()], true)],
-                Some("allow") => vec![Says::new("Lets all of it pass", vec![Vec::new()], false)],
-                _ => self.unusable(node, gate, "its `action` is not `allow` or `deny`"),
+                Some("deny") => vec![EvaluatorVerdict::new("Denies every match", vec![Vec::new()], true)],
+                Some("allow") => vec![EvaluatorVerdict::new("Exempts every match", vec![Vec::new()], false)],
+                _ => self.reject(node, gate, "`action` must be `allow` or `deny`"),
             },
-            "allowlist" => self.listed(node, gate, &PACKAGES),
-            "host-allowlist" => self.listed(node, gate, &HOSTS),
-            "typosquat" => self.typosquat(node, gate),
+            "allowlist" => self.convert_list(node, gate, &PACKAGES),
+            "host-allowlist" => self.convert_list(node, gate, &HOSTS),
+            "typosquat" => self.convert_typosquat(node, gate),
             "pin-tofu" => {
-                let message = "`pin-tofu` remembers what it saw before in a file, which no rule can";
-                self.left(
+                let message = "`pin-tofu` compares with values stored in a file, which rules cannot do";
+                self.leave_out(
                     node.spot,
                     Some(gate),
                     message,
-                    "no harness sends it what it needs, so it never spoke",
+                    "no harness sends the data it needs, so it never had an effect",
                 );
                 Vec::new()
             }
-            kind => self.unusable(node, gate, &format!("`{kind}` is no kind of evaluator")),
+            kind => self.reject(node, gate, &format!("unknown kind of evaluator `{kind}`")),
         };
         self.unknown_keys(node, kind, gate);
-        for says in &mut says {
-            says.nudge.clone_from(&nudge);
+        for verdict in &mut verdict {
+            verdict.nudge.clone_from(&nudge);
         }
-        says
+        verdict
     }
 
-    /// A list of names, and what is said of those on it and of the others.
-    fn listed(&mut self, node: &Node, gate: &str, about: &Listed) -> Vec<Says> {
-        let Some(list) = self.list(node, "list", gate) else { return Vec::new() };
+    /// Verdicts on names in a list and on other names.
+    fn convert_list(&mut self, node: &Node, gate: &str, about: &NameList) -> Vec<EvaluatorVerdict> {
+        let Some(list) = self.inline_list(node, "list", gate) else { return Vec::new() };
         let verdict = |key: &str| match node.get(key).and_then(Node::text) {
             Some("allow") => Some(Some(false)),
             Some("deny") => Some(Some(true)),
@@ -67,36 +67,40 @@ impl Reading<'_> {
             _ => None,
         };
         let (Some(hit), Some(miss)) = (verdict("on_hit"), verdict("on_miss")) else {
-            return self.unusable(node, gate, "`on_hit` and `on_miss` must be `allow`, `deny` or `skip`");
+            return self.reject(node, gate, "`on_hit` and `on_miss` must be `allow`, `deny` or `skip`");
         };
-        about.says(&list, hit, miss)
+        about.verdicts(&list, hit, miss)
     }
 
-    fn typosquat(&mut self, node: &Node, gate: &str) -> Vec<Says> {
-        let Some(list) = self.list(node, "reference", gate) else { return Vec::new() };
+    fn convert_typosquat(&mut self, node: &Node, gate: &str) -> Vec<EvaluatorVerdict> {
+        let Some(list) = self.inline_list(node, "reference", gate) else { return Vec::new() };
         match node.get("action_on_near_miss").and_then(Node::text) {
             Some("skip") => Vec::new(),
             None | Some("deny") if list.is_empty() => Vec::new(),
             None | Some("deny") => {
                 let near = ("package", Tree::Map(vec![("near", packages(&list))]));
-                vec![Says::new("Denies a package whose name is nearly a known one", vec![vec![near]], true)]
+                vec![EvaluatorVerdict::new(
+                    "Denies a package whose name is similar to a known one",
+                    vec![vec![near]],
+                    true,
+                )]
             }
-            Some(_) => self.unusable(node, gate, "`action_on_near_miss` must be `deny` or `skip`"),
+            Some(_) => self.reject(node, gate, "`action_on_near_miss` must be `deny` or `skip`"),
         }
     }
 
-    /// The names of a list that stands in the policy itself.
-    fn list(&mut self, node: &Node, key: &str, gate: &str) -> Option<Vec<String>> {
+    /// The names of a list that is given inline.
+    fn inline_list(&mut self, node: &Node, key: &str, gate: &str) -> Option<Vec<String>> {
         let Some(list) = node.get(key) else {
-            self.left(node.spot, Some(gate), format!("it has no `{key}`"), "");
+            self.leave_out(node.spot, Some(gate), format!("it has no `{key}`"), "");
             return None;
         };
         let Some(inline) = list.text().and_then(|text| text.strip_prefix("__INLINE__:")) else {
             let hint = format!("write the names as `{key}: \"__INLINE__:a,b\"` and import again");
-            self.left(
+            self.leave_out(
                 list.spot,
                 Some(gate),
-                format!("`{key}` is another file, which is not read here"),
+                format!("`{key}` refers to another file, which is not read"),
                 &hint,
             );
             return None;
@@ -106,12 +110,12 @@ impl Reading<'_> {
         )
     }
 
-    fn unusable(&mut self, node: &Node, gate: &str, message: &str) -> Vec<Says> {
-        self.left(node.spot, Some(gate), message, "OpenAgentLock does not start with this either");
+    fn reject(&mut self, node: &Node, gate: &str, message: &str) -> Vec<EvaluatorVerdict> {
+        self.leave_out(node.spot, Some(gate), message, "OpenAgentLock rejects this as well");
         Vec::new()
     }
 
-    /// Keys that this kind of evaluator does not know.
+    /// Reports keys that this kind of evaluator does not use.
     fn unknown_keys(&mut self, node: &Node, kind: &str, gate: &str) {
         let known: &[&str] = match kind {
             "always" => &["action"],
@@ -123,38 +127,48 @@ impl Reading<'_> {
         for (key, _) in entries {
             let name = key.text().unwrap_or_default();
             if !["kind", "nudge"].contains(&name) && !known.contains(&name) {
-                self.left(key.spot, Some(gate), format!("`{name}` decides nothing in `{kind}`"), "");
+                self.leave_out(key.spot, Some(gate), format!("`{name}` has no effect in `{kind}`"), "");
             }
         }
     }
 }
 
-impl Says {
+impl EvaluatorVerdict {
     pub(super) fn new(what: &'static str, cases: Vec<Map>, denies: bool) -> Self {
         Self { what, cases, denies, nudge: None }
     }
 }
 
-impl Listed {
-    /// What two verdicts come to. What denies is asked first: one name that is not on the list is
-    /// enough, whatever else is asked for beside it.
-    fn says(&self, list: &[String], hit: Verdict, miss: Verdict) -> Vec<Says> {
-        let any = || vec![vec![self.fact(&[])], vec![self.pattern(None)]];
-        let on = || vec![vec![self.fact(&self.named(list))], vec![self.pattern(Some(list))]];
-        let off = || vec![vec![self.fact(&self.others(list))], vec![self.pattern(None), self.not_of(list)]];
+impl NameList {
+    /// Combines the verdicts on listed and on other names. Denials come first: one name that is denied is enough,
+    /// regardless of the other names in the call.
+    fn verdicts(&self, list: &[String], hit: Verdict, miss: Verdict) -> Vec<EvaluatorVerdict> {
+        let any = || vec![vec![self.known_condition(&[])], vec![self.text_condition(None)]];
+        let on = || {
+            vec![vec![self.known_condition(&self.listed_globs(list))], vec![self.text_condition(Some(list))]]
+        };
+        let off = || {
+            vec![
+                vec![self.known_condition(&self.unlisted_globs(list))],
+                vec![self.text_condition(None), self.unlisted_condition(list)],
+            ]
+        };
         let denied = match (hit, miss) {
-            (Some(true), Some(true)) => Some(Says::new(self.denies_any, any(), true)),
-            (Some(true), _) if !list.is_empty() => Some(Says::new(self.denies_on, on(), true)),
-            (_, Some(true)) => Some(Says::new(self.denies_off, off(), true)),
+            (Some(true), Some(true)) => Some(EvaluatorVerdict::new(self.denies_any, any(), true)),
+            (Some(true), _) if !list.is_empty() => Some(EvaluatorVerdict::new(self.denies_on, on(), true)),
+            (_, Some(true)) => Some(EvaluatorVerdict::new(self.denies_off, off(), true)),
             _ => None,
         };
         let passed = match (hit, miss) {
-            // Whatever is left when what is denied has been.
+            // Everything that was not denied before.
             (Some(false), Some(_)) | (Some(_), Some(false)) => Some(any()),
             (Some(false), None) if !list.is_empty() => Some(on()),
             (None, Some(false)) => Some(off()),
             _ => None,
         };
-        denied.into_iter().chain(passed.map(|cases| Says::new(self.passes, cases, false))).collect()
+        denied
+            .into_iter()
+            .chain(passed.map(|cases| EvaluatorVerdict::new(self.passes, cases, false)))
+            .collect()
     }
 }

@@ -1,136 +1,149 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! One gate → the rules that say the same.
+//! Converts one gate to rules.
 
 use tenterhook_document::{Node, Value};
 
-use super::evaluate::Says;
-use super::{Daemon, Reading};
-use crate::draft::{Draft, Ids};
+use super::evaluate::EvaluatorVerdict;
+use super::{GateImporter, OpenAgentLockMode};
+use crate::draft::{RuleDraft, RuleIdGenerator};
 use tenterhook_document::yaml::{Map, Tree};
 
 const SEVERITIES: &[&str] = &["low", "medium", "high", "critical"];
 
-impl Reading<'_> {
-    /// The rules of a gate; none if nothing of it can be carried.
-    pub(super) fn gate(&mut self, gate: &Node, file_watches: bool, ids: &mut Ids) -> Vec<Draft> {
+impl GateImporter<'_> {
+    /// The rules of a gate; empty if it cannot be converted.
+    pub(super) fn convert_gate(
+        &mut self,
+        gate: &Node,
+        file_monitored: bool,
+        ids: &mut RuleIdGenerator,
+    ) -> Vec<RuleDraft> {
         let id = match gate.get("id").and_then(Node::text) {
             Some(id) if !id.is_empty() => id,
             _ => {
-                self.left(gate.spot, None, "a gate without an `id`", "");
+                self.leave_out(gate.spot, None, "a gate without an `id`", "");
                 return Vec::new();
             }
         };
         if gate.get("disabled").is_some_and(|node| node.value == Value::Bool(true)) {
-            let hint = "remove `disabled` and import again to have it";
-            self.left(gate.spot, Some(id), "it is disabled", hint);
+            let hint = "remove `disabled` and import again to convert it";
+            self.leave_out(gate.spot, Some(id), "it is disabled", hint);
             return Vec::new();
         }
-        let (severity, mode) = self.keys(gate, id);
-        let watches = mode.unwrap_or(file_watches);
+        let (severity, mode) = self.read_gate_keys(gate, id);
+        let monitored = mode.unwrap_or(file_monitored);
         let Some(node) = gate.get("match") else {
-            self.left(gate.spot, Some(id), "it has no `match`", "");
+            self.leave_out(gate.spot, Some(id), "it has no `match`", "");
             return Vec::new();
         };
-        let alternatives = self.alternatives(node, id);
+        let alternatives = self.convert_alternatives(node, id);
         if alternatives.is_empty() {
             return Vec::new();
         }
         let Some(Node { value: Value::List(evaluators), .. }) = gate.get("evaluate") else {
-            self.left(gate.spot, Some(id), "it has no list `evaluate`", "");
+            self.leave_out(gate.spot, Some(id), "it has no list `evaluate`", "");
             return Vec::new();
         };
         let mut drafts = Vec::new();
         for evaluator in evaluators {
-            for says in self.evaluator(evaluator, id) {
+            for verdict in self.convert_evaluator(evaluator, id) {
                 // A repository's file can only deny.
-                if self.project && !says.denies {
+                if self.project && !verdict.denies {
                     continue;
                 }
-                drafts.push(self.draft(id, severity.as_ref(), watches, &alternatives, says, ids));
+                drafts.push(self.draft(id, severity.as_ref(), monitored, &alternatives, verdict, ids));
             }
         }
         if drafts.is_empty() {
-            let why = if self.project { "it can never deny" } else { "nothing is left of it" };
-            self.left(gate.spot, Some(id), why, "");
+            let why =
+                if self.project { "it can never deny" } else { "none of its evaluators can be converted" };
+            self.leave_out(gate.spot, Some(id), why, "");
         }
         drafts
     }
 
-    /// The other keys of a gate: its severity, and whether it only watches.
-    fn keys(&mut self, gate: &Node, id: &str) -> (Option<String>, Option<bool>) {
+    /// The other keys of a gate: its severity, and whether it is only monitored.
+    fn read_gate_keys(&mut self, gate: &Node, id: &str) -> (Option<String>, Option<bool>) {
         let Value::Map(entries) = &gate.value else { return (None, None) };
-        let (mut severity, mut watches) = (None, None);
+        let (mut severity, mut monitored) = (None, None);
         for (key, value) in entries {
             match (key.text().unwrap_or_default(), value.text()) {
-                // Where a gate came from is not something a rule says.
+                // Rules have no key for the origin of a gate.
                 ("id" | "match" | "evaluate" | "disabled" | "source", _) => {}
                 ("severity", Some(word)) if SEVERITIES.contains(&word) => severity = Some(word.to_owned()),
                 ("severity", _) => {
-                    let hint = "low, medium, high or critical";
-                    self.left(value.spot, Some(id), "its `severity` is not one of ours", hint);
+                    let hint = "use low, medium, high or critical";
+                    self.leave_out(value.spot, Some(id), "unknown `severity`", hint);
                 }
-                ("mode", Some(word @ ("enforce" | "monitor"))) => watches = Some(word == "monitor"),
+                ("mode", Some(word @ ("enforce" | "monitor"))) => monitored = Some(word == "monitor"),
                 ("mode", _) => {
-                    self.left(value.spot, Some(id), "its `mode` is not `enforce` or `monitor`", "");
+                    self.leave_out(value.spot, Some(id), "`mode` must be `enforce` or `monitor`", "");
                 }
                 (name @ ("precedence" | "priority"), _) => {
-                    let message = format!("`{name}` chooses between gates of one id in several layers");
-                    self.left(key.spot, Some(id), message, "here a deny of any layer stands");
+                    let message = format!("`{name}` selects between gates of the same id in several layers");
+                    self.leave_out(
+                        key.spot,
+                        Some(id),
+                        message,
+                        "in rule files, a denial in any layer applies",
+                    );
                 }
-                (name, _) => self.left(key.spot, Some(id), format!("`{name}` decides nothing"), ""),
+                (name, _) => self.leave_out(key.spot, Some(id), format!("`{name}` has no effect"), ""),
             }
         }
-        (severity, watches)
+        (severity, monitored)
     }
 
     fn draft(
         &self,
         gate: &str,
         severity: Option<&String>,
-        watches: bool,
+        monitored: bool,
         alternatives: &[Map],
-        says: Says,
-        ids: &mut Ids,
-    ) -> Draft {
-        let id = ids.take(gate);
+        verdict: EvaluatorVerdict,
+        ids: &mut RuleIdGenerator,
+    ) -> RuleDraft {
+        let id = ids.generate(gate);
         let plain = format!("matched rule {gate} (deny)");
-        let reason = match (says.denies, self.daemon, watches) {
+        let reason = match (verdict.denies, self.daemon, monitored) {
             (false, ..) => None,
-            // Our own words for it are the same where the rule has the gate's name.
-            (true, Daemon::Firewall, false) => (id != gate).then_some(plain),
-            (true, Daemon::Firewall, true) => {
+            // If the rule has the gate's name, the default reason is already the same text.
+            (true, OpenAgentLockMode::Firewall, false) => (id != gate).then_some(plain),
+            (true, OpenAgentLockMode::Firewall, true) => {
                 Some(format!("monitor match escalated by daemon firewall mode (rule {gate})"))
             }
-            (true, Daemon::Monitor, false) => Some("deny suppressed by daemon monitor mode".to_owned()),
-            (true, Daemon::Monitor, true) => Some(format!("monitor: {plain}")),
+            (true, OpenAgentLockMode::Monitor, false) => {
+                Some("deny suppressed by daemon monitor mode".to_owned())
+            }
+            (true, OpenAgentLockMode::Monitor, true) => Some(format!("monitor: {plain}")),
         };
-        Draft {
+        RuleDraft {
             id,
             notes: Vec::new(),
-            description: format!("{} (gate {gate})", says.what),
+            description: format!("{} (gate {gate})", verdict.what),
             severity: severity.cloned(),
-            matches: joined(alternatives, &says.cases),
+            matches: combine_conditions(alternatives, &verdict.cases),
             when: None,
-            verdict: if says.denies { "deny" } else { "none" },
+            verdict: if verdict.denies { "deny" } else { "none" },
             reason,
-            nudge: says.nudge.filter(|_| says.denies),
+            nudge: verdict.nudge.filter(|_| verdict.denies),
         }
     }
 }
 
-/// One of the gate's alternatives and one of the evaluator's.
-fn joined(gate: &[Map], says: &[Map]) -> Map {
+/// Combines one of the gate's alternatives with one of the evaluator's.
+fn combine_conditions(gate: &[Map], verdict: &[Map]) -> Map {
     let any = |maps: &[Map]| ("any", Tree::List(maps.iter().cloned().map(Tree::Map).collect()));
-    match (gate, says) {
-        ([gate], [says]) if gate.iter().all(|(key, _)| says.iter().all(|(other, _)| key != other)) => {
-            gate.iter().chain(says).cloned().collect()
+    match (gate, verdict) {
+        ([gate], [verdict]) if gate.iter().all(|(key, _)| verdict.iter().all(|(other, _)| key != other)) => {
+            gate.iter().chain(verdict).cloned().collect()
         }
-        (gate, [says]) => std::iter::once(any(gate)).chain(says.iter().cloned()).collect(),
-        ([gate], says) => gate.iter().cloned().chain([any(says)]).collect(),
-        (gate, says) => {
-            let both = |says: &Map| std::iter::once(any(gate)).chain(says.iter().cloned()).collect();
-            vec![any(&says.iter().map(both).collect::<Vec<Map>>())]
+        (gate, [verdict]) => std::iter::once(any(gate)).chain(verdict.iter().cloned()).collect(),
+        ([gate], verdict) => gate.iter().cloned().chain([any(verdict)]).collect(),
+        (gate, verdict) => {
+            let both = |verdict: &Map| std::iter::once(any(gate)).chain(verdict.iter().cloned()).collect();
+            vec![any(&verdict.iter().map(both).collect::<Vec<Map>>())]
         }
     }
 }

@@ -1,46 +1,45 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Lists of packages and of hosts.
+//! Lists of packages and hosts.
 //!
-//! There, the text of the call is searched for one name. Here, all packages and addresses of the call
-//! are known, and the list is held against each of them. Where none is known, the text is searched
-//! here, too: what was stopped there must not pass here.
+//! OpenAgentLock searches the text of a call for one name. Rules know all packages and addresses of a call and compare
+//! each of them with the list. If none is known, the text is searched as well: what was stopped before must not pass.
 
-use super::matches::letters;
+use super::matches::literal_glob;
 use tenterhook_document::yaml::{Map, Tree};
 
-/// One of the two kinds of lists: its words for people, and how its names are looked for.
-pub(super) struct Listed {
+/// One of the two kinds of lists: its descriptions, and how its names are matched.
+pub(super) struct NameList {
     pub(super) denies_any: &'static str,
     pub(super) denies_on: &'static str,
     pub(super) denies_off: &'static str,
     pub(super) passes: &'static str,
-    /// The name of one thing, as it is compared.
+    /// Normalizes a name for comparison.
     name: fn(&str) -> String,
-    /// What is known of the call; without names, that there is any.
+    /// The condition on a package or address; without names, on any.
     fact: fn(&[String]) -> (&'static str, Map),
-    /// Which text is searched.
+    /// The text that is searched.
     text: &'static str,
-    /// What stands before a name in it, how any name begins, and what ends one.
+    /// Patterns for the text before a name, the beginning of any name, and the text after a name.
     before: &'static str,
     any: &'static str,
     behind: &'static str,
 }
 
-/// Packages that are installed: the first word behind `install`, `add` or `-i` that is no option. A name
-/// ends where a letter comes that is in no name.
-pub(super) const PACKAGES: Listed = Listed {
+/// Packages that are installed: the first word after `install`, `add` or `-i` that is not an option. A name ends at the
+/// first character that cannot be in a name.
+pub(super) const PACKAGES: NameList = NameList {
     denies_any: "Denies every package",
     denies_on: "Denies the packages on its list",
     denies_off: "Denies packages that are not on its list",
-    passes: "Lets the other packages pass",
+    passes: "Exempts the other packages",
     name: ToOwned::to_owned,
     fact: |names| {
         let mut package = Map::new();
         if !names.is_empty() {
             package.push(("name", Tree::texts(names.iter().cloned())));
         }
-        // A directory of one's own is no package that a list could name.
+        // A local directory cannot be on a list of packages.
         package.push(("from", Tree::texts(["registry", "index", "git", "url"])));
         ("package", package)
     },
@@ -50,12 +49,12 @@ pub(super) const PACKAGES: Listed = Listed {
     behind: r"(?:[^-/.\w]|\z)",
 };
 
-/// Hosts that are reached: what an `http` or `https` address names.
-pub(super) const HOSTS: Listed = Listed {
+/// Hosts of `http` and `https` addresses.
+pub(super) const HOSTS: NameList = NameList {
     denies_any: "Denies every host",
     denies_on: "Denies the hosts on its list",
     denies_off: "Denies hosts that are not on its list",
-    passes: "Lets the other hosts pass",
+    passes: "Exempts the other hosts",
     name: str::to_lowercase,
     fact: |names| {
         let mut url = Map::new();
@@ -72,31 +71,31 @@ pub(super) const HOSTS: Listed = Listed {
     behind: r#"(?:[\s:/?#"'`]|$)"#,
 };
 
-/// Names of packages, as they are written.
+/// Names of packages, as written.
 pub(super) fn packages(list: &[String]) -> Tree {
     Tree::texts(list.iter().cloned())
 }
 
-impl Listed {
-    /// Globs on what is on the list.
-    pub(super) fn named(&self, list: &[String]) -> Vec<String> {
-        list.iter().map(|name| letters(&(self.name)(name))).collect()
+impl NameList {
+    /// Globs on the names in the list.
+    pub(super) fn listed_globs(&self, list: &[String]) -> Vec<String> {
+        list.iter().map(|name| literal_glob(&(self.name)(name))).collect()
     }
 
-    /// Globs on what is not.
-    pub(super) fn others(&self, list: &[String]) -> Vec<String> {
-        let except = self.named(list).into_iter().map(|name| format!("!{name}"));
+    /// Globs on all other names.
+    pub(super) fn unlisted_globs(&self, list: &[String]) -> Vec<String> {
+        let except = self.listed_globs(list).into_iter().map(|name| format!("!{name}"));
         std::iter::once("*".to_owned()).chain(except).collect()
     }
 
-    /// The call is known to have one of these; without names, any at all.
-    pub(super) fn fact(&self, names: &[String]) -> (&'static str, Tree) {
+    /// The condition that the call has one of these packages or addresses; without names, any.
+    pub(super) fn known_condition(&self, names: &[String]) -> (&'static str, Tree) {
         let (key, map) = (self.fact)(names);
         (key, Tree::Map(map))
     }
 
-    /// The text names one of the list; without a list, any at all.
-    pub(super) fn pattern(&self, list: Option<&[String]>) -> (&'static str, Tree) {
+    /// The condition that the text contains a name of the list; without a list, any name.
+    pub(super) fn text_condition(&self, list: Option<&[String]>) -> (&'static str, Tree) {
         let pattern = match list {
             None => format!("{}{}", self.before, self.any),
             Some(list) => {
@@ -107,11 +106,11 @@ impl Listed {
         ("regex", Tree::Map(vec![(self.text, Tree::texts([pattern]))]))
     }
 
-    /// Nothing of the kind is known, and the text names none of the list.
-    pub(super) fn not_of(&self, list: &[String]) -> (&'static str, Tree) {
-        let mut cases = vec![Tree::Map(vec![self.fact(&[])])];
+    /// The condition that no package or address is known, and that the text contains no name of the list.
+    pub(super) fn unlisted_condition(&self, list: &[String]) -> (&'static str, Tree) {
+        let mut cases = vec![Tree::Map(vec![self.known_condition(&[])])];
         if !list.is_empty() {
-            cases.push(Tree::Map(vec![self.pattern(Some(list))]));
+            cases.push(Tree::Map(vec![self.text_condition(Some(list))]));
         }
         ("not", Tree::List(cases))
     }

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! OpenAgentLock's gates → rules.
+//! Converts the gates of OpenAgentLock to rules.
 //!
-//! There, the first gate that matches and does not say `skip` decides, and `allow` means that
-//! nothing is said. So the file is one of `order: first`, and a gate that allows becomes a rule with
-//! `verdict: none`: it ends the search and vouches for nothing.
+//! In OpenAgentLock, the first gate that matches and does not `skip` decides, and `allow` means that there is no
+//! objection. So the rule file has `order: first`, and a gate that allows becomes a rule with `verdict: none`: it ends
+//! the search but does not allow the call.
 
 mod evaluate;
 mod gate;
@@ -14,111 +14,118 @@ mod re2;
 
 use tenterhook_document::{Node, Problem, Spot, Value, parse};
 
-use super::Imported;
-use super::draft::{Draft, Ids, file};
+use super::ImportedRules;
+use super::draft::{RuleDraft, RuleIdGenerator, write_rule_file};
 use tenterhook_document::yaml::{Map, Tree};
 
-/// What the whole program was told to do with what its gates say.
+/// Mode of OpenAgentLock's daemon.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub enum Daemon {
-    /// A deny is a deny, also one of a gate that should only watch. Its default.
+pub enum OpenAgentLockMode {
+    /// Denials are enforced, even those of gates in monitor mode. The default.
     #[default]
     Firewall,
     /// Nothing is denied.
     Monitor,
 }
 
-/// The file a repository brings along.
-const OF_A_PROJECT: &str = ".agentlock.yaml";
+/// Name of the policy file in a repository.
+const PROJECT_FILE_NAME: &str = ".agentlock.yaml";
 
-/// What is read, and what is told about it.
-struct Reading<'a> {
+/// State of one conversion.
+struct GateImporter<'a> {
     name: &'a str,
-    daemon: Daemon,
-    /// A repository's own file: it can only deny.
+    daemon: OpenAgentLockMode,
+    /// Whether the file belongs to a repository: such a file can only deny.
     project: bool,
     left_out: Vec<Problem>,
 }
 
-/// Makes rules of OpenAgentLock's gates, as they work under its default mode.
+/// Converts the gates of OpenAgentLock, as they work in the default mode of its daemon.
 #[expect(clippy::result_large_err, reason = "once for a whole file")]
-pub fn openagentlock(name: &str, text: &str) -> Result<Imported, Problem> {
-    openagentlock_under(Daemon::default(), name, text)
+pub fn import_openagentlock(name: &str, text: &str) -> Result<ImportedRules, Problem> {
+    import_openagentlock_in_mode(OpenAgentLockMode::default(), name, text)
 }
 
-/// Makes rules of OpenAgentLock's gates, as they work under a mode of its daemon. A file called
-/// `.agentlock.yaml` becomes one for a project: only what denies is carried.
+/// Converts the gates of OpenAgentLock, as they work in a mode of its daemon. A file named `.agentlock.yaml` becomes a
+/// rule file for a project: only denials are converted.
 #[expect(clippy::result_large_err, reason = "once for a whole file")]
-pub fn openagentlock_under(daemon: Daemon, name: &str, text: &str) -> Result<Imported, Problem> {
+pub fn import_openagentlock_in_mode(
+    daemon: OpenAgentLockMode,
+    name: &str,
+    text: &str,
+) -> Result<ImportedRules, Problem> {
     let document = parse(text).map_err(|(spot, message)| Problem::new(name, spot, message))?;
     let gates = match document.get("gates").map(|node| (node.spot, &node.value)) {
         Some((_, Value::List(gates))) => gates.as_slice(),
         Some((_, Value::Null)) => &[],
         Some((spot, _)) => return Err(Problem::new(name, spot, "`gates` must be a list")),
         None => {
-            return Err(Problem::new(name, document.spot, "there are no `gates` in it")
+            return Err(Problem::new(name, document.spot, "the file has no `gates`")
                 .hint("name a policy file or an `.agentlock.yaml` of OpenAgentLock"));
         }
     };
-    let project = name.rsplit('/').next() == Some(OF_A_PROJECT);
-    let mut reading = Reading { name, daemon, project, left_out: Vec::new() };
-    let watches = reading.head(&document)?;
+    let project = name.rsplit('/').next() == Some(PROJECT_FILE_NAME);
+    let mut importer = GateImporter { name, daemon, project, left_out: Vec::new() };
+    let monitored = importer.read_head(&document)?;
 
-    let mut ids = Ids::new();
-    let mut drafts: Vec<Draft> = Vec::new();
+    let mut ids = RuleIdGenerator::new();
+    let mut drafts: Vec<RuleDraft> = Vec::new();
     let mut carried = 0;
     for gate in gates {
-        let made = reading.gate(gate, watches, &mut ids);
+        let made = importer.convert_gate(gate, monitored, &mut ids);
         carried += usize::from(!made.is_empty());
         drafts.extend(made);
     }
-    Ok(Imported { yaml: reading.file(&drafts), carried, left_out: reading.left_out })
+    Ok(ImportedRules { yaml: importer.write_file(&drafts), carried, left_out: importer.left_out })
 }
 
-// === impl Reading ===
+// === impl GateImporter ===
 
-impl Reading<'_> {
-    /// The keys above the gates; whether gates only watch where they do not say.
+impl GateImporter<'_> {
+    /// Reads the keys above the gates; returns whether gates are only monitored by default.
     #[expect(clippy::result_large_err, reason = "once for a whole file")]
-    fn head(&mut self, document: &Node) -> Result<bool, Problem> {
+    fn read_head(&mut self, document: &Node) -> Result<bool, Problem> {
         let Value::Map(entries) = &document.value else { return Ok(true) };
-        let mut watches = true;
+        let mut monitored = true;
         for (key, value) in entries {
             match (key.text().unwrap_or_default(), value.text()) {
                 ("version" | "gates", _) => {}
                 // A repository's file has no mode of its own.
                 ("mode", Some("enforce" | "monitor")) if self.project => {}
-                ("mode", Some(mode @ ("enforce" | "monitor"))) => watches = mode == "monitor",
+                ("mode", Some(mode @ ("enforce" | "monitor"))) => monitored = mode == "monitor",
                 ("mode", _) => {
                     return Err(Problem::new(self.name, value.spot, "`mode` must be `enforce` or `monitor`"));
                 }
-                ("defaults", _) => self.left(key.spot, None, "`defaults` has no effect in OpenAgentLock", ""),
+                ("defaults", _) => {
+                    self.leave_out(key.spot, None, "`defaults` has no effect in OpenAgentLock", "");
+                }
                 ("inherits" | "groups" | "users" | "members" | "extends", _) => {
                     let message =
                         format!("`{}`: policies of groups and users", key.text().unwrap_or_default());
-                    let hint = "import each file by itself; rules here can name a `user` or a `group`";
-                    self.left(key.spot, None, message, hint);
+                    let hint = "import each file separately; rules can have a `user` or `group` condition";
+                    self.leave_out(key.spot, None, message, hint);
                 }
                 (name, _) => {
-                    self.left(key.spot, None, format!("`{name}` has no effect in OpenAgentLock"), "");
+                    self.leave_out(key.spot, None, format!("`{name}` has no effect in OpenAgentLock"), "");
                 }
             }
         }
-        Ok(watches && !self.project)
+        Ok(monitored && !self.project)
     }
 
-    fn file(&self, drafts: &[Draft]) -> String {
+    fn write_file(&self, drafts: &[RuleDraft]) -> String {
         let mut notes =
             vec![format!("Made by `tenterhook policy import` from OpenAgentLock's {}.", self.name)];
         let mut head: Map = Vec::new();
-        if self.daemon == Daemon::Monitor {
+        if self.daemon == OpenAgentLockMode::Monitor {
             head.push(("mode", Tree::text("monitor")));
         }
         if self.project {
-            notes.push("Before `tenterhook policy trust`, a rule with a nudge is not in force.".to_owned());
+            notes.push("Until `tenterhook policy trust`, rules with a nudge are not active.".to_owned());
         } else {
             notes.push(
-                "The first rule that matches decides; `verdict: none` lets pass without vouching.".to_owned(),
+                "The first matching rule decides; `verdict: none` ends the search without allowing."
+                    .to_owned(),
             );
             head.push(("order", Tree::text("first")));
         }
@@ -126,13 +133,13 @@ impl Reading<'_> {
             let lines = self.left_out.iter().filter_map(|problem| problem.line);
             let mut lines: Vec<_> = lines.map(|line| line.to_string()).collect();
             lines.dedup();
-            notes.push(format!("Not everything could be carried over: see its lines {}.", lines.join(", ")));
+            notes.push(format!("Not everything could be converted: see lines {}.", lines.join(", ")));
         }
-        file(&notes, &head, drafts)
+        write_rule_file(&notes, &head, drafts)
     }
 
-    /// Tells what is not carried over.
-    fn left(&mut self, spot: Spot, gate: Option<&str>, message: impl Into<String>, hint: &str) {
+    /// Records what is not converted.
+    fn leave_out(&mut self, spot: Spot, gate: Option<&str>, message: impl Into<String>, hint: &str) {
         let problem = Problem::new(self.name, spot, message).about("gate", gate);
         self.left_out.push(if hint.is_empty() { problem } else { problem.hint(hint) });
     }

@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! A pattern of Go's `regexp` → the same pattern for Rust's `regex`.
+//! Converts a pattern of Go's `regexp` to Rust's `regex`.
 //!
-//! Both are of one family. What one of them reads otherwise is rewritten here; a pattern that
-//! cannot be is refused. One difference is left: `\b`, `\w`, `\d` and `\s` know only ASCII there.
+//! The two syntaxes are closely related. Differences are rewritten; a pattern that cannot be rewritten is refused. One
+//! difference remains: in Go, `\b`, `\w`, `\d` and `\s` match ASCII only.
 
 use std::iter::Peekable;
 use std::str::Chars;
 
-/// A pattern that cannot be translated.
+/// A pattern that cannot be converted.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 pub(super) enum Re2Error {
     #[error("it ends in a backslash")]
     TrailingBackslash,
-    #[error("`\\C` stands for a byte, and texts here are made of letters")]
+    #[error("`\\C` matches a byte, which is not supported in text")]
     Byte,
     #[error("it has a `[` without its `]`")]
     UnclosedClass,
@@ -21,9 +21,9 @@ pub(super) enum Re2Error {
     Syntax { message: String, source: regex::Error },
 }
 
-/// The same pattern for us, or why there is none.
-pub(super) fn translated(pattern: &str) -> Result<String, Re2Error> {
-    let out = rewritten(pattern)?;
+/// The equivalent pattern for Rust's `regex`.
+pub(super) fn convert_regex(pattern: &str) -> Result<String, Re2Error> {
+    let out = rewrite_pattern(pattern)?;
     match regex::Regex::new(&out) {
         Ok(_) => Ok(out),
         Err(source) => {
@@ -34,14 +34,14 @@ pub(super) fn translated(pattern: &str) -> Result<String, Re2Error> {
     }
 }
 
-fn rewritten(pattern: &str) -> Result<String, Re2Error> {
+fn rewrite_pattern(pattern: &str) -> Result<String, Re2Error> {
     let mut out = String::with_capacity(pattern.len());
     let mut rest = pattern.chars().peekable();
     while let Some(letter) = rest.next() {
         match letter {
-            '\\' => escape(&mut rest, &mut out)?,
-            '[' => class(&mut rest, &mut out)?,
-            // There, what is no repetition is a letter.
+            '\\' => rewrite_escape(&mut rest, &mut out)?,
+            '[' => rewrite_class(&mut rest, &mut out)?,
+            // In Go, a `{` that starts no repetition is literal.
             '{' if !is_repetition(rest.clone()) => out.push_str("\\{"),
             letter => out.push(letter),
         }
@@ -49,15 +49,15 @@ fn rewritten(pattern: &str) -> Result<String, Re2Error> {
     Ok(out)
 }
 
-/// What follows a backslash, outside or inside a class.
-fn escape(rest: &mut Peekable<Chars<'_>>, out: &mut String) -> Result<(), Re2Error> {
+/// Converts an escape sequence, outside or inside a class.
+fn rewrite_escape(rest: &mut Peekable<Chars<'_>>, out: &mut String) -> Result<(), Re2Error> {
     match rest.next() {
         None => return Err(Re2Error::TrailingBackslash),
         Some('Q') => {
             let text: String = rest.collect();
             let (quoted, after) = text.split_once("\\E").unwrap_or((&text, ""));
             out.push_str(&regex::escape(quoted));
-            out.push_str(&rewritten(after)?);
+            out.push_str(&rewrite_pattern(after)?);
         }
         Some('C') => return Err(Re2Error::Byte),
         Some(digit @ '0'..='7') => {
@@ -68,15 +68,15 @@ fn escape(rest: &mut Peekable<Chars<'_>>, out: &mut String) -> Result<(), Re2Err
             }
             out.push_str(&format!("\\x{{{code:x}}}"));
         }
-        // Here these two are the edges of a word.
+        // In Rust, these two are word boundaries.
         Some(letter @ ('<' | '>')) => out.push(letter),
         Some(letter) => out.extend(['\\', letter]),
     }
     Ok(())
 }
 
-/// A class: there, a `[` in it is a letter, and so are two `&`, `-` or `~` in a row.
-fn class(rest: &mut Peekable<Chars<'_>>, out: &mut String) -> Result<(), Re2Error> {
+/// Converts a character class: in Go, a `[` inside it is literal, and so are two `&`, `-` or `~` in a row.
+fn rewrite_class(rest: &mut Peekable<Chars<'_>>, out: &mut String) -> Result<(), Re2Error> {
     out.push('[');
     if rest.next_if_eq(&'^').is_some() {
         out.push('^');
@@ -90,7 +90,7 @@ fn class(rest: &mut Peekable<Chars<'_>>, out: &mut String) -> Result<(), Re2Erro
                 out.push(']');
                 return Ok(());
             }
-            '\\' => escape(rest, out)?,
+            '\\' => rewrite_escape(rest, out)?,
             '[' if rest.peek() == Some(&':') => {
                 let text: String = rest.clone().collect();
                 let named = text.split_once(":]").filter(|(name, _)| !name.contains(']'));
@@ -113,7 +113,7 @@ fn class(rest: &mut Peekable<Chars<'_>>, out: &mut String) -> Result<(), Re2Erro
     Err(Re2Error::UnclosedClass)
 }
 
-/// Whether `{` opens `{n}`, `{n,}` or `{n,m}`.
+/// Whether a `{` starts `{n}`, `{n,}` or `{n,m}`.
 fn is_repetition(rest: Peekable<Chars<'_>>) -> bool {
     let text: String = rest.take_while(|letter| *letter != '}').take(16).collect();
     let (least, most) = text.split_once(',').unwrap_or((&text, ""));
@@ -126,7 +126,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_both_read_alike_stays_as_it_is() {
+    fn common_syntax_is_kept() {
         for pattern in [
             r"^(pip|npm) install\s",
             r"\brm\s+-rf?\b",
@@ -135,12 +135,12 @@ mod tests {
             r"[^\s/]+",
             "a{2}b{1,}",
         ] {
-            assert_eq!(translated(pattern).as_deref(), Ok(pattern));
+            assert_eq!(convert_regex(pattern).as_deref(), Ok(pattern));
         }
     }
 
     #[test]
-    fn what_is_read_otherwise_is_rewritten() {
+    fn different_syntax_is_rewritten() {
         for (theirs, ours, text) in [
             (r"\Qa.b[\E+", r"a\.b\[+", "a.b[["),
             ("${HOME}", r"$\{HOME}", ""),
@@ -152,19 +152,19 @@ mod tests {
             ("[]a]", r"[\]a]", "]"),
             ("{,3}", r"\{,3}", "{,3}"),
         ] {
-            let pattern = translated(theirs).unwrap();
+            let pattern = convert_regex(theirs).unwrap();
             assert_eq!(pattern, ours);
             assert!(text.is_empty() || regex::Regex::new(&pattern).unwrap().is_match(text), "{theirs}");
         }
     }
 
     #[test]
-    fn what_cannot_be_said_is_refused_with_the_reason() {
+    fn unsupported_syntax_is_refused_with_a_reason() {
         for pattern in [r"\C", "(?=x)", "(", "[a", "\\", r"(a)\8"] {
-            assert!(translated(pattern).is_err(), "{pattern}");
+            assert!(convert_regex(pattern).is_err(), "{pattern}");
         }
         assert_eq!(
-            translated("(?!x)").unwrap_err().to_string(),
+            convert_regex("(?!x)").unwrap_err().to_string(),
             "look-around, including look-ahead and look-behind, is not supported"
         );
     }

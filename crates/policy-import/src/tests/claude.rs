@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
 use super::{left_out, rules};
-use crate::{Imported, claude_permissions};
+use crate::{ImportedRules, import_claude_permissions};
 
-fn import(list: &str, rule: &str) -> Imported {
+fn import(list: &str, rule: &str) -> ImportedRules {
     let settings = serde_json::json!({"permissions": {list: [rule]}});
-    claude_permissions("settings.json", &settings.to_string()).unwrap()
+    import_claude_permissions("settings.json", &settings.to_string()).unwrap()
 }
 
-/// The conditions of the one rule, as they are written.
+/// The conditions of the only rule, as YAML on one line.
 fn matches(list: &str, rule: &str) -> String {
     let imported = import(list, rule);
     assert_eq!(imported.left_out, []);
@@ -29,14 +29,14 @@ fn a_file_of_permissions_becomes_a_file_of_rules_strictest_first() {
     "additionalDirectories": ["../docs"]
   }
 }"#;
-    let imported = claude_permissions(".claude/settings.json", settings).unwrap();
+    let imported = import_claude_permissions(".claude/settings.json", settings).unwrap();
     let expected = r"# Made by `tenterhook policy import` from the permissions in .claude/settings.json.
-# Rules that deny or ask look at every command of a line, also behind `sudo` or `bash -c`, and at
-# everything that is done to a file, whichever tool does it. Rules that allow hold for Claude Code only.
+# Rules that deny or ask cover every command of a line, also after `sudo` or `bash -c`, and every operation
+# on a file, regardless of the tool. Rules that allow apply to Claude Code only.
 version: 1
 rules:
   - id: claude/deny/read-.env
-    description: Denies what the permission rule Read(./.env) is about
+    description: Denies calls that the permission rule Read(./.env) covers
     match:
       effect:
         does: [read]
@@ -44,16 +44,16 @@ rules:
     verdict: deny
     reason: Your Claude Code permissions deny `Read(./.env)`.
   - id: claude/ask/bash-git-push
-    description: Asks before what the permission rule Bash(git push:*) is about
+    description: Asks before calls that the permission rule Bash(git push:*) covers
     match:
       shell:
         program: git
         words: [push]
     verdict: ask
     reason: Your Claude Code permissions ask before `Bash(git push:*)`.
-  # Only for one plain command: no `;`, `&&`, pipes, redirections or `$`.
+  # Only for one plain command without `;`, `&&`, pipes, redirections or `$`.
   - id: claude/allow/bash-npm-run-lint
-    description: Allows what the permission rule Bash(npm run lint) is about
+    description: Allows calls that the permission rule Bash(npm run lint) covers
     match:
       source: claude-code
       tool: shell
@@ -66,14 +66,14 @@ rules:
     assert_eq!(
         left_out(&imported),
         [
-            ".claude/settings.json:7:5: setting `defaultMode`: what Claude Code does with the rest stays its own affair",
-            ".claude/settings.json:8:5: setting `additionalDirectories`: which directories Claude Code may work in is not something a rule grants",
+            ".claude/settings.json:7:5: setting `defaultMode`: the mode for other calls stays with Claude Code",
+            ".claude/settings.json:8:5: setting `additionalDirectories`: a rule cannot grant Claude Code additional directories",
         ]
     );
 }
 
 #[test]
-fn commands_that_are_stopped_are_known_by_their_words_or_by_their_text() {
+fn restricted_commands_are_matched_by_their_words_or_by_their_text() {
     for (rule, expected) in [
         ("Bash", "tool: [shell]"),
         ("Bash(*)", "tool: [shell]"),
@@ -92,7 +92,7 @@ fn commands_that_are_stopped_are_known_by_their_words_or_by_their_text() {
 }
 
 #[test]
-fn a_command_that_is_vouched_for_cannot_carry_another() {
+fn an_allowed_command_cannot_contain_another() {
     let vouches = matches("allow", "Bash(npm run test:*)");
     let pattern = vouches.split('\'').nth(1).unwrap();
     let pattern = regex::Regex::new(pattern).unwrap();
@@ -168,32 +168,32 @@ fn other_tools_are_known_by_name_server_host_or_argument() {
 }
 
 #[test]
-fn what_cannot_be_read_is_named_with_its_place() {
+fn an_invalid_permission_is_reported_with_its_position() {
     let settings = "{\"permissions\": {\n\t\"deny\": [\"Bash(ls\", 3, \"Glow(x)\",\n \"mcp__a__b(x)\", \"WebFetch(x)\", \"Read(!x)\", \"\"],\n \"allow\": {}}}";
-    let imported = claude_permissions("s.json", settings).unwrap();
+    let imported = import_claude_permissions("s.json", settings).unwrap();
     assert_eq!(
         left_out(&imported),
         [
-            "s.json:2:11: permission `Bash(ls`: it has no `)` at its end",
-            "s.json:2:22: a permission rule must be a text",
-            "s.json:2:25: permission `Glow(x)`: what `Glow(…)` means is not known here",
-            "s.json:3:2: permission `mcp__a__b(x)`: Claude Code knows no conditions on the arguments of an MCP tool",
-            "s.json:3:18: permission `WebFetch(x)`: an address is written `domain:…`",
-            "s.json:3:33: permission `Read(!x)`: a pattern that takes away has no meaning alone",
-            "s.json:3:45: permission ``: it does not begin with the name of a tool",
+            "s.json:2:11: permission `Bash(ls`: missing `)` at the end",
+            "s.json:2:22: a permission rule must be text",
+            "s.json:2:25: permission `Glow(x)`: unknown form `Glow(…)`",
+            "s.json:3:2: permission `mcp__a__b(x)`: Claude Code has no conditions on the arguments of an MCP tool",
+            "s.json:3:18: permission `WebFetch(x)`: an address must be written as `domain:…`",
+            "s.json:3:33: permission `Read(!x)`: a pattern that excludes files has no meaning by itself",
+            "s.json:3:45: permission ``: it does not begin with a tool name",
             "s.json:4:11: `allow` must be a list",
         ]
     );
     assert_eq!(imported.carried, 0);
-    let error = |text: &str| claude_permissions("s.json", text).unwrap_err().to_string();
-    assert_eq!(error("{}"), "s.json:1:1: there are no `permissions` in it");
+    let error = |text: &str| import_claude_permissions("s.json", text).unwrap_err().to_string();
+    assert_eq!(error("{}"), "s.json:1:1: the file has no `permissions`");
     assert_eq!(error(r#"{"permissions": 3}"#), "s.json:1:17: `permissions` must be a map");
     assert!(error("{").starts_with("s.json:"));
 }
 
 #[test]
-fn json_that_is_no_yaml_is_read_all_the_same() {
+fn json_that_is_not_valid_yaml_is_still_read() {
     let settings = "{\"a\": \"\\ud83d\\ude00 \\/\", \"permissions\": {\"deny\": [\"Bash(x)\"], \"allow\": [\"Bash(x)\"]}}";
-    let imported = claude_permissions("s.json", settings).unwrap();
+    let imported = import_claude_permissions("s.json", settings).unwrap();
     assert_eq!(imported.carried, 2);
 }

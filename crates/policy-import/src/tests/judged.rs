@@ -1,23 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! What imported rules say about calls.
+//! Verdicts of imported rules.
 
 use serde_json::{Value, json};
 use tenterhook_event::{Decision, Event, EventId, EventKind, Timestamp, ToolCall};
 
-use crate::{claude_permissions, openagentlock};
-use tenterhook_policy::{Layer, RuleSet, SessionState, Source, Surroundings, facts, judge};
+use crate::{import_claude_permissions, import_openagentlock};
+use tenterhook_policy::{EvalEnvironment, RuleSet, RuleSource, SessionState, SourceLayer, facts, judge};
 
-/// The strictest that the rules of a file say about a call of Claude Code.
+/// The strictest verdict of the rules of a file on a call.
 fn decision(yaml: &str, source: &str, tool: &str, args: Value) -> Decision {
-    let loaded = RuleSet::load(&[Source { name: "x.yaml", text: yaml, layer: Layer::User, trusted: true }]);
+    let loaded =
+        RuleSet::load(&[RuleSource { name: "x.yaml", text: yaml, layer: SourceLayer::User, trusted: true }]);
     assert_eq!(loaded.problems, []);
     let (id, ts) = (EventId::from_parts(0, 0), Timestamp::from_unix_ms(0));
     let mut event = Event::new(id, ts, source, EventKind::PreTool, "PreToolUse");
     event.cwd = Some("/home/ada/engine".into());
     event.project.clone_from(&event.cwd);
     event.tool = Some(ToolCall::new(tool, args));
-    let around = Surroundings { home: Some("/home/ada"), ..Surroundings::default() };
+    let around = EvalEnvironment { home: Some("/home/ada"), ..EvalEnvironment::default() };
     let judged = judge(&event, &facts(&event, &around), &SessionState::default(), &loaded.rules);
     judged.findings.iter().map(|finding| finding.decision).max().unwrap_or_default()
 }
@@ -28,13 +29,13 @@ fn permissions() -> String {
         "ask": ["Bash(git push:*)", "Agent(Explore)"],
         "deny": ["Read(./.env)", "Edit(*.lock)", "WebFetch(domain:evil.org)", "mcp__gh__delete_repo"],
     }});
-    let imported = claude_permissions("settings.json", &settings.to_string()).unwrap();
+    let imported = import_claude_permissions("settings.json", &settings.to_string()).unwrap();
     assert_eq!(imported.left_out, []);
     imported.yaml
 }
 
 #[test]
-fn permissions_that_stop_are_not_fooled_by_a_disguise() {
+fn permissions_that_restrict_cannot_be_evaded() {
     let yaml = permissions();
     let bash = |command: &str| decision(&yaml, "codex", "Bash", json!({ "command": command }));
     for command in ["git push", "cd x && sudo git push origin", "bash -c 'git -C x push'", "echo $(git push)"]
@@ -64,7 +65,7 @@ fn permissions_that_stop_are_not_fooled_by_a_disguise() {
 }
 
 #[test]
-fn permissions_that_allow_vouch_for_nothing_more_than_they_say() {
+fn permissions_that_allow_cover_nothing_else() {
     let yaml = permissions();
     let on = |tool: &str, args: Value| decision(&yaml, "claude-code", tool, args);
     let bash = |command: &str| on("Bash", json!({ "command": command }));
@@ -90,7 +91,7 @@ fn permissions_that_allow_vouch_for_nothing_more_than_they_say() {
 }
 
 #[test]
-fn a_gate_that_allows_keeps_later_ones_away_only_from_what_it_covers() {
+fn a_gate_that_allows_exempts_only_what_it_covers_from_later_gates() {
     let text = r#"
 version: 1
 mode: enforce
@@ -98,7 +99,7 @@ gates:
   - {id: ours, match: {tool_prefix: "mcp_", any_path_regex: ["^/home/ada/engine/"]}, evaluate: [{kind: always, action: allow}]}
   - {id: none, match: {tool_prefix: "mcp_"}, evaluate: [{kind: always, action: deny}]}
 "#;
-    let yaml = openagentlock("policy.yaml", text).unwrap().yaml;
+    let yaml = import_openagentlock("policy.yaml", text).unwrap().yaml;
     let read = |args: Value| decision(&yaml, "cursor", "mcp__fs__read", args);
     assert_eq!(read(json!({"path": "/home/ada/engine/x"})), Decision::None);
     assert_eq!(read(json!({"path": "/etc/passwd"})), Decision::Deny);

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! What is written can be loaded, whatever it was made of.
+//! Imported rule files can be loaded.
 
-use crate::{Daemon, claude_permissions, openagentlock_under};
-use tenterhook_policy::{Layer, RuleSet, Source};
+use crate::{OpenAgentLockMode, import_claude_permissions, import_openagentlock_in_mode};
+use tenterhook_policy::{RuleSet, RuleSource, SourceLayer};
 
 const GATES: &str = r#"
 version: 1
@@ -58,36 +58,37 @@ const PERMISSIONS: &[&str] = &[
     "NotebookEdit(x.ipynb)",
 ];
 
-/// Loads a file together with our own rules.
-fn problems(text: &str, layer: Layer, trusted: bool) -> Vec<String> {
+/// The problems of a file that is loaded together with the built-in rules.
+fn problems(text: &str, layer: SourceLayer, trusted: bool) -> Vec<String> {
     let mut sources = RuleSet::baseline_sources().to_vec();
-    sources.push(Source { name: "imported.yaml", text, layer, trusted });
+    sources.push(RuleSource { name: "imported.yaml", text, layer, trusted });
     RuleSet::load(&sources).problems.iter().map(ToString::to_string).collect()
 }
 
 #[test]
 fn gates_load_in_every_mode() {
-    for daemon in [Daemon::Firewall, Daemon::Monitor] {
-        let imported = openagentlock_under(daemon, "policy.yaml", GATES).unwrap();
+    for daemon in [OpenAgentLockMode::Firewall, OpenAgentLockMode::Monitor] {
+        let imported = import_openagentlock_in_mode(daemon, "policy.yaml", GATES).unwrap();
         assert_eq!((imported.carried, imported.left_out.len()), (5, 0));
-        assert_eq!(problems(&imported.yaml, Layer::User, true), [""; 0], "{}", imported.yaml);
+        assert_eq!(problems(&imported.yaml, SourceLayer::User, true), [""; 0], "{}", imported.yaml);
     }
 }
 
 #[test]
-fn a_repositorys_gates_load_for_a_project_that_nobody_trusts_yet() {
+fn a_repositorys_gates_load_for_an_untrusted_project() {
     let plain = GATES.replace(", nudge: \"two\\nlines: and 'quotes'\"", "");
-    let imported = openagentlock_under(Daemon::Firewall, ".agentlock.yaml", &plain).unwrap();
+    let imported =
+        import_openagentlock_in_mode(OpenAgentLockMode::Firewall, ".agentlock.yaml", &plain).unwrap();
     assert_eq!(imported.carried, 3);
-    assert_eq!(problems(&imported.yaml, Layer::Project, false), [""; 0], "{}", imported.yaml);
+    assert_eq!(problems(&imported.yaml, SourceLayer::Project, false), [""; 0], "{}", imported.yaml);
 }
 
 #[test]
-fn permissions_load_whatever_they_say() {
+fn all_permissions_load() {
     let settings = serde_json::json!({
         "permissions": {"deny": PERMISSIONS, "ask": PERMISSIONS, "allow": PERMISSIONS}
     });
-    let imported = claude_permissions("settings.json", &settings.to_string()).unwrap();
+    let imported = import_claude_permissions("settings.json", &settings.to_string()).unwrap();
     assert_eq!((imported.carried, imported.left_out.len()), (3 * PERMISSIONS.len(), 0));
-    assert_eq!(problems(&imported.yaml, Layer::User, true), [""; 0], "{}", imported.yaml);
+    assert_eq!(problems(&imported.yaml, SourceLayer::User, true), [""; 0], "{}", imported.yaml);
 }

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
 use super::{left_out, rules};
-use crate::{Daemon, Imported, openagentlock, openagentlock_under};
+use crate::{ImportedRules, OpenAgentLockMode, import_openagentlock, import_openagentlock_in_mode};
 
-fn import(gates: &str) -> Imported {
-    openagentlock("policy.yaml", &format!("version: 1\nmode: enforce\ngates:\n{gates}")).unwrap()
+fn import(gates: &str) -> ImportedRules {
+    import_openagentlock("policy.yaml", &format!("version: 1\nmode: enforce\ngates:\n{gates}")).unwrap()
 }
 
 #[test]
@@ -14,12 +14,12 @@ fn a_gate_becomes_a_rule_with_its_id_and_its_words() {
     );
     let expected = "\
 # Made by `tenterhook policy import` from OpenAgentLock's policy.yaml.
-# The first rule that matches decides; `verdict: none` lets pass without vouching.
+# The first matching rule decides; `verdict: none` ends the search without allowing.
 version: 1
 order: first
 rules:
   - id: rogue.clean
-    description: Denies all of it (gate rogue.clean)
+    description: Denies every match (gate rogue.clean)
     severity: high
     match:
       tool: Bash
@@ -28,7 +28,7 @@ rules:
     verdict: deny
     nudge: remove build/ instead
 ";
-    assert_eq!(imported, Imported { yaml: expected.to_owned(), carried: 1, left_out: Vec::new() });
+    assert_eq!(imported, ImportedRules { yaml: expected.to_owned(), carried: 1, left_out: Vec::new() });
 }
 
 #[test]
@@ -46,7 +46,7 @@ fn every_condition_has_its_counterpart() {
 "#,
     );
     let expected = r"  - id: all
-    description: Lets all of it pass (gate all)
+    description: Exempts every match (gate all)
     match:
       any:
         - tool: Bash
@@ -96,7 +96,7 @@ fn several_evaluators_are_asked_in_their_order_and_keep_the_gates_reason() {
 "#,
     );
     let expected = r#"  - id: sc.pkg
-    description: Denies a package whose name is nearly a known one (gate sc.pkg)
+    description: Denies a package whose name is similar to a known one (gate sc.pkg)
     match:
       tool: Bash
       regex:
@@ -126,7 +126,7 @@ fn several_evaluators_are_asked_in_their_order_and_keep_the_gates_reason() {
     verdict: deny
     reason: matched rule sc.pkg (deny)
   - id: sc.pkg/3
-    description: Lets the other packages pass (gate sc.pkg)
+    description: Exempts the other packages (gate sc.pkg)
     match:
       tool: Bash
       regex:
@@ -170,20 +170,33 @@ fn whose_mode_it_is_decides_about_reason_and_force() {
         )
     };
     let said = |daemon, head: &str, mode: &str| {
-        let yaml = openagentlock_under(daemon, "p.yaml", &text(head, mode)).unwrap().yaml;
+        let yaml = import_openagentlock_in_mode(daemon, "p.yaml", &text(head, mode)).unwrap().yaml;
         let reason =
             yaml.lines().find_map(|line| line.trim().strip_prefix("reason: ")).map(ToOwned::to_owned);
         (yaml.contains("\nmode: monitor\n"), reason.unwrap_or_default())
     };
     let escalated = "monitor match escalated by daemon firewall mode (rule g)";
-    assert_eq!(said(Daemon::Firewall, "mode: enforce\n", ""), (false, String::new()));
-    assert_eq!(said(Daemon::Firewall, "", ""), (false, escalated.to_owned()), "no mode is `monitor`");
-    assert_eq!(said(Daemon::Firewall, "mode: monitor\n", ""), (false, escalated.to_owned()));
-    assert_eq!(said(Daemon::Firewall, "mode: monitor\n", "mode: enforce, "), (false, String::new()));
-    assert_eq!(said(Daemon::Firewall, "mode: enforce\n", "mode: monitor, "), (false, escalated.to_owned()));
+    assert_eq!(said(OpenAgentLockMode::Firewall, "mode: enforce\n", ""), (false, String::new()));
+    assert_eq!(
+        said(OpenAgentLockMode::Firewall, "", ""),
+        (false, escalated.to_owned()),
+        "no mode is `monitor`"
+    );
+    assert_eq!(said(OpenAgentLockMode::Firewall, "mode: monitor\n", ""), (false, escalated.to_owned()));
+    assert_eq!(
+        said(OpenAgentLockMode::Firewall, "mode: monitor\n", "mode: enforce, "),
+        (false, String::new())
+    );
+    assert_eq!(
+        said(OpenAgentLockMode::Firewall, "mode: enforce\n", "mode: monitor, "),
+        (false, escalated.to_owned())
+    );
     let suppressed = "deny suppressed by daemon monitor mode";
-    assert_eq!(said(Daemon::Monitor, "mode: enforce\n", ""), (true, suppressed.to_owned()));
-    assert_eq!(said(Daemon::Monitor, "", ""), (true, "'monitor: matched rule g (deny)'".to_owned()));
+    assert_eq!(said(OpenAgentLockMode::Monitor, "mode: enforce\n", ""), (true, suppressed.to_owned()));
+    assert_eq!(
+        said(OpenAgentLockMode::Monitor, "", ""),
+        (true, "'monitor: matched rule g (deny)'".to_owned())
+    );
 }
 
 #[test]
@@ -196,7 +209,7 @@ gates:
     match: {tool: WebFetch}
     evaluate: [{kind: host-allowlist, list: "__INLINE__:a.org", on_hit: allow, on_miss: deny}]
 "#;
-    let imported = openagentlock("work/.agentlock.yaml", text).unwrap();
+    let imported = import_openagentlock("work/.agentlock.yaml", text).unwrap();
     assert!(!imported.yaml.contains("order:") && !imported.yaml.contains("none"), "{}", imported.yaml);
     assert_eq!(imported.yaml.matches("verdict: deny").count(), 2);
     assert!(!imported.yaml.contains("reason:"), "the repository's file has the mode of the policy it joins");
@@ -204,7 +217,7 @@ gates:
 }
 
 #[test]
-fn whatever_is_not_carried_is_named_with_its_place() {
+fn everything_that_is_not_converted_is_reported_with_its_position() {
     let text = r#"version: 1
 mode: enforce
 defaults: {bash: allow}
@@ -235,7 +248,7 @@ gates:
   - {match: {tool: Bash}}
   - {id: idle, match: {tool: Bash}}
 "#;
-    let imported = openagentlock("p.yaml", text).unwrap();
+    let imported = import_openagentlock("p.yaml", text).unwrap();
     assert_eq!(imported.carried, 1);
     assert_eq!(
         left_out(&imported),
@@ -243,30 +256,28 @@ gates:
             "p.yaml:3:1: `defaults` has no effect in OpenAgentLock",
             "p.yaml:4:1: `inherits`: policies of groups and users",
             "p.yaml:6:5: gate `off`: it is disabled",
-            "p.yaml:12:16: gate `pins`: `pin-tofu` remembers what it saw before in a file, which no rule can",
-            "p.yaml:10:5: gate `pins`: nothing is left of it",
-            "p.yaml:14:5: gate `lists`: `precedence` chooses between gates of one id in several layers",
-            "p.yaml:15:5: gate `lists`: `priority` chooses between gates of one id in several layers",
-            "p.yaml:16:15: gate `lists`: its `severity` is not one of ours",
-            "p.yaml:17:5: gate `lists`: `require_strong` decides nothing",
-            "p.yaml:18:43: gate `lists`: `colour` is no condition there",
-            "p.yaml:20:33: gate `lists`: `list` is another file, which is not read here",
-            "p.yaml:21:9: gate `lists`: `llm` is no kind of evaluator",
-            "p.yaml:22:38: gate `lists`: `on_hit` decides nothing in `always`",
-            "p.yaml:24:51: gate `lookahead`: a pattern that cannot be carried: look-around, including look-ahead and look-behind, is not supported",
-            "p.yaml:26:24: gate `never`: no tool is `Bash` and begins with `mcp_`",
-            "p.yaml:27:24: gate `empty`: it looks for nothing",
+            "p.yaml:12:16: gate `pins`: `pin-tofu` compares with values stored in a file, which rules cannot do",
+            "p.yaml:10:5: gate `pins`: none of its evaluators can be converted",
+            "p.yaml:14:5: gate `lists`: `precedence` selects between gates of the same id in several layers",
+            "p.yaml:15:5: gate `lists`: `priority` selects between gates of the same id in several layers",
+            "p.yaml:16:15: gate `lists`: unknown `severity`",
+            "p.yaml:17:5: gate `lists`: `require_strong` has no effect",
+            "p.yaml:18:43: gate `lists`: unknown condition `colour`",
+            "p.yaml:20:33: gate `lists`: `list` refers to another file, which is not read",
+            "p.yaml:21:9: gate `lists`: unknown kind of evaluator `llm`",
+            "p.yaml:22:38: gate `lists`: `on_hit` has no effect in `always`",
+            "p.yaml:24:51: gate `lookahead`: a pattern cannot be converted: look-around, including look-ahead and look-behind, is not supported",
+            "p.yaml:26:24: gate `never`: the tool `Bash` does not begin with `mcp_`",
+            "p.yaml:27:24: gate `empty`: it has no condition",
             "p.yaml:28:5: a gate without an `id`",
             "p.yaml:29:5: gate `idle`: it has no list `evaluate`",
         ]
     );
-    assert!(
-        imported.yaml.contains("\n# Not everything could be carried over: see its lines 3, 4, 6, 12, 10, ")
-    );
+    assert!(imported.yaml.contains("\n# Not everything could be converted: see lines 3, 4, 6, 12, 10, "));
 }
 
 #[test]
-fn ids_are_made_to_fit_and_never_taken_from_a_rule_of_ours() {
+fn ids_are_adapted_and_never_taken_from_a_built_in_rule() {
     let ids = |id: &str| {
         let imported = import(&format!(
             "  - {{id: \"{id}\", match: {{tool: X}}, evaluate: [{{kind: always, action: deny}}]}}\n"
@@ -282,11 +293,11 @@ fn ids_are_made_to_fit_and_never_taken_from_a_rule_of_ours() {
 }
 
 #[test]
-fn what_is_no_policy_at_all_is_an_error_with_its_place() {
-    let error = |text: &str| openagentlock("p.yaml", text).unwrap_err().to_string();
-    assert_eq!(error("rules: []"), "p.yaml:1:1: there are no `gates` in it");
+fn an_invalid_policy_is_an_error_with_its_position() {
+    let error = |text: &str| import_openagentlock("p.yaml", text).unwrap_err().to_string();
+    assert_eq!(error("rules: []"), "p.yaml:1:1: the file has no `gates`");
     assert_eq!(error("mode: loud\ngates: []"), "p.yaml:1:7: `mode` must be `enforce` or `monitor`");
     assert_eq!(error("gates: 3"), "p.yaml:1:8: `gates` must be a list");
     assert!(error("gates: [").starts_with("p.yaml:"));
-    assert_eq!(openagentlock("p.yaml", "gates:\n").unwrap().yaml.lines().last(), Some("rules: []"));
+    assert_eq!(import_openagentlock("p.yaml", "gates:\n").unwrap().yaml.lines().last(), Some("rules: []"));
 }

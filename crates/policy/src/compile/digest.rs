@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! An id of what a rule set was loaded from.
+//! Identifies the sources and settings that a rule set was loaded from.
 
 use crate::compiled::text_digest;
 use crate::fnv;
-use crate::source::{Choices, Source};
+use crate::source::{RuleSettings, RuleSource};
 
-/// A hash of texts and choices: the same for the same ones, everywhere.
+/// A hash of sources and settings, equal on every machine.
 #[derive(Debug)]
 pub(super) struct SetDigest(u64);
 
 impl Default for SetDigest {
     fn default() -> Self {
-        Self(fnv::START)
+        Self(fnv::OFFSET_BASIS)
     }
 }
 
@@ -21,19 +21,19 @@ impl SetDigest {
         self.0
     }
 
-    /// Adds a source, whose text has this digest.
-    pub(super) fn add_source(&mut self, source: &Source<'_>, digest: u64) {
+    /// Adds a source whose text has this digest.
+    pub(super) fn add_source(&mut self, source: &RuleSource<'_>, digest: u64) {
         for part in [source.layer.name(), source.name, &format!("{digest:016x}")] {
             self.add(part);
         }
-        if source.is_suspect() {
+        if source.is_untrusted() {
             self.add("untrusted");
         }
     }
 
-    /// Adds what was chosen about the rules.
-    pub(super) fn add_choices(&mut self, choices: &Choices<'_>) {
-        let Choices { disabled, monitor, prices, programs } = choices;
+    /// Adds the settings that apply to rules as a whole.
+    pub(super) fn add_settings(&mut self, settings: &RuleSettings<'_>) {
+        let RuleSettings { disabled, monitor, prices, programs } = settings;
         for id in *disabled {
             self.add("disabled");
             self.add(id);
@@ -52,7 +52,7 @@ impl SetDigest {
     }
 
     fn add(&mut self, text: &str) {
-        // 0xff is in no UTF-8 text, so no two lists run together into the same bytes.
-        self.0 = fnv::hash(fnv::hash(self.0, text.as_bytes()), &[0xff]);
+        // 0xff does not occur in UTF-8, so two different lists never hash the same bytes.
+        self.0 = fnv::extend_hash(fnv::extend_hash(self.0, text.as_bytes()), &[0xff]);
     }
 }

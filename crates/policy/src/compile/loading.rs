@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Rule files → a rule set.
+//! Loads rule files into a rule set.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -11,66 +11,68 @@ use tenterhook_event::Decision;
 use super::descriptions::PolicyPrograms;
 use super::digest::SetDigest;
 use super::set::RuleSet;
-use super::{BEFORE, trust};
-use crate::budget::OwnPrices;
-use crate::compiled::{self, CompiledRules, FileForm, Segment, text_digest, unreadable};
+use super::{DEFAULT_EVENTS, trust};
+use crate::budget::UserPrices;
+use crate::compiled::{self, CompiledRules, FileForm, RuleSegment, text_digest, undecodable_rule};
 use crate::conditions::OneOrMore;
 use crate::examples;
-use crate::load::{self, Header, wire};
-use crate::rule::{Mode, Rule};
-use crate::source::{Choices, Source};
+use crate::load::{self, RuleFileHeader, wire};
+use crate::rule::{Rule, RuleMode};
+use crate::source::{RuleSettings, RuleSource};
 
 /// How rule files are loaded.
 #[derive(Debug, Clone, Copy)]
 pub enum LoadMode<'a> {
-    /// Every file is read; its patterns are built and its examples tried.
+    /// Every file is parsed, its patterns are compiled and its examples are checked.
     Checked,
-    /// A file that was compiled from the very same text is taken from there. The others are checked.
+    /// A file whose text is unchanged since these rules were compiled is taken from them. Other files are checked.
     Trusted(&'a Arc<CompiledRules>),
 }
 
-/// What came of loading: the rules that are in force, and what was refused.
+/// A rule set with the problems that were found while loading it.
 #[derive(Debug)]
-pub struct Loaded {
-    /// The rules that are in force.
+pub struct LoadedRules {
+    /// The rules that are active.
     pub rules: RuleSet,
     /// What was refused, and why.
     pub problems: Vec<Problem>,
 }
 
-/// Whether the examples of rules are tried.
+const INACTIVE_RULE_HINT: &str = "this rule is not active; the others are";
+
+/// Whether examples of rules are checked.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Examples {
-    Try,
-    /// A test tries those of the packs.
+pub(super) enum ExampleCheck {
+    Run,
+    /// For rule packs, whose examples a test checks.
     Skip,
 }
 
-/// Rules on their way into force.
-pub(super) struct Loading {
-    /// What was compiled before, as far as it is in force.
-    trusted: Option<Segment>,
-    /// What was read from files.
+/// Rules and problems while files are loaded.
+pub(super) struct RuleLoader {
+    /// Rules that were compiled before, without those of changed files.
+    trusted: Option<RuleSegment>,
+    /// Rules that were read from files.
     rules: Vec<Rule>,
     files: Vec<FileForm>,
     taken: BTreeMap<Arc<str>, String>,
     problems: Vec<Problem>,
     warnings: Vec<Problem>,
-    examples: Examples,
+    examples: ExampleCheck,
     digest: SetDigest,
     programs: PolicyPrograms,
 }
 
-impl Loading {
-    /// Takes what was compiled before and reads the other files.
+impl RuleLoader {
+    /// Takes unchanged files from the compiled rules and reads the others.
     pub(super) fn new(
-        sources: &[Source<'_>],
-        choices: &Choices<'_>,
+        sources: &[RuleSource<'_>],
+        settings: &RuleSettings<'_>,
         compiled: Option<Arc<CompiledRules>>,
-        examples: Examples,
+        examples: ExampleCheck,
     ) -> Self {
-        // Examples of rules are read by them.
-        let (programs, problems) = PolicyPrograms::load(choices.programs);
+        // ExampleCheck are evaluated with these programs.
+        let (programs, problems) = PolicyPrograms::load(settings.programs);
         let mut loading = Self {
             trusted: None,
             rules: Vec::new(),
@@ -87,19 +89,19 @@ impl Loading {
         for source in sources {
             let digest = text_digest(source.text);
             loading.digest.add_source(source, digest);
-            match compiled.as_ref().and_then(|compiled| compiled.file_of(source, digest)) {
+            match compiled.as_ref().and_then(|compiled| compiled.find_file(source, digest)) {
                 Some(file) => trusted_files.push(file),
                 None => others.push((source, digest)),
             }
         }
-        // Numbers of files are unique in the set.
+        // File numbers are unique within the set.
         let first_number = compiled.as_ref().map_or(0, |compiled| compiled.header.files.len());
         if let Some(compiled) = compiled.filter(|_| !trusted_files.is_empty()) {
-            let mut segment = Segment::new(compiled);
+            let mut segment = RuleSegment::new(compiled);
             segment.keep_files(&trusted_files);
             loading.trusted = Some(segment);
         }
-        // A layer cannot take an id away from the layers before it, in whatever order files are given.
+        // A layer cannot take an id from an earlier layer, regardless of the order of the files.
         others.sort_by_key(|(source, _)| source.layer);
         for (number, (source, digest)) in others.into_iter().enumerate() {
             loading.read(source, digest, first_number + number);
@@ -107,11 +109,11 @@ impl Loading {
         loading
     }
 
-    fn read(&mut self, source: &Source<'_>, digest: u64, number: usize) {
-        let Some(file) = load::read(source, &mut self.problems) else { return };
+    fn read(&mut self, source: &RuleSource<'_>, digest: u64, number: usize) {
+        let Some(file) = load::read_rule_file(source, &mut self.problems) else { return };
         let first = self.next_number();
         for (spot, wire) in file.rules {
-            self.take(wire, &file.header, number, spot, source);
+            self.add_rule(wire, &file.header, number, spot, source);
         }
         let rules = (first, self.next_number());
         let (name, layer) = (source.name.to_owned(), source.layer);
@@ -122,108 +124,112 @@ impl Loading {
         u32::try_from(self.rules.len()).unwrap_or(u32::MAX)
     }
 
-    /// The rules in force, with what was chosen about them.
-    pub(super) fn finish(mut self, choices: &Choices<'_>) -> Loaded {
+    /// Builds the rule set with the settings of the user.
+    pub(super) fn finish(mut self, settings: &RuleSettings<'_>) -> LoadedRules {
         self.check_overrides();
-        self.choose(choices);
-        self.digest.add_choices(choices);
-        let (prices, wrong) = OwnPrices::read(choices.prices);
+        self.apply_settings(settings);
+        self.digest.add_settings(settings);
+        let (prices, wrong) = UserPrices::load(settings.prices);
         self.problems.extend(wrong);
         let own = (!self.rules.is_empty()).then(|| self.compile_own()).flatten();
         let segments = self.trusted.into_iter().chain(own).collect();
         let (digest, programs) = (self.digest.value(), self.programs.all);
         let rules = RuleSet { segments, prices, digest, warnings: self.warnings, programs };
-        Loaded { rules, problems: self.problems }
+        LoadedRules { rules, problems: self.problems }
     }
 
-    /// The rules in their compiled form; what is wrong with them if some are refused.
+    /// Compiles the rules, or returns the problems if some are refused.
     pub(super) fn compile(self) -> Result<Vec<u8>, Vec<Problem>> {
         if !self.problems.is_empty() {
             return Err(self.problems);
         }
         compiled::compile(self.rules, self.files)
-            .map_err(|_| vec![Problem::whole("rules", "they are too large to be compiled")])
+            .map_err(|_| vec![Problem::whole("rules", "the rules are too large to be compiled")])
     }
 
-    fn compile_own(&mut self) -> Option<Segment> {
+    fn compile_own(&mut self) -> Option<RuleSegment> {
         let (rules, files) = (std::mem::take(&mut self.rules), std::mem::take(&mut self.files));
         let bytes = compiled::compile(rules, files).or_else(|_| {
-            let message = "the rules are too large to be compiled: everything is denied";
+            let message = "the rules are too large to be compiled, so every call is denied";
             self.problems.push(Problem::whole("rules", message));
-            let mut rule = unreadable(None);
-            rule.matcher.event = Some(OneOrMore(BEFORE.to_vec()));
+            let mut rule = undecodable_rule(None);
+            rule.matcher.event = Some(OneOrMore(DEFAULT_EVENTS.to_vec()));
             compiled::compile(vec![rule], Vec::new())
         });
         let compiled = bytes.ok().and_then(|bytes| CompiledRules::open(bytes.into()));
-        compiled.map(|compiled| Segment::new(Arc::new(compiled)))
+        compiled.map(|compiled| RuleSegment::new(Arc::new(compiled)))
     }
 
-    /// One rule, if it can be used and its examples hold.
-    fn take(
+    /// Adds one rule if it can be used and its examples hold.
+    fn add_rule(
         &mut self,
-        mut wire: wire::Rule,
-        header: &Header,
+        mut wire: wire::RuleSpec,
+        header: &RuleFileHeader,
         number: usize,
         spot: Spot,
-        source: &Source<'_>,
+        source: &RuleSource<'_>,
     ) {
         let id = wire.id.clone();
         let problem = |message: String, hint: &str| {
             Problem::new(source.name, spot, message).about("rule", Some(&id)).hint(hint)
         };
-        if let Some(first) = self.place_of(&id) {
-            let message = format!("the id is taken by the rule at {first}");
-            return self.problems.push(problem(message, "give this rule another id; it is not in force"));
+        if let Some(first) = self.location_of(&id) {
+            let message = format!("the id is already used by the rule at {first}");
+            return self.problems.push(problem(message, "use another id; this rule is not active"));
         }
-        if let Some((why, hint)) = source.distrust()
-            && let Some(message) = trust::refused(&wire, why)
+        if let Some((why, hint)) = source.distrust_reason()
+            && let Some(message) = trust::find_forbidden_key(&wire, why)
         {
             return self.problems.push(problem(message, hint));
         }
         let examples = std::mem::take(&mut wire.examples);
-        let rule = match super::rule(wire, header, number, spot, source) {
-            Ok(rule) if source.is_suspect() => trust::with_fixed_words(rule),
+        let rule = match super::compile_rule(wire, header, number, spot, source) {
+            Ok(rule) if source.is_untrusted() => trust::with_fixed_reason(rule),
             Ok(rule) => rule,
             Err(messages) => {
-                let hint = "this rule is not in force; the others are";
-                return self.problems.extend(messages.into_iter().map(|message| problem(message, hint)));
+                let hint = INACTIVE_RULE_HINT;
+                return self
+                    .problems
+                    .extend(messages.into_iter().map(|error| problem(error.to_string(), hint)));
             }
         };
         let failures = match self.examples {
-            Examples::Try => examples::check(&rule, &examples, self.programs.for_examples(source.layer)),
-            Examples::Skip => Vec::new(),
+            ExampleCheck::Run => {
+                examples::find_failures(&rule, &examples, self.programs.for_examples(source.layer))
+            }
+            ExampleCheck::Skip => Vec::new(),
         };
         if !failures.is_empty() {
-            let hint = "mend the rule or the example; the rule is not in force";
+            let hint = "change the rule or the example; the rule is not active";
             return self.problems.extend(failures.into_iter().map(|message| problem(message, hint)));
         }
         if rule.verdict == Decision::Allow && !rule.matcher.is_narrow() {
-            let message =
-                "it allows whatever the tool would do: say what, with `shell`, `effect`, `path`, `host`, …";
+            let message = "it allows anything that the tool does; add a condition such as `shell`, `effect`, `path` or \
+                           `host`";
             self.warnings.push(rule.problem(message.to_owned()));
         }
         self.taken.insert(Arc::clone(&rule.id), format!("{}:{}", source.name, spot.line));
         self.rules.push(rule);
     }
 
-    /// Where the rule of this id is.
-    fn place_of(&self, id: &str) -> Option<String> {
+    /// Where the rule of this id is defined.
+    fn location_of(&self, id: &str) -> Option<String> {
         let trusted = self.trusted.as_ref();
-        let compiled = trusted.and_then(|segment| segment.number(id).map(|number| segment.rule(number)));
+        let compiled = trusted.and_then(|segment| segment.find_rule(id).map(|number| segment.rule(number)));
         let compiled = compiled.map(|rule| format!("{}:{}", rule.source(), rule.line()));
         compiled.or_else(|| self.taken.get(id).cloned())
     }
 
-    /// Whether there is a rule of this id, and whether it is locked.
+    /// Whether the rule of this id is locked; `None` if there is no such rule.
     fn is_locked(&self, id: &str) -> Option<bool> {
         let trusted = self.trusted.as_ref().and_then(|segment| {
-            let number = segment.number(id)?;
+            let number = segment.find_rule(id)?;
             Some(segment.compiled().header.notable.locked.contains(&number))
         });
         trusted.or_else(|| self.rules.iter().find(|rule| rule.id() == id).map(|rule| rule.locked))
     }
 
-    /// An exception to a locked rule is refused; one to a rule that does not exist is pointed out.
+    /// Refuses overrides of locked rules and warns about overrides of unknown rules.
     fn check_overrides(&mut self) {
         let mut refused = Vec::new();
         for (number, rule) in self.rules.iter().enumerate() {
@@ -231,12 +237,12 @@ impl Loading {
                 match self.is_locked(id) {
                     None => self
                         .warnings
-                        .push(rule.problem(format!("it overrides `{id}`, which is no rule in force"))),
+                        .push(rule.problem(format!("it overrides `{id}`, but no such rule is active"))),
                     Some(false) => {}
                     Some(true) if refused.contains(&number) => {}
                     Some(true) => {
                         let message = format!("it overrides `{id}`, which is locked");
-                        let hint = "this rule is not in force; the others are";
+                        let hint = INACTIVE_RULE_HINT;
                         self.problems.push(rule.problem(message).hint(hint));
                         refused.push(number);
                     }
@@ -246,18 +252,19 @@ impl Loading {
         self.remove(&refused);
     }
 
-    fn choose(&mut self, choices: &Choices<'_>) {
+    /// Applies the user's settings: disabled rules and monitor mode.
+    fn apply_settings(&mut self, settings: &RuleSettings<'_>) {
         let mut removed = Vec::new();
-        for id in choices.disabled {
+        for id in settings.disabled {
             if self.is_locked(id).is_some() {
                 continue;
             }
-            let message = format!("the rule `{id}` is disabled, but there is none");
-            self.warnings.push(Problem::whole("the choice of rules", message));
+            let message = format!("the rule `{id}` is disabled, but no such rule is active");
+            self.warnings.push(Problem::whole("disabled rules", message));
         }
-        for id in choices.disabled {
+        for id in settings.disabled {
             let own = self.rules.iter().position(|rule| rule.id() == *id);
-            let trusted = self.trusted.as_ref().and_then(|segment| segment.number(id));
+            let trusted = self.trusted.as_ref().and_then(|segment| segment.find_rule(id));
             match (self.is_locked(id), own, &mut self.trusted, trusted) {
                 (Some(true), own, segment, trusted) => {
                     let rule = own.and_then(|at| self.rules.get(at));
@@ -275,15 +282,15 @@ impl Loading {
         removed.sort_unstable();
         removed.dedup();
         self.remove(&removed);
-        if choices.monitor {
-            self.trusted.iter_mut().for_each(Segment::set_monitor);
+        if settings.monitor {
+            self.trusted.iter_mut().for_each(RuleSegment::set_monitor);
             for rule in self.rules.iter_mut().filter(|rule| !rule.locked) {
-                rule.mode = Mode::Monitor;
+                rule.mode = RuleMode::Monitor;
             }
         }
     }
 
-    /// Takes rules out; files keep the numbers of those that are left.
+    /// Removes rules and renumbers those of each file.
     fn remove(&mut self, removed: &[usize]) {
         let mut number = 0;
         self.rules.retain(|_| {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Wire types → rules that can be judged by.
+//! Compiles rules as they are written to rules that can be evaluated.
 
 mod descriptions;
 mod digest;
@@ -13,78 +13,79 @@ mod trust;
 use tenterhook_document::Spot;
 use tenterhook_event::{Decision, EventKind};
 
-use crate::budget::Budget;
-use crate::conditions::{Matcher, OneOrMore};
-use crate::load::{Header, wire};
-use crate::rule::{LazyWhen, Limit, Matches, Rewrite, Rule};
-use crate::source::{Layer, Source};
-use crate::state::MOST_STAMPS;
-pub use loading::{LoadMode, Loaded};
+use crate::budget::SpendBudget;
+use crate::conditions::{OneOrMore, RuleMatcher};
+use crate::error::{LimitError, RuleError};
+use crate::load::{RuleFileHeader, wire};
+use crate::rule::{LazyWhen, MatchLimit, RewriteAction, Rule, RuleLimit};
+use crate::source::{RuleSource, SourceLayer};
+use crate::state::MAX_COUNTED_MATCHES;
+pub use loading::{LoadMode, LoadedRules};
 pub use packs::compile_packs;
 pub use set::RuleSet;
 
-/// When a rule says nothing about events, it is about what is going to happen.
-const BEFORE: &[EventKind] = &[EventKind::PreTool, EventKind::PermissionRequest];
+/// Events of a rule that names none: those before something happens.
+const DEFAULT_EVENTS: &[EventKind] = &[EventKind::PreTool, EventKind::PermissionRequest];
 
-/// The same for a budget: before something is asked of a model, or done for it.
-const SPENDING: &[EventKind] = &[EventKind::Prompt, EventKind::PreModel, EventKind::PreTool];
+/// Events of a budget that names none: before something is asked of a model or done for it.
+const DEFAULT_BUDGET_EVENTS: &[EventKind] = &[EventKind::Prompt, EventKind::PreModel, EventKind::PreTool];
 
-/// Compiles one rule of the `number`th file, or returns everything that is wrong with it.
-pub(crate) fn rule(
-    wire: wire::Rule,
-    header: &Header,
+/// Compiles one rule of the file with this number, or returns everything that is wrong with it.
+pub(crate) fn compile_rule(
+    wire: wire::RuleSpec,
+    header: &RuleFileHeader,
     number: usize,
     spot: Spot,
-    source: &Source<'_>,
-) -> Result<Rule, Vec<String>> {
+    source: &RuleSource<'_>,
+) -> Result<Rule, Vec<RuleError>> {
     let mut wrong = Vec::new();
     let fits = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || matches!(c, '-' | '.' | '_' | '/');
     if wire.id.is_empty() || !wire.id.chars().all(fits) {
-        wrong.push(format!("`{}` is no id (small letters, digits, `-`, `.`, `_`, `/`)", wire.id));
+        wrong.push(RuleError::InvalidId(wire.id.clone()));
     }
-    if wire.locked && !matches!(source.layer, Layer::Organisation | Layer::Baseline) {
-        wrong.push("only a rule of the organisation can be `locked`".to_owned());
+    if wire.locked && !matches!(source.layer, SourceLayer::Organisation | SourceLayer::Baseline) {
+        wrong.push(RuleError::LockedBelowOrganisation);
     }
     let already_wrong = wrong.len();
     let verdict = Decision::from(wire.verdict);
-    let guards = matches!(verdict, Decision::Ask | Decision::Deny);
+    let objects = matches!(verdict, Decision::Ask | Decision::Deny);
     let unread = match wire.unparsed {
-        Some(_) if !guards => {
-            wrong.push("`unparsed` is for rules that ask or deny".to_owned());
+        Some(_) if !objects => {
+            wrong.push(RuleError::UnparsedWithoutObjection);
             None
         }
-        Some(wire::Unparsed::Deny) => Some(Decision::Deny),
-        Some(wire::Unparsed::Ask) => Some(Decision::Ask),
-        Some(wire::Unparsed::Ignore) => None,
-        None => guards.then_some(Decision::Ask),
+        Some(wire::UnparsedVerdict::Deny) => Some(Decision::Deny),
+        Some(wire::UnparsedVerdict::Ask) => Some(Decision::Ask),
+        Some(wire::UnparsedVerdict::Ignore) => None,
+        None => objects.then_some(Decision::Ask),
     };
     let labels: Vec<_> =
         wire.label.map(|labels| labels.0.into_iter().map(|label| label.0).collect()).unwrap_or_default();
     let changes = wire.rewrite.is_some();
-    let rewrite = wire.rewrite.map(|wire| rewrite(wire, guards)).transpose();
+    let rewrite = wire.rewrite.map(|wire| compile_rewrite(wire, objects)).transpose();
     let rewrite = rewrite.unwrap_or_else(|error| {
         wrong.push(error);
         None
     });
-    // Where the first rule that matches decides, one that says nothing keeps the later ones away.
+    // Where the first matching rule decides, a rule with no effect of its own shadows later ones.
     let idle = verdict == Decision::None && labels.is_empty() && !changes;
-    if idle && header.order != wire::Order::First {
-        wrong.push(
-            "a rule with `verdict: none` needs a `label` or a `rewrite`, else it does nothing".to_owned(),
-        );
+    if idle && header.order != wire::RuleOrder::First {
+        wrong.push(RuleError::NoEffect);
     }
-    let limit = wire.limit.map(|wire| limit(&wire, guards)).transpose().unwrap_or_else(|error| {
-        wrong.push(error);
+    let limit = wire.limit.map(|wire| compile_limit(&wire, objects)).transpose().unwrap_or_else(|error| {
+        wrong.push(error.into());
         None
     });
     let mut matcher = wire.matches;
-    wrong.extend(matcher.complete().err());
-    let usual = if matches!(limit, Some(Limit::Budget(_))) { SPENDING } else { BEFORE };
+    wrong.extend(matcher.normalize().err().map(RuleError::from));
+    let usual =
+        if matches!(limit, Some(RuleLimit::Budget(_))) { DEFAULT_BUDGET_EVENTS } else { DEFAULT_EVENTS };
     let kinds = matcher.event.get_or_insert_with(|| OneOrMore(usual.to_vec())).0.clone();
     let overrides = wire.overrides.map(|ids| ids.0).unwrap_or_default();
     if wrong.len() == already_wrong {
-        let overrides = may_override(&wire.id, &overrides, verdict, &matcher, source.layer);
-        wrong.extend([matcher.could_match(&kinds), overrides].into_iter().filter_map(Result::err));
+        let overrides = check_overrides(&wire.id, &overrides, verdict, &matcher, source.layer);
+        let satisfiable = matcher.check_satisfiable(&kinds).map_err(RuleError::from);
+        wrong.extend([satisfiable, overrides].into_iter().filter_map(Result::err));
     }
     if !wrong.is_empty() {
         return Err(wrong);
@@ -109,74 +110,72 @@ pub(crate) fn rule(
         expires: wire.expires.map(|expires| expires.0),
         overrides,
         locked: wire.locked,
-        first_of: (header.order == wire::Order::First).then_some(number),
-        fixed_words: false,
+        first_of: (header.order == wire::RuleOrder::First).then_some(number),
+        fixed_reason: false,
     })
 }
 
-fn rewrite(wire: wire::Rewrite, guards: bool) -> Result<Rewrite, String> {
-    if guards {
-        return Err("`rewrite` goes with `verdict: allow` or `verdict: none`".to_owned());
+fn compile_rewrite(wire: wire::RewriteSpec, objects: bool) -> Result<RewriteAction, RuleError> {
+    if objects {
+        return Err(RuleError::RewriteOfObjection);
     }
     if wire.set.is_empty() && wire.command.is_none() {
-        return Err("`rewrite` changes nothing: it needs `set` or `command`".to_owned());
+        return Err(RuleError::EmptyRewrite);
     }
-    Ok(Rewrite { set: wire.set, command: wire.command })
+    Ok(RewriteAction { set: wire.set, command: wire.command })
 }
 
-fn limit(wire: &wire::Limit, guards: bool) -> Result<Limit, String> {
+fn compile_limit(wire: &wire::LimitSpec, objects: bool) -> Result<RuleLimit, LimitError> {
     let given =
         [("count", wire.count.is_some()), ("cost", wire.cost.is_some()), ("tokens", wire.tokens.is_some())];
     let mut given = given.into_iter().filter(|(_, given)| *given).map(|(name, _)| name);
     match (given.next(), given.next()) {
-        (None, _) => Err("`limit` needs a `count`, a `cost` or `tokens`".to_owned()),
-        (Some(one), Some(other)) => Err(format!("`limit` has `{one}` and `{other}`; write two rules")),
-        (Some("count"), None) => matches(wire).map(Limit::Matches),
-        (Some(_), None) if !guards => Err("a budget goes with `verdict: ask` or `verdict: deny`".to_owned()),
-        (Some(_), None) => Budget::new(wire).map(Limit::Budget),
+        (None, _) => Err(LimitError::Empty),
+        (Some(one), Some(other)) => Err(LimitError::TwoAmounts(one, other)),
+        (Some("count"), None) => compile_match_limit(wire).map(RuleLimit::Matches),
+        (Some(_), None) if !objects => Err(LimitError::BudgetWithoutObjection),
+        (Some(_), None) => SpendBudget::new(wire).map(RuleLimit::Budget),
     }
 }
 
-fn matches(wire: &wire::Limit) -> Result<Matches, String> {
+fn compile_match_limit(wire: &wire::LimitSpec) -> Result<MatchLimit, LimitError> {
     let count = wire.count.and_then(|count| usize::try_from(count).ok()).unwrap_or(usize::MAX);
-    if !(1..=MOST_STAMPS).contains(&count) {
-        return Err(format!("`limit.count` must be from 1 to {MOST_STAMPS}"));
+    if !(1..=MAX_COUNTED_MATCHES).contains(&count) {
+        return Err(LimitError::CountOutOfRange);
     }
-    let window = wire.window.as_ref().ok_or("`limit.count` needs a `window`, such as `1h`")?;
+    let window = wire.window.as_ref().ok_or(LimitError::CountWithoutWindow)?;
     if wire.unknown.is_some() {
-        return Err("`unknown` is for a budget, with `cost` or `tokens`".to_owned());
+        return Err(LimitError::UnknownWithoutBudget);
     }
     match (wire.per, wire.warn) {
-        (wire::Per::Day, _) => Err("`per: day` is for a budget; say `window: 1d`".to_owned()),
-        (_, Some(_)) => Err("`warn` is for a budget, with `cost` or `tokens`".to_owned()),
-        (per, None) => Ok(Matches { count, window_ms: window.0, shared: per == wire::Per::Rule }),
+        (wire::LimitScope::Day, _) => Err(LimitError::DayWithoutBudget),
+        (_, Some(_)) => Err(LimitError::WarnWithoutBudget),
+        (per, None) => Ok(MatchLimit { count, window_ms: window.0, shared: per == wire::LimitScope::Rule }),
     }
 }
 
-/// Setting rules aside is the strongest thing a rule can do.
-fn may_override(
+/// Overriding other rules is the strongest thing a rule can do, so it must be narrow.
+fn check_overrides(
     id: &str,
     overrides: &[String],
     verdict: Decision,
-    matcher: &Matcher,
-    layer: Layer,
-) -> Result<(), String> {
+    matcher: &RuleMatcher,
+    layer: SourceLayer,
+) -> Result<(), RuleError> {
     if overrides.is_empty() {
         return Ok(());
     }
     if verdict != Decision::Allow {
-        return Err("only a rule with `verdict: allow` has `overrides`".to_owned());
+        return Err(RuleError::OverridesWithoutAllow);
     }
-    if !matches!(layer, Layer::User | Layer::Organisation) {
-        return Err(format!("a rule of the {layer} layer cannot override others"));
+    if !matches!(layer, SourceLayer::User | SourceLayer::Organisation) {
+        return Err(RuleError::OverridesOfLayer(layer));
     }
     if !matcher.is_narrow() {
-        return Err("a rule with `overrides` must say narrowly what it allows: with `shell`, `effect`, `path`, `url`, \
-                    `host`, `mcp`, `package` or `regex`"
-            .to_owned());
+        return Err(RuleError::OverridesTooBroad);
     }
     if overrides.iter().any(|other| other == id) {
-        return Err("a rule cannot override itself".to_owned());
+        return Err(RuleError::OverridesItself);
     }
     Ok(())
 }

@@ -1,27 +1,26 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! The packs in `/rules`, compiled in. Those that are on by default are in force where nobody has
-//! written a policy.
+//! The rule packs in `/rules`, compiled into the program.
 
 use std::sync::LazyLock;
 
 use tenterhook_document::Problem;
 
-use super::loading::{Examples, Loading};
-use crate::source::{Choices, Layer, Pack, Source};
+use super::loading::{ExampleCheck, RuleLoader};
+use crate::source::{BuiltInPack, RuleSettings, RuleSource, SourceLayer};
 
 macro_rules! files {
     ($($file:literal)*) => {
-        const FILES: &[Source<'static>] = &[$(Source {
+        const FILES: &[RuleSource<'static>] = &[$(RuleSource {
             name: concat!("rules/", $file),
             text: include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/../../rules/", $file)),
-            layer: Layer::Baseline,
+            layer: SourceLayer::Baseline,
             trusted: true,
         },)*];
     };
 }
 
-// Every file in `/rules`; a test holds the list complete.
+// Every file in `/rules`; a test checks that the list is complete.
 files! {
     "destructive.yaml"
     "remote-code.yaml"
@@ -36,7 +35,7 @@ files! {
     "security.yaml"
     "packages.yaml"
     "self-protection.yaml"
-    // Off until somebody wants them.
+    // Off unless the user turns them on.
     "git-strict.yaml"
     "cloud.yaml"
     "databases.yaml"
@@ -47,22 +46,23 @@ files! {
     "network-allow-list.yaml"
 }
 
-/// Every pack.
-pub(super) static PACKS: LazyLock<Vec<Pack>> = LazyLock::new(|| FILES.iter().map(pack).collect());
+/// Every rule pack, active or not.
+pub(super) static PACKS: LazyLock<Vec<BuiltInPack>> =
+    LazyLock::new(|| FILES.iter().map(read_pack_header).collect());
 
 /// The files of the packs that are on by default.
-pub(super) static BASELINE: LazyLock<Vec<Source<'static>>> =
+pub(super) static BASELINE: LazyLock<Vec<RuleSource<'static>>> =
     LazyLock::new(|| PACKS.iter().filter(|pack| pack.on_by_default).map(|pack| pack.source).collect());
 
-/// What the first lines of a pack say of it.
-fn pack(source: &Source<'static>) -> Pack {
+/// Reads the keys at the top of a pack without parsing the whole file.
+fn read_pack_header(source: &RuleSource<'static>) -> BuiltInPack {
     let header = source.text.lines().take_while(|line| !matches!(*line, "lists:" | "rules:"));
     let value = |key: &str| {
         let line = header.clone().find_map(|line| line.strip_prefix(key)?.strip_prefix(':'));
         line.map(|value| value.trim().trim_matches(['"', '\'']))
     };
     let stem = source.name.trim_start_matches("rules/").trim_end_matches(".yaml");
-    Pack {
+    BuiltInPack {
         name: value("pack").unwrap_or(stem),
         title: value("title").unwrap_or_default(),
         on_by_default: value("enabled") != Some("false"),
@@ -70,10 +70,10 @@ fn pack(source: &Source<'static>) -> Pack {
     }
 }
 
-/// Compiles every pack: what [`CompiledRules::open`](crate::CompiledRules::open) reads. A test tries their
-/// examples.
+/// Compiles every pack to the form that [`CompiledRules::open`](crate::CompiledRules::open) reads. ExampleCheck are not
+/// checked here; a test checks them.
 pub fn compile_packs() -> Result<Vec<u8>, Vec<Problem>> {
-    Loading::new(FILES, &Choices::default(), None, Examples::Skip).compile()
+    RuleLoader::new(FILES, &RuleSettings::default(), None, ExampleCheck::Skip).compile()
 }
 
 #[cfg(test)]
@@ -86,8 +86,8 @@ mod tests {
     use super::*;
     use crate::{CompiledRules, LoadMode, RuleSet};
 
-    /// Whether some exception looks at the text of a call as it stands.
-    fn has_raw_exception(matcher: &crate::conditions::Matcher, within: bool) -> bool {
+    /// Whether an exception matches the raw text of a call.
+    fn has_raw_exception(matcher: &crate::conditions::RuleMatcher, within: bool) -> bool {
         within && matcher.regex.is_some()
             || matcher.not().iter().any(|inner| has_raw_exception(inner, true))
             || matcher.any().iter().any(|inner| has_raw_exception(inner, within))
@@ -98,14 +98,14 @@ mod tests {
         let rules = RuleSet::load(FILES).rules;
         let raw = rules.rules().filter(|rule| has_raw_exception(&rule.matcher, false));
         let raw: Vec<_> = raw.map(|rule| rule.id.to_string()).collect();
-        assert_eq!(raw, [""; 0], "a comment would make it hold");
+        assert_eq!(raw, [""; 0], "a comment would satisfy the exception");
     }
 
     #[test]
     fn compiled_packs_are_the_packs() {
         let compiled = Arc::new(CompiledRules::open(compile_packs().unwrap().into()).unwrap());
         let checked = RuleSet::load(FILES);
-        let trusted = RuleSet::load_with(FILES, &Choices::default(), LoadMode::Trusted(&compiled));
+        let trusted = RuleSet::load_with(FILES, &RuleSettings::default(), LoadMode::Trusted(&compiled));
         for loaded in [&checked, &trusted] {
             let problems: Vec<_> = loaded.problems.iter().map(ToString::to_string).collect();
             assert_eq!(problems.join("\n"), "");
@@ -121,8 +121,8 @@ mod tests {
         let compiled = Arc::new(CompiledRules::open(compile_packs().unwrap().into()).unwrap());
         let file = FILES.first().unwrap();
         let text = file.text.replacen("verdict: deny", "verdict: ask", 1);
-        let changed = [Source { text: &text, ..*file }, *FILES.get(1).unwrap()];
-        let set = RuleSet::load_with(&changed, &Choices::default(), LoadMode::Trusted(&compiled)).rules;
+        let changed = [RuleSource { text: &text, ..*file }, *FILES.get(1).unwrap()];
+        let set = RuleSet::load_with(&changed, &RuleSettings::default(), LoadMode::Trusted(&compiled)).rules;
         let expected = RuleSet::load(&changed).rules;
         assert_eq!(set.count(), expected.count());
         let first = |set: &RuleSet, layer| set.rules().filter(|rule| rule.source() == layer).count();

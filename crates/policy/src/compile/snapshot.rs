@@ -1,41 +1,41 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! A rule set as bytes, for a hook that finds no daemon. Rules that are compiled into the program are not repeated:
-//! a snapshot says which of them are in force.
+//! A rule set as bytes, for hooks that find no daemon. Rules that are compiled into the program are not repeated: a
+//! snapshot stores which of them are active.
 
 use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
-use tenterhook_programs::{OwnTables, Programs};
+use tenterhook_programs::{Programs, UserProgramTables};
 
 use super::loading::LoadMode;
 use super::set::RuleSet;
-use crate::budget::OwnPrices;
-use crate::compiled::{CompiledRules, RuleBytes, Segment};
+use crate::budget::UserPrices;
+use crate::compiled::{CompiledRules, RuleBytes, RuleSegment};
 
-/// Changes when the form below does.
-const FORMAT: u32 = 2;
+/// Incremented when the form below changes.
+const SNAPSHOT_FORMAT: u32 = 2;
 
-/// What a snapshot says before the compiled form of the rules that are not part of the program.
+/// Head of a snapshot; the compiled form of the user's rules follows.
 #[derive(Serialize, Deserialize)]
 struct SnapshotForm<'a> {
     format: u32,
-    /// The rules of the program: their fingerprint, and which of them are not in force.
+    /// Rules of the program: their fingerprint, and the numbers of those that are not active.
     trusted: Option<(u64, Vec<u32>)>,
     monitor: bool,
     digest: u64,
     #[serde(borrow)]
     prices: (&'a str, &'a str),
     has_own: bool,
-    /// The programs that the policy describes.
-    programs: Option<OwnTables>,
+    /// Programs that the policy describes.
+    programs: Option<UserProgramTables>,
 }
 
 impl RuleSet {
-    /// Writes the set as bytes that [`RuleSet::from_snapshot`] reads, given what was compiled before. Problems and
-    /// warnings are not part of it.
+    /// Writes the set as bytes that [`RuleSet::from_snapshot`] reads with the same compiled rules. Problems and warnings
+    /// are left out.
     pub fn to_snapshot(&self, mode: LoadMode<'_>) -> Option<Vec<u8>> {
-        let is_trusted = |segment: &&Segment| match mode {
+        let is_trusted = |segment: &&RuleSegment| match mode {
             LoadMode::Trusted(compiled) => Arc::ptr_eq(segment.compiled(), compiled),
             LoadMode::Checked => false,
         };
@@ -45,15 +45,15 @@ impl RuleSet {
             (Some(_), [_, own]) | (None, [own]) => Some(own),
             _ => return None,
         };
-        let [name, text] = self.prices.texts();
+        let [name, text] = self.prices.source_texts();
         let form = SnapshotForm {
-            format: FORMAT,
+            format: SNAPSHOT_FORMAT,
             trusted: trusted.map(|segment| (segment.compiled().fingerprint(), segment.disabled())),
-            monitor: trusted.is_some_and(Segment::is_monitored),
+            monitor: trusted.is_some_and(RuleSegment::is_monitored),
             digest: self.digest,
             prices: (name, text),
             has_own: own.is_some(),
-            programs: self.programs.as_ref().and_then(Programs::own_tables).cloned(),
+            programs: self.programs.as_ref().and_then(Programs::user_tables).cloned(),
         };
         let mut bytes = postcard::to_allocvec(&form).ok()?;
         if let Some(own) = own {
@@ -62,10 +62,10 @@ impl RuleSet {
         Some(bytes)
     }
 
-    /// Reads a set that the same program wrote, from here on.
+    /// Reads a set that the same version of the program wrote, starting at byte `start`.
     pub fn from_snapshot(bytes: &Arc<Vec<u8>>, start: usize, mode: LoadMode<'_>) -> Option<Self> {
         let (form, rest) = postcard::take_from_bytes::<SnapshotForm<'_>>(bytes.get(start..)?).ok()?;
-        if form.format != FORMAT {
+        if form.format != SNAPSHOT_FORMAT {
             return None;
         }
         let mut segments = Vec::with_capacity(2);
@@ -74,7 +74,7 @@ impl RuleSet {
             if compiled.fingerprint() != *fingerprint {
                 return None;
             }
-            let mut segment = Segment::new(Arc::clone(compiled));
+            let mut segment = RuleSegment::new(Arc::clone(compiled));
             for number in disabled {
                 segment.disable(*number);
             }
@@ -85,13 +85,13 @@ impl RuleSet {
         }
         if form.has_own {
             let own = RuleBytes::Shared(Arc::clone(bytes), bytes.len() - rest.len());
-            segments.push(Segment::new(Arc::new(CompiledRules::open(own)?)));
+            segments.push(RuleSegment::new(Arc::new(CompiledRules::open(own)?)));
         } else if !rest.is_empty() {
             return None;
         }
-        let prices = OwnPrices::new(form.prices.0, form.prices.1);
+        let prices = UserPrices::new(form.prices.0, form.prices.1);
         let programs = match form.programs {
-            Some(tables) => Some(Programs::with_own_tables(tables)?),
+            Some(tables) => Some(Programs::with_user_tables(tables)?),
             None => None,
         };
         Some(Self { segments, prices, digest: form.digest, warnings: Vec::new(), programs })

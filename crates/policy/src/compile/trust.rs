@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! What a file that nobody has read may say: it may be stricter, and nothing else.
+//! Restrictions for rule files that are not trusted: their rules may be stricter, and nothing else.
 
 use tenterhook_event::Decision;
 
 use crate::load::wire;
-use crate::rule::{Mode, Rule};
-use crate::source::Layer;
+use crate::rule::{Rule, RuleMode};
+use crate::source::SourceLayer;
 
-/// What a rule of such a file says that it may not.
-pub(super) fn refused(wire: &wire::Rule, why: &str) -> Option<String> {
-    let said = [
-        ("verdict: allow", wire.verdict == wire::Verdict::Allow),
-        ("verdict: none", wire.verdict == wire::Verdict::None),
+/// The first key of an untrusted rule that it may not have, as an error message.
+pub(super) fn find_forbidden_key(wire: &wire::RuleSpec, why: &str) -> Option<String> {
+    let forbidden = [
+        ("verdict: allow", wire.verdict == wire::VerdictSpec::Allow),
+        ("verdict: none", wire.verdict == wire::VerdictSpec::None),
         ("nudge", wire.nudge.is_some()),
         ("rewrite", wire.rewrite.is_some()),
         ("when", wire.when.is_some()),
@@ -20,21 +20,22 @@ pub(super) fn refused(wire: &wire::Rule, why: &str) -> Option<String> {
         ("limit", wire.limit.is_some()),
         ("label", wire.label.is_some()),
     ];
-    let (what, _) = said.into_iter().find(|(_, said)| *said)?;
+    let (what, _) = forbidden.into_iter().find(|(_, forbidden)| *forbidden)?;
     Some(format!("{why}, so its rules cannot have `{what}`"))
 }
 
-/// Nothing that the file says reaches a model, and that it only watches is not taken for true.
-pub(super) fn with_fixed_words(mut rule: Rule) -> Rule {
-    let says = if rule.verdict == Decision::Deny { "says no" } else { "asks" };
+/// Replaces the reason, because no text of an untrusted file may reach a model, and ignores monitor mode of the
+/// organisation's file, because an untrusted text could use it to switch rules off.
+pub(super) fn with_fixed_reason(mut rule: Rule) -> Rule {
+    let effect = if rule.verdict == Decision::Deny { "denies this" } else { "requires approval" };
     let whose = match rule.layer {
-        Layer::Organisation => "the organisation's policy",
+        SourceLayer::Organisation => "the organisation's policy",
         _ => "this project's .tenterhook.yaml",
     };
-    rule.reason = Some(format!("a rule of {whose} {says} (rule {})", rule.id));
-    if rule.layer == Layer::Organisation {
-        rule.mode = Mode::Enforce;
+    rule.reason = Some(format!("a rule of {whose} {effect} (rule {})", rule.id));
+    if rule.layer == SourceLayer::Organisation {
+        rule.mode = RuleMode::Enforce;
     }
-    rule.fixed_words = true;
+    rule.fixed_reason = true;
     rule
 }

@@ -1,49 +1,49 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Values in a row of bytes, found again without decoding all of them.
+//! Encoded values in one byte buffer, each readable without decoding the others.
 
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
-/// A place in a table takes so many bytes, so that the n-th is found without reading those before it.
-pub(super) const PLACE_BYTES: usize = 4;
+/// Size of an offset in a table of offsets. It is fixed, so that the n-th is found without reading those before it.
+pub(super) const OFFSET_BYTES: usize = 4;
 
-/// The bytes behind a header.
+/// The bytes after the header.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Body<'a>(pub(super) &'a [u8]);
+pub(crate) struct BodyBytes<'a>(pub(super) &'a [u8]);
 
-/// A part of the body.
+/// A range of the body.
 #[derive(Debug, Clone, Copy, Default, Serialize, Deserialize)]
-pub(crate) struct Section {
+pub(crate) struct BodySection {
     start: u32,
     length: u32,
 }
 
-/// A body while it is written.
+/// Appends values to a body.
 #[derive(Debug, Default)]
 pub(crate) struct BodyWriter(Vec<u8>);
 
-/// Rules that cannot be written: they take more than four gigabytes.
+/// The rules cannot be encoded: they take more than four gigabytes.
 #[derive(Debug)]
 pub(crate) struct WriteError;
 
-impl<'a> Body<'a> {
-    /// The bytes of a section; none if it lies outside.
-    pub(crate) fn bytes(self, section: Section) -> &'a [u8] {
+impl<'a> BodyBytes<'a> {
+    /// The bytes of a section; empty if it is out of range.
+    pub(crate) fn bytes(self, section: BodySection) -> &'a [u8] {
         let range = usize::try_from(section.start).ok().zip(usize::try_from(section.length).ok());
         let range = range.and_then(|(start, length)| Some(start..start.checked_add(length)?));
         range.and_then(|range| self.0.get(range)).unwrap_or_default()
     }
 
-    /// The value of a section; `None` if it is damaged.
-    pub(crate) fn read<T: DeserializeOwned>(self, section: Section) -> Option<T> {
+    /// Decodes the value of a section; `None` if it is damaged.
+    pub(crate) fn read<T: DeserializeOwned>(self, section: BodySection) -> Option<T> {
         let (value, rest) = postcard::take_from_bytes(self.bytes(section)).ok()?;
         rest.is_empty().then_some(value)
     }
 }
 
 #[cfg(test)]
-impl Section {
+impl BodySection {
     pub(crate) fn range(self) -> std::ops::Range<usize> {
         let start = self.start as usize;
         start..start + self.length as usize
@@ -51,32 +51,32 @@ impl Section {
 }
 
 impl BodyWriter {
-    /// Adds a value.
-    pub(crate) fn add<T: Serialize + ?Sized>(&mut self, value: &T) -> Result<Section, WriteError> {
+    /// Appends an encoded value.
+    pub(crate) fn add<T: Serialize + ?Sized>(&mut self, value: &T) -> Result<BodySection, WriteError> {
         let bytes = postcard::to_allocvec(value).map_err(|_| WriteError)?;
         self.add_bytes(&bytes)
     }
 
-    /// Adds bytes as they are.
-    pub(crate) fn add_bytes(&mut self, bytes: &[u8]) -> Result<Section, WriteError> {
+    /// Appends bytes as they are.
+    pub(crate) fn add_bytes(&mut self, bytes: &[u8]) -> Result<BodySection, WriteError> {
         let number = |number: usize| u32::try_from(number).map_err(|_| WriteError);
-        let section = Section { start: number(self.0.len())?, length: number(bytes.len())? };
+        let section = BodySection { start: number(self.0.len())?, length: number(bytes.len())? };
         number(self.0.len() + bytes.len())?;
         self.0.extend_from_slice(bytes);
         Ok(section)
     }
 
-    /// Adds a table of where sections begin.
-    pub(crate) fn add_places(
+    /// Appends a table of the offsets at which sections begin.
+    pub(crate) fn add_offsets(
         &mut self,
-        sections: impl Iterator<Item = Section>,
-    ) -> Result<Section, WriteError> {
-        let places: Vec<u8> = sections.flat_map(|section| section.start.to_le_bytes()).collect();
-        self.add_bytes(&places)
+        sections: impl Iterator<Item = BodySection>,
+    ) -> Result<BodySection, WriteError> {
+        let offsets: Vec<u8> = sections.flat_map(|section| section.start.to_le_bytes()).collect();
+        self.add_bytes(&offsets)
     }
 
     /// An empty section at the end.
-    pub(crate) fn end(&mut self) -> Result<Section, WriteError> {
+    pub(crate) fn end(&mut self) -> Result<BodySection, WriteError> {
         self.add_bytes(&[])
     }
 
@@ -85,8 +85,8 @@ impl BodyWriter {
     }
 }
 
-/// The n-th place of a table.
-pub(super) fn place_at(places: &[u8], number: usize) -> Option<usize> {
-    let bytes = places.get(number.checked_mul(PLACE_BYTES)?..)?.first_chunk::<PLACE_BYTES>()?;
+/// The n-th offset of a table.
+pub(super) fn offset_at(offsets: &[u8], number: usize) -> Option<usize> {
+    let bytes = offsets.get(number.checked_mul(OFFSET_BYTES)?..)?.first_chunk::<OFFSET_BYTES>()?;
     usize::try_from(u32::from_le_bytes(*bytes)).ok()
 }

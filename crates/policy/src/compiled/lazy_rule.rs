@@ -1,38 +1,38 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! A rule that is decoded when it is needed, and of its alternatives only those that could hold.
+//! A rule that is decoded when it is first needed, with only those of its alternatives that could hold.
 
 use std::sync::OnceLock;
 
 use serde::Deserialize;
 use tenterhook_event::Decision;
 
-use crate::conditions::{Matcher, OneOrMore};
-use crate::rule::{Mode, Rule, Severity};
-use crate::source::Layer;
+use crate::conditions::{OneOrMore, RuleMatcher};
+use crate::rule::{Rule, RuleMode, Severity};
+use crate::source::SourceLayer;
 
-/// A rule, decoded or not.
+/// A rule that may not be decoded yet.
 #[derive(Debug, Default)]
 pub(super) struct LazyRule {
     whole: OnceLock<Box<Rule>>,
-    /// The alternatives that were asked for first, and the rule with only those.
+    /// The alternatives that were requested first, and the rule with only those.
     part: OnceLock<Box<(Vec<u16>, Rule)>>,
 }
 
 #[derive(Deserialize)]
-struct RecordForm<'a> {
+struct EncodedRuleRecord<'a> {
     rule: Rule,
     #[serde(borrow)]
     alternatives: Vec<&'a [u8]>,
 }
 
 impl LazyRule {
-    /// The whole rule. With `monitor`, it is not enforced unless it is locked.
+    /// The whole rule. With `monitor`, it is set to monitor mode unless it is locked.
     pub(super) fn whole<'b>(&self, record: impl FnOnce() -> Option<&'b [u8]>, monitor: bool) -> &Rule {
         self.whole.get_or_init(|| Box::new(decode(record(), None, monitor)))
     }
 
-    /// The rule with some of its alternatives, and which of those it then has are to be looked at; `None` for all.
+    /// The rule with some of its alternatives, and which of them to check; `None` means all that it has.
     pub(super) fn with_alternatives<'b, 'w>(
         &self,
         record: impl Fn() -> Option<&'b [u8]>,
@@ -44,7 +44,7 @@ impl LazyRule {
                 let rule = decode(record(), Some(wanted), monitor);
                 Box::new((wanted.to_vec(), rule))
             });
-            // A rule that allows is only understood as a whole.
+            // A rule that allows can only be evaluated with all of its alternatives.
             if part.0 == wanted && matches!(part.1.verdict, Decision::Ask | Decision::Deny) {
                 return (&part.1, None);
             }
@@ -60,15 +60,15 @@ impl LazyRule {
 
 fn decode(record: Option<&[u8]>, wanted: Option<&[u16]>, monitor: bool) -> Rule {
     let mut rule =
-        record.and_then(|record| decode_record(record, wanted)).unwrap_or_else(|| unreadable(record));
+        record.and_then(|record| decode_record(record, wanted)).unwrap_or_else(|| undecodable_rule(record));
     if monitor && !rule.locked {
-        rule.mode = Mode::Monitor;
+        rule.mode = RuleMode::Monitor;
     }
     rule
 }
 
 fn decode_record(record: &[u8], wanted: Option<&[u16]>) -> Option<Rule> {
-    let RecordForm { mut rule, alternatives } = decode_all(record)?;
+    let EncodedRuleRecord { mut rule, alternatives } = decode_all(record)?;
     let alternatives = match wanted {
         None => alternatives,
         Some(wanted) => {
@@ -77,7 +77,7 @@ fn decode_record(record: &[u8], wanted: Option<&[u16]>) -> Option<Rule> {
         }
     };
     if !alternatives.is_empty() {
-        let any: Option<Vec<Matcher>> = alternatives.into_iter().map(decode_all).collect();
+        let any: Option<Vec<RuleMatcher>> = alternatives.into_iter().map(decode_all).collect();
         rule.matcher.any = Some(OneOrMore(any?));
     }
     Some(rule)
@@ -88,8 +88,8 @@ fn decode_all<'a, T: Deserialize<'a>>(bytes: &'a [u8]) -> Option<T> {
     rest.is_empty().then_some(value)
 }
 
-/// Stands for a rule that cannot be decoded: it denies everything that the rule could have matched.
-pub(crate) fn unreadable(record: Option<&[u8]>) -> Rule {
+/// Replaces a rule that cannot be decoded: it denies everything that the rule could have matched.
+pub(crate) fn undecodable_rule(record: Option<&[u8]>) -> Rule {
     // The id is the first field of a rule.
     let id = record.and_then(|record| postcard::take_from_bytes::<&str>(record).ok());
     let id = id.map(|(id, _)| id).filter(|id| !id.is_empty()).unwrap_or("unreadable");
@@ -97,14 +97,14 @@ pub(crate) fn unreadable(record: Option<&[u8]>) -> Rule {
         id: id.into(),
         description: String::new(),
         severity: Severity::Critical,
-        mode: Mode::Enforce,
-        layer: Layer::Baseline,
+        mode: RuleMode::Enforce,
+        layer: SourceLayer::Baseline,
         source: "compiled rules".to_owned(),
         line: 0,
-        matcher: Matcher::default(),
+        matcher: RuleMatcher::default(),
         verdict: Decision::Deny,
         unread: None,
-        reason: Some("a compiled rule cannot be read".to_owned()),
+        reason: Some("a compiled rule cannot be decoded".to_owned()),
         nudge: None,
         when: None,
         rewrite: None,
@@ -114,6 +114,6 @@ pub(crate) fn unreadable(record: Option<&[u8]>) -> Rule {
         overrides: Vec::new(),
         locked: true,
         first_of: None,
-        fixed_words: false,
+        fixed_reason: false,
     }
 }

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! The one compiled form of rules, encoded with postcard. The build compiles the baseline to it, rule files are
-//! compiled to it when they are loaded, and a snapshot has it.
+//! The compiled form of rules, encoded with postcard. The build compiles the baseline to it, rule files are compiled
+//! to it when they are loaded, and snapshots contain it.
 //!
-//! A header, then a body. Rules and their alternatives are slices of the body and are decoded when they could
-//! match; the keys of the index are found by a hash table in the same bytes. What takes long to build (regular
-//! expressions, conditions in CEL) is kept as text and built when it is first needed.
+//! It is a header followed by a body. Rules and their alternatives are slices of the body and are decoded when they
+//! could match; the keys of the index are in a hash table in the same bytes. Values that take long to build (regular
+//! expressions, CEL conditions) are stored as text and built when they are first needed.
 //!
-//! The form is for the program that wrote it: another version does not read it. Whether the bytes can be trusted
-//! is for the caller to know; damaged ones never panic, and a rule or index that cannot be read denies.
+//! Only the version of the program that wrote the form can read it. Callers decide whether the bytes can be trusted;
+//! damaged bytes never cause a panic, and a rule or index that cannot be decoded denies.
 
 mod body;
 mod lazy_rule;
@@ -22,134 +22,134 @@ use serde::{Deserialize, Serialize};
 use tenterhook_event::EventKind;
 
 use crate::index::{KeyTable, KindForm};
-use crate::source::{Layer, Source};
-pub(crate) use body::{Body, BodyWriter, Section, WriteError};
-use body::{PLACE_BYTES, place_at};
-pub(crate) use lazy_rule::unreadable;
-pub(crate) use segment::Segment;
+use crate::source::{RuleSource, SourceLayer};
+pub(crate) use body::{BodyBytes, BodySection, BodyWriter, WriteError};
+use body::{OFFSET_BYTES, offset_at};
+pub(crate) use lazy_rule::undecodable_rule;
+pub(crate) use segment::RuleSegment;
 pub(crate) use write::{compile, text_digest};
 
-/// Changes when the header or the layout of the body does.
-const FORMAT: u32 = 1;
+/// Incremented when the header or the layout of the body changes.
+const COMPILED_FORMAT: u32 = 1;
 
 /// The bytes of compiled rules.
 #[derive(Clone)]
 pub enum RuleBytes {
-    /// Part of the program.
+    /// Bytes that are part of the program.
     Static(&'static [u8]),
-    /// Shared with others, from this place on.
+    /// Shared bytes; the rules start at this offset.
     Shared(Arc<Vec<u8>>, usize),
 }
 
-/// Rules in their compiled form, opened.
+/// Compiled rules whose header is decoded.
 pub struct CompiledRules {
     bytes: RuleBytes,
-    /// Where the body begins.
+    /// Offset at which the body begins.
     start: usize,
-    pub(crate) header: Header,
+    pub(crate) header: CompiledHeader,
 }
 
-/// What is known of the rules without decoding any.
+/// What is known about the rules without decoding them.
 #[derive(Debug, Serialize, Deserialize)]
-pub(crate) struct Header {
+pub(crate) struct CompiledHeader {
     format: u32,
     /// A hash of the body.
     fingerprint: u64,
     body_bytes: usize,
-    /// The files that the rules come from, in order.
+    /// The files of the rules, in order.
     pub(crate) files: Vec<FileForm>,
-    /// Where each rule begins in `records`.
-    places: Section,
-    records: Section,
-    /// The numbers of rules by id.
+    /// Offsets at which the rules begin in `records`.
+    offsets: BodySection,
+    records: BodySection,
+    /// Numbers of rules by id.
     ids: KeyTable,
-    /// The index, by kind of event.
+    /// The index of each kind of event.
     kinds: Vec<(EventKind, KindForm)>,
     pub(crate) notable: NotableRules,
 }
 
-/// A file of rules.
+/// One rule file.
 #[derive(Debug, Serialize, Deserialize)]
 pub(crate) struct FileForm {
     pub(crate) name: String,
-    pub(crate) layer: Layer,
-    /// A hash of its text.
+    pub(crate) layer: SourceLayer,
+    /// A hash of the file's text.
     pub(crate) digest: u64,
-    /// The numbers of its rules: the first, and the one after the last.
+    /// Numbers of its rules: the first, and one after the last.
     pub(crate) rules: (u32, u32),
-    /// The kinds of events that its rules are about.
+    /// Kinds of events that its rules handle.
     pub(crate) kinds: Vec<EventKind>,
 }
 
-/// The numbers of rules of which something must be known before they are decoded.
+/// Numbers of rules with properties that must be known before the rules are decoded.
 #[derive(Debug, Default, Serialize, Deserialize)]
 pub(crate) struct NotableRules {
-    /// Rules that no layer below may disable or set aside.
+    /// Rules that later layers cannot disable or override.
     pub(crate) locked: Vec<u32>,
-    /// Rules that ask for the groups of the account.
+    /// Rules with a condition on the groups of the account.
     pub(crate) by_group: Vec<u32>,
     /// Rules with a budget.
     pub(crate) budgets: Vec<u32>,
     /// Rules that count all sessions together.
     pub(crate) all_sessions: Vec<u32>,
-    /// Rules that expire.
+    /// Rules with an expiry date.
     pub(crate) expiring: Vec<u32>,
-    /// Rules that depend on, or change, what is remembered of a session, by kind of event.
+    /// Rules that read or change the session's state, by kind of event.
     pub(crate) stateful: Vec<(EventKind, Vec<u32>)>,
 }
 
 impl CompiledRules {
-    /// Opens rules that this program compiled. `None` if the bytes are cut, or of another version.
+    /// Opens rules that this version of the program compiled; `None` if the bytes are truncated or of another version.
     pub fn open(bytes: RuleBytes) -> Option<Self> {
         let all = bytes.as_slice();
-        let (header, body) = postcard::take_from_bytes::<Header>(all).ok()?;
-        if header.format != FORMAT || header.body_bytes != body.len() {
+        let (header, body) = postcard::take_from_bytes::<CompiledHeader>(all).ok()?;
+        if header.format != COMPILED_FORMAT || header.body_bytes != body.len() {
             return None;
         }
         let start = all.len() - body.len();
         Some(Self { bytes, start, header })
     }
 
-    /// A hash of all rules in their compiled form.
+    /// A hash of all rules in the compiled form.
     pub fn fingerprint(&self) -> u64 {
         self.header.fingerprint
     }
 
-    /// How many rules of a file there are.
-    pub fn rules_of(&self, file: &str) -> Option<usize> {
+    /// Number of rules of a file.
+    pub fn rule_count_of(&self, file: &str) -> Option<usize> {
         let file = self.header.files.iter().find(|form| form.name == file)?;
         usize::try_from(file.rules.1.checked_sub(file.rules.0)?).ok()
     }
 
-    /// The number of the file that was compiled from this very text.
-    pub(crate) fn file_of(&self, source: &Source<'_>, digest: u64) -> Option<usize> {
+    /// Number of the file with this source and text.
+    pub(crate) fn find_file(&self, source: &RuleSource<'_>, digest: u64) -> Option<usize> {
         let same =
             |form: &FileForm| form.layer == source.layer && form.name == source.name && form.digest == digest;
         self.header.files.iter().position(same)
     }
 
-    pub(crate) fn body(&self) -> Body<'_> {
-        Body(self.bytes().get(self.start..).unwrap_or_default())
+    pub(crate) fn body(&self) -> BodyBytes<'_> {
+        BodyBytes(self.bytes().get(self.start..).unwrap_or_default())
     }
 
     pub(crate) fn bytes(&self) -> &[u8] {
         self.bytes.as_slice()
     }
 
-    /// How many rules there are.
+    /// Number of rules.
     pub(crate) fn count(&self) -> usize {
-        (self.body().bytes(self.header.places).len() / PLACE_BYTES).saturating_sub(1)
+        (self.body().bytes(self.header.offsets).len() / OFFSET_BYTES).saturating_sub(1)
     }
 
-    /// The bytes of a rule.
+    /// The encoded bytes of a rule.
     pub(crate) fn record(&self, number: usize) -> Option<&[u8]> {
-        let places = self.body().bytes(self.header.places);
-        let (start, end) = (place_at(places, number)?, place_at(places, number + 1)?);
+        let offsets = self.body().bytes(self.header.offsets);
+        let (start, end) = (offset_at(offsets, number)?, offset_at(offsets, number + 1)?);
         self.body().bytes(self.header.records).get(start..end)
     }
 
-    /// The number of the rule of this id.
-    pub(crate) fn number(&self, id: &str) -> Option<u32> {
+    /// Number of the rule of this id.
+    pub(crate) fn find_rule(&self, id: &str) -> Option<u32> {
         let mut found = Vec::new();
         self.header.ids.find(self.body(), id, &mut found);
         found.first().map(|(number, _)| *number)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Compiled rules that are in force, with what was chosen about them. A rule set is a list of these.
+//! Compiled rules with the user's settings. A rule set is a list of segments.
 
 use std::sync::{Arc, OnceLock};
 
@@ -8,32 +8,32 @@ use tenterhook_event::{Event, EventKind};
 use tenterhook_facts::Facts;
 
 use super::CompiledRules;
-use super::lazy_rule::{LazyRule, unreadable};
+use super::lazy_rule::{LazyRule, undecodable_rule};
 use crate::index::KindIndex;
 use crate::rule::Rule;
 
-/// Compiled rules that are in force.
+/// Compiled rules and which of them are active.
 #[derive(Debug)]
-pub(crate) struct Segment {
+pub(crate) struct RuleSegment {
     compiled: Arc<CompiledRules>,
     rules: Vec<LazyRule>,
-    /// For each rule whether it is in force.
-    in_force: Vec<bool>,
-    /// Rules that are not locked are not enforced.
+    /// For each rule, whether it is active.
+    active: Vec<bool>,
+    /// Whether rules that are not locked are only monitored.
     monitor: bool,
-    /// The index of each kind of event, read when the first such event comes.
+    /// The index of each kind of event, decoded when the first such event arrives.
     indexes: Vec<OnceLock<KindIndex>>,
-    /// Stands for whatever a damaged index has lost.
+    /// Replaces rules that a damaged index has lost.
     damaged: OnceLock<Box<Rule>>,
 }
 
-impl Segment {
-    /// All rules of these.
+impl RuleSegment {
+    /// A segment in which all rules are active.
     pub(crate) fn new(compiled: Arc<CompiledRules>) -> Self {
         let count = compiled.count();
         Self {
             rules: std::iter::repeat_with(LazyRule::default).take(count).collect(),
-            in_force: vec![true; count],
+            active: vec![true; count],
             monitor: false,
             indexes: compiled.kinds().iter().map(|_| OnceLock::new()).collect(),
             damaged: OnceLock::new(),
@@ -41,35 +41,35 @@ impl Segment {
         }
     }
 
-    /// Takes rules that are not locked out of enforcement.
+    /// Sets rules that are not locked to monitor mode.
     pub(crate) fn set_monitor(&mut self) {
         self.monitor = true;
-        // Those decoded so far are enforced.
+        // Rules that are already decoded have the old mode.
         self.rules.fill_with(LazyRule::default);
     }
 
-    /// Takes the rules of all files but these out of force.
+    /// Disables the rules of all other files.
     pub(crate) fn keep_files(&mut self, files: &[usize]) {
         for (number, file) in self.compiled.header.files.iter().enumerate() {
             if !files.contains(&number) {
-                let end = usize::try_from(file.rules.1).unwrap_or(usize::MAX).min(self.in_force.len());
+                let end = usize::try_from(file.rules.1).unwrap_or(usize::MAX).min(self.active.len());
                 let start = usize::try_from(file.rules.0).unwrap_or(usize::MAX);
-                self.in_force.get_mut(start..end).unwrap_or_default().fill(false);
+                self.active.get_mut(start..end).unwrap_or_default().fill(false);
             }
         }
     }
 
-    /// Takes one rule out of force.
+    /// Disables one rule.
     pub(crate) fn disable(&mut self, number: u32) {
         let at = usize::try_from(number).unwrap_or(usize::MAX);
-        if let Some(in_force) = self.in_force.get_mut(at) {
-            *in_force = false;
+        if let Some(active) = self.active.get_mut(at) {
+            *active = false;
         }
     }
 
-    /// The numbers of rules that are not in force.
+    /// Numbers of the rules that are not active.
     pub(crate) fn disabled(&self) -> Vec<u32> {
-        (0..).zip(&self.in_force).filter(|(_, in_force)| !**in_force).map(|(number, _)| number).collect()
+        (0..).zip(&self.active).filter(|(_, active)| !**active).map(|(number, _)| number).collect()
     }
 
     pub(crate) fn is_monitored(&self) -> bool {
@@ -80,43 +80,43 @@ impl Segment {
         &self.compiled
     }
 
-    /// The number of the rule of this id, if it is in force.
-    pub(crate) fn number(&self, id: &str) -> Option<u32> {
-        self.compiled.number(id).filter(|number| self.is_in_force(*number))
+    /// Number of the rule of this id, if it is active.
+    pub(crate) fn find_rule(&self, id: &str) -> Option<u32> {
+        self.compiled.find_rule(id).filter(|number| self.is_active(*number))
     }
 
-    /// Whether any of these rules is in force.
+    /// Whether any of these rules is active.
     pub(crate) fn has_any(&self, rules: &[u32]) -> bool {
-        rules.iter().any(|number| self.is_in_force(*number))
+        rules.iter().any(|number| self.is_active(*number))
     }
 
     pub(crate) fn count(&self) -> usize {
-        self.in_force.iter().filter(|in_force| **in_force).count()
+        self.active.iter().filter(|active| **active).count()
     }
 
-    /// The rules that are in force, in order.
+    /// The active rules, in order.
     pub(crate) fn rules(&self) -> impl Iterator<Item = &Rule> {
-        (0..).zip(&self.in_force).filter(|(_, in_force)| **in_force).map(|(number, _)| self.rule(number))
+        (0..).zip(&self.active).filter(|(_, active)| **active).map(|(number, _)| self.rule(number))
     }
 
-    /// One rule, in force or not.
+    /// One rule, active or not.
     pub(crate) fn rule(&self, number: u32) -> &Rule {
         let at = usize::try_from(number).unwrap_or(usize::MAX);
         match self.rules.get(at) {
             Some(rule) => rule.whole(|| self.compiled.record(at), self.monitor),
-            None => self.damaged.get_or_init(|| Box::new(unreadable(None))),
+            None => self.damaged.get_or_init(|| Box::new(undecodable_rule(None))),
         }
     }
 
-    /// Whether any rule in force is about events of this kind.
-    pub(crate) fn concerns(&self, kind: EventKind) -> bool {
-        let in_force = |rules: (u32, u32)| (rules.0..rules.1).any(|rule| self.is_in_force(rule));
+    /// Whether any active rule handles events of this kind.
+    pub(crate) fn handles(&self, kind: EventKind) -> bool {
+        let active = |rules: (u32, u32)| (rules.0..rules.1).any(|rule| self.is_active(rule));
         let mut files = self.compiled.header.files.iter();
-        files.any(|file| file.kinds.contains(&kind) && in_force(file.rules))
+        files.any(|file| file.kinds.contains(&kind) && active(file.rules))
     }
 
-    /// Visits the rules that may match an event, in order, each with the alternatives that may hold; `None` for all of
-    /// them. Every rule that does match is among them.
+    /// Visits the rules that may match an event, in order, each with the alternatives that may hold; `None` means all of
+    /// them. Every rule that does match is visited.
     pub(crate) fn visit_candidates<'s>(
         &'s self,
         event: &Event,
@@ -126,29 +126,29 @@ impl Segment {
         let mut kinds = self.compiled.kinds().iter().zip(&self.indexes);
         let Some(((_, form), index)) = kinds.find(|((kind, _), _)| *kind == event.event) else { return };
         let body = self.compiled.body();
-        let in_force = |rule| self.is_in_force(rule);
-        let index = index.get_or_init(|| KindIndex::read(form, body, in_force));
-        index.visit_candidates(form, body, event, facts, in_force, |number, wanted| {
+        let active = |rule| self.is_active(rule);
+        let index = index.get_or_init(|| KindIndex::read(form, body, active));
+        index.visit_candidates(form, body, event, facts, active, |number, wanted| {
             let at = usize::try_from(number).unwrap_or(usize::MAX);
             match (self.rules.get(at), wanted) {
                 (Some(rule), Some(wanted)) => {
-                    let (rule, parts) =
+                    let (rule, alternatives) =
                         rule.with_alternatives(|| self.compiled.record(at), wanted, self.monitor);
-                    visit(rule, parts);
+                    visit(rule, alternatives);
                 }
                 _ => visit(self.rule(number), None),
             }
         });
     }
 
-    /// What lies beyond the table stands for a damaged index, and is always in force.
-    fn is_in_force(&self, number: u32) -> bool {
+    /// Whether a rule is active. A number outside the table comes from a damaged index and counts as active.
+    fn is_active(&self, number: u32) -> bool {
         let at = usize::try_from(number).unwrap_or(usize::MAX);
-        self.in_force.get(at).copied().unwrap_or(true)
+        self.active.get(at).copied().unwrap_or(true)
     }
 
     #[cfg(test)]
-    pub(crate) fn decoded(&self) -> usize {
+    pub(crate) fn decoded_count(&self) -> usize {
         self.rules.iter().filter(|rule| rule.is_whole()).count()
     }
 }

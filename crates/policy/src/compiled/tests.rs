@@ -7,10 +7,10 @@ use tenterhook_event::{Event, EventId, EventKind, Timestamp, ToolCall};
 use std::sync::Arc;
 
 use super::{CompiledRules, RuleBytes};
-use crate::conditions::{Matcher, OneOrMore};
+use crate::conditions::{OneOrMore, RuleMatcher};
 use crate::{
-    Choices, Judgement, Layer, LoadMode, Rule, RuleSet, SessionState, Source, Surroundings, compile_packs,
-    facts, judge,
+    EvalEnvironment, LoadMode, Rule, RuleJudgement, RuleSet, RuleSettings, RuleSource, SessionState,
+    SourceLayer, compile_packs, facts, judge,
 };
 
 const OWN: &str = r#"
@@ -41,17 +41,17 @@ rules:
   - {id: first/b, match: {shell: {program: [one, two]}}, verdict: ask, mode: enforce}
 ";
 
-fn sources() -> Vec<Source<'static>> {
-    let own = |name, text, layer, trusted| Source { name, text, layer, trusted };
+fn sources() -> Vec<RuleSource<'static>> {
+    let own = |name, text, layer, trusted| RuleSource { name, text, layer, trusted };
     let mut sources: Vec<_> = RuleSet::packs().iter().map(|pack| pack.source).collect();
-    sources.push(own("org.yaml", FIRST, Layer::Organisation, true));
-    sources.push(own("own.yaml", OWN, Layer::User, true));
+    sources.push(own("org.yaml", FIRST, SourceLayer::Organisation, true));
+    sources.push(own("own.yaml", OWN, SourceLayer::User, true));
     let project = "version: 1\nrules:\n  - {id: p/x, match: {shell: {program: xi}}, verdict: deny}\n";
-    sources.push(own("p/.tenterhook.yaml", project, Layer::Project, false));
+    sources.push(own("p/.tenterhook.yaml", project, SourceLayer::Project, false));
     sources
 }
 
-/// Every text anywhere in the examples of the packs, and some of our own.
+/// Every text in the examples of the packs, and commands for the rules above.
 fn commands() -> Vec<String> {
     fn texts(node: &Node, to: &mut Vec<String>) {
         match &node.value {
@@ -90,12 +90,13 @@ fn commands() -> Vec<String> {
     found
 }
 
-fn judged(set: &RuleSet, command: &str, kind: EventKind) -> Judgement {
+fn judged(set: &RuleSet, command: &str, kind: EventKind) -> RuleJudgement {
     let mut event =
         Event::new(EventId::from_parts(1, 1), Timestamp::from_unix_ms(1), "claude-code", kind, "PreToolUse");
     event.cwd = Some("/home/dev/shop".into());
     event.tool = Some(ToolCall::new("Bash", json!({"command": command})));
-    let around = Surroundings { home: Some("/home/dev"), groups: &["wheel"], ..Surroundings::default() };
+    let around =
+        EvalEnvironment { home: Some("/home/dev"), groups: &["wheel"], ..EvalEnvironment::default() };
     judge(&event, &facts(&event, &around), &SessionState::default(), set)
 }
 
@@ -104,13 +105,14 @@ fn packs() -> Arc<CompiledRules> {
     Arc::new(CompiledRules::open(bytes.into()).unwrap())
 }
 
-fn is_unreadable(rule: &Rule) -> bool {
-    rule.reason() == Some("a compiled rule cannot be read")
+fn is_undecodable(rule: &Rule) -> bool {
+    rule.reason() == Some("a compiled rule cannot be decoded")
 }
 
 #[test]
 fn compiled_rules_judge_as_the_rules_they_were() {
-    let (sources, choices) = (sources(), Choices { disabled: &["own/group"], ..Choices::default() });
+    let (sources, choices) =
+        (sources(), RuleSettings { disabled: &["own/group"], ..RuleSettings::default() });
     let packs = packs();
     let mode = LoadMode::Trusted(&packs);
     let checked = RuleSet::load_with(&sources, &choices, LoadMode::Checked).rules;
@@ -123,16 +125,16 @@ fn compiled_rules_judge_as_the_rules_they_were() {
     for set in [&trusted, &snapshot] {
         assert_eq!((set.digest(), set.count()), (checked.digest(), checked.count()));
         assert!(set.is_stateful(EventKind::PreTool) && !set.is_stateful(EventKind::Stop));
-        assert!(!set.asks_for_groups() && !checked.asks_for_groups());
+        assert!(!set.uses_groups() && !checked.uses_groups());
         for kind in EventKind::ALL {
-            assert_eq!(set.concerns(*kind), checked.concerns(*kind), "{kind}");
+            assert_eq!(set.handles(*kind), checked.handles(*kind), "{kind}");
             assert_eq!(set.is_stateful(*kind), checked.is_stateful(*kind), "{kind}");
         }
     }
     for (number, command) in commands.iter().enumerate() {
         let expected = judged(&checked, command, kind);
         assert_eq!(judged(&trusted, command, kind), expected, "{command}");
-        // As a hook sees it: read again for one call. And as a set that was asked before.
+        // A hook decodes the snapshot for one call; a daemon asks the same set many times.
         if number % 5 == 0 || command.len() < 12 {
             let fresh = RuleSet::from_snapshot(&bytes, 0, mode).unwrap();
             assert_eq!(judged(&fresh, command, kind), expected, "{command}");
@@ -141,7 +143,7 @@ fn compiled_rules_judge_as_the_rules_they_were() {
         }
     }
     assert_eq!(snapshot.rule("own/limited").map(Rule::id), Some("own/limited"));
-    assert!(!snapshot.counts_together("own/limited") && snapshot.rule("own/nothing").is_none());
+    assert!(!snapshot.counts_all_sessions("own/limited") && snapshot.rule("own/nothing").is_none());
 }
 
 #[test]
@@ -153,9 +155,9 @@ fn choices_hold_for_rules_that_were_compiled_before() {
     let locked = RuleSet::baseline().rules.rules().find(|rule| rule.locked()).unwrap().id().to_owned();
     let own = own.replace("guard-settings", &locked);
     let mut sources = RuleSet::baseline_sources().to_vec();
-    sources.push(Source { name: "own.yaml", text: &own, layer: Layer::User, trusted: true });
+    sources.push(RuleSource { name: "own.yaml", text: &own, layer: SourceLayer::User, trusted: true });
     let disabled = ["recursive-delete", &locked, "nothing"];
-    let choices = Choices { disabled: &disabled, monitor: true, ..Choices::default() };
+    let choices = RuleSettings { disabled: &disabled, monitor: true, ..RuleSettings::default() };
     let said = |mode| {
         let loaded = RuleSet::load_with(&sources, &choices, mode);
         let rules: Vec<_> = loaded.rules.rules().map(|rule| format!("{rule:?}")).collect();
@@ -175,9 +177,10 @@ fn choices_hold_for_rules_that_were_compiled_before() {
 fn one_call_decodes_few_rules() {
     let packs = packs();
     let set =
-        RuleSet::load_with(RuleSet::baseline_sources(), &Choices::default(), LoadMode::Trusted(&packs)).rules;
+        RuleSet::load_with(RuleSet::baseline_sources(), &RuleSettings::default(), LoadMode::Trusted(&packs))
+            .rules;
     judged(&set, "ls -la src", EventKind::PreTool);
-    let decoded: usize = set.segments().iter().map(super::Segment::decoded).sum();
+    let decoded: usize = set.segments().iter().map(super::RuleSegment::decoded_count).sum();
     assert!(decoded * 4 < set.count(), "{decoded} of {}", set.count());
 }
 
@@ -185,7 +188,7 @@ fn one_call_decodes_few_rules() {
 fn a_snapshot_does_not_repeat_the_rules_of_the_program() {
     let packs = packs();
     let mode = LoadMode::Trusted(&packs);
-    let set = RuleSet::load_with(RuleSet::baseline_sources(), &Choices::default(), mode).rules;
+    let set = RuleSet::load_with(RuleSet::baseline_sources(), &RuleSettings::default(), mode).rules;
     let bytes = set.to_snapshot(mode).unwrap();
     assert!(bytes.len() < 1000, "{}", bytes.len());
     assert!(RuleSet::from_snapshot(&Arc::new(bytes), 0, LoadMode::Checked).is_none(), "of another program");
@@ -228,7 +231,7 @@ fn a_rule_that_cannot_be_read_denies() {
     broken[at..at + 2].fill(0xff);
     let set = RuleSet::from_snapshot(&broken.into(), 0, LoadMode::Checked).unwrap();
     assert_eq!(set.count(), count);
-    assert!(set.rules().any(|rule| rule.id() == "own/named" && is_unreadable(rule)));
+    assert!(set.rules().any(|rule| rule.id() == "own/named" && is_undecodable(rule)));
     let judgement = judged(&set, "alpha", EventKind::PreTool);
     assert!(judgement.findings.iter().any(|finding| finding.by.to_string() == "rule:own/named"));
 }
@@ -239,13 +242,13 @@ fn a_damaged_index_denies() {
     let body = compiled.body();
     let start = compiled.bytes().len() - body.0.len();
     let kind = compiled.kinds().iter().find(|(kind, _)| *kind == EventKind::PreTool).unwrap();
-    // The slots of all keys are taken by others, or their rows point nowhere.
-    for range in kind.1.searched() {
+    // All slots are occupied by other keys, or all rows point outside the table.
+    for range in kind.1.searched_ranges() {
         let mut bytes = compiled.bytes().to_vec();
         bytes[start + range.start..start + range.end].fill(0xff);
         let damaged = Arc::new(CompiledRules::open(RuleBytes::from(bytes)).unwrap());
         let mode = LoadMode::Trusted(&damaged);
-        let set = RuleSet::load_with(RuleSet::baseline_sources(), &Choices::default(), mode).rules;
+        let set = RuleSet::load_with(RuleSet::baseline_sources(), &RuleSettings::default(), mode).rules;
         let judgement = judged(&set, "rm -rf /", EventKind::PreTool);
         assert!(judgement.findings.iter().any(|finding| finding.by.to_string() == "rule:unreadable"));
     }
@@ -253,13 +256,13 @@ fn a_damaged_index_denies() {
 
 #[test]
 fn conditions_do_not_nest_without_end() {
-    // `not` of `not` of …, each a matcher whose other conditions are not given.
-    let bytes = |not| postcard::to_allocvec(&Matcher { not, ..Matcher::default() }).unwrap();
+    // `not` inside `not`, many times; each matcher has no other condition.
+    let bytes = |not| postcard::to_allocvec(&RuleMatcher { not, ..RuleMatcher::default() }).unwrap();
     let inner = bytes(None);
-    let whole = bytes(Some(OneOrMore(vec![Matcher::default()])));
+    let whole = bytes(Some(OneOrMore(vec![RuleMatcher::default()])));
     let outer = whole.strip_suffix(&inner[..]).unwrap();
     let nested = |depth: usize| [outer.repeat(depth), inner.clone()].concat();
-    let read = |depth| postcard::from_bytes::<Matcher>(&nested(depth));
+    let read = |depth| postcard::from_bytes::<RuleMatcher>(&nested(depth));
     assert!(read(30).is_ok());
     assert!(read(100_000).is_err());
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Rules → their compiled form.
+//! Encodes rules in the compiled form.
 
 use std::collections::BTreeMap;
 
@@ -8,47 +8,47 @@ use serde::Serialize;
 use tenterhook_event::EventKind;
 
 use super::body::{BodyWriter, WriteError};
-use super::{FORMAT, FileForm, Header, NotableRules};
-use crate::budget::Budget;
+use super::{COMPILED_FORMAT, CompiledHeader, FileForm, NotableRules};
+use crate::budget::SpendBudget;
 use crate::conditions::values;
 use crate::index::{self, KeyTable, WHOLE_RULE};
-use crate::rule::{Limit, Matches, Rule};
+use crate::rule::{MatchLimit, Rule, RuleLimit};
 
-/// One rule: its head, and its alternatives as bytes of their own.
+/// One rule, with its alternatives as byte strings that can be decoded one by one.
 #[derive(Serialize)]
-struct RecordForm<'a> {
+struct RuleRecord<'a> {
     rule: &'a Rule,
     alternatives: Vec<Vec<u8>>,
 }
 
-/// Writes rules that were loaded from these files. The rules of a file follow one another.
+/// Compiles rules that were loaded from these files. The rules of a file are adjacent.
 pub(crate) fn compile(mut rules: Vec<Rule>, mut files: Vec<FileForm>) -> Result<Vec<u8>, WriteError> {
     for file in &mut files {
-        file.find_kinds(&rules);
+        file.set_kinds(&rules);
     }
-    let notable = NotableRules::of(&rules);
+    let notable = NotableRules::from_rules(&rules);
     let mut body = BodyWriter::default();
     let kinds = index::build(&rules, &mut body)?;
     let ids: BTreeMap<_, _> =
         (0..).zip(&rules).map(|(number, rule)| (rule.id.to_string(), vec![(number, WHOLE_RULE)])).collect();
     let ids = KeyTable::write(&ids, &mut body)?;
-    let (mut places, mut records) = (Vec::with_capacity(rules.len() + 1), BodyWriter::default());
+    let (mut offsets, mut records) = (Vec::with_capacity(rules.len() + 1), BodyWriter::default());
     for rule in &mut rules {
         let any = rule.matcher.any.take();
         let alternatives: Result<_, _> = values(any.as_ref()).iter().map(postcard::to_allocvec).collect();
         let alternatives = alternatives.map_err(|_| WriteError)?;
-        places.push(records.add(&RecordForm { rule, alternatives })?);
+        offsets.push(records.add(&RuleRecord { rule, alternatives })?);
     }
-    places.push(records.end()?);
-    let (places, records) = (body.add_places(places.into_iter())?, body.add_bytes(&records.into_bytes())?);
+    offsets.push(records.end()?);
+    let (offsets, records) = (body.add_offsets(offsets.into_iter())?, body.add_bytes(&records.into_bytes())?);
     let body = body.into_bytes();
-    let fingerprint = hash_words(&body);
-    let header = Header {
-        format: FORMAT,
+    let fingerprint = hash_chunks(&body);
+    let header = CompiledHeader {
+        format: COMPILED_FORMAT,
         fingerprint,
         body_bytes: body.len(),
         files,
-        places,
+        offsets,
         records,
         ids,
         kinds,
@@ -59,13 +59,13 @@ pub(crate) fn compile(mut rules: Vec<Rule>, mut files: Vec<FileForm>) -> Result<
     Ok(bytes)
 }
 
-/// A hash of a text of rules: the same for the same text, everywhere. It finds edits, not attacks.
+/// A hash of the text of a rule file, equal on every machine. It detects edits, not attacks.
 pub(crate) fn text_digest(text: &str) -> u64 {
-    hash_words(text.as_bytes())
+    hash_chunks(text.as_bytes())
 }
 
-/// Eight bytes at a time: texts and bodies have hundreds of kilobytes.
-fn hash_words(bytes: &[u8]) -> u64 {
+/// Hashes eight bytes at a time: texts and bodies have hundreds of kilobytes.
+fn hash_chunks(bytes: &[u8]) -> u64 {
     let (words, rest) = bytes.as_chunks::<8>();
     let mut last = [0; 8];
     last.iter_mut().zip(rest).for_each(|(to, from)| *to = *from);
@@ -75,7 +75,7 @@ fn hash_words(bytes: &[u8]) -> u64 {
 }
 
 impl FileForm {
-    fn find_kinds(&mut self, rules: &[Rule]) {
+    fn set_kinds(&mut self, rules: &[Rule]) {
         let (first, end) = self.rules;
         let own = (0_u32..).zip(rules).filter(|(number, _)| (first..end).contains(number));
         self.kinds = own.flat_map(|(_, rule)| values(rule.matcher.event.as_ref())).copied().collect();
@@ -85,9 +85,9 @@ impl FileForm {
 }
 
 impl NotableRules {
-    fn of(rules: &[Rule]) -> Self {
-        let numbers = |is_meant: &dyn Fn(&Rule) -> bool| {
-            let meant = (0..).zip(rules).filter(|(_, rule)| is_meant(rule));
+    fn from_rules(rules: &[Rule]) -> Self {
+        let numbers = |has_property: &dyn Fn(&Rule) -> bool| {
+            let meant = (0..).zip(rules).filter(|(_, rule)| has_property(rule));
             meant.map(|(number, _)| number).collect::<Vec<u32>>()
         };
         let mut stateful: BTreeMap<EventKind, Vec<u32>> = BTreeMap::new();
@@ -97,13 +97,13 @@ impl NotableRules {
             }
         }
         let all_sessions = |rule: &Rule| match &rule.limit {
-            Some(Limit::Matches(Matches { shared, .. })) => *shared,
-            Some(Limit::Budget(budget)) => Budget::is_daily(budget),
+            Some(RuleLimit::Matches(MatchLimit { shared, .. })) => *shared,
+            Some(RuleLimit::Budget(budget)) => SpendBudget::is_daily(budget),
             None => false,
         };
         Self {
             locked: numbers(&|rule| rule.locked),
-            by_group: numbers(&Rule::asks_for_groups),
+            by_group: numbers(&Rule::uses_groups),
             budgets: numbers(&|rule| rule.budget().is_some()),
             all_sessions: numbers(&all_sessions),
             expiring: numbers(&|rule| rule.expires.is_some()),

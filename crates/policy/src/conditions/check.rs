@@ -1,26 +1,28 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! The conditions of a rule, checked one by one. The first that fails is reported.
+//! Checks the conditions of a rule one by one and reports the first that fails.
 
 use tenterhook_event::Event;
-use tenterhook_facts::Side;
+use tenterhook_facts::ExecLocation;
 
-use super::Matcher;
-use super::match_mode::{Check, Explain, MatchInput, MatchMode, Matched, OPEN_OPTION, one_of};
+use super::RuleMatcher;
+use super::match_mode::{
+    Check, Explain, MatchFailure, MatchInput, MatchMode, Matched, OPEN_OPTION, check_names,
+};
 
-impl Matcher {
-    /// Whether all conditions hold.
+impl RuleMatcher {
+    /// Checks all conditions.
     pub(crate) fn check(&self, input: MatchInput<'_>, mode: MatchMode, explain: Explain) -> Check {
-        self.check_parts(input, mode, explain, None)
+        self.check_with_alternatives(input, mode, explain, None)
     }
 
-    /// The same, when it is known that only these of the alternatives could hold.
-    pub(crate) fn check_parts(
+    /// Checks all conditions, of the alternatives only these.
+    pub(crate) fn check_with_alternatives(
         &self,
         input: MatchInput<'_>,
         mode: MatchMode,
         explain: Explain,
-        parts: Option<&[u16]>,
+        alternatives: Option<&[u16]>,
     ) -> Check {
         self.check_call(input, explain)?;
         let Self {
@@ -36,7 +38,7 @@ impl Matcher {
             effect,
             path,
             url,
-            // Part of `url` since the rule was compiled.
+            // Merged into `url` when the rule was compiled.
             host: _,
             mcp,
             package,
@@ -47,16 +49,16 @@ impl Matcher {
         } = self;
         let mut found = Vec::new();
         let (mut certain, mut doubt) = (true, OPEN_OPTION);
-        let mut note = |held: Matched| {
-            if !held.certain {
-                (certain, doubt) = (false, held.doubt);
+        let mut note = |matched: Matched| {
+            if !matched.certain {
+                (certain, doubt) = (false, matched.doubt);
             }
-            found.push(held.why);
+            found.push(matched.why);
         };
         let MatchInput { event, facts, .. } = input;
-        // A call that was not understood may do more than what is seen of it.
+        // A call that was not fully parsed may do more than its facts show.
         if mode == MatchMode::All && facts.unparsed && *unparsed != Some(true) && self.is_narrow() {
-            return Err(explain.with(|| "part of the call could not be understood".to_owned()));
+            return Err(explain.failure(|| "part of the call could not be parsed".to_owned()));
         }
         if let Some(shell) = shell {
             note(shell.check_all(&facts.commands, mode, effect.is_some(), explain)?);
@@ -65,52 +67,53 @@ impl Matcher {
             note(effect.check_all(&facts.effects, mode, input.locked, explain)?);
         }
         if let Some(paths) = path {
-            let here = facts.commands.iter().filter(|command| command.on == Side::Here);
+            let here = facts.commands.iter().filter(|command| command.on == ExecLocation::Here);
             let of_commands = here.flat_map(|command| command.operands.iter().chain(&command.inputs));
             let path = mode.path(paths, facts.paths.iter().chain(of_commands));
-            let path = path.ok_or_else(|| explain.with(|| format!("no path is one of {}", paths.list())))?;
-            note(Matched::certainly(path));
+            let path =
+                path.ok_or_else(|| explain.failure(|| format!("no path matches {}", paths.display_list())))?;
+            note(Matched::certain(path));
         }
         if let Some(url) = url {
-            note(Matched::certainly(url.check_all(&facts.urls, mode, explain)?));
+            note(Matched::certain(url.check_all(&facts.urls, mode, explain)?));
         }
         if let Some(mcp) = mcp {
             note(mcp.check(facts, mode, explain)?);
         }
         if let Some(package) = package {
-            note(Matched::certainly(package.check_all(&facts.packages, mode, explain)?));
+            note(Matched::certain(package.check_all(&facts.packages, mode, explain)?));
         }
         if let Some(kinds) = secret {
             let secret = mode.pick(facts.secrets.iter(), |secret| kinds.matches(secret.kind));
             let secret = secret.ok_or_else(|| {
-                explain.with(|| format!("no secret of the kind {} is in the call", kinds.list()))
+                explain.failure(|| format!("no secret of kind {} in the call", kinds.display_list()))
             })?;
-            note(Matched::certainly(format!("a secret (`{}`) in the {}", secret.kind, secret.within)));
+            note(Matched::certain(format!("a secret (`{}`) in the {}", secret.kind, secret.within)));
         }
         if let Some(patterns) = regex {
-            note(Matched::certainly(patterns.check(input, mode, explain)?));
+            note(Matched::certain(patterns.check(input, mode, explain)?));
         }
         if let Some(any) = any {
-            note(check_any(&any.0, input, mode, explain, parts)?);
+            note(check_any(&any.0, input, mode, explain, alternatives)?);
         }
         for inner in not.iter().flat_map(|not| &not.0) {
-            match inner.check(input, mode.other(), Explain::Nothing) {
-                Ok(held) if held.certain || mode == MatchMode::All => {
-                    return Err(explain.with(|| format!("an exception holds: {}", held.why)));
+            match inner.check(input, mode.inverse(), Explain::Nothing) {
+                Ok(matched) if matched.certain || mode == MatchMode::All => {
+                    return Err(explain.failure(|| format!("an exception holds: {}", matched.why)));
                 }
-                // It may hold.
+                // The exception may hold.
                 Ok(_) => certain = false,
                 Err(_) => {}
             }
         }
         if found.is_empty() {
-            found.push(format!("{} of {}", event.event, tool_name(event)));
+            found.push(format!("`{}` event, {}", event.event, tool_name(event)));
         }
         Ok(Matched { why: found.join(", "), certain, doubt })
     }
 
-    /// The conditions that are not about what the call does.
-    pub(super) fn check_call(&self, input: MatchInput<'_>, explain: Explain) -> Result<(), String> {
+    /// Checks the conditions that do not depend on what the call does.
+    pub(super) fn check_call(&self, input: MatchInput<'_>, explain: Explain) -> Result<(), MatchFailure> {
         let MatchInput { event, facts, state, locked: _ } = input;
         let Self {
             event: kinds,
@@ -133,51 +136,57 @@ impl Matcher {
             not: _,
         } = self;
         if kinds.as_ref().is_some_and(|kinds| !kinds.0.contains(&event.event)) {
-            return Err(explain.with(|| format!("it is not about `{}` events", event.event)));
+            return Err(explain.failure(|| format!("`{}` events are not covered", event.event)));
         }
         if let Some(tool) = tool
             && !tool.matches(event)
         {
-            return Err(explain.with(|| format!("it is not about {}", tool_name(event))));
+            return Err(explain.failure(|| format!("{} is not covered", tool_name(event))));
         }
-        one_of(source.as_ref(), Some(event.source.as_str()), "the harness", explain)?;
-        one_of(user.as_ref(), facts.user.as_deref(), "who runs the agent", explain)?;
-        one_of(group.as_ref(), facts.groups.iter().map(String::as_str), "no group of theirs", explain)?;
-        one_of(label.as_ref(), state.labels(), "no label of the session", explain)?;
+        check_names(source.as_ref(), Some(event.source.as_str()), "the harness", explain)?;
+        check_names(user.as_ref(), facts.user.as_deref(), "the user", explain)?;
+        check_names(
+            group.as_ref(),
+            facts.groups.iter().map(String::as_str),
+            "no group of the user",
+            explain,
+        )?;
+        check_names(label.as_ref(), state.labels(), "no label of the session", explain)?;
         if let Some(unparsed) = *unparsed
             && unparsed != facts.unparsed
         {
-            let why = if unparsed { "all of it was understood" } else { "part of it was not understood" };
-            return Err(explain.with(|| why.to_owned()));
+            let why =
+                if unparsed { "the whole call was parsed" } else { "part of the call could not be parsed" };
+            return Err(explain.failure(|| why.to_owned()));
         }
         Ok(())
     }
 }
 
 fn check_any(
-    any: &[Matcher],
+    any: &[RuleMatcher],
     input: MatchInput<'_>,
     mode: MatchMode,
     explain: Explain,
-    parts: Option<&[u16]>,
+    alternatives: Option<&[u16]>,
 ) -> Check {
-    let mut held: Option<Matched> = None;
-    // Whether it is enough.
-    let mut look = |matcher: &Matcher| {
+    let mut matched: Option<Matched> = None;
+    // Returns whether a certain match was found, which ends the search.
+    let mut look = |matcher: &RuleMatcher| {
         let other = matcher.check(input, mode, Explain::Nothing).ok();
         let certain = other.as_ref().is_some_and(|other| other.certain);
-        held = other.or_else(|| held.take());
+        matched = other.or_else(|| matched.take());
         certain
     };
-    match parts {
+    match alternatives {
         None => any.iter().any(&mut look),
-        Some(parts) => parts.iter().filter_map(|part| any.get(usize::from(*part))).any(&mut look),
+        Some(numbers) => numbers.iter().filter_map(|number| any.get(usize::from(*number))).any(&mut look),
     };
-    held.ok_or_else(|| {
-        explain.with(|| {
+    matched.ok_or_else(|| {
+        explain.failure(|| {
             let first = any.first().and_then(|matcher| matcher.check(input, mode, explain).err());
-            let first = first.unwrap_or_default();
-            format!("none of its {} alternatives holds; the first: {first}", any.len())
+            let first = first.map(|failure| failure.0).unwrap_or_default();
+            format!("none of {} alternatives holds; the first: {first}", any.len())
         })
     })
 }
@@ -185,6 +194,6 @@ fn check_any(
 fn tool_name(event: &Event) -> String {
     event.tool.as_ref().map_or_else(
         || "an event without a tool".to_owned(),
-        |tool| format!("the tool `{}` of class `{}`", tool.name, tool.class.name()),
+        |tool| format!("tool `{}` (class `{}`)", tool.name, tool.class.name()),
     )
 }

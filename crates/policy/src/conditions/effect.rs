@@ -1,40 +1,39 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Conditions on one thing that would be done to one path.
+//! Conditions on one operation on one path.
 
 mod verbs;
 
 use serde::{Deserialize, Serialize};
-use tenterhook_facts::{Does, Effect, Place, ShellOption, Side, Unread};
+use tenterhook_facts::{ExecLocation, FileEffect, FileOp, PathLocation, ShellOption, UnreadText};
 
-use super::given::MayBeEmpty;
 use super::glob::{NameGlobs, PathGlobs};
-use super::match_mode::{Check, Explain, MatchMode, Matched, OPEN_PATTERN};
+use super::match_mode::{Check, Explain, MatchFailure, MatchMode, Matched, OPEN_PATTERN};
+use super::non_empty::MayBeEmpty;
 use super::one_or_more::{OneOrMore, values};
-use crate::index::{NeedList, Rarity, Word};
-use verbs::{FAR_PATHS, RECURSIVE_WORDS, words_that_do};
+use crate::index::{IndexTerm, NeedList, Rarity};
+use verbs::{OUTSIDE_PATH_FRAGMENTS, RECURSIVE_OPERATIONS, words_for_operation};
 
-/// Conditions on one thing that would be done to one path.
+/// Conditions on one operation on one path.
 #[derive(Debug, Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default, expecting = "a map of conditions on an effect")]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(default, rename = "Effect"))]
 pub(crate) struct EffectCondition {
-    /// What is done: any of these.
-    pub(crate) does: Option<OneOrMore<Does>>,
-    /// Globs on the path it is done to, as in `path` above. What is done to a directory with all that
-    /// is below it is done to the paths below it, too.
+    /// The operation: any of these.
+    pub(crate) does: Option<OneOrMore<FileOp>>,
+    /// Globs on the path, as in `path` above. A recursive operation on a directory also applies to the paths below it.
     pub(crate) path: Option<PathGlobs>,
-    /// Where that path points: any of these. A path that is only known when it runs is at `unknown`.
-    pub(crate) place: Option<OneOrMore<Place>>,
-    /// Whether it is done to everything below the path, too.
+    /// Where that path points: any of these. A path that is known only at run time is at `unknown`.
+    pub(crate) place: Option<OneOrMore<PathLocation>>,
+    /// Whether the operation also applies to everything below the path.
     pub(crate) recursive: Option<bool>,
-    /// Whether the path has to be one of `path` for certain: a pattern that may stand for it is not enough.
+    /// Whether the path has to match `path` for certain: a pattern that may stand for it is not enough.
     pub(crate) certain: Option<bool>,
-    /// Globs on the program or tool that does it; `!` takes names away.
+    /// Globs on the program or tool that does it; `!` excludes names.
     pub(crate) by: Option<NameGlobs>,
     /// Where it is done: any of these. Default: `here`.
-    pub(crate) on: Option<OneOrMore<Side>>,
-    /// The same effect satisfies none of these.
+    pub(crate) on: Option<OneOrMore<ExecLocation>>,
+    /// The same operation satisfies none of these.
     pub(crate) not: Option<OneOrMore<EffectCondition>>,
 }
 
@@ -51,75 +50,75 @@ impl MayBeEmpty for EffectCondition {
 }
 
 impl EffectCondition {
-    /// Fills in where it is done: on this machine, or for an exception where the condition around it is.
-    pub(super) fn fill_in_sides(&mut self, sides: &[Side]) {
+    /// Fills in where it is done: on this machine, or for an exception, where the enclosing condition applies.
+    pub(super) fn fill_in_locations(&mut self, sides: &[ExecLocation]) {
         let Self { does: _, path: _, place: _, recursive: _, certain: _, by: _, on, not } = self;
         let on = on.get_or_insert_with(|| OneOrMore(sides.to_vec()));
         for exception in not.iter_mut().flat_map(|not| &mut not.0) {
-            exception.fill_in_sides(&on.0);
+            exception.fill_in_locations(&on.0);
         }
     }
 
     pub(super) fn add_needs(&self, to: &mut NeedList) {
         let Self { does, path, place: _, recursive: _, certain: _, by: _, on: _, not: _ } = self;
         to.add_paths(path.as_ref());
-        let does: Vec<_> = values(does.as_ref()).iter().map(|does| Word::Does(*does)).collect();
-        to.add_words(Rarity::Often, if does.is_empty() { &[Word::SomeEffect] } else { &does });
+        let does: Vec<_> = values(does.as_ref()).iter().map(|does| IndexTerm::Does(*does)).collect();
+        to.add_words(Rarity::Often, if does.is_empty() { &[IndexTerm::SomeEffect] } else { &does });
     }
 
     pub(super) fn check_all(
         &self,
-        effects: &[Effect],
+        effects: &[FileEffect],
         mode: MatchMode,
         locked: bool,
         explain: Explain,
     ) -> Check {
-        let counted = || effects.iter().filter(|effect| mode.looks_at(&effect.path));
-        let holds = |effect: &Effect| self.check(effect, mode, locked, Explain::Nothing).ok();
+        let counted = || effects.iter().filter(|effect| mode.considers(&effect.path));
+        let holds = |effect: &FileEffect| self.check(effect, mode, locked, Explain::Nothing).ok();
         let found = mode.pick(counted(), |effect| holds(effect).is_some());
         if let Some(effect) = found {
-            // A certain effect says more than a possible one.
-            let certain = counted().find(|effect| holds(effect).is_some_and(|held| held.certain));
+            // A certain effect explains more than a possible one.
+            let certain = counted().find(|effect| holds(effect).is_some_and(|matched| matched.certain));
             let effect = certain.filter(|_| mode == MatchMode::Any).unwrap_or(effect);
             return self.check(effect, mode, locked, Explain::Reason).map_err(|(_, why)| why);
         }
-        Err(explain.with(|| {
+        Err(explain.failure(|| {
             let failures =
                 effects.iter().filter_map(|effect| self.check(effect, mode, locked, explain).err());
             let nearest = failures.max_by_key(|(met, _)| *met);
-            nearest.map_or_else(|| "nothing would be done to a file".to_owned(), |(_, why)| why)
+            nearest.map_or_else(|| "no file is affected".to_owned(), |(_, why)| why.0)
         }))
     }
 
-    /// What holds, in words; on failure also how many conditions held before.
+    /// Checks one operation. On failure, also returns how many conditions matched before.
     fn check(
         &self,
-        effect: &Effect,
+        effect: &FileEffect,
         mode: MatchMode,
         locked: bool,
         explain: Explain,
-    ) -> Result<Matched, (usize, String)> {
+    ) -> Result<Matched, (usize, MatchFailure)> {
         let Self { does, path, place, recursive, certain: only_certain, by, on, not } = self;
         let (does, places) = (values(does.as_ref()), values(place.as_ref()));
         let only_certain = *only_certain == Some(true);
-        let what = || format!("{} `{}`", verb(effect.does), effect.path.text);
+        let what = || format!("{} `{}`", describe_operation(effect.does), effect.path.text);
         if !does.is_empty() && !does.contains(&effect.does) {
-            return Err((0, explain.with(|| format!("nothing is done but {}", what()))));
+            return Err((0, explain.failure(|| format!("another operation: {}", what()))));
         }
         if let Some(by) = by
             && !by.matches(&effect.by)
         {
             return Err((
                 1,
-                explain.with(|| format!("`{}` does it, which is none of {}", effect.by, by.list())),
+                explain.failure(|| format!("`{}` is not one of {}", effect.by, by.display_list())),
             ));
         }
         if !values(on.as_ref()).contains(&effect.on) {
-            return Err((1, explain.with(|| format!("{} happens elsewhere", what()))));
+            return Err((1, explain.failure(|| format!("{} on another machine or in a container", what()))));
         }
         if recursive.is_some_and(|wanted| wanted != effect.recursive) {
-            let how = if effect.recursive { "with all below it" } else { "alone" };
-            return Err((1, explain.with(|| format!("{} happens {how}", what()))));
+            let how = if effect.recursive { "recursively" } else { "not recursively" };
+            return Err((1, explain.failure(|| format!("{} {how}", what()))));
         }
         if !places.is_empty() {
             let mut found = effect.path.places.iter();
@@ -130,7 +129,7 @@ impl EffectCondition {
             if !fits {
                 return Err((
                     2,
-                    explain.with(|| format!("`{}` does not point where the rule looks", effect.path.text)),
+                    explain.failure(|| format!("`{}` points to another place", effect.path.text)),
                 ));
             }
         }
@@ -138,7 +137,7 @@ impl EffectCondition {
         let mut is_certain = true;
         if let Some(paths) = path {
             let glob = if (locked || only_certain) && mode == MatchMode::Any {
-                let found = paths.matching_for_certain(&effect.path);
+                let found = paths.find_with_certainty(&effect.path);
                 let found = found.filter(|(_, certain)| *certain || !only_certain);
                 is_certain = found.is_none_or(|(_, certain)| certain);
                 found.map(|(glob, _)| glob)
@@ -146,48 +145,62 @@ impl EffectCondition {
                 mode.glob(paths, &effect.path)
             };
             let glob = glob.or_else(|| {
-                // Who removes a directory removes what is in it. Who reads one from top to bottom reads
-                // it, too, but is not after everything that lies somewhere deep below.
-                let near = matches!(effect.does, Does::Read | Does::Run);
-                (mode == MatchMode::Any && effect.reaches_below()).then(|| paths.below(&effect.path, near))?
+                // Removing a directory removes everything in it. A recursive read also reads what is in the directory, but is
+                // not aimed at everything deep below it.
+                let near = matches!(effect.does, FileOp::Read | FileOp::Run);
+                (mode == MatchMode::Any && effect.reaches_below())
+                    .then(|| paths.find_below(&effect.path, near))?
             });
             let glob = glob.ok_or_else(|| {
-                (3, explain.with(|| format!("`{}` is none of {}", effect.path.text, paths.list())))
+                (
+                    3,
+                    explain.failure(|| {
+                        format!("`{}` does not match {}", effect.path.text, paths.display_list())
+                    }),
+                )
             })?;
-            by_glob = explain.with(|| format!(" (`{glob}`)"));
+            by_glob = explain.text(|| format!(" (`{glob}`)"));
         }
         if values(not.as_ref())
             .iter()
-            .any(|inner| inner.check(effect, mode.other(), locked, Explain::Nothing).is_ok())
+            .any(|inner| inner.check(effect, mode.inverse(), locked, Explain::Nothing).is_ok())
         {
-            return Err((4, explain.with(|| format!("an exception holds for {}", what()))));
+            return Err((4, explain.failure(|| format!("an exception holds for {}", what()))));
         }
-        let why = explain.with(|| format!("`{}` {}{by_glob}", effect.by, what()));
+        let why = explain.text(|| format!("`{}` {}{by_glob}", effect.by, what()));
         Ok(Matched { why, certain: is_certain, doubt: OPEN_PATTERN })
     }
 
-    /// What an unread text mentions of it: some word that is known to do it, together with the path, as far
-    /// as one is named.
-    pub(super) fn match_unparsed(&self, text: &Unread) -> Option<String> {
+    /// What an unparsed text mentions of the things this condition looks for: a word that is known to do the operation,
+    /// together with the path if one is named.
+    pub(super) fn match_unparsed(&self, text: &UnreadText) -> Option<String> {
         let Self { does, path, place, recursive, certain: _, by, on: _, not: _ } = self;
-        if text.whole {
-            return Some("more than can be read".to_owned());
+        if text.is_opaque {
+            return Some("more than can be analysed".to_owned());
         }
-        if text.seen {
+        if text.effects_known {
             return None;
         }
-        let all = [Does::Read, Does::Write, Does::Append, Does::Delete, Does::Move, Does::Permit, Does::Run];
+        let all = [
+            FileOp::Read,
+            FileOp::Write,
+            FileOp::Append,
+            FileOp::Delete,
+            FileOp::Move,
+            FileOp::Permit,
+            FileOp::Run,
+        ];
         let does = does.as_ref().map_or(all.as_slice(), |does| &does.0);
-        // `shutil.rmtree`, `fs.rmSync`: the last name is what is done.
+        // The last part of `shutil.rmtree` or `fs.rmSync` is the operation.
         let last = |word: &'_ str| word.rsplit('.').next().unwrap_or(word).to_owned();
         let known = |word: &str| {
             let last = last(word);
-            does.iter().any(|does| words_that_do(*does).contains(&last.as_str()))
+            does.iter().any(|does| words_for_operation(*does).contains(&last.as_str()))
                 && by.as_ref().is_none_or(|by| by.matches(&last))
         };
         let word = if *recursive == Some(true) {
             let whole =
-                text.words().find(|word| known(word) && RECURSIVE_WORDS.contains(&last(word).as_str()));
+                text.words().find(|word| known(word) && RECURSIVE_OPERATIONS.contains(&last(word).as_str()));
             let option = |word: &str| {
                 let option = ShellOption::from_word(word);
                 option.is_some_and(|option| ["r", "R", "recursive"].iter().any(|wanted| option.is(wanted)))
@@ -197,25 +210,32 @@ impl EffectCondition {
             text.words().find(|word| known(word))?
         };
         if let Some(paths) = path {
-            let glob = paths.mentioned(|part| text.contains(part))?;
+            let glob = paths.find_mentioned(|part| text.contains(part))?;
             return Some(format!("`{word}` and `{glob}`"));
         }
-        let own = |place: &Place| {
-            matches!(place, Place::InsideProject | Place::ProjectRoot | Place::Temp | Place::Unknown)
+        let own = |place: &PathLocation| {
+            matches!(
+                place,
+                PathLocation::InsideProject
+                    | PathLocation::ProjectRoot
+                    | PathLocation::Temp
+                    | PathLocation::Unknown
+            )
         };
         let anywhere = place.as_ref().is_none_or(|places| places.0.iter().any(own));
-        (anywhere || FAR_PATHS.iter().any(|part| text.contains(part))).then(|| format!("`{word}`"))
+        (anywhere || OUTSIDE_PATH_FRAGMENTS.iter().any(|part| text.contains(part)))
+            .then(|| format!("`{word}`"))
     }
 }
 
-fn verb(does: Does) -> &'static str {
+fn describe_operation(does: FileOp) -> &'static str {
     match does {
-        Does::Read => "reads",
-        Does::Write => "writes",
-        Does::Append => "appends to",
-        Does::Delete => "deletes",
-        Does::Move => "moves",
-        Does::Permit => "changes who may use",
-        Does::Run => "runs",
+        FileOp::Read => "reads",
+        FileOp::Write => "writes",
+        FileOp::Append => "appends to",
+        FileOp::Delete => "deletes",
+        FileOp::Move => "moves",
+        FileOp::Permit => "changes the permissions of",
+        FileOp::Run => "runs",
     }
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! What conditions are checked on, how, and what comes of it.
+//! Input, mode and result of a condition check.
 
 use tenterhook_event::Event;
 use tenterhook_facts::{Facts, PathFact};
@@ -9,44 +9,49 @@ use super::glob::{NameGlobs, PathGlobs};
 use crate::state::SessionState;
 
 /// What was found, or which condition failed.
-pub(super) type Check = Result<Matched, String>;
+pub(super) type Check = Result<Matched, MatchFailure>;
 
-/// Whether the caller wants to know which condition failed. Putting it in words for every condition of
-/// every rule costs more than the evaluation.
+/// Which condition failed; empty unless the caller wants an explanation.
+#[derive(Debug, thiserror::Error)]
+#[error("{0}")]
+pub(crate) struct MatchFailure(pub(crate) String);
+
+/// Whether the caller wants to know which condition failed. Formatting that for every condition of every rule costs
+/// more than the evaluation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Explain {
     Reason,
     Nothing,
 }
 
-/// How much of a call has to satisfy a condition. One command of a line is enough to deny it; to allow the line,
-/// all of them have to be known and allowed.
+/// How much of a call has to satisfy a condition. One command of a line is enough to deny it; to allow the line, all
+/// of its commands have to be known and allowed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum MatchMode {
-    /// Some one thing satisfies them, or may.
+    /// One part of the call satisfies the condition, or may.
     Any,
-    /// Everything there is satisfies them, for certain.
+    /// Every part of the call satisfies the condition for certain.
     All,
 }
 
-/// All conditions hold.
+/// Result of a check in which all conditions hold.
 #[derive(Debug)]
 pub(crate) struct Matched {
-    /// By what.
+    /// What satisfies the conditions, for explanations.
     pub(crate) why: String,
-    /// Whether they do for certain.
+    /// Whether the conditions hold for certain.
     pub(crate) certain: bool,
-    /// Where they do not, what would have to be true.
+    /// If not certain: what would have to be true for them to hold.
     pub(crate) doubt: &'static str,
 }
 
-/// An unknown word may turn out to be an option.
-pub(super) const OPEN_OPTION: &str = "an unknown word is an option";
-/// A pattern may stand for a guarded path.
-pub(super) const OPEN_PATTERN: &str = "the pattern matches it";
+/// Doubt: a word that is known only at run time may be an option.
+pub(super) const OPEN_OPTION: &str = "a word that is known only at run time is an option";
+/// Doubt: a glob pattern in the call may stand for a guarded path.
+pub(super) const OPEN_PATTERN: &str = "the pattern matches a guarded path";
 
-/// The joined name of an MCP tool may be that of another server.
-pub(super) const OPEN_NAME: &str = "the name is read that way";
+/// Doubt: the joined name of an MCP tool may belong to another server.
+pub(super) const OPEN_NAME: &str = "the joined name refers to that server";
 
 /// What conditions are checked on.
 #[derive(Debug, Clone, Copy)]
@@ -54,30 +59,34 @@ pub(crate) struct MatchInput<'a> {
     pub(crate) event: &'a Event,
     pub(crate) facts: &'a Facts,
     pub(crate) state: &'a SessionState,
-    /// Whether the rule is locked: no setting of the user turns it off, so it must not deny by mistake.
+    /// Whether the rule is locked: the user cannot turn it off, so it must not deny by mistake.
     pub(crate) locked: bool,
 }
 
 // === impl Explain ===
 
 impl Explain {
-    pub(super) fn with(self, why: impl FnOnce() -> String) -> String {
+    pub(super) fn text(self, why: impl FnOnce() -> String) -> String {
         if self == Self::Reason { why() } else { String::new() }
+    }
+
+    pub(super) fn failure(self, why: impl FnOnce() -> String) -> MatchFailure {
+        MatchFailure(self.text(why))
     }
 }
 
 // === impl MatchMode ===
 
 impl MatchMode {
-    /// The mode in which exceptions to a condition are checked.
-    pub(super) fn other(self) -> Self {
+    /// The mode in which the exceptions of a condition are checked.
+    pub(super) fn inverse(self) -> Self {
         match self {
             Self::Any => Self::All,
             Self::All => Self::Any,
         }
     }
 
-    /// The first that fits, if there are enough that do: one, or all.
+    /// The first item that fits, if enough items do: one, or all.
     pub(super) fn pick<T>(self, mut items: impl Iterator<Item = T>, fits: impl Fn(&T) -> bool) -> Option<T> {
         match self {
             Self::Any => items.find(fits),
@@ -88,26 +97,26 @@ impl MatchMode {
         }
     }
 
-    /// Whether a path counts by itself: a rule that allows a place does not have to name it twice.
-    pub(super) fn looks_at(self, path: &PathFact) -> bool {
-        self == Self::Any || !path.again
+    /// Whether a path counts by itself: a rule that allows a place does not have to name the path twice.
+    pub(super) fn considers(self, path: &PathFact) -> bool {
+        self == Self::Any || !path.is_alias
     }
 
-    /// The glob a path matches.
+    /// The glob that a path matches.
     pub(super) fn glob<'a>(self, globs: &'a PathGlobs, path: &PathFact) -> Option<&'a str> {
         match self {
-            Self::Any => globs.matching(path),
-            Self::All => globs.surely(path),
+            Self::Any => globs.find_possible(path),
+            Self::All => globs.find_certain(path),
         }
     }
 
-    /// The path that matches and its glob, in words.
+    /// The matching path and its glob, for explanations.
     pub(super) fn path<'a>(
         self,
         globs: &PathGlobs,
         paths: impl Iterator<Item = &'a PathFact>,
     ) -> Option<String> {
-        let paths = paths.filter(|path| self.looks_at(path));
+        let paths = paths.filter(|path| self.considers(path));
         let path = self.pick(paths, |path| self.glob(globs, path).is_some())?;
         self.glob(globs, path).map(|glob| format!("`{}` (`{glob}`)", path.text))
     }
@@ -116,22 +125,22 @@ impl MatchMode {
 // === impl Matched ===
 
 impl Matched {
-    pub(super) fn certainly(why: String) -> Self {
+    pub(super) fn certain(why: String) -> Self {
         Self { why, certain: true, doubt: OPEN_OPTION }
     }
 }
 
-/// Whether one of these names is given, where names are asked for.
-pub(super) fn one_of<'a>(
+/// Checks that one of the given names matches, if names are required.
+pub(super) fn check_names<'a>(
     names: Option<&NameGlobs>,
     given: impl IntoIterator<Item = &'a str>,
     what: &str,
     explain: Explain,
-) -> Result<(), String> {
+) -> Result<(), MatchFailure> {
     match names {
         Some(names) if !given.into_iter().any(|name| names.matches(name)) => {
             let is = if what.starts_with("no ") { "is" } else { "is not" };
-            Err(explain.with(|| format!("{what} {is} one of {}", names.list())))
+            Err(explain.failure(|| format!("{what} {is} one of {}", names.display_list())))
         }
         _ => Ok(()),
     }

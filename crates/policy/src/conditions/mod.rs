@@ -1,20 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! What a rule looks for.
+//! The conditions of a rule.
 //!
-//! One file per kind of condition. Each has the type as rule files and the compiled form hold it, what the index
-//! needs of it, and how it is checked. Functions that have to consider every condition take the type apart
-//! without `..`, so that the compiler names every place that a new condition concerns.
+//! Each kind of condition has one file with its type, what the index needs of it, and how it is checked. Functions that
+//! have to consider every condition destructure the type without `..`, so that the compiler reports every place that a
+//! new condition affects.
 
 mod check;
 mod effect;
-mod given;
 pub(crate) mod glob;
+pub(crate) mod lazy_regex;
 pub(crate) mod match_mode;
 mod mcp;
+mod non_empty;
 mod one_or_more;
 mod package;
-pub(crate) mod pattern;
 mod regexes;
 mod shell;
 mod tools;
@@ -23,117 +23,114 @@ mod url;
 
 use serde::{Deserialize, Serialize};
 use tenterhook_event::EventKind;
-use tenterhook_facts::Side;
+use tenterhook_facts::ExecLocation;
 
-use crate::index::{NeedList, Rarity, Word};
+use crate::error::RuleMatcherError;
+use crate::index::{IndexTerm, NeedList, Rarity};
 use effect::EffectCondition;
-use given::not_empty;
 use glob::{HostGlobs, NameGlobs, PathGlobs};
 use mcp::McpCondition;
+use non_empty::deserialize_non_empty;
 #[cfg(feature = "schema")]
 pub(crate) use one_or_more::schema_of_texts;
 pub(crate) use one_or_more::{OneOrMore, values};
 use package::PackageCondition;
 use regexes::RegexCondition;
-pub(crate) use regexes::commands;
+pub(crate) use regexes::command_texts;
 use shell::ShellCondition;
 use tools::ToolCondition;
 use url::UrlCondition;
 
-/// Conditions on one event. Those that are given must all hold.
+/// Conditions on one event. All that are given must hold.
 ///
-/// A rule that denies or asks matches when some one thing of the call satisfies a condition, and what
-/// is not known counts as what it may be. A rule that allows has to cover the whole call: every
-/// command, path, address and package must satisfy its conditions, for certain. What stands in `not`
-/// is an exception, and so is read the other way round: in a rule that denies or asks it holds only
-/// if it covers the whole call.
+/// A rule that denies or asks matches when one part of the call satisfies a condition; a part that is unknown counts as
+/// anything that it may be. A rule that allows has to cover the whole call: every command, path, address and package
+/// must satisfy its conditions for certain. `not` is an exception and reverses this: in a rule that denies or asks, it
+/// holds only if it covers the whole call.
 #[derive(Debug, Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default, expecting = "a map of conditions")]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(default, rename = "Match"))]
-pub(crate) struct Matcher {
+pub(crate) struct RuleMatcher {
     /// Kinds of events. Default: `pre-tool` and `permission-request`.
     pub(crate) event: Option<OneOrMore<EventKind>>,
-    /// Tool classes (`shell`, `read`, …) or globs on the harness's own tool names; `!` takes away.
+    /// Tool classes (`shell`, `read`, …) or globs on the harness's own tool names; `!` excludes names.
     pub(crate) tool: Option<ToolCondition>,
     /// Globs on the harness: `claude-code`, `codex`, …
     pub(crate) source: Option<NameGlobs>,
-    /// Some one command that would run satisfies all of this.
+    /// One command that would run satisfies all of these conditions.
     pub(crate) shell: Option<ShellCondition>,
-    /// Some one thing that would be done to a file satisfies all of this, whichever tool, program or
-    /// language does it.
-    #[serde(deserialize_with = "not_empty")]
+    /// One operation on a file satisfies all of these conditions, regardless of the tool, program or language that does
+    /// it.
+    #[serde(deserialize_with = "deserialize_non_empty")]
     pub(crate) effect: Option<EffectCondition>,
-    /// Some path of the call matches: a path argument, or a shell operand or input redirection.
-    /// Globs; `~/` stands for any home directory, a relative glob is relative to the project, `!`
-    /// takes matches away.
+    /// A path of the call matches: a path argument, a shell operand or an input redirection. Globs; `~/` is any home
+    /// directory, a relative glob is relative to the project, and `!` excludes paths.
     pub(crate) path: Option<PathGlobs>,
-    /// Some one address the call would connect to satisfies all of this.
-    #[serde(deserialize_with = "not_empty")]
+    /// One address that the call would connect to satisfies all of these conditions.
+    #[serde(deserialize_with = "deserialize_non_empty")]
     pub(crate) url: Option<UrlCondition>,
     /// Short for `url: {host: …}`.
     pub(crate) host: Option<HostGlobs>,
-    /// The tool is one of an MCP server and satisfies all of this.
-    #[serde(deserialize_with = "not_empty")]
+    /// The tool belongs to an MCP server and satisfies all of these conditions.
+    #[serde(deserialize_with = "deserialize_non_empty")]
     pub(crate) mcp: Option<McpCondition>,
-    /// Some one package that would be installed or run satisfies all of this.
-    #[serde(deserialize_with = "not_empty")]
+    /// One package that would be installed or run satisfies all of these conditions.
+    #[serde(deserialize_with = "deserialize_non_empty")]
     pub(crate) package: Option<PackageCondition>,
-    /// Some secret of one of these kinds is in what would be written, sent, said or run. Globs on
-    /// kinds; `"*"` is any.
+    /// A secret of one of these kinds is in text that would be written, sent, prompted or run. Globs on kinds; `"*"`
+    /// matches any.
     pub(crate) secret: Option<NameGlobs>,
-    /// Regular expressions on the texts of the call as they stand: for what the other conditions
-    /// cannot say. Do not use them in `not`: a comment is part of the text, and would be an exception.
-    #[serde(deserialize_with = "not_empty")]
+    /// Regular expressions on the raw texts of the call, for what the other conditions cannot express. Do not use them in
+    /// `not`: a comment is part of the text and could satisfy the exception.
+    #[serde(deserialize_with = "deserialize_non_empty")]
     pub(crate) regex: Option<RegexCondition>,
     /// Globs on the account that runs the agent.
     pub(crate) user: Option<NameGlobs>,
-    /// Globs on the groups of that account.
+    /// Globs on the groups of the account that runs the agent.
     pub(crate) group: Option<NameGlobs>,
-    /// The session carries one of these labels: some rule before put it there. Globs.
+    /// The session has one of these labels, set by an earlier match of a rule. Globs.
     pub(crate) label: Option<NameGlobs>,
-    /// Whether some shell text could not be understood.
+    /// Whether some shell text could not be parsed.
     pub(crate) unparsed: Option<bool>,
-    /// At least one of these alternatives holds too.
-    pub(crate) any: Option<OneOrMore<Matcher>>,
-    /// None of these holds.
-    pub(crate) not: Option<OneOrMore<Matcher>>,
+    /// At least one of these alternatives holds.
+    pub(crate) any: Option<OneOrMore<RuleMatcher>>,
+    /// None of these conditions holds.
+    pub(crate) not: Option<OneOrMore<RuleMatcher>>,
 }
 
-impl Matcher {
-    /// Completes conditions that were read from a rule file: short forms are written out, defaults filled in.
-    pub(crate) fn complete(&mut self) -> Result<(), String> {
+impl RuleMatcher {
+    /// Expands short forms and fills in defaults of conditions that were read from a rule file.
+    pub(crate) fn normalize(&mut self) -> Result<(), RuleMatcherError> {
         self.url = UrlCondition::with_host(self.url.take(), self.host.take())?;
         if let Some(shell) = &mut self.shell {
-            shell.fill_in_sides(&[Side::Here]);
+            shell.fill_in_locations(&[ExecLocation::Here]);
         }
         if let Some(effect) = &mut self.effect {
-            effect.fill_in_sides(&[Side::Here]);
+            effect.fill_in_locations(&[ExecLocation::Here]);
         }
         for inner in [&mut self.any, &mut self.not].into_iter().flatten().flat_map(|list| &mut list.0) {
-            inner.complete()?;
+            inner.normalize()?;
         }
         if self.any().iter().any(Self::is_empty) {
-            return Err(
-                "an alternative in `any` has no condition, so all of them are as good as none".to_owned()
-            );
+            return Err(RuleMatcherError::EmptyAlternative);
         }
         if self.not().iter().any(Self::is_empty) {
-            return Err("what stands in `not` has no condition, so the rule could never match".to_owned());
+            return Err(RuleMatcherError::EmptyException);
         }
         Ok(())
     }
 
-    /// Its alternatives.
+    /// The alternatives, of which at least one must hold.
     pub(crate) fn any(&self) -> &[Self] {
         values(self.any.as_ref())
     }
 
-    /// Its exceptions.
+    /// The exceptions, of which none may hold.
     pub(crate) fn not(&self) -> &[Self] {
         values(self.not.as_ref())
     }
 
-    /// Whether it has no condition at all.
+    /// Whether no condition is given.
     fn is_empty(&self) -> bool {
         let Self {
             event,
@@ -162,7 +159,7 @@ impl Matcher {
         by_call && by_names && by_action && by_target && any.is_none() && not.is_none()
     }
 
-    /// Whether it says what the call does, not only which tool is called and by whom.
+    /// Whether it restricts what the call does, not only which tool is called and by whom.
     pub(crate) fn is_narrow(&self) -> bool {
         let Self {
             event: _,
@@ -195,8 +192,8 @@ impl Matcher {
             || any.as_ref().is_some_and(|any| any.0.iter().all(Self::is_narrow))
     }
 
-    /// Conditions that no event of these kinds can satisfy.
-    pub(crate) fn could_match(&self, kinds: &[EventKind]) -> Result<(), String> {
+    /// Refuses conditions that no event of these kinds can satisfy.
+    pub(crate) fn check_satisfiable(&self, kinds: &[EventKind]) -> Result<(), RuleMatcherError> {
         let Self {
             event: _,
             tool,
@@ -224,27 +221,27 @@ impl Matcher {
             || mcp.is_some()
             || package.is_some();
         let mut about_prompts = false;
-        self.each(&mut |inner| {
+        self.visit_all(&mut |inner| {
             about_prompts |= inner.regex.as_ref().is_some_and(|regex| regex.prompt.is_some());
         });
         let carries_prompt = |kind: &EventKind| matches!(kind, EventKind::Prompt | EventKind::Stop);
         if about_prompts && !kinds.iter().any(carries_prompt) {
-            return Err("it looks at prompts, which these events do not have; say `event: prompt`".to_owned());
+            return Err(RuleMatcherError::EventsWithoutPrompt);
         }
         if about_tools && !kinds.iter().any(|kind| kind.concerns_tool()) {
             let kinds: Vec<_> = kinds.iter().map(|kind| format!("`{kind}`")).collect();
-            return Err(format!("it looks at a tool call, which {} events do not have", kinds.join(", ")));
+            return Err(RuleMatcherError::EventsWithoutTool(kinds.join(", ")));
         }
         let within = |inner: &Self| {
             inner.event.as_ref().is_none_or(|own| own.0.iter().any(|kind| kinds.contains(kind)))
         };
         if !self.any().is_empty() && !self.any().iter().any(within) {
-            return Err("its alternatives are about other events than the rule".to_owned());
+            return Err(RuleMatcherError::AlternativesForOtherEvents);
         }
         Ok(())
     }
 
-    /// What the index needs of the conditions outside `any`.
+    /// Adds what the index needs of the conditions outside `any`.
     pub(crate) fn add_needs(&self, to: &mut NeedList) {
         let Self {
             event: _,
@@ -258,7 +255,7 @@ impl Matcher {
             mcp,
             package,
             secret,
-            // Its letters are looked for where nothing else is needed.
+            // The letters of patterns are indexed only where nothing else is needed.
             regex: _,
             user: _,
             group: _,
@@ -284,18 +281,18 @@ impl Matcher {
             package.add_needs(to);
         }
         if secret.is_some() {
-            to.add_words(Rarity::Seldom, &[Word::SomeSecret]);
+            to.add_words(Rarity::Seldom, &[IndexTerm::SomeSecret]);
         }
         if let Some(tool) = tool {
             tool.add_needs(to);
         }
     }
 
-    /// This and everything in `any` and `not`.
-    pub(crate) fn each(&self, see: &mut dyn FnMut(&Self)) {
+    /// Visits these conditions and all nested in `any` and `not`.
+    pub(crate) fn visit_all(&self, see: &mut dyn FnMut(&Self)) {
         see(self);
         for inner in self.any().iter().chain(self.not()) {
-            inner.each(see);
+            inner.visit_all(see);
         }
     }
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! One value, or a list of them that is not empty.
+//! One value or a non-empty list of values.
 
 use std::cell::Cell;
 use std::fmt;
@@ -8,34 +8,35 @@ use std::marker::PhantomData;
 
 use serde::de::{self, Deserialize, Deserializer, IntoDeserializer, MapAccess, SeqAccess, Visitor};
 
-/// Conditions nest through lists only, and no deeper than this: a rule file or damaged bytes must not use up the stack.
-const MAX_DEPTH: usize = 32;
+/// Maximum nesting depth of conditions, which nest through lists only: a rule file or damaged bytes must not exhaust
+/// the stack.
+const MAX_NESTING_DEPTH: usize = 32;
 
 thread_local! {
     static DEPTH: Cell<usize> = const { Cell::new(0) };
 }
 
-/// One value or a list of them. An empty list is refused: it would match nothing.
+/// One value or a list of values. An empty list is refused, because it would match nothing.
 #[derive(Debug, Clone, serde::Serialize)]
 pub(crate) struct OneOrMore<T>(pub(crate) Vec<T>);
 
-/// The values of a condition; none if it is not given.
+/// The values of a condition; empty if it is not given.
 pub(crate) fn values<T>(list: Option<&OneOrMore<T>>) -> &[T] {
     list.map_or(&[], |list| &list.0)
 }
 
-// By hand: serde's `untagged` would lose the place of what does not fit.
+// Implemented by hand: serde's `untagged` would lose the position of a value that does not fit.
 impl<'de, T: Deserialize<'de>> Deserialize<'de> for OneOrMore<T> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let depth = DEPTH.get();
-        if depth == MAX_DEPTH {
+        if depth == MAX_NESTING_DEPTH {
             return Err(de::Error::custom("conditions are nested too deeply"));
         }
         DEPTH.set(depth + 1);
         let list = if deserializer.is_human_readable() {
             deserializer.deserialize_any(OneOrMoreVisitor(PhantomData))
         } else {
-            // The compiled form always has a list.
+            // The compiled form always stores a list.
             Vec::deserialize(deserializer)
         };
         DEPTH.set(depth);
@@ -57,7 +58,7 @@ impl<'de, T: Deserialize<'de>> Visitor<'de> for OneOrMoreVisitor<T> {
     }
 
     fn visit_i64<E: de::Error>(self, number: i64) -> Result<Vec<T>, E> {
-        // `option: 1` means the option `-1`, `port: 22` the port.
+        // `option: 1` means the option `-1`; `port: 22` means the port.
         T::deserialize(number.into_deserializer())
             .or_else(|_: E| T::deserialize(number.to_string().into_deserializer()))
             .map(|one| vec![one])
@@ -96,7 +97,7 @@ impl<T: schemars::JsonSchema> schemars::JsonSchema for OneOrMore<T> {
     }
 }
 
-/// The schema of a type that is written as one text or a list of texts.
+/// Implements the schema of a type that is written as one text or a list of texts.
 #[cfg(feature = "schema")]
 macro_rules! schema_of_texts {
     ($($name:ty),*) => {$(

@@ -1,35 +1,35 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Regular expressions on the texts of a call as they stand.
+//! Regular expressions on the raw texts of a call.
 
 use std::borrow::Cow;
 
 use serde::{Deserialize, Serialize};
-use tenterhook_event::{Command, Event, ToolCall};
+use tenterhook_event::{Event, ToolCall, ToolCommand};
 
-use super::given::MayBeEmpty;
-use super::match_mode::{Explain, MatchInput, MatchMode};
+use super::lazy_regex::LazyRegex;
+use super::match_mode::{Explain, MatchFailure, MatchInput, MatchMode};
+use super::non_empty::MayBeEmpty;
 use super::one_or_more::OneOrMore;
-use super::pattern::Pattern;
 
-/// Regular expressions (Rust's `regex`: linear time, no look-around). Of each key that is given, any
-/// must match somewhere in the text; anchors are `^` and `$`.
+/// Regular expressions (Rust's `regex`: linear time, no look-around). For each key that is given, one of its patterns
+/// must match somewhere in the text; use `^` and `$` to anchor them.
 #[derive(Debug, Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default, expecting = "a map from `command`, `path`, … to patterns")]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(default, rename = "Regexes"))]
 pub(crate) struct RegexCondition {
-    /// On a command as it was given.
-    pub(crate) command: Option<OneOrMore<Pattern>>,
+    /// On a command, as it was given.
+    pub(crate) command: Option<OneOrMore<LazyRegex>>,
     /// On a path argument, as it was given and as it resolves.
-    pub(crate) path: Option<OneOrMore<Pattern>>,
-    /// On an address, in an argument or in a command.
-    pub(crate) url: Option<OneOrMore<Pattern>>,
-    /// On a text that would be written, patches included.
-    pub(crate) content: Option<OneOrMore<Pattern>>,
-    /// On what the person asked (`event: prompt`).
-    pub(crate) prompt: Option<OneOrMore<Pattern>>,
-    /// On the tool's arguments as JSON.
-    pub(crate) args: Option<OneOrMore<Pattern>>,
+    pub(crate) path: Option<OneOrMore<LazyRegex>>,
+    /// On an address in an argument or in a command.
+    pub(crate) url: Option<OneOrMore<LazyRegex>>,
+    /// On text that would be written, including patches.
+    pub(crate) content: Option<OneOrMore<LazyRegex>>,
+    /// On the user's prompt (`event: prompt`).
+    pub(crate) prompt: Option<OneOrMore<LazyRegex>>,
+    /// On the tool's arguments, as JSON.
+    pub(crate) args: Option<OneOrMore<LazyRegex>>,
 }
 
 impl MayBeEmpty for RegexCondition {
@@ -42,24 +42,24 @@ impl MayBeEmpty for RegexCondition {
 type Texts<'a> = Vec<Cow<'a, str>>;
 
 impl RegexCondition {
-    /// Letters of which one group must be in a command, if patterns are looked for there. What the other
-    /// patterns need is not indexed.
+    /// Letter groups of which one must be in a command, if there are patterns on commands. The other patterns are not
+    /// indexed.
     pub(crate) fn command_letters(&self) -> Option<Vec<String>> {
         let Self { command, path: _, url: _, content: _, prompt: _, args: _ } = self;
         let all: Option<Vec<_>> = command.as_ref()?.0.iter().map(|pattern| pattern.letters()).collect();
         all.map(|all| all.concat())
     }
 
-    /// What matched, in words.
+    /// Checks all patterns and describes what matched.
     pub(super) fn check(
         &self,
         input: MatchInput<'_>,
         mode: MatchMode,
         explain: Explain,
-    ) -> Result<String, String> {
+    ) -> Result<String, MatchFailure> {
         let Self { command, path, url, content, prompt, args } = self;
         let list = [
-            ("command", command, (|input| commands(input.event)) as fn(MatchInput<'_>) -> Texts<'_>),
+            ("command", command, (|input| command_texts(input.event)) as fn(MatchInput<'_>) -> Texts<'_>),
             ("path", path, paths),
             ("address", url, urls),
             ("content", content, contents),
@@ -69,36 +69,36 @@ impl RegexCondition {
         let mut found = Vec::new();
         for (what, patterns, texts) in list {
             if let Some(patterns) = patterns {
-                found.push(search(what, &patterns.0, &texts(input), mode, explain)?);
+                found.push(find_match(what, &patterns.0, &texts(input), mode, explain)?);
             }
         }
         Ok(found.join(", "))
     }
 }
 
-fn search(
+fn find_match(
     what: &str,
-    patterns: &[Pattern],
+    patterns: &[LazyRegex],
     texts: &[Cow<'_, str>],
     mode: MatchMode,
     explain: Explain,
-) -> Result<String, String> {
+) -> Result<String, MatchFailure> {
     let pattern_of = |text: &Cow<'_, str>| patterns.iter().find(|pattern| pattern.is_match(text));
     let text = mode.pick(texts.iter(), |text| pattern_of(text).is_some());
     text.and_then(pattern_of).map(|pattern| format!("the {what} (`{pattern}`)")).ok_or_else(|| {
-        explain.with(|| {
+        explain.failure(|| {
             let list: Vec<_> = patterns.iter().take(3).map(|pattern| format!("`{pattern}`")).collect();
             format!("no {what} matches {}", list.join(", "))
         })
     })
 }
 
-/// The commands of a call as they stand.
-pub(crate) fn commands(event: &Event) -> Texts<'_> {
+/// The commands of a call as they were given.
+pub(crate) fn command_texts(event: &Event) -> Texts<'_> {
     let commands = event.tool.as_ref().map(ToolCall::commands).unwrap_or_default();
     let text = |command| match command {
-        Command::Text(text) => Cow::Borrowed(text),
-        Command::Argv(words) => Cow::Owned(words.join(" ")),
+        ToolCommand::Text(text) => Cow::Borrowed(text),
+        ToolCommand::Argv(words) => Cow::Owned(words.join(" ")),
     };
     commands.into_iter().map(text).collect()
 }

@@ -5,63 +5,63 @@
 mod check;
 
 use serde::{Deserialize, Serialize};
-use tenterhook_facts::{Place, ShellOption, Side, Unread};
+use tenterhook_facts::{ExecLocation, PathLocation, ShellOption, UnreadText};
 
 use super::glob::{NameGlobs, PathGlobs, WordGlobs};
+use super::lazy_regex::LazyRegex;
 use super::one_or_more::{OneOrMore, values};
-use super::pattern::Pattern;
-use crate::index::{NeedList, Rarity, Word};
+use crate::index::{IndexTerm, NeedList, Rarity};
 
 /// Conditions on one command of a shell line.
 #[derive(Debug, Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default, expecting = "a map of conditions on a command")]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(default, rename = "Shell"))]
 pub(crate) struct ShellCondition {
-    /// Globs on the program's name without its directory; `!` takes names away. An empty name stands
-    /// for a program that is only known when it runs.
+    /// Globs on the program's name without its directory; `!` excludes names. An empty name matches a program that is
+    /// known only at run time.
     pub(crate) program: Option<NameGlobs>,
-    /// The first word behind the program that is no option: the subcommand of `git`, `docker`, … Globs.
+    /// Globs on the first word after the program that is not an option: the subcommand of `git`, `docker`, …
     pub(crate) first: Option<NameGlobs>,
-    /// Any of these options is given: letters (also in clusters) or long names (also abbreviated). In
-    /// `not`, an option whose value turns it off (`--dry-run=false`) does not count.
+    /// One of these options is given: letters (also combined, as in `-rf`) or long names (also abbreviated). In `not`, an
+    /// option whose value turns it off (`--dry-run=false`) does not count.
     pub(crate) option: Option<OneOrMore<String>>,
-    /// These words stand among the command's words, in this order. Globs.
+    /// The command's words include these, in this order. Globs.
     pub(crate) words: Option<WordGlobs>,
-    /// Some operand satisfies all of this.
+    /// One operand satisfies all of these conditions.
     pub(crate) operand: Option<OperandCondition>,
-    /// Some path the command names matches: an operand, an option's value, `@file`, `key=file` or
-    /// an input redirection. Globs as in `path` above.
+    /// A path that the command names matches: an operand, the value of an option, `@file`, `key=file` or an input
+    /// redirection. Globs as in `path` above.
     pub(crate) path: Option<PathGlobs>,
-    /// As `path`, but not what the command only writes to, leaves out, or uses as a key.
+    /// Like `path`, without paths that the command only writes to, leaves out or uses as a key.
     pub(crate) reads: Option<PathGlobs>,
-    /// Some file redirected into the command matches. Globs as in `path` above.
+    /// A file that is redirected into the command matches. Globs as in `path` above.
     pub(crate) input: Option<PathGlobs>,
-    /// Some file the command's output is redirected into matches. Globs as in `path` above.
+    /// A file that the command's output is redirected into matches. Globs as in `path` above.
     pub(crate) output: Option<PathGlobs>,
-    /// The command's output reaches one of these programs (name globs) through a pipe, `<(…)` or
-    /// `$(…)`; an interpreter counts only when it would run what it gets as a script. An empty name
-    /// stands for a program that is only known when it runs. With `!`, it reaches none of these.
+    /// The command's output reaches one of these programs (name globs) through a pipe, `<(…)` or `$(…)`; an interpreter
+    /// counts only if it would run its input as a script. An empty name matches a program that is known only at run time.
+    /// With `!`, the output reaches none of these.
     pub(crate) pipes_into: Option<NameGlobs>,
-    /// The last program that the command's output reaches is one of these (name globs).
+    /// Globs on the last program that the command's output reaches.
     pub(crate) ends_in: Option<NameGlobs>,
-    /// The command is started by one of these programs (name globs): `sudo`, `xargs`, `ssh`, …
+    /// Globs on the programs that start the command: `sudo`, `xargs`, `ssh`, …
     pub(crate) via: Option<NameGlobs>,
-    /// What it is known to do beyond what its words say, such as `reverse-shell`. Globs.
+    /// Globs on known behaviour that the command's words do not show, such as `reverse-shell`.
     pub(crate) acts: Option<NameGlobs>,
-    /// Regular expressions: any of them fits one of its words, or a text that it is known to get on its
-    /// standard input (SQL for `psql`, for one). In `not`, they must fit every text that the condition
-    /// around it was met by, not just some other word of the command.
-    pub(crate) text: Option<OneOrMore<Pattern>>,
-    /// Regular expressions: any of them fits one SQL statement in its words or in a text that it is known
-    /// to get on its standard input. Comments are left out, and so are statements that a `rollback`
-    /// undoes. In `not`, they must fit every statement that the condition around it was met by, and
-    /// the contents of quoted texts are left out as well.
-    pub(crate) sql: Option<OneOrMore<Pattern>>,
-    /// Globs on `NAME=value`: some variable it is started with, in front of it or by `env`; or an address
-    /// that was exported before.
+    /// Regular expressions: one of them matches a word of the command, or a text that is known to reach its standard
+    /// input (for example, SQL for `psql`). In `not`, they must match every text that satisfies the enclosing condition,
+    /// not just another word of the command.
+    pub(crate) text: Option<OneOrMore<LazyRegex>>,
+    /// Regular expressions: one of them matches an SQL statement in the command's words or in a text that is known to
+    /// reach its standard input. Comments are left out, and so are statements that a `rollback` undoes. In `not`, they
+    /// must match every statement that satisfies the enclosing condition, and the contents of quoted texts are left out
+    /// as well.
+    pub(crate) sql: Option<OneOrMore<LazyRegex>>,
+    /// Globs on `NAME=value`: an environment variable set before the command or by `env`, or an address that was exported
+    /// before.
     pub(crate) env: Option<NameGlobs>,
-    /// Where it runs: any of these. Default: `here`.
-    pub(crate) on: Option<OneOrMore<Side>>,
+    /// Where the command runs: any of these. Default: `here`.
+    pub(crate) on: Option<OneOrMore<ExecLocation>>,
     /// The same command satisfies none of these: `{ option: [n, dry-run] }`.
     pub(crate) not: Option<OneOrMore<ShellCondition>>,
 }
@@ -72,7 +72,7 @@ pub(crate) struct ShellCondition {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(default, rename = "Operand"))]
 pub(crate) struct OperandCondition {
     /// Where the operand points: any of these.
-    pub(crate) place: Option<OneOrMore<Place>>,
+    pub(crate) place: Option<OneOrMore<PathLocation>>,
     /// Globs on the operand as a path, as in `path` above.
     pub(crate) path: Option<PathGlobs>,
 }
@@ -85,11 +85,11 @@ impl OperandCondition {
 }
 
 impl ShellCondition {
-    /// Fills in where it runs: on this machine, or for an exception where the condition around it does.
-    pub(super) fn fill_in_sides(&mut self, sides: &[Side]) {
+    /// Fills in where the command runs: on this machine, or for an exception, where the enclosing condition applies.
+    pub(super) fn fill_in_locations(&mut self, sides: &[ExecLocation]) {
         let on = self.on.get_or_insert_with(|| OneOrMore(sides.to_vec()));
         for exception in self.not.iter_mut().flat_map(|not| &mut not.0) {
-            exception.fill_in_sides(&on.0);
+            exception.fill_in_locations(&on.0);
         }
     }
 
@@ -115,25 +115,25 @@ impl ShellCondition {
             not: _,
         } = self;
         to.add_programs(program.as_ref());
-        // All of these have to be there, so each of them is enough to look for.
+        // All of these words have to be present, so each of them is enough for the index.
         for word in words.iter().flat_map(|words| &words.0) {
-            to.add_names(Some(word), |text| Word::Argument(text));
+            to.add_names(Some(word), |text| IndexTerm::Argument(text));
             to.add_programs_with(program.as_ref(), word);
         }
-        to.add_names(pipes_into.as_ref(), |name| Word::Fed(name));
-        to.add_names(acts.as_ref(), |name| Word::Act(name));
+        to.add_names(pipes_into.as_ref(), |name| IndexTerm::Fed(name));
+        to.add_names(acts.as_ref(), |name| IndexTerm::Act(name));
         if env.is_some() {
-            to.add_words(Rarity::Seldom, &[Word::SomeVariable]);
+            to.add_words(Rarity::Seldom, &[IndexTerm::SomeVariable]);
         }
         to.add_paths(operand.as_ref().and_then(|operand| operand.path.as_ref()));
         for paths in [path, reads, input] {
             to.add_paths(paths.as_ref());
         }
-        to.add_words(Rarity::Often, &[Word::SomeCommand]);
+        to.add_words(Rarity::Often, &[IndexTerm::SomeCommand]);
     }
 
-    /// What an unread text mentions of it.
-    pub(super) fn match_unparsed(&self, unread: &Unread) -> Option<String> {
+    /// What an unparsed text mentions of the things this condition looks for.
+    pub(super) fn match_unparsed(&self, unread: &UnreadText) -> Option<String> {
         let Self {
             program,
             first,
@@ -155,11 +155,11 @@ impl ShellCondition {
             not: _,
         } = self;
         let options = values(option.as_ref());
-        if unread.whole {
-            return Some("more than can be read".to_owned());
+        if unread.is_opaque {
+            return Some("more than can be analysed".to_owned());
         }
-        // A name alone says little in a language where it may be anything.
-        if unread.seen && (options.is_empty() || !unread.may_run) {
+        // In another language, a program's name alone may be any identifier.
+        if unread.effects_known && (options.is_empty() || !unread.may_run) {
             return None;
         }
         let mut found = None;
@@ -168,7 +168,7 @@ impl ShellCondition {
                 let option = ShellOption::from_word(word);
                 option.is_some_and(|option| options.iter().any(|wanted| option.is(wanted)))
             };
-            // In code of another language, `rm` may be anything; next to `-r` it is a command.
+            // In code of another language, `rm` may be anything; followed by `-r`, it is a command.
             let word = if options.is_empty() {
                 unread.words().find(|word| program.matches(word))
             } else {
@@ -176,7 +176,7 @@ impl ShellCondition {
             };
             found = Some(format!("`{}`", word?));
         }
-        // What a command does beyond its words is not in the words.
+        // These are not visible in the words of a text.
         if acts.is_some() || env.is_some() {
             return None;
         }
@@ -198,7 +198,7 @@ impl ShellCondition {
         let operand = operand.as_ref().and_then(|operand| operand.path.as_ref());
         let others = [path, reads, input, output].into_iter().flatten();
         for paths in operand.into_iter().chain(others) {
-            let glob = paths.mentioned(|part| unread.contains(part))?;
+            let glob = paths.find_mentioned(|part| unread.contains(part))?;
             found = Some(format!("`{glob}`"));
         }
         found

@@ -6,11 +6,11 @@ use serde::Serialize;
 use serde::de::{Deserialize, Deserializer, Error};
 use tenterhook_event::{Event, ToolClass};
 
-use super::glob::NameGlobs;
+use super::glob::{GlobError, NameGlobs};
 use super::one_or_more::OneOrMore;
-use crate::index::{NeedList, Rarity, Word};
+use crate::index::{IndexTerm, NeedList, Rarity};
 
-/// Tools by class or by name.
+/// Tools by class or by name, with exceptions.
 #[derive(Debug, Serialize)]
 pub(crate) struct ToolCondition {
     pub(crate) classes: Vec<ToolClass>,
@@ -19,11 +19,11 @@ pub(crate) struct ToolCondition {
 }
 
 impl ToolCondition {
-    fn new(texts: &[String]) -> Result<Self, String> {
+    fn new(texts: &[String]) -> Result<Self, GlobError> {
         let class = |text: &String| ToolClass::from_name(text);
         let (taken, given): (Vec<_>, Vec<_>) = texts.iter().partition(|text| text.starts_with('!'));
         if given.is_empty() {
-            return Err("a list of tools must name at least one to match".to_owned());
+            return Err(GlobError::OnlyExclusions("tools"));
         }
         let taken: Vec<_> = taken.iter().map(|text| text.trim_start_matches('!').to_owned()).collect();
         let named: Vec<_> =
@@ -38,10 +38,10 @@ impl ToolCondition {
 
     pub(super) fn add_needs(&self, to: &mut NeedList) {
         let Self { classes, names, except: _ } = self;
-        let classes: Vec<_> = classes.iter().map(|class| Word::Class(*class)).collect();
+        let classes: Vec<_> = classes.iter().map(|class| IndexTerm::Class(*class)).collect();
         match names {
             None => to.add_words(Rarity::Often, &classes),
-            Some(names) => to.add_names_or(names, |name| Word::Tool(name), &classes),
+            Some(names) => to.add_names_or(names, |name| IndexTerm::Tool(name), &classes),
         }
     }
 

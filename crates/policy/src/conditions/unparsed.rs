@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! What a text that could not be parsed mentions of the things a rule looks for.
+//! MatchLimit rules on text that could not be parsed.
 //!
-//! All that is known of such a text is which words it has, so a rule is suspicious when everything it looks for
-//! is there in some form.
+//! Only the words of such a text are known, so a rule is a possible match when everything it looks for is mentioned in
+//! some form.
 
-use tenterhook_facts::Unread;
+use tenterhook_facts::UnreadText;
 
-use super::Matcher;
+use super::RuleMatcher;
 use super::match_mode::{Explain, MatchInput, MatchMode};
 
-impl Matcher {
-    /// What an unread text mentions of the things this looks for, if it mentions enough of them.
-    pub(crate) fn match_unparsed(&self, input: MatchInput<'_>, text: &Unread) -> Option<String> {
+impl RuleMatcher {
+    /// What an unparsed text mentions of the things these conditions look for, if it mentions all of them.
+    pub(crate) fn match_unparsed(&self, input: MatchInput<'_>, text: &UnreadText) -> Option<String> {
         self.check_call(input, Explain::Nothing).ok()?;
         let Self {
             // Checked above.
@@ -27,7 +27,7 @@ impl Matcher {
             effect,
             path,
             url,
-            // Part of `url` since the rule was compiled.
+            // Merged into `url` when the rule was compiled.
             host: _,
             mcp,
             package,
@@ -45,7 +45,7 @@ impl Matcher {
             found.get_or_insert(what);
         }
         if let Some(paths) = path {
-            let glob = paths.mentioned(|part| text.contains(part))?;
+            let glob = paths.find_mentioned(|part| text.contains(part))?;
             found.get_or_insert_with(|| format!("`{glob}`"));
         }
         if let Some(url) = url {
@@ -56,7 +56,7 @@ impl Matcher {
             let what = package.match_unparsed(text)?;
             found.get_or_insert(what);
         }
-        // These are about the call as it stands, read or not.
+        // These conditions look at the call as a whole, parsed or not.
         if let Some(mcp) = mcp {
             mcp.check(input.facts, MatchMode::Any, Explain::Nothing).ok()?;
         }
@@ -70,7 +70,7 @@ impl Matcher {
             let inner = any.0.iter().find_map(|matcher| matcher.match_unparsed(input, text))?;
             found.get_or_insert(inner);
         }
-        let excepted = |inner: &Matcher| inner.check(input, MatchMode::All, Explain::Nothing).is_ok();
+        let excepted = |inner: &RuleMatcher| inner.check(input, MatchMode::All, Explain::Nothing).is_ok();
         found.filter(|_| !self.not().iter().any(excepted))
     }
 }

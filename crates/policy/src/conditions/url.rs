@@ -1,33 +1,33 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Conditions on one address a call would connect to.
+//! Conditions on one address that a call would connect to.
 
 use serde::{Deserialize, Serialize};
-use tenterhook_facts::{Unread, UrlFact};
+use tenterhook_facts::{UnreadText, UrlFact};
 
-use super::given::MayBeEmpty;
 use super::glob::{HostGlobs, NameGlobs};
-use super::match_mode::{Explain, MatchMode};
+use super::match_mode::{Explain, MatchFailure, MatchMode};
+use super::non_empty::MayBeEmpty;
 use super::one_or_more::{OneOrMore, values};
-use crate::index::{NeedList, Rarity, Word};
+use crate::error::RuleMatcherError;
+use crate::index::{IndexTerm, NeedList, Rarity};
 
-/// Conditions on one address.
+/// Conditions on one address that a call would connect to.
 #[derive(Debug, Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default, expecting = "a map of conditions on an address")]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(default, rename = "Url"))]
 pub(crate) struct UrlCondition {
-    /// Globs on the host, without scheme and port; `*.x.org` is any host below `x.org`, `!` takes
-    /// hosts away.
+    /// Globs on the host, without scheme and port; `*.x.org` is any host below `x.org`, and `!` excludes hosts.
     pub(crate) host: Option<HostGlobs>,
-    /// The scheme: any of these, such as `http`. An empty text stands for none (`host:port`).
+    /// The scheme: any of these, such as `http`. An empty text matches an address without one (`host:port`).
     pub(crate) scheme: Option<NameGlobs>,
-    /// The port: any of these. One that is not written is the scheme's own.
+    /// The port: any of these. If none is written, it is the default of the scheme.
     pub(crate) port: Option<OneOrMore<u16>>,
-    /// Whether something stands before an `@`.
+    /// Whether the address contains a user name (before `@`).
     pub(crate) user: Option<bool>,
-    /// Whether the host is a number.
+    /// Whether the host is an IP address.
     pub(crate) numeric: Option<bool>,
-    /// Whether it can only be this machine.
+    /// Whether the address can only be this machine.
     pub(crate) loopback: Option<bool>,
 }
 
@@ -40,12 +40,15 @@ impl MayBeEmpty for UrlCondition {
 }
 
 impl UrlCondition {
-    /// The condition with its short form, `host`, put in.
-    pub(super) fn with_host(url: Option<Self>, host: Option<HostGlobs>) -> Result<Option<Self>, String> {
+    /// Merges the short form `host` into the condition.
+    pub(super) fn with_host(
+        url: Option<Self>,
+        host: Option<HostGlobs>,
+    ) -> Result<Option<Self>, RuleMatcherError> {
         let Some(host) = host else { return Ok(url) };
         let url = url.unwrap_or_default();
         if url.host.is_some() {
-            return Err("`host` and `url.host` are the same; one is enough".to_owned());
+            return Err(RuleMatcherError::HostTwice);
         }
         Ok(Some(Self { host: Some(host), ..url }))
     }
@@ -53,7 +56,7 @@ impl UrlCondition {
     pub(super) fn add_needs(&self, to: &mut NeedList) {
         let Self { host, scheme: _, port: _, user: _, numeric: _, loopback: _ } = self;
         to.add_hosts(host.as_ref());
-        to.add_words(Rarity::Seldom, &[Word::SomeUrl]);
+        to.add_words(Rarity::Seldom, &[IndexTerm::SomeUrl]);
     }
 
     pub(super) fn check_all(
@@ -61,13 +64,13 @@ impl UrlCondition {
         urls: &[UrlFact],
         mode: MatchMode,
         explain: Explain,
-    ) -> Result<String, String> {
+    ) -> Result<String, MatchFailure> {
         match mode.pick(urls.iter(), |url| self.check(url, mode)) {
             Some(url) => Ok(format!("the address `{}`", url.text)),
-            None => Err(explain.with(|| match (urls.first(), &self.host) {
-                (None, _) => "it connects to nothing".to_owned(),
-                (Some(_), Some(hosts)) => format!("no address is one of {}", hosts.names().list()),
-                (Some(url), None) => format!("`{}` is another kind of address", url.text),
+            None => Err(explain.failure(|| match (urls.first(), &self.host) {
+                (None, _) => "it connects to no address".to_owned(),
+                (Some(_), Some(hosts)) => format!("no address matches {}", hosts.names().display_list()),
+                (Some(url), None) => format!("the address `{}` does not match", url.text),
             })),
         }
     }
@@ -92,21 +95,21 @@ impl UrlCondition {
             && is(*loopback, url.loopback)
     }
 
-    /// What an unread text mentions of it.
-    pub(super) fn match_unparsed(&self, text: &Unread) -> Option<String> {
+    /// What an unparsed text mentions of the things this condition looks for.
+    pub(super) fn match_unparsed(&self, text: &UnreadText) -> Option<String> {
         let Self { host, scheme: _, port: _, user: _, numeric: _, loopback: _ } = self;
-        if text.whole {
-            return Some("more than can be read".to_owned());
+        if text.is_opaque {
+            return Some("more than can be analysed".to_owned());
         }
         let hosts = host.as_ref()?;
-        if let Some(host) = hosts.names().mentioned(|part| text.contains(part)) {
+        if let Some(host) = hosts.names().find_mentioned(|part| text.contains(part)) {
             return Some(format!("`{host}`"));
         }
         (hosts.is_any() && text.contains("://")).then(|| "an address".to_owned())
     }
 }
 
-/// The port that is written, or the scheme's own.
+/// The port that is written, or the default of the scheme.
 fn effective_port(url: &UrlFact) -> Option<u16> {
     url.port.or(match url.scheme.as_str() {
         "http" | "ws" => Some(80),

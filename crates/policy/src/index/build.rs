@@ -1,54 +1,54 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Builds the index of rules and writes it in its compiled form.
+//! Builds the index of rules and writes it in the compiled form.
 
 use std::collections::BTreeMap;
 
 use tenterhook_event::EventKind;
 
-use super::lookup::Lists;
-use super::needs::{letters, parts};
-use super::word::{PATH_START_TAGS, PROGRAM_START_TAG};
-use super::{Entry, KeyTable, KindForm, WHOLE_RULE};
+use super::lookup::UnkeyedRules;
+use super::needs::{command_letters, needs_by_alternative};
+use super::term::{PATH_START_TAGS, PROGRAM_START_TAG};
+use super::{IndexEntry, KeyTable, KindForm, WHOLE_RULE};
 use crate::compiled::{BodyWriter, WriteError};
 use crate::conditions::values;
 use crate::rule::Rule;
 
-/// The index of one kind of event while it grows.
+/// The index of one kind of event while it is built.
 #[derive(Default, PartialEq)]
 struct KindBuilder {
-    lists: Lists,
-    unread: Vec<Entry>,
-    keys: BTreeMap<String, Vec<Entry>>,
+    lists: UnkeyedRules,
+    unread: Vec<IndexEntry>,
+    keys: BTreeMap<String, Vec<IndexEntry>>,
 }
 
-/// Writes the index of some rules, kind by kind.
+/// Writes the index of these rules for each kind of event.
 pub(crate) fn build(rules: &[Rule], to: &mut BodyWriter) -> Result<Vec<(EventKind, KindForm)>, WriteError> {
     let mut kinds: BTreeMap<EventKind, KindBuilder> = BTreeMap::new();
     for (number, rule) in (0_u32..).zip(rules) {
-        let parts = parts(&rule.matcher);
+        let alternatives = needs_by_alternative(&rule.matcher);
         for kind in values(rule.matcher.event.as_ref()) {
             let kind = kinds.entry(*kind).or_default();
             if rule.unread.is_some() {
                 kind.unread.push((number, WHOLE_RULE));
             }
-            for (part, needs) in &parts {
-                let inner = rule.matcher.any().get(usize::from(*part)).unwrap_or(&rule.matcher);
+            for (alternative, needs) in &alternatives {
+                let inner = rule.matcher.any().get(usize::from(*alternative)).unwrap_or(&rule.matcher);
                 match needs {
-                    None => match letters(inner).or_else(|| letters(&rule.matcher)) {
-                        Some(letters) => kind.lists.texts.push((letters, (number, *part))),
-                        None => kind.lists.always.push((number, *part)),
+                    None => match command_letters(inner).or_else(|| command_letters(&rule.matcher)) {
+                        Some(letters) => kind.lists.texts.push((letters, (number, *alternative))),
+                        None => kind.lists.always.push((number, *alternative)),
                     },
                     Some(needs) => {
                         for need in needs {
-                            kind.keys.entry(need.clone()).or_default().push((number, *part));
+                            kind.keys.entry(need.clone()).or_default().push((number, *alternative));
                         }
                     }
                 }
             }
         }
     }
-    // Most rules are about the same kinds of events, which share an index then.
+    // Most rules handle the same kinds of events, which then share one index.
     let mut written: Vec<(KindBuilder, KindForm)> = Vec::new();
     let mut forms = Vec::with_capacity(kinds.len());
     for (kind, builder) in kinds {
@@ -66,8 +66,8 @@ pub(crate) fn build(rules: &[Rule], to: &mut BodyWriter) -> Result<Vec<(EventKin
 
 impl KindBuilder {
     fn write(&self, to: &mut BodyWriter) -> Result<KindForm, WriteError> {
-        let longest = |is_meant: &dyn Fn(&str) -> bool| {
-            let keys = self.keys.keys().filter(|key| is_meant(key));
+        let longest = |is_wanted: &dyn Fn(&str) -> bool| {
+            let keys = self.keys.keys().filter(|key| is_wanted(key));
             keys.map(|key| key.len() - 1).max().unwrap_or(0)
         };
         Ok(KindForm {

@@ -1,42 +1,42 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Rules by keys, searched in the bytes of the compiled form: a hash table for whole keys, and rows in the order
-//! of their keys for beginnings of keys. Everything has a fixed size, so that nothing is decoded before it is found.
+//! Rules by key, searched in the bytes of the compiled form: a hash table for whole keys, and rows sorted by key for
+//! prefixes. All entries have a fixed size, so that nothing is decoded before it is found.
 
 use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use super::{DAMAGED, Entry};
-use crate::compiled::{Body, BodyWriter, Section, WriteError};
+use super::{DAMAGED_INDEX_ENTRY, IndexEntry};
+use crate::compiled::{BodyBytes, BodySection, BodyWriter, WriteError};
 use crate::fnv;
 
-/// A slot of the hash table: half of the hash, then the number of the row plus one; zero if it is empty.
+/// Size of a slot of the hash table: half of the hash, then the row number plus one; all zero if the slot is empty.
 const SLOT_BYTES: usize = 8;
-/// A row: where its key and its entries begin. The last row is empty and says where those before it end.
+/// Size of a row: the offsets of its key and of its entries. The last row is empty and marks the end.
 const ROW_BYTES: usize = 8;
-/// The number of a rule and of an alternative.
+/// Size of an entry: the numbers of a rule and of an alternative.
 const ENTRY_BYTES: usize = 6;
 
-/// Rules by keys. In the index of a kind of event, a key begins with a letter that says what it is about.
+/// Rules by key. In the index of a kind of event, a key begins with a tag, a letter for the kind of key.
 #[derive(Debug, Clone, Copy, Serialize, Deserialize)]
 pub(crate) struct KeyTable {
-    /// Which first letters its keys have, a bit for each letter of ASCII: a few rules need few kinds of things, and
-    /// the others are not even hashed.
+    /// The tags that occur, one bit for each ASCII letter: a small rule set needs few kinds of keys, and keys of the other
+    /// kinds are not even hashed.
     tags: u128,
-    /// A hash table with linear probing. At most half of its slots are used, so that most keys that do not exist
-    /// are rejected by one look.
-    slots: Section,
-    rows: Section,
-    /// The letters of all keys, in order.
-    keys: Section,
+    /// A hash table with linear probing. At most half of its slots are used, so that most missing keys are rejected
+    /// after one probe.
+    slots: BodySection,
+    rows: BodySection,
+    /// The text of all keys, in order.
+    keys: BodySection,
     /// The entries of all keys, in the order of the keys.
-    entries: Section,
+    entries: BodySection,
 }
 
 impl KeyTable {
     pub(crate) fn write(
-        by_key: &BTreeMap<String, Vec<Entry>>,
+        by_key: &BTreeMap<String, Vec<IndexEntry>>,
         to: &mut BodyWriter,
     ) -> Result<Self, WriteError> {
         let mut tags = 0;
@@ -48,7 +48,7 @@ impl KeyTable {
             let hash = KeyHash::new(key);
             let free = hash.probes(slots.len()).find(|slot| slots.get(*slot) == Some(&[0; SLOT_BYTES]));
             let slot = free.and_then(|slot| slots.get_mut(slot)).ok_or(WriteError)?;
-            *slot = pair_to_bytes(hash.tag(), number);
+            *slot = pair_to_bytes(hash.slot_tag(), number);
             rows.push(row_to_bytes(keys.len(), entries.len())?);
             keys.extend_from_slice(key.as_bytes());
             entries.extend(of_key.iter().copied().map(entry_to_bytes));
@@ -63,28 +63,28 @@ impl KeyTable {
         })
     }
 
-    /// The entries under the key of this first letter and rest.
-    pub(crate) fn get(&self, body: Body<'_>, tag: char, text: &str, found: &mut Vec<Entry>) {
+    /// Finds the entries of the key with this tag and text.
+    pub(crate) fn get(&self, body: BodyBytes<'_>, tag: char, text: &str, found: &mut Vec<IndexEntry>) {
         if self.has_tag(tag) {
-            let hash = KeyHash::of_parts(tag, text);
+            let hash = KeyHash::from_tagged(tag, text);
             self.find_hashed(body, hash, |key| is_tagged(key, tag, text), found);
         }
     }
 
-    /// The same for beginnings of one text that end here and here, each further than the one before: every letter
-    /// is hashed once.
-    pub(crate) fn get_beginnings(
+    /// Finds the entries of all keys that are prefixes of a text, given the ends of the prefixes in increasing order. Every
+    /// letter is hashed once.
+    pub(crate) fn get_prefixes(
         &self,
-        body: Body<'_>,
+        body: BodyBytes<'_>,
         tag: char,
         text: &str,
         ends: impl Iterator<Item = usize>,
-        found: &mut Vec<Entry>,
+        found: &mut Vec<IndexEntry>,
     ) {
         if !self.has_tag(tag) {
             return;
         }
-        let (mut hash, mut hashed) = (KeyHash::of_parts(tag, ""), 0);
+        let (mut hash, mut hashed) = (KeyHash::from_tagged(tag, ""), 0);
         for end in ends {
             let (Some(start), Some(more)) = (text.get(..end), text.get(hashed..end)) else { return };
             hash = hash.extend(more);
@@ -93,32 +93,38 @@ impl KeyTable {
         }
     }
 
-    /// The start of many keys, hashed once; `None` if no key has this first letter.
-    pub(crate) fn start<'k>(&self, tag: char, parts: [&'k str; 2]) -> Option<KeyStart<'k>> {
-        let hash = || parts.iter().fold(KeyHash::of_parts(tag, ""), |hash, part| hash.extend(part));
+    /// Hashes the common start of several keys; `None` if no key has this tag.
+    pub(crate) fn hash_start<'k>(&self, tag: char, parts: [&'k str; 2]) -> Option<KeyStart<'k>> {
+        let hash = || parts.iter().fold(KeyHash::from_tagged(tag, ""), |hash, part| hash.extend(part));
         self.has_tag(tag).then(|| KeyStart { tag, parts, hash: hash() })
     }
 
-    /// The entries under the key that goes on so after its start.
-    pub(crate) fn get_after(&self, body: Body<'_>, start: &KeyStart<'_>, rest: &str, found: &mut Vec<Entry>) {
-        self.find_hashed(body, start.hash.extend(rest), |key| start.is_followed_by(key, rest), found);
+    /// Finds the entries of the key that consists of this start and the rest.
+    pub(crate) fn get_after(
+        &self,
+        body: BodyBytes<'_>,
+        start: &KeyStart<'_>,
+        rest: &str,
+        found: &mut Vec<IndexEntry>,
+    ) {
+        self.find_hashed(body, start.hash.extend(rest), |key| start.matches_key(key, rest), found);
     }
 
-    /// The entries under a whole key.
-    pub(crate) fn find(&self, body: Body<'_>, key: &str, found: &mut Vec<Entry>) {
+    /// Finds the entries of a whole key.
+    pub(crate) fn find(&self, body: BodyBytes<'_>, key: &str, found: &mut Vec<IndexEntry>) {
         self.find_hashed(body, KeyHash::new(key), |there| there == key.as_bytes(), found);
     }
 
-    /// The entries under all keys that begin so.
-    pub(crate) fn find_all(&self, body: Body<'_>, start: &str, found: &mut Vec<Entry>) {
+    /// Finds the entries of all keys with this prefix.
+    pub(crate) fn find_by_prefix(&self, body: BodyBytes<'_>, start: &str, found: &mut Vec<IndexEntry>) {
         if start.chars().next().is_none_or(|tag| self.has_tag(tag)) {
-            let (rows, start) = (Rows::of(self, body), start.as_bytes());
+            let (rows, start) = (KeyRows::from_table(self, body), start.as_bytes());
             let first = rows.partition_point(0, |key| key < start);
             let range = first
                 .and_then(|first| Some(first..rows.partition_point(first, |key| key.starts_with(start))?));
             match range.and_then(|range| rows.entries(range)) {
                 Some(entries) => found.extend(entries.iter().copied().map(entry_from_bytes)),
-                None => found.push(DAMAGED),
+                None => found.push(DAMAGED_INDEX_ENTRY),
             }
         }
     }
@@ -129,19 +135,19 @@ impl KeyTable {
 
     fn find_hashed(
         &self,
-        body: Body<'_>,
+        body: BodyBytes<'_>,
         hash: KeyHash,
         is_key: impl Fn(&[u8]) -> bool,
-        found: &mut Vec<Entry>,
+        found: &mut Vec<IndexEntry>,
     ) {
         let (slots, _) = body.bytes(self.slots).as_chunks::<SLOT_BYTES>();
         for slot in hash.probes(slots.len()) {
             let Some((tag, number)) = slots.get(slot).copied().map(pair_from_bytes) else { break };
             let Some(row) = number.checked_sub(1) else { return };
-            if tag != hash.tag() {
+            if tag != hash.slot_tag() {
                 continue;
             }
-            let (rows, row) = (Rows::of(self, body), usize::try_from(row).unwrap_or(usize::MAX));
+            let (rows, row) = (KeyRows::from_table(self, body), usize::try_from(row).unwrap_or(usize::MAX));
             let Some((key, entries)) = rows.key(row).zip(rows.entries(row..row.saturating_add(1))) else {
                 break;
             };
@@ -149,34 +155,34 @@ impl KeyTable {
                 return found.extend(entries.iter().copied().map(entry_from_bytes));
             }
         }
-        // A search ends at an empty slot.
-        found.push(DAMAGED);
+        // An intact search ends at an empty slot.
+        found.push(DAMAGED_INDEX_ENTRY);
     }
 }
 
 #[cfg(test)]
 impl KeyTable {
-    /// Where the slots and the rows are, for tests that damage them.
-    pub(super) fn searched(&self) -> [std::ops::Range<usize>; 2] {
+    /// The ranges of slots and rows, for tests that damage them.
+    pub(super) fn searched_ranges(&self) -> [std::ops::Range<usize>; 2] {
         [self.slots.range(), self.rows.range()]
     }
 }
 
-/// The rows of a table.
-struct Rows<'a> {
+/// The rows of a table, with the keys and entries that they refer to.
+struct KeyRows<'a> {
     starts: &'a [[u8; ROW_BYTES]],
     keys: &'a [u8],
     entries: &'a [[u8; ENTRY_BYTES]],
 }
 
-impl<'a> Rows<'a> {
-    fn of(table: &KeyTable, body: Body<'a>) -> Self {
+impl<'a> KeyRows<'a> {
+    fn from_table(table: &KeyTable, body: BodyBytes<'a>) -> Self {
         let (starts, _) = body.bytes(table.rows).as_chunks();
         let (entries, _) = body.bytes(table.entries).as_chunks();
         Self { starts, keys: body.bytes(table.keys), entries }
     }
 
-    /// Where the key and the entries of a row begin.
+    /// Offsets of the key and of the entries of a row.
     fn row(&self, at: usize) -> Option<(usize, usize)> {
         let (key, entry) = pair_from_bytes(*self.starts.get(at)?);
         usize::try_from(key).ok().zip(usize::try_from(entry).ok())
@@ -190,7 +196,7 @@ impl<'a> Rows<'a> {
         self.entries.get(self.row(rows.start)?.1..self.row(rows.end)?.1)
     }
 
-    /// The first row from this one on whose key is not as asked for; `None` if the table is damaged.
+    /// The first row, from this one on, whose key is not before the wanted one; `None` if the table is damaged.
     fn partition_point(&self, first: usize, is_before: impl Fn(&[u8]) -> bool) -> Option<usize> {
         let (mut low, mut high) = (first, self.starts.len().checked_sub(1)?);
         while low < high {
@@ -201,7 +207,7 @@ impl<'a> Rows<'a> {
     }
 }
 
-/// The start of keys.
+/// The hashed start of several keys.
 pub(crate) struct KeyStart<'k> {
     tag: char,
     parts: [&'k str; 2],
@@ -209,8 +215,8 @@ pub(crate) struct KeyStart<'k> {
 }
 
 impl KeyStart<'_> {
-    /// Whether a key is this start and then the rest.
-    fn is_followed_by(&self, key: &[u8], rest: &str) -> bool {
+    /// Whether a key is this start followed by the rest.
+    fn matches_key(&self, key: &[u8], rest: &str) -> bool {
         let after_tag = key.strip_prefix(self.tag.encode_utf8(&mut [0; 4]).as_bytes());
         let end = self.parts.iter().try_fold(after_tag, |key, part| Some(key?.strip_prefix(part.as_bytes())));
         end.flatten() == Some(rest.as_bytes())
@@ -223,25 +229,25 @@ struct KeyHash(u64);
 
 impl KeyHash {
     fn new(key: &str) -> Self {
-        Self(fnv::hash(fnv::START, key.as_bytes()))
+        Self(fnv::extend_hash(fnv::OFFSET_BASIS, key.as_bytes()))
     }
 
-    fn of_parts(tag: char, text: &str) -> Self {
+    fn from_tagged(tag: char, text: &str) -> Self {
         Self::new(tag.encode_utf8(&mut [0; 4])).extend(text)
     }
 
-    /// The hash of the key that goes on so.
+    /// The hash of the key continued with this text.
     fn extend(self, text: &str) -> Self {
-        Self(fnv::hash(self.0, text.as_bytes()))
+        Self(fnv::extend_hash(self.0, text.as_bytes()))
     }
 
-    /// The part that is stored in a slot.
+    /// The part of the hash that is stored in a slot.
     #[expect(clippy::cast_possible_truncation, reason = "half of the hash")]
-    fn tag(self) -> u32 {
+    fn slot_tag(self) -> u32 {
         self.0 as u32
     }
 
-    /// The slots that may have the key, in the order in which they are tried; all of them in the end.
+    /// The slots that may hold the key, in the order in which they are tried; every slot occurs.
     fn probes(self, slots: usize) -> impl Iterator<Item = usize> {
         // The last letters of a key have not reached the upper bits of its hash yet.
         let mixed = self.0.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 32;
@@ -267,17 +273,17 @@ fn pair_to_bytes(first: u32, second: u32) -> [u8; 8] {
     (u64::from(second) << 32 | u64::from(first)).to_le_bytes()
 }
 
-#[expect(clippy::cast_possible_truncation, reason = "the lower half is meant")]
+#[expect(clippy::cast_possible_truncation, reason = "only the lower half is used")]
 fn pair_from_bytes(bytes: [u8; 8]) -> (u32, u32) {
     let both = u64::from_le_bytes(bytes);
     (both as u32, (both >> 32) as u32)
 }
 
-fn entry_to_bytes((rule, part): Entry) -> [u8; ENTRY_BYTES] {
+fn entry_to_bytes((rule, part): IndexEntry) -> [u8; ENTRY_BYTES] {
     let ([r0, r1, r2, r3], [p0, p1]) = (rule.to_le_bytes(), part.to_le_bytes());
     [r0, r1, r2, r3, p0, p1]
 }
 
-fn entry_from_bytes([r0, r1, r2, r3, p0, p1]: [u8; ENTRY_BYTES]) -> Entry {
+fn entry_from_bytes([r0, r1, r2, r3, p0, p1]: [u8; ENTRY_BYTES]) -> IndexEntry {
     (u32::from_le_bytes([r0, r1, r2, r3]), u16::from_le_bytes([p0, p1]))
 }

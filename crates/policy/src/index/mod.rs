@@ -1,18 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Which rules could match an event at all, found without evaluating each of them.
+//! Finds the rules that could match an event without evaluating each of them.
 //!
-//! A rule that looks for `terraform` cannot match a line in which nothing of that name runs. For
-//! every rule some such things are found of which at least one must be there (`needs`); the rule
-//! is kept under each of them and evaluated only when one turns up. Rules of which nothing is known
-//! are always evaluated. A rule with alternatives is kept by each of them, and only those that could hold
-//! are looked at.
+//! A rule that looks for `terraform` cannot match a line in which no such program runs. For every rule, the index
+//! determines a set of keys of which at least one must be present (`needs`); the rule is stored under each of these keys
+//! and evaluated only when one is found. Rules without such keys are always evaluated. A rule with alternatives is stored
+//! once for each of them, and only the alternatives that could hold are checked.
 
 mod build;
 mod keys;
 mod lookup;
 mod needs;
-mod word;
+mod term;
 
 use serde::{Deserialize, Serialize};
 
@@ -20,35 +19,34 @@ pub(crate) use build::build;
 pub(crate) use keys::KeyTable;
 pub(crate) use lookup::KindIndex;
 pub(crate) use needs::{NeedList, Rarity};
-pub(crate) use word::Word;
+pub(crate) use term::IndexTerm;
 
-/// A rule, by its number, and one of its alternatives; [`WHOLE_RULE`] is all of it.
-pub(crate) type Entry = (u32, u16);
+/// The number of a rule and of one of its alternatives; [`WHOLE_RULE`] stands for the whole rule.
+pub(crate) type IndexEntry = (u32, u16);
 
 pub(crate) const WHOLE_RULE: u16 = u16::MAX;
 
-/// Found where the index is damaged. No set has so many rules; what stands for this one denies.
-const DAMAGED: Entry = (u32::MAX, WHOLE_RULE);
+/// IndexEntry that is returned if the index is damaged. No set has this many rules; the rule that replaces it denies.
+const DAMAGED_INDEX_ENTRY: IndexEntry = (u32::MAX, WHOLE_RULE);
 
-/// The index of one kind of event, as the compiled form has it.
+/// The index of one kind of event in the compiled form.
 #[derive(Debug, Clone, Copy, Serialize, Deserialize)]
 pub(crate) struct KindForm {
-    /// Rules that are always evaluated, and rules that only look for patterns in commands: of these letters one
-    /// group must be there. [`lookup::Lists`].
-    lists: crate::compiled::Section,
-    /// Rules that have a verdict on texts that could not be parsed.
-    unread: crate::compiled::Section,
+    /// Encoded [`lookup::UnkeyedRules`].
+    lists: crate::compiled::BodySection,
+    /// Rules that have a verdict on text that could not be parsed.
+    unread: crate::compiled::BodySection,
     keys: KeyTable,
-    /// The length of the longest start of a path: further down there is nothing to look for.
+    /// Length of the longest path prefix among the keys: longer prefixes need not be looked up.
     longest_path: usize,
-    /// The same for the beginnings of programs.
+    /// Length of the longest program prefix among the keys.
     longest_program: usize,
 }
 
 impl KindForm {
-    /// Where keys are searched, for tests that damage it.
+    /// The ranges in which keys are searched, for tests that damage them.
     #[cfg(test)]
-    pub(crate) fn searched(&self) -> [std::ops::Range<usize>; 2] {
-        self.keys.searched()
+    pub(crate) fn searched_ranges(&self) -> [std::ops::Range<usize>; 2] {
+        self.keys.searched_ranges()
     }
 }

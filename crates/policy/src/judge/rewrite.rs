@@ -1,44 +1,47 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! What a call should be instead.
+//! Applies the `rewrite` of a rule to a tool call.
 
 use serde_json::{Map, Value, json};
-use tenterhook_event::{Command, Merge, Modification, ToolCall, ToolClass};
+use tenterhook_event::{MergeMode, Modification, ToolCall, ToolClass, ToolCommand};
 
-use crate::rule::Rewrite;
+use crate::rule::RewriteAction;
 
-const ORIGINAL: &str = "{command}";
+const COMMAND_PLACEHOLDER: &str = "{command}";
 
-impl Rewrite {
-    /// The changes to a call, in the tool's own argument keys.
-    pub(super) fn of(&self, tool: &ToolCall) -> Vec<Modification> {
+impl RewriteAction {
+    /// The changes to a call, by the tool's own argument names.
+    pub(super) fn modifications(&self, tool: &ToolCall) -> Vec<Modification> {
         let mut changed = self.set.clone();
         if let Some(template) = &self.command
             && tool.class == ToolClass::Shell
         {
-            changed.extend(commands(tool, template));
+            changed.extend(rewrite_commands(tool, template));
         }
-        let merge = |value| Modification::ToolInput { merge: Merge::Shallow, value };
+        let merge = |value| Modification::ToolInput { merge: MergeMode::Shallow, value };
         if changed.is_empty() { Vec::new() } else { vec![merge(Value::Object(changed))] }
     }
 }
 
-/// The keys of the arguments that hold a command, with the new ones.
-fn commands(tool: &ToolCall, template: &str) -> Map<String, Value> {
+/// The arguments that hold a command, with the command rewritten.
+fn rewrite_commands(tool: &ToolCall, template: &str) -> Map<String, Value> {
     let roles = tool.class.roles();
     let mut changed = Map::new();
     for key in roles.command {
         let Some(value) = tool.args.get(key) else { continue };
-        match (value, tool.args.get("args").and_then(texts)) {
-            // An argv in two pieces.
+        match (value, tool.args.get("args").and_then(text_list)) {
+            // The program and its arguments are given apart.
             (Value::String(program), Some(words))
                 if !words.is_empty() && !program.contains(char::is_whitespace) =>
             {
                 let words: Vec<_> = std::iter::once(program.as_str()).chain(words).collect();
                 changed.insert((*key).to_owned(), json!("bash"));
-                changed.insert("args".to_owned(), json!(["-c", fill(template, &Command::Argv(words))]));
+                changed.insert(
+                    "args".to_owned(),
+                    json!(["-c", fill_template(template, &ToolCommand::Argv(words))]),
+                );
             }
-            _ => changed.extend(renewed(value, template).map(|value| ((*key).to_owned(), value))),
+            _ => changed.extend(rewrite_command(value, template).map(|value| ((*key).to_owned(), value))),
         }
     }
     for key in roles.commands {
@@ -47,41 +50,43 @@ fn commands(tool: &ToolCall, template: &str) -> Map<String, Value> {
             Value::Object(fields) => {
                 let mut fields = fields.clone();
                 for key in roles.command {
-                    if let Some(value) = fields.get(*key).and_then(|value| renewed(value, template)) {
+                    if let Some(value) = fields.get(*key).and_then(|value| rewrite_command(value, template)) {
                         fields.insert((*key).to_owned(), value);
                     }
                 }
                 Value::Object(fields)
             }
-            item => renewed(item, template).unwrap_or_else(|| item.clone()),
+            item => rewrite_command(item, template).unwrap_or_else(|| item.clone()),
         };
         changed.insert((*key).to_owned(), items.iter().map(item).collect());
     }
     changed
 }
 
-/// A text becomes a text, an argv an argv.
-fn renewed(value: &Value, template: &str) -> Option<Value> {
+/// Rewrites one command and keeps its form: a text stays a text, an argument list stays a list.
+fn rewrite_command(value: &Value, template: &str) -> Option<Value> {
     match value {
-        Value::String(text) => Some(json!(fill(template, &Command::Text(text)))),
-        value => Some(json!(["bash", "-c", fill(template, &Command::Argv(texts(value)?))])),
+        Value::String(text) => Some(json!(fill_template(template, &ToolCommand::Text(text)))),
+        value => Some(json!(["bash", "-c", fill_template(template, &ToolCommand::Argv(text_list(value)?))])),
     }
 }
 
-fn texts(value: &Value) -> Option<Vec<&str>> {
+fn text_list(value: &Value) -> Option<Vec<&str>> {
     value.as_array()?.iter().map(Value::as_str).collect()
 }
 
-fn fill(template: &str, command: &Command<'_>) -> String {
+fn fill_template(template: &str, command: &ToolCommand<'_>) -> String {
     let text = match command {
-        Command::Text(text) => quoted(text),
-        Command::Argv(words) => quoted(&words.iter().map(|word| quoted(word)).collect::<Vec<_>>().join(" ")),
+        ToolCommand::Text(text) => quote_word(text),
+        ToolCommand::Argv(words) => {
+            quote_word(&words.iter().map(|word| quote_word(word)).collect::<Vec<_>>().join(" "))
+        }
     };
-    template.replace(ORIGINAL, &text)
+    template.replace(COMMAND_PLACEHOLDER, &text)
 }
 
-/// One word for a shell, whatever is in it.
-fn quoted(text: &str) -> String {
+/// Quotes a text so that a shell reads it as one word.
+fn quote_word(text: &str) -> String {
     let plain = |c: char| {
         c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.' | '/' | '=' | ':' | ',' | '+' | '@')
     };
@@ -96,10 +101,11 @@ mod tests {
     use super::*;
 
     fn changed(tool: &str, args: Value) -> Value {
-        let rewrite = Rewrite { set: Map::new(), command: Some("timeout 300 bash -c {command}".to_owned()) };
+        let rewrite =
+            RewriteAction { set: Map::new(), command: Some("timeout 300 bash -c {command}".to_owned()) };
         let tool = ToolCall::new(tool, args);
         let mut args = tool.args.clone();
-        for change in rewrite.of(&tool) {
+        for change in rewrite.modifications(&tool) {
             let Modification::ToolInput { merge, value } = change else { panic!() };
             merge.apply(&mut args, &value);
         }

@@ -1,20 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Lists of globs that a file gives a name, and `"@name"` where one is used.
+//! Named lists of globs in a rule file, and `"@name"` references to them.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 use tenterhook_document::{Misfit, Node, Spot, Value, nearest};
 
-/// What a list may grow to when lists stand in lists.
-const LONGEST: usize = 10_000;
+/// Maximum length of a list after references are expanded.
+const MAX_LIST_ENTRIES: usize = 10_000;
 
-/// The lists of one file.
-pub(super) struct Lists(BTreeMap<String, Vec<Node>>);
+/// The named lists of one file.
+pub(super) struct NamedLists(BTreeMap<String, Vec<Node>>);
 
-impl Lists {
-    /// Reads `lists:`. A list may use those before it.
+impl NamedLists {
+    /// Reads `lists:`. A list may refer to lists before it.
     pub(super) fn read(node: Option<&Node>, report: &mut impl FnMut(Spot, String, &str)) -> Self {
         let mut lists = Self(BTreeMap::new());
         let Some(node) = node else { return lists };
@@ -24,7 +24,7 @@ impl Lists {
         };
         for (key, value) in entries {
             let Some(name) = key.text().filter(|name| is_name(name)) else {
-                report(key.spot, "the name of a list has small letters, digits, `-` and `_`".into(), "");
+                report(key.spot, "a list name may have lower-case letters, digits, `-` and `_`".into(), "");
                 continue;
             };
             let Value::List(items) = &value.value else {
@@ -36,18 +36,18 @@ impl Lists {
                     if lists.0.insert(name.to_owned(), items).is_some() {
                         report(
                             key.spot,
-                            format!("the list `{name}` is given twice; the later one counts"),
+                            format!("the list `{name}` is defined twice; the later one is used"),
                             "",
                         );
                     }
                 }
-                Err(misfit) => report(misfit.spot, misfit.message, "rules that use it are not in force"),
+                Err(misfit) => report(misfit.spot, misfit.message, "rules that use it are not active"),
             }
         }
         lists
     }
 
-    /// The rule with every `"@name"` of its `match` replaced.
+    /// Replaces every `"@name"` in the `match` of a rule.
     pub(super) fn open<'a>(&self, rule: &'a Node) -> Result<Cow<'a, Node>, Misfit> {
         let Value::Map(entries) = &rule.value else { return Ok(Cow::Borrowed(rule)) };
         let Some(at) = entries.iter().position(|(key, value)| key.text() == Some("match") && uses(value))
@@ -65,7 +65,7 @@ impl Lists {
         let value = match &node.value {
             Value::Map(entries) => {
                 let entries = entries.iter().map(|(key, value)| {
-                    // A pattern may start with `@` and mean it.
+                    // A regular expression may start with `@`.
                     let value = if key.text() == Some("regex") { value.clone() } else { self.within(value)? };
                     Ok((key.clone(), value))
                 });
@@ -90,7 +90,7 @@ impl Lists {
             let Some(list) = self.0.get(name) else {
                 let near = nearest(name, self.0.keys().map(String::as_str));
                 let near = near.map(|near| format!("; did you mean `@{near}`?")).unwrap_or_default();
-                return Err(Misfit { spot: item.spot, message: format!("there is no list `{name}`{near}") });
+                return Err(Misfit { spot: item.spot, message: format!("unknown list `{name}`{near}") });
             };
             for one in list {
                 match one.text() {
@@ -104,10 +104,10 @@ impl Lists {
                     _ => opened.push(one.clone()),
                 }
             }
-            if opened.len() > LONGEST {
+            if opened.len() > MAX_LIST_ENTRIES {
                 return Err(Misfit {
                     spot: item.spot,
-                    message: format!("the list grows beyond {LONGEST} entries"),
+                    message: format!("the list grows beyond {MAX_LIST_ENTRIES} entries"),
                 });
             }
         }
@@ -115,7 +115,7 @@ impl Lists {
     }
 }
 
-/// Whether a reference stands anywhere in it.
+/// Whether a node contains a reference.
 fn uses(node: &Node) -> bool {
     match &node.value {
         Value::Map(entries) => entries.iter().any(|(_, value)| uses(value)),
@@ -125,7 +125,7 @@ fn uses(node: &Node) -> bool {
     }
 }
 
-/// The list that a text stands for, and whether it takes away. `@scope/name` is a package.
+/// The list that a text refers to, and whether it is excluded (`!`). `@scope/name` is a package, not a reference.
 fn reference(text: &str) -> Option<(bool, &str)> {
     let (taken, rest) = match text.strip_prefix('!') {
         Some(rest) => (true, rest),

@@ -1,38 +1,39 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! YAML text → wire types. A rule that cannot be read is refused alone; the others stand.
+//! Parses the YAML text of rule files. A rule that cannot be read is refused; the others are kept.
 
 mod lists;
 pub(crate) mod wire;
 
 use serde::de::DeserializeOwned;
 use tenterhook_document::{
-    Misfit, Node, Problem, ReadAll, Spot, Value, nearest, parse, read as typed, read_all,
+    Misfit, Node, Problem, ReadAll, Spot, Value, nearest, parse, read as read_node, read_all,
 };
 
 use crate::compile;
-use crate::rule::Mode;
-use crate::source::Source;
-use lists::Lists;
+use crate::rule::RuleMode;
+use crate::source::RuleSource;
+use lists::NamedLists;
 
-const FORMAT: i64 = 1;
-const KEYS: &[&str] = &["version", "pack", "title", "enabled", "mode", "order", "lists", "rules"];
+/// Version of the rule file format.
+const RULE_FILE_VERSION: i64 = 1;
+const RULE_FILE_KEYS: &[&str] = &["version", "pack", "title", "enabled", "mode", "order", "lists", "rules"];
 
-/// A rule file that was read, as far as it could be.
-pub(crate) struct File {
-    pub(crate) header: Header,
-    pub(crate) rules: Vec<(Spot, wire::Rule)>,
+/// A rule file, as far as it could be read.
+pub(crate) struct RuleFile {
+    pub(crate) header: RuleFileHeader,
+    pub(crate) rules: Vec<(Spot, wire::RuleSpec)>,
 }
 
-/// What a file says about all of its rules.
+/// Settings at the top of a rule file that apply to all of its rules.
 #[derive(Debug, Default)]
-pub(crate) struct Header {
-    pub(crate) mode: Mode,
-    pub(crate) order: wire::Order,
+pub(crate) struct RuleFileHeader {
+    pub(crate) mode: RuleMode,
+    pub(crate) order: wire::RuleOrder,
 }
 
-/// Reads one file. `None` when nothing in it can be used.
-pub(crate) fn read(source: &Source<'_>, problems: &mut Vec<Problem>) -> Option<File> {
+/// Reads one file. `None` if nothing in it can be used.
+pub(crate) fn read_rule_file(source: &RuleSource<'_>, problems: &mut Vec<Problem>) -> Option<RuleFile> {
     let mut report = |spot, message: String, hint: &str| {
         let problem = Problem::new(source.name, spot, message);
         problems.push(if hint.is_empty() { problem } else { problem.hint(hint) });
@@ -40,7 +41,7 @@ pub(crate) fn read(source: &Source<'_>, problems: &mut Vec<Problem>) -> Option<F
     let document = match parse(source.text) {
         Ok(document) => document,
         Err((spot, message)) => {
-            report(spot, message, "no rule of this file is in force until it is valid YAML");
+            report(spot, message, "no rule of this file is active until it is valid YAML");
             return None;
         }
     };
@@ -50,38 +51,39 @@ pub(crate) fn read(source: &Source<'_>, problems: &mut Vec<Problem>) -> Option<F
     };
     for (key, _) in entries {
         match key.text() {
-            Some(name) if KEYS.contains(&name) => {}
+            Some(name) if RULE_FILE_KEYS.contains(&name) => {}
             Some(name) => {
-                let near = nearest(name, KEYS.iter().copied()).map(|near| format!("did you mean `{near}`?"));
-                let hint = near.unwrap_or_else(|| format!("known: {}", KEYS.join(", ")));
+                let near = nearest(name, RULE_FILE_KEYS.iter().copied())
+                    .map(|near| format!("did you mean `{near}`?"));
+                let hint = near.unwrap_or_else(|| format!("known: {}", RULE_FILE_KEYS.join(", ")));
                 report(key.spot, format!("no such key: `{name}`"), &hint);
             }
-            None => report(key.spot, "a key must be a text".into(), ""),
+            None => report(key.spot, "a key must be text".into(), ""),
         }
     }
     match document.get("version").map(|node| (node.spot, &node.value)) {
-        Some((_, Value::Whole(FORMAT))) => {}
-        // The rules may mean something else in another version: none is better than a wrong one.
+        Some((_, Value::Whole(RULE_FILE_VERSION))) => {}
+        // The rules may have another meaning in another version, so none of them is used.
         Some((spot, _)) => {
-            report(spot, "this version of the format is not known".into(), "write `version: 1`");
+            report(spot, "unknown version of the rule file format".into(), "write `version: 1`");
             return None;
         }
         None => report(document.spot, "`version` is missing".into(), "write `version: 1`"),
     }
-    let mut header = Header {
-        mode: one(&document, "mode", "the rules of this file are enforced", &mut report),
-        order: one(&document, "order", "all rules of this file count", &mut report),
+    let mut header = RuleFileHeader {
+        mode: read_key(&document, "mode", "the rules of this file are enforced", &mut report),
+        order: read_key(&document, "order", "all rules of this file count", &mut report),
     };
-    one::<Option<String>>(&document, "title", "", &mut report);
-    one::<Option<String>>(&document, "pack", "", &mut report);
-    one::<Option<bool>>(&document, "enabled", "", &mut report);
-    if header.order == wire::Order::First
-        && let Some((why, hint)) = source.distrust()
+    read_key::<Option<String>>(&document, "title", "", &mut report);
+    read_key::<Option<String>>(&document, "pack", "", &mut report);
+    read_key::<Option<bool>>(&document, "enabled", "", &mut report);
+    if header.order == wire::RuleOrder::First
+        && let Some((why, hint)) = source.distrust_reason()
     {
         let spot = document.get("order").map_or(document.spot, |node| node.spot);
         let message = format!("{why}, so its file cannot have `order: first`");
         report(spot, message, &format!("{hint}; until then all of its rules count"));
-        header.order = wire::Order::All;
+        header.order = wire::RuleOrder::All;
     }
     let items: &[Node] = match document.get("rules").map(|node| (node.spot, &node.value)) {
         Some((_, Value::List(items))) => items,
@@ -95,18 +97,21 @@ pub(crate) fn read(source: &Source<'_>, problems: &mut Vec<Problem>) -> Option<F
             &[]
         }
     };
-    let lists = Lists::read(document.get("lists"), &mut report);
+    let lists = NamedLists::read(document.get("lists"), &mut report);
     let mut rules = Vec::with_capacity(items.len());
     for item in items {
-        let mut read = rule(item, &lists);
+        let mut read = read_rule(item, &lists);
         match read.value.take() {
             Some(rule) if read.mistakes.is_empty() => {
                 rules.push((item.spot, rule));
                 continue;
             }
             Some(rule) => {
-                let more = compile::rule(rule, &header, 0, item.spot, source).err().unwrap_or_default();
-                read.add(more.into_iter().map(|message| Misfit { spot: item.spot, message }));
+                let more =
+                    compile::compile_rule(rule, &header, 0, item.spot, source).err().unwrap_or_default();
+                read.add(
+                    more.into_iter().map(|error| Misfit { spot: item.spot, message: error.to_string() }),
+                );
             }
             None => {}
         }
@@ -114,29 +119,29 @@ pub(crate) fn read(source: &Source<'_>, problems: &mut Vec<Problem>) -> Option<F
         let problem = |misfit: Misfit| {
             Problem::new(source.name, misfit.spot, misfit.message)
                 .about("rule", id)
-                .hint("this rule is not in force; the others are")
+                .hint("this rule is not active; the others are")
         };
         problems.extend(read.mistakes.into_iter().map(problem));
     }
-    Some(File { header, rules })
+    Some(RuleFile { header, rules })
 }
 
-/// Reads one rule and finds every mistake in it.
-fn rule(item: &Node, lists: &Lists) -> ReadAll<wire::Rule> {
+/// Reads one rule and reports every mistake in it.
+fn read_rule(item: &Node, lists: &NamedLists) -> ReadAll<wire::RuleSpec> {
     match lists.open(item) {
         Ok(opened) => read_all(&opened),
         Err(misfit) => ReadAll { value: None, mistakes: vec![misfit], left_out: Vec::new() },
     }
 }
 
-/// The value of one key of the file; what it is by default if it cannot be read.
-fn one<T: DeserializeOwned + Default>(
+/// The value of one key of the file, or its default if it cannot be read.
+fn read_key<T: DeserializeOwned + Default>(
     document: &Node,
     key: &str,
     hint: &str,
     report: &mut impl FnMut(Spot, String, &str),
 ) -> T {
-    match document.get(key).map(typed::<T>) {
+    match document.get(key).map(read_node::<T>) {
         None => T::default(),
         Some(Ok(value)) => value,
         Some(Err(misfit)) => {

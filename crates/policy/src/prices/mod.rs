@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! What models cost: a table that anybody can read, and change.
+//! PriceTable of models: a built-in table that the user can extend.
 
 mod load;
 mod money;
@@ -9,83 +9,84 @@ use std::sync::LazyLock;
 
 use fast_glob::glob_match;
 use tenterhook_document::Problem;
-use tenterhook_event::Tokens;
+use tenterhook_event::TokenCounts;
 
 pub use money::Money;
 
-/// The table that is compiled in.
-const NAME: &str = "rules/prices.yaml";
-const TEXT: &str = include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/../../rules/prices.yaml"));
+/// File name of the built-in table, for messages.
+const BUILT_IN_NAME: &str = "rules/prices.yaml";
+const BUILT_IN_TEXT: &str = include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/../../rules/prices.yaml"));
 
-static BUILT_IN: LazyLock<Prices> = LazyLock::new(|| Prices { rows: load::read(NAME, TEXT).0 });
+static BUILT_IN: LazyLock<PriceTable> =
+    LazyLock::new(|| PriceTable { rows: load::read_price_file(BUILT_IN_NAME, BUILT_IN_TEXT).0 });
 
-/// What models cost. The first row that fits counts.
+/// PriceTable of models. The first row that matches a model counts.
 #[derive(Debug, Clone, Default, PartialEq)]
-pub struct Prices {
-    rows: Vec<Price>,
+pub struct PriceTable {
+    rows: Vec<ModelPrice>,
 }
 
-/// What some models cost.
+/// ModelPrice of some models.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Price {
-    /// Their names, or globs.
+pub struct ModelPrice {
+    /// Names of the models, or globs.
     pub models: Vec<String>,
-    /// Only for prompts of so many tokens.
+    /// Maximum prompt size in tokens to which this row applies.
     pub up_to: Option<u64>,
-    /// For a token that the model reads.
+    /// ModelPrice of an input token.
     pub input: Money,
-    /// For a token that it writes.
+    /// ModelPrice of an output token.
     pub output: Money,
-    /// For a token from a cache.
+    /// ModelPrice of an input token that is read from a cache.
     pub cache_read: Money,
-    /// For a token into a cache.
+    /// ModelPrice of an input token that is written to a cache.
     pub cache_write: Money,
-    /// Who says so.
+    /// Where the price was published.
     pub source: Option<String>,
-    /// And when.
+    /// Date on which the price was published or checked.
     pub date: Option<String>,
 }
 
-impl Prices {
-    /// The prices that are compiled in.
+impl PriceTable {
+    /// The prices that are compiled into the program.
     pub fn built_in() -> &'static Self {
         &BUILT_IN
     }
 
-    /// A person's own prices, before those that are compiled in. A row that cannot be used is refused alone.
+    /// The user's own prices, followed by the built-in ones. A row that cannot be used is refused; the others are kept.
     pub fn with_own(name: &str, text: &str) -> (Self, Vec<Problem>) {
-        let (mut rows, problems) = load::read(name, text);
+        let (mut rows, problems) = load::read_price_file(name, text);
         rows.extend(Self::built_in().rows.iter().cloned());
         (Self { rows }, problems)
     }
 
     /// All rows, in order.
-    pub fn rows(&self) -> &[Price] {
+    pub fn rows(&self) -> &[ModelPrice] {
         &self.rows
     }
 
-    /// The row for an answer of this model to a prompt of so many tokens.
-    pub fn row(&self, model: &str, prompt: u64) -> Option<&Price> {
-        let bare = bare(model);
-        let named = |row: &&Price| row.models.iter().any(|glob| glob == model || glob_match(glob, bare));
+    /// The row for a response of this model to a prompt of `prompt` tokens.
+    pub fn row(&self, model: &str, prompt: u64) -> Option<&ModelPrice> {
+        let bare = normalize_model_name(model);
+        let named = |row: &&ModelPrice| row.models.iter().any(|glob| glob == model || glob_match(glob, bare));
         self.rows.iter().filter(named).find(|row| row.up_to.is_none_or(|most| prompt <= most))
     }
 
-    /// What an answer cost; none if nobody knows.
-    pub fn cost(&self, model: &str, tokens: &Tokens) -> Option<Money> {
+    /// Cost of a response; `None` if the model has no price.
+    pub fn cost(&self, model: &str, tokens: &TokenCounts) -> Option<Money> {
         let row = self.row(model, tokens.prompt())?;
         let parts = [
-            row.input.times(tokens.input),
-            row.output.times(tokens.output),
-            row.cache_read.times(tokens.cache_read),
-            row.cache_write.times(tokens.cache_write),
+            row.input.saturating_mul(tokens.input),
+            row.output.saturating_mul(tokens.output),
+            row.cache_read.saturating_mul(tokens.cache_read),
+            row.cache_write.saturating_mul(tokens.cache_write),
         ];
-        Some(parts.into_iter().fold(Money::default(), Money::plus))
+        Some(parts.into_iter().fold(Money::default(), Money::saturating_add))
     }
 }
 
-/// A model's name without whoever offers it, without its date, and without what a client wrote behind it.
-fn bare(model: &str) -> &str {
+/// A model's name without provider prefix, date and client-specific suffix.
+fn normalize_model_name(model: &str) -> &str {
     let name = model.rsplit('/').next().unwrap_or(model);
     let name = name.split('[').next().unwrap_or(name);
     let name = name.strip_suffix("-latest").unwrap_or(name);

@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Dollars, exactly: sums of millions of tiny prices must not depend on their order.
+//! Exact amounts of money: the sum of millions of small prices must not depend on their order.
 
 use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-/// How many of our units make a dollar: a token may cost a few billionths of one.
-const DOLLAR: f64 = 1e12;
-/// How many of our units make a millionth of a dollar.
-const MICRODOLLAR: u64 = 1_000_000;
-/// A price for a million tokens, in dollars, becomes one for a token.
-const PER_TOKEN: f64 = DOLLAR / 1e6;
+/// Units per dollar: a token may cost a few billionths of a dollar.
+const UNITS_PER_DOLLAR: f64 = 1e12;
+/// Units per millionth of a dollar.
+const UNITS_PER_MICRODOLLAR: u64 = 1_000_000;
+/// Converts dollars per million tokens to units per token.
+const TOKEN_UNITS_PER_DOLLAR: f64 = UNITS_PER_DOLLAR / 1e6;
 
 /// An amount of money, in millionths of a millionth of a dollar.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
@@ -19,61 +19,61 @@ const PER_TOKEN: f64 = DOLLAR / 1e6;
 pub struct Money(u64);
 
 impl Money {
-    /// So many dollars; none below zero.
-    pub fn dollars(dollars: f64) -> Self {
-        Self::units(dollars * DOLLAR)
+    /// An amount in dollars; negative amounts become zero.
+    pub fn from_dollars(dollars: f64) -> Self {
+        Self::from_units(dollars * UNITS_PER_DOLLAR)
     }
 
-    /// What one token costs if a million cost so many dollars.
+    /// The price of one token, given the price of a million tokens in dollars.
     pub fn per_token(dollars_per_million: f64) -> Self {
-        Self::units(dollars_per_million * PER_TOKEN)
+        Self::from_units(dollars_per_million * TOKEN_UNITS_PER_DOLLAR)
     }
 
     #[expect(
         clippy::cast_possible_truncation,
         clippy::cast_sign_loss,
-        reason = "it is a whole number from 0 on, and a cast saturates"
+        reason = "the value is whole and not negative, and the cast saturates"
     )]
-    fn units(units: f64) -> Self {
+    fn from_units(units: f64) -> Self {
         Self(units.round().max(0.0) as u64)
     }
 
-    /// In dollars.
-    #[expect(clippy::cast_precision_loss, reason = "fifteen digits are enough to show")]
+    /// The amount in dollars.
+    #[expect(clippy::cast_precision_loss, reason = "fifteen digits are enough for display")]
     pub fn as_dollars(self) -> f64 {
-        self.0 as f64 / DOLLAR
+        self.0 as f64 / UNITS_PER_DOLLAR
     }
 
-    /// So many times as much.
+    /// The amount multiplied by `count`, saturating.
     #[must_use]
-    pub fn times(self, count: u64) -> Self {
+    pub fn saturating_mul(self, count: u64) -> Self {
         Self(self.0.saturating_mul(count))
     }
 
     /// An amount in millionths of a dollar.
     pub fn from_microusd(microusd: u64) -> Self {
-        Self(microusd.saturating_mul(MICRODOLLAR))
+        Self(microusd.saturating_mul(UNITS_PER_MICRODOLLAR))
     }
 
-    /// The amount in millionths of a dollar, rounded up: an answer is never free because it is cheap.
+    /// The amount in millionths of a dollar, rounded up: a cheap response must not count as free.
     pub fn as_microusd(self) -> u64 {
-        self.0.div_ceil(MICRODOLLAR)
+        self.0.div_ceil(UNITS_PER_MICRODOLLAR)
     }
 
-    /// What this amount is above another; nothing if it is below.
+    /// The difference to a smaller amount; zero if `other` is greater.
     #[must_use]
-    pub fn beyond(self, other: Self) -> Self {
+    pub fn saturating_sub(self, other: Self) -> Self {
         Self(self.0.saturating_sub(other.0))
     }
 
-    /// The sum.
+    /// The sum of both amounts, saturating.
     #[must_use]
-    pub fn plus(self, more: Self) -> Self {
+    pub fn saturating_add(self, more: Self) -> Self {
         Self(self.0.saturating_add(more.0))
     }
 }
 
-/// With cents, and with more where there would be none.
+/// Shows cents, and six digits if the amount is less than one cent.
 impl fmt::Display for Money {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let dollars = self.as_dollars();

@@ -1,30 +1,32 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Parts of a rule that the compiled form has as text.
+//! Parts of a rule that are stored as text in the compiled form.
 
 use std::fmt;
 use std::sync::OnceLock;
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use tenterhook_event::Event;
-use tenterhook_when::When;
+use tenterhook_when::{When, WhenError};
 
-/// A condition in CEL that is built when it is first needed.
+/// A condition in CEL that is compiled when it is first needed.
 pub(crate) struct LazyWhen {
     text: String,
-    built: OnceLock<Result<When, String>>,
+    built: OnceLock<Result<When, WhenError>>,
 }
 
 impl LazyWhen {
-    /// A condition that was read from a rule file, and so is built.
+    /// A condition that was read from a rule file and is already compiled.
     pub(crate) fn new(when: When) -> Self {
         Self { text: when.text().to_owned(), built: OnceLock::from(Ok(when)) }
     }
 
-    /// Whether the condition holds for an event, or why that is not known.
-    pub(crate) fn holds(&self, event: &Event) -> Result<bool, String> {
-        let built = self.built.get_or_init(|| When::compile(&self.text).map_err(|error| error.to_string()));
-        built.as_ref().map_err(Clone::clone)?.holds(event).map_err(|error| error.to_string())
+    /// Whether the condition holds for an event.
+    pub(crate) fn holds(&self, event: &Event) -> Result<bool, WhenError> {
+        match self.built.get_or_init(|| When::compile(&self.text)) {
+            Ok(when) => when.holds(event),
+            Err(error) => Err(error.clone()),
+        }
     }
 }
 
@@ -46,7 +48,7 @@ impl fmt::Debug for LazyWhen {
     }
 }
 
-/// An `Arc<str>` as a text.
+/// Encodes an `Arc<str>` as text.
 pub(super) mod shared_text {
     use std::sync::Arc;
 
@@ -66,7 +68,7 @@ pub(super) mod shared_text {
     }
 }
 
-/// A JSON object as a text: its values need a format that says what they are.
+/// Encodes a JSON object as text: postcard cannot decode values whose type is not known in advance.
 pub(super) mod json_text {
     use serde::de::Error as _;
     use serde::{Deserialize, Deserializer, Serializer};

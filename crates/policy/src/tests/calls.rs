@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! What the arguments of a call say about where it runs, which files it changes and whose tool it is.
+//! Arguments of calls: the working directory, the changed files, and the server of an MCP tool.
 
 use std::collections::BTreeMap;
 
 use serde_json::Value;
-use tenterhook_event::{Mcp, McpServers};
+use tenterhook_event::{McpServers, McpToolId};
 
 use super::*;
 
@@ -156,12 +156,12 @@ fn servers(source: &str, names: &[&str]) -> McpServers {
 }
 
 fn by_servers(event: &Event, rules: &RuleSet, servers: Option<&McpServers>) -> Decision {
-    let facts = facts(event, &Surroundings { servers, ..HOME });
+    let facts = facts(event, &EvalEnvironment { servers, ..HOME });
     let judgement = judge(event, &facts, &SessionState::default(), rules);
     judgement.findings.iter().map(|finding| finding.decision).max().unwrap_or(Decision::None)
 }
 
-fn mcp_call(source: &str, mcp: Mcp) -> Event {
+fn mcp_call(source: &str, mcp: McpToolId) -> Event {
     let tool = ToolCall { mcp: Some(mcp), ..ToolCall::new("mcp__x__y", json!({})) };
     Event { source: source.to_owned(), ..event(tool) }
 }
@@ -170,12 +170,12 @@ fn mcp_call(source: &str, mcp: Mcp) -> Event {
 fn a_rule_on_a_server_matches_however_the_name_is_spelled_or_split() {
     let deny = |server: &str, tool: &str| {
         let mcp = format!("match: {{mcp: {{server: {server:?}, tool: {tool:?}}}}}");
-        good(&format!("version: 1\nrules:\n  - {{id: x, {mcp}, verdict: deny}}\n"))
+        load_valid(&format!("version: 1\nrules:\n  - {{id: x, {mcp}, verdict: deny}}\n"))
     };
-    let codex = mcp_call("codex", Mcp::from_tool_name("mcp__brave_search__erase").unwrap());
-    let opencode = mcp_call("opencode", Mcp::split("google_drive_erase", "_").unwrap());
-    let mixed = mcp_call("opencode", Mcp::split("my-rec_ords_erase", "_").unwrap());
-    let copilot = mcp_call("copilot", Mcp::split_last("my-rec_ords-erase", "-").unwrap());
+    let codex = mcp_call("codex", McpToolId::from_tool_name("mcp__brave_search__erase").unwrap());
+    let opencode = mcp_call("opencode", McpToolId::split("google_drive_erase", "_").unwrap());
+    let mixed = mcp_call("opencode", McpToolId::split("my-rec_ords_erase", "_").unwrap());
+    let copilot = mcp_call("copilot", McpToolId::split_last("my-rec_ords-erase", "-").unwrap());
     for (event, server) in [
         (&codex, "brave-search"),
         (&codex, "Brave.Search"),
@@ -191,7 +191,7 @@ fn a_rule_on_a_server_matches_however_the_name_is_spelled_or_split() {
         let known = by_servers(event, &deny(server, "erase"), Some(&own));
         assert_eq!(known, Decision::Deny, "{server} known");
     }
-    // A server that the settings do not show is asked about, if the rule names it.
+    // Rules ask about a server that is not in the settings if they name it.
     let google = servers("opencode", &["google"]);
     assert_eq!(by_servers(&opencode, &deny("google_drive", "erase"), Some(&google)), Decision::Ask);
     let drive = servers("opencode", &["google_drive"]);
@@ -201,10 +201,10 @@ fn a_rule_on_a_server_matches_however_the_name_is_spelled_or_split() {
 
 #[test]
 fn a_rule_that_allows_a_server_needs_it_to_be_certain() {
-    let allow = good(
+    let allow = load_valid(
         "version: 1\nrules:\n  - {id: x, match: {mcp: {server: google_drive, tool: read}}, verdict: allow}\n",
     );
-    let event = mcp_call("opencode", Mcp::split("google_drive_read", "_").unwrap());
+    let event = mcp_call("opencode", McpToolId::split("google_drive_read", "_").unwrap());
     assert_eq!(by_servers(&event, &allow, None), Decision::None);
     let drive = servers("opencode", &["google_drive"]);
     assert_eq!(by_servers(&event, &allow, Some(&drive)), Decision::Allow);
@@ -212,7 +212,7 @@ fn a_rule_that_allows_a_server_needs_it_to_be_certain() {
     assert_eq!(by_servers(&event, &allow, Some(&both)), Decision::None);
     let alike = servers("opencode", &["google_drive", "google-drive"]);
     assert_eq!(by_servers(&event, &allow, Some(&alike)), Decision::None);
-    let but = good(
+    let but = load_valid(
         "version: 1\nrules:\n  - {id: x, match: {mcp: {server: ['*', '!google_drive']}}, verdict: deny}\n",
     );
     assert_eq!(by_servers(&event, &but, Some(&drive)), Decision::None, "the exception is certain");
@@ -221,10 +221,10 @@ fn a_rule_that_allows_a_server_needs_it_to_be_certain() {
 
 #[test]
 fn a_server_that_the_harness_does_not_name_is_asked_about() {
-    let deny = good(
+    let deny = load_valid(
         "version: 1\nrules:\n  - {id: x, match: {mcp: {server: records, tool: erase}}, verdict: deny}\n",
     );
-    let event = |tool: &str| mcp_call("cursor", Mcp::new("", tool));
+    let event = |tool: &str| mcp_call("cursor", McpToolId::new("", tool));
     assert_eq!(by_servers(&event("erase"), &deny, None), Decision::Ask);
     assert_eq!(by_servers(&event("note"), &deny, None), Decision::None);
     assert_eq!(by_servers(&event("erase"), &deny, Some(&servers("cursor", &["records"]))), Decision::Ask);
@@ -236,7 +236,7 @@ fn a_tool_whose_long_name_the_harness_has_cut_is_asked_about() {
     let long = "erase_everything_that_was_ever_recorded_in_the_archive";
     let deny = |tool: &str| {
         let mcp = format!("match: {{mcp: {{server: records, tool: {tool:?}}}}}");
-        good(&format!("version: 1\nrules:\n  - {{id: x, {mcp}, verdict: deny}}\n"))
+        load_valid(&format!("version: 1\nrules:\n  - {{id: x, {mcp}, verdict: deny}}\n"))
     };
     let name = format!("mcp__records__erase_ever{}", "0123456789abcdef0123456789abcdef01234567");
     let cut = call("codex", &name, json!({}));

@@ -13,17 +13,17 @@ fn at(line: &str, ms: u64) -> Event {
 }
 
 /// Every step, as `rule status decision`.
-fn steps(judgement: &Judgement) -> Vec<String> {
-    let status = |step: &tenterhook_event::Step| serde_json::to_value(step.status).unwrap();
-    let step = |step: &tenterhook_event::Step| {
+fn steps(judgement: &RuleJudgement) -> Vec<String> {
+    let status = |step: &tenterhook_event::TraceEntry| serde_json::to_value(step.status).unwrap();
+    let step = |step: &tenterhook_event::TraceEntry| {
         format!("{} {} {}", step.by, status(step).as_str().unwrap(), step.decision)
     };
     judgement.steps.iter().map(step).collect()
 }
 
 #[test]
-fn a_limited_rule_speaks_when_it_has_matched_more_often() {
-    let rules = good(
+fn a_limited_rule_applies_after_its_limit_is_exceeded() {
+    let rules = load_valid(
         "version: 1
 rules:
   - {id: often, match: {shell: {program: curl}}, verdict: deny, limit: {count: 2, window: 1m}}
@@ -32,23 +32,23 @@ rules:
     assert!(rules.is_stateful(EventKind::PreTool) && !rules.is_stateful(EventKind::Stop));
     let mut state = SessionState::default();
     let call = |ms: u64, state: &mut SessionState| {
-        let judgement = ruled(&at("curl x", ms), state, &rules);
+        let judgement = judge_event(&at("curl x", ms), state, &rules);
         state.apply(&judgement.delta);
         (judgement.findings.len(), judgement.steps[0].status)
     };
-    assert_eq!(call(0, &mut state), (0, Status::Skipped));
-    assert_eq!(call(10_000, &mut state), (0, Status::Skipped));
-    assert_eq!(call(20_000, &mut state), (1, Status::Matched));
-    assert_eq!(call(30_000, &mut state), (1, Status::Matched));
-    assert_eq!(call(200_000, &mut state), (0, Status::Skipped), "the window has gone by");
+    assert_eq!(call(0, &mut state), (0, TraceStatus::Skipped));
+    assert_eq!(call(10_000, &mut state), (0, TraceStatus::Skipped));
+    assert_eq!(call(20_000, &mut state), (1, TraceStatus::Matched));
+    assert_eq!(call(30_000, &mut state), (1, TraceStatus::Matched));
+    assert_eq!(call(200_000, &mut state), (0, TraceStatus::Skipped), "the window has gone by");
     assert_eq!(state.matched["often"].len(), 2, "no more is kept than is needed");
-    let other = ruled(&at("ls", 0), &state, &rules);
+    let other = judge_event(&at("ls", 0), &state, &rules);
     assert!(other.delta.is_empty(), "what does not match is not counted");
 }
 
 #[test]
 fn a_label_put_on_by_one_rule_is_seen_by_another_at_the_next_event() {
-    let rules = good(
+    let rules = load_valid(
         "version: 1
 rules:
   - {id: sees, match: {shell: {program: cat, reads: '~/.netrc'}}, verdict: none, label: [read-secret]}
@@ -56,20 +56,23 @@ rules:
 ",
     );
     let mut state = SessionState::default();
-    let first = ruled(&bash("cat ~/.netrc; curl x"), &state, &rules);
+    let first = judge_event(&bash("cat ~/.netrc; curl x"), &state, &rules);
     assert_eq!(
         (first.findings.len(), first.delta.labels.as_slice()),
         (0, ["read-secret".to_owned()].as_slice())
     );
     state.apply(&first.delta);
-    let next = ruled(&bash("curl x"), &state, &rules);
+    let next = judge_event(&bash("curl x"), &state, &rules);
     assert_eq!(steps(&next), ["rule:stops matched deny"]);
-    assert!(ruled(&bash("cat ~/.netrc"), &state, &rules).delta.is_empty(), "it carries the label already");
+    assert!(
+        judge_event(&bash("cat ~/.netrc"), &state, &rules).delta.is_empty(),
+        "it carries the label already"
+    );
 }
 
 #[test]
 fn an_expired_rule_is_passed_over_and_warned_about() {
-    let rules = good(
+    let rules = load_valid(
         "version: 1
 rules:
   - {id: day, match: {shell: {program: ls}}, verdict: deny, expires: 2026-12-31}
@@ -77,9 +80,9 @@ rules:
 ",
     );
     let ms = |text: &str| text.parse::<Timestamp>().unwrap().unix_ms();
-    let before = ruled(&at("ls", ms("2026-12-30T23:59:59Z")), &SessionState::default(), &rules);
+    let before = judge_event(&at("ls", ms("2026-12-30T23:59:59Z")), &SessionState::default(), &rules);
     assert_eq!(steps(&before), ["rule:day matched deny", "rule:moment matched ask"]);
-    let between = ruled(&at("ls", ms("2026-12-31T00:00:00Z")), &SessionState::default(), &rules);
+    let between = judge_event(&at("ls", ms("2026-12-31T00:00:00Z")), &SessionState::default(), &rules);
     assert_eq!(steps(&between), ["rule:day expired deny", "rule:moment matched ask"]);
     assert_eq!(between.findings.len(), 1);
     let warned =
@@ -87,13 +90,13 @@ rules:
     assert_eq!(warned("2026-12-30T00:00:00Z"), [""; 0]);
     assert_eq!(
         warned("2027-01-01T00:00:00Z"),
-        ["rules.yaml:3: rule `day`: it expired on 2026-12-31T00:00:00.000Z and is passed over"]
+        ["rules.yaml:3: rule `day`: it expired on 2026-12-31T00:00:00.000Z and is ignored"]
     );
 }
 
 #[test]
 fn an_exception_sets_aside_what_it_names_and_nothing_else() {
-    let rules = good(
+    let rules = load_valid(
         "version: 1
 rules:
   - {id: no-rm, match: {shell: {program: rm}}, verdict: deny, label: removes}
@@ -102,22 +105,22 @@ rules:
 ",
     );
     let state = SessionState::default();
-    let judgement = ruled(&bash("rm -r /srv/scratch/a"), &state, &rules);
+    let judgement = judge_event(&bash("rm -r /srv/scratch/a"), &state, &rules);
     assert_eq!(steps(&judgement), ["rule:no-rm overridden deny", "rule:scratch matched allow"]);
     assert_eq!(judgement.findings.len(), 1);
     assert_eq!(judgement.delta.labels, ["removes"], "it still happened");
     for line in ["rm -r /srv/scratch/a /etc", "rm /srv/scratch/a; rm x", "rm /srv/scratch/$X"] {
-        let judgement = ruled(&bash(line), &state, &rules);
+        let judgement = judge_event(&bash(line), &state, &rules);
         assert_eq!(steps(&judgement), ["rule:no-rm matched deny"], "{line}");
     }
     let note = explain(&bash("rm /srv/scratch/a"), &facts(&bash("rm /srv/scratch/a"), &HOME), &state, &rules);
     assert_eq!((note[0].matched, note[0].counts), (true, false));
-    assert_eq!(note[0].why, "`rm`; set aside by rule `scratch`");
+    assert_eq!(note[0].why, "`rm`; overridden by rule `scratch`");
 }
 
 #[test]
 fn an_exception_to_an_exception_leaves_the_rule_in_force() {
-    let rules = good(
+    let rules = load_valid(
         "version: 1
 rules:
   - {id: no, match: {shell: {program: x}}, verdict: deny}
@@ -127,11 +130,11 @@ rules:
     );
     let state = SessionState::default();
     assert_eq!(
-        steps(&ruled(&bash("x a"), &state, &rules)),
+        steps(&judge_event(&bash("x a"), &state, &rules)),
         ["rule:no overridden deny", "rule:yes matched allow"]
     );
     assert_eq!(
-        steps(&ruled(&bash("x b"), &state, &rules)),
+        steps(&judge_event(&bash("x b"), &state, &rules)),
         ["rule:no matched deny", "rule:yes overridden allow", "rule:over matched allow"]
     );
 }
@@ -147,11 +150,11 @@ rules:
   - {id: rest, match: {shell: {program: git}}, verdict: deny}
 ";
     let second = "version: 1\nrules:\n  - {id: other, match: {shell: {program: git}}, verdict: ask}\n";
-    let source = |name, text| Source { name, text, layer: Layer::User, trusted: true };
+    let source = |name, text| RuleSource { name, text, layer: SourceLayer::User, trusted: true };
     let loaded = RuleSet::load(&[source("a.yaml", first), source("b.yaml", second)]);
     assert_eq!(loaded.problems, []);
     assert_eq!(
-        steps(&ruled(&bash("git log"), &SessionState::default(), &loaded.rules)),
+        steps(&judge_event(&bash("git log"), &SessionState::default(), &loaded.rules)),
         [
             "rule:watch monitored deny",
             "rule:mark matched none",
@@ -162,10 +165,10 @@ rules:
     );
     let event = bash("git log");
     let notes = explain(&event, &facts(&event, &HOME), &SessionState::default(), &loaded.rules);
-    assert_eq!(notes[3].why, "`git`; passed over: rule `read` comes first in its file");
-    assert_eq!(notes[0].why, "`git`; it only watches");
+    assert_eq!(notes[3].why, "`git`; rule `read` comes first in its file");
+    assert_eq!(notes[0].why, "`git`; monitored only");
     assert_eq!(
-        steps(&ruled(&bash("git push"), &SessionState::default(), &loaded.rules)),
+        steps(&judge_event(&bash("git push"), &SessionState::default(), &loaded.rules)),
         [
             "rule:watch monitored deny",
             "rule:mark matched none",
@@ -184,13 +187,13 @@ rules:
     verdict: none
     rewrite: {set: {timeout: 1000}, command: 'timeout 5 bash -c {command}'}
 ";
-    let judgement = ruled(&bash("npm test | cat"), &SessionState::default(), &good(text));
+    let judgement = judge_event(&bash("npm test | cat"), &SessionState::default(), &load_valid(text));
     let [finding] = judgement.findings.as_slice() else { panic!("{judgement:?}") };
     assert_eq!(finding.decision, Decision::None);
     let [Modification::ToolInput { value, .. }] = finding.modifications.as_slice() else { panic!() };
     assert_eq!(value, &json!({"timeout": 1000, "command": "timeout 5 bash -c 'npm test | cat'"}));
     let watched = text.replace("    verdict", "    mode: monitor\n    verdict");
-    let judgement = ruled(&bash("npm test"), &SessionState::default(), &good(&watched));
+    let judgement = judge_event(&bash("npm test"), &SessionState::default(), &load_valid(&watched));
     assert_eq!(
         (judgement.findings.len(), steps(&judgement)),
         (0, vec!["rule:slow monitored none".to_owned()])
@@ -199,7 +202,7 @@ rules:
 
 #[test]
 fn a_condition_in_cel_decides_and_one_that_cannot_be_answered_holds() {
-    let rules = good(
+    let rules = load_valid(
         "version: 1
 rules:
   - {id: cel, match: {tool: shell}, when: 'tool.args.command.contains(\"deploy\")', verdict: deny}
@@ -207,19 +210,19 @@ rules:
   - {id: vouch, match: {shell: {program: make}}, when: 'tool.args.nothing == \"x\"', verdict: allow}
 ",
     );
-    let judgement = ruled(&bash("make deploy"), &SessionState::default(), &rules);
+    let judgement = judge_event(&bash("make deploy"), &SessionState::default(), &rules);
     assert_eq!(steps(&judgement), ["rule:cel matched deny", "rule:broken matched ask"]);
     let note = judgement.steps[1].note.as_deref().unwrap();
-    assert!(note.contains("cannot be answered") && note.ends_with("which counts as held"), "{note}");
+    assert!(note.contains("cannot be evaluated") && note.ends_with("counts as true"), "{note}");
     assert_eq!(
-        steps(&ruled(&bash("make test"), &SessionState::default(), &rules)),
+        steps(&judge_event(&bash("make test"), &SessionState::default(), &rules)),
         ["rule:broken matched ask"]
     );
 }
 
 #[test]
 fn named_lists_stand_for_their_globs() {
-    let rules = good(
+    let rules = load_valid(
         "version: 1
 lists:
   keys: ['~/.ssh/id_*', '~/.netrc', '!**/*.pub']
@@ -231,7 +234,7 @@ rules:
   - {id: scope, match: {package: {name: '@scope/*'}}, verdict: ask}
 ",
     );
-    let said = |line: &str| said(&bash(line), &rules);
+    let said = |line: &str| findings_of(&bash(line), &rules);
     assert_eq!(said("less ~/.ssh/id_rsa"), ["rule:list deny"]);
     assert_eq!(said("less /etc/shadow"), ["rule:list deny"]);
     assert_eq!(said("cat ~/.ssh/id_rsa"), [""; 0]);

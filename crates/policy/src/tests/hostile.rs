@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Texts made to exhaust the reader.
+//! Texts that are meant to exhaust the parser.
 
 use super::*;
 
@@ -33,20 +33,20 @@ fn hostile_text_is_bounded_and_never_silently_allowed() {
         format!("find {} rm -rf /;", "( -name a -o ".repeat(2000)),
     ];
     for text in texts {
-        let said = said(&bash(&text), &BASELINE.rules);
+        let said = findings_of(&bash(&text), &BASELINE.rules);
         assert!(!said.is_empty(), "{}", text.chars().take(60).collect::<String>());
     }
     for text in
         ["\0", "'", "\"", "$", "`", "$(", "<<", "<<<", "((", "|", "&", ";;", "\\", "~", "{", "é\u{202e}"]
     {
         for text in [text.to_owned(), text.repeat(500)] {
-            said(&bash(&text), &BASELINE.rules);
+            findings_of(&bash(&text), &BASELINE.rules);
         }
     }
 }
 
 #[test]
-fn a_long_text_is_asked_about_unless_it_only_writes_a_file() {
+fn rules_ask_about_a_long_text_unless_it_only_writes_a_file() {
     let long = "some text\n".repeat(8_000);
     let asks = [
         format!("bash <<'EOF'\n{long}EOF"),
@@ -54,17 +54,17 @@ fn a_long_text_is_asked_about_unless_it_only_writes_a_file() {
         format!("cat > f <<EOF\n{long}$(x)EOF"),
     ];
     for text in asks {
-        assert!(!said(&bash(&text), &BASELINE.rules).is_empty());
+        assert!(!findings_of(&bash(&text), &BASELINE.rules).is_empty());
     }
     let file = format!("cat > doc.md <<'EOF'\n{long}rm -rf /\nEOF\ngit add doc.md\n");
-    assert_eq!(said(&bash(&file), &BASELINE.rules), [""; 0]);
+    assert_eq!(findings_of(&bash(&file), &BASELINE.rules), [""; 0]);
     let more = format!("{file}rm -rf ~\n");
-    let said = said(&bash(&more), &BASELINE.rules);
+    let said = findings_of(&bash(&more), &BASELINE.rules);
     assert!(said.contains(&"rule:recursive-delete deny".to_owned()), "{said:?}");
 }
 
 #[test]
-fn what_lies_beyond_a_bound_is_asked_about() {
+fn rules_ask_about_a_call_that_exceeds_a_limit() {
     let shell = |command: serde_json::Value| event(ToolCall::new("shell", json!({ "command": command })));
     let end = "import shutil; shutil.rmtree('/home/user')";
     let many = |part: &str, times: usize| part.repeat(times);
@@ -72,31 +72,31 @@ fn what_lies_beyond_a_bound_is_asked_about() {
     let listed = [vec!["ls"; 1200], vec!["rm -rf /"]].concat();
     let files = [paths(9000), vec!["~/.ssh/id_rsa".to_owned()]].concat();
     let calls = [
-        // Longer, with more calls, and nested more deeply than code is read.
+        // Longer, with more calls, and nested more deeply than the limits of code analysis.
         shell(json!(["python3", "-c", format!("{}{end}", many("x = 1\n", 30_000))])),
         shell(json!(["python3", "-c", format!("{}{end}", many("open('a'); open('b'); ", 200))])),
         shell(json!(["python3", "-c", format!("{}shutil.rmtree('/'){}", many("f(", 60), many(")", 60))])),
         event(ToolCall::new("mcp__x__run", json!({ "code": format!("{}{end}", many("x = 1\n", 30_000)) }))),
-        // More words, commands and paths than are looked at.
+        // More words, commands and paths than are analysed.
         shell(json!([["rm", "-rf"].map(String::from).to_vec(), paths(5000), vec!["/".to_owned()]].concat())),
         event(ToolCall::new("run_commands", json!({ "commands": listed }))),
         event(ToolCall::new("read_files", json!({ "files": files }))),
     ];
     for call in calls {
-        let said = said(&call, &BASELINE.rules);
+        let said = findings_of(&call, &BASELINE.rules);
         assert!(
             !said.is_empty(),
             "{}",
             call.tool.unwrap().args.to_string().chars().take(80).collect::<String>()
         );
     }
-    // Long alone is nothing to ask about.
+    // A long call within the limits is not asked about.
     let short = [
         shell(json!(["python3", "-c", many("x = 1\n", 2_000)])),
         shell(json!([vec!["git".to_owned(), "add".to_owned()], paths(1000)].concat())),
         event(ToolCall::new("read_files", json!({ "files": paths(5000) }))),
     ];
     for call in short {
-        assert_eq!(said(&call, &BASELINE.rules), [""; 0]);
+        assert_eq!(findings_of(&call, &BASELINE.rules), [""; 0]);
     }
 }

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Rules on paths that lead through links.
+//! Rules on paths with symbolic links.
 
 use std::sync::LazyLock;
 
 use serde_json::json;
 use tenterhook_event::{Decision, Event, EventId, EventKind, Timestamp, ToolCall};
-use tenterhook_facts::{Sight, look};
+use tenterhook_facts::{EntryKind, probe_links};
 
-use crate::{Facts, Layer, RuleSet, SessionState, Source, Surroundings, facts, judge};
+use crate::{EvalEnvironment, Facts, RuleSet, RuleSource, SessionState, SourceLayer, facts, judge};
 
 static BASELINE: LazyLock<RuleSet> = LazyLock::new(|| RuleSet::baseline().rules);
 const PROJECT: &str = "/home/user/project";
@@ -25,18 +25,18 @@ fn bash(command: &str) -> ToolCall {
     ToolCall::new("Bash", json!({ "command": command }))
 }
 
-/// The facts of a call where these links are.
+/// The event and facts of a call on a machine with these links.
 fn seen(tool: ToolCall, project: &str, links: &[(&str, &str)]) -> (Event, Facts) {
     let event = event(tool, project);
-    let around = Surroundings { home: Some("/home/user"), ..Surroundings::default() };
+    let around = EvalEnvironment { home: Some("/home/user"), ..EvalEnvironment::default() };
     let first = facts(&event, &around);
-    let seen = look(&event, &first, &around, &mut |place| {
+    let seen = probe_links(&event, &first, &around, &mut |place| {
         links
             .iter()
             .find(|(at, _)| *at == place)
-            .map_or(Sight::Other, |(_, says)| Sight::Link((*says).into()))
+            .map_or(EntryKind::Other, |(_, says)| EntryKind::Link((*says).into()))
     });
-    let second = facts(&event, &Surroundings { seen: Some(&seen), ..around });
+    let second = facts(&event, &EvalEnvironment { seen: Some(&seen), ..around });
     (event, second)
 }
 
@@ -46,7 +46,7 @@ fn verdict_by(rules: &RuleSet, tool: ToolCall, project: &str, links: &[(&str, &s
     judged.findings.iter().map(|finding| finding.decision).max().unwrap_or_default()
 }
 
-/// What the baseline says.
+/// The strictest verdict of the baseline on a command.
 fn verdict(command: &str, links: &[(&str, &str)]) -> Decision {
     verdict_by(&BASELINE, bash(command), PROJECT, links)
 }
@@ -171,7 +171,7 @@ fn a_project_that_really_is_a_home_is_none() {
 fn who_allows_a_place_has_to_cover_where_it_leads() {
     let text = "version: 1\nrules:\n  - id: own\n    match: {tool: [read, shell], path: \"**\"}\n    verdict: allow\n  \
                 - id: all\n    match: {tool: edit, path: /home/user/project/**}\n    verdict: allow\n";
-    let loaded = RuleSet::load(&[Source { name: "t", text, layer: Layer::User, trusted: true }]);
+    let loaded = RuleSet::load(&[RuleSource { name: "t", text, layer: SourceLayer::User, trusted: true }]);
     assert!(loaded.problems.is_empty(), "{:?}", loaded.problems);
     let read = |path: &str| ToolCall::new("Read", json!({ "file_path": path }));
     let said = |tool, links: &[(&str, &str)]| verdict_by(&loaded.rules, tool, PROJECT, links);
@@ -188,7 +188,7 @@ fn who_allows_a_place_has_to_cover_where_it_leads() {
 #[test]
 fn a_rule_on_the_real_name_guards_what_is_reached_by_another() {
     let text = "version: 1\nrules:\n  - id: vault\n    match: {effect: {path: /data/p/vault/**}}\n    verdict: deny\n";
-    let loaded = RuleSet::load(&[Source { name: "t", text, layer: Layer::User, trusted: true }]);
+    let loaded = RuleSet::load(&[RuleSource { name: "t", text, layer: SourceLayer::User, trusted: true }]);
     let links = &[("/home/user/project", "/data/p")];
     let read = ToolCall::new("Read", json!({ "file_path": "vault/x" }));
     assert_eq!(verdict_by(&loaded.rules, read, PROJECT, links), Decision::Deny);
@@ -202,7 +202,7 @@ fn what_was_seen_is_among_the_facts_and_is_enough_to_judge_again() {
         json!({"links": {"/home/user/project/keys": "/home/user/.ssh"}})
     );
     let around =
-        Surroundings { home: Some("/home/user"), seen: Some(&first.links), ..Surroundings::default() };
+        EvalEnvironment { home: Some("/home/user"), seen: Some(&first.links), ..EvalEnvironment::default() };
     let again = facts(&event, &around);
     assert_eq!(serde_json::to_value(&again).unwrap(), serde_json::to_value(&first).unwrap());
 }

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! What holds whatever the rules are.
+//! Properties of all rule sets.
 
 use proptest::prelude::*;
 
 use super::*;
 
-/// Conditions that overlap in all sorts of ways.
+/// Conditions that overlap in many ways.
 const CONDITIONS: &[&str] = &[
     "shell: {program: rm}",
     "shell: {program: [rm, git, curl]}",
@@ -114,12 +114,12 @@ proptest! {
         };
         let mut numbered: Vec<_> = rules.into_iter().enumerate().collect();
         let event = call(number);
-        let before = decision(&event, &user(&text(&numbered)).rules);
+        let before = decision(&event, &load_user(&text(&numbered)).rules);
         let middle = seed % numbered.len();
         numbered.rotate_left(middle);
-        prop_assert_eq!(before, decision(&event, &user(&text(&numbered)).rules));
+        prop_assert_eq!(before, decision(&event, &load_user(&text(&numbered)).rules));
         numbered.reverse();
-        prop_assert_eq!(before, decision(&event, &user(&text(&numbered)).rules));
+        prop_assert_eq!(before, decision(&event, &load_user(&text(&numbered)).rules));
     }
 
     #[test]
@@ -128,14 +128,14 @@ proptest! {
         let numbered = rules.iter().enumerate().map(|(number, (condition, verdict))| rule(number, *condition, verdict));
         let mut before = Decision::None;
         for many in 1..=rules.len() {
-            let now = decision(&event, &user(&set(numbered.clone().take(many))).rules);
+            let now = decision(&event, &load_user(&set(numbered.clone().take(many))).rules);
             prop_assert!(now >= before, "{now} after {before}");
             before = now;
         }
     }
 
     #[test]
-    fn a_project_without_trust_never_loosens(own in verdicts(), theirs in verdicts(), extra in "[a-z]{0,6}", number in 0..100_usize) {
+    fn an_untrusted_project_never_weakens_a_decision(own in verdicts(), theirs in verdicts(), extra in "[a-z]{0,6}", number in 0..100_usize) {
         let event = call(number);
         let own = set(own.iter().enumerate().map(|(number, (condition, verdict))| rule(number, *condition, verdict)));
         let extras = [
@@ -143,14 +143,14 @@ proptest! {
             ", limit: {count: 1, window: 1d}", ", rewrite: {set: {a: 1}}", ", unparsed: ignore", ", expires: 2000-01-01", "",
         ];
         let theirs = set(theirs.iter().enumerate().map(|(number, (condition, verdict))| {
-            // Some ids are those of the person's own rules.
+            // Some ids are also those of the user's own rules.
             let text = rule(number * 2, *condition, verdict);
             let extra = extras[(extra.len() + number) % extras.len()];
             text.replace("}\n", &format!("{extra}}}\n"))
         }));
         let theirs = theirs.replace("rules:", if extra.len() > 3 { "order: first\nmode: monitor\nrules:" } else { "rules:" });
-        let mine = Source { name: "mine", text: &own, layer: Layer::User, trusted: true };
-        let project = Source { name: "theirs", text: &theirs, layer: Layer::Project, trusted: false };
+        let mine = RuleSource { name: "mine", text: &own, layer: SourceLayer::User, trusted: true };
+        let project = RuleSource { name: "theirs", text: &theirs, layer: SourceLayer::Project, trusted: false };
         let alone = decision(&event, &RuleSet::load(&[mine]).rules);
         let both = RuleSet::load(&[project, mine]);
         prop_assert!(decision(&event, &both.rules) >= alone);
@@ -162,10 +162,10 @@ proptest! {
     }
 
     #[test]
-    fn every_rule_that_matches_is_found_without_asking_all(rules in verdicts(), number in 0..100_usize) {
+    fn every_rule_that_matches_is_found_by_the_index(rules in verdicts(), number in 0..100_usize) {
         let event = call(number);
         let numbered = rules.iter().enumerate().map(|(number, (condition, verdict))| rule(number, *condition, verdict));
-        let loaded = user(&set(numbered));
+        let loaded = load_user(&set(numbered));
         let facts = facts(&event, &HOME);
         let asked: Vec<_> = explain(&event, &facts, &SessionState::default(), &loaded.rules)
             .into_iter().filter(|note| note.matched).map(|note| format!("rule:{}", note.rule)).collect();
@@ -176,21 +176,21 @@ proptest! {
 }
 
 #[test]
-fn every_condition_is_met_by_some_call_and_not_by_all() {
+fn every_condition_matches_some_calls_and_not_all() {
     for (number, condition) in CONDITIONS.iter().enumerate() {
-        let loaded = user(&set([rule(0, number, "deny")]));
+        let loaded = load_user(&set([rule(0, number, "deny")]));
         assert_eq!(loaded.problems, [], "{condition}");
         let met = (0..100)
             .filter(|call_number| decision(&call(*call_number), &loaded.rules) > Decision::None)
             .count();
-        // Facts that are filled elsewhere.
+        // Some facts are not derived from these calls.
         let later = ["package", "secret", "host", "url"].iter().any(|word| condition.starts_with(word));
         assert!((met > 0 || later) && met < 100, "{condition}: {met}");
     }
 }
 
 #[test]
-fn every_rule_of_ours_that_matches_is_found_without_asking_all() {
+fn every_built_in_rule_that_matches_is_found_by_the_index() {
     let rules = RuleSet::baseline().rules;
     let corpora = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/corpus");
     let mut text = String::new();

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Lines from adversarial reviews, each with innocent neighbours. Only the strongest word counts.
+//! Lines from adversarial reviews, each with similar harmless lines. Only the strictest decision is compared.
 
 use super::*;
 
-/// What the baseline says of a line, all rules together, and which rules say so.
-fn strongest(line: &str) -> (Decision, Vec<String>) {
+/// The strictest decision of the baseline on a line, and the rules that made it.
+fn strictest_decision(line: &str) -> (Decision, Vec<String>) {
     let event = bash(line);
     let judgement = judge(&event, &facts(&event, &HOME), &SessionState::default(), &BASELINE.rules);
     let strongest = judgement.findings.iter().map(|finding| finding.decision).max().unwrap_or_default();
@@ -16,7 +16,7 @@ fn strongest(line: &str) -> (Decision, Vec<String>) {
 fn all_get(wanted: Decision, lines: &[&str]) {
     let wrong: Vec<_> = lines
         .iter()
-        .map(|line| (line, strongest(line)))
+        .map(|line| (line, strictest_decision(line)))
         .filter(|(_, (said, _))| *said != wanted)
         .map(|(line, (said, by))| format!("{line:?}: expected {wanted}, got {said} {by:?}"))
         .collect();
@@ -152,8 +152,8 @@ fn text_that_a_shell_would_run_is_read_wherever_it_comes_from() {
             "make -f build.mk",
         ],
     );
-    // What it hides is known to be `ls`; that it hides something is all there is to ask about.
-    assert_eq!(said(&bash("echo bHM= | base64 -d | sh"), &BASELINE.rules), ["rule:hidden-code ask"]);
+    // The hidden command is known to be `ls`, so only the hiding is asked about.
+    assert_eq!(findings_of(&bash("echo bHM= | base64 -d | sh"), &BASELINE.rules), ["rule:hidden-code ask"]);
 }
 
 #[test]
@@ -178,9 +178,12 @@ fn programs_that_run_others_are_taken_off() {
     all_get(Decision::Deny, &bad.iter().map(String::as_str).collect::<Vec<_>>());
     all_get(Decision::None, &good.iter().map(String::as_str).collect::<Vec<_>>());
     all_get(Decision::None, &["npm run rm -rf", "parallel gzip ::: a b"]);
-    // What runs on another machine or in a container is not deleted here.
-    assert_eq!(said(&bash("ssh host rm -rf /srv/x"), &BASELINE.rules), ["rule:remote-destroy deny"]);
-    assert_eq!(said(&bash("docker exec c rm -rf /data"), &BASELINE.rules), ["rule:container-destroy ask"]);
+    // A deletion on another machine or in a container is not a deletion here.
+    assert_eq!(findings_of(&bash("ssh host rm -rf /srv/x"), &BASELINE.rules), ["rule:remote-destroy deny"]);
+    assert_eq!(
+        findings_of(&bash("docker exec c rm -rf /data"), &BASELINE.rules),
+        ["rule:container-destroy ask"]
+    );
 }
 
 #[test]
@@ -237,5 +240,5 @@ fn ordinary_work_is_left_alone() {
     );
     // git would run another program from now on, but no key is read.
     let config = bash("git config --global core.sshCommand 'ssh -i ~/.ssh/id_rsa'");
-    assert_eq!(said(&config, &BASELINE.rules), ["rule:git-config-program ask"]);
+    assert_eq!(findings_of(&config, &BASELINE.rules), ["rule:git-config-program ask"]);
 }

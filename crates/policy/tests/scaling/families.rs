@@ -2,21 +2,21 @@
 
 //! Hostile texts, by family: each grows to any size.
 
-/// A family: its name, and a member of about so many bytes.
+/// A family of texts: its name, and a function that makes a text of about this many bytes.
 pub(crate) type Family = (&'static str, fn(usize) -> String);
 
-/// A text repeated to about so many bytes.
+/// A text that is repeated up to about `size` bytes.
 fn many(part: &str, size: usize) -> String {
     part.repeat(size / part.len() + 1)
 }
 
-/// Nested to about so many bytes.
+/// Nested brackets of about `size` bytes.
 fn nested(open: &str, core: &str, close: &str, size: usize) -> String {
     let times = size / (open.len() + close.len()).max(1) + 1;
     format!("{}{core}{}", open.repeat(times), close.repeat(times))
 }
 
-/// Numbered parts up to about so many bytes.
+/// Numbered parts of about `size` bytes in total.
 fn numbered(size: usize, part: impl Fn(usize) -> String) -> String {
     let mut text = String::new();
     for number in 0.. {

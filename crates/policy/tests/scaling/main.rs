@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! No text takes long: facts and judgement together, for every family of hostile texts.
+//! No family of hostile texts takes long: facts and evaluation together.
 //!
-//! Built with optimisation (`make fuzz`) a megabyte may take 200 ms of the processor; without, the
-//! texts are smaller and may take twenty times as long.
+//! In an optimised build (`make fuzz`), a megabyte may take 200 ms of processor time; without optimisation, the texts are
+//! smaller and may take twenty times as long.
 
 #![expect(clippy::unwrap_used, clippy::indexing_slicing, reason = "it is a test, helpers and all")]
 
@@ -16,62 +16,63 @@ use rustix::process::{Resource, Rlimit, setrlimit};
 use rustix::time::{ClockId, clock_gettime};
 use serde_json::{Value, json};
 use tenterhook_event::{Event, EventId, EventKind, Timestamp, ToolCall};
-use tenterhook_policy::{RuleSet, SessionState, Surroundings, facts, judge};
+use tenterhook_policy::{EvalEnvironment, RuleSet, SessionState, facts, judge};
 
 const SLOW_BUILD: bool = cfg!(debug_assertions);
 /// Sizes of the texts in bytes.
 const SIZES: &[usize] = if SLOW_BUILD { &[1 << 10] } else { &[1 << 11, 1 << 13, 60_000, 1 << 20] };
-const LIMIT: Duration = Duration::from_millis(if SLOW_BUILD { 4_000 } else { 200 });
+const MAX_CPU_TIME: Duration = Duration::from_millis(if SLOW_BUILD { 4_000 } else { 200 });
 
-/// Nothing needs more memory than this; who wants more dies.
-const MEMORY: u64 = 4 << 30;
+/// Memory limit of the test; nothing needs more.
+const MEMORY_BYTES: u64 = 4 << 30;
 
-fn spent() -> Duration {
+fn thread_cpu_time() -> Duration {
     let now = clock_gettime(ClockId::ThreadCPUTime);
     Duration::new(now.tv_sec.try_into().unwrap(), now.tv_nsec.try_into().unwrap())
 }
 
-/// The least of three runs that are over the limit, or the first that is not.
+/// The shortest of up to three runs; the first one within the limit is enough.
 fn measure(name: &str, args: &Value, rules: &RuleSet) -> Duration {
     let (id, now) = (EventId::from_parts(0, 0), Timestamp::from_unix_ms(0));
     let mut event = Event::new(id, now, "claude-code", EventKind::PreTool, "PreToolUse");
     event.cwd = Some("/home/user/project".into());
     event.tool = Some(ToolCall::new(name, args.clone()));
     let run = || {
-        let start = spent();
-        let facts = facts(&event, &Surroundings { home: Some("/home/user"), ..Surroundings::default() });
+        let start = thread_cpu_time();
+        let facts =
+            facts(&event, &EvalEnvironment { home: Some("/home/user"), ..EvalEnvironment::default() });
         std::hint::black_box(judge(&event, &facts, &SessionState::default(), rules));
-        spent().checked_sub(start).unwrap()
+        thread_cpu_time().checked_sub(start).unwrap()
     };
     let mut least = run();
     for _ in 0..2 {
-        if least > LIMIT && least < 10 * LIMIT {
+        if least > MAX_CPU_TIME && least < 10 * MAX_CPU_TIME {
             least = least.min(run());
         }
     }
     least
 }
 
-/// Measures every member of every family, and says which break the limit.
-fn bounded(cases: &[(String, Vec<(&str, Value)>)]) {
-    setrlimit(Resource::As, Rlimit { current: Some(MEMORY), maximum: Some(MEMORY) }).unwrap();
+/// Measures every text of every family and reports those over the limit.
+fn assert_bounded(cases: &[(String, Vec<(&str, Value)>)]) {
+    setrlimit(Resource::As, Rlimit { current: Some(MEMORY_BYTES), maximum: Some(MEMORY_BYTES) }).unwrap();
     let rules = RuleSet::baseline().rules;
     let (mut wrong, mut all) = (String::new(), String::new());
     for (name, members) in cases {
         let mut took: Vec<Duration> = Vec::new();
         for (tool, args) in members {
-            // What is far over the limit may take minutes when it is larger still.
-            if took.last().is_none_or(|last| *last < 5 * LIMIT) {
+            // A family that is far over the limit might take minutes for a larger text.
+            if took.last().is_none_or(|last| *last < 5 * MAX_CPU_TIME) {
                 took.push(measure(tool, args, &rules));
             }
         }
         let line = format!("{name}: {took:?}\n");
         all.push_str(&line);
-        if took.iter().any(|took| *took > LIMIT) {
+        if took.iter().any(|took| *took > MAX_CPU_TIME) {
             wrong.push_str(&line);
         }
     }
-    assert!(wrong.is_empty(), "over {LIMIT:?} for {SIZES:?} bytes:\n{wrong}\nall:\n{all}");
+    assert!(wrong.is_empty(), "over {MAX_CPU_TIME:?} for {SIZES:?} bytes:\n{wrong}\nall:\n{all}");
 }
 
 #[test]
@@ -80,7 +81,7 @@ fn shell_texts_are_bounded() {
         let members = SIZES.iter().map(|size| ("Bash", json!({ "command": make(*size) }))).collect();
         ((*name).to_owned(), members)
     };
-    bounded(&SHELL.iter().map(case).collect::<Vec<_>>());
+    assert_bounded(&SHELL.iter().map(case).collect::<Vec<_>>());
 }
 
 #[test]
@@ -94,7 +95,7 @@ fn code_is_bounded() {
             cases.push((format!("{program}: {name}"), members.collect()));
         }
     }
-    bounded(&cases);
+    assert_bounded(&cases);
 }
 
 #[test]
@@ -168,5 +169,5 @@ fn arguments_are_bounded() {
         ),
         ("many addresses", sized(&|size| ("WebFetch", json!({ "urls": words(size, "http://a.example") })))),
     ];
-    bounded(&cases.map(|(name, members)| (name.to_owned(), members)));
+    assert_bounded(&cases.map(|(name, members)| (name.to_owned(), members)));
 }

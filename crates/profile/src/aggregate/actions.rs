@@ -1,20 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Seed 003's composition: block before retry before continue.
+//! Seed 003's composition: block takes precedence over retry, and retry over continue.
 
 use serde_json::{Map, Value, json};
-use tenterhook_event::Merge;
+use tenterhook_event::MergeMode;
 
 use crate::js;
 use crate::switches::{Deny, EventRow};
 
-/// What a retry waits for when it does not say; seed 003's authors settled on it.
+/// Default delay of a retry, as chosen by seed 003's authors.
 const RETRY_DELAY_MS: u64 = 1000;
 
-/// Merges in the order given, which is that of priorities.
+/// Merges in the given order, which is that of priorities.
 ///
-/// `skip` ends the hooks after it. The seed says both "this hook only" and "remaining hooks"; what was
-/// said before it stands either way.
+/// `skip` ends the hooks after it. The seed says both "this hook only" and "remaining hooks"; earlier outputs count in
+/// either case.
 pub(super) fn merge(row: Option<&EventRow>, outputs: &[Value]) -> Value {
     let until_skip = outputs.iter().position(|output| does(output, "skip")).unwrap_or(outputs.len());
     let heard = || outputs.iter().take(until_skip);
@@ -26,7 +26,7 @@ pub(super) fn merge(row: Option<&EventRow>, outputs: &[Value]) -> Value {
             answer.extend(js::text(block, "reason").map(|reason| ("reason".to_owned(), reason.into())));
             return answer.into();
         }
-        // The longest delay is one that suits them all.
+        // The longest delay satisfies all hooks.
         let delay = |output: &Value| output.get("delay").and_then(Value::as_u64).unwrap_or(RETRY_DELAY_MS);
         if let Some(delay) = heard().filter(|output| does(output, "retry")).map(delay).max() {
             return json!({"action": "retry", "delay": delay});
@@ -37,7 +37,7 @@ pub(super) fn merge(row: Option<&EventRow>, outputs: &[Value]) -> Value {
         heard().filter(|output| does(output, "continue")).filter_map(|output| js::field(output, "modified"))
     {
         match &mut modified {
-            Some(all) => Merge::Deep.apply(all, change),
+            Some(all) => MergeMode::Deep.apply(all, change),
             None => modified = Some(change.clone()),
         }
     }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Seed 002's three ways to merge whole outputs.
+//! Seed 002's three ways to merge complete outputs.
 
 use serde_json::{Map, Value};
 
@@ -10,7 +10,7 @@ use crate::switches::Profile;
 const SPECIFIC: &str = "hookSpecificOutput";
 const CLEAR: &str = "clearContext";
 
-/// Any objection stands, texts are joined line by line, the rest is the last hook's.
+/// Any objection counts, texts are joined line by line, other fields are those of the last hook.
 pub(super) fn or_decision(profile: &Profile, outputs: &[Value]) -> Map<String, Value> {
     let mut merged = Map::new();
     let stops = outputs.iter().any(|output| output.get("continue") == Some(&Value::Bool(false)));
@@ -19,8 +19,7 @@ pub(super) fn or_decision(profile: &Profile, outputs: &[Value]) -> Map<String, V
     if let Some(decision) = decision(profile, outputs, stops) {
         merged.insert("decision".into(), decision.into());
     }
-    // A reason to stop counts only from those who want to stop; the other texts from everybody, also
-    // from those who allow.
+    // Stop reasons count only from hooks that stop; other texts count from all hooks, including those that allow.
     let stopping: Vec<&Value> =
         outputs.iter().filter(|output| output.get("continue") == Some(&Value::Bool(false))).collect();
     let everybody: Vec<&Value> = outputs.iter().collect();
@@ -37,8 +36,8 @@ pub(super) fn or_decision(profile: &Profile, outputs: &[Value]) -> Map<String, V
     merged
 }
 
-/// The last objection in its own spelling; `permissionDecision` is not looked at, so an earlier one is
-/// lost to a later one (the originals' defect, kept).
+/// The last objection in its own spelling. `permissionDecision` is not considered, so a later output hides an earlier one (a defect
+/// of the originals, kept).
 fn decision(profile: &Profile, outputs: &[Value], stops: bool) -> Option<&'static str> {
     let said = || outputs.iter().filter_map(|output| output.get("decision")?.as_str());
     let last_block = said().rev().find_map(|word| ["block", "deny"].into_iter().find(|block| *block == word));
@@ -75,8 +74,8 @@ fn specific(profile: &Profile, outputs: &[Value]) -> Option<Map<String, Value>> 
     Some(merged)
 }
 
-/// Later fields replace earlier ones, `hookSpecificOutput` key by key: a later allow erases an earlier
-/// deny. There is a `hookSpecificOutput` even when nobody gave one.
+/// Later fields replace earlier ones, `hookSpecificOutput` key by key: a later allow erases an earlier deny. The result always
+/// has a `hookSpecificOutput`.
 pub(super) fn replace(outputs: &[Value]) -> Map<String, Value> {
     let mut specific = Map::new();
     for part in outputs.iter().filter_map(|output| output.get(SPECIFIC)) {
@@ -87,7 +86,7 @@ pub(super) fn replace(outputs: &[Value]) -> Map<String, Value> {
     merged
 }
 
-/// Later fields replace earlier ones whole.
+/// Later fields completely replace earlier ones.
 pub(super) fn simple(outputs: &[Value]) -> Map<String, Value> {
     let mut merged = Map::new();
     for output in outputs {

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Claude Code's composition: the strictest decision stands, everything else adds up.
+//! Claude Code's composition: the strictest decision counts, everything else is combined.
 //!
-//! Where only one of several values can stand (`updatedInput`, the reason of two denials) the client
-//! takes the hook that *finished* last, which is a race. Here it is the last in the configuration.
+//! Where only one of several values can be used (`updatedInput`, the reason of two denials) the client uses the hook that
+//! *finished* last, which is a race. Here it is the last one in the configuration.
 
 use serde_json::{Map, Value};
 
@@ -14,7 +14,7 @@ const SPECIFIC: &str = "hookSpecificOutput";
 /// In order of precedence.
 const DECISIONS: [&str; 4] = ["deny", "defer", "ask", "allow"];
 
-/// `before_tool`: the older `block` and `approve` are `deny` and `allow` there.
+/// With `before_tool`, the older `block` and `approve` mean `deny` and `allow`.
 pub(super) fn merge(event: &str, before_tool: bool, outputs: &[Value]) -> Value {
     let mut merged = Map::new();
     let mut specific = Map::new();
@@ -30,7 +30,7 @@ pub(super) fn merge(event: &str, before_tool: bool, outputs: &[Value]) -> Value 
             specific.insert("permissionDecisionReason".into(), reason.into());
         }
         if decision == "deny" {
-            // Nothing runs, so nothing is rewritten.
+            // The tool does not run, so its input is not rewritten.
             specific.remove("updatedInput");
         }
     }
@@ -51,7 +51,7 @@ pub(super) fn merge(event: &str, before_tool: bool, outputs: &[Value]) -> Value 
         join(&mut merged, "stopReason", stopping(), "\n");
     }
     join(&mut merged, "systemMessage", outputs.iter(), "\n");
-    // For a terminal to execute, so nothing may come between.
+    // Executed by a terminal, so nothing may be inserted in between.
     join(&mut merged, "terminalSequence", outputs.iter(), "");
     if outputs.iter().any(|output| output.get("suppressOutput") == Some(&Value::Bool(true))) {
         merged.insert("suppressOutput".into(), true.into());
@@ -64,7 +64,7 @@ pub(super) fn merge(event: &str, before_tool: bool, outputs: &[Value]) -> Value 
     merged.into()
 }
 
-/// The strictest decision and the last output that has it.
+/// The strictest decision, and the last output that has it.
 fn strictest(
     outputs: &[Value],
     read: impl Fn(&Value) -> Option<&'static str>,

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Which tools the model may choose from, as several hooks see it.
+//! Combines the tool selections of several hooks.
 
 use std::collections::BTreeSet;
 
@@ -9,7 +9,7 @@ use serde_json::{Map, Value, json};
 use crate::js;
 use crate::switches::{Profile, SelectNames};
 
-/// `NONE` before `ANY` before `AUTO`, names as the profile has it; nothing else a hook said survives.
+/// `NONE` takes precedence over `ANY`, and `ANY` over `AUTO`; names are combined by the profile's rule. Other fields are dropped.
 pub(super) fn merge(profile: &Profile, outputs: &[Value]) -> Value {
     let configs: Vec<&Value> = outputs
         .iter()
@@ -37,8 +37,8 @@ fn names(profile: &Profile, configs: &[&Value], mode: &str) -> Option<BTreeSet<S
     }
 }
 
-/// LLxprt Code's one spelling of a tool's name: `ReadFileTool`, `read-file` and `readFile` are
-/// `read_file`. A `Tool` at the end goes only from a name of several words; dots stay.
+/// LLxprt Code's canonical spelling of a tool name: `ReadFileTool`, `read-file` and `readFile` become `read_file`. A final
+/// `Tool` is removed only from names of several words; dots are kept.
 fn canonical(name: &str) -> String {
     let trimmed = name.trim();
     if trimmed.is_empty() || trimmed.split('.').any(str::is_empty) {
@@ -51,7 +51,7 @@ fn canonical(name: &str) -> String {
         (Some(stem), "") => stem.to_owned(),
         (Some(stem), space) => format!("{space}.{stem}"),
     };
-    // A name that is one already keeps its dashes.
+    // A name that is already canonical keeps its dashes.
     let plain = |char: char| char.is_ascii_alphanumeric() || matches!(char, '_' | '.' | '-');
     if bare.len() <= 100 && bare.chars().all(plain) && bare == bare.to_lowercase() {
         return bare;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Whether an input has what its event needs. Keys beyond that are welcome.
+//! Checks that an input has the fields that its event requires. Additional keys are allowed.
 
 use serde_json::Value;
 use tenterhook_event::EventKind;
@@ -12,7 +12,7 @@ pub(super) fn input(profile: &Profile, row: &EventRow, input: &Value) -> bool {
     if !input.is_object() {
         return false;
     }
-    // Only seed 002's events have fields laid down for the bus.
+    // Only seed 002's events have defined fields on the bus.
     if matches!(row.merge, Strategy::Permission | Strategy::Actions) {
         return true;
     }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! `claude_a3s.jsonl`, as far as it is about several hooks together.
+//! `claude_a3s.jsonl`: the cases with several hooks.
 
 use serde_json::{Value, json};
 use tenterhook_event::{Decision, Flow};
@@ -104,7 +104,7 @@ fn settings(profile: &Profile, layers: &[(Source, &str, Value)]) -> Settings {
     read(profile, &layers)
 }
 
-/// What the dialect would make of a plain answer; the rest of its work is not tested here.
+/// The dialect's result for a plain output; the dialect itself is not tested here.
 fn heard(output: &Value) -> HookResult {
     let stdout: Option<Value> = output["stdout"].as_str().and_then(|text| serde_json::from_str(text).ok());
     let blocked = || json!({"decision": "block", "reason": output["stderr"]});
@@ -149,12 +149,12 @@ fn claude(case: &Case) {
         match (key, expected.as_str()) {
             ("decision", Some("stop")) => assert!(matches!(flow, Flow::Stop { .. }), "{id}"),
             ("decision", Some("block")) => assert_eq!(decision, Decision::Deny, "{id}"),
-            ("decision", Some(word)) => assert_eq!(decision.word(), word, "{id}"),
+            ("decision", Some(word)) => assert_eq!(decision.as_str(), word, "{id}"),
             ("reason", _) => assert!(says(last, specific, expected), "{id}: {last}"),
             ("stop_reason", Some(text)) => assert_eq!(flow, Flow::Stop { reason: Some(text.into()) }, "{id}"),
             ("tool_runs", _) => assert_eq!(json!(decision != Decision::Deny), *expected, "{id}"),
             ("effective_input", _) => assert_eq!(&specific["updatedInput"], expected, "{id}"),
-            // The original takes the hook that finished last; here it is the last in the configuration.
+            // The original uses the hook that finished last; here it is the last one in the configuration.
             ("compat", _) if id.starts_with("cc-033") => {
                 assert_eq!(specific["updatedInput"], json!({"command": "B"}), "{id}");
             }
@@ -172,7 +172,7 @@ fn claude(case: &Case) {
             ("ran", _) => {
                 assert_eq!(aggregated.all_outputs.len(), expected.as_array().unwrap().len(), "{id}");
             }
-            // What the client does with it afterwards.
+            // Later reactions of the client.
             (
                 "effect"
                 | "placement"
@@ -196,7 +196,7 @@ fn says(last: &Value, specific: &Value, expected: &Value) -> bool {
     last["reason"] == *expected || specific["permissionDecisionReason"] == *expected
 }
 
-/// Identical hooks in settings are one, in extensions they are not; some kinds never run at an event.
+/// Identical hooks in settings are run once, in extensions they are not; some kinds never run at an event.
 fn runs_as_often(case: &Case, profile: &Profile, event: &str, expected: &Value) {
     let groups = case.0["config"].as_array().unwrap();
     let layers: Vec<_> = groups

@@ -148,7 +148,7 @@ fn planned(case: &Case) {
         return;
     }
     let settings = settings(case);
-    // One literal stands for a matcher that does not fit.
+    // One literal stands for a matcher that does not match.
     let plan = plan(profile, &settings, event(case), &mut |entry| match &entry.matcher {
         Some(matcher) if matcher == "nomatch" => Some("it does not fit".to_owned()),
         _ => None,
@@ -200,7 +200,7 @@ fn registered(case: &Case) {
         let actual = match key {
             "entries" => json!(settings.entries.len()),
             "throws" => json!(false),
-            // Theirs are about names of events; ours know more.
+            // Theirs are about event names; ours check more.
             "warnings" => {
                 let names = |finding: &&crate::Finding| finding.problem.message.contains("no event");
                 json!(settings.problems.iter().filter(names).count())
@@ -256,7 +256,7 @@ fn configured(case: &Case) {
     }
 }
 
-/// What the callers make of a final output, as far as it is the hook's meaning and not their text.
+/// The callers' interpretation of a final output, without their texts.
 fn meant(case: &Case, output: &Value) {
     let (profile, id) = (profile(case), case.id());
     let aggregated = Aggregated { final_output: Some(output.clone()), ..Aggregated::nothing() };

@@ -4,39 +4,39 @@
 
 use serde_json::Value;
 
-/// What a hook said about it.
+/// The boundary in a hook's output.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Boundary {
-    /// Nothing.
+    /// The output has none.
     Absent,
-    /// Something that can be read.
+    /// A valid boundary.
     Valid {
-        /// The first pending message.
+        /// Index of the first pending message.
         start: u64,
-        /// How many there are.
+        /// Number of pending messages.
         count: Option<u64>,
-        /// What to do if it does not fit the messages.
+        /// What to do if it does not match the messages.
         on_invalid: OnInvalid,
     },
-    /// Something that cannot: not the same as nothing, the hook wanted a say.
+    /// A malformed boundary, which differs from a missing one: the hook intended to set it.
     Malformed {
         /// What to do about it.
         on_invalid: OnInvalid,
     },
 }
 
-/// What to do about a boundary that does not fit.
+/// What to do about an invalid boundary.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum OnInvalid {
-    /// Leave the compression out.
+    /// Skip the compression.
     #[default]
     SkipCompression,
-    /// Fail.
+    /// Fail the request.
     Throw,
 }
 
 impl Boundary {
-    /// Reads the value under the key; a key with `null` is there, and malformed.
+    /// Reads the value under the key; a key with `null` is present, and malformed.
     pub fn read(value: Option<&Value>) -> Self {
         let Some(value) = value else { return Self::Absent };
         let on_invalid = match value.get("onInvalidBoundary").and_then(Value::as_str) {
@@ -49,7 +49,7 @@ impl Boundary {
         }
     }
 
-    /// Whether it fits this many messages: what is pending has to reach to the end.
+    /// Whether it matches this number of messages: the pending ones must extend to the end.
     pub fn fits(&self, messages: u64) -> bool {
         match *self {
             Self::Valid { start, count: Some(count), .. } => start.checked_add(count) == Some(messages),

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Seed 002's output classes: one output, and the questions a harness asks of it.
+//! Seed 002's output classes: one output, and the properties that a harness reads from it.
 
 mod boundary;
 mod model;
@@ -24,34 +24,34 @@ const NO_REASON: &str = "No reason provided";
 #[derive(Debug, Clone, Copy)]
 pub struct HookOutput<'a> {
     profile: &'a Profile,
-    /// Whether `permissionDecision` is read beside `decision`.
+    /// Whether `permissionDecision` is read in addition to `decision`.
     compat: bool,
     value: &'a Value,
 }
 
-/// Whether something is blocked, and why.
+/// Whether the output blocks, and the reason.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct BlockingError {
-    /// Whether it is.
+    /// Whether the output blocks.
     pub blocked: bool,
-    /// Why; empty when it is not.
+    /// Reason; empty if it does not block.
     pub reason: String,
 }
 
 impl<'a> HookOutput<'a> {
-    /// What was said at an event.
+    /// The output of a hook at an event.
     pub fn new(profile: &'a Profile, event: &str, value: &'a Value) -> Self {
         let before_tool = profile.event(event).is_some_and(|row| row.kind == EventKind::PreTool);
         Self { profile, compat: before_tool && profile.permission_decision, value }
     }
 
-    /// Whether it objects. The words are case-sensitive: `DENY` allows.
+    /// Whether it objects. The keywords are case-sensitive: `DENY` allows.
     pub fn is_blocking_decision(&self) -> bool {
         let blocks = |word: Option<&Value>| word.is_some_and(|word| word == "block" || word == "deny");
         (self.compat && blocks(self.specific("permissionDecision"))) || blocks(self.value.get("decision"))
     }
 
-    /// Whether it wants a person asked, where that is a decision of its own.
+    /// Whether it asks the user, if that is a decision of its own.
     pub fn is_ask_decision(&self) -> bool {
         let asks = |word: Option<&Value>| word.is_some_and(|word| word == "ask");
         self.profile.ask
@@ -59,12 +59,12 @@ impl<'a> HookOutput<'a> {
                 || asks(self.value.get("decision")))
     }
 
-    /// Whether it wants the agent to end here.
+    /// Whether it stops the agent.
     pub fn should_stop_execution(&self) -> bool {
         self.value.get("continue") == Some(&Value::Bool(false))
     }
 
-    /// Why it blocks or stops.
+    /// Reason of the block or stop.
     pub fn effective_reason(&self) -> String {
         if self.compat
             && let Some(reason) = self.specific("permissionDecisionReason").and_then(Value::as_str)
@@ -83,26 +83,26 @@ impl<'a> HookOutput<'a> {
         reason.unwrap_or_else(|| NO_REASON.to_owned())
     }
 
-    /// What it adds to the context.
+    /// Text that it adds to the context.
     pub fn additional_context(&self) -> Option<String> {
         let context = self.specific("additionalContext")?.as_str()?;
-        // Gemini CLI wraps it in a tag, which must not be closable from inside.
+        // Gemini CLI wraps it in a tag, which the text must not be able to close.
         let escaped = || context.replace('<', "&lt;").replace('>', "&gt;");
         Some(if self.profile.escape_context { escaped() } else { context.to_owned() })
     }
 
-    /// Whether it objects, and why.
+    /// Whether it objects, and the reason.
     pub fn blocking_error(&self) -> BlockingError {
         let blocked = self.is_blocking_decision();
         BlockingError { blocked, reason: if blocked { self.effective_reason() } else { String::new() } }
     }
 
-    /// Whether it wants the conversation forgotten.
+    /// Whether it clears the conversation.
     pub fn should_clear_context(&self) -> bool {
         self.specific("clearContext") == Some(&Value::Bool(true))
     }
 
-    /// A tool to call right after this one, whose result takes its place (Gemini CLI).
+    /// A tool to call next, whose result replaces this one's (Gemini CLI).
     pub fn tail_tool_call(&self) -> Option<&'a Value> {
         self.specific("tailToolCallRequest").filter(|request| request.is_object())
     }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Around a request to the model.
+//! Outputs of hooks before and after a model request.
 
 use serde_json::{Value, json};
 
@@ -17,18 +17,18 @@ pub struct BeforeModelOutput<'a>(pub HookOutput<'a>);
 pub struct AfterModelOutput<'a>(pub HookOutput<'a>);
 
 impl<'a> BeforeModelOutput<'a> {
-    /// What was said before the model is asked.
+    /// The output of a hook before the model request.
     pub fn new(profile: &'a Profile, value: &'a Value) -> Self {
         Self(HookOutput::new(profile, "BeforeModel", value))
     }
 
-    /// An answer to take for the model's, in Gemini's generate-content form.
+    /// A synthetic response, in Gemini's generate-content format.
     pub fn synthetic_response(&self) -> Option<Value> {
         let response = self.0.specific("llm_response").filter(|value| js::truthy(value))?;
         Some(translate::from_hook_response(response))
     }
 
-    /// The request as it should be, given what it was, both in Gemini's generate-content form.
+    /// The changed request, made from the original one; both in Gemini's generate-content format.
     pub fn apply_llm_request_modifications(&self, target: &Value) -> Value {
         match self.0.specific("llm_request").filter(|value| value.is_object()) {
             Some(request) => translate::from_hook_request(self.0.profile, request, Some(target)),
@@ -36,19 +36,19 @@ impl<'a> BeforeModelOutput<'a> {
         }
     }
 
-    /// Which of the messages are pending, as LLxprt Code's compression wants to know.
+    /// Which messages are pending, for LLxprt Code's compression.
     pub fn boundary(&self) -> Boundary {
         Boundary::read(self.0.specific("llm_request_boundary"))
     }
 }
 
 impl<'a> AfterModelOutput<'a> {
-    /// What was said after the model answered.
+    /// The output of a hook after the model response.
     pub fn new(profile: &'a Profile, value: &'a Value) -> Self {
         Self(HookOutput::new(profile, "AfterModel", value))
     }
 
-    /// The answer as it should be, in Gemini's generate-content form.
+    /// The changed response, in Gemini's generate-content format.
     pub fn modified_response(&self) -> Option<Value> {
         let response = self.0.specific("llm_response").filter(|value| self.counts(value));
         if let Some(response) = response {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Before the tools are settled that the model may choose from.
+//! Outputs of hooks before the tool selection.
 
 use serde_json::{Map, Value, json};
 
@@ -13,12 +13,12 @@ use crate::{js, translate};
 pub struct BeforeToolSelectionOutput<'a>(pub HookOutput<'a>);
 
 impl<'a> BeforeToolSelectionOutput<'a> {
-    /// What was said before the tools are settled.
+    /// The output of a hook before the tool selection.
     pub fn new(profile: &'a Profile, value: &'a Value) -> Self {
         Self(HookOutput::new(profile, "BeforeToolSelection", value))
     }
 
-    /// `{toolConfig, tools}` as it should be, given what it was.
+    /// The changed `{toolConfig, tools}`, made from the original one.
     pub fn apply_tool_config_modifications(&self, target: &Value) -> Value {
         let Some(config) = self.0.specific("toolConfig").filter(|value| value.is_object()) else {
             return target.clone();
@@ -43,7 +43,7 @@ impl<'a> BeforeToolSelectionOutput<'a> {
     }
 }
 
-/// The tool configuration there was, with what the hook names replaced.
+/// The original tool configuration with the hook's values.
 fn merged(base: Option<&Value>, given: &Value) -> Value {
     let mut whole = Map::new();
     let mut calling = Map::new();

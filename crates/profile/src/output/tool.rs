@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Before a tool runs.
+//! Outputs of hooks before a tool call.
 
 use serde_json::{Map, Value};
 
@@ -12,12 +12,12 @@ use crate::switches::Profile;
 pub struct BeforeToolOutput<'a>(pub HookOutput<'a>);
 
 impl<'a> BeforeToolOutput<'a> {
-    /// What was said before a tool.
+    /// The output of a hook before a tool call.
     pub fn new(profile: &'a Profile, value: &'a Value) -> Self {
         Self(HookOutput::new(profile, "BeforeTool", value))
     }
 
-    /// The input the tool should run with instead: the whole of it, not a part.
+    /// The complete new input of the tool.
     pub fn modified_tool_input(&self) -> Option<&'a Map<String, Value>> {
         self.0.specific("tool_input")?.as_object()
     }

@@ -11,15 +11,15 @@ use tenterhook_document::{Node, Spot, Value};
 use super::{Entry, Source, nearest};
 use crate::switches::{Kind, Profile};
 
-/// Why a hook was refused.
+/// Reason why a hook was refused.
 pub(super) struct Refused {
-    /// Where; unknown means the hook as a whole.
+    /// Key of the problem; `None` for the whole hook.
     pub(super) spot: Spot,
     pub(super) message: String,
     pub(super) hint: String,
 }
 
-/// A hook as it is written. Keys that are not here are nobody's business.
+/// A hook as written. Unknown keys are ignored.
 #[derive(Deserialize)]
 struct Wire {
     r#type: Option<String>,

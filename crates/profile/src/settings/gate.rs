@@ -1,22 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Whether hooks run at all, and which of them are turned off.
+//! Reads whether hooks run at all, and which are disabled.
 
 use tenterhook_document::{Node, Problem, Value};
 
 use super::{Layer, Settings, Source};
 use crate::switches::{Legacy, Profile};
 
-/// The words under `hooks` that are no events, from before `hooksConfig`.
+/// Keys under `hooks` that are not events, from before `hooksConfig`.
 pub(super) const LEGACY: [&str; 3] = ["enabled", "disabled", "notifications"];
 
-/// Reads the switches of all files, later ones winning; gives back the names of disabled hooks.
+/// Reads the switches of all files, later ones taking precedence, and returns the names of disabled hooks.
 pub(super) fn read(profile: &Profile, trees: &[(Layer<'_>, Node)], settings: &mut Settings) -> Vec<String> {
     let mut disabled: Vec<String> = Vec::new();
     let mut turned: Option<(bool, &str)> = None;
     let mut tools: Option<(bool, &str)> = None;
     let mut all: Option<(bool, &str)> = None;
-    // What an extension says about other people's hooks does not count.
+    // An extension's switches do not apply to hooks of others.
     for (layer, tree) in trees.iter().filter(|(layer, _)| layer.source != Source::Extensions) {
         if let Some(hooks) = tree.get("hooks").filter(|_| profile.legacy == Legacy::Ignored) {
             passed_over(layer, hooks, settings);
@@ -54,7 +54,7 @@ pub(super) fn read(profile: &Profile, trees: &[(Layer<'_>, Node)], settings: &mu
     disabled
 }
 
-/// A wish that has no effect any more.
+/// A setting that no longer has an effect.
 fn passed_over(layer: &Layer<'_>, hooks: &Node, settings: &mut Settings) {
     let off = hooks.get("enabled").filter(|node| boolean(node) == Some(false));
     let some = |node: &&Node| matches!(&node.value, Value::List(names) if !names.is_empty());

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! `hooks.<Event>[].hooks[]`, as Claude Code, Gemini CLI and LLxprt Code write it.
+//! Parses `hooks.<Event>[].hooks[]`, the format of Claude Code, Gemini CLI and LLxprt Code.
 
 use std::collections::BTreeMap;
 
@@ -45,7 +45,7 @@ pub(super) fn read(profile: &Profile, trees: &[(Layer<'_>, Node)], settings: &mu
     }
 }
 
-/// The lists that count, in order.
+/// The lists that apply, in order.
 fn blocks<'a>(profile: &Profile, trees: &'a [(Layer<'a>, Node)], settings: &mut Settings) -> Vec<Block<'a>> {
     let mut blocks: Vec<Block<'a>> = Vec::new();
     for (layer, tree) in trees {
@@ -125,7 +125,7 @@ fn group(profile: &Profile, block: &Block<'_>, number: usize, node: &Node, setti
     }
 }
 
-/// A problem of one entry, with what the harness itself would make of it.
+/// A problem of one entry, with the harness's own reaction to it.
 fn problem(profile: &Profile, block: &Block<'_>, at: &Node, what: impl Into<String>, hint: &str) -> Problem {
     let whole = if profile.bad_entry_drops_file.contains(&block.row.name) {
         format!("; {} itself drops this whole file over it, without a word", profile.about)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! What can be read but is probably not meant.
+//! Warns about valid settings that are probably mistakes.
 
 use serde_json::Value as Json;
 use tenterhook_document::{Node, Problem};
@@ -9,12 +9,12 @@ use tenterhook_event::EventKind;
 use super::{Entry, Layer, Settings};
 use crate::switches::{EventRow, Kind, Profile};
 
-/// Nobody lets a hook run for more than an hour.
+/// Longest plausible timeout of a hook: one hour.
 const LONGEST_S: f64 = 3600.0;
-/// No hook is done in less than a tenth of a second.
+/// Shortest plausible timeout of a hook: a tenth of a second.
 const SHORTEST_MS: f64 = 100.0;
 
-/// Looks at a matcher group.
+/// Checks a matcher group.
 pub(super) fn group(
     profile: &Profile,
     layer: &Layer<'_>,
@@ -33,7 +33,7 @@ pub(super) fn group(
     }
 }
 
-/// Looks at one hook.
+/// Checks one hook.
 pub(super) fn entry(profile: &Profile, row: &EventRow, node: &Node, entry: &Entry, settings: &mut Settings) {
     let mut warn = |at: Option<&Node>, what: String, hint: &str| {
         let spot = at.map_or(entry.place, |node| node.spot);

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! What somebody probably meant.
+//! Suggestions for misspelt names.
 
 use tenterhook_event::EventKind;
 
 use crate::switches::{PROFILES, Profile};
 
-/// The word nearest to what was written, if any is near.
+/// The known name that is closest to the written one, if any is close.
 pub(super) fn nearest<'a>(written: &str, words: impl Iterator<Item = &'a str>) -> Option<&'a str> {
     let lower = written.to_lowercase().replace(['_', '-'], "");
     words
@@ -16,8 +16,7 @@ pub(super) fn nearest<'a>(written: &str, words: impl Iterator<Item = &'a str>) -
         .map(|(_, word)| word)
 }
 
-/// What to do about a name that is no event here: another harness's name has one of ours, a slip of
-/// the pen has a neighbour.
+/// A hint for an unknown event name: the equivalent of another harness's name, or the closest known name.
 pub(super) fn event_hint(profile: &Profile, written: &str) -> String {
     let foreign = PROFILES.iter().find_map(|other| Some((other, other.event(written)?)));
     if let Some((other, row)) = foreign
@@ -33,7 +32,7 @@ pub(super) fn event_hint(profile: &Profile, written: &str) -> String {
     }
 }
 
-/// How many letters have to change.
+/// Number of characters that must change.
 fn distance(one: &str, other: &str) -> usize {
     let other: Vec<char> = other.chars().collect();
     let mut row: Vec<usize> = (0..=other.len()).collect();

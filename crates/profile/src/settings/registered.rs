@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Seed 003's `hooks` object, with the hooks an SDK would register as the list `registered`.
+//! Parses seed 003's `hooks` object, with the hooks that an SDK would register in the list `registered`.
 
 use std::collections::BTreeMap;
 
@@ -22,7 +22,7 @@ const KEYS: [&str; 7] = [
     "registered",
 ];
 
-/// A hook as it is registered.
+/// A registered hook.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Wire {
@@ -34,7 +34,7 @@ struct Wire {
     config: Option<Config>,
 }
 
-/// A key that is misspelt here would widen the match, so there are no others.
+/// A misspelt key would widen the match, so unknown keys are refused.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Matcher {
@@ -172,7 +172,7 @@ fn register(
     Ok(())
 }
 
-/// One spelling of the keys, whichever was written.
+/// Normalizes the spelling of keys.
 fn normalised(matcher: Matcher) -> Json {
     let parts = [
         ("tool", matcher.tool),
@@ -183,7 +183,7 @@ fn normalised(matcher: Matcher) -> Json {
     there.collect::<Map<_, _>>().into()
 }
 
-/// One setting; one that does not fit is refused and counts as not given.
+/// Reads one setting; an invalid one is refused and counts as absent.
 fn setting<T: DeserializeOwned>(
     layer: &Layer<'_>,
     hooks: &Node,

@@ -12,7 +12,7 @@ fn one(name: &str, text: &str) -> Settings {
     read(find(name).unwrap(), &[layer(text)])
 }
 
-/// Findings as one would see them: level, message with place, hint.
+/// Findings as shown to users: level, message with position, hint.
 fn told(settings: &Settings) -> Vec<String> {
     let line = |finding: &Finding| {
         let hint = finding.problem.hint.as_deref().unwrap_or("-");
@@ -21,7 +21,7 @@ fn told(settings: &Settings) -> Vec<String> {
     settings.problems.iter().map(line).collect()
 }
 
-/// One `hooks.<event>` with one group, in one line.
+/// One `hooks.<event>` with one group, on one line.
 fn group(event: &str, group: &Value) -> String {
     json!({"hooks": {event: [group]}}).to_string()
 }

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! JSON with comments as a tree in which every node knows its place.
+//! JSON with comments as a tree in which every node has its position.
 
 use jsonc_parser::common::Ranged;
 use jsonc_parser::{CollectOptions, ParseOptions, ast, parse_to_ast};
 use tenterhook_document::{Node, Spot, Value};
 
-/// Reads a whole file; a blank one is none.
+/// Parses a whole file; a blank one has no value.
 pub(super) fn parse(text: &str) -> Result<Option<Node>, (Spot, String)> {
     let text = text.strip_prefix('\u{feff}').unwrap_or(text);
-    // The harnesses strip comments and then read plain JSON.
+    // The harnesses strip comments and then parse plain JSON.
     let options = ParseOptions {
         allow_comments: true,
         allow_loose_object_property_names: false,
@@ -52,7 +52,7 @@ fn node(lines: &Lines<'_>, value: &ast::Value<'_>) -> Node {
             let mut entries: Vec<(Node, Node)> = Vec::with_capacity(object.properties.len());
             for property in &object.properties {
                 let name = property.name.as_str().to_owned();
-                // Given twice, the last counts, as in JavaScript.
+                // The last of duplicate keys counts, as in JavaScript.
                 entries.retain(|(key, _)| key.text() != Some(&name));
                 let key = Node { spot: lines.spot(property.start()), value: Value::Text(name) };
                 entries.push((key, node(lines, &property.value)));
@@ -63,7 +63,7 @@ fn node(lines: &Lines<'_>, value: &ast::Value<'_>) -> Node {
     Node { spot, value }
 }
 
-/// Where each line begins.
+/// Offsets at which lines begin.
 struct Lines<'a> {
     text: &'a str,
     starts: Vec<usize>,

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Which events each harness has, and what a hook can bring about at each.
+//! Events of each harness, and what a hook can do at each.
 
 use tenterhook_event::EventKind;
 use tenterhook_event::EventKind as On;
@@ -10,49 +10,49 @@ use super::Kind;
 /// One event of one harness.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct EventRow {
-    /// The harness's name for it.
+    /// The harness's name of the event.
     pub name: &'static str,
-    /// Ours.
+    /// Tenterhook's kind of the event.
     pub kind: EventKind,
-    /// How what several hooks say becomes one.
+    /// How the outputs of several hooks are merged.
     pub merge: Strategy,
-    /// Whether a group's `matcher` is looked at.
+    /// Whether a group's `matcher` is applied.
     pub matcher: bool,
-    /// What becomes of a hook's objection.
+    /// Effect of a hook's objection.
     pub deny: Deny,
-    /// Whether `continue: false` ends the agent's work.
+    /// Whether `continue: false` stops the agent.
     pub stops: bool,
-    /// The kinds of hook that run here.
+    /// Kinds of hooks that run at the event.
     pub kinds: &'static [Kind],
-    /// Whether a hook that fails can count as an objection where its entry asks for that.
+    /// Whether a failed hook can count as an objection if its entry asks for that.
     pub fail_closed: bool,
 }
 
-/// How what several hooks say becomes one output.
+/// How the outputs of several hooks are merged.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Strategy {
-    /// Any objection stands, texts are joined (seed 002, "OR decision logic").
+    /// Any objection counts, texts are joined (seed 002, "OR decision logic").
     OrDecision,
     /// Later fields replace earlier ones, `hookSpecificOutput` key by key.
     Replace,
-    /// Modes and names of tools are combined; everything else is dropped.
+    /// Modes and tool names are combined; other fields are dropped.
     ToolSelection,
-    /// Later fields replace earlier ones whole.
+    /// Later fields completely replace earlier ones.
     Simple,
-    /// Claude Code's: deny before defer before ask before allow, everything else adds up.
+    /// Claude Code's order: deny, defer, ask, allow; everything else is combined.
     Permission,
-    /// Seed 003's: block before retry before continue, modifications merged.
+    /// Seed 003's order: block, retry, continue; modifications are merged.
     Actions,
 }
 
-/// What becomes of a hook's objection.
+/// Effect of a hook's objection.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Deny {
-    /// The thing does not happen, or its result is kept from the model.
+    /// The action does not happen, or its result is kept from the model.
     Prevents,
     /// The agent's turn ends.
     EndsTurn,
-    /// Nothing: it has happened already, or nobody looks.
+    /// None: the action has already happened, or the harness ignores it.
     Nothing,
 }
 
@@ -76,7 +76,7 @@ pub(super) const GEMINI: &[EventRow] = &[
     advisory("SessionEnd", On::SessionEnd).matched(),
 ];
 
-/// Seed 003's events. What has happened already cannot be blocked any more.
+/// Seed 003's events. An action that has already happened cannot be blocked.
 pub(super) const A3S: &[EventRow] = &[
     a3s("SessionStart", On::SessionStart),
     a3s("GenerateStart", On::PreModel),
@@ -93,7 +93,7 @@ pub(super) const A3S: &[EventRow] = &[
     EventRow { deny: Deny::Nothing, ..a3s("SessionEnd", On::SessionEnd) },
 ];
 
-// Which kinds of hook Claude Code runs: all but at these events.
+// Claude Code runs all kinds of hooks, except at these events.
 const ALL: &[Kind] = &[Kind::Command, Kind::Http, Kind::McpTool, Kind::Prompt, Kind::Agent];
 const NO_AGENT: &[Kind] = &[Kind::Command, Kind::Http, Kind::McpTool, Kind::Prompt];
 const NO_MODEL: &[Kind] = &[Kind::Command, Kind::Http, Kind::McpTool];

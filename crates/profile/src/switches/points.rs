@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! The points at which the harnesses differ in more than yes or no.
+//! Differences between harnesses with more than two values.
 
 /// A kind of hook.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -15,39 +15,39 @@ pub enum Kind {
     McpTool,
 }
 
-/// What a settings file looks like.
+/// Format of a settings file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Shape {
-    /// `hooks.<Event>[].hooks[]`, as Claude Code, Gemini CLI and LLxprt Code write it.
+    /// `hooks.<Event>[].hooks[]`, the format of Claude Code, Gemini CLI and LLxprt Code.
     Groups,
-    /// Seed 003's `hooks` object, with the hooks an SDK would register as a list.
+    /// Seed 003's `hooks` object, with the hooks that an SDK would register as a list.
     Registered,
 }
 
-/// What becomes of one event's hooks when several settings files have some.
+/// How hooks of one event in several settings files are combined.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Layers {
-    /// They add up.
+    /// All of them run.
     AddUp,
     /// The later file's list replaces the earlier one's; extensions still add to it.
     ReplaceEvent,
 }
 
-/// What `enabled`, `disabled` and `notifications` mean inside `hooks`, where they used to stand.
+/// Meaning of `enabled`, `disabled` and `notifications` in `hooks`, their former location.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Legacy {
-    /// They count, unless `hooksConfig` says otherwise.
+    /// They apply, unless `hooksConfig` sets them.
     Migrated,
-    /// They are passed over.
+    /// They are ignored.
     Ignored,
-    /// They are no more than unknown event names.
+    /// They are unknown event names.
     Unknown,
 }
 
-/// When hooks run at all.
+/// Conditions under which hooks run at all.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Gate {
-    /// Without any setting.
+    /// Whether they run without any setting.
     pub default: bool,
     /// Whether `tools.enableHooks: false` turns them off.
     pub enable_hooks: bool,
@@ -57,11 +57,10 @@ pub struct Gate {
     pub disable_all: bool,
 }
 
-/// The order hooks are taken in.
+/// Order in which hooks run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Order {
-    /// By source (runtime, settings, extensions), then as configured. Settings of every layer carry
-    /// one and the same source once merged.
+    /// By source (runtime, settings, extensions), then as configured. Merged settings of all layers have the same source.
     Source,
     /// As configured.
     Configured,
@@ -69,72 +68,72 @@ pub enum Order {
     Priority,
 }
 
-/// What makes two hooks the same hook, of which only the first runs.
+/// What identifies duplicates of a hook, of which only the first runs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Dedupe {
-    /// Its command.
+    /// The command.
     Command,
-    /// `name:command` as one text, so `a:b`+`c` is `a`+`b:c`: the originals have that collision.
+    /// `name:command` as one text, so `a:b`+`c` equals `a`+`b:c`: the originals have that collision.
     NameAndCommand,
-    /// All that is run; copies from different extensions stay apart.
+    /// Everything that is run; copies from different extensions are separate.
     Handler,
-    /// Nothing: every registration counts.
+    /// Hooks are never duplicates.
     Never,
 }
 
-/// When the whole counts as a success.
+/// When the aggregate counts as a success.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Success {
-    /// No hook left an error.
+    /// No hook had an error.
     NoErrors,
-    /// No hook left an error and every one succeeded.
+    /// No hook had an error, and every one succeeded.
     AllSucceeded,
 }
 
-/// Names of tools from several hooks.
+/// How tool names of several hooks are combined.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum SelectNames {
-    /// All of them, sorted; nothing said is an empty list, and so is mode `NONE`.
+    /// The union, sorted; missing lists and mode `NONE` give an empty list.
     Union,
-    /// Those every list has, in canonical spelling, sorted; no list at all stays no list.
+    /// The intersection, in canonical spelling, sorted; without any list there is no list.
     Intersection,
 }
 
-/// Where the reason for a block or stop is looked for.
+/// Which field has the reason for a block or stop.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum EffectiveReason {
-    /// `reason`, else `stopReason`.
+    /// `reason`, otherwise `stopReason`.
     ReasonFirst,
-    /// `stopReason`, else `reason`.
+    /// `stopReason`, otherwise `reason`.
     StopReasonFirst,
-    /// `stopReason` whenever it is there: an empty one hides `reason`.
+    /// `stopReason` whenever it is present: an empty one hides `reason`.
     StopReasonEvenEmpty,
 }
 
-/// How a hook's messages meet the contents of a model request.
+/// How a hook's messages are merged into the contents of a model request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum RequestText {
-    /// Text is put into the entries it came from; parts that are no text stay.
+    /// Text is put into its original entries; parts without text are kept.
     Merged,
-    /// The contents are built anew; parts that are no text are lost.
+    /// The contents are rebuilt; parts without text are lost.
     Rebuilt,
 }
 
-/// What the next hook of a sequential group sees of the one before.
+/// Which changes the next hook of a sequential group receives.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Chain {
-    /// Nothing: hooks run side by side.
+    /// None: hooks run in parallel.
     Nothing,
-    /// What it changed; a `tool_input` only if it is an object.
+    /// The changes; a `tool_input` only if it is an object.
     Objects,
-    /// What it changed; a `tool_input` if it is anything at all.
+    /// The changes; a `tool_input` of any type.
     Anything,
 }
 
 // === impl Kind ===
 
 impl Kind {
-    /// The word in a settings file.
+    /// Keyword in a settings file.
     pub fn word(self) -> &'static str {
         match self {
             Self::Command => "command",

@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! The shape of a model request seed 002 documents: `contents`, `generationConfig`.
+//! The format of a model request that seed 002 documents: `contents`, `generationConfig`.
 
 use serde_json::{Map, Value, json};
 
 use super::{carried, listed};
 use crate::js;
 
-/// The keys of `generationConfig`.
+/// Keys of `generationConfig`.
 const GENERATION_CONFIG: [&str; 5] = ["temperature", "maxOutputTokens", "topP", "topK", "stopSequences"];
 
-/// Adds that shape beside the one hooks really get.
+/// Adds this format to the one that hooks receive.
 pub(super) fn show(seen: &mut Map<String, Value>, messages: &[Value], config: Option<&Value>) {
     let contents = messages.iter().map(|message| {
         let text = message.get("content").unwrap_or(&Value::Null);
@@ -24,7 +24,7 @@ pub(super) fn show(seen: &mut Map<String, Value>, messages: &[Value], config: Op
     }
 }
 
-/// The values of a request's configuration that a hook changes. The others stay.
+/// Values of a request's configuration that a hook changes. The others are kept.
 pub(super) fn config_changes(given: Option<&Value>, hook: &Value) -> Map<String, Value> {
     let mut changes = given.map(|given| carried(given, &GENERATION_CONFIG)).unwrap_or_default();
     if let Some(instruction) = js::field(hook, "systemInstruction") {
@@ -33,14 +33,14 @@ pub(super) fn config_changes(given: Option<&Value>, hook: &Value) -> Map<String,
     changes
 }
 
-/// A system instruction in one form: it may be a text, a list of parts, or an object that has parts.
+/// A system instruction in one form: it may be a text, a list of parts, or an object with parts.
 fn system_instruction(given: &Value) -> Value {
     let parts = listed(given.get("parts").unwrap_or(given));
     let parts: Vec<_> = parts.iter().map(|part| json!({"text": part.get("text").unwrap_or(part)})).collect();
     json!({"role": "system", "parts": parts})
 }
 
-/// A request in that shape, in the one the originals read. What is in both counts as they read it.
+/// A request in this format, converted to the one that the originals read, which takes precedence.
 pub(super) fn understand(hook: &Value) -> Value {
     let mut understood = Map::new();
     js::spread(&mut understood, hook);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! From descriptions to the compiled form.
+//! Compiles descriptions into encoded tables.
 
 use std::collections::{BTreeMap, HashMap};
 use std::num::TryFromIntError;
@@ -9,12 +9,12 @@ use tenterhook_document::Spot;
 
 use super::record::{
     Arity, CommandRecord, KEY_ONE_DASH, KEY_PLUS, KEY_TWO_DASHES, KEY_WORD, Location, NameTable, NamedRecord,
-    OperandCase, OptionRecord, RoleCase, StandardInput, Syntax,
+    OperandCase, OptionRecord, OptionSyntax, RoleCase, StandardInput,
 };
 use super::role::Role;
-use super::source::{CommandSource, Mistake, OptionSource};
+use super::source::{CommandSource, DescriptionMistake, OptionSource};
 
-/// A table that cannot be written.
+/// An error while writing a table.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum TableError {
     #[error(transparent)]
@@ -44,7 +44,7 @@ impl TableBytes {
     }
 }
 
-/// Builds a table, one record at a time. Equal records are stored once.
+/// Builds a table. Equal records are stored once.
 #[derive(Default)]
 struct TableBuilder<'a> {
     keys: BTreeMap<(u8, &'a str), u32>,
@@ -53,7 +53,7 @@ struct TableBuilder<'a> {
 }
 
 impl<'a> TableBuilder<'a> {
-    /// Adds a record under its names; returns a name that is already taken.
+    /// Adds a record under its names; fails with a name that is already used.
     fn add(&mut self, names: impl Iterator<Item = (u8, &'a str)>, record: Vec<u8>) -> Result<(), &'a str> {
         let at = self.store(record);
         for (kind, name) in names {
@@ -92,22 +92,25 @@ impl<'a> TableBuilder<'a> {
 }
 
 /// Compiles programs into one table.
-pub(crate) fn encode_programs(programs: &[CommandSource]) -> Result<TableBytes, Mistake> {
-    encode_commands(programs, Inherited::default())
+pub(crate) fn encode_programs(programs: &[CommandSource]) -> Result<TableBytes, DescriptionMistake> {
+    encode_commands(programs, InheritedSettings::default())
 }
 
-/// What sub-commands take over from the program.
+/// Settings that sub-commands inherit from the program.
 #[derive(Debug, Clone, Copy, Default)]
-struct Inherited<'a> {
-    syntax: Syntax,
+struct InheritedSettings<'a> {
+    syntax: OptionSyntax,
     manager: &'a str,
     spec_style: super::record::SpecStyle,
 }
 
-fn encode_commands(commands: &[CommandSource], inherited: Inherited<'_>) -> Result<TableBytes, Mistake> {
+fn encode_commands(
+    commands: &[CommandSource],
+    inherited: InheritedSettings<'_>,
+) -> Result<TableBytes, DescriptionMistake> {
     let mut builder = TableBuilder::default();
     for command in commands {
-        // Programs that are alike share one record, so their names are stored apart from it.
+        // Identical programs share one record, so names are stored separately.
         let record_offset = builder.store(encode_command(command, inherited)?);
         let name = command.names.first().map_or("", String::as_str);
         let named =
@@ -118,18 +121,21 @@ fn encode_commands(commands: &[CommandSource], inherited: Inherited<'_>) -> Resu
     builder.finish().map_err(internal)
 }
 
-fn internal(error: impl Into<TableError>) -> Mistake {
+fn internal(error: impl Into<TableError>) -> DescriptionMistake {
     (Spot::default(), error.into().to_string())
 }
 
-fn encode_command(command: &CommandSource, inherited: Inherited<'_>) -> Result<Vec<u8>, Mistake> {
+fn encode_command(
+    command: &CommandSource,
+    inherited: InheritedSettings<'_>,
+) -> Result<Vec<u8>, DescriptionMistake> {
     let syntax = command.syntax.unwrap_or(inherited.syntax);
     let manager = if command.manager.is_empty() { inherited.manager } else { &command.manager };
     let spec_style = if command.manager.is_empty() { inherited.spec_style } else { command.spec_style };
     let options = encode_options(&command.options)?;
     let everywhere = encode_options(&command.everywhere)?;
     let bsd = encode_options(&command.bsd)?;
-    let commands = encode_commands(&command.commands, Inherited { syntax, manager, spec_style })?;
+    let commands = encode_commands(&command.commands, InheritedSettings { syntax, manager, spec_style })?;
     let operands = command.operands.iter().map(|case| OperandCase {
         options: case.options.iter().map(String::as_str).collect(),
         slots: case.slots.clone(),
@@ -181,12 +187,12 @@ fn wraps(command: &CommandSource) -> bool {
     runs && command.location == Location::Here || command.commands.iter().any(wraps)
 }
 
-/// Whether something happens elsewhere.
+/// Whether the command works in another location.
 fn leaves(command: &CommandSource) -> bool {
     command.location != Location::Here || command.commands.iter().any(leaves)
 }
 
-/// Whether a value or a single operand can be a text that is run.
+/// Whether an option value or operand can be text that is run.
 fn runs(command: &CommandSource) -> bool {
     let is_run = |role: Role| matches!(role, Role::Shell | Role::Command | Role::Program);
     let options = command.options.iter().chain(&command.everywhere).chain(&command.bsd);
@@ -201,7 +207,7 @@ fn installs(command: &CommandSource) -> bool {
     command.package_verb.is_some() || command.commands.iter().any(installs)
 }
 
-fn encode_options(options: &[OptionSource]) -> Result<TableBytes, Mistake> {
+fn encode_options(options: &[OptionSource]) -> Result<TableBytes, DescriptionMistake> {
     let mut builder = TableBuilder::default();
     for option in options {
         let names = option.spelling.names.join(" ");

@@ -1,31 +1,31 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! The compiled form of a description. Tables stay encoded until a name is looked up in them.
+//! The compiled form of descriptions. Tables stay encoded until a name is looked up.
 
 use serde::{Deserialize, Serialize};
 
 use super::role::{Language, Role};
 
-/// How many words an option takes as its value.
+/// The number of values of an option.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Arity {
-    /// No value.
+    /// The option takes no value.
     None,
-    /// Required values: the first in the same word or the next one, more in the words behind.
+    /// Required values: the first one in the same word or the next, further ones in the following words.
     Required(u8),
-    /// A value only if it is in the same word: `--color[=WHEN]`, `-i[SUFFIX]`.
+    /// An optional value in the same word: `--color[=WHEN]`, `-i[SUFFIX]`.
     Optional,
-    /// A number only if it is in the same word; letters behind it are further options: `perl -0777ne`.
+    /// An optional number in the same word, followed by further options: `perl -0777ne`.
     Number,
-    /// Every word behind the option is a command.
+    /// All following words are a command.
     Rest,
     /// The words up to `;` or `+` are a command.
     Until,
 }
 
-/// How a program tells its options from its operands.
+/// The option syntax of a program.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) enum Syntax {
+pub(crate) enum OptionSyntax {
     /// Letters in clusters, long names with two dashes that may be abbreviated.
     #[default]
     Gnu,
@@ -33,7 +33,7 @@ pub(crate) enum Syntax {
     Plain,
     /// One option per word, with one dash or two: `-name value`, `--name=value`.
     Words,
-    /// One option per word, without regard to case, as PowerShell reads them: `-NoProfile`, `-nop`.
+    /// One option per word, case-insensitive and abbreviated, as in PowerShell: `-NoProfile`, `-nop`.
     PowerShell,
     /// `name=value` without dashes.
     KeyValue,
@@ -41,26 +41,26 @@ pub(crate) enum Syntax {
     None,
 }
 
-/// What `--` means if the operands end in a command.
+/// The meaning of `--`.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) enum Dashes {
-    /// Options end.
+pub(crate) enum DoubleDashRule {
+    /// It ends the options.
     #[default]
     EndOptions,
     /// The command begins, even if operands before it are missing.
     BeginCommand,
     /// The command begins; without `--` there is none.
     OnlyCommand,
-    /// Nothing: options behind it count, because the program hands them to a shell.
+    /// Ignored: options after it still count, because the program passes them to a shell.
     Skipped,
     /// Arguments of the code on standard input begin: `php -- --quiet`.
     BeginArguments,
 }
 
-/// Where an inner command runs, and where the paths of the program are.
+/// Where an inner command runs, and where the paths of the program are located.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Location {
-    /// In place.
+    /// In the same environment.
     #[default]
     Here,
     /// On another machine.
@@ -71,10 +71,10 @@ pub enum Location {
     Root,
 }
 
-/// What a program does with standard input if no word tells it what to do.
+/// What a program does with standard input.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub enum StandardInput {
-    /// Nothing, or reads data.
+    /// Ignores it or reads data.
     #[default]
     Data,
     /// Runs it as the code of its language.
@@ -87,11 +87,11 @@ pub enum StandardInput {
     Screen,
 }
 
-/// How a package manager writes a package with its version.
+/// Syntax of package specifications.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub enum SpecStyle {
     #[default]
-    /// Name only.
+    /// The name only.
     Plain,
     /// `name@version`, `@scope/name`, Git URLs and paths.
     Npm,
@@ -130,56 +130,56 @@ pub enum PackageVerb {
     AddRepository,
 }
 
-/// How many operands a slot takes.
+/// The number of operands of a slot.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) enum Count {
-    /// One.
+pub(crate) enum SlotCount {
+    /// Exactly one operand.
     One,
-    /// One, if there are enough for the slots that need one.
+    /// One, if enough remain for required slots.
     Optional,
-    /// All that other slots leave.
+    /// All operands that other slots do not take.
     Many,
 }
 
-/// One position in the operand grammar.
+/// A position in the operand grammar.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) struct Slot {
-    /// What the operand means.
+pub(crate) struct OperandSlot {
+    /// Role of the operands.
     pub role: Role,
-    /// How many operands have this meaning.
-    pub count: Count,
-    /// Whether the operands of this slot are the words of a command.
+    /// Number of operands.
+    pub count: SlotCount,
+    /// Whether the operands are the words of an inner command.
     pub inner: bool,
 }
 
-/// An operand grammar, and the options with which it applies.
+/// An operand grammar and the options that select it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct OperandCase<'a> {
-    /// Options of which one must be given, or several joined by `&`; empty: always.
+    /// Options that select the grammar; `&` joins options that are needed together. Empty: always.
     #[serde(borrow)]
     pub options: Vec<&'a str>,
-    /// The positions in order.
-    pub slots: Vec<Slot>,
+    /// Slots in order.
+    pub slots: Vec<OperandSlot>,
 }
 
-/// Another role that an option has beside other options.
+/// A role that an option has together with other options.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RoleCase<'a> {
-    /// Options of which one must be given.
+    /// Options of which one must be present.
     #[serde(borrow)]
     pub options: Vec<&'a str>,
     /// The role in this case.
     pub role: Role,
 }
 
-/// One option.
+/// A described option.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct OptionRecord<'a> {
     /// Every name as written, separated by spaces.
     pub names: &'a str,
     /// The name used in reports: the first long one.
     pub canonical: &'a str,
-    /// Its values.
+    /// Number of values.
     pub arity: Arity,
     /// The role of the first value, or of the option itself.
     pub role: Role,
@@ -188,46 +188,46 @@ pub struct OptionRecord<'a> {
     /// Roles of values that begin with a prefix: `@FILE`.
     #[serde(borrow)]
     pub prefixes: Vec<(&'a str, Role)>,
-    /// Roles of values of exactly this text: `python -m pdb`.
+    /// Roles of specific values: `python -m pdb`.
     #[serde(borrow)]
     pub words: Vec<(&'a str, Role)>,
-    /// Roles beside other options; the first that applies counts.
+    /// Roles together with other options; the first that applies counts.
     #[serde(borrow)]
     pub cases: Vec<RoleCase<'a>>,
-    /// Whether no options follow: `python -c CODE`.
+    /// Whether the option ends all options: `python -c CODE`.
     pub ends: bool,
-    /// Whether the option tells the program what to do, so that it opens no prompt; by default its role says so.
+    /// Whether the option gives the program instructions, so that it opens no prompt. By default the role decides.
     pub tells: Option<bool>,
 }
 
-/// Value of [`CommandRecord::prompt_operands`]: operands do not tell the program what to do.
+/// Value of [`CommandRecord::prompt_operands`]: the program opens a prompt with any number of operands.
 pub(crate) const ANY_OPERANDS: u8 = u8::MAX;
 
-/// Names in order, each with the place of its record. Nothing is decoded before it is looked up.
+/// A sorted table of names with the offsets of their records. Records are decoded on lookup.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct NameTable<'a> {
     /// Entries of [`INDEX_ENTRY_BYTES`], sorted by kind and name: kind, length of the name, its offset in `keys`,
     /// offset of the record in `records`.
     pub index: &'a [u8],
-    /// The names.
+    /// Bytes of the names.
     pub keys: &'a [u8],
-    /// The records.
+    /// Bytes of the records.
     pub records: &'a [u8],
 }
 
 /// Size of an entry in the index of a [`NameTable`].
 pub(crate) const INDEX_ENTRY_BYTES: usize = 10;
 
-/// Kind of a key for sub-commands, programs and `name=value` words.
+/// Key kind of sub-commands, programs and `name=value` words.
 pub(crate) const KEY_WORD: u8 = 0;
-/// Kind of a key for options with one dash.
+/// Key kind of options with one dash.
 pub(crate) const KEY_ONE_DASH: u8 = 1;
-/// Kind of a key for options with two dashes.
+/// Key kind of options with two dashes.
 pub(crate) const KEY_TWO_DASHES: u8 = 2;
-/// Kind of a key for options with a plus sign.
+/// Key kind of options with a plus sign.
 pub(crate) const KEY_PLUS: u8 = 3;
 
-/// The first name of a command and the place of its record in the same table.
+/// The first name of a command and the offset of its record in the same table.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct NamedRecord<'a> {
     /// The first name.
@@ -239,34 +239,34 @@ pub(crate) struct NamedRecord<'a> {
 /// A program or one of its sub-commands.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct CommandRecord<'a> {
-    /// Its first name, which the table of commands holds.
+    /// First name, which is stored in the table of commands.
     #[serde(skip)]
     pub name: &'a str,
-    /// How options are written.
-    pub syntax: Syntax,
+    /// Syntax of options.
+    pub syntax: OptionSyntax,
     /// Whether the first operand ends the options.
     pub stops: bool,
     /// Whether the first word may be a cluster of letters without a dash: `tar xf`.
     pub bundle: bool,
     /// The meaning of `--`.
-    pub dashes: Dashes,
+    pub dashes: DoubleDashRule,
     /// Where inner commands run.
     pub location: Location,
-    /// What happens with standard input.
+    /// What the program does with standard input.
     pub stdin: StandardInput,
     /// With more operands than this the program opens no prompt.
     pub prompt_operands: Option<u8>,
-    /// The language of the texts and files that it runs.
+    /// Language of the texts and files that the program runs.
     pub language: Option<Language>,
     /// Name of the package manager.
     pub manager: &'a str,
-    /// How it writes packages.
+    /// Syntax of package specifications.
     pub spec_style: SpecStyle,
-    /// What it does with packages.
+    /// What the command does with packages.
     pub package_verb: Option<PackageVerb>,
     /// The Rust function that completes the description, where data is not enough.
     pub escape: &'a str,
-    /// Whether an address among the words is just a text.
+    /// Whether URLs among the words are plain text.
     pub ignores_addresses: bool,
     /// Whether a word of the program or of a sub-command can name a host.
     pub connects: bool,
@@ -274,13 +274,13 @@ pub(crate) struct CommandRecord<'a> {
     pub wraps: bool,
     /// Whether the program or a sub-command works on another machine, in a container or below another root.
     pub leaves: bool,
-    /// Whether a word of the program or of a sub-command can be something that is run.
+    /// Whether a word of the program or of a sub-command can be run.
     pub runs: bool,
     /// Whether the program or a sub-command installs or runs packages.
     pub installs: bool,
     /// Roles that are in effect without an option.
     pub always: Vec<Role>,
-    /// Operand grammars; the first whose options are given applies.
+    /// Operand grammars; the first one whose options are present applies.
     #[serde(borrow)]
     pub operands: Vec<OperandCase<'a>>,
     /// Options at this level.
@@ -292,7 +292,7 @@ pub(crate) struct CommandRecord<'a> {
     /// Options that differ on BSD and macOS.
     #[serde(borrow)]
     pub bsd: NameTable<'a>,
-    /// Sub-commands.
+    /// Table of sub-commands.
     #[serde(borrow)]
     pub commands: NameTable<'a>,
 }

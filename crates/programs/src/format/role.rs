@@ -1,42 +1,42 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! What a word means to the program that receives it.
+//! Roles of words.
 
 use serde::{Deserialize, Serialize};
 
 /// Language of a text that a program runs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Language {
-    /// Python.
+    /// The Python language.
     Python,
     /// JavaScript or TypeScript.
     JavaScript,
-    /// Perl.
+    /// The Perl language.
     Perl,
-    /// Ruby.
+    /// The Ruby language.
     Ruby,
-    /// PHP.
+    /// The PHP language.
     Php,
-    /// Lua.
+    /// The Lua language.
     Lua,
-    /// awk.
+    /// Scripts of awk.
     Awk,
-    /// sed.
+    /// Scripts of sed.
     Sed,
-    /// SQL.
+    /// SQL in any dialect.
     Sql,
-    /// PowerShell.
+    /// The PowerShell language.
     PowerShell,
-    /// AppleScript.
+    /// The AppleScript language.
     AppleScript,
-    /// The shell.
+    /// Any shell language.
     Shell,
     /// A language without a reader of its own.
     Other,
 }
 
-/// What an operand, or the value of an option, means to the program. Options without a value have a role
-/// too, if they change what the program does to its operands.
+/// The meaning of an operand or option value to the program. Options without a value have a role too, if they change
+/// what the program does with its operands.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Role {
     /// Text without further meaning.
@@ -47,7 +47,7 @@ pub enum Role {
     Read,
     /// File or directory that is created or replaced.
     Write,
-    /// File or directory at which the operands are put, or into which an archive is unpacked.
+    /// Target of a copy or move, or directory into which an archive is unpacked.
     Target,
     /// File that is read, with or without `NAME=` before it.
     NamedFile,
@@ -77,7 +77,7 @@ pub enum Role {
     Place,
     /// Host name or address, with or without user and port.
     Host,
-    /// Port number.
+    /// Number of a port.
     Port,
     /// URL, with or without a scheme.
     Url,
@@ -85,9 +85,9 @@ pub enum Role {
     Download,
     /// Proxy through which the program connects.
     Proxy,
-    /// Where a host is really reached: `HOST:PORT:ADDRESS`.
+    /// Address that replaces a host: `HOST:PORT:ADDRESS`.
     Route,
-    /// `TCP:host:port,option` and its relatives.
+    /// Socket address such as `TCP:host:port,option`.
     Socket,
     /// Method of a request, in capitals. A position with this role takes nothing else.
     Method,
@@ -113,7 +113,7 @@ pub enum Role {
     Shell,
     /// Command in one word: a program with its arguments, without a shell.
     Command,
-    /// Program that is started with arguments from elsewhere.
+    /// Program that is started with other arguments.
     Program,
     /// File that is run.
     Script,
@@ -125,39 +125,39 @@ pub enum Role {
     Key,
     /// Setting in the form `name=value`.
     Assignment,
-    /// Nothing is changed; the program reports what it would do.
+    /// Dry run: the program only reports what it would do.
     DryRun,
-    /// Directories are processed with all they contain.
+    /// Directories are processed recursively.
     Recursive,
     /// No question is asked.
     Force,
-    /// Operands that are otherwise read are changed in place.
+    /// Operands are changed in place instead of read.
     InPlace,
     /// An archive is unpacked.
     Unpack,
-    /// What is at the target and not among the sources is deleted.
+    /// Files at the target that are not among the sources are deleted.
     Prune,
-    /// A place with a colon is in a store, not on a machine.
+    /// A place with a colon is in a store, not on another machine.
     Store,
-    /// A source `x/` stands for what is in `x`.
+    /// A source `x/` means the content of `x`.
     Contents,
-    /// A source takes the place of the target itself, even of a directory.
+    /// A source replaces the target itself, even if that is a directory.
     Onto,
-    /// Without a path to read, the program goes through the working directory if it is recursive.
+    /// A recursive search without a path searches the working directory.
     Search,
     /// Output goes to standard output, not to a file.
     ToStdout,
     /// The program prints information about itself and stops.
     Info,
-    /// The program has its instructions and opens no prompt.
+    /// The program opens no prompt.
     Batch,
-    /// The program opens a prompt, even if it has instructions.
+    /// The program opens a prompt in any case.
     Interactive,
     /// The program waits for connections instead of making them.
     Listen,
 }
 
-/// Every role with its name in the data files, except code, whose name ends in a language.
+/// Names of roles in the data files, except `code:LANGUAGE`.
 const ROLE_NAMES: &[(&str, Role)] = &[
     ("text", Role::Text),
     ("pattern", Role::Pattern),
@@ -237,7 +237,7 @@ const LANGUAGE_NAMES: &[(&str, Language)] = &[
 // === impl Language ===
 
 impl Language {
-    /// The language of that name in a data file: `python`.
+    /// Finds a language by its name in a data file: `python`.
     pub(crate) fn from_name(name: &str) -> Option<Self> {
         LANGUAGE_NAMES.iter().find(|(known, _)| *known == name).map(|(_, language)| *language)
     }
@@ -251,10 +251,10 @@ impl Language {
 // === impl Role ===
 
 impl Role {
-    /// The role of that name in a data file: `read`, `code:python`.
+    /// Finds a role by its name in a data file: `read`, `code:python`.
     pub fn from_name(name: &str) -> Option<Self> {
         if let Some(language) = name.strip_prefix("code:") {
-            // A text for a shell has a role of its own.
+            // Shell text has its own role.
             return Language::from_name(language).filter(|found| *found != Language::Shell).map(Self::Code);
         }
         ROLE_NAMES.iter().find(|(known, _)| *known == name).map(|(_, role)| *role)
@@ -268,12 +268,12 @@ impl Role {
         ROLE_NAMES.iter().find(|(_, role)| *role == self).map_or("text", |(name, _)| name)
     }
 
-    /// Every name that [`Role::from_name`] accepts, except those of code.
+    /// All names that [`Role::from_name`] accepts, except those of code.
     pub fn names() -> impl Iterator<Item = &'static str> {
         ROLE_NAMES.iter().map(|(name, _)| *name)
     }
 
-    /// Whether a word with the role can name a host.
+    /// Whether a word with this role can name a host.
     pub fn names_host(self) -> bool {
         matches!(
             self,

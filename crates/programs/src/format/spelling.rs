@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Options as help texts spell them: `-o, --output FILE`, `--color[=WHEN]`, `-exec COMMAND... ;`.
+//! Option spellings as in help texts: `-o, --output FILE`, `--color[=WHEN]`, `-exec COMMAND... ;`.
 
 use super::record::Arity;
 
-/// The spelling of an option that cannot be read.
+/// An option spelling that cannot be parsed.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub(crate) enum SpellingError {
     #[error("option without a name")]
@@ -19,15 +19,15 @@ pub(crate) enum SpellingError {
 
 /// Names and arity of an option.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Spelling {
+pub(crate) struct OptionSpelling {
     /// Names as written, with their dashes.
     pub names: Vec<String>,
-    /// What follows them.
+    /// Number of values.
     pub arity: Arity,
 }
 
-impl Spelling {
-    /// Reads the spelling of one option.
+impl OptionSpelling {
+    /// Parses the spelling of an option.
     pub(crate) fn parse(text: &str) -> Result<Self, SpellingError> {
         let mut names = Vec::new();
         let mut arity = Arity::None;
@@ -38,13 +38,13 @@ impl Spelling {
                 names.push(name.to_owned());
                 values = 0;
                 match attached {
-                    Attached::None => {}
-                    Attached::Required => {
+                    AttachedValue::None => {}
+                    AttachedValue::Required => {
                         values = 1;
                         arity = Arity::Required(1);
                     }
-                    Attached::Optional => arity = Arity::Optional,
-                    Attached::Number => arity = Arity::Number,
+                    AttachedValue::Optional => arity = Arity::Optional,
+                    AttachedValue::Number => arity = Arity::Number,
                 }
             } else if names.is_empty() {
                 return Err(SpellingError::NameNotFirst { option: text.to_owned() });
@@ -65,7 +65,7 @@ impl Spelling {
         Ok(Self { names, arity })
     }
 
-    /// Reads the name of an option without a value: `-f`, `--force`, `if=`.
+    /// Parses names of an option without a value: `-f`, `--force`, `if=`.
     pub(crate) fn parse_name(text: &str, arity: Arity) -> Result<Self, SpellingError> {
         let names: Vec<_> = text.split(' ').filter(|name| !name.is_empty()).map(str::to_owned).collect();
         if let Some(name) = names.iter().find(|name| !is_name(name)) {
@@ -89,23 +89,23 @@ fn is_value_name(token: &str) -> bool {
     token.starts_with('<') && token.ends_with('>') || !token.chars().any(|letter| letter.is_ascii_lowercase())
 }
 
-enum Attached {
+enum AttachedValue {
     None,
     Required,
     Optional,
     Number,
 }
 
-fn split_attached(token: &str) -> (&str, Attached) {
+fn split_attached(token: &str) -> (&str, AttachedValue) {
     if let Some((name, value)) = token.split_once('[').filter(|(name, _)| name.len() > 1 || *name == "+") {
         let is_number = matches!(value, "N]" | "=N]");
-        return (name, if is_number { Attached::Number } else { Attached::Optional });
+        return (name, if is_number { AttachedValue::Number } else { AttachedValue::Optional });
     }
     match token.split_once('=') {
-        Some((name, value)) if !value.is_empty() => (name, Attached::Required),
+        Some((name, value)) if !value.is_empty() => (name, AttachedValue::Required),
         // `if=` of programs that write options without dashes.
-        Some((name, _)) => (name, Attached::None),
-        None => (token, Attached::None),
+        Some((name, _)) => (name, AttachedValue::None),
+        None => (token, AttachedValue::None),
     }
 }
 
@@ -116,7 +116,7 @@ mod tests {
     #[test]
     fn options_are_read_as_help_texts_spell_them() {
         let read = |text: &str| {
-            let spelling = Spelling::parse(text).unwrap();
+            let spelling = OptionSpelling::parse(text).unwrap();
             (spelling.names.join(" "), spelling.arity)
         };
         for (text, names, arity) in [
@@ -135,7 +135,7 @@ mod tests {
             assert_eq!(read(text), (names.to_owned(), arity), "{text}");
         }
         for text in ["", "output", "-o file", "FILE -o"] {
-            assert!(Spelling::parse(text).is_err(), "{text}");
+            assert!(OptionSpelling::parse(text).is_err(), "{text}");
         }
     }
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Reads the words of a command by the description of its program. Every word is looked at once.
+//! Parses the words of a command with the description of its program, in a single pass.
 
 mod options;
 mod roles;
@@ -8,30 +8,32 @@ mod roles;
 use std::borrow::Cow;
 
 use crate::format::record::{
-    ANY_OPERANDS, CommandRecord, Dashes, KEY_PLUS, KEY_WORD, NameTable, OperandCase, OptionRecord, Slot,
-    StandardInput, Syntax,
+    ANY_OPERANDS, CommandRecord, DoubleDashRule, KEY_PLUS, KEY_WORD, NameTable, OperandCase, OperandSlot,
+    OptionRecord, OptionSyntax, StandardInput,
 };
 use crate::format::role::Role;
-use crate::parsed::{CommandWord, InnerCommand, Parsed, ParsedOperand, ParsedOption, Variant, WordPart};
+use crate::parsed_args::{
+    CommandWord, InnerCommand, ParsedArgs, ParsedOperand, ParsedOption, Variant, WordSlice,
+};
 use roles::{assign_roles, first_letter, is_assignment, is_instruction, is_number};
 
-/// Values that turn an option off, whatever the program.
+/// Values that turn an option off in any program.
 const OFF_VALUES: &[&str] = &["none", "false", "no", "off", "0", "f", "n", "never", ""];
 
-/// Reads the words of a command.
+/// Parses the words of a command.
 pub(crate) fn parse_words<'w, 'p: 'r, 'r, W: CommandWord>(
     record: &'r CommandRecord<'p>,
     words: &'w [W],
     variant: Variant,
-) -> Parsed<'w, 'p> {
-    let mut parser = Parser {
+) -> ParsedArgs<'w, 'p> {
+    let mut parser = ArgsParser {
         words,
         at: 0,
         variant,
         level: Cow::Borrowed(record),
         outer: Vec::new(),
         command_is_due: !record.commands.is_empty(),
-        options_are_over: record.syntax == Syntax::None,
+        options_are_over: record.syntax == OptionSyntax::None,
         dashes_at: None,
         operands: Vec::new(),
         case: 0,
@@ -40,7 +42,7 @@ pub(crate) fn parse_words<'w, 'p: 'r, 'r, W: CommandWord>(
         is_interactive: false,
         is_batch: false,
         conditional: Vec::new(),
-        parsed: Parsed {
+        parsed: ParsedArgs {
             location: record.location,
             stdin: record.stdin,
             default_stdin: record.stdin,
@@ -49,45 +51,45 @@ pub(crate) fn parse_words<'w, 'p: 'r, 'r, W: CommandWord>(
             spec_style: record.spec_style,
             package_verb: record.package_verb,
             escape: record.escape,
-            optionless: record.syntax == Syntax::None,
-            ..Parsed::default()
+            optionless: record.syntax == OptionSyntax::None,
+            ..ParsedArgs::default()
         },
     };
     parser.select_case();
-    parser.run();
-    parser.finish()
+    parser.read_words();
+    parser.into_parsed()
 }
 
-struct Parser<'w, 'p, 'r, W> {
+struct ArgsParser<'w, 'p, 'r, W> {
     words: &'w [W],
     at: usize,
     variant: Variant,
-    /// The program or sub-command that reads the words now.
+    /// The current program or sub-command.
     level: Cow<'r, CommandRecord<'p>>,
-    /// Options of outer levels that count everywhere.
+    /// Options of outer levels that apply to sub-commands.
     outer: Vec<NameTable<'p>>,
     command_is_due: bool,
     options_are_over: bool,
     /// Number of operands before `--`.
     dashes_at: Option<usize>,
-    operands: Vec<WordPart<'w>>,
-    /// Position of the operand grammar that applies with the options so far.
+    operands: Vec<WordSlice<'w>>,
+    /// Index of the operand grammar that applies with the options so far.
     case: usize,
     /// Options given so far that operand grammars depend on.
     case_options: Vec<&'p str>,
-    /// Whether an option tells an interpreter what to do.
+    /// Whether an option gives the program instructions.
     has_instruction: bool,
-    /// Whether an option opens a prompt nonetheless.
+    /// Whether an option opens a prompt in any case.
     is_interactive: bool,
-    /// Whether an option says that there is no prompt: `git -c core.editor=true rebase -i`.
+    /// Whether an option suppresses the prompt: `git -c core.editor=true rebase -i`.
     is_batch: bool,
-    /// Positions of options whose role depends on other options.
+    /// Indices of options whose role depends on other options.
     conditional: Vec<(usize, OptionRecord<'p>)>,
-    parsed: Parsed<'w, 'p>,
+    parsed: ParsedArgs<'w, 'p>,
 }
 
-impl<'w, 'p: 'r, 'r, W: CommandWord> Parser<'w, 'p, 'r, W> {
-    fn run(&mut self) {
+impl<'w, 'p: 'r, 'r, W: CommandWord> ArgsParser<'w, 'p, 'r, W> {
+    fn read_words(&mut self) {
         if self.level.bundle {
             self.read_bundle();
         }
@@ -100,7 +102,7 @@ impl<'w, 'p: 'r, 'r, W: CommandWord> Parser<'w, 'p, 'r, W> {
                 self.begin_inner(self.at);
                 return;
             }
-            if text == "--" && self.level.dashes == Dashes::Skipped {
+            if text == "--" && self.level.dashes == DoubleDashRule::Skipped {
                 continue;
             }
             if self.options_are_over || !self.is_option(text) {
@@ -119,8 +121,8 @@ impl<'w, 'p: 'r, 'r, W: CommandWord> Parser<'w, 'p, 'r, W> {
 
     fn is_option(&self, text: &'w str) -> bool {
         match self.level.syntax {
-            Syntax::None => false,
-            Syntax::KeyValue => {
+            OptionSyntax::None => false,
+            OptionSyntax::KeyValue => {
                 text.starts_with("--")
                     || text.split_once('=').is_some_and(|(name, _)| self.find(KEY_WORD, name).is_some())
                     || self.find(KEY_WORD, text).is_some()
@@ -134,11 +136,11 @@ impl<'w, 'p: 'r, 'r, W: CommandWord> Parser<'w, 'p, 'r, W> {
 
     fn takes_plus(&self, text: &str) -> bool {
         let letter = text.get(1..).unwrap_or_default();
-        // `vim +COMMAND`: the name is the sign alone.
+        // `vim +COMMAND`: the option name is empty.
         ["", first_letter(letter), letter].iter().any(|name| self.find(KEY_PLUS, name).is_some())
     }
 
-    /// Reads an operand; true if the rest of the words is a command.
+    /// Reads an operand; true if the remaining words are a command.
     fn read_operand(&mut self, word: &'w W, text: &'w str) -> bool {
         if !self.options_are_over {
             self.parsed.open |= word.may_be_option();
@@ -151,7 +153,7 @@ impl<'w, 'p: 'r, 'r, W: CommandWord> Parser<'w, 'p, 'r, W> {
             self.begin_inner(position);
             return true;
         }
-        self.operands.push(WordPart { word: position, offset: 0, text });
+        self.operands.push(WordSlice { word: position, offset: 0, text });
         // A sub-command that is not described still has options.
         let takes_options = !self.level.stops || !self.level.commands.is_empty();
         if !takes_options && !self.is_leading(text) {
@@ -167,7 +169,7 @@ impl<'w, 'p: 'r, 'r, W: CommandWord> Parser<'w, 'p, 'r, W> {
         let Some(level) = commands.command(key) else { return false };
         self.outer.push(self.level.everywhere);
         self.command_is_due = !level.commands.is_empty();
-        self.options_are_over = level.syntax == Syntax::None;
+        self.options_are_over = level.syntax == OptionSyntax::None;
         self.parsed.path.push(level.name);
         let parsed = &mut self.parsed;
         parsed.location = level.location;
@@ -185,11 +187,11 @@ impl<'w, 'p: 'r, 'r, W: CommandWord> Parser<'w, 'p, 'r, W> {
         true
     }
 
-    fn case(&self) -> Option<&OperandCase<'p>> {
+    fn current_case(&self) -> Option<&OperandCase<'p>> {
         self.level.operands.get(self.case)
     }
 
-    /// Selects the first operand grammar whose options are given.
+    /// Selects the first operand grammar whose options are present.
     fn select_case(&mut self) {
         let parsed = &self.parsed;
         let applies = |case: &OperandCase<'_>| {
@@ -199,8 +201,8 @@ impl<'w, 'p: 'r, 'r, W: CommandWord> Parser<'w, 'p, 'r, W> {
         self.case = self.level.operands.iter().position(applies).unwrap_or(usize::MAX);
     }
 
-    /// Selects another operand grammar if an option makes one apply. Only the first option of each name is looked
-    /// at, so that many options cost no more than a few.
+    /// Selects an earlier operand grammar if this option makes one apply. Only the first option of each name is
+    /// considered, so that many options cost no more than a few.
     fn select_earlier_case(&mut self, option: &ParsedOption<'_, '_>) {
         let cases = self.level.operands.iter().take(self.case);
         let names = cases.flat_map(|case| &case.options).flat_map(|names| names.split('&'));
@@ -217,27 +219,27 @@ impl<'w, 'p: 'r, 'r, W: CommandWord> Parser<'w, 'p, 'r, W> {
         self.case = earlier.unwrap_or(self.case);
     }
 
-    fn inner_slot(&self) -> Option<(usize, Slot)> {
-        let case = self.case()?;
+    fn inner_slot(&self) -> Option<(usize, OperandSlot)> {
+        let case = self.current_case()?;
         let at = case.slots.iter().position(|slot| slot.inner)?;
-        let is_certain = |slot: &&Slot| !matches!(slot.role, Role::Assignment | Role::Number);
+        let is_certain = |slot: &&OperandSlot| !matches!(slot.role, Role::Assignment | Role::Number);
         let before = case.slots.iter().take(at).filter(is_certain).count();
         case.slots.get(at).map(|slot| (before, *slot))
     }
 
-    /// Whether a word before the command is taken for its form: an assignment or a number.
+    /// Whether a word before the command is an assignment or number that the grammar expects.
     fn is_leading(&self, text: &str) -> bool {
-        let takes = |slot: &Slot| match slot.role {
+        let takes = |slot: &OperandSlot| match slot.role {
             Role::Assignment => is_assignment(text),
             Role::Number => is_number(text),
             _ => false,
         };
-        self.case().is_some_and(|case| case.slots.iter().any(takes))
+        self.current_case().is_some_and(|case| case.slots.iter().any(takes))
     }
 
     /// Whether the inner command begins with this operand.
     fn inner_begins_with(&self, text: &str) -> bool {
-        if self.level.dashes == Dashes::OnlyCommand && self.dashes_at.is_none() {
+        if self.level.dashes == DoubleDashRule::OnlyCommand && self.dashes_at.is_none() {
             return false;
         }
         let Some((before, _)) = self.inner_slot() else { return false };
@@ -250,7 +252,7 @@ impl<'w, 'p: 'r, 'r, W: CommandWord> Parser<'w, 'p, 'r, W> {
 
     /// Whether `--` begins the command here; only the first one does.
     fn dashes_begin_command(&self) -> bool {
-        let begins = matches!(self.level.dashes, Dashes::BeginCommand | Dashes::OnlyCommand);
+        let begins = matches!(self.level.dashes, DoubleDashRule::BeginCommand | DoubleDashRule::OnlyCommand);
         begins && self.dashes_at.is_none() && self.inner_slot().is_some()
     }
 
@@ -267,13 +269,13 @@ impl<'w, 'p: 'r, 'r, W: CommandWord> Parser<'w, 'p, 'r, W> {
         }
     }
 
-    fn finish(mut self) -> Parsed<'w, 'p> {
+    fn into_parsed(mut self) -> ParsedArgs<'w, 'p> {
         self.apply_conditional_roles();
         let operands = std::mem::take(&mut self.operands);
-        // `parted DEVICE print`: a word can select the grammar, too.
+        // `parted DEVICE print`: a word can select the grammar as well.
         let is_given = |name: &&str| {
-            // `*.js` is any word that ends like this, `^inspect` only the first one.
-            let is_one = |part: &WordPart<'_>| match name.strip_prefix('*') {
+            // `*.js` is any word with this suffix, `^inspect` only the first word.
+            let is_one = |part: &WordSlice<'_>| match name.strip_prefix('*') {
                 Some(end) => part.text.ends_with(end),
                 None => part.text == *name,
             };
@@ -285,9 +287,9 @@ impl<'w, 'p: 'r, 'r, W: CommandWord> Parser<'w, 'p, 'r, W> {
         let mut earlier = self.level.operands.iter().take(self.case);
         let by_word = earlier.position(|case| case.options.iter().any(&is_given));
         self.case = by_word.unwrap_or(self.case);
-        let slots = self.case().map(|case| case.slots.as_slice()).unwrap_or_default();
+        let slots = self.current_case().map(|case| case.slots.as_slice()).unwrap_or_default();
         let mut roles = assign_roles(slots, &operands);
-        if let Some(first) = self.dashes_at.filter(|_| self.level.dashes == Dashes::BeginArguments) {
+        if let Some(first) = self.dashes_at.filter(|_| self.level.dashes == DoubleDashRule::BeginArguments) {
             for role in roles.iter_mut().skip(first) {
                 *role = Role::Text;
             }
@@ -297,19 +299,19 @@ impl<'w, 'p: 'r, 'r, W: CommandWord> Parser<'w, 'p, 'r, W> {
             && (!self.parsed.inner.is_empty()
                 || roles.iter().copied().any(is_instruction)
                 || most.is_some_and(|most| operands.len() > usize::from(most)));
-        let told = operands_tell || self.has_instruction;
+        let has_instructions = operands_tell || self.has_instruction;
         let has_inner = |case: &OperandCase<'_>| case.slots.iter().any(|slot| slot.inner);
         self.parsed.wraps =
             self.level.operands.iter().any(has_inner) || self.level.stdin == StandardInput::Shell;
         if !self.is_batch && (self.is_interactive || roles.contains(&Role::Interactive)) {
             self.parsed.stdin = StandardInput::Prompt;
-        } else if told {
+        } else if has_instructions {
             self.parsed.stdin = StandardInput::Data;
         }
         let joined = operands.into_iter().zip(roles).map(|(part, role)| ParsedOperand { role, part });
         self.parsed.operands = joined.collect();
         for role in &self.level.always {
-            let written = WordPart { word: usize::MAX, offset: 0, text: "" };
+            let written = WordSlice { word: usize::MAX, offset: 0, text: "" };
             let (name, names) = ("", "");
             let (known, off, by_prefix) = (true, false, false);
             let entry =
@@ -319,7 +321,7 @@ impl<'w, 'p: 'r, 'r, W: CommandWord> Parser<'w, 'p, 'r, W> {
         self.parsed
     }
 
-    /// Some options mean something else beside others: `tar -c -f` writes, `tar -x -f` reads.
+    /// Applies roles that depend on other options: `tar -c -f` writes, `tar -x -f` reads.
     fn apply_conditional_roles(&mut self) {
         let mut known: Vec<(&str, Option<Role>)> = Vec::new();
         for (at, option) in std::mem::take(&mut self.conditional) {

@@ -1,15 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Reads options and their values.
+//! Parses options and their values.
 
 use super::roles::is_instruction;
-use super::{OFF_VALUES, Parser};
-use crate::format::record::{Arity, KEY_ONE_DASH, KEY_PLUS, KEY_TWO_DASHES, KEY_WORD, OptionRecord, Syntax};
+use super::{ArgsParser, OFF_VALUES};
+use crate::format::record::{
+    Arity, KEY_ONE_DASH, KEY_PLUS, KEY_TWO_DASHES, KEY_WORD, OptionRecord, OptionSyntax,
+};
 use crate::format::role::Role;
-use crate::parsed::{CommandWord, ParsedOption, Variant, WordPart};
+use crate::parsed_args::{CommandWord, ParsedOption, Variant, WordSlice};
 
-impl<'w, 'p: 'r, 'r, W: CommandWord> Parser<'w, 'p, 'r, W> {
-    /// `tar xf FILE`: the first word is a cluster without its dash.
+impl<'w, 'p: 'r, 'r, W: CommandWord> ArgsParser<'w, 'p, 'r, W> {
+    /// Reads `tar xf FILE`, where the first word is a cluster without a dash.
     pub(super) fn read_bundle(&mut self) {
         let Some(word) = self.words.first() else { return };
         let text = word.text();
@@ -21,12 +23,12 @@ impl<'w, 'p: 'r, 'r, W: CommandWord> Parser<'w, 'p, 'r, W> {
         }
     }
 
-    /// Letters take their values from the words behind, in order.
+    /// Reads letters that take their values from the following words, in order.
     pub(super) fn read_bundled_letters(&mut self, text: &'w str) {
         for (offset, letter) in text.char_indices() {
             let end = offset.saturating_add(letter.len_utf8());
             let name = text.get(offset..end).unwrap_or_default();
-            let written = WordPart { word: 0, offset, text: name };
+            let written = WordSlice { word: 0, offset, text: name };
             match self.find(KEY_ONE_DASH, name) {
                 Some(option) => self.push_option(&option, written, None),
                 None => self.push_unknown(written, None),
@@ -36,16 +38,16 @@ impl<'w, 'p: 'r, 'r, W: CommandWord> Parser<'w, 'p, 'r, W> {
 
     pub(super) fn read_option(&mut self, text: &'w str) {
         let position = self.at.saturating_sub(1);
-        let written = WordPart { word: position, offset: 0, text };
+        let written = WordSlice { word: position, offset: 0, text };
         match self.level.syntax {
-            Syntax::KeyValue => self.read_named(written, KEY_WORD, 0),
-            Syntax::Words => self.read_word_option(written),
-            Syntax::PowerShell => self.read_powershell_option(written),
+            OptionSyntax::KeyValue => self.read_named(written, KEY_WORD, 0),
+            OptionSyntax::Words => self.read_word_option(written),
+            OptionSyntax::PowerShell => self.read_powershell_option(written),
             _ if text.starts_with("--") => self.read_named(written, KEY_TWO_DASHES, 2),
             _ if text.starts_with('+') => match self.find(KEY_PLUS, "") {
                 Some(option) => {
-                    let value = WordPart { offset: 1, text: text.get(1..).unwrap_or_default(), ..written };
-                    let shown = WordPart { text: text.get(..1).unwrap_or_default(), ..written };
+                    let value = WordSlice { offset: 1, text: text.get(1..).unwrap_or_default(), ..written };
+                    let shown = WordSlice { text: text.get(..1).unwrap_or_default(), ..written };
                     self.push_option(&option, shown, Some(value));
                 }
                 None => self.read_letters(written, KEY_PLUS),
@@ -53,7 +55,7 @@ impl<'w, 'p: 'r, 'r, W: CommandWord> Parser<'w, 'p, 'r, W> {
             _ => {
                 let name = text.get(1..).unwrap_or_default();
                 let (name, _) = name.split_once('=').unwrap_or((name, ""));
-                // Some programs have long names with one dash beside letters.
+                // Some programs have long names with one dash as well as letters.
                 if name.chars().nth(1).is_some() && self.find(KEY_ONE_DASH, name).is_some() {
                     self.read_named(written, KEY_ONE_DASH, 1);
                 } else {
@@ -63,8 +65,8 @@ impl<'w, 'p: 'r, 'r, W: CommandWord> Parser<'w, 'p, 'r, W> {
         }
     }
 
-    /// `-name value`, `--name=value`; both dashes mean the same.
-    pub(super) fn read_word_option(&mut self, written: WordPart<'w>) {
+    /// Reads `-name value` or `--name=value`, with one dash or two.
+    pub(super) fn read_word_option(&mut self, written: WordSlice<'w>) {
         let text = written.text;
         let dashes = if text.starts_with("--") { 2 } else { 1 };
         let name = text.get(dashes..).unwrap_or_default();
@@ -77,8 +79,8 @@ impl<'w, 'p: 'r, 'r, W: CommandWord> Parser<'w, 'p, 'r, W> {
         }
     }
 
-    /// `-NoProfile`, `-nop`, `--command`: PowerShell takes any beginning of a name, without regard to case.
-    pub(super) fn read_powershell_option(&mut self, written: WordPart<'w>) {
+    /// Reads `-NoProfile`, `-nop` or `--command`: PowerShell accepts any prefix of a name and ignores case.
+    pub(super) fn read_powershell_option(&mut self, written: WordSlice<'w>) {
         let name = written.text.trim_start_matches('-').to_ascii_lowercase();
         let exact = self.find(KEY_ONE_DASH, &name);
         let table = self.level.options;
@@ -89,18 +91,18 @@ impl<'w, 'p: 'r, 'r, W: CommandWord> Parser<'w, 'p, 'r, W> {
         }
     }
 
-    /// An option that is a whole word, with or without `=value`.
-    pub(super) fn read_named(&mut self, written: WordPart<'w>, kind: u8, dashes: usize) {
+    /// Reads an option that is a whole word, with or without `=value`.
+    pub(super) fn read_named(&mut self, written: WordSlice<'w>, kind: u8, dashes: usize) {
         let body = written.text.get(dashes..).unwrap_or_default();
         let (name, value) = match body.split_once('=') {
             Some((name, value)) => {
                 let offset = dashes.saturating_add(name.len()).saturating_add(1);
-                (name, Some(WordPart { word: written.word, offset, text: value }))
+                (name, Some(WordSlice { word: written.word, offset, text: value }))
             }
             None => (body, None),
         };
         let end = dashes.saturating_add(name.len());
-        let shown = WordPart { text: written.text.get(..end).unwrap_or_default(), ..written };
+        let shown = WordSlice { text: written.text.get(..end).unwrap_or_default(), ..written };
         match self.find(kind, name).or_else(|| self.find_abbreviation(kind, name)) {
             Some(option) => self.push_option(&option, shown, value),
             None => match name.strip_prefix("no-").and_then(|name| self.find(kind, name)) {
@@ -110,8 +112,8 @@ impl<'w, 'p: 'r, 'r, W: CommandWord> Parser<'w, 'p, 'r, W> {
         }
     }
 
-    /// `--no-force` takes back `--force`.
-    pub(super) fn push_negated(&mut self, option: &OptionRecord<'p>, written: WordPart<'w>) {
+    /// Reads `--no-force`, which turns `--force` off.
+    pub(super) fn push_negated(&mut self, option: &OptionRecord<'p>, written: WordSlice<'w>) {
         let (name, names, role) = (option.canonical, option.names, option.role);
         let entry = ParsedOption {
             name,
@@ -126,15 +128,15 @@ impl<'w, 'p: 'r, 'r, W: CommandWord> Parser<'w, 'p, 'r, W> {
         self.parsed.options.push(entry);
     }
 
-    /// A cluster of letters, of which the last may have a value.
-    pub(super) fn read_letters(&mut self, written: WordPart<'w>, kind: u8) {
+    /// Reads a cluster of letters, of which the last may have a value.
+    pub(super) fn read_letters(&mut self, written: WordSlice<'w>, kind: u8) {
         let text = written.text;
         let certain = self.words.get(written.word).map_or(0, |word| word.certain_text().len());
         let mut letters = text.char_indices().skip(1).take_while(|(offset, _)| *offset < certain);
         while let Some((offset, letter)) = letters.next() {
             let end = offset.saturating_add(letter.len_utf8());
             let name = text.get(offset..end).unwrap_or_default();
-            let part = WordPart { offset, text: name, ..written };
+            let part = WordSlice { offset, text: name, ..written };
             let rest = text.get(end..).unwrap_or_default();
             let Some(option) = self.find(kind, name) else {
                 self.push_unknown(part, None);
@@ -142,7 +144,8 @@ impl<'w, 'p: 'r, 'r, W: CommandWord> Parser<'w, 'p, 'r, W> {
             };
             if option.arity == Arity::Number {
                 let digits = rest.bytes().take_while(u8::is_ascii_digit).count();
-                let value = WordPart { offset: end, text: rest.get(..digits).unwrap_or_default(), ..written };
+                let value =
+                    WordSlice { offset: end, text: rest.get(..digits).unwrap_or_default(), ..written };
                 self.push_option(&option, part, (digits > 0).then_some(value));
                 if let Some(last) = digits.checked_sub(1) {
                     let _ = letters.nth(last);
@@ -150,12 +153,12 @@ impl<'w, 'p: 'r, 'r, W: CommandWord> Parser<'w, 'p, 'r, W> {
                 continue;
             }
             let takes_value = !rest.is_empty() && option.arity != Arity::None;
-            // `-v=false`, as Go programs take it.
+            // `-v=false`, as in Go programs.
             let is_switch = rest.starts_with('=') && option.arity == Arity::None;
             let offset = if is_switch { end.saturating_add(1) } else { end };
             if takes_value || is_switch {
                 let text = text.get(offset..).unwrap_or_default();
-                self.push_option(&option, part, Some(WordPart { offset, text, ..written }));
+                self.push_option(&option, part, Some(WordSlice { offset, text, ..written }));
                 return;
             }
             self.push_option(&option, part, None);
@@ -165,7 +168,7 @@ impl<'w, 'p: 'r, 'r, W: CommandWord> Parser<'w, 'p, 'r, W> {
     pub(super) fn find(&self, kind: u8, name: &str) -> Option<OptionRecord<'p>> {
         let own = [self.level.options, self.level.everywhere];
         let own = own.into_iter().chain(self.outer.iter().rev().copied());
-        // An option that only the other variant knows means what it means there.
+        // An option that only the other variant has is read as that variant does.
         let (first, last) = match self.variant {
             Variant::Bsd => (Some(self.level.bsd), None),
             Variant::Gnu => (None, Some(self.level.bsd)),
@@ -175,7 +178,7 @@ impl<'w, 'p: 'r, 'r, W: CommandWord> Parser<'w, 'p, 'r, W> {
     }
 
     pub(super) fn find_abbreviation(&self, kind: u8, name: &str) -> Option<OptionRecord<'p>> {
-        if self.level.syntax != Syntax::Gnu || kind != KEY_TWO_DASHES || name.is_empty() {
+        if self.level.syntax != OptionSyntax::Gnu || kind != KEY_TWO_DASHES || name.is_empty() {
             return None;
         }
         let own = [self.level.options, self.level.everywhere];
@@ -183,7 +186,7 @@ impl<'w, 'p: 'r, 'r, W: CommandWord> Parser<'w, 'p, 'r, W> {
         tables.find_map(|table| table.record(table.find_abbreviation(kind, name)?))
     }
 
-    pub(super) fn push_unknown(&mut self, written: WordPart<'w>, value: Option<WordPart<'w>>) {
+    pub(super) fn push_unknown(&mut self, written: WordSlice<'w>, value: Option<WordSlice<'w>>) {
         self.parsed.options.push(ParsedOption {
             name: "",
             names: "",
@@ -199,8 +202,8 @@ impl<'w, 'p: 'r, 'r, W: CommandWord> Parser<'w, 'p, 'r, W> {
     pub(super) fn push_option(
         &mut self,
         option: &OptionRecord<'p>,
-        written: WordPart<'w>,
-        value: Option<WordPart<'w>>,
+        written: WordSlice<'w>,
+        value: Option<WordSlice<'w>>,
     ) {
         let mut entry = ParsedOption {
             name: option.canonical,
@@ -261,7 +264,7 @@ impl<'w, 'p: 'r, 'r, W: CommandWord> Parser<'w, 'p, 'r, W> {
                 entry.by_prefix = true;
                 let text = part.text.get(prefix.len()..).unwrap_or_default();
                 let offset = part.offset.saturating_add(prefix.len());
-                entry.value = Some(WordPart { offset, text, ..part });
+                entry.value = Some(WordSlice { offset, text, ..part });
             }
         }
         if !entry.off {
@@ -281,9 +284,9 @@ impl<'w, 'p: 'r, 'r, W: CommandWord> Parser<'w, 'p, 'r, W> {
         self.parsed.options.push(entry);
     }
 
-    pub(super) fn next_word(&mut self) -> Option<WordPart<'w>> {
+    pub(super) fn next_word(&mut self) -> Option<WordSlice<'w>> {
         let text = self.words.get(self.at)?.text();
-        let part = WordPart { word: self.at, offset: 0, text };
+        let part = WordSlice { word: self.at, offset: 0, text };
         self.at = self.at.saturating_add(1);
         Some(part)
     }

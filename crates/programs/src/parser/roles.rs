@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Roles of operands by their position.
+//! Assigns roles to operands by position.
 
-use crate::format::record::{Count, Slot};
+use crate::format::record::{OperandSlot, SlotCount};
 use crate::format::role::Role;
-use crate::parsed::WordPart;
+use crate::parsed_args::WordSlice;
 
-/// Whether a word with this role tells an interpreter what to do, so that it runs nothing else.
+/// Whether a word with this role gives a program instructions, so that it opens no prompt.
 pub(super) fn is_instruction(role: Role) -> bool {
     matches!(
         role,
@@ -26,7 +26,7 @@ pub(super) fn is_assignment(text: &str) -> bool {
         })
 }
 
-/// Whether a word is the method of a request: `GET`.
+/// Whether a word is a request method: `GET`.
 fn is_method(text: &str) -> bool {
     !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_uppercase())
 }
@@ -37,7 +37,7 @@ pub(super) fn is_number(text: &str) -> bool {
     !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit())
 }
 
-/// Whether a slot takes only words of a certain form, and this is one.
+/// Whether a word has the form that a slot requires.
 fn fits_form(role: Role, text: &str) -> bool {
     match role {
         Role::Method => is_method(text),
@@ -46,28 +46,27 @@ fn fits_form(role: Role, text: &str) -> bool {
     }
 }
 
-/// Gives every operand the role of its position. Positions behind one that takes any number are counted
-/// from the end.
-pub(super) fn assign_roles(slots: &[Slot], operands: &[WordPart<'_>]) -> Vec<Role> {
+/// Assigns to every operand the role of its slot. Slots after one that takes any number are counted from the end.
+pub(super) fn assign_roles(slots: &[OperandSlot], operands: &[WordSlice<'_>]) -> Vec<Role> {
     let mut roles = vec![Role::Text; operands.len()];
     let mut open = 0..operands.len();
     let mut slots = slots;
     while let Some((slot, rest)) = slots.split_first() {
-        if slot.count == Count::Many && slot.role != Role::Assignment {
+        if slot.count == SlotCount::Many && slot.role != Role::Assignment {
             break;
         }
         slots = rest;
-        let needed = rest.iter().filter(|slot| slot.count == Count::One).count();
+        let needed = rest.iter().filter(|slot| slot.count == SlotCount::One).count();
         match slot.count {
-            Count::Many => {
+            SlotCount::Many => {
                 while operands.get(open.start).is_some_and(|part| is_assignment(part.text))
                     && open.start < open.end
                 {
                     set_role(&mut roles, open.next(), Role::Assignment);
                 }
             }
-            Count::Optional if open.len() <= needed => {}
-            Count::One | Count::Optional => {
+            SlotCount::Optional if open.len() <= needed => {}
+            SlotCount::One | SlotCount::Optional => {
                 if operands.get(open.start).is_some_and(|part| fits_form(slot.role, part.text)) {
                     set_role(&mut roles, open.next(), slot.role);
                 }
@@ -76,12 +75,12 @@ pub(super) fn assign_roles(slots: &[Slot], operands: &[WordPart<'_>]) -> Vec<Rol
     }
     let Some((many, behind)) = slots.split_first() else { return roles };
     for slot in behind.iter().rev() {
-        // `cp a`: the one operand is the source.
+        // `cp a`: a single operand is the source.
         if open.len() > 1 || many.inner {
             set_role(&mut roles, open.next_back(), slot.role);
         }
     }
-    // Operands that could begin a command but do not, for want of `--`, have no meaning of their own.
+    // Operands that would be a command after `--` are plain text without it.
     let role = if many.inner { Role::Text } else { many.role };
     for at in open {
         set_role(&mut roles, Some(at), role);

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Parts of HTML reports: each report is one file, without scripts and without requests.
+//! Parts of HTML reports. Each report is one file without scripts and requests.
 
 pub mod chart;
 
 const STYLE: &str = include_str!("style.css");
 
-/// From the first line to the line below the heading.
-pub fn head(title: &str, about: &str, made: &str) -> String {
+/// Renders the start of a page, up to the line below the heading.
+pub fn page_head(title: &str, about: &str, made: &str) -> String {
     format!(
         "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
          <meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src 'unsafe-inline'\">\n\
@@ -30,6 +30,6 @@ pub fn escape(text: &str) -> String {
 }
 
 fn lower_first(text: &str) -> String {
-    let mut letters = text.chars();
-    letters.next().map_or_else(String::new, |first| first.to_lowercase().chain(letters).collect())
+    let mut chars = text.chars();
+    chars.next().map_or_else(String::new, |first| first.to_lowercase().chain(chars).collect())
 }

@@ -2,37 +2,37 @@
 
 //! The report of a session or a period: counts, charts, and the records to look at, each with its proof.
 
-mod gather;
 mod page;
+mod report_counts;
 
 use tenterhook_event::Timestamp;
 use tenterhook_ledger::{Filter, Kind, ReadFailed, Reader};
 
-/// A report as an HTML page, and what is in it.
+/// A report as an HTML page, with its counts.
 #[derive(Debug)]
 pub struct LedgerReport {
-    /// The page.
+    /// HTML of the page.
     pub html: String,
-    /// How many decisions were counted.
+    /// Number of counted decisions.
     pub decisions: u64,
-    /// How many records are listed.
+    /// Number of listed records.
     pub shown: usize,
-    /// How many more would have been listed.
+    /// Number of matching records that are not listed.
     pub left_out: u64,
 }
 
 /// Writes a report of the records that pass a filter. Records that no checkpoint covers yet are listed without a proof.
 pub fn write_report(reader: &Reader, filter: &Filter, now: Timestamp) -> Result<LedgerReport, ReadFailed> {
-    let gathered = gather::gather(reader, filter)?;
+    let counts = report_counts::collect_counts(reader, filter)?;
     Ok(LedgerReport {
-        html: page::page(&gathered, &describe_filter(filter), &now.to_string()),
-        decisions: gathered.decisions,
-        shown: gathered.shown.len(),
-        left_out: gathered.left_out,
+        html: page::render_page(&counts, &describe_filter(filter), &now.to_string()),
+        decisions: counts.decisions,
+        shown: counts.shown.len(),
+        left_out: counts.left_out,
     })
 }
 
-/// A filter in words, for a heading.
+/// Describes a filter, for a heading.
 pub fn describe_filter(filter: &Filter) -> String {
     let Filter { session, harness, tool, verdict, rule, kind, from_ms, until_ms, text, before: _ } = filter;
     let named = |name: &str, value: Option<&str>| value.map(|value| format!("{name} {value}"));
@@ -49,5 +49,5 @@ pub fn describe_filter(filter: &Filter) -> String {
         named("with the text", text.as_deref()),
     ];
     let parts: Vec<_> = parts.into_iter().flatten().collect();
-    if parts.is_empty() { "everything that is recorded".to_owned() } else { parts.join(", ") }
+    if parts.is_empty() { "all records".to_owned() } else { parts.join(", ") }
 }

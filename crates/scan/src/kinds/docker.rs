@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Dockerfiles: what `RUN` runs, in the image.
+//! Dockerfiles: commands of `RUN`, which run in the image.
 
 use super::{CommandText, FileName, RunLocation};
 
-pub(super) fn fits(name: &FileName<'_>) -> bool {
+pub(super) fn matches_name(name: &FileName<'_>) -> bool {
     let stem = name.file.split('.').next().unwrap_or_default();
     matches!(stem, "Dockerfile" | "Containerfile") || matches!(name.ending, "Dockerfile" | "dockerfile")
 }
@@ -18,25 +18,25 @@ pub(super) fn read(text: &str) -> Vec<CommandText> {
     let mut pieces = Vec::new();
     let mut lines = text.lines().enumerate().map(|(at, line)| (at + 1, line));
     while let Some((number, line)) = lines.next() {
-        let Some(rest) = instruction(line) else { continue };
+        let Some(rest) = run_arguments(line) else { continue };
         let mut piece =
             CommandText { text: String::new(), lines: Vec::new(), location: RunLocation::Container };
         let mut part = Some((number, rest));
         while let Some((number, line)) = part {
             let trimmed = line.trim_end();
             let open = trimmed.strip_suffix(escape);
-            // A comment between the parts is none of them.
+            // A comment between continued lines is not part of the command.
             let comment = !piece.lines.is_empty() && trimmed.trim_start().starts_with('#');
             if !comment {
                 let own = open.map_or_else(|| trimmed.to_owned(), |own| format!("{own}\\"));
-                piece.then(&CommandText::at(number, own));
+                piece.append(&CommandText::from_line(number, own));
             }
             part = if open.is_some() || comment { lines.next() } else { None };
         }
         drop_flags(&mut piece);
-        for end in documents(&piece.text) {
+        for end in heredoc_delimiters(&piece.text) {
             for (number, line) in lines.by_ref() {
-                piece.then(&CommandText::at(number, line.to_owned()));
+                piece.append(&CommandText::from_line(number, line.to_owned()));
                 if line.trim_start_matches('\t') == end {
                     break;
                 }
@@ -45,15 +45,15 @@ pub(super) fn read(text: &str) -> Vec<CommandText> {
         if let Some(argv) =
             serde_json::from_str::<Vec<String>>(&piece.text).ok().filter(|argv| !argv.is_empty())
         {
-            piece.text = argv.iter().map(|word| quoted(word)).collect::<Vec<_>>().join(" ");
+            piece.text = argv.iter().map(|word| quote_word(word)).collect::<Vec<_>>().join(" ");
         }
-        pieces.push(document(&piece).unwrap_or(piece));
+        pieces.push(heredoc_script(&piece).unwrap_or(piece));
     }
     pieces
 }
 
-/// What follows `RUN`, also after `ONBUILD`.
-fn instruction(line: &str) -> Option<&str> {
+/// The text after `RUN`, also after `ONBUILD`.
+fn run_arguments(line: &str) -> Option<&str> {
     let word = |line: &'_ str, name: &str| {
         let head = line.get(..name.len())?;
         let tail = line.get(name.len()..)?;
@@ -67,7 +67,7 @@ fn instruction(line: &str) -> Option<&str> {
     Some(rest.get(length..)?.trim_start())
 }
 
-/// Takes the flags of `RUN` away: `--mount=…`.
+/// Removes the flags of `RUN`, such as `--mount=…`.
 fn drop_flags(piece: &mut CommandText) {
     let mut rest = piece.text.as_str();
     let own = loop {
@@ -83,21 +83,21 @@ fn drop_flags(piece: &mut CommandText) {
     piece.text = own.to_owned();
 }
 
-/// The ends of the here-documents that a text opens.
-fn documents(text: &str) -> Vec<String> {
+/// The delimiters of the here-documents that a text opens.
+fn heredoc_delimiters(text: &str) -> Vec<String> {
     let opened = text.split("<<").skip(1).filter(|part| !part.starts_with('<')).filter_map(|part| {
         let part = part.trim_start_matches('-').trim_start();
         let end: String =
             part.chars().take_while(|c| !c.is_whitespace() && !";|&<>()".contains(*c)).collect();
         let end = end.replace(['\'', '"', '\\'], "");
-        // `1 << 2` opens nothing.
+        // `1 << 2` opens no here-document.
         end.starts_with(|c: char| c.is_alphabetic() || c == '_').then_some(end)
     });
     opened.collect()
 }
 
-/// `RUN <<EOF`: the document is the script.
-fn document(piece: &CommandText) -> Option<CommandText> {
+/// `RUN <<EOF`: the here-document is the script.
+fn heredoc_script(piece: &CommandText) -> Option<CommandText> {
     let first = piece.text.lines().next()?.trim();
     let alone = first.starts_with("<<") && first.split_whitespace().count() == 1;
     let body: Vec<_> = piece.text.lines().skip(1).collect();
@@ -106,7 +106,7 @@ fn document(piece: &CommandText) -> Option<CommandText> {
     alone.then_some(CommandText { text: body, lines, location: piece.location })
 }
 
-fn quoted(word: &str) -> String {
+fn quote_word(word: &str) -> String {
     format!("'{}'", word.replace('\'', r"'\''"))
 }
 
@@ -115,7 +115,7 @@ mod tests {
     use super::*;
 
     fn texts(text: &str) -> Vec<(usize, String)> {
-        read(text).into_iter().map(|piece| (piece.line(0), piece.text)).collect()
+        read(text).into_iter().map(|piece| (piece.file_line(0), piece.text)).collect()
     }
 
     #[test]

@@ -2,16 +2,16 @@
 
 //! Justfiles: the lines of recipes.
 
-use super::{CommandText, FileName, blank_out, is_shell_shebang, unknown};
+use super::{CommandText, FileName, is_shell_shebang, replace_expressions, unknown_variable};
 
-pub(super) fn fits(name: &FileName<'_>) -> bool {
+pub(super) fn matches_name(name: &FileName<'_>) -> bool {
     let small = name.file.to_ascii_lowercase();
     matches!(small.as_str(), "justfile" | ".justfile") || name.ending == "just"
 }
 
 pub(super) fn read(text: &str) -> Vec<CommandText> {
     let mut pieces: Vec<CommandText> = Vec::new();
-    // The script of a recipe that begins with `#!`: whether it is for a shell.
+    // Set inside a recipe that begins with `#!`: whether it is a shell script.
     let mut script: Option<bool> = None;
     let mut open = false;
     let mut first = false;
@@ -22,17 +22,17 @@ pub(super) fn read(text: &str) -> Vec<CommandText> {
             open = false;
             continue;
         }
-        let own = blank_out(line.trim(), "{{", "}}", |_| Some(unknown()));
+        let own = replace_expressions(line.trim(), "{{", "}}", |_| Some(unknown_variable()));
         if first && own.starts_with("#!") {
             let shell = is_shell_shebang(&own);
             script = Some(shell);
             if shell {
-                pieces.push(CommandText::at(at + 1, String::new()));
+                pieces.push(CommandText::from_line(at + 1, String::new()));
             }
         } else {
-            let next = CommandText::at(at + 1, own.trim_start_matches(['@', '-']).to_owned());
+            let next = CommandText::from_line(at + 1, own.trim_start_matches(['@', '-']).to_owned());
             match pieces.last_mut() {
-                Some(last) if open || script == Some(true) => last.then(&next),
+                Some(last) if open || script == Some(true) => last.append(&next),
                 _ if script.is_none() => pieces.push(next),
                 _ => {}
             }
@@ -51,10 +51,14 @@ mod tests {
     #[test]
     fn recipes_and_scripts_are_read() {
         let text = "x := 'a'\nclean dir:\n    @rm -rf {{dir}}\n    -a \\\n      b\n\nbig:\n    #!/usr/bin/env bash\n    c\n    d\n\npy:\n    #!/usr/bin/python\n    e\n";
-        let found: Vec<_> = read(text).into_iter().map(|piece| (piece.line(0), piece.text)).collect();
+        let found: Vec<_> = read(text).into_iter().map(|piece| (piece.file_line(0), piece.text)).collect();
         assert_eq!(
             found,
-            [(3, format!("rm -rf {}", unknown())), (4, "a \\\nb".to_owned()), (8, "c\nd".to_owned()),]
+            [
+                (3, format!("rm -rf {}", unknown_variable())),
+                (4, "a \\\nb".to_owned()),
+                (8, "c\nd".to_owned()),
+            ]
         );
     }
 }

@@ -1,25 +1,25 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Makefiles: the lines of recipes, and what `$(shell …)` runs.
+//! Makefiles: the lines of recipes, and commands in `$(shell …)`.
 
 use std::collections::BTreeMap;
 
-use super::{CommandText, FileName, unknown};
+use super::{CommandText, FileName, unknown_variable};
 
-/// How often a variable may stand for another.
-const DEEPEST: usize = 8;
+/// Maximum nesting depth of variable references.
+const MAX_REFERENCE_DEPTH: usize = 8;
 
-pub(super) fn fits(name: &FileName<'_>) -> bool {
+pub(super) fn matches_name(name: &FileName<'_>) -> bool {
     matches!(name.file, "Makefile" | "makefile" | "GNUmakefile") || name.ending == "mk"
 }
 
-/// Variables that are set once, to a text; `None` for any other.
+/// Variables that are set once to a literal text; `None` for other variables.
 type Variables<'a> = BTreeMap<&'a str, Option<&'a str>>;
 
 pub(super) fn read(text: &str) -> Vec<CommandText> {
-    let lines = joined(text);
+    let lines = logical_lines(text);
     let mut variables = Variables::new();
-    for (name, value) in lines.iter().filter_map(|(_, line)| assignment(line)) {
+    for (name, value) in lines.iter().filter_map(|(_, line)| parse_assignment(line)) {
         let once = !variables.contains_key(name);
         variables.insert(name, value.filter(|_| once));
     }
@@ -27,23 +27,23 @@ pub(super) fn read(text: &str) -> Vec<CommandText> {
     for (number, line) in &lines {
         let recipe = line.strip_prefix('\t').or_else(|| inline_recipe(line));
         let command = recipe.map(|recipe| recipe.trim_start_matches(['@', '-', '+', ' ', '\t']));
-        let said = expand(command.unwrap_or(line), &variables, DEEPEST);
+        let expanded = expand_line(command.unwrap_or(line), &variables, MAX_REFERENCE_DEPTH);
         if command.is_some() {
-            pieces.push(CommandText::at(*number, said.text));
+            pieces.push(CommandText::from_line(*number, expanded.text));
         }
-        pieces.extend(said.run.into_iter().map(|text| CommandText::at(*number, text)));
+        pieces.extend(expanded.run.into_iter().map(|text| CommandText::from_line(*number, text)));
     }
     pieces.retain(|piece| !piece.text.trim().is_empty());
     pieces
 }
 
-/// The lines, with those that end in a backslash joined to the next; each with its number.
-fn joined(text: &str) -> Vec<(usize, String)> {
+/// The logical lines, each with its number: a line that ends in a backslash is joined with the next.
+fn logical_lines(text: &str) -> Vec<(usize, String)> {
     let mut lines: Vec<(usize, String)> = Vec::new();
     let mut open = false;
     for (at, line) in text.lines().enumerate() {
         match lines.last_mut().filter(|_| open) {
-            // The shell sees the backslash and the new line too.
+            // The shell also sees the backslash and the line break.
             Some((_, last)) => {
                 last.push('\n');
                 *last += line.strip_prefix('\t').unwrap_or(line);
@@ -55,8 +55,8 @@ fn joined(text: &str) -> Vec<(usize, String)> {
     lines
 }
 
-/// `NAME = value`: the value only if it is a text without variables.
-fn assignment(line: &str) -> Option<(&str, Option<&str>)> {
+/// Parses `NAME = value`; the value only if it is a text without variables.
+fn parse_assignment(line: &str) -> Option<(&str, Option<&str>)> {
     if line.starts_with('\t') || line.starts_with('#') {
         return None;
     }
@@ -68,7 +68,7 @@ fn assignment(line: &str) -> Option<(&str, Option<&str>)> {
     plain.then(|| (name, whole.then(|| value.trim())))
 }
 
-/// `target: needs ; recipe`.
+/// The recipe in `target: needs ; recipe`.
 fn inline_recipe(line: &str) -> Option<&str> {
     let colon = line.find(':')?;
     let (head, tail) = line.split_at_checked(colon)?;
@@ -77,62 +77,63 @@ fn inline_recipe(line: &str) -> Option<&str> {
     if assigns || head.starts_with(' ') { None } else { tail.get(semicolon + 1..) }
 }
 
+/// An expanded line.
 #[derive(Default)]
-struct Said {
-    /// What the shell gets.
+struct ExpandedLine {
+    /// Text that the shell receives.
     text: String,
-    /// What make itself runs.
+    /// Commands that make itself runs.
     run: Vec<String>,
 }
 
-/// What make hands to the shell: `$$` is a dollar, variables are put in where they are known.
-fn expand(text: &str, variables: &Variables<'_>, deep: usize) -> Said {
-    let mut said = Said::default();
+/// Expands a line as make does: `$$` is a dollar, and known variables are replaced by their values.
+fn expand_line(text: &str, variables: &Variables<'_>, deep: usize) -> ExpandedLine {
+    let mut expanded = ExpandedLine::default();
     let mut letters = text.char_indices();
     while let Some((at, letter)) = letters.next() {
         if letter != '$' {
-            said.text.push(letter);
+            expanded.text.push(letter);
             continue;
         }
         match letters.next() {
-            Some((_, '$')) | None => said.text.push('$'),
+            Some((_, '$')) | None => expanded.text.push('$'),
             Some((_, open @ ('(' | '{'))) => {
                 let close = if open == '(' { ')' } else { '}' };
                 let from = text.get(at + 2..).unwrap_or_default();
-                let inner = balanced(from, open, close);
-                // Past the reference: its length in bytes is known, its letters are not counted.
+                let inner = before_closing(from, open, close);
+                // Skip the reference: its length is known in bytes, not in characters.
                 let end = at + 2 + inner.len() + 1;
                 while letters.offset() < end && letters.next().is_some() {}
-                reference(inner, variables, deep, &mut said);
+                expand_reference(inner, variables, deep, &mut expanded);
             }
-            Some(_) => said.text += &unknown(),
+            Some(_) => expanded.text += &unknown_variable(),
         }
     }
-    said
+    expanded
 }
 
-fn reference(inner: &str, variables: &Variables<'_>, deep: usize, said: &mut Said) {
+fn expand_reference(inner: &str, variables: &Variables<'_>, deep: usize, expanded: &mut ExpandedLine) {
     if let Some(command) = inner.strip_prefix("shell ") {
         if deep > 0 {
-            let command = expand(command, variables, deep - 1);
-            said.run.push(command.text);
-            said.run.extend(command.run);
+            let command = expand_line(command, variables, deep - 1);
+            expanded.run.push(command.text);
+            expanded.run.extend(command.run);
         }
-        said.text += &unknown();
+        expanded.text += &unknown_variable();
         return;
     }
     match (inner, variables.get(inner)) {
-        ("MAKE", _) => said.text += "make",
-        ("RM", None) => said.text += "rm -f",
-        ("CURDIR", None) => said.text += "$PWD",
-        ("HOME", None) => said.text += "$HOME",
-        (_, Some(Some(value))) => said.text += value,
-        _ => said.text += &unknown(),
+        ("MAKE", _) => expanded.text += "make",
+        ("RM", None) => expanded.text += "rm -f",
+        ("CURDIR", None) => expanded.text += "$PWD",
+        ("HOME", None) => expanded.text += "$HOME",
+        (_, Some(Some(value))) => expanded.text += value,
+        _ => expanded.text += &unknown_variable(),
     }
 }
 
-/// The text up to the bracket that closes it.
-fn balanced(text: &str, open: char, close: char) -> &str {
+/// The text up to the matching closing bracket.
+fn before_closing(text: &str, open: char, close: char) -> &str {
     let mut depth = 0_usize;
     for (at, letter) in text.char_indices() {
         if letter == open {
@@ -152,13 +153,13 @@ mod tests {
     use super::*;
 
     fn texts(text: &str) -> Vec<(usize, String)> {
-        read(text).into_iter().map(|piece| (piece.line(0), piece.text)).collect()
+        read(text).into_iter().map(|piece| (piece.file_line(0), piece.text)).collect()
     }
 
     #[test]
     fn recipes_are_what_the_shell_gets() {
         let text = "OUT = build\nall: dep\n\t@-rm -rf $(OUT) $$HOME ${OTHER}\n\n# x\nclean: ; rm x\n\techo \\\n\t  a $@\n";
-        let unknown = unknown();
+        let unknown = unknown_variable();
         assert_eq!(
             texts(text),
             [
@@ -171,7 +172,13 @@ mod tests {
 
     #[test]
     fn what_make_runs_itself_is_read_too() {
-        assert_eq!(texts("V := $(shell git describe $(X))\n"), [(1, format!("git describe {}", unknown()))]);
-        assert_eq!(texts("A = $(B)\nA = c\nx:\n\t$(A) $(MAKE)\n"), [(4, format!("{} make", unknown()))]);
+        assert_eq!(
+            texts("V := $(shell git describe $(X))\n"),
+            [(1, format!("git describe {}", unknown_variable()))]
+        );
+        assert_eq!(
+            texts("A = $(B)\nA = c\nx:\n\t$(A) $(MAKE)\n"),
+            [(4, format!("{} make", unknown_variable()))]
+        );
     }
 }

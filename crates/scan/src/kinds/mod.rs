@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! The kinds of files that hold commands: one row and one file each.
+//! The kinds of files that contain commands: one row and one module each.
 
 mod docker;
 mod just;
@@ -15,31 +15,31 @@ use tenterhook_document::Spot;
 
 pub(crate) use script::is_shell_shebang;
 
-/// A kind of file that holds commands.
+/// A kind of file that contains commands.
 pub struct FileKind {
-    /// Whether a file of this path is of this kind.
-    fits: fn(&FileName<'_>) -> bool,
+    /// Whether a file with this name is of this kind.
+    matches_name: fn(&FileName<'_>) -> bool,
     reader: CommandReader,
 }
 
-/// Reads the commands out of a text.
+/// Extracts the commands of a file.
 enum CommandReader {
-    /// Any text can be read.
+    /// Every text is valid.
     Any(fn(&str) -> Vec<CommandText>),
-    /// The text has a form, and an error says where it is not kept.
+    /// The text has a syntax; an error contains the position.
     Formed(fn(&str) -> ReadResult),
 }
 
-/// What was read, or where and why not.
+/// The commands of a file, or the position and description of a syntax error.
 pub type ReadResult = Result<Vec<CommandText>, (Spot, String)>;
 
-/// What can be told of a file by its path.
+/// Parts of a file's path.
 struct FileName<'a> {
-    /// The last part.
+    /// The file name.
     file: &'a str,
-    /// What follows its last dot.
+    /// The file name extension.
     ending: &'a str,
-    /// The part before, and the one before that.
+    /// The names of the parent directory and of its parent.
     within: [&'a str; 2],
 }
 
@@ -50,52 +50,56 @@ pub struct CommandText {
     pub text: String,
     /// The line of the file for each line of the text.
     pub lines: Vec<usize>,
-    /// Where it would run.
+    /// Where the commands would run.
     pub location: RunLocation,
 }
 
-/// Where the text would run.
+/// Where commands would run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum RunLocation {
-    /// On the machine that has the file.
+    /// On this machine.
     Here,
     /// In an image that is being built.
     Container,
 }
 
 /// Shell scripts.
-pub const SCRIPT: FileKind = FileKind { fits: script::fits, reader: CommandReader::Any(script::read) };
+pub const SCRIPT: FileKind =
+    FileKind { matches_name: script::matches_name, reader: CommandReader::Any(script::read) };
 
 const KINDS: &[FileKind] = &[
     SCRIPT,
-    FileKind { fits: make::fits, reader: CommandReader::Any(make::read) },
-    FileKind { fits: docker::fits, reader: CommandReader::Any(docker::read) },
-    FileKind { fits: just::fits, reader: CommandReader::Any(just::read) },
-    FileKind { fits: package::fits, reader: CommandReader::Formed(package::read) },
-    FileKind { fits: pipeline::is_github, reader: CommandReader::Formed(pipeline::github) },
-    FileKind { fits: pipeline::is_gitlab, reader: CommandReader::Formed(pipeline::gitlab) },
-    FileKind { fits: pipeline::is_circle, reader: CommandReader::Formed(pipeline::circle) },
-    FileKind { fits: pipeline::is_azure, reader: CommandReader::Formed(pipeline::azure) },
-    FileKind { fits: pipeline::is_taskfile, reader: CommandReader::Formed(pipeline::taskfile) },
-    FileKind { fits: pipeline::is_pre_commit, reader: CommandReader::Formed(pipeline::pre_commit) },
+    FileKind { matches_name: make::matches_name, reader: CommandReader::Any(make::read) },
+    FileKind { matches_name: docker::matches_name, reader: CommandReader::Any(docker::read) },
+    FileKind { matches_name: just::matches_name, reader: CommandReader::Any(just::read) },
+    FileKind { matches_name: package::matches_name, reader: CommandReader::Formed(package::read) },
+    FileKind { matches_name: pipeline::is_github, reader: CommandReader::Formed(pipeline::read_github) },
+    FileKind { matches_name: pipeline::is_gitlab, reader: CommandReader::Formed(pipeline::read_gitlab) },
+    FileKind { matches_name: pipeline::is_circle, reader: CommandReader::Formed(pipeline::read_circle) },
+    FileKind { matches_name: pipeline::is_azure, reader: CommandReader::Formed(pipeline::read_azure) },
+    FileKind { matches_name: pipeline::is_taskfile, reader: CommandReader::Formed(pipeline::read_taskfile) },
+    FileKind {
+        matches_name: pipeline::is_pre_commit,
+        reader: CommandReader::Formed(pipeline::read_pre_commit),
+    },
 ];
 
-/// The kind of file by its path alone.
-pub fn by_name(path: &Path) -> Option<&'static FileKind> {
-    // `.github/workflows` may be above the directory that was named.
+/// The kind of a file, by its path alone.
+pub fn kind_by_name(path: &Path) -> Option<&'static FileKind> {
+    // `.github/workflows` may be above the given directory.
     let whole = std::path::absolute(path).ok()?;
     let mut parts = whole.iter().rev().map(|part| part.to_str().unwrap_or_default());
     let file = parts.next()?;
     let ending = file.rsplit_once('.').map_or("", |(_, ending)| ending);
     let within = [parts.next().unwrap_or_default(), parts.next().unwrap_or_default()];
     let name = FileName { file, ending, within };
-    KINDS.iter().find(|kind| (kind.fits)(&name))
+    KINDS.iter().find(|kind| (kind.matches_name)(&name))
 }
 
 // === impl FileKind ===
 
 impl FileKind {
-    /// Reads the commands out of a text.
+    /// Extracts the commands of a file.
     pub fn read(&self, text: &str) -> ReadResult {
         match self.reader {
             CommandReader::Any(read) => Ok(read(text)),
@@ -107,19 +111,19 @@ impl FileKind {
 // === impl CommandText ===
 
 impl CommandText {
-    /// Text whose lines follow each other in the file.
-    fn at(line: usize, text: String) -> Self {
+    /// Text whose lines are adjacent in the file.
+    fn from_line(line: usize, text: String) -> Self {
         let count = text.lines().count().max(1);
         Self { text, lines: (line..line + count).collect(), location: RunLocation::Here }
     }
 
     /// The line of the file for a line of the text, counted from zero.
-    pub fn line(&self, at: usize) -> usize {
+    pub fn file_line(&self, at: usize) -> usize {
         self.lines.get(at).or(self.lines.last()).copied().unwrap_or(1)
     }
 
-    /// Adds what runs after it in the same shell.
-    fn then(&mut self, next: &Self) {
+    /// Appends commands that run next in the same shell.
+    fn append(&mut self, next: &Self) {
         if !self.text.is_empty() {
             self.text.push('\n');
         }
@@ -128,9 +132,8 @@ impl CommandText {
     }
 }
 
-/// Replaces every `open…close` by a variable that nobody knows, so that what is put in there counts
-/// as unknown.
-fn blank_out(text: &str, open: &str, close: &str, what: impl Fn(&str) -> Option<String>) -> String {
+/// Replaces every `open…close` by an undefined variable, so that the inserted value counts as unknown.
+fn replace_expressions(text: &str, open: &str, close: &str, what: impl Fn(&str) -> Option<String>) -> String {
     let mut done = String::with_capacity(text.len());
     let mut rest = text;
     while let Some((before, after)) = rest.split_once(open) {
@@ -143,7 +146,7 @@ fn blank_out(text: &str, open: &str, close: &str, what: impl Fn(&str) -> Option<
     done + rest
 }
 
-/// A variable that is set nowhere.
-fn unknown() -> String {
+/// A reference to a variable that is never set.
+fn unknown_variable() -> String {
     "${UNKNOWN_TO_TENTERHOOK}".to_owned()
 }

@@ -7,7 +7,7 @@ use tenterhook_document::Spot;
 
 use super::{CommandText, FileName, ReadResult};
 
-pub(super) fn fits(name: &FileName<'_>) -> bool {
+pub(super) fn matches_name(name: &FileName<'_>) -> bool {
     name.file == "package.json"
 }
 
@@ -16,7 +16,7 @@ pub(super) fn read(text: &str) -> ReadResult {
         .map_err(|error| (Spot { line: error.line(), column: error.column() }, error.to_string()))?;
     let Some(scripts) = tree.get("scripts").and_then(Value::as_object) else { return Ok(Vec::new()) };
     let lines: Vec<&str> = text.lines().collect();
-    // JSON has no places: the name in quotes, after `scripts`, is where it stands.
+    // The JSON parser returns no positions: the line is that of the quoted name after `scripts`.
     let start = lines.iter().position(|line| line.contains("\"scripts\"")).unwrap_or(0);
     let place = |name: &str| {
         let name = Value::from(name).to_string();
@@ -26,9 +26,12 @@ pub(super) fn read(text: &str) -> ReadResult {
         lines.iter().skip(start).position(is).unwrap_or(0) + start + 1
     };
     let scripts = scripts.iter().filter_map(|(name, script)| {
-        Some(CommandText { lines: vec![place(name)], ..CommandText::at(1, script.as_str()?.to_owned()) })
+        Some(CommandText {
+            lines: vec![place(name)],
+            ..CommandText::from_line(1, script.as_str()?.to_owned())
+        })
     });
     let mut pieces: Vec<_> = scripts.collect();
-    pieces.sort_by_key(|piece| piece.line(0));
+    pieces.sort_by_key(|piece| piece.file_line(0));
     Ok(pieces)
 }

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! YAML files with steps that are shell text: GitHub, GitLab, CircleCI, Azure, Taskfiles, pre-commit.
+//! YAML files with shell steps: GitHub, GitLab, CircleCI, Azure, Taskfiles, pre-commit.
 
 use tenterhook_document::{Node, Spot, Value, parse};
 
-use super::{CommandText, FileName, ReadResult, blank_out, unknown};
+use super::{CommandText, FileName, ReadResult, replace_expressions, unknown_variable};
 
 fn is_yaml(name: &FileName<'_>) -> bool {
     matches!(name.ending, "yml" | "yaml")
@@ -35,70 +35,73 @@ pub(super) fn is_pre_commit(name: &FileName<'_>) -> bool {
     is_yaml(name) && name.file.starts_with(".pre-commit-config")
 }
 
-pub(super) fn github(text: &str) -> ReadResult {
-    let file = Yaml::new(text)?;
-    let expression = |text: &str| blank_out(text, "${{", "}}", |_| Some(unknown()));
-    Ok(file.maps(|map| {
+pub(super) fn read_github(text: &str) -> ReadResult {
+    let file = PipelineFile::new(text)?;
+    let expression = |text: &str| replace_expressions(text, "${{", "}}", |_| Some(unknown_variable()));
+    Ok(file.read_maps(|map| {
         let shell = map.get("shell").and_then(Node::text).unwrap_or("bash");
         let is_shell = ["bash", "sh"].iter().any(|name| shell.split(' ').next() == Some(*name));
-        map.get("run").filter(|_| is_shell).map_or_else(Vec::new, |run| file.texts(run, expression))
+        map.get("run").filter(|_| is_shell).map_or_else(Vec::new, |run| file.command_texts(run, expression))
     }))
 }
 
-pub(super) fn gitlab(text: &str) -> ReadResult {
-    let file = Yaml::new(text)?;
-    Ok(file.maps(|map| {
-        // What comes before and the script are one shell; what comes after is another.
+pub(super) fn read_gitlab(text: &str) -> ReadResult {
+    let file = PipelineFile::new(text)?;
+    Ok(file.read_maps(|map| {
+        // `before_script` and `script` run in one shell; `after_script` runs in another.
         let mut first: Option<CommandText> = None;
         for key in ["before_script", "script"] {
-            for piece in map.get(key).map_or_else(Vec::new, |node| file.texts(node, str::to_owned)) {
+            for piece in map.get(key).map_or_else(Vec::new, |node| file.command_texts(node, str::to_owned)) {
                 match &mut first {
-                    Some(first) => first.then(&piece),
+                    Some(first) => first.append(&piece),
                     None => first = Some(piece),
                 }
             }
         }
-        let after = map.get("after_script").map_or_else(Vec::new, |node| file.texts(node, str::to_owned));
-        first.into_iter().chain(joined(after)).collect()
+        let after =
+            map.get("after_script").map_or_else(Vec::new, |node| file.command_texts(node, str::to_owned));
+        first.into_iter().chain(join_texts(after)).collect()
     }))
 }
 
-pub(super) fn circle(text: &str) -> ReadResult {
-    let file = Yaml::new(text)?;
-    let expression = |text: &str| blank_out(text, "<<", ">>", |inner| is_word(inner.trim()).then(unknown));
-    Ok(file.maps(|map| {
-        let run = map.get("run").map(|run| run.get("command").unwrap_or(run));
-        run.map_or_else(Vec::new, |run| file.texts(run, expression))
-    }))
-}
-
-pub(super) fn azure(text: &str) -> ReadResult {
-    let file = Yaml::new(text)?;
+pub(super) fn read_circle(text: &str) -> ReadResult {
+    let file = PipelineFile::new(text)?;
     let expression = |text: &str| {
-        let text = blank_out(text, "${{", "}}", |_| Some(unknown()));
-        blank_out(&text, "$(", ")", |inner| is_word(inner).then(unknown))
+        replace_expressions(text, "<<", ">>", |inner| is_word(inner.trim()).then(unknown_variable))
     };
-    Ok(file.maps(|map| {
-        let texts = ["script", "bash"].into_iter().filter_map(|key| map.get(key));
-        texts.flat_map(|node| file.texts(node, expression)).collect()
+    Ok(file.read_maps(|map| {
+        let run = map.get("run").map(|run| run.get("command").unwrap_or(run));
+        run.map_or_else(Vec::new, |run| file.command_texts(run, expression))
     }))
 }
 
-pub(super) fn taskfile(text: &str) -> ReadResult {
-    let file = Yaml::new(text)?;
-    let expression = |text: &str| blank_out(text, "{{", "}}", |_| Some(unknown()));
-    Ok(file.maps(|map| {
+pub(super) fn read_azure(text: &str) -> ReadResult {
+    let file = PipelineFile::new(text)?;
+    let expression = |text: &str| {
+        let text = replace_expressions(text, "${{", "}}", |_| Some(unknown_variable()));
+        replace_expressions(&text, "$(", ")", |inner| is_word(inner).then(unknown_variable))
+    };
+    Ok(file.read_maps(|map| {
+        let texts = ["script", "bash"].into_iter().filter_map(|key| map.get(key));
+        texts.flat_map(|node| file.command_texts(node, expression)).collect()
+    }))
+}
+
+pub(super) fn read_taskfile(text: &str) -> ReadResult {
+    let file = PipelineFile::new(text)?;
+    let expression = |text: &str| replace_expressions(text, "{{", "}}", |_| Some(unknown_variable()));
+    Ok(file.read_maps(|map| {
         let texts =
             ["cmds", "cmd", "sh", "status", "preconditions"].into_iter().filter_map(|key| map.get(key));
-        texts.flat_map(|node| file.texts(node, expression)).collect()
+        texts.flat_map(|node| file.command_texts(node, expression)).collect()
     }))
 }
 
-pub(super) fn pre_commit(text: &str) -> ReadResult {
-    let file = Yaml::new(text)?;
-    Ok(file.maps(|map| {
+pub(super) fn read_pre_commit(text: &str) -> ReadResult {
+    let file = PipelineFile::new(text)?;
+    Ok(file.read_maps(|map| {
         let Some(entry) = map.get("entry") else { return Vec::new() };
-        let mut pieces = file.texts(entry, str::to_owned);
+        let mut pieces = file.command_texts(entry, str::to_owned);
         if let (Some(piece), Some(Value::List(args))) =
             (pieces.first_mut(), map.get("args").map(|args| &args.value))
         {
@@ -110,37 +113,37 @@ pub(super) fn pre_commit(text: &str) -> ReadResult {
     }))
 }
 
-/// A name of somebody's variable, as those who put values in with brackets write it.
+/// Whether a text is a variable name in a template expression.
 fn is_word(text: &str) -> bool {
     !text.is_empty() && text.chars().all(|c| c.is_alphanumeric() || matches!(c, '.' | '_' | '-'))
 }
 
-/// Whether a line ends with the sign of a text in a block: `|`, `>-`, `|2+`.
+/// Whether a line ends with a block scalar indicator: `|`, `>-`, `|2+`.
 fn opens_block(line: &str) -> bool {
     let code = line.split(" #").next().unwrap_or_default();
     let sign = code.split_whitespace().next_back().and_then(|word| word.strip_prefix(['|', '>']));
     sign.is_some_and(|rest| rest.chars().all(|c| c.is_ascii_digit() || matches!(c, '+' | '-')))
 }
 
-fn joined(pieces: Vec<CommandText>) -> Option<CommandText> {
+fn join_texts(pieces: Vec<CommandText>) -> Option<CommandText> {
     let mut pieces = pieces.into_iter();
     let mut first = pieces.next()?;
-    pieces.for_each(|piece| first.then(&piece));
+    pieces.for_each(|piece| first.append(&piece));
     Some(first)
 }
 
-struct Yaml<'a> {
+struct PipelineFile<'a> {
     tree: Node,
     lines: Vec<&'a str>,
 }
 
-impl<'a> Yaml<'a> {
+impl<'a> PipelineFile<'a> {
     fn new(text: &'a str) -> Result<Self, (Spot, String)> {
         Ok(Self { tree: parse(text)?, lines: text.lines().collect() })
     }
 
-    /// What `read` finds in every map of the file, in order.
-    fn maps(&self, read: impl Fn(&Node) -> Vec<CommandText>) -> Vec<CommandText> {
+    /// Applies `read` to every map of the file, in order.
+    fn read_maps(&self, read: impl Fn(&Node) -> Vec<CommandText>) -> Vec<CommandText> {
         let mut found = Vec::new();
         let mut rest = vec![&self.tree];
         while let Some(node) = rest.pop() {
@@ -154,26 +157,29 @@ impl<'a> Yaml<'a> {
             }
         }
         found.retain(|piece| !piece.text.trim().is_empty());
-        // An anchor used twice is one text.
+        // An anchor that is used twice is one text.
         found.sort_by(|one, other| one.lines.cmp(&other.lines));
         found.dedup();
         found
     }
 
-    /// The texts of a node: itself, or those of the list it is.
-    fn texts(&self, node: &Node, change: impl Fn(&str) -> String + Copy) -> Vec<CommandText> {
+    /// The text of a node, or the texts of its list.
+    fn command_texts(&self, node: &Node, change: impl Fn(&str) -> String + Copy) -> Vec<CommandText> {
         match &node.value {
             Value::Text(text) => {
-                vec![CommandText { lines: self.places(node.spot, text), ..CommandText::at(1, change(text)) }]
+                vec![CommandText {
+                    lines: self.file_lines(node.spot, text),
+                    ..CommandText::from_line(1, change(text))
+                }]
             }
-            Value::List(items) => items.iter().flat_map(|item| self.texts(item, change)).collect(),
+            Value::List(items) => items.iter().flat_map(|item| self.command_texts(item, change)).collect(),
             // `- cmd: …` of a Taskfile is a map of its own.
             _ => Vec::new(),
         }
     }
 
-    /// The line of the file for every line of a text. A text in a block begins below its key.
-    fn places(&self, spot: Spot, text: &str) -> Vec<usize> {
+    /// The line of the file for every line of a text. A block scalar begins below its key.
+    fn file_lines(&self, spot: Spot, text: &str) -> Vec<usize> {
         let filled = text.lines().position(|line| !line.trim().is_empty()).unwrap_or(0);
         let shown = text.lines().nth(filled).unwrap_or_default().trim();
         let start = shown.split_whitespace().next().unwrap_or_default();
@@ -200,9 +206,9 @@ mod tests {
         let text = "jobs:\n  a:\n    steps:\n      - run: one ${{ github.ref }}\n      - name: x\n        run: |\n          two\n\n          three\n      \
                     - run: no\n        shell: pwsh\n      - run: \"four\"\n";
         assert_eq!(
-            found(github(text)),
+            found(read_github(text)),
             [
-                (vec![4], format!("one {}", unknown())),
+                (vec![4], format!("one {}", unknown_variable())),
                 (vec![7, 8, 9], "two\n\nthree\n".to_owned()),
                 (vec![12], "four".to_owned()),
             ]
@@ -213,7 +219,7 @@ mod tests {
     fn a_job_of_gitlab_is_one_shell() {
         let text = "x:\n  before_script:\n    - a\n  script:\n    - b\n    - |\n      c\n      d\n  after_script: e\n";
         assert_eq!(
-            found(gitlab(text)),
+            found(read_gitlab(text)),
             [(vec![3, 5, 7, 8], "a\nb\nc\nd\n".to_owned()), (vec![9], "e".to_owned())]
         );
     }
@@ -222,24 +228,24 @@ mod tests {
     fn other_pipelines_keep_their_commands_elsewhere() {
         let text = "steps:\n  - run: a << parameters.x >>\n  - run:\n      name: n\n      command: b <<EOF\n";
         assert_eq!(
-            found(circle(text)),
-            [(vec![2], format!("a {}", unknown())), (vec![5], "b <<EOF".to_owned())]
+            found(read_circle(text)),
+            [(vec![2], format!("a {}", unknown_variable())), (vec![5], "b <<EOF".to_owned())]
         );
         let text = "steps:\n- script: cd $(Build.Dir) && x $(pwd -P)\n- bash: y\n";
         assert_eq!(
-            found(azure(text)),
-            [(vec![2], format!("cd {} && x $(pwd -P)", unknown())), (vec![3], "y".to_owned())]
+            found(read_azure(text)),
+            [(vec![2], format!("cd {} && x $(pwd -P)", unknown_variable())), (vec![3], "y".to_owned())]
         );
         let text = "tasks:\n  a:\n    cmds:\n      - one {{.X}}\n      - cmd: two\n      - task: b\n  b: {cmd: three}\n";
         assert_eq!(
-            found(taskfile(text)),
+            found(read_taskfile(text)),
             [
-                (vec![4], format!("one {}", unknown())),
+                (vec![4], format!("one {}", unknown_variable())),
                 (vec![5], "two".to_owned()),
                 (vec![7], "three".to_owned())
             ]
         );
         let text = "repos:\n- repo: local\n  hooks:\n  - id: x\n    entry: run me\n    args: [a b]\n";
-        assert_eq!(found(pre_commit(text)), [(vec![5], "run me 'a b'".to_owned())]);
+        assert_eq!(found(read_pre_commit(text)), [(vec![5], "run me 'a b'".to_owned())]);
     }
 }

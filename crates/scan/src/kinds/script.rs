@@ -6,7 +6,7 @@ use super::{CommandText, FileName};
 
 const SHELLS: &[&str] = &["sh", "bash", "dash", "zsh", "ksh", "mksh", "ash"];
 
-pub(super) fn fits(name: &FileName<'_>) -> bool {
+pub(super) fn matches_name(name: &FileName<'_>) -> bool {
     matches!(name.ending, "sh" | "bash" | "zsh" | "ksh")
 }
 
@@ -15,10 +15,10 @@ pub(super) fn read(text: &str) -> Vec<CommandText> {
     if first.starts_with("#!") && !is_shell_shebang(first) {
         return Vec::new();
     }
-    vec![CommandText::at(1, text.to_owned())]
+    vec![CommandText::from_line(1, text.to_owned())]
 }
 
-/// Whether a first line names a shell.
+/// Whether a shebang line names a shell.
 pub(crate) fn is_shell_shebang(line: &str) -> bool {
     let Some(rest) = line.strip_prefix("#!") else { return false };
     let mut words = rest.split_whitespace();

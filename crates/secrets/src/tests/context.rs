@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Secrets that are known by what stands around them, and texts that hold none.
+//! Secrets that are recognized by their surroundings, and texts that contain none.
 
 use super::*;
 
@@ -17,16 +17,16 @@ fn base64(bytes: &[u8]) -> String {
     text
 }
 
-fn nothing(text: &str) {
+fn assert_no_secret(text: &str) {
     assert_eq!(found(text), [], "{text}");
 }
 
 #[test]
 fn private_keys_are_covered_whole() {
-    let mut dice = Dice(10);
+    let mut random = SeededRandom(10);
     for kind in ["", "RSA ", "EC ", "OPENSSH ", "ENCRYPTED ", "PGP "] {
         let block = if kind == "PGP " { " BLOCK" } else { "" };
-        let lines: Vec<_> = (0..4).map(|_| dice.text(BASE62, 64)).collect();
+        let lines: Vec<_> = (0..4).map(|_| random.text(BASE62, 64)).collect();
         for (break_, header) in [
             ("\n", ""),
             ("\r\n", "Proc-Type: 4,ENCRYPTED\r\nDEK-Info: AES-128-CBC,AB12\r\n\r\n"),
@@ -46,27 +46,27 @@ fn private_keys_are_covered_whole() {
         }
         let public =
             format!("-----BEGIN {kind}PUBLIC KEY-----\n{}\n-----END {kind}PUBLIC KEY-----", lines.join("\n"));
-        nothing(&public);
+        assert_no_secret(&public);
     }
-    nothing("-----BEGIN PRIVATE KEY-----\n...\n-----END PRIVATE KEY-----");
-    nothing("-----BEGIN RSA PRIVATE KEY-----");
-    nothing("grep -r '-----BEGIN PRIVATE KEY-----' . | wc -l");
+    assert_no_secret("-----BEGIN PRIVATE KEY-----\n...\n-----END PRIVATE KEY-----");
+    assert_no_secret("-----BEGIN RSA PRIVATE KEY-----");
+    assert_no_secret("grep -r '-----BEGIN PRIVATE KEY-----' . | wc -l");
 }
 
 #[test]
 fn web_tokens_need_a_header_that_says_how() {
-    let mut dice = Dice(11);
+    let mut random = SeededRandom(11);
     let body = base64(b"{\"sub\":\"1\",\"name\":\"ada\"}");
     for alg in ["HS256", "RS256"] {
         let head = base64(format!("{{\"alg\":\"{alg}\",\"typ\":\"JWT\"}}").as_bytes());
-        let token = format!("{head}.{body}.{}", dice.text(BASE62, 43));
+        let token = format!("{head}.{body}.{}", random.text(BASE62, 43));
         assert_eq!(found(&format!("cookie={token};")), [("jwt", token.as_str())]);
         assert_eq!(found(&format!("Authorization: Bearer {token}")), [("jwt", token.as_str())]);
     }
     let other = base64(b"{\"version\":3,\"file\":\"x\"}");
-    nothing(&format!("{other}.{body}.{}", dice.text(BASE62, 43)));
-    nothing(&format!("{other}.{body}"));
-    nothing(&format!("data:application/json;base64,{other}"));
+    assert_no_secret(&format!("{other}.{body}.{}", random.text(BASE62, 43)));
+    assert_no_secret(&format!("{other}.{body}"));
+    assert_no_secret(&format!("data:application/json;base64,{other}"));
 }
 
 #[test]
@@ -90,14 +90,14 @@ fn passwords_in_addresses() {
         "see https://a.com: ask@b.com",
         "https://user:****@host",
     ] {
-        nothing(text);
+        assert_no_secret(text);
     }
 }
 
 #[test]
 fn headers_that_carry_a_secret() {
-    let mut dice = Dice(12);
-    let token = format!("7{}", dice.text(BASE62, 31));
+    let mut random = SeededRandom(12);
+    let token = format!("7{}", random.text(BASE62, 31));
     for text in [
         format!("curl -H 'Authorization: Bearer {token}' x"),
         format!("{{\"Authorization\": \"Bearer {token}\"}}"),
@@ -114,7 +114,7 @@ fn headers_that_carry_a_secret() {
         "Authorization: Bearer {token}",
         "authorization basics are explained in chapter 12345678",
     ] {
-        nothing(text);
+        assert_no_secret(text);
     }
 }
 
@@ -159,61 +159,64 @@ fn values_of_names_that_say_so() {
         "password=example-Passw0rd",
         "secretKeyRef: app1-secrets",
     ] {
-        nothing(text);
+        assert_no_secret(text);
     }
 }
 
 #[test]
 fn keys_that_need_their_neighbours() {
-    let mut dice = Dice(13);
-    let key = format!("aB3{}", dice.text(BASE62, 37));
+    let mut random = SeededRandom(13);
+    let key = format!("aB3{}", random.text(BASE62, 37));
     for text in [format!("aws_secret_access_key = {key}"), format!("\"SecretAccessKey\": \"{key}\"")] {
         assert_eq!(found(&text), [("aws-secret-key", key.as_str())], "{text}");
     }
-    nothing(&format!("aws_secret_access_key = {}EXAMPLEKEY", "wJalrXUtnFEMI/K7MDENG/bPxRfiCY"));
-    nothing("aws_secret_access_key = ${SECRET_KEY_1}");
+    assert_no_secret(&format!("aws_secret_access_key = {}EXAMPLEKEY", "wJalrXUtnFEMI/K7MDENG/bPxRfiCY"));
+    assert_no_secret("aws_secret_access_key = ${SECRET_KEY_1}");
     let uuid = "7c9e6679-7425-40de-944b-e07fc1f90ae7";
     assert_eq!(found(&format!("HEROKU_API_KEY={uuid}")), [("heroku-key", uuid)]);
     assert_eq!(found(&format!("heroku_auth_token: \"{uuid}\"")), [("heroku-key", uuid)]);
-    nothing(&format!("heroku_app_id={uuid}"));
-    nothing(&format!("id={uuid} heroku"));
+    assert_no_secret(&format!("heroku_app_id={uuid}"));
+    assert_no_secret(&format!("id={uuid} heroku"));
     for digits in ["123456789", "9876543210"] {
-        let token = format!("{digits}:AAb7Q{}", dice.text(BASE62, 30));
+        let token = format!("{digits}:AAb7Q{}", random.text(BASE62, 30));
         assert_eq!(found(&format!("x {token} y")), [("telegram-token", token.as_str())]);
         assert_eq!(
             found(&format!("https://api.telegram.org/bot{token}/x")),
             [("telegram-token", token.as_str())]
         );
     }
-    nothing(&format!("1234:AA{}", dice.text(BASE62, 33)));
-    nothing(&format!("123456789:AA{}", dice.text(BASE62, 40)));
+    assert_no_secret(&format!("1234:AA{}", random.text(BASE62, 33)));
+    assert_no_secret(&format!("123456789:AA{}", random.text(BASE62, 40)));
     for _ in 0..2 {
-        let token = format!("{}.atlas{}.{}", dice.text(BASE62, 14), "v1", dice.text(BASE62, 67));
+        let token = format!("{}.atlas{}.{}", random.text(BASE62, 14), "v1", random.text(BASE62, 67));
         assert_eq!(found(&format!("t=\"{token}\"")), [("terraform-token", token.as_str())]);
     }
-    nothing(&format!("short.atlas{}.{}", "v1", dice.text(BASE62, 67)));
-    nothing(&format!("{}.atlas{}.{}", dice.text(BASE62, 14), "v1", dice.text(BASE62, 20)));
+    assert_no_secret(&format!("short.atlas{}.{}", "v1", random.text(BASE62, 67)));
+    assert_no_secret(&format!("{}.atlas{}.{}", random.text(BASE62, 14), "v1", random.text(BASE62, 20)));
 }
 
 #[test]
 fn ordinary_texts_hold_none() {
-    let mut dice = Dice(14);
-    nothing(&format!("{}IOSFODNN7EXAMPLE", "AKIA"));
-    nothing("commit 2fd4e1c67a2d28fced849ee1bb76e7391b93eb12");
-    nothing("e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855  file");
-    nothing("123e4567-e89b-12d3-a456-426614174000");
-    nothing(&format!("\"integrity\": \"sha512-{}==\"", dice.text(BASE62, 86)));
-    nothing(&format!("checksum = \"{}\"", dice.text("0123456789abcdef", 64)));
-    nothing(&format!("<img src=\"data:image/png;base64,iVBORw0KGgo{}\">", dice.text(BASE62, 5000)));
-    nothing(".sk-folding-cube .sk-cube-with-a-rather-long-name:before { }");
-    nothing("!function(e,t){var n=t.token;return e.secret=n||t.password2}(window,{token:a1b2});");
-    nothing("ghp_xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx");
+    let mut random = SeededRandom(14);
+    assert_no_secret(&format!("{}IOSFODNN7EXAMPLE", "AKIA"));
+    assert_no_secret("commit 2fd4e1c67a2d28fced849ee1bb76e7391b93eb12");
+    assert_no_secret("e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855  file");
+    assert_no_secret("123e4567-e89b-12d3-a456-426614174000");
+    assert_no_secret(&format!("\"integrity\": \"sha512-{}==\"", random.text(BASE62, 86)));
+    assert_no_secret(&format!("checksum = \"{}\"", random.text("0123456789abcdef", 64)));
+    assert_no_secret(&format!(
+        "<img src=\"data:image/png;base64,iVBORw0KGgo{}\">",
+        random.text(BASE62, 5000)
+    ));
+    assert_no_secret(".sk-folding-cube .sk-cube-with-a-rather-long-name:before { }");
+    assert_no_secret("!function(e,t){var n=t.token;return e.secret=n||t.password2}(window,{token:a1b2});");
+    assert_no_secret("ghp_xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx");
 }
 
 #[test]
 fn a_known_form_comes_before_a_guess() {
-    let mut dice = Dice(15);
-    let body = dice.text(BASE62, 30);
+    let mut random = SeededRandom(15);
+    let body = random.text(BASE62, 30);
     let token = format!("ghp_{body}{}", String::from_utf8_lossy(&checksum(body.as_bytes())));
     for text in [
         format!("TOKEN={token}"),

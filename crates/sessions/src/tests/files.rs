@@ -2,8 +2,8 @@
 
 use super::*;
 
-fn changes(told: &Teller) -> Vec<String> {
-    let whole = told.whole(1);
+fn changes(feed: &SessionFeed) -> Vec<String> {
+    let whole = feed.details(1);
     let text = |change: &Value, key: &str| change[key].as_str().unwrap_or("-").to_owned();
     let line = |change: &Value| {
         let number = |key: &str| change[key].as_u64().map_or("?".to_owned(), |number| number.to_string());
@@ -26,46 +26,46 @@ fn files_that_a_command_touches_come_from_its_judge_or_are_read_from_the_record(
     let command = json!({"command": "cat a.txt > b.txt && rm -f ~/c.txt"});
     let event = tool("s", 1000, "Bash", command);
     let expected = json!({"read": 1, "written": 1, "deleted": 1, "changed": 2, "behind": 0, "left_out": 0});
-    let told = Teller::new();
-    told.apply(&event, Decision::None);
-    let read = told.whole(1000);
+    let feed = SessionFeed::new();
+    feed.apply(&event, Decision::None);
+    let read = feed.details(1000);
     assert_eq!(read["files"], expected);
-    told.apply(&tool("t", 1, "Bash", json!({"command": "x".repeat(70_000)})), Decision::None);
-    assert_eq!(whole(&told.projector, "t", 1).unwrap()["files"]["left_out"], 1);
+    feed.apply(&tool("t", 1, "Bash", json!({"command": "x".repeat(70_000)})), Decision::None);
+    assert_eq!(details(&feed.projector, "t", 1).unwrap()["files"]["left_out"], 1);
 
-    let told = Teller::new();
-    let touch = |path: &str, how| Touch { path: path.into(), how };
+    let feed = SessionFeed::new();
+    let touch = |path: &str, kind| PathEffect { path: path.into(), kind };
     let touched = [
-        touch("/work/a.txt", Touches::Reads),
-        touch("/work/b.txt", Touches::Writes),
-        touch("/home/ada/c.txt", Touches::Deletes),
+        touch("/work/a.txt", PathEffectKind::Reads),
+        touch("/work/b.txt", PathEffectKind::Writes),
+        touch("/home/ada/c.txt", PathEffectKind::Deletes),
     ];
-    let judged = DecidedEvent { touched: Some(&touched), ..happened(&event, Decision::None, 1) };
-    told.tell(&judged);
-    assert_eq!(told.whole(1000), read, "both are the same");
-    told.tell(&DecidedEvent { decision: Decision::Deny, seq: 2, ..judged });
-    assert_eq!(told.whole(1000)["files"], expected, "what was denied touched nothing");
+    let judged = DecidedEvent { touched: Some(&touched), ..decided_event(&event, Decision::None, 1) };
+    feed.apply_decided(&judged);
+    assert_eq!(feed.details(1000), read, "both ways give the same");
+    feed.apply_decided(&DecidedEvent { decision: Decision::Deny, seq: 2, ..judged });
+    assert_eq!(feed.details(1000)["files"], expected, "what was denied touched nothing");
 }
 
 #[test]
 fn changes_are_asked_then_done_or_failed() {
-    let told = Teller::new();
+    let feed = SessionFeed::new();
     let write = with_id(tool("s", 1, "Write", json!({"file_path": "/work/a", "content": "1\n2\n"})), "w");
     let edit = json!({"file_path": "/work/b", "old_string": "x\ny\n", "new_string": "x\nz\nz\n"});
     let edit = with_id(tool("s", 3, "Edit", edit), "e");
-    told.apply(&write, Decision::None);
-    told.apply(&edit, Decision::None);
-    assert_eq!(changes(&told), ["Write write a asked +2 -? -", "Edit edit b asked +2 -1 -"]);
-    let news = told.apply(&result(&write, json!({"type": "create"})), Decision::None);
+    feed.apply(&write, Decision::None);
+    feed.apply(&edit, Decision::None);
+    assert_eq!(changes(&feed), ["Write write a asked +2 -? -", "Edit edit b asked +2 -1 -"]);
+    let news = feed.apply(&result(&write, json!({"type": "create"})), Decision::None);
     assert_eq!(news.iter().map(|(kind, _)| *kind).collect::<Vec<_>>(), ["tool", "file-changed"]);
     assert_eq!((&news[1].1["path"], &news[1].1["tool_use_id"]), (&json!("/work/a"), &json!("w")));
     let mut failed = result(&edit, json!(null));
     failed.event = EventKind::ToolError;
     failed.detail.error = Some("no such text".into());
-    let news = told.apply(&failed, Decision::None);
+    let news = feed.apply(&failed, Decision::None);
     assert_eq!(news.iter().map(|(kind, _)| *kind).collect::<Vec<_>>(), ["tool"]);
-    assert_eq!(changes(&told), ["Write write a done +2 -0 -", "Edit edit b failed +2 -1 -"]);
-    let whole = told.whole(9);
+    assert_eq!(changes(&feed), ["Write write a done +2 -0 -", "Edit edit b failed +2 -1 -"]);
+    let whole = feed.details(9);
     assert_eq!(
         whole["tool_results"]["Edit"],
         json!({"calls": 1, "ok": 0, "failed": 1, "denied": 0, "asked": 0})
@@ -82,12 +82,12 @@ fn changes_are_asked_then_done_or_failed() {
 // seed: 000-057
 #[test]
 fn every_file_is_listed_once_in_the_order_of_its_first_change() {
-    let told = Teller::new();
+    let feed = SessionFeed::new();
     for (ms, path) in [(1, "/work/z"), (2, "/work/a"), (3, "/work/z")] {
-        told.apply(&tool("s", ms, "Write", json!({"file_path": path, "content": "x"})), Decision::None);
+        feed.apply(&tool("s", ms, "Write", json!({"file_path": path, "content": "x"})), Decision::None);
     }
-    told.apply(&tool("s", 4, "Bash", json!({"command": "mv a b; sed -i s/x/y/ z; rm b"})), Decision::None);
-    let whole = told.whole(9);
+    feed.apply(&tool("s", 4, "Bash", json!({"command": "mv a b; sed -i s/x/y/ z; rm b"})), Decision::None);
+    let whole = feed.details(9);
     let files = whole["changed_files"].as_array().unwrap().iter();
     let files: Vec<_> = files
         .map(|file| {
@@ -103,86 +103,92 @@ fn every_file_is_listed_once_in_the_order_of_its_first_change() {
 }
 
 #[test]
-fn a_harness_that_only_tells_results_is_understood_too() {
-    let told = Teller::new();
+fn a_harness_that_only_reports_results_is_supported() {
+    let feed = SessionFeed::new();
     let call = tool("s", 1, "write_file", json!({"file_path": "a", "content": "x"}));
-    told.apply(&result(&call, json!({})), Decision::None);
-    assert_eq!(changes(&told), ["write_file write a done +1 -? -"]);
-    assert_eq!(told.whole(9)["calls"], json!({"calls": 1, "ok": 1, "failed": 0, "denied": 0, "asked": 0}));
+    feed.apply(&result(&call, json!({})), Decision::None);
+    assert_eq!(changes(&feed), ["write_file write a done +1 -? -"]);
+    assert_eq!(feed.details(9)["calls"], json!({"calls": 1, "ok": 1, "failed": 0, "denied": 0, "asked": 0}));
 }
 
 #[test]
 fn what_runs_counts_not_what_was_asked() {
-    let told = Teller::new();
+    let feed = SessionFeed::new();
     let event = tool("s", 1, "Write", json!({"file_path": "/work/asked", "content": "x"}));
     let runs = json!({"file_path": "/work/runs", "content": "x"});
-    told.tell(&DecidedEvent { input: Some(&runs), ..happened(&event, Decision::None, 1) });
-    assert_eq!(changes(&told), ["Write write runs asked +1 -? -"]);
+    feed.apply_decided(&DecidedEvent { input: Some(&runs), ..decided_event(&event, Decision::None, 1) });
+    assert_eq!(changes(&feed), ["Write write runs asked +1 -? -"]);
 }
 
 #[test]
-fn a_file_that_somebody_else_changed_is_marked_where_results_carry_it() {
-    let told = Teller::new();
+fn a_file_changed_outside_the_session_is_marked_if_results_contain_it() {
+    let feed = SessionFeed::new();
     let edit = |ms: u64, original: &str, old: &str, new: &str| {
         let call =
             tool("s", ms, "Edit", json!({"file_path": "/work/a", "old_string": old, "new_string": new}));
-        told.apply(&call, Decision::None);
-        told.apply(&result(&call, json!({"originalFile": original})), Decision::None);
+        feed.apply(&call, Decision::None);
+        feed.apply(&result(&call, json!({"originalFile": original})), Decision::None);
     };
     let write = tool("s", 1, "Write", json!({"file_path": "/work/a", "content": "one\ntwo\n"}));
-    told.apply(&write, Decision::None);
-    told.apply(&result(&write, json!({"type": "create"})), Decision::None);
+    feed.apply(&write, Decision::None);
+    feed.apply(&result(&write, json!({"type": "create"})), Decision::None);
     edit(10, "one\ntwo\n", "one", "ONE");
     edit(20, "ONE\ntwo\n", "two", "TWO");
     edit(30, "ONE\nTWO\nthree\n", "three", "THREE");
-    let marks = |told: &Teller| {
-        changes(told).iter().map(|line| line.rsplit_once(' ').unwrap().1.to_owned()).collect::<Vec<_>>()
+    let marks = |feed: &SessionFeed| {
+        changes(feed).iter().map(|line| line.rsplit_once(' ').unwrap().1.to_owned()).collect::<Vec<_>>()
     };
-    assert_eq!(marks(&told), ["-", "-", "-", "unseen"]);
-    assert_eq!(told.whole(9)["changed_files"][0]["behind"], "unseen");
-    assert_eq!(told.whole(9)["files"]["behind"], 1);
-    told.apply(&tool("s", 40, "Bash", json!({"command": "make fmt"})), Decision::None);
+    assert_eq!(marks(&feed), ["-", "-", "-", "unseen"]);
+    assert_eq!(feed.details(9)["changed_files"][0]["behind"], "unseen");
+    assert_eq!(feed.details(9)["files"]["behind"], 1);
+    feed.apply(&tool("s", 40, "Bash", json!({"command": "make fmt"})), Decision::None);
     edit(50, "one\nTWO\nTHREE\n", "one", "1");
-    assert_eq!(marks(&told).last().unwrap(), "command", "it may have been the agent's own command");
-    told.apply(&tool("s", 60, "Bash", json!({"command": "sed -i s/1/2/ a"})), Decision::None);
+    assert_eq!(marks(&feed).last().unwrap(), "command", "it may have been the agent's own command");
+    feed.apply(&tool("s", 60, "Bash", json!({"command": "sed -i s/1/2/ a"})), Decision::None);
     edit(70, "2\nTWO\nTHREE\n", "2", "3");
-    assert_eq!(marks(&told).last().unwrap(), "-", "the agent's own command changed it");
+    assert_eq!(marks(&feed).last().unwrap(), "-", "the agent's own command changed it");
     let read = tool("s", 80, "Read", json!({"file_path": "/work/a"}));
-    told.apply(&read, Decision::None);
+    feed.apply(&read, Decision::None);
     let file = json!({"content": "3\nTWO\nTHREE\n", "startLine": 1, "numLines": 3, "totalLines": 3});
-    told.apply(&result(&read, json!({"file": file})), Decision::None);
+    feed.apply(&result(&read, json!({"file": file})), Decision::None);
     edit(90, "4\nTWO\nTHREE\n", "4", "5");
-    assert_eq!(marks(&told).last().unwrap(), "unseen", "it is not what the agent read");
+    assert_eq!(marks(&feed).last().unwrap(), "unseen", "it is not what the agent read");
 }
 
 #[test]
-fn a_person_who_changes_a_proposal_and_an_edit_that_is_refused_are_told_apart() {
-    let told = Teller::new();
+fn a_change_by_the_user_and_a_refused_edit_are_distinguished() {
+    let feed = SessionFeed::new();
     let call = tool("s", 1, "Write", json!({"file_path": "/work/a", "content": "x"}));
-    told.apply(&call, Decision::None);
-    told.apply(&result(&call, json!({"type": "create", "userModified": true})), Decision::None);
-    assert_eq!(changes(&told), ["Write write a done +1 -0 person"]);
+    feed.apply(&call, Decision::None);
+    feed.apply(&result(&call, json!({"type": "create", "userModified": true})), Decision::None);
+    assert_eq!(changes(&feed), ["Write write a done +1 -0 person"]);
     let edit = tool("s", 3, "Edit", json!({"file_path": "/work/a", "old_string": "x", "new_string": "y"}));
-    told.apply(&edit, Decision::None);
+    feed.apply(&edit, Decision::None);
     let mut refused = result(&edit, json!(null));
     refused.event = EventKind::ToolError;
     refused.detail.error =
         Some("File has been modified since read, either by the user or by a linter.".into());
-    told.apply(&refused, Decision::None);
-    assert_eq!(changes(&told)[1], "Edit edit a failed +1 -1 unseen");
+    feed.apply(&refused, Decision::None);
+    assert_eq!(changes(&feed)[1], "Edit edit a failed +1 -1 unseen");
 }
 
 #[test]
-fn content_that_is_gone_is_said_to_be_gone() {
-    let told = Teller::new();
+fn missing_content_is_reported_as_missing() {
+    let feed = SessionFeed::new();
     let event = tool("s", 1, "Write", json!(null));
-    told.tell(&DecidedEvent { gone: Some(MissingContent::Erased), ..happened(&event, Decision::None, 1) });
+    feed.apply_decided(&DecidedEvent {
+        gone: Some(MissingContent::Erased),
+        ..decided_event(&event, Decision::None, 1)
+    });
     let mut prompt = event.clone();
     (prompt.event, prompt.tool) = (EventKind::Prompt, None);
-    told.tell(&DecidedEvent { gone: Some(MissingContent::Erased), ..happened(&prompt, Decision::None, 2) });
-    let whole = told.whole(1);
+    feed.apply_decided(&DecidedEvent {
+        gone: Some(MissingContent::Erased),
+        ..decided_event(&prompt, Decision::None, 2)
+    });
+    let whole = feed.details(1);
     assert_eq!((&whole["erased"], &whole["title"]), (&json!(2), &json!(null)));
-    assert_eq!(whole["files"]["left_out"], 1, "nobody can know which file it was");
+    assert_eq!(whole["files"]["left_out"], 1, "the file is unknown");
     assert_eq!(
         whole["prompt_texts"],
         json!([{"ts": "1970-01-01T00:00:00.001Z", "seq": 2, "text": null, "gone": "erased"}])
@@ -192,31 +198,31 @@ fn content_that_is_gone_is_said_to_be_gone() {
 // seed: 000-060
 #[test]
 fn a_call_that_was_refused_permission_changed_nothing() {
-    let told = Teller::new();
+    let feed = SessionFeed::new();
     let write = |ms, name: &str| {
         let args = json!({"file_path": format!("/work/{name}"), "content": "1\n"});
         with_id(tool("s", ms, "Write", args), name)
     };
     let (kept, refused, by_id) = (write(1, "kept"), write(2, "refused"), write(3, "by-id"));
     for call in [&kept, &refused, &by_id] {
-        told.apply(call, Decision::None);
+        feed.apply(call, Decision::None);
     }
-    // Claude Code names no call at this event.
+    // Claude Code sends no call id with this event.
     let asked = |call: &Event, ms| Event { tool_use_id: None, ..permission(call, ms) };
-    let news = told.apply(&asked(&refused, 4), Decision::Deny);
+    let news = feed.apply(&asked(&refused, 4), Decision::Deny);
     assert_eq!((news[0].0, &news[0].1["state"]), ("tool", &json!("denied")));
-    told.apply(&permission(&by_id, 5), Decision::Deny);
-    told.apply(&asked(&kept, 6), Decision::Allow);
-    told.apply(&result(&kept, json!({"type": "create"})), Decision::None);
+    feed.apply(&permission(&by_id, 5), Decision::Deny);
+    feed.apply(&asked(&kept, 6), Decision::Allow);
+    feed.apply(&result(&kept, json!({"type": "create"})), Decision::None);
     assert_eq!(
-        changes(&told),
+        changes(&feed),
         [
             "Write write kept done +1 -0 -",
             "Write write refused failed +1 -? -",
             "Write write by-id failed +1 -? -"
         ]
     );
-    let whole = told.whole(9);
+    let whole = feed.details(9);
     let listed: Vec<_> =
         whole["changed_files"].as_array().unwrap().iter().map(|file| &file["shown"]).collect();
     assert_eq!(listed, ["kept"]);
@@ -226,18 +232,21 @@ fn a_call_that_was_refused_permission_changed_nothing() {
 
 #[test]
 fn a_call_at_which_the_turn_ended_changed_nothing() {
-    let told = Teller::new();
+    let feed = SessionFeed::new();
     let write = with_id(tool("s", 1, "Write", json!({"file_path": "/work/a", "content": "1\n"})), "w");
     let reason = Some(std::borrow::Cow::Borrowed("enough"));
-    told.tell(&DecidedEvent { stops: true, reason, ..happened(&write, Decision::None, 1) });
-    let whole = told.whole(9);
+    feed.apply_decided(&DecidedEvent { stops: true, reason, ..decided_event(&write, Decision::None, 1) });
+    let whole = feed.details(9);
     assert_eq!((&whole["changed_files"], &whole["calls"]["denied"]), (&json!([]), &json!(1)));
     assert_eq!(whole["denials"][0]["reason"], "enough");
-    // After the fact the end of a turn refuses nothing.
+    // A stop after the tool ran prevents nothing.
     let edit = with_id(tool("s", 2, "Write", json!({"file_path": "/work/b", "content": "1\n"})), "e");
-    told.apply(&edit, Decision::None);
-    told.tell(&DecidedEvent { stops: true, ..happened(&result(&edit, json!({})), Decision::None, 3) });
-    assert_eq!(told.whole(9)["calls"], json!({"calls": 2, "ok": 1, "failed": 0, "denied": 1, "asked": 0}));
+    feed.apply(&edit, Decision::None);
+    feed.apply_decided(&DecidedEvent {
+        stops: true,
+        ..decided_event(&result(&edit, json!({})), Decision::None, 3)
+    });
+    assert_eq!(feed.details(9)["calls"], json!({"calls": 2, "ok": 1, "failed": 0, "denied": 1, "asked": 0}));
 }
 
 fn permission(call: &Event, ms: u64) -> Event {

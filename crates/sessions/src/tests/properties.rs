@@ -1,39 +1,39 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! A session that is put together live is the one that is put together from the ledger.
+//! A session that is projected live equals the session that is rebuilt from the ledger.
 //!
 //! Generated events are recorded and applied as the daemon does it: identifiers are redacted when the event is
-//! decoded, the record is sealed, and what is applied has no content if the record has none. Then all sessions are put
-//! together again from the ledger, at once and one by one.
+//! decoded, the record is sealed, and an event whose record has no content is applied without content. Then all sessions
+//! are rebuilt from the ledger, at once and one by one.
 //!
-//! What the rebuilt side may know less of is written down in two functions and nowhere else: [`Told::erased`], for
-//! payloads that were erased since, and [`is_as_recorded`], for secrets and long texts.
+//! The rebuilt sessions may lack content in two cases only: [`RecordedRun::erase`], for erased payloads, and
+//! [`is_as_recorded`], for secrets and long texts.
 
 use proptest::collection::vec;
 use proptest::prelude::*;
 use proptest::sample::{Index, select};
-use tenterhook_event::{Call, Decided, Flow, Origin, Outcome, Said, Status, Step};
+use tenterhook_event::{Attributed, DecidedCall, Flow, HookCall, Origin, Outcome, TraceEntry, TraceStatus};
 use tenterhook_ledger::{Durability, Entry, Ledger, Options, Reader};
 use tenterhook_records::{redact_identifiers, secrets};
 
 use super::*;
 
-/// Larger payloads are recorded by their hash only. Some generated texts are longer, in bytes.
+/// Larger payloads are recorded by hash only. Some generated texts are longer than this.
 const MAX_PAYLOAD_BYTES: usize = 4096;
-/// No shorter text is ever cut: a nudge of control characters is, which take six bytes each in 1024.
+/// Shorter texts are never cut: the shortest limit is 1024 bytes, and a control character takes six bytes in JSON.
 const LONGEST_UNCUT_BYTES: usize = 170;
-/// How many sequences each test generates.
+/// Number of event sequences per test.
 const CASES: u32 = 48;
-/// The moment at which sessions are compared.
+/// Time at which sessions are compared.
 const NOW_MS: u64 = 2_000_000;
 
-/// One generated event: what happens, and what is decided about it.
+/// A generated event and its outcome.
 #[derive(Debug, Clone)]
-struct Move {
+struct GeneratedEvent {
     session: usize,
-    /// When, after the one before; some events arrive late.
+    /// Time after the previous event; negative for events that arrive late.
     after_ms: i64,
-    what: What,
+    action: GeneratedAction,
     agent: Option<&'static str>,
     model: Option<String>,
     cwd: Option<String>,
@@ -41,9 +41,9 @@ struct Move {
     outcome: Outcome,
 }
 
-/// What happens at an event.
+/// The kind and content of a generated event.
 #[derive(Debug, Clone)]
-enum What {
+enum GeneratedAction {
     Plain(EventKind),
     Prompt(String),
     End(Option<String>),
@@ -54,23 +54,23 @@ enum What {
     Usage(u64),
 }
 
-/// Which texts are generated.
+/// The kind of generated texts.
 #[derive(Debug, Clone, Copy, PartialEq)]
-enum Texts {
-    /// The ledger records them as they are, or only by their hash.
+enum TextSource {
+    /// The ledger records them unchanged, or by hash only.
     Kept,
-    /// Some contain a secret or are longer than a field may be.
+    /// Some contain a secret or exceed the limit of their field.
     Changed,
 }
 
 const TOKEN: &str = concat!("ghp_", "a1B2c3D4e5F6a1B2c3D4e5F6a1B2c3D4e5F6");
 const OTHER_TOKEN: &str = concat!("AKIA", "Q3EGRZ7LWQ2NFKXT");
 
-fn text(texts: Texts) -> BoxedStrategy<String> {
+fn text(texts: TextSource) -> BoxedStrategy<String> {
     let word = select(vec!["", "ls", "one\ntwo\nthree\n", "x\ny\n", "déjà vu\n", "make test", "\u{1}\"\\"]);
     let large = (1200_usize..3000).prop_map(|words| "word\n".repeat(words));
     let kept = prop_oneof![8 => word.prop_map(str::to_owned), 1 => large];
-    if texts == Texts::Kept {
+    if texts == TextSource::Kept {
         return kept.boxed();
     }
     let secret = (select(vec![TOKEN, OTHER_TOKEN]), select(vec!["", "\n", " and more\n"]));
@@ -81,9 +81,9 @@ fn text(texts: Texts) -> BoxedStrategy<String> {
     prop_oneof![4 => kept, 2 => secret, 1 => long].boxed()
 }
 
-fn identifier(texts: Texts) -> BoxedStrategy<String> {
+fn identifier(texts: TextSource) -> BoxedStrategy<String> {
     let short = select(vec!["opus", "haiku"]).prop_map(str::to_owned);
-    if texts == Texts::Kept {
+    if texts == TextSource::Kept {
         return short.boxed();
     }
     let secret = Just(format!("model-{TOKEN}"));
@@ -92,25 +92,25 @@ fn identifier(texts: Texts) -> BoxedStrategy<String> {
     prop_oneof![4 => short, 1 => secret, 1 => long, 1 => escaped].boxed()
 }
 
-fn path(texts: Texts) -> impl Strategy<Value = String> {
+fn path(texts: TextSource) -> impl Strategy<Value = String> {
     let mut paths =
         ["/work/a.rs", "/work/b.rs", "c.rs", "/etc/hosts", "/home/ada/notes"].map(str::to_owned).to_vec();
-    if texts == Texts::Changed {
+    if texts == TextSource::Changed {
         paths.push(format!("/work/{TOKEN}"));
     }
     select(paths)
 }
 
-fn cwd(texts: Texts) -> impl Strategy<Value = String> {
+fn cwd(texts: TextSource) -> impl Strategy<Value = String> {
     let mut directories = vec!["/work".to_owned(), "/work/deep".to_owned()];
-    if texts == Texts::Changed {
+    if texts == TextSource::Changed {
         directories.push(format!("/work/{}", "directory/".repeat(500)));
         directories.push(format!("/work/{OTHER_TOKEN}"));
     }
     select(directories)
 }
 
-fn tool(texts: Texts) -> BoxedStrategy<ToolCall> {
+fn tool(texts: TextSource) -> BoxedStrategy<ToolCall> {
     let text = || text(texts);
     let todo = (text(), select(vec!["pending", "in_progress", "done"]))
         .prop_map(|(content, status)| json!({"content": content, "status": status}));
@@ -126,7 +126,7 @@ fn tool(texts: Texts) -> BoxedStrategy<ToolCall> {
             let patch = format!("*** Begin Patch\n*** Update File: {path}\n+{text}\n*** End Patch\n");
             ToolCall::new("apply_patch", json!({"input": patch}))
         }),
-        2 => (path(Texts::Kept), path(Texts::Kept)).prop_map(|(from, to)| {
+        2 => (path(TextSource::Kept), path(TextSource::Kept)).prop_map(|(from, to)| {
             ToolCall::new("Bash", json!({"command": format!("cat {from} > {to} && rm -f {from}")}))
         }),
         2 => text().prop_map(|text| ToolCall::new("Bash", json!({"command": text}))),
@@ -140,7 +140,7 @@ fn tool(texts: Texts) -> BoxedStrategy<ToolCall> {
     .boxed()
 }
 
-fn output(texts: Texts) -> BoxedStrategy<Value> {
+fn output(texts: TextSource) -> BoxedStrategy<Value> {
     let text = || text(texts);
     prop_oneof![
         Just(Value::Null),
@@ -161,7 +161,7 @@ fn output(texts: Texts) -> BoxedStrategy<Value> {
     .boxed()
 }
 
-fn what(texts: Texts) -> BoxedStrategy<What> {
+fn action(texts: TextSource) -> BoxedStrategy<GeneratedAction> {
     let plain = select(vec![
         EventKind::SessionStart,
         EventKind::Stop,
@@ -179,23 +179,23 @@ fn what(texts: Texts) -> BoxedStrategy<What> {
     ]);
     let error = prop_oneof![Just("File has been modified since read".to_owned()), text(texts)];
     prop_oneof![
-        2 => plain.prop_map(What::Plain),
-        2 => text(texts).prop_map(What::Prompt),
-        1 => proptest::option::of(text(texts)).prop_map(What::End),
-        8 => tool(texts).prop_map(What::Call),
-        6 => (any::<Index>(), output(texts)).prop_map(|(of, output)| What::Result { of, output }),
+        2 => plain.prop_map(GeneratedAction::Plain),
+        2 => text(texts).prop_map(GeneratedAction::Prompt),
+        1 => proptest::option::of(text(texts)).prop_map(GeneratedAction::End),
+        8 => tool(texts).prop_map(GeneratedAction::Call),
+        6 => (any::<Index>(), output(texts)).prop_map(|(of, output)| GeneratedAction::Result { of, output }),
         2 => (any::<Index>(), failed, proptest::option::of(error))
-            .prop_map(|(of, kind, error)| What::Failed { of, kind, error }),
+            .prop_map(|(of, kind, error)| GeneratedAction::Failed { of, kind, error }),
         1 => (0_u64..5000).prop_map(|tokens| {
             let usage = json!({"input_tokens": tokens, "output_tokens": 7, "context_window_size": 200_000});
-            What::Answer(json!({"model": "opus", "usage": usage}))
+            GeneratedAction::Answer(json!({"model": "opus", "usage": usage}))
         }),
-        1 => (0_u64..9).prop_map(What::Usage),
+        1 => (0_u64..9).prop_map(GeneratedAction::Usage),
     ]
     .boxed()
 }
 
-fn outcome(texts: Texts) -> BoxedStrategy<Outcome> {
+fn outcome(texts: TextSource) -> BoxedStrategy<Outcome> {
     let by = select(vec![
         Origin::Rule("a-rule".into()),
         Origin::Rule("b-rule".into()),
@@ -219,16 +219,16 @@ fn outcome(texts: Texts) -> BoxedStrategy<Outcome> {
         prop_oneof![9 => Just(None), 1 => path(texts).prop_map(|path| Some(json!({"file_path": path})))];
     (by, decision, vec(text(texts), 0..3), vec(nudge, 0..2), flow, input)
         .prop_map(|(by, decision, reasons, nudges, flow, tool_input)| {
-            let said = |what| Said { by: by.clone(), what };
-            let step = Step {
+            let said = |value| Attributed { by: by.clone(), value };
+            let step = TraceEntry {
                 by: by.clone(),
-                status: Status::Ran,
+                status: TraceStatus::Ran,
                 decision,
                 took_us: 3,
                 note: Some("noted".into()),
             };
             let mut outcome = Outcome { decision, flow, tool_input, trace: vec![step], ..Outcome::default() };
-            // Reasons are those of the decision.
+            // Reasons belong to the decision.
             if decision != Decision::None {
                 outcome.reasons = reasons.into_iter().map(said).collect();
             }
@@ -240,37 +240,30 @@ fn outcome(texts: Texts) -> BoxedStrategy<Outcome> {
         .boxed()
 }
 
-fn moves(texts: Texts) -> impl Strategy<Value = Vec<Move>> {
+fn events(texts: TextSource) -> impl Strategy<Value = Vec<GeneratedEvent>> {
     let one = (
         0..3_usize,
         prop_oneof![9 => 0..3000_i64, 1 => -5000..0_i64],
-        what(texts),
+        action(texts),
         proptest::option::weighted(0.3, select(vec!["reviewer", "writer"])),
         proptest::option::weighted(0.3, identifier(texts)),
         proptest::option::weighted(0.8, cwd(texts)),
         any::<bool>(),
         outcome(texts),
     );
-    let one = one.prop_map(|(session, after_ms, what, agent, model, cwd, with_id, outcome)| Move {
-        session,
-        after_ms,
-        what,
-        agent,
-        model,
-        cwd,
-        with_id,
-        outcome,
+    let one = one.prop_map(|(session, after_ms, action, agent, model, cwd, with_id, outcome)| {
+        GeneratedEvent { session, after_ms, action, agent, model, cwd, with_id, outcome }
     });
     vec(one, 1..40)
 }
 
-/// The events of generated moves, with ids and times, in the order in which they are recorded.
-fn calls(moves: &[Move]) -> Vec<(Call, Outcome)> {
+/// Builds calls with ids and times, in the order in which they are recorded.
+fn calls(events: &[GeneratedEvent]) -> Vec<(HookCall, Outcome)> {
     let sessions = [("claude-code", "a"), ("claude-code", "b"), ("codex", "a")];
     let mut ms = 1_000_000_u64;
     let mut before: Vec<Event> = Vec::new();
     let mut calls = Vec::new();
-    for (number, one) in (1_u64..).zip(moves) {
+    for (number, one) in (1_u64..).zip(events) {
         ms = ms.saturating_add_signed(one.after_ms);
         let (harness, session) = sessions[one.session];
         let called = |of: &Index| {
@@ -288,36 +281,36 @@ fn calls(moves: &[Move]) -> Vec<(Call, Outcome)> {
                 (event.tool, event.tool_use_id) = (call.tool, call.tool_use_id);
             }
         };
-        match &one.what {
-            What::Plain(kind) => event.event = *kind,
-            What::Prompt(text) => {
+        match &one.action {
+            GeneratedAction::Plain(kind) => event.event = *kind,
+            GeneratedAction::Prompt(text) => {
                 event.event = EventKind::Prompt;
                 event.detail.prompt = Some(text.clone());
             }
-            What::End(cause) => {
+            GeneratedAction::End(cause) => {
                 event.event = EventKind::SessionEnd;
                 event.detail.cause.clone_from(cause);
             }
-            What::Call(tool) => {
+            GeneratedAction::Call(tool) => {
                 (event.event, event.tool) = (EventKind::PreTool, Some(tool.clone()));
                 event.tool_use_id = one.with_id.then(|| format!("call-{number}"));
             }
-            What::Result { of, output } => {
+            GeneratedAction::Result { of, output } => {
                 event.event = EventKind::PostTool;
                 same_call(&mut event, of);
                 event.detail.tool_output = (!output.is_null()).then(|| output.clone());
                 event.detail.duration_ms = Some(number);
             }
-            What::Failed { of, kind, error } => {
+            GeneratedAction::Failed { of, kind, error } => {
                 event.event = *kind;
                 same_call(&mut event, of);
                 event.detail.error.clone_from(error);
             }
-            What::Answer(answer) => {
+            GeneratedAction::Answer(answer) => {
                 event.event = EventKind::PostModel;
                 event.detail.model_response = Some(answer.clone());
             }
-            What::Usage(answers) => {
+            GeneratedAction::Usage(answers) => {
                 event.event = EventKind::Stop;
                 let input_tokens = answers * 10;
                 let usage = TranscriptUsage { answers: *answers, input_tokens, ..TranscriptUsage::default() };
@@ -329,89 +322,91 @@ fn calls(moves: &[Move]) -> Vec<(Call, Outcome)> {
         if event.event == EventKind::PreTool {
             before.push(event.clone());
         }
-        calls.push((Call { event, native: None }, one.outcome.clone()));
+        calls.push((HookCall { event, native: None }, one.outcome.clone()));
     }
     calls
 }
 
-/// A ledger, the sessions of the daemon that writes it, and the calls that were recorded.
-struct Told {
+/// A ledger, the sessions of the daemon that writes it, and the recorded calls.
+struct RecordedRun {
     dir: tempfile::TempDir,
     ledger: Ledger,
-    projector: Arc<Projector>,
-    calls: Vec<ToldCall>,
+    projector: Arc<SessionProjector>,
+    calls: Vec<RecordedCall>,
 }
 
-/// One call, as it was applied.
-struct ToldCall {
-    call: Call,
+/// A call as it was applied.
+struct RecordedCall {
+    call: HookCall,
     outcome: Outcome,
     seq: u64,
     gone: Option<MissingContent>,
 }
 
-impl ToldCall {
-    fn apply(&self, projector: &Projector, gone: Option<MissingContent>) {
+impl RecordedCall {
+    fn apply(&self, projector: &SessionProjector, gone: Option<MissingContent>) {
         let decided = decided(&self.call, &self.outcome);
-        let happened = DecidedEvent::now(&decided, self.seq);
-        let told = &mut SessionUpdate::default();
+        let decided = DecidedEvent::now(&decided, self.seq);
+        let update = &mut SessionUpdate::default();
         match gone {
-            Some(gone) => projector.apply(&RecordedEvent::without_content(&happened, gone).happened(), told),
-            None => projector.apply(&happened, told),
+            Some(gone) => {
+                projector.apply(&RecordedEvent::without_content(&decided, gone).as_decided(), update)
+            }
+            None => projector.apply(&decided, update),
         };
     }
 }
 
-fn new_projector() -> Arc<Projector> {
-    Projector::new(Some("/home/ada".to_owned()), Arc::default())
+fn new_projector() -> Arc<SessionProjector> {
+    SessionProjector::new(Some("/home/ada".to_owned()), Arc::default())
 }
 
-fn decided<'a>(call: &'a Call, outcome: &'a Outcome) -> Decided<'a> {
-    Decided { call, outcome, generation: "g1", took_us: 1, facts: None, touched: None }
+fn decided<'a>(call: &'a HookCall, outcome: &'a Outcome) -> DecidedCall<'a> {
+    DecidedCall { call, outcome, generation: "g1", took_us: 1, facts: None, file_effects: None }
 }
 
-impl Told {
+impl RecordedRun {
     /// Records and applies calls as the daemon does.
-    fn new(calls: Vec<(Call, Outcome)>) -> Self {
+    fn new(calls: Vec<(HookCall, Outcome)>) -> Self {
         let dir = tempfile::tempdir().unwrap();
         let defaults = Options::new(|| 1);
         let options = Options { max_payload: MAX_PAYLOAD_BYTES, durability: Durability::Relaxed, ..defaults };
         let ledger = Ledger::open(dir.path(), options).unwrap().ledger;
-        let mut told = Self { dir, ledger, projector: new_projector(), calls: Vec::new() };
+        let mut run = Self { dir, ledger, projector: new_projector(), calls: Vec::new() };
         for (mut call, outcome) in calls {
-            let sealing = told.ledger.sealing();
+            let sealing = run.ledger.sealing();
             redact_identifiers(&mut call.event, &sealing.key);
-            told.projector.complete(&mut call.event);
+            run.projector.fill_from_session(&mut call.event);
             let sealed = Entry::decision(&decided(&call, &outcome), &secrets).seal(sealing).unwrap();
             let gone = sealed.is_too_large().then_some(MissingContent::TooLarge);
-            let seq = told.ledger.append(sealed).unwrap().seq();
-            let call = ToldCall { call, outcome, seq, gone };
-            call.apply(&told.projector, gone);
-            told.calls.push(call);
+            let seq = run.ledger.append(sealed).unwrap().seq();
+            let call = RecordedCall { call, outcome, seq, gone };
+            call.apply(&run.projector, gone);
+            run.calls.push(call);
         }
-        // From here on readers see every record.
-        told.ledger.checkpoint().unwrap();
-        told
+        // After the checkpoint, readers see every record.
+        run.ledger.checkpoint().unwrap();
+        run
     }
 
-    /// All sessions from the ledger alone.
-    fn rebuilt(&self) -> Arc<Projector> {
+    /// Rebuilds all sessions from the ledger.
+    fn rebuild_all(&self) -> Arc<SessionProjector> {
         let projector = new_projector();
         projector.rebuild(|| Reader::open(self.dir.path()), RebuildPool::new(1)).unwrap();
         projector
     }
 
-    /// Each session from the ledger alone, one by one.
-    fn brought_back(&self) -> Arc<Projector> {
+    /// Reloads the sessions from the ledger one by one.
+    fn reload_each(&self) -> Arc<SessionProjector> {
         let (projector, reader) = (new_projector(), Reader::open(self.dir.path()).unwrap());
-        for key in self.calls.iter().filter_map(|told| SessionKey::of(&told.call.event)) {
-            projector.bring_back(&key, &reader, |_| ()).unwrap();
+        for key in self.calls.iter().filter_map(|call| SessionKey::of(&call.call.event)) {
+            projector.reload(&key, &reader, |_| ()).unwrap();
         }
         projector
     }
 
-    /// Erases the content of some calls. Gives the sessions of a daemon that never had it.
-    fn erased(&self, which: &[Index]) -> Arc<Projector> {
+    /// Erases the content of some calls. Returns the sessions of a daemon that never had this content.
+    fn erase(&self, which: &[Index]) -> Arc<SessionProjector> {
         let mut erased = BTreeSet::new();
         for index in which {
             let seq = index.get(&self.calls).seq;
@@ -420,32 +415,32 @@ impl Told {
         }
         let reader = Reader::open(self.dir.path()).unwrap();
         let projector = new_projector();
-        for told in &self.calls {
-            let has_payload = || reader.get(told.seq).unwrap().unwrap().payload.is_some();
-            let gone = erased.contains(&told.seq) && has_payload();
-            told.apply(&projector, if gone { Some(MissingContent::Erased) } else { told.gone });
+        for call in &self.calls {
+            let has_payload = || reader.get(call.seq).unwrap().unwrap().payload.is_some();
+            let gone = erased.contains(&call.seq) && has_payload();
+            call.apply(&projector, if gone { Some(MissingContent::Erased) } else { call.gone });
         }
         projector
     }
 }
 
-/// All that can be seen of every session.
-fn seen(projector: &Projector) -> Value {
+/// All sessions as JSON.
+fn session_values(projector: &SessionProjector) -> Value {
     let now = Timestamp::from_unix_ms(NOW_MS);
     let all = SessionFilter { limit: 100, ..SessionFilter::default() };
     let mut seen: Vec<Value> = Vec::new();
     for summary in projector.list(&all, now).sessions {
         let key = SessionKey { harness: summary.harness.clone(), id: summary.id.clone() };
-        let session = projector.look(
+        let session = projector.with_session(
             &key,
-            |view| json!({"whole": view.whole(now), "files": view.files(), "todos": view.todos()}),
+            |view| json!({"whole": view.details(now), "files": view.files(), "todos": view.todos()}),
         );
         seen.push(session.unwrap());
     }
     seen.into()
 }
 
-/// What is different between what is seen live and what is seen of the record: where, and what is there.
+/// Lists the differences between live and rebuilt sessions, with their position.
 fn differences(at: &str, live: &Value, recorded: &Value) -> Vec<String> {
     match (live, recorded) {
         (Value::Object(live), Value::Object(recorded)) => {
@@ -458,7 +453,7 @@ fn differences(at: &str, live: &Value, recorded: &Value) -> Vec<String> {
                 .collect()
         }
         (Value::Array(live), Value::Array(recorded)) if live.len() == recorded.len() => {
-            // Files are listed by their paths, and a path may contain a secret.
+            // Files are sorted by path, and a path may contain a secret.
             let sorted = |list: &[Value]| {
                 let mut list = list.to_vec();
                 if at.ends_with("/touched") {
@@ -479,8 +474,8 @@ fn differences(at: &str, live: &Value, recorded: &Value) -> Vec<String> {
     }
 }
 
-/// Whether the second is what a record may have of the first: the same, with marks instead of secrets; and of a text that
-/// is longer than its field may be, a beginning and how much was cut. What is not a text may not differ at all.
+/// Whether `recorded` is a valid recorded form of `live`: equal except for redaction marks, and cut if the text exceeds
+/// the limit of its field.
 fn is_as_recorded(live: &str, recorded: &str) -> bool {
     let (live, recorded) = (without_secrets(live), without_secrets(recorded));
     let cut =
@@ -493,13 +488,13 @@ fn is_as_recorded(live: &str, recorded: &str) -> bool {
     }
 }
 
-/// Secrets and the marks of secrets look the same.
+/// Replaces secrets and redaction marks by the same text.
 fn without_secrets(text: &str) -> String {
     sanitize(text, 100_000)
 }
 
-fn assert_same(live: &Projector, rebuilt: &Projector) -> Result<(), TestCaseError> {
-    let found = differences("", &seen(live), &seen(rebuilt));
+fn assert_same(live: &SessionProjector, rebuilt: &SessionProjector) -> Result<(), TestCaseError> {
+    let found = differences("", &session_values(live), &session_values(rebuilt));
     prop_assert!(found.is_empty(), "{:#?}", found);
     Ok(())
 }
@@ -507,29 +502,29 @@ fn assert_same(live: &Projector, rebuilt: &Projector) -> Result<(), TestCaseErro
 proptest! {
     #![proptest_config(ProptestConfig { cases: CASES, failure_persistence: None, ..ProptestConfig::default() })]
 
-    /// Texts that are recorded as they are, and payloads that are too large to be recorded.
+    /// With texts that are recorded unchanged, and payloads that are too large to record.
     #[test]
-    fn live_sessions_are_those_of_the_ledger(moves in moves(Texts::Kept)) {
-        let told = Told::new(calls(&moves));
-        assert_same(&told.projector, &told.rebuilt())?;
-        assert_same(&told.projector, &told.brought_back())?;
+    fn live_sessions_are_those_of_the_ledger(events in events(TextSource::Kept)) {
+        let run = RecordedRun::new(calls(&events));
+        assert_same(&run.projector, &run.rebuild_all())?;
+        assert_same(&run.projector, &run.reload_each())?;
     }
 
     #[test]
     fn after_an_erasure_sessions_are_those_of_a_daemon_that_never_had_the_content(
-        moves in moves(Texts::Kept),
+        events in events(TextSource::Kept),
         which in vec(any::<Index>(), 1..6),
     ) {
-        let told = Told::new(calls(&moves));
-        let expected = told.erased(&which);
-        assert_same(&expected, &told.rebuilt())?;
-        assert_same(&expected, &told.brought_back())?;
+        let run = RecordedRun::new(calls(&events));
+        let expected = run.erase(&which);
+        assert_same(&expected, &run.rebuild_all())?;
+        assert_same(&expected, &run.reload_each())?;
     }
 
     #[test]
-    fn secrets_and_long_texts_look_the_same_live_and_rebuilt(moves in moves(Texts::Changed)) {
-        let told = Told::new(calls(&moves));
-        assert_same(&told.projector, &told.rebuilt())?;
-        assert_same(&told.projector, &told.brought_back())?;
+    fn secrets_and_long_texts_look_the_same_live_and_rebuilt(events in events(TextSource::Changed)) {
+        let run = RecordedRun::new(calls(&events));
+        assert_same(&run.projector, &run.rebuild_all())?;
+        assert_same(&run.projector, &run.reload_each())?;
     }
 }

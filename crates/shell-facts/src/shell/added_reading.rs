@@ -1,48 +1,54 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Commands of programs that the policy describes, read once more by those descriptions.
+//! Parses commands again with descriptions of programs that the policy adds.
 //!
-//! A project's descriptions can be written by the agent that is guarded, so they must not take anything away.
-//! Everything is therefore read without them first, and nothing of that is changed any more: these readings
-//! append commands and effects. Where one would change a command that was read before, it changes a copy.
+//! The guarded agent may be able to write the descriptions of a project, so they must not remove anything. All
+//! commands are parsed without them first, and those results are final: the additional descriptions only append
+//! commands and effects. To change an earlier command, a copy of it is changed and appended.
 
-use tenterhook_code_facts::Language;
+use tenterhook_code_facts::CodeLanguage;
 use tenterhook_paths::Certainty;
 use tenterhook_programs::{Location, Role};
 
 use super::super::described_command::DescribedCommand;
-use super::super::description::{DescriptionSource, word_of};
+use super::super::description::{DescriptionSource, extract_word};
 use super::super::{TextSpan, effect};
 use super::command::{ShellCommand, program_name};
-use super::invoke::{Redirections, joined};
-use super::scope::Scope;
-use super::word::Word;
+use super::invoke::{Redirections, join_texts};
+use super::scope::ShellScope;
+use super::word::ShellWord;
 use super::wrappers::unwrap;
-use super::{MOST_COMMANDS, Reader};
+use super::{MAX_COMMANDS, ShellReader};
 
-/// A command to be read once more.
+/// A command to be parsed again with the description of a policy layer.
 pub(super) struct AddedReading {
     layer: usize,
-    words: Vec<Word>,
+    words: Vec<ShellWord>,
     io: Redirections,
-    scope: Scope,
+    scope: ShellScope,
     certainty: Certainty,
     span: Option<TextSpan>,
-    /// Whether the command only stands for what another does.
-    quiet: bool,
+    /// Whether the command only repeats what another one does.
+    skips_effects: bool,
 }
 
-impl Reader<'_> {
-    /// Remembers a command for each layer of the policy that describes its program.
-    pub(super) fn note_additions(&mut self, program: &str, words: &[Word], io: &Redirections, scope: &Scope) {
+impl ShellReader<'_> {
+    /// Queues a command for each policy layer that describes its program.
+    pub(super) fn note_additions(
+        &mut self,
+        program: &str,
+        words: &[ShellWord],
+        io: &Redirections,
+        scope: &ShellScope,
+    ) {
         for layer in 0..self.programs.count_additions() {
             if self.programs.find_addition(layer, program).is_none() {
                 continue;
             }
-            // Steps of their own: what is read without the descriptions must not depend on them.
+            // These steps are counted separately, so that the first pass does not depend on added descriptions.
             let cost = words.len() + scope.size();
             let Some(left) = self.addition_steps.checked_sub(cost) else {
-                self.left_out.push(joined(words));
+                self.skipped_additions.push(join_texts(words));
                 self.addition_steps = 0;
                 continue;
             };
@@ -50,40 +56,41 @@ impl Reader<'_> {
             self.additions.push(AddedReading {
                 layer,
                 words: words.to_vec(),
-                io: io.inherited(),
+                io: io.for_started_command(),
                 scope: scope.clone(),
                 certainty: self.certainty,
                 span: self.span,
-                quiet: self.quiet,
+                skips_effects: self.skips_effects,
             });
         }
     }
 
-    /// Reads the remembered commands by the descriptions of the policy, and what those start in turn.
+    /// Parses the queued commands with the descriptions of the policy, and the commands that those start.
     pub(super) fn read_additions(&mut self) {
         self.exhausted = false;
         while !self.additions.is_empty() {
             for reading in std::mem::take(&mut self.additions) {
                 if self.exhausted {
-                    self.left_out.push(joined(&reading.words));
+                    self.skipped_additions.push(join_texts(&reading.words));
                     continue;
                 }
                 self.first_writable = self.commands.len();
-                (self.certainty, self.span, self.quiet) = (reading.certainty, reading.span, reading.quiet);
-                // Texts inside the command have no place of their own in the call.
+                (self.certainty, self.span, self.skips_effects) =
+                    (reading.certainty, reading.span, reading.skips_effects);
+                // Texts inside the command have no span of their own in the call.
                 self.texts_entered = 1;
                 self.read_addition(&reading);
                 self.texts_entered = 0;
                 self.walk_defined();
                 self.keep_copies();
                 if self.exhausted {
-                    self.left_out.push(joined(&reading.words));
+                    self.skipped_additions.push(join_texts(&reading.words));
                 }
             }
         }
-        if !self.left_out.is_empty() {
-            let text = std::mem::take(&mut self.left_out).join("\n");
-            self.leave_unread("too large or too deeply nested", &text);
+        if !self.skipped_additions.is_empty() {
+            let text = std::mem::take(&mut self.skipped_additions).join("\n");
+            self.report_opaque("too large or too deeply nested", &text);
         }
     }
 
@@ -94,81 +101,83 @@ impl Reader<'_> {
         let programs = self.programs;
         let Some(described) = programs.find_addition(*layer, program) else { return };
         let described = DescribedCommand::new(described, rest);
-        if !self.spend(words.len() * 10) || !self.enter() {
+        if !self.spend_steps(words.len() * 10) || !self.enter_level() {
             return;
         }
-        let (ground, cwd) = (&scope.place.ground, &scope.cwd);
-        let command = ShellCommand::described(first, rest, program.to_owned(), Some(&described), ground, cwd);
-        let command = ShellCommand { description: DescriptionSource::Added(*layer), ..command.placed(scope) };
-        if self.push(command, io) {
-            if !self.quiet {
-                for touch in effect::touches(&described) {
-                    self.touched(&touch, program, scope);
+        let (roots, cwd) = (&scope.site.roots, &scope.cwd);
+        let command =
+            ShellCommand::from_description(first, rest, program.to_owned(), Some(&described), roots, cwd);
+        let command =
+            ShellCommand { description: DescriptionSource::Added(*layer), ..command.at_scope(scope) };
+        if self.push_command(command, io) {
+            if !self.skips_effects {
+                for requested in effect::program_effects(&described) {
+                    self.add_operand_effect(&requested, program, scope);
                 }
             }
             self.start_described(&described, program, io, scope);
         }
-        self.leave();
+        self.leave_level();
     }
 
-    /// What the command starts, by the description.
+    /// Reads the commands and code that a command starts according to its description.
     fn start_described(
         &mut self,
         described: &DescribedCommand<'_>,
         program: &str,
         io: &Redirections,
-        scope: &Scope,
+        scope: &ShellScope,
     ) {
-        self.run_codes(described, program, scope);
+        self.read_codes(described, program, scope);
         self.launch_texts(described, program, scope);
         if self.run_elsewhere(described, program, scope) {
             return;
         }
         if let Some(wrapped) = unwrap(described) {
-            self.unwrapped(program, described.words, &wrapped, io, scope);
+            self.run_wrapped(program, described.words, &wrapped, io, scope);
         }
     }
 
-    /// Code in other languages among the words.
-    fn run_codes(&mut self, described: &DescribedCommand<'_>, program: &str, scope: &Scope) {
+    /// Reads code in other languages among the words.
+    fn read_codes(&mut self, described: &DescribedCommand<'_>, program: &str, scope: &ShellScope) {
         let DescribedCommand { words, parsed, .. } = described;
         if parsed.location != Location::Here {
             return;
         }
-        let own = self.commands.len().checked_sub(1);
+        let own = self.last_command();
         let options = parsed.options.iter().filter(|option| !option.off);
         let values = options.filter_map(|option| Some((option.role, option.value?)));
         let operands = parsed.operands.iter().map(|operand| (operand.role, operand.part));
         for (role, part) in values.chain(operands) {
             let Role::Code(language) = role else { continue };
-            let code = word_of(words, part);
-            match Language::named(language.name()) {
+            let code = extract_word(words, part);
+            match CodeLanguage::from_name(language.name()) {
                 Some(language) => {
-                    self.look_over(&code.text);
-                    self.code(language, &code.text, program, own, scope);
+                    self.report_scanned_code(&code.text);
+                    self.read_code(language, &code.text, program, own, scope);
                 }
-                None => self.pass_over("it is code in another language", &code.text),
+                None => self.report_unread("it is code in another language", &code.text),
             }
         }
     }
 
-    /// The command of this index, for changes; a copy of it if it was read before.
-    pub(super) fn writable(&mut self, index: usize) -> Option<&mut ShellCommand> {
+    /// The command at this index, or a copy of it if the command is final.
+    pub(super) fn writable_command(&mut self, index: usize) -> Option<&mut ShellCommand> {
         if index >= self.first_writable {
             return self.commands.get_mut(index);
         }
-        let known = self.copies.iter().position(|(of, _)| *of == index);
-        let at = known.unwrap_or(self.copies.len());
+        let known = self.changed_copies.iter().position(|(of, _)| *of == index);
+        let at = known.unwrap_or(self.changed_copies.len());
         if known.is_none() {
-            self.copies.push((index, self.commands.get(index)?.clone()));
+            self.changed_copies.push((index, self.commands.get(index)?.clone()));
         }
-        self.copies.get_mut(at).map(|(_, copy)| copy)
+        self.changed_copies.get_mut(at).map(|(_, copy)| copy)
     }
 
-    /// Adds the copies that were changed to the commands.
+    /// Appends the changed copies to the commands.
     fn keep_copies(&mut self) {
-        let room = MOST_COMMANDS.saturating_sub(self.commands.len());
-        self.exhausted |= self.copies.len() > room;
-        self.commands.extend(self.copies.drain(..).take(room).map(|(_, copy)| copy));
+        let room = MAX_COMMANDS.saturating_sub(self.commands.len());
+        self.exhausted |= self.changed_copies.len() > room;
+        self.commands.extend(self.changed_copies.drain(..).take(room).map(|(_, copy)| copy));
     }
 }

@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Assignments: plain ones, arrays, and those of `declare`, `local` and `export`.
+//! Assignments: variables, arrays, and those of `declare`, `local` and `export`.
 
 use tenterhook_shell as ast;
 
-use super::Reader;
-use super::scope::Scope;
-use super::walk::Source;
-use super::word::{Expansion, Word};
+use super::ShellReader;
+use super::scope::ShellScope;
+use super::walk::SourceText;
+use super::word::{ExpandedText, ShellWord};
 
-impl Reader<'_> {
-    pub(super) fn assign(&mut self, assignment: &ast::Assignment, src: &Source, scope: &mut Scope) {
+impl ShellReader<'_> {
+    pub(super) fn assign(&mut self, assignment: &ast::Assignment, src: &SourceText, scope: &mut ShellScope) {
         let name = &*assignment.name;
         match (&assignment.value, &assignment.subscript) {
             (ast::AssignmentValue::Array(array), _) => {
@@ -27,13 +27,14 @@ impl Reader<'_> {
         }
     }
 
-    fn assign_value(&mut self, name: &str, mut value: Expansion, appends: bool, scope: &mut Scope) {
+    fn assign_value(&mut self, name: &str, mut value: ExpandedText, appends: bool, scope: &mut ShellScope) {
         if appends {
-            let mut whole = scope.get(name).unwrap_or_else(|| Expansion::unknown(&format!("${name}"), false));
+            let mut whole =
+                scope.get(name).unwrap_or_else(|| ExpandedText::unknown(&format!("${name}"), false));
             whole.append(value);
             value = whole;
         }
-        self.hooked(name, &value.clone().into_word(), scope);
+        self.run_hook_variable(name, &value.clone().into_word(), scope);
         scope.set(name, value);
     }
 
@@ -41,16 +42,17 @@ impl Reader<'_> {
         &mut self,
         name: &str,
         subscript: &ast::Subscript,
-        value: Expansion,
-        src: &Source,
-        scope: &mut Scope,
+        value: ExpandedText,
+        src: &SourceText,
+        scope: &mut ShellScope,
     ) {
-        match self.key_of(subscript, src, scope) {
+        match self.subscript_key(subscript, src, scope) {
             Some(key) => scope.set(&format!("{name}[{key}]"), value.clone()),
             None => scope.forget_keys(name),
         }
-        // Which place it takes matters less than that it is one of them.
-        if scope.elements(name).is_empty() && scope.get(name).is_none_or(|value| value.atoms.is_empty()) {
+        // The index does not matter; the value is kept as one of the elements.
+        if scope.list_elements(name).is_empty() && scope.get(name).is_none_or(|value| value.atoms.is_empty())
+        {
             scope.set_list(name, &[], false);
         }
         scope.set_list(name, &[value.into_word()], true);
@@ -61,18 +63,18 @@ impl Reader<'_> {
         name: &str,
         array: &ast::ArrayLiteral,
         appends: bool,
-        src: &Source,
-        scope: &mut Scope,
+        src: &SourceText,
+        scope: &mut ShellScope,
     ) {
         let mut words = Vec::new();
         let mut keyed = Vec::new();
         for element in &array.elements {
             let Some(subscript) = &element.subscript else {
-                words.extend(self.words(&element.value, src, scope));
+                words.extend(self.expand_words(&element.value, src, scope));
                 continue;
             };
             let value = self.expand(&element.value.parts, src, scope).into_word();
-            if let Some(key) = self.key_of(subscript, src, scope) {
+            if let Some(key) = self.subscript_key(subscript, src, scope) {
                 keyed.push((format!("{name}[{key}]"), value.to_value()));
             }
             words.push(value);
@@ -83,8 +85,13 @@ impl Reader<'_> {
         }
     }
 
-    /// The key in `[key]`, if it is known. Commands in it run.
-    fn key_of(&mut self, subscript: &ast::Subscript, src: &Source, scope: &mut Scope) -> Option<String> {
+    /// The key in `[key]`, if it is known. Commands inside the key run.
+    fn subscript_key(
+        &mut self,
+        subscript: &ast::Subscript,
+        src: &SourceText,
+        scope: &mut ShellScope,
+    ) -> Option<String> {
         let ast::Subscript::Index(index) = subscript else { return None };
         let key = self.expand(&index.parts, src, scope).into_word();
         let key = key.text.trim_matches(['"', '\'']);
@@ -92,12 +99,18 @@ impl Reader<'_> {
         is_plain.then(|| key.to_owned())
     }
 
-    /// The words of `declare`, `typeset`, `local`, `export` or `readonly`.
-    pub(super) fn declare(&mut self, keyword: &str, words: &[ast::Word], src: &Source, scope: &mut Scope) {
+    /// Applies the words of `declare`, `typeset`, `local`, `export` or `readonly`.
+    pub(super) fn declare(
+        &mut self,
+        keyword: &str,
+        words: &[ast::Word],
+        src: &SourceText,
+        scope: &mut ShellScope,
+    ) {
         let mut is_reference = false;
         for word in words {
-            let Some(declared) = Declared::new(word) else {
-                let words = self.words(word, src, scope);
+            let Some(declared) = DeclaredVariable::new(word) else {
+                let words = self.expand_words(word, src, scope);
                 is_reference |=
                     words.iter().any(|word| word.text.starts_with('-') && word.text.contains('n'));
                 for word in words {
@@ -105,14 +118,14 @@ impl Reader<'_> {
                 }
                 continue;
             };
-            let Declared { name, appends, .. } = declared;
+            let DeclaredVariable { name, appends, .. } = declared;
             if keyword != "export" && keyword != "readonly" {
                 scope.localize(name);
             }
             if let [ast::WordPart::Array(array)] = declared.rest {
                 self.assign_array(name, array, appends, src, scope);
             } else {
-                let mut value = Expansion::literal(declared.start);
+                let mut value = ExpandedText::literal(declared.start);
                 value.append(self.expand(declared.rest, src, scope));
                 self.assign_value(name, value.into_value(), appends, scope);
             }
@@ -128,16 +141,16 @@ impl Reader<'_> {
 }
 
 /// `NAME=value` as a word of `declare`.
-struct Declared<'w> {
+struct DeclaredVariable<'w> {
     name: &'w str,
     appends: bool,
     /// The literal text after `=`.
     start: &'w str,
-    /// The parts after it.
+    /// The word parts after that text.
     rest: &'w [ast::WordPart],
 }
 
-impl<'w> Declared<'w> {
+impl<'w> DeclaredVariable<'w> {
     fn new(word: &'w ast::Word) -> Option<Self> {
         let (ast::WordPart::Literal(first), rest) = word.parts.split_first()? else { return None };
         let (name, start) = first.text.split_once('=')?;
@@ -147,29 +160,30 @@ impl<'w> Declared<'w> {
     }
 }
 
-/// `local NAME`, `export NAME`, and `declare "NAME=value"`, where quotes hide the assignment.
-fn declare_word(keyword: &str, word: &Word, scope: &mut Scope) {
+/// Applies `local NAME`, `export NAME`, or `declare "NAME=value"`, where the parser sees a quoted word instead of an
+/// assignment.
+fn declare_word(keyword: &str, word: &ShellWord, scope: &mut ShellScope) {
     if word.text.starts_with('-') || word.text.contains('=') {
         return declare_words(std::slice::from_ref(word), scope);
     }
     match keyword {
         "local" => {
             scope.localize(&word.text);
-            scope.set(&word.text, Expansion::default());
+            scope.set(&word.text, ExpandedText::default());
         }
         "export" => scope.export(&word.text),
         _ => {}
     }
 }
 
-/// `declare "NAME=value"`, `builtin export NAME=value`
-pub(super) fn declare_words(words: &[Word], scope: &mut Scope) {
+/// Applies assignments given as plain words: `declare "NAME=value"`, `builtin export NAME=value`.
+pub(super) fn declare_words(words: &[ShellWord], scope: &mut ShellScope) {
     for word in words {
         if let Some((name, value)) = word.text.split_once('=') {
             if word.dynamic {
                 scope.forget(name, &word.from);
             } else {
-                scope.set(name, Expansion::literal(value));
+                scope.set(name, ExpandedText::literal(value));
             }
         }
     }

@@ -1,52 +1,52 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Brace expansion.
+//! Brace expansion of words such as `a{b,c}`.
 
-use super::word::{Atom, Expansion};
+use super::word::{ExpandedText, WordAtom};
 
-/// `{a,b}{c,d}…` grows quickly; what lies beyond is not known.
-const MOST_BRACES: usize = 64;
-/// A longer word is not searched for braces: finding them is quadratic.
-const LONGEST_BRACES: usize = 1024;
+/// `{a,b}{c,d}…` grows exponentially. Further words count as unknown.
+const MAX_BRACE_WORDS: usize = 64;
+/// Longer words are not expanded, because the search for braces is quadratic.
+const MAX_BRACE_WORD_CHARS: usize = 1024;
 
-/// Brace expansion of a text without quoting. `None` when it would grow too large.
+/// Expands braces in text without quoting. `None` if there are too many words.
 pub fn expand_braces(text: &str) -> Option<Vec<String>> {
     if !text.contains('{') {
         return Some(vec![text.to_owned()]);
     }
-    if text.chars().count() > LONGEST_BRACES {
+    if text.chars().count() > MAX_BRACE_WORD_CHARS {
         return None;
     }
-    // Texts are only cut at braces and commas, so what comes out is text again.
+    // Text is only split at ASCII characters, so the parts are valid UTF-8.
     let words = expand(text.as_bytes(), |letter, other| *letter == other).into_iter();
     words.map(|word| String::from_utf8(word?).ok()).collect()
 }
 
-/// Brace expansion: `a{b,c}` is `ab ac`.
-pub(super) fn braces(atoms: Vec<Atom>) -> Vec<Vec<Atom>> {
-    if !atoms.contains(&Atom::BraceOpen) {
+/// Expands the braces of a word: `a{b,c}` becomes `ab ac`.
+pub(super) fn expand_brace_atoms(atoms: Vec<WordAtom>) -> Vec<Vec<WordAtom>> {
+    if !atoms.contains(&WordAtom::BraceOpen) {
         return vec![atoms];
     }
-    let unknown = || Expansion::list("{…}").atoms;
-    if atoms.len() > LONGEST_BRACES {
+    let unknown = || ExpandedText::list("{…}").atoms;
+    if atoms.len() > MAX_BRACE_WORD_CHARS {
         return vec![unknown()];
     }
-    let is = |atom: &Atom, byte: u8| match byte {
-        b'{' => *atom == Atom::BraceOpen,
-        b',' => *atom == Atom::BraceComma,
-        _ => *atom == Atom::BraceClose,
+    let is = |atom: &WordAtom, byte: u8| match byte {
+        b'{' => *atom == WordAtom::BraceOpen,
+        b',' => *atom == WordAtom::BraceComma,
+        _ => *atom == WordAtom::BraceClose,
     };
     let words = expand(&atoms, is).into_iter();
     words.map(|word| word.unwrap_or_else(unknown)).collect()
 }
 
-/// The words that a word with braces stands for; `None` where there are too many.
+/// Expands one word; `None` in place of the words beyond the limit.
 fn expand<T: Clone>(word: &[T], is: impl Fn(&T, u8) -> bool) -> Vec<Option<Vec<T>>> {
     let mut done = Vec::new();
     let mut open = vec![word.to_vec()];
     while let Some(next) = open.pop() {
         match first_list(&next, &is) {
-            Some((before, items, after)) if done.len() + open.len() + items.len() <= MOST_BRACES => {
+            Some((before, items, after)) if done.len() + open.len() + items.len() <= MAX_BRACE_WORDS => {
                 for item in items.iter().rev() {
                     open.push([before, item, after].concat());
                 }
@@ -58,9 +58,9 @@ fn expand<T: Clone>(word: &[T], is: impl Fn(&T, u8) -> bool) -> Vec<Option<Vec<T
     done
 }
 
-type List<'a, T> = (&'a [T], Vec<&'a [T]>, &'a [T]);
+type BraceSplit<'a, T> = (&'a [T], Vec<&'a [T]>, &'a [T]);
 
-fn first_list<T>(word: &[T], is: impl Fn(&T, u8) -> bool) -> Option<List<'_, T>> {
+fn first_list<T>(word: &[T], is: impl Fn(&T, u8) -> bool) -> Option<BraceSplit<'_, T>> {
     let starts = word.iter().enumerate().filter(|(_, letter)| is(letter, b'{')).map(|(at, _)| at);
     for start in starts {
         let (mut depth, mut cut, mut items) = (0usize, start + 1, Vec::new());
@@ -91,11 +91,11 @@ mod tests {
 
     #[test]
     fn brace_bombs_stay_small() {
-        let mut bomb = Expansion::default();
+        let mut bomb = ExpandedText::default();
         for _ in 0..40 {
-            bomb.append_alternatives([Expansion::literal("a"), Expansion::literal("b")].into_iter());
+            bomb.append_alternatives([ExpandedText::literal("a"), ExpandedText::literal("b")].into_iter());
         }
-        assert!(bomb.into_words().len() <= MOST_BRACES);
+        assert!(bomb.into_words().len() <= MAX_BRACE_WORDS);
         assert_eq!(expand_braces(&"{a,b}".repeat(40)), None);
         assert_eq!(expand_braces(&format!("{{{}}}", "ä,".repeat(600))), None);
     }

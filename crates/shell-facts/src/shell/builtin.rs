@@ -1,39 +1,39 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Commands of the shell itself that change what is known.
+//! Shell builtins that change variables, the working directory or functions, or run text.
 
 use std::sync::Arc;
 
-use tenterhook_paths::Does;
+use tenterhook_paths::FileOp;
 
-use super::Reader;
+use super::ShellReader;
 use super::assign::declare_words;
 use super::expand::unescape;
-use super::invoke::joined;
+use super::invoke::join_texts;
 use super::parameter::known_text;
-use super::scope::{Scope, from_all};
-use super::typed::TYPED_PROGRAM;
+use super::scope::{ShellScope, output_sources};
+use super::typed_input::TYPED_PROGRAM;
 use super::walk::FunctionBody;
-use super::word::{Expansion, Word};
+use super::word::{ExpandedText, ShellWord};
 
-impl Reader<'_> {
-    /// What a command of the shell itself does; false if it is none.
-    pub(super) fn builtin(&mut self, program: &str, words: &[Word], scope: &mut Scope) -> bool {
+impl ShellReader<'_> {
+    /// Runs a shell builtin; false if the program is not one.
+    pub(super) fn run_builtin(&mut self, program: &str, words: &[ShellWord], scope: &mut ShellScope) -> bool {
         match program {
             "eval" => {
                 let words = words.iter().skip_while(|word| word.is("--")).cloned().collect::<Vec<_>>();
-                let from = from_all(&words);
-                self.feed(&from, program);
-                self.mark_if_typed(self.commands.len().checked_sub(1), &from);
+                let from = output_sources(&words);
+                self.mark_fed(&from, program);
+                self.mark_if_typed(self.last_command(), &from);
                 scope.via.push(program.to_owned());
-                self.text(&joined(&words), scope);
+                self.read_text(&join_texts(&words), scope);
                 scope.via.pop();
             }
-            "source" | "." => self.source(program, words, scope),
+            "source" | "." => self.run_source(program, words, scope),
             "cd" | "chdir" => {
                 let before = scope.cwd.clone();
                 change_directory(words, scope);
-                scope.left = before;
+                scope.previous_cwd = before;
             }
             "pushd" => {
                 let before = scope.cwd.clone();
@@ -42,31 +42,35 @@ impl Reader<'_> {
                 } else {
                     change_directory(words, scope);
                 }
-                scope.left = before.clone();
-                if scope.stacked.len() < MOST_STACKED {
-                    scope.stacked.push(before);
+                scope.previous_cwd = before.clone();
+                if scope.directory_stack.len() < MAX_DIRECTORY_STACK {
+                    scope.directory_stack.push(before);
                 }
             }
             "popd" => {
-                let before = std::mem::replace(&mut scope.cwd, scope.stacked.pop().unwrap_or_default());
-                scope.left = before;
+                let before =
+                    std::mem::replace(&mut scope.cwd, scope.directory_stack.pop().unwrap_or_default());
+                scope.previous_cwd = before;
             }
-            "read" if one_line(scope).is_some() => read_line(words, scope),
-            "mapfile" | "readarray" if lines(scope).is_some() => {
-                let lines: Vec<_> =
-                    lines(scope).unwrap_or_default().iter().map(|line| Word::literal(line)).collect();
+            "read" if single_stdin_line(scope).is_some() => read_line(words, scope),
+            "mapfile" | "readarray" if stdin_lines(scope).is_some() => {
+                let lines: Vec<_> = stdin_lines(scope)
+                    .unwrap_or_default()
+                    .iter()
+                    .map(|line| ShellWord::literal(line))
+                    .collect();
                 let name = words.iter().rfind(|word| !word.text.starts_with('-'));
                 let name = name.map_or("MAPFILE", |word| word.text.as_str()).to_owned();
                 scope.set_list(&name, &lines, false);
             }
-            "read" if self.one_file(words, scope).is_some() => {
-                let file = self.one_file(words, scope).unwrap_or_default();
+            "read" if self.piped_file(words, scope).is_some() => {
+                let file = self.piped_file(words, scope).unwrap_or_default();
                 let name = words.iter().rfind(|word| !word.text.starts_with('-'));
                 let name = name.map_or("REPLY", |word| word.text.as_str());
                 scope.set(name, file.to_value());
             }
             "read" => {
-                let from = self.read_from(scope);
+                let from = self.read_sources(scope);
                 let mut takes_list = false;
                 for word in words {
                     if word.text.starts_with('-') {
@@ -82,7 +86,7 @@ impl Reader<'_> {
             "mapfile" | "readarray" => {
                 let names =
                     words.iter().filter(|word| !word.text.starts_with('-')).map(|word| word.text.as_str());
-                let from = self.read_from(scope);
+                let from = self.read_sources(scope);
                 for name in names.chain(["MAPFILE"]) {
                     scope.forget_list(name, &from);
                 }
@@ -94,42 +98,42 @@ impl Reader<'_> {
             }
             "printf" => match words {
                 [option, name, format, value] if option.is("-v") && format.is("%s") && !value.dynamic => {
-                    scope.set(&name.text, Expansion::literal(&value.text));
+                    scope.set(&name.text, ExpandedText::literal(&value.text));
                 }
                 [option, name, format, rest @ ..]
                     if option.is("-v")
-                        && filled(format, rest).is_some_and(|text| {
-                            scope.set(&name.text, Expansion::literal(&text));
+                        && format_known_text(format, rest).is_some_and(|text| {
+                            scope.set(&name.text, ExpandedText::literal(&text));
                             true
                         }) => {}
                 [option, name, rest @ ..] if option.is("-v") => {
-                    let from = from_all(rest);
+                    let from = output_sources(rest);
                     scope.forget(&name.text, &from);
                 }
                 _ => {}
             },
             "export" | "declare" | "typeset" | "local" | "readonly" => declare_words(words, scope),
-            "set" => set(words, scope),
-            // A function in all but name.
+            "set" => apply_set(words, scope),
+            // An alias behaves like a function.
             "alias" => {
                 for (name, value) in words.iter().filter_map(|word| word.text.split_once('=')) {
-                    scope.define(name, Arc::new(FunctionBody::parse(format!("{value} \"$@\""))));
+                    scope.add_function(name, Arc::new(FunctionBody::parse(format!("{value} \"$@\""))));
                 }
             }
             "shift" => {
                 let by =
                     words.first().map_or(Some(1), |word| word.text.parse().ok().filter(|_| !word.dynamic));
-                self.spend(scope.arguments_known());
+                self.spend_steps(scope.arguments_known());
                 scope.shift(by);
             }
             "trap" => {
                 if let Some(text) = words.iter().find(|word| !word.text.starts_with('-')) {
                     // `trap 'rm -rf "$d"' EXIT; d=$(mktemp -d)`
-                    if waits(words, &text.text, scope) {
-                        self.traps.push(text.text.clone());
+                    if runs_at_exit(words, &text.text, scope) {
+                        self.exit_traps.push(text.text.clone());
                         return true;
                     }
-                    self.text(&text.text, &mut scope.through(program));
+                    self.read_text(&text.text, &mut scope.started_by(program));
                 }
             }
             _ => return false,
@@ -137,21 +141,22 @@ impl Reader<'_> {
         true
     }
 
-    /// The commands that print what `read` gets: its own, if it is typed into a terminal.
-    fn read_from(&mut self, scope: &Scope) -> Vec<usize> {
+    /// The commands whose output `read` reads, including the `read` command itself if its input is typed into a
+    /// terminal.
+    fn read_sources(&mut self, scope: &ShellScope) -> Vec<usize> {
         let mut from = scope.stdin.from.clone();
-        if scope.stdin.typed
-            && let Some(own) = self.commands.len().checked_sub(1)
+        if scope.stdin.from_terminal
+            && let Some(own) = self.last_command()
             && let Some(command) = self.commands.get_mut(own)
         {
-            command.typed = true;
+            command.from_terminal = true;
             from.push(own);
         }
         from
     }
 
-    /// `find … | while read -r f`: what is found, one after the other.
-    fn one_file(&self, words: &[Word], scope: &Scope) -> Option<Word> {
+    /// The pattern for the files in `find … | while read -r f`.
+    fn piped_file(&self, words: &[ShellWord], scope: &ShellScope) -> Option<ShellWord> {
         let names: Vec<_> = words.iter().filter(|word| !word.text.starts_with('-')).collect();
         let values =
             words.iter().any(|word| matches!(word.text.as_str(), "-d" | "-n" | "-t" | "-u" | "-p" | "-a"));
@@ -165,43 +170,43 @@ impl Reader<'_> {
         let lists = lists
             .into_iter()
             .any(|command| matches!(command.program.as_str(), "find" | "fd" | "fdfind" | "git"));
-        match self.inputs(scope).as_slice() {
+        match self.input_words(scope).as_slice() {
             [only] if name && lists && !only.dynamic => Some(only.clone()),
             _ => None,
         }
     }
 
-    /// `source`: a file nobody has read, unless it is `<(…)` or standard input.
-    fn source(&mut self, program: &str, words: &[Word], scope: &mut Scope) {
+    /// Runs `source`. The content of a file is unknown, unless it is `<(…)` or standard input.
+    fn run_source(&mut self, program: &str, words: &[ShellWord], scope: &mut ShellScope) {
         let Some(file) = words.iter().find(|word| !word.is("--")) else { return };
-        let own = self.commands.len().checked_sub(1);
-        let texts = if file.process {
+        let own = self.last_command();
+        let texts = if file.is_process {
             self.mark_if_typed(own, &file.from);
-            self.texts_of(&file.from)
+            self.printed_by(&file.from)
         } else if is_stdin(&file.text) || self.is_terminal(&file.text, scope) {
             self.mark_typed_program(own, scope);
             if !is_stdin(&file.text) {
-                self.mark(own, TYPED_PROGRAM);
+                self.mark_act(own, TYPED_PROGRAM);
             }
             scope.stdin.texts.clone()
         } else {
-            self.touch(Does::Run, file, program, scope);
+            self.add_effect(FileOp::Run, file, program, scope);
             return self.run_file(&file.text, "sh", scope);
         };
         scope.via.push(program.to_owned());
         for text in texts {
-            self.text(&text, scope);
+            self.read_text(&text, scope);
         }
         scope.via.pop();
     }
 }
 
-/// Whether a trap runs only at the end, and is about something that is not known yet.
-fn waits(words: &[Word], text: &str, scope: &Scope) -> bool {
+/// Whether a trap runs only at the end of the script and uses variables that are not set yet.
+fn runs_at_exit(words: &[ShellWord], text: &str, scope: &ShellScope) -> bool {
     let at_end = words.iter().skip(1).all(|word| {
         matches!(word.text.trim_start_matches("SIG"), "EXIT" | "0" | "INT" | "TERM" | "HUP" | "QUIT" | "ERR")
     });
-    let body = scope.function(text.trim());
+    let body = scope.find_function(text.trim());
     let text = body.as_ref().map_or(text, |body| body.text.as_str());
     let mut names = text.split('$').skip(1).map(|rest| {
         let rest = rest.trim_start_matches('{');
@@ -210,36 +215,36 @@ fn waits(words: &[Word], text: &str, scope: &Scope) -> bool {
     at_end && names.any(|name| !name.is_empty() && scope.get(name).is_none())
 }
 
-/// Directories kept by `pushd`.
-const MOST_STACKED: usize = 16;
+/// Depth of the directory stack of `pushd`.
+const MAX_DIRECTORY_STACK: usize = 16;
 
-fn change_directory(words: &[Word], scope: &mut Scope) {
+fn change_directory(words: &[ShellWord], scope: &mut ShellScope) {
     let target = words
         .iter()
-        .find(|word| !word.is("--") && (word.opens || !word.text.starts_with('-') || word.is("-")));
+        .find(|word| !word.is("--") && (word.may_be_option || !word.text.starts_with('-') || word.is("-")));
     let Some(word) = target else {
-        return scope.cwd.change(Some(&scope.place.ground.home.clone()), false);
+        return scope.cwd.change(Some(&scope.site.roots.home.clone()), false);
     };
     let text = word.text.as_str();
     let searched =
         !text.starts_with(['/', '.']) && scope.get("CDPATH").is_some_and(|path| !path.atoms.is_empty());
     if word.is("-") {
-        scope.cwd = std::mem::take(&mut scope.left);
+        scope.cwd = std::mem::take(&mut scope.previous_cwd);
         return;
     }
     if word.dynamic || searched {
         return scope.cwd.change(None, false);
     }
-    // These are there, whatever happened before.
-    let there = text.chars().all(|c| matches!(c, '.' | '/'))
+    // These directories always exist, so `cd` succeeds.
+    let exists = text.chars().all(|c| matches!(c, '.' | '/'))
         || matches!(text, "/tmp" | "/var/tmp")
-        || text == scope.place.ground.home
-        || scope.place.ground.project.as_deref() == Some(text);
-    scope.cwd.change(Some(text), !(scope.strict || there));
+        || text == scope.site.roots.home
+        || scope.site.roots.project.as_deref() == Some(text);
+    scope.cwd.change(Some(text), !(scope.strict || exists));
 }
 
 /// The lines on standard input, if all of them are known.
-fn lines(scope: &Scope) -> Option<Vec<String>> {
+fn stdin_lines(scope: &ShellScope) -> Option<Vec<String>> {
     match scope.stdin.texts.as_slice() {
         [text] if text.len() < 4096 && !text.contains(['$', '`']) => {
             let lines: Vec<_> = text.trim_end_matches('\n').lines().map(str::to_owned).collect();
@@ -250,13 +255,13 @@ fn lines(scope: &Scope) -> Option<Vec<String>> {
 }
 
 /// The line on standard input, if there is exactly one and all of it is known.
-fn one_line(scope: &Scope) -> Option<String> {
-    lines(scope).filter(|lines| lines.len() == 1).and_then(|mut lines| lines.pop())
+fn single_stdin_line(scope: &ShellScope) -> Option<String> {
+    stdin_lines(scope).filter(|lines| lines.len() == 1).and_then(|mut lines| lines.pop())
 }
 
-/// `read a b <<< 'x y z'`
-fn read_line(words: &[Word], scope: &mut Scope) {
-    let line = one_line(scope).unwrap_or_default();
+/// Sets the variables of `read a b <<< 'x y z'`.
+fn read_line(words: &[ShellWord], scope: &mut ShellScope) {
+    let line = single_stdin_line(scope).unwrap_or_default();
     let from = scope.stdin.from.clone();
     let names: Vec<String> =
         words.iter().filter(|word| !word.text.starts_with('-')).map(|word| word.text.clone()).collect();
@@ -271,12 +276,12 @@ fn read_line(words: &[Word], scope: &mut Scope) {
         }
         return;
     };
-    // Blanks at the edges go, several count as one; each of the others counts.
+    // Leading and trailing blanks are dropped and runs of blanks are one separator. Other separators count each.
     let blank = separators == " " || separators.trim().is_empty() && !separators.is_empty();
     let between = |letter: char| if blank { letter.is_whitespace() } else { separators.contains(letter) };
     if lists && let Some(name) = names.last() {
         let parts = line.split(between).filter(|part| !(blank && part.is_empty()));
-        let parts: Vec<_> = parts.map(Word::literal).collect();
+        let parts: Vec<_> = parts.map(ShellWord::literal).collect();
         return scope.set_list(name, &parts, false);
     }
     let mut rest = if blank { line.trim() } else { line.as_str() };
@@ -287,17 +292,18 @@ fn read_line(words: &[Word], scope: &mut Scope) {
             }
             _ => (rest, ""),
         };
-        let value = Expansion { from: from.clone(), ..Expansion::literal(value) };
+        let value = ExpandedText { from: from.clone(), ..ExpandedText::literal(value) };
         scope.set(name, value);
         rest = after;
     }
     if names.is_empty() {
-        scope.set("REPLY", Expansion { from, ..Expansion::literal(&line) });
+        scope.set("REPLY", ExpandedText { from, ..ExpandedText::literal(&line) });
     }
 }
 
-/// `printf FORMAT WORDS…` where only `%s`, `%d` and `%%` are filled in.
-pub(super) fn filled(format: &Word, words: &[Word]) -> Option<String> {
+/// The output of `printf FORMAT WORDS…` with only `%s`, `%b`, `%d` and `%%`; `None` for other formats and unknown
+/// words.
+pub(super) fn format_known_text(format: &ShellWord, words: &[ShellWord]) -> Option<String> {
     if format.dynamic || words.iter().any(|word| word.dynamic || word.pattern) {
         return None;
     }
@@ -320,19 +326,19 @@ pub(super) fn filled(format: &Word, words: &[Word]) -> Option<String> {
     Some(out)
 }
 
-/// Whether a file is standard input under another name.
+/// Whether a path is another name of standard input.
 pub(super) fn is_stdin(path: &str) -> bool {
     matches!(path, "/dev/stdin" | "/dev/fd/0" | "/proc/self/fd/0")
 }
 
-/// `set -e`, `set -o errexit`, `set -- a b`
-fn set(words: &[Word], scope: &mut Scope) {
+/// Applies `set -e`, `set -o errexit` and `set -- a b`.
+fn apply_set(words: &[ShellWord], scope: &mut ShellScope) {
     let mut rest = words;
     while let Some((word, after)) = rest.split_first() {
         if word.is("--") {
             return scope.set_arguments(after);
         }
-        if word.opens || !word.text.starts_with(['-', '+']) {
+        if word.may_be_option || !word.text.starts_with(['-', '+']) {
             return scope.set_arguments(rest);
         }
         let on = word.text.starts_with('-');

@@ -1,27 +1,32 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! `a && b || c`: what runs only because something before it succeeded or failed.
+//! Chains such as `a && b || c`: commands that run only if an earlier one succeeded or failed.
 
 use tenterhook_shell as ast;
 
-use super::Reader;
+use super::ShellReader;
 use super::narrow::narrowed_by_pipeline;
-use super::scope::Scope;
-use super::walk::Source;
+use super::scope::ShellScope;
+use super::walk::SourceText;
 
-impl Reader<'_> {
-    pub(super) fn walk_chain(&mut self, statement: &ast::Statement, src: &Source, scope: &mut Scope) {
+impl ShellReader<'_> {
+    pub(super) fn walk_chain(
+        &mut self,
+        statement: &ast::Statement,
+        src: &SourceText,
+        scope: &mut ShellScope,
+    ) {
         if statement.rest.is_empty() {
             return self.walk_pipeline(&statement.first, src, scope);
         }
-        // What a chain leaves behind if it stops early.
-        let mut stopped: Vec<Scope> = Vec::new();
+        // Scopes in which the chain may have stopped early.
+        let mut stopped: Vec<ShellScope> = Vec::new();
         let mut succeeds = always_succeeds(&statement.first);
-        // What is behind `&&` runs because the conditions before it hold.
+        // A command after `&&` runs only if the conditions before it hold.
         let mut names = narrowed_by_pipeline(&statement.first, src);
         self.walk_pipeline(&statement.first, src, scope);
         for ast::ChainedPipeline { operator, pipeline } in &statement.rest {
-            if !self.spend(scope.size() + names.len() / 4) {
+            if !self.spend_steps(scope.size() + names.len() / 4) {
                 return;
             }
             match operator {
@@ -29,36 +34,36 @@ impl Reader<'_> {
                     names.clear();
                     let mut worked = scope.clone();
                     for other in stopped.drain(..) {
-                        scope.meet(&other);
+                        scope.merge_with(&other);
                     }
                     self.walk_pipeline(pipeline, src, scope);
                     if never_returns(pipeline) {
-                        worked.cwd.worked();
+                        worked.cwd.assume_success();
                         *scope = worked;
                     } else {
-                        scope.meet(&worked);
+                        scope.merge_with(&worked);
                     }
                 }
                 ast::ChainOperator::And => {
                     if !succeeds {
                         stopped.push(scope.clone());
                     }
-                    scope.cwd.worked();
-                    let before = scope.narrow(&names);
+                    scope.cwd.assume_success();
+                    let before = scope.narrow_variables(&names);
                     self.walk_pipeline(pipeline, src, scope);
-                    scope.widen(before);
+                    scope.restore_variables(before);
                 }
             }
             names.extend(narrowed_by_pipeline(pipeline, src));
             succeeds &= always_succeeds(pipeline);
         }
         for other in &stopped {
-            scope.meet(other);
+            scope.merge_with(other);
         }
     }
 }
 
-/// The only command of a pipeline.
+/// The command of a pipeline with a single stage.
 fn only_command(pipeline: &ast::Pipeline) -> Option<&ast::Command> {
     match pipeline.stages.as_slice() {
         [only] if pipeline.negations == 0 => Some(&only.command),
@@ -66,7 +71,7 @@ fn only_command(pipeline: &ast::Pipeline) -> Option<&ast::Command> {
     }
 }
 
-/// Whether what comes after `&&` runs in any case.
+/// Whether the command after `&&` always runs.
 fn always_succeeds(pipeline: &ast::Pipeline) -> bool {
     let Some(ast::Command::Simple(simple)) = only_command(pipeline) else { return false };
     if simple.words.is_empty() {
@@ -90,7 +95,7 @@ fn always_succeeds(pipeline: &ast::Pipeline) -> bool {
         })
 }
 
-/// Whether nothing after it runs: `exit 1`, `{ echo no; exit 1; }`.
+/// Whether nothing after the pipeline runs: `exit 1`, `{ echo no; exit 1; }`.
 fn never_returns(pipeline: &ast::Pipeline) -> bool {
     match only_command(pipeline) {
         Some(ast::Command::Simple(simple)) => simple

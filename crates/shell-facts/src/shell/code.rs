@@ -1,84 +1,92 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Code in other languages: what it would do, in the place where it runs.
+//! Effects of code in other languages, applied where the code runs.
 
-use tenterhook_code_facts::{self as code, Act, Argument, Language};
+use tenterhook_code_facts::{self as code, CallArgument, CodeEffect, CodeLanguage};
 use tenterhook_paths::expand_tilde;
 
-use super::super::effect::Touch;
-use super::Reader;
-use super::scope::Scope;
-use super::word::Word;
+use super::super::effect::OperandEffect;
+use super::ShellReader;
+use super::scope::ShellScope;
+use super::word::ShellWord;
 
-/// Stands for what code only knows when it runs.
-const UNKNOWN: &str = "${__unknown__}";
+/// Placeholder in shell text for a value that is only known at run time.
+const UNKNOWN_VALUE: &str = "${__unknown__}";
 
-impl Reader<'_> {
-    /// What a text in this language would do, run by the command of this index.
-    pub(super) fn code(
+impl ShellReader<'_> {
+    /// Reads code that the command at index `own` runs.
+    pub(super) fn read_code(
         &mut self,
-        language: Language,
+        language: CodeLanguage,
         text: &str,
         program: &str,
         own: Option<usize>,
-        scope: &Scope,
+        scope: &ShellScope,
     ) {
-        if !self.spend(1 + text.len() / 16) || !self.enter() {
+        if !self.spend_steps(1 + text.len() / 16) || !self.enter_level() {
             return;
         }
-        let acts = code::read(language, text);
-        // Said once, it says all: it is about the whole text.
-        if acts.contains(&Act::RunsUnknown) {
-            self.pass_over("it runs code that cannot be read", text);
+        let acts = code::read_code(language, text);
+        // Reported once, because it concerns the whole text.
+        if acts.contains(&CodeEffect::RunsUnknown) {
+            self.report_unread("it runs code that cannot be read", text);
         }
         for act in acts {
-            if !self.spend(1) {
+            if !self.spend_steps(1) {
                 break;
             }
-            self.act(&act, text, program, own, scope);
+            self.apply_act(&act, text, program, own, scope);
         }
-        self.leave();
+        self.leave_level();
     }
 
-    fn act(&mut self, act: &Act, text: &str, program: &str, own: Option<usize>, scope: &Scope) {
+    fn apply_act(
+        &mut self,
+        act: &CodeEffect,
+        text: &str,
+        program: &str,
+        own: Option<usize>,
+        scope: &ShellScope,
+    ) {
         match act {
-            Act::Shell(text) => {
-                let text = if text.known { text.shape.clone() } else { text.shape.replace('*', UNKNOWN) };
-                self.text(&text, &mut scope.through(program));
+            CodeEffect::Shell(text) => {
+                let text =
+                    if text.known { text.shape.clone() } else { text.shape.replace('*', UNKNOWN_VALUE) };
+                self.read_text(&text, &mut scope.started_by(program));
             }
-            Act::Start(words) => {
-                let words: Vec<_> = words.iter().map(|word| as_word(word, scope)).collect();
-                self.invoke(&words, &mut scope.through(program));
+            CodeEffect::Start(words) => {
+                let words: Vec<_> = words.iter().map(|word| argument_to_word(word, scope)).collect();
+                self.run_words(&words, &mut scope.started_by(program));
             }
-            Act::File { does, path, recursive } => {
-                let mut word = as_word(path, scope);
-                // Those it picks are some of them, not all.
+            CodeEffect::File { does, path, recursive } => {
+                let mut word = argument_to_word(path, scope);
+                // Code that filters file names deletes some of them, not all.
                 if let Some(start) =
-                    word.shape.strip_suffix('*').filter(|_| path.pattern && code::chooses(text))
+                    word.shape.strip_suffix('*').filter(|_| path.pattern && code::filters_files(text))
                 {
                     let start = start.trim_end_matches('*').to_owned();
                     word.shape = format!("{start}…");
                 }
-                let touch = Touch::new(*does, &word).deep(*recursive);
-                self.touched(&touch, program, scope);
+                let requested = OperandEffect::new(*does, &word).recursive(*recursive);
+                self.add_operand_effect(&requested, program, scope);
             }
-            Act::Connect(address) => self.connects.push(address.shape.clone()),
-            Act::RunsFetched => self.mark(own, "runs-fetched"),
-            Act::ShellRunsFetched => self.mark(own, "shell-runs-fetched"),
-            Act::RunsInput => self.feed(&scope.stdin.from.clone(), ""),
-            Act::RunsUnknown => {}
-            Act::ReverseShell => self.mark(own, "reverse-shell"),
-            Act::Unread => self.leave_unread("it is more code than is read", text),
+            CodeEffect::Connect(address) => self.connects.push(address.shape.clone()),
+            CodeEffect::RunsFetched => self.mark_act(own, "runs-fetched"),
+            CodeEffect::ShellRunsFetched => self.mark_act(own, "shell-runs-fetched"),
+            CodeEffect::RunsInput => self.mark_fed(&scope.stdin.from.clone(), ""),
+            CodeEffect::RunsUnknown => {}
+            CodeEffect::ReverseShell => self.mark_act(own, "reverse-shell"),
+            CodeEffect::Unread => self.report_opaque("it is more code than is read", text),
         }
     }
 
-    /// Code that a tool runs itself, without any command.
-    pub(super) fn tool_code(&mut self, tool: &str, code: &str, scope: &Scope) {
-        self.pass_over("it is code in another language", code);
+    /// Reads code that a tool runs itself, without a command.
+    pub(super) fn read_tool_code(&mut self, tool: &str, code: &str, scope: &ShellScope) {
+        self.report_unread("it is code in another language", code);
         let start = (self.effects.len(), self.commands.len());
-        for language in guesses(tool) {
-            self.code(language, code, tool, None, scope);
-            // What one language makes sense of is not read as another.
+        for language in languages_of_tool(tool) {
+            self.read_code(language, code, tool, None, scope);
+            // Stop at the first language that finds something.
             if start != (self.effects.len(), self.commands.len()) {
                 return;
             }
@@ -86,13 +94,13 @@ impl Reader<'_> {
     }
 }
 
-/// The reader of a language, if it has one.
-pub(super) fn readable(language: tenterhook_programs::Language) -> Option<Language> {
-    Language::named(language.name())
+/// The code reader for a language, if there is one.
+pub(super) fn code_reader(language: tenterhook_programs::Language) -> Option<CodeLanguage> {
+    CodeLanguage::from_name(language.name())
 }
 
-/// The languages a tool may run, by its name.
-fn guesses(tool: &str) -> impl Iterator<Item = Language> {
+/// The languages that a tool may run, guessed from its name.
+fn languages_of_tool(tool: &str) -> impl Iterator<Item = CodeLanguage> {
     let name = tool.to_ascii_lowercase();
     let says = |words: &[&str]| words.iter().any(|word| name.contains(word));
     let names: &[&str] = if says(&["python", "jupyter", "notebook"]) {
@@ -106,18 +114,18 @@ fn guesses(tool: &str) -> impl Iterator<Item = Language> {
     } else {
         &["python", "javascript"]
     };
-    names.iter().filter_map(|name| Language::named(name))
+    names.iter().filter_map(|name| CodeLanguage::from_name(name))
 }
 
-fn as_word(argument: &Argument, scope: &Scope) -> Word {
-    let home = &scope.place.ground.home;
+fn argument_to_word(argument: &CallArgument, scope: &ShellScope) -> ShellWord {
+    let home = &scope.site.roots.home;
     let shape = expand_tilde(&argument.shape, home).unwrap_or_else(|| argument.shape.clone());
-    Word {
+    ShellWord {
         text: shape.clone(),
         shape,
         dynamic: !argument.known,
         pattern: argument.pattern,
-        opens: !argument.known && argument.shape.starts_with('*'),
-        ..Word::default()
+        may_be_option: !argument.known && argument.shape.starts_with('*'),
+        ..ShellWord::default()
     }
 }

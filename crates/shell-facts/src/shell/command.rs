@@ -1,139 +1,144 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! One command that would run.
+//! A command that would run.
 
 use std::sync::{Arc, OnceLock};
 
 use serde::Serialize;
 
-use tenterhook_paths::{Certainty, Found, Ground, PathFact, Place, expand_tilde, resolve};
+use tenterhook_paths::{Certainty, PathFact, PathLocation, PathRoots, WrittenPath, expand_tilde, resolve};
 use tenterhook_programs::{Programs, Role};
 
 use super::super::described_command::DescribedCommand;
 use super::super::description::DescriptionSource;
-use super::super::effect::{Side, programs_like};
+use super::super::effect::{ExecLocation, most_harmful_match};
 use super::super::{LetterPairs, TextSpan};
-use super::options::{self, Operand, ShellOption, Value};
-use super::place::Directory;
-use super::scope::Scope;
-use super::word::Word;
+use super::cwd::WorkingDirectory;
+use super::options::{self, OptionValue, ShellOperand, ShellOption};
+use super::scope::ShellScope;
+use super::word::ShellWord;
 
-/// One command that would run.
+/// A command that would run.
 #[derive(Debug, Clone, Default, Serialize)]
 pub struct ShellCommand {
-    /// The program's name without its directory; empty when it is only known when it runs.
+    /// Name of the program without its directory; empty if it is only known at run time.
     pub program: String,
     /// The program as written.
     pub raw: String,
-    /// Everything after it.
-    pub words: Vec<Word>,
-    /// The options among the words.
+    /// The words after the program.
+    pub words: Vec<ShellWord>,
+    /// Options among the words.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub options: Vec<ShellOption>,
-    /// The words that are no options, as paths.
+    /// Operands, as paths.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub operands: Vec<PathFact>,
-    /// Other paths the command names: values of options, `@file`, `key=file`.
+    /// Other paths among the words: option values, `@file`, `key=file`.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub named: Vec<PathFact>,
-    /// Files redirected into it.
+    /// Files redirected to standard input.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub inputs: Vec<PathFact>,
-    /// Files its output is redirected into.
+    /// Files that output is redirected to.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub outputs: Vec<PathFact>,
-    /// The programs its output reaches. An interpreter that takes it for data is not among them.
+    /// Programs that receive the output. An interpreter that reads it as data is not listed.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub feeds: Vec<String>,
-    /// The programs that start it, outermost first.
+    /// Programs through which the command is started, outermost first.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub via: Vec<String>,
-    /// Whether an unknown word may turn out to be an option.
+    /// Whether an unknown word may be an option.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub open_options: bool,
-    /// Where it runs.
-    pub on: Side,
-    /// The machine it runs on, if that is another one.
+    /// Where the command runs.
+    pub on: ExecLocation,
+    /// Name of the other machine on which the command runs.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub host: Option<String>,
-    /// What it is known to do beyond what its words say: `reverse-shell`, `fork-bomb`, `interactive`,
-    /// `runs-fetched`, `shell-runs-fetched`, `typed-program`.
+    /// Known behaviour that the words do not show: `reverse-shell`, `fork-bomb`, `interactive`, `runs-fetched`,
+    /// `shell-runs-fetched`, `typed-program`.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub acts: Vec<&'static str>,
-    /// Variables it is started with, as `NAME=value`.
+    /// Environment variables set for the command, as `NAME=value`.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub env: Vec<String>,
-    /// How sure it is that it runs, with these words.
+    /// Whether it is certain that the command runs with these words.
     #[serde(skip_serializing_if = "Certainty::is_certain")]
     pub certainty: Certainty,
-    /// Where it is in the text of the call.
+    /// Position of the command in the text of the call.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub span: Option<TextSpan>,
-    /// The last program that its output reaches; empty if that prints nothing of it.
+    /// The last program that receives the output; empty if that program prints none of it.
     #[serde(skip)]
     pub ends_in: Option<String>,
-    /// Texts it is known to print.
+    /// Texts that the command is known to print.
     #[serde(skip)]
-    pub(super) said: Vec<Arc<str>>,
-    /// Texts it is known to get on its standard input.
+    pub(super) printed: Vec<Arc<str>>,
+    /// Texts that are known to be on standard input.
     #[serde(skip)]
-    pub given: Vec<Arc<str>>,
-    /// Whether what it prints was typed into a terminal that no hook sees.
+    pub stdin_texts: Vec<Arc<str>>,
+    /// Whether the output was typed into a terminal that no hook sees.
     #[serde(skip)]
-    pub(super) typed: bool,
-    /// Pairs of letters in its words and in what it gets, once a rule looks for texts there.
+    pub(super) from_terminal: bool,
+    /// Letter pairs in the words and the input, computed when a rule first searches them.
     #[serde(skip)]
     pub(super) letter_pairs: OnceLock<Box<LetterPairs>>,
-    /// The description by which its words were read.
+    /// The description that was used to parse the words.
     #[serde(skip)]
     pub description: DescriptionSource,
 }
 
 impl ShellCommand {
-    /// A command from its words; the first is the program.
-    pub(super) fn new(words: &[Word], ground: &Ground, cwd: &Directory, programs: &Programs) -> Option<Self> {
+    /// Creates a command from its words; the first one is the program.
+    pub(super) fn new(
+        words: &[ShellWord],
+        roots: &PathRoots,
+        cwd: &WorkingDirectory,
+        programs: &Programs,
+    ) -> Option<Self> {
         let (first, rest) = words.split_first()?;
         let program = program_of(first);
-        let described = programs.find(program).map(|program| DescribedCommand::new(program, rest));
-        Some(Self::described(first, rest, program.to_owned(), described.as_ref(), ground, cwd))
+        let from_description = programs.find(program).map(|program| DescribedCommand::new(program, rest));
+        Some(Self::from_description(first, rest, program.to_owned(), from_description.as_ref(), roots, cwd))
     }
 
-    /// A command whose words are read by this description of its program.
-    pub(super) fn described(
-        first: &Word,
-        rest: &[Word],
+    /// Creates a command whose words were parsed with this description.
+    pub(super) fn from_description(
+        first: &ShellWord,
+        rest: &[ShellWord],
         program: String,
-        described: Option<&DescribedCommand<'_>>,
-        ground: &Ground,
-        cwd: &Directory,
+        from_description: Option<&DescribedCommand<'_>>,
+        roots: &PathRoots,
+        cwd: &WorkingDirectory,
     ) -> Self {
-        let parsed = options::parse(described, rest);
-        let moved = goes_to(&parsed.values).map(|place| {
+        let parsed = options::parse(from_description, rest);
+        let moved = directory_option(&parsed.values).map(|place| {
             let mut cwd = cwd.clone();
             cwd.change((!place.dynamic).then_some(place.text.as_str()), false);
             cwd
         });
         let cwd = moved.as_ref().unwrap_or(cwd);
         let mut operands: Vec<_> =
-            parsed.operands.iter().map(|operand| fact(&operand.word, ground, cwd.main())).collect();
-        spare_targets(&parsed.operands, &mut operands);
+            parsed.operands.iter().map(|operand| path_fact(&operand.word, roots, cwd.expected())).collect();
+        mark_unread_targets(&parsed.operands, &mut operands);
         let elsewhere: Vec<_> = parsed
             .operands
             .iter()
             .zip(&operands)
-            .flat_map(|(operand, fact)| elsewhere(&operand.word, fact, ground, cwd))
+            .flat_map(|(operand, fact)| alternative_paths(&operand.word, fact, roots, cwd))
             .collect();
         operands.extend(elsewhere);
-        let value = |value: &Value| PathFact {
-            spared: is_spared(value.role),
-            ..fact(&value.word, ground, cwd.main())
+        let value = |value: &OptionValue| PathFact {
+            is_not_read: is_unread_role(value.role),
+            ..path_fact(&value.word, roots, cwd.expected())
         };
         let named = parsed
             .values
             .iter()
             .filter(|value| names_path(value))
             .map(value)
-            .chain(rest.iter().filter_map(|word| inner_path(word, ground, cwd.main())))
+            .chain(rest.iter().filter_map(|word| path_in_word(word, roots, cwd.expected())))
             .collect();
         Self {
             program,
@@ -147,38 +152,38 @@ impl ShellCommand {
         }
     }
 
-    /// The command where it runs, with what it is given.
-    pub(super) fn placed(self, scope: &Scope) -> Self {
+    /// Adds location, standard input and environment from the scope.
+    pub(super) fn at_scope(self, scope: &ShellScope) -> Self {
         Self {
             via: scope.via.clone(),
-            on: scope.place.on,
-            host: scope.place.host.clone(),
-            given: scope.stdin.texts.clone(),
-            env: scope.exported().to_vec(),
+            on: scope.site.on,
+            host: scope.site.host.clone(),
+            stdin_texts: scope.stdin.texts.clone(),
+            env: scope.exported_addresses().to_vec(),
             ..self
         }
     }
 
-    /// Its words, and the texts it is known to get on its standard input.
+    /// The words, and the known texts on standard input.
     pub fn texts(&self) -> impl Iterator<Item = &str> {
         let words = self.words.iter().map(|word| word.text.as_str());
-        words.chain(self.given.iter().map(AsRef::as_ref))
+        words.chain(self.stdin_texts.iter().map(AsRef::as_ref))
     }
 
-    /// Pairs of letters in [`Self::texts`]. To be asked when the command is complete.
+    /// Letter pairs in [`Self::texts`]. They are computed once, so the command must be complete.
     pub fn letter_pairs(&self) -> &LetterPairs {
         self.letter_pairs.get_or_init(|| Box::new(LetterPairs::new(self.texts())))
     }
 
-    /// Whether it writes the file, as far as one can tell.
+    /// Whether the command is known to write a file.
     pub(super) fn writes(&self, path: &str, cwd: Option<&str>) -> bool {
         let is = |fact: &PathFact| fact.resolved.as_deref() == Some(path);
-        let given = self.operands.iter().chain(&self.named).filter(|fact| fact.spared);
+        let given = self.operands.iter().chain(&self.named).filter(|fact| fact.is_not_read);
         if self.outputs.iter().chain(given).any(is) {
             return true;
         }
         if self.program == "git" && self.words.iter().any(|word| word.is("clone")) {
-            return self.clones(path);
+            return self.is_in_clone(path);
         }
         // `wget https://…/i.sh`, `curl -O https://…/i.sh`, `aria2c -d /tmp -o i.sh https://…`
         let given = |name: &str| self.options.iter().any(|option| option.is(name));
@@ -187,19 +192,19 @@ impl ShellCommand {
             "curl" => given("O") || given("remote-name") || given("remote-name-all"),
             _ => false,
         };
-        // Another directory may be named by an option; the name is enough.
+        // If an option names another directory, comparing the file names is enough.
         let elsewhere =
             given("P") || given("d") || given("dir") || given("output-dir") || given("directory-prefix");
-        let last = |word: &Word| {
+        let last = |word: &ShellWord| {
             let name = word.text.rsplit('/').next()?;
             let same = path.rsplit('/').next() == Some(name) && !name.is_empty();
             Some(same && (elsewhere || resolve(cwd, name).as_deref() == Some(path)))
         };
-        let named = |word: &&Word| elsewhere || word.text.contains('/');
+        let named = |word: &&ShellWord| elsewhere || word.text.contains('/');
         keeps && self.words.iter().filter(named).any(|word| last(word) == Some(true))
     }
 
-    /// The archives it unpacks into a directory that holds the file.
+    /// The archives that the command unpacks into a directory above the file.
     pub(super) fn unpacks(&self, path: &str) -> impl Iterator<Item = &PathFact> {
         let named = || self.operands.iter().chain(&self.named);
         let into = |fact: &PathFact| {
@@ -210,45 +215,45 @@ impl ShellCommand {
         named().filter(move |_| unpacks && named().any(into))
     }
 
-    /// Whether the file lies in the directory that `git clone` makes.
-    fn clones(&self, path: &str) -> bool {
+    /// Whether a file is in the directory that `git clone` creates.
+    fn is_in_clone(&self, path: &str) -> bool {
         let mut given = self.operands.iter().skip_while(|fact| !fact.text.contains([':', '/']));
         let Some(from) = given.next() else { return false };
         if let Some(to) = given.next().and_then(|fact| fact.resolved.as_deref()) {
             return path.strip_prefix(to).is_some_and(|rest| rest.starts_with('/'));
         }
-        // Where it was made is not known any more, after a `cd`; its name is.
+        // After a `cd`, only the name of the clone is known, not its directory.
         let name = from.text.trim_end_matches('/').rsplit(['/', ':']).next().unwrap_or_default();
         let name = name.strip_suffix(".git").unwrap_or(name);
         !name.is_empty() && path.split('/').rev().skip(1).any(|part| part == name)
     }
 
-    /// The paths it reads, as far as one can tell.
+    /// The paths that the command may read.
     pub fn reads(&self) -> impl Iterator<Item = &PathFact> {
         let given = self.operands.iter().chain(&self.named);
-        given.chain(&self.inputs).filter(|path| !path.spared)
+        given.chain(&self.inputs).filter(|path| !path.is_not_read)
     }
 }
 
-/// The directory that the operands are relative to, if an option names one.
-fn goes_to(values: &[Value]) -> Option<&Word> {
+/// The directory that operands are relative to, if an option names one.
+fn directory_option(values: &[OptionValue]) -> Option<&ShellWord> {
     values.iter().rfind(|value| value.role == Role::Directory).map(|value| &value.word)
 }
 
-/// What is written to is not read: the last operand of `cp`, all of `tee`.
-fn spare_targets(operands: &[Operand], facts: &mut [PathFact]) {
+/// Marks operands that are written, not read: the last one of `cp`, all of `tee`.
+fn mark_unread_targets(operands: &[ShellOperand], facts: &mut [PathFact]) {
     for (operand, fact) in operands.iter().zip(facts.iter_mut()) {
-        fact.spared = matches!(operand.role, Role::Write | Role::Append | Role::Target);
+        fact.is_not_read = matches!(operand.role, Role::Write | Role::Append | Role::Target);
     }
 }
 
-/// Whether the value of an option is only written to, or used as a key.
-fn is_spared(role: Role) -> bool {
+/// Whether the value of an option is written, or used as a key or setting, and not read as data.
+fn is_unread_role(role: Role) -> bool {
     matches!(role, Role::Write | Role::Append | Role::Target | Role::Key | Role::Setting)
 }
 
-/// Whether the value of an option is a path of this machine.
-fn names_path(value: &Value) -> bool {
+/// Whether the value of an option is a local path.
+fn names_path(value: &OptionValue) -> bool {
     match value.role {
         Role::Read
         | Role::Write
@@ -310,35 +315,40 @@ fn names_path(value: &Value) -> bool {
     }
 }
 
-/// The same word where the script may be if a `cd` failed or was skipped. Only what is not the
-/// agent's own ground matters; that it lies there is not certain, so its place is unknown.
-pub(super) fn elsewhere(word: &Word, main: &PathFact, ground: &Ground, cwd: &Directory) -> Vec<PathFact> {
-    if word.shape.starts_with('/') || main.places == [Place::Unknown] {
+/// The paths that a word names if an earlier `cd` failed or was skipped. Only paths outside the project and temporary
+/// directories are listed. Whether they are used is not certain, so their location is unknown.
+pub(super) fn alternative_paths(
+    word: &ShellWord,
+    main: &PathFact,
+    roots: &PathRoots,
+    cwd: &WorkingDirectory,
+) -> Vec<PathFact> {
+    if word.shape.starts_with('/') || main.places == [PathLocation::Unknown] {
         return Vec::new();
     }
-    let own = |place: &Place| matches!(place, Place::InsideProject | Place::Temp);
-    let facts = cwd.others().map(|cwd| fact(word, ground, Some(cwd)));
+    let own = |place: &PathLocation| matches!(place, PathLocation::InsideProject | PathLocation::Temp);
+    let facts = cwd.alternatives().map(|cwd| path_fact(word, roots, Some(cwd)));
     let facts = facts.filter(|fact| !fact.places.iter().all(own));
     facts
         .map(|fact| {
             let known = fact.places.iter().all(|place| main.places.contains(place));
-            PathFact { places: if known { fact.places.clone() } else { vec![Place::Unknown] }, ..fact }
+            PathFact { places: if known { fact.places.clone() } else { vec![PathLocation::Unknown] }, ..fact }
         })
         .collect()
 }
 
-/// The name of the program that a word stands for; empty if it is only known when it runs.
-pub(super) fn program_of(word: &Word) -> &str {
+/// The name of the program that a word runs; empty if it is only known at run time.
+pub(super) fn program_of(word: &ShellWord) -> &str {
     let name = program_name(&word.text);
     match word {
-        Word { dynamic: true, .. } => "",
-        // `/bin/r?`: the shell takes whatever fits.
-        Word { pattern: true, .. } => programs_like(name).unwrap_or_default(),
+        ShellWord { dynamic: true, .. } => "",
+        // `/bin/r?`: the shell runs any program that matches.
+        ShellWord { pattern: true, .. } => most_harmful_match(name).unwrap_or_default(),
         _ => name,
     }
 }
 
-/// The last part of a program's path; a URL is run as a whole.
+/// The last component of a program's path; a URL is kept whole.
 pub(super) fn program_name(raw: &str) -> &str {
     if raw.contains("://") {
         return raw;
@@ -346,17 +356,17 @@ pub(super) fn program_name(raw: &str) -> &str {
     raw.rsplit('/').next().unwrap_or(raw)
 }
 
-/// A word as a path.
-pub(super) fn fact(word: &Word, ground: &Ground, cwd: Option<&str>) -> PathFact {
-    // `dist-$VERSION` is something that starts with `dist-`: a variable of no command's making has
-    // no slashes in it, as a rule.
+/// Classifies a word as a path.
+pub(super) fn path_fact(word: &ShellWord, roots: &PathRoots, cwd: Option<&str>) -> PathFact {
+    // `dist-$VERSION` is treated as a name that starts with `dist-`: a variable that holds no command output rarely
+    // contains a slash.
     let tail = word.shape.rsplit('/').next().unwrap_or_default();
     let named = word.dynamic
         && word.from.is_empty()
         && word.shape.matches('*').count() == 1
         && tail.starts_with(char::is_alphanumeric)
         && tail.contains('*');
-    // So is `out/$NAME` something in `out`.
+    // For the same reason, `out/$NAME` is a path in `out`.
     let below = word.dynamic
         && word.from.is_empty()
         && tail == "*"
@@ -364,29 +374,29 @@ pub(super) fn fact(word: &Word, ground: &Ground, cwd: Option<&str>) -> PathFact 
         && !word.shape.starts_with('/')
         && !word.shape.contains("..")
         && word.shape.contains(char::is_alphanumeric);
-    let found = Found {
+    let found = WrittenPath {
         text: &word.text,
         shape: &word.shape,
         dynamic: word.dynamic && !named && !below,
         pattern: word.pattern || named || below,
     };
-    let fact = ground.fact(&found, cwd);
-    // Who vouches for it has to know all of it.
+    let fact = roots.classify(&found, cwd);
+    // A rule that allows a path needs all of it.
     PathFact { dynamic: fact.dynamic || below, ..fact }
 }
 
-/// The path in `@file`, `key=file`, `key=@file`, `key=<file`, `--option=file`.
-fn inner_path(word: &Word, ground: &Ground, cwd: Option<&str>) -> Option<PathFact> {
+/// The path in `@file`, `key=file`, `key=@file`, `key=<file` or `--option=file`.
+fn path_in_word(word: &ShellWord, roots: &PathRoots, cwd: Option<&str>) -> Option<PathFact> {
     let value = match word.shape.split_once('=') {
         Some((_, value)) => value,
         None => word.shape.strip_prefix('@')?,
     };
     let path = value.trim_start_matches(['@', '<']);
-    let whole = expand_tilde(path, &ground.home);
+    let whole = expand_tilde(path, &roots.home);
     let shape = whole.as_deref().unwrap_or(path);
-    let found = Found { text: &word.text, shape, dynamic: word.dynamic, pattern: word.pattern };
-    let spared = word.text.starts_with("of=")
+    let found = WrittenPath { text: &word.text, shape, dynamic: word.dynamic, pattern: word.pattern };
+    let is_not_read = word.text.starts_with("of=")
         || word.text.starts_with("--exclude")
         || word.text.starts_with("--output");
-    (!path.is_empty()).then(|| PathFact { spared, ..ground.fact(&found, cwd) })
+    (!path.is_empty()).then(|| PathFact { is_not_read, ..roots.classify(&found, cwd) })
 }

@@ -1,20 +1,25 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Compound commands: branches and loops, with what is known in and after them.
+//! Compound commands: branches and loops, and the scope inside and after them.
 
 use tenterhook_shell as ast;
 
-use super::Reader;
-use super::endless::{makes_files_without_end, starts_processes_without_end};
+use super::ShellReader;
+use super::endless_loop::{creates_files_endlessly, starts_processes_endlessly};
 use super::narrow::{narrowed_by_condition, narrowed_by_item};
-use super::scope::{Scope, from_all};
-use super::walk::Source;
+use super::scope::{ShellScope, output_sources};
+use super::walk::SourceText;
 
-/// A loop over this many known words is walked once for each.
-const MAX_ROUNDS: usize = 16;
+/// A loop over at most this many known words is walked once per word.
+const MAX_LOOP_ROUNDS: usize = 16;
 
-impl Reader<'_> {
-    pub(super) fn walk_compound(&mut self, compound: &ast::Compound, src: &Source, scope: &mut Scope) {
+impl ShellReader<'_> {
+    pub(super) fn walk_compound(
+        &mut self,
+        compound: &ast::Compound,
+        src: &SourceText,
+        scope: &mut ShellScope,
+    ) {
         match compound {
             ast::Compound::Group(script) => self.walk_script(script, src, scope),
             ast::Compound::Subshell(script) => {
@@ -26,9 +31,9 @@ impl Reader<'_> {
                 self.walk_rounds(scope, |reader, scope| {
                     let before = scope.clone();
                     reader.walk_script(&command.condition, src, scope);
-                    scope.cwd.worked();
+                    scope.cwd.assume_success();
                     reader.walk_script(&command.body, src, scope);
-                    reader.meet_all(scope, &[before]);
+                    reader.merge_all(scope, &[before]);
                 });
                 self.mark_endless_loop(first, is_endless(command, src), &command.body, src);
             }
@@ -40,7 +45,7 @@ impl Reader<'_> {
                 self.walk_rounds(scope, |reader, scope| {
                     let before = scope.clone();
                     reader.walk_script(&command.body, src, scope);
-                    reader.meet_all(scope, &[before]);
+                    reader.merge_all(scope, &[before]);
                 });
                 let condition = command.expressions.get(1);
                 let endless = condition.is_none_or(|text| matches!(text.span.text(src).trim(), "" | "1"));
@@ -63,48 +68,48 @@ impl Reader<'_> {
         }
     }
 
-    /// After an `if` only that is known which holds whichever branch ran.
-    fn walk_if(&mut self, command: &ast::IfCommand, src: &Source, scope: &mut Scope) {
+    /// Walks an `if`. Afterwards, only values that are equal in all branches are known.
+    fn walk_if(&mut self, command: &ast::IfCommand, src: &SourceText, scope: &mut ShellScope) {
         let mut ends = Vec::new();
-        // Every condition before a branch ran.
+        // Every condition before a branch runs.
         for branch in &command.branches {
             self.walk_script(&branch.condition, src, scope);
-            if !self.spend(scope.size()) {
+            if !self.spend_steps(scope.size()) {
                 return;
             }
             let mut inner = scope.clone();
-            inner.cwd.worked();
-            let whole = inner.narrow(&narrowed_by_condition(&branch.condition, src));
+            inner.cwd.assume_success();
+            let whole = inner.narrow_variables(&narrowed_by_condition(&branch.condition, src));
             self.walk_script(&branch.body, src, &mut inner);
-            inner.widen(whole);
+            inner.restore_variables(whole);
             ends.push(inner);
         }
         if let Some(otherwise) = &command.otherwise {
             self.walk_script(otherwise, src, scope);
         }
-        self.meet_all(scope, &ends);
+        self.merge_all(scope, &ends);
     }
 
-    fn walk_case(&mut self, command: &ast::CaseCommand, src: &Source, scope: &mut Scope) {
+    fn walk_case(&mut self, command: &ast::CaseCommand, src: &SourceText, scope: &mut ShellScope) {
         self.expand(&command.subject.parts, src, scope);
         let before = scope.clone();
-        let mut fallen: Option<Scope> = None;
+        let mut fallen: Option<ShellScope> = None;
         for item in &command.items {
-            if !self.spend(2 * before.size()) {
+            if !self.spend_steps(2 * before.size()) {
                 return;
             }
             let mut inner = before.clone();
             for pattern in &item.patterns {
                 self.expand(&pattern.parts, src, &mut inner);
             }
-            let whole = inner.narrow(&narrowed_by_item(command, item, src));
+            let whole = inner.narrow_variables(&narrowed_by_item(command, item, src));
             self.walk_script(&item.body, src, &mut inner);
-            inner.widen(whole);
-            scope.meet(&inner);
-            // `;&`: the body also runs after the one before it.
+            inner.restore_variables(whole);
+            scope.merge_with(&inner);
+            // After `;&` the next body runs too.
             if let Some(mut after) = fallen.take().filter(|after| after.differs(&before)) {
                 self.walk_script(&item.body, src, &mut after);
-                scope.meet(&after);
+                scope.merge_with(&after);
                 inner = after;
             }
             if item.terminator != ast::CaseTerminator::Break {
@@ -113,17 +118,18 @@ impl Reader<'_> {
         }
     }
 
-    fn walk_for(&mut self, command: &ast::ForLoop, src: &Source, scope: &mut Scope) {
+    fn walk_for(&mut self, command: &ast::ForLoop, src: &SourceText, scope: &mut ShellScope) {
         let mut words = Vec::new();
         match &command.words {
             None => words.extend(scope.get("@").unwrap_or_default().into_words()),
             Some(given) => {
                 for word in given {
-                    words.extend(self.words(word, src, scope));
+                    words.extend(self.expand_words(word, src, scope));
                 }
             }
         }
-        let known = !words.is_empty() && words.len() <= MAX_ROUNDS && !words.iter().any(|word| word.dynamic);
+        let known =
+            !words.is_empty() && words.len() <= MAX_LOOP_ROUNDS && !words.iter().any(|word| word.dynamic);
         match command.variables.as_slice() {
             [name] if known => {
                 for word in words {
@@ -132,7 +138,7 @@ impl Reader<'_> {
                 }
             }
             names => {
-                let from = from_all(&words);
+                let from = output_sources(&words);
                 for name in names {
                     scope.forget(name, &from);
                 }
@@ -141,46 +147,46 @@ impl Reader<'_> {
         }
     }
 
-    /// Walks a loop's body again if the first round changed what is known in the next one.
-    fn walk_rounds(&mut self, scope: &mut Scope, mut walk: impl FnMut(&mut Self, &mut Scope)) {
-        if !self.spend(scope.size()) {
+    /// Walks the body of a loop, and walks it again if the first round changed the scope.
+    fn walk_rounds(&mut self, scope: &mut ShellScope, mut walk: impl FnMut(&mut Self, &mut ShellScope)) {
+        if !self.spend_steps(scope.size()) {
             return;
         }
         let before = scope.clone();
         walk(self, scope);
         if scope.differs(&before) {
-            scope.meet(&before);
+            scope.merge_with(&before);
             walk(self, scope);
         }
     }
 
-    fn meet_all(&mut self, scope: &mut Scope, others: &[Scope]) {
+    fn merge_all(&mut self, scope: &mut ShellScope, others: &[ShellScope]) {
         for other in others {
-            if !self.spend(other.size()) {
+            if !self.spend_steps(other.size()) {
                 return;
             }
-            scope.meet(other);
+            scope.merge_with(other);
         }
     }
 
-    fn mark_endless_loop(&mut self, first: usize, endless: bool, body: &ast::Script, src: &Source) {
-        if endless && (makes_files_without_end(body, src) || starts_processes_without_end(body, src)) {
-            self.mark(Some(first), "fork-bomb");
+    fn mark_endless_loop(&mut self, first: usize, endless: bool, body: &ast::Script, src: &SourceText) {
+        if endless && (creates_files_endlessly(body, src) || starts_processes_endlessly(body, src)) {
+            self.mark_act(Some(first), "fork-bomb");
         }
     }
 
-    /// `((…))`: what runs in its expansions. Shells without arithmetic read it as two subshells, so text that
-    /// looks like a command is read as one as well.
-    fn walk_arithmetic(&mut self, text: &ast::ArithmeticText, src: &Source, scope: &mut Scope) {
+    /// Walks `((…))`. Shells without arithmetic parse it as two subshells, so text that looks like a command is read
+    /// as a command.
+    fn walk_arithmetic(&mut self, text: &ast::ArithmeticText, src: &SourceText, scope: &mut ShellScope) {
         let inner = text.span.text(src);
         if looks_like_command(inner) {
-            return self.text(inner, &mut scope.clone());
+            return self.read_text(inner, &mut scope.clone());
         }
         self.expand(&text.parts, src, scope);
     }
 
-    fn walk_test(&mut self, test: &ast::TestExpression, src: &Source, scope: &mut Scope) {
-        if !self.enter() {
+    fn walk_test(&mut self, test: &ast::TestExpression, src: &SourceText, scope: &mut ShellScope) {
+        if !self.enter_level() {
             return;
         }
         match test {
@@ -205,7 +211,7 @@ impl Reader<'_> {
                 }
             }
         }
-        self.leave();
+        self.leave_level();
     }
 }
 
@@ -219,12 +225,12 @@ fn is_endless(command: &ast::WhileLoop, src: &str) -> bool {
         || matches!(text.as_str(), "true" | ":" | "1" | "[1]" | "[[1]]" | "((1))" | "/bin/true" | "!false")
 }
 
-/// Whether the text of `((…))` reads more like a command than like arithmetic.
+/// Whether the text in `((…))` looks like a command instead of arithmetic.
 fn looks_like_command(text: &str) -> bool {
     let inner = text.trim_matches(['(', ')', ' ', '\t', '\n']);
     let is_operand =
         |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'$' | b'"' | b'\'' | b'.' | b'~');
-    // `a b` and `a -b` with nothing between them.
+    // Two operands without an operator between them: `a b`, `a -b`.
     let has_words = inner.as_bytes().windows(3).any(|three| match three {
         [before, b' ' | b'\t', after] => is_operand(*before) && is_operand(*after),
         [b' ' | b'\t', b'-', after] => after.is_ascii_alphabetic(),

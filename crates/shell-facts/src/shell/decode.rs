@@ -1,24 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Texts that are written in another alphabet: `echo cm0gLXJmIC8= | base64 -d | sh`.
+//! Programs that decode text: `echo cm0gLXJmIC8= | base64 -d | sh`.
 
 use tenterhook_code_facts::{decode_base32, decode_base64, decode_hex};
 
-use super::word::Word;
+use super::word::ShellWord;
 
-/// What turns a text into another.
-pub(super) type Decoder = Box<dyn Fn(&str) -> String>;
+/// A function that decodes a text.
+pub(super) type TextDecoder = Box<dyn Fn(&str) -> String>;
 
-/// What a program turns a text into, if it is one that decodes.
-pub(super) fn decoder(program: &str, words: &[Word]) -> Option<Decoder> {
+/// The decoder that a program applies to its input; `None` for other programs.
+pub(super) fn decoder(program: &str, words: &[ShellWord]) -> Option<TextDecoder> {
     let has = |wanted: &[&str]| words.iter().any(|word| wanted.contains(&word.text.as_str()));
     match program {
         "base64" | "gbase64" if has(&["-d", "-D", "--decode", "-di", "-id"]) => Some(Box::new(decode_base64)),
         "openssl" if has(&["base64", "-base64", "-a"]) && has(&["-d"]) => Some(Box::new(decode_base64)),
         "xxd" if has(&["-r", "-rp", "-pr"]) => Some(Box::new(decode_hex)),
         "base32" | "gbase32" if has(&["-d", "-D", "--decode", "-di"]) => Some(Box::new(decode_base32)),
-        "tr" => translation(words),
-        // What they hold cannot be seen.
+        "tr" => tr_decoder(words),
+        // The compressed content is unknown.
         "gunzip" | "zcat" | "gzcat" | "xzcat" | "unxz" | "zstdcat" | "bzcat" | "bunzip2" => {
             Some(Box::new(|_| String::new()))
         }
@@ -32,18 +32,18 @@ pub(super) fn decoder(program: &str, words: &[Word]) -> Option<Decoder> {
     }
 }
 
-/// `tr a-z n-za-m`, `tr -d x`
-fn translation(words: &[Word]) -> Option<Decoder> {
+/// The decoder of `tr a-z n-za-m` or `tr -d x`.
+fn tr_decoder(words: &[ShellWord]) -> Option<TextDecoder> {
     if words.iter().any(|word| word.dynamic || word.text.starts_with('[') || word.text.contains('\\')) {
         return None;
     }
     match words {
         [option, set] if option.is("-d") => {
-            let set = letters(&set.text);
+            let set = tr_letters(&set.text);
             Some(Box::new(move |text| text.chars().filter(|letter| !set.contains(letter)).collect()))
         }
         [from, to] if !from.text.starts_with('-') => {
-            let (from, to) = (letters(&from.text), letters(&to.text));
+            let (from, to) = (tr_letters(&from.text), tr_letters(&to.text));
             Some(Box::new(move |text| {
                 let turned = |letter: char| {
                     let at = from.iter().position(|known| *known == letter);
@@ -56,16 +56,16 @@ fn translation(words: &[Word]) -> Option<Decoder> {
     }
 }
 
-/// The letters of a set of `tr`: `a-z`, `A-Za-z`.
-fn letters(set: &str) -> Vec<char> {
-    const MOST: usize = 128;
+/// The characters of a `tr` set such as `a-z` or `A-Za-z`.
+fn tr_letters(set: &str) -> Vec<char> {
+    const MAX_SET_LETTERS: usize = 128;
     let all: Vec<char> = set.chars().collect();
     let mut out = Vec::new();
     let mut rest = all.as_slice();
     while let Some((first, after)) = rest.split_first() {
         match after {
             ['-', last, ..] if last >= first => {
-                out.extend((*first..=*last).take(MOST));
+                out.extend((*first..=*last).take(MAX_SET_LETTERS));
                 rest = after.get(2..).unwrap_or_default();
             }
             _ => {
@@ -73,7 +73,7 @@ fn letters(set: &str) -> Vec<char> {
                 rest = after;
             }
         }
-        if out.len() > MOST {
+        if out.len() > MAX_SET_LETTERS {
             break;
         }
     }

@@ -1,97 +1,119 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Words of the syntax tree → what they stand for.
+//! Expands words of the syntax tree.
 
 use std::borrow::Cow;
 
 use tenterhook_shell as ast;
 
-use super::Reader;
-use super::scope::Scope;
-use super::walk::Source;
-use super::word::{Atom, Expansion, MAX_EXPANSION_BYTES, Word, atoms_of};
+use super::ShellReader;
+use super::scope::ShellScope;
+use super::walk::SourceText;
+use super::word::{ExpandedText, MAX_EXPANSION_BYTES, ShellWord, WordAtom, atoms_of};
 
-/// A longer sequence such as `{1..99}` is not known.
-const MAX_SEQUENCE: usize = 32;
+/// Words of a longer sequence such as `{1..99}` count as unknown.
+const MAX_SEQUENCE_WORDS: usize = 32;
 
-impl Reader<'_> {
-    /// The arguments that a shell makes of a word.
-    pub(super) fn words(&mut self, word: &ast::Word, src: &Source, scope: &mut Scope) -> Vec<Word> {
+impl ShellReader<'_> {
+    /// Expands a word into the arguments that a shell passes to a program.
+    pub(super) fn expand_words(
+        &mut self,
+        word: &ast::Word,
+        src: &SourceText,
+        scope: &mut ShellScope,
+    ) -> Vec<ShellWord> {
         match word.literal() {
-            Some(text) if self.spend(1) => vec![Word::literal(&text)],
+            Some(text) if self.spend_steps(1) => vec![ShellWord::literal(&text)],
             _ => self.expand(&word.parts, src, scope).into_words(),
         }
     }
 
-    /// What parts side by side stand for.
-    pub(super) fn expand(&mut self, parts: &[ast::WordPart], src: &Source, scope: &mut Scope) -> Expansion {
-        let mut whole = Expansion::default();
+    /// Expands adjacent word parts into one text.
+    pub(super) fn expand(
+        &mut self,
+        parts: &[ast::WordPart],
+        src: &SourceText,
+        scope: &mut ShellScope,
+    ) -> ExpandedText {
+        let mut whole = ExpandedText::default();
         for part in parts {
-            if self.refuse_oversized(part) || !self.spend(1) || !self.enter() {
-                whole.append(Expansion::unknown(part.span().text(src), true));
+            if self.refuse_oversized(part) || !self.spend_steps(1) || !self.enter_level() {
+                whole.append(ExpandedText::unknown(part.span().text(src), true));
                 return whole;
             }
             self.expand_part(part, src, scope, &mut whole);
-            self.leave();
+            self.leave_level();
         }
         whole
     }
 
-    /// Whether the source of a part is too long to be expanded.
+    /// Whether a word part is too long to be expanded.
     fn refuse_oversized(&mut self, part: &ast::WordPart) -> bool {
         let is_oversized = part.span().len() > MAX_EXPANSION_BYTES;
         self.exhausted |= is_oversized;
         is_oversized
     }
 
-    fn expand_part(&mut self, part: &ast::WordPart, src: &Source, scope: &mut Scope, whole: &mut Expansion) {
+    fn expand_part(
+        &mut self,
+        part: &ast::WordPart,
+        src: &SourceText,
+        scope: &mut ShellScope,
+        whole: &mut ExpandedText,
+    ) {
         let value = match part {
             ast::WordPart::Literal(literal) | ast::WordPart::ProgramPath(literal) => {
-                Expansion::literal(&literal.text)
+                ExpandedText::literal(&literal.text)
             }
-            ast::WordPart::Escaped(escaped) => return whole.atoms.push(Atom::Quoted(escaped.character)),
-            ast::WordPart::SingleQuoted(literal) => Expansion::quoted(&literal.text),
-            ast::WordPart::AnsiQuoted(ansi) => Expansion::quoted(&ansi.text),
+            ast::WordPart::Escaped(escaped) => return whole.atoms.push(WordAtom::Quoted(escaped.character)),
+            ast::WordPart::SingleQuoted(literal) => ExpandedText::quoted(&literal.text),
+            ast::WordPart::AnsiQuoted(ansi) => ExpandedText::quoted(&ansi.text),
             ast::WordPart::DoubleQuoted(quoted) => self.expand(&quoted.parts, src, scope).in_quotes(),
             ast::WordPart::Tilde(tilde) => expand_tilde(&tilde.user, scope),
             ast::WordPart::Glob(glob) => return self.expand_glob(&glob.kind, src, scope, whole),
             ast::WordPart::Brace(brace) => return self.expand_brace(&brace.kind, src, scope, whole),
             ast::WordPart::Parameter(parameter) => {
-                let value = self.parameter(parameter, src, scope);
-                self.spend(value.atoms.len() / 4);
-                scope.separated(value)
+                let value = self.expand_parameter(parameter, src, scope);
+                self.spend_steps(value.atoms.len() / 4);
+                scope.split_by_ifs(value)
             }
-            ast::WordPart::Command(command) => self.substitute(command, src, scope),
+            ast::WordPart::Command(command) => self.substitute_command(command, src, scope),
             ast::WordPart::Arithmetic(arithmetic) => {
                 self.expand(&arithmetic.expression.parts, src, scope);
-                Expansion::unknown(arithmetic.span.text(src), true)
+                ExpandedText::unknown(arithmetic.span.text(src), true)
             }
             ast::WordPart::Process(process) => {
                 let from = self.walk_subshell(&process.script, src, scope);
-                Expansion { from, process: true, ..Expansion::unknown(process.span.text(src), true) }
+                ExpandedText { from, is_process: true, ..ExpandedText::unknown(process.span.text(src), true) }
             }
             ast::WordPart::Array(array) => {
                 for element in &array.elements {
                     self.expand(&element.value.parts, src, scope);
                 }
-                Expansion::unknown(array.span.text(src), true)
+                ExpandedText::unknown(array.span.text(src), true)
             }
-            ast::WordPart::History(literal) => Expansion::list(literal.span.text(src)),
+            ast::WordPart::History(literal) => ExpandedText::list(literal.span.text(src)),
             ast::WordPart::Unparsed(unparsed) => {
-                self.give_up_on(unparsed);
-                Expansion::unknown(&unparsed.text, false)
+                self.report_unparsed_node(unparsed);
+                ExpandedText::unknown(&unparsed.text, false)
             }
         };
         whole.append(value);
     }
 
-    fn expand_glob(&mut self, glob: &ast::GlobKind, src: &Source, scope: &mut Scope, whole: &mut Expansion) {
+    fn expand_glob(
+        &mut self,
+        glob: &ast::GlobKind,
+        src: &SourceText,
+        scope: &mut ShellScope,
+        whole: &mut ExpandedText,
+    ) {
         match glob {
-            ast::GlobKind::Star | ast::GlobKind::NumericRange(_) => whole.atoms.push(Atom::Plain('*')),
-            ast::GlobKind::Question => whole.atoms.push(Atom::Plain('?')),
-            ast::GlobKind::Bracket(inner) => whole.append(Expansion::literal(&format!("[{inner}]"))),
-            ast::GlobKind::BracketStart => whole.atoms.push(Atom::Plain('[')),
-            // One of the alternatives, or none of them; what else fits is left to the pattern.
+            ast::GlobKind::Star | ast::GlobKind::NumericRange(_) => whole.atoms.push(WordAtom::Plain('*')),
+            ast::GlobKind::Question => whole.atoms.push(WordAtom::Plain('?')),
+            ast::GlobKind::Bracket(inner) => whole.append(ExpandedText::literal(&format!("[{inner}]"))),
+            ast::GlobKind::BracketStart => whole.atoms.push(WordAtom::Plain('[')),
+            // The word is read once with each alternative.
             ast::GlobKind::Extended { operator: '@' | '?', alternatives } => {
                 self.expand_alternatives(alternatives, src, scope, whole);
             }
@@ -99,7 +121,7 @@ impl Reader<'_> {
                 for alternative in alternatives {
                     self.expand(&alternative.parts, src, scope);
                 }
-                whole.atoms.push(Atom::Plain('*'));
+                whole.atoms.push(WordAtom::Plain('*'));
             }
         }
     }
@@ -107,19 +129,19 @@ impl Reader<'_> {
     fn expand_brace(
         &mut self,
         brace: &ast::BraceKind,
-        src: &Source,
-        scope: &mut Scope,
-        whole: &mut Expansion,
+        src: &SourceText,
+        scope: &mut ShellScope,
+        whole: &mut ExpandedText,
     ) {
         match brace {
             ast::BraceKind::Alternatives(words) => self.expand_alternatives(words, src, scope, whole),
             ast::BraceKind::Sequence { first, last, step } => {
                 match ast::expand::sequence(first, last, step.as_deref()) {
-                    Some(all) if all.len() <= MAX_SEQUENCE => {
-                        let all = all.iter().map(|each| Expansion::literal(each));
+                    Some(all) if all.len() <= MAX_SEQUENCE_WORDS => {
+                        let all = all.iter().map(|each| ExpandedText::literal(each));
                         whole.append_alternatives(all);
                     }
-                    _ => whole.append(Expansion::unknown(&format!("{{{first}..{last}}}"), false)),
+                    _ => whole.append(ExpandedText::unknown(&format!("{{{first}..{last}}}"), false)),
                 }
             }
         }
@@ -128,20 +150,20 @@ impl Reader<'_> {
     fn expand_alternatives(
         &mut self,
         words: &[ast::Word],
-        src: &Source,
-        scope: &mut Scope,
-        whole: &mut Expansion,
+        src: &SourceText,
+        scope: &mut ShellScope,
+        whole: &mut ExpandedText,
     ) {
         let all: Vec<_> = words.iter().map(|word| self.expand(&word.parts, src, scope)).collect();
         whole.append_alternatives(all.into_iter());
     }
 }
 
-/// The directory that `~user` stands for.
-fn expand_tilde(user: &str, scope: &Scope) -> Expansion {
+/// The home directory that `~user` names.
+fn expand_tilde(user: &str, scope: &ShellScope) -> ExpandedText {
     let home = match user {
-        "" => Some(Cow::Borrowed(scope.place.ground.home.as_str())),
-        "+" => scope.cwd.known().map(Cow::Borrowed),
+        "" => Some(Cow::Borrowed(scope.site.roots.home.as_str())),
+        "+" => scope.cwd.certain().map(Cow::Borrowed),
         "root" => Some(Cow::Borrowed("/root")),
         user if user.chars().all(|c| c.is_alphanumeric() || c == '_' || c == '-') && user != "-" => {
             Some(Cow::Owned(format!("/home/{user}")))
@@ -149,12 +171,12 @@ fn expand_tilde(user: &str, scope: &Scope) -> Expansion {
         _ => None,
     };
     match home {
-        Some(home) => Expansion { atoms: atoms_of(&home, Atom::Quoted), ..Expansion::default() },
-        None => Expansion::literal(&format!("~{user}")),
+        Some(home) => ExpandedText { atoms: atoms_of(&home, WordAtom::Quoted), ..ExpandedText::default() },
+        None => ExpandedText::literal(&format!("~{user}")),
     }
 }
 
-/// The escapes of `$'…'`, `echo -e` and `printf`.
+/// Resolves the escapes of `$'…'`, `echo -e` and `printf`.
 pub(super) fn unescape(text: &str) -> String {
     let mut out = String::new();
     let mut letters = text.chars().peekable();

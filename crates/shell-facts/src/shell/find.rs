@@ -1,18 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! `find`: what it would hand to the commands it runs, and to those it is piped into.
+//! The files that `find`, `fd` and `git ls-files` pass to commands.
 
-use super::word::Word;
+use super::word::ShellWord;
 
-/// More starting points, or more names, are any.
-const ROOTS: usize = 8;
-const NAMES: usize = 64;
+/// With more starting points, any file may be found.
+const MAX_ROOTS: usize = 8;
+/// With more name patterns, any file may be found.
+const MAX_NAMES: usize = 64;
 
-/// Tests whose value names what is found.
-const NAMING: &[&str] =
+/// Tests whose value is a pattern for names.
+const NAME_TESTS: &[&str] =
     &["-name", "-iname", "-path", "-ipath", "-wholename", "-iwholename", "-regex", "-iregex", "-lname"];
-/// Other tests that leave most things alone, as a rule.
-const NARROWING: &[&str] = &[
+/// Other tests that usually exclude most files.
+const NARROWING_TESTS: &[&str] = &[
     "-empty",
     "-newer",
     "-mtime",
@@ -30,9 +31,9 @@ const NARROWING: &[&str] = &[
     "-xtype",
 ];
 
-/// The commands that `find` with these words would run, with `{}` for what it finds.
-pub(super) fn commands(words: &[Word]) -> Vec<&[Word]> {
-    let mut commands = Vec::new();
+/// The commands in `-exec` and similar actions, with `{}` for the files found.
+pub(super) fn exec_commands(words: &[ShellWord]) -> Vec<&[ShellWord]> {
+    let mut exec_commands = Vec::new();
     let mut rest = words;
     while let Some((word, after)) = rest.split_first() {
         rest = after;
@@ -40,15 +41,15 @@ pub(super) fn commands(words: &[Word]) -> Vec<&[Word]> {
             let end = after.iter().position(|word| word.is(";") || word.is("+")).unwrap_or(after.len());
             let (inner, behind) = after.split_at_checked(end).unwrap_or((after, &[]));
             rest = behind;
-            commands.push(inner);
+            exec_commands.push(inner);
         }
     }
-    commands
+    exec_commands
 }
 
-/// What it would find, as patterns: some things below a starting point, or all of them.
-pub(crate) fn targets(words: &[Word]) -> Vec<Word> {
-    let is_option = |word: &&Word| matches!(word.text.as_str(), "-H" | "-L" | "-P");
+/// Patterns for the files that `find` finds: some or all files below each starting point.
+pub(crate) fn find_targets(words: &[ShellWord]) -> Vec<ShellWord> {
+    let is_option = |word: &&ShellWord| matches!(word.text.as_str(), "-H" | "-L" | "-P");
     let roots: Vec<_> = words
         .iter()
         .skip_while(is_option)
@@ -57,14 +58,14 @@ pub(crate) fn targets(words: &[Word]) -> Vec<Word> {
         .collect();
     let tests = words.iter().position(|word| word.text.starts_with(['-', '(', '!']) && !is_option(&word));
     let tests = tests.and_then(|at| words.get(at..)).unwrap_or_default();
-    let roots = if roots.is_empty() { vec![Word::literal(".")] } else { roots };
-    let found = narrowed(tests);
-    let below = |root: &Word| -> Vec<Word> {
+    let roots = if roots.is_empty() { vec![ShellWord::literal(".")] } else { roots };
+    let found = name_limits(tests);
+    let below = |root: &ShellWord| -> Vec<ShellWord> {
         let ends = match &found {
             None => vec!["/**".to_owned()],
             Some(names) => names.iter().map(|name| format!("/**{name}")).collect(),
         };
-        let one = |end: String| Word {
+        let one = |end: String| ShellWord {
             text: format!("{}{end}", root.text.trim_end_matches('/')),
             shape: format!("{}{end}", root.shape.trim_end_matches('/')),
             pattern: true,
@@ -72,15 +73,20 @@ pub(crate) fn targets(words: &[Word]) -> Vec<Word> {
         };
         ends.into_iter().map(one).collect()
     };
-    let mut targets: Vec<_> = roots.iter().take(ROOTS).flat_map(below).collect();
-    if roots.len() > ROOTS {
-        targets.push(Word { text: "{}".into(), shape: "*".into(), dynamic: true, ..Word::default() });
+    let mut find_targets: Vec<_> = roots.iter().take(MAX_ROOTS).flat_map(below).collect();
+    if roots.len() > MAX_ROOTS {
+        find_targets.push(ShellWord {
+            text: "{}".into(),
+            shape: "*".into(),
+            dynamic: true,
+            ..ShellWord::default()
+        });
     }
-    targets
+    find_targets
 }
 
-/// The names it is limited to; `None` when it may find anything.
-fn narrowed(tests: &[Word]) -> Option<Vec<String>> {
+/// The name patterns that the tests require; `None` if any file may be found.
+fn name_limits(tests: &[ShellWord]) -> Option<Vec<String>> {
     let grouped = tests.iter().any(|word| word.is("("));
     let mut names = Vec::new();
     for side in tests.split(|word| word.is("-o") || word.is("-or")) {
@@ -92,18 +98,18 @@ fn narrowed(tests: &[Word]) -> Option<Vec<String>> {
         });
         let acts_elsewhere =
             !acts && tests.iter().any(|word| word.is("-delete") || word.is("-exec") || word.is("-print"));
-        match names_of(side) {
+        match side_names(side) {
             Some(found) => names.extend(found),
-            // `-path x -prune` and what has no action of its own does nothing.
+            // `-path x -prune`, or an alternative without an action, finds nothing.
             None if !grouped && acts_elsewhere || side.iter().any(|word| word.is("-prune")) => {}
             None => return None,
         }
     }
-    Some(names).filter(|names| !names.is_empty() && names.len() <= NAMES)
+    Some(names).filter(|names| !names.is_empty() && names.len() <= MAX_NAMES)
 }
 
-/// What one side of `-o` is limited to.
-fn names_of(side: &[Word]) -> Option<Vec<String>> {
+/// The name patterns that one side of `-o` requires.
+fn side_names(side: &[ShellWord]) -> Option<Vec<String>> {
     let mut narrow = None;
     let mut negated = false;
     for (at, word) in side.iter().enumerate() {
@@ -116,10 +122,10 @@ fn names_of(side: &[Word]) -> Option<Vec<String>> {
             continue;
         }
         let value = side.get(at + 1);
-        if NAMING.contains(&text) && !negated {
+        if NAME_TESTS.contains(&text) && !negated {
             let value = value.filter(|value| !value.dynamic).map_or("x*", |value| value.text.as_str());
             if value.contains(|c: char| c.is_alphanumeric() || matches!(c, '~' | '#')) {
-                // A name that is known from its first letter on begins behind a slash.
+                // A name with a known first character follows a slash.
                 let name = match text {
                     "-name" | "-iname" if value.starts_with(char::is_alphanumeric) => format!("/{value}"),
                     _ if text.ends_with("name") => value.to_owned(),
@@ -127,7 +133,7 @@ fn names_of(side: &[Word]) -> Option<Vec<String>> {
                 };
                 narrow = Some(name);
             }
-        } else if NARROWING.contains(&text) && !negated && narrow.is_none() {
+        } else if NARROWING_TESTS.contains(&text) && !negated && narrow.is_none() {
             narrow = Some("/…".to_owned());
         }
         negated = false;
@@ -135,14 +141,14 @@ fn names_of(side: &[Word]) -> Option<Vec<String>> {
     narrow.map(|name| vec![name])
 }
 
-/// The words with every `{}` replaced.
-pub(super) fn replace(words: &[Word], target: &Word) -> Vec<Word> {
-    let put = |word: &Word| {
+/// Replaces every `{}` in the words by the target.
+pub(super) fn replace_placeholder(words: &[ShellWord], target: &ShellWord) -> Vec<ShellWord> {
+    let replace_in = |word: &ShellWord| {
         if !word.text.contains("{}") {
             return word.clone();
         }
-        // `{}` alone is what was found; in a longer word its letters are.
-        Word {
+        // A word may contain `{}` with other text around it.
+        ShellWord {
             text: word.text.replace("{}", &target.text),
             shape: word.shape.replace("{}", &target.shape),
             dynamic: word.dynamic || target.dynamic,
@@ -151,25 +157,26 @@ pub(super) fn replace(words: &[Word], target: &Word) -> Vec<Word> {
             ..word.clone()
         }
     };
-    words.iter().map(put).collect()
+    words.iter().map(replace_in).collect()
 }
 
-/// Whether `git` with these words prints the files it knows.
-pub(super) fn lists_files(words: &[Word]) -> bool {
+/// Whether `git` with these words lists files.
+pub(super) fn lists_files(words: &[ShellWord]) -> bool {
     let lists = words.first().is_some_and(|verb| verb.is("ls-files"))
         || words.first().is_some_and(|verb| verb.is("ls-tree"))
             && words.iter().any(|word| word.is("-r") || word.is("--name-only"));
     lists && words.iter().all(|word| !word.dynamic)
 }
 
-/// What it prints, as patterns: those of a kind, or all of them.
-pub(super) fn listed_files(words: &[Word]) -> Vec<Word> {
-    const SOME: &[&str] =
+/// Patterns for the files that `git ls-files` lists.
+pub(super) fn listed_files(words: &[ShellWord]) -> Vec<ShellWord> {
+    const PARTIAL_LISTS: &[&str] =
         &["-m", "-d", "-o", "-u", "-i", "--modified", "--deleted", "--others", "--unmerged", "--ignored"];
     let named = words.iter().skip(1).filter(|word| !word.text.starts_with('-') && !is_revision(&word.text));
-    let named: Vec<Word> = named.cloned().collect();
-    let few = words.iter().any(|word| SOME.contains(&word.text.as_str()));
-    let below = |end: &str| Word { text: end.into(), shape: end.into(), pattern: true, ..Word::default() };
+    let named: Vec<ShellWord> = named.cloned().collect();
+    let few = words.iter().any(|word| PARTIAL_LISTS.contains(&word.text.as_str()));
+    let below =
+        |end: &str| ShellWord { text: end.into(), shape: end.into(), pattern: true, ..ShellWord::default() };
     match named.as_slice() {
         [] if few => vec![below("./**/…")],
         [] => vec![below("./**")],
@@ -188,16 +195,16 @@ fn is_revision(text: &str) -> bool {
     text.starts_with("HEAD") || matches!(text, "main" | "master")
 }
 
-/// The command that `fd` with these words would run.
-pub(super) fn fd_command(words: &[Word]) -> Option<&[Word]> {
-    let runs = |word: &Word| matches!(word.text.as_str(), "-x" | "-X" | "--exec" | "--exec-batch");
+/// The command that `fd` runs for each file.
+pub(super) fn fd_command(words: &[ShellWord]) -> Option<&[ShellWord]> {
+    let runs = |word: &ShellWord| matches!(word.text.as_str(), "-x" | "-X" | "--exec" | "--exec-batch");
     let at = words.iter().position(runs)?;
     words.get(at + 1..)?.split(|word| word.is(";")).next()
 }
 
-/// What `fd PATTERN PATH…` would find.
-pub(super) fn fd_targets(words: &[Word]) -> Vec<Word> {
-    const VALUES: &[&str] =
+/// Patterns for the files that `fd PATTERN PATH…` finds.
+pub(super) fn fd_targets(words: &[ShellWord]) -> Vec<ShellWord> {
+    const VALUE_OPTIONS: &[&str] =
         &["-t", "-e", "-E", "-d", "-S", "-o", "-j", "-c", "--type", "--extension", "--exclude"];
     let mut operands = Vec::new();
     let mut rest = words;
@@ -209,7 +216,7 @@ pub(super) fn fd_targets(words: &[Word]) -> Vec<Word> {
             break;
         }
         limited |= matches!(text, "-e" | "--extension" | "-S");
-        if VALUES.contains(&text) {
+        if VALUE_OPTIONS.contains(&text) {
             rest = after.get(1..).unwrap_or_default();
         } else if !text.starts_with('-') {
             operands.push(word.clone());
@@ -221,8 +228,8 @@ pub(super) fn fd_targets(words: &[Word]) -> Vec<Word> {
     let roots = operands
         .get(1..)
         .filter(|roots| !roots.is_empty())
-        .map_or_else(|| vec![Word::literal(".")], <[_]>::to_vec);
-    let below = |root: &Word| Word {
+        .map_or_else(|| vec![ShellWord::literal(".")], <[_]>::to_vec);
+    let below = |root: &ShellWord| ShellWord {
         text: format!("{}{end}", root.text),
         shape: format!("{}{end}", root.shape),
         pattern: true,

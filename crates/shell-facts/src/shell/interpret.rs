@@ -1,40 +1,47 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! What an interpreter would run: a text, its input, or a file that the same line has written.
+//! Reads what an interpreter runs: text among its words, its standard input, or a file written earlier in the call.
 
-use tenterhook_code_facts::without_patterns;
-use tenterhook_paths::{Does, PathFact, resolve};
+use tenterhook_code_facts::strip_regexes;
+use tenterhook_paths::{FileOp, PathFact, resolve};
 use tenterhook_programs::Language;
 
 use super::super::described_command::DescribedCommand;
-use super::Reader;
-use super::code::readable;
+use super::ShellReader;
+use super::code::code_reader;
 use super::command::ShellCommand;
-use super::interpreter::{Script, language_of, runs_its_input, runs_what_it_fetches, script};
-use super::invoke::multiplies;
-use super::scope::Scope;
-use super::typed::TYPED_PROGRAM;
-use super::word::{Word, merge};
+use super::interpreter::{ScriptSource, language_of, runs_its_input, runs_what_it_fetches, script_source};
+use super::invoke::starts_itself_endlessly;
+use super::scope::ShellScope;
+use super::typed_input::TYPED_PROGRAM;
+use super::word::{ShellWord, merge_sources};
 
-impl Reader<'_> {
-    /// Reads what an interpreter would run; false if the program is not one, or runs nothing by itself.
+impl ShellReader<'_> {
+    /// Reads what an interpreter runs; false if the program is not an interpreter or runs nothing itself.
     pub(super) fn interpret(
         &mut self,
         described: &DescribedCommand<'_>,
         program: &str,
-        scope: &Scope,
+        scope: &ShellScope,
     ) -> bool {
-        let Some((language, script)) = script(described) else { return false };
+        let Some((language, script)) = script_source(described) else { return false };
         self.run_script(language, script, program, scope);
         true
     }
 
-    fn run_script(&mut self, language: Language, script: Script<'_>, program: &str, scope: &Scope) {
-        let mut inner = scope.through(program);
-        let own = self.commands.len().checked_sub(1);
+    fn run_script(
+        &mut self,
+        language: Language,
+        script: ScriptSource<'_>,
+        program: &str,
+        scope: &ShellScope,
+    ) {
+        let mut inner = scope.started_by(program);
+        let own = self.last_command();
         let (texts, from) = match script {
-            Script::Stdin => {
-                // The script has used up the input; what it starts gets what is left of it.
+            ScriptSource::Stdin => {
+                // The script itself is read from standard input, so programs that it starts get none of the known
+                // text.
                 inner.stdin.texts.clear();
                 let read =
                     own.and_then(|own| self.commands.get(own)).is_some_and(|own| !own.inputs.is_empty());
@@ -43,59 +50,65 @@ impl Reader<'_> {
                     && scope.stdin.texts.is_empty()
                     && !read
                 {
-                    self.mark(own, "interactive");
+                    self.mark_act(own, "interactive");
                 }
                 self.mark_typed_program(own, scope);
-                self.hidden(language, scope);
-                inner.stdin.typed = false;
+                self.report_hidden_input(language, scope);
+                inner.stdin.from_terminal = false;
                 (scope.stdin.texts.clone(), scope.stdin.from.clone())
             }
-            Script::Text(text, arguments) => {
+            ScriptSource::Text(text, arguments) => {
                 inner = inner.with_arguments(arguments.get(1..).unwrap_or_default());
                 if let Some(name) = arguments.first().filter(|name| name.pattern || name.text.contains('/')) {
                     inner.set("0", name.to_value());
                 }
                 let mut from = text.from.clone();
                 self.mark_if_typed(own, &from);
-                // `xargs -I{} sh -c '{}'` runs its input, too.
+                // `xargs -I{} sh -c '{}'` runs its input.
                 if scope.via.last().is_some_and(|via| via == "xargs") && text.dynamic {
-                    merge(&mut from, &scope.stdin.from);
+                    merge_sources(&mut from, &scope.stdin.from);
                 }
-                // What stands behind the program's name is an argument of what the text runs.
-                if language == Language::Shell && !text.opens && text.dynamic && is_argument(&text) {
-                    self.feed(&from, "");
+                // An unknown value after the program's name is an argument, not code.
+                if language == Language::Shell
+                    && !text.may_be_option
+                    && text.dynamic
+                    && is_unknown_argument(&text)
+                {
+                    self.mark_fed(&from, "");
                     from.clear();
                 }
                 (vec![text.text.as_str().into()], from)
             }
-            Script::File(file) if file.process => {
+            ScriptSource::File(file) if file.is_process => {
                 self.mark_if_typed(own, &file.from);
-                (self.texts_of(&file.from), file.from.clone())
+                (self.printed_by(&file.from), file.from.clone())
             }
-            Script::File(file) if self.is_terminal(&file.text, scope) => {
-                return self.mark(own, TYPED_PROGRAM);
+            ScriptSource::File(file) if self.is_terminal(&file.text, scope) => {
+                return self.mark_act(own, TYPED_PROGRAM);
             }
             // `deno run https://…`
-            Script::File(file) if file.text.starts_with("https://") || file.text.starts_with("http://") => {
-                return self.invoke(std::slice::from_ref(file), &mut inner);
+            ScriptSource::File(file)
+                if file.text.starts_with("https://") || file.text.starts_with("http://") =>
+            {
+                return self.run_words(std::slice::from_ref(file), &mut inner);
             }
-            Script::File(file) => {
-                self.touch(Does::Run, file, program, scope);
+            ScriptSource::File(file) => {
+                self.add_effect(FileOp::Run, file, program, scope);
                 return self.run_file(&file.text, program, scope);
             }
-            Script::Nothing => return,
+            ScriptSource::Nothing => return,
         };
-        self.feed(&from, program);
+        self.mark_fed(&from, program);
         for text in texts {
             match language {
-                Language::Shell => self.text(&text, &mut inner.clone()),
-                _ => self.other_language(language, program, &text, own, scope),
+                Language::Shell => self.read_text(&text, &mut inner.clone()),
+                _ => self.run_other_language(language, program, &text, own, scope),
             }
         }
     }
 
-    /// A shell whose input was packed or enciphered runs what nobody can see.
-    fn hidden(&mut self, language: Language, scope: &Scope) {
+    /// Reports a shell whose input is compressed or encrypted, because its commands are unknown.
+    fn report_hidden_input(&mut self, language: Language, scope: &ShellScope) {
         let packed = |command: &&ShellCommand| {
             let has = |option: &str| command.words.iter().any(|word| word.is(option));
             match command.program.as_str() {
@@ -111,78 +124,78 @@ impl Reader<'_> {
         };
         let mut sources = scope.stdin.from.iter().filter_map(|index| self.commands.get(*index));
         if language == Language::Shell && sources.any(|command| packed(&command)) {
-            self.leave_unread("it is packed or enciphered", "");
+            self.report_opaque("it is packed or enciphered", "");
         }
     }
 
-    fn other_language(
+    fn run_other_language(
         &mut self,
         language: Language,
         program: &str,
         text: &str,
         own: Option<usize>,
-        scope: &Scope,
+        scope: &ShellScope,
     ) {
-        self.scripted(program, text, scope);
-        let language = readable(language);
+        self.run_spawned(program, text, scope);
+        let language = code_reader(language);
         match language {
-            Some(language) => self.look_over(&without_patterns(language, text)),
-            None => self.pass_over("it is code in another language", text),
+            Some(language) => self.report_scanned_code(&strip_regexes(language, text)),
+            None => self.report_unread("it is code in another language", text),
         }
-        self.typed_code(text, own, scope);
+        self.mark_typed_code(text, own, scope);
         if runs_its_input(text) {
-            self.feed(&scope.stdin.from.clone(), "");
+            self.mark_fed(&scope.stdin.from.clone(), "");
         }
         if runs_what_it_fetches(text) {
-            self.mark(own, "runs-fetched");
+            self.mark_act(own, "runs-fetched");
         }
         if let Some(language) = language {
-            self.code(language, text, program, own, scope);
+            self.read_code(language, text, program, own, scope);
         }
     }
 
-    /// The command that was read last runs a file of its own name: `./install.sh`.
-    pub(super) fn run_own_file(&mut self, scope: &Scope) {
+    /// Reads the file that the last command runs by its path: `./install.sh`.
+    pub(super) fn run_own_file(&mut self, scope: &ShellScope) {
         let raw = self.commands.last().map(|command| &command.raw).filter(|raw| raw.contains('/'));
         if let Some(raw) = raw.cloned() {
             self.run_file(&raw, "", scope);
         }
     }
 
-    /// A file that the same line has written runs what was written to it.
-    pub(super) fn run_file(&mut self, file: &str, program: &str, scope: &Scope) {
-        let Some(path) = resolve(scope.cwd.main(), file) else { return };
-        let all = self.writers(&path, scope);
-        let texts = self.texts_of(&all);
-        self.feed(&all, "");
-        // A script that starts itself is read once.
-        let own = self.commands.len().checked_sub(1);
+    /// Reads the content of a file that is run, if the same call has written it.
+    pub(super) fn run_file(&mut self, file: &str, program: &str, scope: &ShellScope) {
+        let Some(path) = resolve(scope.cwd.expected(), file) else { return };
+        let all = self.find_writers(&path, scope);
+        let texts = self.printed_by(&all);
+        self.mark_fed(&all, "");
+        // A script that runs itself is read once.
+        let own = self.last_command();
         self.mark_if_typed(own, &all);
-        if texts.is_empty() || !self.running.insert(path.clone()) {
-            if texts.iter().any(|text| multiplies(file, text)) {
-                self.mark(own, "fork-bomb");
+        if texts.is_empty() || !self.running_files.insert(path.clone()) {
+            if texts.iter().any(|text| starts_itself_endlessly(file, text)) {
+                self.mark_act(own, "fork-bomb");
             }
             return;
         }
         for text in texts {
-            let program = if program.is_empty() { named_inside(&text) } else { program };
+            let program = if program.is_empty() { shebang_program(&text) } else { program };
             match language_of(program, self.programs) {
                 Some(Language::Shell) => {
-                    self.text(&text, &mut scope.through(program).with_any_arguments());
+                    self.read_text(&text, &mut scope.started_by(program).with_any_arguments());
                 }
-                Some(language) => self.other_language(language, program, &text, own, scope),
+                Some(language) => self.run_other_language(language, program, &text, own, scope),
                 None => {}
             }
         }
-        self.running.remove(&path);
+        self.running_files.remove(&path);
     }
 
-    /// The commands of the same line that wrote a file.
-    pub(super) fn writers(&mut self, path: &str, scope: &Scope) -> Vec<usize> {
-        if !self.spend(self.commands.len() / 4) {
+    /// The earlier commands of the call that wrote a file.
+    pub(super) fn find_writers(&mut self, path: &str, scope: &ShellScope) -> Vec<usize> {
+        if !self.spend_steps(self.commands.len() / 4) {
             return Vec::new();
         }
-        let cwd = scope.cwd.main();
+        let cwd = scope.cwd.expected();
         let packed: Vec<_> = self.commands.iter().flat_map(|command| command.unpacks(path)).take(8).collect();
         let holds = |command: &ShellCommand| {
             let wrote = |path: &PathFact| {
@@ -199,7 +212,7 @@ impl Reader<'_> {
             .filter(|(_, command)| holds(command))
             .map(|(at, _)| at)
             .collect();
-        // What `tee` writes and `tar` unpacks comes from somebody else.
+        // The data that `tee` writes and `tar` unpacks comes from other commands.
         let unpackers: Vec<_> = self
             .commands
             .iter()
@@ -216,15 +229,15 @@ impl Reader<'_> {
     }
 }
 
-/// The program that the first line of a script names; a shell, if it names none.
-fn named_inside(text: &str) -> &str {
+/// The interpreter in the `#!` line of a script; a shell if there is none.
+fn shebang_program(text: &str) -> &str {
     let first = text.lines().next().and_then(|line| line.strip_prefix("#!")).unwrap_or("sh");
     let mut words = first.split_whitespace().map(|word| word.rsplit('/').next().unwrap_or(word));
     words.find(|word| *word != "env" && !word.starts_with('-')).unwrap_or("sh")
 }
 
-/// Whether the unknown part of a text for a shell lies behind a space: not in the program's name.
-fn is_argument(text: &Word) -> bool {
+/// Whether the unknown part of a shell text is an argument, and not part of the program's name.
+fn is_unknown_argument(text: &ShellWord) -> bool {
     let known = text.shape.split('*').next().unwrap_or_default().trim_start();
     known.contains(char::is_whitespace)
         && !known.contains(['|', ';', '&', '\n', '$', '`', '<', '>', '(', '"', '\''])

@@ -1,103 +1,107 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Programs that run texts.
+//! Interpreters: the language and the source of the code that they run.
 
-use tenterhook_programs::{Language, Parsed, Program, Programs, Role, StandardInput, WordPart};
+use tenterhook_programs::{Language, ParsedArgs, Program, Programs, Role, StandardInput, WordSlice};
 
 use super::super::described_command::DescribedCommand;
-use super::super::description::word_of;
+use super::super::description::extract_word;
 use super::builtin::is_stdin;
-use super::word::{Word, merge};
+use super::word::{ShellWord, merge_sources};
 
-/// The language of the texts and files that a program runs; `None` if it is not an interpreter.
+/// The language that a program interprets; `None` if it is not an interpreter.
 pub(super) fn language_of(program: &str, programs: &Programs) -> Option<Language> {
     programs.find(program).as_ref().and_then(Program::language)
 }
 
-/// What an interpreter is told to run.
+/// The source of the code that an interpreter runs.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) enum Script<'a> {
-    /// This text; the words after it are its arguments.
-    Text(Word, &'a [Word]),
-    /// What comes on standard input.
+pub(super) enum ScriptSource<'a> {
+    /// Code among the words, and its arguments.
+    Text(ShellWord, &'a [ShellWord]),
+    /// Code on standard input.
     Stdin,
-    /// A file.
-    File(&'a Word),
-    /// Something else: a module, a version number.
+    /// A script file.
+    File(&'a ShellWord),
+    /// No code: a module is run, or a version is printed.
     Nothing,
 }
 
-/// The language of an interpreter and what it is told to run; `None` if the program is not an interpreter or
-/// does something else with these words: `bun install`.
-pub(super) fn script<'a>(described: &DescribedCommand<'a>) -> Option<(Language, Script<'a>)> {
+/// The language of an interpreter and the source of its code. `None` if the program is not an interpreter, or runs no
+/// code with these words: `bun install`.
+pub(super) fn script_source<'a>(described: &DescribedCommand<'a>) -> Option<(Language, ScriptSource<'a>)> {
     let DescribedCommand { program, words, parsed } = described;
     program.language()?;
-    let script = code(parsed, words).or_else(|| file(parsed, words)).or_else(|| startup_file(parsed, words));
-    let script = script.or_else(|| (parsed.stdin != StandardInput::Data).then_some(Script::Stdin));
+    let script = embedded_code(parsed, words)
+        .or_else(|| script_file(parsed, words))
+        .or_else(|| startup_file(parsed, words));
+    let script = script.or_else(|| (parsed.stdin != StandardInput::Data).then_some(ScriptSource::Stdin));
     match script {
         Some(script) => Some((parsed.language?, script)),
         None if !parsed.path.is_empty() || !parsed.inner.is_empty() => None,
-        None => Some((parsed.language?, Script::Nothing)),
+        None => Some((parsed.language?, ScriptSource::Nothing)),
     }
 }
 
-/// The text that options or an operand bring; several make one program: `perl -e CODE -e CODE`.
-fn code<'a>(parsed: &Parsed<'_, '_>, words: &'a [Word]) -> Option<Script<'a>> {
+/// Code in options or an operand. Several options form one program: `perl -e CODE -e CODE`.
+fn embedded_code<'a>(parsed: &ParsedArgs<'_, '_>, words: &'a [ShellWord]) -> Option<ScriptSource<'a>> {
     let is_code = |role: Role| matches!(role, Role::Code(_) | Role::Shell);
     let options = parsed.options.iter().filter(|option| is_code(option.role) && !option.off);
-    // `pwsh -Command rm x`: the words behind it are one text.
+    // `pwsh -Command rm x`: the words after the option are one text.
     let rest = options.clone().find(|option| option.value.is_none()).and(parsed.inner.last());
     if let Some(inner) = rest {
         let inner = words.get(inner.start..inner.end).unwrap_or_default();
-        return Some(Script::Text(join_words(inner, " "), &[]));
+        return Some(ScriptSource::Text(join_words(inner, " "), &[]));
     }
     let operand = parsed.operands.iter().find(|operand| is_code(operand.role)).map(|operand| operand.part);
     let parts: Vec<_> = options.filter_map(|option| option.value).chain(operand).collect();
     let last = parts.last()?;
-    let texts: Vec<_> = parts.iter().map(|part| word_of(words, *part)).collect();
+    let texts: Vec<_> = parts.iter().map(|part| extract_word(words, *part)).collect();
     let arguments = words.get(last.word + 1..).unwrap_or_default();
-    Some(Script::Text(join_words(&texts, "\n"), arguments))
+    Some(ScriptSource::Text(join_words(&texts, "\n"), arguments))
 }
 
-/// The file that an option or an operand names.
-fn file<'a>(parsed: &Parsed<'_, '_>, words: &'a [Word]) -> Option<Script<'a>> {
+/// The script file that an option or operand names.
+fn script_file<'a>(parsed: &ParsedArgs<'_, '_>, words: &'a [ShellWord]) -> Option<ScriptSource<'a>> {
     let part = parsed.parts_with_role(Role::Script).next()?;
     let word = words.get(part.word)?;
     if !word.is("-") && !is_stdin(part.text) {
-        return Some(Script::File(word));
+        return Some(ScriptSource::File(word));
     }
-    // `bash - FILE`: a dash ends the options of a shell.
+    // `bash - FILE`: a dash ends the options.
     let next = words.get(part.word + 1).filter(|_| word.is("-") && parsed.language == Some(Language::Shell));
-    Some(next.map_or(Script::Stdin, Script::File))
+    Some(next.map_or(ScriptSource::Stdin, ScriptSource::File))
 }
 
-/// `bash --rcfile <(…)` runs what the command prints.
-fn startup_file<'a>(parsed: &Parsed<'_, '_>, words: &'a [Word]) -> Option<Script<'a>> {
+/// The output of a command used as startup file: `bash --rcfile <(…)`.
+fn startup_file<'a>(parsed: &ParsedArgs<'_, '_>, words: &'a [ShellWord]) -> Option<ScriptSource<'a>> {
     let mut files = parsed.parts_with_role(Role::Read);
-    files.find_map(|part: WordPart<'_>| words.get(part.word).filter(|word| word.process)).map(Script::File)
+    files
+        .find_map(|part: WordSlice<'_>| words.get(part.word).filter(|word| word.is_process))
+        .map(ScriptSource::File)
 }
 
-/// One word with the texts of several.
-fn join_words(words: &[Word], separator: &str) -> Word {
+/// Joins the texts of several words into one.
+fn join_words(words: &[ShellWord], separator: &str) -> ShellWord {
     if let [only] = words {
         return only.clone();
     }
-    let texts = |text: fn(&Word) -> &str| words.iter().map(text).collect::<Vec<_>>().join(separator);
-    let mut all = Word {
+    let texts = |text: fn(&ShellWord) -> &str| words.iter().map(text).collect::<Vec<_>>().join(separator);
+    let mut all = ShellWord {
         text: texts(|word| &word.text),
         shape: texts(|word| &word.shape),
         dynamic: words.iter().any(|word| word.dynamic),
         pattern: words.iter().any(|word| word.pattern),
-        ..Word::default()
+        ..ShellWord::default()
     };
     for word in words {
-        merge(&mut all.from, &word.from);
+        merge_sources(&mut all.from, &word.from);
     }
     all
 }
 
-/// What runs a text, in one language or another.
-const RUNS: &[&str] = &[
+/// Code that runs text, in any of the languages.
+const RUNS_TEXT_CODE: &[&str] = &[
     "exec(",
     "eval(",
     "eval)(",
@@ -130,9 +134,9 @@ const RUNS: &[&str] = &[
     "source(",
 ];
 
-/// Whether code in another language gets something from the network and runs it.
+/// Whether code downloads something and runs it.
 pub(super) fn runs_what_it_fetches(code: &str) -> bool {
-    const FETCHES: &[&str] = &[
+    const FETCH_CALLS: &[&str] = &[
         "urlopen(",
         "requests.get(",
         "urlretrieve(",
@@ -170,10 +174,11 @@ pub(super) fn runs_what_it_fetches(code: &str) -> bool {
         "invoke-restmethod",
     ];
     let code = code.to_ascii_lowercase();
-    FETCHES.iter().any(|part| code.contains(part)) && RUNS.iter().any(|part| code.contains(part))
+    FETCH_CALLS.iter().any(|part| code.contains(part))
+        && RUNS_TEXT_CODE.iter().any(|part| code.contains(part))
 }
 
-/// Whether code in another language runs what comes on standard input.
+/// Whether code runs its standard input.
 pub(super) fn runs_its_input(code: &str) -> bool {
     let code = code.to_ascii_lowercase();
     let runs = ["exec(", "eval(", "eval "].iter().any(|part| code.contains(part));
@@ -185,12 +190,12 @@ mod tests {
     use super::*;
     use crate::description::describe;
 
-    fn words(line: &str) -> Vec<Word> {
-        line.split(' ').map(Word::literal).collect()
+    fn words(line: &str) -> Vec<ShellWord> {
+        line.split(' ').map(ShellWord::literal).collect()
     }
 
-    fn script_of<'a>(program: &Word, words: &'a [Word]) -> Option<(Language, Script<'a>)> {
-        script(&DescribedCommand::new(describe(&program.text)?, words))
+    fn parse_script<'a>(program: &ShellWord, words: &'a [ShellWord]) -> Option<(Language, ScriptSource<'a>)> {
+        script_source(&DescribedCommand::new(describe(&program.text)?, words))
     }
 
     #[test]
@@ -198,7 +203,7 @@ mod tests {
         let stdin = |line: &str| {
             let words = words(line);
             let (program, rest) = words.split_first().unwrap();
-            script_of(program, rest).unwrap().1 == Script::Stdin
+            parse_script(program, rest).unwrap().1 == ScriptSource::Stdin
         };
         for line in [
             "sh",
@@ -260,16 +265,16 @@ mod tests {
         ] {
             let words = words(line);
             let (program, rest) = words.split_first().unwrap();
-            let (_, found) = script_of(program, rest).unwrap();
-            assert_eq!(found, Script::Text(Word::literal("x"), &[]), "{line}");
+            let (_, found) = parse_script(program, rest).unwrap();
+            assert_eq!(found, ScriptSource::Text(ShellWord::literal("x"), &[]), "{line}");
         }
     }
 
     #[test]
     fn several_texts_are_one_program() {
         let words = words("-e a -e b");
-        let (_, found) = script_of(&Word::literal("perl"), &words).unwrap();
-        assert_eq!(found, Script::Text(Word::literal("a\nb"), &[]));
+        let (_, found) = parse_script(&ShellWord::literal("perl"), &words).unwrap();
+        assert_eq!(found, ScriptSource::Text(ShellWord::literal("a\nb"), &[]));
     }
 
     #[test]
@@ -277,7 +282,7 @@ mod tests {
         for line in ["bun install", "bun x y", "deno test", "cat x"] {
             let words = words(line);
             let (program, rest) = words.split_first().unwrap();
-            assert_eq!(script_of(program, rest), None, "{line}");
+            assert_eq!(parse_script(program, rest), None, "{line}");
         }
     }
 }

@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Programs that run a text they are given among other words, on this machine.
+//! Programs that run text given among other words, on this machine.
 
-use tenterhook_paths::Does;
+use tenterhook_paths::FileOp;
 use tenterhook_programs::{Location, Role};
 
 use super::super::described_command::DescribedCommand;
-use super::super::description::word_of;
-use super::Reader;
-use super::invoke::joined;
-use super::scope::Scope;
-use super::word::Word;
+use super::super::description::extract_word;
+use super::ShellReader;
+use super::invoke::join_texts;
+use super::scope::ShellScope;
+use super::word::ShellWord;
 
-/// Settings of `git` whose value is a command.
-const GIT_SETTINGS: &[&str] = &[
+/// Settings of `git` whose value is run as a command.
+const GIT_COMMAND_SETTINGS: &[&str] = &[
     "core.pager",
     "core.editor",
     "core.sshcommand",
@@ -26,41 +26,46 @@ const GIT_SETTINGS: &[&str] = &[
     "interactive.difffilter",
 ];
 
-impl Reader<'_> {
-    /// Texts and commands among the words of a program that has other things to do as well.
-    pub(super) fn launch(
+impl ShellReader<'_> {
+    /// Runs texts and commands among the words of a program whose main purpose is something else.
+    pub(super) fn run_launcher(
         &mut self,
         described: Option<&DescribedCommand<'_>>,
         program: &str,
-        words: &[Word],
-        scope: &Scope,
+        words: &[ShellWord],
+        scope: &ShellScope,
     ) {
         if let Some(described) = described {
             self.launch_texts(described, program, scope);
         }
         match program {
-            "git" => self.git_settings(words, scope),
-            // The program that runs recipes is a variable of its own.
+            "git" => self.run_git_settings(words, scope),
+            // A variable names the program that runs recipes.
             "make" | "gmake" => {
                 let starts = ["SHELL=", ".SHELLFLAGS="];
                 for text in
                     words.iter().filter_map(|word| starts.iter().find_map(|s| word.text.strip_prefix(s)))
                 {
-                    self.text(text, &mut scope.through(program));
+                    self.read_text(text, &mut scope.started_by(program));
                 }
             }
-            "sed" | "gsed" => self.sed(words, scope),
+            "sed" | "gsed" => self.run_sed(words, scope),
             "vim" | "vi" | "nvim" | "ex" | "view" | "gdb" | "lldb" | "sqlite3" | "psql" | "mysql" => {
-                for text in words.iter().filter_map(|word| escaped(&word.text)) {
-                    self.text(text, &mut scope.through(program));
+                for text in words.iter().filter_map(|word| shell_escape_text(&word.text)) {
+                    self.read_text(text, &mut scope.started_by(program));
                 }
             }
             _ => {}
         }
     }
 
-    /// Runs the texts among the words of a program that does not wrap another one.
-    pub(super) fn launch_texts(&mut self, described: &DescribedCommand<'_>, program: &str, scope: &Scope) {
+    /// Runs texts among the words of a program that is not a wrapper.
+    pub(super) fn launch_texts(
+        &mut self,
+        described: &DescribedCommand<'_>,
+        program: &str,
+        scope: &ShellScope,
+    ) {
         let DescribedCommand { program: description, words, parsed } = described;
         if !description.runs() {
             return;
@@ -68,25 +73,25 @@ impl Reader<'_> {
         if parsed.wraps && parsed.location == Location::Here {
             return;
         }
-        let mut inner = scope.through(program);
-        // These speak to what they start by themselves.
-        inner.stdin.typed &= !description.connects() && !matches!(program, "tar" | "bsdtar" | "gtar");
+        let mut inner = scope.started_by(program);
+        // These programs write to the standard input of the commands they start.
+        inner.stdin.from_terminal &= !description.connects() && !matches!(program, "tar" | "bsdtar" | "gtar");
         let is_text = |role: Role| matches!(role, Role::Shell | Role::Command | Role::Program);
-        // `ssh -o ProxyCommand=…` runs here, `gcloud compute ssh --command …` there.
+        // `ssh -o ProxyCommand=…` runs locally, `gcloud compute ssh --command …` remotely.
         let is_here = parsed.location == Location::Here;
         let options = parsed.options.iter().filter(|option| is_text(option.role) && !option.off);
         let options = options.filter(|option| is_here || option.by_prefix).filter_map(|option| option.value);
         let operands = parsed.operands.iter().filter(|operand| is_here && is_text(operand.role));
         for part in options.chain(operands.map(|operand| operand.part)) {
-            let text = word_of(words, part);
-            self.feed(&text.from, "sh");
-            self.text(&text.text, &mut inner.clone());
+            let text = extract_word(words, part);
+            self.mark_fed(&text.from, "sh");
+            self.read_text(&text.text, &mut inner.clone());
         }
     }
 
-    /// `git -c alias.x='!cmd' x`, `git config alias.x '!cmd'`
-    fn git_settings(&mut self, words: &[Word], scope: &Scope) {
-        let mut inner = scope.through("git");
+    /// Runs commands in settings: `git -c alias.x='!cmd' x`, `git config alias.x '!cmd'`.
+    fn run_git_settings(&mut self, words: &[ShellWord], scope: &ShellScope) {
+        let mut inner = scope.started_by("git");
         for pair in words.windows(2) {
             let [first, second] = pair else { continue };
             let (key, value) = match second.text.split_once('=') {
@@ -95,7 +100,7 @@ impl Reader<'_> {
             };
             let key = key.to_ascii_lowercase();
             let Some((_, last)) = key.rsplit_once('.') else { continue };
-            let runs = GIT_SETTINGS.contains(&key.as_str())
+            let runs = GIT_COMMAND_SETTINGS.contains(&key.as_str())
                 || key.starts_with("filter.") && matches!(last, "clean" | "smudge" | "process")
                 || key.starts_with("pager.") && value.contains(' ')
                 || last == "textconv";
@@ -104,24 +109,24 @@ impl Reader<'_> {
                 _ => runs.then_some(value),
             };
             if let Some(text) = text {
-                self.text(text, &mut inner);
+                self.read_text(text, &mut inner);
             }
         }
         // `git clone 'ext::sh -c cmd'`
         for text in words.iter().filter_map(|word| word.text.strip_prefix("ext::")) {
-            self.text(text, &mut inner);
+            self.read_text(text, &mut inner);
         }
     }
 
-    /// `sed '1e cmd'` runs the text; `s/…/…/e` runs what comes out.
-    fn sed(&mut self, words: &[Word], scope: &Scope) {
+    /// Runs the text of `sed '1e cmd'`, and reports `s/…/…/e`, which runs the result of the substitution.
+    fn run_sed(&mut self, words: &[ShellWord], scope: &ShellScope) {
         for script in words.iter().filter(|word| !word.text.starts_with('-') && !word.dynamic) {
             for command in script.text.split([';', '\n', '{']) {
                 let rest = command.trim_start_matches(|c: char| {
                     c.is_ascii_digit() || matches!(c, '$' | ',' | '!' | '~' | '+' | ' ')
                 });
                 if let Some(text) = rest.strip_prefix("e ") {
-                    self.text(text, &mut scope.through("sed"));
+                    self.read_text(text, &mut scope.started_by("sed"));
                 }
                 let flags = rest.strip_prefix('s').and_then(|rest| {
                     let mark = rest.chars().next().filter(char::is_ascii_punctuation)?;
@@ -131,16 +136,16 @@ impl Reader<'_> {
                     flags.contains('e') && flags.chars().all(|c| c.is_ascii_digit() || "gpiIemM".contains(c))
                 };
                 if flags.is_some_and(runs) {
-                    self.pass_over("sed runs what it makes of its input", command);
-                    self.mark_typed_program(self.commands.len().checked_sub(1), scope);
-                    self.feed(&scope.stdin.from.clone(), "sh");
+                    self.report_unread("sed runs what it makes of its input", command);
+                    self.mark_typed_program(self.last_command(), scope);
+                    self.mark_fed(&scope.stdin.from.clone(), "sh");
                 }
             }
         }
     }
 
-    /// A variable whose value somebody runs.
-    pub(super) fn hooked(&mut self, name: &str, value: &Word, scope: &Scope) {
+    /// Reads a variable whose value other programs run.
+    pub(super) fn run_hook_variable(&mut self, name: &str, value: &ShellWord, scope: &ShellScope) {
         match name {
             "PROMPT_COMMAND"
             | "GIT_SSH_COMMAND"
@@ -156,9 +161,9 @@ impl Reader<'_> {
             | "BROWSER"
             | "LESSOPEN" => {
                 let text = value.text.trim_start_matches(['|', '-']);
-                // A name alone says nothing that is worth a command.
+                // A program name alone has no effects worth recording.
                 if text.contains(char::is_whitespace) {
-                    self.text(text, &mut scope.through(name));
+                    self.read_text(text, &mut scope.started_by(name));
                 }
             }
             "BASH_ENV"
@@ -170,14 +175,14 @@ impl Reader<'_> {
             | "SSH_ASKPASS"
                 if value.text.contains('/') =>
             {
-                self.touch(Does::Run, value, name, scope);
+                self.add_effect(FileOp::Run, value, name, scope);
             }
             _ => {}
         }
     }
 
-    /// `echo '0 5 * * * cmd' | crontab -`
-    pub(super) fn crontab(&mut self, scope: &Scope) {
+    /// Runs the commands of `echo '0 5 * * * cmd' | crontab -`.
+    pub(super) fn run_crontab(&mut self, scope: &ShellScope) {
         for text in scope.stdin.texts.clone() {
             for line in text.lines().map(str::trim).filter(|line| !line.starts_with('#')) {
                 let fields = if line.starts_with('@') { 1 } else { 5 };
@@ -185,28 +190,28 @@ impl Reader<'_> {
                 for _ in 0..fields {
                     rest = rest.split_once(char::is_whitespace).map_or("", |(_, rest)| rest.trim_start());
                 }
-                self.text(rest, &mut scope.through("crontab"));
+                self.read_text(rest, &mut scope.started_by("crontab"));
             }
         }
     }
 
-    /// `expect -c 'spawn cmd'`, `osascript -e 'do shell script "cmd"'`
-    pub(super) fn scripted(&mut self, program: &str, code: &str, scope: &Scope) {
-        let mut inner = scope.through(program);
+    /// Runs commands in scripts: `expect -c 'spawn cmd'`, `osascript -e 'do shell script "cmd"'`.
+    pub(super) fn run_spawned(&mut self, program: &str, code: &str, scope: &ShellScope) {
+        let mut inner = scope.started_by(program);
         match program {
             "expect" | "tclsh" | "wish" => {
                 for line in code.split([';', '\n', '[']).map(str::trim) {
                     let text = line.strip_prefix("spawn ").or_else(|| line.strip_prefix("exec "));
                     if let Some(text) = text {
-                        self.text(text, &mut inner);
+                        self.read_text(text, &mut inner);
                     }
                 }
             }
             "osascript" => {
                 for rest in code.split("do shell script").skip(1) {
-                    let text = quoted(rest.trim_start());
+                    let text = unquote_text(rest.trim_start());
                     if let Some(text) = text {
-                        self.text(&text, &mut inner);
+                        self.read_text(&text, &mut inner);
                     }
                 }
             }
@@ -215,8 +220,8 @@ impl Reader<'_> {
     }
 }
 
-/// What a program's own prompt would hand to a shell: `!cmd`, `shell cmd`, `.system cmd`.
-fn escaped(text: &str) -> Option<&str> {
+/// The shell command in a command of an interactive program: `!cmd`, `shell cmd`, `.system cmd`.
+fn shell_escape_text(text: &str) -> Option<&str> {
     let text = text.trim_start_matches(['+', ':']);
     let text = text.strip_prefix("silent").map_or(text, |rest| rest.trim_start_matches(['!', ' ']));
     let starts = ["shell ", ".shell ", ".system ", "\\!", "!", "system ", "platform shell "];
@@ -224,8 +229,8 @@ fn escaped(text: &str) -> Option<&str> {
     Some(rest.trim_end_matches("| q").trim())
 }
 
-/// A text in double quotes, without them.
-fn quoted(text: &str) -> Option<String> {
+/// The content of a double-quoted text.
+fn unquote_text(text: &str) -> Option<String> {
     let mut letters = text.strip_prefix('"')?.chars();
     let mut out = String::new();
     loop {
@@ -237,8 +242,8 @@ fn quoted(text: &str) -> Option<String> {
     }
 }
 
-/// Words that are sent to other machines by programs with a way of their own.
-pub(super) fn broadcast(program: &str, words: &[Word]) -> Option<String> {
+/// The command that a configuration management program runs on other machines.
+pub(super) fn remote_broadcast(program: &str, words: &[ShellWord]) -> Option<String> {
     let behind = |options: &[&str]| {
         let at = words.iter().position(|word| options.contains(&word.text.as_str()))?;
         words.get(at + 1).map(|word| word.text.clone())
@@ -256,7 +261,7 @@ pub(super) fn broadcast(program: &str, words: &[Word]) -> Option<String> {
         }
         "salt" | "salt-call" | "salt-ssh" => {
             let at = words.iter().position(|word| word.text.starts_with("cmd."))?;
-            words.get(at + 1..).map(joined)
+            words.get(at + 1..).map(join_texts)
         }
         "aws" if words.iter().any(|word| word.is("ssm")) => {
             let text = behind(&["--parameters"])?;

@@ -1,32 +1,31 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Conditions that leave only some of what a variable stands for.
+//! Conditions that narrow a variable to some of its possible values.
 //!
-//! In `for f in *; do [[ $f == *.bak ]] && rm "$f"; done` what is removed is some of the files, not all of
-//! them. A condition narrows a variable only where it is about that variable, and only for what runs
-//! because it holds.
+//! `for f in *; do [[ $f == *.bak ]] && rm "$f"; done` deletes some of the files, not all of them. A condition
+//! narrows only the variables that it tests, and only for commands that run because it holds.
 
 use tenterhook_shell as ast;
 
-use super::scope::Scope;
-use super::word::{Atom, Expansion, Word};
+use super::scope::ShellScope;
+use super::word::{ExpandedText, ShellWord, WordAtom};
 
-/// Stands for a name that some condition has picked.
-const SOME: &str = "…";
+/// Stand-in for a name that a condition has selected.
+const NARROWED_NAME: &str = "…";
 
-/// The variables that stand for fewer things if a condition holds.
+/// Variables that are narrowed if a condition holds.
 pub(super) fn narrowed_by_condition(condition: &ast::Script, src: &str) -> Vec<String> {
     let Some(last) = condition.statements.last().filter(|last| !last.is_background()) else {
         return Vec::new();
     };
-    // Everything in `a && b` holds.
+    // In `a && b` both conditions hold.
     if last.rest.iter().any(|chained| chained.operator == ast::ChainOperator::Or) {
         return Vec::new();
     }
     last.pipelines().flat_map(|pipeline| narrowed_by_pipeline(pipeline, src)).collect()
 }
 
-/// The same for a pipeline that succeeds.
+/// Variables that are narrowed if a pipeline succeeds.
 pub(super) fn narrowed_by_pipeline(pipeline: &ast::Pipeline, src: &str) -> Vec<String> {
     if pipeline.negations % 2 == 1 {
         return Vec::new();
@@ -39,8 +38,9 @@ pub(super) fn narrowed_by_pipeline(pipeline: &ast::Pipeline, src: &str) -> Vec<S
             let text = first.command.span().text(src);
             let last = last.command.span().text(src);
             let prints = matches!(first_word(text), "echo" | "printf");
-            let picks = matches!(first_word(last), "grep" | "egrep" | "fgrep" | "rg") && !inverts(last);
-            if prints && picks { variables(text) } else { Vec::new() }
+            let picks_some =
+                matches!(first_word(last), "grep" | "egrep" | "fgrep" | "rg") && !inverts_match(last);
+            if prints && picks_some { variable_names(text) } else { Vec::new() }
         }
     }
 }
@@ -49,27 +49,29 @@ fn narrowed_by_command(command: &ast::Command, src: &str) -> Vec<String> {
     let text = command.span().text(src);
     match command {
         ast::Command::Simple(_) => match first_word(text) {
-            "[" | "test" => by_test(text),
-            "grep" | "egrep" | "fgrep" | "rg" if !inverts(text) => variables(text),
+            "[" | "test" => narrowed_by_test(text),
+            "grep" | "egrep" | "fgrep" | "rg" if !inverts_match(text) => variable_names(text),
             _ => Vec::new(),
         },
-        ast::Command::Compound(compound) if matches!(compound.kind, ast::Compound::Test(_)) => by_test(text),
+        ast::Command::Compound(compound) if matches!(compound.kind, ast::Compound::Test(_)) => {
+            narrowed_by_test(text)
+        }
         _ => Vec::new(),
     }
 }
 
-/// The variables that an item of a `case` leaves only some of.
+/// Variables that are narrowed by an item of a `case`.
 pub(super) fn narrowed_by_item(case: &ast::CaseCommand, item: &ast::CaseItem, src: &str) -> Vec<String> {
-    let is_narrow = |pattern: &ast::Word| picks(pattern.span.text(src));
-    if item.patterns.iter().all(is_narrow) { variables(case.subject.span.text(src)) } else { Vec::new() }
+    let is_narrow = |pattern: &ast::Word| picks_some(pattern.span.text(src));
+    if item.patterns.iter().all(is_narrow) { variable_names(case.subject.span.text(src)) } else { Vec::new() }
 }
 
-/// The variables that a test leaves only some of.
-fn by_test(text: &str) -> Vec<String> {
+/// Variables that are narrowed by a test.
+fn narrowed_by_test(text: &str) -> Vec<String> {
     narrowed_by_words(&text.split_whitespace().collect::<Vec<_>>())
 }
 
-/// The same for the words of a test: a variable is held against something that is known.
+/// Variables that the words of a test compare with a known value.
 pub(super) fn narrowed_by_words(words: &[&str]) -> Vec<String> {
     if words.iter().any(|word| matches!(*word, "!" | "!=" | "||" | "-o")) {
         return Vec::new();
@@ -79,15 +81,15 @@ pub(super) fn narrowed_by_words(words: &[&str]) -> Vec<String> {
         let [left, sign, right] = three else { continue };
         let compares = matches!(*sign, "=" | "==" | "=~" | "-nt" | "-ot");
         let alone = left.trim_start_matches('"').starts_with('$');
-        if compares && alone && picks(right) {
-            names.extend(variables(left));
+        if compares && alone && picks_some(right) {
+            names.extend(variable_names(left));
         }
     }
     names
 }
 
-/// Whether a pattern names some things and not all.
-pub(super) fn picks(pattern: &str) -> bool {
+/// Whether a pattern matches some names and not all.
+pub(super) fn picks_some(pattern: &str) -> bool {
     let mut inside = false;
     let mut letters = pattern.chars().filter(|letter| match letter {
         '[' => {
@@ -103,7 +105,7 @@ pub(super) fn picks(pattern: &str) -> bool {
     letters.any(|letter| letter.is_alphanumeric() || matches!(letter, '~' | '#' | '$'))
 }
 
-fn inverts(text: &str) -> bool {
+fn inverts_match(text: &str) -> bool {
     let options = text.split_whitespace().filter_map(|word| word.strip_prefix('-'));
     options
         .into_iter()
@@ -115,7 +117,7 @@ fn first_word(text: &str) -> &str {
 }
 
 /// The names of the variables in a text.
-fn variables(text: &str) -> Vec<String> {
+fn variable_names(text: &str) -> Vec<String> {
     let name = |rest: &str| {
         let rest = rest.trim_start_matches('{');
         let name = rest.split(|c: char| !c.is_alphanumeric() && c != '_').next().unwrap_or_default();
@@ -124,57 +126,61 @@ fn variables(text: &str) -> Vec<String> {
     text.split('$').skip(1).filter_map(name).collect()
 }
 
-/// What several variables were, so that they can be that again.
-pub(super) struct Before(Vec<(String, Option<Expansion>, Option<Expansion>)>);
+/// Variables before and after narrowing, so that they can be restored.
+pub(super) struct SavedVariables(Vec<(String, Option<ExpandedText>, Option<ExpandedText>)>);
 
-impl Scope {
-    /// Leaves these variables only some of what they stand for.
-    pub(super) fn narrow(&mut self, names: &[String]) -> Before {
+impl ShellScope {
+    /// Narrows these variables; returns their previous values.
+    pub(super) fn narrow_variables(&mut self, names: &[String]) -> SavedVariables {
         let mut before = Vec::new();
         for name in names {
             let Some(value) = self.get(name).filter(|value| value.atoms.iter().any(is_glob)) else {
                 continue;
             };
-            let some = Expansion { from: value.from.clone(), ..some_of(&value) };
+            let some = ExpandedText { from: value.from.clone(), ..narrow_pattern(&value) };
             self.set(name, some.clone());
             before.push((name.clone(), Some(value), Some(some)));
         }
-        Before(before)
+        SavedVariables(before)
     }
 
-    /// Undoes [`Scope::narrow`], but for variables that have been set since.
-    pub(super) fn widen(&mut self, before: Before) {
-        for (name, value, narrowed) in before.0 {
-            if self.get(&name) == narrowed {
-                self.put_back(&name, value);
+    /// Undoes [`ShellScope::narrow_variables`], except for variables that were set since.
+    pub(super) fn restore_variables(&mut self, before: SavedVariables) {
+        for (name, value, narrow_text) in before.0 {
+            if self.get(&name) == narrow_text {
+                self.restore(&name, value);
             }
         }
     }
 }
 
-fn is_glob(atom: &Atom) -> bool {
-    matches!(atom, Atom::Glob(_))
+fn is_glob(atom: &WordAtom) -> bool {
+    matches!(atom, WordAtom::Glob(_))
 }
 
-/// Some of the things that a pattern stands for.
-fn some_of(value: &Expansion) -> Expansion {
-    let text: String = value.atoms.iter().filter_map(Atom::letter).collect();
-    Expansion::each(&narrowed(&text))
+/// Narrows a pattern to some of its matches.
+fn narrow_pattern(value: &ExpandedText) -> ExpandedText {
+    let text: String = value.atoms.iter().filter_map(WordAtom::letter).collect();
+    ExpandedText::each(&narrow_text(&text))
 }
 
-/// A pattern for all that is in a directory, for some of it only.
-fn narrowed(pattern: &str) -> String {
+/// Changes a pattern for everything in a directory into one for some of its files.
+fn narrow_text(pattern: &str) -> String {
     let start = pattern.trim_end_matches('*');
-    if pattern.ends_with("**") { format!("{pattern}/{SOME}") } else { format!("{start}{SOME}") }
+    if pattern.ends_with("**") {
+        format!("{pattern}/{NARROWED_NAME}")
+    } else {
+        format!("{start}{NARROWED_NAME}")
+    }
 }
 
-/// The same for the words that a list of files is made of, behind a filter.
-pub(super) fn some_of_words(words: Vec<Word>) -> Vec<Word> {
-    let some = |word: Word| {
+/// Narrows the words of a file list that passes through a filter.
+pub(super) fn narrow_words(words: Vec<ShellWord>) -> Vec<ShellWord> {
+    let some = |word: ShellWord| {
         if !word.pattern || !word.shape.ends_with('*') {
             return word;
         }
-        Word { text: narrowed(&word.text), shape: narrowed(&word.shape), ..word }
+        ShellWord { text: narrow_text(&word.text), shape: narrow_text(&word.shape), ..word }
     };
     words.into_iter().map(some).collect()
 }

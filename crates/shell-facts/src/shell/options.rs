@@ -1,53 +1,53 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Options and operands of a command, by the customs of getopt.
+//! Splits the words of a command into options, values and operands.
 
 use serde::Serialize;
-use tenterhook_programs::{Location, Parsed as Described, ParsedOption, Role};
+use tenterhook_programs::{Location, ParsedArgs, ParsedOption, Role};
 
 use super::super::described_command::DescribedCommand;
 use super::super::description;
-use super::word::Word;
+use super::word::ShellWord;
 
-/// One option word.
+/// An option word.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct ShellOption {
-    /// Without its dashes: a long name, or a cluster of letters.
+    /// Name without dashes: a long name, or a cluster of letters.
     pub name: String,
-    /// Whether it was written with two dashes.
+    /// Whether the option has two dashes.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub long: bool,
-    /// Whether its value turns it off, as in `--dry-run=false`.
+    /// Whether the value turns the option off, as in `--dry-run=false`.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub off: bool,
 }
 
-/// The words of a command, told apart.
+/// The words of a command as options, values and operands.
 #[derive(Debug, Default)]
-pub(super) struct Parsed {
+pub(super) struct ShellArgs {
     pub(super) options: Vec<ShellOption>,
-    pub(super) operands: Vec<Operand>,
-    pub(super) values: Vec<Value>,
-    /// Whether an unknown word may turn out to be an option.
+    pub(super) operands: Vec<ShellOperand>,
+    pub(super) values: Vec<OptionValue>,
+    /// Whether an unknown word may be an option.
     pub(super) open: bool,
 }
 
 /// A word that is neither an option nor its value.
 #[derive(Debug)]
-pub(super) struct Operand {
-    pub(super) word: Word,
+pub(super) struct ShellOperand {
+    pub(super) word: ShellWord,
     pub(super) role: Role,
 }
 
 /// The value of an option.
 #[derive(Debug)]
-pub(super) struct Value {
-    pub(super) word: Word,
+pub(super) struct OptionValue {
+    pub(super) word: ShellWord,
     pub(super) role: Role,
 }
 
-/// Options of programs without a description whose value is the next word: a key or settings, as a rule.
-const SETTINGS: &[&str] = &[
+/// Options of undescribed programs that usually take a key or a settings file as the next word.
+const SETTING_OPTIONS: &[&str] = &[
     "identity",
     "identity-file",
     "private-key",
@@ -72,21 +72,21 @@ fn turns_off(value: &str) -> bool {
         .any(|off| value.eq_ignore_ascii_case(off))
 }
 
-/// Tells options, their values and operands apart, by the description of the program if there is one.
-pub(super) fn parse(described: Option<&DescribedCommand<'_>>, words: &[Word]) -> Parsed {
+/// Splits words by the description of the program, or by common conventions.
+pub(super) fn parse(described: Option<&DescribedCommand<'_>>, words: &[ShellWord]) -> ShellArgs {
     match described {
         Some(described) => parse_described(words, &described.parsed),
         None => parse_undescribed(words, true),
     }
 }
 
-/// Takes options, values and operands from the words as the description of the program reads them. The names
-/// of sub-commands count as operands; so do the words of commands that run elsewhere, but not their options.
-fn parse_described(words: &[Word], described: &Described<'_, '_>) -> Parsed {
+/// Splits words that were parsed with a description. Names of sub-commands count as operands. So do the words of
+/// commands that run elsewhere, without their options.
+fn parse_described(words: &[ShellWord], described: &ParsedArgs<'_, '_>) -> ShellArgs {
     if described.optionless {
         return parse_undescribed(words, false);
     }
-    let mut parsed = Parsed { open: described.open, ..Parsed::default() };
+    let mut parsed = ShellArgs { open: described.open, ..ShellArgs::default() };
     let mut options = described.options.iter().peekable();
     let mut operands = described.operands.iter().peekable();
     let mut inner = described.inner.iter().peekable();
@@ -94,7 +94,7 @@ fn parse_described(words: &[Word], described: &Described<'_, '_>) -> Parsed {
     let mut at = 0;
     while let Some(word) = words.get(at) {
         if let Some(command) = inner.next_if(|command| command.start == at) {
-            // A command that runs here is looked at by itself.
+            // A command that runs locally is read separately.
             let is_own =
                 command.location != Location::Here || matches!(described.escape, "find" | "parallel");
             let inner = words.get(at..command.end).filter(|_| is_own).unwrap_or_default();
@@ -105,9 +105,9 @@ fn parse_described(words: &[Word], described: &Described<'_, '_>) -> Parsed {
         let written = at;
         at += 1;
         if let Some(operand) = operands.next_if(|operand| operand.part.word == written) {
-            // `python manage.py flush --noinput`: options of a script are looked at, too.
-            if options_are_over || word.opens || word.text.len() < 2 || !word.text.starts_with('-') {
-                parsed.operands.push(Operand { word: word.clone(), role: operand.role });
+            // `python manage.py flush --noinput`: options of a script count too.
+            if options_are_over || word.may_be_option || word.text.len() < 2 || !word.text.starts_with('-') {
+                parsed.operands.push(ShellOperand { word: word.clone(), role: operand.role });
             } else {
                 let more = parse_undescribed(std::slice::from_ref(word), false);
                 parsed.options.extend(more.options);
@@ -118,30 +118,32 @@ fn parse_described(words: &[Word], described: &Described<'_, '_>) -> Parsed {
         while let Some(option) = options.next_if(|option| option.written.word == written) {
             if let Some(part) = option.value {
                 at = at.max(part.word + 1);
-                parsed.values.push(Value { word: description::word_of(words, part), role: option.role });
+                parsed
+                    .values
+                    .push(OptionValue { word: description::extract_word(words, part), role: option.role });
             }
             last = Some(option);
         }
         match last {
             Some(option) => parsed.push_option(word, option),
             None if word.is("--") && !options_are_over => options_are_over = true,
-            None => parsed.operands.push(Operand { word: word.clone(), role: Role::Text }),
+            None => parsed.operands.push(ShellOperand { word: word.clone(), role: Role::Text }),
         }
     }
     parsed
 }
 
-/// Reads words without a description. With `guess`, options that bring a key or settings in most programs
-/// take the next word as their value.
-fn parse_undescribed(words: &[Word], guess: bool) -> Parsed {
-    let mut parsed = Parsed::default();
+/// Splits words without a description. With `guess`, options that take a key or settings in most programs take the
+/// next word as their value.
+fn parse_undescribed(words: &[ShellWord], guess: bool) -> ShellArgs {
+    let mut parsed = ShellArgs::default();
     let mut words = words.iter();
     let mut options_are_over = false;
     while let Some(word) = words.next() {
         let text = word.text.as_str();
         if options_are_over || !text.starts_with('-') || text == "-" {
-            parsed.open |= word.opens && !options_are_over;
-            parsed.operands.push(Operand { word: word.clone(), role: Role::Text });
+            parsed.open |= word.may_be_option && !options_are_over;
+            parsed.operands.push(ShellOperand { word: word.clone(), role: Role::Text });
             continue;
         }
         if word.is("--") {
@@ -151,34 +153,36 @@ fn parse_undescribed(words: &[Word], guess: bool) -> Parsed {
         let off = text.split_once('=').is_some_and(|(_, value)| turns_off(value));
         let (name, long, takes) = if let Some(long) = text.strip_prefix("--") {
             let name = long.split('=').next().unwrap_or(long);
-            (name, true, !long.contains('=') && SETTINGS.contains(&name))
+            (name, true, !long.contains('=') && SETTING_OPTIONS.contains(&name))
         } else {
             let cluster = text.trim_start_matches('-');
             let key = cluster.find('i').filter(|_| guess).map(|at| at + 1);
             let name = key.and_then(|end| cluster.get(..end)).unwrap_or(cluster);
             if name.len() < cluster.len() {
-                let word = word.tail(text.len() - cluster.len() + name.len());
-                parsed.values.push(Value { word, role: Role::Key });
+                let word = word.skip_bytes(text.len() - cluster.len() + name.len());
+                parsed.values.push(OptionValue { word, role: Role::Key });
             }
             (name, false, key == Some(cluster.len()))
         };
         parsed.options.push(ShellOption { name: name.to_owned(), long, off });
         if takes && guess {
-            parsed.values.extend(words.next().map(|word| Value { word: word.clone(), role: Role::Key }));
+            parsed
+                .values
+                .extend(words.next().map(|word| OptionValue { word: word.clone(), role: Role::Key }));
         }
     }
     parsed
 }
 
-// === impl Parsed ===
+// === impl ShellArgs ===
 
-impl Parsed {
-    /// Adds an option word; `last` is the last option that is written in it.
-    fn push_option(&mut self, word: &Word, last: &ParsedOption<'_, '_>) {
+impl ShellArgs {
+    /// Adds an option word; `last` is the last option in the word.
+    fn push_option(&mut self, word: &ShellWord, last: &ParsedOption<'_, '_>) {
         let text = word.text.as_str();
-        // Rules are about the whole word in `if=FILE`, and `chattr +i` is not `chattr -i`.
+        // Rules match the whole word in `if=FILE`, and `chattr +i` is not `chattr -i`.
         if text.starts_with('+') || !text.starts_with('-') && text.contains('=') {
-            self.operands.push(Operand { word: word.clone(), role: last.role });
+            self.operands.push(ShellOperand { word: word.clone(), role: last.role });
             return;
         }
         let long = text.starts_with("--");
@@ -192,7 +196,7 @@ impl Parsed {
 // === impl ShellOption ===
 
 impl ShellOption {
-    /// The option a word is, without its value.
+    /// Parses a word as an option without a value.
     pub fn from_word(word: &str) -> Option<Self> {
         let (name, long) = match word.strip_prefix("--") {
             Some(name) => (name, true),
@@ -201,14 +205,14 @@ impl ShellOption {
         Some(Self { name: name.to_owned(), long, off: false })
     }
 
-    /// Whether this is the option of that name: one letter, or a long name as getopt completes it.
-    pub fn is(&self, wanted: &str) -> bool {
-        let one_letter = wanted.chars().nth(1).is_none();
+    /// Whether this is the named option: a single letter, or a long name that getopt would complete to it.
+    pub fn is(&self, name: &str) -> bool {
+        let one_letter = name.chars().nth(1).is_none();
         match (self.long, one_letter) {
-            (false, true) => self.name.contains(wanted),
-            (false, false) | (true, true) => self.name == wanted,
-            // Which abbreviations are ambiguous depends on the program; any may be meant.
-            (true, false) => !self.name.is_empty() && wanted.starts_with(&self.name),
+            (false, true) => self.name.contains(name),
+            (false, false) | (true, true) => self.name == name,
+            // Which abbreviations are ambiguous depends on the program, so any is accepted.
+            (true, false) => !self.name.is_empty() && name.starts_with(&self.name),
         }
     }
 }
@@ -217,19 +221,19 @@ impl ShellOption {
 mod tests {
     use super::*;
 
-    fn parsed(line: &str) -> Parsed {
-        let words: Vec<_> = line.split(' ').map(Word::literal).collect();
+    fn parsed(line: &str) -> ShellArgs {
+        let words: Vec<_> = line.split(' ').map(ShellWord::literal).collect();
         let (program, rest) = words.split_first().unwrap();
         let described =
             description::describe(&program.text).map(|program| DescribedCommand::new(program, rest));
         parse(described.as_ref(), rest)
     }
 
-    fn texts(words: &[Operand]) -> Vec<&str> {
+    fn texts(words: &[ShellOperand]) -> Vec<&str> {
         words.iter().map(|operand| operand.word.text.as_str()).collect()
     }
 
-    fn values(parsed: &Parsed) -> Vec<&str> {
+    fn values(parsed: &ShellArgs) -> Vec<&str> {
         parsed.values.iter().map(|value| value.word.text.as_str()).collect()
     }
 

@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! What a command prints, where that is known from its words and its standard input.
+//! The output of commands that is known from their words and standard input.
 
 use std::sync::Arc;
 
 use super::decode::decoder;
 use super::expand::unescape;
-use super::scope::Scope;
-use super::word::Word;
+use super::scope::ShellScope;
+use super::word::ShellWord;
 
-/// No more than this of what `printf` prints is known.
+/// Known output of `printf` is cut at this length.
 const MAX_PRINTED_BYTES: usize = 64 * 1024;
 
-/// The texts a command is known to print, or to pass on.
-pub(super) fn printed_texts(program: &str, words: &[Word], scope: &Scope) -> Vec<Arc<str>> {
+/// The texts that a command is known to print or pass on.
+pub(super) fn printed_texts(program: &str, words: &[ShellWord], scope: &ShellScope) -> Vec<Arc<str>> {
     match program {
         "echo" => {
             let texts = words
@@ -37,9 +37,9 @@ pub(super) fn printed_texts(program: &str, words: &[Word], scope: &Scope) -> Vec
     }
 }
 
-/// What `printf` prints, if its format asks for nothing but texts and everything is known.
-fn format_printf(words: &[Word]) -> Option<String> {
-    let words = words.strip_prefix(&[Word::literal("--")]).unwrap_or(words);
+/// The output of `printf`; `None` if a word is unknown or the format has other conversions.
+fn format_printf(words: &[ShellWord]) -> Option<String> {
+    let words = words.strip_prefix(&[ShellWord::literal("--")]).unwrap_or(words);
     let (format, mut values) = words.split_first()?;
     if words.iter().any(|word| word.dynamic || word.pattern) {
         return None;

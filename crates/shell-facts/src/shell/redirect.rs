@@ -1,69 +1,75 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Redirections: files, here-documents and `<(…)` into a command, its output into files and `>(…)`.
+//! Redirections from files, here-documents and `<(…)`, and to files and `>(…)`.
 
-use tenterhook_paths::Does;
+use tenterhook_paths::FileOp;
 use tenterhook_shell as ast;
 
-use super::Reader;
-use super::command::fact;
+use super::ShellReader;
+use super::command::path_fact;
 use super::invoke::Redirections;
-use super::scope::{Scope, Stream};
-use super::walk::Source;
-use super::word::{Expansion, Word};
+use super::scope::{InputStream, ShellScope};
+use super::walk::SourceText;
+use super::word::{ExpandedText, ShellWord};
 
-impl Reader<'_> {
-    /// What a redirection does to the input and the files of the command.
+impl ShellReader<'_> {
+    /// Applies a redirection to the input and the files of a command.
     pub(super) fn open_redirect(
         &mut self,
         redirect: &ast::Redirect,
-        src: &Source,
+        src: &SourceText,
         io: &mut Redirections,
-        scope: &mut Scope,
+        scope: &mut ShellScope,
     ) {
         let word = match &redirect.target {
             ast::RedirectTarget::HereDocument(document) => {
                 let Some(body) = document.body() else { return };
                 if let Some(text) = body.literal() {
-                    scope.stdin = Stream { texts: vec![text.into()], ..Stream::default() };
+                    scope.stdin = InputStream { texts: vec![text.into()], ..InputStream::default() };
                     return;
                 }
                 let start = self.commands.len();
                 let text = self.expand(&body.parts, src, scope).in_quotes();
                 let from = (start..self.commands.len()).collect();
-                return self.give_text(Expansion { from, ..text }, scope);
+                return self.set_stdin_text(ExpandedText { from, ..text }, scope);
             }
             ast::RedirectTarget::Word(word) => word,
         };
-        // `>(…)` runs after the command, on what it prints.
+        // `>(…)` is read after the command, whose output it receives.
         if output_process(redirect).is_some() {
             return;
         }
         let value = self.expand(&word.parts, src, scope);
         match redirect.operator {
-            ast::RedirectOperator::HereString => self.give_text(value, scope),
-            ast::RedirectOperator::Read if value.process => scope.stdin = self.stream(value.from),
-            operator => self.open(operator.text(), &value.into_word(), io, scope),
+            ast::RedirectOperator::HereString => self.set_stdin_text(value, scope),
+            ast::RedirectOperator::Read if value.is_process => scope.stdin = self.output_stream(value.from),
+            operator => self.open_file(operator.text(), &value.into_word(), io, scope),
         }
     }
 
-    /// Text of the script becomes standard input.
-    fn give_text(&mut self, text: Expansion, scope: &mut Scope) {
+    /// Makes text of the script standard input.
+    fn set_stdin_text(&mut self, text: ExpandedText, scope: &mut ShellScope) {
         let word = text.into_word();
-        let typed = self.prints_typed(&word.from);
-        scope.stdin = Stream { from: word.from, texts: vec![word.text.into()], typed };
+        let from_terminal = self.prints_typed(&word.from);
+        scope.stdin = InputStream { from: word.from, texts: vec![word.text.into()], from_terminal };
     }
 
-    /// A file that the shell opens for a command, by the sign before it.
-    pub(super) fn open(&mut self, sign: &str, word: &Word, io: &mut Redirections, scope: &mut Scope) {
-        // `2>&1`, `>&-`: no file.
+    /// Opens a file for a command, as the redirection sign says.
+    pub(super) fn open_file(
+        &mut self,
+        sign: &str,
+        word: &ShellWord,
+        io: &mut Redirections,
+        scope: &mut ShellScope,
+    ) {
+        // `2>&1` and `>&-` name no file.
         let number = word.text.trim_end_matches('-').chars().all(|c| c.is_ascii_digit());
         if sign.get(1..).is_some_and(|sign| sign.starts_with('&')) && number && !word.dynamic {
             return;
         }
-        let path = fact(word, &scope.place.ground, scope.cwd.main());
-        io.touched.extend(opened(sign).iter().map(|does| (*does, path.clone())));
-        // A socket is read as well as written.
+        let path = path_fact(word, &scope.site.roots, scope.cwd.expected());
+        io.touched.extend(redirect_ops(sign).iter().map(|does| (*does, path.clone())));
+        // A socket is read and written.
         let socket = ["/dev/tcp/", "/dev/udp/"].iter().any(|start| path.text.starts_with(start));
         let is_both = sign == "<>";
         if (!sign.starts_with('<') || is_both) && !socket {
@@ -72,36 +78,36 @@ impl Reader<'_> {
                 return;
             }
         }
-        // A file that the same line has written holds what was written to it.
+        // The content of a file is known if an earlier command of the call wrote it.
         if let Some(resolved) = &path.resolved {
-            let from = self.writers(resolved, scope);
-            let texts = self.texts_of(&from);
-            scope.stdin.typed = self.is_terminal(resolved, scope) || self.prints_typed(&from);
+            let from = self.find_writers(resolved, scope);
+            let texts = self.printed_by(&from);
+            scope.stdin.from_terminal = self.is_terminal(resolved, scope) || self.prints_typed(&from);
             if !texts.is_empty() {
-                scope.stdin = Stream { from, texts, typed: scope.stdin.typed };
+                scope.stdin = InputStream { from, texts, from_terminal: scope.stdin.from_terminal };
             }
         } else {
-            scope.stdin.typed = false;
+            scope.stdin.from_terminal = false;
         }
         io.inputs.push(path);
     }
 
-    /// What these commands print, as an input.
-    fn stream(&self, from: Vec<usize>) -> Stream {
-        let (texts, typed) = (self.texts_of(&from), self.prints_typed(&from));
-        Stream { from, texts, typed }
+    /// The output of these commands as an input stream.
+    fn output_stream(&self, from: Vec<usize>) -> InputStream {
+        let (texts, from_terminal) = (self.printed_by(&from), self.prints_typed(&from));
+        InputStream { from, texts, from_terminal }
     }
 
-    /// Runs the commands of `> >(…)` on what was printed.
+    /// Reads the commands of `> >(…)` with the printed output as input.
     pub(super) fn run_output_process(
         &mut self,
         redirect: &ast::Redirect,
-        src: &Source,
-        printed: &Stream,
-        scope: &Scope,
+        src: &SourceText,
+        printed: &InputStream,
+        scope: &ShellScope,
     ) {
         if let Some(process) = output_process(redirect) {
-            self.walk_subshell(&process.script, src, &scope.fed(printed));
+            self.walk_subshell(&process.script, src, &scope.with_stdin(printed));
         }
     }
 }
@@ -115,12 +121,12 @@ fn output_process(redirect: &ast::Redirect) -> Option<&ast::ProcessSubstitution>
     }
 }
 
-/// What a sign does to the file behind it.
-fn opened(sign: &str) -> &'static [Does] {
+/// The operations of a redirection sign on its file.
+fn redirect_ops(sign: &str) -> &'static [FileOp] {
     match sign {
-        _ if sign.starts_with("<>") => &[Does::Read, Does::Append],
-        _ if sign.starts_with('<') => &[Does::Read],
-        _ if sign.starts_with(">>") || sign.starts_with("&>>") => &[Does::Append],
-        _ => &[Does::Write],
+        _ if sign.starts_with("<>") => &[FileOp::Read, FileOp::Append],
+        _ if sign.starts_with('<') => &[FileOp::Read],
+        _ if sign.starts_with(">>") || sign.starts_with("&>>") => &[FileOp::Append],
+        _ => &[FileOp::Write],
     }
 }

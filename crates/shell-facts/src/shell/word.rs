@@ -1,60 +1,60 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Words of a command line: what a shell makes of them, as far as it can be known beforehand.
+//! Words of a command after expansion, as far as they are known before run time.
 
 use serde::Serialize;
 
-use super::braces::braces;
+use super::braces::expand_brace_atoms;
 
-/// What grows beyond this, as `x=$x$x` does, is not known any more.
+/// A text that grows longer, as in `x=$x$x`, becomes unknown.
 pub(super) const MAX_EXPANSION_BYTES: usize = 64 * 1024;
 
-/// One word of a command.
+/// A word of a command.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
-pub struct Word {
+pub struct ShellWord {
     /// The text with quoting and known variables resolved; unknown parts as written.
     pub text: String,
-    /// Whether part of it is only known when it runs.
+    /// Whether part of the word is only known at run time.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub dynamic: bool,
-    /// Whether `*`, `?` or `[…]` in it are a pattern.
+    /// Whether `*`, `?` or `[…]` in the word form a pattern.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub pattern: bool,
-    /// The text with `*` for whatever is not known.
+    /// The text with `*` for each unknown part.
     #[serde(skip)]
     pub shape: String,
-    /// The commands whose output is part of it, by their index.
+    /// Indices of the commands whose output is part of the text.
     #[serde(skip)]
     pub(crate) from: Vec<usize>,
-    /// Whether it is `<(…)`: a file that holds the output of those commands.
+    /// Whether the word is `<(…)`: a file with the output of those commands.
     #[serde(skip)]
-    pub(crate) process: bool,
-    /// Whether it may turn into several words, options among them, when it runs.
+    pub(crate) is_process: bool,
+    /// Whether the word may become several words at run time, including options.
     #[serde(skip)]
-    pub(crate) splits: bool,
-    /// Whether it starts with something unknown, and so may turn out to be an option.
+    pub(crate) may_split: bool,
+    /// Whether the word starts with an unknown part, so that it may be an option.
     #[serde(skip)]
-    pub(crate) opens: bool,
+    pub(crate) may_be_option: bool,
 }
 
-/// A piece of a word before the shell has split it.
+/// An element of a word before word splitting.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum Atom {
-    /// A letter that may still mean something to the shell.
+pub(super) enum WordAtom {
+    /// A character that the shell may still interpret.
     Plain(char),
-    /// A letter that is only itself.
+    /// A quoted character.
     Quoted(char),
-    /// A letter of a pattern, which it stays even in quotes: a loop's variable is each thing that fits.
+    /// A pattern character that stays one in quotes, because a loop variable stands for each match.
     Glob(char),
-    /// A letter at which a changed `IFS` splits.
+    /// A character at which a changed `IFS` splits.
     Soft(char),
-    /// The border between two words, also in quotes: `"$@"`.
+    /// A word boundary that also applies in quotes: `"$@"`.
     Break,
-    /// The braces and commas of `{a,b}`.
+    /// The opening brace of `{a,b}`.
     BraceOpen,
     BraceComma,
     BraceClose,
-    /// Something only known when it runs, as written; a `list` is several words even in quotes.
+    /// A part that is only known at run time, as written. A `list` is several words even in quotes.
     Unknown {
         source: String,
         quoted: bool,
@@ -62,41 +62,41 @@ pub(super) enum Atom {
     },
 }
 
-/// What an expression stands for.
+/// The expansion of an expression, before word splitting.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub(super) struct Expansion {
-    pub(super) atoms: Vec<Atom>,
-    /// The commands whose output is part of it, by their index.
+pub(super) struct ExpandedText {
+    pub(super) atoms: Vec<WordAtom>,
+    /// Indices of the commands whose output is part of the text.
     pub(super) from: Vec<usize>,
-    pub(super) process: bool,
-    /// Whether there is a word here even if it is empty.
-    pub(super) kept: bool,
+    pub(super) is_process: bool,
+    /// Whether an empty text still forms a word.
+    pub(super) keeps_empty: bool,
 }
 
-// === impl Word ===
+// === impl ShellWord ===
 
-impl Word {
-    /// A word that is known to the letter.
+impl ShellWord {
+    /// Creates a word that is completely known.
     pub fn literal(text: &str) -> Self {
         Self { text: text.to_owned(), shape: text.to_owned(), ..Self::default() }
     }
 
-    /// As the value of a variable.
-    pub(super) fn to_value(&self) -> Expansion {
+    /// Converts the word to the value of a variable.
+    pub(super) fn to_value(&self) -> ExpandedText {
         let value = if self.dynamic {
-            Expansion::unknown(&self.text, false)
+            ExpandedText::unknown(&self.text, false)
         } else if self.pattern {
-            Expansion::each(&self.text)
+            ExpandedText::each(&self.text)
         } else {
-            Expansion::literal(&self.text)
+            ExpandedText::literal(&self.text)
         };
-        Expansion { from: self.from.clone(), process: self.process, ..value }
+        ExpandedText { from: self.from.clone(), is_process: self.is_process, ..value }
     }
 
-    /// What is left of it after so many bytes.
-    pub(crate) fn tail(&self, from: usize) -> Self {
+    /// The rest of the word after this many bytes.
+    pub(crate) fn skip_bytes(&self, from: usize) -> Self {
         let text = self.text.get(from..).unwrap_or_default().to_owned();
-        // Up to the first unknown part both are the same.
+        // Text and shape are equal up to the first unknown part.
         let same = self.shape.get(..from) == self.text.get(..from);
         let shape = if same { self.shape.get(from..).unwrap_or_default().to_owned() } else { "*".to_owned() };
         Self { text, shape, ..self.clone() }
@@ -107,10 +107,10 @@ impl Word {
     }
 }
 
-// === impl Atom ===
+// === impl WordAtom ===
 
-impl Atom {
-    /// The letter it is; `None` when nobody knows.
+impl WordAtom {
+    /// The character; `None` for an unknown part.
     pub(super) fn letter(&self) -> Option<char> {
         match self {
             Self::Plain(letter) | Self::Quoted(letter) | Self::Glob(letter) | Self::Soft(letter) => {
@@ -125,31 +125,31 @@ impl Atom {
     }
 }
 
-// === impl Expansion ===
+// === impl ExpandedText ===
 
-impl Expansion {
+impl ExpandedText {
     pub(super) fn literal(text: &str) -> Self {
-        Self { atoms: atoms_of(text, Atom::Plain), ..Self::default() }
+        Self { atoms: atoms_of(text, WordAtom::Plain), ..Self::default() }
     }
 
     pub(super) fn quoted(text: &str) -> Self {
-        Self { atoms: atoms_of(text, Atom::Quoted), kept: true, ..Self::default() }
+        Self { atoms: atoms_of(text, WordAtom::Quoted), keeps_empty: true, ..Self::default() }
     }
 
     pub(super) fn unknown(source: &str, quoted: bool) -> Self {
         let source = source.to_owned();
-        Self { atoms: vec![Atom::Unknown { source, quoted, list: false }], ..Self::default() }
+        Self { atoms: vec![WordAtom::Unknown { source, quoted, list: false }], ..Self::default() }
     }
 
-    /// Nobody knows which words, nor how many.
+    /// An unknown number of unknown words.
     pub(super) fn list(source: &str) -> Self {
         let source = source.to_owned();
-        Self { atoms: vec![Atom::Unknown { source, quoted: false, list: true }], ..Self::default() }
+        Self { atoms: vec![WordAtom::Unknown { source, quoted: false, list: true }], ..Self::default() }
     }
 
-    /// Each thing that fits the pattern.
+    /// A value that stands for each match of a pattern.
     pub(super) fn each(pattern: &str) -> Self {
-        let atom = |c| if matches!(c, '*' | '?' | '[') { Atom::Glob(c) } else { Atom::Plain(c) };
+        let atom = |c| if matches!(c, '*' | '?' | '[') { WordAtom::Glob(c) } else { WordAtom::Plain(c) };
         Self { atoms: atoms_of(pattern, atom), ..Self::default() }
     }
 
@@ -161,89 +161,89 @@ impl Expansion {
         } else {
             self.atoms.extend(other.atoms);
         }
-        merge(&mut self.from, &other.from);
-        self.process |= other.process;
-        self.kept |= other.kept;
+        merge_sources(&mut self.from, &other.from);
+        self.is_process |= other.is_process;
+        self.keeps_empty |= other.keeps_empty;
     }
 
-    /// Adds `{a,b}`: the word is read once with each of them.
+    /// Adds `{a,b}`: the word is read once with each alternative.
     pub(super) fn append_alternatives(&mut self, all: impl Iterator<Item = Self>) {
-        self.atoms.push(Atom::BraceOpen);
+        self.atoms.push(WordAtom::BraceOpen);
         for (at, each) in all.enumerate() {
             if at > 0 {
-                self.atoms.push(Atom::BraceComma);
+                self.atoms.push(WordAtom::BraceComma);
             }
             self.append(each);
         }
-        self.atoms.push(Atom::BraceClose);
+        self.atoms.push(WordAtom::BraceClose);
     }
 
-    /// As inside double quotes: nothing in it is split or a pattern.
+    /// Quotes the text: nothing in it is split or a pattern.
     pub(super) fn in_quotes(mut self) -> Self {
         for atom in &mut self.atoms {
             match atom {
-                Atom::Plain(letter) | Atom::Soft(letter) => *atom = Atom::Quoted(*letter),
-                Atom::Unknown { quoted, list, .. } => *quoted = !*list,
-                Atom::Quoted(_)
-                | Atom::Glob(_)
-                | Atom::Break
-                | Atom::BraceOpen
-                | Atom::BraceComma
-                | Atom::BraceClose => {}
+                WordAtom::Plain(letter) | WordAtom::Soft(letter) => *atom = WordAtom::Quoted(*letter),
+                WordAtom::Unknown { quoted, list, .. } => *quoted = !*list,
+                WordAtom::Quoted(_)
+                | WordAtom::Glob(_)
+                | WordAtom::Break
+                | WordAtom::BraceOpen
+                | WordAtom::BraceComma
+                | WordAtom::BraceClose => {}
             }
         }
-        self.kept = true;
+        self.keeps_empty = true;
         self
     }
 
-    /// As the value of a variable: quoting was for the assignment and is gone.
+    /// Converts the text to the value of a variable: quoting only applied to the assignment.
     pub(super) fn into_value(mut self) -> Self {
         for atom in &mut self.atoms {
             match atom {
-                Atom::Quoted(letter) | Atom::Soft(letter) => *atom = Atom::Plain(*letter),
-                Atom::Break => *atom = Atom::Plain(' '),
-                Atom::Unknown { quoted, list, .. } => (*quoted, *list) = (false, false),
-                Atom::BraceOpen => *atom = Atom::Plain('{'),
-                Atom::BraceComma => *atom = Atom::Plain(','),
-                Atom::BraceClose => *atom = Atom::Plain('}'),
-                Atom::Plain(_) | Atom::Glob(_) => {}
+                WordAtom::Quoted(letter) | WordAtom::Soft(letter) => *atom = WordAtom::Plain(*letter),
+                WordAtom::Break => *atom = WordAtom::Plain(' '),
+                WordAtom::Unknown { quoted, list, .. } => (*quoted, *list) = (false, false),
+                WordAtom::BraceOpen => *atom = WordAtom::Plain('{'),
+                WordAtom::BraceComma => *atom = WordAtom::Plain(','),
+                WordAtom::BraceClose => *atom = WordAtom::Plain('}'),
+                WordAtom::Plain(_) | WordAtom::Glob(_) => {}
             }
         }
-        self.kept = false;
+        self.keeps_empty = false;
         self
     }
 
-    /// As one word, unsplit.
-    pub(super) fn into_word(self) -> Word {
+    /// Converts the text to one word, without splitting.
+    pub(super) fn into_word(self) -> ShellWord {
         word(&self.atoms, &self)
     }
 
-    /// As the words a shell would make of it.
-    pub(super) fn into_words(mut self) -> Vec<Word> {
+    /// Splits the text into words, as a shell does.
+    pub(super) fn into_words(mut self) -> Vec<ShellWord> {
         let mut words = Vec::new();
-        for atoms in braces(std::mem::take(&mut self.atoms)) {
+        for atoms in expand_brace_atoms(std::mem::take(&mut self.atoms)) {
             let fields = atoms.split(|atom| match atom {
-                Atom::Plain(letter) => letter.is_whitespace(),
-                atom => matches!(atom, Atom::Soft(_) | Atom::Break),
+                WordAtom::Plain(letter) => letter.is_whitespace(),
+                atom => matches!(atom, WordAtom::Soft(_) | WordAtom::Break),
             });
             words.extend(fields.filter(|field| !field.is_empty()).map(|field| word(field, &self)));
         }
-        if words.is_empty() && self.kept {
+        if words.is_empty() && self.keeps_empty {
             words.push(word(&[], &self));
         }
         words
     }
 }
 
-/// The letters of a text, in one allocation.
-pub(super) fn atoms_of(text: &str, atom: impl Fn(char) -> Atom) -> Vec<Atom> {
+/// The characters of a text as atoms, in one allocation.
+pub(super) fn atoms_of(text: &str, atom: impl Fn(char) -> WordAtom) -> Vec<WordAtom> {
     let mut atoms = Vec::with_capacity(text.len());
     atoms.extend(text.chars().map(atom));
     atoms
 }
 
-/// Adds commands, each once: what is put together often would otherwise grow with every time.
-pub(super) fn merge(from: &mut Vec<usize>, more: &[usize]) {
+/// Adds command indices without duplicates, so that repeated merging does not grow the list.
+pub(super) fn merge_sources(from: &mut Vec<usize>, more: &[usize]) {
     if from.is_empty() || more.is_empty() {
         return from.extend_from_slice(more);
     }
@@ -252,33 +252,34 @@ pub(super) fn merge(from: &mut Vec<usize>, more: &[usize]) {
     from.dedup();
 }
 
-pub(super) fn word(atoms: &[Atom], whole: &Expansion) -> Word {
+pub(super) fn word(atoms: &[WordAtom], whole: &ExpandedText) -> ShellWord {
     let text = || String::with_capacity(atoms.len());
-    let mut word = Word { text: text(), shape: text(), process: whole.process, ..Word::default() };
+    let mut word =
+        ShellWord { text: text(), shape: text(), is_process: whole.is_process, ..ShellWord::default() };
     for atom in atoms {
         match atom {
-            Atom::Plain(letter) => {
+            WordAtom::Plain(letter) => {
                 word.pattern |= matches!(letter, '*' | '?' | '[');
                 word.text.push(*letter);
                 word.shape.push(*letter);
             }
-            Atom::Quoted(letter) | Atom::Soft(letter) => {
+            WordAtom::Quoted(letter) | WordAtom::Soft(letter) => {
                 word.text.push(*letter);
                 word.shape.push(*letter);
             }
-            Atom::Glob(letter) => {
+            WordAtom::Glob(letter) => {
                 word.pattern = true;
                 word.text.push(*letter);
                 word.shape.push(*letter);
             }
-            Atom::Break | Atom::BraceOpen | Atom::BraceComma | Atom::BraceClose => {
+            WordAtom::Break | WordAtom::BraceOpen | WordAtom::BraceComma | WordAtom::BraceClose => {
                 let letter = atom.letter().unwrap_or_default();
                 word.text.push(letter);
                 word.shape.push(letter);
             }
-            Atom::Unknown { source, quoted, .. } => {
-                word.splits |= !quoted && word.text.is_empty();
-                word.opens |= word.text.is_empty();
+            WordAtom::Unknown { source, quoted, .. } => {
+                word.may_split |= !quoted && word.text.is_empty();
+                word.may_be_option |= word.text.is_empty();
                 word.dynamic = true;
                 word.text.push_str(source);
                 word.shape.push('*');
@@ -293,26 +294,26 @@ pub(super) fn word(atoms: &[Atom], whole: &Expansion) -> Word {
 mod tests {
     use super::*;
 
-    fn texts(expansion: Expansion) -> Vec<String> {
+    fn texts(expansion: ExpandedText) -> Vec<String> {
         expansion.into_words().into_iter().map(|word| word.text).collect()
     }
 
     #[test]
     fn a_word_with_alternatives_becomes_several() {
-        let mut inner = Expansion::literal("c");
-        inner.append_alternatives([Expansion::literal("d"), Expansion::literal("")].into_iter());
-        let mut word = Expansion::literal("a");
-        word.append_alternatives([Expansion::literal("b"), inner].into_iter());
-        word.append(Expansion::literal("e"));
+        let mut inner = ExpandedText::literal("c");
+        inner.append_alternatives([ExpandedText::literal("d"), ExpandedText::literal("")].into_iter());
+        let mut word = ExpandedText::literal("a");
+        word.append_alternatives([ExpandedText::literal("b"), inner].into_iter());
+        word.append(ExpandedText::literal("e"));
         assert_eq!(texts(word), ["abe", "acde", "ace"]);
-        // Braces in a value are text.
-        assert_eq!(texts(Expansion::literal("{a,b}")), ["{a,b}"]);
+        // Braces in a value are plain text.
+        assert_eq!(texts(ExpandedText::literal("{a,b}")), ["{a,b}"]);
     }
 
     #[test]
     fn an_unquoted_value_is_split_and_an_empty_one_is_gone() {
-        assert_eq!(texts(Expansion::literal("-rf /")), ["-rf", "/"]);
-        assert_eq!(texts(Expansion::literal("")), [""; 0]);
-        assert_eq!(texts(Expansion::quoted("")), [""]);
+        assert_eq!(texts(ExpandedText::literal("-rf /")), ["-rf", "/"]);
+        assert_eq!(texts(ExpandedText::literal("")), [""; 0]);
+        assert_eq!(texts(ExpandedText::quoted("")), [""]);
     }
 }

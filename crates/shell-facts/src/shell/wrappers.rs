@@ -1,53 +1,56 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Programs that run other programs.
+//! Wrappers: programs that run another command.
 
 use tenterhook_programs::{Location, Role, StandardInput};
 
 use super::super::described_command::DescribedCommand;
-use super::super::description::word_of;
-use super::word::Word;
+use super::super::description::extract_word;
+use super::word::ShellWord;
 
-/// What a wrapper would run.
+/// The command that a wrapper runs.
 #[derive(Debug, Default)]
-pub(super) struct Wrapped<'a> {
+pub(super) struct WrappedCommand<'a> {
     /// The words of the command.
-    pub(super) inner: &'a [Word],
-    /// Texts for a shell.
-    pub(super) texts: Vec<Word>,
-    /// Where it goes first.
-    pub(super) goes: Option<Word>,
-    /// Whether it starts a shell on standard input.
+    pub(super) inner: &'a [ShellWord],
+    /// Shell texts to run.
+    pub(super) texts: Vec<ShellWord>,
+    /// Directory that the wrapper changes to first.
+    pub(super) working_directory: Option<ShellWord>,
+    /// Whether the wrapper starts a shell that reads standard input.
     pub(super) shell: bool,
-    /// Whether the words are one text for a shell.
+    /// Whether the words are joined into shell text.
     pub(super) joins: bool,
 }
 
-/// What a wrapper would run; `None` if the program, with this sub-command, is not a wrapper.
-pub(super) fn unwrap<'a>(described: &DescribedCommand<'a>) -> Option<Wrapped<'a>> {
+/// The command that a wrapper runs; `None` if the program with this sub-command is not a wrapper.
+pub(super) fn unwrap<'a>(described: &DescribedCommand<'a>) -> Option<WrappedCommand<'a>> {
     let DescribedCommand { program, words, parsed } = described;
     if !program.wraps() {
         return None;
     }
-    // These take more from their words than a command.
+    // These programs are read by their own modules.
     let is_special = matches!(parsed.escape, "find" | "parallel");
     let wraps = parsed.wraps || !parsed.inner.is_empty();
     if is_special || !wraps || parsed.location != Location::Here {
         return None;
     }
-    // `command -v` looks a program up; it runs nothing.
+    // `command -v` looks up a program and runs nothing.
     if parsed.has_role(Role::Info) {
-        return Some(Wrapped::default());
+        return Some(WrappedCommand::default());
     }
     let inner = parsed.inner.last();
     let texts = parsed.options.iter().filter(|option| option.role == Role::Shell && !option.off);
-    let texts: Vec<_> = texts.filter_map(|option| option.value).map(|part| word_of(words, part)).collect();
-    let goes = parsed.options.iter().rfind(|option| option.role == Role::Directory);
-    Some(Wrapped {
+    let texts: Vec<_> =
+        texts.filter_map(|option| option.value).map(|part| extract_word(words, part)).collect();
+    let working_directory = parsed.options.iter().rfind(|option| option.role == Role::Directory);
+    Some(WrappedCommand {
         inner: inner.and_then(|inner| words.get(inner.start..inner.end)).unwrap_or_default(),
         shell: inner.is_none() && texts.is_empty() && parsed.stdin == StandardInput::Shell,
         texts,
-        goes: goes.and_then(|option| option.value).map(|part| word_of(words, part)),
+        working_directory: working_directory
+            .and_then(|option| option.value)
+            .map(|part| extract_word(words, part)),
         joins: inner.is_some_and(|inner| inner.joined),
     })
 }
@@ -57,8 +60,8 @@ mod tests {
     use super::*;
     use crate::description::describe;
 
-    fn words(line: &str) -> Vec<Word> {
-        line.split(' ').map(Word::literal).collect()
+    fn words(line: &str) -> Vec<ShellWord> {
+        line.split(' ').map(ShellWord::literal).collect()
     }
 
     #[test]

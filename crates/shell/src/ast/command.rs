@@ -2,7 +2,7 @@
 
 //! Commands, assignments and functions.
 
-use super::{ArithmeticText, CompoundCommand, Redirect, Unparsed, Word, WordPart};
+use super::{ArithmeticText, CompoundCommand, Redirect, UnparsedText, Word, WordPart};
 use crate::Span;
 
 /// One command of a pipeline.
@@ -17,11 +17,11 @@ pub enum Command {
     /// `coproc`
     Coprocess(Box<Coprocess>),
     /// Text that was not understood.
-    Unparsed(Box<Unparsed>),
+    Unparsed(Box<UnparsedText>),
 }
 
 impl Command {
-    /// Place in the source.
+    /// Position in the source.
     pub fn span(&self) -> Span {
         match self {
             Self::Simple(command) => command.span,
@@ -40,9 +40,9 @@ pub struct SimpleCommand {
     pub assignments: Vec<Assignment>,
     /// The program and its arguments.
     pub words: Vec<Word>,
-    /// Redirections.
+    /// Redirections of the command.
     pub redirects: Vec<Redirect>,
-    /// Place in the source.
+    /// Position in the source.
     pub span: Span,
 }
 
@@ -72,9 +72,9 @@ pub struct Assignment {
     pub subscript: Option<Subscript>,
     /// Whether it is `+=`.
     pub appends: bool,
-    /// What is assigned.
+    /// The assigned value.
     pub value: AssignmentValue,
-    /// Place in the source.
+    /// Position in the source.
     pub span: Span,
 }
 
@@ -101,9 +101,9 @@ pub enum AssignmentValue {
 /// `(a b [2]=c)`
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct ArrayLiteral {
-    /// The elements.
+    /// Elements in order.
     pub elements: Vec<ArrayElement>,
-    /// Place in the source, with the parentheses.
+    /// Position in the source, with the parentheses.
     pub span: Span,
 }
 
@@ -114,20 +114,20 @@ pub struct ArrayElement {
     pub subscript: Option<Subscript>,
     /// Whether it is `[key]+=value`.
     pub appends: bool,
-    /// The value.
+    /// Value of the element.
     pub value: Word,
 }
 
 /// `name() { … }`, `function name { … }`
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FunctionDefinition {
-    /// Names; bash has one, zsh may have several or none (`() { … }` runs at once).
+    /// Names; bash has one, zsh may have several or none (`() { … }` runs immediately).
     pub names: Vec<Word>,
     /// The body: a compound command, in zsh any command.
     pub body: Command,
     /// Arguments of an anonymous function of zsh.
     pub arguments: Vec<Word>,
-    /// Place in the source.
+    /// Position in the source.
     pub span: Span,
 }
 
@@ -136,8 +136,8 @@ pub struct FunctionDefinition {
 pub struct Coprocess {
     /// Name of the array with the file descriptors.
     pub name: Option<Box<str>>,
-    /// The command.
+    /// The command of this stage.
     pub command: Command,
-    /// Place in the source.
+    /// Position in the source.
     pub span: Span,
 }

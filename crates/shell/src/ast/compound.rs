@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Compound commands.
+//! Compound commands: groups, branches, loops and tests.
 
 use super::{ArithmeticText, Redirect, Script, Word};
 use crate::Span;
@@ -8,11 +8,11 @@ use crate::Span;
 /// A compound command with its redirections.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CompoundCommand {
-    /// Which one.
+    /// The kind of compound command.
     pub kind: Compound,
     /// Redirections after it.
     pub redirects: Vec<Redirect>,
-    /// Place in the source, with the redirections.
+    /// Position in the source, with the redirections.
     pub span: Span,
 }
 
@@ -41,7 +41,7 @@ pub enum Compound {
     Test(TestExpression),
     /// `repeat n …` of zsh
     Repeat(RepeatLoop),
-    /// `{ … } always { … }` of zsh: the second runs whatever happened in the first.
+    /// `{ … } always { … }` of zsh: the second list always runs.
     Always {
         /// The first list.
         body: Script,
@@ -59,12 +59,12 @@ pub struct IfCommand {
     pub otherwise: Option<Script>,
 }
 
-/// A condition and what runs if it holds.
+/// A condition and its branch.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct IfBranch {
     /// The commands whose last status decides.
     pub condition: Script,
-    /// What runs if the status is zero.
+    /// Commands that run if the status is zero.
     pub body: Script,
 }
 
@@ -75,7 +75,7 @@ pub struct WhileLoop {
     pub until: bool,
     /// The commands whose last status decides.
     pub condition: Script,
-    /// What is repeated.
+    /// Body of the loop.
     pub body: Script,
 }
 
@@ -86,7 +86,7 @@ pub struct ForLoop {
     pub variables: Vec<Box<str>>,
     /// The words after `in`; `None` stands for the positional parameters.
     pub words: Option<Vec<Word>>,
-    /// What is repeated.
+    /// Body of the loop.
     pub body: Script,
 }
 
@@ -95,16 +95,16 @@ pub struct ForLoop {
 pub struct ArithmeticFor {
     /// The expressions between the semicolons; an empty condition holds.
     pub expressions: Vec<ArithmeticText>,
-    /// What is repeated.
+    /// Body of the loop.
     pub body: Script,
 }
 
 /// `repeat n`
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RepeatLoop {
-    /// How often.
+    /// Number of repetitions.
     pub count: Word,
-    /// What is repeated.
+    /// Body of the loop.
     pub body: Script,
 }
 
@@ -113,7 +113,7 @@ pub struct RepeatLoop {
 pub struct CaseCommand {
     /// The word that is compared.
     pub subject: Word,
-    /// The branches.
+    /// Branches of the command.
     pub items: Vec<CaseItem>,
 }
 
@@ -122,7 +122,7 @@ pub struct CaseCommand {
 pub struct CaseItem {
     /// Patterns between `|`.
     pub patterns: Vec<Word>,
-    /// What runs.
+    /// Commands of the branch.
     pub body: Script,
     /// How the branch ends.
     pub terminator: CaseTerminator,
@@ -148,12 +148,12 @@ pub enum TestExpression {
     Unary {
         /// The operator with its `-`.
         operator: Box<str>,
-        /// The operand.
+        /// Operand of the test.
         operand: Word,
     },
     /// `a == b`
     Binary {
-        /// Left operand.
+        /// Left operand of the test.
         left: Word,
         /// The operator, such as `==`, `=~`, `-nt`, `<`.
         operator: Box<str>,

@@ -24,11 +24,12 @@ pub use parameter::{
 };
 pub use redirect::{Descriptor, HereDocument, HereDocumentBody, Redirect, RedirectOperator, RedirectTarget};
 pub use script::{
-    ChainOperator, ChainedPipeline, Comment, Parsed, Pipeline, Script, Stage, Statement, Terminator,
+    ChainOperator, ChainedPipeline, Comment, ParsedScript, Pipeline, PipelineStage, Script, Statement,
+    Terminator,
 };
-pub use unparsed::{Unparsed, UnparsedReason};
+pub use unparsed::{UnparsedReason, UnparsedText};
 pub use word::{Word, WordPart};
 pub use word_part::{
     AnsiQuoted, ArithmeticExpansion, ArithmeticText, BraceExpansion, BraceKind, CommandSubstitution,
-    DoubleQuoted, Escaped, Glob, GlobKind, Literal, ProcessDirection, ProcessSubstitution, Tilde,
+    DoubleQuoted, Escaped, GlobKind, GlobPart, Literal, ProcessDirection, ProcessSubstitution, Tilde,
 };

@@ -14,7 +14,7 @@ pub struct Parameter {
     pub operator: ParameterOperator,
     /// Whether it is written with braces.
     pub braced: bool,
-    /// Place in the source.
+    /// Position in the source.
     pub span: Span,
 }
 
@@ -39,12 +39,12 @@ pub struct TransformedParameter {
 /// What is done with the value of a parameter.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub enum ParameterOperator {
-    /// Nothing.
+    /// No operator is given.
     #[default]
     None,
     /// `-`, `=`, `?`, `+`, with or without `:`
     Default {
-        /// Which one.
+        /// The action if the parameter is unset.
         action: DefaultAction,
         /// Whether an empty value counts as unset (`:`).
         or_empty: bool,
@@ -55,21 +55,21 @@ pub enum ParameterOperator {
     RemovePrefix {
         /// Whether the longest match is removed (`##`).
         longest: bool,
-        /// The pattern.
+        /// Pattern to match.
         pattern: Word,
     },
     /// `%pattern`, `%%pattern`
     RemoveSuffix {
         /// Whether the longest match is removed (`%%`).
         longest: bool,
-        /// The pattern.
+        /// Pattern to match.
         pattern: Word,
     },
     /// `/pattern/replacement`
     Replace {
         /// Which matches are replaced.
         scope: ReplaceScope,
-        /// The pattern.
+        /// Pattern to match.
         pattern: Word,
         /// The replacement; `None` removes the match.
         replacement: Option<Word>,
@@ -83,11 +83,11 @@ pub enum ParameterOperator {
     },
     /// `^`, `^^`, `,`, `,,`, `~`, `~~`
     ChangeCase {
-        /// Which one.
+        /// The kind of change.
         change: CaseChange,
         /// Whether all characters are changed.
         all: bool,
-        /// Which characters are changed; empty stands for all.
+        /// Pattern for the characters that are changed; empty for all.
         pattern: Word,
     },
     /// `@Q`, `@E`, …
@@ -97,11 +97,11 @@ pub enum ParameterOperator {
         /// Whether it is `*`.
         joined: bool,
     },
-    /// An operator that only zsh has, or one that the shell refuses when it runs.
+    /// An operator of zsh, or one that the shell rejects at run time.
     Other(Word),
 }
 
-/// What happens if a parameter is unset (or, for `+`, set).
+/// The action if a parameter is unset (or, for `+`, set).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum DefaultAction {
     /// `-`: the word is used instead.
@@ -127,7 +127,7 @@ pub enum ReplaceScope {
     Suffix,
 }
 
-/// How `${x^}` and its relatives change letters.
+/// How `${x^}` and similar operators change letters.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum CaseChange {
     /// `^`

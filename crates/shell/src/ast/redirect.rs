@@ -7,16 +7,16 @@ use std::sync::{Arc, OnceLock};
 use super::{Word, WordPart};
 use crate::Span;
 
-/// A redirection.
+/// A redirection with its descriptor.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Redirect {
     /// The descriptor before the operator; `None` stands for the operator's default.
     pub descriptor: Option<Descriptor>,
-    /// The operator.
+    /// The redirection operator.
     pub operator: RedirectOperator,
-    /// What is opened.
+    /// The file or text to open.
     pub target: RedirectTarget,
-    /// Place in the source, without the body of a here-document.
+    /// Position in the source, without the body of a here-document.
     pub span: Span,
 }
 
@@ -92,16 +92,16 @@ impl RedirectOperator {
     }
 }
 
-/// What a redirection opens.
+/// Target of a redirection.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum RedirectTarget {
     /// A file, a descriptor (`&1`, `-`) or the text of a here-string.
     Word(Word),
-    /// A here-document.
+    /// Text of a here-document.
     HereDocument(HereDocument),
 }
 
-/// A here-document. Its body stands after the end of the line and is parsed later than the redirection.
+/// A here-document. Its body follows the end of the line and is parsed after the redirection.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct HereDocument {
     /// The delimiter with quotes removed.
@@ -125,9 +125,9 @@ impl HereDocument {
 pub struct HereDocumentBody {
     /// The text: literals, and expansions unless the delimiter is quoted.
     pub parts: Vec<WordPart>,
-    /// Whether the line with the delimiter was found. The shell warns and takes the rest of the text otherwise.
+    /// Whether the line with the delimiter was found. Otherwise the shell warns and uses the rest of the text.
     pub closed: bool,
-    /// Place in the source, without the line with the delimiter.
+    /// Position in the source, without the line with the delimiter.
     pub span: Span,
 }
 

@@ -3,20 +3,20 @@
 //! Scripts, statements and pipelines.
 
 use super::Command;
-use crate::{OneOrMany, Span};
+use crate::{SmallList, Span};
 
-/// What [`parse`](crate::parse) returns.
+/// A parsed script, as returned by [`parse`](crate::parse).
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Parsed {
+pub struct ParsedScript {
     /// The statements of the text.
     pub script: Script,
     /// Comments at any depth, in the order of the text. Comments inside backticks with escapes are included.
     pub comments: Vec<Comment>,
-    /// Number of [`Unparsed`](super::Unparsed) nodes at any depth.
+    /// Number of [`UnparsedText`](super::UnparsedText) nodes at any depth.
     pub unparsed: u32,
 }
 
-impl Parsed {
+impl ParsedScript {
     /// Whether every part of the text was understood.
     pub fn is_complete(&self) -> bool {
         self.unparsed == 0
@@ -28,7 +28,7 @@ impl Parsed {
 pub struct Comment {
     /// The text with the `#`, without the line break.
     pub text: Box<str>,
-    /// Place in the source.
+    /// Position in the source.
     pub span: Span,
 }
 
@@ -36,7 +36,7 @@ pub struct Comment {
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Script {
     /// The statements in the order of the text.
-    pub statements: OneOrMany<Statement>,
+    pub statements: SmallList<Statement>,
     /// From the first statement to the end of the last one.
     pub span: Span,
 }
@@ -71,7 +71,7 @@ impl Statement {
 pub struct ChainedPipeline {
     /// The operator before the pipeline.
     pub operator: ChainOperator,
-    /// The pipeline.
+    /// Pipeline after the operator.
     pub pipeline: Pipeline,
 }
 
@@ -103,12 +103,12 @@ pub enum Terminator {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Pipeline {
     /// The commands with the pipe after each.
-    pub stages: OneOrMany<Stage>,
+    pub stages: SmallList<PipelineStage>,
     /// Number of `!` before the pipeline.
     pub negations: u32,
-    /// Whether `time` stands before the pipeline.
+    /// Whether the pipeline is preceded by `time`.
     pub timed: bool,
-    /// Place in the source, with `!` and `time`.
+    /// Position in the source, with `!` and `time`.
     pub span: Span,
 }
 
@@ -121,9 +121,9 @@ impl Pipeline {
 
 /// One command of a pipeline.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Stage {
-    /// The command.
+pub struct PipelineStage {
+    /// The command of this stage.
     pub command: Command,
-    /// Whether `|&` follows: standard error goes into the pipe, too.
+    /// Whether `|&` follows: standard error goes into the pipe as well.
     pub pipes_stderr: bool,
 }

@@ -8,14 +8,14 @@ use crate::Span;
 
 /// Text that is not part of the tree, with the reason. Parsing continues after it.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Unparsed {
-    /// The text.
+pub struct UnparsedText {
+    /// The unparsed text.
     pub text: Box<str>,
     /// Why it was not parsed.
     pub reason: UnparsedReason,
     /// Offset of the byte at which parsing stopped.
     pub at: u32,
-    /// Place in the source.
+    /// Position in the source.
     pub span: Span,
 }
 
@@ -24,7 +24,7 @@ pub struct Unparsed {
 pub enum UnparsedReason {
     /// A quote, parenthesis or compound command is not closed before the end of the text.
     Unclosed(&'static str),
-    /// A token that cannot stand here; the shell would report a syntax error.
+    /// A token that is not allowed here; the shell would report a syntax error.
     Unexpected(&'static str),
     /// Longer than [`MAX_SOURCE_BYTES`](crate::limits::MAX_SOURCE_BYTES).
     TooLong,
@@ -37,7 +37,7 @@ pub enum UnparsedReason {
 }
 
 impl UnparsedReason {
-    /// Whether a limit of this crate was reached. The shell itself may well understand such a text.
+    /// Whether a limit of this crate was reached. The shell itself may understand such a text.
     pub fn is_limit(self) -> bool {
         !matches!(self, Self::Unclosed(_) | Self::Unexpected(_))
     }

@@ -6,21 +6,21 @@ use std::borrow::Cow;
 
 use super::{
     AnsiQuoted, ArithmeticExpansion, ArrayLiteral, BraceExpansion, CommandSubstitution, DoubleQuoted,
-    Escaped, Glob, Literal, Parameter, ProcessSubstitution, Tilde, Unparsed,
+    Escaped, GlobPart, Literal, Parameter, ProcessSubstitution, Tilde, UnparsedText,
 };
-use crate::{OneOrMany, Span};
+use crate::{SmallList, Span};
 
-/// A word: parts that stand side by side without blanks.
+/// A word: adjacent parts without blanks between them.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Word {
     /// The parts in order; an empty word has none.
-    pub parts: OneOrMany<WordPart>,
-    /// Place in the source.
+    pub parts: SmallList<WordPart>,
+    /// Position in the source.
     pub span: Span,
 }
 
 impl Word {
-    /// The value of the word, if it is the same whenever it runs: only literals and quotes.
+    /// The value of the word, if it consists only of literals and quotes.
     pub fn literal(&self) -> Option<Cow<'_, str>> {
         match self.parts.as_slice() {
             [] => Some(Cow::Borrowed("")),
@@ -90,7 +90,7 @@ pub enum WordPart {
     /// `~`, `~user`
     Tilde(Tilde),
     /// `*`, `?`, `[…]`, `@(…)`
-    Glob(Box<Glob>),
+    Glob(Box<GlobPart>),
     /// `{a,b}`, `{1..9}`
     Brace(Box<BraceExpansion>),
     /// `$x`, `${x…}`
@@ -107,12 +107,12 @@ pub enum WordPart {
     ProgramPath(Literal),
     /// `!…` in an interactive shell: text from the history.
     History(Literal),
-    /// Text that was not understood, in a place where the shell only looks at it when it runs.
-    Unparsed(Box<Unparsed>),
+    /// Text that was not understood, where the shell only reports an error at run time.
+    Unparsed(Box<UnparsedText>),
 }
 
 impl WordPart {
-    /// Place in the source.
+    /// Position in the source.
     pub fn span(&self) -> Span {
         match self {
             Self::Literal(part)

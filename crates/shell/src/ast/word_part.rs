@@ -1,25 +1,25 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! The kinds of parts that words have.
+//! Kinds of word parts.
 
 use super::{Script, Word, WordPart};
-use crate::{OneOrMany, Span};
+use crate::{SmallList, Span};
 
-/// Text that stands for itself.
+/// Literal text without special meaning.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Literal {
     /// The text without quotes.
     pub text: Box<str>,
-    /// Place in the source, with quotes.
+    /// Position in the source, with quotes.
     pub span: Span,
 }
 
 /// A character after a backslash.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Escaped {
-    /// The character.
+    /// The escaped character.
     pub character: char,
-    /// Place in the source, with the backslash.
+    /// Position in the source, with the backslash.
     pub span: Span,
 }
 
@@ -28,9 +28,9 @@ pub struct Escaped {
 pub struct AnsiQuoted {
     /// The decoded text. Bytes that are not UTF-8 are replaced.
     pub text: Box<str>,
-    /// Whether the text is exactly what the shell makes of it.
+    /// Whether the decoded text is exact.
     pub is_text: bool,
-    /// Place in the source.
+    /// Position in the source.
     pub span: Span,
 }
 
@@ -41,25 +41,25 @@ pub struct DoubleQuoted {
     pub parts: Vec<WordPart>,
     /// Whether it is `$"…"`, which the shell translates.
     pub is_translated: bool,
-    /// Place in the source.
+    /// Position in the source.
     pub span: Span,
 }
 
 /// `~user`
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Tilde {
-    /// The text after `~`, up to `/` or the end: a user, `+`, `-`, or nothing for the own home directory.
+    /// The text after `~`, up to `/` or the end: a user, `+`, `-`, or empty for the current user.
     pub user: Box<str>,
-    /// Place in the source.
+    /// Position in the source.
     pub span: Span,
 }
 
 /// An unquoted pattern character or group.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Glob {
-    /// Which one.
+pub struct GlobPart {
+    /// The kind of pattern.
     pub kind: GlobKind,
-    /// Place in the source.
+    /// Position in the source.
     pub span: Span,
 }
 
@@ -72,7 +72,7 @@ pub enum GlobKind {
     Question,
     /// `[…]` without quotes or expansions inside; the text between the brackets.
     Bracket(Box<str>),
-    /// `[` whose end stands behind a quote or expansion; the parts up to `]` follow as parts of the word.
+    /// `[` whose end follows a quote or expansion; the parts up to `]` follow as parts of the word.
     BracketStart,
     /// `?(…)`, `*(…)`, `+(…)`, `@(…)`, `!(…)`; in zsh also `(…)` with the operator `(`.
     Extended {
@@ -90,7 +90,7 @@ pub enum GlobKind {
 pub struct BraceExpansion {
     /// Alternatives or a sequence.
     pub kind: BraceKind,
-    /// Place in the source.
+    /// Position in the source.
     pub span: Span,
 }
 
@@ -113,40 +113,40 @@ pub enum BraceKind {
 /// `$(…)` or backticks.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CommandSubstitution {
-    /// The commands.
+    /// Commands of the substitution.
     pub script: Script,
     /// Whether it is written with backticks.
     pub is_backticks: bool,
-    /// Place in the source.
+    /// Position in the source.
     pub span: Span,
 }
 
 /// `$((…))` or `$[…]`
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ArithmeticExpansion {
-    /// The expression.
+    /// The arithmetic expression.
     pub expression: ArithmeticText,
-    /// Place in the source.
+    /// Position in the source.
     pub span: Span,
 }
 
-/// An arithmetic expression as text. The shell expands it like a text in double quotes and then evaluates it.
+/// An arithmetic expression as text. The shell expands it like double-quoted text and then evaluates it.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct ArithmeticText {
     /// Literals and expansions.
-    pub parts: OneOrMany<WordPart>,
-    /// Place in the source.
+    pub parts: SmallList<WordPart>,
+    /// Position in the source.
     pub span: Span,
 }
 
 /// `<(…)`
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ProcessSubstitution {
-    /// Which one.
+    /// Direction of the data.
     pub direction: ProcessDirection,
-    /// The commands.
+    /// Commands of the substitution.
     pub script: Script,
-    /// Place in the source.
+    /// Position in the source.
     pub span: Span,
 }
 

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Brace expansion: one word → several words.
+//! Brace expansion of a word into several words.
 
 use crate::limits::{MAX_BRACE_PARTS, MAX_FIELDS};
-use crate::{BraceExpansion, BraceKind, Literal, OneOrMany, Parameter, Span, Word, WordPart};
+use crate::{BraceExpansion, BraceKind, Literal, Parameter, SmallList, Span, Word, WordPart};
 
-/// The words that braces make of this one; `None` if there are too many.
+/// Expands the braces of a word; `None` if there are too many results.
 pub(super) fn expand_braces(word: &Word) -> Option<Vec<Word>> {
     let variants = variants_of(&word.parts)?;
-    let join = |parts| Word { parts: OneOrMany::from(join_names(parts)), span: word.span };
+    let join = |parts| Word { parts: SmallList::from(join_names(parts)), span: word.span };
     Some(variants.into_iter().map(join).collect())
 }
 
@@ -60,7 +60,7 @@ fn options_of(brace: &BraceExpansion) -> Option<Vec<Vec<WordPart>>> {
     }
 }
 
-/// The elements of `{first..last..step}`; `None` if there are too many, or if the shell leaves the text as it is.
+/// The elements of `{first..last..step}`; `None` if there are too many, or if the shell does not expand the text.
 pub fn sequence(first: &str, last: &str, step: Option<&str>) -> Option<Vec<String>> {
     let step = step.map_or(Some(1), |step| step.parse::<i64>().ok())?.checked_abs()?.max(1);
     let (start, end, is_number) = match (first.parse::<i64>(), last.parse::<i64>()) {
@@ -71,7 +71,7 @@ pub fn sequence(first: &str, last: &str, step: Option<&str>) -> Option<Vec<Strin
     if count >= u64::try_from(MAX_FIELDS).ok()? {
         return None;
     }
-    // `{01..3}` keeps the width of the longer end.
+    // `{01..3}` pads to the width of the longer end.
     let is_padded = |text: &str| {
         let digits = text.trim_start_matches(['-', '+']);
         digits.len() > 1 && digits.starts_with('0')
@@ -114,13 +114,13 @@ fn join_names(parts: Vec<WordPart>) -> Vec<WordPart> {
     joined
 }
 
-/// Whether a name could go on after this parameter.
+/// Whether following text could extend the name of this parameter.
 fn is_open_name(parameter: &Parameter) -> bool {
     let name = &parameter.parameter.name;
     !parameter.braced && name.starts_with(|letter: char| letter.is_ascii_alphabetic() || letter == '_')
 }
 
-/// Whether the text followed the parameter directly, so that the parser has already ended the name there.
+/// Whether the text directly follows the parameter in the source, so that the name ends there.
 fn adjacent(parameter: Span, literal: Span) -> bool {
     parameter.end == literal.start
 }

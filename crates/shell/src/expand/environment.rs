@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! What is known when a word is expanded.
+//! Known variables for the expansion of words.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 use crate::{CommandSubstitution, Dialect};
 
-/// What is known about a variable.
+/// The known state of a variable.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Variable<'e> {
+pub enum ShellVariable<'e> {
     /// The variable is certainly not set.
     Unset,
     /// The variable has this value.
@@ -20,26 +20,26 @@ pub enum Variable<'e> {
     Keyed(Cow<'e, BTreeMap<String, String>>),
     /// The variable has one of these values.
     OneOf(Cow<'e, [String]>),
-    /// Nothing is known.
+    /// The value is unknown.
     Unknown,
 }
 
-/// Answers the questions of an expansion.
+/// Source of variables and other state for an expansion.
 pub trait Environment {
-    /// The shell that expands.
+    /// The shell that expands the words.
     fn dialect(&self) -> Dialect {
         Dialect::Bash
     }
 
-    /// A variable, by its name.
-    fn variable(&self, name: &str) -> Variable<'_>;
+    /// Looks up a variable by name.
+    fn variable(&self, name: &str) -> ShellVariable<'_>;
 
     /// The positional parameters from `$1` on; `None` if they are unknown.
     fn arguments(&self) -> Option<&[String]> {
         None
     }
 
-    /// The directory that `~user` stands for; `user` is empty for the own home directory.
+    /// The home directory that `~user` names; `user` is empty for the current user.
     fn home(&self, _user: &str) -> Option<Cow<'_, str>> {
         None
     }
@@ -50,25 +50,25 @@ pub trait Environment {
     }
 }
 
-/// An environment made of a table of variables.
+/// An environment backed by a table of variables.
 #[derive(Debug, Clone, Default)]
 pub struct Variables {
-    /// The shell that expands.
+    /// The shell that expands the words.
     pub dialect: Dialect,
-    /// The variables. Names that are missing are unset if [`closed`](Self::closed), unknown otherwise.
-    pub values: BTreeMap<String, Variable<'static>>,
-    /// Whether there are no other variables, apart from those that the shell sets itself.
+    /// The variables. Missing names are unset if [`closed`](Self::closed), and unknown otherwise.
+    pub values: BTreeMap<String, ShellVariable<'static>>,
+    /// Whether the table is complete, apart from variables that the shell itself sets.
     pub closed: bool,
     /// The positional parameters.
     pub arguments: Option<Vec<String>>,
-    /// The own home directory.
+    /// Home directory of the current user.
     pub home: Option<String>,
 }
 
 impl Variables {
     /// Sets a variable to a value.
     pub fn set(&mut self, name: &str, value: &str) {
-        self.values.insert(name.to_owned(), Variable::Value(Cow::Owned(value.to_owned())));
+        self.values.insert(name.to_owned(), ShellVariable::Value(Cow::Owned(value.to_owned())));
     }
 }
 
@@ -77,15 +77,15 @@ impl Environment for Variables {
         self.dialect
     }
 
-    fn variable(&self, name: &str) -> Variable<'_> {
+    fn variable(&self, name: &str) -> ShellVariable<'_> {
         match self.values.get(name) {
-            Some(Variable::Unset) => Variable::Unset,
-            Some(Variable::Value(value)) => Variable::Value(Cow::Borrowed(value)),
-            Some(Variable::Array(all)) => Variable::Array(Cow::Borrowed(all)),
-            Some(Variable::Keyed(all)) => Variable::Keyed(Cow::Borrowed(all)),
-            Some(Variable::OneOf(all)) => Variable::OneOf(Cow::Borrowed(all)),
-            None if self.closed && !is_set_by_shell(name) => Variable::Unset,
-            Some(Variable::Unknown) | None => Variable::Unknown,
+            Some(ShellVariable::Unset) => ShellVariable::Unset,
+            Some(ShellVariable::Value(value)) => ShellVariable::Value(Cow::Borrowed(value)),
+            Some(ShellVariable::Array(all)) => ShellVariable::Array(Cow::Borrowed(all)),
+            Some(ShellVariable::Keyed(all)) => ShellVariable::Keyed(Cow::Borrowed(all)),
+            Some(ShellVariable::OneOf(all)) => ShellVariable::OneOf(Cow::Borrowed(all)),
+            None if self.closed && !is_set_by_shell(name) => ShellVariable::Unset,
+            Some(ShellVariable::Unknown) | None => ShellVariable::Unknown,
         }
     }
 

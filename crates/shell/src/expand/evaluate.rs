@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Arithmetic expressions.
+//! Evaluates arithmetic expressions.
 
 use super::Expander;
 use super::parameter_value::ParameterValue;
 use crate::ArithmeticText;
 
-/// Nesting of parentheses, operators and of variables whose values are expressions.
+/// Nesting depth of parentheses, operators and variables whose values are expressions.
 const MAX_ARITHMETIC_DEPTH: u32 = 32;
-/// Longer expressions are unknown.
+/// Longer expressions have an unknown value.
 const MAX_ARITHMETIC_BYTES: usize = 4096;
 
-/// Binary operators, the weakest first.
+/// Binary operators by precedence, the weakest first.
 const OPERATORS: &[&[&str]] = &[
     &["||"],
     &["&&"],
@@ -27,9 +27,9 @@ const OPERATORS: &[&[&str]] = &[
 ];
 
 impl Expander<'_> {
-    /// The value of an expression; `None` if it is unknown or an error.
-    pub(super) fn arithmetic(&mut self, text: &ArithmeticText) -> Option<i64> {
-        let text = self.text(&text.parts)?;
+    /// Evaluates an expression; `None` if the value is unknown or an error.
+    pub(super) fn evaluate_arithmetic(&mut self, text: &ArithmeticText) -> Option<i64> {
+        let text = self.expand_text(&text.parts)?;
         self.evaluate(&text, 0)
     }
 
@@ -37,7 +37,7 @@ impl Expander<'_> {
         if text.len() > MAX_ARITHMETIC_BYTES || depth > MAX_ARITHMETIC_DEPTH || !self.spend(text.len()) {
             return None;
         }
-        let mut reader = Calculator { expander: self, rest: text, depth, skipping: 0 };
+        let mut reader = ArithmeticEvaluator { expander: self, rest: text, depth, skipping: 0 };
         reader.blanks();
         if reader.rest.is_empty() {
             return Some(0);
@@ -47,15 +47,15 @@ impl Expander<'_> {
     }
 }
 
-struct Calculator<'a, 'e, 't> {
+struct ArithmeticEvaluator<'a, 'e, 't> {
     expander: &'a mut Expander<'e>,
     rest: &'t str,
     depth: u32,
-    /// Above zero in a branch that is not taken.
+    /// Greater than zero inside a branch that is not taken.
     skipping: u32,
 }
 
-impl<'t> Calculator<'_, '_, 't> {
+impl<'t> ArithmeticEvaluator<'_, '_, 't> {
     fn blanks(&mut self) {
         self.rest = self.rest.trim_start();
     }
@@ -86,7 +86,7 @@ impl<'t> Calculator<'_, '_, 't> {
         Some(value)
     }
 
-    /// `x = 1`, `x += 1`, or anything stronger.
+    /// Evaluates `x = 1`, `x += 1`, or an expression of higher precedence.
     fn assignment(&mut self) -> Option<i64> {
         self.deeper(|reader| {
             let before = reader.rest;
@@ -114,7 +114,7 @@ impl<'t> Calculator<'_, '_, 't> {
         })
     }
 
-    /// `a ? b : c`
+    /// Evaluates `a ? b : c`.
     fn choice(&mut self) -> Option<i64> {
         let condition = self.binary(0)?;
         if !self.take("?") {
@@ -128,7 +128,7 @@ impl<'t> Calculator<'_, '_, 't> {
         Some(if condition != 0 { first } else { second })
     }
 
-    /// Reads an operand that counts only if `taken`.
+    /// Evaluates an operand whose side effects count only if `taken`.
     fn branch(&mut self, taken: bool, read: impl FnOnce(&mut Self) -> Option<i64>) -> Option<i64> {
         self.skipping += u32::from(!taken);
         let value = self.deeper(read);
@@ -160,7 +160,7 @@ impl<'t> Calculator<'_, '_, 't> {
         }
     }
 
-    /// The longest operator here, and how strongly it binds.
+    /// The longest operator at this position and its precedence.
     fn operator(&self) -> Option<(&'static str, usize)> {
         let all = OPERATORS.iter().enumerate();
         let all = all.flat_map(|(strength, group)| group.iter().map(move |operator| (*operator, strength)));
@@ -204,7 +204,7 @@ impl<'t> Calculator<'_, '_, 't> {
             return self.take(")").then_some(value);
         }
         if let Some(name) = self.name() {
-            // An element of an array.
+            // An array element is not supported.
             if self.rest.starts_with('[') {
                 return None;
             }
@@ -239,7 +239,7 @@ impl<'t> Calculator<'_, '_, 't> {
         }
     }
 
-    /// Passes the name of a variable.
+    /// Reads the name of a variable.
     fn name(&mut self) -> Option<&'t str> {
         let text: &'t str = self.rest;
         if !text.starts_with(|letter: char| letter.is_ascii_alphabetic() || letter == '_') {

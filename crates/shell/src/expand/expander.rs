@@ -1,22 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! The parts of words, from left to right.
+//! Expands the parts of words from left to right.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 use super::alternatives::expand_braces;
 use super::field::FieldBuilder;
-use super::{Environment, Expansion, Pattern, Variable};
+use super::{Environment, Expansion, ShellPattern, ShellVariable};
 use crate::limits::{MAX_ASSIGNED, MAX_EXPANSION_STEPS};
 use crate::{GlobKind, Span, Word, WordPart};
 
-/// Where a part stands.
+/// The context of a word part.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Mode {
+pub(super) enum ExpandMode {
     /// In an argument, outside quotes.
     Argument,
-    /// In the word after an operator of an unquoted `${…}`: text is split, too.
+    /// In the word after an operator of an unquoted `${…}`, where text is split as well.
     Operand,
     /// In double quotes.
     Quoted,
@@ -26,15 +26,15 @@ pub(super) enum Mode {
 
 pub(super) struct Expander<'e> {
     pub(super) environment: &'e dyn Environment,
-    /// Variables assigned so far, the last one counts.
+    /// Variables assigned so far; the last assignment wins.
     pub(super) assigned: Vec<(String, Option<String>)>,
-    /// Which of several values a variable has; `None` if such variables are unknown.
+    /// The chosen value of variables with several values; `None` if such variables are unknown.
     pub(super) choices: Option<BTreeMap<String, usize>>,
     /// Variables with several values that were not in `choices`, with the number of values.
     pub(super) met: Vec<(String, usize)>,
-    /// Steps that are left.
+    /// Number of remaining steps.
     pub(super) steps: usize,
-    /// Whether assignments were left out because there are too many.
+    /// Whether assignments were dropped because of the limit.
     pub(super) lost_assignments: bool,
 }
 
@@ -50,14 +50,14 @@ impl<'e> Expander<'e> {
         }
     }
 
-    /// Counts steps; `false` if there are too many.
+    /// Uses up steps; `false` if none are left.
     pub(super) fn spend(&mut self, steps: usize) -> bool {
         let left = self.steps.checked_sub(steps.saturating_add(1));
         self.steps = left.unwrap_or_default();
         left.is_some()
     }
 
-    /// Notes an assignment that the expansion itself makes.
+    /// Records an assignment made by the expansion itself.
     pub(super) fn assign(&mut self, name: &str, value: Option<String>) {
         if self.assigned.len() >= MAX_ASSIGNED {
             self.lost_assignments = true;
@@ -76,7 +76,7 @@ impl<'e> Expander<'e> {
             }
             let has_braces = word.parts.iter().any(|part| matches!(part, WordPart::Brace(_)));
             if !has_braces {
-                self.parts(&word.parts, Mode::Argument, &mut out);
+                self.expand_parts(&word.parts, ExpandMode::Argument, &mut out);
                 out.end_field();
                 continue;
             }
@@ -86,26 +86,26 @@ impl<'e> Expander<'e> {
                 continue;
             };
             for word in words {
-                self.parts(&word.parts, Mode::Argument, &mut out);
+                self.expand_parts(&word.parts, ExpandMode::Argument, &mut out);
                 out.end_field();
             }
         }
         Expansion { truncated: out.truncated, fields: out.done, assigned: std::mem::take(&mut self.assigned) }
     }
 
-    pub(super) fn parts(&mut self, parts: &[WordPart], mode: Mode, out: &mut FieldBuilder) {
+    pub(super) fn expand_parts(&mut self, parts: &[WordPart], mode: ExpandMode, out: &mut FieldBuilder) {
         for part in parts {
             if out.truncated {
                 return;
             }
-            self.part(part, mode, out);
+            self.expand_part(part, mode, out);
         }
     }
 
-    pub(super) fn part(&mut self, part: &WordPart, mode: Mode, out: &mut FieldBuilder) {
-        let splits = matches!(mode, Mode::Argument | Mode::Operand);
+    pub(super) fn expand_part(&mut self, part: &WordPart, mode: ExpandMode, out: &mut FieldBuilder) {
+        let splits = matches!(mode, ExpandMode::Argument | ExpandMode::Operand);
         match part {
-            WordPart::Literal(literal) if mode == Mode::Operand => {
+            WordPart::Literal(literal) if mode == ExpandMode::Operand => {
                 let separators = self.separators();
                 match separators {
                     Some(separators) => out.push_split(&literal.text, &separators, false),
@@ -117,8 +117,8 @@ impl<'e> Expander<'e> {
             WordPart::AnsiQuoted(quoted) if quoted.is_text => out.push_quoted(&quoted.text),
             WordPart::DoubleQuoted(quoted) if quoted.parts.is_empty() => out.push_quoted(""),
             WordPart::DoubleQuoted(quoted) => {
-                let mode = if mode == Mode::Value { Mode::Value } else { Mode::Quoted };
-                self.parts(&quoted.parts, mode, out);
+                let mode = if mode == ExpandMode::Value { ExpandMode::Value } else { ExpandMode::Quoted };
+                self.expand_parts(&quoted.parts, mode, out);
             }
             WordPart::Tilde(tilde) => match self.environment.home(&tilde.user) {
                 Some(home) => out.push_quoted(&home),
@@ -128,12 +128,12 @@ impl<'e> Expander<'e> {
                 Some(text) => out.push_glob(&text),
                 None => out.push_unknown(glob.span, true),
             },
-            WordPart::Parameter(parameter) => self.parameter(parameter, mode, out),
+            WordPart::Parameter(parameter) => self.expand_parameter(parameter, mode, out),
             WordPart::Command(command) => match self.environment.output(command) {
                 Some(output) => self.push_text(output.trim_end_matches('\n'), command.span, mode, out),
                 None => out.push_unknown(command.span, splits),
             },
-            WordPart::Arithmetic(arithmetic) => match self.arithmetic(&arithmetic.expression) {
+            WordPart::Arithmetic(arithmetic) => match self.evaluate_arithmetic(&arithmetic.expression) {
                 Some(value) => self.push_text(&value.to_string(), arithmetic.span, mode, out),
                 None => out.push_unknown(arithmetic.span, false),
             },
@@ -146,9 +146,9 @@ impl<'e> Expander<'e> {
         }
     }
 
-    /// Text that an expansion has made.
-    pub(super) fn push_text(&mut self, text: &str, span: Span, mode: Mode, out: &mut FieldBuilder) {
-        if matches!(mode, Mode::Quoted | Mode::Value) {
+    /// Adds the result of an expansion.
+    pub(super) fn push_text(&mut self, text: &str, span: Span, mode: ExpandMode, out: &mut FieldBuilder) {
+        if matches!(mode, ExpandMode::Quoted | ExpandMode::Value) {
             return out.push_quoted(text);
         }
         match self.separators() {
@@ -157,13 +157,13 @@ impl<'e> Expander<'e> {
         }
     }
 
-    /// The characters that separate fields; `None` if they are unknown.
+    /// The characters of `IFS`; `None` if they are unknown.
     pub(super) fn separators(&self) -> Option<Cow<'static, str>> {
         match self.environment.variable("IFS") {
-            Variable::Value(text) => Some(Cow::Owned(text.into_owned())),
-            Variable::Unset => Some(Cow::Borrowed(" \t\n")),
-            // An unknown environment has the usual one: a shell sets it when it starts.
-            Variable::Unknown if !self.assigned.iter().any(|(name, _)| name == "IFS") => {
+            ShellVariable::Value(text) => Some(Cow::Owned(text.into_owned())),
+            ShellVariable::Unset => Some(Cow::Borrowed(" \t\n")),
+            // In an unknown environment `IFS` has its default value, because a shell sets it at startup.
+            ShellVariable::Unknown if !self.assigned.iter().any(|(name, _)| name == "IFS") => {
                 Some(Cow::Borrowed(" \t\n"))
             }
             _ => None,
@@ -180,7 +180,7 @@ impl<'e> Expander<'e> {
             GlobKind::Extended { operator, alternatives } => {
                 let mut all = Vec::new();
                 for word in alternatives {
-                    all.push(self.text(&word.parts)?);
+                    all.push(self.expand_text(&word.parts)?);
                 }
                 let operator = if *operator == '(' { String::new() } else { operator.to_string() };
                 format!("{operator}({})", all.join("|"))
@@ -188,30 +188,30 @@ impl<'e> Expander<'e> {
         })
     }
 
-    /// The parts as one text; `None` if it is unknown.
-    pub(super) fn text(&mut self, parts: &[WordPart]) -> Option<String> {
+    /// Expands parts to one text; `None` if part of it is unknown.
+    pub(super) fn expand_text(&mut self, parts: &[WordPart]) -> Option<String> {
         let mut out = FieldBuilder::new();
-        self.parts(parts, Mode::Value, &mut out);
+        self.expand_parts(parts, ExpandMode::Value, &mut out);
         out.into_text()
     }
 
-    pub(super) fn pattern(&mut self, word: &Word) -> Option<Pattern> {
-        let mut pattern = Pattern::default();
+    pub(super) fn expand_pattern(&mut self, word: &Word) -> Option<ShellPattern> {
+        let mut pattern = ShellPattern::default();
         for part in &word.parts {
             match part {
                 WordPart::Glob(glob) => match &glob.kind {
                     GlobKind::BracketStart | GlobKind::NumericRange(_) => return None,
                     GlobKind::Extended { operator, alternatives } => {
                         let inner: Option<Vec<_>> =
-                            alternatives.iter().map(|word| self.pattern(word)).collect();
+                            alternatives.iter().map(|word| self.expand_pattern(word)).collect();
                         pattern.push_group(*operator, inner?);
                     }
                     kind => pattern.push_pattern(&self.glob_text(kind)?),
                 },
                 WordPart::Parameter(_) | WordPart::Command(_) | WordPart::Arithmetic(_) => {
-                    pattern.push_pattern(&self.text(std::slice::from_ref(part))?);
+                    pattern.push_pattern(&self.expand_text(std::slice::from_ref(part))?);
                 }
-                part => pattern.push_literal(&self.text(std::slice::from_ref(part))?),
+                part => pattern.push_literal(&self.expand_text(std::slice::from_ref(part))?),
             }
         }
         Some(pattern)

@@ -1,31 +1,31 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Fields: the arguments that words become.
+//! Fields: the arguments that words expand to.
 
 use std::borrow::Cow;
 
 use crate::Span;
 use crate::limits::{MAX_EXPANSION_BYTES, MAX_FIELDS};
 
-/// One argument, as far as it is known.
+/// An argument, as far as it is known.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Field {
-    /// Known and unknown pieces in order.
-    pub segments: Vec<Segment>,
+    /// Known and unknown segments in order.
+    pub segments: Vec<FieldSegment>,
 }
 
-/// A piece of an argument.
+/// A segment of an argument.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Segment {
-    /// Text that is certainly there.
+pub enum FieldSegment {
+    /// Text that is known.
     Text(String),
-    /// A pattern for names of files, such as `*`. The argument becomes each matching name, or stays as it is.
+    /// A file name pattern such as `*`. The argument becomes each matching name, or stays as it is.
     Glob(String),
-    /// Text that is only known when the command runs.
+    /// Text that is only known at run time.
     Unknown {
-        /// The expansion it comes from.
+        /// Position of the expansion.
         span: Span,
-        /// Whether it may become several arguments, or none.
+        /// Whether the text may become several arguments or none.
         splits: bool,
     },
 }
@@ -35,47 +35,47 @@ impl Field {
     pub fn exact(&self) -> Option<Cow<'_, str>> {
         match self.segments.as_slice() {
             [] => Some(Cow::Borrowed("")),
-            [Segment::Text(only)] => Some(Cow::Borrowed(only)),
+            [FieldSegment::Text(only)] => Some(Cow::Borrowed(only)),
             _ => None,
         }
     }
 
-    /// The text with patterns as written and `unknown` in place of what is not known.
+    /// The text with patterns as written and `unknown` in place of unknown segments.
     pub fn render(&self, unknown: &str) -> String {
         self.segments
             .iter()
             .map(|segment| match segment {
-                Segment::Text(text) | Segment::Glob(text) => text.as_str(),
-                Segment::Unknown { .. } => unknown,
+                FieldSegment::Text(text) | FieldSegment::Glob(text) => text.as_str(),
+                FieldSegment::Unknown { .. } => unknown,
             })
             .collect()
     }
 
     /// Whether nothing in the field is unknown. Patterns count as known.
     pub fn is_known(&self) -> bool {
-        !self.segments.iter().any(|segment| matches!(segment, Segment::Unknown { .. }))
+        !self.segments.iter().any(|segment| matches!(segment, FieldSegment::Unknown { .. }))
     }
 
     /// Whether the field contains a pattern.
     pub fn has_glob(&self) -> bool {
-        self.segments.iter().any(|segment| matches!(segment, Segment::Glob(_)))
+        self.segments.iter().any(|segment| matches!(segment, FieldSegment::Glob(_)))
     }
 
     fn push_text(&mut self, text: &str) {
         match self.segments.last_mut() {
-            Some(Segment::Text(last)) => last.push_str(text),
+            Some(FieldSegment::Text(last)) => last.push_str(text),
             _ if text.is_empty() => {}
-            _ => self.segments.push(Segment::Text(text.to_owned())),
+            _ => self.segments.push(FieldSegment::Text(text.to_owned())),
         }
     }
 }
 
-/// What the words of a command become.
+/// The expansion of the words of a command.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Expansion {
     /// The arguments in order.
     pub fields: Vec<Field>,
-    /// Whether a limit was reached, so that arguments are missing at the end.
+    /// Whether arguments are missing at the end because of a limit.
     pub truncated: bool,
     /// Variables that the expansion itself assigns (`${x:=a}`, `$((x++))`); `None` for an unknown value.
     pub assigned: Vec<(String, Option<String>)>,
@@ -89,26 +89,26 @@ impl Expansion {
 
     /// Whether the number of arguments is certain.
     pub fn has_exact_count(&self) -> bool {
-        let splits = |segment: &Segment| match segment {
-            Segment::Text(_) => false,
-            Segment::Glob(_) => true,
-            Segment::Unknown { splits, .. } => *splits,
+        let splits = |segment: &FieldSegment| match segment {
+            FieldSegment::Text(_) => false,
+            FieldSegment::Glob(_) => true,
+            FieldSegment::Unknown { splits, .. } => *splits,
         };
         !self.truncated && !self.fields.iter().flat_map(|field| &field.segments).any(splits)
     }
 }
 
-/// Puts fields together.
+/// Builds fields from segments.
 pub(super) struct FieldBuilder {
     pub(super) done: Vec<Field>,
     current: Option<Field>,
-    separator: Separator,
+    separator: FieldSeparator,
     pub(super) truncated: bool,
     bytes: usize,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Separator {
+enum FieldSeparator {
     None,
     Blank,
     Other,
@@ -116,11 +116,11 @@ enum Separator {
 
 impl FieldBuilder {
     pub(super) fn new() -> Self {
-        Self { done: Vec::new(), current: None, separator: Separator::None, truncated: false, bytes: 0 }
+        Self { done: Vec::new(), current: None, separator: FieldSeparator::None, truncated: false, bytes: 0 }
     }
 
     fn open(&mut self) -> &mut Field {
-        self.separator = Separator::None;
+        self.separator = FieldSeparator::None;
         self.current.get_or_insert_with(Field::default)
     }
 
@@ -130,7 +130,7 @@ impl FieldBuilder {
         !self.truncated
     }
 
-    /// Text that is neither split nor a pattern; it makes a field even if it is empty.
+    /// Adds text that is neither split nor a pattern. It forms a field even if it is empty.
     pub(super) fn push_quoted(&mut self, text: &str) {
         if self.spend(text.len()) {
             self.open().push_text(text);
@@ -140,19 +140,19 @@ impl FieldBuilder {
     pub(super) fn push_glob(&mut self, pattern: &str) {
         if self.spend(pattern.len()) {
             match self.open().segments.last_mut() {
-                Some(Segment::Glob(last)) => last.push_str(pattern),
-                _ => self.open().segments.push(Segment::Glob(pattern.to_owned())),
+                Some(FieldSegment::Glob(last)) => last.push_str(pattern),
+                _ => self.open().segments.push(FieldSegment::Glob(pattern.to_owned())),
             }
         }
     }
 
     pub(super) fn push_unknown(&mut self, span: Span, splits: bool) {
         if self.spend(1) {
-            self.open().segments.push(Segment::Unknown { span, splits });
+            self.open().segments.push(FieldSegment::Unknown { span, splits });
         }
     }
 
-    /// Text from an unquoted expansion: split at `separators`, and its `*`, `?` and `[` are patterns.
+    /// Adds text from an unquoted expansion: it is split at `separators`, and `*`, `?` and `[` are patterns.
     pub(super) fn push_split(&mut self, text: &str, separators: &str, globs: bool) {
         if !self.spend(text.len()) {
             return;
@@ -167,13 +167,13 @@ impl FieldBuilder {
             let is_blank = matches!(letter, ' ' | '\t' | '\n');
             let ended = self.end_field();
             match (is_blank, self.separator) {
-                (true, Separator::Other) => {}
-                (true, _) => self.separator = Separator::Blank,
+                (true, FieldSeparator::Other) => {}
+                (true, _) => self.separator = FieldSeparator::Blank,
                 (false, before) => {
-                    if !ended && before != Separator::Blank {
+                    if !ended && before != FieldSeparator::Blank {
                         self.push_field(Field::default());
                     }
-                    self.separator = Separator::Other;
+                    self.separator = FieldSeparator::Other;
                 }
             }
         }
@@ -187,14 +187,14 @@ impl FieldBuilder {
         if !globs || !text.contains(['*', '?', '[']) {
             return self.open().push_text(text);
         }
-        // A pattern from a variable: the whole piece may be one.
+        // A pattern from a variable may extend over the whole segment.
         match self.open().segments.last_mut() {
-            Some(Segment::Glob(last)) => last.push_str(text),
-            _ => self.open().segments.push(Segment::Glob(text.to_owned())),
+            Some(FieldSegment::Glob(last)) => last.push_str(text),
+            _ => self.open().segments.push(FieldSegment::Glob(text.to_owned())),
         }
     }
 
-    /// Ends the field that is being made; whether there was one.
+    /// Ends the current field; false if there was none.
     pub(super) fn end_field(&mut self) -> bool {
         match self.current.take() {
             Some(field) => {
@@ -213,7 +213,7 @@ impl FieldBuilder {
         }
     }
 
-    /// All text of the only field, if it is certain.
+    /// The text of the only field, if it is known.
     pub(super) fn into_text(mut self) -> Option<String> {
         self.end_field();
         if self.truncated || self.done.len() > 1 {
@@ -222,8 +222,8 @@ impl FieldBuilder {
         let mut text = String::new();
         for segment in self.done.into_iter().flat_map(|field| field.segments) {
             match segment {
-                Segment::Text(piece) | Segment::Glob(piece) => text.push_str(&piece),
-                Segment::Unknown { .. } => return None,
+                FieldSegment::Text(piece) | FieldSegment::Glob(piece) => text.push_str(&piece),
+                FieldSegment::Unknown { .. } => return None,
             }
         }
         Some(text)

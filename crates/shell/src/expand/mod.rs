@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Words → the arguments a shell makes of them, as far as that is known without running anything.
+//! Expands words to arguments, as far as that is possible without running anything.
 //!
-//! Order as in the shell: braces; then tilde, parameters, commands and arithmetic from left to right; then field
-//! splitting. File names are not looked up: patterns stay [`Segment::Glob`]. What is not known is
-//! [`Segment::Unknown`]; nothing is guessed.
+//! The order is that of the shell: braces; then tilde, parameters, commands and arithmetic from left to right; then
+//! field splitting. File names are not looked up: patterns stay [`FieldSegment::Glob`]. Unknown values become
+//! [`FieldSegment::Unknown`]; nothing is guessed.
 //!
 //! ```
 //! use tenterhook_shell::expand::{Variables, expand};
@@ -30,24 +30,24 @@ mod parameter_value;
 mod pattern_match;
 
 pub use alternatives::sequence;
-pub use environment::{Environment, Variable, Variables};
-pub use field::{Expansion, Field, Segment};
-pub use pattern_match::Pattern;
+pub use environment::{Environment, ShellVariable, Variables};
+pub use field::{Expansion, Field, FieldSegment};
+pub use pattern_match::ShellPattern;
 
 use crate::{Span, Word, WordPart};
-use expander::{Expander, Mode};
+use expander::{ExpandMode, Expander};
 use field::FieldBuilder;
 
-/// How many combinations of values [`expand_each`] looks at.
+/// Maximum number of value combinations in [`expand_each`].
 const MAX_COMBINATIONS: usize = 64;
 
-/// The arguments that these words become.
+/// Expands words to arguments.
 pub fn expand(words: &[Word], environment: &dyn Environment) -> Expansion {
     Expander::new(environment).run(words)
 }
 
-/// The same for each combination of the values of variables that have [one of several](Variable::OneOf). `None` if
-/// there are too many combinations.
+/// Expands words once for each combination of values of variables that have [one of several](ShellVariable::OneOf).
+/// `None` if there are too many combinations.
 pub fn expand_each(words: &[Word], environment: &dyn Environment) -> Option<Vec<Expansion>> {
     let mut all = Vec::new();
     let mut choices: Vec<(String, usize, usize)> = Vec::new();
@@ -73,12 +73,12 @@ pub fn expand_each(words: &[Word], environment: &dyn Environment) -> Option<Vec<
     }
 }
 
-/// The value of a word that is not split: an assignment, the subject of `case`, a here-string, the text of a
-/// here-document.
+/// Expands a word that is not split: the value of an assignment, the subject of `case`, a here-string, or the text of
+/// a here-document.
 pub fn expand_value(parts: &[WordPart], environment: &dyn Environment) -> Field {
     let mut expander = Expander::new(environment);
     let mut out = FieldBuilder::new();
-    expander.parts(parts, Mode::Value, &mut out);
+    expander.expand_parts(parts, ExpandMode::Value, &mut out);
     let mut field = Field::default();
     let truncated = out.truncated;
     out.end_field();
@@ -86,17 +86,17 @@ pub fn expand_value(parts: &[WordPart], environment: &dyn Environment) -> Field 
         field.segments.extend(each.segments);
     }
     if truncated {
-        field.segments.push(Segment::Unknown { span: Span::default(), splits: false });
+        field.segments.push(FieldSegment::Unknown { span: Span::default(), splits: false });
     }
     field
 }
 
-/// The pattern that a word is after expansion; `None` if part of it is unknown.
-pub fn expand_pattern(word: &Word, environment: &dyn Environment) -> Option<Pattern> {
-    Expander::new(environment).pattern(word)
+/// Expands a word to a pattern; `None` if part of it is unknown.
+pub fn expand_pattern(word: &Word, environment: &dyn Environment) -> Option<ShellPattern> {
+    Expander::new(environment).expand_pattern(word)
 }
 
-/// The value of an arithmetic expression; `None` if it is unknown or an error.
+/// Evaluates an arithmetic expression; `None` if the value is unknown or an error.
 pub fn expand_arithmetic(text: &crate::ArithmeticText, environment: &dyn Environment) -> Option<i64> {
-    Expander::new(environment).arithmetic(text)
+    Expander::new(environment).evaluate_arithmetic(text)
 }

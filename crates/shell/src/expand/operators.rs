@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! The operators of `${…}`.
+//! Operators of `${…}`.
 
 use super::field::FieldBuilder;
 use super::parameter_value::ParameterValue;
-use super::{Expander, Mode, Pattern};
+use super::{ExpandMode, Expander, ShellPattern};
 use crate::{
     ArithmeticText, CaseChange, DefaultAction, Parameter, ParameterOperator, ReplaceScope,
     TransformedParameter, Word,
 };
 
 impl Expander<'_> {
-    /// `${x-a}` and its relatives.
+    /// Expands `${x-a}` and similar operators.
     #[expect(clippy::too_many_arguments, reason = "the parts of one operator and where its result goes")]
     pub(super) fn default_operator(
         &mut self,
@@ -20,7 +20,7 @@ impl Expander<'_> {
         action: DefaultAction,
         or_empty: bool,
         word: &Word,
-        mode: Mode,
+        mode: ExpandMode,
         out: &mut FieldBuilder,
     ) {
         let is_missing = match &value {
@@ -35,11 +35,13 @@ impl Expander<'_> {
             (DefaultAction::Alternative, true) => {
                 self.push_value(parameter, ParameterValue::Unset, mode, out);
             }
-            (DefaultAction::Alternative, false) | (DefaultAction::Use, true) => self.operand(word, mode, out),
-            // The shell stops here; what would follow is not known.
+            (DefaultAction::Alternative, false) | (DefaultAction::Use, true) => {
+                self.expand_operand(word, mode, out);
+            }
+            // The shell stops here, so the value does not matter.
             (DefaultAction::Fail, true) => self.push_value(parameter, ParameterValue::Unknown, mode, out),
             (DefaultAction::Assign, true) => {
-                let text = self.text(&word.parts);
+                let text = self.expand_text(&word.parts);
                 self.assign(&parameter.parameter.name, text.clone());
                 let value = text.map_or(ParameterValue::Unknown, ParameterValue::Scalar);
                 self.push_value(parameter, value, mode, out);
@@ -48,21 +50,23 @@ impl Expander<'_> {
         }
     }
 
-    /// The word after an operator, in place of the value.
-    fn operand(&mut self, word: &Word, mode: Mode, out: &mut FieldBuilder) {
+    /// Expands the word after an operator in place of the value.
+    fn expand_operand(&mut self, word: &Word, mode: ExpandMode, out: &mut FieldBuilder) {
         match mode {
-            Mode::Quoted | Mode::Value => {
+            ExpandMode::Quoted | ExpandMode::Value => {
                 out.push_quoted("");
-                self.parts(&word.parts, mode, out);
+                self.expand_parts(&word.parts, mode, out);
             }
-            Mode::Argument | Mode::Operand if self.environment.dialect().splits_parameters() => {
-                self.parts(&word.parts, Mode::Operand, out);
+            ExpandMode::Argument | ExpandMode::Operand if self.environment.dialect().splits_parameters() => {
+                self.expand_parts(&word.parts, ExpandMode::Operand, out);
             }
-            Mode::Argument | Mode::Operand => self.parts(&word.parts, Mode::Argument, out),
+            ExpandMode::Argument | ExpandMode::Operand => {
+                self.expand_parts(&word.parts, ExpandMode::Argument, out);
+            }
         }
     }
 
-    /// The value after any other operator.
+    /// Applies any other operator to a value.
     pub(super) fn apply(
         &mut self,
         operator: &ParameterOperator,
@@ -79,7 +83,7 @@ impl Expander<'_> {
             let part = self.slice_list(all, offset, length.as_ref(), is_arguments);
             return part.map_or(ParameterValue::Unknown, |all| ParameterValue::List { all, joined: *joined });
         }
-        let Some(change) = self.change(operator) else { return ParameterValue::Unknown };
+        let Some(change) = self.prepare_change(operator) else { return ParameterValue::Unknown };
         let mut budget = self.steps;
         let changed = match value {
             ParameterValue::Unset => change.apply("", &mut budget).map(ParameterValue::Scalar),
@@ -94,44 +98,44 @@ impl Expander<'_> {
         changed.unwrap_or(ParameterValue::Unknown)
     }
 
-    /// The operator with its operands expanded; `None` if one is unknown.
-    fn change(&mut self, operator: &ParameterOperator) -> Option<Change> {
+    /// Expands the operands of an operator; `None` if one is unknown.
+    fn prepare_change(&mut self, operator: &ParameterOperator) -> Option<ValueChange> {
         Some(match operator {
             ParameterOperator::RemovePrefix { longest, pattern } => {
-                Change::RemovePrefix(self.pattern(pattern)?, *longest)
+                ValueChange::RemovePrefix(self.expand_pattern(pattern)?, *longest)
             }
             ParameterOperator::RemoveSuffix { longest, pattern } => {
-                Change::RemoveSuffix(self.pattern(pattern)?, *longest)
+                ValueChange::RemoveSuffix(self.expand_pattern(pattern)?, *longest)
             }
             ParameterOperator::Replace { scope, pattern, replacement } => {
                 let text = match replacement {
-                    Some(word) => self.text(&word.parts)?,
+                    Some(word) => self.expand_text(&word.parts)?,
                     None => String::new(),
                 };
-                // From bash 5.2 on, `&` stands for the match; before, for itself.
+                // Since bash 5.2, `&` stands for the match; before, it was literal.
                 if text.contains('&') || text.contains('\\') {
                     return None;
                 }
-                Change::Replace(self.pattern(pattern)?, *scope, text)
+                ValueChange::Replace(self.expand_pattern(pattern)?, *scope, text)
             }
             ParameterOperator::Substring { offset, length } => {
                 let length = match length {
-                    Some(length) => Some(self.arithmetic(length)?),
+                    Some(length) => Some(self.evaluate_arithmetic(length)?),
                     None => None,
                 };
-                Change::Substring(self.arithmetic(offset)?, length)
+                ValueChange::Substring(self.evaluate_arithmetic(offset)?, length)
             }
             ParameterOperator::ChangeCase { change, all, pattern } if pattern.parts.is_empty() => {
-                Change::Case(*change, *all)
+                ValueChange::Case(*change, *all)
             }
-            ParameterOperator::Transform('U') => Change::Case(CaseChange::Upper, true),
-            ParameterOperator::Transform('u') => Change::Case(CaseChange::Upper, false),
-            ParameterOperator::Transform('L') => Change::Case(CaseChange::Lower, true),
+            ParameterOperator::Transform('U') => ValueChange::Case(CaseChange::Upper, true),
+            ParameterOperator::Transform('u') => ValueChange::Case(CaseChange::Upper, false),
+            ParameterOperator::Transform('L') => ValueChange::Case(CaseChange::Lower, true),
             _ => return None,
         })
     }
 
-    /// `${@:1:2}`, `${a[@]:1}`
+    /// Expands `${@:1:2}` and `${a[@]:1}`.
     fn slice_list(
         &mut self,
         all: &[String],
@@ -139,12 +143,12 @@ impl Expander<'_> {
         length: Option<&ArithmeticText>,
         is_arguments: bool,
     ) -> Option<Vec<String>> {
-        let offset = self.arithmetic(offset)?;
+        let offset = self.evaluate_arithmetic(offset)?;
         let length = match length {
-            Some(length) => Some(self.arithmetic(length)?),
+            Some(length) => Some(self.evaluate_arithmetic(length)?),
             None => None,
         };
-        // The positional parameters are numbered from one, and `$0` is not among them here.
+        // Positional parameters are numbered from one; `$0` is not included here.
         let offset = match (is_arguments, offset) {
             (true, 0) => return None,
             (true, offset) if offset > 0 => offset - 1,
@@ -159,15 +163,15 @@ impl Expander<'_> {
 }
 
 /// An operator whose operands are known.
-enum Change {
-    RemovePrefix(Pattern, bool),
-    RemoveSuffix(Pattern, bool),
-    Replace(Pattern, ReplaceScope, String),
+enum ValueChange {
+    RemovePrefix(ShellPattern, bool),
+    RemoveSuffix(ShellPattern, bool),
+    Replace(ShellPattern, ReplaceScope, String),
     Substring(i64, Option<i64>),
     Case(CaseChange, bool),
 }
 
-impl Change {
+impl ValueChange {
     fn apply(&self, text: &str, budget: &mut usize) -> Option<String> {
         let letters: Vec<char> = text.chars().collect();
         let part =
@@ -183,7 +187,7 @@ impl Change {
             }
             Self::Replace(pattern, scope, by) => replace(&letters, pattern, *scope, by, budget),
             Self::Substring(offset, length) => {
-                // An offset before the start of the text gives nothing, one after its end, too.
+                // An offset outside the text gives an empty result.
                 let count = i64::try_from(letters.len()).ok()?;
                 if *offset < -count || *offset > count {
                     return Some(String::new());
@@ -196,7 +200,7 @@ impl Change {
     }
 }
 
-/// Start and end of a part; `None` if the shell reports an error.
+/// Start and end of a substring; `None` if the shell reports an error.
 fn bounds(count: usize, offset: i64, length: Option<i64>) -> Option<(usize, usize)> {
     let count = i64::try_from(count).ok()?;
     let start = if offset < 0 { offset.checked_add(count)? } else { offset };
@@ -216,14 +220,14 @@ fn bounds(count: usize, offset: i64, length: Option<i64>) -> Option<(usize, usiz
 
 fn replace(
     letters: &[char],
-    pattern: &Pattern,
+    pattern: &ShellPattern,
     scope: ReplaceScope,
     by: &str,
     budget: &mut usize,
 ) -> Option<String> {
     let text =
         |start: usize, end: usize| letters.get(start..end).unwrap_or_default().iter().collect::<String>();
-    if *pattern == Pattern::default() {
+    if *pattern == ShellPattern::default() {
         return Some(match scope {
             ReplaceScope::Prefix => format!("{by}{}", text(0, letters.len())),
             ReplaceScope::Suffix => format!("{}{by}", text(0, letters.len())),
@@ -245,7 +249,7 @@ fn replace(
             while at < letters.len() {
                 let rest = letters.get(at..).unwrap_or_default();
                 match pattern.prefix(rest, true, budget).ok()? {
-                    // What an empty match does differs between versions.
+                    // The effect of an empty match differs between versions.
                     Some(0) => return None,
                     Some(length) => {
                         result.push_str(by);
@@ -266,7 +270,7 @@ fn replace(
     }
 }
 
-/// Letters beyond ASCII depend on the locale.
+/// Changes the case of ASCII letters; `None` for other letters, which depend on the locale.
 fn change_case(text: &str, change: CaseChange, all: bool) -> Option<String> {
     if !text.is_ascii() {
         return None;

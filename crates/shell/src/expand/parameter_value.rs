@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! The values of parameters, before their operators.
+//! Values of parameters before operators are applied.
 
 use super::field::FieldBuilder;
-use super::{Expander, Mode, Variable};
+use super::{ExpandMode, Expander, ShellVariable};
 use crate::{Dialect, Parameter, ParameterOperator, Subscript, TransformedParameter};
 
 /// The value of a parameter.
@@ -11,7 +11,7 @@ use crate::{Dialect, Parameter, ParameterOperator, Subscript, TransformedParamet
 pub(super) enum ParameterValue {
     Unset,
     Scalar(String),
-    /// `$@`, `${a[@]}`; joined are `$*` and `${a[*]}`.
+    /// The list `$@` or `${a[@]}`; `$*` and `${a[*]}` are joined.
     List {
         all: Vec<String>,
         joined: bool,
@@ -20,7 +20,12 @@ pub(super) enum ParameterValue {
 }
 
 impl Expander<'_> {
-    pub(super) fn parameter(&mut self, parameter: &Parameter, mode: Mode, out: &mut FieldBuilder) {
+    pub(super) fn expand_parameter(
+        &mut self,
+        parameter: &Parameter,
+        mode: ExpandMode,
+        out: &mut FieldBuilder,
+    ) {
         let value = self.value_of(&parameter.parameter, &parameter.operator);
         let value = match &parameter.operator {
             ParameterOperator::Default { action, or_empty, word } => {
@@ -35,17 +40,17 @@ impl Expander<'_> {
         &mut self,
         parameter: &Parameter,
         value: ParameterValue,
-        mode: Mode,
+        mode: ExpandMode,
         out: &mut FieldBuilder,
     ) {
-        let is_split = matches!(mode, Mode::Argument | Mode::Operand);
+        let is_split = matches!(mode, ExpandMode::Argument | ExpandMode::Operand);
         match value {
             ParameterValue::Unset if is_split => {}
             ParameterValue::Unset => out.push_quoted(""),
             ParameterValue::Scalar(text) if !is_split => out.push_quoted(&text),
             ParameterValue::Scalar(text) => self.push_field_text(&text, parameter, mode, out),
             ParameterValue::List { all, joined } => match mode {
-                Mode::Quoted if !joined => {
+                ExpandMode::Quoted if !joined => {
                     for (at, text) in all.iter().enumerate() {
                         if at > 0 {
                             out.end_field();
@@ -53,7 +58,7 @@ impl Expander<'_> {
                         out.push_quoted(text);
                     }
                 }
-                Mode::Quoted | Mode::Value => {
+                ExpandMode::Quoted | ExpandMode::Value => {
                     let separator = match self.separators() {
                         Some(separators) if joined => separators.chars().next().map(String::from),
                         Some(_) => Some(" ".to_owned()),
@@ -61,7 +66,7 @@ impl Expander<'_> {
                     };
                     out.push_quoted(&all.join(&separator.unwrap_or_default()));
                 }
-                Mode::Argument | Mode::Operand => {
+                ExpandMode::Argument | ExpandMode::Operand => {
                     for (at, text) in all.iter().enumerate() {
                         if at > 0 {
                             out.end_field();
@@ -75,13 +80,19 @@ impl Expander<'_> {
                     || parameter.parameter.subscript == Some(Subscript::All)
                     || matches!(parameter.operator, ParameterOperator::Names { .. });
                 let is_text = !is_list && !is_split;
-                out.push_unknown(parameter.span, !is_text && mode != Mode::Value);
+                out.push_unknown(parameter.span, !is_text && mode != ExpandMode::Value);
             }
         }
     }
 
-    /// An unquoted value: split in bash, kept whole in zsh.
-    fn push_field_text(&mut self, text: &str, parameter: &Parameter, mode: Mode, out: &mut FieldBuilder) {
+    /// Adds an unquoted value, which bash splits and zsh does not.
+    fn push_field_text(
+        &mut self,
+        text: &str,
+        parameter: &Parameter,
+        mode: ExpandMode,
+        out: &mut FieldBuilder,
+    ) {
         if self.environment.dialect().splits_parameters() {
             self.push_text(text, parameter.span, mode, out);
         } else if !text.is_empty() {
@@ -94,7 +105,7 @@ impl Expander<'_> {
             return ParameterValue::Unknown;
         }
         if parameter.is_indirect {
-            return self.indirect(parameter, operator);
+            return self.expand_indirect(parameter, operator);
         }
         let value = self.lookup(&parameter.name, parameter.subscript.as_ref());
         if !parameter.is_length {
@@ -108,19 +119,23 @@ impl Expander<'_> {
         }
     }
 
-    /// `${!name}`
-    fn indirect(&mut self, parameter: &TransformedParameter, operator: &ParameterOperator) -> ParameterValue {
+    /// Expands `${!name}`.
+    fn expand_indirect(
+        &mut self,
+        parameter: &TransformedParameter,
+        operator: &ParameterOperator,
+    ) -> ParameterValue {
         if matches!(operator, ParameterOperator::Names { .. }) {
             return ParameterValue::Unknown;
         }
         if let Some(subscript @ (Subscript::All | Subscript::Joined)) = &parameter.subscript {
             let joined = *subscript == Subscript::Joined;
             return match self.environment.variable(&parameter.name) {
-                Variable::Array(all) => {
+                ShellVariable::Array(all) => {
                     let all = (0..all.len()).map(|at| at.to_string()).collect();
                     ParameterValue::List { all, joined }
                 }
-                Variable::Unset => ParameterValue::List { all: Vec::new(), joined },
+                ShellVariable::Unset => ParameterValue::List { all: Vec::new(), joined },
                 _ => ParameterValue::Unknown,
             };
         }
@@ -170,34 +185,36 @@ impl Expander<'_> {
         let is_zsh = self.environment.dialect() == Dialect::Zsh;
         let joined = subscript == Some(&Subscript::Joined);
         match (self.environment.variable(name), subscript) {
-            (Variable::Unset, Some(Subscript::All | Subscript::Joined)) => {
+            (ShellVariable::Unset, Some(Subscript::All | Subscript::Joined)) => {
                 ParameterValue::List { all: Vec::new(), joined }
             }
-            (Variable::Unset, _) => ParameterValue::Unset,
-            (Variable::Value(text), None) => ParameterValue::Scalar(text.into_owned()),
-            (Variable::Value(text), Some(Subscript::All | Subscript::Joined)) => {
+            (ShellVariable::Unset, _) => ParameterValue::Unset,
+            (ShellVariable::Value(text), None) => ParameterValue::Scalar(text.into_owned()),
+            (ShellVariable::Value(text), Some(Subscript::All | Subscript::Joined)) => {
                 ParameterValue::List { all: vec![text.into_owned()], joined }
             }
-            (Variable::Array(all), None) if !is_zsh => {
+            (ShellVariable::Array(all), None) if !is_zsh => {
                 all.first().map_or(ParameterValue::Unset, |text| ParameterValue::Scalar(text.clone()))
             }
-            (Variable::Array(all), None | Some(Subscript::All | Subscript::Joined)) => {
+            (ShellVariable::Array(all), None | Some(Subscript::All | Subscript::Joined)) => {
                 ParameterValue::List { all: all.into_owned(), joined }
             }
-            (Variable::Array(all), Some(Subscript::Index(text))) => {
+            (ShellVariable::Array(all), Some(Subscript::Index(text))) => {
                 let first = i64::from(is_zsh);
-                match self.arithmetic(text) {
+                match self.evaluate_arithmetic(text) {
                     Some(at) => element(&all, at, first),
                     None => ParameterValue::Unknown,
                 }
             }
-            (Variable::Keyed(all), Some(Subscript::Index(text))) => match self.text(&text.parts) {
-                Some(key) => {
-                    all.get(&key).map_or(ParameterValue::Unset, |text| ParameterValue::Scalar(text.clone()))
+            (ShellVariable::Keyed(all), Some(Subscript::Index(text))) => {
+                match self.expand_text(&text.parts) {
+                    Some(key) => all
+                        .get(&key)
+                        .map_or(ParameterValue::Unset, |text| ParameterValue::Scalar(text.clone())),
+                    None => ParameterValue::Unknown,
                 }
-                None => ParameterValue::Unknown,
-            },
-            (Variable::OneOf(all), None) => self.one_of(name, &all),
+            }
+            (ShellVariable::OneOf(all), None) => self.one_of(name, &all),
             _ => ParameterValue::Unknown,
         }
     }
@@ -216,7 +233,7 @@ impl Expander<'_> {
     }
 }
 
-/// The element of an array whose first has the number `first`.
+/// The element of an array whose first index is `first`.
 fn element(all: &[String], at: i64, first: i64) -> ParameterValue {
     let count = i64::try_from(all.len()).unwrap_or(i64::MAX);
     let at = if at < 0 { count.saturating_add(at) } else { at.saturating_sub(first) };

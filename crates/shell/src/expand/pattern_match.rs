@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Shell patterns against texts.
+//! Matches shell patterns against text.
 
 use crate::limits::MAX_EXPANSION_STEPS;
 
 /// A compiled pattern.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Pattern {
+pub struct ShellPattern {
     items: Vec<PatternItem>,
 }
 
@@ -16,7 +16,7 @@ enum PatternItem {
     Any,
     One,
     Class { negated: bool, members: Vec<ClassMember> },
-    Group { operator: char, alternatives: Vec<Pattern> },
+    Group { operator: char, alternatives: Vec<ShellPattern> },
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -25,11 +25,11 @@ enum ClassMember {
     Named(String),
 }
 
-/// The budget of a match is spent; whether it matches is unknown.
+/// The step limit of a match was reached, so the result is unknown.
 pub(super) struct MatchExhausted;
 
-impl Pattern {
-    /// Appends text that stands for itself.
+impl ShellPattern {
+    /// Appends literal text.
     pub fn push_literal(&mut self, text: &str) {
         self.items.extend(text.chars().map(PatternItem::Letter));
     }
@@ -54,7 +54,7 @@ impl Pattern {
         }
     }
 
-    /// Appends `?(…)` or one of its relatives.
+    /// Appends an extended pattern such as `?(…)`.
     pub fn push_group(&mut self, operator: char, alternatives: Vec<Self>) {
         self.items.push(PatternItem::Group { operator, alternatives });
     }
@@ -65,7 +65,7 @@ impl Pattern {
         }
     }
 
-    /// Whether the pattern matches all of the text; `None` if finding out takes too long.
+    /// Whether the pattern matches the whole text; `None` if matching takes too long.
     pub fn matches(&self, text: &str) -> Option<bool> {
         let letters: Vec<char> = text.chars().collect();
         let mut budget = MAX_EXPANSION_STEPS;
@@ -73,24 +73,24 @@ impl Pattern {
     }
 
     fn matches_letters(&self, letters: &[char], budget: &mut usize) -> Result<bool, MatchExhausted> {
-        let mut ends = Ends { pattern: self, letters, budget };
+        let mut ends = MatchEnds { pattern: self, letters, budget };
         let found = ends.all_ends(0)?;
         Ok(found.last() == Some(&letters.len()))
     }
 
-    /// The shortest or longest start of `letters` that matches, as its length.
+    /// Length of the shortest or longest matching prefix of `letters`.
     pub(super) fn prefix(
         &self,
         letters: &[char],
         longest: bool,
         budget: &mut usize,
     ) -> Result<Option<usize>, MatchExhausted> {
-        let mut ends = Ends { pattern: self, letters, budget };
+        let mut ends = MatchEnds { pattern: self, letters, budget };
         let found = ends.all_ends(0)?;
         Ok(if longest { found.last().copied() } else { found.first().copied() })
     }
 
-    /// The start of the shortest or longest end of `letters` that matches.
+    /// Start of the shortest or longest matching suffix of `letters`.
     pub(super) fn suffix(
         &self,
         letters: &[char],
@@ -118,14 +118,14 @@ impl Pattern {
     }
 }
 
-/// Finds where matches end: the set of positions is carried through the pattern, so there is no backtracking.
-struct Ends<'p> {
-    pattern: &'p Pattern,
+/// Finds the ends of matches by advancing a set of positions through the pattern, without backtracking.
+struct MatchEnds<'p> {
+    pattern: &'p ShellPattern,
     letters: &'p [char],
     budget: &'p mut usize,
 }
 
-impl Ends<'_> {
+impl MatchEnds<'_> {
     /// All ends of matches that start at `start`, ascending.
     fn all_ends(&mut self, start: usize) -> Result<Vec<usize>, MatchExhausted> {
         let mut positions = vec![start];
@@ -169,14 +169,14 @@ impl Ends<'_> {
     fn group_ends(
         &mut self,
         operator: char,
-        alternatives: &[Pattern],
+        alternatives: &[ShellPattern],
         start: usize,
     ) -> Result<Vec<usize>, MatchExhausted> {
         let once = |start: usize, budget: &mut usize| -> Result<Vec<usize>, MatchExhausted> {
             let mut found = Vec::new();
             for pattern in alternatives {
                 *budget = budget.checked_sub(1).ok_or(MatchExhausted)?;
-                found.extend(Ends { pattern, letters: self.letters, budget }.all_ends(start)?);
+                found.extend(MatchEnds { pattern, letters: self.letters, budget }.all_ends(start)?);
             }
             Ok(found)
         };

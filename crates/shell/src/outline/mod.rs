@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! A readable form of a tree, for tests and for looking at what was parsed.
+//! A readable form of a tree, for tests and debugging.
 
 mod text;
 
@@ -8,7 +8,8 @@ use text::{assignment_text, parts_text, test_text, word_text};
 
 use crate::ast::{
     Assignment, AssignmentValue, CaseTerminator, ChainOperator, Command, Compound, Descriptor,
-    ParameterOperator, Parsed, Pipeline, Redirect, RedirectTarget, Script, Statement, Terminator, WordPart,
+    ParameterOperator, ParsedScript, Pipeline, Redirect, RedirectTarget, Script, Statement, Terminator,
+    WordPart,
 };
 
 /// The tree as indented lines: one node per line with its span, and the parts of words in brackets.
@@ -22,8 +23,8 @@ use crate::ast::{
 ///     "0..15 simple echo \"${x}\"\n  10..15 redirect > out\n"
 /// );
 /// ```
-pub fn outline(parsed: &Parsed) -> String {
-    let mut outline = Outline { text: String::new(), depth: 0 };
+pub fn outline(parsed: &ParsedScript) -> String {
+    let mut outline = OutlineWriter { text: String::new(), depth: 0 };
     outline.script(&parsed.script);
     for comment in &parsed.comments {
         outline.line(comment.span, &format!("comment {:?}", comment.text));
@@ -31,12 +32,12 @@ pub fn outline(parsed: &Parsed) -> String {
     outline.text
 }
 
-struct Outline {
+struct OutlineWriter {
     text: String,
     depth: usize,
 }
 
-impl Outline {
+impl OutlineWriter {
     fn line(&mut self, span: crate::Span, text: &str) {
         for _ in 0..self.depth {
             self.text.push_str("  ");
@@ -256,7 +257,7 @@ impl Outline {
         }
     }
 
-    /// The scripts in the parts of a word.
+    /// Writes the scripts in the parts of a word.
     fn scripts_in(&mut self, parts: &[WordPart]) {
         for part in parts {
             match part {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! The escape sequences of `$'…'`.
+//! Escape sequences of `$'…'`.
 
-/// The decoded text, and whether it is exactly what the shell makes of it.
+/// Decodes the text; the flag says whether the result is exact.
 pub(super) fn decode_ansi(text: &str) -> (Box<str>, bool) {
     if !text.contains('\\') {
         return (text.into(), true);
@@ -74,7 +74,7 @@ pub(super) fn decode_ansi(text: &str) -> (Box<str>, bool) {
     }
 }
 
-/// Up to `most` digits, and the bytes after them.
+/// Reads up to `most` digits; returns them and the remaining bytes.
 fn digits(bytes: &[u8], most: usize, radix: u32) -> (Vec<u32>, &[u8]) {
     let found: Vec<u32> =
         bytes.iter().take(most).map_while(|byte| char::from(*byte).to_digit(radix)).collect();

@@ -1,57 +1,57 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! The text of arithmetic expressions, and subscripts.
+//! Arithmetic expressions and subscripts.
 
 use super::word::WordBuilder;
-use super::{Outcome, Parser};
-use crate::OneOrMany;
+use super::{ParseResult, ShellParser};
+use crate::SmallList;
 use crate::ast::{ArithmeticText, Subscript, WordPart};
 
-impl Parser<'_> {
-    /// Where the arithmetic expression after `((` ends: the offset of its `))`. `None` if the parentheses do not
-    /// close together; then they are two subshells.
-    pub(super) fn arithmetic_end(&mut self, from: usize) -> Outcome<Option<usize>> {
+impl ShellParser<'_> {
+    /// The offset of the `))` that ends an arithmetic expression. `None` if the parentheses do not close together;
+    /// then they are two subshells.
+    pub(super) fn find_arithmetic_end(&mut self, from: usize) -> ParseResult<Option<usize>> {
         let end = self.find_close(from, b'(', b')')?;
         Ok(end.filter(|end| self.byte(end + 1) == Some(b')')))
     }
 
-    /// An expression up to `end`, which is not passed.
-    pub(super) fn arithmetic_text(&mut self, end: usize) -> Outcome<ArithmeticText> {
-        self.node()?;
+    /// Parses an expression up to `end`, which is not consumed.
+    pub(super) fn parse_arithmetic_text(&mut self, end: usize) -> ParseResult<ArithmeticText> {
+        self.count_node()?;
         let start = self.at;
-        let parts = self.deeper(|parser| parser.within(end, Self::arithmetic_parts))?;
+        let parts = self.with_depth(|parser| parser.with_end(end, Self::parse_arithmetic_parts))?;
         Ok(ArithmeticText { parts, span: self.span(start, end) })
     }
 
-    fn arithmetic_parts(&mut self) -> Outcome<OneOrMany<WordPart>> {
+    fn parse_arithmetic_parts(&mut self) -> ParseResult<SmallList<WordPart>> {
         let mut builder = WordBuilder::new(self.at);
         loop {
             self.at += self.count_while(self.at, |byte| !matches!(byte, b'"' | b'\'' | b'$' | b'`' | b'\\'));
             match self.peek() {
                 None => break,
-                Some(byte @ (b'"' | b'\'')) => self.quote_or_expansion(byte, &mut builder)?,
-                Some(byte) => self.inside_double_quotes(byte, &mut builder, b'"')?,
+                Some(byte @ (b'"' | b'\'')) => self.parse_quote_or_expansion(byte, &mut builder)?,
+                Some(byte) => self.parse_in_double_quotes(byte, &mut builder, b'"')?,
             }
         }
-        self.flush(&mut builder)?;
+        self.flush_literal(&mut builder)?;
         Ok(builder.parts)
     }
 
-    /// The inside of `[…]` up to `end`.
-    pub(super) fn subscript(&mut self, end: usize) -> Outcome<Subscript> {
+    /// Parses the inside of `[…]` up to `end`.
+    pub(super) fn parse_subscript(&mut self, end: usize) -> ParseResult<Subscript> {
         match self.slice(self.at, end) {
             "@" => Ok(Subscript::All),
             "*" => Ok(Subscript::Joined),
-            _ => self.arithmetic_text(end).map(Subscript::Index),
+            _ => self.parse_arithmetic_text(end).map(Subscript::Index),
         }
     }
 
-    /// `a; b; c` between the parentheses of `for ((…))`.
-    pub(super) fn arithmetic_list(&mut self, end: usize) -> Outcome<Vec<ArithmeticText>> {
+    /// Parses `a; b; c` between the parentheses of `for ((…))`.
+    pub(super) fn parse_arithmetic_list(&mut self, end: usize) -> ParseResult<Vec<ArithmeticText>> {
         let mut expressions = Vec::new();
         loop {
             let stop = self.find_semicolon(end);
-            expressions.push(self.arithmetic_text(stop)?);
+            expressions.push(self.parse_arithmetic_text(stop)?);
             self.at = stop;
             if stop >= end {
                 return Ok(expressions);
@@ -60,7 +60,7 @@ impl Parser<'_> {
         }
     }
 
-    /// The next `;` that is not quoted, or `end`.
+    /// The offset of the next unquoted `;`, or `end`.
     fn find_semicolon(&self, end: usize) -> usize {
         let mut at = self.at;
         while at < end {

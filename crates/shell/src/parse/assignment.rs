@@ -4,12 +4,12 @@
 
 use super::scan::is_name_start;
 use super::word::WordRules;
-use super::{Outcome, Parser};
+use super::{ParseResult, ShellParser};
 use crate::ast::{ArrayElement, ArrayLiteral, Assignment, AssignmentValue, Subscript};
 
-impl Parser<'_> {
-    /// An assignment, if one is here.
-    pub(super) fn assignment(&mut self) -> Outcome<Option<Assignment>> {
+impl ShellParser<'_> {
+    /// Parses an assignment, if there is one.
+    pub(super) fn parse_assignment(&mut self) -> ParseResult<Option<Assignment>> {
         let start = self.at;
         if !self.peek().is_some_and(is_name_start) {
             return Ok(None);
@@ -19,7 +19,7 @@ impl Parser<'_> {
         let mut at = name_end;
         let mut close = None;
         if self.byte(at) == Some(b'[') && self.is_extended() {
-            let Some(end) = self.subscript_end(at + 1)? else { return Ok(None) };
+            let Some(end) = self.find_subscript_end(at + 1)? else { return Ok(None) };
             close = Some(end);
             at = end + 1;
         }
@@ -28,27 +28,27 @@ impl Parser<'_> {
         if self.byte(at) != Some(b'=') {
             return Ok(None);
         }
-        self.node()?;
+        self.count_node()?;
         let subscript = match close {
             Some(end) => {
                 self.at = name_end + 1;
-                Some(self.subscript(end)?)
+                Some(self.parse_subscript(end)?)
             }
             None => None,
         };
         self.at = at + 1;
         let name = name.into();
         let value = if self.peek() == Some(b'(') && self.is_extended() {
-            AssignmentValue::Array(self.array_literal()?)
+            AssignmentValue::Array(self.parse_array_literal()?)
         } else {
-            AssignmentValue::Word(self.word(WordRules::VALUE)?)
+            AssignmentValue::Word(self.parse_word(WordRules::VALUE)?)
         };
         self.token_end = self.at;
         Ok(Some(Assignment { name, subscript, appends, value, span: self.span(start, self.at) }))
     }
 
-    /// The `]` of a subscript that is followed by `=` or `+=`.
-    fn subscript_end(&mut self, from: usize) -> Outcome<Option<usize>> {
+    /// The offset of the `]` of a subscript that is followed by `=` or `+=`.
+    fn find_subscript_end(&mut self, from: usize) -> ParseResult<Option<usize>> {
         let end = self.find_close(from, b'[', b']')?;
         Ok(end.filter(|end| match self.byte(end + 1) {
             Some(b'=') => true,
@@ -57,18 +57,18 @@ impl Parser<'_> {
         }))
     }
 
-    /// `(a b [2]=c)`
-    pub(super) fn array_literal(&mut self) -> Outcome<ArrayLiteral> {
+    /// Parses `(a b [2]=c)`.
+    pub(super) fn parse_array_literal(&mut self) -> ParseResult<ArrayLiteral> {
         let start = self.at;
         self.at += 1;
-        let elements = self.deeper(|parser| {
+        let elements = self.with_depth(|parser| {
             let mut elements = Vec::new();
             loop {
-                parser.gap()?;
+                parser.skip_gap()?;
                 match parser.peek() {
                     Some(b')') => return Ok(elements),
                     None => return Err(parser.unclosed("array")),
-                    Some(_) => elements.push(parser.array_element()?),
+                    Some(_) => elements.push(parser.parse_array_element()?),
                 }
             }
         })?;
@@ -76,19 +76,20 @@ impl Parser<'_> {
         Ok(ArrayLiteral { elements, span: self.span(start, self.at) })
     }
 
-    fn array_element(&mut self) -> Outcome<ArrayElement> {
+    fn parse_array_element(&mut self) -> ParseResult<ArrayElement> {
         let mut subscript: Option<Subscript> = None;
         let mut appends = false;
         if self.peek() == Some(b'[')
-            && let Some(end) = self.subscript_end(self.at + 1)?
+            && let Some(end) = self.find_subscript_end(self.at + 1)?
         {
             self.at += 1;
-            subscript = Some(self.subscript(end)?);
+            subscript = Some(self.parse_subscript(end)?);
             appends = self.byte(end + 1) == Some(b'+');
             self.at = end + 2 + usize::from(appends);
         }
         let rules = if subscript.is_some() { WordRules::VALUE } else { WordRules::ARGUMENT };
-        let value = if subscript.is_some() { self.word(rules)? } else { self.required_word(rules)? };
+        let value =
+            if subscript.is_some() { self.parse_word(rules)? } else { self.parse_required_word(rules)? };
         Ok(ArrayElement { subscript, appends, value })
     }
 }

@@ -1,30 +1,30 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Backticks. The shell finds the closing one first, removes one level of backslashes and then reads the commands,
-//! so their text is parsed apart from the text around it.
+//! Backticks. The shell finds the closing one first, removes one level of backslashes and then parses the commands,
+//! so their text is parsed separately.
 
-use super::{Outcome, Parser};
+use super::{ParseResult, ShellParser};
 use crate::ast::{CommandSubstitution, Script, WordPart};
 
-impl Parser<'_> {
-    /// A command substitution in backticks.
-    pub(super) fn backticks(&mut self, in_double_quotes: bool) -> Outcome<WordPart> {
+impl ShellParser<'_> {
+    /// Parses a command substitution in backticks.
+    pub(super) fn parse_backticks(&mut self, in_double_quotes: bool) -> ParseResult<WordPart> {
         let start = self.at;
         let end = self.end_of_quote(start, b'`').ok_or_else(|| self.unclosed("backtick"))?;
-        self.node()?;
-        self.reread(end - start)?;
+        self.count_node()?;
+        self.count_reread(end - start)?;
         let escapes = |byte: u8| matches!(byte, b'$' | b'`' | b'\\') || (in_double_quotes && byte == b'"');
         let text = self.slice(start + 1, end);
         let has_escapes = text.as_bytes().windows(2).any(|pair| match pair {
             [b'\\', next] => escapes(*next),
             _ => false,
         });
-        let script = self.deeper(|parser| {
+        let script = self.with_depth(|parser| {
             if has_escapes {
-                return Ok(parser.unescaped_script(text, start + 1, escapes));
+                return Ok(parser.parse_unescaped_script(text, start + 1, escapes));
             }
             parser.at = start + 1;
-            Ok(parser.within(end, Self::whole_text))
+            Ok(parser.with_end(end, Self::parse_text))
         })?;
         self.at = end + 1;
         self.token_end = self.at;
@@ -33,7 +33,7 @@ impl Parser<'_> {
     }
 
     /// Parses a copy of `text` without one level of backslashes. Spans still point into the original text.
-    fn unescaped_script(&mut self, text: &str, start: usize, escapes: impl Fn(u8) -> bool) -> Script {
+    fn parse_unescaped_script(&mut self, text: &str, start: usize, escapes: impl Fn(u8) -> bool) -> Script {
         let mut copy = String::with_capacity(text.len());
         let mut origins = vec![(0, self.original(start))];
         let mut letters = text.char_indices().peekable();
@@ -48,12 +48,12 @@ impl Parser<'_> {
                 _ => copy.push(letter),
             }
         }
-        let mut inner = Parser::new(&copy, self.options);
+        let mut inner = ShellParser::new(&copy, self.options);
         inner.origins = &origins;
         inner.depth = self.depth;
         inner.nodes = self.nodes;
         inner.rereads = self.rereads;
-        let script = inner.whole_text();
+        let script = inner.parse_text();
         self.nodes = inner.nodes;
         self.rereads = inner.rereads;
         self.gave_up |= inner.gave_up;

@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Brace expansion. A finished word is looked through once more for `{a,b}` and `{1..9}`, with a stack instead of
-//! trial and error, so that a row of `{` costs no more than any other text.
+//! Brace expansion. A finished word is scanned again for `{a,b}` and `{1..9}`, with a stack instead of backtracking,
+//! so that many `{` in a row cost no more than other text.
 
-use super::{Outcome, Parser};
+use super::{ParseResult, ShellParser};
 use crate::ast::{BraceExpansion, BraceKind, Literal, UnparsedReason, Word, WordPart};
-use crate::{OneOrMany, Span};
+use crate::{SmallList, Span};
 
-/// Braces that may be open at once in one word.
+/// Nesting depth of braces in one word.
 const MAX_BRACES: usize = 24;
 
-/// Parts of a word, with the text at their end that is not a part yet.
+/// Parts of a word, and pending text that is not a part yet.
 #[derive(Default)]
 struct PartBuffer {
     parts: Vec<WordPart>,
@@ -22,7 +22,7 @@ impl PartBuffer {
     fn push_text(&mut self, text: &str, start: u32) {
         let end = self.text_start.saturating_add(byte_length(&self.text));
         if self.text.is_empty() || end != start {
-            self.flush();
+            self.flush_literal();
             self.text_start = start;
         }
         self.text.push_str(text);
@@ -32,13 +32,13 @@ impl PartBuffer {
         match part {
             WordPart::Literal(literal) => self.push_text(&literal.text, literal.span.start),
             part => {
-                self.flush();
+                self.flush_literal();
                 self.parts.push(part);
             }
         }
     }
 
-    fn flush(&mut self) {
+    fn flush_literal(&mut self) {
         if !self.text.is_empty() {
             let end = self.text_start.saturating_add(byte_length(&self.text));
             let text = std::mem::take(&mut self.text).into();
@@ -48,14 +48,14 @@ impl PartBuffer {
     }
 
     fn finish(mut self) -> Vec<WordPart> {
-        self.flush();
+        self.flush_literal();
         self.parts
     }
 }
 
 /// An open brace, or the word itself.
 #[derive(Default)]
-struct Frame {
+struct BraceFrame {
     /// Offset of the brace.
     open: u32,
     /// Alternatives before the last comma.
@@ -64,9 +64,9 @@ struct Frame {
     current_start: u32,
 }
 
-impl Parser<'_> {
-    /// Turns `{a,b}` in the literals of a word into parts of their own.
-    pub(super) fn expand_braces(&mut self, word: &mut Word) -> Outcome {
+impl ShellParser<'_> {
+    /// Replaces `{a,b}` in the literals of a word by brace parts.
+    pub(super) fn expand_braces(&mut self, word: &mut Word) -> ParseResult {
         let has = |letter: char| {
             word.parts
                 .iter()
@@ -76,7 +76,7 @@ impl Parser<'_> {
             return Ok(());
         }
         let mut frames = Vec::new();
-        let mut base = Frame { current_start: word.span.start, ..Frame::default() };
+        let mut base = BraceFrame { current_start: word.span.start, ..BraceFrame::default() };
         for part in std::mem::take(&mut word.parts).into_vec() {
             match part {
                 WordPart::Literal(literal) => self.braces_in(&literal, &mut base, &mut frames)?,
@@ -86,11 +86,16 @@ impl Parser<'_> {
         while let Some(frame) = frames.pop() {
             leave_literal(frame, &mut frames.last_mut().unwrap_or(&mut base).current);
         }
-        word.parts = OneOrMany::from(base.current.finish());
+        word.parts = SmallList::from(base.current.finish());
         Ok(())
     }
 
-    fn braces_in(&mut self, literal: &Literal, base: &mut Frame, frames: &mut Vec<Frame>) -> Outcome {
+    fn braces_in(
+        &mut self,
+        literal: &Literal,
+        base: &mut BraceFrame,
+        frames: &mut Vec<BraceFrame>,
+    ) -> ParseResult {
         let mut offset = literal.span.start;
         for piece in literal.text.split_inclusive(['{', '}', ',']) {
             let text = piece.strip_suffix(['{', '}', ',']).unwrap_or(piece);
@@ -104,7 +109,7 @@ impl Parser<'_> {
                     if frames.len() >= MAX_BRACES {
                         return Err(self.stop(UnparsedReason::TooDeep));
                     }
-                    frames.push(Frame { open: end, current_start: end + 1, ..Frame::default() });
+                    frames.push(BraceFrame { open: end, current_start: end + 1, ..BraceFrame::default() });
                 }
                 Some(b',') if is_nested => {
                     self.count_nodes(3)?;
@@ -127,16 +132,16 @@ impl Parser<'_> {
     }
 }
 
-impl Frame {
+impl BraceFrame {
     /// Ends an alternative at this offset.
     fn finish_alternative(&mut self, end: u32) {
-        let parts = OneOrMany::from(std::mem::take(&mut self.current).finish());
+        let parts = SmallList::from(std::mem::take(&mut self.current).finish());
         self.done.push(Word { parts, span: Span { start: self.current_start, end } });
     }
 }
 
-/// Ends a brace: alternatives, a sequence, or only text.
-fn close_frame(mut frame: Frame, end: u32, outer: &mut PartBuffer) {
+/// Ends a brace, which is a list of alternatives, a sequence, or only text.
+fn close_frame(mut frame: BraceFrame, end: u32, outer: &mut PartBuffer) {
     let span = Span { start: frame.open, end: end + 1 };
     let kind = if frame.done.is_empty() {
         if frame.current.parts.is_empty() { sequence(&frame.current.text) } else { None }
@@ -152,8 +157,8 @@ fn close_frame(mut frame: Frame, end: u32, outer: &mut PartBuffer) {
     }
 }
 
-/// Puts a brace that does not expand back as text.
-fn leave_literal(frame: Frame, outer: &mut PartBuffer) {
+/// Restores a brace that does not expand as text.
+fn leave_literal(frame: BraceFrame, outer: &mut PartBuffer) {
     outer.push_text("{", frame.open);
     for alternative in frame.done {
         let end = alternative.span.end;
@@ -167,7 +172,7 @@ fn byte_length(text: &str) -> u32 {
     u32::try_from(text.len()).unwrap_or(u32::MAX)
 }
 
-/// `1..9`, `a..e..2`
+/// Parses `1..9` or `a..e..2`.
 fn sequence(text: &str) -> Option<BraceKind> {
     let (first, rest) = text.split_once("..")?;
     let (last, step) = match rest.split_once("..") {

@@ -1,44 +1,44 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Commands: which kind starts here, and simple ones.
+//! Commands of any kind, and simple commands.
 
 use super::keyword::Keyword;
 use super::word::WordRules;
-use super::{Outcome, Parser};
+use super::{ParseResult, ShellParser};
 use crate::ast::{Command, SimpleCommand, Word, WordPart};
 
 /// Builtins whose arguments may be array assignments.
 const DECLARATIONS: &[&str] =
     &["declare", "typeset", "local", "export", "readonly", "alias", "eval", "let", "integer", "float"];
 
-impl Parser<'_> {
-    pub(super) fn command(&mut self) -> Outcome<Command> {
-        self.node()?;
+impl ShellParser<'_> {
+    pub(super) fn parse_command(&mut self) -> ParseResult<Command> {
+        self.count_node()?;
         if self.peek() == Some(b'(') {
-            return self.parenthesis();
+            return self.parse_parenthesis();
         }
-        if let Some((keyword, end)) = self.keyword()
-            && let Some(command) = self.reserved(keyword, end)?
+        if let Some((keyword, end)) = self.peek_keyword()
+            && let Some(command) = self.parse_reserved_command(keyword, end)?
         {
             return Ok(command);
         }
-        self.simple()
+        self.parse_simple_command()
     }
 
-    /// Words, assignments and redirections up to what ends a command; or the definition of a function.
-    fn simple(&mut self) -> Outcome<Command> {
+    /// Parses a simple command or a function definition.
+    fn parse_simple_command(&mut self) -> ParseResult<Command> {
         let start = self.at;
         let mut command = SimpleCommand::default();
         let mut declares = false;
         self.token_end = start;
         loop {
-            self.blanks();
+            self.skip_blanks();
             let Some(byte) = self.peek() else { break };
             match byte {
                 b'\n' | b';' | b'|' | b')' => break,
                 b'&' if self.peek_next() != Some(b'>') || !self.is_extended() => break,
                 b'<' | b'>' | b'&' | b'0'..=b'9' | b'{' => {
-                    if let Some(redirect) = self.redirect()? {
+                    if let Some(redirect) = self.parse_redirect()? {
                         command.redirects.push(redirect);
                         continue;
                     }
@@ -47,22 +47,24 @@ impl Parser<'_> {
                     let is_first = command.words.len() == 1 && command.assignments.is_empty();
                     if is_first && command.redirects.is_empty() && self.at_empty_parentheses() {
                         let name = command.words.pop().unwrap_or_default();
-                        return self.function_after_name(start, vec![name]);
+                        return self.parse_function_after_name(start, vec![name]);
                     }
                     if !self.is_zsh() || command.words.is_empty() {
                         return Err(self.unexpected("`(`"));
                     }
                 }
-                b'}' if self.is_zsh() && matches!(self.keyword(), Some((Keyword::CloseBrace, _))) => break,
+                b'}' if self.is_zsh() && matches!(self.peek_keyword(), Some((Keyword::CloseBrace, _))) => {
+                    break;
+                }
                 _ => {}
             }
             if command.words.is_empty()
-                && let Some(assignment) = self.assignment()?
+                && let Some(assignment) = self.parse_assignment()?
             {
                 command.assignments.push(assignment);
                 continue;
             }
-            let word = self.argument(declares)?;
+            let word = self.parse_argument(declares)?;
             if command.words.is_empty() {
                 declares = is_declaration(&word);
                 command.words.reserve(4);
@@ -80,21 +82,21 @@ impl Parser<'_> {
         Ok(Command::Simple(command))
     }
 
-    /// An argument; after `declare` and its relatives it may end in an array.
-    fn argument(&mut self, declares: bool) -> Outcome<Word> {
+    /// Parses an argument. After `declare` and similar builtins it may end in an array.
+    fn parse_argument(&mut self, declares: bool) -> ParseResult<Word> {
         let start = self.at;
-        // In zsh `(` would start a pattern.
+        // In zsh, `(` would start a pattern.
         if declares && let Some(name_end) = self.array_assignment_ahead() {
-            let name = self.literal(start, name_end);
+            let name = self.make_literal(start, name_end);
             self.at = name_end;
-            let array = self.array_literal()?;
+            let array = self.parse_array_literal()?;
             let parts = vec![WordPart::Literal(name), WordPart::Array(Box::new(array))];
             return Ok(Word { parts: parts.into(), span: self.span(start, self.at) });
         }
-        self.required_word(WordRules::ARGUMENT)
+        self.parse_required_word(WordRules::ARGUMENT)
     }
 
-    /// The place of `(` if `NAME=(` or `NAME+=(` is here.
+    /// The offset of `(` if `NAME=(` or `NAME+=(` follows.
     fn array_assignment_ahead(&self) -> Option<usize> {
         let mut at = self.at;
         while self.byte(at).is_some_and(|byte| byte.is_ascii_alphanumeric() || byte == b'_') {
@@ -107,7 +109,7 @@ impl Parser<'_> {
         (self.byte(at) == Some(b'=') && self.byte(at + 1) == Some(b'(')).then_some(at + 1)
     }
 
-    /// Whether `()` is here, which makes a function of the word before it.
+    /// Whether `()` follows, so that the word before it names a function.
     fn at_empty_parentheses(&self) -> bool {
         let mut at = self.at + 1;
         while matches!(self.byte(at), Some(b' ' | b'\t')) {

@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! `[[ … ]]`
+//! `[[ … ]]` conditions.
 
 use super::word::WordRules;
-use super::{Outcome, Parser};
+use super::{ParseResult, ShellParser};
 use crate::ast::{Compound, TestExpression, Word, WordPart};
 
-impl Parser<'_> {
-    pub(super) fn test_command(&mut self, end: usize) -> Outcome<Compound> {
+impl ShellParser<'_> {
+    pub(super) fn parse_test_command(&mut self, end: usize) -> ParseResult<Compound> {
         self.pass_token(end);
-        let expression = self.test_or()?;
-        self.gap()?;
+        let expression = self.parse_test_or()?;
+        self.skip_gap()?;
         if !self.at_test_end() {
             return Err(if self.peek().is_none() {
                 self.unclosed("`[[`")
@@ -30,54 +30,54 @@ impl Parser<'_> {
             })
     }
 
-    fn test_or(&mut self) -> Outcome<TestExpression> {
-        self.deeper(|parser| {
-            let mut all = vec![parser.test_and()?];
+    fn parse_test_or(&mut self) -> ParseResult<TestExpression> {
+        self.with_depth(|parser| {
+            let mut all = vec![parser.parse_test_and()?];
             while parser.take_pair(b'|', b'|') {
-                all.push(parser.test_and()?);
+                all.push(parser.parse_test_and()?);
             }
             Ok(single_or(all, TestExpression::Or))
         })
     }
 
-    fn test_and(&mut self) -> Outcome<TestExpression> {
-        let mut all = vec![self.test_term()?];
-        self.gap()?;
+    fn parse_test_and(&mut self) -> ParseResult<TestExpression> {
+        let mut all = vec![self.parse_test_term()?];
+        self.skip_gap()?;
         while self.take_pair(b'&', b'&') {
-            all.push(self.test_term()?);
-            self.gap()?;
+            all.push(self.parse_test_term()?);
+            self.skip_gap()?;
         }
         Ok(single_or(all, TestExpression::And))
     }
 
-    fn test_term(&mut self) -> Outcome<TestExpression> {
-        self.node()?;
-        self.gap()?;
+    fn parse_test_term(&mut self) -> ParseResult<TestExpression> {
+        self.count_node()?;
+        self.skip_gap()?;
         let is_not = self.peek() == Some(b'!')
             && self.byte(self.at + 1).is_none_or(|byte| matches!(byte, b' ' | b'\t' | b'\n' | b'('));
         if is_not {
             self.at += 1;
-            let inner = self.deeper(Self::test_term)?;
+            let inner = self.with_depth(Self::parse_test_term)?;
             return Ok(TestExpression::Not(Box::new(inner)));
         }
         if self.take(b'(') {
-            let inner = self.test_or()?;
-            self.gap()?;
+            let inner = self.parse_test_or()?;
+            self.skip_gap()?;
             self.expect(b')', "`(`")?;
             return Ok(TestExpression::Group(Box::new(inner)));
         }
-        self.test_comparison()
+        self.parse_test_comparison()
     }
 
-    fn test_comparison(&mut self) -> Outcome<TestExpression> {
-        let left = self.required_word(WordRules::SINGLE)?;
-        self.gap()?;
+    fn parse_test_comparison(&mut self) -> ParseResult<TestExpression> {
+        let left = self.parse_required_word(WordRules::SINGLE)?;
+        self.skip_gap()?;
         if self.ends_term() {
             return Ok(TestExpression::Word(left));
         }
         if let Some(operator) = unary_operator(&left) {
-            let operand = self.required_word(WordRules::SINGLE)?;
-            return self.test_rest(vec![left, operand], |words| match words {
+            let operand = self.parse_required_word(WordRules::SINGLE)?;
+            return self.parse_test_rest(vec![left, operand], |words| match words {
                 [_, operand] => Some(TestExpression::Unary { operator, operand: operand.clone() }),
                 _ => None,
             });
@@ -87,32 +87,32 @@ impl Parser<'_> {
             self.at += 1;
             self.slice(start, self.at).into()
         } else {
-            let word = self.required_word(WordRules::SINGLE)?;
+            let word = self.parse_required_word(WordRules::SINGLE)?;
             match word.parts.as_slice() {
                 [WordPart::Literal(text)] if is_binary_operator(&text.text) => text.text.clone(),
-                _ => return self.test_rest(vec![left, word], |_| None),
+                _ => return self.parse_test_rest(vec![left, word], |_| None),
             }
         };
-        self.gap()?;
+        self.skip_gap()?;
         let rules = match &*operator {
             "=~" => WordRules::REGEX,
             "==" | "=" | "!=" => WordRules::PATTERN,
             _ => WordRules::SINGLE,
         };
-        let right = self.required_word(rules)?;
+        let right = self.parse_required_word(rules)?;
         Ok(TestExpression::Binary { left, operator, right })
     }
 
-    /// The words up to the end of the term, if there are more than expected.
-    fn test_rest(
+    /// Parses the words up to the end of a term that has more of them than expected.
+    fn parse_test_rest(
         &mut self,
         mut words: Vec<Word>,
         finish: impl FnOnce(&[Word]) -> Option<TestExpression>,
-    ) -> Outcome<TestExpression> {
-        self.gap()?;
+    ) -> ParseResult<TestExpression> {
+        self.skip_gap()?;
         while !self.ends_term() {
-            words.push(self.required_word(WordRules::SINGLE)?);
-            self.gap()?;
+            words.push(self.parse_required_word(WordRules::SINGLE)?);
+            self.skip_gap()?;
         }
         Ok(finish(&words).unwrap_or(TestExpression::Other(words)))
     }
@@ -127,7 +127,7 @@ impl Parser<'_> {
     }
 }
 
-/// One expression, or several joined.
+/// Returns a single expression, or several joined by an operator.
 fn single_or(
     mut all: Vec<TestExpression>,
     join: fn(Vec<TestExpression>) -> TestExpression,

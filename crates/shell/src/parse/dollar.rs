@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! What starts with `$`, and process substitution.
+//! Expansions that start with `$`, and process substitution.
 
-use super::keyword::Ends;
+use super::keyword::ListEnds;
 use super::scan::{is_name_byte, is_name_start};
 use super::word::WordBuilder;
-use super::{Outcome, Parser};
+use super::{ParseResult, ShellParser};
 use crate::ast::{
     ArithmeticExpansion, CommandSubstitution, Parameter, ParameterOperator, ProcessDirection,
     ProcessSubstitution, TransformedParameter, WordPart,
 };
 
-impl Parser<'_> {
-    /// An expansion, or a `$` that is only itself.
-    pub(super) fn dollar(&mut self, builder: &mut WordBuilder, quoted: bool) -> Outcome {
+impl ShellParser<'_> {
+    /// Parses an expansion, or a literal `$`.
+    pub(super) fn parse_dollar(&mut self, builder: &mut WordBuilder, quoted: bool) -> ParseResult {
         let start = self.at;
         let next_at = self.skip_joined(start + 1);
         let Some(next) = self.byte(next_at) else {
@@ -32,49 +32,49 @@ impl Parser<'_> {
             self.at = start + 1;
             return Ok(());
         }
-        self.flush(builder)?;
+        self.flush_literal(builder)?;
         let part = match next {
-            b'(' => self.dollar_parenthesis(start, next_at)?,
-            b'{' => self.braced_parameter(start, next_at, quoted)?,
+            b'(' => self.parse_dollar_parenthesis(start, next_at)?,
+            b'{' => self.parse_braced_parameter(start, next_at, quoted)?,
             b'[' => {
                 let end = self.find_close(next_at + 1, b'[', b']')?.ok_or_else(|| self.unclosed("`$[`"))?;
                 self.at = next_at + 1;
-                let expression = self.arithmetic_text(end)?;
+                let expression = self.parse_arithmetic_text(end)?;
                 self.at = end + 1;
                 let span = self.span(start, self.at);
                 WordPart::Arithmetic(Box::new(ArithmeticExpansion { expression, span }))
             }
-            b'\'' => self.ansi_quoted()?,
-            b'"' => self.double_quoted(true)?,
-            _ => self.plain_parameter(start, next_at)?,
+            b'\'' => self.parse_ansi_quoted()?,
+            b'"' => self.parse_double_quoted(true)?,
+            _ => self.parse_plain_parameter(start, next_at)?,
         };
         self.push_part(builder, part)
     }
 
-    /// `$((…))` or `$(…)`
-    fn dollar_parenthesis(&mut self, start: usize, open: usize) -> Outcome<WordPart> {
+    /// Parses `$((…))` or `$(…)`.
+    fn parse_dollar_parenthesis(&mut self, start: usize, open: usize) -> ParseResult<WordPart> {
         if self.byte(open + 1) == Some(b'(')
-            && let Some(end) = self.arithmetic_end(open + 2)?
+            && let Some(end) = self.find_arithmetic_end(open + 2)?
         {
             self.at = open + 2;
-            let expression = self.arithmetic_text(end)?;
+            let expression = self.parse_arithmetic_text(end)?;
             self.at = end + 2;
             let span = self.span(start, self.at);
             return Ok(WordPart::Arithmetic(Box::new(ArithmeticExpansion { expression, span })));
         }
-        self.node()?;
+        self.count_node()?;
         self.at = open + 1;
-        let script = self.script(Ends::PAREN)?;
+        let script = self.parse_script(ListEnds::PAREN)?;
         self.expect(b')', "`$(`")?;
         let span = self.span(start, self.at);
         Ok(WordPart::Command(Box::new(CommandSubstitution { script, is_backticks: false, span })))
     }
 
-    /// `<(…)`, `>(…)`, `=(…)`
-    pub(super) fn process_substitution(&mut self, byte: u8) -> Outcome<WordPart> {
+    /// Parses `<(…)`, `>(…)` and `=(…)`.
+    pub(super) fn parse_process_substitution(&mut self, byte: u8) -> ParseResult<WordPart> {
         let start = self.at;
         self.at += 2;
-        let script = self.script(Ends::PAREN)?;
+        let script = self.parse_script(ListEnds::PAREN)?;
         self.expect(b')', "process substitution")?;
         let direction = match byte {
             b'<' => ProcessDirection::Read,
@@ -85,8 +85,8 @@ impl Parser<'_> {
         Ok(WordPart::Process(Box::new(ProcessSubstitution { direction, script, span })))
     }
 
-    /// `$name`, `$1`, `$@`
-    fn plain_parameter(&mut self, start: usize, name_at: usize) -> Outcome<WordPart> {
+    /// Parses `$name`, `$1` and `$@`.
+    fn parse_plain_parameter(&mut self, start: usize, name_at: usize) -> ParseResult<WordPart> {
         let mut parameter = TransformedParameter::default();
         let mut from = name_at;
         let mut first = self.byte(from).unwrap_or_default();
@@ -109,27 +109,27 @@ impl Parser<'_> {
             parameter.name = self.slice(from, self.at).into();
         }
         if self.is_zsh() && self.peek() == Some(b'[') {
-            self.zsh_subscript(&mut parameter)?;
+            self.parse_zsh_subscript(&mut parameter)?;
         }
-        let operator = if self.is_zsh() { self.zsh_modifiers() } else { ParameterOperator::None };
+        let operator = if self.is_zsh() { self.parse_zsh_modifiers() } else { ParameterOperator::None };
         let span = self.span(start, self.at);
         Ok(WordPart::Parameter(Box::new(Parameter { parameter, operator, braced: false, span })))
     }
 
-    /// `$name[…]`: in zsh the subscript of an array.
-    fn zsh_subscript(&mut self, parameter: &mut TransformedParameter) -> Outcome {
+    /// Parses `$name[…]`, an array subscript in zsh.
+    fn parse_zsh_subscript(&mut self, parameter: &mut TransformedParameter) -> ParseResult {
         let Some(end) = self.find_close(self.at + 1, b'[', b']')? else { return Ok(()) };
         let blank = self.slice(self.at, end).bytes().any(|byte| byte.is_ascii_whitespace());
         if !blank {
             self.at += 1;
-            parameter.subscript = Some(self.subscript(end)?);
+            parameter.subscript = Some(self.parse_subscript(end)?);
             self.at = end + 1;
         }
         Ok(())
     }
 
-    /// `$name:h:t`
-    fn zsh_modifiers(&mut self) -> ParameterOperator {
+    /// Parses `$name:h:t`.
+    fn parse_zsh_modifiers(&mut self) -> ParameterOperator {
         let start = self.at;
         while self.peek() == Some(b':')
             && self.byte(self.at + 1).is_some_and(|byte| b"aAcehlpPqQrtux".contains(&byte))
@@ -140,8 +140,8 @@ impl Parser<'_> {
         if self.at == start {
             return ParameterOperator::None;
         }
-        let literal = WordPart::Literal(self.literal(start, self.at));
-        let parts = crate::OneOrMany::One(literal);
+        let literal = WordPart::Literal(self.make_literal(start, self.at));
+        let parts = crate::SmallList::One(literal);
         ParameterOperator::Other(crate::ast::Word { parts, span: self.span(start, self.at) })
     }
 }

@@ -1,53 +1,57 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Function definitions.
+//! Function definitions in all dialects.
 
 use super::keyword::Keyword;
 use super::word::WordRules;
-use super::{Outcome, Parser};
+use super::{ParseResult, ShellParser};
 use crate::ast::{Command, FunctionDefinition, Word};
 
-impl Parser<'_> {
-    /// `name()` and what follows, at the parenthesis.
-    pub(super) fn function_after_name(&mut self, start: usize, names: Vec<Word>) -> Outcome<Command> {
+impl ShellParser<'_> {
+    /// Parses a function after its name, at the parenthesis.
+    pub(super) fn parse_function_after_name(
+        &mut self,
+        start: usize,
+        names: Vec<Word>,
+    ) -> ParseResult<Command> {
         self.at += 1;
-        self.blanks();
+        self.skip_blanks();
         self.expect(b')', "`(`")?;
-        self.function_body(start, names)
+        self.parse_function_body(start, names)
     }
 
-    /// `function name [()]` and what follows; the keyword is passed.
-    pub(super) fn function_after_keyword(&mut self, start: usize) -> Outcome<Command> {
-        self.blanks();
+    /// Parses a function after the keyword `function`.
+    pub(super) fn parse_function_after_keyword(&mut self, start: usize) -> ParseResult<Command> {
+        self.skip_blanks();
         let mut names = Vec::new();
         let is_named = |parser: &Self| {
             !matches!(parser.peek(), None | Some(b'(' | b'\n' | b';' | b'&' | b'|' | b')' | b'<' | b'>'))
-                && !matches!(parser.keyword(), Some((Keyword::OpenBrace, _)))
+                && !matches!(parser.peek_keyword(), Some((Keyword::OpenBrace, _)))
         };
         if !self.is_zsh() {
-            names.push(self.required_word(WordRules::SINGLE)?);
+            names.push(self.parse_required_word(WordRules::SINGLE)?);
         }
         while self.is_zsh() && is_named(self) {
-            names.push(self.required_word(WordRules::SINGLE)?);
-            self.blanks();
+            names.push(self.parse_required_word(WordRules::SINGLE)?);
+            self.skip_blanks();
         }
-        self.blanks();
+        self.skip_blanks();
         if self.peek() == Some(b'(') {
             let open = self.at;
             self.at += 1;
-            self.blanks();
+            self.skip_blanks();
             // `function f (( 1 ))` and `function f ( a )` have no empty parentheses.
             if !self.take(b')') {
                 self.at = open;
             }
         }
-        self.function_body(start, names)
+        self.parse_function_body(start, names)
     }
 
-    fn function_body(&mut self, start: usize, names: Vec<Word>) -> Outcome<Command> {
-        self.gap()?;
+    fn parse_function_body(&mut self, start: usize, names: Vec<Word>) -> ParseResult<Command> {
+        self.skip_gap()?;
         let starts_compound = self.peek() == Some(b'(')
-            || self.keyword().is_some_and(|(keyword, _)| {
+            || self.peek_keyword().is_some_and(|(keyword, _)| {
                 !matches!(
                     keyword,
                     Keyword::In
@@ -61,20 +65,20 @@ impl Parser<'_> {
         if self.peek().is_none() {
             return Err(self.unclosed("function"));
         }
-        // zsh takes any command as the body, dash and bash only a compound one.
+        // In zsh the body may be any command, in dash and bash only a compound one.
         if !starts_compound && !self.is_zsh() {
             return Err(self.unexpected("body of a function"));
         }
-        let body = self.deeper(Self::command)?;
+        let body = self.with_depth(Self::parse_command)?;
         let mut arguments = Vec::new();
         if names.is_empty() {
-            self.blanks();
+            self.skip_blanks();
             while !matches!(self.peek(), None | Some(b'\n' | b';' | b'&' | b'|' | b')' | b'<' | b'>')) {
-                if matches!(self.keyword(), Some((Keyword::CloseBrace, _))) {
+                if matches!(self.peek_keyword(), Some((Keyword::CloseBrace, _))) {
                     break;
                 }
-                arguments.push(self.required_word(WordRules::ARGUMENT)?);
-                self.blanks();
+                arguments.push(self.parse_required_word(WordRules::ARGUMENT)?);
+                self.skip_blanks();
             }
         }
         let span = self.span_from(start);

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Here-documents: the delimiter after `<<`, and the body behind the end of the line.
+//! Here-documents: the delimiter after `<<`, and the body after the end of the line.
 
 use std::sync::{Arc, OnceLock};
 
-use super::scan::{Class, class};
+use super::scan::{ByteClass, class};
 use super::word::WordBuilder;
-use super::{Outcome, Parser};
+use super::{ParseResult, ShellParser};
 use crate::Span;
 use crate::ast::{HereDocument, HereDocumentBody, Literal, WordPart};
 
@@ -26,12 +26,12 @@ impl PendingDocument {
     }
 }
 
-impl Parser<'_> {
-    /// The delimiter of a here-document; its body is read at the end of the line.
-    pub(super) fn here_document(&mut self, strips_tabs: bool) -> Outcome<HereDocument> {
+impl ShellParser<'_> {
+    /// Parses the delimiter of a here-document. Its body is read at the end of the line.
+    pub(super) fn parse_here_document(&mut self, strips_tabs: bool) -> ParseResult<HereDocument> {
         self.count_nodes(2)?;
         let start = self.at;
-        let (delimiter, quoted) = self.delimiter()?;
+        let (delimiter, quoted) = self.parse_delimiter()?;
         if self.at == start {
             return Err(self.unexpected("token instead of a delimiter"));
         }
@@ -46,8 +46,8 @@ impl Parser<'_> {
         Ok(document)
     }
 
-    /// A word with quotes removed and nothing expanded, and whether it was quoted.
-    fn delimiter(&mut self) -> Outcome<(Box<str>, bool)> {
+    /// Parses a word without expansion and removes its quotes; the flag says whether it was quoted.
+    fn parse_delimiter(&mut self) -> ParseResult<(Box<str>, bool)> {
         let mut text = String::new();
         let mut quoted = false;
         while let Some(byte) = self.peek() {
@@ -68,9 +68,9 @@ impl Parser<'_> {
                     self.at = end + 1;
                 }
                 b'$' if matches!(self.byte(self.at + 1), Some(b'\'' | b'"')) => self.at += 1,
-                _ if class(byte) == Class::Ends => break,
+                _ if class(byte) == ByteClass::Ends => break,
                 _ => {
-                    let length = self.count_while(self.at + 1, |byte| class(byte) == Class::Plain);
+                    let length = self.count_while(self.at + 1, |byte| class(byte) == ByteClass::Plain);
                     text.push_str(self.slice(self.at, self.at + 1 + length));
                     self.at += 1 + length;
                 }
@@ -79,16 +79,16 @@ impl Parser<'_> {
         Ok((text.into(), quoted))
     }
 
-    /// Reads the bodies of all pending documents; the line has just ended.
-    pub(super) fn read_documents(&mut self) -> Outcome {
+    /// Reads the bodies of all pending documents after the end of a line.
+    pub(super) fn read_documents(&mut self) -> ParseResult {
         let mut pending = std::mem::take(&mut self.pending).into_iter();
         while let Some(document) = pending.next() {
             let start = self.at;
             let (end, after, closed) = self.find_delimiter(&document);
             let parts = if document.quoted {
-                Ok(self.quoted_body(start, end, document.strips_tabs))
+                Ok(self.parse_quoted_body(start, end, document.strips_tabs))
             } else {
-                self.unquoted_body(start, end, document.strips_tabs)
+                self.parse_unquoted_body(start, end, document.strips_tabs)
             };
             let parts = match parts {
                 Ok(parts) => parts,
@@ -115,7 +115,7 @@ impl Parser<'_> {
             }
             let mut wanted = document.delimiter.as_bytes();
             let mut matches = true;
-            // A line that ends in a backslash goes on in the next one, unless the delimiter is quoted.
+            // A line that ends in a backslash continues in the next one, unless the delimiter is quoted.
             let end = loop {
                 let length = self.count_while(from, |byte| byte != b'\n');
                 let end = from + length;
@@ -146,7 +146,7 @@ impl Parser<'_> {
         (end_of_text, end_of_text, false)
     }
 
-    fn quoted_body(&self, start: usize, end: usize, strips_tabs: bool) -> Vec<WordPart> {
+    fn parse_quoted_body(&self, start: usize, end: usize, strips_tabs: bool) -> Vec<WordPart> {
         let text = self.slice(start, end);
         if text.is_empty() {
             return Vec::new();
@@ -159,15 +159,20 @@ impl Parser<'_> {
         vec![WordPart::Literal(Literal { text, span: self.span(start, end) })]
     }
 
-    /// Text with expansions. The shell reads them only when it runs, so an error in one ends the body, not the
+    /// Parses a body with expansions. The shell parses them at run time, so an error ends the body, not the
     /// statement.
-    fn unquoted_body(&mut self, start: usize, end: usize, strips_tabs: bool) -> Outcome<Vec<WordPart>> {
-        self.reread(end.saturating_sub(start))?;
-        self.node()?;
+    fn parse_unquoted_body(
+        &mut self,
+        start: usize,
+        end: usize,
+        strips_tabs: bool,
+    ) -> ParseResult<Vec<WordPart>> {
+        self.count_reread(end.saturating_sub(start))?;
+        self.count_node()?;
         self.at = start;
-        self.within(end, |parser| {
+        self.with_end(end, |parser| {
             let mut builder = WordBuilder::new(start);
-            match parser.body_parts(&mut builder, strips_tabs) {
+            match parser.parse_body_parts(&mut builder, strips_tabs) {
                 Ok(()) => {}
                 Err(stop) if stop.reason.is_limit() => return Err(stop),
                 Err(stop) => {
@@ -181,20 +186,20 @@ impl Parser<'_> {
         })
     }
 
-    fn body_parts(&mut self, builder: &mut WordBuilder, strips_tabs: bool) -> Outcome {
+    fn parse_body_parts(&mut self, builder: &mut WordBuilder, strips_tabs: bool) -> ParseResult {
         loop {
             let at_line_start = self.at.checked_sub(1).and_then(|at| self.byte(at)) == Some(b'\n');
             if strips_tabs && at_line_start {
-                self.flush(builder)?;
+                self.flush_literal(builder)?;
                 self.at += self.count_while(self.at, |byte| byte == b'\t');
                 builder.literal_start = self.at;
             }
             let stops = |byte: u8| matches!(byte, b'$' | b'`' | b'\\') || (strips_tabs && byte == b'\n');
             self.at += self.count_while(self.at, |byte| !stops(byte));
             match self.peek() {
-                None => return self.flush(builder),
+                None => return self.flush_literal(builder),
                 Some(b'\n') => self.at += 1,
-                Some(byte) => self.inside_double_quotes(byte, builder, b'\\')?,
+                Some(byte) => self.parse_in_double_quotes(byte, builder, b'\\')?,
             }
         }
     }

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Reserved words.
+//! Reserved words of the shell.
 
-use super::scan::{Class, class};
-use super::{Outcome, Parser};
+use super::scan::{ByteClass, class};
+use super::{ParseResult, ShellParser};
 
 /// A reserved word.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -34,14 +34,14 @@ pub(super) enum Keyword {
     End,
 }
 
-/// Longest reserved word.
+/// Length of the longest reserved word.
 const MAX_KEYWORD_BYTES: usize = 8;
 
-/// What ends a list of statements.
+/// The set of tokens that end a list of statements.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Ends(u16);
+pub(super) struct ListEnds(u16);
 
-impl Ends {
+impl ListEnds {
     pub(super) const TEXT: Self = Self(0);
     pub(super) const THEN: Self = Self(1);
     pub(super) const FI: Self = Self(2);
@@ -51,8 +51,8 @@ impl Ends {
     pub(super) const BRACE: Self = Self(32);
     pub(super) const PAREN: Self = Self(64);
     pub(super) const END: Self = Self(128);
-    /// In zsh a compound command may be followed by the body at once: `if [[ a ]] { b }`.
-    pub(super) const SHORT: Self = Self(256);
+    /// In zsh the body may directly follow a compound command: `if [[ a ]] { b }`.
+    pub(super) const SHORT_BODY: Self = Self(256);
 
     pub(super) const fn or(self, other: Self) -> Self {
         Self(self.0 | other.0)
@@ -76,9 +76,9 @@ impl Ends {
     }
 }
 
-impl Parser<'_> {
-    /// The reserved word here and the offset after it.
-    pub(super) fn keyword(&self) -> Option<(Keyword, usize)> {
+impl ShellParser<'_> {
+    /// The reserved word at this position and the offset after it.
+    pub(super) fn peek_keyword(&self) -> Option<(Keyword, usize)> {
         if !matches!(self.peek()?, b'a'..=b'w' | b'{' | b'}' | b'!' | b'[') {
             return None;
         }
@@ -93,7 +93,7 @@ impl Parser<'_> {
                     at += 2;
                     continue;
                 }
-                Some(byte) if class(byte) != Class::Ends => {
+                Some(byte) if class(byte) != ByteClass::Ends => {
                     *letters.get_mut(count)? = byte;
                     count += 1;
                 }
@@ -132,8 +132,8 @@ impl Parser<'_> {
         Some((keyword, at))
     }
 
-    /// Whether an option other than `-p` follows `time`, which ends here: `time -f %e make` runs the program. Shells
-    /// without the reserved word run it, and so does bash in POSIX mode.
+    /// Whether an option other than `-p` follows `time`, as in `time -f %e make`. Then `time` is a program. Shells
+    /// without the reserved word run the program, and so does bash in POSIX mode.
     fn is_program_option(&self, end: usize) -> bool {
         let mut at = end;
         while matches!(self.byte(at), Some(b' ' | b'\t')) {
@@ -144,9 +144,9 @@ impl Parser<'_> {
         at > end && self.byte(at) == Some(b'-') && !is_of_keyword
     }
 
-    /// Passes this reserved word, if it is here.
+    /// Consumes this reserved word, if it is next.
     pub(super) fn take_keyword(&mut self, wanted: Keyword) -> bool {
-        match self.keyword() {
+        match self.peek_keyword() {
             Some((keyword, end)) if keyword == wanted => {
                 self.pass_token(end);
                 true
@@ -155,8 +155,8 @@ impl Parser<'_> {
         }
     }
 
-    /// Passes the reserved word that closes `what`.
-    pub(super) fn close(&mut self, wanted: Keyword, what: &'static str) -> Outcome {
+    /// Consumes the reserved word that closes `what`.
+    pub(super) fn expect_keyword(&mut self, wanted: Keyword, what: &'static str) -> ParseResult {
         if self.take_keyword(wanted) {
             Ok(())
         } else if self.peek().is_none() {
@@ -171,23 +171,23 @@ impl Parser<'_> {
         self.token_end = end;
     }
 
-    /// Whether a list ends here. A reserved word that ends another list than this one is an error.
-    pub(super) fn ends_list(&self, ends: Ends) -> Outcome<bool> {
+    /// Whether a list ends here. A reserved word that ends a different kind of list is an error.
+    pub(super) fn ends_list(&self, ends: ListEnds) -> ParseResult<bool> {
         match self.peek() {
             None => return Ok(true),
-            Some(b')') if ends.has(Ends::PAREN) => return Ok(true),
+            Some(b')') if ends.has(ListEnds::PAREN) => return Ok(true),
             Some(b')') => return Err(self.unexpected("`)`")),
-            Some(b';') if ends.has(Ends::ESAC) && self.at_case_terminator() => return Ok(true),
+            Some(b';') if ends.has(ListEnds::ESAC) && self.at_case_terminator() => return Ok(true),
             _ => {}
         }
-        match self.keyword().and_then(|(keyword, _)| Ends::of(keyword)) {
+        match self.peek_keyword().and_then(|(keyword, _)| ListEnds::of(keyword)) {
             None => Ok(false),
             Some(end) if ends.has(end) => Ok(true),
             Some(_) => Err(self.unexpected("reserved word")),
         }
     }
 
-    /// Whether `;;`, `;&` or `;|` is here.
+    /// Whether `;;`, `;&` or `;|` is next.
     pub(super) fn at_case_terminator(&self) -> bool {
         self.peek() == Some(b';')
             && match self.peek_next() {

@@ -2,24 +2,24 @@
 
 //! Scripts, statements and pipelines; recovery after text that is not understood.
 
-use super::keyword::{Ends, Keyword};
-use super::{Outcome, Parser, Stop};
+use super::keyword::{Keyword, ListEnds};
+use super::{ParseResult, ParseStop, ShellParser};
 use crate::ast::{
-    ChainOperator, ChainedPipeline, Command, Pipeline, Script, Stage, Statement, Terminator, Unparsed,
-    UnparsedReason,
+    ChainOperator, ChainedPipeline, Command, Pipeline, PipelineStage, Script, Statement, Terminator,
+    UnparsedReason, UnparsedText,
 };
-use crate::{OneOrMany, Span};
+use crate::{SmallList, Span};
 
-impl Parser<'_> {
-    /// Statements to the end of the text. Where a statement is not understood, it becomes an
-    /// [`Unparsed`] node up to the end of the line, and the next line is read as if nothing had happened.
-    pub(super) fn whole_text(&mut self) -> Script {
-        let mut statements = OneOrMany::default();
+impl ShellParser<'_> {
+    /// Parses statements to the end of the text. A statement that is not understood becomes an [`UnparsedText`] node up
+    /// to the end of the line, and parsing continues on the next line.
+    pub(super) fn parse_text(&mut self) -> Script {
+        let mut statements = SmallList::default();
         let first = self.at;
         loop {
             let start = self.at;
-            let (from, outcome) = match self.gap() {
-                Ok(()) => (self.at, self.next_statement(Ends::TEXT)),
+            let (from, outcome) = match self.skip_gap() {
+                Ok(()) => (self.at, self.parse_next_statement(ListEnds::TEXT)),
                 Err(stop) => (start, Err(stop)),
             };
             match outcome {
@@ -31,7 +31,7 @@ impl Parser<'_> {
                 }
             }
         }
-        // The text ends in the line of these documents.
+        // The text ends before the bodies of these documents.
         for document in std::mem::take(&mut self.pending) {
             document.leave_empty(self.span(self.at, self.at));
         }
@@ -41,16 +41,16 @@ impl Parser<'_> {
         Script { statements, span: Span { start, end } }
     }
 
-    /// Passes the text from `start` to the end of the line at which parsing stopped, and the here-documents behind.
-    fn recover(&mut self, start: usize, stop: Stop) -> Unparsed {
+    /// Skips from `start` to the end of the line at which parsing stopped, and its here-documents.
+    fn recover(&mut self, start: usize, stop: ParseStop) -> UnparsedText {
         let exhausted =
             matches!(stop.reason, UnparsedReason::TooManyNodes | UnparsedReason::TooMuchRereading);
-        // The statement may have stopped before a line end that it has already passed.
+        // The statement may have stopped before a line end that was already consumed.
         let from = stop.at.max(self.at).max(start);
         let end =
             if exhausted { self.bytes.len() } else { from + self.count_while(from, |byte| byte != b'\n') };
         self.at = end;
-        // Here-documents of the statement are part of the text that is given up.
+        // Here-documents of the statement are part of the unparsed text.
         if !self.pending.is_empty() && self.peek() == Some(b'\n') {
             self.at += 1;
             if self.read_documents().is_err() {
@@ -61,19 +61,19 @@ impl Parser<'_> {
         self.unparsed_node(start, self.at, stop)
     }
 
-    /// Statements up to one of `ends`, which is not passed.
-    pub(super) fn script(&mut self, ends: Ends) -> Outcome<Script> {
-        self.deeper(|parser| {
-            let mut statements = OneOrMany::default();
-            parser.gap()?;
+    /// Parses statements up to one of `ends`, which is not consumed.
+    pub(super) fn parse_script(&mut self, ends: ListEnds) -> ParseResult<Script> {
+        self.with_depth(|parser| {
+            let mut statements = SmallList::default();
+            parser.skip_gap()?;
             let first = parser.at;
-            while let Some(statement) = parser.next_statement(ends)? {
+            while let Some(statement) = parser.parse_next_statement(ends)? {
                 let ended = statement.terminator == Terminator::End;
                 statements.push(statement);
                 if ended {
                     break;
                 }
-                parser.gap()?;
+                parser.skip_gap()?;
             }
             let span = match (statements.first(), statements.last()) {
                 (Some(first), Some(last)) => Span { start: first.span.start, end: last.span.end },
@@ -83,31 +83,31 @@ impl Parser<'_> {
         })
     }
 
-    /// The same, with at least one statement; zsh allows none.
-    pub(super) fn filled_script(&mut self, ends: Ends) -> Outcome<Script> {
-        let script = self.script(ends)?;
+    /// Parses at least one statement; zsh allows none.
+    pub(super) fn parse_nonempty_script(&mut self, ends: ListEnds) -> ParseResult<Script> {
+        let script = self.parse_script(ends)?;
         if script.statements.is_empty() && !self.is_zsh() && self.peek().is_some() {
             return Err(self.unexpected("end of an empty list"));
         }
         Ok(script)
     }
 
-    /// The next statement with its terminator; `None` where the list ends.
-    fn next_statement(&mut self, ends: Ends) -> Outcome<Option<Statement>> {
+    /// Parses the next statement with its terminator; `None` at the end of the list.
+    fn parse_next_statement(&mut self, ends: ListEnds) -> ParseResult<Option<Statement>> {
         if self.is_zsh() {
-            self.pass_empty_statements()?;
+            self.skip_empty_statements()?;
         }
         if self.ends_list(ends)? {
             return Ok(None);
         }
-        let mut statement = self.statement()?;
-        self.blanks();
+        let mut statement = self.parse_statement()?;
+        self.skip_blanks();
         statement.terminator = match self.peek() {
             Some(b'\n') => {
-                self.newline()?;
+                self.skip_newline()?;
                 Terminator::Newline
             }
-            Some(b';') if self.at_case_terminator() && ends.has(Ends::ESAC) => Terminator::End,
+            Some(b';') if self.at_case_terminator() && ends.has(ListEnds::ESAC) => Terminator::End,
             Some(b';') if self.at_case_terminator() && !self.is_zsh() => {
                 return Err(self.unexpected("`;;`"));
             }
@@ -132,35 +132,35 @@ impl Parser<'_> {
     }
 
     /// Whether the list may end without a separator: before `)`, and after a compound command.
-    fn may_end_here(&self, statement: &Statement, ends: Ends) -> Outcome<bool> {
+    fn may_end_here(&self, statement: &Statement, ends: ListEnds) -> ParseResult<bool> {
         let last = statement.rest.last().map_or(&statement.first, |chained| &chained.pipeline);
         let is_compound = matches!(
             last.stages.last().map(|stage| &stage.command),
             Some(Command::Compound(_) | Command::Function(_) | Command::Coprocess(_))
         );
-        if ends.has(Ends::SHORT) && self.is_zsh() && is_compound {
+        if ends.has(ListEnds::SHORT_BODY) && self.is_zsh() && is_compound {
             return Ok(true);
         }
         let closes = self.peek() == Some(b')') || is_compound || self.is_zsh();
         Ok(closes && self.ends_list(ends)?)
     }
 
-    fn pass_empty_statements(&mut self) -> Outcome {
+    fn skip_empty_statements(&mut self) -> ParseResult {
         while self.peek() == Some(b';') && !self.at_case_terminator() {
             self.at += 1;
-            self.gap()?;
+            self.skip_gap()?;
         }
         Ok(())
     }
 
-    /// `a && b || c`
-    pub(super) fn statement(&mut self) -> Outcome<Statement> {
-        self.node()?;
+    /// Parses `a && b || c`.
+    pub(super) fn parse_statement(&mut self) -> ParseResult<Statement> {
+        self.count_node()?;
         let start = self.at;
-        let first = self.pipeline()?;
+        let first = self.parse_pipeline()?;
         let mut rest = Vec::new();
         loop {
-            self.blanks();
+            self.skip_blanks();
             let operator = if self.take_pair(b'&', b'&') {
                 ChainOperator::And
             } else if self.take_pair(b'|', b'|') {
@@ -168,80 +168,80 @@ impl Parser<'_> {
             } else {
                 break;
             };
-            self.gap()?;
-            rest.push(ChainedPipeline { operator, pipeline: self.pipeline()? });
+            self.skip_gap()?;
+            rest.push(ChainedPipeline { operator, pipeline: self.parse_pipeline()? });
         }
         Ok(Statement { first, rest, terminator: Terminator::End, span: self.span_from(start) })
     }
 
-    /// `! time a | b |& c`
-    fn pipeline(&mut self) -> Outcome<Pipeline> {
+    /// Parses `! time a | b |& c`.
+    fn parse_pipeline(&mut self) -> ParseResult<Pipeline> {
         let start = self.at;
         let mut negations = 0;
         let mut timed = false;
-        while let Some((keyword, end)) = self.keyword() {
+        while let Some((keyword, end)) = self.peek_keyword() {
             match keyword {
                 Keyword::Bang => negations += 1,
                 Keyword::Time => timed = true,
                 _ => break,
             }
             self.pass_token(end);
-            self.blanks();
+            self.skip_blanks();
             if keyword == Keyword::Time {
-                self.time_options();
+                self.skip_time_options();
             }
         }
-        let mut stages = OneOrMany::default();
-        // `!` and `time` may stand alone.
+        let mut stages = SmallList::default();
+        // `!` and `time` may be used without a command.
         let alone = (negations > 0 || timed)
             && (matches!(self.peek(), None | Some(b'\n' | b';' | b')' | b'&' | b'|')));
         loop {
             if alone {
                 break;
             }
-            let command = self.command()?;
-            self.blanks();
+            let command = self.parse_command()?;
+            self.skip_blanks();
             let pipes_stderr = self.is_extended() && self.take_pair(b'|', b'&');
             let more = pipes_stderr
                 || (self.peek() == Some(b'|') && self.peek_next() != Some(b'|') && self.take(b'|'));
-            stages.push(Stage { command, pipes_stderr });
+            stages.push(PipelineStage { command, pipes_stderr });
             if !more {
                 break;
             }
-            self.gap()?;
-            // `a | time b` is legal; it changes nothing for who reads the tree.
-            while let Some((Keyword::Bang | Keyword::Time, end)) = self.keyword() {
+            self.skip_gap()?;
+            // `a | time b` is legal, but is not represented in the tree.
+            while let Some((Keyword::Bang | Keyword::Time, end)) = self.peek_keyword() {
                 self.pass_token(end);
-                self.blanks();
+                self.skip_blanks();
             }
         }
         Ok(Pipeline { stages, negations, timed, span: self.span_from(start) })
     }
 
-    /// `time -p --`
-    fn time_options(&mut self) {
+    /// Skips `-p` and `--` after `time`.
+    fn skip_time_options(&mut self) {
         for option in [&b"-p"[..], b"--"] {
             let end = self.at + option.len();
             let is_here = self.bytes.get(self.at..end) == Some(option);
             if is_here && self.byte(end).is_none_or(|byte| byte.is_ascii_whitespace()) {
                 self.pass_token(end);
-                self.blanks();
+                self.skip_blanks();
             }
         }
     }
 }
 
-/// A statement that only says what was not understood.
-fn statement_of_unparsed(unparsed: Unparsed) -> Statement {
+/// A statement with a single unparsed node.
+fn statement_of_unparsed(unparsed: UnparsedText) -> Statement {
     let span = unparsed.span;
     let command = Command::Unparsed(Box::new(unparsed));
-    let stages = OneOrMany::One(Stage { command, pipes_stderr: false });
+    let stages = SmallList::One(PipelineStage { command, pipes_stderr: false });
     let first = Pipeline { stages, negations: 0, timed: false, span };
     Statement { first, rest: Vec::new(), terminator: Terminator::Newline, span }
 }
 
-/// A script that only says what was not understood.
-pub(super) fn script_of_unparsed(unparsed: Unparsed) -> Script {
+/// A script with a single unparsed node.
+pub(super) fn script_of_unparsed(unparsed: UnparsedText) -> Script {
     let span = unparsed.span;
-    Script { statements: OneOrMany::One(statement_of_unparsed(unparsed)), span }
+    Script { statements: SmallList::One(statement_of_unparsed(unparsed)), span }
 }

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Text → tree. A recursive-descent parser over the bytes of the text: what a character means depends on where it
-//! stands, so there is no separate pass that makes tokens.
+//! A recursive-descent parser over the bytes of the text. It has no separate tokenizer, because the meaning of a
+//! character depends on its context.
 //!
 //! The files follow the grammar from the outside in: `list` (scripts, statements, pipelines), `command` (simple
-//! commands), `compound`, `word`, `dollar`, `parameter`. `scan` has what all of them use.
+//! commands), `compound`, `word`, `dollar`, `parameter`. `scan` has shared functions.
 
 mod ansi;
 mod arithmetic;
@@ -31,61 +31,61 @@ mod word;
 
 use here_document::PendingDocument;
 
-use crate::ast::{Comment, Parsed, Script, Unparsed, UnparsedReason};
+use crate::ast::{Comment, ParsedScript, Script, UnparsedReason, UnparsedText};
 use crate::limits::{MAX_DEPTH, MAX_NODES, MAX_REREAD_FACTOR, MAX_SOURCE_BYTES, MIN_REREAD_BYTES};
-use crate::{ParseOptions, Span, Visitor};
+use crate::{ParseOptions, Span, TreeVisitor};
 
-/// Why and where parsing of a statement stopped.
+/// The reason and position at which parsing of a statement stopped.
 #[derive(Debug, Clone, Copy)]
-struct Stop {
+struct ParseStop {
     at: usize,
     reason: UnparsedReason,
 }
 
-type Outcome<T = ()> = Result<T, Stop>;
+type ParseResult<T = ()> = Result<T, ParseStop>;
 
-/// Reads a whole text.
-pub(crate) fn parse(text: &str, options: ParseOptions) -> Parsed {
-    let mut parser = Parser::new(text, options);
+/// Parses a whole text.
+pub(crate) fn parse(text: &str, options: ParseOptions) -> ParsedScript {
+    let mut parser = ShellParser::new(text, options);
     let script = if text.len() > MAX_SOURCE_BYTES {
         parser.give_up(UnparsedReason::TooLong)
     } else if text.as_bytes().contains(&0) {
         // Bash drops NUL bytes in files and ends the text at one in arguments.
         parser.give_up(UnparsedReason::Unexpected("NUL byte"))
     } else {
-        parser.whole_text()
+        parser.parse_text()
     };
     let unparsed = if parser.gave_up { count_unparsed(&script) } else { 0 };
-    Parsed { script, comments: parser.comments, unparsed }
+    ParsedScript { script, comments: parser.comments, unparsed }
 }
 
-/// Counts the nodes that were not understood. Some of those made on the way are in parts of the tree that were given
-/// up later.
+/// Counts the unparsed nodes in the final tree. Some nodes that were created while parsing are in parts that were
+/// discarded.
 fn count_unparsed(script: &Script) -> u32 {
-    struct Count(u32);
-    impl Visitor for Count {
-        fn unparsed(&mut self, _unparsed: &Unparsed) {
+    struct UnparsedCounter(u32);
+    impl TreeVisitor for UnparsedCounter {
+        fn unparsed(&mut self, _unparsed: &UnparsedText) {
             self.0 += 1;
         }
     }
-    let mut count = Count(0);
+    let mut count = UnparsedCounter(0);
     count.script(script);
     count.0
 }
 
-/// A place in a text.
-struct Parser<'t> {
+/// The state of the parser.
+struct ShellParser<'t> {
     source: &'t str,
-    /// The bytes up to where this parser may read: the end of the text, of a here-document, of a backtick.
+    /// The bytes that this parser may read, up to the end of the text, a here-document or a backtick.
     bytes: &'t [u8],
     at: usize,
     /// Offset after the last token, without the blanks behind it.
     token_end: usize,
     options: ParseOptions,
     depth: u32,
-    /// Nodes that may still be made.
+    /// Number of remaining nodes.
     nodes: u32,
-    /// Bytes that may still be read again.
+    /// Remaining bytes that may be read again.
     rereads: usize,
     /// Here-documents whose bodies follow at the end of the line.
     pending: Vec<PendingDocument>,
@@ -97,7 +97,7 @@ struct Parser<'t> {
     bracket_memo: glob::BracketMemo,
 }
 
-impl<'t> Parser<'t> {
+impl<'t> ShellParser<'t> {
     fn new(source: &'t str, options: ParseOptions) -> Self {
         Self {
             source,
@@ -116,16 +116,16 @@ impl<'t> Parser<'t> {
         }
     }
 
-    /// The whole text as one node that says why it was not parsed.
+    /// Returns the whole text as one unparsed node.
     fn give_up(&mut self, reason: UnparsedReason) -> Script {
-        let stop = Stop { at: self.at, reason };
+        let stop = ParseStop { at: self.at, reason };
         let unparsed = self.unparsed_node(0, self.bytes.len(), stop);
         list::script_of_unparsed(unparsed)
     }
 
-    fn unparsed_node(&mut self, start: usize, end: usize, stop: Stop) -> Unparsed {
+    fn unparsed_node(&mut self, start: usize, end: usize, stop: ParseStop) -> UnparsedText {
         self.gave_up = true;
-        Unparsed {
+        UnparsedText {
             text: self.slice(start, end).into(),
             reason: stop.reason,
             at: self.span(stop.at, stop.at).start,
@@ -135,13 +135,13 @@ impl<'t> Parser<'t> {
 
     // === limits ===
 
-    /// Counts a node.
-    fn node(&mut self) -> Outcome {
+    /// Counts a node against the limit.
+    fn count_node(&mut self) -> ParseResult {
         self.count_nodes(1)
     }
 
-    /// Counts several nodes, or one that takes the memory of several.
-    fn count_nodes(&mut self, count: u32) -> Outcome {
+    /// Counts several nodes, or one that uses the memory of several.
+    fn count_nodes(&mut self, count: u32) -> ParseResult {
         match self.nodes.checked_sub(count) {
             Some(left) => self.nodes = left,
             None => return Err(self.stop(UnparsedReason::TooManyNodes)),
@@ -150,7 +150,7 @@ impl<'t> Parser<'t> {
     }
 
     /// Counts bytes that are read a second time.
-    fn reread(&mut self, bytes: usize) -> Outcome {
+    fn count_reread(&mut self, bytes: usize) -> ParseResult {
         match self.rereads.checked_sub(bytes) {
             Some(left) => self.rereads = left,
             None => return Err(self.stop(UnparsedReason::TooMuchRereading)),
@@ -158,8 +158,8 @@ impl<'t> Parser<'t> {
         Ok(())
     }
 
-    /// Runs `read` one level deeper.
-    fn deeper<T>(&mut self, read: impl FnOnce(&mut Self) -> Outcome<T>) -> Outcome<T> {
+    /// Runs `read` at the next nesting level.
+    fn with_depth<T>(&mut self, read: impl FnOnce(&mut Self) -> ParseResult<T>) -> ParseResult<T> {
         if self.depth >= MAX_DEPTH {
             return Err(self.stop(UnparsedReason::TooDeep));
         }
@@ -169,8 +169,8 @@ impl<'t> Parser<'t> {
         outcome
     }
 
-    /// Runs `read` on the bytes up to `end` only, with here-documents of its own.
-    fn within<T>(&mut self, end: usize, read: impl FnOnce(&mut Self) -> T) -> T {
+    /// Runs `read` on the bytes up to `end`, with a separate list of here-documents.
+    fn with_end<T>(&mut self, end: usize, read: impl FnOnce(&mut Self) -> T) -> T {
         let bytes = self.bytes;
         self.bytes = bytes.get(..end).unwrap_or(bytes);
         let pending = std::mem::take(&mut self.pending);
@@ -182,16 +182,16 @@ impl<'t> Parser<'t> {
 
     // === errors ===
 
-    fn stop(&self, reason: UnparsedReason) -> Stop {
-        Stop { at: self.at, reason }
+    fn stop(&self, reason: UnparsedReason) -> ParseStop {
+        ParseStop { at: self.at, reason }
     }
 
-    fn unexpected(&self, what: &'static str) -> Stop {
+    fn unexpected(&self, what: &'static str) -> ParseStop {
         self.stop(UnparsedReason::Unexpected(what))
     }
 
-    fn unclosed(&self, what: &'static str) -> Stop {
-        Stop { at: self.bytes.len(), reason: UnparsedReason::Unclosed(what) }
+    fn unclosed(&self, what: &'static str) -> ParseStop {
+        ParseStop { at: self.bytes.len(), reason: UnparsedReason::Unclosed(what) }
     }
 
     // === spans ===

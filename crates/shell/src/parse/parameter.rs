@@ -1,33 +1,38 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! `${…}`
+//! Parameter expansions `${…}`.
 
-use super::keyword::{Ends, Keyword};
+use super::keyword::{Keyword, ListEnds};
 use super::operand::OperandRules;
 use super::scan::{is_name_byte, is_name_start};
 use super::word::WordBuilder;
-use super::{Outcome, Parser};
+use super::{ParseResult, ShellParser};
 use crate::ast::{
     CaseChange, CommandSubstitution, DefaultAction, Parameter, ParameterOperator, ReplaceScope,
     TransformedParameter, Word, WordPart,
 };
 
-impl Parser<'_> {
-    /// `${…}`; `open` is the offset of the brace.
-    pub(super) fn braced_parameter(&mut self, start: usize, open: usize, quoted: bool) -> Outcome<WordPart> {
-        self.deeper(|parser| {
+impl ShellParser<'_> {
+    /// Parses `${…}`; `open` is the offset of the brace.
+    pub(super) fn parse_braced_parameter(
+        &mut self,
+        start: usize,
+        open: usize,
+        quoted: bool,
+    ) -> ParseResult<WordPart> {
+        self.with_depth(|parser| {
             parser.at = open + 1;
-            // `${ list; }` and `${| list; }` of bash 5.3 run commands; older ones refuse them.
+            // `${ list; }` and `${| list; }` run commands since bash 5.3; older versions reject them.
             if matches!(parser.peek(), Some(b' ' | b'\t' | b'\n' | b'|')) && parser.is_extended() {
                 parser.at += 1;
-                let script = parser.script(Ends::BRACE)?;
-                parser.close(Keyword::CloseBrace, "`${`")?;
+                let script = parser.parse_script(ListEnds::BRACE)?;
+                parser.expect_keyword(Keyword::CloseBrace, "`${`")?;
                 let span = parser.span(start, parser.at);
                 let command = CommandSubstitution { script, is_backticks: false, span };
                 return Ok(WordPart::Command(Box::new(command)));
             }
-            let parameter = parser.parameter_name(quoted)?;
-            let operator = parser.parameter_operator(&parameter, quoted)?;
+            let parameter = parser.parse_parameter_name(quoted)?;
+            let operator = parser.parse_parameter_operator(&parameter, quoted)?;
             if !parser.take(b'}') {
                 return Err(parser.unclosed("`${`"));
             }
@@ -36,11 +41,11 @@ impl Parser<'_> {
         })
     }
 
-    /// Prefixes, name and subscript.
-    fn parameter_name(&mut self, quoted: bool) -> Outcome<TransformedParameter> {
+    /// Parses prefixes, name and subscript.
+    fn parse_parameter_name(&mut self, quoted: bool) -> ParseResult<TransformedParameter> {
         let mut parameter = TransformedParameter::default();
         if self.is_zsh() {
-            self.zsh_flags(&mut parameter)?;
+            self.parse_zsh_flags(&mut parameter)?;
         }
         let next = self.byte(self.at + 1);
         let names = next.is_some_and(|byte| is_name_byte(byte) || matches!(byte, b'@' | b'*'));
@@ -63,7 +68,7 @@ impl Parser<'_> {
                 let (name, end) = self.variable_name(start);
                 parameter.name = name.into();
                 self.at = self.skip_joined(end);
-                return self.parameter_subscript(parameter);
+                return self.parse_parameter_subscript(parameter);
             }
             Some(byte) if byte.is_ascii_digit() => {
                 self.at += self.count_while(start, |byte| byte.is_ascii_digit());
@@ -77,22 +82,25 @@ impl Parser<'_> {
                 let mut builder = WordBuilder::new(start);
                 let byte = self.peek().unwrap_or_default();
                 if byte == b'"' {
-                    self.quote_or_expansion(byte, &mut builder)?;
+                    self.parse_quote_or_expansion(byte, &mut builder)?;
                 } else {
-                    self.dollar(&mut builder, quoted)?;
+                    self.parse_dollar(&mut builder, quoted)?;
                 }
-                self.flush(&mut builder)?;
+                self.flush_literal(&mut builder)?;
                 let word = Word { parts: builder.parts, span: self.span(start, self.at) };
                 parameter.nested = Some(Box::new(word));
-                return self.parameter_subscript(parameter);
+                return self.parse_parameter_subscript(parameter);
             }
             _ => {}
         }
         parameter.name = self.slice(start, self.at).into();
-        self.parameter_subscript(parameter)
+        self.parse_parameter_subscript(parameter)
     }
 
-    fn parameter_subscript(&mut self, mut parameter: TransformedParameter) -> Outcome<TransformedParameter> {
+    fn parse_parameter_subscript(
+        &mut self,
+        mut parameter: TransformedParameter,
+    ) -> ParseResult<TransformedParameter> {
         let has_name = !parameter.name.is_empty() || parameter.nested.is_some();
         if self.peek() == Some(b'[')
             && has_name
@@ -100,14 +108,14 @@ impl Parser<'_> {
             && let Some(end) = self.find_subscript_close(self.at + 1)?
         {
             self.at += 1;
-            parameter.subscript = Some(self.subscript(end)?);
+            parameter.subscript = Some(self.parse_subscript(end)?);
             self.at = end + 1;
         }
         Ok(parameter)
     }
 
-    /// `${(f)…}`, `${=…}`, `${~…}`, `${^…}`, `${+…}`
-    fn zsh_flags(&mut self, parameter: &mut TransformedParameter) -> Outcome {
+    /// Parses `${(f)…}`, `${=…}`, `${~…}`, `${^…}` and `${+…}`.
+    fn parse_zsh_flags(&mut self, parameter: &mut TransformedParameter) -> ParseResult {
         let start = self.at;
         if self.peek() == Some(b'(') {
             let end = self.find_close(self.at + 1, b'(', b')')?.ok_or_else(|| self.unclosed("flags"))?;
@@ -120,21 +128,21 @@ impl Parser<'_> {
         Ok(())
     }
 
-    fn parameter_operator(
+    fn parse_parameter_operator(
         &mut self,
         parameter: &TransformedParameter,
         quoted: bool,
-    ) -> Outcome<ParameterOperator> {
+    ) -> ParseResult<ParameterOperator> {
         let text = OperandRules { quoted, pattern: false, stops_at_slash: false };
         let pattern = OperandRules { quoted, pattern: true, stops_at_slash: false };
         let Some(byte) = self.peek() else { return Err(self.unclosed("`${`")) };
         let next = self.byte(self.at + 1);
         if parameter.name.is_empty() && parameter.nested.is_none() {
-            return if byte == b'}' { Ok(ParameterOperator::None) } else { self.other_operator(text) };
+            return if byte == b'}' { Ok(ParameterOperator::None) } else { self.parse_other_operator(text) };
         }
         if let Some((action, or_empty, length)) = default_action(byte, next) {
             self.at += length;
-            let word = self.operand(text)?;
+            let word = self.parse_operand(text)?;
             return Ok(ParameterOperator::Default { action, or_empty, word });
         }
         let doubled = next == Some(byte);
@@ -142,21 +150,21 @@ impl Parser<'_> {
             b'}' => Ok(ParameterOperator::None),
             b'#' | b'%' => {
                 self.at += 1 + usize::from(doubled);
-                let (longest, pattern) = (doubled, self.operand(pattern)?);
+                let (longest, pattern) = (doubled, self.parse_operand(pattern)?);
                 Ok(if byte == b'#' {
                     ParameterOperator::RemovePrefix { longest, pattern }
                 } else {
                     ParameterOperator::RemoveSuffix { longest, pattern }
                 })
             }
-            _ if !self.is_extended() => self.other_operator(text),
+            _ if !self.is_extended() => self.parse_other_operator(text),
             b':' if self.is_zsh()
                 && next.is_none_or(|next| !next.is_ascii_digit() && !b" $(-".contains(&next)) =>
             {
-                self.other_operator(text)
+                self.parse_other_operator(text)
             }
-            b':' => self.substring(),
-            b'/' => self.replace(next, quoted),
+            b':' => self.parse_substring(),
+            b'/' => self.parse_replace(next, quoted),
             b'^' | b',' | b'~' => {
                 self.at += 1 + usize::from(doubled);
                 let change = match byte {
@@ -164,7 +172,7 @@ impl Parser<'_> {
                     b',' => CaseChange::Lower,
                     _ => CaseChange::Toggle,
                 };
-                let pattern = self.operand(pattern)?;
+                let pattern = self.parse_operand(pattern)?;
                 Ok(ParameterOperator::ChangeCase { change, all: doubled, pattern })
             }
             b'@' | b'*' if parameter.is_indirect && next == Some(b'}') => {
@@ -177,16 +185,16 @@ impl Parser<'_> {
                 self.at += 2;
                 Ok(ParameterOperator::Transform(char::from(next.unwrap_or_default())))
             }
-            _ => self.other_operator(text),
+            _ => self.parse_other_operator(text),
         }
     }
 
-    fn other_operator(&mut self, rules: OperandRules) -> Outcome<ParameterOperator> {
-        self.operand(rules).map(ParameterOperator::Other)
+    fn parse_other_operator(&mut self, rules: OperandRules) -> ParseResult<ParameterOperator> {
+        self.parse_operand(rules).map(ParameterOperator::Other)
     }
 
-    /// `/pattern/replacement`
-    fn replace(&mut self, next: Option<u8>, quoted: bool) -> Outcome<ParameterOperator> {
+    /// Parses `/pattern/replacement`.
+    fn parse_replace(&mut self, next: Option<u8>, quoted: bool) -> ParseResult<ParameterOperator> {
         let scope = match next {
             Some(b'/') => ReplaceScope::All,
             Some(b'#') => ReplaceScope::Prefix,
@@ -194,9 +202,9 @@ impl Parser<'_> {
             _ => ReplaceScope::First,
         };
         self.at += 1 + usize::from(scope != ReplaceScope::First);
-        let pattern = self.operand(OperandRules { quoted, pattern: true, stops_at_slash: true })?;
+        let pattern = self.parse_operand(OperandRules { quoted, pattern: true, stops_at_slash: true })?;
         let replacement = if self.take(b'/') {
-            Some(self.operand(OperandRules { quoted, pattern: true, stops_at_slash: false })?)
+            Some(self.parse_operand(OperandRules { quoted, pattern: true, stops_at_slash: false })?)
         } else {
             None
         };
@@ -204,7 +212,7 @@ impl Parser<'_> {
     }
 }
 
-/// The action of `-`, `=`, `?`, `+`, whether `:` stands before it, and the length of both.
+/// The action of `-`, `=`, `?` or `+`, whether `:` precedes it, and the length of both.
 fn default_action(byte: u8, next: Option<u8>) -> Option<(DefaultAction, bool, usize)> {
     let or_empty = byte == b':';
     let sign = if or_empty { next? } else { byte };

@@ -1,23 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Redirections.
+//! Redirections and their descriptors.
 
 use super::scan::{is_name_byte, is_name_start};
 use super::word::WordRules;
-use super::{Outcome, Parser};
+use super::{ParseResult, ShellParser};
 use crate::ast::{Descriptor, Redirect, RedirectOperator, RedirectTarget};
 
-impl Parser<'_> {
-    /// A redirection with its descriptor, if one is here.
-    pub(super) fn redirect(&mut self) -> Outcome<Option<Redirect>> {
+impl ShellParser<'_> {
+    /// Parses a redirection with its descriptor, if there is one.
+    pub(super) fn parse_redirect(&mut self) -> ParseResult<Option<Redirect>> {
         let start = self.at;
-        let Some((descriptor, at)) = self.descriptor() else { return Ok(None) };
+        let Some((descriptor, at)) = self.parse_descriptor() else { return Ok(None) };
         // `<(…)` is a word.
         if self.is_extended() && descriptor.is_none() && self.byte(at + 1) == Some(b'(') {
             return Ok(None);
         }
         self.at = at;
-        let Some(operator) = self.redirect_operator() else {
+        let Some(operator) = self.parse_redirect_operator() else {
             self.at = start;
             return Ok(None);
         };
@@ -25,22 +25,24 @@ impl Parser<'_> {
             self.at = start;
             return Ok(None);
         }
-        self.node()?;
-        self.blanks();
+        self.count_node()?;
+        self.skip_blanks();
         let target = match operator {
             RedirectOperator::HereDocument | RedirectOperator::HereDocumentWithoutTabs => {
                 let strips = operator == RedirectOperator::HereDocumentWithoutTabs;
-                RedirectTarget::HereDocument(self.here_document(strips)?)
+                RedirectTarget::HereDocument(self.parse_here_document(strips)?)
             }
-            RedirectOperator::HereString => RedirectTarget::Word(self.required_word(WordRules::SINGLE)?),
-            _ => RedirectTarget::Word(self.required_word(WordRules::ARGUMENT)?),
+            RedirectOperator::HereString => {
+                RedirectTarget::Word(self.parse_required_word(WordRules::SINGLE)?)
+            }
+            _ => RedirectTarget::Word(self.parse_required_word(WordRules::ARGUMENT)?),
         };
         self.token_end = self.at;
         Ok(Some(Redirect { descriptor, operator, target, span: self.span(start, self.at) }))
     }
 
-    /// The descriptor here and the offset after it; `None` if something else than a redirection is here.
-    fn descriptor(&self) -> Option<(Option<Descriptor>, usize)> {
+    /// The descriptor at this position and the offset after it; `None` if there is no redirection.
+    fn parse_descriptor(&self) -> Option<(Option<Descriptor>, usize)> {
         let start = self.at;
         match self.peek()? {
             b'<' | b'>' | b'&' => Some((None, start)),
@@ -56,7 +58,7 @@ impl Parser<'_> {
                 if !matches!(self.byte(after), Some(b'<' | b'>')) {
                     return None;
                 }
-                // A number that is too large is not a descriptor but a word.
+                // A number that is too large is a word, not a descriptor.
                 let number = self.slice(start, end).parse().ok()?;
                 Some((Some(Descriptor::Number(number)), after))
             }
@@ -64,7 +66,7 @@ impl Parser<'_> {
         }
     }
 
-    fn redirect_operator(&mut self) -> Option<RedirectOperator> {
+    fn parse_redirect_operator(&mut self) -> Option<RedirectOperator> {
         let extended = self.is_extended();
         let pair = (self.peek()?, self.peek_next().unwrap_or_default());
         let operator = match pair {
@@ -98,18 +100,18 @@ impl Parser<'_> {
         Some(longer)
     }
 
-    /// `<1-9>` of zsh; the `<` is passed.
+    /// Whether a zsh numeric range such as `<1-9>` follows the `<`.
     fn at_numeric_range(&self) -> bool {
         let length = self.count_while(self.at, |byte| byte.is_ascii_digit() || byte == b'-');
         length > 0 && self.byte(self.at + length) == Some(b'>')
     }
 
-    /// All redirections that are here.
-    pub(super) fn redirects(&mut self) -> Outcome<Vec<Redirect>> {
+    /// Parses all redirections at this position.
+    pub(super) fn parse_redirects(&mut self) -> ParseResult<Vec<Redirect>> {
         let mut redirects = Vec::new();
         loop {
-            self.blanks();
-            match self.redirect()? {
+            self.skip_blanks();
+            match self.parse_redirect()? {
                 Some(redirect) => redirects.push(redirect),
                 None => return Ok(redirects),
             }

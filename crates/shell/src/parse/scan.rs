@@ -4,26 +4,26 @@
 
 use std::borrow::Cow;
 
-use super::{Outcome, Parser};
+use super::{ParseResult, ShellParser};
 use crate::Dialect;
 use crate::ast::Comment;
 
-/// What a byte means in an unquoted word.
+/// The meaning of a byte in an unquoted word.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) enum Class {
-    /// Stands for itself.
+pub(super) enum ByteClass {
+    /// A literal byte.
     Plain,
     /// Ends a word: blanks and operators.
     Ends,
-    /// Starts a quote, an expansion or a pattern, or may do so.
+    /// May start a quote, an expansion or a pattern.
     Special,
 }
 
-pub(super) fn class(byte: u8) -> Class {
+pub(super) fn class(byte: u8) -> ByteClass {
     match byte {
-        b' ' | b'\t' | b'\n' | b';' | b'&' | b'|' | b'<' | b'>' | b'(' | b')' => Class::Ends,
-        b'\'' | b'"' | b'$' | b'`' | b'\\' | b'*' | b'?' | b'[' | b'{' | b'~' | b'!' => Class::Special,
-        _ => Class::Plain,
+        b' ' | b'\t' | b'\n' | b';' | b'&' | b'|' | b'<' | b'>' | b'(' | b')' => ByteClass::Ends,
+        b'\'' | b'"' | b'$' | b'`' | b'\\' | b'*' | b'?' | b'[' | b'{' | b'~' | b'!' => ByteClass::Special,
+        _ => ByteClass::Plain,
     }
 }
 
@@ -35,7 +35,7 @@ pub(super) fn is_name_byte(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || byte == b'_'
 }
 
-impl<'t> Parser<'t> {
+impl<'t> ShellParser<'t> {
     pub(super) fn is_zsh(&self) -> bool {
         self.options.dialect == Dialect::Zsh
     }
@@ -52,7 +52,7 @@ impl<'t> Parser<'t> {
         self.bytes.get(at).copied()
     }
 
-    /// The byte after this one, where a joined line does not count.
+    /// The next byte, ignoring joined lines.
     pub(super) fn peek_next(&self) -> Option<u8> {
         self.byte(self.skip_joined(self.at + 1))
     }
@@ -65,7 +65,7 @@ impl<'t> Parser<'t> {
         at
     }
 
-    /// Passes an operator of two bytes, if it is here.
+    /// Consumes a two-byte operator, if it is next.
     pub(super) fn take_pair(&mut self, first: u8, second: u8) -> bool {
         if self.peek() != Some(first) {
             return false;
@@ -79,7 +79,7 @@ impl<'t> Parser<'t> {
         true
     }
 
-    /// Passes one byte, if it is here.
+    /// Consumes a byte, if it is next.
     pub(super) fn take(&mut self, byte: u8) -> bool {
         if self.peek() != Some(byte) {
             return false;
@@ -89,8 +89,8 @@ impl<'t> Parser<'t> {
         true
     }
 
-    /// Passes a byte that must be here.
-    pub(super) fn expect(&mut self, byte: u8, unclosed: &'static str) -> Outcome {
+    /// Consumes a required byte.
+    pub(super) fn expect(&mut self, byte: u8, unclosed: &'static str) -> ParseResult {
         if self.take(byte) {
             Ok(())
         } else if self.peek().is_none() {
@@ -100,7 +100,7 @@ impl<'t> Parser<'t> {
         }
     }
 
-    /// The whole character at `at`.
+    /// The character at `at`.
     pub(super) fn character(&self, at: usize) -> Option<char> {
         let text = self.source.get(at..self.bytes.len())?;
         text.chars().next()
@@ -120,19 +120,19 @@ impl<'t> Parser<'t> {
         }
     }
 
-    /// Passes blanks, joined lines and a comment.
-    pub(super) fn blanks(&mut self) {
+    /// Skips blanks, joined lines and a comment.
+    pub(super) fn skip_blanks(&mut self) {
         loop {
             match self.peek() {
                 Some(b' ' | b'\t') => self.at += 1,
                 Some(b'\\') if self.byte(self.at + 1) == Some(b'\n') => self.at += 2,
-                Some(b'#') if self.starts_comment() => self.comment(),
+                Some(b'#') if self.starts_comment() => self.skip_comment(),
                 _ => return,
             }
         }
     }
 
-    /// Whether `#` here starts a comment: only where a word may start.
+    /// Whether `#` starts a comment here, which is only possible where a word may start.
     fn starts_comment(&self) -> bool {
         if self.is_zsh() && self.options.interactive {
             return false;
@@ -144,12 +144,12 @@ impl<'t> Parser<'t> {
                 .is_none_or(|byte| matches!(byte, b' ' | b'\t' | b';' | b'&' | b'|' | b'(' | b')' | b'`'))
     }
 
-    fn comment(&mut self) {
+    fn skip_comment(&mut self) {
         let start = self.at;
         let rest = self.bytes.get(start..).unwrap_or_default();
         let length = rest.iter().position(|byte| *byte == b'\n').unwrap_or(rest.len());
         self.at = start + length;
-        // Comments count as nodes; when there are too many, the next command stops with that reason.
+        // Comments count as nodes. Beyond the limit, the next command fails with that reason.
         if let Some(left) = self.nodes.checked_sub(1) {
             self.nodes = left;
             let text = self.slice(start, self.at).into();
@@ -157,26 +157,26 @@ impl<'t> Parser<'t> {
         }
     }
 
-    /// Passes blanks, comments and line ends.
-    pub(super) fn gap(&mut self) -> Outcome {
+    /// Skips blanks, comments and line ends.
+    pub(super) fn skip_gap(&mut self) -> ParseResult {
         loop {
-            self.blanks();
+            self.skip_blanks();
             if self.peek() != Some(b'\n') {
                 return Ok(());
             }
-            self.newline()?;
+            self.skip_newline()?;
         }
     }
 
-    /// Passes the end of a line and the here-documents behind it.
-    pub(super) fn newline(&mut self) -> Outcome {
+    /// Skips the end of a line and the here-documents after it.
+    pub(super) fn skip_newline(&mut self) -> ParseResult {
         self.at += 1;
         if self.pending.is_empty() { Ok(()) } else { self.read_documents() }
     }
 
-    /// The closing byte that belongs to an opening one before `from`, if the text has it. Quotes and escapes are
-    /// skipped, pairs of the same bytes are counted.
-    pub(super) fn find_close(&mut self, from: usize, open: u8, close: u8) -> Outcome<Option<usize>> {
+    /// The offset of the closing byte for an opening byte before `from`. Quotes and escapes are skipped, and nested
+    /// pairs are counted.
+    pub(super) fn find_close(&mut self, from: usize, open: u8, close: u8) -> ParseResult<Option<usize>> {
         let mut depth = 1_u32;
         let mut at = from;
         let mut found = None;
@@ -199,12 +199,12 @@ impl<'t> Parser<'t> {
             }
             at += 1;
         }
-        self.reread(at.saturating_sub(from)).map(|()| found)
+        self.count_reread(at.saturating_sub(from)).map(|()| found)
     }
 
-    /// The `]` of a subscript inside `${…}`. A `}` that belongs to the expansion around it comes first in a text such
-    /// as `${a[b}`, which the shell refuses when it runs.
-    pub(super) fn find_subscript_close(&mut self, from: usize) -> Outcome<Option<usize>> {
+    /// The offset of the `]` of a subscript inside `${…}`. In `${a[b}` the `}` of the expansion comes first, which
+    /// the shell rejects at run time.
+    pub(super) fn find_subscript_close(&mut self, from: usize) -> ParseResult<Option<usize>> {
         let (mut brackets, mut braces) = (1_u32, 0_u32);
         let mut at = from;
         let mut found = None;
@@ -235,7 +235,7 @@ impl<'t> Parser<'t> {
             }
             at += 1;
         }
-        self.reread(at.saturating_sub(from)).map(|()| found)
+        self.count_reread(at.saturating_sub(from)).map(|()| found)
     }
 
     /// The offset of the byte that closes the quote at `at`.

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! What bash and zsh accept is parsed completely, and what they refuse mostly is not.
+//! Text that bash and zsh accept is parsed completely, and most text that they reject is not.
 
 use tenterhook_shell::{Dialect, parse};
 
 use crate::{corpus, shells};
 
-/// Texts that bash accepts and the readers before this one did not.
+/// Difficult texts that bash accepts.
 const HARD: &[&str] = &[
     "echo $",
     "echo $^ $% $=",

@@ -1,17 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! What holds of every tree. The fuzz target in `/fuzz/coverage` includes this file.
+//! Properties of every tree. The fuzz target in `/fuzz/coverage` includes this file.
 
-use tenterhook_shell::{Command, Parsed, SimpleCommand, Span, Unparsed, Visitor, Word, walk_word};
+use tenterhook_shell::{
+    Command, ParsedScript, SimpleCommand, Span, TreeVisitor, UnparsedText, Word, walk_word,
+};
 
-/// Checks spans and marks what is covered.
-struct Spans<'t> {
+/// Checks spans and marks the bytes they cover.
+struct SpanChecker<'t> {
     text: &'t str,
     whole: Span,
     unparsed: u32,
 }
 
-impl Visitor for Spans<'_> {
+impl TreeVisitor for SpanChecker<'_> {
     fn word(&mut self, word: &Word) {
         assert!(self.whole.contains(word.span), "{:?} {word:?}", self.text);
         assert!(self.text.get(word.span.range()).is_some(), "{:?} {word:?}", self.text);
@@ -26,7 +28,7 @@ impl Visitor for Spans<'_> {
         tenterhook_shell::walk_command(self, command);
     }
 
-    fn unparsed(&mut self, unparsed: &Unparsed) {
+    fn unparsed(&mut self, unparsed: &UnparsedText) {
         self.unparsed += 1;
         assert!(self.text.get(unparsed.span.range()).is_some(), "{:?} {unparsed:?}", self.text);
     }
@@ -34,9 +36,9 @@ impl Visitor for Spans<'_> {
 
 /// The bodies of here-documents.
 #[derive(Default)]
-struct Documents(Vec<Span>);
+struct HereDocumentSpans(Vec<Span>);
 
-impl Visitor for Documents {
+impl TreeVisitor for HereDocumentSpans {
     fn command(&mut self, command: &Command) {
         let mut add = |redirects: &[tenterhook_shell::Redirect]| {
             for redirect in redirects {
@@ -54,13 +56,13 @@ impl Visitor for Documents {
     }
 }
 
-pub(crate) fn check(text: &str, parsed: &Parsed) {
-    let mut spans = Spans { text, whole: Span::new(0, text.len()), unparsed: 0 };
+pub(crate) fn check(text: &str, parsed: &ParsedScript) {
+    let mut spans = SpanChecker { text, whole: Span::new(0, text.len()), unparsed: 0 };
     spans.script(&parsed.script);
     assert_eq!(spans.unparsed, parsed.unparsed, "{text:?}: each text that was not understood is in the tree");
     let mut covered = vec![false; text.len()];
     let mut cover = |span: Span| covered[span.range()].fill(true);
-    let mut documents = Documents::default();
+    let mut documents = HereDocumentSpans::default();
     documents.script(&parsed.script);
     let mut after_document = Vec::new();
     for statement in &parsed.script.statements {
@@ -71,7 +73,7 @@ pub(crate) fn check(text: &str, parsed: &Parsed) {
         cover(*body);
         after_document.push(body.range().end);
     }
-    // The line with the delimiter is no node.
+    // The line with the delimiter is not part of a node.
     for start in after_document {
         let end = text[start..].find('\n').map_or(text.len(), |length| start + length);
         covered[start..end].fill(true);

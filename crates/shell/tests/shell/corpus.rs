@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Texts to read: the tuning corpora and generated scripts. The held-out corpus is never read.
+//! Test texts: the tuning corpora and generated scripts. The held-out corpus is never read.
 
 use std::path::Path;
 

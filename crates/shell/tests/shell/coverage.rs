@@ -3,7 +3,7 @@
 //! No text is skipped silently: every byte belongs to a statement, a comment, a here-document or a separator.
 
 use proptest::prelude::*;
-use tenterhook_shell::{Dialect, ParseOptions, SimpleCommand, Visitor, parse};
+use tenterhook_shell::{Dialect, ParseOptions, SimpleCommand, TreeVisitor, parse};
 
 use crate::check::check;
 use crate::corpus;
@@ -17,7 +17,7 @@ fn no_byte_of_the_corpus_is_skipped() {
     }
 }
 
-/// Texts that once broke the rule.
+/// Texts that once violated the rule.
 const FOUND: &[&str] = &[
     "<<-E(\nE\n",
     "<<a\n$(<<a\n$(",
@@ -124,14 +124,14 @@ proptest! {
     #[test]
     fn expansion_never_panics(text in pieces()) {
         use tenterhook_shell::expand::{Variables, expand};
-        struct Each(Variables);
-        impl Visitor for Each {
+        struct ExpandingVisitor(Variables);
+        impl TreeVisitor for ExpandingVisitor {
             fn simple(&mut self, command: &SimpleCommand) {
                 _ = expand(&command.words, &self.0);
             }
         }
         let mut known = Variables { arguments: Some(vec!["a b".to_owned(), "*".to_owned()]), ..Variables::default() };
         known.set("x", " a*b c ");
-        Each(known).script(&parse(&text, Dialect::Bash).script);
+        ExpandingVisitor(known).script(&parse(&text, Dialect::Bash).script);
     }
 }

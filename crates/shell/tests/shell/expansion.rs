@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! What words become, given what is known.
+//! Expansion of words with known variables.
 
 use std::borrow::Cow;
 
-use tenterhook_shell::expand::{Expansion, Variable, Variables, expand, expand_each};
+use tenterhook_shell::expand::{Expansion, ShellVariable, Variables, expand, expand_each};
 use tenterhook_shell::{Command, Dialect, Word, parse};
 
 fn words(text: &str, dialect: Dialect) -> Vec<Word> {
@@ -28,8 +28,8 @@ fn known() -> Variables {
     known.set("star", "*.c");
     known.set("r", "x");
     let list = vec!["e1".to_owned(), "e 2".to_owned(), "e3".to_owned()];
-    known.values.insert("list".to_owned(), Variable::Array(Cow::Owned(list)));
-    known.values.insert("unset".to_owned(), Variable::Unset);
+    known.values.insert("list".to_owned(), ShellVariable::Array(Cow::Owned(list)));
+    known.values.insert("unset".to_owned(), ShellVariable::Unset);
     known
 }
 
@@ -99,7 +99,7 @@ fn fields_are_split_at_the_known_separators() {
     known.set("IFS", ":");
     known.set("p", "a:b c::d:");
     assert_eq!(shown(&expand(&words("$p \"$*\"", Dialect::Bash), &known)), "a|b c||d|one:two words");
-    known.values.insert("IFS".to_owned(), Variable::OneOf(Cow::Owned(vec![",".to_owned()])));
+    known.values.insert("IFS".to_owned(), ShellVariable::OneOf(Cow::Owned(vec![",".to_owned()])));
     assert_eq!(shown(&expand(&words("$p", Dialect::Bash), &known)), "‹?› (count unknown)");
 }
 
@@ -117,7 +117,7 @@ fn several_values_give_several_expansions() {
     let mut known = known();
     for name in ["a", "b"] {
         let values = vec![format!("{name}1"), format!("{name}2")];
-        known.values.insert(name.to_owned(), Variable::OneOf(Cow::Owned(values)));
+        known.values.insert(name.to_owned(), ShellVariable::OneOf(Cow::Owned(values)));
     }
     let words = words("$a-$b $a", Dialect::Bash);
     let all: Vec<_> = expand_each(&words, &known).unwrap().iter().map(shown).collect();

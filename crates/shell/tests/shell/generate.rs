@@ -1,25 +1,25 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Scripts of every form the shell's grammar has. Programs and words are numbered, so that each is
-//! found again or missed, and no program is one that a reader knows something about. The tests of
-//! `crates/policy` use this file too.
+//! Generates scripts with every construct of the shell grammar. Programs and words are numbered, so that each can be
+//! identified, and no program has a description. The tests of `crates/facts` use this file too.
 
-/// Numbers that look random. The same seed gives the same numbers.
-pub(crate) struct Random(u64);
+/// A deterministic random number generator.
+pub(crate) struct ScriptRandom(u64);
 
-/// Writes scripts. The same seed writes the same script.
-pub(crate) struct Writer {
-    random: Random,
+/// Generates scripts; the same seed gives the same script.
+pub(crate) struct ScriptGenerator {
+    random: ScriptRandom,
     number: usize,
-    /// Documents whose text follows at the end of the line.
+    /// Here-documents whose text follows at the end of the line.
     documents: Vec<String>,
 }
 
-/// One script.
+/// Generates one script.
 pub(crate) fn script(seed: u64) -> String {
-    let mut writer = Writer { random: Random::new(seed + 1), number: 0, documents: Vec::new() };
+    let mut writer =
+        ScriptGenerator { random: ScriptRandom::new(seed + 1), number: 0, documents: Vec::new() };
     let mut text = String::new();
-    // Most are small: what they differ in is then easily seen.
+    // Most scripts are small, so that differences are easy to see.
     let (lines, depth) = [(1, 0), (1, 1), (1, 1), (3, 1), (1, 2)][writer.random.below(5)];
     for _ in 0..lines {
         text.push_str(&writer.list(depth));
@@ -28,7 +28,7 @@ pub(crate) fn script(seed: u64) -> String {
     text
 }
 
-impl Random {
+impl ScriptRandom {
     pub(crate) fn new(seed: u64) -> Self {
         Self(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1)
     }
@@ -45,18 +45,18 @@ impl Random {
     }
 }
 
-impl Writer {
+impl ScriptGenerator {
     fn next(&mut self, letter: char) -> String {
         self.number += 1;
         format!("{letter}{}", self.number)
     }
 
-    /// The end of a line, with the documents that were begun in it.
+    /// Ends a line, with the bodies of its here-documents.
     fn newline(&mut self) -> String {
         format!("\n{}", std::mem::take(&mut self.documents).concat())
     }
 
-    /// What stands between two commands. Where a document has begun, only the end of the line.
+    /// A separator between two commands. After a here-document operator, only the end of the line.
     fn border(&mut self) -> String {
         if self.documents.is_empty() && self.random.below(3) != 0 { "; ".to_owned() } else { self.newline() }
     }
@@ -161,7 +161,7 @@ impl Writer {
         }
     }
 
-    /// What must stand before a closing word.
+    /// A separator before a closing word.
     fn end(&mut self) -> String {
         if self.documents.is_empty() && self.random.below(2) == 0 { "; ".to_owned() } else { self.newline() }
     }
@@ -170,7 +170,7 @@ impl Writer {
         let mut text = String::new();
         match self.random.below(10) {
             0 => text.push_str(&format!("x{}={} ", self.random.one_of(&["", "+"]), self.word(depth))),
-            // Quotes in an array in a substitution are more than bash 5.2 itself can read.
+            // Bash 5.2 cannot parse quotes in an array in a substitution.
             1 => return format!("a=({} \"$x\" *.c )", self.next('w')),
             2 if self.documents.is_empty() => text.push_str(&format!("<{} ", self.next('r'))),
             _ => {}
@@ -219,7 +219,7 @@ impl Writer {
         }
     }
 
-    /// A list whose documents end within it.
+    /// A list that contains the bodies of its here-documents.
     fn alone(&mut self, depth: usize) -> String {
         let outer = std::mem::take(&mut self.documents);
         let list = self.list(depth - 1);

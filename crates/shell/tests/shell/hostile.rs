@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Texts made to be expensive: a megabyte of each takes milliseconds, and twice the text twice the time.
+//! Texts designed to be expensive: a megabyte of each takes milliseconds, and twice the text takes twice the time.
 
 use std::time::Duration;
 
@@ -10,14 +10,15 @@ use tenterhook_shell::{Dialect, parse};
 use crate::check::check;
 
 const MEGABYTE: usize = 1 << 20;
-/// Processor time for a megabyte. Builds without optimization are many times slower.
-const LIMIT: Duration = Duration::from_millis(if cfg!(debug_assertions) { 3_000 } else { 50 });
-/// Shorter times say nothing about growth.
-const FLOOR: Duration = Duration::from_millis(if cfg!(debug_assertions) { 40 } else { 4 });
+/// Processor time allowed for a megabyte. Builds without optimization are many times slower.
+const MAX_TIME_PER_MEGABYTE: Duration =
+    Duration::from_millis(if cfg!(debug_assertions) { 3_000 } else { 50 });
+/// Shorter times are too noisy to measure growth.
+const MIN_MEASURABLE_TIME: Duration = Duration::from_millis(if cfg!(debug_assertions) { 40 } else { 4 });
 const MAX_RATIO: f64 = 2.6;
 
-/// Repeated to the length wanted.
-const FAMILIES: &[&str] = &[
+/// Fragments that are repeated to the wanted length.
+const REPEATED_FRAGMENTS: &[&str] = &[
     "(",
     "$(",
     "\"",
@@ -120,8 +121,8 @@ const FAMILIES: &[&str] = &[
     "..",
 ];
 
-/// The first repeated for half of the length wanted, then the second.
-const PAIRS: &[(&str, &str)] = &[
+/// Pairs: the first is repeated for half of the wanted length, then the second.
+const FRAGMENT_PAIRS: &[(&str, &str)] = &[
     ("a", "~"),
     ("a", "=~"),
     ("a", ":~"),
@@ -148,8 +149,9 @@ const PAIRS: &[(&str, &str)] = &[
 
 /// All hostile texts of about this length.
 fn texts(length: usize) -> impl Iterator<Item = (String, String)> {
-    let single = FAMILIES.iter().map(move |part| (format!("{part:?}"), part.repeat(length / part.len())));
-    let paired = PAIRS.iter().map(move |(first, second)| {
+    let single =
+        REPEATED_FRAGMENTS.iter().map(move |part| (format!("{part:?}"), part.repeat(length / part.len())));
+    let paired = FRAGMENT_PAIRS.iter().map(move |(first, second)| {
         let text = first.repeat(length / 2 / first.len()) + &second.repeat(length / 2 / second.len());
         (format!("{first:?}, {second:?}"), text)
     });
@@ -178,11 +180,11 @@ fn a_megabyte_of_hostile_text_is_parsed_in_time() {
     for (family, text) in texts(MEGABYTE) {
         for dialect in [Dialect::Bash, Dialect::Zsh] {
             let mut took = time_to_parse(&text, dialect);
-            if took > LIMIT {
+            if took > MAX_TIME_PER_MEGABYTE {
                 took = fastest(&text, dialect);
             }
             slowest = slowest.max((took, family.clone()));
-            assert!(took <= LIMIT, "{family} in {dialect:?}: {took:?}");
+            assert!(took <= MAX_TIME_PER_MEGABYTE, "{family} in {dialect:?}: {took:?}");
         }
     }
     eprintln!("slowest hostile megabyte: {slowest:?} of processor time");
@@ -194,8 +196,9 @@ fn time_grows_with_the_text_and_no_faster() {
         for dialect in [Dialect::Bash, Dialect::Zsh] {
             let (once, twice) = (time_to_parse(&text, dialect), time_to_parse(&double, dialect));
             let is_slower = |once: Duration, twice: Duration| {
-                twice > FLOOR
-                    && twice.as_secs_f64() > once.as_secs_f64().max(FLOOR.as_secs_f64() / 3.0) * MAX_RATIO
+                twice > MIN_MEASURABLE_TIME
+                    && twice.as_secs_f64()
+                        > once.as_secs_f64().max(MIN_MEASURABLE_TIME.as_secs_f64() / 3.0) * MAX_RATIO
             };
             if is_slower(once, twice) {
                 let (once, twice) = (fastest(&text, dialect), fastest(&double, dialect));
@@ -207,7 +210,7 @@ fn time_grows_with_the_text_and_no_faster() {
 
 #[test]
 fn hostile_texts_are_covered_by_nodes() {
-    for family in FAMILIES {
+    for family in REPEATED_FRAGMENTS {
         for length in [1, 2, 3, 7, 49, 50, 200] {
             for dialect in [Dialect::Bash, Dialect::Posix, Dialect::Zsh] {
                 let text = family.repeat(length);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Tests of the parser and of expansion, also beside bash, zsh and another parser.
+//! Tests of the parser and of expansion, including comparisons with bash, zsh and another parser.
 
 #![expect(
     clippy::unwrap_used,

@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Beside `rable`, another parser of bash: both find the same simple commands with the same constant words.
+//! Comparison with `rable`, another bash parser: both find the same simple commands with the same constant words.
 
 use rable::{Node, NodeKind};
-use tenterhook_shell::{Dialect, SimpleCommand, Visitor, Word, WordPart, parse, walk_simple};
+use tenterhook_shell::{Dialect, SimpleCommand, TreeVisitor, Word, WordPart, parse, walk_simple};
 
 use crate::corpus;
 
 /// The constant words of each simple command; `None` for a word that is expanded.
-type Commands = Vec<Vec<Option<String>>>;
+type ConstantCommands = Vec<Vec<Option<String>>>;
 
 #[derive(Default)]
-struct Ours(Commands);
+struct OwnCommands(ConstantCommands);
 
-impl Visitor for Ours {
+impl TreeVisitor for OwnCommands {
     fn simple(&mut self, command: &SimpleCommand) {
         if !command.words.is_empty() {
             self.0.push(command.words.iter().map(constant).collect());
@@ -22,14 +22,14 @@ impl Visitor for Ours {
     }
 }
 
-/// The value of a word that both parsers call constant.
+/// The value of a word that both parsers consider constant.
 fn constant(word: &Word) -> Option<String> {
     let is_plain = |part: &WordPart| !matches!(part, WordPart::AnsiQuoted(_));
     let text = word.literal()?.into_owned();
     (word.parts.iter().all(is_plain) && !text.contains(['{', '[', '*', '?', '~'])).then_some(text)
 }
 
-fn theirs(text: &str) -> Option<Commands> {
+fn theirs(text: &str) -> Option<ConstantCommands> {
     let nodes = rable::parse(text, false).ok()?;
     let mut found = Vec::new();
     for node in &nodes {
@@ -38,7 +38,7 @@ fn theirs(text: &str) -> Option<Commands> {
     Some(found)
 }
 
-fn visit(node: &Node, found: &mut Commands) {
+fn visit(node: &Node, found: &mut ConstantCommands) {
     use NodeKind as Is;
     let mut all = |nodes: &[Node]| nodes.iter().for_each(|node| visit(node, found));
     match &node.kind {
@@ -124,10 +124,10 @@ fn rable_finds_no_command_that_is_missing_here() {
     texts.extend(corpus::generated());
     for text in &texts {
         let Some(theirs) = theirs(text) else { continue };
-        let mut ours = Ours::default();
+        let mut ours = OwnCommands::default();
         ours.script(&parse(text, Dialect::Bash).script);
         compared += 1;
-        // A word is constant to both, or at least they have as many words.
+        // The constant words are equal, or at least the number of words is.
         let fits = |one: &Vec<Option<String>>, other: &Vec<Option<String>>| {
             one.len() == other.len()
                 && one.iter().zip(other).all(|pair| match pair {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Whether real shells accept a text. `-n` reads and runs nothing.
+//! Checks whether real shells accept a text. With `-n` they parse it and run nothing.
 
 use std::process::{Command, Stdio};
 
@@ -18,7 +18,7 @@ pub(crate) fn accepts(shell: &str, texts: &[String]) -> Option<Vec<bool>> {
         std::fs::write(folder.path().join(number.to_string()), text).unwrap();
     }
     let options = if shell == "zsh" { "-f" } else { "--norc" };
-    // It starts thousands of shells, and a small one does that sooner than bash.
+    // The test starts thousands of shells, which `sh` does faster than bash.
     let output = Command::new("sh")
         .args(["-c", DRIVER, "driver", shell, options])
         .current_dir(folder.path())

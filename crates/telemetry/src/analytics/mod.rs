@@ -9,7 +9,7 @@ use std::collections::{BTreeMap, HashMap, VecDeque};
 use std::sync::{Mutex, PoisonError};
 
 use tenterhook_api::{HookFailure, HookMinute, HookNumbers, HookSummary};
-use tenterhook_event::{Decision, Event, Origin, Outcome, Status, Step, Timestamp};
+use tenterhook_event::{Decision, Event, Origin, Outcome, Timestamp, TraceEntry, TraceStatus};
 
 use tenterhook_records::sanitize;
 use times::Times;
@@ -78,7 +78,7 @@ impl Analytics {
 }
 
 impl HookRecord {
-    fn took_part(&mut self, event: &Event, step: &Step, changed: bool) {
+    fn took_part(&mut self, event: &Event, step: &TraceEntry, changed: bool) {
         let minute = event.ts.unix_ms() / MINUTE;
         // Events come nearly in order; one that is late counts for the latest minute.
         if self.minutes.back().is_none_or(|(last, _)| *last < minute) {
@@ -92,7 +92,7 @@ impl HookRecord {
             counts.count(step, changed);
         }
         self.last_call = Some(event.ts);
-        if matches!(step.status, Status::Failed | Status::TimedOut) {
+        if matches!(step.status, TraceStatus::Failed | TraceStatus::TimedOut) {
             let message = sanitize(step.note.as_deref().unwrap_or("it did not say why"), LONGEST_ERROR);
             self.last_error = Some(HookFailure { ts: event.ts, id: event.id, message });
         }
@@ -118,17 +118,17 @@ impl HookRecord {
 }
 
 impl Counts {
-    fn count(&mut self, step: &Step, changed: bool) {
-        if step.status == Status::Skipped {
+    fn count(&mut self, step: &TraceEntry, changed: bool) {
+        if step.status == TraceStatus::Skipped {
             self.skipped += 1;
             return;
         }
         self.calls += 1;
-        self.failures += u64::from(step.status == Status::Failed);
-        self.timeouts += u64::from(step.status == Status::TimedOut);
+        self.failures += u64::from(step.status == TraceStatus::Failed);
+        self.timeouts += u64::from(step.status == TraceStatus::TimedOut);
         self.blocks += u64::from(step.decision == Decision::Deny);
         self.modifications += u64::from(changed);
-        if step.status != Status::Detached {
+        if step.status != TraceStatus::Detached {
             self.times.took(step.took_us);
         }
     }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
 use serde_json::json;
-use tenterhook_event::{EventId, EventKind, Merge, Modification, Said};
+use tenterhook_event::{Attributed, EventId, EventKind, MergeMode, Modification};
 
 use super::*;
 
@@ -10,29 +10,29 @@ fn event(minute: u64) -> Event {
     Event::new(EventId::from_parts(minute, 1), ts, "x", EventKind::PreTool, "PreToolUse")
 }
 
-fn step(status: Status, decision: Decision, took_us: u64) -> Step {
-    let note = (status == Status::Failed).then(|| "it broke".to_owned());
-    Step { by: Origin::hook("h"), status, decision, took_us, note }
+fn step(status: TraceStatus, decision: Decision, took_us: u64) -> TraceEntry {
+    let note = (status == TraceStatus::Failed).then(|| "it broke".to_owned());
+    TraceEntry { by: Origin::hook("h"), status, decision, took_us, note }
 }
 
-fn outcome(steps: Vec<Step>) -> Outcome {
+fn outcome(steps: Vec<TraceEntry>) -> Outcome {
     Outcome { trace: steps, ..Outcome::default() }
 }
 
 #[test]
 fn every_way_a_hook_can_end_is_counted() {
     let analytics = Analytics::default();
-    let change = Modification::ToolInput { merge: Merge::Replace, value: json!({}) };
+    let change = Modification::ToolInput { merge: MergeMode::Replace, value: json!({}) };
     let changed = Outcome {
-        modifications: vec![Said { by: Origin::hook("h"), what: change }],
-        ..outcome(vec![step(Status::Ran, Decision::None, 100)])
+        modifications: vec![Attributed { by: Origin::hook("h"), value: change }],
+        ..outcome(vec![step(TraceStatus::Ran, Decision::None, 100)])
     };
     analytics.decided(&event(5), &changed);
-    analytics.decided(&event(5), &outcome(vec![step(Status::Ran, Decision::Deny, 200)]));
-    analytics.decided(&event(6), &outcome(vec![step(Status::Failed, Decision::None, 300)]));
-    analytics.decided(&event(6), &outcome(vec![step(Status::TimedOut, Decision::None, 5_000_000)]));
-    analytics.decided(&event(6), &outcome(vec![step(Status::Skipped, Decision::None, 0)]));
-    let rule = Step { by: Origin::rule("r"), ..step(Status::Matched, Decision::Deny, 1) };
+    analytics.decided(&event(5), &outcome(vec![step(TraceStatus::Ran, Decision::Deny, 200)]));
+    analytics.decided(&event(6), &outcome(vec![step(TraceStatus::Failed, Decision::None, 300)]));
+    analytics.decided(&event(6), &outcome(vec![step(TraceStatus::TimedOut, Decision::None, 5_000_000)]));
+    analytics.decided(&event(6), &outcome(vec![step(TraceStatus::Skipped, Decision::None, 0)]));
+    let rule = TraceEntry { by: Origin::rule("r"), ..step(TraceStatus::Matched, Decision::Deny, 1) };
     analytics.decided(&event(6), &outcome(vec![rule]));
     let all = analytics.all(60, Timestamp::from_unix_ms(6 * MINUTE));
     assert_eq!(all.len(), 1, "rules are no hooks");
@@ -52,11 +52,14 @@ fn every_way_a_hook_can_end_is_counted() {
 fn it_does_not_grow_for_ever() {
     let analytics = Analytics::default();
     for minute in 0..1000 {
-        analytics.decided(&event(minute), &outcome(vec![step(Status::Ran, Decision::None, minute)]));
+        analytics.decided(&event(minute), &outcome(vec![step(TraceStatus::Ran, Decision::None, minute)]));
     }
     for hook in 0..1000 {
         let by = Origin::hook(&format!("h{hook}"));
-        analytics.decided(&event(1000), &outcome(vec![Step { by, ..step(Status::Ran, Decision::None, 1) }]));
+        analytics.decided(
+            &event(1000),
+            &outcome(vec![TraceEntry { by, ..step(TraceStatus::Ran, Decision::None, 1) }]),
+        );
     }
     let all = analytics.all(u64::MAX, Timestamp::from_unix_ms(999 * MINUTE));
     assert_eq!(all.len(), MOST);

@@ -4,7 +4,7 @@
 //! bits are texts there.
 
 use serde_json::{Value, json};
-use tenterhook_event::{Decided, Decision, Timestamp};
+use tenterhook_event::{DecidedCall, Decision, Timestamp};
 
 use crate::metrics::{BOUNDS, Histogram, Metrics};
 
@@ -24,7 +24,7 @@ pub(crate) struct DecisionSpan {
 }
 
 impl DecisionSpan {
-    pub(crate) fn of(decided: &Decided<'_>) -> Self {
+    pub(crate) fn of(decided: &DecidedCall<'_>) -> Self {
         let (event, outcome) = (&decided.call.event, decided.outcome);
         let tool = event.tool.as_ref().map(|tool| tool.name.clone());
         let name = match &tool {
@@ -91,7 +91,7 @@ pub(crate) fn metrics(metrics: &Metrics, started: Timestamp, now: Timestamp) -> 
             let labels = [
                 ("tenterhook.harness", harness),
                 ("tenterhook.event", kind.name()),
-                ("tenterhook.verdict", decision.word()),
+                ("tenterhook.verdict", decision.as_str()),
             ];
             point(count, &labels)
         })

@@ -96,7 +96,7 @@ impl DaemonCollector {
         let help = "Events that were decided and recorded.";
         let mut family = encoder.encode_descriptor("decisions", help, None, MetricType::Counter)?;
         for (harness, kind, decision, count) in self.metrics.decisions() {
-            let labels = [("harness", harness), ("event", kind.name()), ("verdict", decision.word())];
+            let labels = [("harness", harness), ("event", kind.name()), ("verdict", decision.as_str())];
             ConstCounter::new(count).encode(family.encode_family(&labels)?)?;
         }
         Ok(())

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Claude Code's transcripts: `projects/<directory>/<session>.jsonl`, and beside it, in a directory of the
-//! session's name, one file for each of its subagents.
+//! Claude Code's transcripts: `projects/<directory>/<session>.jsonl`, and a directory with the session's name that has one file
+//! for each of its subagents.
 
 mod usage;
 
@@ -10,7 +10,7 @@ use std::path::Path;
 use serde_json::{Map, Value};
 
 use crate::{Around, Ended, Teller, Transcripts, json_lines, regular};
-use tenterhook_harness::keys;
+use tenterhook_harness::payload_keys;
 
 pub(super) const TRANSCRIPTS: Transcripts = Transcripts {
     variables: &["CLAUDE_CONFIG_DIR"],
@@ -23,7 +23,7 @@ pub(super) const TRANSCRIPTS: Transcripts = Transcripts {
     usage: Some(usage::USAGE),
 };
 
-/// Lines about the client itself, in which no tool is called.
+/// Lines about the client itself, without tool calls.
 const BESIDE: &[&str] = &[
     "agent-name",
     "agent-setting",
@@ -53,7 +53,7 @@ const BESIDE: &[&str] = &[
 
 fn read(path: &Path, teller: &mut Teller<'_>) -> std::io::Result<()> {
     let agent_type = agent_type(path);
-    // The directory the session began in is its project, wherever the agent goes later.
+    // The directory in which the session began is its project, even if the agent changes directories later.
     let mut project = None;
     let mut begun = false;
     json_lines(path, teller, &mut |line, teller| {
@@ -89,15 +89,15 @@ fn read(path: &Path, teller: &mut Teller<'_>) -> std::io::Result<()> {
 }
 
 fn around(line: &Map<String, Value>) -> Around {
-    let agent = keys::id(line, &["agentId"]);
+    let agent = payload_keys::find_id(line, &["agentId"]);
     let sidechain = line.get("isSidechain").and_then(Value::as_bool).unwrap_or_default();
-    let model = keys::id(line, &["message.model"]);
+    let model = payload_keys::find_id(line, &["message.model"]);
     Around {
-        ts: keys::id(line, &["timestamp"]).and_then(|ts| ts.parse().ok()),
-        session: keys::id(line, &["sessionId"]),
-        turn: keys::id(line, &["promptId"]),
-        cwd: keys::id(line, &["cwd"]),
-        // What the client says itself, about an error for example, no model has said.
+        ts: payload_keys::find_id(line, &["timestamp"]).and_then(|ts| ts.parse().ok()),
+        session: payload_keys::find_id(line, &["sessionId"]),
+        turn: payload_keys::find_id(line, &["promptId"]),
+        cwd: payload_keys::find_id(line, &["cwd"]),
+        // A message of the client itself, such as an error, has no model.
         model: model.filter(|model| !model.starts_with('<')),
         agent: agent.or_else(|| sidechain.then(|| "sidechain".to_owned())),
         ..Around::default()
@@ -125,12 +125,12 @@ fn piece(line: &Map<String, Value>, block: &Map<String, Value>, around: &Around,
     }
 }
 
-/// What a person typed; not what the client puts in between, nor what an agent tells its subagent.
+/// Text that the user typed; not text that the client inserts, or an agent's prompt for its subagent.
 fn prompt(line: &Map<String, Value>, text: &str, around: &Around, teller: &mut Teller<'_>) {
     let is = |key: &str| line.get(key).and_then(Value::as_bool).unwrap_or_default();
     let said = line.get("type").is_some_and(|kind| kind == "user");
     if said && around.agent.is_none() && !is("isMeta") && !is("isCompactSummary") {
-        let mark = keys::id(line, &["uuid"]).unwrap_or_default();
+        let mark = payload_keys::find_id(line, &["uuid"]).unwrap_or_default();
         teller.prompt(around, &mark, text);
     }
 }
@@ -139,7 +139,7 @@ fn shown(content: &Value) -> String {
     content.as_str().map_or_else(|| content.to_string(), ToOwned::to_owned)
 }
 
-/// What a subagent is, as a small file beside its transcript says.
+/// Type of a subagent, from a small file next to its transcript.
 fn agent_type(path: &Path) -> Option<String> {
     use std::io::Read as _;
     let beside = path.with_extension("meta.json");

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Token counts in Claude Code's transcripts. An answer has one line for each of its blocks, all with the same id and
-//! the same counts; its subagents write to files of their own, in a directory beside the session's transcript.
+//! Token counts in Claude Code's transcripts. An answer has one line for each of its blocks, all with the same id and counts.
+//! Subagents write to their own files, in a directory next to the session's transcript.
 
 use serde::Deserialize;
-use tenterhook_event::Tokens;
+use tenterhook_event::TokenCounts;
 
 use crate::usage::{FirstValue, UsageFormat, UsageLine, answer_tokens, first_value};
 
@@ -53,14 +53,14 @@ fn parse(text: &str) -> Option<FirstValue> {
     }
     let (Line { timestamp, request_id, message }, length) = first_value(text)?;
     let Some(usage) = message.usage else { return Some((None, length)) };
-    let tokens = answer_tokens(Tokens {
+    let tokens = answer_tokens(TokenCounts {
         input: usage.input_tokens,
         output: usage.output_tokens,
         cache_read: usage.cache_read_input_tokens.unwrap_or_default(),
         cache_write: usage.cache_creation_input_tokens.unwrap_or_default(),
     })?;
     if tokens.total() == 0 {
-        // The client itself says something, about an error for example.
+        // A message of the client itself, such as an error.
         return Some((None, length));
     }
     let ts = timestamp.and_then(|ts| ts.parse().ok());

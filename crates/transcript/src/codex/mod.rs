@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Codex's transcripts: `sessions/<year>/<month>/<day>/rollout-….jsonl`, one for each agent; a subagent's names
-//! the session it belongs to.
+//! Codex's transcripts: `sessions/<year>/<month>/<day>/rollout-….jsonl`, one for each agent; that of a subagent names its
+//! session.
 
 mod usage;
 
@@ -10,7 +10,7 @@ use std::path::Path;
 use serde_json::{Map, Value, json};
 
 use crate::{Around, Ended, Teller, Transcripts, Unread, json_lines};
-use tenterhook_harness::keys;
+use tenterhook_harness::payload_keys;
 
 pub(super) const TRANSCRIPTS: Transcripts = Transcripts {
     variables: &["CODEX_HOME"],
@@ -27,16 +27,16 @@ pub(super) const TRANSCRIPTS: Transcripts = Transcripts {
     usage: Some(usage::USAGE),
 };
 
-/// Lines about the client itself, or that say again what a line of the conversation says.
+/// Lines about the client itself, or lines that repeat the conversation.
 const BESIDE: &[&str] = &["compacted", "event_msg", "token_usage_record", "world_state"];
 
-/// Items of the conversation in which no tool of this machine is called.
+/// Items of the conversation without calls of local tools.
 const ITEMS_BESIDE: &[&str] = &["ghost_snapshot", "message", "reasoning", "web_search_call"];
 
 fn read(path: &Path, teller: &mut Teller<'_>) -> std::io::Result<()> {
     let mut known = Around::default();
     json_lines(path, teller, &mut |line, teller| {
-        known.ts = keys::id(&line, &["timestamp"]).and_then(|ts| ts.parse().ok());
+        known.ts = payload_keys::find_id(&line, &["timestamp"]).and_then(|ts| ts.parse().ok());
         let empty = Map::new();
         let payload = line.get("payload").and_then(Value::as_object).unwrap_or(&empty);
         match line.get("type").and_then(Value::as_str).unwrap_or_default() {
@@ -61,16 +61,20 @@ fn read(path: &Path, teller: &mut Teller<'_>) -> std::io::Result<()> {
 }
 
 fn begin(payload: &Map<String, Value>, known: &mut Around) {
-    let id = keys::id(payload, &["id"]);
-    known.session = keys::id(payload, &["session_id", "id"]);
-    known.cwd = keys::id(payload, &["cwd"]);
+    let id = payload_keys::find_id(payload, &["id"]);
+    known.session = payload_keys::find_id(payload, &["session_id", "id"]);
+    known.cwd = payload_keys::find_id(payload, &["cwd"]);
     known.project.clone_from(&known.cwd);
-    known.agent_parent =
-        keys::id(payload, &["parent_thread_id", "source.subagent.thread_spawn.parent_thread_id"]);
+    known.agent_parent = payload_keys::find_id(
+        payload,
+        &["parent_thread_id", "source.subagent.thread_spawn.parent_thread_id"],
+    );
     if known.agent_parent.is_some() {
         known.agent = id;
-        known.agent_type =
-            keys::id(payload, &["source.subagent.thread_spawn.agent_role", "agent_role", "agent_nickname"]);
+        known.agent_type = payload_keys::find_id(
+            payload,
+            &["source.subagent.thread_spawn.agent_role", "agent_role", "agent_nickname"],
+        );
     }
 }
 
@@ -81,7 +85,7 @@ fn item(payload: &Map<String, Value>, known: &Around, teller: &mut Teller<'_>) {
     match text("type") {
         "message" if text("role") == "user" => prompt(payload, known, teller),
         "function_call" => match serde_json::from_str(text("arguments")) {
-            // Tools come in groups; those of MCP servers are named after both.
+            // Tools are grouped; those of MCP servers are named after both.
             Ok(args) if text("namespace").starts_with("mcp__") => {
                 let name = format!("{}__{}", text("namespace").trim_end_matches('_'), text("name"));
                 teller.call(known, call_id, &name, args, None);
@@ -108,23 +112,23 @@ fn item(payload: &Map<String, Value>, known: &Around, teller: &mut Teller<'_>) {
     }
 }
 
-/// What a person typed; what the client tells the model in their name says where it comes from, or begins with a tag.
+/// Text that the user typed. Text that the client adds in the user's name has an origin, or begins with a tag.
 fn prompt(payload: &Map<String, Value>, known: &Around, teller: &mut Teller<'_>) {
     let pieces = payload.get("content").and_then(Value::as_array).into_iter().flatten();
     let texts: Vec<_> = pieces.filter_map(|piece| piece.get("text")?.as_str()).collect();
     let text = texts.join("\n");
-    let origin = keys::id(
+    let origin = payload_keys::find_id(
         payload,
         &["internal_chat_message_metadata_passthrough.content_item_metadata.0.provenance.type"],
     );
     let typed = origin.map_or_else(|| !text.starts_with('<'), |origin| origin == "user");
     if typed && known.agent.is_none() {
-        let mark = keys::id(payload, &["id"]).unwrap_or_else(|| text.clone());
+        let mark = payload_keys::find_id(payload, &["id"]).unwrap_or_else(|| text.clone());
         teller.prompt(known, &mark, &text);
     }
 }
 
-/// What went wrong: older versions say so in a JSON text, newer ones write the exit code into what the model reads.
+/// Error of a call: older versions have it in a JSON text, newer ones write the exit code into the model's text.
 fn failure(output: &Value) -> Option<String> {
     if output.get("success").and_then(Value::as_bool) == Some(false) {
         return Some(output.get("content").and_then(Value::as_str).unwrap_or_default().to_owned());

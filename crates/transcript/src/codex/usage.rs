@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Token counts in Codex's transcripts: totals of the thread, after every answer. Older versions write only
-//! `token_count` events; newer ones write the same totals earlier, in a `token_usage_record`.
+//! Token counts in Codex's transcripts: totals of the thread, after every answer. Older versions write only `token_count`
+//! events; newer ones write the same totals earlier, in a `token_usage_record`.
 
 use serde::Deserialize;
-use tenterhook_event::{Timestamp, Tokens};
+use tenterhook_event::{Timestamp, TokenCounts};
 
 use crate::usage::{FirstValue, UsageFormat, UsageLine, first_value, session_tokens};
 
 pub(super) const USAGE: UsageFormat = UsageFormat {
     markers: &["\"token_usage_record\"", "\"token_count\"", "\"turn_context\""],
-    // A subagent is a thread of its own, and its hooks name its own transcript.
+    // A subagent has its own thread, and its hooks name its own transcript.
     subagents: |_| None,
     parse,
 };
@@ -89,7 +89,7 @@ fn parse(text: &str) -> Option<FirstValue> {
 
 fn total(ts: Option<String>, usage: &Usage) -> Option<UsageLine> {
     let cached = usage.cached_input_tokens.saturating_add(usage.cache_write_input_tokens);
-    let tokens = session_tokens(Tokens {
+    let tokens = session_tokens(TokenCounts {
         input: usage.input_tokens.saturating_sub(cached),
         output: usage.output_tokens,
         cache_read: usage.cached_input_tokens,

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Copilot CLI's transcripts: `session-state/<session>/events.jsonl`; older versions keep `<session>.jsonl`
-//! there. A subagent's lines name it.
+//! Copilot CLI's transcripts: `session-state/<session>/events.jsonl`; older versions write `<session>.jsonl`. Lines of a
+//! subagent name it.
 
 use std::path::Path;
 
 use serde_json::{Map, Value};
-use tenterhook_event::Mcp;
+use tenterhook_event::McpToolId;
 
 use crate::{Around, Ended, Teller, Transcripts, json_lines};
-use tenterhook_harness::keys;
+use tenterhook_harness::payload_keys;
 
 pub(super) const TRANSCRIPTS: Transcripts = Transcripts {
     variables: &["COPILOT_HOME"],
@@ -25,7 +25,7 @@ pub(super) const TRANSCRIPTS: Transcripts = Transcripts {
     usage: None,
 };
 
-/// Kinds of lines, by their first word, in which no tool is called.
+/// Types of lines without tool calls, by their first word.
 const BESIDE: &[&str] = &[
     "abort",
     "assistant",
@@ -44,33 +44,34 @@ fn read(path: &Path, teller: &mut Teller<'_>) -> std::io::Result<()> {
     json_lines(path, teller, &mut |line, teller| {
         let empty = Map::new();
         let data = line.get("data").and_then(Value::as_object).unwrap_or(&empty);
-        let agent = keys::id(&line, &["agentId"]);
-        known.ts = keys::id(&line, &["timestamp"]).and_then(|ts| ts.parse().ok());
-        let model = keys::id(data, &["model", "selectedModel"]).or_else(|| known.model.clone());
-        let around = Around { agent, model, turn: keys::id(data, &["turnId"]), ..known.clone() };
+        let agent = payload_keys::find_id(&line, &["agentId"]);
+        known.ts = payload_keys::find_id(&line, &["timestamp"]).and_then(|ts| ts.parse().ok());
+        let model = payload_keys::find_id(data, &["model", "selectedModel"]).or_else(|| known.model.clone());
+        let around = Around { agent, model, turn: payload_keys::find_id(data, &["turnId"]), ..known.clone() };
         let text = |key: &'static str| data.get(key).and_then(Value::as_str).unwrap_or_default();
         match line.get("type").and_then(Value::as_str).unwrap_or_default() {
             "session.start" => {
-                known.session = keys::id(data, &["sessionId"]);
-                known.cwd = keys::id(data, &["context.cwd"]);
-                known.project = keys::id(data, &["context.gitRoot", "context.cwd"]);
-                known.model = keys::id(data, &["selectedModel"]);
+                known.session = payload_keys::find_id(data, &["sessionId"]);
+                known.cwd = payload_keys::find_id(data, &["context.cwd"]);
+                known.project = payload_keys::find_id(data, &["context.gitRoot", "context.cwd"]);
+                known.model = payload_keys::find_id(data, &["selectedModel"]);
                 teller.session(&known);
             }
             "session.model_change" if around.agent.is_none() => {
-                known.model = keys::id(data, &["newModel"]).or_else(|| known.model.take());
+                known.model = payload_keys::find_id(data, &["newModel"]).or_else(|| known.model.take());
             }
             "user.message" if around.agent.is_none() => {
-                let mark = keys::id(&line, &["id"]).unwrap_or_default();
+                let mark = payload_keys::find_id(&line, &["id"]).unwrap_or_default();
                 teller.prompt(&around, &mark, text("content"));
             }
             "subagent.started" => {
-                let agent_type = keys::id(data, &["agentType", "agentName"]);
+                let agent_type = payload_keys::find_id(data, &["agentType", "agentName"]);
                 teller.subagent(&Around { agent_type, ..around });
             }
             "tool.execution_start" => {
-                let server = keys::id(data, &["mcpServerName"]).zip(keys::id(data, &["mcpToolName"]));
-                let server = server.map(|(server, tool)| Mcp::new(server, tool));
+                let server = payload_keys::find_id(data, &["mcpServerName"])
+                    .zip(payload_keys::find_id(data, &["mcpToolName"]));
+                let server = server.map(|(server, tool)| McpToolId::new(server, tool));
                 let args = data.get("arguments").cloned().unwrap_or_default();
                 teller.call(&around, text("toolCallId"), text("toolName"), args, server);
             }
@@ -86,7 +87,8 @@ fn ended(data: &Map<String, Value>) -> Ended {
     let output = data.get("result").cloned();
     let exit = data.get("shellExecution").and_then(|shell| shell.get("exitCode")).and_then(Value::as_i64);
     let failed = data.get("success").and_then(Value::as_bool) == Some(false);
-    let error = (failed || exit.is_some_and(|code| code != 0))
-        .then(|| keys::text(data, &["error.message", "error", "result.content"]).unwrap_or_default());
+    let error = (failed || exit.is_some_and(|code| code != 0)).then(|| {
+        payload_keys::find_text(data, &["error.message", "error", "result.content"]).unwrap_or_default()
+    });
     Ended { error, output, duration_ms: None }
 }

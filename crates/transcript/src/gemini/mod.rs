@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Gemini CLI's transcripts: `tmp/<project>/chats/session-….jsonl`, with subagents in a directory of the
-//! session's id; older versions write one JSON document, `session-….json`, anew with every message.
+//! Gemini CLI's transcripts: `tmp/<project>/chats/session-….jsonl`, with subagents in a directory named after the session's id.
+//! Older versions write one JSON document, `session-….json`, and rewrite it with every message.
 
 use std::io::Read as _;
 use std::path::Path;
@@ -9,7 +9,7 @@ use std::path::Path;
 use serde_json::{Map, Value};
 
 use crate::{Around, Ended, Teller, Transcripts, Unread, json_lines, regular};
-use tenterhook_harness::{MAX_PAYLOAD, keys};
+use tenterhook_harness::{MAX_PAYLOAD_BYTES, payload_keys};
 
 pub(super) const TRANSCRIPTS: Transcripts = Transcripts {
     variables: &["GEMINI_CLI_HOME"],
@@ -26,7 +26,7 @@ pub(super) const TRANSCRIPTS: Transcripts = Transcripts {
     usage: None,
 };
 
-/// Messages in which no tool is called.
+/// Messages without tool calls.
 const BESIDE: &[&str] = &["error", "info", "warning"];
 
 fn read(path: &Path, teller: &mut Teller<'_>) -> std::io::Result<()> {
@@ -46,11 +46,11 @@ fn read(path: &Path, teller: &mut Teller<'_>) -> std::io::Result<()> {
             }
         });
     }
-    let limit = u64::try_from(MAX_PAYLOAD).unwrap_or(u64::MAX);
+    let limit = u64::try_from(MAX_PAYLOAD_BYTES).unwrap_or(u64::MAX);
     let mut bytes = Vec::new();
     let file = regular(path)?;
     teller.advance(file.metadata()?.len());
-    if file.take(limit + 1).read_to_end(&mut bytes)? > MAX_PAYLOAD {
+    if file.take(limit + 1).read_to_end(&mut bytes)? > MAX_PAYLOAD_BYTES {
         teller.unread(Unread::TooLong);
         return Ok(());
     }
@@ -65,8 +65,8 @@ fn read(path: &Path, teller: &mut Teller<'_>) -> std::io::Result<()> {
 }
 
 fn begin(head: &Map<String, Value>, parent: Option<&str>, known: &mut Around, teller: &mut Teller<'_>) {
-    known.ts = keys::id(head, &["startTime"]).and_then(|ts| ts.parse().ok());
-    known.session = keys::id(head, &["sessionId"]);
+    known.ts = payload_keys::find_id(head, &["startTime"]).and_then(|ts| ts.parse().ok());
+    known.session = payload_keys::find_id(head, &["sessionId"]);
     if let (Some(parent), true) = (parent, head.get("kind").is_some_and(|kind| kind == "subagent")) {
         known.agent = known.session.replace(parent.to_owned());
         teller.subagent(known);
@@ -88,13 +88,13 @@ fn message(one: &Map<String, Value>, known: &mut Around, teller: &mut Teller<'_>
     match text("type") {
         "user" => {
             let said = said(one.get("content"));
-            // The first one is the client's own, about where it runs.
+            // The first message is the client's own, about its environment.
             if !said.is_empty() && !said.starts_with("<session_context>") && known.agent.is_none() {
                 teller.prompt(known, text("id"), &said);
             }
         }
         "gemini" => {
-            known.model = keys::id(one, &["model"]).or_else(|| known.model.take());
+            known.model = payload_keys::find_id(one, &["model"]).or_else(|| known.model.take());
             let calls = one.get("toolCalls").and_then(Value::as_array).into_iter().flatten();
             for call in calls.filter_map(Value::as_object) {
                 tool(call, known, teller);
@@ -105,7 +105,7 @@ fn message(one: &Map<String, Value>, known: &mut Around, teller: &mut Teller<'_>
     }
 }
 
-/// A call and its end are written down together. A message is written again when more is known of it.
+/// A call and its result are written together. A message is written again when it changes.
 fn tool(call: &Map<String, Value>, known: &Around, teller: &mut Teller<'_>) {
     let text = |key: &'static str| call.get(key).and_then(Value::as_str).unwrap_or_default();
     let args = call.get("args").cloned().unwrap_or_default();
@@ -119,13 +119,13 @@ fn tool(call: &Map<String, Value>, known: &Around, teller: &mut Teller<'_>) {
     let error = match text("status") {
         "success" => response("output").filter(|output| output.contains("\nExit Code: ")),
         "error" | "cancelled" => Some(response("error").unwrap_or_else(|| text("status").to_owned())),
-        // It has not ended yet.
+        // The call has not ended yet.
         _ => return,
     };
     teller.result(&around, text("id"), Ended { error, output, duration_ms: None });
 }
 
-/// The texts of a message; older versions have one, newer ones a list.
+/// Texts of a message: one in older versions, a list in newer ones.
 fn said(content: Option<&Value>) -> String {
     match content {
         Some(Value::String(text)) => text.clone(),
@@ -137,7 +137,7 @@ fn said(content: Option<&Value>) -> String {
     }
 }
 
-/// The project's directory, which is written down beside the chats.
+/// Directory of the project, from a file next to the chats.
 fn project(path: &Path) -> Option<String> {
     let mut above = path.ancestors();
     let chats = above.find(|directory| directory.file_name().is_some_and(|name| name == "chats"))?;
@@ -146,7 +146,7 @@ fn project(path: &Path) -> Option<String> {
     Some(text.trim().to_owned()).filter(|root| !root.is_empty())
 }
 
-/// The session that a subagent's transcript belongs to: the directory it is in.
+/// Session of a subagent's transcript: the directory that contains it.
 fn parent(path: &Path) -> Option<String> {
     let directory = path.parent()?.file_name()?.to_str()?;
     (directory != "chats").then(|| directory.to_owned())

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! OpenCode's transcripts: the database `opencode.db`, which is only ever read, and is not created, repaired or
-//! locked against writers by reading it.
+//! OpenCode's transcripts: the database `opencode.db`. It is only read; reading does not create, repair or lock it.
 
 use std::path::Path;
 
@@ -18,7 +17,7 @@ pub(super) const TRANSCRIPTS: Transcripts = Transcripts {
         let data = ground.variable_or("XDG_DATA_HOME", ".local/share");
         data.map(|data| data.join("opencode")).into_iter().collect()
     },
-    // Builds from other channels have a database of their own, `opencode-dev.db`.
+    // Builds from other channels have their own database, `opencode-dev.db`.
     is_one: |path| {
         let own = path.to_str().is_some_and(|name| name.starts_with("opencode"));
         own && path.iter().count() == 1 && path.extension().is_some_and(|extension| extension == "db")
@@ -27,7 +26,7 @@ pub(super) const TRANSCRIPTS: Transcripts = Transcripts {
     usage: None,
 };
 
-/// Parts of messages in which no tool is called.
+/// Parts of messages without tool calls.
 const BESIDE: &[&str] = &[
     "agent",
     "compaction",
@@ -41,7 +40,7 @@ const BESIDE: &[&str] = &[
     "subtask",
 ];
 
-/// Every part with its session and message, in the order in which they came; ids sort by time.
+/// Every part with its session and message, in chronological order; ids sort by time.
 const PARTS: &str =
     "SELECT s.id, s.parent_id, s.directory, s.agent, s.time_created, m.data, p.id, p.data, p.time_created
     FROM part p JOIN message m ON m.id = p.message_id JOIN session s ON s.id = p.session_id
@@ -124,7 +123,7 @@ fn tool(part: &Value, around: &Around, teller: &mut Teller<'_>) {
     let error = match state.get("status").and_then(Value::as_str) {
         Some("error") => Some(words("error")),
         Some("completed") => exit.filter(|code| *code != 0).map(|_| words("output")),
-        // It has not ended.
+        // The call has not ended.
         _ => return,
     };
     let duration_ms = at("end").zip(at("start")).map(|(end, start)| end.saturating_sub(start));
@@ -132,9 +131,8 @@ fn tool(part: &Value, around: &Around, teller: &mut Teller<'_>) {
     teller.result(&after, text("callID"), Ended { error, output, duration_ms });
 }
 
-/// Opens a database as it stands. Where everything is in the file itself, no log is looked for, since looking
-/// would make one. Where there is a log, its index is used as it is; where that is missing, nobody has the
-/// database open, and the index is made in memory.
+/// Opens a database without changing it. If all data is in the file itself, no log is opened, because that would create one. An
+/// existing log is used with its index; without an index no process has the database open, and the index is built in memory.
 fn open(path: &Path) -> rusqlite::Result<Connection> {
     let mut uri = String::from("file:");
     for byte in path.as_os_str().as_encoded_bytes() {

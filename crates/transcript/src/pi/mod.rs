@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! pi's transcripts: `sessions/--<directory>--/<time>_<session>.jsonl`. Entries form a tree; every branch of it happened, so
-//! that all entries are read in the order of the file.
+//! pi's transcripts: `sessions/--<directory>--/<time>_<session>.jsonl`. Entries form a tree of which every branch happened, so all
+//! entries are read in the order of the file.
 
 use std::path::Path;
 
 use serde_json::{Map, Value};
-use tenterhook_harness::keys;
+use tenterhook_harness::payload_keys;
 
 use crate::{Around, Ended, Teller, Transcripts, json_lines};
 
@@ -22,7 +22,7 @@ pub(super) const TRANSCRIPTS: Transcripts = Transcripts {
     usage: None,
 };
 
-/// Kinds of entries in which no tool is called.
+/// Types of entries without tool calls.
 const BESIDE: &[&str] = &[
     "branch_summary",
     "compaction",
@@ -38,17 +38,19 @@ const BESIDE: &[&str] = &[
 fn read(path: &Path, teller: &mut Teller<'_>) -> std::io::Result<()> {
     let mut known = Around::default();
     json_lines(path, teller, &mut |entry, teller| {
-        known.ts = keys::id(&entry, &["timestamp"]).and_then(|ts| ts.parse().ok());
+        known.ts = payload_keys::find_id(&entry, &["timestamp"]).and_then(|ts| ts.parse().ok());
         match entry.get("type").and_then(Value::as_str).unwrap_or_default() {
             "session" => {
-                known.session = keys::id(&entry, &["id"]);
-                known.cwd = keys::id(&entry, &["cwd"]);
+                known.session = payload_keys::find_id(&entry, &["id"]);
+                known.cwd = payload_keys::find_id(&entry, &["cwd"]);
                 known.project.clone_from(&known.cwd);
                 teller.session(&known);
             }
-            "model_change" => known.model = keys::id(&entry, &["modelId"]).or_else(|| known.model.take()),
+            "model_change" => {
+                known.model = payload_keys::find_id(&entry, &["modelId"]).or_else(|| known.model.take());
+            }
             "message" => {
-                let mark = keys::id(&entry, &["id"]).unwrap_or_default();
+                let mark = payload_keys::find_id(&entry, &["id"]).unwrap_or_default();
                 if let Some(message) = entry.get("message").and_then(Value::as_object) {
                     read_message(message, &mark, &known, teller);
                 }
@@ -60,8 +62,10 @@ fn read(path: &Path, teller: &mut Teller<'_>) -> std::io::Result<()> {
 }
 
 fn read_message(message: &Map<String, Value>, mark: &str, known: &Around, teller: &mut Teller<'_>) {
-    let around =
-        Around { model: keys::id(message, &["model"]).or_else(|| known.model.clone()), ..known.clone() };
+    let around = Around {
+        model: payload_keys::find_id(message, &["model"]).or_else(|| known.model.clone()),
+        ..known.clone()
+    };
     match message.get("role").and_then(Value::as_str).unwrap_or_default() {
         "user" => teller.prompt(&around, mark, &content_text(message)),
         "assistant" => {
@@ -72,14 +76,14 @@ fn read_message(message: &Map<String, Value>, mark: &str, known: &Around, teller
             }
         }
         "toolResult" => {
-            // A script of `codemode` has called these while it ran.
-            let nested = keys::value(message, &["nestedCalls.calls"]).and_then(Value::as_array);
+            // Calls that were made by a `codemode` script.
+            let nested = payload_keys::find_value(message, &["nestedCalls.calls"]).and_then(Value::as_array);
             for call in nested.into_iter().flatten().filter_map(Value::as_object) {
                 report_call(call, &around, teller);
-                let failed = keys::text(call, &["status"]).is_some_and(|status| status != "ok");
-                let error = failed.then(|| keys::text(call, &["error"]).unwrap_or_default());
+                let failed = payload_keys::find_text(call, &["status"]).is_some_and(|status| status != "ok");
+                let error = failed.then(|| payload_keys::find_text(call, &["error"]).unwrap_or_default());
                 let duration_ms = call.get("durationMs").and_then(Value::as_u64);
-                let id = keys::text(call, &["id"]).unwrap_or_default();
+                let id = payload_keys::find_text(call, &["id"]).unwrap_or_default();
                 teller.result(&around, &id, Ended { error, output: None, duration_ms });
             }
             let failed = message.get("isError").and_then(Value::as_bool) == Some(true);
@@ -88,9 +92,13 @@ fn read_message(message: &Map<String, Value>, mark: &str, known: &Around, teller
                 output: message.get("content").cloned(),
                 duration_ms: message.get("durationMs").and_then(Value::as_u64),
             };
-            teller.result(&around, &keys::text(message, &["toolCallId"]).unwrap_or_default(), ended);
+            teller.result(
+                &around,
+                &payload_keys::find_text(message, &["toolCallId"]).unwrap_or_default(),
+                ended,
+            );
         }
-        // Prompts of the system, commands of the user, summaries and messages of extensions.
+        // System prompts, commands of the user, summaries and messages of extensions.
         _ => {}
     }
 }
@@ -101,7 +109,7 @@ fn report_call(call: &Map<String, Value>, around: &Around, teller: &mut Teller<'
     teller.call(around, text("id"), text("name"), args, None);
 }
 
-/// The text of a message, which is one text or a list of parts.
+/// Text of a message, which is one text or a list of parts.
 fn content_text(message: &Map<String, Value>) -> String {
     match message.get("content") {
         Some(Value::String(text)) => text.clone(),

@@ -1,85 +1,84 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! All that is known, and where the person is in it.
+//! The state of the terminal view: data, selection and open pages.
 
-mod page;
-mod table;
+mod filtered_list;
+mod open_page;
 
-pub(crate) use page::{Open, Page, Proved};
-pub(crate) use table::Table;
+pub(crate) use filtered_list::FilteredList;
+pub(crate) use open_page::{OpenPage, PageContent, ProofStatus};
 
-use crate::message::{Clock, Command, Subject};
-use crate::prompt::Prompt;
-use crate::read::{Card, Health, Ledger, Line, Session};
-use crate::stats::Stats;
+use crate::decision_stats::DecisionStats;
+use crate::input_prompt::InputPrompt;
+use crate::message::{FetchTarget, TuiCommand, WallClock};
+use crate::parse::{DecisionRow, HealthSummary, LedgerCounts, PendingApproval, SessionRow};
 
-/// How many decisions are kept; older ones are fetched when somebody goes there.
-const LINES: usize = 10_000;
-/// How many sessions are kept.
-const SESSIONS: usize = 1_000;
-/// What the frame takes of the screen, in rows: the tabs, a head, the line below, the keys.
-const FRAME: u16 = 4;
+/// Maximum number of decisions kept. Older ones are fetched on demand.
+const MAX_DECISIONS: usize = 10_000;
+/// Maximum number of sessions kept.
+const MAX_SESSIONS: usize = 1_000;
+/// Screen rows that the frame uses: tabs, heading, status line, key hints.
+const FRAME_ROWS: u16 = 4;
 
-/// All there is to show.
-pub struct State {
-    pub(crate) clock: Clock,
+/// State of the terminal view.
+pub struct TuiState {
+    pub(crate) clock: WallClock,
     pub(crate) size: (u16, u16),
     pub(crate) colors: bool,
-    pub(crate) link: Link,
-    pub(crate) tab: Tab,
-    /// What was opened, the latest last.
-    pub(crate) pages: Vec<Page>,
+    pub(crate) link: DaemonLink,
+    pub(crate) tab: ViewTab,
+    /// Open pages, the visible one last.
+    pub(crate) pages: Vec<OpenPage>,
     pub(crate) help: bool,
-    pub(crate) prompt: Option<Prompt>,
-    pub(crate) notice: Option<Notice>,
-    pub(crate) feed: Table<Line>,
-    /// Older decisions are under way, or there are none.
-    pub(crate) fetching: Fetching,
-    pub(crate) sessions: Table<Session>,
-    pub(crate) approvals: Table<Card>,
-    pub(crate) stats: Stats,
-    pub(crate) health: Health,
-    pub(crate) ledger: Ledger,
-    /// How much of what happened was not told to us, since the begin.
+    pub(crate) prompt: Option<InputPrompt>,
+    pub(crate) notice: Option<StatusNotice>,
+    pub(crate) feed: FilteredList<DecisionRow>,
+    /// Whether older decisions can be fetched.
+    pub(crate) fetching: HistoryState,
+    pub(crate) sessions: FilteredList<SessionRow>,
+    pub(crate) approvals: FilteredList<PendingApproval>,
+    pub(crate) stats: DecisionStats,
+    pub(crate) health: HealthSummary,
+    pub(crate) ledger: LedgerCounts,
+    /// Number of events that were missed since the start.
     pub(crate) missed: u64,
 }
 
-/// Whether the daemon is there.
+/// Connection to the daemon.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum Link {
-    /// Nobody knows yet.
-    Begins,
+pub(crate) enum DaemonLink {
+    Connecting,
     Up,
-    /// Why not, and since when.
+    /// Reason, and time in milliseconds.
     Down(String, u64),
 }
 
-/// The views.
+/// The views, one tab each.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Tab {
+pub(crate) enum ViewTab {
     Live,
     Sessions,
     Approvals,
     Statistics,
 }
 
-/// What is known about older decisions.
+/// State of fetching older decisions.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Fetching {
+pub(crate) enum HistoryState {
     No,
     UnderWay,
-    /// There are none.
+    /// All decisions were fetched.
     Done,
 }
 
-/// What became of something.
+/// Result of an action, shown in the status line.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Notice {
+pub(crate) struct StatusNotice {
     pub(crate) good: bool,
     pub(crate) text: String,
 }
 
-impl Tab {
+impl ViewTab {
     pub(crate) const ALL: [Self; 4] = [Self::Live, Self::Sessions, Self::Approvals, Self::Statistics];
 
     pub(crate) fn name(self) -> &'static str {
@@ -91,71 +90,75 @@ impl Tab {
         }
     }
 
-    /// The one so many further.
-    pub(crate) fn further(self, by: usize) -> Self {
+    /// The tab `by` positions to the right.
+    pub(crate) fn step(self, by: usize) -> Self {
         let at = Self::ALL.iter().position(|tab| *tab == self).unwrap_or_default();
         Self::ALL.into_iter().cycle().nth(at + by).unwrap_or(self)
     }
 }
 
-impl State {
-    /// Nothing is known yet.
-    pub fn new(clock: Clock, size: (u16, u16), colors: bool) -> Self {
+impl TuiState {
+    /// Creates an empty state.
+    pub fn new(clock: WallClock, size: (u16, u16), colors: bool) -> Self {
         Self {
             clock,
             size,
             colors,
-            link: Link::Begins,
-            tab: Tab::Live,
+            link: DaemonLink::Connecting,
+            tab: ViewTab::Live,
             pages: Vec::new(),
             help: false,
             prompt: None,
             notice: None,
-            feed: Table::new(LINES),
-            fetching: Fetching::No,
-            sessions: Table::new(SESSIONS),
-            approvals: Table::new(usize::MAX),
-            stats: Stats::default(),
-            health: Health::default(),
-            ledger: Ledger::default(),
+            feed: FilteredList::new(MAX_DECISIONS),
+            fetching: HistoryState::No,
+            sessions: FilteredList::new(MAX_SESSIONS),
+            approvals: FilteredList::new(usize::MAX),
+            stats: DecisionStats::default(),
+            health: HealthSummary::default(),
+            ledger: LedgerCounts::default(),
             missed: 0,
         }
     }
 
-    /// When something changes without anybody saying so: a countdown, the next minute. In milliseconds
-    /// from now.
-    pub fn sleeps_ms(&self) -> u64 {
+    /// Milliseconds until the screen changes without a message: a countdown, a refresh or the next minute.
+    pub fn next_wake_ms(&self) -> u64 {
         let now = self.clock.now_ms;
         let second = || 1000 - now % 1000;
         let minute = 60_000 - now % 60_000;
-        let counts_down = !self.approvals.is_empty() || matches!(self.link, Link::Down(..));
-        let due = self.pages.last().and_then(|page| page.due(now));
+        let counts_down = !self.approvals.is_empty() || matches!(self.link, DaemonLink::Down(..));
+        let due = self.pages.last().and_then(|page| page.refresh_due_ms(now));
         let first = if counts_down { second() } else { minute };
         due.map_or(first, |due| due.min(first)).max(1)
     }
 
-    /// Rows that a list has.
-    pub(crate) fn rows(&self) -> usize {
-        usize::from(self.size.1.saturating_sub(FRAME))
+    /// Number of rows of a list.
+    pub(crate) fn list_rows(&self) -> usize {
+        usize::from(self.size.1.saturating_sub(FRAME_ROWS))
     }
 
-    /// Everything that is worth knowing when the daemon is there.
-    pub(crate) fn all() -> Vec<Command> {
-        let subjects = [Subject::Health, Subject::Approvals, Subject::Decisions(None), Subject::Sessions];
-        subjects.map(Command::Get).to_vec()
+    /// Everything to fetch when the daemon is connected.
+    pub(crate) fn initial_fetches() -> Vec<TuiCommand> {
+        let subjects = [
+            FetchTarget::Health,
+            FetchTarget::Approvals,
+            FetchTarget::Decisions(None),
+            FetchTarget::Sessions,
+        ];
+        subjects.map(TuiCommand::Fetch).to_vec()
     }
 
-    pub(crate) fn say(&mut self, good: bool, text: impl Into<String>) {
-        self.notice = Some(Notice { good, text: text.into() });
+    pub(crate) fn notify(&mut self, good: bool, text: impl Into<String>) {
+        self.notice = Some(StatusNotice { good, text: text.into() });
     }
 
-    /// The filter of the view that is shown, if it has one.
-    pub(crate) fn filter(&mut self) -> Option<&mut String> {
+    /// Filter of the current view, if it has one.
+    pub(crate) fn filter_mut(&mut self) -> Option<&mut String> {
         match self.tab {
-            Tab::Live => Some(&mut self.feed.filter),
-            Tab::Sessions => Some(&mut self.sessions.filter),
-            Tab::Approvals => Some(&mut self.approvals.filter),
-            Tab::Statistics => None,
+            ViewTab::Live => Some(&mut self.feed.filter),
+            ViewTab::Sessions => Some(&mut self.sessions.filter),
+            ViewTab::Approvals => Some(&mut self.approvals.filter),
+            ViewTab::Statistics => None,
         }
     }
 }

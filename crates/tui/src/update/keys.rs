@@ -1,114 +1,122 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! What a key does.
+//! Handles key presses.
 
-use super::prompts;
-use crate::input::Key;
-use crate::message::{Command, Deed, Scope, Subject};
-use crate::prompt::{Asks, Prompt};
-use crate::state::{Fetching, Open, Page, Proved, State, Tab};
+use super::prompt_input;
+use crate::input_prompt::{InputPrompt, PromptPurpose};
+use crate::key_press::KeyPress;
+use crate::message::{ApproveFor, FetchTarget, TuiCommand, UserAction};
+use crate::state::{HistoryState, OpenPage, PageContent, ProofStatus, TuiState, ViewTab};
 
-pub(super) fn press(state: &mut State, key: Key) -> Vec<Command> {
-    if key == Key::Ctrl('c') {
-        return vec![Command::Quit];
+pub(super) fn handle_key(state: &mut TuiState, key: KeyPress) -> Vec<TuiCommand> {
+    if key == KeyPress::Ctrl('c') {
+        return vec![TuiCommand::Quit];
     }
     if state.prompt.is_some() {
-        return prompts::press(state, key);
+        return prompt_input::handle_prompt_key(state, key);
     }
     state.notice = None;
     if state.help {
         state.help = false;
-        return if key == Key::Char('q') { vec![Command::Quit] } else { Vec::new() };
+        return if key == KeyPress::Char('q') { vec![TuiCommand::Quit] } else { Vec::new() };
     }
     match key {
-        Key::Char('q') => return vec![Command::Quit],
-        Key::Char('?') => state.help = true,
-        Key::Char('m') => return mode(state),
-        Key::Char('1') => return to(state, Tab::Live),
-        Key::Char('2') => return to(state, Tab::Sessions),
-        Key::Char('3') => return to(state, Tab::Approvals),
-        Key::Char('4') => return to(state, Tab::Statistics),
-        Key::Tab => return to(state, state.tab.further(1)),
-        Key::BackTab => return to(state, state.tab.further(Tab::ALL.len() - 1)),
-        Key::Esc | Key::Backspace | Key::Left => back(state),
-        key => return if state.pages.is_empty() { in_list(state, key) } else { on_page(state, key) },
+        KeyPress::Char('q') => return vec![TuiCommand::Quit],
+        KeyPress::Char('?') => state.help = true,
+        KeyPress::Char('m') => return toggle_mode(state),
+        KeyPress::Char('1') => return switch_tab(state, ViewTab::Live),
+        KeyPress::Char('2') => return switch_tab(state, ViewTab::Sessions),
+        KeyPress::Char('3') => return switch_tab(state, ViewTab::Approvals),
+        KeyPress::Char('4') => return switch_tab(state, ViewTab::Statistics),
+        KeyPress::Tab => return switch_tab(state, state.tab.step(1)),
+        KeyPress::BackTab => return switch_tab(state, state.tab.step(ViewTab::ALL.len() - 1)),
+        KeyPress::Esc | KeyPress::Backspace | KeyPress::Left => go_back(state),
+        key => {
+            return if state.pages.is_empty() {
+                handle_list_key(state, key)
+            } else {
+                handle_page_key(state, key)
+            };
+        }
     }
     Vec::new()
 }
 
-/// How far a key goes in a list or a text, in rows.
-pub(super) fn distance(key: Key, rows: usize) -> Option<isize> {
+/// Number of rows that a key moves or scrolls.
+pub(super) fn scroll_distance(key: KeyPress, rows: usize) -> Option<isize> {
     let page = isize::try_from(rows.saturating_sub(1).max(1)).unwrap_or(1);
     Some(match key {
-        Key::Up | Key::Char('k') => -1,
-        Key::Down | Key::Char('j') => 1,
-        Key::PageUp | Key::Ctrl('b' | 'u') => -page,
-        Key::PageDown | Key::Char(' ') | Key::Ctrl('f' | 'd') => page,
-        Key::Home | Key::Char('g') => isize::MIN / 2,
-        Key::End | Key::Char('G') => isize::MAX / 2,
+        KeyPress::Up | KeyPress::Char('k') => -1,
+        KeyPress::Down | KeyPress::Char('j') => 1,
+        KeyPress::PageUp | KeyPress::Ctrl('b' | 'u') => -page,
+        KeyPress::PageDown | KeyPress::Char(' ') | KeyPress::Ctrl('f' | 'd') => page,
+        KeyPress::Home | KeyPress::Char('g') => isize::MIN / 2,
+        KeyPress::End | KeyPress::Char('G') => isize::MAX / 2,
         _ => return None,
     })
 }
 
-/// Scrolls what is open. How far it can go is known to whoever draws it.
-pub(super) fn scroll(state: &mut State, by: isize) {
-    let longest = crate::view::scrolls(state);
+/// Scrolls the open page. The view knows how far it can scroll.
+pub(super) fn scroll_page(state: &mut TuiState, by: isize) {
+    let max_scroll = crate::view::max_scroll(state);
     if let Some(page) = state.pages.last_mut() {
-        page.scroll = page.scroll.min(longest).saturating_add_signed(by).min(longest);
+        page.scroll = page.scroll.min(max_scroll).saturating_add_signed(by).min(max_scroll);
     }
 }
 
-fn to(state: &mut State, tab: Tab) -> Vec<Command> {
+fn switch_tab(state: &mut TuiState, tab: ViewTab) -> Vec<TuiCommand> {
     state.tab = tab;
     state.pages.clear();
     match tab {
-        Tab::Statistics => vec![Command::Get(Subject::Ledger), Command::Get(Subject::Health)],
+        ViewTab::Statistics => {
+            vec![TuiCommand::Fetch(FetchTarget::Ledger), TuiCommand::Fetch(FetchTarget::Health)]
+        }
         _ => Vec::new(),
     }
 }
 
-/// Out of what is open; at last the filter goes.
-fn back(state: &mut State) {
+/// Closes the open page, or clears the filter if no page is open.
+fn go_back(state: &mut TuiState) {
     if state.pages.pop().is_none()
-        && let Some(filter) = state.filter()
+        && let Some(filter) = state.filter_mut()
     {
         filter.clear();
     }
 }
 
-fn mode(state: &mut State) -> Vec<Command> {
-    if state.health.monitors {
-        state.prompt = Some(Prompt::new(Asks::Yes(Deed::Enforce)));
+fn toggle_mode(state: &mut TuiState) -> Vec<TuiCommand> {
+    if state.health.is_monitoring {
+        state.prompt = Some(InputPrompt::new(PromptPurpose::Yes(UserAction::Enforce)));
         return Vec::new();
     }
-    vec![Command::Ask(Deed::Monitor)]
+    vec![TuiCommand::AskProofNeeded(UserAction::Monitor)]
 }
 
-fn in_list(state: &mut State, key: Key) -> Vec<Command> {
-    let rows = state.rows();
-    if let Some(by) = distance(key, rows) {
-        return go(state, by, rows);
+fn handle_list_key(state: &mut TuiState, key: KeyPress) -> Vec<TuiCommand> {
+    let rows = state.list_rows();
+    if let Some(by) = scroll_distance(key, rows) {
+        return move_selection(state, by, rows);
     }
     match (state.tab, key) {
-        (Tab::Live | Tab::Sessions | Tab::Approvals, Key::Char('/')) => {
-            let text = state.filter().map(std::mem::take).unwrap_or_default();
-            state.prompt = Some(Prompt { asks: Asks::Filter, text });
+        (ViewTab::Live | ViewTab::Sessions | ViewTab::Approvals, KeyPress::Char('/')) => {
+            let text = state.filter_mut().map(std::mem::take).unwrap_or_default();
+            state.prompt = Some(InputPrompt { purpose: PromptPurpose::Filter, text });
         }
-        (Tab::Live, Key::Enter | Key::Right) => {
-            if let Some(seq) = state.feed.chosen().map(|line| line.seq) {
-                return open(state, Page::decision(seq));
+        (ViewTab::Live, KeyPress::Enter | KeyPress::Right) => {
+            if let Some(seq) = state.feed.selected().map(|line| line.seq) {
+                return open_page(state, OpenPage::decision(seq));
             }
         }
-        (Tab::Sessions, Key::Enter | Key::Right) => {
-            if let Some(key) = state.sessions.chosen().map(|session| session.key.clone()) {
-                return open(state, Page::session(key, state.clock.now_ms));
+        (ViewTab::Sessions, KeyPress::Enter | KeyPress::Right) => {
+            if let Some(key) = state.sessions.selected().map(|session| session.key.clone()) {
+                return open_page(state, OpenPage::session(key, state.clock.now_ms));
             }
         }
-        (Tab::Approvals, Key::Enter | Key::Right | Key::Char('a' | 's' | 'd')) => {
-            if let Some(card) = state.approvals.chosen().cloned() {
-                // Nobody says yes to what they do not see.
-                let commands = open(state, (Page::approval(card), Vec::new()));
-                return [commands, on_page(state, key)].concat();
+        (ViewTab::Approvals, KeyPress::Enter | KeyPress::Right | KeyPress::Char('a' | 's' | 'd')) => {
+            if let Some(card) = state.approvals.selected().cloned() {
+                // Open the page first: the user must see the call before approving it.
+                let commands = open_page(state, (OpenPage::approval(card), Vec::new()));
+                return [commands, handle_page_key(state, key)].concat();
             }
         }
         _ => {}
@@ -116,61 +124,68 @@ fn in_list(state: &mut State, key: Key) -> Vec<Command> {
     Vec::new()
 }
 
-fn go(state: &mut State, by: isize, rows: usize) -> Vec<Command> {
+fn move_selection(state: &mut TuiState, by: isize, rows: usize) -> Vec<TuiCommand> {
     match state.tab {
-        Tab::Live => {
-            let last = state.feed.go(by, rows);
+        ViewTab::Live => {
+            let last = state.feed.move_by(by, rows);
             let oldest = state.feed.last().map(|line| line.seq);
-            if last && by > 0 && state.fetching == Fetching::No && !state.feed.is_full() && oldest.is_some() {
-                state.fetching = Fetching::UnderWay;
-                return vec![Command::Get(Subject::Decisions(oldest))];
+            if last
+                && by > 0
+                && state.fetching == HistoryState::No
+                && !state.feed.is_full()
+                && oldest.is_some()
+            {
+                state.fetching = HistoryState::UnderWay;
+                return vec![TuiCommand::Fetch(FetchTarget::Decisions(oldest))];
             }
         }
-        Tab::Sessions => drop(state.sessions.go(by, rows)),
-        Tab::Approvals => drop(state.approvals.go(by, rows)),
-        Tab::Statistics => {}
+        ViewTab::Sessions => drop(state.sessions.move_by(by, rows)),
+        ViewTab::Approvals => drop(state.approvals.move_by(by, rows)),
+        ViewTab::Statistics => {}
     }
     Vec::new()
 }
 
-fn open(state: &mut State, (page, commands): (Page, Vec<Command>)) -> Vec<Command> {
+fn open_page(state: &mut TuiState, (page, commands): (OpenPage, Vec<TuiCommand>)) -> Vec<TuiCommand> {
     state.pages.push(page);
     commands
 }
 
-fn on_page(state: &mut State, key: Key) -> Vec<Command> {
-    if let Some(by) = distance(key, state.rows()) {
-        scroll(state, by);
+fn handle_page_key(state: &mut TuiState, key: KeyPress) -> Vec<TuiCommand> {
+    if let Some(by) = scroll_distance(key, state.list_rows()) {
+        scroll_page(state, by);
         return Vec::new();
     }
     let now = state.clock.now_ms;
     let Some(page) = state.pages.last_mut() else { return Vec::new() };
     match (&mut page.open, key) {
-        (Open::Decision { seq, proved, .. }, Key::Char('p')) => {
-            *proved = Proved::UnderWay;
-            vec![Command::Get(Subject::Proof(*seq))]
+        (PageContent::Decision { seq, proved, .. }, KeyPress::Char('p')) => {
+            *proved = ProofStatus::UnderWay;
+            vec![TuiCommand::Fetch(FetchTarget::Proof(*seq))]
         }
-        (Open::Decision { found: Some(found), .. }, Key::Char('s')) if !found.line.session.is_empty() => {
+        (PageContent::Decision { found: Some(found), .. }, KeyPress::Char('s'))
+            if !found.line.session.is_empty() =>
+        {
             let key = format!("{}:{}", found.line.harness, found.line.session);
-            open(state, Page::session(key, now))
+            open_page(state, OpenPage::session(key, now))
         }
-        (Open::Session { key, .. }, Key::Char('d') | Key::Enter) => {
+        (PageContent::Session { key, .. }, KeyPress::Char('d') | KeyPress::Enter) => {
             let key = key.clone();
             let id = key.split_once(':').map_or(key.as_str(), |(_, id)| id).to_owned();
             state.pages.clear();
-            state.tab = Tab::Live;
+            state.tab = ViewTab::Live;
             state.feed.filter = id;
-            state.feed.first();
-            vec![Command::Get(Subject::DecisionsOf(key))]
+            state.feed.select_first();
+            vec![TuiCommand::Fetch(FetchTarget::DecisionsOf(key))]
         }
-        (Open::Approval { card, waits: true }, Key::Char('a')) => {
-            vec![Command::Ask(Deed::Approve(card.shown(), Scope::Once))]
+        (PageContent::Approval { card, waits: true }, KeyPress::Char('a')) => {
+            vec![TuiCommand::AskProofNeeded(UserAction::Approve(card.shown(), ApproveFor::Once))]
         }
-        (Open::Approval { card, waits: true }, Key::Char('s')) => {
-            vec![Command::Ask(Deed::Approve(card.shown(), Scope::Session))]
+        (PageContent::Approval { card, waits: true }, KeyPress::Char('s')) => {
+            vec![TuiCommand::AskProofNeeded(UserAction::Approve(card.shown(), ApproveFor::Session))]
         }
-        (Open::Approval { card, waits: true }, Key::Char('d')) => {
-            state.prompt = Some(Prompt::new(Asks::Note(card.id.clone())));
+        (PageContent::Approval { card, waits: true }, KeyPress::Char('d')) => {
+            state.prompt = Some(InputPrompt::new(PromptPurpose::Note(card.id.clone())));
             Vec::new()
         }
         _ => Vec::new(),

@@ -1,58 +1,58 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! What a message changes.
+//! Applies messages to the state.
 
-mod got;
+mod fetched;
 mod keys;
-mod prompts;
+mod prompt_input;
 
 use serde_json::Value;
 
-use crate::message::{Clock, Command, Message, Subject};
-use crate::read::{Card, Line, Session};
-use crate::state::{Link, Open, State, Tab};
+use crate::message::{FetchTarget, TuiCommand, TuiMessage, WallClock};
+use crate::parse::{DecisionRow, PendingApproval, SessionRow};
+use crate::state::{DaemonLink, PageContent, TuiState, ViewTab};
 
-/// Changes the state, and says what is to be done.
-pub fn update(state: &mut State, message: Message) -> Vec<Command> {
+/// Applies a message to the state and returns the commands for the caller.
+pub fn update(state: &mut TuiState, message: TuiMessage) -> Vec<TuiCommand> {
     match message {
-        Message::Key(key) => keys::press(state, key),
-        Message::Size(columns, rows) => {
+        TuiMessage::Key(key) => keys::handle_key(state, key),
+        TuiMessage::Resized(columns, rows) => {
             state.size = (columns, rows);
             Vec::new()
         }
-        Message::Now(clock) => passed(state, clock),
-        Message::Up => {
-            if matches!(state.link, Link::Down(..)) {
-                state.say(true, "the daemon is back");
+        TuiMessage::Tick(clock) => handle_tick(state, clock),
+        TuiMessage::Connected => {
+            if matches!(state.link, DaemonLink::Down(..)) {
+                state.notify(true, "reconnected to the daemon");
             }
-            state.link = Link::Up;
-            State::all()
+            state.link = DaemonLink::Up;
+            TuiState::initial_fetches()
         }
-        Message::Down(why) => {
-            if !matches!(state.link, Link::Down(..)) {
-                state.link = Link::Down(crate::plain::line(&why), state.clock.now_ms);
+        TuiMessage::Disconnected(why) => {
+            if !matches!(state.link, DaemonLink::Down(..)) {
+                state.link = DaemonLink::Down(crate::plain::single_line(&why), state.clock.now_ms);
                 state.approvals.replace(Vec::new());
-                unlist(state);
+                close_stale_approvals(state);
             }
             Vec::new()
         }
-        Message::Told(kind, data) => told(state, &kind, &data),
-        Message::Got(subject, answer) => got::got(state, subject, answer),
-        Message::Needed(deed, answer) => prompts::needed(state, deed, answer),
-        Message::Done(deed, answer) => prompts::done(state, &deed, answer),
+        TuiMessage::Event(kind, data) => handle_event(state, &kind, &data),
+        TuiMessage::Fetched(subject, answer) => fetched::handle_fetched(state, subject, answer),
+        TuiMessage::ProofNeeded(action, answer) => prompt_input::handle_required_proof(state, action, answer),
+        TuiMessage::ActionDone(action, answer) => prompt_input::handle_action_done(state, &action, answer),
     }
 }
 
-/// Time has passed.
-fn passed(state: &mut State, clock: Clock) -> Vec<Command> {
+/// Applies the current time: refreshes what is due.
+fn handle_tick(state: &mut TuiState, clock: WallClock) -> Vec<TuiCommand> {
     let minute = clock.now_ms / 60_000 != state.clock.now_ms / 60_000;
     state.clock = clock;
     let mut commands = Vec::new();
-    if minute && state.link == Link::Up {
-        // The state of a session also changes with time, and nothing is sent for that.
-        commands.extend([Command::Get(Subject::Health), Command::Get(Subject::Sessions)]);
-        if state.tab == Tab::Statistics {
-            commands.push(Command::Get(Subject::Ledger));
+    if minute && state.link == DaemonLink::Up {
+        // The activity of a session also changes with time, without an event.
+        commands.extend([TuiCommand::Fetch(FetchTarget::Health), TuiCommand::Fetch(FetchTarget::Sessions)]);
+        if state.tab == ViewTab::Statistics {
+            commands.push(TuiCommand::Fetch(FetchTarget::Ledger));
         }
     }
     if let Some(page) = state.pages.last_mut() {
@@ -61,65 +61,65 @@ fn passed(state: &mut State, clock: Clock) -> Vec<Command> {
     commands
 }
 
-/// The daemon says what happens.
-fn told(state: &mut State, kind: &str, data: &Value) -> Vec<Command> {
+/// Applies an event of the daemon.
+fn handle_event(state: &mut TuiState, kind: &str, data: &Value) -> Vec<TuiCommand> {
     match kind {
         "decided" => {
-            if let Some(line) = Line::told(data) {
-                learn(state, line);
+            if let Some(line) = DecisionRow::from_event(data) {
+                add_decision(state, line);
             }
         }
         "session" => {
-            let session = Session::read(data);
+            let session = SessionRow::parse(data);
             if let Some(page) = state.pages.last_mut() {
-                page.heard(&session.key);
+                page.mark_changed(&session.key);
             }
-            state.sessions.put(session);
+            state.sessions.upsert(session);
         }
-        "approvals" => waiting(state, data),
+        "approvals" => set_approvals(state, data),
         "lagged" => {
             state.missed += data.get("missed").and_then(Value::as_u64).unwrap_or_default();
-            return State::all();
+            return TuiState::initial_fetches();
         }
-        "generation" | "warning" => return vec![Command::Get(Subject::Health)],
+        "generation" | "warning" => return vec![TuiCommand::Fetch(FetchTarget::Health)],
         _ => {}
     }
     Vec::new()
 }
 
-/// A decision is known; counted once.
-fn learn(state: &mut State, line: Line) {
+/// Adds a decision and counts it once.
+fn add_decision(state: &mut TuiState, line: DecisionRow) {
     let (seq, oldest) = (line.seq, state.feed.last().map(|last| last.seq));
-    // What was pushed out was counted when it came.
+    // Decisions that were dropped from the list have already been counted.
     let gone = state.feed.is_full() && oldest.is_some_and(|oldest| seq < oldest);
     if !gone {
         let counted = line.clone();
-        if state.feed.put(line) {
+        if state.feed.upsert(line) {
             state.stats.add(&counted);
         }
     }
 }
 
-/// Which calls wait.
-fn waiting(state: &mut State, answer: &Value) {
-    let cards = Card::all(answer);
+/// Replaces the pending approvals.
+fn set_approvals(state: &mut TuiState, answer: &Value) {
+    let cards = PendingApproval::parse_list(answer);
     let new =
         cards.iter().find(|card| state.approvals.find(&card.id).is_none()).map(|card| card.wants.clone());
     state.approvals.replace(cards);
-    unlist(state);
-    if let Some(wants) = new.filter(|_| state.tab != Tab::Approvals) {
-        state.say(false, format!("a call waits for you (3): {wants}"));
+    close_stale_approvals(state);
+    if let Some(wants) = new.filter(|_| state.tab != ViewTab::Approvals) {
+        state.notify(false, format!("approval needed (press 3): {wants}"));
     }
 }
 
-/// What was opened and waits no more.
-fn unlist(state: &mut State) {
+/// Marks open approvals that are no longer pending.
+fn close_stale_approvals(state: &mut TuiState) {
     for page in &mut state.pages {
-        if let Open::Approval { card, waits } = &mut page.open {
+        if let PageContent::Approval { card, waits } = &mut page.open {
             *waits = state.approvals.find(&card.id).is_some_and(|now| now.is_shown(&card.shown()));
         }
     }
-    prompts::unlist(state);
+    prompt_input::close_stale_prompt(state);
 }
 
 #[cfg(test)]

@@ -2,43 +2,43 @@
 
 use ratatui::text::{Line, Span};
 
-use super::Lines;
+use super::TextLines;
+use super::format::pad_cell;
 use super::theme::Theme;
-use super::words::cell;
 
-/// Every key there is.
+/// All keys by view.
 const KEYS: &[(&str, &[(&str, &str)])] = &[
     (
-        "Everywhere",
+        "All views",
         &[
-            ("1 2 3 4, tab", "live · sessions · approvals · statistics"),
-            ("↑ ↓, j k", "one up, one down; page up/down, space, g, G"),
-            ("enter, →", "open what is chosen; esc, ← goes back"),
-            ("/", "filter: every word has to occur (`deny codex rm`); esc shows all"),
-            ("m", "mode: enforce or monitor; monitor takes a person"),
-            ("?  q", "this help; quit (ctrl-c too)"),
+            ("1 2 3 4, tab", "switch view: live, sessions, approvals, statistics"),
+            ("↑ ↓, j k", "move; also page up, page down, space, g, G"),
+            ("enter, →", "open the selected row; esc or ← goes back"),
+            ("/", "filter: all words must occur (`denied codex rm`); esc clears"),
+            ("m", "switch enforce/monitor mode; monitor needs confirmation"),
+            ("?  q", "show this help; quit (also ctrl-c)"),
         ],
     ),
-    ("Live", &[("g, home", "back to the latest, and stay there")]),
-    ("A decision", &[("p", "prove that it is in the signed ledger"), ("s", "its session")]),
-    ("A session", &[("d", "its decisions")]),
+    ("Live", &[("g, home", "go to the latest decision and follow")]),
+    ("Decision", &[("p", "verify that the record is in the signed ledger"), ("s", "open its session")]),
+    ("Session", &[("d", "list its decisions")]),
     (
-        "A call that waits",
+        "Approval",
         &[
-            ("a", "approve this call; takes a person: `approve` typed, or a code"),
-            ("s", "approve whatever the same rules ask about in this session"),
-            ("d", "deny it, with a message that the agent reads"),
+            ("a", "approve this call: type `approve`, or enter a code"),
+            ("s", "approve all calls that the same rules ask about in this session"),
+            ("d", "deny, with a message for the agent"),
         ],
     ),
-    ("Signs", &[("␛ ␇ �", "a character that would have moved the cursor, or hidden others")]),
+    ("Symbols", &[("␛ ␇ �", "control or invisible character in text from an agent")]),
 ];
 
-pub(super) fn lines(theme: Theme) -> Lines {
+pub(super) fn help_lines(theme: Theme) -> TextLines {
     let mut lines = Vec::new();
-    for (part, keys) in KEYS {
-        lines.push(theme.head(*part));
-        for (key, what) in *keys {
-            lines.push(Line::from(vec![Span::raw(format!("  {} ", cell(key, 13))), Span::raw(*what)]));
+    for (heading, keys) in KEYS {
+        lines.push(theme.heading(*heading));
+        for (key, effect) in *keys {
+            lines.push(Line::from(vec![Span::raw(format!("  {} ", pad_cell(key, 13))), Span::raw(*effect)]));
         }
     }
     lines

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! The three lists: what happens, sessions, calls that wait.
+//! The three lists: live decisions, sessions and approvals.
 
 use ratatui::Frame;
 use ratatui::layout::Rect;
@@ -8,64 +8,62 @@ use ratatui::style::Style;
 use ratatui::text::{Line, Span};
 use ratatui::widgets::Paragraph;
 
-use super::Lines;
+use super::format::{clock_time, format_duration, format_micros, pad_cell};
 use super::theme::Theme;
-use super::words::{cell, lasted, time, took};
+use super::{TextLines, WIDE_COLUMNS};
 use crate::plain;
-use crate::state::{Link, State};
+use crate::state::{DaemonLink, TuiState};
 
-/// From here on there is room for more columns.
-const WIDE: usize = 110;
-
-pub(super) fn live(state: &State, theme: Theme, frame: &mut Frame<'_>, area: Rect) {
+pub(super) fn draw_live(state: &TuiState, theme: Theme, frame: &mut Frame<'_>, area: Rect) {
     let width = usize::from(area.width);
-    let (rule, took_) = if width >= WIDE { (24, 9) } else { (0, 0) };
-    let gist = width.saturating_sub(41 + rule + took_);
-    let mut head = format!("{:<9}{:<6}{:<12}{:<14}{}", "time", "", "harness", "tool", cell("what", gist));
-    if width >= WIDE {
+    let (rule, duration) = if width >= WIDE_COLUMNS { (24, 9) } else { (0, 0) };
+    let gist = width.saturating_sub(44 + rule + duration);
+    let mut head =
+        format!("{:<9}{:<9}{:<12}{:<14}{}", "time", "", "harness", "tool", pad_cell("details", gist));
+    if width >= WIDE_COLUMNS {
         head.push_str(&format!("{:<24}{:>8}", " rule", "took"));
     }
-    let (rows, chosen) = state.feed.window(state.rows());
+    let (rows, chosen) = state.feed.window(state.list_rows());
     let rows = rows.into_iter().map(|line| {
         let tool = if line.tool.is_empty() { &line.event } else { &line.tool };
         let mut spans = vec![
-            Span::styled(cell(&time(line.ts, state.clock), 9), theme.dim()),
-            Span::styled(cell(line.verdict.word(), 6), theme.verdict(line.verdict)),
-            Span::raw(cell(&line.harness, 11) + " "),
-            Span::styled(cell(tool, 13) + " ", theme.bold()),
-            Span::raw(cell(&line.gist, gist)),
+            Span::styled(pad_cell(&clock_time(line.ts, state.clock), 9), theme.dim()),
+            Span::styled(pad_cell(line.verdict.label(), 9), theme.verdict(line.verdict)),
+            Span::raw(pad_cell(&line.harness, 11) + " "),
+            Span::styled(pad_cell(tool, 13) + " ", theme.bold()),
+            Span::raw(pad_cell(&line.gist, gist)),
         ];
-        if width >= WIDE {
-            spans.push(Span::styled(format!(" {} ", cell(&line.rule, 22)), theme.dim()));
-            spans.push(Span::styled(format!("{:>8}", took(line.took_us)), theme.dim()));
+        if width >= WIDE_COLUMNS {
+            spans.push(Span::styled(format!(" {} ", pad_cell(&line.rule, 22)), theme.dim()));
+            spans.push(Span::styled(format!("{:>8}", format_micros(line.took_us)), theme.dim()));
         }
         Line::from(spans)
     });
     let empty = match (&state.link, state.feed.filter.is_empty()) {
-        (_, false) => "nothing fits the filter",
-        (Link::Up, _) => "nothing was decided yet; what agents do appears here as it happens",
+        (_, false) => "no matches for this filter",
+        (DaemonLink::Up, _) => "no decisions yet; they appear here as agents work",
         _ => "waiting for the daemon",
     };
-    list(head, rows.collect(), chosen, empty, theme, frame, area);
+    draw_list(head, rows.collect(), chosen, empty, theme, frame, area);
 }
 
-pub(super) fn sessions(state: &State, theme: Theme, frame: &mut Frame<'_>, area: Rect) {
+pub(super) fn draw_sessions(state: &TuiState, theme: Theme, frame: &mut Frame<'_>, area: Rect) {
     let width = usize::from(area.width);
-    let model = if width >= WIDE { 22 } else { 0 };
-    let title = width.saturating_sub(53 + model);
+    let model = if width >= WIDE_COLUMNS { 22 } else { 0 };
+    let title = width.saturating_sub(55 + model);
     let mut head = format!("{:<9}{:<8}{:<12}", "last", "state", "harness");
     if model > 0 {
-        head.push_str(&cell("model", model));
+        head.push_str(&pad_cell("model", model));
     }
     head.push_str(&format!(
-        "{:>5} {:>5} {:>4} {:>6} {}",
-        "to-do",
+        "{:>5} {:>5} {:>6} {:>6} {}",
+        "todos",
         "files",
-        "deny",
+        "denied",
         "cost",
-        cell("what", title)
+        pad_cell("title", title)
     ));
-    let (rows, chosen) = state.sessions.window(state.rows());
+    let (rows, chosen) = state.sessions.window(state.list_rows());
     let rows = rows.into_iter().map(|session| {
         let style = match session.state.as_str() {
             "active" => theme.good(),
@@ -75,57 +73,58 @@ pub(super) fn sessions(state: &State, theme: Theme, frame: &mut Frame<'_>, area:
         let (done, all) = session.todos;
         let todos = if all == 0 { "–".to_owned() } else { format!("{done}/{all}") };
         let what = if session.title.is_empty() {
-            plain::fit_end(&session.cwd, title)
+            plain::truncate_start(&session.cwd, title)
         } else {
             session.title.clone()
         };
         let mut spans = vec![
-            Span::styled(cell(&time(session.last, state.clock), 9), theme.dim()),
-            Span::styled(cell(&session.state, 8), style),
-            Span::raw(cell(&session.harness, 11) + " "),
+            Span::styled(pad_cell(&clock_time(session.last, state.clock), 9), theme.dim()),
+            Span::styled(pad_cell(&session.state, 8), style),
+            Span::raw(pad_cell(&session.harness, 11) + " "),
         ];
         if model > 0 {
-            spans.push(Span::styled(cell(&session.model, model - 1) + " ", theme.dim()));
+            spans.push(Span::styled(pad_cell(&session.model, model - 1) + " ", theme.dim()));
         }
         let denied = if session.denied > 0 { theme.bad() } else { theme.dim() };
         spans.extend([
             Span::raw(format!("{todos:>5} {:>5} ", session.changed)),
-            Span::styled(format!("{:>4} ", session.denied), denied),
-            Span::raw(format!("{:>6} ", cost(session.cost))),
-            Span::raw(cell(&what, title)),
+            Span::styled(format!("{:>6} ", session.denied), denied),
+            Span::raw(format!("{:>6} ", format_cost(session.cost))),
+            Span::raw(pad_cell(&what, title)),
         ]);
         Line::from(spans)
     });
-    let empty = if state.sessions.filter.is_empty() { "no session yet" } else { "nothing fits the filter" };
-    list(head, rows.collect(), chosen, empty, theme, frame, area);
+    let empty =
+        if state.sessions.filter.is_empty() { "no sessions yet" } else { "no matches for this filter" };
+    draw_list(head, rows.collect(), chosen, empty, theme, frame, area);
 }
 
-pub(super) fn approvals(state: &State, theme: Theme, frame: &mut Frame<'_>, area: Rect) {
+pub(super) fn draw_approvals(state: &TuiState, theme: Theme, frame: &mut Frame<'_>, area: Rect) {
     let wants = usize::from(area.width).saturating_sub(33);
-    let head = format!("{:<8}{:<12}{:<13}{}", "left", "harness", "tool", "what it wants");
-    let (rows, chosen) = state.approvals.window(state.rows());
+    let head = format!("{:<8}{:<12}{:<13}{}", "left", "harness", "tool", "call");
+    let (rows, chosen) = state.approvals.window(state.list_rows());
     let rows = rows.into_iter().map(|card| {
         let left = card.until.saturating_sub(state.clock.now_ms);
         let style = if left < 10_000 { theme.bad() } else { theme.warn() };
         Line::from(vec![
-            Span::styled(cell(&lasted(left), 8), style),
-            Span::raw(cell(&card.harness, 11) + " "),
-            Span::styled(cell(&card.tool, 12) + " ", theme.bold()),
-            Span::raw(cell(&card.wants, wants)),
+            Span::styled(pad_cell(&format_duration(left), 8), style),
+            Span::raw(pad_cell(&card.harness, 11) + " "),
+            Span::styled(pad_cell(&card.tool, 12) + " ", theme.bold()),
+            Span::raw(pad_cell(&card.wants, wants)),
         ])
     });
-    let empty = "nothing waits for an approval";
-    list(head, rows.collect(), chosen, empty, theme, frame, area);
+    let empty = "no pending approvals";
+    draw_list(head, rows.collect(), chosen, empty, theme, frame, area);
 }
 
-/// Dollars; what has no price has none.
-pub(super) fn cost(dollars: Option<f64>) -> String {
+/// Formats a cost in US dollars; `–` if it is unknown.
+pub(super) fn format_cost(dollars: Option<f64>) -> String {
     dollars.map_or_else(|| "–".to_owned(), |dollars| format!("${dollars:.2}"))
 }
 
-fn list(
+fn draw_list(
     head: String,
-    rows: Lines,
+    rows: TextLines,
     chosen: usize,
     empty: &'static str,
     theme: Theme,

@@ -1,96 +1,99 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! How it looks. Made for 80 columns and 24 rows; what is wider shows more.
+//! Draws the state. Designed for 80 columns and 24 rows; wider screens show more.
 
-mod approval;
-mod decision;
+mod approval_page;
+mod decision_page;
+mod format;
 mod frame;
 mod help;
 mod lists;
-mod session;
+mod session_page;
 mod statistics;
 mod theme;
-mod words;
 
 use ratatui::Frame;
 use ratatui::layout::{Constraint, Layout, Rect};
 use ratatui::text::Line;
 use ratatui::widgets::{Clear, Paragraph};
 
-use crate::state::{Open, State, Tab};
+use crate::state::{PageContent, TuiState, ViewTab};
 use theme::Theme;
 
-/// Text that fills a page.
-type Lines = Vec<Line<'static>>;
+/// Styled lines of a page.
+type TextLines = Vec<Line<'static>>;
 
-/// Paints all of it.
-pub fn draw(state: &State, frame: &mut Frame<'_>) {
+/// Screens with at least this many columns show more.
+const WIDE_COLUMNS: usize = 110;
+
+/// Draws the whole screen.
+pub fn draw(state: &TuiState, frame: &mut Frame<'_>) {
     let theme = Theme { colors: state.colors };
     let rows = [Constraint::Length(1), Constraint::Min(0), Constraint::Length(1), Constraint::Length(1)];
-    let [tabs, body, below, keys] = Layout::vertical(rows).areas(frame.area());
+    let [tabs, body, status_line, keys] = Layout::vertical(rows).areas(frame.area());
     frame.render_widget(Clear, frame.area());
-    frame::tabs(state, theme, frame, tabs);
+    frame::draw_tabs(state, theme, frame, tabs);
     if state.help {
-        frame.render_widget(Paragraph::new(help::lines(theme)), body);
+        frame.render_widget(Paragraph::new(help::help_lines(theme)), body);
     } else if let Some(page) = state.pages.last() {
         let [head, text] = Layout::vertical([Constraint::Length(1), Constraint::Min(0)]).areas(body);
-        frame::title(title(&page.open), theme, frame, head);
+        frame::draw_title(page_title(&page.open), theme, frame, head);
         draw_page(state, theme, frame, text);
     } else {
         match state.tab {
-            Tab::Live => lists::live(state, theme, frame, body),
-            Tab::Sessions => lists::sessions(state, theme, frame, body),
-            Tab::Approvals => lists::approvals(state, theme, frame, body),
-            Tab::Statistics => statistics::draw(state, theme, frame, body),
+            ViewTab::Live => lists::draw_live(state, theme, frame, body),
+            ViewTab::Sessions => lists::draw_sessions(state, theme, frame, body),
+            ViewTab::Approvals => lists::draw_approvals(state, theme, frame, body),
+            ViewTab::Statistics => statistics::draw_statistics(state, theme, frame, body),
         }
     }
-    frame::below(state, theme, frame, below);
-    frame::keys(state, theme, frame, keys);
+    frame::draw_status_line(state, theme, frame, status_line);
+    frame::draw_key_hints(state, theme, frame, keys);
 }
 
-/// By how many lines what is open can be scrolled.
-pub(crate) fn scrolls(state: &State) -> usize {
+/// Maximum scroll position of the open page.
+pub(crate) fn max_scroll(state: &TuiState) -> usize {
     let theme = Theme { colors: false };
-    let columns = columns(state, theme, usize::from(state.size.0));
+    let columns = page_columns(state, theme, usize::from(state.size.0));
     let longest = columns.iter().map(|(_, lines)| lines.len()).max().unwrap_or_default();
-    longest.saturating_sub(state.rows())
+    longest.saturating_sub(state.list_rows())
 }
 
-fn title(open: &Open) -> String {
+fn page_title(open: &PageContent) -> String {
     match open {
-        Open::Decision { seq, .. } => format!("Decision · leaf {seq}"),
-        Open::Session { key, .. } => format!("Session · {key}"),
-        Open::Approval { card, waits: true } => format!("A call waits for you · {}", card.id),
-        Open::Approval { card, waits: false } => format!("This call waits no more · {}", card.id),
+        PageContent::Decision { seq, .. } => format!("Decision · record {seq}"),
+        PageContent::Session { key, .. } => format!("Session · {key}"),
+        PageContent::Approval { card, waits: true } => format!("Approval · {}", card.id),
+        PageContent::Approval { card, waits: false } => format!("Approval closed · {}", card.id),
     }
 }
 
-/// What is open, as one column of text or two.
-fn columns(state: &State, theme: Theme, width: usize) -> Vec<(usize, Lines)> {
+/// The open page as one or two columns of text.
+fn page_columns(state: &TuiState, theme: Theme, width: usize) -> Vec<(usize, TextLines)> {
     let Some(page) = state.pages.last() else { return Vec::new() };
     match &page.open {
-        Open::Decision { found, proved, .. } => {
-            vec![(width, decision::lines(found.as_deref(), proved, theme, state.clock, width))]
+        PageContent::Decision { found, proved, .. } => {
+            vec![(width, decision_page::decision_lines(found.as_deref(), proved, theme, state.clock, width))]
         }
-        Open::Session { found, steps, .. } => {
-            session::columns(found.as_deref(), steps, theme, state.clock, width)
+        PageContent::Session { found, steps, .. } => {
+            session_page::session_columns(found.as_deref(), steps, theme, state.clock, width)
         }
-        Open::Approval { card, waits } => {
-            vec![(width, approval::lines(card, *waits, theme, state.clock, width))]
+        PageContent::Approval { card, waits } => {
+            vec![(width, approval_page::approval_lines(card, *waits, theme, state.clock, width))]
         }
     }
 }
 
-fn draw_page(state: &State, theme: Theme, frame: &mut Frame<'_>, area: Rect) {
+fn draw_page(state: &TuiState, theme: Theme, frame: &mut Frame<'_>, area: Rect) {
     let above = state.pages.last().map_or(0, |page| page.scroll);
     let mut left = area.x;
-    let columns = columns(state, theme, usize::from(area.width));
+    let columns = page_columns(state, theme, usize::from(area.width));
     let longest = columns.iter().map(|(_, lines)| lines.len()).max().unwrap_or_default();
     let above = above.min(longest.saturating_sub(usize::from(area.height)));
     for (width, lines) in columns {
         let width = u16::try_from(width).unwrap_or(area.width);
         let column = Rect { x: left, width: width.min(area.right().saturating_sub(left)), ..area };
-        let shown: Lines = lines.into_iter().skip(above).take(usize::from(area.height)).collect();
+        let shown: TextLines = lines.into_iter().skip(above).take(usize::from(area.height)).collect();
         frame.render_widget(Paragraph::new(shown), column);
         left = left.saturating_add(width);
     }

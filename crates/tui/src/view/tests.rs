@@ -5,48 +5,48 @@ use ratatui::backend::TestBackend;
 use serde_json::{Value, json};
 use tenterhook_event::Timestamp;
 
-use crate::message::{Clock, Command, Message, Subject};
-use crate::{Key, State, draw, update};
+use crate::message::{FetchTarget, TuiCommand, TuiMessage, WallClock};
+use crate::{KeyPress, TuiState, draw, update};
 
 /// 2026-11-15T20:00:30Z.
-const NOW: u64 = 1_794_772_830_000;
+const NOW_MS: u64 = 1_794_772_830_000;
 
-pub(crate) fn state(columns: u16, rows: u16) -> State {
-    let mut state = State::new(Clock { now_ms: NOW, ahead_s: 0 }, (columns, rows), false);
-    update(&mut state, Message::Up);
+pub(crate) fn state(columns: u16, rows: u16) -> TuiState {
+    let mut state = TuiState::new(WallClock { now_ms: NOW_MS, ahead_s: 0 }, (columns, rows), false);
+    update(&mut state, TuiMessage::Connected);
     let health = json!({"ok": true, "version": "0.1.0", "mode": "enforce", "generation": "745310088c84ffbe",
         "uptime_ms": 7_500_000, "problems": [], "stale": [], "unwired": []});
-    got(&mut state, Subject::Health, health);
+    fetched(&mut state, FetchTarget::Health, health);
     state
 }
 
-pub(crate) fn got(state: &mut State, subject: Subject, answer: Value) -> Vec<Command> {
-    update(state, Message::Got(subject, Ok(answer)))
+pub(crate) fn fetched(state: &mut TuiState, subject: FetchTarget, answer: Value) -> Vec<TuiCommand> {
+    update(state, TuiMessage::Fetched(subject, Ok(answer)))
 }
 
-pub(crate) fn press(state: &mut State, keys: &[Key]) -> Vec<Command> {
-    keys.iter().flat_map(|key| update(state, Message::Key(*key))).collect()
+pub(crate) fn press_keys(state: &mut TuiState, keys: &[KeyPress]) -> Vec<TuiCommand> {
+    keys.iter().flat_map(|key| update(state, TuiMessage::Key(*key))).collect()
 }
 
-pub(crate) fn kind(state: &mut State, text: &str) -> Vec<Command> {
-    press(state, &text.chars().map(Key::Char).collect::<Vec<_>>())
+pub(crate) fn type_text(state: &mut TuiState, text: &str) -> Vec<TuiCommand> {
+    press_keys(state, &text.chars().map(KeyPress::Char).collect::<Vec<_>>())
 }
 
-pub(crate) fn decided(seq: u64, verdict: &str, gist: &str) -> Message {
-    // More and more of them.
+pub(crate) fn decided(seq: u64, verdict: &str, gist: &str) -> TuiMessage {
+    // The rate increases over time.
     let back = 40 - seq % 40;
     let rule = if verdict == "none" { Value::Null } else { json!("recursive-delete") };
     let data = json!({
-        "seq": seq, "id": "01M7GDFDD5FQJEDHTCGAF9Y9NY", "ts": Timestamp::from_unix_ms(NOW - back * back * 500),
+        "seq": seq, "id": "01M7GDFDD5FQJEDHTCGAF9Y9NY", "ts": Timestamp::from_unix_ms(NOW_MS - back * back * 500),
         "harness": "claude-code", "event": "pre-tool", "session": "s-1",
         "tool": {"name": "Bash", "class": "shell", "gist": gist}, "verdict": verdict, "rule": rule,
         "reason": null, "took_us": 800 + seq * 10,
     });
-    Message::Told("decided".to_owned(), data)
+    TuiMessage::Event("decided".to_owned(), data)
 }
 
-/// What is on the screen, without what is at the ends of lines.
-pub(crate) fn screen(state: &State) -> String {
+/// The screen as text, without trailing spaces.
+pub(crate) fn screen(state: &TuiState) -> String {
     let (columns, rows) = state.size;
     let mut terminal = Terminal::new(TestBackend::new(columns, rows)).unwrap();
     terminal.draw(|frame| draw(state, frame)).unwrap();
@@ -111,43 +111,43 @@ fn timeline() -> Value {
     ], "next": null})
 }
 
-pub(crate) fn card(wants: &str) -> Value {
+pub(crate) fn approvals_json(wants: &str) -> Value {
     json!({"pending": [{
         "id": "01M7GDFDD5FQJEDHTCGAF9Y9NY", "digest": "d-1", "since": "2026-11-15T20:00:20.000Z", "until": "2026-11-15T20:01:13.000Z",
         "source": "codex", "event": "PreToolUse", "session": "s-2", "cwd": "/home/dev/shop", "user": "dev",
         "tool": "Bash", "wants": wants, "args": {"command": wants},
-        "reasons": [{"by": "rule:ask-make", "said": "people make things"}],
+        "reasons": [{"by": "rule:ask-make", "said": "builds need approval"}],
     }]})
 }
 
-fn full(columns: u16, rows: u16) -> State {
+fn full_state(columns: u16, rows: u16) -> TuiState {
     let mut state = state(columns, rows);
     let usual = ["cargo test --workspace", "git status", "rg -n todo src", "ls -la", "cargo fmt --check"];
     for (seq, gist) in (0..40).zip(usual.into_iter().cycle()) {
         let (verdict, gist) = if seq % 9 == 7 { ("deny", "sudo rm -rf /") } else { ("none", gist) };
         update(&mut state, decided(seq, verdict, gist));
     }
-    got(&mut state, Subject::Sessions, json!({"sessions": [session()], "all": 1}));
-    got(&mut state, Subject::Approvals, card("terraform apply"));
+    fetched(&mut state, FetchTarget::Sessions, json!({"sessions": [session()], "all": 1}));
+    fetched(&mut state, FetchTarget::Approvals, approvals_json("terraform apply"));
     state.notice = None;
     state
 }
 
 #[test]
 fn live_fits_on_a_small_screen_and_shows_more_on_a_large_one() {
-    insta::assert_snapshot!("live_80x24", screen(&full(80, 24)));
-    insta::assert_snapshot!("live_120x40", screen(&full(120, 40)));
+    insta::assert_snapshot!("live_80x24", screen(&full_state(80, 24)));
+    insta::assert_snapshot!("live_120x40", screen(&full_state(120, 40)));
 }
 
 #[test]
 fn a_decision_shows_who_spoke_and_what_was_said() {
     for (name, columns, rows) in [("decision_80x24", 80, 24), ("decision_120x40", 120, 40)] {
-        let mut state = full(columns, rows);
-        let wanted = press(&mut state, &[Key::Down, Key::Down, Key::Enter]);
-        assert_eq!(wanted, [Command::Get(Subject::Decision(37))]);
+        let mut state = full_state(columns, rows);
+        let wanted = press_keys(&mut state, &[KeyPress::Down, KeyPress::Down, KeyPress::Enter]);
+        assert_eq!(wanted, [TuiCommand::Fetch(FetchTarget::Decision(37))]);
         state.pages.clear();
-        state.pages.push(crate::state::Page::decision(7).0);
-        got(&mut state, Subject::Decision(7), record());
+        state.pages.push(crate::state::OpenPage::decision(7).0);
+        fetched(&mut state, FetchTarget::Decision(7), record());
         insta::assert_snapshot!(name, screen(&state));
     }
 }
@@ -155,17 +155,20 @@ fn a_decision_shows_who_spoke_and_what_was_said() {
 #[test]
 fn sessions_and_one_of_them() {
     for (name, columns, rows) in [("session_80x24", 80, 24), ("session_120x40", 120, 40)] {
-        let mut state = full(columns, rows);
-        kind(&mut state, "2");
+        let mut state = full_state(columns, rows);
+        type_text(&mut state, "2");
         insta::assert_snapshot!(format!("{name}_list"), screen(&state));
-        let wanted = press(&mut state, &[Key::Enter]);
+        let wanted = press_keys(&mut state, &[KeyPress::Enter]);
         let key = "claude-code:s-1".to_owned();
         assert_eq!(
             wanted,
-            [Command::Get(Subject::Session(key.clone())), Command::Get(Subject::Timeline(key.clone()))]
+            [
+                TuiCommand::Fetch(FetchTarget::Session(key.clone())),
+                TuiCommand::Fetch(FetchTarget::Timeline(key.clone()))
+            ]
         );
-        got(&mut state, Subject::Session(key.clone()), session());
-        got(&mut state, Subject::Timeline(key), timeline());
+        fetched(&mut state, FetchTarget::Session(key.clone()), session());
+        fetched(&mut state, FetchTarget::Timeline(key), timeline());
         insta::assert_snapshot!(name, screen(&state));
     }
 }
@@ -173,14 +176,14 @@ fn sessions_and_one_of_them() {
 #[test]
 fn a_call_that_waits_and_what_has_to_be_typed() {
     for (name, columns, rows) in [("approval_80x24", 80, 24), ("approval_120x40", 120, 40)] {
-        let mut state = full(columns, rows);
-        kind(&mut state, "3");
+        let mut state = full_state(columns, rows);
+        type_text(&mut state, "3");
         insta::assert_snapshot!(format!("{name}_list"), screen(&state));
-        kind(&mut state, "a");
+        type_text(&mut state, "a");
         let (id, digest) = ("01M7GDFDD5FQJEDHTCGAF9Y9NY".to_owned(), "d-1".to_owned());
-        let deed = crate::Deed::Approve(crate::ShownCall { id, digest }, crate::Scope::Once);
-        update(&mut state, Message::Needed(deed, Ok((crate::Needs::Word, false))));
-        kind(&mut state, "appr");
+        let action = crate::UserAction::Approve(crate::ShownCall { id, digest }, crate::ApproveFor::Once);
+        update(&mut state, TuiMessage::ProofNeeded(action, Ok((crate::ProofNeeded::Word, false))));
+        type_text(&mut state, "appr");
         insta::assert_snapshot!(name, screen(&state));
     }
 }
@@ -188,59 +191,59 @@ fn a_call_that_waits_and_what_has_to_be_typed() {
 #[test]
 fn statistics_help_and_a_daemon_that_is_gone() {
     for (size, columns, rows) in [("80x24", 80, 24), ("120x40", 120, 40)] {
-        let mut state = full(columns, rows);
-        let wanted = kind(&mut state, "4");
-        assert!(wanted.contains(&Command::Get(Subject::Ledger)));
+        let mut state = full_state(columns, rows);
+        let wanted = type_text(&mut state, "4");
+        assert!(wanted.contains(&TuiCommand::Fetch(FetchTarget::Ledger)));
         let ledger = json!({"size": 1234, "signed": 1230, "sessions": 7, "bytes_on_disk": 3_400_000, "verdicts": {"none": 1100, "deny": 134}, "rules": {}});
-        got(&mut state, Subject::Ledger, ledger);
+        fetched(&mut state, FetchTarget::Ledger, ledger);
         insta::assert_snapshot!(format!("statistics_{size}"), screen(&state));
-        kind(&mut state, "?");
+        type_text(&mut state, "?");
         insta::assert_snapshot!(format!("help_{size}"), screen(&state));
-        kind(&mut state, "?1");
-        update(&mut state, Message::Down("nobody listens".to_owned()));
+        type_text(&mut state, "?1");
+        update(&mut state, TuiMessage::Disconnected("connection refused".to_owned()));
         insta::assert_snapshot!(format!("gone_{size}"), screen(&state));
     }
 }
 
-/// The pictures of the guide are the screens of this test; TENTERHOOK_GENERATE=1 takes them anew.
+/// The screens in the guide are those of this test; TENTERHOOK_GENERATE=1 writes them.
 #[test]
 #[expect(clippy::disallowed_methods, reason = "a test may read its own environment")]
 fn generated_pictures_of_the_guide() {
     let path = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/guide/tui.md");
     let page = std::fs::read_to_string(&path).unwrap();
-    let mut state = full(80, 24);
+    let mut state = full_state(80, 24);
     let live = screen(&state);
-    kind(&mut state, "2");
-    press(&mut state, &[Key::Enter]);
+    type_text(&mut state, "2");
+    press_keys(&mut state, &[KeyPress::Enter]);
     let key = "claude-code:s-1".to_owned();
-    got(&mut state, Subject::Session(key.clone()), session());
-    got(&mut state, Subject::Timeline(key), timeline());
-    let mut anew = page.clone();
+    fetched(&mut state, FetchTarget::Session(key.clone()), session());
+    fetched(&mut state, FetchTarget::Timeline(key), timeline());
+    let mut updated = page.clone();
     for (name, picture) in [("live", live), ("session", screen(&state))] {
         let begin = format!("<!-- {name}: made by a test of crates/tui -->\n```text\n");
-        let (before, rest) = anew.split_once(&begin).unwrap_or_else(|| panic!("no place for `{name}`"));
+        let (before, rest) = updated.split_once(&begin).unwrap_or_else(|| panic!("no place for `{name}`"));
         let (_, after) = rest.split_once("```\n").unwrap();
-        anew = format!("{before}{begin}{picture}```\n{after}");
+        updated = format!("{before}{begin}{picture}```\n{after}");
     }
     if std::env::var_os("TENTERHOOK_GENERATE").is_some() {
-        std::fs::write(&path, &anew).unwrap();
+        std::fs::write(&path, &updated).unwrap();
     } else {
-        assert!(anew == page, "the pictures in docs/guide/tui.md are stale: `make generate`");
+        assert!(updated == page, "the screens in docs/guide/tui.md are stale: run `make generate`");
     }
 }
 
 #[test]
 fn every_size_of_a_screen_can_be_painted() {
     for (columns, rows) in [(0, 0), (1, 1), (3, 2), (20, 4), (40, 10), (79, 23), (300, 100)] {
-        let mut state = full(columns, rows);
+        let mut state = full_state(columns, rows);
         for keys in ["1", "2", "3", "4", "?"] {
-            kind(&mut state, keys);
+            type_text(&mut state, keys);
             screen(&state);
-            press(&mut state, &[Key::Enter]);
-            got(&mut state, Subject::Session("claude-code:s-1".to_owned()), session());
-            got(&mut state, Subject::Decision(39), record());
+            press_keys(&mut state, &[KeyPress::Enter]);
+            fetched(&mut state, FetchTarget::Session("claude-code:s-1".to_owned()), session());
+            fetched(&mut state, FetchTarget::Decision(39), record());
             screen(&state);
-            press(&mut state, &[Key::End, Key::PageUp, Key::Home]);
+            press_keys(&mut state, &[KeyPress::End, KeyPress::PageUp, KeyPress::Home]);
             screen(&state);
         }
     }
@@ -249,7 +252,7 @@ fn every_size_of_a_screen_can_be_painted() {
 #[test]
 fn without_colours_there_is_none_and_with_them_only_those_of_the_terminal() {
     for colors in [false, true] {
-        let mut state = full(80, 24);
+        let mut state = full_state(80, 24);
         state.colors = colors;
         let mut terminal = Terminal::new(TestBackend::new(80, 24)).unwrap();
         terminal.draw(|frame| draw(&state, frame)).unwrap();

@@ -4,7 +4,7 @@ use ratatui::style::{Color, Modifier, Style};
 use ratatui::text::{Line, Span};
 use tenterhook_event::Decision;
 
-/// The sixteen colours of the terminal, which are right on light and on dark; or none.
+/// Styles in the sixteen colours of the terminal, which suit light and dark backgrounds; or without colours.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Theme {
     pub(super) colors: bool,
@@ -52,8 +52,8 @@ impl Theme {
         }
     }
 
-    /// The head of a part of a page.
-    pub(super) fn head(self, text: impl Into<String>) -> Line<'static> {
+    /// Heading of a section.
+    pub(super) fn heading(self, text: impl Into<String>) -> Line<'static> {
         Line::from(Span::styled(text.into(), self.accent().add_modifier(Modifier::BOLD)))
     }
 }

@@ -3,7 +3,7 @@
 //! An event with every field filled, and the ways to ask about it.
 
 use serde_json::{Value, json};
-use tenterhook_event::{Agent, Detail, Event, EventId, EventKind, Timestamp, ToolCall};
+use tenterhook_event::{AgentIdentity, Event, EventDetail, EventId, EventKind, Timestamp, ToolCall};
 use tenterhook_when::{When, WhenError};
 
 /// An event with nothing in it but what every event has.
@@ -26,14 +26,14 @@ pub(crate) fn full() -> Event {
         tool_use_id: text("u-1"),
         cwd: text("/work/app/src"),
         project: text("/work/app"),
-        agent: Agent {
+        agent: AgentIdentity {
             model: text("opus"),
             user: text("ada"),
             id: text("a-2"),
             kind: text("explore"),
             parent: text("a-1"),
         },
-        detail: Detail {
+        detail: EventDetail {
             prompt: text("ship it"),
             response: text("done"),
             cause: text("resume"),

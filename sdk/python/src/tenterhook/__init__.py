@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-"""Hooks for AI agents, from Python.
+"""Hooks for AI agents in Python.
 
 ```python
 from tenterhook import HookResponse, PreToolUseEvent, TenterhookClient

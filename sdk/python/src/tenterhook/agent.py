@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-"""The daemon's own agent: sessions, turns and single tools, past the same hooks and rules as everything else."""
+"""Sessions of the agent that runs in the daemon, with the same hooks and rules as for all agents."""
 
 from __future__ import annotations
 
@@ -20,34 +20,34 @@ if TYPE_CHECKING:
     from .channel import Channel
 
 PermissionMode = Literal["default", "acceptEdits", "plan", "bypassPermissions", "dontAsk"]
-"""What a session may do without asking. Hooks and rules are asked in every mode."""
+"""What a session may do without asking. Hooks and rules apply in every mode."""
 
 
 @dataclass(frozen=True)
 class GenerateStep:
-    """Something that happens in a turn; `type` says which of the others it has."""
+    """One step of a turn; `type` determines which other fields are set."""
 
     type: Literal["text", "draft", "tool_call", "tool_result", "moment", "done"]
     text: str = ""
-    """`text`: what the model said, and hooks let pass. `draft`: what it is saying; no hook has seen it yet."""
+    """`text`: text of the model that hooks have checked. `draft`: streamed text that hooks have not checked yet."""
     call: ToolCall | None = None
-    """`tool_call`: what the model wants."""
+    """`tool_call`: the call of the model."""
     call_id: str = ""
-    """`tool_result`: which call it is of."""
+    """`tool_result`: id of the call."""
     denied: bool = False
-    """`tool_result`: the tool did not run; the result's `output` says why."""
+    """`tool_result`: whether the call was denied; `output` of the result has the reason."""
     nudge: str | None = None
-    """`tool_result`: what the model could do instead."""
+    """`tool_result`: suggestion of what the model could do instead."""
     result: ToolResult | None = None
-    """`tool_result`: what came of it."""
+    """`tool_result`: result of the tool."""
     moment: Mapping[str, Any] = field(default_factory=dict)
-    """`moment`: something else, such as `{"what": "message", "text": ...}`."""
+    """`moment`: any other event, such as `{"what": "message", "text": ...}`."""
     response: GenerateResponse | None = None
-    """`done`: the turn is over; the last step."""
+    """`done`: end of the turn; always the last step."""
 
 
 async def create_session(channel: Channel, request: pb.CreateSessionRequest) -> str:
-    """Begins a session; gives its id."""
+    """Starts a session and returns its id."""
     return (await channel.create_session(request)).session_id
 
 
@@ -57,7 +57,7 @@ async def end_session(channel: Channel, session_id: str, reason: str) -> None:
 
 
 async def generate(channel: Channel, session_id: str, prompt: str) -> GenerateResponse:
-    """One turn, to its end."""
+    """Runs one turn and returns the final response."""
     async for step in turn(channel, session_id, prompt, drafts=False):
         if step.response is not None:
             return step.response
@@ -65,7 +65,7 @@ async def generate(channel: Channel, session_id: str, prompt: str) -> GenerateRe
 
 
 async def turn(channel: Channel, session_id: str, prompt: str, *, drafts: bool) -> AsyncIterator[GenerateStep]:
-    """One turn, step by step. Whoever stops reading cancels it."""
+    """Runs one turn and yields its steps. Ending the iteration cancels the turn."""
     request = pb.GenerateRequest(session_id=session_id, prompt=prompt, drafts=drafts, handling=handling.now())
     call = channel.generate(request)
     try:
@@ -81,7 +81,7 @@ async def turn(channel: Channel, session_id: str, prompt: str, *, drafts: bool) 
 async def execute_tool(
     channel: Channel, session_id: str, tool: str, args: Mapping[str, Any], timeout_ms: int | None
 ) -> ToolResult:
-    """One tool in a session."""
+    """Runs one tool in a session."""
     request = pb.ExecuteToolRequest(
         session_id=session_id,
         tool=tool,
@@ -96,7 +96,7 @@ def _read(event: pb.GenerateEvent) -> GenerateStep | None:
     what = event.WhichOneof("what")
     if what == "error":
         raise refused(event.error)
-    # What a newer daemon says is passed over.
+    # Unknown steps of a newer daemon are ignored.
     return _STEPS[what](event) if what in _STEPS else None
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-"""What callbacks of the Claude Agent SDK answer, and the form in which Claude Code obeys it."""
+"""Answers of callbacks of the Claude Agent SDK, in the form that Claude Code obeys."""
 
 from __future__ import annotations
 
@@ -14,19 +14,19 @@ _CARRIED_BY_SPECIFIC_REPLY = ("additionalContext", "updatedInput")
 
 
 def as_sent(output: Any) -> Output:
-    """The answer with the names that go over the wire: `continue` and `async` are keywords of Python."""
+    """Returns the answer with the JSON names `continue` and `async`, which are keywords in Python."""
     given: Output = output if isinstance(output, dict) else {}
     return {_SENT_AS.get(key, key): value for key, value in given.items()}
 
 
 def specific_of(output: Output) -> Output:
-    """Its `hookSpecificOutput`."""
+    """Returns `hookSpecificOutput` of an answer."""
     specific = output.get("hookSpecificOutput")
     return specific if isinstance(specific, dict) else {}
 
 
 def refusal(event: str, reason: str) -> Output:
-    """An answer that refuses."""
+    """Returns an answer that blocks the action."""
     if event == "PreToolUse":
         said = {"permissionDecision": "deny", "permissionDecisionReason": reason}
         return {"hookSpecificOutput": {"hookEventName": event, **said}}
@@ -37,8 +37,8 @@ def refusal(event: str, reason: str) -> Output:
 
 
 def obeyed(event: str, output: Output) -> Output:
-    """The answer in the form that the client obeys. It runs the tool after `continue: false` at `PreToolUse`, and
-    ignores `decision: "block"` at `PermissionRequest`."""
+    """Rewrites an answer so that the client obeys it. The client would run the tool after `continue: false` at
+    `PreToolUse`, and ignore `decision: "block"` at `PermissionRequest`."""
     if output.get("async"):
         return output
     specific = specific_of(output)
@@ -56,8 +56,8 @@ def obeyed(event: str, output: Output) -> Output:
 
 
 def residue(event: str, output: Output) -> Output:
-    """The part of an answer that the callback itself gives when Tenterhook's entry carries the rest. A refusal is
-    given by both, so that it cannot be lost. What would count twice or race is left out."""
+    """Returns the part of an answer that the callback itself gives when Tenterhook's entry contains the rest. A refusal
+    is given by both, so that it cannot be lost. Parts that would count twice or race are left out."""
     if output.get("async"):
         return output
     rest = {key: value for key, value in output.items() if key not in _CARRIED_BY_REPLY}
@@ -71,7 +71,7 @@ def residue(event: str, output: Output) -> Output:
 
 
 def beside_reply(event: str, output: Output, reply: Output) -> Output:
-    """Tenterhook's reply to a single callback, beside which a refusal of that callback still stands."""
+    """Merges Tenterhook's reply with the answer of a single callback, whose refusal still counts."""
     own = residue(event, output)
     if own.get("async"):
         return reply or own
@@ -80,7 +80,7 @@ def beside_reply(event: str, output: Output, reply: Output) -> Output:
 
 
 def with_permissions(reply: Output, outputs: Iterable[Output]) -> Output:
-    """Tenterhook's reply with what only the callbacks know: the permission rules that an allowed request adds."""
+    """Adds the permission rules of allowed requests to Tenterhook's reply; only the callbacks know them."""
     specific = specific_of(reply)
     if _behavior(specific) != "allow":
         return reply
@@ -93,7 +93,7 @@ def with_permissions(reply: Output, outputs: Iterable[Output]) -> Output:
 
 
 def unjudged(event: str, outputs: Iterable[Output]) -> Output:
-    """What the callbacks left to Tenterhook's entry, when Tenterhook cannot be asked."""
+    """Returns the parts that the callbacks left to Tenterhook's entry, if Tenterhook cannot be reached."""
     answers = [output for output in outputs if not output.get("async")]
     specifics = [specific_of(answer) for answer in answers]
     said: Output = {}

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-"""Handlers at work: each question is answered once, however often it is asked."""
+"""Running handlers: each call runs once, even if the daemon sends it again."""
 
 from __future__ import annotations
 
@@ -19,36 +19,36 @@ from .v1 import hooks_pb2 as pb
 
 log = logging.getLogger("tenterhook")
 
-Question = tuple[str, int]
-"""The event's id and the call's. Another daemon may use the same numbers, but not for the same event."""
+CallKey = tuple[str, int]
+"""Event id and call id. Another daemon may use the same call ids, but not for the same event."""
 
-_KEPT = 1024
-"""So many answers are kept, in case they were lost on the way."""
-_PAUSE = 0.01
-"""Seconds until it is noticed that a stream has ended."""
-_LARGEST = 15 * 1024 * 1024
-"""The daemon closes a stream that brings a message over 16 MiB."""
+_MAX_KEPT_RESPONSES = 1024
+"""Most responses that are kept in case they were lost."""
+_STREAM_CHECK_SECONDS = 0.01
+"""Seconds between checks whether the stream is open."""
+_MAX_MODIFIED_BYTES = 15 * 1024 * 1024
+"""Most bytes of a modification: the daemon closes a stream with a message over 16 MiB."""
 _ACTIONS = {"continue": pb.CONTINUE, "block": pb.BLOCK, "retry": pb.RETRY, "skip": pb.SKIP}
 
 
 class Calls:
-    """The handlers that run now, and what the latest ones answered."""
+    """The running handlers and their latest responses."""
 
     def __init__(self, send: Callable[[pb.HookResponse], Awaitable[bool]]) -> None:
         self._send = send
-        self._running: dict[Question, asyncio.Task[None]] = {}
-        self._given_up: set[Question] = set()
-        self._awaited: dict[int, Question] = {}
-        """What was asked on this stream and is not answered yet, by the call's id."""
-        self._answered: OrderedDict[Question, pb.HookResponse] = OrderedDict()
+        self._running: dict[CallKey, asyncio.Task[None]] = {}
+        self._given_up: set[CallKey] = set()
+        self._awaited: dict[int, CallKey] = {}
+        """Unanswered calls of this stream, by call id."""
+        self._answered: OrderedDict[CallKey, pb.HookResponse] = OrderedDict()
 
     def stream_ended(self) -> None:
-        """Answers to what was asked on it wait until they are asked for again: the next stream may be another
-        daemon's, and to that they would be answers to something else."""
+        """Holds responses to calls of this stream until the daemon sends the calls again: the next stream may belong to
+        another daemon, which uses the same call ids for other calls."""
         self._awaited.clear()
 
     def ask(self, hook: Hook | None, asked: pb.HookEvent) -> None:
-        """Runs the handler; or, if the question came before, sees to it that its answer is sent."""
+        """Runs the handler or, if the call was received before, sends its response."""
         if hook is None and _is_observer(asked):
             return
         question = (asked.event_id, asked.call_id)
@@ -58,29 +58,29 @@ class Calls:
         if answer := self._answered.get(question):
             self._start(question, self._deliver(question, answer))
         elif hook is None:
-            failed = _failed(asked, "this client has no such hook any more")
+            failed = _failed(asked, "the hook is no longer registered")
             self._start(question, self._deliver(question, failed))
         else:
             self._start(question, self._answer(hook, asked), asked.timeout_ms)
 
     def cancel(self, asked: pb.HookEvent) -> None:
-        """Nobody waits any more. Which event it was about is not said again."""
+        """Cancels a call. The message has only its call id."""
         if question := self._awaited.get(asked.call_id):
             self._give_up(question)
 
     async def stop(self) -> None:
-        """Cancels all that runs."""
+        """Cancels all running handlers."""
         running = dict(self._running)
         for question in running:
             self._give_up(question)
         await asyncio.gather(*running.values(), return_exceptions=True)
 
-    def _give_up(self, question: Question) -> None:
+    def _give_up(self, question: CallKey) -> None:
         if task := self._running.get(question):
             self._given_up.add(question)
             task.cancel()
 
-    def _start(self, question: Question, work: Awaitable[None], timeout_ms: int = 0) -> None:
+    def _start(self, question: CallKey, work: Awaitable[None], timeout_ms: int = 0) -> None:
         loop = asyncio.get_running_loop()
         task = asyncio.ensure_future(work, loop=loop)
         self._running[question] = task
@@ -109,31 +109,31 @@ class Calls:
         if _is_observer(asked) or question in self._given_up:
             return
         self._answered[question] = answer
-        if len(self._answered) > _KEPT:
+        if len(self._answered) > _MAX_KEPT_RESPONSES:
             self._answered.popitem(last=False)
         await self._deliver(question, answer)
 
-    async def _deliver(self, question: Question, answer: pb.HookResponse) -> None:
-        """Sends an answer for as long as it is awaited: on the stream that asked, or on one that asks again."""
+    async def _deliver(self, question: CallKey, answer: pb.HookResponse) -> None:
+        """Sends a response while the daemon waits for it: on the stream of the call, or on a later one."""
         while self._awaited.get(question[1]) == question:
             if await self._send(answer):
                 return
-            await asyncio.sleep(_PAUSE)
+            await asyncio.sleep(_STREAM_CHECK_SECONDS)
 
 
 def _is_observer(asked: pb.HookEvent) -> bool:
-    """Whether the hook is `async`: nobody waits for what it says."""
+    """Returns whether the hook is `async`: the daemon does not wait for a response."""
     return not asked.timeout_ms and not asked.deadline
 
 
 def _cancelled_from_outside() -> bool:
-    """Whether the loop itself is ending. Python 3.10 cannot tell."""
+    """Returns whether the event loop is ending. Python 3.10 cannot detect it."""
     cancelling = getattr(asyncio.current_task(), "cancelling", None)
     return cancelling is not None and cancelling() > 0
 
 
 async def _run(hook: Hook, asked: pb.HookEvent) -> pb.HookResponse:
-    # Every question has a task of its own.
+    # Each call has its own task.
     handling.begin(asked.event_id, asked.hook_id)
     try:
         said = await _call(hook.handler, read_event(asked.event_type, asked.payload))
@@ -157,14 +157,16 @@ def _reply(asked: pb.HookEvent, said: Any) -> pb.HookResponse:
     if said is None:
         return answer
     if not isinstance(said, HookResponse):
-        raise TypeError(f"a hook answers with a HookResponse, not {said!r}")
+        raise TypeError(f"a hook must return a HookResponse, not {said!r}")
     answer.action = _ACTIONS[said.action]
     if said.reason is not None:
         answer.reason = said.reason
     if said.changes is not None:
         answer.modified = json.dumps(said.changes, allow_nan=False).encode()
-        if len(answer.modified) > _LARGEST:
-            raise ValueError(f"what was modified has {len(answer.modified)} bytes; at most {_LARGEST} can be sent")
+        if len(answer.modified) > _MAX_MODIFIED_BYTES:
+            raise ValueError(
+                f"the modification has {len(answer.modified)} bytes; at most {_MAX_MODIFIED_BYTES} are allowed"
+            )
     if said.delay_ms is not None:
         answer.retry_delay_ms = said.delay_ms
     return answer

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-"""The way to the daemon: the socket of this account first, then TCP with its token."""
+"""Connections to the daemon: through the socket of this user account or, without one, TCP with a token."""
 
 from __future__ import annotations
 
@@ -26,11 +26,11 @@ if TYPE_CHECKING:
 
 R = TypeVar("R")
 
-_LARGEST = 16 * 1024 * 1024
+_MAX_MESSAGE_BYTES = 16 * 1024 * 1024
 _OPTIONS = [
-    ("grpc.max_receive_message_length", _LARGEST),
-    ("grpc.max_send_message_length", _LARGEST),
-    # The daemon is on this machine, whatever the environment says about proxies.
+    ("grpc.max_receive_message_length", _MAX_MESSAGE_BYTES),
+    ("grpc.max_send_message_length", _MAX_MESSAGE_BYTES),
+    # The daemon is local, so proxy settings of the environment do not apply.
     ("grpc.enable_http_proxy", 0),
 ]
 
@@ -49,20 +49,20 @@ _CODES: dict[pb.ErrorCode, ErrorCode] = {
     pb.ERROR_MODEL: "model",
 }
 
-_HOW_TO_ENTER = "over TCP the token is in `run/token` of the home; the socket needs none"
+_CREDENTIALS_HINT = "the token for TCP is in `run/token` of the state directory; the socket needs none"
 _STATUSES: dict[grpc.StatusCode, tuple[ErrorCode, str | None]] = {
-    grpc.StatusCode.ABORTED: ("replaced", "each process needs a client of its own; a forked one must not be used"),
-    grpc.StatusCode.PERMISSION_DENIED: ("unauthenticated", _HOW_TO_ENTER),
-    grpc.StatusCode.UNAUTHENTICATED: ("unauthenticated", _HOW_TO_ENTER),
+    grpc.StatusCode.ABORTED: ("replaced", "each process needs its own client; do not use a client after a fork"),
+    grpc.StatusCode.PERMISSION_DENIED: ("unauthenticated", _CREDENTIALS_HINT),
+    grpc.StatusCode.UNAUTHENTICATED: ("unauthenticated", _CREDENTIALS_HINT),
     grpc.StatusCode.INVALID_ARGUMENT: ("invalid", None),
-    grpc.StatusCode.UNIMPLEMENTED: ("unimplemented", "this daemon does not have it; see `tenterhook --version`"),
+    grpc.StatusCode.UNIMPLEMENTED: ("unimplemented", "update the daemon; see `tenterhook --version`"),
     grpc.StatusCode.RESOURCE_EXHAUSTED: ("overloaded", None),
 }
-"""What to ask again for would change nothing. Any other status means that nobody answered."""
+"""Statuses that a retry cannot fix. Any other status means that the daemon did not answer."""
 
 
 class Place:
-    """Where a daemon is, and who we are to it."""
+    """Address of a daemon and identity of the client."""
 
     def __init__(
         self, home_dir: str | os.PathLike[str] | None, address: str | None, token: str | None, name: str
@@ -76,7 +76,7 @@ class Place:
         )
 
     def open(self) -> Channel:
-        """A channel to where the daemon is just now."""
+        """Opens a channel to the current address of the daemon."""
         way = self._way()
         metadata = self._identity
         if way.token:
@@ -92,23 +92,23 @@ class Place:
 
 
 class Channel:
-    """An open way to a daemon."""
+    """An open connection to a daemon."""
 
     def __init__(self, target: str, metadata: tuple[tuple[str, str], ...]) -> None:
         self.target = target
         self._metadata = metadata
-        # gRPC would name the host after the socket's path, which is no host to a strict HTTP/2 server.
+        # gRPC would use the path of the socket as host name, which a strict HTTP/2 server rejects.
         named = [("grpc.default_authority", "localhost")] if target.startswith("unix:") else []
         self._channel = grpc.aio.insecure_channel(target, options=[*_OPTIONS, *named])
         self._stub: HookServiceAsyncStub = HookServiceStub(self._channel)
         self._agent: AgentServiceAsyncStub = AgentServiceStub(self._channel)
 
     def stream(self) -> grpc.aio.StreamStreamCall[pb.HookResponse, pb.HookEvent]:
-        """The stream of questions and answers."""
+        """Opens the stream of calls and responses."""
         return self._stub.HookStream(metadata=self._metadata)
 
     def watch(self, request: pb.WatchRequest) -> grpc.aio.UnaryStreamCall[pb.WatchRequest, pb.WatchEvent]:
-        """What happens from now on."""
+        """Streams the events of the daemon from now on."""
         return self._stub.Watch(request, metadata=self._metadata)
 
     async def register(self, request: pb.RegisterHookRequest) -> pb.RegisterHookResponse:
@@ -116,7 +116,7 @@ class Channel:
         return await self._ask(self._stub.RegisterHook, request)
 
     async def unregister(self, hook_id: str) -> pb.UnregisterHookResponse:
-        """Takes a hook back."""
+        """Unregisters a hook."""
         return await self._ask(self._stub.UnregisterHook, pb.UnregisterHookRequest(hook_id=hook_id))
 
     async def list(self, request: pb.ListHooksRequest) -> pb.ListHooksResponse:
@@ -124,19 +124,19 @@ class Channel:
         return await self._ask(self._stub.ListHooks, request)
 
     async def fire(self, request: pb.FireRequest) -> pb.FireResponse:
-        """Takes an event down the road."""
+        """Fires an event."""
         return await self._ask(self._stub.Fire, request)
 
     async def set_audit_level(self, request: pb.SetAuditLevelRequest) -> pb.SetAuditLevelResponse:
-        """Says how much is recorded."""
+        """Sets how much is recorded."""
         return await self._ask(self._stub.SetAuditLevel, request)
 
     async def close(self, grace: float | None = None) -> None:
-        """Closes it; calls under way may take so many seconds more."""
+        """Closes the channel; calls in progress may take this many seconds more."""
         await self._channel.close(grace)
 
     async def create_session(self, request: agent_pb.CreateSessionRequest) -> agent_pb.CreateSessionResponse:
-        """Begins a session."""
+        """Starts a session."""
         return await self._ask(self._agent.CreateSession, request)
 
     async def end_session(self, request: agent_pb.EndSessionRequest) -> agent_pb.EndSessionResponse:
@@ -150,7 +150,7 @@ class Channel:
     def generate(
         self, request: agent_pb.GenerateRequest
     ) -> grpc.aio.UnaryStreamCall[agent_pb.GenerateRequest, agent_pb.GenerateEvent]:
-        """Takes one turn."""
+        """Runs one turn."""
         return self._agent.Generate(request, metadata=self._metadata)
 
     async def _ask(self, method: Callable[..., Awaitable[R]], request: Any) -> R:
@@ -164,19 +164,22 @@ class Channel:
 
 
 def refused(error: pb.HookError) -> RefusedError:
-    """An error that an answer carries as data."""
+    """Converts an error in a response."""
     return RefusedError(error.message, code=_CODES.get(error.code, "internal"), hint=error.hint or None)
 
 
 def explained(error: grpc.aio.AioRpcError) -> TenterhookError:
-    """What a status means, for people."""
+    """Converts the status of a failed call."""
     code, details = error.code(), error.details() or ""
     if code not in _STATUSES:
-        return NotConnectedError(f"the daemon does not answer: {details}", hint="is it up? `tenterhook status`")
+        return NotConnectedError(
+            f"the daemon does not answer: {details}",
+            hint="start it with `tenterhook start`; `tenterhook status` shows its state",
+        )
     word, hint = _STATUSES[code]
     return RefusedError(details or "the daemon refused", code=word, hint=hint)
 
 
 def as_json(value: Any) -> bytes:
-    """JSON as it is sent."""
+    """Encodes a value as JSON."""
     return json.dumps(value, allow_nan=False).encode()

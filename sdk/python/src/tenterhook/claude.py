@@ -30,18 +30,18 @@ GUARDED_EVENTS = (
     *("Notification", "Setup", "TeammateIdle", "TaskCreated", "TaskCompleted", "Elicitation", "ElicitationResult"),
     *("ConfigChange", "InstructionsLoaded", "CwdChanged", "DirectoryAdded"),
 )
-"""The events of Claude Code that Tenterhook is asked about. Left out: `WorktreeCreate` and `WorktreeRemove` (a hook
-there takes the place of git's own work), `FileChanged` (fires only for names given as a matcher) and `MessageDisplay`
-(fires for every piece of text)."""
+"""The events of Claude Code that are sent to Tenterhook. Not included: `WorktreeCreate` and `WorktreeRemove` (a hook
+replaces git's own work), `FileChanged` (fires only for names given as a matcher) and `MessageDisplay` (fires for every
+chunk of text)."""
 
 _GATES = ("PreToolUse", "PermissionRequest", "UserPromptSubmit")
-"""Where something can be prevented: if Tenterhook cannot be asked, it does not happen."""
+"""Events before an action: if Tenterhook cannot be reached, the action is blocked."""
 _DECIDING = (*_GATES, "UserPromptExpansion", "Stop", "SubagentStop", "PreCompact")
-"""Where a callback can keep something from happening: its answer is part of Tenterhook's record of the event."""
+"""Events at which a callback can block something: its answer is part of Tenterhook's record of the event."""
 _DEFAULT_CALLBACK_SECONDS = 60.0
-"""How long a callback may take that does not say."""
-_HOUR = 3600
-"""Nobody waits longer: a time-out above it is in milliseconds, as older documents have it."""
+"""Time limit of a callback that sets none."""
+_MAX_TIMEOUT_SECONDS = 3600
+"""Largest timeout that is read as seconds; larger ones are milliseconds, as in older documents."""
 
 
 def tenterhook_hooks(
@@ -52,20 +52,20 @@ def tenterhook_hooks(
     timeout: float = 60.0,
     on_failure: Literal["continue", "block"] = "block",
 ) -> dict[HookEvent, list[HookMatcher]]:
-    """The `hooks` for `ClaudeAgentOptions`: every event goes through Tenterhook's policy, into its ledger and its live
-    view, and your own callbacks work beside it. What they decide is part of the record, and an input that one of them
-    changes is judged before it runs.
+    """Returns the `hooks` for `ClaudeAgentOptions`. Every event is checked by Tenterhook's policy and recorded in its
+    ledger. Your own callbacks run as well: their decisions are part of the record, and an input that one of them
+    changes is checked before it runs.
 
     ```python
     options = ClaudeAgentOptions(hooks=tenterhook_hooks(client))
     ```
 
     Args:
-        client: Who is asked. It connects by itself.
-        hooks: Callbacks of your own, beside Tenterhook's.
-        events: The events that Tenterhook is asked about; all that make sense unless said.
-        timeout: How long it may take, in seconds, as that SDK counts. An approval by a person fits into it.
-        on_failure: Whether a gate holds when Tenterhook cannot be asked: `block` unless said.
+        client: Client of the daemon. It connects on first use.
+        hooks: Your own callbacks, in addition to Tenterhook's.
+        events: Events that are sent to Tenterhook; defaults to `GUARDED_EVENTS`.
+        timeout: Time limit in seconds. It includes approvals by the user.
+        on_failure: What happens before an action if Tenterhook cannot be reached; defaults to `block`.
     """
     from claude_agent_sdk import HookMatcher
 
@@ -73,7 +73,7 @@ def tenterhook_hooks(
     gatherer = AnswerGatherer()
     judged = cast("tuple[HookEvent, ...]", tuple(events))
     together: dict[HookEvent, list[HookMatcher]] = {}
-    # The client calls entries in this order. Tenterhook's is last, so that it finds the callbacks that run beside it.
+    # The client calls entries in this order. Tenterhook's is last, to collect the callbacks of the same call.
     for event, matchers in (hooks or {}).items():
         gathered = event in judged and event in _DECIDING
         together[event] = []
@@ -108,7 +108,7 @@ def _guard(gatherer: AnswerGatherer, ask: Ask) -> HookCallback:
 
 
 def _obedient(event: str, callback: HookCallback) -> HookCallback:
-    """A callback whose refusals are obeyed, at an event that Tenterhook is not asked about."""
+    """Wraps a callback of an event that is not sent to Tenterhook, so that the client obeys its refusals."""
 
     async def obedient(given: HookInput, tool_use_id: str | None, context: HookContext) -> HookJSONOutput:
         output = await callback(given, tool_use_id, context)
@@ -122,16 +122,16 @@ class _OwnCallback:
     run: HookCallback
     name: str
     block: bool
-    """Whether its failure refuses."""
+    """Whether a failure blocks the action."""
 
 
 def _answering(event: str, own: _OwnCallback, gatherer: AnswerGatherer, ask: Ask) -> HookCallback:
-    """A callback whose answer becomes part of the record."""
+    """Wraps a callback so that its answer becomes part of the record."""
 
     async def answering(given: HookInput, tool_use_id: str | None, context: HookContext) -> HookJSONOutput:
         announced = gatherer.announce(call_key(given, tool_use_id))
         began = time.monotonic()
-        # The client does not run a tool whose callback took too long; then this task is cancelled.
+        # The client does not run a tool whose callback timed out, and cancels this task.
         answer = CallbackAnswer(own.name, error="no answer in time", timed_out=True, block=True)
         try:
             output = await own.run(given, tool_use_id, context)
@@ -151,14 +151,14 @@ def _answering(event: str, own: _OwnCallback, gatherer: AnswerGatherer, ask: Ask
         said = obeyed(event, dict(answer.output))
         if await announced.was_collected():
             return cast("HookJSONOutput", residue(event, said))
-        # Tenterhook's entry ran before this callback was called: this answer is a record of its own.
+        # Tenterhook's entry ran before this callback was called, so this answer gets its own record.
         return cast("HookJSONOutput", beside_reply(event, said, await ask(given, [answer])))
 
     return answering
 
 
 def _asker(client: TenterhookClient, on_failure: str, timeout_ms: int) -> Ask:
-    """Asks Tenterhook about an event, in Claude Code's own words. It gives up a little before Claude Code does."""
+    """Sends an event to Tenterhook in Claude Code's own format, with a slightly shorter time limit than Claude Code."""
 
     async def ask(given: Mapping[str, Any], callbacks: Sequence[CallbackAnswer]) -> Output:
         event = given["hook_event_name"]
@@ -167,7 +167,7 @@ def _asker(client: TenterhookClient, on_failure: str, timeout_ms: int) -> Ask:
             outcome = await client.fire_native("claude-code", event, given, timeout_ms=timeout_ms, callbacks=callbacks)
         except TenterhookError as error:
             if on_failure == "block" and event in _GATES:
-                return refusal(event, f"Tenterhook could not be asked: {error}")
+                return refusal(event, f"Tenterhook could not be reached: {error}")
             if left := unjudged(event, outputs):
                 return left
             raise
@@ -177,17 +177,17 @@ def _asker(client: TenterhookClient, on_failure: str, timeout_ms: int) -> Ask:
 
 
 def _heard(event: str, reply: NativeReply) -> Output:
-    """What Claude Code would have made of a hook program's exit."""
+    """Interprets the exit of a hook program in the same way as Claude Code."""
     if reply.exit_code != 0:
         return refusal(event, reply.stderr.strip() or "blocked")
     return cast("Output", json.loads(reply.stdout)) if reply.stdout.strip() else {}
 
 
 def _name_of(callback: HookCallback, otherwise: str) -> str:
-    """The name of a callback in records."""
+    """Returns the name of a callback in records."""
     name = getattr(callback, "__name__", "")
     return re.sub(r"[^A-Za-z0-9_.-]+", "-", name)[:64] if name and name != "<lambda>" else otherwise
 
 
 def _seconds(timeout: float | None) -> float | None:
-    return timeout / 1000 if timeout is not None and timeout > _HOUR else timeout
+    return timeout / 1000 if timeout is not None and timeout > _MAX_TIMEOUT_SECONDS else timeout

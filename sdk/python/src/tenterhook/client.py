@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-"""The client: register hooks, fire events, watch."""
+"""The client: registers hooks, fires events and watches the daemon."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from .channel import Place, as_json, explained
 from .errors import InvalidEventError, InvalidHookError, NotConnectedError, RefusedError
 from .events import HookEvent
 from .gather import CallbackAnswer, callback_answer
-from .hooks import Handler, Hook, HookConfig, HookInfo, ListedHook, Matcher, listed, make_hook
+from .hooks import Handler, Hook, HookConfig, HookInfo, ListedHook, Matcher, make_hook, to_listed_hook
 from .link import Link
 from .live import FileListener, Observer, TodoListener, WatchEvent
 from .outcome import Outcome, read_outcome
@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     from .channel import Channel
 
 AuditLevel = Literal["off", "info", "verbose"]
-"""How much is recorded about hooks beside the decisions themselves."""
+"""How much is recorded about hooks, in addition to the decisions themselves."""
 
 _LEVELS: dict[AuditLevel, pb.AuditLevel] = {
     "off": pb.AUDIT_LEVEL_OFF,
@@ -49,7 +49,7 @@ _LEVELS: dict[AuditLevel, pb.AuditLevel] = {
 
 
 def _show_log() -> None:
-    """Shows what this package logs, unless the program has set up logging itself."""
+    """Prints the log of this package, unless the program has configured logging itself."""
     log = logging.getLogger("tenterhook")
     if log.handlers or logging.getLogger().handlers:
         return
@@ -60,11 +60,11 @@ def _show_log() -> None:
 
 
 class TenterhookClient(Registering):
-    """Speaks with the Tenterhook daemon of this account.
+    """A client of the Tenterhook daemon of this user account.
 
-    Nothing is connected until it has to be: when the client is entered (`async with client:`), when something is
-    awaited, or when a hook is registered while an event loop runs. A connection that breaks comes back by itself,
-    with all hooks.
+    The client connects on first use: when it is entered (`async with client:`), when a method is awaited, or when a
+    hook is registered while an event loop runs. It reconnects after the connection breaks and registers its hooks
+    again.
     """
 
     def __init__(
@@ -78,22 +78,22 @@ class TenterhookClient(Registering):
     ) -> None:
         """
         Args:
-            home: The daemon's home, if it is not the usual one of this account.
-            address: Where the daemon listens, if that is not to be looked up: the path of a socket, or
-                `127.0.0.1:7878`.
-            token: What opens the TCP port; unless given, it is read from the home.
-            name: What people see in the ledger, such as `my-agent/1.2`.
-            connect_timeout: How many seconds a call waits for a daemon that is not there.
+            home: State directory of the daemon; defaults to that of this user account.
+            address: Address of the daemon: the path of a socket, or `127.0.0.1:7878`. By default it is found in the
+                state directory.
+            token: Token for TCP; by default it is read from the state directory.
+            name: Name shown to users, such as `my-agent/1.2`.
+            connect_timeout: Seconds that a call waits for the connection.
         """
         self._place = Place(home, address, token, name)
-        self._patience = connect_timeout
+        self._connect_timeout = connect_timeout
         self._hooks: dict[str, Hook] = {}
         self._later: list[Pending[Any]] = []
         self._link: Link | None = None
         self._observer = Observer()
         self._observing: str | None = None
 
-    # === hooks; the typed ways in are in registering.py ===
+    # === hooks; the typed methods are in registering.py ===
 
     def _add(
         self,
@@ -128,8 +128,8 @@ class TenterhookClient(Registering):
         return block()
 
     def unregister_hook(self, hook_id: str) -> Pending[bool]:
-        """Takes a hook back: it hears nothing any more. Await the result to know that the daemon has let go of it; it
-        is false if there was none."""
+        """Unregisters a hook; its handler no longer runs. Await the result to wait until the daemon has removed it; the
+        result is false if there was no such hook."""
         hook, link = self._hooks.pop(hook_id, None), self._link
 
         async def unregister() -> bool:
@@ -143,18 +143,18 @@ class TenterhookClient(Registering):
         return pending
 
     def list_hooks(self) -> list[HookInfo]:
-        """The hooks of this client, and how each stands with the daemon."""
+        """Lists the hooks of this client and their state at the daemon."""
         return [hook.info() for hook in self._hooks.values() if hook.hook_id != self._observing]
 
     async def list_all_hooks(self) -> list[ListedHook]:
-        """All hooks that are in force in the daemon, whoever they belong to, in the order they run in."""
+        """Lists all active hooks of the daemon, of all owners, in the order in which they run."""
         answer = await (await self._channel()).list(pb.ListHooksRequest(all=True))
-        return [listed(hook) for hook in answer.hooks]
+        return [to_listed_hook(hook) for hook in answer.hooks]
 
     def set_hook_audit_level(self, level: AuditLevel, *, code: str | None = None) -> Pending[AuditLevel]:
-        """Says how much is recorded about hooks; gives the level before. Less needs a person's `code`."""
+        """Sets how much is recorded about hooks; returns the previous level. Recording less needs a user's `code`."""
         if level not in _LEVELS:
-            raise ValueError(f"a level is 'off', 'info' or 'verbose', not {level!r}")
+            raise ValueError(f"level must be 'off', 'info' or 'verbose', not {level!r}")
 
         async def change() -> AuditLevel:
             request = pb.SetAuditLevelRequest(level=_LEVELS[level], proof=pb.Proof(code=code) if code else None)
@@ -168,7 +168,7 @@ class TenterhookClient(Registering):
     # === the connection ===
 
     async def ready(self) -> None:
-        """Waits until the daemon has every hook; raises what it refused, or that it is not there."""
+        """Waits until the daemon has all hooks. Raises an error if it refuses one or cannot be reached."""
         later, self._later = self._later, []
         await self._channel()
         for pending in later:
@@ -177,12 +177,12 @@ class TenterhookClient(Registering):
         await self._settled(list(self._hooks.values()))
 
     async def serve(self) -> None:
-        """Serves the hooks until it is cancelled or the client is closed."""
+        """Runs the hooks until the call is cancelled or the client is closed."""
         async with self:
             await self._linked().ended()
 
     def run(self) -> None:
-        """Serves the hooks until Ctrl-C or SIGTERM, for a program that does nothing else."""
+        """Runs the hooks until Ctrl-C or SIGTERM, for a program that does nothing else."""
 
         async def main() -> None:
             serving = asyncio.ensure_future(self.serve())
@@ -194,7 +194,7 @@ class TenterhookClient(Registering):
             asyncio.run(main())
 
     async def close(self) -> None:
-        """Takes all hooks back and hangs up. What is used afterwards connects anew."""
+        """Unregisters all hooks and disconnects. The next use connects again."""
         link, self._link = self._link, None
         if link is not None:
             await link.close()
@@ -215,7 +215,7 @@ class TenterhookClient(Registering):
         await self.close()
 
     def _linked(self) -> Link:
-        # A link belongs to its loop; after asyncio.run() has ended, the next one needs another.
+        # A link belongs to its event loop, so each asyncio.run() needs a new one.
         if self._link is None or self._link.loop_is_closed:
             for hook in self._hooks.values():
                 hook.settled = asyncio.Event()
@@ -224,15 +224,15 @@ class TenterhookClient(Registering):
         return self._link
 
     async def _channel(self) -> Channel:
-        return await self._linked().channel(self._patience)
+        return await self._linked().channel(self._connect_timeout)
 
     async def _settled(self, hooks: list[Hook]) -> None:
         await self._channel()
         try:
             waits = (hook.settled.wait() for hook in hooks)
-            await asyncio.wait_for(asyncio.gather(*waits), self._patience)
+            await asyncio.wait_for(asyncio.gather(*waits), self._connect_timeout)
         except asyncio.TimeoutError:
-            raise NotConnectedError("the daemon does not say whether it takes the hooks") from None
+            raise NotConnectedError("the daemon did not confirm the hooks in time") from None
         problems = [hook.error for hook in hooks if hook.error is not None]
         if problems:
             raise problems[0]
@@ -242,15 +242,15 @@ class TenterhookClient(Registering):
     async def fire(
         self, event: HookEvent | Mapping[str, Any], *, source: str = "sdk", timeout_ms: int | None = None
     ) -> Outcome:
-        """Takes an event of an agent down the whole road: hooks, rules, record. `source` is the agent's name.
+        """Runs an event of an agent through hooks and rules and records the outcome. `source` is the agent's name.
 
         Raises:
-            NotConnectedError: Nobody decided. An agent that is to be guarded should not go on.
+            NotConnectedError: There is no decision. A guarded agent should not continue.
         """
         payload = event.payload() if isinstance(event, HookEvent) else dict(event)
         event_type = payload.pop("eventType", None)
         if not isinstance(event_type, str) or not event_type:
-            raise InvalidEventError("an event needs its `eventType`")
+            raise InvalidEventError("the event has no `eventType`")
         request = pb.FireRequest(
             event_type=event_type,
             session_id=str(payload.pop("sessionId", "")),
@@ -269,7 +269,7 @@ class TenterhookClient(Registering):
         timeout_ms: int | None = None,
         callbacks: Sequence[CallbackAnswer] = (),
     ) -> Outcome:
-        """The same with a harness's own payload; `reply` is in its own words. `callbacks` are the answers of hooks that
+        """Fires an event in a harness's own format; `reply` has that format too. `callbacks` are answers of hooks that
         already ran in this program: they are combined with the policy, and the record names them."""
         request = pb.FireRequest(
             event_type=event, payload=as_json(payload), source=harness, native=True, timeout_ms=timeout_ms or 0
@@ -278,12 +278,12 @@ class TenterhookClient(Registering):
         response = await (await self._channel()).fire(request)
         outcome = read_outcome(response)
         if response.callbacks != len(callbacks):
-            message = "the daemon does not take the answers of callbacks into account"
-            raise RefusedError(message, code="unimplemented", hint="update it; see `tenterhook --version`")
+            message = "the daemon does not support answers of callbacks"
+            raise RefusedError(message, code="unimplemented", hint="update the daemon; see `tenterhook --version`")
         return outcome
 
     async def watch(self, *kinds: str, session_id: str | None = None) -> AsyncIterator[WatchEvent]:
-        """What happens in the daemon from now on, of these kinds or all. It ends when the connection does."""
+        """Streams the events of the daemon from now on, of these kinds or all, until the connection ends."""
         call = (await self._channel()).watch(pb.WatchRequest(kinds=kinds, session_id=session_id or ""))
         try:
             async for news in call:
@@ -294,17 +294,17 @@ class TenterhookClient(Registering):
             call.cancel()
 
     def on_file_changed(self, listener: FileListener) -> Callable[[], None]:
-        """Calls back whenever an agent has written or edited a file. Returns how to end that."""
+        """Calls the listener whenever an agent has written or edited a file. Returns a function that removes it."""
         return self._observe(self._observer.files, listener)
 
     def on_todo_update(self, listener: TodoListener) -> Callable[[], None]:
-        """Calls back with an agent's whole list of what is to do, whenever it changes. Returns how to end that."""
+        """Calls the listener with an agent's to-do list whenever it changes. Returns a function that removes it."""
         return self._observe(self._observer.todos, listener)
 
     def _observe(self, listeners: list[Any], listener: Any) -> Callable[[], None]:
         listeners.append(listener)
         if self._observing is None:
-            self._observing = self.register_hook("PostToolUse", self._observer.see, config={"async": True})
+            self._observing = self.register_hook("PostToolUse", self._observer.receive, config={"async": True})
 
         def end() -> None:
             if listener in listeners:
@@ -315,7 +315,7 @@ class TenterhookClient(Registering):
 
         return end
 
-    # === the daemon's own agent ===
+    # === the agent of the daemon ===
 
     async def create_session(
         self,
@@ -326,14 +326,15 @@ class TenterhookClient(Registering):
         tools: Sequence[str] = (),
         permission_mode: PermissionMode = "default",
     ) -> str:
-        """Begins a session of the daemon's own agent; gives its id. Only this client can give it work.
+        """Starts a session of the daemon's agent and returns its id. Only this client can use it.
 
         Args:
-            working_directory: Where it works: the directory of this process unless said.
-            system_prompt: What the model is told before everything else.
-            model: `{"provider": "anthropic", "name": ...}`; the daemon has the keys. Unless said it has only tools.
-            tools: The names of the tools it may use; all unless said.
-            permission_mode: What it may do without asking a person. Hooks and rules are asked in every mode.
+            working_directory: Working directory; defaults to that of this process.
+            system_prompt: System prompt of the model.
+            model: `{"provider": "anthropic", "name": ...}`; API keys are configured in the daemon. Without a model the
+                session can only run tools.
+            tools: Names of the tools that the agent may use; defaults to all.
+            permission_mode: What the agent may do without asking the user. Hooks and rules apply in every mode.
         """
         request = agent_pb.CreateSessionRequest(
             working_directory=str(_absolute(working_directory or ".")),
@@ -346,30 +347,30 @@ class TenterhookClient(Registering):
         return await agent.create_session(await self._channel(), request)
 
     async def end_session(self, session_id: str, reason: str = "") -> None:
-        """Ends a session, and what is under way in it."""
+        """Ends a session and cancels its current turn."""
         await agent.end_session(await self._channel(), session_id, reason)
 
     async def generate(self, session_id: str, prompt: str) -> GenerateResponse:
-        """One turn of a session, to the agent's last word.
+        """Runs one turn of a session and returns the final response.
 
         Raises:
-            RefusedError: A hook, a rule or a person ended it before (`blocked`), or the model did not answer (`model`).
+            RefusedError: A hook, a rule or the user ended the turn (`blocked`), or the model did not respond (`model`).
         """
         return await agent.generate(await self._channel(), session_id, prompt)
 
     async def generate_stream(self, session_id: str, prompt: str) -> AsyncIterator[GenerateStep]:
-        """The same, step by step, drafts of the model included. Whoever stops reading cancels the turn."""
+        """Runs one turn and yields its steps, including drafts of the model. Ending the iteration cancels the turn."""
         async for step in agent.turn(await self._channel(), session_id, prompt, drafts=True):
             yield step
 
     async def execute_tool(
         self, session_id: str, tool: str, args: ToolArgs, *, timeout_ms: int | None = None
     ) -> ToolResult:
-        """Runs a tool in a session, past the same hooks and rules as when a model asks for it. Inside a handler, that
-        hook is not asked about it. A tool that failed is a result.
+        """Runs a tool in a session, with the same hooks and rules as for a call by the model. Inside a handler, the
+        handler's own hook is not called for it. A tool that ran and failed is a result.
 
         Raises:
-            RefusedError: Nobody let it run (`blocked`), or the session is not this client's (`not-found`).
+            RefusedError: The call was denied (`blocked`), or the session belongs to another client (`not-found`).
         """
         return await agent.execute_tool(await self._channel(), session_id, tool, args, timeout_ms)
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-"""What can go wrong, each with what to do next."""
+"""Errors of this package, each with a hint."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ ErrorCode = Literal[
     "model",
     "internal",
 ]
-"""Why the daemon said no, in one word."""
+"""Kind of a refusal."""
 
 
 class TenterhookError(Exception):
-    """Something went wrong; `hint` says what to do next."""
+    """Base class of errors; `hint` says what to do."""
 
     def __init__(self, message: str, *, hint: str | None = None) -> None:
         super().__init__(message if hint is None else f"{message} ({hint})")
@@ -34,11 +34,11 @@ class TenterhookError(Exception):
 
 
 class NotConnectedError(TenterhookError):
-    """No daemon answers."""
+    """The daemon cannot be reached."""
 
 
 class RefusedError(TenterhookError):
-    """The daemon understood and said no; `code` says why in one word."""
+    """The daemon refused the request; `code` is the kind of the refusal."""
 
     def __init__(self, message: str, *, code: ErrorCode, hint: str | None = None) -> None:
         super().__init__(message, hint=hint)
@@ -46,8 +46,8 @@ class RefusedError(TenterhookError):
 
 
 class InvalidHookError(TenterhookError, ValueError):
-    """A hook that cannot be registered as it was written."""
+    """The options of a hook are invalid."""
 
 
 class InvalidEventError(TenterhookError, ValueError):
-    """An event that has not the shape of its type."""
+    """An event does not have the format of its type."""

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-"""What hooks are told: one class per event. `docs/spec/sdk-events.md` has the same as JSON."""
+"""Events for hooks, one class per type. `docs/spec/sdk-events.md` describes the JSON format."""
 
 from __future__ import annotations
 
@@ -17,26 +17,26 @@ _LEFT_TO_THE_DAEMON: dict[str, Any] = {"timestamp": 0, "metadata": {}, "context"
 
 @dataclass(frozen=True, kw_only=True)
 class HookEvent:
-    """What every event has. Events of a type that this version does not know are plain ones of this class."""
+    """Fields of every event. Events of an unknown type are instances of this class."""
 
     NAME: ClassVar[str] = ""
 
     event_type: str = field(default="", metadata=wire.LOCAL)
     session_id: str = ""
-    """The agent's id of the conversation."""
+    """The harness's id of the session."""
     timestamp: int = 0
-    """Milliseconds since 1970. In an event that you fire, 0 leaves it to the daemon."""
+    """Milliseconds since 1970. In a fired event, 0 means that the daemon sets it."""
     metadata: Mapping[str, Any] = field(default_factory=dict)
     """`eventId`, `source`, `nativeEvent`, and where known `toolUseId`, `turnId`, `project`, `agentId`, ..."""
     raw: Mapping[str, Any] = field(default_factory=dict, repr=False, compare=False, metadata=wire.LOCAL)
-    """The event as it came, with fields that this version does not know."""
+    """The event as received, including fields that this version does not know."""
 
     def __post_init__(self) -> None:
         if not self.event_type:
             object.__setattr__(self, "event_type", self.NAME)
 
     def payload(self) -> dict[str, Any]:
-        """The event as JSON. What the daemon knows itself and nobody has said is left to it."""
+        """Returns the event as JSON. Empty fields that the daemon fills in are omitted."""
         payload = {**self.raw, **wire.write(self), "eventType": self.event_type}
         for name, unsaid in _LEFT_TO_THE_DAEMON.items():
             if payload.get(name) == unsaid:
@@ -46,18 +46,18 @@ class HookEvent:
 
 @dataclass(frozen=True, kw_only=True)
 class SessionStartEvent(HookEvent):
-    """A session begins."""
+    """A session starts."""
 
     NAME = "SessionStart"
     source: str = ""
-    """`startup`, `resume`, `clear`, `compact`, ..."""
+    """What started the session: `startup`, `resume`, `clear`, `compact`, ..."""
     context: EventContext = field(default_factory=EventContext, metadata=wire.of(EventContext))
     model: ModelConfig | None = field(default=None, metadata=wire.of(ModelConfig))
 
 
 @dataclass(frozen=True, kw_only=True)
 class SessionEndEvent(HookEvent):
-    """A session is over."""
+    """A session has ended."""
 
     NAME = "SessionEnd"
     reason: str = ""
@@ -66,7 +66,7 @@ class SessionEndEvent(HookEvent):
 
 @dataclass(frozen=True, kw_only=True)
 class GenerateStartEvent(HookEvent):
-    """The model is about to be asked."""
+    """A request is about to be sent to the model."""
 
     NAME = "GenerateStart"
     prompt: str = ""
@@ -77,7 +77,7 @@ class GenerateStartEvent(HookEvent):
 
 @dataclass(frozen=True, kw_only=True)
 class GenerateEndEvent(HookEvent):
-    """The model has answered."""
+    """The model has responded."""
 
     NAME = "GenerateEnd"
     prompt: str = ""
@@ -87,10 +87,10 @@ class GenerateEndEvent(HookEvent):
 
 @dataclass(frozen=True, kw_only=True)
 class ToolEvent(HookEvent):
-    """What all events about a tool call have."""
+    """Fields of all events about a tool call."""
 
     tool: str = ""
-    """As the agent names it: `Bash`, `Write`, `Edit`, ..."""
+    """The harness's name for the tool: `Bash`, `Write`, `Edit`, ..."""
     args: ToolArgs = field(default_factory=dict)
     context: EventContext = field(default_factory=EventContext, metadata=wire.of(EventContext))
 
@@ -118,12 +118,12 @@ class ToolErrorEvent(ToolEvent):
     error: str = ""
     attempt: int = 1
     duration: int | None = None
-    """Milliseconds."""
+    """Run time in milliseconds."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class PermissionRequestEvent(ToolEvent):
-    """The agent asks whether a tool may run."""
+    """A tool call needs permission."""
 
     NAME = "PermissionRequest"
     reason: str | None = None
@@ -131,7 +131,7 @@ class PermissionRequestEvent(ToolEvent):
 
 @dataclass(frozen=True, kw_only=True)
 class PermissionGrantedEvent(ToolEvent):
-    """A tool may run."""
+    """Permission was granted."""
 
     NAME = "PermissionGranted"
     reason: str | None = None
@@ -139,7 +139,7 @@ class PermissionGrantedEvent(ToolEvent):
 
 @dataclass(frozen=True, kw_only=True)
 class PermissionDeniedEvent(ToolEvent):
-    """A tool may not run."""
+    """Permission was denied."""
 
     NAME = "PermissionDenied"
     reason: str | None = None
@@ -151,7 +151,7 @@ class PreCompactEvent(HookEvent):
 
     NAME = "PreCompact"
     trigger: str = ""
-    """`auto`, `manual`, ..."""
+    """What triggered the compaction: `auto`, `manual`, ..."""
     custom_instructions: str | None = None
     usage: TokenUsage | None = field(default=None, metadata=wire.of(TokenUsage))
 
@@ -174,13 +174,13 @@ class ContextWarningEvent(HookEvent):
     usage: TokenUsage = field(default_factory=TokenUsage, metadata=wire.of(TokenUsage))
     max_tokens: int | None = None
     threshold: float | None = None
-    """From 0 to 1."""
+    """Share of `max_tokens` at which the warning is sent, from 0 to 1."""
     message: str | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
 class UserPromptSubmitEvent(HookEvent):
-    """A person asks something."""
+    """The user submits a prompt."""
 
     NAME = "UserPromptSubmit"
     prompt: str = ""
@@ -189,17 +189,17 @@ class UserPromptSubmitEvent(HookEvent):
 
 @dataclass(frozen=True, kw_only=True)
 class StopEvent(HookEvent):
-    """The agent has finished its turn. To block means: not finished yet."""
+    """The agent wants to finish its turn. Blocking makes it continue."""
 
     NAME = "Stop"
     response: str | None = None
     stop_hook_active: bool = False
-    """It already goes on because of a hook."""
+    """Whether a hook has already made the agent continue."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class SubagentStartEvent(HookEvent):
-    """Another agent begins to work for this one."""
+    """A subagent starts."""
 
     NAME = "SubagentStart"
     agent_id: str = ""
@@ -208,7 +208,7 @@ class SubagentStartEvent(HookEvent):
 
 @dataclass(frozen=True, kw_only=True)
 class SubagentStopEvent(HookEvent):
-    """An agent that worked for this one has finished. To block means: not finished yet."""
+    """A subagent wants to finish. Blocking makes it continue."""
 
     NAME = "SubagentStop"
     agent_id: str = ""
@@ -219,7 +219,7 @@ class SubagentStopEvent(HookEvent):
 
 @dataclass(frozen=True, kw_only=True)
 class NotificationEvent(HookEvent):
-    """The agent tells the person something."""
+    """The agent notifies the user."""
 
     NAME = "Notification"
     message: str = ""
@@ -249,11 +249,11 @@ EVENTS: dict[str, type[HookEvent]] = {
         NotificationEvent,
     )
 }
-"""All events by name: the thirteen of the hook design, and five more that harnesses have."""
+"""All event types: the thirteen of the hook design, then five more that harnesses have."""
 
 
 def read_event(event_type: str, payload: bytes | Mapping[str, Any]) -> HookEvent:
-    """The event that a payload describes."""
+    """Reads an event from its payload."""
     data = payload if isinstance(payload, Mapping) else _object(event_type, payload)
     cls = EVENTS.get(event_type, HookEvent)
     return wire.read(cls, data, event_type=event_type, raw=data)
@@ -263,7 +263,7 @@ def _object(event_type: str, payload: bytes) -> Mapping[str, Any]:
     try:
         data = json.loads(payload or b"{}")
     except ValueError as error:
-        raise InvalidEventError(f"the payload of `{event_type}` is no JSON: {error}") from error
+        raise InvalidEventError(f"the payload of `{event_type}` is not valid JSON: {error}") from error
     if not isinstance(data, dict):
-        raise InvalidEventError(f"the payload of `{event_type}` is no JSON object")
+        raise InvalidEventError(f"the payload of `{event_type}` is not a JSON object")
     return data

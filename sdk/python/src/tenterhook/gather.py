@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-"""The answers of a program's own callbacks, until Tenterhook's entry for the same call takes them along."""
+"""Collects the answers of a program's own callbacks for Tenterhook's entry of the same call."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from typing import Any
 from .v1 import hooks_pb2 as pb
 
 _COLLECT_GRACE = 0.25
-"""Seconds that an answer waits for Tenterhook's own entry of the same call. The client calls them together."""
+"""Seconds that an answer waits for Tenterhook's entry of the same call, which the client calls at the same time."""
 
 
 @dataclass(frozen=True)
@@ -20,16 +20,16 @@ class CallbackAnswer:
     """The answer of a hook that ran in this program, for `TenterhookClient.fire_native`."""
 
     name: str
-    """The name in records: 1 to 64 letters, digits, `_`, `.` and `-`."""
+    """Name in records: 1 to 64 letters, digits, `_`, `.` and `-`."""
     output: Mapping[str, Any] | None = None
-    """The answer, as a hook of the harness gives it."""
+    """The answer, in the output format of the harness."""
     error: str | None = None
-    """Why the hook failed, if it did."""
+    """Error of the hook, if it failed."""
     timed_out: bool = False
     block: bool = False
-    """Whether a failure refuses."""
+    """Whether a failure blocks the action."""
     duration: float = 0.0
-    """In seconds."""
+    """Run time in seconds."""
 
 
 @dataclass(eq=False)
@@ -39,21 +39,21 @@ class _PendingCall:
 
 
 class AnswerGatherer:
-    """Where callbacks and Tenterhook's entry meet: one call is one record, and only the client knows which callbacks a
-    matcher selects."""
+    """Matches callbacks with Tenterhook's entry of the same call, so that one call is one record. Only the client knows
+    which callbacks a matcher selects."""
 
     def __init__(self) -> None:
         self._pending: dict[str, _PendingCall] = {}
 
     def announce(self, key: str) -> Announced:
-        """A callback has been called."""
+        """Announces a callback that has been called."""
         call = self._pending.setdefault(key, _PendingCall())
         answer: asyncio.Future[CallbackAnswer] = asyncio.get_running_loop().create_future()
         call.answers.append(answer)
         return Announced(self, key, call, answer)
 
     async def collect(self, key: str) -> list[CallbackAnswer]:
-        """The answers of every callback that has been announced for a call."""
+        """Returns the answers of all announced callbacks of a call."""
         call = self._pending.pop(key, None)
         if call is None:
             return []
@@ -61,14 +61,14 @@ class AnswerGatherer:
         return list(await asyncio.gather(*call.answers))
 
     def forget(self, key: str, call: object) -> None:
-        """No longer offers the answers to this call."""
+        """Drops the answers to this call."""
         if self._pending.get(key) is call:
             del self._pending[key]
 
 
 @dataclass(frozen=True)
 class Announced:
-    """A callback that runs."""
+    """A running callback."""
 
     _gatherer: AnswerGatherer
     _key: str
@@ -76,16 +76,16 @@ class Announced:
     _answer: asyncio.Future[CallbackAnswer]
 
     def give(self, answer: CallbackAnswer) -> None:
-        """Its answer is known."""
+        """Sets the answer."""
         if not self._answer.done():
             self._answer.set_result(answer)
 
     def expire(self) -> None:
-        """The callback does not wait: what is not collected soon is forgotten."""
+        """Drops the answer if it is not collected soon; the callback does not wait."""
         asyncio.get_running_loop().call_later(_COLLECT_GRACE, self._gatherer.forget, self._key, self._call)
 
     async def was_collected(self) -> bool:
-        """Whether Tenterhook's entry takes the answer along."""
+        """Returns whether Tenterhook's entry has collected the answer."""
         try:
             await asyncio.wait_for(self._call.collected.wait(), _COLLECT_GRACE)
         except asyncio.TimeoutError:
@@ -95,13 +95,13 @@ class Announced:
 
 
 def call_key(given: Mapping[str, Any], tool_use_id: str | None) -> str:
-    """Equal for all callbacks that the client calls about one thing."""
+    """Returns a key that is equal for all callbacks of one call."""
     call = given.get("tool_use_id") or tool_use_id or given
     return json.dumps([given.get("hook_event_name"), given.get("session_id"), given.get("agent_id"), call])
 
 
 def callback_answer(answer: CallbackAnswer) -> pb.CallbackAnswer:
-    """The answer, as it is sent."""
+    """Converts the answer into a message."""
     sent = pb.CallbackAnswer(
         name=answer.name,
         fail_behavior=pb.FAIL_BLOCK if answer.block else pb.FAIL_CONTINUE,

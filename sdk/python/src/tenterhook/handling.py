@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-"""On whose behalf code runs: what a handler asks of the daemon's agent is asked on behalf of its hook."""
+"""The event that the current code handles. Requests of a handler to the daemon's agent name its hook."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ _handling: ContextVar[pb.Handling | None] = ContextVar("tenterhook_handling", de
 
 
 def begin(event_id: str, hook_id: str) -> None:
-    """From here on this task handles an event."""
+    """Marks that the current task handles an event."""
     _handling.set(pb.Handling(event_id=event_id, hook_id=hook_id))
 
 
 def now() -> pb.Handling | None:
-    """The event that is being handled, if it is."""
+    """Returns the handled event, if there is one."""
     return _handling.get()

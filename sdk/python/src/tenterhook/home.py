@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-"""Where the daemon of this account is to be found. The environment is read here and nowhere else."""
+"""Finds the daemon of this user account. Only this module reads the environment."""
 
 from __future__ import annotations
 
@@ -16,26 +16,26 @@ from .errors import NotConnectedError
 
 @dataclass(frozen=True)
 class Address:
-    """One way to reach a daemon."""
+    """Address of a daemon."""
 
     target: str
-    """What gRPC dials."""
+    """Target in the format of gRPC."""
     token: str | None = None
-    """What whoever comes over TCP has to show."""
+    """Token for TCP."""
 
 
 def find_home(home: str | os.PathLike[str] | None, environment: Mapping[str, str] | None = None) -> Path:
-    """The home as said, else `TENTERHOOK_HOME`, else where the platform has it."""
+    """Returns the given state directory, else `TENTERHOOK_HOME`, else the default of the platform."""
     env = os.environ if environment is None else environment
     if home is not None:
         return Path(home).absolute()
-    if said := env.get("TENTERHOOK_HOME"):
-        return Path(said).absolute()
+    if configured := env.get("TENTERHOOK_HOME"):
+        return Path(configured).absolute()
     user = env.get("HOME")
     if not user:
         raise NotConnectedError(
             "neither `HOME` nor `TENTERHOOK_HOME` is set",
-            hint="set `TENTERHOOK_HOME`, or say where it is: TenterhookClient(home=...)",
+            hint="set `TENTERHOOK_HOME`, or pass the state directory: TenterhookClient(home=...)",
         )
     if sys.platform == "darwin":
         return Path(user, "Library/Application Support/Tenterhook")
@@ -44,11 +44,11 @@ def find_home(home: str | os.PathLike[str] | None, environment: Mapping[str, str
 
 
 def address_of(home: Path) -> Address:
-    """The way to the daemon of a home: its socket, else its TCP port. It is looked for at each connection: a
-    daemon that starts again may have another port.
+    """Returns the address of the daemon of a state directory: its socket, else its TCP port. It is looked up for each
+    connection, because a restarted daemon may have another port.
 
-    The port is not a second try. Behind a socket that nobody answers, the port of a dead daemon may be somebody
-    else's by now, and would be shown the token.
+    The port is not tried if a socket does not answer: the port of a dead daemon may belong to another program, which
+    would receive the token.
     """
     socket = home / "run" / "tenterhook.sock"
     if socket.exists():
@@ -56,7 +56,7 @@ def address_of(home: Path) -> Address:
     listen, token = _listen(home / "run" / "daemon.json"), token_of(home)
     if listen and token:
         return Address(listen, token)
-    raise NotConnectedError(f"no daemon runs in `{home}`", hint="start it: `tenterhook start`")
+    raise NotConnectedError(f"no daemon runs in `{home}`", hint="start it with `tenterhook start`")
 
 
 def unix(socket: Path) -> Address:

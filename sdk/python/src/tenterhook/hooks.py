@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-"""A hook as it was written, and as it stands with the daemon."""
+"""Hooks of a client, and their state at the daemon."""
 
 from __future__ import annotations
 
@@ -18,15 +18,15 @@ from .v1 import hooks_pb2 as pb
 E = TypeVar("E", bound=HookEvent)
 
 AsyncHandler = Callable[[E], Awaitable["HookResponse | None"]]
-"""A coroutine function. It is cancelled when its time is over or nobody waits any more."""
+"""A coroutine function. It is cancelled when its time limit is over or the daemon no longer waits."""
 PlainHandler = Callable[[E], "HookResponse | None"]
-"""A plain function. It runs in a thread; a thread cannot be cancelled."""
+"""A plain function. It runs in a thread, which cannot be cancelled."""
 Handler = AsyncHandler[E] | PlainHandler[E]
-"""What is registered. To answer nothing means to go on."""
+"""The function of a hook. Returning nothing continues."""
 
 
 class Decorator(Protocol[E]):
-    """What `@client.hook(...)` is; the function stays what it is."""
+    """The decorator `@client.hook(...)`; it returns the function unchanged."""
 
     @overload
     def __call__(self, handler: AsyncHandler[E], /) -> AsyncHandler[E]: ...
@@ -35,14 +35,14 @@ class Decorator(Protocol[E]):
 
 
 class Matcher(TypedDict, total=False):
-    """Which events of its type a hook hears; all that is said has to fit."""
+    """Limits a hook to some events of its type; all fields that are set must match."""
 
     tool: str
-    """Exactly this tool."""
+    """Name of the tool; must be equal."""
     path_pattern: str
-    """A glob for the file; `*.env` fits at any depth."""
+    """Glob pattern for file paths; `*.env` matches at any depth."""
     command_pattern: str
-    """A regular expression for shell commands."""
+    """Regular expression for shell commands."""
 
 
 HookConfig = TypedDict(
@@ -56,13 +56,13 @@ HookConfig = TypedDict(
     },
     total=False,
 )
-"""How a hook is run.
+"""Options of a hook.
 
-- `priority`: lower comes earlier.
-- `timeout_ms`: how long it may take; 5000 unless said.
-- `async`: nobody waits, and what it answers does not count.
-- `fail_behavior`: what it means that it fails; `continue` unless said.
-- `linger_ms`: how long it outlives a broken connection; 30000 unless said.
+- `priority`: position in the order of hooks; lower numbers run first.
+- `timeout_ms`: time limit; defaults to 5000.
+- `async`: the daemon does not wait, and the response is ignored.
+- `fail_behavior`: what happens if the hook fails; defaults to `continue`.
+- `linger_ms`: how long the hook stays registered after the connection breaks; defaults to 30000.
 """
 
 State = Literal["waiting", "registered", "refused"]
@@ -77,25 +77,25 @@ class HookInfo:
     matcher: Matcher
     config: HookConfig
     state: State
-    """`waiting` until the daemon has it."""
+    """`waiting` until the daemon has the hook."""
     error: TenterhookError | None = None
-    """Why it was refused."""
+    """Why the daemon refused the hook."""
 
 
 @dataclass(frozen=True)
 class ListedHook:
-    """A hook that is in force in the daemon, whoever it belongs to."""
+    """An active hook of the daemon, of any owner."""
 
     hook_id: str
     event_type: str
     matcher: Matcher
     config: HookConfig
     own: bool
-    """Whether it is this client's."""
+    """Whether the hook belongs to this client."""
     client_name: str
-    """What its client calls itself; empty if the hook is in the settings."""
+    """Name of the client; empty for a hook from a configuration file."""
     connected: bool
-    """Whether its client is there."""
+    """Whether the client is connected."""
 
 
 @dataclass(eq=False)
@@ -112,21 +112,21 @@ class Hook:
     settled: asyncio.Event = field(default_factory=asyncio.Event)
 
     def settle(self, error: TenterhookError | None) -> None:
-        """The daemon has said yes, or why not."""
+        """Sets the answer of the daemon: registered, or the error."""
         self.state, self.error = ("registered", None) if error is None else ("refused", error)
         self.settled.set()
 
     def unsettle(self) -> None:
-        """The daemon has to be asked again."""
+        """Marks the hook as not registered, so that it is registered again."""
         self.state, self.error = "waiting", None
         self.settled.clear()
 
     def info(self) -> HookInfo:
-        """As others see it."""
+        """Returns the public description of the hook."""
         return HookInfo(self.hook_id, self.event_type, self.matcher, self.config, self.state, self.error)
 
     def request(self) -> pb.RegisterHookRequest:
-        """As the daemon is told."""
+        """Returns the registration request."""
         fails = {"continue": pb.FAIL_CONTINUE, "block": pb.FAIL_BLOCK}
         config: dict[str, Any] = dict(self.config)
         if "fail_behavior" in config:
@@ -139,8 +139,8 @@ class Hook:
         )
 
 
-def listed(info: pb.HookInfo) -> ListedHook:
-    """A hook as the daemon tells of it."""
+def to_listed_hook(info: pb.HookInfo) -> ListedHook:
+    """Converts a hook from the format of the daemon."""
     matcher: dict[str, Any] = {field.name: value for field, value in info.matcher.ListFields()}
     config: dict[str, Any] = {field.name: value for field, value in info.config.ListFields()}
     if "fail_behavior" in config:
@@ -156,23 +156,23 @@ def make_hook(
     config: Mapping[str, Any] | None,
     hook_id: str | None,
 ) -> Hook:
-    """A hook, if it can be one. What only the daemon knows, it says later."""
+    """Creates a hook and checks its options, as far as that is possible without the daemon."""
     if not isinstance(event, str) or not event:
-        raise InvalidHookError(f"an event is named by a text such as 'PreToolUse', not {event!r}")
+        raise InvalidHookError(f"the event must be a string such as 'PreToolUse', not {event!r}")
     if not callable(handler):
-        raise InvalidHookError(f"a handler is a function of one event, not {handler!r}")
+        raise InvalidHookError(f"the handler must be a function of one event, not {handler!r}")
     matcher_kinds = {"tool": str, "path_pattern": str, "command_pattern": str}
     config_kinds = {"priority": int, "timeout_ms": int, "async": bool, "fail_behavior": str, "linger_ms": int}
     _check("matcher", matcher, matcher_kinds)
     _check("config", config, config_kinds)
     if config and config.get("fail_behavior", "continue") not in ("continue", "block"):
-        raise InvalidHookError(f"fail_behavior is 'continue' or 'block', not {config['fail_behavior']!r}")
+        raise InvalidHookError(f"fail_behavior must be 'continue' or 'block', not {config['fail_behavior']!r}")
     for name in ("timeout_ms", "linger_ms"):
         if config and config.get(name, 1) <= 0:
-            raise InvalidHookError(f"{name} is a positive number of milliseconds, not {config[name]!r}")
+            raise InvalidHookError(f"{name} must be a positive number of milliseconds, not {config[name]!r}")
     if hook_id is not None and not re.fullmatch(r"[A-Za-z0-9_.-]{1,64}", hook_id):
-        raise InvalidHookError(f"a hook id is 1 to 64 of A-Z a-z 0-9 _ . -, not {hook_id!r}")
-    name = hook_id or _made_up(handler)
+        raise InvalidHookError(f"a hook id must be 1 to 64 characters of A-Z a-z 0-9 _ . -, not {hook_id!r}")
+    name = hook_id or _generate_id(handler)
     return Hook(name, event, handler, Matcher(**(matcher or {})), HookConfig(**(config or {})))  # type: ignore[typeddict-item]
 
 
@@ -180,12 +180,12 @@ def _check(what: str, given: Mapping[str, Any] | None, kinds: Mapping[str, type]
     for name, value in (given or {}).items():
         kind = kinds.get(name)
         if kind is None:
-            raise InvalidHookError(f"`{name}` means nothing in a {what}", hint=f"it can have: {', '.join(kinds)}")
+            raise InvalidHookError(f"unknown key `{name}` in {what}", hint=f"known keys: {', '.join(kinds)}")
         if not isinstance(value, kind) or (kind is int and isinstance(value, bool)):
-            raise InvalidHookError(f"`{name}` in a {what} is of type {kind.__name__}, not {value!r}")
+            raise InvalidHookError(f"`{name}` in {what} must be of type {kind.__name__}, not {value!r}")
 
 
-def _made_up(handler: Handler[Any]) -> str:
-    """An id that says whose it is in the ledger, and that nobody else has."""
+def _generate_id(handler: Handler[Any]) -> str:
+    """Generates a unique id that contains the name of the handler."""
     name = re.sub(r"[^A-Za-z0-9_.-]+", "-", getattr(handler, "__name__", "hook")).strip("-")
     return f"{name[:40] or 'hook'}-{secrets.token_hex(8)}"

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-"""The connection that comes back by itself: one stream, the hooks that belong to it, and their handlers."""
+"""The connection to the daemon, which is opened again after it breaks: one stream, its hooks and their handlers."""
 
 from __future__ import annotations
 
@@ -24,16 +24,16 @@ if TYPE_CHECKING:
 
 log = logging.getLogger("tenterhook")
 
-_HELLO = 5.0
-"""So many seconds a daemon has to greet."""
-_FIRST, _LONGEST = 0.05, 5.0
-"""The pauses between attempts, in seconds."""
-_FAREWELL = 2.0
-"""So many seconds closing may take."""
+_HELLO_TIMEOUT = 5.0
+"""Seconds that the daemon has for its first message."""
+_MIN_DELAY, _MAX_DELAY = 0.05, 5.0
+"""First and longest delay between attempts, in seconds."""
+_CLOSE_TIMEOUT = 2.0
+"""Seconds that closing may take."""
 
 
 class Link:
-    """Keeps a stream to the daemon open, for as long as it is wanted."""
+    """Keeps a stream to the daemon open until it is closed."""
 
     def __init__(self, place: Place, hooks: Mapping[str, Hook]) -> None:
         self._place = place
@@ -51,11 +51,11 @@ class Link:
 
     @property
     def loop_is_closed(self) -> bool:
-        """Whether it belongs to a loop that is no more."""
+        """Whether the event loop of this link is closed."""
         return self._keeper.get_loop().is_closed()
 
     async def channel(self, patience: float) -> Channel:
-        """The open channel; waits for one as long as there is patience."""
+        """Returns the open channel; waits for the connection if necessary."""
         if self._channel is not None and self._connected.is_set():
             return self._channel
         waiting = asyncio.ensure_future(self._connected.wait())
@@ -63,16 +63,18 @@ class Link:
         waiting.cancel()
         if waiting in done and self._channel is not None:
             return self._channel
-        raise self._problem or NotConnectedError("the daemon does not answer", hint="is it up? `tenterhook status`")
+        raise self._problem or NotConnectedError(
+            "the daemon does not answer", hint="start it with `tenterhook start`; `tenterhook status` shows its state"
+        )
 
     async def ended(self) -> None:
-        """Waits until it is closed; raises why, if the daemon does not want it."""
+        """Waits until the link is closed. Raises the error if the daemon refuses the connection."""
         await asyncio.wait({self._keeper})
         if not self._keeper.cancelled() and self._problem is not None:
             raise self._problem
 
     async def register(self) -> None:
-        """Brings to the daemon all hooks that it does not have yet, in their order."""
+        """Registers all hooks that the daemon does not have yet, in order."""
         async with self._registering:
             for hook in list(self._hooks.values()):
                 if hook.state != "waiting":
@@ -91,7 +93,7 @@ class Link:
                     hook.settle(None)
 
     async def unregister(self, hook: Hook) -> None:
-        """Takes a hook back, if the daemon has it."""
+        """Unregisters a hook if the daemon has it."""
         async with self._registering:
             if hook.state != "registered" or self._channel is None or not self._connected.is_set():
                 return
@@ -99,20 +101,20 @@ class Link:
                 await self._channel.unregister(hook.hook_id)
 
     def wait_before_closing(self, task: asyncio.Task[Any]) -> None:
-        """Has `close` wait for a hook that is being taken back, whether or not the caller does."""
+        """Makes `close` wait for the unregistration of a hook, even if the caller does not."""
         self._leaving.add(task)
         task.add_done_callback(self._leaving.discard)
 
     def in_background(self, work: Coroutine[None, None, None]) -> None:
-        """Does something that nobody waits for."""
+        """Runs a coroutine in the background."""
         task = asyncio.get_running_loop().create_task(work)
         self._background.add(task)
         task.add_done_callback(self._background.discard)
 
     async def close(self) -> None:
-        """Takes all hooks back, best effort, and hangs up."""
+        """Tries to unregister all hooks, then disconnects."""
         with contextlib.suppress(asyncio.TimeoutError, TenterhookError):
-            await asyncio.wait_for(self._farewell(), _FAREWELL)
+            await asyncio.wait_for(self._farewell(), _CLOSE_TIMEOUT)
         self._keeper.cancel()
         await asyncio.gather(self._keeper, *self._background, return_exceptions=True)
         await self._calls.stop()
@@ -126,14 +128,14 @@ class Link:
             async with self._writing:
                 await self._stream.done_writing()
 
-    # === the keeper ===
+    # === the background task ===
 
     async def _keep(self) -> None:
-        pause = _FIRST
+        pause = _MIN_DELAY
         while True:
             try:
                 await self._open()
-                pause = _FIRST
+                pause = _MIN_DELAY
                 await self._listen()
             except RefusedError as error:
                 self._problem = error
@@ -146,9 +148,9 @@ class Link:
             finally:
                 self._connected.clear()
                 self._calls.stream_ended()
-            await self._hang_up(grace=_FAREWELL)
+            await self._hang_up(grace=_CLOSE_TIMEOUT)
             await asyncio.sleep(pause * random.uniform(0.5, 1.0))  # noqa: S311
-            pause = min(pause * 2, _LONGEST)
+            pause = min(pause * 2, _MAX_DELAY)
 
     async def _open(self) -> None:
         self._channel = self._place.open()
@@ -157,13 +159,13 @@ class Link:
     async def _greet(self, channel: Channel) -> pb.HookEvent:
         self._stream = channel.stream()
         try:
-            hello = await asyncio.wait_for(self._stream.read(), _HELLO)
+            hello = await asyncio.wait_for(self._stream.read(), _HELLO_TIMEOUT)
         except asyncio.TimeoutError:
-            raise NotConnectedError(f"the daemon at `{channel.target}` does not greet") from None
+            raise NotConnectedError(f"the daemon at `{channel.target}` did not send its first message") from None
         except grpc.aio.AioRpcError as error:
             raise explained(error) from error
         if not isinstance(hello, pb.HookEvent) or hello.kind != pb.HOOK_HELLO:
-            raise NotConnectedError(f"what answers at `{channel.target}` is no daemon that knows hooks")
+            raise NotConnectedError(f"the program at `{channel.target}` is not a Tenterhook daemon with hook support")
         return hello
 
     def _greeted(self, greeting: pb.HookEvent) -> None:
@@ -201,7 +203,7 @@ class Link:
             log.debug("the daemon is ending")
 
     async def _send(self, answer: pb.HookResponse) -> bool:
-        """Sends an answer; says whether it could. If the stream breaks, the daemon asks again on the next one."""
+        """Sends a response; returns whether that was possible. If the stream breaks, the daemon asks again."""
         async with self._writing:
             stream = self._stream
             if stream is None or not self._connected.is_set():

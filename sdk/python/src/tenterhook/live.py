@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-"""What agents do, for whoever shows it: files that changed, lists of what is to do."""
+"""Events for displays: changed files and to-do lists of agents."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ from .events import PostToolUseEvent
 
 @dataclass(frozen=True)
 class WatchEvent:
-    """Something that happened in the daemon."""
+    """An event of the daemon."""
 
     number: int
-    """Counts up from the daemon's start; a gap is something that was missed."""
+    """Counts up from the start of the daemon; a gap means missed events."""
     kind: str
-    """`decided`, `session`, `generation`, `verify`, `warning`; `lagged` says how many were missed."""
+    """`decided`, `session`, `generation`, `verify`, `warning`, or `lagged` with the number of missed events."""
     data: Mapping[str, Any]
 
 
@@ -28,7 +28,7 @@ class FileChanged:
     """A file that an agent has written or edited."""
 
     conversation_id: str
-    """The session it happened in."""
+    """Id of the session."""
     file: str
     tool_name: str
     tool_use_id: str | None
@@ -37,19 +37,19 @@ class FileChanged:
 
 @dataclass(frozen=True)
 class TodoItem:
-    """One thing on an agent's list."""
+    """One item of an agent's to-do list."""
 
     content: str
     status: str
-    """`pending`, `in_progress`, `completed`, or as the agent says it."""
+    """`pending`, `in_progress`, `completed`, or the agent's own word."""
     active_form: str | None = None
-    """How it is called while it is done."""
+    """Name of the item while it is in progress."""
     id: str | None = None
 
 
 @dataclass(frozen=True)
 class TodoUpdate:
-    """An agent's list of what is to do, whole, after it changed."""
+    """The complete to-do list of an agent after a change."""
 
     conversation_id: str
     todos: list[TodoItem]
@@ -69,7 +69,7 @@ _KEPT_SESSIONS = 500
 
 
 def changed_files(event: PostToolUseEvent) -> list[str]:
-    """The files that a tool call has changed. What a shell command does to files is not told here."""
+    """Returns the files that a tool call has changed. Changes by shell commands are not detected."""
     kind = event.metadata.get("toolClass")
     writes = kind in _WRITING if kind else event.tool in _WRITING_TOOLS
     if not writes or not event.result.success:
@@ -80,13 +80,13 @@ def changed_files(event: PostToolUseEvent) -> list[str]:
 
 
 class Todos:
-    """The lists by session. Most agents send the whole list; some change one item at a time."""
+    """To-do lists by session. Most agents send the complete list; some change one item at a time."""
 
     def __init__(self) -> None:
         self._lists: dict[str, list[TodoItem]] = {}
 
     def after(self, event: PostToolUseEvent) -> list[TodoItem] | None:
-        """The list after a tool call, if the call is about the list at all."""
+        """Returns the list after a tool call; None if the call does not change the list."""
         args = event.args
         if not event.result.success:
             return None
@@ -95,7 +95,7 @@ class Todos:
             return self._set(event.session_id, [_item(item) for item in items if isinstance(item, Mapping)])
         before, known = self._lists.get(event.session_id, []), _text(args, "taskId", "task_id", "id")
         if event.tool == "TaskCreate":
-            # The id is only known from the answer; tasks are numbered as they are made.
+            # The arguments have no id; agents number tasks in the order of creation.
             made = replace(_item(args), id=known or str(len(before) + 1))
             return self._set(event.session_id, [*before, made])
         if event.tool != "TaskUpdate" or known is None:
@@ -105,7 +105,7 @@ class Todos:
         return self._set(event.session_id, [_changed(item, args) if item.id == known else item for item in before])
 
     def _set(self, session: str, items: list[TodoItem]) -> list[TodoItem]:
-        # The session that was heard of last is the last to be forgotten.
+        # Moves the session to the end, so that the least recently used one is removed first.
         self._lists.pop(session, None)
         self._lists[session] = items
         if len(self._lists) > _KEPT_SESSIONS:
@@ -114,13 +114,13 @@ class Todos:
 
 
 FileListener = Callable[[FileChanged], "Awaitable[None] | None"]
-"""Who wants to know about files."""
+"""Listener for changed files."""
 TodoListener = Callable[[TodoUpdate], "Awaitable[None] | None"]
-"""Who wants to know about lists."""
+"""Listener for to-do lists."""
 
 
 class Observer:
-    """Everybody who wants to know. One hook serves them all."""
+    """Listeners for changed files and to-do lists. One hook serves all of them."""
 
     def __init__(self) -> None:
         self.files: list[FileListener] = []
@@ -129,11 +129,11 @@ class Observer:
 
     @property
     def idle(self) -> bool:
-        """Whether nobody listens."""
+        """Whether there are no listeners."""
         return not self.files and not self.todos
 
-    async def see(self, event: PostToolUseEvent) -> None:
-        """A tool has run."""
+    async def receive(self, event: PostToolUseEvent) -> None:
+        """Handles a finished tool call."""
         use = _text(event.metadata, "toolUseId")
         for file in changed_files(event):
             await _tell(self.files, FileChanged(event.session_id, file, event.tool, use, event.timestamp))

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-"""What becomes of an event that was fired."""
+"""Outcomes of fired events."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ Decision = Literal["none", "allow", "defer", "ask", "deny"]
 
 @dataclass(frozen=True)
 class NativeReply:
-    """What a hook process would have said to the harness."""
+    """The reply in a harness's own format: output and exit code of a hook program."""
 
     stdout: str
     stderr: str
@@ -25,32 +25,32 @@ class NativeReply:
 
 @dataclass(frozen=True)
 class Outcome:
-    """What was decided, and is on record."""
+    """The recorded outcome of an event."""
 
     event_id: str
     action: Literal["continue", "block", "retry"]
-    """At `ToolError` it may be `retry`: the tool should be tried again."""
+    """At `ToolError` it may be `retry`: the tool should be called again."""
     decision: Decision
-    """The same in the words of the ledger; `none`: nobody objected."""
+    """The decision as in the ledger; `none` if no hook or rule decided."""
     reason: str | None = None
     modified: Mapping[str, Any] | None = None
-    """What is to be different: for a tool call `{"args": {...}}`, the arguments to run it with."""
+    """Changes to apply: for a tool call `{"args": {...}}`, the new arguments."""
     context: str | None = None
-    """What the model should be told."""
+    """Additional text for the model."""
     message: str | None = None
-    """What the person should be told."""
+    """Message for the user."""
     retry_delay_ms: int | None = None
-    """With `retry`: when."""
+    """With `retry`: delay in milliseconds."""
     stop: bool = False
-    """Whether the agent should stop altogether."""
+    """Whether the agent must stop."""
     outcome: Mapping[str, Any] = field(default_factory=dict, repr=False)
-    """Everything that was found, and who found it: docs/spec/outcome.schema.json."""
+    """The complete outcome: docs/spec/outcome.schema.json."""
     reply: NativeReply | None = None
-    """Of an event in a harness's own words: the answer in its own words."""
+    """For an event in a harness's own format: the reply in that format."""
 
     @property
     def blocked(self) -> bool:
-        """Whether it must not happen."""
+        """Whether the action is blocked."""
         return self.action == "block"
 
 
@@ -58,7 +58,7 @@ _ACTIONS: dict[int, Literal["block", "retry"]] = {1: "block", 2: "retry"}
 
 
 def read_outcome(answer: pb.FireResponse) -> Outcome:
-    """The outcome in an answer."""
+    """Reads the outcome from a response."""
 
     def said(name: str) -> Any:
         return getattr(answer, name) if answer.HasField(name) else None

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-"""Something that was begun and need not be waited for."""
+"""Background work that need not be awaited."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ log = logging.getLogger("tenterhook")
 
 
 class Pending(Awaitable[T], Generic[T]):
-    """Begun already, if an event loop runs; else it begins when it, or the client's `ready()`, is awaited.
-    Awaiting it tells how it ended; if nobody does, a failure is logged."""
+    """Background work. It starts immediately if an event loop runs, else when it or the client's `ready()` is awaited.
+    Awaiting it returns its result or raises its error; an error that is not awaited is logged."""
 
     def __init__(self, begin: Callable[[], Coroutine[Any, Any, T]]) -> None:
         self._begin = begin
         self.heard = False
-        """Whether somebody waits, or has waited, for how it ends."""
+        """Whether the result was awaited."""
         self._task: asyncio.Task[T] | None = None
         try:
             loop = asyncio.get_running_loop()
@@ -30,7 +30,7 @@ class Pending(Awaitable[T], Generic[T]):
 
     @property
     def task(self) -> asyncio.Task[T] | None:
-        """What runs, if it has begun."""
+        """The task, if it has started."""
         return self._task
 
     def __await__(self) -> Generator[Any, None, T]:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-"""The parts that events are made of."""
+"""Types of event fields."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ from typing import Any
 from . import wire
 
 ToolArgs = dict[str, Any]
-"""A tool's own arguments, as the agent named them: `command`, `file_path`, `content`, ..."""
+"""The arguments of a tool: `command`, `file_path`, `content`, ..."""
 
 
 @dataclass(frozen=True)
 class TokenUsage:
-    """What a model call or a session has used."""
+    """Token counts of a model call or a session."""
 
     input_tokens: int = field(default=0, metadata=wire.key("input_tokens"))
     output_tokens: int = field(default=0, metadata=wire.key("output_tokens"))
@@ -25,28 +25,28 @@ class TokenUsage:
 
 @dataclass(frozen=True)
 class EventContext:
-    """Where the session stands."""
+    """Context of an event in its session."""
 
     working_directory: str = ""
     recent_tools: list[str] = field(default_factory=list)
-    """The tools that ran before, the latest last; at most ten."""
+    """Recently used tools, the latest last; at most ten."""
     token_usage: TokenUsage = field(default_factory=TokenUsage, metadata=wire.of(TokenUsage))
 
 
 @dataclass(frozen=True)
 class ToolResult:
-    """What became of a tool call."""
+    """The result of a tool call."""
 
     success: bool = True
     output: str = ""
     exit_code: int | None = None
     duration: int = 0
-    """Milliseconds."""
+    """Run time in milliseconds."""
 
 
 @dataclass(frozen=True)
 class ToolCall:
-    """A call that the model wants."""
+    """A tool call of a model."""
 
     id: str = ""
     name: str = ""
@@ -55,7 +55,7 @@ class ToolCall:
 
 @dataclass(frozen=True)
 class ModelConfig:
-    """The model that generates."""
+    """A model and its parameters."""
 
     name: str = ""
     provider: str | None = None
@@ -68,10 +68,10 @@ class ModelConfig:
 
 @dataclass(frozen=True)
 class GenerateResponse:
-    """What the model answered."""
+    """The response of a model."""
 
     text: str = ""
     tool_calls: list[ToolCall] = field(default_factory=list, metadata=wire.list_of(ToolCall))
     usage: TokenUsage = field(default_factory=TokenUsage, metadata=wire.of(TokenUsage))
     duration: int = 0
-    """Milliseconds."""
+    """Run time in milliseconds."""

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-"""Dataclasses from JSON and back.
+"""Converts dataclasses to and from JSON.
 
-Python has `session_id` where the wire has `sessionId`. A field that is called otherwise there, or is an object
-itself, says so in its metadata.
+Python uses `session_id` where JSON uses `sessionId`. The metadata of a field names a different key or the class of a
+nested object.
 """
 
 from __future__ import annotations
@@ -18,17 +18,17 @@ Reader = Callable[[Any], Any]
 
 
 def key(name: str) -> Metadata:
-    """Metadata of a field that is called otherwise on the wire."""
+    """Metadata of a field with another key in JSON."""
     return {"key": name}
 
 
 def of(cls: type) -> Metadata:
-    """Metadata of a field that is an object; anything else that comes counts as an empty one."""
+    """Metadata of a field that is an object; any other value is read as an empty object."""
     return {"reader": lambda value: read(cls, value if isinstance(value, Mapping) else {})}
 
 
 def list_of(cls: type) -> Metadata:
-    """Metadata of a field that is a list of objects; anything else that comes counts as an empty one."""
+    """Metadata of a field that is a list of objects; any other value is read as an empty list."""
 
     def items(value: Any) -> list[Any]:
         return [read(cls, item) for item in value if isinstance(item, Mapping)] if isinstance(value, list) else []
@@ -37,11 +37,11 @@ def list_of(cls: type) -> Metadata:
 
 
 LOCAL: Metadata = {"local": True}
-"""Metadata of a field that never travels by itself."""
+"""Metadata of a field that is not part of the JSON."""
 
 
 def read(cls: type[T], data: Mapping[str, Any], **more: Any) -> T:
-    """An instance of `cls` of what is there; fields that are missing or null have their defaults."""
+    """Creates an instance of `cls` from JSON; missing or null fields have their defaults."""
     for name, wire, reader in _fields(cls):  # type: ignore[arg-type]
         value = data.get(wire)
         if value is not None:
@@ -50,7 +50,7 @@ def read(cls: type[T], data: Mapping[str, Any], **more: Any) -> T:
 
 
 def write(value: Any) -> Any:
-    """JSON of a value. What is not known is left out."""
+    """Converts a value to JSON. Unset fields are omitted."""
     if dataclasses.is_dataclass(value) and not isinstance(value, type):
         fields = ((wire, getattr(value, name)) for name, wire, _ in _fields(type(value)))
         return {wire: write(item) for wire, item in fields if item is not None}

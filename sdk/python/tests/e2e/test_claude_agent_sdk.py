@@ -271,4 +271,4 @@ async def test_without_a_daemon_gates_hold_unless_said_otherwise(daemon, place, 
     await client.close()
     assert (daemon.project / "ran.txt").exists() is (on_failure == "continue")
     if on_failure == "block":
-        assert "Tenterhook could not be asked" in told[0][1]
+        assert "Tenterhook could not be reached" in told[0][1]

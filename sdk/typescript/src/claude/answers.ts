@@ -8,19 +8,19 @@ import type {
   SyncHookJSONOutput,
 } from "./output.js";
 
-/** Everything that `hookSpecificOutput` can have at the events where something is decided. */
-type Specific = Partial<Omit<PreToolUseSpecificOutput, "hookEventName">> &
+/** All fields of `hookSpecificOutput` at the deciding events. */
+type SpecificOutput = Partial<Omit<PreToolUseSpecificOutput, "hookEventName">> &
   Partial<Omit<PermissionRequestSpecificOutput, "hookEventName">> & { hookEventName?: string };
 
 function isSync(output: HookJSONOutput | undefined | null): output is SyncHookJSONOutput {
   return typeof output === "object" && output !== null && !("async" in output && output.async);
 }
 
-function specificOf(output: SyncHookJSONOutput): Specific {
-  return (output.hookSpecificOutput as Specific | undefined) ?? {};
+function specificOf(output: SyncHookJSONOutput): SpecificOutput {
+  return (output.hookSpecificOutput as SpecificOutput | undefined) ?? {};
 }
 
-/** An answer that refuses. */
+/** Returns an answer that blocks the action. */
 export function refusal(event: ClaudeHookEvent, reason: string): SyncHookJSONOutput {
   switch (event) {
     case "PreToolUse": {
@@ -35,8 +35,8 @@ export function refusal(event: ClaudeHookEvent, reason: string): SyncHookJSONOut
 }
 
 /**
- * The answer in the form that the client obeys. It runs the tool after `continue: false` at `PreToolUse`, and ignores
- * `decision: "block"` at `PermissionRequest`.
+ * Rewrites an answer so that the client obeys it. The client would run the tool after `continue: false` at `PreToolUse`,
+ * and ignore `decision: "block"` at `PermissionRequest`.
  */
 export function obeyed(event: ClaudeHookEvent, output: HookJSONOutput): HookJSONOutput {
   if (!isSync(output)) return output;
@@ -44,7 +44,7 @@ export function obeyed(event: ClaudeHookEvent, output: HookJSONOutput): HookJSON
   const stops = output.continue === false;
   if (event === "PreToolUse" && stops && specific.permissionDecision !== "deny") {
     const { hookSpecificOutput } = refusal(event, output.stopReason ?? output.reason ?? "stopped by a callback");
-    return { ...output, hookSpecificOutput: { ...specific, ...(hookSpecificOutput as Specific) } as never };
+    return { ...output, hookSpecificOutput: { ...specific, ...(hookSpecificOutput as SpecificOutput) } as never };
   }
   if (event === "PermissionRequest" && (stops || output.decision === "block") && !isDenied(specific)) {
     const message = output.reason ?? output.stopReason;
@@ -54,13 +54,14 @@ export function obeyed(event: ClaudeHookEvent, output: HookJSONOutput): HookJSON
   return output;
 }
 
-function isDenied({ decision }: Specific): boolean {
+function isDenied({ decision }: SpecificOutput): boolean {
   return decision?.behavior === "deny";
 }
 
 /**
- * The part of an answer that the callback itself gives when Tenterhook's entry carries the rest. A refusal is given by
- * both, so that it cannot be lost. What would count twice or race (texts, a changed input, a permission) is left out.
+ * Returns the part of an answer that the callback itself gives when Tenterhook's entry contains the rest. A refusal is
+ * given by both, so that it cannot be lost. Parts that would count twice or race (texts, a changed input, a permission)
+ * are left out.
  */
 export function residue(event: ClaudeHookEvent, output: HookJSONOutput): HookJSONOutput {
   if (!isSync(output)) return output;
@@ -73,7 +74,7 @@ export function residue(event: ClaudeHookEvent, output: HookJSONOutput): HookJSO
   return { ...rest, hookSpecificOutput: specific as never };
 }
 
-/** Tenterhook's reply with what only the callbacks know: the permission rules that an allowed request adds. */
+/** Adds the permission rules of allowed requests to Tenterhook's reply; only the callbacks know them. */
 export function withPermissions(reply: HookJSONOutput, outputs: HookJSONOutput[]): HookJSONOutput {
   const decision = isSync(reply) ? specificOf(reply).decision : undefined;
   if (decision?.behavior !== "allow") return reply;
@@ -86,8 +87,8 @@ export function withPermissions(reply: HookJSONOutput, outputs: HookJSONOutput[]
   return { ...reply, hookSpecificOutput: { hookEventName, decision: { ...decision, updatedPermissions } } };
 }
 
-/** What the callbacks left to Tenterhook's entry, when Tenterhook cannot be asked. */
-export function unjudged(event: ClaudeHookEvent, outputs: HookJSONOutput[]): HookJSONOutput | undefined {
+/** Returns the parts that the callbacks left to Tenterhook's entry, if Tenterhook cannot be reached. */
+export function answerWithoutTenterhook(event: ClaudeHookEvent, outputs: HookJSONOutput[]): HookJSONOutput | undefined {
   const answers = outputs.filter(isSync);
   const specifics = answers.map(specificOf);
   const joined = (texts: (string | undefined)[]) => texts.filter(Boolean).join("\n") || undefined;
@@ -109,8 +110,8 @@ function compact<T extends object>(fields: T): T | undefined {
   return given.length > 0 ? (Object.fromEntries(given) as T) : undefined;
 }
 
-/** Tenterhook's reply to a single callback, beside which a refusal of that callback still stands. */
-export function besideReply(event: ClaudeHookEvent, output: HookJSONOutput, reply: HookJSONOutput): HookJSONOutput {
+/** Merges Tenterhook's reply with the answer of a single callback, whose refusal still counts. */
+export function mergeWithReply(event: ClaudeHookEvent, output: HookJSONOutput, reply: HookJSONOutput): HookJSONOutput {
   const own = residue(event, output);
   if (!isSync(own) || !isSync(reply)) return isSync(reply) ? own : reply;
   const specific = { ...specificOf(own), ...specificOf(reply) };

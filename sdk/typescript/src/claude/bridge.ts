@@ -3,53 +3,53 @@
 import type { TenterhookClient } from "../client.js";
 import { asError } from "../errors.js";
 import type { NativeCallback, NativeReply } from "../fire.js";
-import { besideReply, obeyed, refusal, residue, unjudged, withPermissions } from "./answers.js";
+import { answerWithoutTenterhook, mergeWithReply, obeyed, refusal, residue, withPermissions } from "./answers.js";
 import { DECIDING_EVENTS, GATES, GUARDED_EVENTS } from "./events.js";
 import { AnswerGatherer, callKey } from "./gather.js";
 import type { AgentSdkHooks, ClaudeHookCallback, ClaudeHooks } from "./hooks.js";
 import type { ClaudeHookEvent, ClaudeHookInput } from "./input.js";
 import type { HookJSONOutput } from "./output.js";
-import { DEFAULT_CALLBACK_SECONDS, seconds } from "./timeout.js";
+import { DEFAULT_CALLBACK_SECONDS, timeoutSeconds } from "./timeout.js";
 
-/** What Tenterhook does in an Agent SDK program. */
+/** Options of `tenterhookHooks()`. */
 export interface TenterhookHooksOptions {
-  /** Callbacks of your own, beside Tenterhook's. */
+  /** Your own callbacks, in addition to Tenterhook's. */
   hooks?: ClaudeHooks;
-  /** The events Tenterhook is asked about; all that make sense unless said. */
+  /** The events that are sent to Tenterhook; defaults to `GUARDED_EVENTS`. */
   events?: readonly ClaudeHookEvent[];
-  /** Whether a gate holds when Tenterhook cannot be asked: `block` unless said. */
+  /** What happens before an action if Tenterhook cannot be reached; defaults to `block`. */
   onFailure?: "block" | "continue";
-  /** How long Tenterhook may take, in seconds: 60 unless said. An approval by a person fits into it. */
+  /** Time limit of Tenterhook in seconds; defaults to 60. It includes approvals by the user. */
   timeout?: number;
 }
 
-/** The daemon gives up on a person a little before the Agent SDK gives up on us, in milliseconds. */
-const MARGIN = 5000;
+/** How much earlier the daemon stops waiting for an approval than the Agent SDK waits for the callback. */
+const APPROVAL_MARGIN_MS = 5000;
 
 type Ask = (input: ClaudeHookInput, signal: AbortSignal, callbacks?: NativeCallback[]) => Promise<HookJSONOutput>;
 type Callback = ClaudeHookCallback<"PreToolUse">;
 
 /**
- * The `hooks` for `query({ options: { hooks } })` of `@anthropic-ai/claude-agent-sdk`: every event goes through
- * Tenterhook's policy and into its ledger and live view, and your own callbacks work beside it. What they decide is part
- * of the record, and an input that one of them changes is judged before it runs.
+ * Returns the `hooks` for `query({ options: { hooks } })` of `@anthropic-ai/claude-agent-sdk`. Every event is checked by
+ * Tenterhook's policy and recorded in its ledger. Your own callbacks run as well: their decisions are part of the record,
+ * and an input that one of them changes is checked before it runs.
  */
 export function tenterhookHooks(client: TenterhookClient, options: TenterhookHooksOptions = {}): AgentSdkHooks {
   const { hooks: own = {}, events = GUARDED_EVENTS, onFailure = "block", timeout = 60 } = options;
-  const ask = asker(client, onFailure, Math.max(timeout * 1000 - MARGIN, 1000));
+  const ask = createAsk(client, onFailure, Math.max(timeout * 1000 - APPROVAL_MARGIN_MS, 1000));
   const gatherer = new AnswerGatherer();
   const all: AgentSdkHooks = {};
-  // The client calls entries in this order. Tenterhook's is last, so that it finds the callbacks that run beside it.
+  // The client calls entries in this order. Tenterhook's is last, so that it can collect the callbacks of the same call.
   for (const [event, matchers = []] of Object.entries(own) as [ClaudeHookEvent, ClaudeHooks["PreToolUse"]][]) {
     const gathered = events.includes(event) && DECIDING_EVENTS.has(event);
     let number = 0;
     all[event] = matchers.map(({ timeoutMs, ...matcher }) => {
-      const limit = seconds({ ...matcher, timeoutMs }) ?? (gathered ? DEFAULT_CALLBACK_SECONDS : undefined);
+      const limit = timeoutSeconds({ ...matcher, timeoutMs }) ?? (gathered ? DEFAULT_CALLBACK_SECONDS : undefined);
       const hooks = matcher.hooks.map((callback) => {
         number += 1;
-        if (!gathered) return GATES.has(event) ? obedient(event, callback) : callback;
+        if (!gathered) return GATES.has(event) ? enforceRefusal(event, callback) : callback;
         const block = matcher.onFailure === "block";
-        return answering(event, { callback, name: nameOf(callback, event, number), block }, gatherer, ask);
+        return recordAnswer(event, { callback, name: callbackName(callback, event, number), block }, gatherer, ask);
       });
       return { ...matcher, hooks, ...(limit !== undefined && { timeout: limit }) };
     });
@@ -65,39 +65,39 @@ export function tenterhookHooks(client: TenterhookClient, options: TenterhookHoo
   return all;
 }
 
-/** Asks Tenterhook about an event, in Claude Code's own words. */
-function asker(client: TenterhookClient, onFailure: "block" | "continue", timeout: number): Ask {
+/** Returns a function that sends an event to Tenterhook in Claude Code's own format. */
+function createAsk(client: TenterhookClient, onFailure: "block" | "continue", timeout: number): Ask {
   return async (input, signal, callbacks = []) => {
     const event = input.hook_event_name;
     const outputs = callbacks.flatMap(({ output }) => (output ? [output as HookJSONOutput] : []));
     try {
       const asked = { harness: "claude-code", event, payload: input, sessionId: input.session_id, callbacks };
       const { reply } = await client.fireNative(asked, { signal, timeout });
-      return withPermissions(heard(event, reply), outputs);
+      return withPermissions(interpretReply(event, reply), outputs);
     } catch (error) {
       if (onFailure === "block" && GATES.has(event)) {
-        return refusal(event, `Tenterhook could not be asked: ${asError(error).message}`);
+        return refusal(event, `Tenterhook could not be reached: ${asError(error).message}`);
       }
-      const left = unjudged(event, outputs);
+      const left = answerWithoutTenterhook(event, outputs);
       if (left) return left;
       throw error;
     }
   };
 }
 
-/** What Claude Code would have made of a hook program's exit. */
-function heard(event: ClaudeHookEvent, { stdout, stderr, exitCode }: NativeReply): HookJSONOutput {
+/** Interprets the exit of a hook program in the same way as Claude Code. */
+function interpretReply(event: ClaudeHookEvent, { stdout, stderr, exitCode }: NativeReply): HookJSONOutput {
   if (exitCode === 2) return refusal(event, stderr.trim());
   return stdout.trim() === "" ? {} : (JSON.parse(stdout) as HookJSONOutput);
 }
 
-/** A callback whose refusals are obeyed, at an event that Tenterhook is not asked about. */
-function obedient(event: ClaudeHookEvent, callback: Callback): Callback {
+/** Wraps a callback of an event that is not sent to Tenterhook, so that the client obeys its refusals. */
+function enforceRefusal(event: ClaudeHookEvent, callback: Callback): Callback {
   return async (...args) => obeyed(event, await callback(...args));
 }
 
-/** A callback whose answer becomes part of the record. */
-function answering(
+/** Wraps a callback so that its answer becomes part of the record. */
+function recordAnswer(
   event: ClaudeHookEvent,
   { callback, name, block }: { callback: Callback; name: string; block: boolean },
   gatherer: AnswerGatherer,
@@ -110,16 +110,16 @@ function answering(
       return { ...answer, durationMs: performance.now() - began };
     });
     const collected = gatherer.announce(callKey(input, toolUseID), answer);
-    let said: HookJSONOutput;
+    let output: HookJSONOutput;
     try {
-      said = obeyed(event, await running);
+      output = obeyed(event, await running);
     } catch (error) {
       void collected();
       throw error;
     }
-    if (await collected()) return residue(event, said);
-    // Tenterhook's entry ran before this callback was called: this answer is a record of its own.
-    return besideReply(event, said, await ask(input, options.signal, [await answer]));
+    if (await collected()) return residue(event, output);
+    // Tenterhook's entry ran before this callback was called, so this answer gets its own record.
+    return mergeWithReply(event, output, await ask(input, options.signal, [await answer]));
   };
 }
 
@@ -135,7 +135,7 @@ async function answerOf(
   });
   try {
     const output = await Promise.race([running, aborted]);
-    // The client does not run a tool whose callback took too long.
+    // The client does not run a tool whose callback timed out.
     if (output === "aborted") return { name, error: { timedOut: true, message: "no answer in time" }, block: true };
     if (!output) return { name, error: { timedOut: false, message: "the callback returned nothing" }, block };
     return { name, output, block };
@@ -144,7 +144,7 @@ async function answerOf(
   }
 }
 
-/** The name of a callback in records. */
-function nameOf(callback: Callback, event: ClaudeHookEvent, number: number): string {
+/** Returns the name of a callback in records. */
+function callbackName(callback: Callback, event: ClaudeHookEvent, number: number): string {
   return callback.name.replace(/[^A-Za-z0-9_.-]+/g, "-").slice(0, 64) || `${event}-${number}`;
 }

@@ -3,9 +3,8 @@
 import type { ClaudeHookEvent } from "./input.js";
 
 /**
- * The events that Tenterhook is asked about. Left out: `WorktreeCreate` and `WorktreeRemove` (a hook there takes the
- * place of git's own work), `FileChanged` (fires only for names given as a matcher) and `MessageDisplay` (fires for every
- * piece of text).
+ * The events that are sent to Tenterhook. Not included: `WorktreeCreate` and `WorktreeRemove` (a hook replaces git's own
+ * work), `FileChanged` (fires only for names given as a matcher) and `MessageDisplay` (fires for every chunk of text).
  */
 export const GUARDED_EVENTS = [
   "PreToolUse",
@@ -39,14 +38,14 @@ export const GUARDED_EVENTS = [
   "DirectoryAdded",
 ] as const satisfies readonly ClaudeHookEvent[];
 
-/** Where something can be prevented: if Tenterhook cannot be asked, it does not happen. */
+/** Events before an action: if Tenterhook cannot be reached, the action is blocked. */
 export const GATES: ReadonlySet<ClaudeHookEvent> = new Set<ClaudeHookEvent>([
   "PreToolUse",
   "PermissionRequest",
   "UserPromptSubmit",
 ]);
 
-/** Where a callback can keep something from happening: its answer is part of Tenterhook's record of the event. */
+/** Events at which a callback can block something: its answer becomes part of Tenterhook's record of the event. */
 export const DECIDING_EVENTS: ReadonlySet<ClaudeHookEvent> = new Set<ClaudeHookEvent>([
   ...GATES,
   "UserPromptExpansion",

@@ -4,7 +4,7 @@ import { setTimeout as delay } from "node:timers/promises";
 import type { NativeCallback } from "../fire.js";
 import type { ClaudeHookInput } from "./input.js";
 
-/** How long an answer waits for Tenterhook's own entry of the same call to collect it. The client calls them together. */
+/** How long an answer waits for Tenterhook's entry of the same call, which the client calls at the same time. */
 const COLLECT_GRACE_MS = 250;
 
 /** The answers to one call. */
@@ -16,8 +16,8 @@ interface PendingCall {
 }
 
 /**
- * The answers of the program's own callbacks, until Tenterhook's entry for the same call takes them along: one call is
- * one record. Only the client knows which callbacks a matcher selects, so the two meet here.
+ * Collects the answers of the program's own callbacks for Tenterhook's entry of the same call, so that one call is one
+ * record. Only the client knows which callbacks a matcher selects, so they are matched here.
  */
 export class AnswerGatherer {
   readonly #pending = new Map<string, PendingCall>();
@@ -33,7 +33,7 @@ export class AnswerGatherer {
     return () => this.#collectedInTime(key, call);
   }
 
-  /** The answers of every callback that has been announced for a call. */
+  /** Resolves to the answers of all announced callbacks of a call. */
   async collect(key: string): Promise<NativeCallback[]> {
     const call = this.#pending.get(key);
     if (!call) return [];
@@ -58,7 +58,7 @@ function pendingCall(): PendingCall {
   return { answers: [], collected: false, wasCollected, markCollected };
 }
 
-/** Equal for all callbacks that the client calls about one thing. */
+/** Returns a key that is equal for all callbacks of one call. */
 export function callKey(input: ClaudeHookInput, toolUseID: string | undefined): string {
   const { hook_event_name: event, session_id: session, agent_id: agent } = input;
   const call = "tool_use_id" in input ? input.tool_use_id : toolUseID;

@@ -3,13 +3,13 @@
 import type { ClaudeHookEvent, ClaudeHookInputs } from "./input.js";
 import type { HookJSONOutput } from "./output.js";
 
-/** What a callback is told beside the event. */
+/** Options of a callback call. */
 export interface ClaudeCallbackOptions {
-  /** Aborted when its time is over or the query has ended. */
+  /** Aborted when the time limit is over or the query has ended. */
   signal: AbortSignal;
 }
 
-/** A callback of your own, as the Agent SDK has it. */
+/** A callback in the format of the Agent SDK. */
 export type ClaudeHookCallback<E extends ClaudeHookEvent = ClaudeHookEvent> = (
   input: ClaudeHookInputs[E],
   toolUseID: string | undefined,
@@ -19,34 +19,34 @@ export type ClaudeHookCallback<E extends ClaudeHookEvent = ClaudeHookEvent> = (
 /** Callbacks that share a matcher. */
 export interface ClaudeHookMatcher<E extends ClaudeHookEvent = ClaudeHookEvent> {
   /**
-   * Which tools, as the Agent SDK reads it: `Write`, a list such as `Write|Edit`, or else a regular expression such as
-   * `mcp__.*`; `*` or nothing is all of them.
+   * Tools, in the syntax of the Agent SDK: `Write`, a list such as `Write|Edit`, or a regular expression such as
+   * `mcp__.*`; `*` or nothing means all tools.
    */
   matcher?: string;
   hooks: ClaudeHookCallback<E>[];
   /**
-   * How long each may take, in seconds, as the Agent SDK counts: 60 unless said. A number above 3600 is taken for
-   * milliseconds, as older documents have it; 3000 is 50 minutes.
+   * Time limit of each callback in seconds, as in the Agent SDK; defaults to 60. A number above 3600 is read as
+   * milliseconds, as in older documents; 3000 is 50 minutes.
    */
   timeout?: number;
-  /** The same in milliseconds; it counts before `timeout`. */
+  /** Time limit in milliseconds; takes precedence over `timeout`. */
   timeoutMs?: number;
-  /** What it means that one of them throws: `continue` unless said. */
+  /** What happens if a callback throws; defaults to `continue`. */
   onFailure?: "continue" | "block";
 }
 
 /** Callbacks of your own, by event. */
 export type ClaudeHooks = { [E in ClaudeHookEvent]?: ClaudeHookMatcher<E>[] };
 
-/** What `query({ options: { hooks } })` of `@anthropic-ai/claude-agent-sdk` takes. */
+/** The type of `options.hooks` in `query()` of `@anthropic-ai/claude-agent-sdk`. */
 export type AgentSdkHooks = Partial<Record<ClaudeHookEvent, AgentSdkMatcher[]>>;
 
-/** One entry of it. */
+/** One entry of `AgentSdkHooks`. */
 export interface AgentSdkMatcher {
   matcher?: string;
   // biome-ignore lint/suspicious/noExplicitAny: its types are the Agent SDK's, which this package does not depend on
   hooks: ((input: any, toolUseID: string | undefined, options: ClaudeCallbackOptions) => Promise<any>)[];
-  /** In seconds. */
+  /** Time limit in seconds. */
   timeout?: number;
   onFailure?: "continue" | "block";
 }

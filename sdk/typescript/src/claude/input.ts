@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-/** What every callback is told. */
+/** Fields of every callback input. */
 export interface BaseHookInput {
   session_id: string;
   transcript_path: string;
   cwd: string;
   permission_mode?: string;
-  /** In a subagent: which one. */
+  /** Id of the subagent, if there is one. */
   agent_id?: string;
   agent_type?: string;
 }
 
-/** A tool's arguments. Each tool has its own: look at what you need. */
+/** The arguments of a tool; each tool has its own. */
 // biome-ignore lint/suspicious/noExplicitAny: `input.tool_input?.file_path` is how callbacks are written
 export type ToolInput = Record<string, any>;
 
@@ -57,7 +57,7 @@ export interface SessionStartHookInput extends BaseHookInput {
 
 export interface SessionEndHookInput extends BaseHookInput {
   hook_event_name: "SessionEnd";
-  /** Why it ended. */
+  /** Reason of the end. */
   reason: string;
 }
 
@@ -100,7 +100,7 @@ export interface OtherHookInput<E extends string> extends BaseHookInput {
   [field: string]: unknown;
 }
 
-/** The events of the Agent SDK that have no description of their own here. */
+/** The events of the Agent SDK for which this package has no specific type. */
 export type OtherClaudeEvent =
   | "PostToolBatch"
   | "PermissionDenied"
@@ -124,7 +124,7 @@ export type OtherClaudeEvent =
   | "DirectoryAdded"
   | "MessageDisplay";
 
-/** What a callback is told, by event. */
+/** Callback inputs by event. */
 export type ClaudeHookInputs = {
   PreToolUse: PreToolUseHookInput;
   PostToolUse: PostToolUseHookInput;
@@ -143,5 +143,5 @@ export type ClaudeHookInputs = {
 /** An event of the Agent SDK. */
 export type ClaudeHookEvent = keyof ClaudeHookInputs;
 
-/** What a callback is told. */
+/** The input of a callback. */
 export type ClaudeHookInput = ClaudeHookInputs[ClaudeHookEvent];

@@ -2,12 +2,12 @@
 
 import type { ToolInput } from "./input.js";
 
-/** What a callback answers. */
+/** The answer of a callback. */
 export type HookJSONOutput = SyncHookJSONOutput | AsyncHookJSONOutput;
 
-/** An answer for now. */
+/** An immediate answer. */
 export interface SyncHookJSONOutput {
-  /** False: the agent ends its turn. At `PreToolUse` the tool does not run either. */
+  /** If false, the agent ends its turn. At `PreToolUse` the tool does not run either. */
   continue?: boolean;
   suppressOutput?: boolean;
   stopReason?: string;
@@ -17,10 +17,10 @@ export interface SyncHookJSONOutput {
   hookSpecificOutput?: HookSpecificOutput;
 }
 
-/** The callback goes on by itself; what it finds does not count. */
+/** The callback continues in the background; its result is ignored. */
 export interface AsyncHookJSONOutput {
   async: true;
-  /** In milliseconds. */
+  /** Time limit in milliseconds. */
   asyncTimeout?: number;
 }
 
@@ -28,7 +28,7 @@ export interface PreToolUseSpecificOutput {
   hookEventName: "PreToolUse";
   permissionDecision?: "allow" | "deny" | "ask" | "defer";
   permissionDecisionReason?: string;
-  /** Takes the place of the tool's input, whole. Tenterhook judges it before it runs. */
+  /** Replaces the complete input of the tool. Tenterhook checks it before it runs. */
   updatedInput?: ToolInput;
   additionalContext?: string;
 }
@@ -52,12 +52,12 @@ export interface PermissionRequestSpecificOutput {
     | { behavior: "deny"; message?: string; interrupt?: boolean };
 }
 
-/** Any other event's. */
+/** `hookSpecificOutput` of any other event. */
 export interface OtherSpecificOutput {
   hookEventName: string;
 }
 
-/** What an answer says that only this event has. */
+/** The event-specific part of an answer. */
 export type HookSpecificOutput =
   | PreToolUseSpecificOutput
   | PostToolUseSpecificOutput

@@ -2,13 +2,16 @@
 
 import type { ClaudeHookMatcher } from "./hooks.js";
 
-/** How long a callback may take that does not say, in seconds. */
+/** Time limit of a callback that sets none. */
 export const DEFAULT_CALLBACK_SECONDS = 60;
-/** The longest time-out that can be meant in seconds. */
-const AN_HOUR = 3600;
+/** Largest timeout that is read as seconds. */
+const MAX_TIMEOUT_SECONDS = 3600;
 
-/** A time-out in seconds, in whichever unit it was said. */
-export function seconds({ timeout, timeoutMs }: Pick<ClaudeHookMatcher, "timeout" | "timeoutMs">): number | undefined {
+/** Returns the timeout in seconds. */
+export function timeoutSeconds({
+  timeout,
+  timeoutMs,
+}: Pick<ClaudeHookMatcher, "timeout" | "timeoutMs">): number | undefined {
   if (timeoutMs !== undefined) return timeoutMs / 1000;
-  return timeout !== undefined && timeout > AN_HOUR ? timeout / 1000 : timeout;
+  return timeout !== undefined && timeout > MAX_TIMEOUT_SECONDS ? timeout / 1000 : timeout;
 }

@@ -1,22 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-/** The first pause, and the longest one, in milliseconds. */
-const FIRST = 50;
-const LONGEST = 5000;
+/** The first and the longest delay. */
+const MIN_DELAY_MS = 50;
+const MAX_DELAY_MS = 5000;
 
-/** How long to wait before the next attempt: twice as long each time, and never all clients at once. */
+/** Delay before the next attempt: doubled each time, with random jitter so that clients do not reconnect at once. */
 export class Backoff {
-  #next = FIRST;
+  #next = MIN_DELAY_MS;
 
-  /** The next pause, in milliseconds. */
-  pause(random: () => number = Math.random): number {
-    const pause = this.#next * (0.5 + random() / 2);
-    this.#next = Math.min(this.#next * 2, LONGEST);
-    return pause;
+  /** Returns the next delay in milliseconds. */
+  nextDelay(random: () => number = Math.random): number {
+    const delay = this.#next * (0.5 + random() / 2);
+    this.#next = Math.min(this.#next * 2, MAX_DELAY_MS);
+    return delay;
   }
 
-  /** It worked: the next failure is a first one again. */
+  /** Starts again with the shortest delay, after a success. */
   reset(): void {
-    this.#next = FIRST;
+    this.#next = MIN_DELAY_MS;
   }
 }

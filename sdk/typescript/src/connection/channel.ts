@@ -6,37 +6,37 @@ import { AgentServiceClient } from "../generated/tenterhook/v1/agent.js";
 import { type HookError, HookServiceClient } from "../generated/tenterhook/v1/hooks.js";
 import type { Endpoint } from "./endpoint.js";
 
-/** Who this client is. */
+/** Identity of a client. */
 export interface Identity {
-  /** The secret that hooks belong to. */
+  /** Secret client id that owns the hooks. */
   id: string;
-  /** What people see. */
+  /** Name shown to users. */
   name: string;
 }
 
-/** How a single call is made. */
+/** Options of a single call. */
 export interface CallSettings {
-  /** Gives up, and tells the daemon so. */
+  /** Cancels the call, also at the daemon. */
   signal?: AbortSignal | undefined;
-  /** How long to wait for the answer, in milliseconds. */
+  /** Time limit in milliseconds. */
   timeout?: number | undefined;
 }
 
-/** The daemon's own limit is 32 MiB; a little more leaves it to the daemon to say so. */
-const LARGEST_MESSAGE = 33 * 1024 * 1024;
+/** Slightly more than the daemon's limit of 32 MiB, so that the daemon reports the error. */
+const MAX_MESSAGE_BYTES = 33 * 1024 * 1024;
 
-const SETTINGS = {
-  "grpc.max_receive_message_length": LARGEST_MESSAGE,
-  "grpc.max_send_message_length": LARGEST_MESSAGE,
-  // The daemon is on this machine: it is there within milliseconds, or not at all.
+const CHANNEL_OPTIONS = {
+  "grpc.max_receive_message_length": MAX_MESSAGE_BYTES,
+  "grpc.max_send_message_length": MAX_MESSAGE_BYTES,
+  // The daemon is local: it answers within milliseconds or not at all.
   "grpc.initial_reconnect_backoff_ms": 100,
   "grpc.max_reconnect_backoff_ms": 1000,
-  // Two clients of one process are two connections: one's load is not the other's.
+  // Each client of a process has its own connection, so that the load of one does not affect another.
   "grpc.use_local_subchannel_pool": 1,
   "grpc.enable_http_proxy": 0,
 };
 
-type Answered = { error?: HookError | undefined };
+type ResponseWithError = { error?: HookError | undefined };
 type Callback<Response> = (error: ServiceError | null, response: Response) => void;
 type Method<Request, Response> = (
   request: Request,
@@ -49,11 +49,11 @@ type Method<Request, Response> = (
 export class Channel {
   readonly hooks: HookServiceClient;
   readonly agent: AgentServiceClient;
-  /** What every call carries. */
+  /** Metadata of every call. */
   readonly metadata = new Metadata();
 
   constructor(endpoint: Endpoint, identity: Identity) {
-    this.hooks = new HookServiceClient(endpoint.target, credentials.createInsecure(), SETTINGS);
+    this.hooks = new HookServiceClient(endpoint.target, credentials.createInsecure(), CHANNEL_OPTIONS);
     this.agent = new AgentServiceClient(endpoint.target, credentials.createInsecure(), {
       channelOverride: this.hooks.getChannel(),
     });
@@ -62,8 +62,8 @@ export class Channel {
     if (endpoint.token) this.metadata.set("authorization", `Bearer ${endpoint.token}`);
   }
 
-  /** Makes one call and waits for its answer; what went wrong is thrown, in whichever way it was said. */
-  call<Request, Response extends Answered>(
+  /** Makes one call and resolves to the response. Rejects with a gRPC error or the error in the response. */
+  call<Request, Response extends ResponseWithError>(
     client: HookServiceClient | AgentServiceClient,
     method: Method<Request, Response>,
     request: Request,
@@ -71,7 +71,7 @@ export class Channel {
   ): Promise<Response> {
     return new Promise((resolve, reject) => {
       if (signal?.aborted) {
-        reject(new TenterhookError("cancelled", "the call was given up before it was made"));
+        reject(new TenterhookError("cancelled", "the call was cancelled before it started"));
         return;
       }
       const abort = () => call.cancel();

@@ -4,52 +4,52 @@ import { openSync, readFileSync } from "node:fs";
 import { basename, dirname, isAbsolute, join } from "node:path";
 import { asError, TenterhookError } from "../errors.js";
 
-/** Where the daemon is. Unless said, the environment and the platform decide, as for the program `tenterhook`. */
+/** Address of the daemon. By default it is found from the environment, in the same way as by the program `tenterhook`. */
 export interface EndpointOptions {
-  /** Tenterhook's home. Unless said: `$TENTERHOOK_HOME`, else the platform's place. */
+  /** State directory; defaults to `$TENTERHOOK_HOME`, else the default of the platform. */
   home?: string;
-  /** `unix:/path` or `http://127.0.0.1:7878`. Unless said: `$TENTERHOOK_DAEMON_URL`, else the socket in the home. */
+  /** `unix:/path` or `http://127.0.0.1:7878`; defaults to `$TENTERHOOK_DAEMON_URL`, else the socket in the state directory. */
   address?: string;
-  /** For TCP. Unless said, it is read from `run/token` in the home. */
+  /** Token for TCP; by default read from `run/token` in the state directory. */
   token?: string;
 }
 
-/** Where to connect to, and what to show there. */
+/** Address and token of a connection. */
 export interface Endpoint {
-  /** As gRPC writes it. */
+  /** Target in the format of gRPC. */
   target: string;
-  /** For TCP only. */
+  /** Token; only for TCP. */
   token?: string;
 }
 
-/** What the search may look at. */
-export interface Surroundings {
+/** Environment in which the daemon is searched. */
+export interface ProcessEnvironment {
   env: Readonly<Record<string, string | undefined>>;
   platform: NodeJS.Platform;
 }
 
-/** The longest path the kernel takes for a socket, in bytes. */
-const LONGEST_PATH = 107;
+/** Longest path of a Unix socket. */
+const MAX_SOCKET_PATH_BYTES = 107;
 
 /** Finds the daemon. */
-export function findEndpoint(options: EndpointOptions, { env, platform }: Surroundings = process): Endpoint {
+export function findEndpoint(options: EndpointOptions, { env, platform }: ProcessEnvironment = process): Endpoint {
   const address = options.address ?? (options.home ? undefined : env.TENTERHOOK_DAEMON_URL || undefined);
   const host = address && /^(?:https?:\/\/)?([^/]+:\d+)\/?$/.exec(address)?.[1];
   if (host && !address.startsWith("unix:")) {
     return { target: host, token: options.token ?? readToken(findHome(options, env, platform)) };
   }
   const path = address ? socketPath(address) : join(findHome(options, env, platform), "run/tenterhook.sock");
-  return { target: `unix:${shortened(path, platform)}` };
+  return { target: `unix:${shortenSocketPath(path, platform)}` };
 }
 
-function findHome({ home }: EndpointOptions, env: Surroundings["env"], platform: NodeJS.Platform): string {
-  const said = home ?? (env.TENTERHOOK_HOME || undefined);
-  if (said) return said;
+function findHome({ home }: EndpointOptions, env: ProcessEnvironment["env"], platform: NodeJS.Platform): string {
+  const configured = home ?? (env.TENTERHOOK_HOME || undefined);
+  if (configured) return configured;
   if (!env.HOME) {
     throw new TenterhookError(
       "invalid",
       "neither `HOME` nor `TENTERHOOK_HOME` is set",
-      "say where Tenterhook's home is: `new TenterhookClient({ home })`",
+      "pass the state directory: `new TenterhookClient({ home })`",
     );
   }
   if (platform === "darwin") return join(env.HOME, "Library/Application Support/Tenterhook");
@@ -62,8 +62,8 @@ function socketPath(address: string): string {
   if (isAbsolute(path)) return path;
   throw new TenterhookError(
     "invalid",
-    `\`${address}\` is no address of a daemon`,
-    "it is `unix:/path/to/tenterhook.sock` or `http://127.0.0.1:7878`",
+    `invalid daemon address \`${address}\``,
+    "use `unix:/path/to/tenterhook.sock` or `http://127.0.0.1:7878`",
   );
 }
 
@@ -74,15 +74,15 @@ function readToken(home: string): string {
   } catch (error) {
     throw new TenterhookError(
       "unavailable",
-      `the token cannot be read: ${asError(error).message}`,
-      "the daemon writes it when it starts: `tenterhook start`; or give `token`, or the `home` whose `run/token` has it",
+      `cannot read the token: ${asError(error).message}`,
+      "start the daemon with `tenterhook start`, or pass `token` or the right `home`",
     );
   }
 }
 
-/** What is too long for a socket's address is reached through the open directory, where there is such a thing. */
-function shortened(path: string, platform: NodeJS.Platform): string {
-  if (Buffer.byteLength(path) <= LONGEST_PATH || platform !== "linux") return path;
+/** Shortens a path that is too long for a socket by going through a file descriptor of its directory, on Linux. */
+function shortenSocketPath(path: string, platform: NodeJS.Platform): string {
+  if (Buffer.byteLength(path) <= MAX_SOCKET_PATH_BYTES || platform !== "linux") return path;
   let descriptor = directories.get(dirname(path));
   if (descriptor === undefined) {
     descriptor = openDirectory(path);
@@ -95,9 +95,9 @@ function openDirectory(path: string): number {
   try {
     return openSync(dirname(path), "r");
   } catch (error) {
-    throw new TenterhookError("unavailable", asError(error).message, "`tenterhook start` starts the daemon");
+    throw new TenterhookError("unavailable", asError(error).message, "start the daemon with `tenterhook start`");
   }
 }
 
-/** Directories that were opened for their sockets; there is rarely one, and it stays open. */
+/** Open directories of sockets with long paths. They stay open. */
 const directories = new Map<string, number>();

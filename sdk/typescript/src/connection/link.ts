@@ -8,10 +8,10 @@ import { Channel, type Identity } from "./channel.js";
 import { type EndpointOptions, findEndpoint } from "./endpoint.js";
 import { HookStream, type StreamListener } from "./stream.js";
 
-/** How the connection stands: not needed yet, being made, there, or gone for good. */
+/** State of the connection: not used yet, being opened, open, failed for good, or closed by the client. */
 export type ClientState = "idle" | "connecting" | "connected" | "failed" | "closed";
 
-/** What a link is made of. */
+/** Options of a link. */
 export interface LinkOptions {
   endpoint: EndpointOptions;
   identity: Identity;
@@ -19,13 +19,13 @@ export interface LinkOptions {
   onStateChange(state: ClientState): void;
 }
 
-/** How long `close` waits until the daemon has let go of the hooks, in milliseconds. */
-const FAREWELL = 2000;
+/** How long `close` waits until the daemon has removed the hooks. */
+const CLOSE_TIMEOUT_MS = 2000;
 
-/** How long until a daemon that did not answer is asked again, in milliseconds. */
-const BUSY = 1000;
+/** Delay before a failed synchronization is repeated. */
+const SYNC_RETRY_MS = 1000;
 
-/** The connection to a daemon and the hooks behind it: made when it is first needed, and again whenever it breaks. */
+/** The connection to a daemon and its hooks. It is opened on first use and again after it breaks. */
 export class Link {
   readonly failures: Failures;
   readonly registry = new Registry((error) => this.failures.add(error));
@@ -36,8 +36,8 @@ export class Link {
   #channel: Channel | undefined;
   #stream: HookStream | undefined;
   #state: ClientState = "idle";
-  /** Why the connection is not there. */
-  #trouble: TenterhookError | undefined;
+  /** Error of the last connection. */
+  #lastError: TenterhookError | undefined;
   readonly #waiting = new Set<() => void>();
 
   constructor(readonly options: LinkOptions) {
@@ -48,14 +48,14 @@ export class Link {
     return this.#state;
   }
 
-  /** For single calls; whether anybody is at the other end is seen when it is used. */
+  /** Returns the channel for single calls. It connects on first use. */
   channel(): Channel {
     if (this.#state === "closed") throw closed();
     this.#channel ??= new Channel(findEndpoint(this.options.endpoint), this.options.identity);
     return this.#channel;
   }
 
-  /** Makes the stream, once, and brings the daemon into step with what is wanted. */
+  /** Opens the stream if necessary, and sends all changes of hooks to the daemon. */
   connect(): void {
     if (this.#state === "closed") throw closed();
     if (this.#stream) {
@@ -67,17 +67,17 @@ export class Link {
     this.#stream.open();
   }
 
-  /** Waits until the daemon has everything that is wanted, or throws why not. */
-  async settled(patience: number): Promise<void> {
-    const until = Date.now() + patience;
+  /** Waits until the daemon has all hooks, or throws the error. */
+  async settled(timeoutMs: number): Promise<void> {
+    const until = Date.now() + timeoutMs;
     const release = this.failures.hold();
     try {
       this.connect();
       for (;;) {
         this.failures.throw();
-        if (this.#state === "failed" || this.#state === "closed") throw this.#trouble ?? closed();
+        if (this.#state === "failed" || this.#state === "closed") throw this.#lastError ?? closed();
         if (this.#state === "connected" && this.registry.isSettled && this.failures.isQuiet) return;
-        if (Date.now() >= until) throw this.#late(patience);
+        if (Date.now() >= until) throw this.#timeoutError(timeoutMs);
         await this.#change(until);
       }
     } finally {
@@ -85,22 +85,22 @@ export class Link {
     }
   }
 
-  /** Brings the daemon into step, if there is a connection; the next one does it otherwise. */
+  /** Sends all changes of hooks to the daemon, if there is a connection; otherwise the next connection does. */
   sync(): void {
     if (this.#state !== "connected" || !this.#channel) return;
-    const again = () => setTimeout(() => this.sync(), BUSY).unref();
+    const again = () => setTimeout(() => this.sync(), SYNC_RETRY_MS).unref();
     this.registry.sync(this.#channel).then(() => this.#wake(), again);
   }
 
-  /** Takes back all hooks and ends the connection. */
+  /** Unregisters all hooks and closes the connection. */
   async close(): Promise<void> {
     if (this.#state === "closed") return;
     const leaving = this.registry.list().map((hook) => this.registry.remove(hook.id));
-    // Hooks that were taken back a moment ago are on their way out too, whether or not that was awaited.
-    const left = Promise.allSettled([...leaving, this.registry.left()]);
+    // Includes hooks that were removed before and are not yet removed at the daemon.
+    const left = Promise.allSettled([...leaving, this.registry.allRemoved()]);
     if (this.#state === "connected") {
       this.sync();
-      await soon(left, FAREWELL);
+      await waitAtMost(left, CLOSE_TIMEOUT_MS);
     }
     this.#setState("closed");
     this.registry.abandon(closed());
@@ -112,7 +112,7 @@ export class Link {
   #listener(): StreamListener {
     return {
       hello: ({ hookIds }) => {
-        this.#trouble = undefined;
+        this.#lastError = undefined;
         this.registry.reconnected(hookIds);
         this.#calls.reconnected(hookIds);
         this.#setState("connected");
@@ -120,7 +120,7 @@ export class Link {
       },
       event: (event) => this.#calls.receive(event),
       lost: (error) => {
-        this.#trouble = error;
+        this.#lastError = error;
         this.#setState("connecting");
       },
       failed: (error) => this.#fail(error),
@@ -129,7 +129,7 @@ export class Link {
   }
 
   #fail(error: TenterhookError): void {
-    this.#trouble = error;
+    this.#lastError = error;
     this.#setState("failed");
     this.registry.abandon(error);
     this.failures.add(error);
@@ -142,16 +142,16 @@ export class Link {
     this.#wake();
   }
 
-  #late(patience: number): TenterhookError {
-    const why = `the daemon did not answer within ${patience} ms`;
-    return this.#trouble ?? new TenterhookError("timed-out", why, "`tenterhook status` says how it is");
+  #timeoutError(timeoutMs: number): TenterhookError {
+    const why = `the daemon did not answer within ${timeoutMs} ms`;
+    return this.#lastError ?? new TenterhookError("timed-out", why, "`tenterhook status` shows its state");
   }
 
   #wake(): void {
     for (const wake of this.#waiting) wake();
   }
 
-  /** Resolves when something has changed, or at the end of the time. */
+  /** Resolves when the state has changed, or at the deadline. */
   #change(until: number): Promise<void> {
     return new Promise((resolve) => {
       const wake = () => {
@@ -165,10 +165,10 @@ export class Link {
   }
 }
 
-/** Waits for something, but not for long. */
-function soon(awaited: Promise<unknown>, patience: number): Promise<void> {
+/** Waits for a promise, at most this long. */
+function waitAtMost(awaited: Promise<unknown>, timeoutMs: number): Promise<void> {
   return new Promise((resolve) => {
-    const timer = setTimeout(resolve, patience);
+    const timer = setTimeout(resolve, timeoutMs);
     void awaited.finally(() => {
       clearTimeout(timer);
       resolve();

@@ -11,22 +11,22 @@ import {
 import { Backoff } from "./backoff.js";
 import type { Channel } from "./channel.js";
 
-/** Who listens to the stream. */
+/** Receives the messages of the stream. */
 export interface StreamListener {
-  /** It is open: these hooks the daemon still has. */
+  /** The stream is open; the message names the hooks that the daemon still has. */
   hello(hello: StreamHello): void;
-  /** A hook is asked, or nobody waits for it any more. */
+  /** A hook is called, or a call is cancelled. */
   event(event: HookEvent): void;
-  /** It broke and will be opened again. */
+  /** The stream broke and will be opened again. */
   lost(error: TenterhookError | undefined): void;
-  /** It will not be opened again. */
+  /** The stream will not be opened again. */
   failed(error: TenterhookError): void;
-  /** An answer of ours could not be used. */
+  /** The daemon refused a response. */
   refused(error: TenterhookError): void;
 }
 
-/** To try these again would end the same way. */
-const FINAL: ReadonlySet<TenterhookErrorCode> = new Set([
+/** Errors that a retry cannot fix. */
+const FINAL_ERRORS: ReadonlySet<TenterhookErrorCode> = new Set([
   "replaced",
   "refused",
   "unauthenticated",
@@ -35,12 +35,12 @@ const FINAL: ReadonlySet<TenterhookErrorCode> = new Set([
   "closed",
 ]);
 
-/** The stream of events and answers, opened again whenever it breaks. */
+/** The stream of events and responses, opened again after it breaks. */
 export class HookStream {
   readonly #backoff = new Backoff();
   #call: ClientDuplexStream<HookResponse, HookEvent> | undefined;
   #timer: NodeJS.Timeout | undefined;
-  /** Whether the daemon at the other end has said HELLO: until then it may be another one than the one that asked. */
+  /** Whether the daemon has sent HELLO. Until then it may be a new daemon that did not send the pending calls. */
   #greeted = false;
   #closed = false;
 
@@ -49,14 +49,14 @@ export class HookStream {
     readonly listener: StreamListener,
   ) {}
 
-  /** Opens it, and keeps it open. */
+  /** Opens the stream and keeps it open. */
   open(): void {
     if (this.#closed) return;
     let channel: Channel;
     try {
       channel = this.channel();
     } catch (error) {
-      this.#give(asTenterhookError(error));
+      this.#retryOrFail(asTenterhookError(error));
       return;
     }
     const call = channel.hooks.hookStream(channel.metadata);
@@ -64,19 +64,19 @@ export class HookStream {
     call.on("data", (event: HookEvent) => {
       if (this.#call === call) this.#receive(event);
     });
-    call.on("error", (error: ServiceError) => this.#broke(call, error));
-    call.on("end", () => this.#broke(call));
+    call.on("error", (error: ServiceError) => this.#handleBreak(call, error));
+    call.on("end", () => this.#handleBreak(call));
   }
 
   /**
-   * Sends an answer. On a stream that is broken, or whose daemon has not said yet who it is, it is lost: whoever still
-   * wants it asks again.
+   * Sends a response. On a broken stream, or before HELLO, it is dropped: the daemon sends a call again if it still waits
+   * for it.
    */
   send(response: HookResponse): void {
     if (this.#greeted) this.#call?.write(response);
   }
 
-  /** Ends it for good. */
+  /** Closes the stream for good. */
   close(): void {
     this.#closed = true;
     clearTimeout(this.#timer);
@@ -99,27 +99,27 @@ export class HookStream {
         if (event.error) this.listener.refused(fromData(event.error));
         break;
       case HookEventKind.HOOK_GOODBYE:
-        // The stream ends by itself.
+        // The daemon closes the stream.
         break;
     }
   }
 
-  #broke(call: ClientDuplexStream<HookResponse, HookEvent>, error?: ServiceError): void {
+  #handleBreak(call: ClientDuplexStream<HookResponse, HookEvent>, error?: ServiceError): void {
     if (this.#closed || this.#call !== call) return;
     this.#call = undefined;
     this.#greeted = false;
     call.cancel();
-    this.#give(error && fromStatus(error));
+    this.#retryOrFail(error && fromStatus(error));
   }
 
-  /** Gives up, for now or for good. */
-  #give(error: TenterhookError | undefined): void {
-    if (error && FINAL.has(error.code)) {
+  /** Schedules the next attempt, or gives up after a final error. */
+  #retryOrFail(error: TenterhookError | undefined): void {
+    if (error && FINAL_ERRORS.has(error.code)) {
       this.#closed = true;
       this.listener.failed(error);
       return;
     }
     this.listener.lost(error);
-    this.#timer = setTimeout(() => this.open(), this.#backoff.pause());
+    this.#timer = setTimeout(() => this.open(), this.#backoff.nextDelay());
   }
 }

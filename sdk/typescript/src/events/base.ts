@@ -1,44 +1,44 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-/** What every event has. */
+/** Fields of every event. */
 export interface BaseEvent {
   eventType: string;
-  /** The harness's id of the conversation; may be empty. */
+  /** The harness's id of the session; may be empty. */
   sessionId: string;
-  /** When it happened, in milliseconds since 1970. */
+  /** When the event happened, in milliseconds since 1970. */
   timestamp: number;
   metadata: EventMetadata;
 }
 
-/** What is known about an event beside what it says; and whatever `fire` brought along. */
+/** Metadata of an event, including all metadata passed to `fire`. */
 export interface EventMetadata {
-  /** The id under which the ledger has it. */
+  /** Id of the event in the ledger. */
   eventId: string;
-  /** The harness or agent it comes from, such as `claude-code`. */
+  /** The harness or agent that sent the event, such as `claude-code`. */
   source: string;
-  /** What the harness calls it. */
+  /** The harness's own name for the event. */
   nativeEvent?: string;
   turnId?: string;
   toolUseId?: string;
-  /** What kind of tool it is, whatever its name: `shell`, `write`, `edit`, `todo`, … */
+  /** Class of the tool, independent of its name: `shell`, `write`, `edit`, `todo`, … */
   toolClass?: string;
   project?: string;
-  /** In a subagent: which one. */
+  /** Id of the subagent, if there is one. */
   agentId?: string;
   agentType?: string;
   user?: string;
   [key: string]: unknown;
 }
 
-/** Where an event stands in its session. */
+/** Context of an event in its session. */
 export interface EventContext {
   workingDirectory: string;
-  /** The last tools of the session, at most ten, the latest last. */
+  /** Recently used tools of the session, at most ten, the latest last. */
   recentTools: string[];
   tokenUsage: TokenUsage;
 }
 
-/** Tokens of a model call or of a session. */
+/** Token counts of a model call or a session. */
 export interface TokenUsage {
   input_tokens: number;
   output_tokens: number;

@@ -2,31 +2,31 @@
 
 import type { BaseEvent, TokenUsage } from "./base.js";
 
-/** The conversation is about to be shortened. */
+/** The context is about to be compacted. */
 export interface PreCompactEvent extends BaseEvent {
   eventType: "PreCompact";
-  /** What set it off: `auto`, `manual`, … */
+  /** What triggered the compaction: `auto`, `manual`, … */
   trigger: string;
-  /** What the person asked to keep. */
+  /** Instructions of the user for the summary. */
   customInstructions?: string;
   usage?: TokenUsage;
 }
 
-/** The conversation was shortened. */
+/** The context was compacted. */
 export interface PostCompactEvent extends BaseEvent {
   eventType: "PostCompact";
   trigger: string;
-  /** What is left of it. */
+  /** Summary that replaces the context. */
   summary?: string;
   usage?: TokenUsage;
 }
 
-/** The conversation is nearly too long for the model. */
+/** The context window of the model is nearly full. */
 export interface ContextWarningEvent extends BaseEvent {
   eventType: "ContextWarning";
   usage: TokenUsage;
   maxTokens?: number;
-  /** From which part of `maxTokens` on it is said, 0 to 1. */
+  /** Share of `maxTokens` at which the warning is sent, from 0 to 1. */
   threshold?: number;
   message?: string;
 }

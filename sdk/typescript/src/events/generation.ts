@@ -3,7 +3,7 @@
 import type { BaseEvent, TokenUsage } from "./base.js";
 import type { ToolArgs } from "./tool.js";
 
-/** Which model, and how it is asked. */
+/** A model and its parameters. */
 export interface ModelConfig {
   name: string;
   provider?: string;
@@ -12,33 +12,33 @@ export interface ModelConfig {
   [setting: string]: unknown;
 }
 
-/** A tool call that the model asks for. */
+/** A tool call of a model. */
 export interface ToolCall {
   id: string;
   name: string;
   args: ToolArgs;
 }
 
-/** What the model answered. */
+/** The response of a model. */
 export interface Generation {
   text: string;
   toolCalls: ToolCall[];
   usage: TokenUsage;
-  /** In milliseconds. */
+  /** Run time in milliseconds. */
   duration: number;
 }
 
-/** The model is about to be asked. */
+/** A request is about to be sent to the model. */
 export interface GenerateStartEvent extends BaseEvent {
   eventType: "GenerateStart";
   prompt: string;
   systemPrompt?: string;
   model: ModelConfig;
-  /** The names of the tools it is offered. */
+  /** Names of the tools that the model may call. */
   tools: string[];
 }
 
-/** The model has answered. */
+/** The model has responded. */
 export interface GenerateEndEvent extends BaseEvent {
   eventType: "GenerateEnd";
   prompt: string;

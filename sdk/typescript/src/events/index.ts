@@ -26,7 +26,7 @@ export type * from "./generation.js";
 export type * from "./session.js";
 export type * from "./tool.js";
 
-/** Every event a hook can be registered for, by name. */
+/** All events for which a hook can be registered, by type. */
 export interface HookEvents {
   SessionStart: SessionStartEvent;
   SessionEnd: SessionEndEvent;
@@ -48,13 +48,13 @@ export interface HookEvents {
   Notification: NotificationEvent;
 }
 
-/** The name of an event. */
+/** The type of an event. */
 export type HookEventType = keyof HookEvents;
 
-/** Any event. */
+/** An event of any type. */
 export type HookEvent = HookEvents[HookEventType];
 
-/** The names of all events: the thirteen of the hook design, then five more that harnesses have. */
+/** All event types: the thirteen of the hook design, then five more that harnesses have. */
 export const HOOK_EVENT_TYPES = [
   "SessionStart",
   "SessionEnd",

@@ -3,47 +3,47 @@
 import type { BaseEvent, EventContext } from "./base.js";
 import type { ModelConfig } from "./generation.js";
 
-/** A session begins. */
+/** A session starts. */
 export interface SessionStartEvent extends BaseEvent {
   eventType: "SessionStart";
-  /** How it came about: `startup`, `resume`, `clear`, `compact`, … */
+  /** What started the session: `startup`, `resume`, `clear`, `compact`, … */
   source: string;
   context: EventContext;
   model?: ModelConfig;
 }
 
-/** A session is over. */
+/** A session has ended. */
 export interface SessionEndEvent extends BaseEvent {
   eventType: "SessionEnd";
-  /** Why it ended. */
+  /** Reason of the end. */
   reason: string;
   context: EventContext;
 }
 
-/** A person asks something. */
+/** The user submits a prompt. */
 export interface UserPromptSubmitEvent extends BaseEvent {
   eventType: "UserPromptSubmit";
   prompt: string;
   context: EventContext;
 }
 
-/** The agent has finished its turn; to block means that it has not. */
+/** The agent wants to finish its turn. Blocking makes it continue. */
 export interface StopEvent extends BaseEvent {
   eventType: "Stop";
-  /** The last thing it said. */
+  /** Last message of the agent. */
   response?: string;
-  /** A hook has kept it going before. */
+  /** Whether a hook has already made the agent continue. */
   stopHookActive: boolean;
 }
 
-/** A subagent begins. */
+/** A subagent starts. */
 export interface SubagentStartEvent extends BaseEvent {
   eventType: "SubagentStart";
   agentId: string;
   agentType: string;
 }
 
-/** A subagent has finished. */
+/** A subagent wants to finish. */
 export interface SubagentStopEvent extends BaseEvent {
   eventType: "SubagentStop";
   agentId: string;
@@ -52,7 +52,7 @@ export interface SubagentStopEvent extends BaseEvent {
   stopHookActive: boolean;
 }
 
-/** The agent tells the person something. */
+/** The agent notifies the user. */
 export interface NotificationEvent extends BaseEvent {
   eventType: "Notification";
   message: string;

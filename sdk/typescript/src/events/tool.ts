@@ -2,28 +2,28 @@
 
 import type { BaseEvent, EventContext } from "./base.js";
 
-/** A tool's arguments, as the tool takes them; the named ones are common. */
+/** The arguments of a tool, with the most common names. */
 export interface ToolArgs {
-  /** A shell's command. */
+  /** Shell command. */
   command?: unknown;
   /** The file that is read, written or edited. */
   file_path?: unknown;
-  /** What is written. */
+  /** Text that is written. */
   content?: unknown;
   [name: string]: unknown;
 }
 
-/** What became of a tool call. */
+/** The result of a tool call. */
 export interface ToolResult {
   success: boolean;
   output: string;
   exitCode?: number;
-  /** In milliseconds. */
+  /** Run time in milliseconds. */
   duration: number;
 }
 
 interface ToolEvent extends BaseEvent {
-  /** `Bash`, `Write`, `Edit`, … as the harness calls it. */
+  /** The harness's name for the tool: `Bash`, `Write`, `Edit`, … */
   tool: string;
   args: ToolArgs;
   context: EventContext;
@@ -43,27 +43,27 @@ export interface PostToolUseEvent extends ToolEvent {
 /** A tool has failed. */
 export interface ToolErrorEvent extends ToolEvent {
   eventType: "ToolError";
-  /** What went wrong, in the tool's words. */
+  /** Error message of the tool. */
   error: string;
-  /** How often it was tried, from 1. */
+  /** Number of attempts so far, from 1. */
   attempt: number;
-  /** In milliseconds. */
+  /** Run time in milliseconds. */
   duration?: number;
 }
 
-/** A tool needs somebody's permission. */
+/** A tool call needs permission. */
 export interface PermissionRequestEvent extends ToolEvent {
   eventType: "PermissionRequest";
   reason?: string;
 }
 
-/** A permission was given. */
+/** Permission was granted. */
 export interface PermissionGrantedEvent extends ToolEvent {
   eventType: "PermissionGranted";
   reason?: string;
 }
 
-/** A permission was refused. */
+/** Permission was denied. */
 export interface PermissionDeniedEvent extends ToolEvent {
   eventType: "PermissionDenied";
   reason?: string;

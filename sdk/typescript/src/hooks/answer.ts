@@ -10,59 +10,59 @@ const ACTIONS: Record<string, HookAction> = {
   skip: HookAction.SKIP,
 };
 
-const REASON_MISSING = "blocked by a hook that gave no reason";
+const REASON_MISSING = "blocked by a hook without a reason";
 
-/** What a handler returned, as the daemon hears it. What cannot be understood is a failure that says so. */
-export function answer(question: HookEvent, returned: unknown): HookResponse {
-  const response = frame(question);
-  // To say nothing is not to object.
+/** Converts the return value of a handler into a response. An invalid value becomes a failure. */
+export function toResponse(event: HookEvent, returned: unknown): HookResponse {
+  const response = emptyResponse(event);
+  // Returning nothing continues.
   if (returned === undefined || returned === null) return response;
   if (typeof returned !== "object") {
-    return failed(question, ErrorCode.ERROR_INVALID, `the hook returned ${typeof returned}, not a response`);
+    return failed(event, ErrorCode.ERROR_INVALID, `the hook returned ${typeof returned}, not a response`);
   }
   const { action, reason, modified, delay } = returned as Record<string, unknown>;
   const known = typeof action === "string" && Object.hasOwn(ACTIONS, action) ? ACTIONS[action] : undefined;
   if (known === undefined) {
-    const said = action === undefined ? "no `action`" : `the action \`${String(action)}\``;
+    const found = action === undefined ? "no `action`" : `the action \`${String(action)}\``;
     const actions = "`continue`, `block`, `retry` or `skip`";
-    return failed(question, ErrorCode.ERROR_INVALID, `the hook's response has ${said}; it can be ${actions}`);
+    return failed(event, ErrorCode.ERROR_INVALID, `the hook's response has ${found}; expected ${actions}`);
   }
   response.action = known;
   if (reason !== undefined) response.reason = String(reason);
   if (known === HookAction.BLOCK) {
-    // A block is never lost because of something beside it.
+    // A block counts even if the rest of the response is invalid.
     response.reason ||= REASON_MISSING;
     return response;
   }
   if (modified !== undefined && modified !== null) {
     if (known !== HookAction.CONTINUE) {
-      return failed(question, ErrorCode.ERROR_INVALID, "`modified` counts only with `continue`");
+      return failed(event, ErrorCode.ERROR_INVALID, "`modified` is only valid with `continue`");
     }
     response.modified = Buffer.from(JSON.stringify(modified));
   }
   if (known === HookAction.RETRY && delay !== undefined) {
     if (typeof delay !== "number" || !(delay >= 0 && delay <= 0x7fffffff)) {
-      return failed(question, ErrorCode.ERROR_INVALID, `\`delay\` is ${String(delay)}; it is milliseconds`);
+      return failed(event, ErrorCode.ERROR_INVALID, `invalid \`delay\` ${String(delay)}; expected milliseconds`);
     }
     response.retryDelayMs = Math.round(delay);
   }
   return response;
 }
 
-/** A handler threw. */
-export function threw(question: HookEvent, thrown: unknown): HookResponse {
-  return failed(question, ErrorCode.ERROR_HANDLER, asError(thrown).message);
+/** The response for a handler that threw. */
+export function handlerFailure(event: HookEvent, thrown: unknown): HookResponse {
+  return failed(event, ErrorCode.ERROR_HANDLER, asError(thrown).message);
 }
 
-/** A hook that is not there is asked. */
-export function unknown(question: HookEvent): HookResponse {
-  return failed(question, ErrorCode.ERROR_NOT_FOUND, `this client has no hook \`${question.hookId}\``);
+/** The response for an unknown hook. */
+export function unknownHook(event: HookEvent): HookResponse {
+  return failed(event, ErrorCode.ERROR_NOT_FOUND, `unknown hook \`${event.hookId}\``);
 }
 
-function failed(question: HookEvent, code: ErrorCode, message: string): HookResponse {
-  return { ...frame(question), error: { code, message, hint: "" } };
+function failed(event: HookEvent, code: ErrorCode, message: string): HookResponse {
+  return { ...emptyResponse(event), error: { code, message, hint: "" } };
 }
 
-function frame({ hookId, eventId, callId }: HookEvent): HookResponse {
+function emptyResponse({ hookId, eventId, callId }: HookEvent): HookResponse {
   return { hookId, eventId, callId, action: HookAction.CONTINUE, error: undefined };
 }

@@ -2,17 +2,17 @@
 
 import { fromData, TenterhookError } from "../errors.js";
 import { type HookEvent, HookEventKind, type HookResponse } from "../generated/tenterhook/v1/hooks.js";
-import { answer, threw, unknown } from "./answer.js";
+import { handlerFailure, toResponse, unknownHook } from "./answer.js";
 import { handle } from "./handling.js";
 import type { HookContext, HookHandler } from "./types.js";
 
-/** How many answers are kept in case the daemon did not get them. */
-const KEPT_ANSWERS = 1024;
+/** Most responses that are kept in case the daemon did not receive them. */
+const MAX_KEPT_RESPONSES = 1024;
 
-/** The calls of handlers that are under way: each question is asked once, and answered once. */
+/** The running handlers. Each call runs once and is answered once. */
 export class Calls {
   readonly #running = new Map<string, Call>();
-  /** The latest answers; each takes the place of the oldest. */
+  /** The latest responses; a new one replaces the oldest. */
   readonly #answered: { key: string; response: HookResponse }[] = [];
   #next = 0;
 
@@ -21,17 +21,17 @@ export class Calls {
     readonly send: (response: HookResponse) => void,
   ) {}
 
-  /** A question, or word that nobody waits for its answer any more. */
+  /** Handles a call or a cancellation. */
   receive(event: HookEvent): void {
     const key = `${event.callId} ${event.eventId} ${event.hookId}`;
     if (event.kind === HookEventKind.HOOK_CANCEL) {
       const why = event.error && fromData(event.error);
-      const reason = why ?? new TenterhookError("cancelled", "nobody waits for the answer any more");
+      const reason = why ?? new TenterhookError("cancelled", "the daemon no longer waits for the response");
       this.#cancel((call) => call.event.callId === event.callId, reason);
       return;
     }
     if (event.redelivered) {
-      // It came over a connection that broke: whoever has it already is not asked twice.
+      // The call was already received on a connection that broke: the handler must not run twice.
       if (this.#running.has(key)) return;
       const before = this.#answered.find((answered) => answered.key === key);
       if (before) {
@@ -42,14 +42,14 @@ export class Calls {
     void this.#run(key, event);
   }
 
-  /** A new connection: the daemon has forgotten the other hooks, and with them what it asked. */
+  /** Handles a new connection: calls of hooks that the daemon no longer has are cancelled. */
   reconnected(hookIds: readonly string[]): void {
     const has = new Set(hookIds);
-    const forgotten = new TenterhookError("cancelled", "the daemon does not know any more that it asked");
+    const forgotten = new TenterhookError("cancelled", "the daemon no longer knows this call");
     this.#cancel((call) => !has.has(call.hookId), forgotten);
   }
 
-  /** Nobody waits for anything any more. */
+  /** Cancels all running handlers. */
   cancelAll(reason: Error): void {
     this.#cancel(() => true, reason);
   }
@@ -57,7 +57,7 @@ export class Calls {
   async #run(key: string, event: HookEvent): Promise<void> {
     const handler = this.handler(event.hookId);
     if (!handler) {
-      this.send(unknown(event));
+      this.send(unknownHook(event));
       return;
     }
     const call = new Call(event);
@@ -65,12 +65,12 @@ export class Calls {
     let response: HookResponse;
     try {
       const payload = JSON.parse(event.payload.toString()) as never;
-      response = answer(event, await handle(event, () => handler(payload, call)));
+      response = toResponse(event, await handle(event, () => handler(payload, call)));
     } catch (thrown) {
-      response = threw(event, thrown);
+      response = handlerFailure(event, thrown);
     }
     call.done();
-    // Cancelled meanwhile: the daemon has decided without us.
+    // The call was cancelled: the daemon has decided without the response.
     if (!this.#running.delete(key)) return;
     if (event.timeoutMs === 0) return;
     this.#keep(key, response);
@@ -87,11 +87,11 @@ export class Calls {
 
   #keep(key: string, response: HookResponse): void {
     this.#answered[this.#next] = { key, response };
-    this.#next = (this.#next + 1) % KEPT_ANSWERS;
+    this.#next = (this.#next + 1) % MAX_KEPT_RESPONSES;
   }
 }
 
-/** One call of a handler. What nobody looks at, a signal above all, is not made. */
+/** One call of a handler. Its abort signal is created on first use. */
 class Call implements HookContext {
   #controller: AbortController | undefined;
   #timer: NodeJS.Timeout | undefined;
@@ -135,12 +135,12 @@ class Call implements HookContext {
     clearTimeout(this.#timer);
   }
 
-  /** The daemon says when the time is over; if the connection broke, nobody would. */
+  /** Starts a local timer, because a broken connection would not deliver the cancellation of the daemon. */
   #startClock(): void {
     const { timeoutMs } = this.event;
     if (timeoutMs === 0) return;
     const left = timeoutMs - (performance.now() - this.#received);
-    const over = () => this.abort(new TenterhookError("timed-out", `the hook's ${timeoutMs} ms are over`));
+    const over = () => this.abort(new TenterhookError("timed-out", `the time limit of ${timeoutMs} ms is over`));
     this.#timer = setTimeout(over, Math.max(left, 0));
     this.#timer.unref();
   }

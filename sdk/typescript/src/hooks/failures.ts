@@ -3,8 +3,8 @@
 import { asError } from "../errors.js";
 
 /**
- * What went wrong in the background. Whoever waits in `ready()` gets it thrown; if nobody does, `tell` hears of it:
- * a guard that is not there must not go unnoticed.
+ * Errors of background work. A pending `ready()` throws them; otherwise `tell` is called with them, because a missing
+ * guard must not go unnoticed.
  */
 export class Failures {
   #kept: Error[] = [];
@@ -16,7 +16,7 @@ export class Failures {
     readonly changed: () => void,
   ) {}
 
-  /** Somebody waits, until they call what is returned. */
+  /** Marks that a caller waits for errors, until it calls the returned function. */
   hold(): () => void {
     this.#holders += 1;
     return () => {
@@ -30,12 +30,12 @@ export class Failures {
     this.changed();
   }
 
-  /** Whether nothing is under way. */
+  /** Whether no background work is pending. */
   get isQuiet(): boolean {
     return this.#pending === 0;
   }
 
-  /** Keeps an eye on something. What is returned may be awaited, and then has the error; or let go, and then this has. */
+  /** Watches a promise. If the returned promise is awaited, it rejects with the error; otherwise the error is kept here. */
   watch<T>(promise: Promise<T>): Promise<T> {
     this.#pending += 1;
     const claimable = new Claimable<T>((resolve) => resolve(promise));
@@ -48,7 +48,7 @@ export class Failures {
     return claimable;
   }
 
-  /** Throws what is kept, once. */
+  /** Throws the kept errors, once. */
   throw(): void {
     const [first, ...others] = this.#kept;
     this.#kept = [];
@@ -58,12 +58,12 @@ export class Failures {
   }
 }
 
-/** A promise that knows whether anybody has asked for its result. */
+/** A promise that records whether its result was requested. */
 class Claimable<T> extends Promise<T> {
   static override readonly [Symbol.species] = Promise;
   isClaimed = false;
 
-  // biome-ignore lint/suspicious/noThenProperty: whoever awaits calls it, which is what has to be known
+  // biome-ignore lint/suspicious/noThenProperty: awaiting the promise calls it, which is what must be detected
   override then<A = T, B = never>(
     fulfilled?: ((value: T) => A | PromiseLike<A>) | null,
     rejected?: ((reason: unknown) => B | PromiseLike<B>) | null,

@@ -2,7 +2,7 @@
 
 import { AsyncLocalStorage } from "node:async_hooks";
 
-/** The event that is being handled, and the hook that handles it. */
+/** The event that is handled, and the hook that handles it. */
 export interface Handling {
   eventId: string;
   hookId: string;
@@ -10,12 +10,12 @@ export interface Handling {
 
 const storage = new AsyncLocalStorage<Handling>();
 
-/** Runs a handler so that whatever it sets off knows on whose behalf it is. */
+/** Runs a handler so that all code it calls can find the handled event. */
 export function handle<T>(handling: Handling, handler: () => T): T {
   return storage.run({ eventId: handling.eventId, hookId: handling.hookId }, handler);
 }
 
-/** On whose behalf this code runs, if it was set off by a handler. */
+/** Returns the handled event, if the current code was called by a handler. */
 export function handling(): Handling | undefined {
   return storage.getStore();
 }

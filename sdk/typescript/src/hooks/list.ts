@@ -3,24 +3,24 @@
 import { FailBehavior, type HookInfo } from "../generated/tenterhook/v1/hooks.js";
 import type { HookConfig, HookMatcher } from "./types.js";
 
-/** A hook that is in force in the daemon. */
+/** An active hook of the daemon. */
 export interface ListedHook {
   id: string;
-  /** As it was registered; of a hook in the settings, our kinds, separated by commas. */
+  /** As registered; for a hook from a configuration file, Tenterhook event kinds separated by commas. */
   event: string;
   matcher: HookMatcher;
-  /** With what the defaults filled in. */
+  /** With defaults filled in. */
   config: HookConfig;
-  /** Whether it is this client's. */
+  /** Whether the hook belongs to this client. */
   own: boolean;
-  /** The name of its client; empty for a hook of the settings. */
+  /** Name of the client; empty for a hook from a configuration file. */
   clientName: string;
-  /** Whether its client is there. */
+  /** Whether the client is connected. */
   connected: boolean;
 }
 
-/** A hook as the daemon lists it. */
-export function listed({ hookId, eventType, matcher, config, own, clientName, connected }: HookInfo): ListedHook {
+/** Converts a hook from the format of the daemon. */
+export function toListedHook({ hookId, eventType, matcher, config, own, clientName, connected }: HookInfo): ListedHook {
   const { tool, pathPattern, commandPattern } = matcher ?? {};
   return {
     id: hookId,

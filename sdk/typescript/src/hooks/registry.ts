@@ -6,62 +6,63 @@ import type { HookEventType } from "../events/index.js";
 import { FailBehavior, type RegisterHookRequest } from "../generated/tenterhook/v1/hooks.js";
 import type { HookConfig, HookHandler, HookMatcher, HookRegistration, RegisteredHook } from "./types.js";
 
-/** How long the daemon may take to register a hook, in milliseconds. */
-const PATIENCE = 10_000;
+/** Time limit for registering a hook. */
+const REGISTER_TIMEOUT_MS = 10_000;
 
 interface Hook extends RegisteredHook {
-  /** Whether the daemon may have it. */
+  /** Whether a registration was sent to the daemon. */
   sent?: boolean;
   error?: TenterhookError;
   handler: HookHandler<never>;
 }
 
-/** Waits for something that happens elsewhere. */
-interface Waiting {
+/** A promise that is settled from outside. */
+interface Deferred {
   done: Promise<void>;
   resolve(): void;
   reject(error: Error): void;
 }
 
 /**
- * The hooks this client wants, and whether the daemon has them. What is wanted is said at once; the daemon is brought
- * into step one hook after the other, in the order they were wanted, whenever there is a connection.
+ * The hooks of this client, and whether the daemon has them. Changes are recorded immediately; while there is a
+ * connection, they are sent to the daemon one hook at a time, in order.
  */
 export class Registry {
   readonly #hooks = new Map<string, Hook>();
-  readonly #leaving = new Map<string, Waiting>();
+  readonly #leaving = new Map<string, Deferred>();
   #isSyncing = false;
   #synced: Promise<void> = Promise.resolve();
 
   constructor(readonly refused: (error: TenterhookError) => void) {}
 
-  /** The handler of a hook. */
+  /** Returns the handler of a hook. */
   handler(id: string): HookHandler<never> | undefined {
     return this.#hooks.get(id)?.handler;
   }
 
-  /** Wants a hook. */
+  /** Adds a hook. */
   add<E extends HookEventType>(id: string, event: E, registration: HookRegistration<E>): void {
     const { matcher = {}, config = {}, handler } = registration;
-    if (this.#hooks.has(id)) throw new TenterhookError("already-exists", `this client has a hook \`${id}\` already`);
+    if (this.#hooks.has(id))
+      throw new TenterhookError("already-exists", `hook \`${id}\` exists already in this client`);
     this.#hooks.set(id, { id, event, matcher, config, handler: handler as HookHandler<never>, state: "pending" });
   }
 
-  /** Does not want it any more. Resolves once the daemon does not have it either; false: there was none. */
+  /** Removes a hook. Resolves once the daemon has removed it; to false if there was no such hook. */
   async remove(id: string): Promise<boolean> {
     const hook = this.#hooks.get(id);
     if (!hook) return false;
     this.#hooks.delete(id);
     if (hook.sent && hook.state !== "refused") {
-      const waiting = makeWaiting();
+      const waiting = makeDeferred();
       this.#leaving.set(id, waiting);
       await waiting.done;
     }
     return true;
   }
 
-  /** Resolves once the daemon has none of the hooks that were taken back, or will not be asked any more. */
-  async left(): Promise<void> {
+  /** Resolves once the daemon has removed all removed hooks, or the connection has ended for good. */
+  async allRemoved(): Promise<void> {
     await Promise.allSettled([...this.#leaving.values()].map((waiting) => waiting.done));
   }
 
@@ -69,12 +70,12 @@ export class Registry {
     return [...this.#hooks.values()].map(({ handler: _, sent: __, ...hook }) => hook);
   }
 
-  /** Whether the daemon has everything that is wanted. */
+  /** Whether the daemon has all hooks of this client. */
   get isSettled(): boolean {
     return this.#leaving.size === 0 && ![...this.#hooks.values()].some((hook) => hook.state === "pending");
   }
 
-  /** A new connection: these the daemon still has. */
+  /** Handles a new connection; the daemon still has these hooks. */
   reconnected(ids: readonly string[]): void {
     const has = new Set(ids);
     for (const hook of this.#hooks.values()) {
@@ -82,7 +83,7 @@ export class Registry {
     }
   }
 
-  /** Brings the daemon into step. Throws when the connection is not good enough for that. */
+  /** Sends all changes to the daemon. Throws if the connection breaks. */
   sync(channel: Channel): Promise<void> {
     if (!this.#isSyncing) {
       this.#isSyncing = true;
@@ -93,7 +94,7 @@ export class Registry {
 
   async #sync(channel: Channel): Promise<void> {
     try {
-      // What is wanted may change while the daemon is asked.
+      // Hooks may be added or removed during a call.
       for (;;) {
         const [leaving] = this.#leaving.keys();
         const pending = [...this.#hooks.values()].find((hook) => hook.state === "pending");
@@ -109,11 +110,11 @@ export class Registry {
   async #register(channel: Channel, hook: Hook): Promise<void> {
     hook.sent = true;
     try {
-      await channel.call(channel.hooks, channel.hooks.registerHook, request(hook), { timeout: PATIENCE });
+      await channel.call(channel.hooks, channel.hooks.registerHook, toRequest(hook), { timeout: REGISTER_TIMEOUT_MS });
       hook.state = "active";
     } catch (thrown) {
       const error = asTenterhookError(thrown);
-      if (isAboutConnection(error)) throw error;
+      if (isConnectionError(error)) throw error;
       hook.state = "refused";
       hook.error = error.about(`hook \`${hook.id}\` (${hook.event})`);
       this.refused(hook.error);
@@ -123,26 +124,26 @@ export class Registry {
   async #unregister(channel: Channel, hookId: string): Promise<void> {
     const waiting = this.#leaving.get(hookId);
     try {
-      await channel.call(channel.hooks, channel.hooks.unregisterHook, { hookId }, { timeout: PATIENCE });
+      await channel.call(channel.hooks, channel.hooks.unregisterHook, { hookId }, { timeout: REGISTER_TIMEOUT_MS });
       waiting?.resolve();
     } catch (thrown) {
       const error = asTenterhookError(thrown);
-      if (isAboutConnection(error)) throw error;
-      // What is not there need not be taken back.
+      if (isConnectionError(error)) throw error;
+      // The daemon has already removed the hook.
       if (error.code === "not-found") waiting?.resolve();
       else waiting?.reject(error);
     }
     this.#leaving.delete(hookId);
   }
 
-  /** There will be no connection any more. */
+  /** Gives up, because the connection has ended for good. */
   abandon(error: Error): void {
     for (const waiting of this.#leaving.values()) waiting.reject(error);
     this.#leaving.clear();
   }
 }
 
-function makeWaiting(): Waiting {
+function makeDeferred(): Deferred {
   let [resolve, reject]: [() => void, (error: Error) => void] = [() => {}, () => {}];
   const done = new Promise<void>((resolved, rejected) => {
     [resolve, reject] = [resolved, rejected];
@@ -150,11 +151,11 @@ function makeWaiting(): Waiting {
   return { done, resolve, reject };
 }
 
-function isAboutConnection(error: TenterhookError): boolean {
+function isConnectionError(error: TenterhookError): boolean {
   return ["unavailable", "timed-out", "cancelled", "closed"].includes(error.code);
 }
 
-function request({ id, event, matcher, config }: Hook): RegisterHookRequest {
+function toRequest({ id, event, matcher, config }: Hook): RegisterHookRequest {
   return { eventType: event, hookId: id, matcher: wireMatcher(matcher), config: wireConfig(config) };
 }
 

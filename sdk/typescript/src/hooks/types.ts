@@ -2,24 +2,24 @@
 
 import type { Generation, HookEvents, HookEventType, ModelConfig, ToolArgs } from "../events/index.js";
 
-/** Everything that can be changed, at one event or another. */
+/** All fields that hooks can change; each event allows some of them. */
 export interface ModifiedData {
-  /** Other arguments, whole. The rules judge them again. */
+  /** Complete new arguments. Rules are evaluated on them again. */
   args?: ToolArgs;
-  /** Text that the model is told. */
+  /** Additional text for the model. */
   context?: string;
   prompt?: string;
   systemPrompt?: string;
   model?: ModelConfig;
-  /** The names of the tools the model is offered. */
+  /** Names of the tools that the model may call. */
   tools?: string[];
-  /** What the model is said to have answered. */
+  /** Replaces the response of the model. */
   response?: Partial<Pick<Generation, "text" | "toolCalls">>;
-  /** What the tool is said to have put out. */
+  /** Replaces the output of the tool. */
   result?: { output: string };
 }
 
-/** What can be changed at which event. */
+/** The fields that can be changed, by event. */
 export interface ModifiedKeys extends Record<HookEventType, keyof ModifiedData> {
   SessionStart: "context";
   SessionEnd: never;
@@ -41,82 +41,82 @@ export interface ModifiedKeys extends Record<HookEventType, keyof ModifiedData> 
   Notification: never;
 }
 
-/** What a hook answers; `E` limits what it may change. */
+/** The response of a hook; `E` limits what it may change. */
 export type HookResponse<E extends HookEventType = HookEventType> =
-  /** Nothing to object. */
+  /** Continues without a change. */
   | { action: "continue"; modified?: undefined }
-  /** Nothing to object, if it is done this way. */
+  /** Continues with changes. */
   | { action: "continue"; modified: Pick<ModifiedData, ModifiedKeys[E]> }
-  /** It does not happen, and the agent reads why. After the fact it is a remark. */
+  /** Blocks the action; the agent sees the reason. After the action it is only a remark. */
   | { action: "block"; reason: string }
-  /** Ask again after so many milliseconds (1000 unless said): three times, then it is a block. */
+  /** Asks the daemon to call the hook again after a delay in milliseconds (default 1000): three times, then it blocks. */
   | { action: "retry"; delay?: number; reason?: string }
-  /** Hooks that come later do not count. What was said before stands; rules are never skipped. */
+  /** Skips the hooks after this one. Earlier responses count; rules are never skipped. */
   | { action: "skip"; reason?: string };
 
-/** What a handler is told beside the event. */
+/** Context of a handler call. */
 export interface HookContext {
-  /** Aborted when nobody waits for the answer any more: the time is over, or whoever asked has gone. */
+  /** Aborted when the daemon no longer waits for the response: the time limit is over, or the caller is gone. */
   readonly signal: AbortSignal;
   readonly hookId: string;
-  /** The id under which the ledger has the event. */
+  /** Id of the event in the ledger. */
   readonly eventId: string;
-  /** How often this hook was asked about this event, from 1; more after a `retry`. */
+  /** Number of times the hook has been called for this event, from 1; greater after a `retry`. */
   readonly attempt: number;
-  /** It was sent before, on a connection that broke. */
+  /** Whether the event was sent before, on a connection that broke. */
   readonly redelivered: boolean;
 }
 
-/** A hook's code. To return nothing is to continue; to throw is a failure, and `failBehavior` decides. */
+/** The function of a hook. Returning nothing continues; throwing is a failure, and `failBehavior` decides. */
 export type HookHandler<E extends HookEventType = HookEventType> = (
   event: HookEvents[E],
   context: HookContext,
 ) => HookAnswer<E> | Promise<HookAnswer<E>>;
 
-// biome-ignore lint/suspicious/noConfusingVoidType: a handler with no return statement is welcome
+// biome-ignore lint/suspicious/noConfusingVoidType: a handler without a return statement is valid
 type HookAnswer<E extends HookEventType> = HookResponse<E> | void;
 
-/** Which events a hook wants: all that is said has to fit. */
+/** Limits a hook to some events: all fields that are set must match. */
 export interface HookMatcher {
-  /** Exactly this tool. */
+  /** Name of the tool; must be equal. */
   tool?: string;
-  /** A glob for the file a tool works on; `*.env` fits at any depth. */
+  /** Glob pattern for file paths; `*.env` matches at any depth. */
   pathPattern?: string;
-  /** A regular expression for shell commands; one that cannot be read is refused. */
+  /** Regular expression for shell commands; an invalid one is refused. */
   commandPattern?: string;
 }
 
-/** How a hook is run. */
+/** Options of a hook. */
 export interface HookConfig {
-  /** Lower comes earlier. */
+  /** Position in the order of hooks; lower numbers run first. */
   priority?: number;
-  /** How long it may take, in milliseconds: 5000 unless said, at most 45000: harnesses wait a minute. */
+  /** Time limit in milliseconds; defaults to 5000, at most 45000, because harnesses wait one minute. */
   timeout?: number;
-  /** Nobody waits for it, and what it answers does not count. */
+  /** Whether the hook only observes: the daemon does not wait, and the response is ignored. */
   async?: boolean;
-  /** What its failure means: no answer in time, no connection, an exception, an answer that cannot be used. */
+  /** What happens if the hook fails: no response in time, no connection, an exception, or an invalid response. */
   failBehavior?: "continue" | "block";
-  /** How long the hook outlives a broken connection, in milliseconds: 30000 unless said. */
+  /** How long the hook stays registered after the connection breaks, in milliseconds; defaults to 30000. */
   linger?: number;
 }
 
-/** A hook with all that can be said about it. */
+/** A hook with all its options. */
 export interface HookRegistration<E extends HookEventType = HookEventType> {
   matcher?: HookMatcher;
   handler: HookHandler<E>;
   config?: HookConfig;
-  /** An id of your own, 1 to 64 of `A-Z a-z 0-9 _ . -`; unless said, one is made up. */
+  /** Id of the hook: 1 to 64 characters of `A-Z a-z 0-9 _ . -`; generated by default. */
   id?: string;
 }
 
-/** A hook of this client, as it stands. */
+/** A hook of this client and its state. */
 export interface RegisteredHook {
   id: string;
   event: HookEventType;
   matcher: HookMatcher;
   config: HookConfig;
-  /** Whether the daemon has it: not yet or not now, yes, or it refused it. */
+  /** `pending`: the daemon does not have it yet; `active`: it does; `refused`: it rejected the hook. */
   state: "pending" | "active" | "refused";
-  /** Why it was refused. */
+  /** Why the hook was refused. */
   error?: Error;
 }

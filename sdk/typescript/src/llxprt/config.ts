@@ -7,9 +7,9 @@ export interface SettingsHooks {
 
 /** Hooks that share a matcher. */
 export interface HookDefinition {
-  /** What it is about, a tool's name for instance; all unless said. */
+  /** Pattern such as the name of a tool; defaults to all. */
   matcher?: string;
-  /** One after the other; at the same time unless said. */
+  /** Whether the hooks run in sequence; by default they run in parallel. */
   sequential?: boolean;
   hooks: HookConfig[];
 }
@@ -17,16 +17,16 @@ export interface HookDefinition {
 /** A program that is run as a hook. */
 export interface CommandHookConfig {
   type: "command";
-  /** For a shell; `~` is expanded. */
+  /** Shell command; `~` is expanded. */
   command: string;
-  /** In milliseconds; 60000 unless said. */
+  /** Time limit in milliseconds; defaults to 60000. */
   timeout?: number;
 }
 
-/** How a hook is run. */
+/** Kind of a hook. */
 export type HookConfig = CommandHookConfig;
 
-/** The events. */
+/** The event names. */
 export enum HookEventName {
   BeforeTool = "BeforeTool",
   AfterTool = "AfterTool",

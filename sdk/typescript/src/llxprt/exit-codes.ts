@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-/** The hook has completed. */
+/** The hook completed. */
 export const EXIT_CODE_SUCCESS = 0;
 
-/** A warning: it goes on. */
+/** The hook reports a warning; the action continues. */
 export const EXIT_CODE_NON_BLOCKING_ERROR = 1;
 
-/** The hook blocks. */
+/** The hook blocks the action. */
 export const EXIT_CODE_BLOCKING_ERROR = 2;

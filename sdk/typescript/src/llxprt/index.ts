@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
 /**
- * The hook API of LLxprt Code, as its reference has it: types, output classes and exit codes.
+ * The hook API of LLxprt Code, as in its reference: types, output classes and exit codes.
  *
  * @packageDocumentation
  */

@@ -2,14 +2,14 @@
 
 import type { LLMRequest, LLMResponse } from "./model.js";
 
-/** What every hook is told. */
+/** Fields of every hook input. */
 export interface HookInput {
   session_id: string;
   /** May be empty. */
   transcript_path: string;
   cwd: string;
   hook_event_name: string;
-  /** ISO 8601. */
+  /** Time in ISO 8601 format. */
   timestamp: string;
 }
 

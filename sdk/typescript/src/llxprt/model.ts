@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-/** Text, or an object that has it. */
+/** Text, or an object with a `text` field. */
 export type TextPart = string | { text: string };
 
 /** A request to a model, as a hook sees it. */
@@ -17,24 +17,24 @@ export interface LLMRequest {
   };
 }
 
-/** A model's answer, as a hook sees it. */
+/** A response of a model, as a hook sees it. */
 export interface LLMResponse {
   candidates?: { content: { role: "model"; parts: TextPart[] }; finishReason?: string }[];
 }
 
-/** Which tools the model may choose from. */
+/** The tools that the model may call. */
 export interface HookToolConfig {
   mode?: "AUTO" | "ANY" | "NONE";
   allowedFunctionNames?: string[];
 }
 
-/** An entry of a conversation in Gemini's generate-content form. */
+/** A message in Gemini's generate-content format. */
 export interface Content {
   role?: string;
   parts?: Record<string, unknown>[];
 }
 
-/** Gemini's generate-content request, as far as it matters here. */
+/** Gemini's generate-content request, reduced to the fields used here. */
 export interface GenerateContentParameters {
   model: string;
   contents: Content[];
@@ -42,13 +42,13 @@ export interface GenerateContentParameters {
   [key: string]: unknown;
 }
 
-/** Gemini's generate-content response, as far as it matters here. */
+/** Gemini's generate-content response, reduced to the fields used here. */
 export interface GenerateContentResponse {
   candidates: { content: Content; finishReason?: string; [key: string]: unknown }[];
   [key: string]: unknown;
 }
 
-/** Gemini's tool configuration, as far as it matters here. */
+/** Gemini's tool configuration, reduced to the fields used here. */
 export interface GenAIToolConfig {
   functionCallingConfig?: HookToolConfig;
   [key: string]: unknown;

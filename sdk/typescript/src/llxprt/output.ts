@@ -5,17 +5,17 @@ import type { HookInput } from "./input.js";
 import type { HookToolConfig, LLMRequest, LLMResponse } from "./model.js";
 import type { DefaultHookOutput } from "./outputs/default.js";
 
-/** What a hook can decide. */
+/** The decisions of a hook. */
 export type HookDecision = "ask" | "block" | "deny" | "approve" | "allow" | undefined;
 
-/** What a hook says. */
+/** The output of a hook. */
 export interface HookOutput {
-  /** False: the agent stops. */
+  /** If false, the agent stops. */
   continue?: boolean;
-  /** Why it stops. */
+  /** Reason of the stop. */
   stopReason?: string;
   suppressOutput?: boolean;
-  /** Put into the conversation. */
+  /** Message that is added to the conversation. */
   systemMessage?: string;
   decision?: HookDecision;
   reason?: string;
@@ -27,7 +27,7 @@ export interface BeforeToolOutput extends HookOutput {
     hookEventName: "BeforeTool";
     permissionDecision?: HookDecision;
     permissionDecisionReason?: string;
-    /** Takes the place of what was asked for. */
+    /** Replaces the input of the tool. */
     tool_input?: Record<string, unknown>;
   };
 }
@@ -39,9 +39,9 @@ export interface AfterToolOutput extends HookOutput {
 export interface BeforeModelOutput extends HookOutput {
   hookSpecificOutput?: {
     hookEventName: "BeforeModel";
-    /** Laid over the request. */
+    /** Fields that replace those of the request. */
     llm_request?: Partial<LLMRequest>;
-    /** Taken for the model's answer; the model is not asked. */
+    /** Used as the response; the model is not called. */
     llm_response?: LLMResponse;
   };
 }
@@ -54,17 +54,17 @@ export interface BeforeToolSelectionOutput extends HookOutput {
   hookSpecificOutput?: { hookEventName: "BeforeToolSelection"; toolConfig?: HookToolConfig };
 }
 
-/** What all hooks of an event came to. */
+/** The combined result of all hooks of an event. */
 export interface AggregatedHookResult {
   success: boolean;
   finalOutput?: DefaultHookOutput;
   allOutputs: HookOutput[];
   errors: Error[];
-  /** In milliseconds. */
+  /** Total run time in milliseconds. */
   totalDuration: number;
 }
 
-/** What the agent is to do about it. */
+/** The consequences for the agent. */
 export interface ProcessedHookResult {
   aggregated: AggregatedHookResult;
   shouldStop: boolean;
@@ -80,7 +80,7 @@ export interface HookExecutionRequest {
   input: HookInput;
 }
 
-/** What the message bus answers. */
+/** The answer of the message bus. */
 export interface HookExecutionResponse {
   correlationId: string;
   success: boolean;

@@ -1,27 +1,27 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-// Between what a hook sees of a model call and Gemini's generate-content form.
+// Converts between the model calls that hooks see and Gemini's generate-content format.
 
 import type { Content, GenerateContentParameters, GenerateContentResponse } from "./model.js";
 
 /** The keys of `generationConfig`. */
 const GENERATION_CONFIG = ["temperature", "maxOutputTokens", "topP", "topK", "stopSequences"];
-/** The keys that the program of August 2026 reads and always replaces, all of them at once. */
+/** The keys that LLxprt Code of August 2026 reads and always replaces together. */
 const REPLACED_CONFIG = ["temperature", "maxOutputTokens", "topP", "topK"];
 
-/** What becomes of the values that a hook's partial answer leaves out. */
+/** How values are handled that a partial answer of a hook omits. */
 export interface ApplyOptions {
   /**
-   * `merge`, as the reference says: what the hook does not name stays. `replace`, as the program of August 2026 does:
-   * of a generation configuration the values that it leaves out are gone, a system instruction and stop sequences are
-   * dropped, and a tool configuration is replaced. `merge` unless said.
+   * `merge`, as in the reference: omitted values stay. `replace`, as in LLxprt Code of August 2026: omitted values of a
+   * generation configuration are removed, a system instruction and stop sequences are dropped, and a tool configuration
+   * is replaced. Defaults to `merge`.
    */
   partial?: "merge" | "replace";
 }
 
 type Fields = Record<string, unknown>;
 
-/** A request that a hook gave, laid over the one there was. `messages` and `config` are the names the programs read. */
+/** Applies the request of a hook to the original one. `messages` and `config` are the names that the harnesses read. */
 export function applyRequest(
   hook: Fields,
   base: GenerateContentParameters,
@@ -52,14 +52,14 @@ function replacedConfig(hook: Fields, base: Fields = {}): Fields | undefined {
   return isFields(given) ? { ...without(base, REPLACED_CONFIG), ...picked(given, REPLACED_CONFIG) } : undefined;
 }
 
-/** A system instruction in one form: it may be a text, a list of parts, or an object that has parts. */
+/** Normalizes a system instruction: a string, a list of parts, or an object with parts. */
 function systemInstruction(given: unknown): Content {
   const parts = isFields(given) && "parts" in given ? given.parts : given;
   const texts = (Array.isArray(parts) ? parts : [parts]).map((part) => ({ text: textOf(part) }));
   return { role: "system", parts: texts };
 }
 
-/** A response that a hook gave. A part may be text or `{text}`. */
+/** Converts the response of a hook. A part may be a string or `{text}`. */
 export function toResponse(hook: Fields): GenerateContentResponse {
   const candidates = Array.isArray(hook.candidates) ? hook.candidates.filter(isFields) : [];
   return {

@@ -215,7 +215,7 @@ test("without a daemon gates hold, others fail, and nothing is said to be allowe
   const nobody = daemon.client({ address: "/nowhere/tenterhook.sock" });
   const hooks = tenterhookHooks(nobody);
   expect(await call(hooks, "PreToolUse", bash("ls"))).toMatchObject([
-    { hookSpecificOutput: { permissionDecision: "deny", permissionDecisionReason: /could not be asked/ } },
+    { hookSpecificOutput: { permissionDecision: "deny", permissionDecisionReason: /could not be reached/ } },
   ]);
   expect(await call(hooks, "PermissionRequest", bash("ls"))).toMatchObject([
     { hookSpecificOutput: { decision: { behavior: "deny" } } },

@@ -51,9 +51,9 @@ test.each<[string, unknown, object]>([
 test.each<[string, unknown, RegExp]>([
   ["a word", "block", /returned string/],
   ["no action", {}, /has no `action`/],
-  ["an action nobody knows", { action: "deny" }, /`deny`; it can be/],
+  ["an action nobody knows", { action: "deny" }, /`deny`; expected/],
   ["a name every object has", { action: "constructor" }, /`constructor`/],
-  ["a change beside a skip", { action: "skip", modified: {} }, /only with `continue`/],
+  ["a change beside a skip", { action: "skip", modified: {} }, /only valid with `continue`/],
   ["a delay that is none", { action: "retry", delay: -1 }, /milliseconds/],
   ["a change that is no JSON", { action: "continue", modified: { args: 1n } }, /BigInt/],
 ])("%s is a failure that says so", async (_, returned, message) => {

@@ -44,11 +44,11 @@ test("over TCP the token is said, or read from the home", () => {
   const address = "http://127.0.0.1:7878";
   expect(find({ address, token: "t" })).toEqual({ target: "127.0.0.1:7878", token: "t" });
   expect(find({ address, home })).toEqual({ target: "127.0.0.1:7878", token: "secret" });
-  expect(() => find({ address, home: "/nowhere" })).toThrow(/the token cannot be read.*run\/token/);
+  expect(() => find({ address, home: "/nowhere" })).toThrow(/cannot read the token/);
 });
 
 test("what is no address, and a home that nobody named, are said", () => {
-  expect(() => find({ address: "tcp//x" })).toThrow(/`tcp\/\/x` is no address.*unix:/);
+  expect(() => find({ address: "tcp//x" })).toThrow(/invalid daemon address `tcp\/\/x`.*unix:/);
   expect(() => find({})).toThrow(/neither `HOME` nor `TENTERHOOK_HOME`/);
 });
 

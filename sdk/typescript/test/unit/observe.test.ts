@@ -2,7 +2,7 @@
 
 import type { PostToolUseEvent, ToolArgs } from "tenterhook";
 import { expect, test } from "vitest";
-import { changedFiles, Observer, Todos } from "../../src/observe.js";
+import { changedFiles, Observer, TodoLists } from "../../src/observe.js";
 
 function ran(tool: string, args: ToolArgs, more: Partial<PostToolUseEvent> = {}): PostToolUseEvent {
   return {
@@ -45,22 +45,22 @@ test.each<[string, PostToolUseEvent, string[]]>([
 
 // seed: 000-062
 test("a whole list replaces the one before; tasks are made and changed one by one", () => {
-  const todos = new Todos();
+  const todos = new TodoLists();
   const list = [{ content: "A", status: "in_progress", activeForm: "Doing A" }];
-  expect(todos.after(ran("TodoWrite", { todos: list }))).toEqual(list);
-  expect(todos.after(ran("Read", {}))).toBeUndefined();
+  expect(todos.apply(ran("TodoWrite", { todos: list }))).toEqual(list);
+  expect(todos.apply(ran("Read", {}))).toBeUndefined();
 
   const other = { sessionId: "other" };
-  todos.after(ran("TaskCreate", { subject: "one" }, other));
-  expect(todos.after(ran("TaskCreate", { subject: "two" }, other))).toEqual([
+  todos.apply(ran("TaskCreate", { subject: "one" }, other));
+  expect(todos.apply(ran("TaskCreate", { subject: "two" }, other))).toEqual([
     { content: "one", status: "pending", id: "1" },
     { content: "two", status: "pending", id: "2" },
   ]);
-  expect(todos.after(ran("TaskUpdate", { taskId: "1", status: "completed" }, other))).toEqual([
+  expect(todos.apply(ran("TaskUpdate", { taskId: "1", status: "completed" }, other))).toEqual([
     { content: "one", status: "completed", id: "1" },
     { content: "two", status: "pending", id: "2" },
   ]);
-  expect(todos.after(ran("TaskUpdate", { taskId: 2, status: "deleted" }, other))).toMatchObject([{ id: "1" }]);
+  expect(todos.apply(ran("TaskUpdate", { taskId: 2, status: "deleted" }, other))).toMatchObject([{ id: "1" }]);
 });
 
 test("everybody who listens is told, with where it happened", () => {
@@ -68,8 +68,8 @@ test("everybody who listens is told, with where it happened", () => {
   const heard: unknown[] = [];
   observer.files.add((event) => heard.push(event));
   observer.todos.add((event) => heard.push(event));
-  observer.see(ran("Edit", { file_path: "/a" }));
-  observer.see(ran("TodoWrite", { todos: [{ content: "A", status: "pending" }] }));
+  observer.receive(ran("Edit", { file_path: "/a" }));
+  observer.receive(ran("TodoWrite", { todos: [{ content: "A", status: "pending" }] }));
   const where = { conversationId: "s", toolUseId: "t1", timestamp: 7 };
   expect(heard).toEqual([
     { ...where, file: "/a", toolName: "Edit" },

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Codex CLI. It asks an OpenAI Responses model, and its tools come in groups.
+//! Codex CLI. It calls an OpenAI Responses model, and its tools are grouped.
 
 use std::fmt::Write as _;
 
@@ -33,7 +33,7 @@ pub(super) const CLIENT: Client = Client {
         args: &[],
         call: |file, line| ToolCall::new("apply_patch", json!(added_file(file, line))),
     }),
-    // It writes names with letters, digits and `_` only.
+    // Its names contain only letters, digits and `_`.
     mcp: |server, tool, arguments| {
         ToolCall::new(tool, arguments).under(format!("mcp__{}", server.replace('-', "_")))
     },

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! GitHub Copilot CLI, offline, with a model of one's own.
+//! GitHub Copilot CLI, offline, with a custom model.
 
 use serde_json::json;
 use tenterhook_model_server::ToolCall;

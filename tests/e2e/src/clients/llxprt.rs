@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! LLxprt Code, run from its source. It asks an OpenAI Chat model.
+//! LLxprt Code, run from its source. It calls an OpenAI Chat model.
 
 use serde_json::json;
 use tenterhook_model_server::ToolCall;
@@ -8,7 +8,7 @@ use tenterhook_model_server::ToolCall;
 use crate::client::{Client, PatchTool};
 use crate::launched;
 
-/// Where it keeps its settings.
+/// Directory of its settings.
 const CONFIG: &str = ".config/llxprt-code";
 
 pub(super) const CLIENT: Client = Client {
@@ -25,7 +25,7 @@ pub(super) const CLIENT: Client = Client {
         world.write_json(&format!("{CONFIG}/subagents/helper.json"), &subagent)
     },
     start: |world, model, prompt| {
-        // A subagent has a model of its own, which is named in a file.
+        // A subagent has its own model, which is named in a file.
         let profile = json!({
             "version": 1, "provider": "openai", "model": "scripted", "modelParams": {},
             "ephemeralSettings": {"base-url": format!("{model}/v1"), "auth-key": "dummy"},

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! The clients, one module each. Adding one is a module, a row in [`ALL`] and a line in `clients.txt`.
+//! The clients, one module each. To add one, add a module, a row in [`ALL`] and a line in `clients.txt`.
 
 mod claude_code;
 pub mod cline;
@@ -16,7 +16,7 @@ use anyhow::{Context as _, Result};
 
 use crate::client::Client;
 
-/// Every client that is run.
+/// Every tested client.
 pub const ALL: &[Client] = &[
     claude_code::CLIENT,
     codex::CLIENT,
@@ -29,7 +29,7 @@ pub const ALL: &[Client] = &[
     llxprt::CLIENT,
 ];
 
-/// The client of this name.
+/// The client with this name.
 pub fn find(id: &str) -> Result<&'static Client> {
     ALL.iter().find(|client| client.id == id).with_context(|| format!("no client `{id}`"))
 }

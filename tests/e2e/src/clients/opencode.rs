@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! OpenCode. It asks an OpenAI Chat model, and its hooks are functions of a plugin.
+//! OpenCode. It calls an OpenAI Chat model, and its hooks are functions of a plugin.
 
 use serde_json::{Map, json};
 use tenterhook_model_server::ToolCall;

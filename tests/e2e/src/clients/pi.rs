@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! pi. It asks an OpenAI Responses model, and its hooks are functions of an extension.
+//! pi. It calls an OpenAI Responses model, and its hooks are functions of an extension.
 
 use serde_json::json;
 use tenterhook_model_server::ToolCall;
@@ -12,7 +12,7 @@ pub(super) const CLIENT: Client = Client {
     id: "pi",
     install: &[],
     prepare: |world| {
-        // Otherwise the tools of a server are for scripts only.
+        // Otherwise the tools of a server are only available to scripts.
         let servers = world
             .mcp_settings(|program, args| json!({"command": program, "args": args, "exposure": "direct"}))?;
         world.write_json(".pi/agent/mcp.json", &json!({"mcpServers": servers}))
@@ -32,7 +32,7 @@ pub(super) const CLIENT: Client = Client {
     shell_input: |command| json!({"command": command}),
     shell_in: None,
     patch: None,
-    // It writes names with letters, digits and `_` only.
+    // Its names contain only letters, digits and `_`.
     mcp: |server, tool, arguments| {
         ToolCall::new(format!("mcp__{}__{tool}", server.replace('-', "_")), arguments)
     },

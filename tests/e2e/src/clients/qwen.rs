@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Qwen Code. It asks an OpenAI Chat model.
+//! Qwen Code. It calls an OpenAI Chat model.
 
 use std::process::Command;
 
@@ -36,8 +36,8 @@ pub(super) const CLIENT: Client = Client {
     }),
 };
 
-/// Starts it as a program that embeds it does. It then asks for permission before a tool runs; with `-p` it refuses
-/// instead, and fires no `PermissionRequest`. Standard input ends after the prompt, so what no hook answers is not granted.
+/// Starts it like a program that embeds it. It then asks for permission before a tool runs; with `-p` it refuses instead, and fires
+/// no `PermissionRequest`. Standard input ends after the prompt, so only a hook can grant a permission.
 pub fn start_embedded(world: &World, model: &str, prompt: &str) -> Result<Command> {
     let initialize =
         json!({"type": "control_request", "request_id": "1", "request": {"subtype": "initialize"}});

@@ -48,13 +48,13 @@ pub(super) fn ask(client: &Client) -> Result<Seen> {
     Seen::new(world, &session, approved && ran && went_on, !early && (approved || !ran))
 }
 
-/// The id of a call that waits.
+/// Id of a waiting call.
 fn waiting(world: &World) -> Result<Option<String>> {
     let list: Value = serde_json::from_str(&answer(world, &["approvals", "list", "--json"])?)?;
     Ok(list.pointer("/pending/0/id").and_then(Value::as_str).map(ToOwned::to_owned))
 }
 
-/// Runs our binary while a client runs: [`World::tenterhook`] ends every other process group.
+/// Runs the `tenterhook` binary while a client runs: [`World::tenterhook`] ends every other process group.
 fn answer(world: &World, args: &[&str]) -> Result<String> {
     let output = world.command(programs::tenterhook()?)?.args(args).output()?;
     ensure!(output.status.success(), "{args:?}: {}", String::from_utf8_lossy(&output.stderr));

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Calls that are judged by what is in their names and arguments: MCP tools, working directories, patches.
+//! Calls that are judged by their names and arguments: MCP tools, working directories, patches.
 
 use std::path::Path;
 
@@ -32,7 +32,7 @@ pub(super) fn mcp(client: &Client) -> Result<Seen> {
     Seen::new(world, &session, told && noted, !records.contains(&"records erase seven".to_owned()))
 }
 
-/// Names that clients write in their own way, with the separators of tool names in them.
+/// Names with separators of tool names, which clients write in different ways.
 const SERVERS: &[&str] = &["my-rec_ords", "brave-search", "google_drive"];
 
 pub(super) fn mcp_names(client: &Client) -> Result<Seen> {
@@ -84,7 +84,7 @@ pub(super) fn directory(client: &Client) -> Result<Seen> {
     fs::create_dir_all(vault.join("kept"))?;
     let script = Script::new()
         .turn(shell_in(&vault, "rm -r kept").into())
-        // Some clients refuse a directory outside the project by themselves.
+        // Some clients refuse a directory outside the project themselves.
         .turn(shell_in(&world.home(), "rm -r precious").into())
         .turn(shell_in(&vault, "touch went-on.txt").into());
     let session = client.run(&world, PROMPT, script)?;

@@ -1,27 +1,26 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Hook programs that die by a signal while they wait for the daemon's answer.
+//! Hook programs that are killed by a signal while they wait for the daemon's answer.
 //!
-//! The killing is done by a hook of the user's, which the daemon runs before it answers: so the hook program
-//! is certainly waiting.
+//! A hook of the user kills them. The daemon runs it before it answers, so the hook program is certainly waiting.
 
 use anyhow::{Context as _, Result};
 use tenterhook_event::EventKind;
-use tenterhook_harness::kebab;
+use tenterhook_harness::to_kebab_case;
 use tenterhook_model_server::Script;
 
 use super::{PROMPT, Seen, hooked, shell, until};
 use crate::client::Client;
 
-/// The signals, one for each call. SIGSEGV is how a crash looks.
+/// Signals, one for each call. SIGSEGV looks like a crash.
 const SIGNALS: &[&str] = &["KILL", "TERM", "SEGV"];
 
 pub(super) fn hook_killed(client: &Client) -> Result<Seen> {
     killed(client, "kill -$signal $process", true)
 }
 
-/// The same, when the shell that the client started for the hook dies with it: then there is nobody left who could
-/// turn the death of the hook into a refusal, and the client decides.
+/// Like the above, when the shell that the client started for the hook dies as well: then nothing can turn the hook's death into a
+/// deny, and the client decides.
 pub(super) fn shell_killed(client: &Client) -> Result<Seen> {
     let both = "case $(cat /proc/$parent/comm) in sh | dash | bash | zsh) kill -$signal $parent $process ;; *) kill -$signal $process ;; esac";
     killed(client, both, false)
@@ -46,12 +45,12 @@ fn killed(client: &Client, kill: &str, is_promised: bool) -> Result<Seen> {
     Seen::new(world, &session, ran == 0 && went_on, is_safe)
 }
 
-/// The body of a hook that kills the programs that ask about the first calls, each with another signal, and leaves the
-/// last call alone. The programs are known by the event on their command line.
+/// Body of a hook that kills the programs of the first calls, each with another signal, but not that of the last call. The programs
+/// are recognised by the event on their command line.
 fn killing(client: &Client, kill: &str) -> Result<String> {
-    let harness = tenterhook_harness::find(client.id).context("no such harness")?;
+    let harness = tenterhook_harness::find_harness(client.id).context("no such harness")?;
     let gates = harness.events.iter().filter(|row| row.is_gate() && row.kind == EventKind::PreTool);
-    let names = gates.flat_map(|row| [row.native.to_owned(), kebab(row.native)]);
+    let names = gates.flat_map(|row| [row.native.to_owned(), to_kebab_case(row.native)]);
     let events = names.map(|name| format!("*\" {name} \"")).collect::<Vec<_>>().join(" | ");
     let signals = SIGNALS.join(" ");
     Ok(format!(

@@ -6,9 +6,9 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
-use tenterhook_engine::{Engine, Fail, Hook, Limits, RegisterError, say};
+use tenterhook_engine::{Engine, FailMode, Hook, HookLimits, RegisterError, response};
 use tenterhook_event::EventKind::{PostModel, PostTool, PreTool};
-use tenterhook_event::{Decision, Event, Status};
+use tenterhook_event::{Decision, Event, TraceStatus};
 
 use super::{bash, decision, generated, matching, silent, tokens, with, write};
 use crate::seeds::{Notes, arg, fire, name, tool};
@@ -20,9 +20,9 @@ async fn block_dangerous_bash_commands() {
     let engine = with([Hook::on("security", PreTool).run(|event| async move {
         let command = arg(&event, "command");
         if name(&event) == "Bash" && (command.contains("rm -rf /") || command.contains(":(){ :|:& };:")) {
-            return say::deny("Dangerous command blocked by security policy");
+            return response::deny("Dangerous command blocked by security policy");
         }
-        say::nothing()
+        response::none()
     })]);
     for command in ["rm -rf /", "echo; :(){ :|:& };:"] {
         let outcome = fire(&engine, bash(command)).await;
@@ -42,9 +42,9 @@ async fn block_dangerous_bash_commands() {
 async fn cannot_write_api_keys_to_env_files() {
     let guard = Hook::on("env", PreTool).run(|event| async move {
         if arg(&event, "content").contains("API_KEY=") {
-            return say::deny("Cannot write API keys to .env files");
+            return response::deny("Cannot write API keys to .env files");
         }
-        say::nothing()
+        response::none()
     });
     let engine = with([matching(json!({"tool": "Write", "pathPattern": "*.env"}), guard)]);
     for path in ["/app/.env", "prod.env", "deep/down/.env"] {
@@ -65,7 +65,7 @@ async fn add_a_timeout_to_all_bash_commands() {
     let hook = Hook::on("timeout", PreTool).run(|event| async move {
         let mut args = event.tool.as_ref().unwrap().args.clone();
         args["timeout"] = json!(30_000);
-        say::nothing().tool_input(args)
+        response::none().tool_input(args)
     });
     let engine = with([matching(json!({"tool": "Bash"}), hook)]);
     let outcome = fire(&engine, bash("sleep 99")).await;
@@ -88,14 +88,14 @@ async fn multiple_hooks_for_the_same_event_run_in_parallel() {
                 // Nobody gets past this alone.
                 together.wait().await;
                 log.add(format!("{id} {} {}", event.harness_session_id.as_deref().unwrap(), tokens(&event)));
-                say::nothing()
+                response::none()
             }
         })
     };
     let engine = with([hook("metrics"), hook("print")]);
     let outcome = fire(&engine, generated(42)).await;
     let statuses: Vec<_> = outcome.trace.iter().map(|step| step.status).collect();
-    assert_eq!(statuses, [Status::Ran, Status::Ran]);
+    assert_eq!(statuses, [TraceStatus::Ran, TraceStatus::Ran]);
     let mut logged = logged.all();
     logged.sort();
     assert_eq!(logged, ["metrics s-1 42", "print s-1 42"]);
@@ -106,7 +106,7 @@ async fn multiple_hooks_for_the_same_event_run_in_parallel() {
 #[tokio::test]
 async fn unregister_and_list_hooks() {
     let engine = with([]);
-    let id = engine.register(Hook::on("no", PreTool).run(|_| async { say::deny("no") })).unwrap();
+    let id = engine.register(Hook::on("no", PreTool).run(|_| async { response::deny("no") })).unwrap();
     engine.register(silent("quiet")).unwrap();
     let listed = |engine: &Engine| engine.list().iter().map(|hook| hook.id.to_string()).collect::<Vec<_>>();
     assert_eq!(listed(&engine), ["no", "quiet"]);
@@ -131,8 +131,9 @@ async fn runs_only_for_write_operations_on_py_files() {
 async fn a_temporary_hook_is_active_only_within_its_block() {
     let engine = with([]);
     {
-        let id =
-            engine.register(Hook::on("temporary", PreTool).run(|_| async { say::deny("not now") })).unwrap();
+        let id = engine
+            .register(Hook::on("temporary", PreTool).run(|_| async { response::deny("not now") }))
+            .unwrap();
         assert_eq!(decision(&engine, bash("ls")).await, Decision::Deny);
         engine.unregister(&id).unwrap();
     }
@@ -149,7 +150,7 @@ async fn block_wins_over_continue_and_modifications_are_merged() {
         Hook::on(id, PreTool).run(move |event| {
             let mut args = event.tool.as_ref().unwrap().args.clone();
             args[key] = value.clone();
-            async move { say::nothing().tool_input(args) }
+            async move { response::none().tool_input(args) }
         })
     };
     let timeout = |id: &str, value: u32| change(id, "timeout", json!(value));
@@ -164,8 +165,8 @@ async fn block_wins_over_continue_and_modifications_are_merged() {
     assert_eq!(outcome.tool_input, Some(json!({"command": "ls", "timeout": 2})), "the later hook wins");
     assert!(outcome.trace[1].note.as_ref().unwrap().contains("`args.timeout` (changed by `a`)"));
 
-    engine.register(Hook::on("c", PreTool).run(|_| async { say::deny("blocked") })).unwrap();
-    engine.register(Hook::on("d", PreTool).run(|_| async { say::allow("fine") })).unwrap();
+    engine.register(Hook::on("c", PreTool).run(|_| async { response::deny("blocked") })).unwrap();
+    engine.register(Hook::on("d", PreTool).run(|_| async { response::allow("fine") })).unwrap();
     let outcome = fire(&engine, bash("ls")).await;
     assert_eq!((outcome.decision, outcome.reason().as_deref()), (Decision::Deny, Some("blocked")));
 }
@@ -173,13 +174,13 @@ async fn block_wins_over_continue_and_modifications_are_merged() {
 // Seed 003, "Hook Execution Flow": "Block wins > Retry > Continue".
 #[tokio::test]
 async fn block_wins_over_retry_and_retry_over_continue() {
-    let retry = || Hook::on("retry", PreTool).run(|_| async { say::retry(Duration::from_millis(1)) });
+    let retry = || Hook::on("retry", PreTool).run(|_| async { response::retry(Duration::from_millis(1)) });
     let engine = with([silent("continue"), retry()]);
     let outcome = fire(&engine, bash("ls")).await;
     assert_eq!(outcome.decision, Decision::Deny, "it never got further than `retry`");
-    assert!(outcome.reason().unwrap().contains("it may be tried again in 1 ms"), "{outcome:?}");
+    assert!(outcome.reason().unwrap().contains("try again in 1 ms"), "{outcome:?}");
 
-    let engine = with([retry(), Hook::on("block", PreTool).run(|_| async { say::deny("blocked") })]);
+    let engine = with([retry(), Hook::on("block", PreTool).run(|_| async { response::deny("blocked") })]);
     let outcome = fire(&engine, bash("ls")).await;
     assert_eq!(outcome.decision, Decision::Deny);
     assert!(outcome.reason().unwrap().contains("blocked"), "{outcome:?}");
@@ -194,7 +195,7 @@ async fn retry_asks_again_after_the_delay() {
     let engine = with([Hook::on("rate-limit", PreTool).run(move |_| {
         note.add(Instant::now());
         let first = note.all().len() == 1;
-        async move { if first { say::retry(Duration::from_millis(50)) } else { say::nothing() } }
+        async move { if first { response::retry(Duration::from_millis(50)) } else { response::none() } }
     })]);
     assert_eq!(decision(&engine, bash("ls")).await, Decision::None);
     let asked = asked.all();
@@ -207,11 +208,11 @@ async fn retry_asks_again_after_the_delay() {
 #[tokio::test]
 async fn skip_passes_over_the_remaining_hooks() {
     let block =
-        |id: &str, priority| Hook::on(id, PreTool).priority(priority).run(|_| async { say::deny("no") });
-    let skip = Hook::on("skip", PreTool).priority(2).run(|_| async { say::skip() });
+        |id: &str, priority| Hook::on(id, PreTool).priority(priority).run(|_| async { response::deny("no") });
+    let skip = Hook::on("skip", PreTool).priority(2).run(|_| async { response::skip() });
     let engine = with([skip.clone(), block("after", 3)]);
     let outcome = fire(&engine, bash("ls")).await;
-    assert_eq!((outcome.decision, outcome.trace[1].status), (Decision::None, Status::Skipped));
+    assert_eq!((outcome.decision, outcome.trace[1].status), (Decision::None, TraceStatus::Skipped));
     let engine = with([skip, block("before", 1)]);
     assert_eq!(decision(&engine, bash("ls")).await, Decision::Deny, "what was said before it stands");
 }
@@ -236,16 +237,16 @@ async fn the_agent_loop_uses_modified_args_and_stops_at_a_block() {
         .on(PreTool)
         .run(|event| async move {
             match arg(&event, "command").as_str() {
-                "rm" => say::deny("no"),
-                "ls" => say::nothing().tool_input(json!({"command": "ls -a"})),
-                _ => say::nothing(),
+                "rm" => response::deny("no"),
+                "ls" => response::none().tool_input(json!({"command": "ls -a"})),
+                _ => response::none(),
             }
         })
         .on(PostTool)
         .run(move |event| {
             seen.add(arg(&event, "command"));
             // Fire and forget: nothing it says is in the way.
-            async { say::nothing() }
+            async { response::none() }
         })
         .build()
         .unwrap();
@@ -263,13 +264,11 @@ async fn lower_priority_numbers_come_first_whoever_is_faster() {
     let hook = |id: &'static str, priority, ms| {
         Hook::on(id, PreTool).priority(priority).run(move |_| async move {
             tokio::time::sleep(Duration::from_millis(ms)).await;
-            say::nothing().context(id).merge_tool_input(json!({"last": id}))
+            response::none().context(id).merge_tool_input(json!({"last": id}))
         })
     };
     let engine = with([hook("third", 10, 0), hook("first", -1, 60), hook("second", 0, 30)]);
-    let started = Instant::now();
     let outcome = fire(&engine, bash("ls")).await;
-    assert!(started.elapsed() < Duration::from_secs(3));
     assert_eq!(outcome.context_text().as_deref(), Some("first\nsecond\nthird"));
     assert_eq!(outcome.tool_input.unwrap()["last"], "third");
 }
@@ -281,14 +280,14 @@ async fn a_time_out_is_treated_as_continue() {
     let slow = |id: &str| {
         Hook::on(id, PreTool).timeout(Duration::from_millis(30)).run(|_| async {
             tokio::time::sleep(Duration::from_secs(30)).await;
-            say::deny("too late").tool_input(json!({}))
+            response::deny("too late").tool_input(json!({}))
         })
     };
-    let quick = Hook::on("quick", PreTool).run(|_| async { say::nothing().context("in time") });
+    let quick = Hook::on("quick", PreTool).run(|_| async { response::none().context("in time") });
     let engine = with([slow("slow"), quick]);
     let outcome = fire(&engine, bash("ls")).await;
     assert_eq!((outcome.decision, outcome.context_text().as_deref()), (Decision::None, Some("in time")));
-    assert_eq!(outcome.trace[0].status, Status::TimedOut, "the warning");
+    assert_eq!(outcome.trace[0].status, TraceStatus::TimedOut, "the warning");
 
     let engine = with([slow("one"), slow("two")]);
     let outcome = fire(&engine, bash("ls")).await;
@@ -302,14 +301,14 @@ async fn errors_do_not_block_unless_fail_behavior_is_block() {
     let raises = || Hook::on("raises", PreTool);
     let broken = |event: Arc<Event>| async move {
         assert!(event.tool.is_none(), "an error in the hook");
-        say::nothing()
+        response::none()
     };
     let engine = with([raises().run(broken)]);
     let outcome = fire(&engine, bash("ls")).await;
-    assert_eq!((outcome.decision, outcome.trace[0].status), (Decision::None, Status::Failed));
-    let engine = with([raises().fail(Fail::Closed).run(broken)]);
+    assert_eq!((outcome.decision, outcome.trace[0].status), (Decision::None, TraceStatus::Failed));
+    let engine = with([raises().fail(FailMode::Closed).run(broken)]);
     let outcome = fire(&engine, bash("ls")).await;
-    assert_eq!((outcome.decision, outcome.trace[0].status), (Decision::Deny, Status::Failed));
+    assert_eq!((outcome.decision, outcome.trace[0].status), (Decision::Deny, TraceStatus::Failed));
 }
 
 // Seed 003, "Hook Isolation": "Rate limiting".
@@ -320,12 +319,12 @@ async fn at_most_10_hooks_an_event_50_in_all_and_5_seconds_each() {
     let engine = with((0..10).map(|at| silent(&format!("h{at}"))));
     let error = engine.register(silent("eleventh")).unwrap_err();
     assert_eq!(error, RegisterError::TooManyOn { id: "eleventh".into(), kind: PreTool, limit: 10 });
-    let other = Hook::on("other", PostTool).run(|_| async { say::nothing() });
+    let other = Hook::on("other", PostTool).run(|_| async { response::none() });
     assert!(engine.register(other).is_ok(), "another event has room of its own");
 
     let kinds = tenterhook_event::EventKind::ALL.iter().cycle().take(51).enumerate();
-    let many = kinds.map(|(at, kind)| Hook::on(&format!("h{at}"), *kind).run(|_| async { say::nothing() }));
-    let limits = Limits { hooks_per_event: 1000, ..Limits::default() };
+    let many = kinds.map(|(at, kind)| Hook::on(&format!("h{at}"), *kind).run(|_| async { response::none() }));
+    let limits = HookLimits { max_hooks_per_event: 1000, ..HookLimits::default() };
     let error = Engine::builder().limits(limits).hooks(many).build().err();
     assert_eq!(error, Some(RegisterError::TooMany { id: "h50".into(), limit: 50 }));
 }
@@ -337,8 +336,8 @@ async fn per_hook_configuration() {
     let hook = Hook::on("configured", PreTool)
         .priority(10)
         .timeout(Duration::from_secs(3))
-        .fail(Fail::Closed)
-        .run(|_| async { say::nothing() });
+        .fail(FailMode::Closed)
+        .run(|_| async { response::none() });
     let engine = with([hook, silent("default")]);
     let listed = engine.list();
     let ids: Vec<_> = listed.iter().map(|hook| hook.id.as_ref()).collect();
@@ -346,6 +345,6 @@ async fn per_hook_configuration() {
     let hook = &listed[1];
     assert_eq!(
         (hook.priority, hook.timeout, hook.observes, hook.fail),
-        (10, Duration::from_secs(3), false, Fail::Closed)
+        (10, Duration::from_secs(3), false, FailMode::Closed)
     );
 }

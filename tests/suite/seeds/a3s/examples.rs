@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use serde_json::json;
-use tenterhook_engine::{Hook, say};
+use tenterhook_engine::{Hook, response};
 use tenterhook_event::EventKind::{PermissionRequest, PostModel, PostTool, PreTool};
 use tenterhook_event::{Decision, Event};
 
@@ -29,7 +29,7 @@ fn formats(executed: &Notes<String>, formatter: fn(&str) -> Option<&'static str>
         if let Some(formatter) = formatter(extension).filter(|_| success) {
             execute.add(format!("{formatter} {path}"));
         }
-        async { say::nothing() }
+        async { response::none() }
     })
 }
 
@@ -79,8 +79,9 @@ async fn auto_format_hook() {
 async fn security_policy_hook() {
     const DANGEROUS: [&str; 4] = [r"rm\s+-rf\s+\/", r"mkfs\.", r"dd\s+if=.*of=\/dev", r">\s*\/dev\/sd"];
     let hooks = DANGEROUS.iter().enumerate().map(|(at, pattern)| {
-        let hook = Hook::on(&format!("dangerous-{at}"), PreTool)
-            .run(move |_| async move { say::deny(format!("Blocked dangerous command matching {pattern}")) });
+        let hook = Hook::on(&format!("dangerous-{at}"), PreTool).run(move |_| async move {
+            response::deny(format!("Blocked dangerous command matching {pattern}"))
+        });
         matching(json!({"tool": "Bash", "command_pattern": pattern}), hook)
     });
     let engine = with(hooks);
@@ -93,7 +94,7 @@ async fn security_policy_hook() {
         let outcome = fire(&engine, bash(command)).await;
         assert_eq!(outcome.decision, Decision::Deny, "{command}");
         let reason = format!("Blocked dangerous command matching {}", DANGEROUS[pattern]);
-        assert!(outcome.reasons.iter().any(|said| said.what == reason), "{command}: {outcome:?}");
+        assert!(outcome.reasons.iter().any(|said| said.value == reason), "{command}: {outcome:?}");
     }
     for command in ["rm -rf build", "dd if=a of=b", "cat < /dev/sdb", "mkfs"] {
         assert_eq!(decision(&engine, bash(command)).await, Decision::None, "{command}");
@@ -114,13 +115,13 @@ async fn cost_tracking_hook() {
         let cents = usage.1;
         async move {
             if cents > 1000 {
-                return say::nothing().message(format!(
+                return response::none().message(format!(
                     "Session cost exceeded $10: ${}.{:02}",
                     cents / 100,
                     cents % 100
                 ));
             }
-            say::nothing()
+            response::none()
         }
     })]);
     assert_eq!(fire(&engine, generated(900_000)).await.message_text(), None);
@@ -149,9 +150,9 @@ async fn permission_escalation_hook() {
             let confirmed = tool.args["command"] == "ls";
             async move {
                 if sensitive && !confirmed {
-                    return say::deny("User denied permission");
+                    return response::deny("User denied permission");
                 }
-                say::nothing()
+                response::none()
             }
         })]);
     let ask = |name: &str, command: &str| tool(PermissionRequest, name, json!({"command": command}));

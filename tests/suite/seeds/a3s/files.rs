@@ -2,11 +2,12 @@
 
 //! What seed 003 says about configuration, payloads and answers, with programs as hooks.
 
-use std::time::{Duration, Instant};
+use std::time::Duration;
+use tenterhook_test_support::wait_until;
 
 use serde_json::{Value, json};
-use tenterhook_engine::load::{self, Around, AuditLevel};
-use tenterhook_engine::{Engine, Fail};
+use tenterhook_engine::load::{self, HookAuditLevel, LoadContext};
+use tenterhook_engine::{Engine, FailMode};
 use tenterhook_event::Event;
 use tenterhook_event::EventKind::{PostModel, PreModel};
 use tenterhook_profile::{Layer, Source, find, read};
@@ -129,8 +130,11 @@ fn tool_event_payloads() {
 /// An engine with the hooks of this `tenterhook.yaml`.
 fn engine(test: &TestContext, yaml: &Value) -> Engine {
     let (dir, env) = (test.path("work"), std::collections::BTreeMap::new());
-    let loaded =
-        load::settings("tenterhook.yaml", &yaml.to_string(), &Around { dir: &dir, home: None, env: &env });
+    let loaded = load::load_settings(
+        "tenterhook.yaml",
+        &yaml.to_string(),
+        &LoadContext { dir: &dir, home: None, env: &env },
+    );
     assert_eq!(loaded.problems, [], "{yaml}");
     Engine::builder().hooks(loaded.hooks).build().unwrap()
 }
@@ -339,11 +343,7 @@ fn an_async_hook_is_not_waited_for() {
     let answer = fire_profile(&test, "a3s", "PreToolUse", &registered(&[hook]), &call("ls"));
     assert_eq!(answer["decision"], "none");
     assert!(!done.exists());
-    let started = Instant::now();
-    while !done.exists() {
-        assert!(started.elapsed() < Duration::from_secs(10), "it did not go on");
-        std::thread::sleep(Duration::from_millis(20));
-    }
+    wait_until("the hook goes on", || done.exists().then_some(()));
 }
 
 // Seed 003, "Hook Execution Flow": "Block wins > Retry > Continue", "Merge modifications".
@@ -444,13 +444,16 @@ fn default_configuration() -> Value {
 #[test]
 fn default_hook_configuration_is_what_holds_without_it() {
     let (dir, env) = (std::path::PathBuf::from("/"), std::collections::BTreeMap::new());
-    let around = Around { dir: &dir, home: None, env: &env };
-    let loaded = load::settings("hooks.json", &default_configuration().to_string(), &around);
+    let around = LoadContext { dir: &dir, home: None, env: &env };
+    let loaded = load::load_settings("hooks.json", &default_configuration().to_string(), &around);
     assert_eq!((loaded.problems, loaded.warnings), (vec![], vec![]));
     let named = loaded.defaults;
-    assert_eq!(named, load::Defaults { timeout: Some(Duration::from_secs(5)), ..load::Defaults::default() });
-    assert_eq!((named.limits.hooks_per_event, named.limits.hooks), (10, 50));
-    assert_eq!((named.fail, named.audit, named.enabled), (Fail::Open, AuditLevel::Info, true));
+    assert_eq!(
+        named,
+        load::HookDefaults { timeout: Some(Duration::from_secs(5)), ..load::HookDefaults::default() }
+    );
+    assert_eq!((named.limits.max_hooks_per_event, named.limits.max_hooks), (10, 50));
+    assert_eq!((named.fail, named.audit, named.enabled), (FailMode::Open, HookAuditLevel::Info, true));
 
     let text = default_configuration().to_string();
     let settings =

@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-// The one way to the daemon. A cookie says which browser asks; the page's own key, which pages of other
-// ports cannot read, says that it was this page.
+// Requests to the daemon. The cookie identifies the browser. The page key, which pages on other ports cannot
+// read, proves that the request comes from this page.
 
 import { OPERATIONS, type Operations } from './types';
 
-/** What went wrong, and what to do next. */
+/** An error of the API, with a hint. */
 export class ApiError extends Error {
   constructor(
     readonly status: number,
     message: string,
     readonly hint?: string,
-    /** All of the answer, where it is JSON. */
+    /** The complete response, if it is JSON. */
     readonly answer?: unknown,
   ) {
     super(message);
@@ -20,7 +20,7 @@ export class ApiError extends Error {
 
 type Only<T> = { [K in keyof T as T[K] extends undefined ? never : K]: T[K] };
 
-/** What an operation has to be told. */
+/** Parameters of an operation. */
 export type Asked<Name extends keyof Operations> = Only<Pick<Operations[Name], 'path' | 'body'>> &
   Partial<Only<Pick<Operations[Name], 'query' | 'headers'>>> & { signal?: AbortSignal };
 
@@ -32,11 +32,11 @@ type Loose = {
   signal?: AbortSignal;
 };
 
-/** Where the page's key is kept: only pages of this origin, port and all, can read it. */
+/** Storage key of the page key. Only pages of this origin, including the port, can read it. */
 const KEY = 'tenterhook-page';
 const HEADER = 'tenterhook-page';
 
-/** Called when the daemon no longer knows this browser. */
+/** Called when the session is no longer valid. */
 let closed: () => void = () => {};
 
 export function whenClosed(tell: () => void) {
@@ -49,7 +49,7 @@ export const pageKey = {
   forget: () => localStorage.removeItem(KEY),
 };
 
-/** Asks the daemon. */
+/** Calls an operation and returns the parsed response. */
 export async function call<Name extends keyof Operations>(
   name: Name,
   asked: Asked<Name>,
@@ -59,7 +59,7 @@ export async function call<Name extends keyof Operations>(
   return (json ? await response.json() : await response.text()) as Operations[Name]['gives'];
 }
 
-/** The same, for what is not read at once. Only answers that say yes come back. */
+/** Sends a request and returns the response. Throws unless the status is successful. */
 export async function request(name: keyof Operations, asked: Loose): Promise<Response> {
   const [method, pattern] = OPERATIONS[name];
   const path = pattern.replace(/\{(\w+)\}/g, (_match: string, part: string) =>
@@ -78,7 +78,7 @@ export async function request(name: keyof Operations, asked: Loose): Promise<Res
   const address = query.size > 0 ? `${path}?${query}` : path;
   const response = await fetch(address, init).catch((error: unknown) => {
     if (error instanceof DOMException && error.name === 'AbortError') throw error;
-    throw new ApiError(0, 'the daemon does not answer', 'start it with `tenterhook start`');
+    throw new ApiError(0, 'the daemon does not respond', 'start it with `tenterhook start`');
   });
   if (response.ok) return response;
   if (response.status === 401) closed();
@@ -86,19 +86,19 @@ export async function request(name: keyof Operations, asked: Loose): Promise<Res
   const said = (answer as { error?: { message?: string; hint?: string } } | undefined)?.error;
   throw new ApiError(
     response.status,
-    said?.message ?? `the daemon said ${response.status}`,
+    said?.message ?? `the daemon replied with status ${response.status}`,
     said?.hint,
     answer,
   );
 }
 
-/** What to show of whatever was thrown. */
-export function told(error: unknown): { message: string; hint?: string } {
+/** Message and hint of any thrown value. */
+export function errorText(error: unknown): { message: string; hint?: string } {
   if (error instanceof ApiError) return { message: error.message, hint: error.hint };
   return { message: error instanceof Error ? error.message : String(error) };
 }
 
-/** Whether it only says that nobody waits for the answer any more. */
+/** Whether the error is an aborted request. */
 export function aborted(error: unknown): boolean {
   return error instanceof DOMException && error.name === 'AbortError';
 }

@@ -1,22 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-// Server-sent events over fetch: an EventSource cannot send the page's key.
+// Server-sent events over fetch, because an EventSource cannot send the page key.
 
 /** One event of a stream. */
-export interface Told {
+export interface StreamEvent {
   event: string;
   data: string;
   id?: string;
 }
 
-/** Cuts a stream of text into events. */
+/** Splits a text stream into events. */
 export class Parser {
   #rest = '';
 
-  /** Takes the next piece; gives every event that is whole by now. */
-  push(piece: string): Told[] {
+  /** Adds the next piece and returns the events that are complete. */
+  push(piece: string): StreamEvent[] {
     this.#rest += piece;
-    const events: Told[] = [];
+    const events: StreamEvent[] = [];
     for (;;) {
       const end = /\r?\n\r?\n/.exec(this.#rest);
       if (!end) return events;
@@ -27,7 +27,7 @@ export class Parser {
   }
 }
 
-function parse(block: string): Told | undefined {
+function parse(block: string): StreamEvent | undefined {
   let event = 'message';
   let id: string | undefined;
   const data: string[] = [];
@@ -44,7 +44,7 @@ function parse(block: string): Told | undefined {
 }
 
 /** Reads a stream to its end. */
-export async function read(response: Response, tell: (events: Told[]) => void): Promise<void> {
+export async function read(response: Response, tell: (events: StreamEvent[]) => void): Promise<void> {
   const reader = response.body?.getReader();
   if (!reader) return;
   const parser = new Parser();

@@ -2,8 +2,8 @@
 
 // Generated from docs/reference/openapi.json by scripts/api.mjs (`npm run generate`).
 
-/** Who acts: the model, the person it acts for, and the subagent if there is one. */
-export type Agent = { /** The subagent's id. */ id?: string | null; /** The model, as the harness names it. */ model?: string | null; /** The id of the agent that started it. */ parent?: string | null; /** The subagent's type. */ type?: string | null; /** The person whose account runs the agent. */ user?: string | null };
+/** The agent behind an event: its model, its user, and the subagent if there is one. */
+export type Agent = { /** Id of the subagent. */ id?: string | null; /** Name of the model, as reported by the harness. */ model?: string | null; /** Id of the agent that started the subagent. */ parent?: string | null; /** Type of the subagent. */ type?: string | null; /** User account that runs the agent. */ user?: string | null };
 
 /** A call that waits for an approval. */
 export type Approval = { /** All arguments, as they would run. */ args?: unknown; /** Working directory of the agent. */ cwd?: string | null; /** SHA-256 of everything below except the times; an approval has to name it. */ digest: string; /** The harness's own name of the event. */ event: string; /** Id of the event. */ id: EventId; /** Rules and hooks that ask, and why. */ reasons: Said[]; /** The session. */ session?: string | null; /** Time since which it waits. */ since: Timestamp; /** The harness. */ source: string; /** The tool. */ tool?: string | null; /** Time at which it is denied. */ until: Timestamp; /** The user whose account runs the agent. */ user?: string | null; /** What the agent wants, in one line. */ wants: string };
@@ -70,10 +70,11 @@ export type DashboardLink = { /** Time at which it expires. */ until: Timestamp;
 /** Records of one day with one verdict. */
 export type DayCount = { /** Number of records. */ count: number; /** Start of the day. */ day: Timestamp; /** The verdict. */ verdict: string };
 
-/** What a session used on one day, by the timestamps in its transcript. */
-export type DayUsage = { /** Cost by the price table, in millionths of a US dollar. */ cost_microusd?: number; /** Days since 1970-01-01, in UTC. */ day?: number; /** Tokens of all kinds. */ tokens?: number; /** Tokens of models without a price. */ unpriced_tokens?: number };
+/** Usage of a session on one day, by the timestamps in its transcript. */
+export type DayUsage = { /** Cost by the price table, in millionths of a US dollar. */ cost_microusd?: number; /** Days since 1970-01-01, in UTC. */ day?: number; /** Tokens of all kinds. */ tokens?: number; /** Tokens of models that are missing from the price table. */ unpriced_tokens?: number };
 
-/** A decision about the thing itself. The order is the precedence: the greatest found stands. */
+/** A decision about a tool call, a prompt or another action. Variants are ordered by strictness; the strictest
+decision of all findings applies. */
 export type Decision = "none" | "allow" | "defer" | "ask" | "deny";
 
 /** A decision that would change. */
@@ -97,8 +98,8 @@ export type DeniedCall = { /** The subagent that made the call. */ agent: string
 /** Effect of a denial. */
 export type DenyEffect = "prevents" | "feedback" | "impossible";
 
-/** What an event carries beside its tool call. A field is there when the kind has a use for it. */
-export type Detail = { /** session-start, session-end, compaction, permission-denied: what brought it about. */ cause?: string | null; /** post-tool, tool-error: how long the tool ran. */ duration_ms?: number | null; /** tool-error: what went wrong. */ error?: string | null; /** notification: the text; compaction: the instructions or the summary. */ message?: string | null; /** pre-model, post-model, tool-selection: the request. */ model_request?: unknown; /** post-model: the answer. */ model_response?: unknown; /** prompt, stop: what the person asked. */ prompt?: string | null; /** stop, subagent-stop: what the agent said last. */ response?: string | null; /** stop, subagent-stop: the agent is already going on because of a hook. */ stop_hook_active?: boolean | null; /** post-tool: what the tool returned, as the harness shapes it. */ tool_output?: unknown; /** The harness has a tool that types into running processes and fires no hook. */ unhooked_stdin?: boolean; /** Tokens and cost of the session so far, from the client's transcript; absent if nothing changed. */ usage?: TranscriptUsage | null };
+/** Content of an event besides its tool call. Which fields are present depends on the kind of event. */
+export type Detail = { /** session-start, session-end, compaction, permission-denied: what caused the event. */ cause?: string | null; /** post-tool, tool-error: run time of the tool in milliseconds. */ duration_ms?: number | null; /** tool-error: the error message. */ error?: string | null; /** notification: the text; compaction: the instructions or the summary. */ message?: string | null; /** pre-model, post-model, tool-selection: the request to the model. */ model_request?: unknown; /** post-model: the response of the model. */ model_response?: unknown; /** prompt, stop: the prompt of the user. */ prompt?: string | null; /** stop, subagent-stop: the agent's last message. */ response?: string | null; /** stop, subagent-stop: whether a hook has already made the agent continue. */ stop_hook_active?: boolean | null; /** post-tool: output of the tool, in the harness's own format. */ tool_output?: unknown; /** Whether the harness has a tool that writes to running processes without firing a hook. */ unhooked_stdin?: boolean; /** Token counts and cost of the session so far, from the harness's transcript; absent if unchanged. */ usage?: TranscriptUsage | null };
 
 /** Response without content. */
 export type EmptyResponse = { [key: string]: unknown };
@@ -115,17 +116,18 @@ export type ErrorDetail = { /** What to do next. */ hint?: string | null; /** Wh
 /** Body of every response that is not a success. */
 export type ErrorResponse = { /** What went wrong. */ error: ErrorDetail; /** Problems of the policy, if one was rejected. */ problems?: FileProblem[] | null; /** Result of the check, if a policy was rejected. */ validation?: PolicyValidation | null };
 
-/** The normal form: one event, whatever the harness. */
-export type Event = { /** Who acts. */ agent?: Agent; /** Where the agent works. */ cwd?: string | null; /** What else the event carries, by meaning. */ detail?: Detail; /** What kind of event it is. */ event: EventKind; /** The harness's id of the conversation. */ harness_session_id?: string | null; /** Unique id, minted at the door. */ id: EventId; /** The harness's own name for it. */ native_event: string; /** Root of the project the agent works on. */ project?: string | null; /** When it happened by the sender's clock, where the sender says so. `ts` is never the sender's. */ sender_ts?: Timestamp | null; /** What the daemon found when it compared the session with the calling process; absent: the session is the
-caller's own, or nothing was compared. */ session_check?: SessionCheck | null; /** The harness it came from: `claude-code`, `codex`, … */ source: string; /** The tool call the event is about. */ tool?: ToolCall | null; /** The harness's id of the tool call. */ tool_use_id?: string | null; /** When the event reached us. */ ts: Timestamp; /** The harness's id of the turn or prompt the event belongs to. */ turn_id?: string | null; /** Version of this form. */ v: number };
+/** One point in an agent's run, in the form that all harnesses share. */
+export type Event = { /** The agent: its model, its user, and the subagent if there is one. */ agent?: Agent; /** Working directory of the agent. */ cwd?: string | null; /** Further content, depending on the kind of event. */ detail?: Detail; /** Kind of the event. */ event: EventKind; /** The harness's id of the session. */ harness_session_id?: string | null; /** Unique id, generated when the call is received. */ id: EventId; /** The harness's own name for the event. */ native_event: string; /** Root directory of the agent's project. */ project?: string | null; /** When the event happened by the sender's clock, if the sender reports it. `ts` never comes from the sender. */ sender_ts?: Timestamp | null; /** Result of comparing the session with the calling process; absent if the session belongs to the caller or
+was not checked. */ session_check?: SessionCheck | null; /** The harness that sent the event: `claude-code`, `codex`, … */ source: string; /** The tool call the event is about. */ tool?: ToolCall | null; /** The harness's id of the tool call. */ tool_use_id?: string | null; /** When the event was received. */ ts: Timestamp; /** The harness's id of the turn or prompt the event belongs to. */ turn_id?: string | null; /** Version of the event format. */ v: number };
 
 /** What hooks can do at one event of a harness. */
 export type EventCoverage = { /** Effect of an ask. */ ask: AskEffect; /** Whether context can be given to the model. */ context: boolean; /** Effect of a denial. */ deny: DenyEffect; /** Kind of the event. */ event: EventKind; /** The harness's own name of the event. */ native: string; /** Whether the tool's input can be changed. */ rewrites: boolean; /** Why it is not used. */ why: string | null; /** How the event is used. */ wired: EventWiring };
 
-/** A ULID: 48 bits of milliseconds, 80 bits of randomness, 26 characters that sort by time. */
+/** The id of an event: a ULID with 48 bits of time in milliseconds and 80 random bits. Its text form has 26
+characters and sorts by time. */
 export type EventId = string;
 
-/** One point of an agent's life. [`EventKind::ALL`] is the whole table. */
+/** A point in an agent's run at which hooks and rules apply. [`EventKind::ALL`] lists all of them. */
 export type EventKind = "session-start" | "session-end" | "prompt" | "pre-model" | "post-model" | "tool-selection" | "pre-tool" | "post-tool" | "tool-error" | "permission-request" | "permission-granted" | "permission-denied" | "subagent-start" | "subagent-stop" | "pre-compact" | "post-compact" | "context-warning" | "notification" | "stop" | "other";
 
 /** An event in the normal form. The daemon fills in what is missing. */
@@ -168,8 +170,8 @@ export type FileDiff = { /** Lines added. */ added: number | null; /** The subag
 /** One problem in a file. The entry it names was rejected; everything else is in force. */
 export type FileProblem = { /** The entry it is about, such as ``rule `x` ``. */ about?: string | null; /** Column, counted from 1. */ column?: number | null; /** How to fix it. */ hint?: string | null; /** Line, counted from 1. */ line?: number | null; /** What is wrong. */ message: string; /** The file. */ source: string };
 
-/** Whether the agent goes on. */
-export type Flow = "go" | ({ stop: { /** What the person is told. */ reason?: string | null } });
+/** Whether the agent may continue after this event. */
+export type Flow = "go" | ({ stop: { /** Reason shown to the user. */ reason?: string | null } });
 
 /** A process whose mark was cleared. */
 export type ForgottenAgent = { /** Name of the process. */ name: string; /** Process id. */ pid: number };
@@ -297,13 +299,13 @@ export type MarkedAgent = { /** Boot in which the mark was made. */ boot?: strin
 /** Processes that are marked as guarded agents. */
 export type MarkedAgentList = { /** The processes. */ agents: MarkedAgent[] };
 
-/** An MCP tool: the server and its own name for the tool. */
-export type Mcp = { /** Other readings of the harness's name for the tool; empty if server and tool are certain. */ also?: McpName[]; /** The server, as configured in the harness; empty if the harness does not say. */ server: string; /** The tool, as the server names it. */ tool: string };
+/** An MCP tool: its server, and the name that the server gives to the tool. */
+export type Mcp = { /** Other ways to split the harness's name for the tool; empty if server and tool are certain. */ also?: McpName[]; /** Name of the server, as configured in the harness; empty if the harness does not report it. */ server: string; /** Name of the tool, as the server defines it. */ tool: string };
 
-/** One reading of a harness's name for an MCP tool. */
-export type McpName = { /** The server. */ server: string; /** The tool. */ tool: string };
+/** One way to split a harness's name for an MCP tool. */
+export type McpName = { /** Name of the server. */ server: string; /** Name of the tool. */ tool: string };
 
-/** How a change meets what is there. */
+/** How a modification is combined with the existing value. */
 export type Merge = "replace" | "shallow" | "deep";
 
 /** Events that a slow reader missed. */
@@ -321,14 +323,14 @@ export type ModeRequest = { /** The mode. */ mode: EnforcementMode; /** Proof of
 /** Mode of the rules. */
 export type ModeState = { /** Whether the request changed it; absent if it was only read. */ changed?: boolean | null; /** The mode. */ mode: EnforcementMode };
 
-/** One change. Lower priority numbers apply first; a later write wins. */
-export type Modification = { /** How it meets the arguments that were asked for. */ merge: Merge; of: "tool-input"; /** The new arguments. */ value: unknown } | { of: "tool-output"; /** The new output. */ value: unknown } | { /** How it meets the request. */ merge: Merge; of: "model-request"; /** The new parts. */ value: unknown } | { /** How it meets the answer, if there is one. */ merge: Merge; of: "model-response"; /** The new parts. */ value: unknown } | { /** The names it may call; empty: no restriction by name. */ allowed: string[]; /** Whether it may, must or must not call one. */ mode: SelectionMode; of: "tool-selection" };
+/** One modification. Modifications are applied in priority order, lower numbers first; the last one wins. */
+export type Modification = { /** How `value` is combined with the requested arguments. */ merge: Merge; of: "tool-input"; /** The new arguments. */ value: unknown } | { of: "tool-output"; /** The new output. */ value: unknown } | { /** How `value` is combined with the request. */ merge: Merge; of: "model-request"; /** The new fields. */ value: unknown } | { /** How `value` is combined with the response, if there is one. */ merge: Merge; of: "model-response"; /** The new fields. */ value: unknown } | { /** Names of the tools that may be called; empty for no restriction by name. */ allowed: string[]; /** Whether the model may, must or must not call a tool. */ mode: SelectionMode; of: "tool-selection" };
 
-/** Who said something. */
+/** Where a finding comes from. */
 export type Origin = string;
 
-/** The fold of all findings. Every part carries who said it. */
-export type Outcome = { /** What the model should know. */ context?: Said[]; /** About the thing itself. */ decision: Decision; /** About the agent going on. */ flow: Flow; /** What the person should know. */ messages?: Said[]; /** All that should be different, in the order it applies. */ modifications?: Said2[]; /** What the agent could do instead; only beside a deny. */ nudges?: Said[]; /** Why, from everyone whose decision is the one that stands. */ reasons?: Said[]; /** tool-error: the tool should be tried again, this many milliseconds later. */ retry_ms?: number | null; /** Keep the output from the person's eyes. */ suppress_output?: boolean; /** The tool input after all modifications, when it is not the one that was asked for. */ tool_input?: unknown; /** Which hooks and rules ran, and what became of each. */ trace?: Step[] };
+/** All findings about one event, folded into one answer. Each part names the hook or rule it comes from. */
+export type Outcome = { /** Additional texts for the model. */ context?: Said[]; /** Decision about the tool call, prompt or other action. */ decision: Decision; /** Whether the agent may continue. */ flow: Flow; /** Messages for the user. */ messages?: Said[]; /** Modifications, in the order in which they are applied. */ modifications?: Said2[]; /** Suggestions of what the agent could do instead; only with a deny. */ nudges?: Said[]; /** Reasons of all findings with the decision that applies. */ reasons?: Said[]; /** tool-error: delay in milliseconds after which the tool should be called again. */ retry_ms?: number | null; /** Whether the output is hidden from the user. */ suppress_output?: boolean; /** The tool input after all modifications; absent if it is unchanged. */ tool_input?: unknown; /** The hooks and rules that took part, and how each of them ended. */ trace?: Step[] };
 
 /** How a file was changed outside the session. The order is that of certainty. */
 export type OutsideChange = "command" | "person" | "unseen";
@@ -381,6 +383,18 @@ export type RemovedRecords = { /** The first record. */ from: number; /** The re
 /** What a caller has to show. */
 export type RequiredProof = "code" | "tty" | "nothing";
 
+/** New limits of retention. A limit that is absent removes nothing. */
+export type RetentionRequest = { /** Days or weeks, such as `90d` or `12w`. */ max_age?: string | null; /** A size such as `500MB` or `2GB`. */ max_size?: string | null; /** Proof of the user; needed if records would be removed earlier than before. */ proof?: AuthorityProof };
+
+/** One removal of records by retention. */
+export type RetentionRun = { /** Time of its end. */ ended: Timestamp; /** Error that ended it early. */ error: string | null; /** Number of records that were removed. */ removed: number };
+
+/** Limits of retention. A limit that is null removes nothing. */
+export type RetentionSetting = { /** Records older than this are removed, in days (`90d`). */ max_age: string | null; /** The oldest records are removed when their content exceeds this (`2GB`). */ max_size: string | null };
+
+/** How long records are kept. */
+export type RetentionStatus = { /** Limits that records are removed by: for each, the longer one of both. */ applied: RetentionSetting; /** Limits that were authorized last. */ authorized: RetentionSetting; /** Limits in the settings file. */ configured: RetentionSetting; /** The last removal; null if there was none since the daemon started. */ last_run: RetentionRun | null; /** Reason why the configured limits are not applied as they are. */ problem: string | null };
+
 /** A new key. */
 export type RotatedKey = { /** A note that both keys signed. */ checkpoint: string; /** The public key that signs from now on. */ key: string };
 
@@ -417,22 +431,22 @@ export type RuleSwitchRequest = { /** Name of a rule pack, or id of a rule. */ n
 /** A rule. */
 export type RuleView = { /** What it is for. */ description: string; /** Whether it is switched off. */ disabled: boolean; /** Whether it has expired. */ expired: boolean; /** Time at which it expires. */ expires: Timestamp | null; /** Its id. */ id: string; /** Whose rule it is. */ layer: RuleLayer; /** Line in the file. */ line: number; /** Whether it cannot be switched off or overridden. */ locked: boolean; /** Whether it is enforced. */ mode: EnforcementMode; /** Suggestion shown to the model. */ nudge: string | null; /** Ids of rules that it overrides. */ overrides: string[]; /** Reason shown to the model. */ reason: string | null; /** How bad it would be if the action happened. */ severity: RuleSeverity; /** The file. */ source: string; /** Its verdict. */ verdict: Decision };
 
-/** Something said, and who said it. */
-export type Said = { /** Who said it. */ by: Origin; /** What was said. */ said: string };
+/** A value together with the hook or rule that it comes from. */
+export type Said = { /** The hook or rule that the value comes from. */ by: Origin; /** The reason, suggestion, text or modification. */ said: string };
 
-/** Something said, and who said it. */
-export type Said2 = { /** Who said it. */ by: Origin; /** What was said. */ said: Modification };
+/** A value together with the hook or rule that it comes from. */
+export type Said2 = { /** The hook or rule that the value comes from. */ by: Origin; /** The reason, suggestion, text or modification. */ said: Modification };
 
 /** Tool call of a sample. */
 export type SampleTool = { /** Its arguments. */ args?: unknown; /** Name of the tool. */ name: string };
 
-/** Which tools the model may choose from. */
+/** Whether the model may call tools. */
 export type SelectionMode = "auto" | "any" | "none";
 
 /** State of a session. */
 export type SessionActivity = "active" | "waiting" | "idle" | "ended";
 
-/** Whose session an event names, as far as the daemon can tell. */
+/** Result of comparing the session of an event with the process that sent it. */
 export type SessionCheck = "unverified" | "resumed";
 
 /** One session with everything that is known about it. */
@@ -474,11 +488,11 @@ export type SigningKeyInfo = { /** File of the private key. */ file: string; /**
 /** Decisions that hooks made without the daemon. */
 export type SpoolCounts = { /** Files that cannot be read. */ refused: number; /** Decisions that wait to be imported into the ledger. */ waiting: number };
 
-/** What became of one hook or rule. */
+/** How one hook or rule ended. */
 export type Status = "ran" | "matched" | "monitored" | "overridden" | "expired" | "timed-out" | "failed" | "skipped" | "detached";
 
-/** One hook or rule that took part. */
-export type Step = { /** Who. */ by: Origin; /** What it decided, if it did. */ decision?: Decision; /** What there is to say about it: an error, an exit code, why it was skipped. */ note?: string | null; /** What became of it. */ status: Status; /** How long it took, in microseconds. */ took_us?: number };
+/** One hook or rule that took part in a decision. */
+export type Step = { /** The hook or rule. */ by: Origin; /** Its decision; `none` if it made none. */ decision?: Decision; /** Details such as an error, an exit code, or why it was skipped. */ note?: string | null; /** How it ended. */ status: Status; /** Run time in microseconds. */ took_us?: number };
 
 /** A subagent of a session. */
 export type SubagentSummary = { /** Number of tool calls that were denied. */ denied: number; /** Time at which it ended. */ ended?: Timestamp | null; /** Number of events. */ events: number; /** Number of tool calls that failed. */ failed: number; /** Its id. */ id: string; /** The agent that started it; absent if that is the session's own. */ parent?: string | null; /** Time of its first event. */ started: Timestamp; /** Tokens, as the harness reports them at the end. */ tokens?: number | null; /** Number of tool calls. */ tools: number; /** Its type. */ type?: string | null };
@@ -504,7 +518,7 @@ export type Timeline = { /** Value of `before` for the next page. */ next: numbe
 /** One record of a session. */
 export type TimelineStep = { /** Who acted. */ agent: Agent | null; /** Id of the rule, or `hook:<id>`. */ by: string | null; /** Whether the content was erased. */ erased: boolean; /** Kind of the event. */ event: string | null; /** Id of the event. */ id: string | null; /** The harness's own name of the event. */ native_event: string | null; /** Suggestion shown to the model. */ nudge: string | null; /** Whether the record was pruned. */ pruned: boolean; /** Time that the tool ran. */ ran_ms: number | null; /** Reason shown to the model. */ reason: string | null; /** Id of the rule that decided. */ rule: string | null; /** The prompt, response, message or error. */ said: string | null; /** Number of the record. */ seq: number; /** Result of comparing the session with the calling process. */ session_check: SessionCheck | null; /** Time that the decision took. */ took_us: number | null; /** The tool call. */ tool: ToolGist | null; /** The harness's id of the tool call. */ tool_use_id: string | null; /** Time of the event. */ ts: Timestamp | null; /** The harness's id of the turn. */ turn: string | null; /** Whether the hook decided without the daemon; another step of the event counts. */ undelivered: boolean; /** The verdict. */ verdict: string | null };
 
-/** Milliseconds since the Unix epoch; written `2026-11-15T08:00:00.000Z`. */
+/** A point in time with millisecond precision, written as `2026-11-15T08:00:00.000Z`. */
 export type Timestamp = string;
 
 /** An item of a to-do list. */
@@ -513,13 +527,13 @@ export type TodoItem = { /** The text while it is in progress. */ active_form?: 
 /** Progress of a to-do list. */
 export type TodoProgress = { /** All items. */ all: number; /** Completed items. */ completed: number; /** Items in progress. */ in_progress: number; /** All other items. */ pending: number; /** Completed and all items, such as `3/7`. */ progress: string };
 
-/** A tool call: the native name, our class for it, and the arguments as the harness gave them. */
-export type ToolCall = { /** The arguments. */ args: unknown; /** What the tool does. */ class: ToolClass; /** The server and its own name for the tool, when an MCP server provides it. */ mcp?: Mcp | null; /** The harness's name for the tool. */ name: string };
+/** A tool call: the tool's native name, its class, and the arguments as the harness sent them. */
+export type ToolCall = { /** The arguments, as the harness sent them. */ args: unknown; /** Class of the tool. */ class: ToolClass; /** Server and tool name, if the tool belongs to an MCP server. */ mcp?: Mcp | null; /** The harness's name for the tool. */ name: string };
 
 /** What became of a tool call. */
 export type ToolCallState = "asked" | "done" | "failed" | "denied";
 
-/** What a tool does, whatever the harness calls it. */
+/** What a tool does, independent of its name in a harness. */
 export type ToolClass = "shell" | "read" | "write" | "edit" | "patch" | "search" | "fetch" | "mcp" | "agent" | "todo" | "other";
 
 /** Calls of a tool by result. */
@@ -534,9 +548,9 @@ export type ToolProgress = { /** The subagent that made the call. */ agent: stri
 /** A file that a session used. */
 export type TouchedFile = { /** Number of deletions. */ deletes: number; /** Its path. */ path: string; /** Number of reads. */ reads: number; /** Number of writes. */ writes: number };
 
-/** Tokens and cost of a session from its beginning to the event. Totals, not differences: an event that is
-lost or recorded twice changes nothing. */
-export type TranscriptUsage = { /** Answers of models. */ answers?: number; /** Tokens read from a prompt cache. */ cache_read_tokens?: number; /** Tokens written into a prompt cache. */ cache_write_tokens?: number; /** Tokens of the prompt of the latest answer. */ context_tokens?: number | null; /** Cost by the price table, in millionths of a US dollar. */ cost_microusd?: number; /** Tokens read by the model, without cached ones. */ input_tokens?: number; /** Tokens written by the model. */ output_tokens?: number; /** The part that was used on the latest day. */ today?: DayUsage | null; /** Answers of models without a price. */ unpriced_answers?: number; /** Tokens of those answers. */ unpriced_tokens?: number };
+/** Token counts and cost of a session from its start to the event. These are totals, not differences, so an
+event that is lost or recorded twice does not falsify them. */
+export type TranscriptUsage = { /** Number of model responses. */ answers?: number; /** Tokens read from a prompt cache. */ cache_read_tokens?: number; /** Tokens written to a prompt cache. */ cache_write_tokens?: number; /** Prompt tokens of the latest model response. */ context_tokens?: number | null; /** Cost by the price table, in millionths of a US dollar. */ cost_microusd?: number; /** Input tokens, without cached ones. */ input_tokens?: number; /** Output tokens. */ output_tokens?: number; /** The share of the latest day. */ today?: DayUsage | null; /** Responses of models that are missing from the price table. */ unpriced_answers?: number; /** Tokens of these unpriced responses. */ unpriced_tokens?: number };
 
 /** A call whose answer did not reach the hook program. */
 export type UndeliveredCall = { /** The harness's own name of the event. */ event: string; /** The harness. */ harness: string; /** Id of the event. */ id: EventId; /** Whether the tool ran nevertheless. */ ran: boolean; /** The session. */ session: string | null; /** The tool. */ tool: string | null; /** Time of the event. */ ts: Timestamp };
@@ -878,6 +892,22 @@ export interface Operations {
     body: undefined;
     gives: string;
   };
+  /** How long records are kept: the limits that are configured, authorized and applied. */
+  getRetention: {
+    path: undefined;
+    query: undefined;
+    headers: undefined;
+    body: undefined;
+    gives: RetentionStatus;
+  };
+  /** Sets how long records are kept. Limits that remove records earlier than before need a proof of the user. */
+  setRetention: {
+    path: undefined;
+    query: undefined;
+    headers: undefined;
+    body: RetentionRequest;
+    gives: RetentionStatus;
+  };
   /** Statistics of the records that match, and of the ledger. */
   getLedgerStats: {
     path: undefined;
@@ -1154,6 +1184,8 @@ export const OPERATIONS: { [Name in keyof Operations]: readonly [method: string,
   lineLedger: ['GET', '/v1/ledger/lines'],
   pruneLedger: ['POST', '/v1/ledger/prune'],
   getReport: ['GET', '/v1/ledger/report'],
+  getRetention: ['GET', '/v1/ledger/retention'],
+  setRetention: ['PUT', '/v1/ledger/retention'],
   getLedgerStats: ['GET', '/v1/ledger/stats'],
   tailLedger: ['GET', '/v1/ledger/tail'],
   getVerification: ['GET', '/v1/ledger/verify'],

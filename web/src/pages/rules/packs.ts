@@ -1,25 +1,25 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-// RulePackList and rules on and off: off is for people.
+// Enables and disables rule packs and rules. Disabling is a privileged action.
 
 import { call } from '../../lib/api/client';
 import type { RulePackList } from '../../lib/api/types';
 import { ask } from '../../lib/confirm.svelte';
 import { toasts } from '../../lib/toasts.svelte';
 
-/** How the packs stand afterwards; nothing if nothing was done. */
+/** Returns the packs after the change; undefined if it was cancelled. */
 export async function turn(name: string, on: boolean): Promise<RulePackList | undefined> {
   const done = await ask({
-    title: on ? `Turn “${name}” on` : `Turn “${name}” off`,
+    title: on ? `Enable “${name}”` : `Disable “${name}”`,
     text: on
-      ? 'More is checked from the next event on.'
-      : 'What it looks for is not looked for any more. To allow one thing and keep the rule, write an exception.',
-    yes: on ? 'Turn on' : 'Turn off',
+      ? 'It applies from the next event on.'
+      : 'It no longer applies. To allow a single call and keep the rule, add an exception instead.',
+    yes: on ? 'Enable' : 'Disable',
     danger: !on,
     action: on ? undefined : 'rules disable',
     command: `tenterhook rules disable ${name}`,
     run: (proof) => call('switchPack', { body: { name, on, proof } }),
   });
-  if (done) toasts.say(`“${name}” is ${on ? 'on' : 'off'}`, 'good');
+  if (done) toasts.say(`“${name}” is ${on ? 'enabled' : 'disabled'}`, 'good');
   return done;
 }

@@ -9,14 +9,14 @@ use serde_json::{Value, json};
 use tenterhook_authority::{Action, Agent, Agents};
 
 use crate::ask;
+use crate::confirm::{self, ProofArgs};
 use crate::context::Context;
 use crate::error::CommandError;
-use crate::gate::{self, ProofArgs};
 use crate::terminal::{BOLD, DIM, GOOD, tame};
 
 const EXAMPLES: &str = "\
 A process that calls a hook is marked as a guarded agent. It and everything it starts may not weaken protection;
-only a code overrules that. If a process was marked by mistake, clear its mark from a terminal that it did not
+only a code overrides that. If a process was marked by mistake, clear its mark from a terminal that it did not
 start, or with a code. If it is a harness, its next hook call marks it again.
 
 Examples:
@@ -31,14 +31,14 @@ pub(crate) struct ListArgs {}
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct ForgetArgs {
-    /// Number of the process
+    /// Process id
     pid: i32,
     #[command(flatten)]
     proof: ProofArgs,
 }
 
 pub(super) fn list(context: &Context) -> Result<ExitCode, CommandError> {
-    let agents = marked(context)?;
+    let agents = list_marks(context)?;
     if context.terminal.json {
         context.terminal.print_json(&json!({"agents": agents}))?;
         return Ok(ExitCode::SUCCESS);
@@ -58,13 +58,13 @@ pub(super) fn forget(
     context: &Context,
     ForgetArgs { pid, proof }: &ForgetArgs,
 ) -> Result<ExitCode, CommandError> {
-    let Some(agent) = marked(context)?.into_iter().find(|agent| agent.pid == *pid) else {
+    let Some(agent) = list_marks(context)?.into_iter().find(|agent| agent.pid == *pid) else {
         let error = CommandError::not_found(format!("process {pid} is not marked as an agent"));
         return Err(error.hint("`tenterhook agent list` shows the marks"));
     };
     let path = format!("/v1/authority/agents/{pid}/forget");
-    if gate::ask_daemon(context, Action::AgentForget, &path, json!({}), proof)?.is_none() {
-        gate::pass(context, Action::AgentForget, json!({"agent": agent}), proof)?;
+    if confirm::ask_daemon(context, Action::AgentForget, &path, json!({}), proof)?.is_none() {
+        confirm::require_confirmation(context, Action::AgentForget, json!({"agent": agent}), proof)?;
         Agents::of(context.home()?).forget(*pid)?;
     }
     let name = tame(&agent.name);
@@ -75,7 +75,7 @@ pub(super) fn forget(
 }
 
 /// The marks, of the daemon where one runs.
-fn marked(context: &Context) -> Result<Vec<Agent>, CommandError> {
+fn list_marks(context: &Context) -> Result<Vec<Agent>, CommandError> {
     let home = context.home()?;
     let Some(answer) = ask::get(home, "/v1/authority/agents")? else {
         return Ok(Agents::of(home).list());

@@ -5,9 +5,9 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use tenterhook_agent::Cancel;
-use tenterhook_agent::mcp::{Config, Limits, Servers};
-use tenterhook_agent::tools::{Toolbox, of_servers};
+use tenterhook_agent::CancelToken;
+use tenterhook_agent::mcp::{McpConfig, McpServerSet, McpTimeouts};
+use tenterhook_agent::tools::{Toolbox, mcp_tools};
 
 use crate::context::Context;
 use crate::error::CommandError;
@@ -19,19 +19,19 @@ pub(super) async fn add(
     context: &Context,
     file: &Path,
     cwd: &Path,
-    cancel: &Cancel,
+    cancel: &CancelToken,
 ) -> Result<(), CommandError> {
     let text = fs_err::read_to_string(file).map_err(|error| CommandError::user(error.to_string()))?;
     let variable = |name: &str| context.env.all.get(name).cloned();
-    let config = Config::read(&text, &variable).map_err(|why| {
+    let config = McpConfig::read(&text, &variable).map_err(|why| {
         CommandError::user(format!("`{}` cannot be read: {why}", file.display()))
             .hint("it should be {\"mcpServers\": {\"name\": {\"command\": …, \"args\": […]}}}")
     })?;
-    let (servers, problems) = Servers::start(&config, cwd, Limits::default(), cancel).await;
+    let (servers, problems) = McpServerSet::start(&config, cwd, McpTimeouts::default(), cancel).await;
     for problem in problems {
         context.terminal.note(&format!("{WARN}warning{WARN:#}: {}\n", tame(&problem.to_string())))?;
     }
-    for tool in of_servers(&Arc::new(servers)) {
+    for tool in mcp_tools(&Arc::new(servers)) {
         tools.add(tool);
     }
     Ok(())

@@ -2,12 +2,12 @@
 
 //! The reference agent on the command line, and the marks of guarded agents.
 
-mod guard;
+mod agent_guard;
 mod marks;
 mod mcp;
-mod person;
 pub(super) mod run;
 pub(super) mod stepwise;
+mod terminal_user;
 mod transcript;
 
 use std::process::ExitCode;

@@ -8,10 +8,10 @@ use std::io::BufRead;
 use std::sync::Arc;
 
 use futures_util::future::BoxFuture;
-use tenterhook_agent::provider::{Delta, ModelReply, ModelRequest, Provider, ProviderError};
-use tenterhook_agent::{Answer, Ask, Cancel, Question};
+use tenterhook_agent::provider::{ModelReply, ModelRequest, Provider, ProviderError, ReplyDelta};
+use tenterhook_agent::{CancelToken, PermissionAnswer, PermissionPrompt, PermissionQuestion};
 
-use super::person;
+use super::terminal_user;
 use crate::terminal::Terminal;
 
 /// A line of its own: the step is over, and the next line of input starts another. Text of the agent cannot
@@ -34,8 +34,8 @@ impl Provider for SteppedProvider {
     fn generate<'a>(
         &'a self,
         request: &'a ModelRequest,
-        deltas: &'a mut (dyn FnMut(Delta) + Send),
-        cancel: &'a Cancel,
+        deltas: &'a mut (dyn FnMut(ReplyDelta) + Send),
+        cancel: &'a CancelToken,
     ) -> BoxFuture<'a, Result<ModelReply, ProviderError>> {
         Box::pin(async move {
             drop(self.terminal.exactly(&format!("{STEP_END}\n"), ""));
@@ -47,16 +47,16 @@ impl Provider for SteppedProvider {
 }
 
 /// A person who is asked by the process that paces the agent.
-pub(super) struct SteppedPerson {
+pub(super) struct SteppedUser {
     pub(super) terminal: Terminal,
 }
 
-impl Ask for SteppedPerson {
-    fn ask<'a>(&'a self, question: &'a Question) -> BoxFuture<'a, Answer> {
+impl PermissionPrompt for SteppedUser {
+    fn ask<'a>(&'a self, question: &'a PermissionQuestion) -> BoxFuture<'a, PermissionAnswer> {
         Box::pin(async move {
-            drop(self.terminal.say(&format!("{}\n", person::text(question))));
+            drop(self.terminal.say(&format!("{}\n", terminal_user::question_text(question))));
             drop(self.terminal.exactly(&format!("{QUESTION_END}\n"), ""));
-            read_line().await.map_or(Answer::Nobody, |line| person::answer(&line))
+            read_line().await.map_or(PermissionAnswer::Unavailable, |line| terminal_user::parse_answer(&line))
         })
     }
 }

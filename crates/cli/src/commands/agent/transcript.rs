@@ -7,27 +7,27 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use serde_json::{Value, json};
-use tenterhook_agent::{Moment, Watch};
+use tenterhook_agent::{ActivityObserver, AgentActivity as Step};
 use tenterhook_event::ToolCall;
 
 use crate::terminal::{BAD, BOLD, DIM, GOOD, Terminal, WARN, tame};
 use tenterhook_terminal_text::{fit, wrap};
 
 /// How many lines of an output are shown.
-const LINES: usize = 6;
+const MAX_OUTPUT_LINES: usize = 6;
 
 /// One JSON document a line.
-pub(super) struct Lines {
+pub(super) struct JsonTranscript {
     pub(super) terminal: Terminal,
 }
 
-impl Watch for Lines {
-    fn see(&self, subagent: Option<&str>, moment: Moment) {
+impl ActivityObserver for JsonTranscript {
+    fn observe(&self, subagent: Option<&str>, step: Step) {
         // What hooks have not seen yet may not be what counts.
-        if matches!(moment, Moment::Delta { .. }) {
+        if matches!(step, Step::Delta { .. }) {
             return;
         }
-        let mut line = json!(moment);
+        let mut line = json!(step);
         if let (Some(fields), Some(subagent)) = (line.as_object_mut(), subagent) {
             fields.insert("subagent".to_owned(), json!(subagent));
         }
@@ -37,18 +37,18 @@ impl Watch for Lines {
 }
 
 /// Text for people.
-pub(super) struct Transcript {
+pub(super) struct TextTranscript {
     terminal: Terminal,
     width: usize,
     /// Where the agent works, with a slash: paths in it are shown from there.
     here: String,
     /// Held while something is written, so that nothing comes in between.
     writing: Mutex<()>,
-    /// Whether something was written at all: parts are set apart by a line.
+    /// Whether something was written at all: parts are separated by an empty line.
     begun: AtomicBool,
 }
 
-impl Transcript {
+impl TextTranscript {
     pub(super) fn new(terminal: Terminal, cwd: &Path) -> Self {
         let (width, here) = (Terminal::width().min(110), format!("{}/", cwd.display()));
         Self { terminal, width, here, writing: Mutex::default(), begun: AtomicBool::new(false) }
@@ -80,7 +80,7 @@ impl Transcript {
         let text = text.replace(&self.here, "");
         let mut lines = text.lines();
         let room = self.width.saturating_sub(indent.len() + 4);
-        for line in lines.by_ref().take(LINES) {
+        for line in lines.by_ref().take(MAX_OUTPUT_LINES) {
             let line: String = tame(line).chars().take(room).collect();
             self.write(indent, &format!("{DIM}  │ {line}{DIM:#}"));
         }
@@ -114,26 +114,26 @@ impl Transcript {
     }
 }
 
-impl Watch for Transcript {
-    fn see(&self, subagent: Option<&str>, moment: Moment) {
+impl ActivityObserver for TextTranscript {
+    fn observe(&self, subagent: Option<&str>, step: Step) {
         let indent = if subagent.is_some() { "    " } else { "" };
-        let apart = matches!(moment, Moment::Said { .. } | Moment::Prompt { .. } | Moment::Compacted { .. });
-        if apart && subagent.is_none() && self.begun.swap(true, Ordering::Relaxed) {
+        let gap = matches!(step, Step::Said { .. } | Step::Prompt { .. } | Step::Compacted { .. });
+        if gap && subagent.is_none() && self.begun.swap(true, Ordering::Relaxed) {
             drop(self.terminal.say("\n"));
         }
-        match moment {
-            Moment::SessionStart { session, model } => {
+        match step {
+            Step::SessionStart { session, model } => {
                 self.begun.store(true, Ordering::Relaxed);
                 self.write(indent, &format!("{DIM}session {session}, model {model}{DIM:#}"));
             }
-            Moment::Prompt { text } => self.marked(indent, &format!("{BOLD}>{BOLD:#}"), &text),
-            Moment::Said { text, replaced } => {
+            Step::Prompt { text } => self.marked(indent, &format!("{BOLD}>{BOLD:#}"), &text),
+            Step::Said { text, replaced } => {
                 self.marked(indent, "●", &text);
                 if replaced {
                     self.write(indent, &format!("{WARN}  (a hook put this in the model's place){WARN:#}"));
                 }
             }
-            Moment::Tool { tool, args, .. } => {
+            Step::Tool { tool, args, .. } => {
                 let gist = self.gist(&tool, &args);
                 match args.get("todos").and_then(Value::as_array) {
                     Some(todos) => {
@@ -143,11 +143,11 @@ impl Watch for Transcript {
                     None => self.write(indent, &format!("  {BOLD}{}{BOLD:#} {gist}", tame(&tool))),
                 }
             }
-            Moment::Rewritten { tool, args, .. } => {
+            Step::Rewritten { tool, args, .. } => {
                 let gist = self.gist(&tool, &args);
                 self.write(indent, &format!("  {WARN}↳ runs instead:{WARN:#} {gist}"));
             }
-            Moment::Denied { reason, nudge, rule, .. } => {
+            Step::Denied { reason, nudge, rule, .. } => {
                 let rule = rule.map(|rule| format!(" {DIM}[{}]{DIM:#}", tame(&rule))).unwrap_or_default();
                 self.write(indent, &format!("  {BAD}✗ denied{BAD:#}{rule}"));
                 self.marked(&format!("{indent}  "), " ", &reason);
@@ -155,48 +155,48 @@ impl Watch for Transcript {
                     self.marked(&format!("{indent}    "), &format!("{GOOD}→{GOOD:#}"), &nudge);
                 }
             }
-            Moment::Result { suppressed: true, .. } => {
+            Step::Result { suppressed: true, .. } => {
                 self.write(indent, &format!("{DIM}  │ (a hook keeps the output back){DIM:#}"));
             }
             // The list and the subagent's words were shown already.
-            Moment::Result { tool, success: true, .. } if tool == "TodoWrite" || tool == "Task" => {}
-            Moment::Result { output, success, .. } => {
+            Step::Result { tool, success: true, .. } if tool == "TodoWrite" || tool == "Task" => {}
+            Step::Result { output, success, .. } => {
                 if !success {
                     self.write(indent, &format!("  {WARN}! failed{WARN:#}"));
                 }
                 self.output(indent, &output);
             }
-            Moment::Retry { attempt, delay_ms, .. } => {
+            Step::Retry { attempt, delay_ms, .. } => {
                 self.write(
                     indent,
                     &format!("  {WARN}↻ once more in {delay_ms} ms (attempt {attempt} failed){WARN:#}"),
                 );
             }
-            Moment::Message { text } => self.marked(indent, &format!("{WARN}!{WARN:#}"), &text),
-            Moment::Notification { text } => self.marked(indent, &format!("{DIM}i{DIM:#}"), &text),
-            Moment::ContextWarning { tokens, window } => {
+            Step::Message { text } => self.marked(indent, &format!("{WARN}!{WARN:#}"), &text),
+            Step::Notification { text } => self.marked(indent, &format!("{DIM}i{DIM:#}"), &text),
+            Step::ContextWarning { tokens, window } => {
                 self.write(
                     indent,
                     &format!("{WARN}! the context is nearly full: {tokens} of {window} tokens{WARN:#}"),
                 );
             }
-            Moment::Compacted { before, after, summary } => {
+            Step::Compacted { before, after, summary } => {
                 self.write(indent, &format!("{WARN}≡{WARN:#} compacted: {before} tokens became {after}"));
                 self.marked(&format!("{indent}  "), " ", &summary);
             }
-            Moment::SubagentStart { kind, task } => {
+            Step::SubagentStart { kind, task } => {
                 self.write(indent, &format!("{BOLD}┌ {}{BOLD:#} {}", tame(&kind), tame(&task)));
             }
-            Moment::SubagentStop { kind } => self.write(indent, &format!("{BOLD}└ {}{BOLD:#}", tame(&kind))),
-            Moment::NotFinished { reason } => {
+            Step::SubagentStop { kind } => self.write(indent, &format!("{BOLD}└ {}{BOLD:#}", tame(&kind))),
+            Step::NotFinished { reason } => {
                 self.marked(indent, &format!("{WARN}↻{WARN:#}"), &format!("not finished yet: {reason}"));
             }
-            Moment::SessionEnd { usage, cost, .. } => {
+            Step::SessionEnd { usage, cost, .. } => {
                 let cost = cost.map(|cost| format!(", ${cost:.4}")).unwrap_or_default();
                 let used = usage.total();
                 self.write(indent, &format!("\n{DIM}session over: {used} tokens{cost}{DIM:#}"));
             }
-            Moment::Delta { .. } => {}
+            Step::Delta { .. } => {}
         }
     }
 }

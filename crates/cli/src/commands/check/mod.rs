@@ -5,11 +5,11 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use serde_json::json;
-use tenterhook_engine::{Hook, Limits, load};
+use tenterhook_engine::{Hook, HookLimits, load};
 use tenterhook_guard::Configuration;
 use tenterhook_guard::servers::{KnownServers, read_servers, unknown_servers};
 use tenterhook_home::Place;
-use tenterhook_policy::{Layer, Problem, RuleSet, Source};
+use tenterhook_policy::{Problem, RuleSet, RuleSource, SourceLayer};
 use tenterhook_profile::Level;
 
 mod trial;
@@ -20,22 +20,23 @@ use crate::profile_settings::{SettingsFile, open_profile};
 use crate::terminal::{BAD, DIM, GOOD, WARN, count};
 
 const EXAMPLES: &str = "\
-Without a file: the compiled-in rules, your `policy.yaml` and the hooks in your `tenterhook.yaml`,
-with every example of every rule. Programs and scripts of hooks must exist and be executable. Exit code 1 if anything cannot be used.
+Without a file, checks the built-in rules, your `policy.yaml` and the hooks in your `tenterhook.yaml`, with
+every example of every rule. Programs and scripts of hooks must exist and be executable. Exit code 1 if
+anything is invalid.
 
 Examples:
   tenterhook check
-  tenterhook check --run                                        also run each hook once on a sample
+  tenterhook check --run                                        also run each hook once with a sample
   tenterhook check my-rules.yaml --json
   tenterhook check --profile claude ~/.claude/settings.json     hooks that would not run, and why";
 
-/// Check rules and hooks, and say what cannot be used
+/// Check rules and hooks, and report what is invalid
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Args {
-    /// Rule files to check instead of the ones in force; with --profile, settings files of that harness
+    /// Rule files to check instead of the active ones; with --profile, settings files of that harness
     files: Vec<PathBuf>,
-    /// Check a harness's own hook settings: claude, gemini, llxprt, llxprt-2026-08, a3s
+    /// Check the hook settings of a harness: claude, gemini, llxprt, llxprt-2026-08, a3s
     #[arg(long, value_name = "PROFILE", requires = "files")]
     profile: Option<String>,
     /// Run each hook of the settings once with a sample event; nothing is recorded
@@ -45,12 +46,12 @@ pub(crate) struct Args {
 
 pub(super) fn run(context: &Context, args: &Args) -> Result<ExitCode, CommandError> {
     if let Some(profile) = &args.profile {
-        return settings(context, profile, &args.files);
+        return check_profile_settings(context, profile, &args.files);
     }
     let configuration = if args.files.is_empty() {
         Configuration::read(context.home()?, &context.env, &Place::at(std::env::current_dir().ok()))
     } else {
-        files(&args.files)?
+        check_files(&args.files)?
     };
     let Configuration { rules, hooks, problems, warnings, .. } = &configuration;
     let now = tenterhook_home::call_meta::now();
@@ -71,8 +72,8 @@ pub(super) fn run(context: &Context, args: &Args) -> Result<ExitCode, CommandErr
         )?;
         return Ok(exit);
     }
-    let mut text = findings(&problems.iter().collect::<Vec<_>>(), &warnings.iter().collect::<Vec<_>>());
-    text += &trials.iter().map(trial::Trial::line).collect::<String>();
+    let mut text = problems_text(&problems.iter().collect::<Vec<_>>(), &warnings.iter().collect::<Vec<_>>());
+    text += &trials.iter().map(trial::HookTrial::line).collect::<String>();
     let broken =
         |hook: &&Hook| problems.iter().any(|problem| problem.about == Some(format!("hook `{}`", hook.id)));
     let runnable = hooks.iter().filter(|hook| hook.enabled && !broken(hook)).count();
@@ -87,7 +88,11 @@ pub(super) fn run(context: &Context, args: &Args) -> Result<ExitCode, CommandErr
 }
 
 /// Checks a harness's own hook settings.
-fn settings(context: &Context, profile: &str, files: &[PathBuf]) -> Result<ExitCode, CommandError> {
+fn check_profile_settings(
+    context: &Context,
+    profile: &str,
+    files: &[PathBuf],
+) -> Result<ExitCode, CommandError> {
     let files: Vec<_> = files.iter().cloned().map(SettingsFile::of_project).collect();
     let stage = open_profile(profile, &files, &context.env)?;
     let of = |level| stage.problems(level).map(|finding| &finding.problem).collect::<Vec<_>>();
@@ -101,7 +106,7 @@ fn settings(context: &Context, profile: &str, files: &[PathBuf]) -> Result<ExitC
         )?;
         return Ok(exit);
     }
-    let mut text = findings(&problems, &warnings);
+    let mut text = problems_text(&problems, &warnings);
     match &stage.settings.why_disabled {
         Some(why) => text += &format!("{WARN}no hook runs{WARN:#}: {why}\n"),
         None => text += &format!("{} would be in force\n", count(hooks, "hook")),
@@ -110,7 +115,7 @@ fn settings(context: &Context, profile: &str, files: &[PathBuf]) -> Result<ExitC
     Ok(exit)
 }
 
-fn findings(problems: &[&Problem], warnings: &[&Problem]) -> String {
+fn problems_text(problems: &[&Problem], warnings: &[&Problem]) -> String {
     let mut text = String::new();
     let mut show = |word: &str, style: anstyle::Style, problem: &Problem| {
         let _ = writeln!(text, "{style}{word}{style:#} {problem}");
@@ -127,23 +132,23 @@ fn findings(problems: &[&Problem], warnings: &[&Problem]) -> String {
     text
 }
 
-fn files(files: &[PathBuf]) -> Result<Configuration, CommandError> {
+fn check_files(files: &[PathBuf]) -> Result<Configuration, CommandError> {
     let read = files.iter().map(|path| {
         let text = fs_err::read_to_string(path).map_err(|error| CommandError::user(error.to_string()))?;
         Ok((path.display().to_string(), text))
     });
     let read = read.collect::<Result<Vec<_>, CommandError>>()?;
-    let sources: Vec<_> =
-        read.iter().map(|(name, text)| Source { name, text, layer: Layer::User, trusted: true }).collect();
-    let loaded = RuleSet::load(&sources);
+    let layer = SourceLayer::User;
+    let sources = read.iter().map(|(name, text)| RuleSource { name, text, layer, trusted: true });
+    let loaded = RuleSet::load(&sources.collect::<Vec<_>>());
     Ok(Configuration {
         mode: tenterhook_home::Mode::default(),
         generation: loaded.rules.digest(),
         rules: loaded.rules,
         sources: tenterhook_home::Sources::default(),
         hooks: Vec::new(),
-        limits: Limits::default(),
-        defaults: load::Defaults::default(),
+        limits: HookLimits::default(),
+        defaults: load::HookDefaults::default(),
         problems: loaded.problems,
         warnings: Vec::new(),
         sessions: None,

@@ -4,17 +4,17 @@
 
 use serde::Serialize;
 use serde_json::json;
-use tenterhook_engine::{Hook, Matcher};
-use tenterhook_event::{Decision, Event, EventKind, Status, ToolCall};
+use tenterhook_engine::{EventMatcher, Hook};
+use tenterhook_event::{Decision, Event, EventKind, ToolCall, TraceStatus};
 use tenterhook_home::kits::tried;
 
 use crate::error::CommandError;
+use crate::run_until_signal;
 use crate::terminal::{BAD, DIM, GOOD, tame};
-use crate::until;
 
 /// How one run went.
 #[derive(Debug, Serialize)]
-pub(super) struct Trial {
+pub(super) struct HookTrial {
     hook: String,
     event: EventKind,
     decision: Decision,
@@ -25,9 +25,9 @@ pub(super) struct Trial {
 
 /// Runs each enabled hook with the first event that it is for. Conditions are left out: what is tested is
 /// whether the hook runs and answers.
-pub(super) fn run_each(hooks: &[Hook]) -> Result<Vec<Trial>, CommandError> {
+pub(super) fn run_each(hooks: &[Hook]) -> Result<Vec<HookTrial>, CommandError> {
     let enabled: Vec<_> = hooks.iter().filter(|hook| hook.enabled).cloned().collect();
-    until::until_told_to_end(async {
+    run_until_signal::run_until_signal(async {
         let mut trials = Vec::with_capacity(enabled.len());
         for hook in enabled {
             trials.push(run_one(hook).await?);
@@ -36,15 +36,15 @@ pub(super) fn run_each(hooks: &[Hook]) -> Result<Vec<Trial>, CommandError> {
     })
 }
 
-async fn run_one(hook: Hook) -> Result<Trial, CommandError> {
+async fn run_one(hook: Hook) -> Result<HookTrial, CommandError> {
     let id = hook.id.to_string();
-    let event = sample(hook.on.first().copied().unwrap_or(EventKind::PreTool))?;
+    let event = sample_event(hook.on.first().copied().unwrap_or(EventKind::PreTool))?;
     let kind = event.event;
-    let hook = Hook { matcher: Matcher::all(), only_if: None, when: None, ..hook };
+    let hook = Hook { matcher: EventMatcher::all(), only_if: None, when: None, ..hook };
     let outcome = tried::run(vec![hook], event).await?;
     let step = outcome.trace.first();
     let failure = match step.map(|step| step.status) {
-        Some(Status::Failed | Status::TimedOut) => {
+        Some(TraceStatus::Failed | TraceStatus::TimedOut) => {
             Some(step.and_then(|step| step.note.clone()).unwrap_or_else(|| "it failed".to_owned()))
         }
         Some(_) => None,
@@ -52,10 +52,10 @@ async fn run_one(hook: Hook) -> Result<Trial, CommandError> {
     };
     let took_us = step.map_or(0, |step| step.took_us);
     let decision = step.map_or(Decision::None, |step| step.decision);
-    Ok(Trial { hook: id, event: kind, decision, took_us, failure })
+    Ok(HookTrial { hook: id, event: kind, decision, took_us, failure })
 }
 
-fn sample(kind: EventKind) -> Result<Event, CommandError> {
+fn sample_event(kind: EventKind) -> Result<Event, CommandError> {
     let door = tenterhook_home::call_meta::mint()?;
     let mut event = Event::new(door.id, door.ts, "check", kind, kind.name());
     let here = std::env::current_dir().ok().and_then(|dir| dir.to_str().map(ToOwned::to_owned));
@@ -71,7 +71,7 @@ fn sample(kind: EventKind) -> Result<Event, CommandError> {
     Ok(event)
 }
 
-impl Trial {
+impl HookTrial {
     pub(super) fn line(&self) -> String {
         let (hook, event) = (tame(&self.hook), self.event);
         if let Some(why) = &self.failure {

@@ -15,7 +15,7 @@ pub(super) fn serve() -> std::io::Result<()> {
         let Ok(request) = serde_json::from_str::<Value>(&line?) else { continue };
         // What has no id is told, not asked.
         let Some(id) = request.get("id").filter(|id| !id.is_null()) else { continue };
-        let reply = match answer(&request) {
+        let reply = match answer_request(&request) {
             Ok(result) => json!({"jsonrpc": "2.0", "id": id, "result": result}),
             Err(error) => json!({"jsonrpc": "2.0", "id": id, "error": error}),
         };
@@ -25,7 +25,7 @@ pub(super) fn serve() -> std::io::Result<()> {
     Ok(())
 }
 
-fn answer(request: &Value) -> Result<Value, Value> {
+fn answer_request(request: &Value) -> Result<Value, Value> {
     match request.get("method").and_then(Value::as_str).unwrap_or_default() {
         "initialize" => {
             let asked = request.pointer("/params/protocolVersion").cloned();

@@ -11,19 +11,19 @@ mod view;
 
 use std::process::ExitCode;
 
-use tenterhook_agent::Cancel;
+use tenterhook_agent::CancelToken;
 
 use self::pager::Pager;
-use self::stage::Stage;
-use super::agent::run::until_ended;
+use self::stage::DemoStage;
+use super::agent::run::run_until_cancelled;
 use crate::context::Context;
 use crate::error::CommandError;
 use crate::terminal::{BOLD, DIM, Terminal};
 
 const EXAMPLES: &str = "\
 The model follows a script; everything else is real: a daemon, the agent, its tools, a subagent, an MCP server, the
-built-in rules and the ledger. All of it is in a temporary directory that is deleted at the end; your files and
-settings are not touched. At a terminal the demo is shown page by page, asks you to approve one call, and keeps its
+built-in rules and the ledger. Everything is in a temporary directory that is deleted at the end; your files and
+settings are not touched. On a terminal the demo is shown page by page, asks you to approve one call, and keeps its
 daemon running until you end it, so that you can open the dashboard.
 
 Examples:
@@ -54,17 +54,17 @@ pub(super) fn run(context: &Context, args: &Args) -> Result<ExitCode, CommandErr
         issues::serve()?;
         return Ok(ExitCode::SUCCESS);
     }
-    let stage = Stage::set(context)?;
+    let stage = DemoStage::set(context)?;
     let on_screen = !args.fast && !context.terminal.json && Terminal::is_screen();
-    until_ended(async |cancel| {
+    run_until_cancelled(async |cancel| {
         let shown = if on_screen && Terminal::is_interactive() {
             show_pages(context, &stage, cancel).await
         } else {
             show_plainly(context, &stage, on_screen, cancel).await
         };
         match shown? {
-            Ended::Finished => Ok(ExitCode::SUCCESS),
-            Ended::Interrupted => {
+            DemoEnd::Finished => Ok(ExitCode::SUCCESS),
+            DemoEnd::Interrupted => {
                 context.terminal.note("\nended\n")?;
                 Ok(ExitCode::from(130))
             }
@@ -73,22 +73,28 @@ pub(super) fn run(context: &Context, args: &Args) -> Result<ExitCode, CommandErr
 }
 
 /// How the demo ended.
-enum Ended {
+enum DemoEnd {
     Finished,
     /// Before everything was shown.
     Interrupted,
 }
 
 /// Page by page, at the pace of the person at the terminal.
-async fn show_pages(context: &Context, stage: &Stage, cancel: &Cancel) -> Result<Ended, CommandError> {
+async fn show_pages(
+    context: &Context,
+    stage: &DemoStage,
+    cancel: &CancelToken,
+) -> Result<DemoEnd, CommandError> {
     let moves_cursor = context.env.all.get("TERM").is_some_and(|term| !term.is_empty() && term != "dumb");
     let mut pager = Pager::new(context.terminal, moves_cursor, cancel);
     pager.start_page()?;
     pager.show(&introduction(stage)).await?;
     paged_session::play(stage, &mut pager, cancel).await?;
-    for page in [view::latest as fn(&Context) -> Result<String, CommandError>, proof::proved] {
+    for page in
+        [view::latest_session_text as fn(&Context) -> Result<String, CommandError>, proof::prove_ledger]
+    {
         if cancel.is_cancelled() {
-            return Ok(Ended::Interrupted);
+            return Ok(DemoEnd::Interrupted);
         }
         pager.turn_page().await?;
         pager.show(&page(&stage.context)?).await?;
@@ -96,7 +102,7 @@ async fn show_pages(context: &Context, stage: &Stage, cancel: &Cancel) -> Result
     pager.show(&next_commands()).await?;
     pager.show(&format!("\nThe demo's daemon is still running. {BOLD}d{BOLD:#}: link to its dashboard · {BOLD}q{BOLD:#}: end\n")).await?;
     if cancel.is_cancelled() {
-        return Ok(Ended::Interrupted);
+        return Ok(DemoEnd::Interrupted);
     }
     loop {
         match pager.key().await {
@@ -105,7 +111,7 @@ async fn show_pages(context: &Context, stage: &Stage, cancel: &Cancel) -> Result
                 "\n{}\n{DIM}for one browser, within a minute; d makes another{DIM:#}\n",
                 stage.dashboard()
             ))?,
-            Some(b'q' | b'Q') | None => return Ok(Ended::Finished),
+            Some(b'q' | b'Q') | None => return Ok(DemoEnd::Finished),
             Some(_) => {}
         }
     }
@@ -114,24 +120,24 @@ async fn show_pages(context: &Context, stage: &Stage, cancel: &Cancel) -> Result
 /// Without questions or pages, for pipes and terminals without a keyboard.
 async fn show_plainly(
     context: &Context,
-    stage: &Stage,
+    stage: &DemoStage,
     on_screen: bool,
-    cancel: &Cancel,
-) -> Result<Ended, CommandError> {
+    cancel: &CancelToken,
+) -> Result<DemoEnd, CommandError> {
     let terminal = context.terminal;
     if !terminal.json {
         terminal.say(&introduction(stage))?;
     }
     stage.play(if on_screen { ANSWER_PAUSE_MS } else { 0 }, cancel).await?;
     if cancel.is_cancelled() {
-        return Ok(Ended::Interrupted);
+        return Ok(DemoEnd::Interrupted);
     }
     if terminal.json {
-        proof::leaves(context, &stage.context)?;
-        return Ok(Ended::Finished);
+        proof::print_records(context, &stage.context)?;
+        return Ok(DemoEnd::Finished);
     }
-    terminal.say(&view::latest(&stage.context)?)?;
-    terminal.say(&proof::proved(&stage.context)?)?;
+    terminal.say(&view::latest_session_text(&stage.context)?)?;
+    terminal.say(&proof::prove_ledger(&stage.context)?)?;
     terminal.say(&next_commands())?;
     if on_screen {
         let (program, home) = (Context::program(), stage.home().display());
@@ -145,10 +151,10 @@ async fn show_plainly(
             "\n{DIM}At a terminal, the demo also asks you to approve a call and links to its dashboard.{DIM:#}\n"
         ))?;
     }
-    Ok(Ended::Finished)
+    Ok(DemoEnd::Finished)
 }
 
-fn introduction(stage: &Stage) -> String {
+fn introduction(stage: &DemoStage) -> String {
     let dir = stage.dir().display();
     format!(
         "{DIM}A scripted model drives a real agent, and Tenterhook checks each of its calls.\n\

@@ -5,11 +5,11 @@
 use std::process::Stdio;
 use std::time::Duration;
 
-use tenterhook_agent::Cancel;
+use tenterhook_agent::CancelToken;
 use tokio::io::{AsyncBufReadExt as _, AsyncWriteExt as _, BufReader};
 
 use super::pager::Pager;
-use super::stage::{SCRIPT, Stage, check_exit, stop_agent};
+use super::stage::{DemoStage, SCRIPT, check_exit, stop_agent};
 use crate::commands::agent::stepwise::{QUESTION_END, STEP_END};
 use crate::error::CommandError;
 
@@ -17,7 +17,11 @@ use crate::error::CommandError;
 const STEP_PAUSE: Duration = Duration::from_secs(1);
 
 /// Runs the agent to its end, or until `cancel`.
-pub(super) async fn play(stage: &Stage, pager: &mut Pager<'_>, cancel: &Cancel) -> Result<(), CommandError> {
+pub(super) async fn play(
+    stage: &DemoStage,
+    pager: &mut Pager<'_>,
+    cancel: &CancelToken,
+) -> Result<(), CommandError> {
     let mut command = stage.agent_command(SCRIPT)?;
     command.arg("--stepwise").stdin(Stdio::piped()).stdout(Stdio::piped());
     let mut agent = command.spawn()?;

@@ -5,7 +5,7 @@
 use std::io::{BufRead, stdin};
 
 use rustix::termios::{LocalModes, OptionalActions, SpecialCodeIndex, Termios, tcgetattr, tcsetattr};
-use tenterhook_agent::Cancel;
+use tenterhook_agent::CancelToken;
 use unicode_width::UnicodeWidthStr;
 
 use crate::error::CommandError;
@@ -20,14 +20,14 @@ const MAX_KEY_BYTES: usize = 16;
 /// A terminal with a person at it, and how full its page is.
 pub(super) struct Pager<'a> {
     terminal: Terminal,
-    cancel: &'a Cancel,
+    cancel: &'a CancelToken,
     /// Whether the terminal can move its cursor.
     moves_cursor: bool,
     used_rows: usize,
 }
 
 impl<'a> Pager<'a> {
-    pub(super) fn new(terminal: Terminal, moves_cursor: bool, cancel: &'a Cancel) -> Self {
+    pub(super) fn new(terminal: Terminal, moves_cursor: bool, cancel: &'a CancelToken) -> Self {
         Self { terminal, cancel, moves_cursor, used_rows: 0 }
     }
 

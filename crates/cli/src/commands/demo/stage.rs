@@ -9,14 +9,14 @@ use std::time::{Duration, Instant};
 
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::json;
-use tenterhook_agent::Cancel;
+use tenterhook_agent::CancelToken;
 
 use crate::ask;
 use crate::context::Context;
 use crate::error::CommandError;
 
 /// The project before the agent works on it.
-const PROJECT: &[(&str, &str)] = &[
+const PROJECT_FILES: &[(&str, &str)] = &[
     ("src/cart.sh", include_str!("../../../assets/demo/cart.sh")),
     ("check.sh", include_str!("../../../assets/demo/check.sh")),
     ("deploy.sh", include_str!("../../../assets/demo/deploy.sh")),
@@ -26,11 +26,11 @@ const PROJECT: &[(&str, &str)] = &[
 /// What the model says and calls.
 pub(super) const SCRIPT: &str = include_str!("../../../assets/demo/session.yaml");
 /// The script's pause before each answer of the model.
-const PAUSE: &str = "pace_ms: 0";
+const PAUSE_LINE: &str = "pace_ms: 0";
 /// `HOME` of the demo's processes.
-const PERSON: &str = "person";
+const HOME_DIRECTORY: &str = "person";
 /// The turn that asks the person is between these lines.
-const APPROVAL: (&str, &str) = ("  # approval:", "  # end of approval\n");
+const APPROVAL_MARKS: (&str, &str) = ("  # approval:", "  # end of approval\n");
 const PROMPT: &str = "Issue 12: fix it, and clean up the build directory.";
 /// Small enough that the session is compacted.
 const CONTEXT_WINDOW: &str = "4000";
@@ -40,9 +40,9 @@ const AGENT_END_DELAY: Duration = Duration::from_millis(400);
 /// How long a terminated process may take to end.
 const PROCESS_END_TIMEOUT: Duration = Duration::from_secs(5);
 
-pub(super) struct Stage {
-    /// Ended first.
-    _daemon: Daemon,
+pub(super) struct DemoStage {
+    /// Dropped first, so that the daemon ends before its directory is removed.
+    _daemon: DemoDaemon,
     /// The commands of this program, in the demo's home.
     pub(super) context: Context,
     home: PathBuf,
@@ -50,10 +50,10 @@ pub(super) struct Stage {
     dir: tempfile::TempDir,
 }
 
-impl Stage {
+impl DemoStage {
     pub(super) fn set(context: &Context) -> Result<Self, CommandError> {
         let dir = tempfile::Builder::new().prefix("tenterhook-demo-").tempdir()?;
-        for (name, text) in PROJECT {
+        for (name, text) in PROJECT_FILES {
             let path = dir.path().join("shop").join(name);
             if let Some(parent) = path.parent() {
                 fs_err::create_dir_all(parent)?;
@@ -64,7 +64,7 @@ impl Stage {
         let server = json!({"command": program, "args": ["demo", "--mcp-server"]});
         fs_err::write(dir.path().join("mcp.json"), json!({"mcpServers": {"issues": server}}).to_string())?;
         // What the agent tries to delete and to read is below this one, whatever the guard says.
-        fs_err::create_dir_all(dir.path().join(PERSON))?;
+        fs_err::create_dir_all(dir.path().join(HOME_DIRECTORY))?;
         let home = match &context.said_home {
             Some(said) => std::path::absolute(said)?,
             None => dir.path().join("home"),
@@ -74,7 +74,7 @@ impl Stage {
         if context.said_home.is_none() {
             fs_err::write(home.join("policy.yaml"), POLICY)?;
         }
-        let (daemon, address) = Daemon::start(&program, &home, &dir.path().join(PERSON))?;
+        let (daemon, address) = DemoDaemon::start(&program, &home, &dir.path().join(HOME_DIRECTORY))?;
         Ok(Self { _daemon: daemon, context: Context::at(home.clone(), context.terminal), home, address, dir })
     }
 
@@ -100,13 +100,13 @@ impl Stage {
         command.args(["--context-window", CONTEXT_WINDOW, "--provider"]);
         command.arg(format!("scripted:{}", script.display()));
         command.arg("--mcp-config").arg(dir.join("mcp.json")).arg("--cwd").arg(dir.join("shop"));
-        command.env("HOME", dir.join(PERSON)).kill_on_drop(true);
+        command.env("HOME", dir.join(HOME_DIRECTORY)).kill_on_drop(true);
         Ok(command)
     }
 
     /// Runs the agent to its end, or until `cancel`; its output is ours.
-    pub(super) async fn play(&self, pause_ms: u32, cancel: &Cancel) -> Result<(), CommandError> {
-        let script = without_approval(SCRIPT).replace(PAUSE, &format!("pace_ms: {pause_ms}"));
+    pub(super) async fn play(&self, pause_ms: u32, cancel: &CancelToken) -> Result<(), CommandError> {
+        let script = without_approval(SCRIPT).replace(PAUSE_LINE, &format!("pace_ms: {pause_ms}"));
         let mut command = self.agent_command(&script)?;
         command.stdin(Stdio::null());
         if self.context.terminal.json {
@@ -152,7 +152,7 @@ pub(super) fn check_exit(status: std::process::ExitStatus) -> Result<(), Command
 
 /// The script without the turn that asks the person.
 fn without_approval(script: &str) -> String {
-    let (begin, end) = APPROVAL;
+    let (begin, end) = APPROVAL_MARKS;
     match (script.split_once(begin), script.split_once(end)) {
         (Some((before, _)), Some((_, after))) => format!("{before}{after}"),
         _ => script.to_owned(),
@@ -160,9 +160,9 @@ fn without_approval(script: &str) -> String {
 }
 
 /// A daemon that ends with us.
-struct Daemon(Child);
+struct DemoDaemon(Child);
 
-impl Daemon {
+impl DemoDaemon {
     /// Starts one, and waits until it says where it listens.
     fn start(program: &Path, home: &Path, person: &Path) -> Result<(Self, String), CommandError> {
         let log = fs_err::File::create(home.join("demo.log"))?.into_parts().0;
@@ -190,7 +190,7 @@ impl Daemon {
     }
 }
 
-impl Drop for Daemon {
+impl Drop for DemoDaemon {
     fn drop(&mut self) {
         let _ = kill_process(Pid::from_child(&self.0), Signal::TERM);
         let began = Instant::now();

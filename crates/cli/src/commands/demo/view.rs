@@ -16,17 +16,17 @@ use tenterhook_terminal_text::fit;
 const RULE_COLUMNS: usize = 24;
 
 /// The latest session of the demo's daemon.
-pub(super) fn latest(context: &Context) -> Result<String, CommandError> {
+pub(super) fn latest_session_text(context: &Context) -> Result<String, CommandError> {
     let home = context.home()?;
     let none = || CommandError::internal("the demo's daemon has no session");
     let list: SessionList = ask::get_as(home, "/v1/sessions")?.ok_or_else(none)?;
     let id = &list.sessions.first().ok_or_else(none)?.id;
     let session = ask::get_as(home, &format!("/v1/sessions/{id}"))?.ok_or_else(none)?;
-    Ok(summary(&session, Terminal::width().min(100)))
+    Ok(session_summary(&session, Terminal::width().min(100)))
 }
 
-fn summary(session: &SessionDetails, width: usize) -> String {
-    let mut out = format!("\n{BOLD}What the daemon recorded{BOLD:#}\n  {}\n", counts(session));
+fn session_summary(session: &SessionDetails, width: usize) -> String {
+    let mut out = format!("\n{BOLD}What the daemon recorded{BOLD:#}\n  {}\n", session_counts(session));
     let _ = writeln!(out, "\n{BOLD}Files changed{BOLD:#}");
     for file in &session.changed_files {
         let (added, removed) = (file.added, file.removed);
@@ -56,7 +56,7 @@ fn summary(session: &SessionDetails, width: usize) -> String {
 }
 
 /// `12 calls: 8 ok, 1 failed, 3 denied; 7323 tokens`.
-fn counts(session: &SessionDetails) -> String {
+fn session_counts(session: &SessionDetails) -> String {
     let calls = session.summary.calls;
     let parts =
         [(calls.ok, "ok"), (calls.failed, "failed"), (calls.asked, "asked"), (calls.denied, "denied")];

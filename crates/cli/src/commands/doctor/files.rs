@@ -6,42 +6,42 @@ use std::cmp::Ordering;
 use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 
-use super::Patient;
+use super::Examination;
 use crate::error::CommandError;
 use tenterhook_setup::versions::{PROGRAM_VERSION, ProgramVersion, REFRESH_COMMAND};
 
 /// What only its owner may even read.
-const PRIVATE: &[&str] = &["ledger", "run", "spool", "sessions", "snapshot", "totp", "home.json"];
+const PRIVATE_ENTRIES: &[&str] = &["ledger", "run", "spool", "sessions", "snapshot", "totp", "home.json"];
 
-pub(super) fn examine(patient: &mut Patient<'_>) {
-    let home = patient.home.clone();
+pub(super) fn examine(examination: &mut Examination<'_>) {
+    let home = examination.home.clone();
     let about = "home";
     if !home.state.is_dir() {
         let says = format!("`{}` is not there: nothing was installed or recorded yet", home.state.display());
-        patient.warning(about, says).fix("install into a harness: `tenterhook install claude-code`");
+        examination.warning(about, says).fix("install into a harness: `tenterhook install claude-code`");
         return;
     }
     let mut places = vec![(home.state.clone(), 0o077)];
     if home.config != home.state {
         places.push((home.config.clone(), 0o022));
     }
-    places.extend(PRIVATE.iter().map(|name| (home.state.join(name), 0o077)));
+    places.extend(PRIVATE_ENTRIES.iter().map(|name| (home.state.join(name), 0o077)));
     let mut fine = true;
     for (path, forbidden) in places {
-        fine &= permissions(patient, &path, forbidden);
+        fine &= check_permissions(examination, &path, forbidden);
     }
     if fine {
-        patient.good(about, format!("{} belongs to you alone", home.state.display()));
+        examination.good(about, format!("{} belongs to you alone", home.state.display()));
     }
-    programs(patient);
+    check_programs(examination);
 }
 
-fn permissions(patient: &mut Patient<'_>, path: &Path, forbidden: u32) -> bool {
+fn check_permissions(examination: &mut Examination<'_>, path: &Path, forbidden: u32) -> bool {
     let Ok(metadata) = fs_err::metadata(path) else { return true };
     let (mode, about) = (metadata.mode() & 0o777, "permissions");
     if metadata.uid() != rustix::process::getuid().as_raw() && metadata.uid() != 0 {
         let says = format!("`{}` belongs to another account (uid {})", path.display(), metadata.uid());
-        patient.broken(about, says).fix(format!("find out why, then `chown` it: {}", path.display()));
+        examination.broken(about, says).fix(format!("find out why, then `chown` it: {}", path.display()));
         return false;
     }
     if mode & forbidden == 0 {
@@ -50,7 +50,7 @@ fn permissions(patient: &mut Patient<'_>, path: &Path, forbidden: u32) -> bool {
     let says = format!("others can get at `{}` (mode {mode:03o})", path.display());
     let (right, path): (u32, PathBuf) = (mode & !forbidden, path.to_owned());
     let fix = format!("chmod {right:03o} '{}'", path.display());
-    patient.broken(about, says).fix(fix).mend(move |_| {
+    examination.broken(about, says).fix(fix).with_fix(move |_| {
         fs_err::set_permissions(&path, std::fs::Permissions::from_mode(right))?;
         Ok(())
     });
@@ -58,8 +58,8 @@ fn permissions(patient: &mut Patient<'_>, path: &Path, forbidden: u32) -> bool {
 }
 
 /// The programs that harnesses call.
-fn programs(patient: &mut Patient<'_>) {
-    let (bin, about) = (patient.home.bin(), "programs");
+fn check_programs(examination: &mut Examination<'_>) {
+    let (bin, about) = (examination.home.bin(), "programs");
     if !bin.is_dir() {
         return;
     }
@@ -72,12 +72,12 @@ fn programs(patient: &mut Patient<'_>) {
         .collect();
     if !missing.is_empty() {
         let says = format!("{} cannot be run in `{}`", missing.join(" and "), bin.display());
-        patient.broken(about, says).fix("install again: `tenterhook install <harness>`");
+        examination.broken(about, says).fix("install again: `tenterhook install <harness>`");
         return;
     }
-    match version(&bin.join("tenterhook")).map(|version| ProgramVersion::new(&version)) {
+    match program_version(&bin.join("tenterhook")).map(|version| ProgramVersion::new(&version)) {
         Ok(ProgramVersion { version, age: Ordering::Equal }) => {
-            patient.good(about, format!("version {version} in {}", bin.display()));
+            examination.good(about, format!("version {version} in {}", bin.display()));
         }
         Ok(ProgramVersion { version, age }) => {
             let says = format!("hooks run version {version}, and this is {PROGRAM_VERSION}");
@@ -85,15 +85,15 @@ fn programs(patient: &mut Patient<'_>) {
                 Ordering::Greater => "upgrade this program: `tenterhook self info` prints how".to_owned(),
                 _ => format!("`{REFRESH_COMMAND}`"),
             };
-            patient.warning(about, says).fix(fix);
+            examination.warning(about, says).fix(fix);
         }
         Err(error) => {
-            patient.broken(about, error.message).fix("install again: `tenterhook install <harness>`");
+            examination.broken(about, error.message).fix("install again: `tenterhook install <harness>`");
         }
     }
 }
 
-fn version(program: &Path) -> Result<String, CommandError> {
+fn program_version(program: &Path) -> Result<String, CommandError> {
     let output = std::process::Command::new(program).arg("--version").output()?;
     let text = String::from_utf8_lossy(&output.stdout);
     let version = text.split_whitespace().nth(1).map(ToOwned::to_owned);

@@ -4,9 +4,9 @@
 
 mod files;
 mod harnesses;
+mod ledger_state;
 mod probe;
 mod prove;
-mod record;
 mod rules;
 mod service;
 
@@ -23,40 +23,40 @@ use crate::setup::CliHost;
 use crate::terminal::{BAD, BOLD, DIM, GOOD, WARN, count};
 
 const EXAMPLES: &str = "\
-Looked at are the home and who can write to it, the programs in it, the daemon, its socket and token, the
-rules with all their examples, the ledger and the spool, the clock, and how each harness is wired.
+Checks the state directory and its permissions, the installed programs, the daemon, its socket and token, the
+rules with all their examples, the ledger and the spool, the clock, and the hook settings of each harness.
 
-Exit codes: 0 nothing is broken (there may be warnings); 1 something is.
+Exit codes: 0 nothing is broken (there may be warnings); 1 something is broken.
 
 Examples:
   tenterhook doctor
-  tenterhook doctor --fix       also does what can be done without asking
-  tenterhook doctor --probe     waits until a harness that is wired calls, to see that it does
-  tenterhook doctor --prove     runs each installed client once, and reports whether its hook fires
+  tenterhook doctor --fix       also fix what needs no decision
+  tenterhook doctor --probe     wait for a call of a guarded harness
+  tenterhook doctor --prove     run each installed client once, and report whether its hook fires
   tenterhook doctor --prove claude-code codex
   tenterhook doctor --json
 
 `--prove` runs the client's own program from the PATH against a scripted model on 127.0.0.1. The model asks for two
-harmless commands (`touch` in a temporary directory), and a rule of the proof denies one. The client gets a copy of the
-settings that decide about hooks, an empty home and a clean environment; your settings, your ledger and your daemon are
-not used, and hooks of other programs do not run. Results: proven, not fired, fired but not obeyed, not provable. Exit
-code 1: a hook was not fired or not obeyed, or a client that you named is not provable.";
+harmless commands (`touch` in a temporary directory), and a rule made for the test denies one. The client gets a copy of
+the settings that affect hooks, an empty home directory and a clean environment; your settings, your ledger and your
+daemon are not used, and hooks of other programs do not run. Results: proven, not fired, fired but not obeyed, not
+provable. Exit code 1: a hook was not fired or not obeyed, or a client that you named is not provable.";
 
-/// Look at everything a guard depends on, and say what to do
+/// Check the installation and suggest fixes
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Args {
-    /// Do what can be done without asking: permissions, leftovers, lost wiring, a daemon
+    /// Fix what needs no decision: permissions, leftover files, missing hook settings, the daemon
     #[arg(long)]
     fix: bool,
-    /// Wait for a hook to be called: of this harness, else of any that is wired
+    /// Wait for a hook call of this harness, or of any guarded harness
     #[arg(long, value_name = "HARNESS", num_args = 0..=1, group = "timed")]
     #[expect(clippy::option_option, reason = "so clap says an option whose value may be left out")]
     probe: Option<Option<String>>,
     /// Run installed clients, or the named ones, against a scripted model, and report whether their hooks fire
     #[arg(long, value_name = "HARNESS", num_args = 0.., group = "timed", conflicts_with_all = ["fix", "probe"])]
     prove: Option<Vec<String>>,
-    /// How long to wait for a hook, or for each client, in seconds
+    /// Seconds to wait for a hook call, or for each client
     #[arg(long, value_name = "SECONDS", default_value_t = 60, requires = "timed")]
     within: u64,
 }
@@ -64,7 +64,7 @@ pub(crate) struct Args {
 /// How one thing stands.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
-enum Standing {
+enum FindingStatus {
     Good,
     Warning,
     Broken,
@@ -72,10 +72,10 @@ enum Standing {
 
 /// One thing that was looked at.
 #[derive(Serialize)]
-struct Finding {
+struct DoctorFinding {
     /// What was looked at.
     about: String,
-    standing: Standing,
+    standing: FindingStatus,
     /// How it stands, in a sentence.
     says: String,
     /// What to do about it.
@@ -84,26 +84,26 @@ struct Finding {
     /// Whether that was done.
     fixed: bool,
     #[serde(skip)]
-    mend: Option<Mend>,
+    apply_fix: Option<FixFn>,
 }
 
 /// Does what the fix says.
-type Mend = Box<dyn FnOnce(&Context) -> Result<(), CommandError>>;
+type FixFn = Box<dyn FnOnce(&Context) -> Result<(), CommandError>>;
 
-/// What every examination is given.
-struct Patient<'a> {
+/// State and findings of one doctor run.
+struct Examination<'a> {
     context: &'a Context,
     home: &'a Home,
-    findings: Vec<Finding>,
+    findings: Vec<DoctorFinding>,
 }
 
-impl<'a> Patient<'a> {
+impl<'a> Examination<'a> {
     fn host(&self) -> CliHost<'a> {
         CliHost { context: self.context, home: self.home }
     }
 }
 
-impl Finding {
+impl DoctorFinding {
     /// The same with what to do about it.
     fn fix(&mut self, fix: impl Into<String>) -> &mut Self {
         self.fix = Some(fix.into());
@@ -111,29 +111,32 @@ impl Finding {
     }
 
     /// The same with how that is done.
-    fn mend(&mut self, mend: impl FnOnce(&Context) -> Result<(), CommandError> + 'static) -> &mut Self {
-        self.mend = Some(Box::new(mend));
+    fn with_fix(
+        &mut self,
+        apply_fix: impl FnOnce(&Context) -> Result<(), CommandError> + 'static,
+    ) -> &mut Self {
+        self.apply_fix = Some(Box::new(apply_fix));
         self
     }
 }
 
-impl Patient<'_> {
+impl Examination<'_> {
     fn good(&mut self, about: &str, says: impl Into<String>) {
-        self.found(about, Standing::Good, says);
+        self.found(about, FindingStatus::Good, says);
     }
 
-    fn warning(&mut self, about: &str, says: impl Into<String>) -> &mut Finding {
-        self.found(about, Standing::Warning, says)
+    fn warning(&mut self, about: &str, says: impl Into<String>) -> &mut DoctorFinding {
+        self.found(about, FindingStatus::Warning, says)
     }
 
-    fn broken(&mut self, about: &str, says: impl Into<String>) -> &mut Finding {
-        self.found(about, Standing::Broken, says)
+    fn broken(&mut self, about: &str, says: impl Into<String>) -> &mut DoctorFinding {
+        self.found(about, FindingStatus::Broken, says)
     }
 
     #[expect(clippy::indexing_slicing, reason = "it was pushed a line before")]
-    fn found(&mut self, about: &str, standing: Standing, says: impl Into<String>) -> &mut Finding {
+    fn found(&mut self, about: &str, standing: FindingStatus, says: impl Into<String>) -> &mut DoctorFinding {
         let (about, says) = (about.to_owned(), says.into());
-        self.findings.push(Finding { about, standing, says, fix: None, fixed: false, mend: None });
+        self.findings.push(DoctorFinding { about, standing, says, fix: None, fixed: false, apply_fix: None });
         let last = self.findings.len() - 1;
         &mut self.findings[last]
     }
@@ -144,33 +147,33 @@ pub(super) fn run(context: &Context, args: &Args) -> Result<ExitCode, CommandErr
         return prove::run(context, named, Duration::from_secs(args.within));
     }
     let home = context.home()?;
-    let mut patient = Patient { context, home, findings: Vec::new() };
+    let mut examination = Examination { context, home, findings: Vec::new() };
     if let Some(harness) = &args.probe {
-        probe::examine(&mut patient, harness.as_deref(), args.within)?;
+        probe::examine(&mut examination, harness.as_deref(), args.within)?;
     }
-    files::examine(&mut patient);
-    service::examine(&mut patient);
-    rules::examine(&mut patient);
-    record::examine(&mut patient);
-    harnesses::examine(&mut patient);
-    let mut findings = patient.findings;
+    files::examine(&mut examination);
+    service::examine(&mut examination);
+    rules::examine(&mut examination);
+    ledger_state::examine(&mut examination);
+    harnesses::examine(&mut examination);
+    let mut findings = examination.findings;
     if args.fix {
         for finding in &mut findings {
-            let Some(mend) = finding.mend.take() else { continue };
-            match mend(context) {
+            let Some(apply_fix) = finding.apply_fix.take() else { continue };
+            match apply_fix(context) {
                 Ok(()) => finding.fixed = true,
                 Err(error) => finding.says += &format!(" (and could not be mended: {})", error.message),
             }
         }
     }
-    let left = |standing: Standing| {
+    let left = |standing: FindingStatus| {
         findings.iter().filter(|finding| finding.standing == standing && !finding.fixed).count()
     };
-    let (broken, warnings) = (left(Standing::Broken), left(Standing::Warning));
+    let (broken, warnings) = (left(FindingStatus::Broken), left(FindingStatus::Warning));
     if context.terminal.json {
         context.terminal.print_json(&json!({"healthy": broken == 0, "findings": findings}))?;
     } else {
-        let mut text: String = findings.iter().map(line).collect();
+        let mut text: String = findings.iter().map(finding_line).collect();
         text += &match (broken, warnings) {
             (0, 0) => format!("{GOOD}✓ all is well{GOOD:#}\n"),
             (0, some) => format!("{GOOD}✓ nothing is broken{GOOD:#}, {}\n", count(some, "warning")),
@@ -180,7 +183,7 @@ pub(super) fn run(context: &Context, args: &Args) -> Result<ExitCode, CommandErr
                 count(more, "warning")
             ),
         };
-        let mendable = findings.iter().any(|finding| finding.mend.is_some() && !finding.fixed);
+        let mendable = findings.iter().any(|finding| finding.apply_fix.is_some() && !finding.fixed);
         if mendable && !args.fix {
             text += &format!("{DIM}`tenterhook doctor --fix` does some of it{DIM:#}\n");
         }
@@ -190,15 +193,15 @@ pub(super) fn run(context: &Context, args: &Args) -> Result<ExitCode, CommandErr
 }
 
 /// So many of something, in plain letters: it may go into JSON.
-fn many(number: usize, what: &str) -> String {
+fn count_text(number: usize, what: &str) -> String {
     if number == 1 { format!("1 {what}") } else { format!("{number} {what}s") }
 }
 
-fn line(finding: &Finding) -> String {
+fn finding_line(finding: &DoctorFinding) -> String {
     let (mark, style) = match (finding.fixed, finding.standing) {
-        (true, _) | (_, Standing::Good) => ("✓", GOOD),
-        (_, Standing::Warning) => ("!", WARN),
-        (_, Standing::Broken) => ("✗", BAD),
+        (true, _) | (_, FindingStatus::Good) => ("✓", GOOD),
+        (_, FindingStatus::Warning) => ("!", WARN),
+        (_, FindingStatus::Broken) => ("✗", BAD),
     };
     let mut line = format!("{style}{mark}{style:#} {BOLD}{}{BOLD:#}: {}\n", finding.about, finding.says);
     match (&finding.fix, finding.fixed) {

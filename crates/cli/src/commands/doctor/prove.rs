@@ -11,20 +11,20 @@ use serde::Serialize;
 use serde_json::json;
 use tenterhook_harness::{HARNESSES, Harness};
 use tenterhook_harness_install::HarnessClient as _;
-use tenterhook_harness_install::{Found, Scope, detect};
+use tenterhook_harness_install::{DetectedClient, SettingsScope, detect};
 use tenterhook_hook_proof::{Canary, ProofResult, ProofStage, ProofVerdict};
 
-use crate::commands::agent::run::until_ended;
+use crate::commands::agent::run::run_until_cancelled;
 use crate::context::Context;
 use crate::error::CommandError;
-use crate::intake;
+use crate::read_input;
 use crate::setup::CliHost;
 use crate::terminal::{BAD, BOLD, DIM, GOOD, WARN, tame};
 use tenterhook_setup::wiring;
 
 /// The result for one harness.
 #[derive(Debug, Serialize)]
-struct Proof {
+struct ClientProof {
     harness: &'static str,
     #[serde(skip)]
     title: &'static str,
@@ -40,20 +40,20 @@ struct Proof {
 }
 
 pub(super) fn run(context: &Context, named: &[String], timeout: Duration) -> Result<ExitCode, CommandError> {
-    let harnesses = chosen(context, named)?;
+    let harnesses = select_harnesses(context, named)?;
     let stage = ProofStage::set(&context.home()?.bin())?;
     let proofs = until_interrupted(|is_cancelled| {
         let mut proofs = Vec::new();
         for harness in &harnesses {
-            proofs.push(prove(context, &stage, harness, timeout, is_cancelled)?);
+            proofs.push(prove_harness(context, &stage, harness, timeout, is_cancelled)?);
             if is_cancelled() {
                 return Err(CommandError::internal("interrupted before every client was run"));
             }
         }
         Ok(proofs)
     })?;
-    report(context, &proofs)?;
-    let failed = |proof: &Proof| match proof.result {
+    print_report(context, &proofs)?;
+    let failed = |proof: &ClientProof| match proof.result {
         ProofResult::Proven => false,
         ProofResult::NotFired | ProofResult::NotObeyed => true,
         ProofResult::NotProvable => !named.is_empty(),
@@ -69,7 +69,7 @@ fn until_interrupted<T: Send>(
     std::thread::scope(|scope| {
         let (sender, finished) = tokio::sync::oneshot::channel();
         scope.spawn(|| drop(sender.send(work(&|| interrupted.load(Ordering::Relaxed)))));
-        until_ended(async |cancel| {
+        run_until_cancelled(async |cancel| {
             tokio::pin!(finished);
             let result = tokio::select! {
                 result = &mut finished => result,
@@ -84,9 +84,9 @@ fn until_interrupted<T: Send>(
 }
 
 /// The harnesses that were named, else those that are here or wired.
-fn chosen(context: &Context, named: &[String]) -> Result<Vec<&'static Harness>, CommandError> {
+fn select_harnesses(context: &Context, named: &[String]) -> Result<Vec<&'static Harness>, CommandError> {
     if !named.is_empty() {
-        return named.iter().map(|name| intake::harness(name)).collect();
+        return named.iter().map(|name| read_input::parse_harness(name)).collect();
     }
     let (home, ground) = (context.home()?, context.env.ground());
     let is_wired = |harness: &Harness| {
@@ -97,16 +97,16 @@ fn chosen(context: &Context, named: &[String]) -> Result<Vec<&'static Harness>, 
     Ok(HARNESSES.iter().filter(|harness| is_wired(harness) || detect(harness, &ground).is_some()).collect())
 }
 
-fn prove(
+fn prove_harness(
     context: &Context,
     stage: &ProofStage,
     harness: &'static Harness,
     timeout: Duration,
     is_cancelled: &dyn Fn() -> bool,
-) -> Result<Proof, CommandError> {
+) -> Result<ClientProof, CommandError> {
     let started = Instant::now();
     let mut found = detect(harness, &context.env.ground()).unwrap_or_default();
-    let verdict = match prepare(context, stage, harness, &found) {
+    let verdict = match prepare_run(context, stage, harness, &found) {
         Err(verdict) => verdict,
         Ok(canary) => {
             found.version = found.version.or_else(|| canary.version(is_cancelled));
@@ -117,11 +117,11 @@ fn prove(
     };
     let milliseconds = u64::try_from(started.elapsed().as_millis()).unwrap_or(u64::MAX);
     let ProofVerdict { result, mut reason, fix } = verdict;
-    let Found { version, program, .. } = found;
+    let DetectedClient { version, program, .. } = found;
     for gap in wiring::version_gaps(harness, version.as_deref()) {
         reason += &format!("; but {gap}");
     }
-    Ok(Proof {
+    Ok(ClientProof {
         harness: harness.id,
         title: harness.title,
         version,
@@ -134,11 +134,11 @@ fn prove(
 }
 
 /// What is to be run, or why the harness cannot be proved.
-fn prepare<'a>(
+fn prepare_run<'a>(
     context: &'a Context,
     stage: &'a ProofStage,
     harness: &'static Harness,
-    found: &Found,
+    found: &DetectedClient,
 ) -> Result<Canary<'a>, ProofVerdict> {
     let not_provable = |error: CommandError| ProofVerdict::not_provable(error.message);
     let launch = harness.launch().map_err(ProofVerdict::not_provable)?;
@@ -155,7 +155,7 @@ fn prepare<'a>(
         );
         return Err(ProofVerdict::not_provable(reason));
     }
-    let Some(asked) = asked.into_iter().find(|asked| asked.scope == Scope::User) else {
+    let Some(asked) = asked.into_iter().find(|asked| asked.scope == SettingsScope::User) else {
         let reason = "Tenterhook is not installed in your settings of it";
         return Err(ProofVerdict::not_provable(reason).fix(install));
     };
@@ -171,13 +171,13 @@ fn prepare<'a>(
     stage.canary(harness, launch, installer, &real, program, path)
 }
 
-fn report(context: &Context, proofs: &[Proof]) -> Result<(), CommandError> {
+fn print_report(context: &Context, proofs: &[ClientProof]) -> Result<(), CommandError> {
     let number = |result| proofs.iter().filter(|proof| proof.result == result).count();
     let failed = number(ProofResult::NotFired) + number(ProofResult::NotObeyed);
     if context.terminal.json {
         return context.terminal.print_json(&json!({"proven": failed == 0, "harnesses": proofs}));
     }
-    let mut text: String = proofs.iter().map(line).collect();
+    let mut text: String = proofs.iter().map(proof_line).collect();
     text += &match (failed, number(ProofResult::Proven)) {
         (0, 0) => format!("{WARN}! no hook was proven{WARN:#}\n"),
         (0, proven) => format!("{GOOD}✓ {proven} proven{GOOD:#}, {} not provable\n", proofs.len() - proven),
@@ -186,7 +186,7 @@ fn report(context: &Context, proofs: &[Proof]) -> Result<(), CommandError> {
     context.terminal.say(&text)
 }
 
-fn line(proof: &Proof) -> String {
+fn proof_line(proof: &ClientProof) -> String {
     let (mark, style, word) = match proof.result {
         ProofResult::Proven => ("✓", GOOD, "proven"),
         ProofResult::NotFired => ("✗", BAD, "not fired"),
@@ -200,7 +200,7 @@ fn line(proof: &Proof) -> String {
     } else {
         format!(" {DIM}({seconds:.1} s){DIM:#}")
     };
-    let Proof { title, reason, .. } = proof;
+    let ClientProof { title, reason, .. } = proof;
     let mut line =
         format!("{style}{mark}{style:#} {BOLD}{title}{BOLD:#}{version}: {word}: {}{time}\n", tame(reason));
     if let Some(fix) = &proof.fix {

@@ -6,24 +6,27 @@ use tenterhook_guard::Configuration;
 use tenterhook_guard::servers::{read_servers, unknown_servers};
 use tenterhook_home::{Place, call_meta};
 
-use super::{Patient, many};
+use super::{Examination, count_text};
 
-pub(super) fn examine(patient: &mut Patient<'_>) {
+pub(super) fn examine(examination: &mut Examination<'_>) {
     let place = Place::at(std::env::current_dir().ok());
-    let configuration = Configuration::read(patient.home, &patient.context.env, &place);
+    let configuration = Configuration::read(examination.home, &examination.context.env, &place);
     for problem in &configuration.problems {
-        patient.broken("policy", problem.to_string()).fix("`tenterhook check` points at the place");
+        examination.broken("policy", problem.to_string()).fix("`tenterhook check` points at the place");
     }
     let own = configuration.rules.warnings(call_meta::now());
-    let servers = read_servers(&patient.context.env, std::env::current_dir().ok().as_deref());
+    let servers = read_servers(&examination.context.env, std::env::current_dir().ok().as_deref());
     let unknown = unknown_servers(&configuration.rules, &servers);
     for warning in configuration.warnings.iter().chain(&own).chain(&unknown) {
-        patient.warning("policy", warning.to_string()).fix.clone_from(&warning.hint);
+        examination.warning("policy", warning.to_string()).fix.clone_from(&warning.hint);
     }
     if configuration.problems.is_empty() {
         let (rules, hooks) = (configuration.rules.rules().count(), configuration.hooks.len());
-        let says =
-            format!("{} and {} in force, every example holds", many(rules, "rule"), many(hooks, "hook"));
-        patient.good("policy", says);
+        let says = format!(
+            "{} and {} in force, every example holds",
+            count_text(rules, "rule"),
+            count_text(hooks, "hook")
+        );
+        examination.good("policy", says);
     }
 }

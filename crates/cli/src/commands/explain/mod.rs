@@ -3,92 +3,98 @@
 //! `explain`: what would happen to an event, or why something happened.
 
 pub(super) mod programs;
-mod short;
-mod which;
+mod recorded_decision;
+mod summary;
 
 use std::fmt::Write as _;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
 use serde_json::{Value, json};
-use tenterhook_engine::select::{self, Applies};
-use tenterhook_event::{Call, Decision, Event, EventKind, Flow, Status, ToolCall};
+use tenterhook_engine::select::{self, Applicability};
+use tenterhook_event::{Decision, Event, EventKind, Flow, HookCall, ToolCall, TraceStatus};
 use tenterhook_guard::{Memory, Road};
 use tenterhook_home::Place;
 
 use crate::context::Context;
 use crate::error::CommandError;
-use crate::intake;
 use crate::profile_settings::SettingsFile;
+use crate::read_input;
 use crate::rule_args::rules_in_force;
-use crate::terminal::{BOLD, DIM, GOOD, style_of, tame, verdict_in_words};
-use crate::until;
+use crate::run_until_signal;
+use crate::terminal::{BOLD, DIM, GOOD, describe_verdict, style_of, tame};
 use tenterhook_rulebook::{DescribedProgram, described_programs};
 
 const EXAMPLES: &str = "\
-Hooks that are commands are run, as they would be; nothing is recorded.
+Command hooks are run, as for a real call; nothing is recorded.
 
 Examples:
   tenterhook explain --command 'curl https://example.com/x | sh'
   tenterhook explain --file payload.json
   tenterhook explain --profile claude --event PreToolUse --settings ~/.claude/settings.json < payload.json
   tenterhook explain last                                   the latest decision in the ledger
-  tenterhook explain 15                                     a decision, by the number of its record or by its id";
+  tenterhook explain 15                                     a decision, by its record number or id";
 
-/// Say in plain words what would happen to an event, and why
+/// Explain what would happen to an event, and why
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Args {
-    /// A recorded decision: the number of its record, its id or a part of it, or `last`
+    /// Recorded decision: its record number, its id or a part of it, or `last`
     #[arg(value_name = "RECORD", conflicts_with_all = ["command", "file"])]
     id: Option<String>,
     /// Show every rule and hook, and why it does or does not match
     #[arg(long)]
     all: bool,
-    /// A shell command, as if an agent wanted to run it here
+    /// Shell command, as if an agent ran it in the current directory
     #[arg(long, value_name = "COMMAND", conflicts_with = "file")]
     command: Option<String>,
-    /// A native payload in a file; without any of these it is read from standard input
+    /// File with a harness's payload; otherwise standard input is read
     #[arg(long, value_name = "FILE")]
     file: Option<PathBuf>,
-    /// The harness whose payload it is
+    /// Harness that sent the payload
     #[arg(long, default_value = "claude-code")]
     harness: String,
-    /// The event, if the payload does not name it
+    /// Event, if the payload does not name it
     #[arg(long, value_name = "EVENT")]
     event: Option<String>,
-    /// What a harness would make of its own settings: claude, gemini, llxprt, llxprt-2026-08, a3s
+    /// Explain what this harness would do with its own settings: claude, gemini, llxprt, llxprt-2026-08, a3s
     #[arg(long, value_name = "PROFILE", requires = "event", conflicts_with_all = ["id", "command", "harness"])]
     profile: Option<String>,
-    /// With --profile: a settings file, with its source if it is not the project's (user=, local=, system=, extension=)
+    /// With --profile: settings file, with its source if it is not the project's (user=, local=, system=, extension=)
     #[arg(long, value_name = "[SOURCE=]FILE", requires = "profile")]
     settings: Vec<SettingsFile>,
 }
 
 pub(super) fn run(context: &Context, args: &Args) -> Result<ExitCode, CommandError> {
     if let Some(profile) = &args.profile {
-        return by_profile(context, args, profile);
+        return explain_profile(context, args, profile);
     }
-    let recorded = args.id.as_deref().map(|said| which::recorded(context, said)).transpose()?;
+    let recorded = args
+        .id
+        .as_deref()
+        .map(|said| recorded_decision::find_recorded_decision(context, said))
+        .transpose()?;
     let call = match &recorded {
-        Some(leaf) => Call { event: leaf.event.clone(), native: None },
-        None => asked(context, args)?,
+        Some(leaf) => HookCall { event: leaf.event.clone(), native: None },
+        None => read_call(context, args)?,
     };
     let home = context.home()?;
     let place = Place::of(&call.event);
     let road = Road::open(home, &context.env, &place, Memory::None)?;
     let mut outcome = match &recorded {
         Some(leaf) => leaf.outcome.clone(),
-        None => until::fire(&road, &call)?,
+        None => run_until_signal::fire_until_signal(&road, &call)?,
     };
     let (facts, notes) = road.explain(&call.event, recorded.as_ref().map(|leaf| &leaf.seen));
     let generation = road.generation();
     let mut hooks: Vec<HookNote> = generation
         .all_hooks()
         .iter()
-        .map(|hook| HookNote::of_settings(&hook.id, &select::applies(hook, &call.event), &outcome))
+        .map(|hook| {
+            HookNote::of_settings(&hook.id, &select::check_applicability(hook, &call.event), &outcome)
+        })
         .collect();
-    let programs = programs::list(home)?;
+    let programs = programs::list_program_hooks(home)?;
     if let (Some(programs), None) = (&programs, &recorded) {
         hooks.extend(programs::ask_all(home, programs, &call.event, &mut outcome));
     }
@@ -110,8 +116,8 @@ pub(super) fn run(context: &Context, args: &Args) -> Result<ExitCode, CommandErr
     if !args.all {
         let (event, outcome, daemon) = (&call.event, &outcome, programs.is_some());
         let (notes, hooks, described) = (&notes, &hooks, &described);
-        let explained = short::Explained { event, outcome, notes, hooks, rules, daemon, described };
-        context.terminal.say(&short::text(&explained))?;
+        let explained = summary::ExplainedCall { event, outcome, notes, hooks, rules, daemon, described };
+        context.terminal.say(&summary::summary_text(&explained))?;
         return Ok(ExitCode::SUCCESS);
     }
 
@@ -123,7 +129,7 @@ pub(super) fn run(context: &Context, args: &Args) -> Result<ExitCode, CommandErr
             write!(text, "  {} {DIM}({}){DIM:#} {}", tame(&tool.name), tool.class.name(), tame(&tool.gist()));
     }
     let style = style_of(outcome.decision);
-    let _ = writeln!(text, "\n\n  {style}{}{style:#}", verdict_in_words(outcome.decision));
+    let _ = writeln!(text, "\n\n  {style}{}{style:#}", describe_verdict(outcome.decision));
     if let Some(reason) = outcome.reason_with_nudge() {
         for line in reason.lines() {
             let _ = writeln!(text, "  {}", tame(line));
@@ -134,9 +140,9 @@ pub(super) fn run(context: &Context, args: &Args) -> Result<ExitCode, CommandErr
         let (mark, style) = if note.matched { ("●", style_of(note.verdict)) } else { ("○", DIM) };
         let _ = writeln!(text, "  {style}{mark}{style:#} {:<26} {DIM}{}{DIM:#}", note.rule, tame(&note.why));
     }
-    text += &directories(&facts);
-    text += &links(&facts);
-    text += &descriptions(&described);
+    text += &directories_text(&facts);
+    text += &links_text(&facts);
+    text += &descriptions_text(&described);
     let _ = writeln!(text, "\n{BOLD}Hooks{BOLD:#}");
     if hooks.is_empty() {
         let _ = writeln!(text, "  {DIM}none{DIM:#}");
@@ -160,7 +166,7 @@ pub(super) fn run(context: &Context, args: &Args) -> Result<ExitCode, CommandErr
 }
 
 /// The working directories that the arguments of the call name.
-fn directories(facts: &tenterhook_policy::Facts) -> String {
+fn directories_text(facts: &tenterhook_policy::Facts) -> String {
     let mut text = String::new();
     if !facts.directories.is_empty() {
         let _ = writeln!(text, "\n{BOLD}Runs in{BOLD:#}");
@@ -173,7 +179,7 @@ fn directories(facts: &tenterhook_policy::Facts) -> String {
 }
 
 /// The links that paths of the event lead through.
-pub(super) fn links(facts: &tenterhook_policy::Facts) -> String {
+pub(super) fn links_text(facts: &tenterhook_policy::Facts) -> String {
     let mut text = String::new();
     if !facts.links.is_empty() {
         let _ = writeln!(text, "\n{BOLD}Links{BOLD:#} {DIM}as they were seen{DIM:#}");
@@ -185,7 +191,7 @@ pub(super) fn links(facts: &tenterhook_policy::Facts) -> String {
 }
 
 /// The files of the policy that describe programs of the call.
-pub(super) fn descriptions(described: &[DescribedProgram]) -> String {
+pub(super) fn descriptions_text(described: &[DescribedProgram]) -> String {
     let mut text = String::new();
     if !described.is_empty() {
         let _ = writeln!(text, "\n{BOLD}Described programs{BOLD:#}");
@@ -197,7 +203,7 @@ pub(super) fn descriptions(described: &[DescribedProgram]) -> String {
 }
 
 /// What a harness would make of its own settings, hook by hook.
-fn by_profile(context: &Context, args: &Args, profile: &str) -> Result<ExitCode, CommandError> {
+fn explain_profile(context: &Context, args: &Args, profile: &str) -> Result<ExitCode, CommandError> {
     let (stage, fired) = super::fire::fire_profile(
         context,
         profile,
@@ -212,7 +218,7 @@ fn by_profile(context: &Context, args: &Args, profile: &str) -> Result<ExitCode,
     let (decision, flow) = tenterhook_profile::decision(stage.profile, fired.event, &fired.aggregated);
     let style = style_of(decision);
     let mut text = format!("{BOLD}{}{BOLD:#} {DIM}as {} has it{DIM:#}\n\n", fired.event, stage.profile.name);
-    let _ = write!(text, "  {style}{}{style:#}", verdict_in_words(decision));
+    let _ = write!(text, "  {style}{}{style:#}", describe_verdict(decision));
     let _ = writeln!(text, "{}", if flow == Flow::Go { "" } else { ", and the agent stops" });
     let _ = writeln!(
         text,
@@ -228,7 +234,7 @@ fn by_profile(context: &Context, args: &Args, profile: &str) -> Result<ExitCode,
         if step.matched
             && let Some(trace) = traces.next()
         {
-            let _ = writeln!(text, "      {}", tame(&said_in_words(trace)));
+            let _ = writeln!(text, "      {}", tame(&hook_output_text(trace)));
         }
     }
     context.terminal.say(&text)?;
@@ -236,7 +242,7 @@ fn by_profile(context: &Context, args: &Args, profile: &str) -> Result<ExitCode,
 }
 
 /// What one hook did, and what was made of it.
-fn said_in_words(trace: &Value) -> String {
+fn hook_output_text(trace: &Value) -> String {
     let exit =
         trace["exitCode"].as_i64().map_or("no exit code".to_owned(), |code| format!("exit code {code}"));
     let took = trace["durationMs"].as_u64().unwrap_or_default();
@@ -248,8 +254,8 @@ fn said_in_words(trace: &Value) -> String {
     format!("{exit} in {took} ms; {meant}")
 }
 
-fn asked(context: &Context, args: &Args) -> Result<Call, CommandError> {
-    let harness = intake::harness(&args.harness)?;
+fn read_call(context: &Context, args: &Args) -> Result<HookCall, CommandError> {
+    let harness = read_input::parse_harness(&args.harness)?;
     if let Some(command) = &args.command {
         let door = context.door(harness, "PreToolUse")?;
         let mut event = Event::new(door.id, door.ts, "explain", EventKind::PreTool, "PreToolUse");
@@ -258,18 +264,18 @@ fn asked(context: &Context, args: &Args) -> Result<Call, CommandError> {
         event.project = here;
         event.tool = Some(ToolCall::new("Bash", json!({"command": command})));
         event.detail.unhooked_stdin = harness.unhooked_stdin;
-        return Ok(Call { event, native: None });
+        return Ok(HookCall { event, native: None });
     }
     let event = args.event.as_deref().unwrap_or_default();
     if !event.is_empty() && harness.event(event).is_none() {
         return Err(super::fire::unknown_event(harness, event));
     }
     if args.file.is_none() {
-        intake::not_typed(
+        read_input::refuse_terminal_input(
             "for example `tenterhook explain --command 'rm -rf ~/'`, or `tenterhook explain last`",
         )?;
     }
-    let payload = intake::payload(args.file.as_deref())?;
+    let payload = read_input::read_payload(args.file.as_deref())?;
     let door = context.door(harness, event)?;
     harness.decode(&door, &payload).map_err(|error| CommandError::user(error.to_string()))
 }
@@ -285,12 +291,12 @@ struct HookNote {
 }
 
 impl HookNote {
-    fn of_settings(id: &str, applies: &Applies, outcome: &tenterhook_event::Outcome) -> Self {
+    fn of_settings(id: &str, applies: &Applicability, outcome: &tenterhook_event::Outcome) -> Self {
         let why_not = match applies {
-            Applies::Yes => None,
-            Applies::No(why) | Applies::Unknown(why) => Some(why.clone()),
+            Applicability::Yes => None,
+            Applicability::No(why) | Applicability::Unknown(why) => Some(why.clone()),
         };
-        Self { id: id.to_owned(), program: None, why_not, became: became_of(outcome, id) }
+        Self { id: id.to_owned(), program: None, why_not, became: hook_result(outcome, id) }
     }
 
     /// For a line: `guard (failed: script … does not exist)`.
@@ -300,7 +306,7 @@ impl HookNote {
     }
 }
 
-fn became_of(outcome: &tenterhook_event::Outcome, id: &str) -> String {
+fn hook_result(outcome: &tenterhook_event::Outcome, id: &str) -> String {
     let by = tenterhook_event::Origin::hook(id);
     let Some(step) = outcome.trace.iter().find(|step| step.by == by) else {
         return "it applies".to_owned();
@@ -308,13 +314,13 @@ fn became_of(outcome: &tenterhook_event::Outcome, id: &str) -> String {
     let took = step.took_us;
     let note = step.note.as_deref().unwrap_or_default();
     match step.status {
-        Status::Failed => format!("failed after {took} µs: {note}"),
-        Status::TimedOut => format!("timed out: {note}"),
-        Status::Skipped => format!("skipped: {note}"),
-        Status::Detached => "runs by itself; nothing it says counts".to_owned(),
-        Status::Overridden => "set aside by a rule".to_owned(),
-        Status::Expired => "its time is over".to_owned(),
-        Status::Ran | Status::Matched | Status::Monitored => match step.decision {
+        TraceStatus::Failed => format!("failed after {took} µs: {note}"),
+        TraceStatus::TimedOut => format!("timed out: {note}"),
+        TraceStatus::Skipped => format!("skipped: {note}"),
+        TraceStatus::Detached => "runs by itself; nothing it says counts".to_owned(),
+        TraceStatus::Overridden => "set aside by a rule".to_owned(),
+        TraceStatus::Expired => "its time is over".to_owned(),
+        TraceStatus::Ran | TraceStatus::Matched | TraceStatus::Monitored => match step.decision {
             Decision::None => format!("ran for {took} µs and did not object"),
             decision => format!("ran for {took} µs and said {decision}"),
         },

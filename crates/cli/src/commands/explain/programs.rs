@@ -3,9 +3,9 @@
 //! Hooks of programs that are connected to the daemon. Only the daemon knows them and can ask them.
 
 use serde_json::{Value, json};
-use tenterhook_event::{Decision, Event, Origin, Outcome, Said};
+use tenterhook_event::{Attributed, Decision, Event, Origin, Outcome};
 use tenterhook_home::Home;
-use tenterhook_records::recorded::Field as _;
+use tenterhook_records::recorded::JsonField as _;
 
 use super::HookNote;
 use crate::ask;
@@ -20,7 +20,7 @@ pub(in crate::commands) struct ProgramHook {
 }
 
 /// The hooks of programs. `None`: no daemon runs.
-pub(in crate::commands) fn list(home: &Home) -> Result<Option<Vec<ProgramHook>>, CommandError> {
+pub(in crate::commands) fn list_program_hooks(home: &Home) -> Result<Option<Vec<ProgramHook>>, CommandError> {
     let Some(answer) = ask::get(home, "/v1/hooks")? else { return Ok(None) };
     let hooks = answer.field("hooks").as_array().map(Vec::as_slice).unwrap_or_default();
     let hook = |hook: &Value| {
@@ -70,14 +70,14 @@ fn ask_one(home: &Home, hook: &ProgramHook, event: &Event, outcome: &mut Outcome
     let tested: Outcome = serde_json::from_value(answer.field("outcome").clone()).unwrap_or_default();
     let became = match tested.decision {
         Decision::None => "did not object".to_owned(),
-        decision => decision.word().to_owned(),
+        decision => decision.as_str().to_owned(),
     };
-    take_over(outcome, tested, &hook.id);
+    apply_stricter(outcome, tested, &hook.id);
     note(None, became)
 }
 
 /// A stricter decision replaces the one that stands.
-fn take_over(outcome: &mut Outcome, tested: Outcome, id: &str) {
+fn apply_stricter(outcome: &mut Outcome, tested: Outcome, id: &str) {
     if tested.decision <= outcome.decision {
         return;
     }
@@ -85,6 +85,6 @@ fn take_over(outcome: &mut Outcome, tested: Outcome, id: &str) {
     outcome.reasons = tested.reasons;
     outcome.nudges = tested.nudges;
     if outcome.reasons.is_empty() {
-        outcome.reasons.push(Said { by: Origin::hook(id), what: String::new() });
+        outcome.reasons.push(Attributed { by: Origin::hook(id), value: String::new() });
     }
 }

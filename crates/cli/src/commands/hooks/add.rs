@@ -7,36 +7,36 @@ use tenterhook_guard::Book;
 use tenterhook_home::kits::{self, Kit, KitList};
 use tenterhook_package_source::hook_packages::PackageSource;
 
-use super::{around, described};
+use super::{package_environment, package_text};
 use crate::context::Context;
 use crate::error::CommandError;
 use crate::terminal::{DIM, GOOD};
 
 const EXAMPLES: &str = "\
-The kit is copied into your settings, below hooks/, and pinned by its commit and by the hash of every file. It runs
-nothing before you have read it and run `tenterhook hooks trust NAME`.
+The hook package is copied to hooks/ in your settings, and pinned by its commit and by the hash of every file. Its
+hooks do not run until you have read it and run `tenterhook hooks trust NAME`.
 
 Examples:
   tenterhook hooks add ./guard
   tenterhook hooks add https://example.com/hooks.git env-guard
   tenterhook hooks add https://example.com/hooks.git env-guard --commit 1f0c9c1 --sha256 9b1d…";
 
-/// Copy a kit of hooks here; it runs nothing until it is trusted
+/// Add a hook package; its hooks do not run until it is trusted
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(super) struct Args {
-    /// A directory, or the address of a git repository
+    /// Directory, or URL of a git repository
     #[arg(value_name = "DIR|GIT-URL")]
     from: String,
-    /// Which of its kits
+    /// Hook package to add, if the source has several
     kit: Option<String>,
-    /// What to call it here [default: its own name]
+    /// Local name [default: its own name]
     #[arg(long)]
     name: Option<String>,
-    /// The commit to take instead of the newest
+    /// Commit to use instead of the newest
     #[arg(long, value_name = "COMMIT")]
     commit: Option<String>,
-    /// Refuse it if the hash of all its files is not this one
+    /// Refuse the package unless the hash of all its files is this one
     #[arg(long, value_name = "HASH")]
     sha256: Option<String>,
 }
@@ -60,7 +60,7 @@ pub(super) fn run(context: &Context, args: &Args) -> Result<ExitCode, CommandErr
         return Err(CommandError::internal(format!("`{name}` is not what you expect: its hash is {digest}"))
             .hint("nothing was added"));
     }
-    let (manifest, _) = kits::check(&home.kits().join(name), &files, &around(context)?)?;
+    let (manifest, _) = kits::check(&home.kits().join(name), &files, &package_environment(context)?)?;
     Book::of(home).change("hooks add", json!({"kit": kit, "sha256": digest}))?;
     let dir = kits::write(home, name, &files)?;
     list.put(kit.clone());
@@ -68,7 +68,7 @@ pub(super) fn run(context: &Context, args: &Args) -> Result<ExitCode, CommandErr
     if context.terminal.json {
         context.terminal.print_json(&json!({"kit": kit, "sha256": digest, "folder": dir}))?;
     } else {
-        let mut text = described(&kit, &manifest, &files);
+        let mut text = package_text(&kit, &manifest, &files);
         text += &format!("{GOOD}✓{GOOD:#} `{name}` is in {}, and runs nothing yet\n", dir.display());
         text += &format!("  {DIM}→{DIM:#} read it, then let it run: `tenterhook hooks trust {name}`\n");
         context.terminal.say(&text)?;

@@ -13,7 +13,7 @@ use crate::context::Context;
 use crate::error::CommandError;
 use crate::terminal::{BAD, BOLD, DIM, GOOD, WARN, tame};
 
-/// List the kits of hooks that are here, every hook of your settings, and those of connected programs
+/// List hook packages, the hooks in your settings, and those of connected programs
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:\n  tenterhook hooks list\n  tenterhook hooks list --json")]
 pub(super) struct Args {}
@@ -22,7 +22,7 @@ pub(super) fn run(context: &Context, _args: &Args) -> Result<ExitCode, CommandEr
     let home = context.home()?;
     let list = KitList::read_to_change(home)?;
     let configuration = Configuration::read_trusted(home, &context.env, &Place::default());
-    let programs = programs::list(home)?;
+    let programs = programs::list_program_hooks(home)?;
     let stands = |kit: &Kit| match (kit.files(home), kit.trusted) {
         (Err(failure), _) => ("changed", Some(failure.message)),
         (Ok(_), true) => ("trusted", None),

@@ -11,7 +11,7 @@ mod trust;
 use std::fmt::Write as _;
 use std::process::ExitCode;
 
-use tenterhook_engine::load::Around;
+use tenterhook_engine::load::LoadContext;
 use tenterhook_home::kits::{self, Kit, KitList, Manifest};
 
 use crate::context::Context;
@@ -19,9 +19,9 @@ use crate::error::CommandError;
 use crate::terminal::{BOLD, DIM, WARN, tame};
 
 const EXAMPLES: &str = "\
-A kit is a folder with a `hook.yaml` and the files it runs. It comes from a template (`tenterhook new hook`), a
-directory or a git repository, and is pinned by the hash of every file. It runs nothing before you trust it, and
-nothing any more when a file of it is another one.
+A hook package is a directory with a `hook.yaml` and the files it runs. It comes from a template (`tenterhook new
+hook`), a directory or a git repository, and is pinned by the hash of every file. Its hooks run once you trust it,
+and no longer if one of its files changes.
 
 Examples:
   tenterhook hooks list
@@ -29,7 +29,7 @@ Examples:
   tenterhook hooks add https://example.com/hooks.git env-guard
   tenterhook hooks trust env-guard";
 
-/// Find hooks of others, add them, trust them, try them
+/// Find, add, trust and test hook packages
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Args {
@@ -59,13 +59,13 @@ pub(super) fn run(context: &Context, args: &Args) -> Result<ExitCode, CommandErr
 }
 
 /// What the files of a kit may refer to.
-pub(super) fn around(context: &Context) -> Result<Around<'_>, CommandError> {
+pub(super) fn package_environment(context: &Context) -> Result<LoadContext<'_>, CommandError> {
     let person = context.env.home.as_deref().and_then(std::path::Path::to_str);
-    Ok(Around { dir: &context.home()?.config, home: person, env: &context.env.all })
+    Ok(LoadContext { dir: &context.home()?.config, home: person, env: &context.env.all })
 }
 
 /// The kit of this name.
-fn found<'a>(list: &'a KitList, name: &str) -> Result<&'a Kit, CommandError> {
+fn find_package<'a>(list: &'a KitList, name: &str) -> Result<&'a Kit, CommandError> {
     list.find(name).ok_or_else(|| {
         CommandError::user(format!("there is no kit of hooks `{name}`"))
             .hint("`tenterhook hooks list` shows those that are here")
@@ -73,7 +73,7 @@ fn found<'a>(list: &'a KitList, name: &str) -> Result<&'a Kit, CommandError> {
 }
 
 /// What a kit would do, for a person who decides about it.
-fn described(kit: &Kit, manifest: &Manifest, files: &kits::Files) -> String {
+fn package_text(kit: &Kit, manifest: &Manifest, files: &kits::Files) -> String {
     let mut text = format!("{BOLD}{}{BOLD:#}  {}\n", kit.name, tame(&manifest.title));
     let _ = writeln!(text, "  {}", tame(&manifest.about));
     let _ = write!(text, "  {DIM}from{DIM:#} {}", tame(&kit.from));

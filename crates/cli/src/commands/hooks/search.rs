@@ -12,27 +12,27 @@ use crate::error::CommandError;
 use crate::terminal::{BOLD, DIM, tame};
 
 const EXAMPLES: &str = "\
-Without `--from`, the templates compiled in are searched.
+Without `--from`, the built-in templates are searched.
 
 Examples:
   tenterhook hooks search format
   tenterhook hooks search --from https://example.com/hooks.git
   tenterhook hooks search secrets --from ../our-hooks";
 
-/// Find hooks that others publish
+/// Search published hook packages
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(super) struct Args {
-    /// A word in its name, title, description or tags; all without one
+    /// Text in the name, title, description or tags; without it all are listed
     text: Option<String>,
-    /// A directory or the address of a git repository
+    /// Directory, or URL of a git repository
     #[arg(long, value_name = "DIR|GIT-URL")]
     from: Option<String>,
 }
 
 pub(super) fn run(context: &Context, args: &Args) -> Result<ExitCode, CommandError> {
     let word = args.text.as_deref().unwrap_or_default();
-    let (commit, found, next): (_, Vec<Found>, _) = if let Some(from) = &args.from {
+    let (commit, found, next): (_, Vec<PublishedHook>, _) = if let Some(from) = &args.from {
         let place = PackageSource::open(from, None)?;
         let fits = place.offers.iter().filter(|offer| offer.mentions(word)).cloned();
         let found = fits.map(|offer| (offer.name, offer.title, offer.about, offer.tags)).collect();
@@ -63,4 +63,4 @@ pub(super) fn run(context: &Context, args: &Args) -> Result<ExitCode, CommandErr
 }
 
 /// Name, title, description, tags.
-type Found = (String, String, String, Vec<String>);
+type PublishedHook = (String, String, String, Vec<String>);

@@ -6,31 +6,31 @@ use std::process::ExitCode;
 use serde_json::json;
 use tenterhook_home::kits::{self, KitList, tried};
 
-use super::{around, found};
+use super::{find_package, package_environment};
 use crate::context::Context;
 use crate::error::CommandError;
+use crate::run_until_signal;
 use crate::terminal::{BAD, DIM, GOOD, tame};
-use crate::until;
 
 const EXAMPLES: &str = "\
-Runs the hooks of a kit with the samples of its `hook.yaml`, and says whether they decide as it says. Nothing is
-recorded. A kit of somebody else's has to be trusted first.
+Runs the hooks of a package with the samples in its `hook.yaml`, and compares their decisions with the expected
+ones. Nothing is recorded. A third-party package must be trusted first.
 
 Examples:
   tenterhook hooks test env-guard";
 
-/// Try a kit with its samples
+/// Test a hook package with its samples
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(super) struct Args {
-    /// The kit
+    /// Name of the hook package
     name: String,
 }
 
 pub(super) fn run(context: &Context, args: &Args) -> Result<ExitCode, CommandError> {
     let home = context.home()?;
     let list = KitList::read_to_change(home)?;
-    let kit = found(&list, &args.name)?;
+    let kit = find_package(&list, &args.name)?;
     let dir = home.kits().join(&kit.name);
     let is_own = kit.from.starts_with("template ");
     if !kit.trusted && !is_own {
@@ -38,8 +38,8 @@ pub(super) fn run(context: &Context, args: &Args) -> Result<ExitCode, CommandErr
             .hint(format!("read it, then `tenterhook hooks trust {}`", kit.name)));
     }
     let files = if is_own { kits::gather(&dir)? } else { kit.files(home)? };
-    let (manifest, hooks) = kits::check(&dir, &files, &around(context)?)?;
-    let all = until::until_told_to_end(async {
+    let (manifest, hooks) = kits::check(&dir, &files, &package_environment(context)?)?;
+    let all = run_until_signal::run_until_signal(async {
         let mut all = Vec::new();
         for sample in &manifest.samples {
             all.push(tried::sample(&hooks, sample).await?);

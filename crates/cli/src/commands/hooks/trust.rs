@@ -7,34 +7,34 @@ use tenterhook_authority::Action;
 use tenterhook_guard::Book;
 use tenterhook_home::kits::{self, Kit, KitList};
 
-use super::{around, described, found};
+use super::{find_package, package_environment, package_text};
+use crate::confirm::{self, ProofArgs};
 use crate::context::Context;
 use crate::error::CommandError;
-use crate::gate::{self, ProofArgs};
 use crate::terminal::GOOD;
 
 const EXAMPLES: &str = "\
-What the kit would do is shown first. Afterwards its hooks run, as long as its files are the same. A hook of your
-own that you changed is trusted anew; one from a repository stays as it was at its commit.
+The contents of the package are shown first. Then its hooks run, as long as its files do not change. Trust your own
+package again after you change it; a package from a repository is pinned to its commit.
 
 Examples:
   tenterhook hooks trust env-guard";
 
-/// Let the hooks of a kit run
+/// Trust a hook package, so that its hooks run
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(super) struct TrustArgs {
-    /// The kit
+    /// Name of the hook package
     name: String,
     #[command(flatten)]
     proof: ProofArgs,
 }
 
-/// Remove a kit of hooks
+/// Remove a hook package
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:\n  tenterhook hooks remove env-guard")]
 pub(super) struct RemoveArgs {
-    /// The kit
+    /// Name of the hook package
     name: String,
     #[command(flatten)]
     proof: ProofArgs,
@@ -43,32 +43,37 @@ pub(super) struct RemoveArgs {
 pub(super) fn trust(context: &Context, args: &TrustArgs) -> Result<ExitCode, CommandError> {
     let home = context.home()?;
     let mut list = KitList::read_to_change(home)?;
-    let kit = found(&list, &args.name)?.clone();
+    let kit = find_package(&list, &args.name)?.clone();
     let dir = home.kits().join(&kit.name);
     let files = if kit.commit.is_some() { kit.files(home)? } else { kits::gather(&dir)? };
     let new = Kit { trusted: true, files: kits::hashes(&files), ..kit.clone() };
-    let (manifest, _) = kits::check(&dir, &files, &around(context)?)?;
+    let (manifest, _) = kits::check(&dir, &files, &package_environment(context)?)?;
     let digest = kits::digest(&new.files);
     if new == kit {
-        return said(context, &new, &format!("`{}` is trusted already, as it is", kit.name));
+        return report_change(context, &new, &format!("`{}` is trusted already, as it is", kit.name));
     }
     if !context.terminal.json {
-        context.terminal.say(&described(&new, &manifest, &files))?;
+        context.terminal.say(&package_text(&new, &manifest, &files))?;
     }
-    gate::pass(context, Action::HooksTrust, json!({"kit": new, "sha256": digest}), &args.proof)?;
+    confirm::require_confirmation(
+        context,
+        Action::HooksTrust,
+        json!({"kit": new, "sha256": digest}),
+        &args.proof,
+    )?;
     list.put(new.clone());
     list.write(home)?;
-    said(context, &new, &format!("`{}` is trusted: its hooks run from the next event on", kit.name))
+    report_change(context, &new, &format!("`{}` is trusted: its hooks run from the next event on", kit.name))
 }
 
 pub(super) fn remove(context: &Context, args: &RemoveArgs) -> Result<ExitCode, CommandError> {
     let home = context.home()?;
     let mut list = KitList::read_to_change(home)?;
-    let kit = found(&list, &args.name)?.clone();
+    let kit = find_package(&list, &args.name)?.clone();
     let detail = json!({"kit": kit.name, "sha256": kits::digest(&kit.files)});
     // What never ran protects nobody.
     if kit.trusted {
-        gate::pass(context, Action::HooksRemove, detail, &args.proof)?;
+        confirm::require_confirmation(context, Action::HooksRemove, detail, &args.proof)?;
     } else {
         Book::of(home).change("hooks remove", detail)?;
     }
@@ -78,10 +83,10 @@ pub(super) fn remove(context: &Context, args: &RemoveArgs) -> Result<ExitCode, C
     if dir.exists() {
         fs_err::remove_dir_all(dir)?;
     }
-    said(context, &Kit { trusted: false, ..kit.clone() }, &format!("`{}` is removed", kit.name))
+    report_change(context, &Kit { trusted: false, ..kit.clone() }, &format!("`{}` is removed", kit.name))
 }
 
-fn said(context: &Context, kit: &Kit, what: &str) -> Result<ExitCode, CommandError> {
+fn report_change(context: &Context, kit: &Kit, what: &str) -> Result<ExitCode, CommandError> {
     if context.terminal.json {
         let sha256 = kits::digest(&kit.files);
         context.terminal.print_json(&json!({"kit": kit, "sha256": sha256}))?;

@@ -6,29 +6,29 @@ use std::process::ExitCode;
 use serde_json::json;
 use tenterhook_guard::Book;
 use tenterhook_ledger::AppendError;
-use tenterhook_records::recorded::Field as _;
+use tenterhook_records::recorded::JsonField as _;
 
-use super::hand_over;
-use super::passphrase::writing;
+use super::passphrase::open_for_writing;
+use super::write_output;
 use crate::ask;
 use crate::context::Context;
 use crate::error::CommandError;
 use crate::terminal::WARN;
 
 const EXAMPLES: &str = "\
-A checkpoint signs how many leaves there are and the root over them. Kept where the agent cannot reach it
-(another machine, a mail, a print), it shows later that nothing was rolled back:
+A checkpoint signs the number of records and their root hash. Kept where the agent cannot reach it (another
+machine, an email, a printout), it proves later that the ledger was not rolled back.
 
 Examples:
   tenterhook ledger checkpoint
   tenterhook ledger checkpoint --output /mnt/elsewhere/monday
   tenterhook ledger verify --since /mnt/elsewhere/monday";
 
-/// Sign all that is recorded, and print the signed note
+/// Sign the current ledger, and print the signed checkpoint
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(super) struct Args {
-    /// Write it to a file
+    /// File to write the checkpoint to
     #[arg(long, short, value_name = "FILE")]
     output: Option<PathBuf>,
 }
@@ -36,25 +36,25 @@ pub(super) struct Args {
 pub(super) fn run(context: &Context, args: &Args, file: Option<&Path>) -> Result<ExitCode, CommandError> {
     // A ledger is not begun by asking for its checkpoint.
     Book::of(context.home()?).read()?;
-    let note = match of_daemon(context)? {
+    let note = match checkpoint_by_daemon(context)? {
         Some(note) => note,
-        None => sign(context, file)?,
+        None => sign_checkpoint(context, file)?,
     };
     if context.terminal.json {
         context.terminal.print_json(&json!({"checkpoint": note}))?;
     }
     if args.output.is_some() || !context.terminal.json {
-        hand_over(context, &note, args.output.as_deref())?;
+        write_output(context, &note, args.output.as_deref())?;
     }
     Ok(ExitCode::SUCCESS)
 }
 
 /// Signs it here.
-fn sign(context: &Context, file: Option<&Path>) -> Result<String, CommandError> {
-    let book = writing(context, file)?;
+fn sign_checkpoint(context: &Context, file: Option<&Path>) -> Result<String, CommandError> {
+    let book = open_for_writing(context, file)?;
     let ledger = book.write()?;
-    let note = ledger.checkpoint().map_err(|error| refused(&error))?;
-    book.close(ledger).map_err(|error| refused(&error))?;
+    let note = ledger.checkpoint().map_err(|error| append_error(&error))?;
+    book.close(ledger).map_err(|error| append_error(&error))?;
     for note in book.notes() {
         context.terminal.note(&format!("{WARN}warning{WARN:#}: {note}\n"))?;
     }
@@ -62,12 +62,12 @@ fn sign(context: &Context, file: Option<&Path>) -> Result<String, CommandError> 
 }
 
 /// Lets the daemon that holds the ledger sign all of it; `None` where there is none.
-pub(super) fn of_daemon(context: &Context) -> Result<Option<String>, CommandError> {
+pub(super) fn checkpoint_by_daemon(context: &Context) -> Result<Option<String>, CommandError> {
     let signed = ask::request(context.home()?, "POST", "/v1/ledger/checkpoint", Some(&json!({})))?;
     Ok(signed.map(|signed| signed.field("checkpoint").as_str().unwrap_or_default().to_owned()))
 }
 
-pub(super) fn refused(error: &AppendError) -> CommandError {
+pub(super) fn append_error(error: &AppendError) -> CommandError {
     CommandError::internal(error.to_string())
         .hint("see that there is room on the disk and that it can be written")
 }

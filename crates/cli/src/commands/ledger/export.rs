@@ -9,40 +9,40 @@ use serde_json::json;
 use tenterhook_guard::Book;
 use tenterhook_ledger::{Format, Reader};
 
-use super::passphrase::if_said;
-use super::{covered, unread};
+use super::passphrase::open_if_passphrase_known;
+use super::{open_covered, read_error};
 use crate::context::Context;
 use crate::error::CommandError;
 use crate::terminal::{BOLD, GOOD};
 
 const EXAMPLES: &str = "\
-jsonl  all of it, line by line, with payloads and checkpoints; `verify --file` checks it without the ledger
-csv    a table of the decisions, for people; it proves nothing
-tiles  the tree and the leaves as c2sp.org/tlog-tiles has them, in a directory; without payloads
+jsonl  everything, one JSON object per line, with payloads and checkpoints; `verify --file` checks it without the ledger
+csv    a table of the decisions; cannot be verified
+tiles  the tree and the records in the format of c2sp.org/tlog-tiles, in a directory; without payloads
 
 Examples:
   tenterhook ledger export --format jsonl --output ledger.jsonl
   tenterhook ledger export --format csv --output - | head
   tenterhook ledger export --format tiles --output tiles/";
 
-/// Write the ledger to a file that can be handed on
+/// Export the ledger to a file
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(super) struct Args {
-    /// What it looks like
+    /// Format of the export
     #[arg(long, value_parser = ["jsonl", "csv", "tiles"], default_value = "jsonl")]
     format: String,
-    /// The file, `-` for standard output; for tiles the directory
+    /// File to write, `-` for standard output; for tiles a directory
     #[arg(long, short, value_name = "PATH")]
     output: PathBuf,
-    /// Put it in the place of a file that is there
+    /// Overwrite an existing file
     #[arg(long)]
     force: bool,
 }
 
 pub(super) fn run(context: &Context, args: &Args, file: Option<&Path>) -> Result<ExitCode, CommandError> {
-    let book = if_said(Book::of(context.home()?), file)?;
-    let reader = covered(context, &book, "only what a checkpoint covers already is exported")?;
+    let book = open_if_passphrase_known(Book::of(context.home()?), file)?;
+    let reader = open_covered(context, &book, "only what a checkpoint covers already is exported")?;
     let to_screen = args.output.as_os_str() == "-";
     if args.output.exists() && !args.force && args.format != "tiles" {
         return Err(CommandError::user(format!("`{}` is there already", args.output.display()))
@@ -56,8 +56,8 @@ pub(super) fn run(context: &Context, args: &Args, file: Option<&Path>) -> Result
             fs_err::create_dir_all(&args.output)?;
             reader.export_tiles(&args.output).map_err(|error| CommandError::internal(error.to_string()))?
         }
-        "csv" => write(&reader, Format::Csv, &args.output, to_screen)?,
-        _ => write(&reader, Format::Jsonl, &args.output, to_screen)?,
+        "csv" => write_export(&reader, Format::Csv, &args.output, to_screen)?,
+        _ => write_export(&reader, Format::Jsonl, &args.output, to_screen)?,
     };
     if to_screen {
         return Ok(ExitCode::SUCCESS);
@@ -74,10 +74,10 @@ pub(super) fn run(context: &Context, args: &Args, file: Option<&Path>) -> Result
 }
 
 /// Whole or not at all, and for its owner only: payloads are in it.
-fn write(reader: &Reader, format: Format, path: &Path, to_screen: bool) -> Result<u64, CommandError> {
+fn write_export(reader: &Reader, format: Format, path: &Path, to_screen: bool) -> Result<u64, CommandError> {
     if to_screen {
         let mut out = BufWriter::new(std::io::stdout().lock());
-        let leaves = reader.export(format, &mut out).map_err(unread)?;
+        let leaves = reader.export(format, &mut out).map_err(read_error)?;
         out.flush()?;
         return Ok(leaves);
     }
@@ -85,7 +85,7 @@ fn write(reader: &Reader, format: Format, path: &Path, to_screen: bool) -> Resul
     let mut file = tempfile::NamedTempFile::new_in(path.parent().unwrap_or(Path::new("/")))?;
     let leaves = {
         let mut out = BufWriter::with_capacity(1 << 20, file.as_file_mut());
-        let leaves = reader.export(format, &mut out).map_err(unread)?;
+        let leaves = reader.export(format, &mut out).map_err(read_error)?;
         out.flush()?;
         leaves
     };

@@ -9,31 +9,31 @@ use tenterhook_ledger::{Filter, Kind};
 /// What `tail`, `query`, `stats` and `report` can be narrowed by.
 #[derive(Debug, Clone, clap::Args)]
 pub(super) struct FilterArgs {
-    /// Of this session of a harness
+    /// Only this session of a harness
     #[arg(long, value_name = "ID")]
     session: Option<String>,
-    /// Of this harness, such as claude-code
+    /// Only this harness, such as claude-code
     #[arg(long, value_name = "HARNESS")]
     harness: Option<String>,
-    /// About this tool, as the harness names it
+    /// Only this tool, by the harness's name
     #[arg(long, value_name = "TOOL")]
     tool: Option<String>,
-    /// With this verdict
+    /// Only this verdict
     #[arg(long, value_parser = ["none", "allow", "defer", "ask", "deny"])]
     verdict: Option<String>,
-    /// Decided by this rule
+    /// Only decisions by this rule
     #[arg(long, value_name = "RULE")]
     rule: Option<String>,
-    /// Of this kind
+    /// Only this kind of record
     #[arg(long, value_parser = ["start", "decision", "seen", "change", "erase", "rotate", "prune"])]
     kind: Option<String>,
-    /// From then on: 15m, 24h, 7d, 2026-11-15 or 2026-11-15T08:00:00Z
-    #[arg(long, value_name = "WHEN", value_parser = moment)]
+    /// Only since: 15m, 24h, 7d, 2026-11-15 or 2026-11-15T08:00:00Z
+    #[arg(long, value_name = "WHEN", value_parser = parse_time)]
     since: Option<Timestamp>,
-    /// Before then
-    #[arg(long, value_name = "WHEN", value_parser = moment)]
+    /// Only before
+    #[arg(long, value_name = "WHEN", value_parser = parse_time)]
     until: Option<Timestamp>,
-    /// With this text in the leaf or in its payload
+    /// Only records with this text, also in the payload
     #[arg(long, value_name = "TEXT")]
     text: Option<String>,
 }
@@ -63,6 +63,6 @@ fn kind_of(word: &str) -> Option<Kind> {
 }
 
 /// A moment: so long ago, a day (in UTC), or to the millisecond.
-pub(in crate::commands) fn moment(text: &str) -> Result<Timestamp, String> {
-    tenterhook_records::time_spec::read(text, now_ms()).map_err(|error| error.to_string())
+pub(in crate::commands) fn parse_time(text: &str) -> Result<Timestamp, String> {
+    tenterhook_records::time_spec::parse_time_spec(text, now_ms()).map_err(|error| error.to_string())
 }

@@ -9,20 +9,20 @@ use serde_json::{Value, json};
 use tenterhook_authority::Action;
 use tenterhook_guard::{Book, passphrase};
 use tenterhook_ledger::{Cost, SoftwareKey};
-use tenterhook_records::recorded::Field as _;
+use tenterhook_records::recorded::JsonField as _;
 
-use super::checkpoint::refused;
-use super::{passphrase as said, unread};
+use super::checkpoint::append_error;
+use super::{passphrase, read_error};
+use crate::confirm::{self, ProofArgs};
 use crate::context::Context;
 use crate::error::CommandError;
-use crate::gate::{self, ProofArgs};
 use crate::terminal::{BOLD, DIM, GOOD, WARN};
 
 const EXAMPLES: &str = "\
-The key lies in the ledger's directory and only its owner can read it. The agent runs as you, so it could;
-a sealed key cannot be used without its passphrase. Hooks have nobody to ask: they spool until somebody who
-has the passphrase opens the ledger, or find it in the file that `ledger.key.passphrase_file` of your
-`tenterhook.yaml` names.
+The key is in the ledger's directory, readable only by its owner. The agent runs under your account, so it could
+read it; a sealed key cannot be used without its passphrase. Hooks cannot ask for it: they write to the spool
+until a user who has the passphrase opens the ledger, or they read it from the file in
+`ledger.key.passphrase_file` of your `tenterhook.yaml`.
 
 Examples:
   tenterhook ledger key show
@@ -30,7 +30,7 @@ Examples:
   tenterhook ledger key rotate
   tenterhook ledger key unseal --passphrase-file /media/stick/passphrase";
 
-/// Show, change, seal and unseal the key that signs
+/// Show, rotate, seal and unseal the signing key
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(super) struct Args {
@@ -40,20 +40,20 @@ pub(super) struct Args {
 
 #[derive(Debug, clap::Subcommand)]
 enum Command {
-    /// Who signs, and whether the key is sealed
+    /// Show the signing key, and whether it is sealed
     Show,
-    /// Let a new key sign from here on; both keys sign the leaf that says so
-    Rotate(Sure),
-    /// Seal the key under a passphrase
+    /// Replace the signing key; both keys sign the record of the change
+    Rotate(ConfirmArgs),
+    /// Encrypt the key with a passphrase
     Seal,
-    /// Let the key lie open again, for its owner only
-    Unseal(Sure),
+    /// Store the key unencrypted again, readable only by its owner
+    Unseal(ConfirmArgs),
 }
 
 /// Who says so.
 #[derive(Debug, clap::Args)]
-struct Sure {
-    /// Accepted for scripts; a person or a code is needed all the same
+struct ConfirmArgs {
+    /// Accepted for scripts; a typed confirmation or a code is still needed
     #[arg(long, short, hide = true)]
     yes: bool,
     #[command(flatten)]
@@ -64,16 +64,16 @@ pub(super) fn run(context: &Context, args: &Args, file: Option<&Path>) -> Result
     // A ledger is not begun by asking for its key.
     Book::of(context.home()?).read()?;
     match &args.command {
-        Command::Show => show(context),
-        Command::Rotate(sure) => rotate(context, &sure.proof, file),
-        Command::Seal => seal(context, file),
-        Command::Unseal(sure) => unseal(context, &sure.proof, file),
+        Command::Show => show_key(context),
+        Command::Rotate(sure) => rotate_key(context, &sure.proof, file),
+        Command::Seal => seal_key(context, file),
+        Command::Unseal(sure) => unseal_key(context, &sure.proof, file),
     }
 }
 
-fn show(context: &Context) -> Result<ExitCode, CommandError> {
+fn show_key(context: &Context) -> Result<ExitCode, CommandError> {
     let book = Book::of(context.home()?);
-    let key = book.read()?.key().map_err(unread)?;
+    let key = book.read()?.key().map_err(read_error)?;
     let key = key.ok_or_else(|| CommandError::internal("the ledger names no key"))?;
     let sealed = SoftwareKey::is_sealed(&book.key_file());
     if context.terminal.json {
@@ -101,10 +101,10 @@ fn show(context: &Context) -> Result<ExitCode, CommandError> {
     Ok(ExitCode::SUCCESS)
 }
 
-fn rotate(context: &Context, proof: &ProofArgs, file: Option<&Path>) -> Result<ExitCode, CommandError> {
+fn rotate_key(context: &Context, proof: &ProofArgs, file: Option<&Path>) -> Result<ExitCode, CommandError> {
     let path = "/v1/ledger/key/rotate";
-    let asked = gate::ask_daemon(context, Action::KeyRotate, path, json!({}), proof)?;
-    let rotated = asked.map_or_else(|| rotate_here(context, proof, file), Ok)?;
+    let asked = confirm::ask_daemon(context, Action::KeyRotate, path, json!({}), proof)?;
+    let rotated = asked.map_or_else(|| rotate_without_daemon(context, proof, file), Ok)?;
     if context.terminal.json {
         context.terminal.print_json(&rotated)?;
     } else {
@@ -118,30 +118,34 @@ fn rotate(context: &Context, proof: &ProofArgs, file: Option<&Path>) -> Result<E
     Ok(ExitCode::SUCCESS)
 }
 
-fn rotate_here(context: &Context, proof: &ProofArgs, file: Option<&Path>) -> Result<Value, CommandError> {
-    gate::pass(context, Action::KeyRotate, Value::Null, proof)?;
-    let book = said::writing(context, file)?;
+fn rotate_without_daemon(
+    context: &Context,
+    proof: &ProofArgs,
+    file: Option<&Path>,
+) -> Result<Value, CommandError> {
+    confirm::require_confirmation(context, Action::KeyRotate, Value::Null, proof)?;
+    let book = passphrase::open_for_writing(context, file)?;
     let ledger = book.write()?;
-    let note = ledger.rotate(None).map_err(|error| refused(&error))?;
-    book.close(ledger).map_err(|error| refused(&error))?;
-    let key = book.read()?.key().map_err(unread)?.map(|key| key.to_string()).unwrap_or_default();
+    let note = ledger.rotate(None).map_err(|error| append_error(&error))?;
+    book.close(ledger).map_err(|error| append_error(&error))?;
+    let key = book.read()?.key().map_err(read_error)?.map(|key| key.to_string()).unwrap_or_default();
     Ok(json!({"key": key, "checkpoint": note}))
 }
 
-fn seal(context: &Context, file: Option<&Path>) -> Result<ExitCode, CommandError> {
+fn seal_key(context: &Context, file: Option<&Path>) -> Result<ExitCode, CommandError> {
     let book = Book::of(context.home()?);
     if SoftwareKey::is_sealed(&book.key_file()) {
         return Err(CommandError::user("the key is sealed already")
             .hint("for another passphrase, `tenterhook ledger key unseal`, then seal it again"));
     }
-    let passphrase = said::new(context.terminal, file)?;
-    change(context, Action::KeySeal, book, &passphrase, &ProofArgs::default())?;
+    let passphrase = passphrase::new(context.terminal, file)?;
+    change_key(context, Action::KeySeal, book, &passphrase, &ProofArgs::default())?;
     let after =
         "it lay open until now, so let a new key, which never did, take over: `tenterhook ledger key rotate`";
-    done(context, "the key is sealed", after, &json!({"sealed": true}))
+    report_change(context, "the key is sealed", after, &json!({"sealed": true}))
 }
 
-fn unseal(context: &Context, proof: &ProofArgs, file: Option<&Path>) -> Result<ExitCode, CommandError> {
+fn unseal_key(context: &Context, proof: &ProofArgs, file: Option<&Path>) -> Result<ExitCode, CommandError> {
     let book = Book::of(context.home()?);
     if !SoftwareKey::is_sealed(&book.key_file()) {
         return Err(CommandError::user("the key is not sealed"));
@@ -150,14 +154,14 @@ fn unseal(context: &Context, proof: &ProofArgs, file: Option<&Path>) -> Result<E
     let settings = book.settings().passphrase_file.clone();
     let opens = match file.or(settings.as_deref()) {
         Some(file) => passphrase(file)?,
-        None => said::ask(context.terminal, "Passphrase of the ledger's key")?,
+        None => passphrase::prompt_passphrase(context.terminal, "Passphrase of the ledger's key")?,
     };
-    change(context, Action::KeyUnseal, book, &opens, proof)?;
-    done(context, "the key lies open, for its owner only", "", &json!({"sealed": false}))
+    change_key(context, Action::KeyUnseal, book, &opens, proof)?;
+    report_change(context, "the key lies open, for its owner only", "", &json!({"sealed": false}))
 }
 
 /// Passes the gate and makes the change: the daemon does it, or we do while nobody else can write.
-fn change(
+fn change_key(
     context: &Context,
     action: Action,
     book: Book,
@@ -165,21 +169,26 @@ fn change(
     proof: &ProofArgs,
 ) -> Result<(), CommandError> {
     let path = if action == Action::KeySeal { "/v1/ledger/key/seal" } else { "/v1/ledger/key/unseal" };
-    if gate::ask_daemon(context, action, path, json!({"passphrase": passphrase}), proof)?.is_some() {
+    if confirm::ask_daemon(context, action, path, json!({"passphrase": passphrase}), proof)?.is_some() {
         return Ok(());
     }
-    gate::pass(context, action, Value::Null, proof)?;
+    confirm::require_confirmation(context, action, Value::Null, proof)?;
     let book = if action == Action::KeySeal { book } else { book.with_passphrase(passphrase.to_owned()) };
     let ledger = book.write()?;
     let made = match action {
         Action::KeySeal => SoftwareKey::seal_in_place(&book.key_file(), passphrase, Cost::default()),
         _ => SoftwareKey::unseal_in_place(&book.key_file(), passphrase),
     };
-    book.close(ledger).map_err(|error| refused(&error))?;
+    book.close(ledger).map_err(|error| append_error(&error))?;
     made.map_err(|error| CommandError::internal(error.to_string()))
 }
 
-fn done(context: &Context, what: &str, after: &str, answer: &Value) -> Result<ExitCode, CommandError> {
+fn report_change(
+    context: &Context,
+    what: &str,
+    after: &str,
+    answer: &Value,
+) -> Result<ExitCode, CommandError> {
     if context.terminal.json {
         context.terminal.print_json(answer)?;
     } else {

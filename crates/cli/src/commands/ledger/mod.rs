@@ -2,16 +2,17 @@
 
 //! `ledger`: look at what is recorded, prove it, hand it on, and take from it what must go.
 
-mod bar;
 mod checkpoint;
 mod export;
 mod filter;
 mod key;
 mod passphrase;
+mod progress_bar;
 pub(super) mod proof;
 mod query;
 mod remove;
 mod report;
+mod retention;
 mod show;
 mod stats;
 mod tail;
@@ -24,21 +25,21 @@ use tenterhook_guard::Book;
 use tenterhook_home::write_whole;
 use tenterhook_ledger::{ReadFailed, Reader, VerifierKey};
 
-pub(super) use bar::Bar;
-pub(super) use filter::moment;
+pub(super) use filter::parse_time;
+pub(super) use progress_bar::ProgressBar;
 
 use crate::context::Context;
 use crate::error::CommandError;
 use crate::terminal::WARN;
 
 const EXAMPLES: &str = "\
-Every event and what was decided about it is a leaf of a signed tree: nothing in it can be changed, taken
-away or put in without `verify` seeing it. Secrets are taken out before anything is written.
+Every event is stored with its decision as a record in a signed tree. `verify` detects every change, deletion and
+insertion. Secrets are redacted before anything is written.
 
 Exit codes:
   0  done; for `verify` and `verify-proof`: everything is as it was signed
-  1  the command could not do its work; for `verify` and `verify-proof`: it was tampered with
-  2  wrong usage, or there is nothing that could be read
+  1  the command failed; for `verify` and `verify-proof`: the ledger was tampered with
+  2  wrong usage, or there is nothing to read
 
 Examples:
   tenterhook ledger tail -f
@@ -46,11 +47,11 @@ Examples:
   tenterhook ledger verify
   tenterhook ledger report --since 7d --output week.html";
 
-/// Look at the record of everything that was decided, and prove it
+/// Query, verify and export the record of all decisions
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Args {
-    /// A file with the passphrase of a sealed key, for where there is nobody to ask
+    /// File with the passphrase of a sealed key, for use without a terminal
     #[arg(long, global = true, value_name = "FILE")]
     passphrase_file: Option<PathBuf>,
     #[command(subcommand)]
@@ -71,6 +72,7 @@ enum Command {
     Report(report::Args),
     Erase(remove::EraseArgs),
     Prune(remove::PruneArgs),
+    Retention(retention::Args),
     Key(key::Args),
 }
 
@@ -89,15 +91,16 @@ pub(super) fn run(context: &Context, args: &Args) -> Result<ExitCode, CommandErr
         Command::Report(args) => report::run(context, args, file),
         Command::Erase(args) => remove::erase(context, args, file),
         Command::Prune(args) => remove::prune(context, args, file),
+        Command::Retention(args) => retention::run(context, args),
         Command::Key(args) => key::run(context, args, file),
     }
 }
 
 /// Reads a ledger of which, if it can be written, a checkpoint covers every leaf, spooled ones too.
-pub(super) fn covered(context: &Context, book: &Book, otherwise: &str) -> Result<Reader, CommandError> {
+pub(super) fn open_covered(context: &Context, book: &Book, otherwise: &str) -> Result<Reader, CommandError> {
     // Asked before anything is written: there has to be a ledger.
     book.read()?;
-    if checkpoint::of_daemon(context)?.is_some() {
+    if checkpoint::checkpoint_by_daemon(context)?.is_some() {
         return book.read();
     }
     match book.write() {
@@ -119,13 +122,13 @@ pub(super) fn is_unused(book: &Book, context: &Context) -> Result<bool, CommandE
 }
 
 #[expect(clippy::needless_pass_by_value, reason = "it is passed to `map_err`")]
-fn unread(error: ReadFailed) -> CommandError {
+fn read_error(error: ReadFailed) -> CommandError {
     CommandError::internal(error.to_string())
         .hint("`tenterhook ledger verify` says whether the ledger is whole")
 }
 
 /// A text that is the answer: to standard output, or into a file.
-fn hand_over(context: &Context, text: &str, output: Option<&Path>) -> Result<(), CommandError> {
+fn write_output(context: &Context, text: &str, output: Option<&Path>) -> Result<(), CommandError> {
     match output {
         Some(path) => write_whole(&std::path::absolute(path)?, text.as_bytes(), 0o644),
         None => context.terminal.exactly(text, ""),
@@ -133,7 +136,7 @@ fn hand_over(context: &Context, text: &str, output: Option<&Path>) -> Result<(),
 }
 
 /// A public key: as it is written, or in a file such as `key.pub`.
-fn public_key(said: &str) -> Result<VerifierKey, CommandError> {
+fn parse_public_key(said: &str) -> Result<VerifierKey, CommandError> {
     let unusable = |why: String| {
         CommandError::user(format!("`{said}` is no public key: {why}")).hint(
             "a key looks like `tenterhook.local/…+0123abcd+AQ…`; the ledger writes its own to `key.pub`",

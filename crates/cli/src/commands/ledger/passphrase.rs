@@ -14,17 +14,17 @@ use crate::error::CommandError;
 use crate::terminal::{BOLD, Terminal};
 
 /// The record of a home, ready to be written: whoever has to say a passphrase is asked for it.
-pub(super) fn writing(context: &Context, file: Option<&Path>) -> Result<Book, CommandError> {
-    let book = if_said(Book::of(context.home()?), file)?;
+pub(super) fn open_for_writing(context: &Context, file: Option<&Path>) -> Result<Book, CommandError> {
+    let book = open_if_passphrase_known(Book::of(context.home()?), file)?;
     if !book.needs_passphrase() {
         return Ok(book);
     }
-    let passphrase = ask(context.terminal, "Passphrase of the ledger's key")?;
+    let passphrase = prompt_passphrase(context.terminal, "Passphrase of the ledger's key")?;
     Ok(book.with_passphrase(passphrase))
 }
 
 /// The same, but nobody is asked: what needs a passphrase that is nowhere is left undone.
-pub(super) fn if_said(book: Book, file: Option<&Path>) -> Result<Book, CommandError> {
+pub(super) fn open_if_passphrase_known(book: Book, file: Option<&Path>) -> Result<Book, CommandError> {
     Ok(match file {
         Some(file) => book.with_passphrase(passphrase(file)?),
         None => book,
@@ -36,24 +36,24 @@ pub(super) fn new(terminal: Terminal, file: Option<&Path>) -> Result<String, Com
     if let Some(file) = file {
         return passphrase(file);
     }
-    let first = ask(terminal, "New passphrase")?;
+    let first = prompt_passphrase(terminal, "New passphrase")?;
     if first.is_empty() {
         return Err(CommandError::user("an empty passphrase seals nothing"));
     }
-    if first != ask(terminal, "The same again")? {
+    if first != prompt_passphrase(terminal, "The same again")? {
         return Err(CommandError::user("the two are not the same; nothing was changed"));
     }
     Ok(first)
 }
 
 /// Asks without showing what is typed.
-pub(super) fn ask(terminal: Terminal, question: &str) -> Result<String, CommandError> {
+pub(super) fn prompt_passphrase(terminal: Terminal, question: &str) -> Result<String, CommandError> {
     if !Terminal::is_interactive() {
         return Err(CommandError::user("a passphrase is needed, and there is nobody to ask")
             .hint("put it into a file that only you can read, and use `--passphrase-file FILE`"));
     }
     write!(terminal.err(), "{BOLD}{question}:{BOLD:#} ")?;
-    let hidden = Hidden::begin()?;
+    let hidden = HiddenInput::begin()?;
     let mut line = String::new();
     let read = std::io::stdin().lock().read_line(&mut line);
     drop(hidden);
@@ -63,9 +63,9 @@ pub(super) fn ask(terminal: Terminal, question: &str) -> Result<String, CommandE
 }
 
 /// As long as it lives, the terminal shows nothing of what is typed.
-struct Hidden(Termios);
+struct HiddenInput(Termios);
 
-impl Hidden {
+impl HiddenInput {
     fn begin() -> Result<Self, CommandError> {
         let before = tcgetattr(std::io::stdin()).map_err(std::io::Error::from)?;
         let mut quiet = before.clone();
@@ -75,7 +75,7 @@ impl Hidden {
     }
 }
 
-impl Drop for Hidden {
+impl Drop for HiddenInput {
     fn drop(&mut self) {
         // If it cannot be put back, there is nobody left to see it.
         let _ = tcsetattr(std::io::stdin(), OptionalActions::Flush, &self.0);

@@ -10,28 +10,28 @@ use tenterhook_home::Home;
 use tenterhook_ledger::checkpoint::Checkpoint;
 use tenterhook_ledger::{LeafProof, VerifierKey};
 
-use super::{hand_over, public_key, show, unread};
+use super::{parse_public_key, read_error, show, write_output};
 use crate::context::Context;
 use crate::error::CommandError;
 use crate::terminal::{BAD, BOLD, DIM, GOOD, WARN, tame};
-use tenterhook_records::recorded::Field as _;
+use tenterhook_records::recorded::JsonField as _;
 
 const EXAMPLES: &str = "\
-The proof is a text of its own (c2sp.org/tlog-proof@v1): the leaf, its path in the tree and a signed
-checkpoint. Whoever has the public key can check it without the ledger.
+The proof is a self-contained text (c2sp.org/tlog-proof@v1): the record, its path in the tree and a signed
+checkpoint. It can be verified with the public key, without the ledger.
 
 Examples:
   tenterhook ledger proof 17 --output leaf-17.proof
   tenterhook ledger verify-proof leaf-17.proof --key key.pub";
 
-/// Prove that one leaf is in the ledger
+/// Prove that one record is in the ledger
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(super) struct ProofArgs {
-    /// The leaf, by its number or the id of its event
+    /// Record, by its number or the id of its event
     #[arg(value_name = "SEQ|ID")]
     leaf: String,
-    /// Write it to a file
+    /// File to write the proof to
     #[arg(long, short, value_name = "FILE")]
     output: Option<PathBuf>,
 }
@@ -49,45 +49,49 @@ Examples:
   tenterhook ledger verify-proof leaf-17.proof
   tenterhook ledger verify-proof week.html --key key.pub";
 
-/// Check the proof of a leaf, or all proofs of a report
+/// Verify the proof of a record, or all proofs in a report
 #[derive(Debug, clap::Args)]
 #[command(after_help = VERIFY_EXAMPLES)]
 pub(super) struct VerifyArgs {
-    /// The proof, or a report with proofs
+    /// Proof, or report with proofs
     file: PathBuf,
-    /// The public key of the log, or a file with it [default: the one of this home's ledger]
+    /// Public key of the log, or a file with it [default: the key of this ledger]
     #[arg(long, value_name = "PUBLIC")]
     key: Option<String>,
 }
 
-const MARK: &str = "c2sp.org/tlog-proof@v1\n";
+const PROOF_HEADER: &str = "c2sp.org/tlog-proof@v1\n";
 
 pub(super) fn prove(context: &Context, args: &ProofArgs) -> Result<ExitCode, CommandError> {
     let reader = Book::of(context.home()?).read()?;
-    let record = show::find(&reader, &args.leaf)?;
+    let record = show::find_record(&reader, &args.leaf)?;
     let seq = record.seq;
-    let proof = reader.proof(seq).map_err(unread)?.ok_or_else(|| match record.bytes {
+    let proof = reader.proof(seq).map_err(read_error)?.ok_or_else(|| match record.bytes {
         None => CommandError::user(format!("leaf {seq} was pruned; there is nothing left to prove")),
         Some(_) => CommandError::internal(format!("leaf {seq} is in no checkpoint yet"))
             .hint("`tenterhook ledger checkpoint` signs all that is recorded"),
     })?;
-    hand_over(context, &proof.to_string(), args.output.as_deref())?;
+    write_output(context, &proof.to_string(), args.output.as_deref())?;
     Ok(ExitCode::SUCCESS)
 }
 
 pub(super) fn verify(context: &Context, args: &VerifyArgs) -> Result<ExitCode, CommandError> {
     let text = fs_err::read_to_string(&args.file).map_err(|error| CommandError::user(error.to_string()))?;
     let key = match &args.key {
-        Some(said) => public_key(said)?,
+        Some(said) => parse_public_key(said)?,
         None => own_key(context.home()?)?,
     };
-    let proofs: Vec<_> =
-        text.split(MARK).skip(1).map(|rest| rest.split("</pre>").next().unwrap_or_default()).collect();
+    let proofs: Vec<_> = text
+        .split(PROOF_HEADER)
+        .skip(1)
+        .map(|rest| rest.split("</pre>").next().unwrap_or_default())
+        .collect();
     if proofs.is_empty() {
         return Err(CommandError::user(format!("there is no proof in `{}`", args.file.display()))
             .hint("a proof begins with `c2sp.org/tlog-proof@v1`"));
     }
-    let checked: Vec<_> = proofs.iter().map(|proof| check(&format!("{MARK}{proof}"), &key)).collect();
+    let checked: Vec<_> =
+        proofs.iter().map(|proof| check_proof(&format!("{PROOF_HEADER}{proof}"), &key)).collect();
     let whole = checked.iter().all(Result::is_ok);
     if context.terminal.json {
         let proofs: Vec<_> = checked
@@ -102,7 +106,7 @@ pub(super) fn verify(context: &Context, args: &VerifyArgs) -> Result<ExitCode, C
         let mut text = String::new();
         for checked in &checked {
             let _ = match checked {
-                Ok((leaf, tree)) => writeln!(text, "{GOOD}✓{GOOD:#} {}", line(leaf, tree.size)),
+                Ok((leaf, tree)) => writeln!(text, "{GOOD}✓{GOOD:#} {}", proof_line(leaf, tree.size)),
                 Err(why) => writeln!(text, "{BAD}✗ {}{BAD:#}", tame(why)),
             };
         }
@@ -119,7 +123,7 @@ pub(super) fn verify(context: &Context, args: &VerifyArgs) -> Result<ExitCode, C
 }
 
 /// The leaf that a proof is about, and the signed tree it is in.
-pub(in crate::commands) fn check(text: &str, key: &VerifierKey) -> Result<(Value, Checkpoint), String> {
+pub(in crate::commands) fn check_proof(text: &str, key: &VerifierKey) -> Result<(Value, Checkpoint), String> {
     let proof: LeafProof =
         text.parse().map_err(|error: tenterhook_ledger::proof::ProofError| error.to_string())?;
     let tree = proof.check(&[key]).map_err(|error| format!("leaf {}: {error}", proof.seq))?;
@@ -131,7 +135,7 @@ pub(in crate::commands) fn check(text: &str, key: &VerifierKey) -> Result<(Value
     }
 }
 
-fn line(leaf: &Value, size: u64) -> String {
+fn proof_line(leaf: &Value, size: u64) -> String {
     let word = |value: &Value| tame(value.as_str().unwrap_or_default());
     let what = match leaf.field("kind").as_str() {
         Some("decision") => leaf.field("tool").field("name"),
@@ -151,5 +155,5 @@ pub(in crate::commands) fn own_key(home: &Home) -> Result<VerifierKey, CommandEr
         CommandError::user("there is no public key to check with")
             .hint("name it: `--key PUBLIC` or `--key FILE`")
     })?;
-    public_key(text.trim())
+    parse_public_key(text.trim())
 }

@@ -9,7 +9,7 @@ use tenterhook_report::RecordRow;
 use tenterhook_terminal_text::record_row::RecordTable;
 
 use super::filter::FilterArgs;
-use super::{NOTHING_RECORDED, is_unused, unread};
+use super::{NOTHING_RECORDED, is_unused, read_error};
 use crate::context::Context;
 use crate::error::CommandError;
 use crate::terminal::{DIM, Terminal};
@@ -21,16 +21,16 @@ Examples:
   tenterhook ledger query --session 89917c00 --tool Bash --text 'git push'
   tenterhook ledger query --kind change --json | jq '.leaves[].leaf.what'";
 
-/// Find leaves, newest first
+/// Find records, newest first
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(super) struct Args {
     #[command(flatten)]
     filter: FilterArgs,
-    /// At most so many
+    /// Maximum number of records
     #[arg(long, value_name = "NUMBER", default_value_t = 50)]
     limit: u64,
-    /// Only leaves before this one: how a list goes on
+    /// Only records before this number, to continue a list
     #[arg(long, value_name = "SEQ")]
     before: Option<u64>,
 }
@@ -48,7 +48,7 @@ pub(super) fn run(context: &Context, args: &Args) -> Result<ExitCode, CommandErr
     let reader = book.read()?;
     let mut filter = args.filter.filter();
     filter.before = args.before;
-    let found = reader.query(&filter, args.limit).map_err(unread)?;
+    let found = reader.query(&filter, args.limit).map_err(read_error)?;
     if context.terminal.json {
         let leaves: Vec<_> = found.records.iter().map(ledger_record).collect();
         context.terminal.print_json(&json!({"leaves": leaves, "next": found.next}))?;
@@ -60,7 +60,7 @@ pub(super) fn run(context: &Context, args: &Args) -> Result<ExitCode, CommandErr
     }
     let table = RecordTable::new(Terminal::width());
     let mut text = table.head();
-    text.extend(found.records.iter().map(|record| table.row(&RecordRow::of(record))));
+    text.extend(found.records.iter().map(|record| table.row(&RecordRow::from_record(record))));
     if let Some(next) = found.next {
         text += &format!("{DIM}there are more: add `--before {next}`, or a larger `--limit`{DIM:#}\n");
     }

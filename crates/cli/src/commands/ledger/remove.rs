@@ -8,16 +8,16 @@ use tenterhook_authority::Action;
 use tenterhook_event::Timestamp;
 use tenterhook_guard::Book;
 use tenterhook_home::call_meta::now_ms;
-use tenterhook_records::recorded::Field as _;
+use tenterhook_records::recorded::JsonField as _;
 use tenterhook_records::{record_range, secrets};
 
-use super::checkpoint::refused;
-use super::filter::moment;
-use super::passphrase::writing;
-use super::unread;
+use super::checkpoint::append_error;
+use super::filter::parse_time;
+use super::passphrase::open_for_writing;
+use super::read_error;
+use crate::confirm::{self, ProofArgs};
 use crate::context::Context;
 use crate::error::CommandError;
-use crate::gate::{self, ProofArgs};
 use crate::terminal::{BOLD, GOOD};
 
 const ERASE_EXAMPLES: &str = "\
@@ -28,17 +28,17 @@ Examples:
   tenterhook ledger erase 17 --reason 'a customer asked for it'
   tenterhook ledger erase 17..42 --reason 'test data' --code-file code.txt";
 
-/// Erase the payloads of leaves; the leaves stay
+/// Erase the payloads of records; the records stay
 #[derive(Debug, clap::Args)]
 #[command(after_help = ERASE_EXAMPLES)]
 pub(super) struct EraseArgs {
-    /// One leaf, or from one to another, both included
-    #[arg(value_name = "SEQ[..SEQ]", value_parser = range)]
+    /// Record number, or an inclusive range such as 17..42
+    #[arg(value_name = "SEQ[..SEQ]", value_parser = parse_range)]
     leaves: (u64, u64),
-    /// Why; it is recorded
+    /// Reason; it is recorded
     #[arg(long, value_name = "TEXT")]
     reason: String,
-    /// Accepted for scripts; a person or a code is needed all the same
+    /// Accepted for scripts; a typed confirmation or a code is still needed
     #[arg(long, short, hide = true)]
     yes: bool,
     #[command(flatten)]
@@ -53,20 +53,20 @@ Examples:
   tenterhook ledger prune --keep-days 90 --reason 'retention: 90 days'
   tenterhook ledger prune --before 2026-01-01 --reason 'last year' --code-file code.txt";
 
-/// Remove old leaves; their hashes stay, and the tree verifies
+/// Remove old records; their hashes stay, and the tree still verifies
 #[derive(Debug, clap::Args)]
 #[command(after_help = PRUNE_EXAMPLES)]
 pub(super) struct PruneArgs {
-    /// What was recorded before this day or moment goes
-    #[arg(long, value_name = "DATE", value_parser = moment, required_unless_present = "keep_days")]
+    /// Remove records from before this day or time
+    #[arg(long, value_name = "DATE", value_parser = parse_time, required_unless_present = "keep_days")]
     before: Option<Timestamp>,
-    /// What is older than so many days goes
+    /// Remove records older than N days
     #[arg(long, value_name = "NUMBER", conflicts_with = "before")]
     keep_days: Option<u64>,
-    /// Why; it is recorded
+    /// Reason; it is recorded
     #[arg(long, value_name = "TEXT")]
     reason: String,
-    /// Accepted for scripts; a person or a code is needed all the same
+    /// Accepted for scripts; a typed confirmation or a code is still needed
     #[arg(long, short, hide = true)]
     yes: bool,
     #[command(flatten)]
@@ -80,11 +80,11 @@ pub(super) fn erase(
 ) -> Result<ExitCode, CommandError> {
     let book = Book::of(context.home()?);
     let (from, to) = args.leaves;
-    record_range::exists(to, book.read()?.size().map_err(unread)?)?;
+    record_range::check_exists(to, book.read()?.size().map_err(read_error)?)?;
     let what = format!("The payloads of leaves {from} to {to} go. They cannot be brought back.\n");
     context.terminal.note(&what)?;
-    let removed = remove(context, Action::LedgerErase, (from, to), &args.reason, &args.proof, file)?;
-    done(context, &format!("the payloads of leaves {from} to {to} are erased"), &removed)
+    let removed = remove_records(context, Action::LedgerErase, (from, to), &args.reason, &args.proof, file)?;
+    report_removal(context, &format!("the payloads of leaves {from} to {to} are erased"), &removed)
 }
 
 pub(super) fn prune(
@@ -97,18 +97,18 @@ pub(super) fn prune(
     let Some(before) = args.before.map(Timestamp::unix_ms).or(kept) else {
         return Err(CommandError::user("`--before` or `--keep-days` is needed"));
     };
-    let Some(to) = record_range::last_before(&book.read()?, before).map_err(unread)? else {
+    let Some(to) = record_range::last_recorded_before(&book.read()?, before).map_err(read_error)? else {
         let moment = Timestamp::from_unix_ms(before);
         context.terminal.say(&format!("nothing was recorded before {moment}; nothing is pruned\n"))?;
         return Ok(ExitCode::SUCCESS);
     };
     context.terminal.note(&format!("Leaves 0 to {to} go. They cannot be brought back.\n"))?;
-    let removed = remove(context, Action::LedgerPrune, (0, to), &args.reason, &args.proof, file)?;
-    done(context, &format!("leaves 0 to {to} are pruned; their hashes are kept"), &removed)
+    let removed = remove_records(context, Action::LedgerPrune, (0, to), &args.reason, &args.proof, file)?;
+    report_removal(context, &format!("leaves 0 to {to} are pruned; their hashes are kept"), &removed)
 }
 
 /// Passes the gate and removes: the daemon does it, or we do.
-fn remove(
+fn remove_records(
     context: &Context,
     action: Action,
     (from, to): (u64, u64),
@@ -121,11 +121,11 @@ fn remove(
         Action::LedgerErase => ("/v1/ledger/erase", detail.clone()),
         _ => ("/v1/ledger/prune", json!({"to": to, "reason": reason})),
     };
-    if let Some(removed) = gate::ask_daemon(context, action, path, body, proof)? {
+    if let Some(removed) = confirm::ask_daemon(context, action, path, body, proof)? {
         return Ok(removed);
     }
-    gate::pass(context, action, detail, proof)?;
-    let book = writing(context, file)?;
+    confirm::require_confirmation(context, action, detail, proof)?;
+    let book = open_for_writing(context, file)?;
     let ledger = book.write()?;
     let who = tenterhook_home::env::user();
     let removed = match action {
@@ -133,11 +133,11 @@ fn remove(
         _ => ledger.prune(to, &who, reason, &secrets),
     };
     let removed = removed.map_err(|error| CommandError::internal(format!("nothing was removed: {error}")))?;
-    book.close(ledger).map_err(|error| refused(&error))?;
+    book.close(ledger).map_err(|error| append_error(&error))?;
     Ok(json!({"from": from, "to": to, "leaf": removed.seq()}))
 }
 
-fn done(context: &Context, what: &str, removed: &Value) -> Result<ExitCode, CommandError> {
+fn report_removal(context: &Context, what: &str, removed: &Value) -> Result<ExitCode, CommandError> {
     if context.terminal.json {
         context.terminal.print_json(removed)?;
     } else {
@@ -147,7 +147,7 @@ fn done(context: &Context, what: &str, removed: &Value) -> Result<ExitCode, Comm
     Ok(ExitCode::SUCCESS)
 }
 
-fn range(text: &str) -> Result<(u64, u64), String> {
+fn parse_range(text: &str) -> Result<(u64, u64), String> {
     let (from, to) = text.split_once("..").unwrap_or((text, text));
     match (from.parse(), to.parse()) {
         (Ok(from), Ok(to)) if from <= to => Ok((from, to)),

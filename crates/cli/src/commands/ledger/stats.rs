@@ -6,14 +6,13 @@ use std::process::ExitCode;
 use serde_json::{Map, Value, json};
 use tenterhook_event::Timestamp;
 use tenterhook_guard::Book;
-use tenterhook_ledger::{DiskUse, Filter, Kind, Reader, SETTINGS, SoftwareKey};
-use tenterhook_records::recorded::Field as _;
-use tenterhook_records::recorded::leaf;
+use tenterhook_ledger::{DiskUse, SoftwareKey};
+use tenterhook_records::recorded;
 
 use super::filter::FilterArgs;
 use tenterhook_report::describe_filter;
 
-use super::{NOTHING_RECORDED, is_unused, unread};
+use super::{NOTHING_RECORDED, is_unused, read_error};
 use crate::context::Context;
 use crate::error::CommandError;
 use crate::terminal::{BOLD, DIM, WARN, tame};
@@ -24,7 +23,7 @@ Examples:
   tenterhook ledger stats --since 7d
   tenterhook ledger stats --harness claude-code --json";
 
-/// The ledger in numbers
+/// Show statistics of the ledger
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(super) struct Args {
@@ -40,13 +39,13 @@ pub(super) fn run(context: &Context, args: &Args) -> Result<ExitCode, CommandErr
         return Ok(ExitCode::SUCCESS);
     }
     let reader = book.read()?;
-    let stats = reader.stats(&args.filter.filter()).map_err(unread)?;
-    let published = reader.checkpoint().map_err(unread)?.map_or(0, |(size, _)| size);
-    let size = reader.size().map_err(unread)?;
-    let key = reader.key().map_err(unread)?.map(|key| key.to_string());
+    let stats = reader.stats(&args.filter.filter()).map_err(read_error)?;
+    let published = reader.checkpoint().map_err(read_error)?.map_or(0, |(size, _)| size);
+    let size = reader.size().map_err(read_error)?;
+    let key = reader.key().map_err(read_error)?.map(|key| key.to_string());
     let on_disk = DiskUse::of(&home.ledger());
     let (waiting, refused) = book.spooled();
-    let raw = raw(&reader)?;
+    let raw = recorded::unredacted_spans(&reader).map_err(read_error)?;
     let first = home.first_ledger();
     let when = |ms: Option<u64>| ms.map(|ms| Timestamp::from_unix_ms(ms).to_string());
     if context.terminal.json {
@@ -145,24 +144,4 @@ pub(super) fn run(context: &Context, args: &Args) -> Result<ExitCode, CommandErr
     }
     context.terminal.say(&text)?;
     Ok(ExitCode::SUCCESS)
-}
-
-/// From which leaf to which secrets were kept, as the leaves about the ledger's settings say.
-fn raw(reader: &Reader) -> Result<Vec<(u64, Option<u64>)>, CommandError> {
-    let filter = Filter { kind: Some(Kind::Change), text: Some(SETTINGS.to_owned()), ..Filter::default() };
-    let found = reader.query(&filter, u64::from(u32::MAX)).map_err(unread)?;
-    let mut spans: Vec<(u64, Option<u64>)> = Vec::new();
-    for record in found.records.iter().rev() {
-        let leaf = leaf(record);
-        if leaf.field("what") != SETTINGS {
-            continue;
-        }
-        let open = spans.last_mut().filter(|(_, to)| to.is_none());
-        match (leaf.field("detail").field("keep_raw") == true, open) {
-            (true, None) => spans.push((record.seq, None)),
-            (false, Some((_, to))) => *to = Some(record.seq),
-            _ => {}
-        }
-    }
-    Ok(spans)
 }

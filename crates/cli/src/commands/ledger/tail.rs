@@ -11,7 +11,7 @@ use tenterhook_report::RecordRow;
 use tenterhook_terminal_text::record_row::RecordTable;
 
 use super::filter::FilterArgs;
-use super::{NOTHING_RECORDED, is_unused, unread};
+use super::{NOTHING_RECORDED, is_unused, read_error};
 use crate::context::Context;
 use crate::error::CommandError;
 use crate::terminal::Terminal;
@@ -24,18 +24,18 @@ Examples:
   tenterhook ledger tail -n 0 -f --json | jq .leaf.reason";
 
 /// How often we look for new leaves.
-const PACE: Duration = Duration::from_millis(200);
+const LEDGER_POLL_INTERVAL: Duration = Duration::from_millis(200);
 /// How many leaves are fetched at once.
-const PAGE: u64 = 256;
+const PAGE_RECORDS: u64 = 256;
 
-/// Show the latest leaves, and go on as they come
+/// Show the latest records, and follow new ones
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(super) struct Args {
-    /// Go on showing leaves as they are recorded
+    /// Keep showing new records
     #[arg(long, short)]
     follow: bool,
-    /// How many to begin with
+    /// Number of records to start with
     #[arg(long, short = 'n', value_name = "NUMBER", default_value_t = 10)]
     lines: u64,
     #[command(flatten)]
@@ -46,7 +46,7 @@ pub(super) fn run(context: &Context, args: &Args) -> Result<ExitCode, CommandErr
     let book = Book::of(context.home()?);
     let reader = match book.read() {
         Ok(reader) => reader,
-        Err(_) if args.follow => first(context, &book)?,
+        Err(_) if args.follow => wait_for_ledger(context, &book)?,
         Err(_) if is_unused(&book, context)? => {
             context.terminal.note(NOTHING_RECORDED)?;
             return Ok(ExitCode::SUCCESS);
@@ -55,24 +55,24 @@ pub(super) fn run(context: &Context, args: &Args) -> Result<ExitCode, CommandErr
     };
     let filter = args.filter.filter();
     let table = RecordTable::new(Terminal::width());
-    let mut next = reader.size().map_err(unread)?;
+    let mut next = reader.size().map_err(read_error)?;
     let mut latest = Vec::new();
     if args.lines > 0 {
         latest = reader
             .query(&Filter { before: Some(next), ..filter.clone() }, args.lines)
-            .map_err(unread)?
+            .map_err(read_error)?
             .records;
     }
     latest.reverse();
     let head = if context.terminal.json { String::new() } else { table.head() };
-    let mut open = print(context, &head)? && show(context, &table, &latest)?;
+    let mut open = print_text(context, &head)? && print_records(context, &table, &latest)?;
     while args.follow && open {
-        std::thread::sleep(PACE);
+        std::thread::sleep(LEDGER_POLL_INTERVAL);
         // Where there is no daemon, hooks spool.
         book.take_in_if_free();
-        let size = reader.size().map_err(unread)?;
+        let size = reader.size().map_err(read_error)?;
         if size > next {
-            open = show(context, &table, &since(&reader, &filter, next)?)?;
+            open = print_records(context, &table, &records_since(&reader, &filter, next)?)?;
             next = size;
         }
     }
@@ -80,10 +80,10 @@ pub(super) fn run(context: &Context, args: &Args) -> Result<ExitCode, CommandErr
 }
 
 /// Waits for a ledger to be there.
-fn first(context: &Context, book: &Book) -> Result<Reader, CommandError> {
+fn wait_for_ledger(context: &Context, book: &Book) -> Result<Reader, CommandError> {
     context.terminal.note("nothing is recorded yet; waiting for the first leaf\n")?;
     loop {
-        std::thread::sleep(PACE);
+        std::thread::sleep(LEDGER_POLL_INTERVAL);
         if let Ok(reader) = book.read() {
             return Ok(reader);
         }
@@ -91,11 +91,11 @@ fn first(context: &Context, book: &Book) -> Result<Reader, CommandError> {
 }
 
 /// The leaves that fit from `from` on, oldest first.
-fn since(reader: &Reader, filter: &Filter, from: u64) -> Result<Vec<Record>, CommandError> {
+fn records_since(reader: &Reader, filter: &Filter, from: u64) -> Result<Vec<Record>, CommandError> {
     let mut filter = filter.clone();
     let mut found = Vec::new();
     loop {
-        let page = reader.query(&filter, PAGE).map_err(unread)?;
+        let page = reader.query(&filter, PAGE_RECORDS).map_err(read_error)?;
         let old = page.records.iter().any(|record| record.seq < from);
         found.extend(page.records.into_iter().filter(|record| record.seq >= from));
         if old || page.next.is_none() {
@@ -106,19 +106,19 @@ fn since(reader: &Reader, filter: &Filter, from: u64) -> Result<Vec<Record>, Com
     }
 }
 
-fn show(context: &Context, table: &RecordTable, records: &[Record]) -> Result<bool, CommandError> {
+fn print_records(context: &Context, table: &RecordTable, records: &[Record]) -> Result<bool, CommandError> {
     let line = |record: &Record| -> Result<String, CommandError> {
         if context.terminal.json {
             Ok(serde_json::to_string(&ledger_record(record)).map_err(std::io::Error::from)? + "\n")
         } else {
-            Ok(table.row(&RecordRow::of(record)))
+            Ok(table.row(&RecordRow::from_record(record)))
         }
     };
-    print(context, &records.iter().map(line).collect::<Result<String, _>>()?)
+    print_text(context, &records.iter().map(line).collect::<Result<String, _>>()?)
 }
 
 /// Whether somebody still reads.
-fn print(context: &Context, text: &str) -> Result<bool, CommandError> {
+fn print_text(context: &Context, text: &str) -> Result<bool, CommandError> {
     let mut out = context.terminal.out();
     match out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
         Err(error) if error.kind() == std::io::ErrorKind::BrokenPipe => Ok(false),

@@ -10,26 +10,25 @@ use tenterhook_guard::Book;
 use tenterhook_ledger::checkpoint::Checkpoint;
 use tenterhook_ledger::{Expect, Place, Problem, Verified, Wrong, export, tiles};
 
-use super::checkpoint::refused;
-use super::passphrase::writing;
-use super::{Bar, public_key};
+use super::checkpoint::append_error;
+use super::passphrase::open_for_writing;
+use super::{ProgressBar, parse_public_key};
 use crate::context::Context;
 use crate::error::CommandError;
 use crate::terminal::{BAD, BOLD, DIM, GOOD, WARN};
 
 const EXAMPLES: &str = "\
-Checked are every leaf, every payload, every hash of the tree, every checkpoint and every change of keys. A
-ledger that was rolled back to an older state of itself is whole: keep a checkpoint elsewhere
-(`tenterhook ledger checkpoint --output FILE`) and give it with --since.
+Checks every record, every payload, every hash of the tree, every checkpoint and every key rotation. A ledger
+that was rolled back to an older state still verifies: keep a checkpoint elsewhere (`tenterhook ledger checkpoint
+--output FILE`) and pass it with --since.
 
-Index, counters of `ledger stats` and filters of text search are made from the records, and are
-checked too. If only they are wrong, --repair writes them again and records that; stop the daemon
-first.
+The index, the counters of `ledger stats` and the filters of text search are derived from the records, and are
+checked too. If only they are wrong, --repair rebuilds them and records that; stop the daemon first.
 
 Exit codes:
   0  everything is as it was signed, or only the index was wrong and --repair fixed it
-  1  it was tampered with; the first thing that is wrong is named
-  2  there is nothing that could be verified
+  1  the ledger was tampered with; the first difference is printed
+  2  there is nothing to verify
 
 Examples:
   tenterhook ledger verify
@@ -38,20 +37,20 @@ Examples:
   tenterhook ledger verify --file export.jsonl --key key.pub
   tenterhook ledger verify --file tiles/ --key key.pub";
 
-/// Check that nothing was changed, taken away or put in
+/// Check that no record was changed, removed or inserted
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(super) struct Args {
-    /// An export instead of this home's ledger: a file of lines, or a directory of tiles
+    /// Export to verify instead of this ledger: a JSON lines file, or a directory of tiles
     #[arg(long, value_name = "EXPORT")]
     file: Option<PathBuf>,
-    /// A public key the log must have had, or a file with it
+    /// Public key that the log must have had, or a file with it
     #[arg(long, value_name = "PUBLIC")]
     key: Option<String>,
-    /// A file with a checkpoint from before, which the log must extend
+    /// File with an earlier checkpoint that the log must extend
     #[arg(long, value_name = "CHECKPOINT-FILE")]
     since: Option<PathBuf>,
-    /// Write the index again if nothing else is wrong
+    /// Rebuild the index if nothing else is wrong
     #[arg(long, conflicts_with = "file")]
     repair: bool,
 }
@@ -61,35 +60,35 @@ pub(super) fn run(
     args: &Args,
     passphrase: Option<&Path>,
 ) -> Result<ExitCode, CommandError> {
-    let result = verify(context, args)?;
+    let result = verify_ledger(context, args)?;
     let result = match result {
         Err(problem) if args.repair && problem.wrong.is_index() => {
             repair_index(context, &problem, passphrase)?;
-            verify(context, args)?
+            verify_ledger(context, args)?
         }
         result => result,
     };
     match result {
-        Ok(verified) => good(context, &verified).map(|()| ExitCode::SUCCESS),
-        Err(problem) => bad(context, &problem),
+        Ok(verified) => print_verified(context, &verified).map(|()| ExitCode::SUCCESS),
+        Err(problem) => print_problem(context, &problem),
     }
 }
 
 /// Writes the index again; a record says so.
 fn repair_index(context: &Context, problem: &Problem, passphrase: Option<&Path>) -> Result<(), CommandError> {
-    let book = writing(context, passphrase)?;
+    let book = open_for_writing(context, passphrase)?;
     let ledger = book.write()?;
     let rebuilt = ledger.rebuild_index(&tenterhook_home::env::user());
     let rebuilt = rebuilt.map_err(|error| CommandError::internal(format!("index not repaired: {error}")))?;
-    book.close(ledger).map_err(|error| refused(&error))?;
+    book.close(ledger).map_err(|error| append_error(&error))?;
     let seq = rebuilt.seq();
     context.terminal.note(&format!("{WARN}repaired{WARN:#}: {problem}; record {seq} says so\n"))
 }
 
-fn verify(context: &Context, args: &Args) -> Result<Result<Verified, Problem>, CommandError> {
-    let key = args.key.as_deref().map(public_key).transpose()?;
-    let since = args.since.as_ref().map(held).transpose()?;
-    let mut bar = Bar::new(context.terminal);
+fn verify_ledger(context: &Context, args: &Args) -> Result<Result<Verified, Problem>, CommandError> {
+    let key = args.key.as_deref().map(parse_public_key).transpose()?;
+    let since = args.since.as_ref().map(read_checkpoint).transpose()?;
+    let mut bar = ProgressBar::new(context.terminal);
     let mut progress = |done: u64, of: Option<u64>| bar.show(done, of);
     let result = if let Some(path) = args.file.as_ref().filter(|path| path.is_dir()) {
         if !path.join("checkpoint").is_file() {
@@ -115,7 +114,7 @@ fn verify(context: &Context, args: &Args) -> Result<Result<Verified, Problem>, C
     Ok(result)
 }
 
-fn held(path: &PathBuf) -> Result<String, CommandError> {
+fn read_checkpoint(path: &PathBuf) -> Result<String, CommandError> {
     let note = fs_err::read_to_string(path).map_err(|error| CommandError::user(error.to_string()))?;
     Checkpoint::parse(&note).map_err(|error| {
         CommandError::user(format!("`{}` is no checkpoint: {error}", path.display()))
@@ -124,7 +123,7 @@ fn held(path: &PathBuf) -> Result<String, CommandError> {
     Ok(note)
 }
 
-fn good(context: &Context, verified: &Verified) -> Result<(), CommandError> {
+fn print_verified(context: &Context, verified: &Verified) -> Result<(), CommandError> {
     let keys: Vec<_> = verified.keys.iter().map(ToString::to_string).collect();
     if context.terminal.json {
         return context.terminal.print_json(&json!({
@@ -161,7 +160,7 @@ fn good(context: &Context, verified: &Verified) -> Result<(), CommandError> {
     context.terminal.say(&text)
 }
 
-fn bad(context: &Context, problem: &Problem) -> Result<ExitCode, CommandError> {
+fn print_problem(context: &Context, problem: &Problem) -> Result<ExitCode, CommandError> {
     // A store that nobody can read proves nothing either way.
     if let (Place::Log, Wrong::Unreadable(why)) = (problem.place, &problem.wrong) {
         return Err(CommandError::user(why.clone()));

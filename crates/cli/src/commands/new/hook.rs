@@ -9,51 +9,59 @@ use tenterhook_home::kits::{self, Kit, KitList};
 use tenterhook_home::templates::Kind;
 use tenterhook_home::write_whole;
 
-use super::{Which, done};
-use crate::commands::hooks::around;
+use super::{TemplateArgs, report_written};
+use crate::commands::hooks::package_environment;
 use crate::context::Context;
 use crate::error::CommandError;
 
 const EXAMPLES: &str = "\
-The hook is a folder: `hook.yaml` says when it runs, and beside it lies what runs. Nothing runs before you trust
-it, and nothing runs any more when a file of it was changed since.
+The hook is a directory: `hook.yaml` defines when it runs, and the other files are the programs it runs. It runs
+once you trust it, and no longer if one of its files changes.
 
 Examples:
   tenterhook new hook --list
-  tenterhook new hook --from env-guard               into your settings, below hooks/
-  tenterhook new hook --from env-guard --name keys   under another name
+  tenterhook new hook --from env-guard               in hooks/ of your settings
+  tenterhook new hook --from env-guard --name keys   with another name
   tenterhook new hook --from env-guard --output ./guard";
 
-/// Begin a hook from a template
+/// Create a hook from a template
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(super) struct Args {
     #[command(flatten)]
-    which: Which,
-    /// What to call it [default: the template's name]
+    selection: TemplateArgs,
+    /// Name of the hook [default: the template's name]
     #[arg(long)]
     name: Option<String>,
-    /// The folder to write instead of one in your settings
+    /// Directory to write instead of one in your settings
     #[arg(long, short, value_name = "DIR")]
     output: Option<PathBuf>,
 }
 
 pub(super) fn run(context: &Context, args: &Args) -> Result<ExitCode, CommandError> {
-    let Some(template) = args.which.template(context, Kind::Hook)? else { return Ok(ExitCode::SUCCESS) };
+    let Some(template) = args.selection.template(context, Kind::Hook)? else {
+        return Ok(ExitCode::SUCCESS);
+    };
     let name = args.name.as_deref().unwrap_or(template.name);
     kits::check_name(name)?;
     let files = template.kit(name);
     let here = |dir: &PathBuf| files.keys().map(|file| dir.join(file)).collect::<Vec<_>>();
     if let Some(dir) = &args.output {
         let dir = std::path::absolute(dir)?;
-        here(&dir).iter().try_for_each(|path| args.which.may_write(path))?;
-        kits::check(&dir, &files, &around(context)?)?;
+        here(&dir).iter().try_for_each(|path| args.selection.may_write(path))?;
+        kits::check(&dir, &files, &package_environment(context)?)?;
         fs_err::create_dir_all(&dir)?;
         for (file, text) in &files {
             write_whole(&dir.join(file), text.as_bytes(), 0o644)?;
         }
         let next = [format!("make it yours, then `tenterhook hooks add {} {name}`", dir.display())];
-        return done(context, template, &here(&dir), &next, json!({"name": name, "trusted": false}));
+        return report_written(
+            context,
+            template,
+            &here(&dir),
+            &next,
+            json!({"name": name, "trusted": false}),
+        );
     }
     let home = context.home()?;
     let mut list = KitList::read_to_change(home)?;
@@ -64,8 +72,8 @@ pub(super) fn run(context: &Context, args: &Args) -> Result<ExitCode, CommandErr
             "give this one another name (`--name NAME`), or remove that one: `tenterhook hooks remove`",
         ));
     }
-    here(&dir).iter().try_for_each(|path| args.which.may_write(path))?;
-    kits::check(&dir, &files, &around(context)?)?;
+    here(&dir).iter().try_for_each(|path| args.selection.may_write(path))?;
+    kits::check(&dir, &files, &package_environment(context)?)?;
     let kit = Kit::fresh(name, &format!("template {}", template.name), None, &files);
     Book::of(home).change("hooks add", json!({"kit": kit, "sha256": kits::digest(&kit.files)}))?;
     kits::write(home, name, &files)?;
@@ -76,5 +84,5 @@ pub(super) fn run(context: &Context, args: &Args) -> Result<ExitCode, CommandErr
         format!("try it: `tenterhook hooks test {name}`"),
         format!("let it run: `tenterhook hooks trust {name}`"),
     ];
-    done(context, template, &here(&dir), &next, json!({"name": name, "trusted": false}))
+    report_written(context, template, &here(&dir), &next, json!({"name": name, "trusted": false}))
 }

@@ -24,7 +24,7 @@ Examples:
   tenterhook new rule --from ask-before-deploy
   tenterhook new rule --from host-list --output hosts.yaml";
 
-/// Begin a hook or a rule of your own from a template
+/// Create a hook or a rule from a template
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Args {
@@ -40,14 +40,14 @@ enum Command {
 
 /// What both take.
 #[derive(Debug, clap::Args)]
-struct Which {
-    /// The template; without it they are listed
+struct TemplateArgs {
+    /// Template; without it all are listed
     #[arg(long, value_name = "TEMPLATE")]
     from: Option<String>,
     /// List the templates
     #[arg(long, conflicts_with = "from")]
     list: bool,
-    /// Overwrite what is there
+    /// Overwrite existing files
     #[arg(long)]
     force: bool,
 }
@@ -59,12 +59,12 @@ pub(super) fn run(context: &Context, args: &Args) -> Result<ExitCode, CommandErr
     }
 }
 
-impl Which {
+impl TemplateArgs {
     /// The template that is meant; `None`: they were listed.
     fn template(&self, context: &Context, kind: Kind) -> Result<Option<&'static Template>, CommandError> {
         match &self.from {
             Some(name) => find(kind, name).map(Some),
-            None => list(context, kind).map(|()| None),
+            None => list_templates(context, kind).map(|()| None),
         }
     }
 
@@ -78,7 +78,7 @@ impl Which {
     }
 }
 
-fn list(context: &Context, kind: Kind) -> Result<(), CommandError> {
+fn list_templates(context: &Context, kind: Kind) -> Result<(), CommandError> {
     let all = TEMPLATES.iter().filter(|template| template.kind == kind);
     if context.terminal.json {
         let templates = all.map(Template::info).collect();
@@ -94,7 +94,7 @@ fn list(context: &Context, kind: Kind) -> Result<(), CommandError> {
 }
 
 /// Says what was written and what to do next.
-fn done(
+fn report_written(
     context: &Context,
     template: &Template,
     files: &[PathBuf],

@@ -11,26 +11,26 @@ use tenterhook_home::trust::sha256;
 use tenterhook_home::{Place, Sources, make_private, regular_file, write_whole};
 use tenterhook_policy::Rule;
 
-use super::{Which, done};
+use super::{TemplateArgs, report_written};
+use crate::confirm::{self, ProofArgs};
 use crate::context::Context;
 use crate::error::CommandError;
-use crate::gate::{self, ProofArgs};
 
 const EXAMPLES: &str = "\
-The rules are added to policy.yaml in your settings, behind what is there, and tried with their examples first.
+The rules are tested with their examples, and then appended to policy.yaml in your settings.
 
 Examples:
   tenterhook new rule --list
   tenterhook new rule --from ask-before-deploy
-  tenterhook new rule --from host-list --output hosts.yaml   a file of its own";
+  tenterhook new rule --from host-list --output hosts.yaml   a separate file";
 
-/// Begin a rule from a template
+/// Create a rule from a template
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(super) struct Args {
     #[command(flatten)]
-    which: Which,
-    /// The file to write instead of your policy
+    selection: TemplateArgs,
+    /// File to write instead of your policy
     #[arg(long, short, value_name = "FILE")]
     output: Option<PathBuf>,
     #[command(flatten)]
@@ -38,31 +38,33 @@ pub(super) struct Args {
 }
 
 pub(super) fn run(context: &Context, args: &Args) -> Result<ExitCode, CommandError> {
-    let Some(template) = args.which.template(context, Kind::Rule)? else { return Ok(ExitCode::SUCCESS) };
+    let Some(template) = args.selection.template(context, Kind::Rule)? else {
+        return Ok(ExitCode::SUCCESS);
+    };
     let ids: Vec<String> = template.items().into_iter().map(|(id, _)| id).collect();
     if let Some(path) = &args.output {
-        args.which.may_write(path)?;
+        args.selection.may_write(path)?;
         let path = std::path::absolute(path)?;
-        check(context, template.rules())?;
+        check_rules(context, template.rules())?;
         write_whole(&path, template.rules().as_bytes(), 0o644)?;
         let next = [
             format!("change it, then see that it holds: `tenterhook policy check {}`", path.display()),
-            format!("put its directory in force as a pack: `tenterhook rules add {}`", parent(&path)),
+            format!("put its directory in force as a pack: `tenterhook rules add {}`", parent_text(&path)),
         ];
-        return done(context, template, &[path], &next, json!({"rules": ids}));
+        return report_written(context, template, &[path], &next, json!({"rules": ids}));
     }
     let home = context.home()?;
     let path = home.policy();
     let before = regular_file(&path)?.unwrap_or_default();
     let name = path.display().to_string();
     let after =
-        if args.which.force { template.rules().to_owned() } else { template.added_to(&name, &before)? };
-    let loosens = check(context, &after)?;
-    let replaced = args.which.force && !before.trim().is_empty();
+        if args.selection.force { template.rules().to_owned() } else { template.added_to(&name, &before)? };
+    let loosens = check_rules(context, &after)?;
+    let replaced = args.selection.force && !before.trim().is_empty();
     // An exception loosens, and so does taking away what was there.
     if replaced || loosens.iter().any(|id| ids.contains(id)) {
         let detail = json!({"file": path, "template": template.name, "to": sha256(after.as_bytes())});
-        gate::pass(context, Action::PolicyChange, detail, &args.proof)?;
+        confirm::require_confirmation(context, Action::PolicyChange, detail, &args.proof)?;
     }
     make_private(&home.config)?;
     write_whole(&path, after.as_bytes(), 0o600)?;
@@ -70,11 +72,11 @@ pub(super) fn run(context: &Context, args: &Args) -> Result<ExitCode, CommandErr
         format!("change `{}` as you need it, then `tenterhook policy check`", ids.join("`, `")),
         format!("see what it would have changed: `tenterhook policy backtest {name}`"),
     ];
-    done(context, template, &[path], &next, json!({"rules": ids}))
+    report_written(context, template, &[path], &next, json!({"rules": ids}))
 }
 
 /// Tries a text in the place of the person's policy. The rules in it that loosen.
-fn check(context: &Context, text: &str) -> Result<Vec<String>, CommandError> {
+fn check_rules(context: &Context, text: &str) -> Result<Vec<String>, CommandError> {
     let home = context.home()?;
     let mut sources = Sources::in_force(home, &context.env, &Place::default());
     let name = home.policy().display().to_string();
@@ -89,6 +91,6 @@ fn check(context: &Context, text: &str) -> Result<Vec<String>, CommandError> {
     Ok(loaded.rules.rules().filter(loosens).map(|rule| rule.id().to_owned()).collect())
 }
 
-fn parent(path: &std::path::Path) -> String {
+fn parent_text(path: &std::path::Path) -> String {
     path.parent().unwrap_or(path).display().to_string()
 }

@@ -9,36 +9,36 @@ use tenterhook_guard::Book;
 use tenterhook_guard::backtest::{Backtest, Replay};
 use tenterhook_home::{Place, Sources};
 
-use crate::commands::ledger::{Bar, moment};
+use crate::commands::ledger::{ProgressBar, parse_time};
 use crate::context::Context;
 use crate::error::CommandError;
-use crate::terminal::{DIM, GOOD, Terminal, WARN, count, style_of, tame, verdict_in_words};
+use crate::terminal::{DIM, GOOD, Terminal, WARN, count, describe_verdict, style_of, tame};
 use tenterhook_terminal_text::fit;
 
 const EXAMPLES: &str = "\
-Every event of the ledger is judged once more: by the packs, the organisation's rules and FILE in place of
-your policy.yaml, with the links that were seen then. Nothing is changed. What hooks said is set aside;
-what was erased, pruned or too large to keep cannot be replayed and is counted.
+Evaluates every recorded event again: with the rule packs, the organisation's rules and FILE in place of your
+policy.yaml, and with the recorded symbolic links. Nothing is changed. Findings of hooks are ignored; events
+whose payload was erased, pruned or too large cannot be replayed and are counted.
 
-Exit codes: 0 nothing would be different; 1 something would; 2 the file cannot be used.
+Exit codes: 0 no decision would differ; 1 some would; 2 the file is invalid.
 
 Examples:
   tenterhook policy backtest new-policy.yaml
   tenterhook policy backtest new-policy.yaml --since 7d --json";
 
-/// Replay the ledger through a changed policy, and show which decisions would differ
+/// Replay the ledger with a changed policy, and list the decisions that would differ
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(super) struct Args {
-    /// The rule file that would take the place of your policy.yaml
+    /// Rule file to use instead of your policy.yaml
     file: PathBuf,
-    /// Events from then on: 15m, 24h, 7d, 2026-11-15 or 2026-11-15T08:00:00Z
-    #[arg(long, value_name = "WHEN", value_parser = moment)]
+    /// Only events since: 15m, 24h, 7d, 2026-11-15 or 2026-11-15T08:00:00Z
+    #[arg(long, value_name = "WHEN", value_parser = parse_time)]
     since: Option<Timestamp>,
-    /// Events before then
-    #[arg(long, value_name = "WHEN", value_parser = moment)]
+    /// Only events before
+    #[arg(long, value_name = "WHEN", value_parser = parse_time)]
     until: Option<Timestamp>,
-    /// How many differences are shown
+    /// Maximum number of differences to show
     #[arg(long, value_name = "N", default_value_t = 20)]
     limit: usize,
 }
@@ -59,7 +59,7 @@ pub(super) fn run(context: &Context, args: &Args) -> Result<ExitCode, CommandErr
         threads: std::thread::available_parallelism().map_or(1, usize::from),
     };
     let reader = Book::of(home).read()?;
-    let mut bar = Bar::new(context.terminal);
+    let mut bar = ProgressBar::new(context.terminal);
     let began = std::time::Instant::now();
     let replay = backtest.run(&reader, &mut |done, of| bar.show(done, Some(of)))?;
     bar.clear();
@@ -72,12 +72,12 @@ pub(super) fn run(context: &Context, args: &Args) -> Result<ExitCode, CommandErr
         }
         context.terminal.print_json(&answer)?;
     } else {
-        context.terminal.say(&shown(&replay, args.limit, took_ms))?;
+        context.terminal.say(&replay_text(&replay, args.limit, took_ms))?;
     }
     Ok(exit)
 }
 
-fn shown(replay: &Replay, limit: usize, took_ms: u64) -> String {
+fn replay_text(replay: &Replay, limit: usize, took_ms: u64) -> String {
     let width = Terminal::width().saturating_sub(40).max(20);
     let mut text = String::new();
     for difference in replay.differences.iter().take(limit) {
@@ -86,8 +86,8 @@ fn shown(replay: &Replay, limit: usize, took_ms: u64) -> String {
         text += &format!(
             "{DIM}{:>7}{DIM:#} {was}{:<7}{was:#} → {now}{:<7}{now:#} {} {DIM}{}{DIM:#}\n",
             difference.seq,
-            verdict_in_words(difference.was),
-            verdict_in_words(difference.now),
+            describe_verdict(difference.was),
+            describe_verdict(difference.now),
             fit(&tame(&difference.what), width),
             by.map_or("", String::as_str),
         );

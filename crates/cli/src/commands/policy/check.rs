@@ -5,7 +5,7 @@ use std::process::ExitCode;
 
 use serde_json::json;
 use tenterhook_home::{Place, Sources};
-use tenterhook_policy::Layer;
+use tenterhook_policy::SourceLayer;
 
 use super::excerpt;
 use crate::context::Context;
@@ -13,18 +13,18 @@ use crate::error::CommandError;
 use crate::terminal::{BAD, GOOD, WARN, count};
 
 const EXAMPLES: &str = "\
-Without a file: everything that is in force here. Every example of every rule is tried.
-Exit codes: 0 all can be used; 1 something cannot; 2 a file is not there.
+Without a file, checks all active rules. Every example of every rule is evaluated.
+Exit codes: 0 all rules are valid; 1 some are invalid; 2 a file does not exist.
 
 Examples:
   tenterhook policy check
   tenterhook policy check my-rules.yaml";
 
-/// Check rule files, and point at what cannot be used
+/// Check rule files, and report what is invalid
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(super) struct Args {
-    /// Rule files to check instead of those in force
+    /// Rule files to check instead of the active ones
     files: Vec<PathBuf>,
 }
 
@@ -32,7 +32,7 @@ pub(super) fn run(context: &Context, args: &Args) -> Result<ExitCode, CommandErr
     let sources = if args.files.is_empty() {
         Sources::in_force(context.home()?, &context.env, &Place::at(std::env::current_dir().ok()))
     } else {
-        Sources::files(&args.files, Layer::User)?
+        Sources::files(&args.files, SourceLayer::User)?
     };
     let loaded = sources.load_checked();
     let problems: Vec<_> = sources.problems.iter().chain(&loaded.problems).collect();
@@ -42,7 +42,7 @@ pub(super) fn run(context: &Context, args: &Args) -> Result<ExitCode, CommandErr
     if context.terminal.json {
         let rules: Vec<_> = loaded.rules.rules().map(tenterhook_policy::Rule::id).collect();
         let programs =
-            loaded.rules.programs().map(tenterhook_policy::Programs::own_files).unwrap_or_default();
+            loaded.rules.programs().map(tenterhook_policy::Programs::user_files).unwrap_or_default();
         context.terminal.print_json(
             &json!({"rules": rules, "programs": programs, "problems": problems, "warnings": warnings}),
         )?;
@@ -50,12 +50,12 @@ pub(super) fn run(context: &Context, args: &Args) -> Result<ExitCode, CommandErr
     }
     let texts = sources.texts.iter().chain(&sources.programs);
     let texts = texts.map(|text| (text.name.as_str(), text.yaml.as_ref())).collect();
-    let shown = problems.iter().map(|problem| excerpt::show(problem, &texts, "problem", BAD));
+    let shown = problems.iter().map(|problem| excerpt::problem_excerpt(problem, &texts, "problem", BAD));
     let mut text: String = shown.collect();
-    text.extend(warnings.iter().map(|warning| excerpt::show(warning, &texts, "warning", WARN)));
+    text.extend(warnings.iter().map(|warning| excerpt::problem_excerpt(warning, &texts, "warning", WARN)));
     let mut rules = count(loaded.rules.rules().count(), "rule");
     if let Some(programs) = loaded.rules.programs() {
-        let own: usize = programs.own_files().iter().map(|file| file.programs.len()).sum();
+        let own: usize = programs.user_files().iter().map(|file| file.programs.len()).sum();
         rules += &format!(" and {} of your own", count(own, "program"));
     }
     text += &match problems.len() {

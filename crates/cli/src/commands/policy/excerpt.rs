@@ -11,7 +11,7 @@ use unicode_width::UnicodeWidthStr;
 use crate::terminal::{BAD, BOLD, DIM, tame};
 
 /// Shows a problem in its text, if the text is known.
-pub(in crate::commands) fn show(
+pub(in crate::commands) fn problem_excerpt(
     problem: &Problem,
     texts: &BTreeMap<&str, &str>,
     word: &str,

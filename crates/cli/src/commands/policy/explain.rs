@@ -8,40 +8,40 @@ use serde_json::{Value, json};
 use tenterhook_event::{Decision, Event};
 use tenterhook_home::Place;
 use tenterhook_policy::{RuleNote, SessionState};
-use tenterhook_rulebook::{Rulebook, Ruling, about_to_run, described_programs, read_strict_json};
+use tenterhook_rulebook::{Rulebook, Ruling, command_event, described_programs, read_strict_json};
 
 use crate::context::Context;
 use crate::error::CommandError;
-use crate::intake;
+use crate::read_input;
 use crate::rule_args::{RuleArgs, rules_in_force};
-use crate::terminal::{BOLD, DIM, style_of, tame, verdict_in_words};
+use crate::terminal::{BOLD, DIM, describe_verdict, style_of, tame};
 
 const EXAMPLES: &str = "\
-Only rules are asked; `tenterhook explain` asks the hooks too. With --policy, --packs or --no-baseline the
-rules are those that are named; else the ones in force where the event happens.
+Evaluates only rules; `tenterhook explain` also runs hooks. With --policy, --packs or --no-baseline the named
+rules are used; otherwise the active rules in the event's directory.
 
 Examples:
   tenterhook policy explain --shell 'git push --force origin main'
   tenterhook policy explain --all < event.json
   tenterhook policy explain --harness claude-code < payload.json --json";
 
-/// Say which rules look at an event, what they see, and what they say
+/// Show which rules apply to an event, the facts they see, and their verdicts
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(super) struct Args {
-    /// A shell command, as if an agent wanted to run it here
+    /// Shell command, as if an agent ran it in the current directory
     #[arg(long, value_name = "COMMAND", allow_hyphen_values = true, conflicts_with = "harness")]
     shell: Option<String>,
-    /// The event on standard input is this harness's own payload, not our normal form
+    /// Read standard input as this harness's payload instead of Tenterhook's event format
     #[arg(long)]
     harness: Option<String>,
-    /// Where the command would run [default: here]
+    /// Working directory of the command [default: the current directory]
     #[arg(long, value_name = "DIR", requires = "shell")]
     cwd: Option<PathBuf>,
-    /// Labels the session carries
+    /// Labels of the session
     #[arg(long, value_name = "LABEL", value_delimiter = ',')]
     label: Vec<String>,
-    /// Show the rules that do not match as well
+    /// Also show rules that do not match
     #[arg(long)]
     all: bool,
     #[command(flatten)]
@@ -49,8 +49,8 @@ pub(super) struct Args {
 }
 
 pub(super) fn run(context: &Context, args: &Args) -> Result<ExitCode, CommandError> {
-    let event = event(context, args)?;
-    let book = book(context, &args.rules, &Place::of(&event))?;
+    let event = read_event(context, args)?;
+    let book = open_rulebook(context, &args.rules, &Place::of(&event))?;
     let state = SessionState { labels: args.label.iter().cloned().collect(), ..SessionState::default() };
     let facts = book.facts(&event);
     let ruling = book.strictest(&event, &state);
@@ -66,21 +66,21 @@ pub(super) fn run(context: &Context, args: &Args) -> Result<ExitCode, CommandErr
         }))?;
         return Ok(ExitCode::SUCCESS);
     }
-    let mut text = said(&ruling);
+    let mut text = ruling_text(&ruling);
     let _ = writeln!(text, "\n{BOLD}Rules{BOLD:#} {DIM}{} looked{DIM:#}", book.rules.rules().count());
     for note in &notes {
-        text += &line(note, &book);
+        text += &rule_line(note, &book);
     }
     if notes.is_empty() {
         let _ = writeln!(text, "  {DIM}none matches; --all says why{DIM:#}");
     }
-    text += &super::super::explain::links(&facts);
-    text += &super::super::explain::descriptions(&described);
+    text += &super::super::explain::links_text(&facts);
+    text += &super::super::explain::descriptions_text(&described);
     let facts = serde_json::to_value(&facts).unwrap_or_default();
     let _ = writeln!(text, "\n{BOLD}Facts{BOLD:#}");
     for (kind, items) in facts.as_object().into_iter().flatten() {
         for item in items.as_array().into_iter().flatten() {
-            let _ = writeln!(text, "  {kind:<9} {}", tame(&gist(item)));
+            let _ = writeln!(text, "  {kind:<9} {}", tame(&fact_line(item)));
         }
     }
     context.terminal.say(&text)?;
@@ -88,23 +88,27 @@ pub(super) fn run(context: &Context, args: &Args) -> Result<ExitCode, CommandErr
 }
 
 /// The rules that were named, else those in force in a place.
-pub(super) fn book(context: &Context, args: &RuleArgs, place: &Place) -> Result<Rulebook, CommandError> {
+pub(super) fn open_rulebook(
+    context: &Context,
+    args: &RuleArgs,
+    place: &Place,
+) -> Result<Rulebook, CommandError> {
     if args.is_given() {
-        return args.load(context.env.home.as_deref())?.whole();
+        return args.load(context.env.home.as_deref())?.require_usable();
     }
     Ok(rules_in_force(context.home()?, &context.env, place))
 }
 
-fn event(context: &Context, args: &Args) -> Result<Event, CommandError> {
+fn read_event(context: &Context, args: &Args) -> Result<Event, CommandError> {
     let door = tenterhook_home::call_meta::mint()?;
     if let Some(command) = &args.shell {
         let cwd = args.cwd.as_ref().map_or_else(std::env::current_dir, std::path::absolute)?;
-        return Ok(about_to_run(command, cwd.to_str(), door.ts));
+        return Ok(command_event(command, cwd.to_str(), door.ts));
     }
-    intake::not_typed("for example `tenterhook policy explain --shell 'rm -rf ~/'`")?;
-    let payload = intake::payload(None)?;
+    read_input::refuse_terminal_input("for example `tenterhook policy explain --shell 'rm -rf ~/'`")?;
+    let payload = read_input::read_payload(None)?;
     if let Some(harness) = &args.harness {
-        let harness = intake::harness(harness)?;
+        let harness = read_input::parse_harness(harness)?;
         let call = harness.decode(&context.door(harness, "")?, &payload);
         return Ok(call.map_err(|error| CommandError::user(error.to_string()))?.event);
     }
@@ -115,9 +119,9 @@ fn event(context: &Context, args: &Args) -> Result<Event, CommandError> {
     serde_json::from_value(read_strict_json(&payload).map_err(unusable)?).map_err(unusable)
 }
 
-fn said(ruling: &Ruling) -> String {
+fn ruling_text(ruling: &Ruling) -> String {
     let style = style_of(ruling.verdict);
-    let mut text = format!("  {style}{}{style:#}\n", verdict_in_words(ruling.verdict));
+    let mut text = format!("  {style}{}{style:#}\n", describe_verdict(ruling.verdict));
     for line in ruling.reason.iter().flat_map(|reason| reason.lines()) {
         let _ = writeln!(text, "  {}", tame(line));
     }
@@ -127,7 +131,7 @@ fn said(ruling: &Ruling) -> String {
     text
 }
 
-fn line(note: &RuleNote, book: &Rulebook) -> String {
+fn rule_line(note: &RuleNote, book: &Rulebook) -> String {
     let (mark, style) = match (note.matched, note.counts) {
         (true, true) => ("●", style_of(note.verdict)),
         (true, false) => ("◐", DIM),
@@ -146,7 +150,7 @@ fn line(note: &RuleNote, book: &Rulebook) -> String {
 }
 
 /// A fact in one line.
-fn gist(item: &Value) -> String {
+fn fact_line(item: &Value) -> String {
     let Some(fields) = item.as_object() else { return item.to_string() };
     let words = |value: &Value| match value {
         Value::String(text) => text.clone(),

@@ -5,41 +5,41 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use serde_json::json;
-use tenterhook_policy_import::{Imported, claude_permissions, openagentlock};
+use tenterhook_policy_import::{ImportedRules, import_claude_permissions, import_openagentlock};
 
 use crate::context::Context;
 use crate::error::CommandError;
 use crate::terminal::{DIM, GOOD, WARN, count, tame};
 
 const EXAMPLES: &str = "\
-The rules are written to standard output, or to a file that does not exist yet. What could not be carried
-over is named on standard error: no guard is believed to stand that does not.
+Writes the rules to standard output, or to a new file. Everything that cannot be converted is reported on
+standard error, so that no guard is silently lost.
 
-Exit codes: 0 imported; 1 with --strict: something was left out; 2 the file cannot be read.
+Exit codes: 0 imported; 1 with --strict: something was not converted; 2 the file cannot be read.
 
 Examples:
   tenterhook policy import --from openagentlock policy.yaml --output rules.yaml
   tenterhook policy import --from claude-permissions ~/.claude/settings.json";
 
-/// Make rules of another program's policy
+/// Convert another program's policy to rules
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(super) struct Args {
-    /// Whose policy it is
+    /// Format of the policy
     #[arg(long)]
-    from: Format,
-    /// The policy
+    from: ImportFormat,
+    /// Policy file
     file: PathBuf,
-    /// Write the rules here instead of standard output
+    /// File to write instead of standard output
     #[arg(long, short, value_name = "FILE")]
     output: Option<PathBuf>,
-    /// Exit with 1 if anything was left out
+    /// Exit with 1 if anything was not converted
     #[arg(long)]
     strict: bool,
 }
 
 #[derive(Debug, Clone, Copy, clap::ValueEnum)]
-enum Format {
+enum ImportFormat {
     /// OpenAgentLock's gates
     Openagentlock,
     /// The permissions in Claude Code's settings.json
@@ -50,8 +50,8 @@ pub(super) fn run(context: &Context, args: &Args) -> Result<ExitCode, CommandErr
     let text = fs_err::read_to_string(&args.file).map_err(|error| CommandError::user(error.to_string()))?;
     let name = args.file.display().to_string();
     let read = match args.from {
-        Format::Openagentlock => openagentlock(&name, &text),
-        Format::ClaudePermissions => claude_permissions(&name, &text),
+        ImportFormat::Openagentlock => import_openagentlock(&name, &text),
+        ImportFormat::ClaudePermissions => import_claude_permissions(&name, &text),
     };
     let imported = read.map_err(|problem| {
         let error = CommandError::user(problem.to_string());
@@ -60,7 +60,7 @@ pub(super) fn run(context: &Context, args: &Args) -> Result<ExitCode, CommandErr
             None => error,
         }
     })?;
-    let Imported { yaml, carried, left_out } = &imported;
+    let ImportedRules { yaml, carried, left_out } = &imported;
     if let Some(path) = &args.output {
         write_new(path, yaml)?;
     }

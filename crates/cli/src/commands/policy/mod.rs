@@ -16,11 +16,11 @@ use std::process::ExitCode;
 use crate::context::Context;
 use crate::error::CommandError;
 
-pub(super) use excerpt::show as show_problem;
-pub(super) use show::own_lines;
+pub(super) use excerpt::problem_excerpt as show_problem;
+pub(super) use show::rule_lines;
 
 const EXAMPLES: &str = "\
-Rules come from four layers: the packs compiled in, the organisation (/etc/tenterhook/policy.yaml), you
+Rules come from four layers: the built-in packs, the organisation (/etc/tenterhook/policy.yaml), you
 (policy.yaml in your settings) and the project (.tenterhook.yaml). A deny of any layer stands.
 
 Examples:
@@ -30,7 +30,7 @@ Examples:
   tenterhook policy backtest new-policy.yaml --since 7d
   tenterhook policy trust";
 
-/// Look at the rules in force, try them, trust a project's
+/// Show, test, import and trust rules
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Args {

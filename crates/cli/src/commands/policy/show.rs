@@ -12,7 +12,7 @@ use crate::error::CommandError;
 use crate::terminal::{BAD, BOLD, DIM, WARN, style_of, tame};
 
 const EXAMPLES: &str = "\
-Rules are shown with the layer and the file they come from. Marks: `watches` (recorded, changes nothing),
+Rules are shown with the layer and the file they come from. Marks: `watches` (monitor mode: only recorded),
 `locked` (no lower layer can turn it off), `off` (you disabled it), `expired`, `can be set aside by …`.
 
 Examples:
@@ -20,11 +20,11 @@ Examples:
   tenterhook policy show recursive-delete
   tenterhook policy show --json";
 
-/// Show the rules in force here, layer by layer
+/// Show the active rules, layer by layer
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(super) struct Args {
-    /// Only this rule, with everything about it
+    /// Only this rule, in full
     rule: Option<String>,
 }
 
@@ -40,7 +40,7 @@ pub(super) fn run(context: &Context, args: &Args) -> Result<ExitCode, CommandErr
         if context.terminal.json {
             context.terminal.print_json(&view.rule_view(rule))?;
         } else {
-            context.terminal.say(&whole(&view, rule, text))?;
+            context.terminal.say(&rule_text(&view, rule, text))?;
         }
         return Ok(ExitCode::SUCCESS);
     }
@@ -48,18 +48,18 @@ pub(super) fn run(context: &Context, args: &Args) -> Result<ExitCode, CommandErr
         let (layers, rules, warnings) = (view.layers(), view.rules(), view.warnings());
         let mut all =
             json!({"layers": layers, "rules": rules, "problems": view.problems, "warnings": warnings});
-        let programs = view.in_force.programs().map(Programs::own_files).unwrap_or_default();
+        let programs = view.in_force.programs().map(Programs::user_files).unwrap_or_default();
         if let Some(all) = all.as_object_mut().filter(|_| !programs.is_empty()) {
             all.insert("programs".to_owned(), json!(programs));
         }
         context.terminal.print_json(&all)?;
     } else {
-        context.terminal.say(&all(&view))?;
+        context.terminal.say(&all_rules_text(&view))?;
     }
     Ok(ExitCode::SUCCESS)
 }
 
-fn all(view: &View<'_>) -> String {
+fn all_rules_text(view: &View<'_>) -> String {
     let mut text = String::new();
     for part in &view.sources.texts {
         let _ = write!(text, "{BOLD}{}{BOLD:#} {DIM}{}{DIM:#}", part.layer, tame(&part.name));
@@ -91,7 +91,7 @@ fn all(view: &View<'_>) -> String {
             };
         }
     }
-    for file in view.in_force.programs().map(Programs::own_files).unwrap_or_default() {
+    for file in view.in_force.programs().map(Programs::user_files).unwrap_or_default() {
         let layer = view.sources.programs.iter().find(|text| text.name == file.source);
         let layer = layer.map_or("user", |text| text.layer.name());
         let names: Vec<_> = file.programs.iter().map(|program| program.names.join(", ")).collect();
@@ -107,7 +107,7 @@ fn all(view: &View<'_>) -> String {
 }
 
 /// One rule with its own text.
-fn whole(view: &View<'_>, rule: &Rule, part: Option<&Text>) -> String {
+fn rule_text(view: &View<'_>, rule: &Rule, part: Option<&Text>) -> String {
     let style = style_of(rule.verdict());
     let mut text = format!(
         "{BOLD}{}{BOLD:#}  {style}{}{style:#} {DIM}{} · {} · {} · {}:{}{DIM:#}\n",
@@ -122,14 +122,14 @@ fn whole(view: &View<'_>, rule: &Rule, part: Option<&Text>) -> String {
     for mark in view.marks(rule) {
         let _ = writeln!(text, "  {WARN}{mark}{WARN:#}");
     }
-    for line in part.map(|part| own_lines(&part.yaml, rule.line())).unwrap_or_default() {
+    for line in part.map(|part| rule_lines(&part.yaml, rule.line())).unwrap_or_default() {
         let _ = writeln!(text, "  {DIM}│{DIM:#} {}", tame(line));
     }
     text
 }
 
 /// The lines of one rule of a file: from its first to the next of the same depth.
-pub(in crate::commands) fn own_lines(text: &str, line: usize) -> Vec<&str> {
+pub(in crate::commands) fn rule_lines(text: &str, line: usize) -> Vec<&str> {
     let depth = |line: &str| line.len() - line.trim_start().len();
     let mut lines = text.lines().skip(line.saturating_sub(1));
     let Some(first) = lines.next() else { return Vec::new() };

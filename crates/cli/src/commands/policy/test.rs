@@ -8,48 +8,48 @@ use serde_json::json;
 use tenterhook_home::Place;
 use tenterhook_rulebook::cases::{self, CaseResult};
 
-use super::explain::book;
+use super::explain::open_rulebook;
 use crate::context::Context;
 use crate::error::CommandError;
 use crate::rule_args::RuleArgs;
 use crate::terminal::{BAD, BOLD, DIM, GOOD, count, tame};
 
 const EXAMPLES: &str = "\
-A file holds cases:
+A file contains cases:
 
   cases:
-    - name: nobody deploys from here
-      command: make deploy            # or `tool` and `args`, or a whole `event` in the normal form
-      cwd: /home/user/project         # this is the default; the home is /home/user
-      labels: [read-secret]           # what the session carries already
+    - name: no deployments from here
+      command: make deploy            # or `tool` and `args`, or a whole `event` in Tenterhook's format
+      cwd: /home/user/project         # the default; the home directory is /home/user
+      labels: [read-secret]           # labels that the session already has
       expect: deny                    # deny, ask, allow or none
-      rule: no-prod-deploy            # the rule that has to say so
-      reason: ask the release team    # what the reason has to contain; `nudge` likewise
+      rule: no-prod-deploy            # the rule that must decide
+      reason: ask the release team    # text that the reason must contain; also `nudge`
 
-Without --policy the rules are those in force here. Exit codes: 0 all hold; 1 one does not; 2 a file
+Without --policy the active rules are used. Exit codes: 0 all cases pass; 1 a case fails; 2 a file
 cannot be read.
 
 Examples:
   tenterhook policy test rules.test.yaml
   tenterhook policy test rules.test.yaml --policy rules.yaml --no-baseline --junit > report.xml";
 
-/// Try the rules on cases written in a file
+/// Test rules with cases from a file
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(super) struct Args {
-    /// Files of cases
+    /// Files with test cases
     #[arg(required = true, value_name = "FILE")]
     files: Vec<PathBuf>,
     #[command(flatten)]
     rules: RuleArgs,
-    /// Answer in JUnit's XML, which CI services read
+    /// Print JUnit XML, for CI services
     #[arg(long, conflicts_with = "json")]
     junit: bool,
 }
 
 pub(super) fn run(context: &Context, args: &Args) -> Result<ExitCode, CommandError> {
-    let book =
-        book(context, &args.rules, &Place::at(std::env::current_dir().ok()))?.at_home(cases::CASE_HOME);
+    let book = open_rulebook(context, &args.rules, &Place::at(std::env::current_dir().ok()))?
+        .with_home(cases::CASE_HOME);
     let now = tenterhook_home::call_meta::now();
     let mut played = Vec::new();
     for path in &args.files {
@@ -66,12 +66,12 @@ pub(super) fn run(context: &Context, args: &Args) -> Result<ExitCode, CommandErr
             .collect();
         context.terminal.print_json(&json!({"cases": cases, "failed": failed}))?;
     } else {
-        context.terminal.say(&text(&played, failed))?;
+        context.terminal.say(&results_text(&played, failed))?;
     }
     Ok(if failed == 0 { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }
 
-fn text(played: &[CaseResult], failed: usize) -> String {
+fn results_text(played: &[CaseResult], failed: usize) -> String {
     let mut text = String::new();
     for case in played.iter().filter(|case| !case.failures.is_empty()) {
         let CaseResult { file, line, name, failures } = case;

@@ -11,17 +11,17 @@ use tenterhook_home::{
     Place,
     trust::{PROJECT_FILE, Standing, Trust, is_rule_file, project_files, read_project_file, sha256},
 };
-use tenterhook_policy::{Layer, RuleSet, Source};
+use tenterhook_policy::{RuleSet, RuleSource, SourceLayer};
 
+use crate::confirm::{self, ProofArgs};
 use crate::context::Context;
 use crate::error::CommandError;
-use crate::gate::{self, ProofArgs};
 use crate::terminal::{BAD, BOLD, DIM, GOOD, WARN, style_of, tame};
 
 const EXAMPLES: &str = "\
-A project's .tenterhook.yaml may deny and ask from the start. What could loosen or steer (allow, nudge,
-rewrite, when, overrides, limit, label, its own words) counts only once you have read the file and trust
-it. Trust is for exactly that text: when the file changes, it is not trusted any more.
+A project's .tenterhook.yaml may always deny and ask. Keys that could weaken protection or influence the agent
+(allow, nudge, rewrite, when, overrides, limit, label, its own messages) count only once you have read the file
+and trust it. Trust covers exactly that text: a changed file must be trusted again.
 
 Examples:
   tenterhook policy trust
@@ -32,22 +32,22 @@ Examples:
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(super) struct TrustArgs {
-    /// The file, or the project it belongs to [default: the one you are in]
+    /// File, or its project [default: the current project]
     path: Option<PathBuf>,
-    /// Accepted for scripts; a person or a code is needed all the same
+    /// Accepted for scripts; a typed confirmation or a code is still needed
     #[arg(long, short, hide = true)]
     yes: bool,
     #[command(flatten)]
     proof: ProofArgs,
-    /// List the files that are trusted
+    /// List trusted files
     #[arg(long, conflicts_with_all = ["path", "yes"])]
     list: bool,
 }
 
-/// Take the trust in a project's rule file back
+/// Stop trusting a project's rule file
 #[derive(Debug, clap::Args)]
 pub(super) struct UntrustArgs {
-    /// The file, or the project it belongs to [default: the one you are in]
+    /// File, or its project [default: the current project]
     path: Option<PathBuf>,
 }
 
@@ -55,19 +55,19 @@ pub(super) fn trust(context: &Context, args: &TrustArgs) -> Result<ExitCode, Com
     let home = context.home()?;
     let mut trust = Trust::read(home)?;
     if args.list {
-        return list(context, &trust);
+        return list_trusted(context, &trust);
     }
-    let path = file_of(context, args.path.as_deref())?;
+    let path = find_rule_file(context, args.path.as_deref())?;
     let text = read_project_file(&path)?
         .ok_or_else(|| CommandError::user(format!("there is no file `{}`", path.display())))?;
     let standing = trust.standing(&path, &text);
     if !context.terminal.json {
-        context.terminal.say(&preview(&path, &text, standing))?;
+        context.terminal.say(&preview_text(&path, &text, standing))?;
     }
     let trusted = standing == Standing::Trusted;
     if !trusted {
         let detail = json!({"path": path, "sha256": sha256(text.as_bytes())});
-        gate::pass(context, Action::PolicyTrust, detail, &args.proof)?;
+        confirm::require_confirmation(context, Action::PolicyTrust, detail, &args.proof)?;
         trust.add(&path, &text, tenterhook_home::call_meta::now());
         trust.write(home)?;
     }
@@ -90,7 +90,7 @@ pub(super) fn untrust(context: &Context, args: &UntrustArgs) -> Result<ExitCode,
     let path = match &args.path {
         Some(path) if path.is_dir() => path.join(PROJECT_FILE),
         Some(path) => path.clone(),
-        None => file_of(context, None)?,
+        None => find_rule_file(context, None)?,
     };
     let path = std::path::absolute(path)?;
     if !trust.remove(&path) {
@@ -110,7 +110,7 @@ pub(super) fn untrust(context: &Context, args: &UntrustArgs) -> Result<ExitCode,
     Ok(ExitCode::SUCCESS)
 }
 
-fn list(context: &Context, trust: &Trust) -> Result<ExitCode, CommandError> {
+fn list_trusted(context: &Context, trust: &Trust) -> Result<ExitCode, CommandError> {
     let standing = |path: &Path| match read_project_file(path) {
         Ok(Some(text)) => trust.standing(path, &text).word(),
         Ok(None) => "gone",
@@ -141,7 +141,7 @@ fn list(context: &Context, trust: &Trust) -> Result<ExitCode, CommandError> {
 }
 
 /// The file that is meant: named, in a directory, or nearest to where we are.
-fn file_of(context: &Context, said: Option<&Path>) -> Result<PathBuf, CommandError> {
+fn find_rule_file(context: &Context, said: Option<&Path>) -> Result<PathBuf, CommandError> {
     let none = |place: &Path| {
         CommandError::user(format!("there is no `{PROJECT_FILE}` in `{}`", place.display()))
             .hint("go to the project, or name the file: `tenterhook policy trust PATH`")
@@ -161,13 +161,14 @@ fn file_of(context: &Context, said: Option<&Path>) -> Result<PathBuf, CommandErr
 }
 
 /// The file, and what its rules would do once it is trusted.
-fn preview(path: &Path, text: &str, standing: Standing) -> String {
+fn preview_text(path: &Path, text: &str, standing: Standing) -> String {
     let mut shown = format!("{BOLD}{}{BOLD:#} {WARN}{}{WARN:#}\n", path.display(), standing.word());
     for (at, line) in text.lines().enumerate() {
         let _ = writeln!(shown, "  {DIM}{:>4} │{DIM:#} {}", at + 1, tame(line));
     }
     let name = path.display().to_string();
-    let loaded = RuleSet::load(&[Source { name: &name, text, layer: Layer::Project, trusted: true }]);
+    let source = RuleSource { name: &name, text, layer: SourceLayer::Project, trusted: true };
+    let loaded = RuleSet::load(&[source]);
     for rule in loaded.rules.rules() {
         let style = style_of(rule.verdict());
         let _ = writeln!(

@@ -5,7 +5,7 @@ use std::process::ExitCode;
 
 use serde_json::json;
 use tenterhook_home::{Place, Sources};
-use tenterhook_policy::{Layer, OwnFile, Problem};
+use tenterhook_policy::{Problem, SourceLayer, UserProgramFile};
 
 use super::programs_of;
 use crate::commands::policy::show_problem;
@@ -14,19 +14,19 @@ use crate::error::CommandError;
 use crate::terminal::{BAD, GOOD, count};
 
 const EXAMPLES: &str = "\
-Without a file: all descriptions that are in force here. Every example is tried.
-Exit codes: 0 all can be used; 1 something cannot; 2 a file is not there.
+Without a file, checks all active descriptions. Every example is tested.
+Exit codes: 0 all are valid; 1 some are invalid; 2 a file does not exist.
 
 Examples:
   tenterhook programs check
   tenterhook programs check acme.yaml
   tenterhook programs check acme.yaml --json";
 
-/// Check descriptions of programs, and point at what cannot be used
+/// Check program descriptions, and report what is invalid
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(super) struct Args {
-    /// Files to check instead of those in force
+    /// Files to check instead of the active ones
     files: Vec<PathBuf>,
 }
 
@@ -40,7 +40,7 @@ pub(super) fn run(context: &Context, args: &Args) -> Result<ExitCode, CommandErr
             if !path.exists() {
                 return Err(CommandError::user(format!("there is no file `{}`", path.display())));
             }
-            sources.description(path, Layer::User);
+            sources.description(path, SourceLayer::User);
         }
         sources
     };
@@ -51,7 +51,7 @@ pub(super) fn run(context: &Context, args: &Args) -> Result<ExitCode, CommandErr
     };
     let problems: Vec<_> = sources.problems.iter().chain(&loaded.problems).filter(is_description).collect();
     let programs = programs_of(&loaded.rules);
-    let files = programs.own_files();
+    let files = programs.user_files();
     let exit = if problems.is_empty() { ExitCode::SUCCESS } else { ExitCode::FAILURE };
     if context.terminal.json {
         context.terminal.print_json(&json!({"files": files, "problems": problems}))?;
@@ -60,7 +60,7 @@ pub(super) fn run(context: &Context, args: &Args) -> Result<ExitCode, CommandErr
     let texts = sources.programs.iter().map(|text| (text.name.as_str(), text.yaml.as_ref())).collect();
     let shown = problems.iter().map(|problem| show_problem(problem, &texts, "problem", BAD));
     let mut text: String = shown.collect();
-    let sum = |of: &dyn Fn(&OwnFile) -> usize| files.iter().map(of).sum::<usize>();
+    let sum = |of: &dyn Fn(&UserProgramFile) -> usize| files.iter().map(of).sum::<usize>();
     let programs = count(sum(&|file| file.programs.len()), "program");
     let examples = sum(&|file| file.programs.iter().map(|program| program.examples).sum());
     let examples = count(examples, "example");

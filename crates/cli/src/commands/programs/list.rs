@@ -5,29 +5,29 @@ use std::process::ExitCode;
 
 use serde_json::{Value, json};
 use tenterhook_home::Sources;
-use tenterhook_policy::OwnFile;
+use tenterhook_policy::UserProgramFile;
 
-use super::{in_force, programs_of};
+use super::{load_active, programs_of};
 use crate::context::Context;
 use crate::error::CommandError;
 use crate::terminal::{BOLD, DIM, Terminal, WARN, count, tame};
 use tenterhook_terminal_text::wrap;
 
-/// List the programs that are described here
+/// List the described programs
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:\n  tenterhook programs list\n  tenterhook programs list --own --json")]
 pub(super) struct Args {
-    /// Only those of your own files, of the machine's and of the project
+    /// Only programs described in files of the user, the machine or the project
     #[arg(long)]
     own: bool,
 }
 
 pub(super) fn run(context: &Context, args: &Args) -> Result<ExitCode, CommandError> {
-    let (sources, rules) = in_force(context)?;
+    let (sources, rules) = load_active(context)?;
     let programs = programs_of(&rules);
     let builtin: Vec<_> = programs.names().filter(|_| !args.own).collect();
     if context.terminal.json {
-        let own: Vec<_> = programs.own_files().iter().map(|file| file_json(file, &sources)).collect();
+        let own: Vec<_> = programs.user_files().iter().map(|file| file_json(file, &sources)).collect();
         let mut answer = json!({"own": own});
         if let Some(answer) = answer.as_object_mut().filter(|_| !args.own) {
             answer.insert("builtin".to_owned(), json!(builtin));
@@ -36,7 +36,7 @@ pub(super) fn run(context: &Context, args: &Args) -> Result<ExitCode, CommandErr
         return Ok(ExitCode::SUCCESS);
     }
     let mut text = String::new();
-    for file in programs.own_files() {
+    for file in programs.user_files() {
         let _ = writeln!(
             text,
             "{BOLD}{}{BOLD:#} {DIM}{}{DIM:#}",
@@ -53,7 +53,7 @@ pub(super) fn run(context: &Context, args: &Args) -> Result<ExitCode, CommandErr
             let _ = writeln!(text, "  {names:<34} {DIM}:{}{DIM:#}{replaces}", program.line);
         }
     }
-    if programs.own_files().is_empty() {
+    if programs.user_files().is_empty() {
         let folder = context.home()?.program_descriptions();
         let _ = writeln!(text, "no programs of your own are described; put files into {}", folder.display());
     }
@@ -67,7 +67,7 @@ pub(super) fn run(context: &Context, args: &Args) -> Result<ExitCode, CommandErr
     Ok(ExitCode::SUCCESS)
 }
 
-fn file_json(file: &OwnFile, sources: &Sources) -> Value {
+fn file_json(file: &UserProgramFile, sources: &Sources) -> Value {
     json!({"source": file.source, "layer": layer_of(sources, &file.source), "programs": file.programs})
 }
 

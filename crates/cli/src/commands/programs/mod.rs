@@ -15,17 +15,17 @@ use crate::context::Context;
 use crate::error::CommandError;
 
 const EXAMPLES: &str = "\
-Rules about files, hosts and packages need to know what a program does with its words. Many are
-described in Tenterhook itself. Describe your own in YAML files: in `programs/` beside your
-policy.yaml, beside the policy of the machine, or in `.tenterhook/programs/` of a project. They add
-caution: what is known of a program without them still counts.
+Rules about files, hosts and packages need to know the meaning of a program's arguments. Many programs are
+described in Tenterhook itself. Describe your own in YAML files: in `programs/` next to your policy.yaml, next
+to the machine's policy, or in `.tenterhook/programs/` of a project. They only add facts: what is known of a
+program without them still counts.
 
 Examples:
   tenterhook programs list --own
   tenterhook programs show curl
   tenterhook programs check acme.yaml";
 
-/// Show which programs are described, and check your own descriptions
+/// List, show and check program descriptions
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Args {
@@ -49,7 +49,7 @@ pub(super) fn run(context: &Context, args: &Args) -> Result<ExitCode, CommandErr
 }
 
 /// The texts in force here, and the rules with their programs.
-fn in_force(context: &Context) -> Result<(Sources, RuleSet), CommandError> {
+fn load_active(context: &Context) -> Result<(Sources, RuleSet), CommandError> {
     let place = Place::at(std::env::current_dir().ok());
     let sources = Sources::in_force(context.home()?, &context.env, &place);
     let rules = sources.load().rules;

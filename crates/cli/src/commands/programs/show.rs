@@ -7,25 +7,25 @@ use serde_json::json;
 use tenterhook_policy::CommandSummary;
 
 use super::list::layer_of;
-use super::{in_force, programs_of};
+use super::{load_active, programs_of};
 use crate::context::Context;
 use crate::error::CommandError;
 use crate::terminal::{BOLD, DIM, WARN, tame};
 
 const EXAMPLES: &str = "\
-The output lists operands, sub-commands, and options that have a role or take a value. A role names
-what the program does with the word (docs/spec/programs.md).
-Exit codes: 0 it is described; 2 it is not.
+The output lists operands, sub-commands, and options that have a role or take a value. A role is the
+meaning of a word for the program (docs/spec/programs.md).
+Exit codes: 0 the program is described; 2 it is not.
 
 Examples:
   tenterhook programs show curl
   tenterhook programs show acme --json";
 
-/// Show what is known of a program
+/// Show the description of a program
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(super) struct Args {
-    /// The program, without its directory
+    /// Program name, without its directory
     program: String,
 }
 
@@ -38,10 +38,10 @@ struct SourcedDescription {
 }
 
 pub(super) fn run(context: &Context, args: &Args) -> Result<ExitCode, CommandError> {
-    let (sources, rules) = in_force(context)?;
+    let (sources, rules) = load_active(context)?;
     let programs = programs_of(&rules);
     let own: Vec<_> = programs
-        .own_descriptions(&args.program)
+        .user_descriptions(&args.program)
         .into_iter()
         .map(|(file, program, found)| SourcedDescription {
             from: format!("{} {}", layer_of(&sources, &file.source), file.source),
@@ -83,13 +83,13 @@ pub(super) fn run(context: &Context, args: &Args) -> Result<ExitCode, CommandErr
         };
         let name = &shown.summary.name;
         let _ = writeln!(text, "{BOLD}{}{BOLD:#}  {DIM}{}{line}{DIM:#}{note}", tame(name), tame(&shown.from));
-        describe(&shown.summary, 1, &mut text);
+        push_description(&shown.summary, 1, &mut text);
     }
     context.terminal.say(&text)?;
     Ok(ExitCode::SUCCESS)
 }
 
-fn describe(command: &CommandSummary, depth: usize, text: &mut String) {
+fn push_description(command: &CommandSummary, depth: usize, text: &mut String) {
     let indent = "  ".repeat(depth);
     for case in &command.operands {
         let with =
@@ -104,6 +104,6 @@ fn describe(command: &CommandSummary, depth: usize, text: &mut String) {
     }
     for inner in &command.commands {
         let _ = writeln!(text, "{indent}{BOLD}{}{BOLD:#}", tame(&inner.name));
-        describe(inner, depth + 1, text);
+        push_description(inner, depth + 1, text);
     }
 }

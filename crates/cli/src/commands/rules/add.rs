@@ -10,44 +10,44 @@ use tenterhook_guard::Book;
 use tenterhook_home::packs::{Added, PackList};
 use tenterhook_package_source::git::is_address;
 use tenterhook_package_source::rule_packs::{check_pack_name, gather, pack_name_of, pin_pack, place_pack};
-use tenterhook_policy::{Loaded, Rule};
+use tenterhook_policy::{LoadedRules, Rule};
 
-use crate::commands::change::confirm;
+use crate::commands::install_flow::ask_yes_no;
+use crate::confirm::{self, ProofArgs};
 use crate::context::Context;
 use crate::error::CommandError;
-use crate::gate::{self, ProofArgs};
 use crate::terminal::{BAD, BOLD, DIM, GOOD, WARN, count, style_of, tame};
 
 const EXAMPLES: &str = "\
-The *.yaml files at the top of the directory or repository are copied, and pinned by SHA-256 in packs.yaml.
-What the pack contains is shown first. Nothing of it is run.
+The *.yaml files at the top level of the directory or repository are copied, and pinned by SHA-256 in
+packs.yaml. The contents of the pack are shown first. Nothing in it is run.
 
 Examples:
   tenterhook rules add ./our-rules
   tenterhook rules add https://example.com/our-rules.git --name ours --yes";
 
-/// Add a pack of somebody else's
+/// Add a third-party rule pack
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(super) struct AddArgs {
-    /// A directory, or the address of a git repository
+    /// Directory, or URL of a git repository
     #[arg(value_name = "DIR|GIT-URL")]
     from: String,
-    /// What to call it [default: the last part of where it is from]
+    /// Name of the pack [default: the last part of the source]
     #[arg(long)]
     name: Option<String>,
-    /// Do not ask, unless it has rules that allow
+    /// Do not ask for confirmation, unless the pack has rules that allow
     #[arg(long, short)]
     yes: bool,
     #[command(flatten)]
     proof: ProofArgs,
 }
 
-/// Fetch an added pack again, and take over what changed
+/// Fetch an added pack again, and update it
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:\n  tenterhook rules update ours")]
 pub(super) struct UpdateArgs {
-    /// The pack
+    /// Name of the pack
     name: String,
     #[command(flatten)]
     proof: ProofArgs,
@@ -57,7 +57,7 @@ pub(super) struct UpdateArgs {
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:\n  tenterhook rules remove ours")]
 pub(super) struct RemoveArgs {
-    /// The pack
+    /// Name of the pack
     name: String,
     #[command(flatten)]
     proof: ProofArgs,
@@ -77,23 +77,23 @@ pub(super) fn add(context: &Context, args: &AddArgs) -> Result<ExitCode, Command
     let loaded = gathered.load();
     let added = pin_pack(&name, &from, &gathered);
     if !context.terminal.json {
-        context.terminal.say(&contents(&added, &loaded))?;
+        context.terminal.say(&pack_contents(&added, &loaded))?;
     }
     if loaded.rules.rules().next().is_none() {
         return Err(CommandError::user("there is no usable rule in it; nothing was added"));
     }
     let loosens = |rule: &Rule| rule.verdict() == Decision::Allow || rule.overrides().next().is_some();
     if loaded.rules.rules().any(loosens) {
-        gate::pass(context, Action::RulesAdd, detail(&added), &args.proof)?;
-    } else if args.yes || confirm(context.terminal, "Add this pack?", "rules add")? {
-        Book::of(home).change("rules add", detail(&added))?;
+        confirm::require_confirmation(context, Action::RulesAdd, pack_detail(&added), &args.proof)?;
+    } else if args.yes || ask_yes_no(context.terminal, "Add this pack?", "rules add")? {
+        Book::of(home).change("rules add", pack_detail(&added))?;
     } else {
         return Ok(ExitCode::FAILURE);
     }
     place_pack(home, &name, &gathered)?;
     list.sources.push(added);
     list.write(home)?;
-    done(
+    report_change(
         context,
         &name,
         &format!("pack `{name}` is added and on: {}", count(loaded.rules.rules().count(), "rule")),
@@ -104,14 +104,14 @@ pub(super) fn update(context: &Context, args: &UpdateArgs) -> Result<ExitCode, C
     let home = context.home()?;
     let mut list = PackList::read_to_change(home)?;
     let Some(entry) = list.sources.iter_mut().find(|added| added.name == args.name) else {
-        return Err(unknown(&args.name));
+        return Err(unknown_pack(&args.name));
     };
     let gathered = gather(&entry.from)?;
     let fresh = pin_pack(&entry.name, &entry.from, &gathered);
     let mut on_disk = Vec::new();
     entry.texts(home, &mut on_disk);
     if fresh.files == entry.files && on_disk.is_empty() {
-        return done(context, &args.name, "nothing changed");
+        return report_change(context, &args.name, "nothing changed");
     }
     let loaded = gathered.load();
     if !context.terminal.json {
@@ -131,23 +131,23 @@ pub(super) fn update(context: &Context, args: &UpdateArgs) -> Result<ExitCode, C
                 let _ = writeln!(text, "{WARN}~ {}{WARN:#} changed", tame(file));
             }
         }
-        context.terminal.say(&(text + &contents(&fresh, &loaded)))?;
+        context.terminal.say(&(text + &pack_contents(&fresh, &loaded)))?;
     }
     // Whether another text says less is not for a program to judge.
-    gate::pass(context, Action::RulesUpdate, detail(&fresh), &args.proof)?;
+    confirm::require_confirmation(context, Action::RulesUpdate, pack_detail(&fresh), &args.proof)?;
     *entry = fresh;
     place_pack(home, &args.name, &gathered)?;
     list.write(home)?;
-    done(context, &args.name, &format!("pack `{}` is as it is there now", args.name))
+    report_change(context, &args.name, &format!("pack `{}` is as it is there now", args.name))
 }
 
 pub(super) fn remove(context: &Context, args: &RemoveArgs) -> Result<ExitCode, CommandError> {
     let home = context.home()?;
     let mut list = PackList::read_to_change(home)?;
     if list.added(&args.name).is_none() {
-        return Err(unknown(&args.name));
+        return Err(unknown_pack(&args.name));
     }
-    gate::pass(context, Action::RulesRemove, json!({"name": args.name}), &args.proof)?;
+    confirm::require_confirmation(context, Action::RulesRemove, json!({"name": args.name}), &args.proof)?;
     list.sources.retain(|added| added.name != args.name);
     list.disabled.retain(|name| *name != args.name);
     list.write(home)?;
@@ -156,7 +156,7 @@ pub(super) fn remove(context: &Context, args: &RemoveArgs) -> Result<ExitCode, C
         fs_err::remove_dir_all(dir)?;
     }
     let loosens = "This loosens your protection: its rules are not checked any more.";
-    done(
+    report_change(
         context,
         &args.name,
         &format!("pack `{}` is removed. {WARN}{BOLD}{loosens}{BOLD:#}{WARN:#}", args.name),
@@ -164,12 +164,12 @@ pub(super) fn remove(context: &Context, args: &RemoveArgs) -> Result<ExitCode, C
 }
 
 /// Which texts these are, to the byte, is in the ledger before they count.
-fn detail(added: &Added) -> Value {
+fn pack_detail(added: &Added) -> Value {
     let Added { name, from, commit, files } = added;
     json!({"name": name, "from": from, "commit": commit, "files": files})
 }
 
-fn done(context: &Context, name: &str, what: &str) -> Result<ExitCode, CommandError> {
+fn report_change(context: &Context, name: &str, what: &str) -> Result<ExitCode, CommandError> {
     if context.terminal.json {
         let list = PackList::read_to_change(context.home()?)?;
         let added = list.added(name);
@@ -183,13 +183,13 @@ fn done(context: &Context, name: &str, what: &str) -> Result<ExitCode, CommandEr
     Ok(ExitCode::SUCCESS)
 }
 
-fn unknown(name: &str) -> CommandError {
+fn unknown_pack(name: &str) -> CommandError {
     CommandError::user(format!("no pack `{name}` was added"))
         .hint("a pack that is compiled in is turned off: `tenterhook rules disable PACK`")
 }
 
 /// What is in a pack, and above all what in it loosens.
-fn contents(added: &Added, loaded: &Loaded) -> String {
+fn pack_contents(added: &Added, loaded: &LoadedRules) -> String {
     let mut text = format!("{BOLD}{}{BOLD:#} {DIM}from {}{DIM:#}", added.name, tame(&added.from));
     if let Some(commit) = &added.commit {
         let _ = write!(text, " {DIM}at {commit}{DIM:#}");

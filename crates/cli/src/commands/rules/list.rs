@@ -7,12 +7,12 @@ use serde_json::{Value, json};
 use tenterhook_home::{Place, Sources, Text, packs::PackList};
 use tenterhook_policy::{Rule, RuleSet};
 
-use crate::commands::policy::own_lines;
+use crate::commands::policy::rule_lines;
 use crate::context::Context;
 use crate::error::CommandError;
 use crate::terminal::{BOLD, DIM, GOOD, WARN, style_of, tame};
 
-/// List every rule there is, pack by pack
+/// List all rules, pack by pack
 #[derive(Debug, clap::Args)]
 #[command(
     after_help = "Examples:\n  tenterhook rules list\n  tenterhook rules list --pack destructive --json"
@@ -23,30 +23,30 @@ pub(super) struct ListArgs {
     pack: Option<String>,
 }
 
-/// Show one rule as it is written
+/// Show the text of one rule
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:\n  tenterhook rules show recursive-delete")]
 pub(super) struct ShowArgs {
-    /// The rule
+    /// Id of the rule
     id: String,
 }
 
-/// Find rules by what they say or look for
+/// Search rules by their text
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:\n  tenterhook rules search 'git push'")]
 pub(super) struct SearchArgs {
-    /// A text in the rule, in small or capital letters
+    /// Text to find, ignoring case
     text: String,
 }
 
 /// Every rule there is, also of packs that are off.
-struct Shelf {
+struct RuleCatalog {
     sources: Sources,
     rules: RuleSet,
     list: PackList,
 }
 
-impl Shelf {
+impl RuleCatalog {
     fn new(context: &Context) -> Result<Self, CommandError> {
         let home = context.home()?;
         let list = PackList::read_to_change(home)?;
@@ -96,27 +96,29 @@ impl Shelf {
 }
 
 pub(super) fn list(context: &Context, args: &ListArgs) -> Result<ExitCode, CommandError> {
-    let mut shelf = Shelf::new(context)?;
+    let mut catalog = RuleCatalog::new(context)?;
     if let Some(pack) = &args.pack {
-        shelf.sources.texts.retain(|text| text.pack.as_ref() == Some(pack));
-        if shelf.sources.texts.is_empty() {
+        catalog.sources.texts.retain(|text| text.pack.as_ref() == Some(pack));
+        if catalog.sources.texts.is_empty() {
             return Err(
                 CommandError::user(format!("there is no pack `{pack}`")).hint("see `tenterhook rules list`")
             );
         }
     }
-    let of = |text: &Text| shelf.rules.rules().filter(|rule| rule.source() == text.name).collect::<Vec<_>>();
+    let of =
+        |text: &Text| catalog.rules.rules().filter(|rule| rule.source() == text.name).collect::<Vec<_>>();
     if context.terminal.json {
-        let rules: Vec<_> = shelf.sources.texts.iter().flat_map(of).map(|rule| shelf.json(rule)).collect();
+        let rules: Vec<_> =
+            catalog.sources.texts.iter().flat_map(of).map(|rule| catalog.json(rule)).collect();
         context.terminal.print_json(&rules)?;
         return Ok(ExitCode::SUCCESS);
     }
     let mut text = String::new();
-    for part in &shelf.sources.texts {
+    for part in &catalog.sources.texts {
         let name = part.pack.as_deref().unwrap_or(&part.name);
         let compiled_in = part.pack.as_deref().and_then(tenterhook_home::packs::compiled_in);
         let title = compiled_in.map_or("", |pack| pack.title);
-        let on = compiled_in.is_none_or(|pack| shelf.list.is_on(pack)) && !shelf.list.is_disabled(name);
+        let on = compiled_in.is_none_or(|pack| catalog.list.is_on(pack)) && !catalog.list.is_disabled(name);
         let (word, style) = if on { ("on", GOOD) } else { ("off", WARN) };
         let _ = writeln!(
             text,
@@ -125,7 +127,7 @@ pub(super) fn list(context: &Context, args: &ListArgs) -> Result<ExitCode, Comma
             part.layer
         );
         for rule in of(part) {
-            text += &shelf.line(rule);
+            text += &catalog.line(rule);
         }
     }
     context.terminal.say(&text)?;
@@ -133,14 +135,14 @@ pub(super) fn list(context: &Context, args: &ListArgs) -> Result<ExitCode, Comma
 }
 
 pub(super) fn show(context: &Context, args: &ShowArgs) -> Result<ExitCode, CommandError> {
-    let shelf = Shelf::new(context)?;
-    let Some(rule) = shelf.rules.rule(&args.id) else {
+    let catalog = RuleCatalog::new(context)?;
+    let Some(rule) = catalog.rules.rule(&args.id) else {
         return Err(CommandError::user(format!("there is no rule `{}`", args.id))
             .hint("look for it: `tenterhook rules search TEXT`"));
     };
-    let written = shelf.text_of(rule).map(|text| own_lines(&text.yaml, rule.line())).unwrap_or_default();
+    let written = catalog.text_of(rule).map(|text| rule_lines(&text.yaml, rule.line())).unwrap_or_default();
     if context.terminal.json {
-        let mut answer = shelf.json(rule);
+        let mut answer = catalog.json(rule);
         if let Some(answer) = answer.as_object_mut() {
             answer.insert("yaml".to_owned(), written.join("\n").into());
         }
@@ -149,7 +151,7 @@ pub(super) fn show(context: &Context, args: &ShowArgs) -> Result<ExitCode, Comma
     }
     let place = format!("{}:{}", tame(rule.source()), rule.line());
     let mut text =
-        format!("{}  {DIM}{} · {} · {place}{DIM:#}\n\n", shelf.line(rule), rule.severity(), rule.layer());
+        format!("{}  {DIM}{} · {} · {place}{DIM:#}\n\n", catalog.line(rule), rule.severity(), rule.layer());
     for line in written {
         let _ = writeln!(text, "{}", line.chars().filter(|c| !c.is_control()).collect::<String>());
     }
@@ -158,21 +160,21 @@ pub(super) fn show(context: &Context, args: &ShowArgs) -> Result<ExitCode, Comma
 }
 
 pub(super) fn search(context: &Context, args: &SearchArgs) -> Result<ExitCode, CommandError> {
-    let shelf = Shelf::new(context)?;
+    let catalog = RuleCatalog::new(context)?;
     let wanted = args.text.to_lowercase();
     let has = |rule: &&Rule| {
-        let written = shelf.text_of(rule).map(|text| own_lines(&text.yaml, rule.line()).join("\n"));
+        let written = catalog.text_of(rule).map(|text| rule_lines(&text.yaml, rule.line()).join("\n"));
         written.unwrap_or_default().to_lowercase().contains(&wanted)
     };
-    let found: Vec<_> = shelf.rules.rules().filter(has).collect();
+    let found: Vec<_> = catalog.rules.rules().filter(has).collect();
     if context.terminal.json {
-        context.terminal.print_json(&found.iter().map(|rule| shelf.json(rule)).collect::<Vec<_>>())?;
+        context.terminal.print_json(&found.iter().map(|rule| catalog.json(rule)).collect::<Vec<_>>())?;
     } else if found.is_empty() {
         context
             .terminal
             .say(&format!("no rule says `{}`; write one: `tenterhook rules new ID`\n", tame(&args.text)))?;
     } else {
-        context.terminal.say(&found.iter().map(|rule| shelf.line(rule)).collect::<String>())?;
+        context.terminal.say(&found.iter().map(|rule| catalog.line(rule)).collect::<String>())?;
     }
     Ok(if found.is_empty() { ExitCode::FAILURE } else { ExitCode::SUCCESS })
 }

@@ -3,7 +3,7 @@
 //! `rules`: find rules, turn packs and rules on and off, take over packs of others, write one's own.
 
 mod add;
-mod choose;
+mod enable;
 mod list;
 mod new;
 
@@ -13,7 +13,7 @@ use crate::context::Context;
 use crate::error::CommandError;
 
 const EXAMPLES: &str = "\
-Packs are groups of rules. Some are compiled in and on, some are compiled in and off until you enable
+Rule packs are files of rules. Some are built in and enabled, some are built in and disabled until you enable
 them, and others can be added from a directory or a git repository; their files are pinned by SHA-256 in
 packs.yaml, and a file that changes afterwards is not used.
 
@@ -23,7 +23,7 @@ Examples:
   tenterhook rules enable cloud
   tenterhook rules add https://example.com/our-rules.git";
 
-/// Find rules, turn packs and rules on and off, add packs of others
+/// Find rules, enable and disable rules and packs, add packs
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Args {
@@ -37,8 +37,8 @@ enum Command {
     Show(list::ShowArgs),
     Search(list::SearchArgs),
     New(new::Args),
-    Enable(choose::EnableArgs),
-    Disable(choose::DisableArgs),
+    Enable(enable::EnableArgs),
+    Disable(enable::DisableArgs),
     Add(add::AddArgs),
     Update(add::UpdateArgs),
     Remove(add::RemoveArgs),
@@ -50,8 +50,8 @@ pub(super) fn run(context: &Context, args: &Args) -> Result<ExitCode, CommandErr
         Command::Show(args) => list::show(context, args),
         Command::Search(args) => list::search(context, args),
         Command::New(args) => new::run(context, args),
-        Command::Enable(args) => choose::enable(context, args),
-        Command::Disable(args) => choose::disable(context, args),
+        Command::Enable(args) => enable::enable(context, args),
+        Command::Disable(args) => enable::disable(context, args),
         Command::Add(args) => add::add(context, args),
         Command::Update(args) => add::update(context, args),
         Command::Remove(args) => add::remove(context, args),

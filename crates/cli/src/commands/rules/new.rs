@@ -4,33 +4,32 @@ use std::process::ExitCode;
 
 use serde_json::json;
 use tenterhook_home::{append_rule, make_private, write_whole};
-use tenterhook_policy::{Layer, RuleSet, Source};
+use tenterhook_policy::{RuleSet, RuleSource, SourceLayer};
 
 use crate::context::Context;
 use crate::error::CommandError;
 use crate::terminal::GOOD;
 
 const EXAMPLES: &str = "\
-The rule is written to policy.yaml in your settings, with a comment on every part, ready to be changed. It
-matches nothing that exists until you do.
+Writes a commented rule to policy.yaml in your settings. It matches nothing until you edit it.
 
 Examples:
   tenterhook rules new no-prod-deploy
   tenterhook rules new no-prod-deploy --print";
 
-/// Write a rule of your own from a template
+/// Write a commented rule to start from
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(super) struct Args {
-    /// Its id: small letters, digits, `-`, `.`, `_`, `/`
+    /// Id of the rule: lower-case letters, digits, `-`, `.`, `_`, `/`
     id: String,
-    /// Print it and write nothing
+    /// Print the rule without writing it
     #[arg(long)]
     print: bool,
 }
 
 /// One rule; `ID` is put in.
-const TEMPLATE: &str = "\
+const RULE_TEMPLATE: &str = "\
 - id: ID
   description: What this rule is for, in one sentence
   severity: medium                 # low, medium, high, critical
@@ -53,7 +52,7 @@ const TEMPLATE: &str = "\
 ";
 
 pub(super) fn run(context: &Context, args: &Args) -> Result<ExitCode, CommandError> {
-    let rule = TEMPLATE.replace("ID", &args.id);
+    let rule = RULE_TEMPLATE.replace("ID", &args.id);
     let fresh = append_rule("policy.yaml", "", &rule, &args.id)?;
     let loaded = RuleSet::load(&[source("policy.yaml", &fresh)]);
     if let Some(problem) = loaded.problems.first() {
@@ -83,6 +82,6 @@ pub(super) fn run(context: &Context, args: &Args) -> Result<ExitCode, CommandErr
     Ok(ExitCode::SUCCESS)
 }
 
-fn source<'a>(name: &'a str, text: &'a str) -> Source<'a> {
-    Source { name, text, layer: Layer::User, trusted: true }
+fn source<'a>(name: &'a str, text: &'a str) -> RuleSource<'a> {
+    RuleSource { name, text, layer: SourceLayer::User, trusted: true }
 }

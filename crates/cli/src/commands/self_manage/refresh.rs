@@ -13,11 +13,11 @@ use tenterhook_guard::{Book, snapshot};
 use tenterhook_home::{Env, Home, Place};
 
 use crate::ask;
-use crate::commands::serve::How;
+use crate::commands::serve::DaemonArgs;
 use crate::commands::start;
+use crate::confirm::{self, ProofArgs};
 use crate::context::Context;
 use crate::error::CommandError;
-use crate::gate::{self, ProofArgs};
 use crate::setup::{CliHost, HOOK_PROGRAMS, refuse_guarded_agent};
 use crate::terminal::{BOLD, DIM, GOOD};
 use tenterhook_setup::hook_programs;
@@ -26,7 +26,7 @@ use tenterhook_setup::versions::{PROGRAM_VERSION, ProgramVersion, of_hook_progra
 const EXAMPLES: &str = "\
 Run it after an upgrade with npm, pip, Homebrew, deb or a new build; `self update` and install.sh run it for you. The
 installed hook programs are replaced by copies of this program. A daemon of another version is restarted on the same
-address; that needs you to type `restart` on a terminal, or a code. Calls that wait for an approval are not allowed by a
+address; that needs `restart` typed on a terminal, or a code. Calls that wait for an approval are not allowed by a
 restart. Guarded agents are refused, and so is a downgrade.
 
 Examples:
@@ -37,7 +37,7 @@ Examples:
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Args {
-    /// Only print what is old; fails if this program may not replace it
+    /// Only print what is outdated; fails if this program may not replace it
     #[arg(long)]
     check: bool,
     #[command(flatten)]
@@ -68,13 +68,13 @@ pub(super) fn run(context: &Context, args: &Args) -> Result<ExitCode, CommandErr
     hook_programs::refuse_older(home)?;
     plan.refuse_newer_daemon()?;
     if args.check || plan.is_done() {
-        return report(context, &plan, false);
+        return print_report(context, &plan, false);
     }
     refuse_guarded_agent(home, "refresh the installed hooks or the daemon")?;
     // The gate comes first: if the restart is refused, nothing was changed.
     if let Some(daemon) = &plan.daemon {
         let detail = json!({"from": daemon.version, "to": PROGRAM_VERSION, "why": "self refresh"});
-        gate::pass(context, Action::Restart, detail, &args.proof)?;
+        confirm::require_confirmation(context, Action::Restart, detail, &args.proof)?;
     }
     if !plan.programs.is_empty() {
         let from = plan.hooks.as_ref().map(|found| &found.version);
@@ -84,9 +84,9 @@ pub(super) fn run(context: &Context, args: &Args) -> Result<ExitCode, CommandErr
         refresh_snapshot(home, &context.env);
     }
     if let Some(daemon) = &plan.daemon {
-        restart(context, home, daemon)?;
+        restart_daemon(context, home, daemon)?;
     }
-    report(context, &plan, true)
+    print_report(context, &plan, true)
 }
 
 impl RefreshPlan {
@@ -129,12 +129,12 @@ impl RunningDaemon {
     }
 
     /// How to start another one in its place.
-    fn how(&self) -> How {
+    fn how(&self) -> DaemonArgs {
         let listen = self.listen.map_or_else(|| "none".to_owned(), |address| address.to_string());
         let arguments =
             std::fs::read(format!("/proc/{}/cmdline", self.pid.as_raw_nonzero())).unwrap_or_default();
         let relaxed = arguments.split(|byte| *byte == 0).any(|word| word == b"--relaxed");
-        How { listen: Some(listen), relaxed }
+        DaemonArgs { listen: Some(listen), relaxed }
     }
 }
 
@@ -145,14 +145,14 @@ fn runs_this_program(pid: Pid) -> bool {
 }
 
 /// Ends the daemon in order, so that calls under way are answered and recorded, and starts another on its address.
-fn restart(context: &Context, home: &Home, daemon: &RunningDaemon) -> Result<(), CommandError> {
+fn restart_daemon(context: &Context, home: &Home, daemon: &RunningDaemon) -> Result<(), CommandError> {
     let how = daemon.how();
     if restart_managed(home, daemon.pid)? {
         return Ok(());
     }
     hold_autostart(home);
     end_daemon(home, daemon.pid)?;
-    start::launch(context, home, &how).map_err(|error| {
+    start::launch_daemon(context, home, &how).map_err(|error| {
         error.hint("hooks evaluate calls themselves until a daemon runs; `tenterhook start` tries again")
     })
 }
@@ -162,7 +162,7 @@ fn refresh_snapshot(home: &Home, env: &Env) {
     drop(snapshot::write(home, env, &Place::default()));
 }
 
-fn report(context: &Context, plan: &RefreshPlan, done: bool) -> Result<ExitCode, CommandError> {
+fn print_report(context: &Context, plan: &RefreshPlan, done: bool) -> Result<ExitCode, CommandError> {
     let home = context.home()?;
     let RefreshPlan { hooks, programs, daemon } = plan;
     if context.terminal.json {

@@ -21,7 +21,7 @@ use tenterhook_setup::versions::{REFRESH_COMMAND, ReleaseVersion};
 const EXAMPLES: &str = "\
 Only copies that were unpacked from a release archive, by hand or by install.sh, update themselves. npm, pip,
 Homebrew, deb and Docker installs are refused, and the command that upgrades them is printed. The signature is
-verified with the compiled-in key before anything is unpacked, and an older release is refused. Afterwards the new
+verified with the built-in key before anything is unpacked, and an older release is refused. Afterwards the new
 program runs `self refresh`: hooks and daemon use the new version.
 
 Examples:
@@ -33,7 +33,7 @@ Examples:
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Args {
-    /// Directory or https address with the files of a release
+    /// Directory or https URL with the files of a release
     #[arg(long, value_name = "DIR|URL")]
     from: Option<String>,
     /// Only print which version is available
@@ -84,8 +84,8 @@ pub(super) fn run(context: &Context, args: &Args) -> Result<ExitCode, CommandErr
         Book::of(home).change("self update", detail)?;
     }
     replace_program(&unpacked.root, &program)?;
-    let refreshed = refresh(context, &program);
-    report(context, &program, (current, &offered), refreshed.as_ref())?;
+    let refreshed = run_refresh(context, &program);
+    print_report(context, &program, (current, &offered), refreshed.as_ref())?;
     Ok(if refreshed.is_some_and(|refreshed| !refreshed.succeeded) {
         ExitCode::FAILURE
     } else {
@@ -101,7 +101,7 @@ struct RefreshResult {
 }
 
 /// Lets the new program bring hooks and daemon to its version. `None`: there is nothing to refresh.
-fn refresh(context: &Context, program: &Path) -> Option<RefreshResult> {
+fn run_refresh(context: &Context, program: &Path) -> Option<RefreshResult> {
     let home = context.unchecked_home()?;
     if !home.has_hook_programs() && !ask::is_up(home) {
         return None;
@@ -123,7 +123,7 @@ fn refresh(context: &Context, program: &Path) -> Option<RefreshResult> {
     Some(RefreshResult { succeeded, answer })
 }
 
-fn report(
+fn print_report(
     context: &Context,
     program: &Path,
     (current, offered): (&str, &str),

@@ -13,7 +13,7 @@ use crate::error::CommandError;
 use crate::terminal::{BAD, DIM, GOOD};
 
 const EXAMPLES: &str = "\
-The signed manifest of the release is beside the program, in share/tenterhook. A program that was replaced
+The signed manifest of the release is installed with the program, in share/tenterhook. A program that was replaced
 can print anything: to rule that out, verify the package with minisign, or use a second copy of Tenterhook.
 
 Exit code 0: everything matches. 1: something differs, or cannot be verified.
@@ -29,7 +29,7 @@ pub(crate) struct Args {
     /// Manifest to check against; its signature is expected in FILE.minisig
     #[arg(long, value_name = "FILE")]
     manifest: Option<PathBuf>,
-    /// Public minisign key, or a file with it [default: the compiled-in key]
+    /// Public minisign key, or a file with it [default: the built-in key]
     #[arg(long, value_name = "KEY")]
     key: Option<String>,
 }

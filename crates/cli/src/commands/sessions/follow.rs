@@ -6,10 +6,10 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 use tenterhook_guard::Book;
-use tenterhook_records::recorded::Field as _;
+use tenterhook_records::recorded::JsonField as _;
 
 use super::list::NO_SESSIONS;
-use super::{escaped, offline, show};
+use super::{percent_encode, recorded_sessions, show};
 use crate::ask;
 use crate::commands::ledger::is_unused;
 use crate::context::Context;
@@ -17,8 +17,8 @@ use crate::error::CommandError;
 use crate::terminal::{BAD, DIM, GOOD, WARN, tame};
 
 const EXAMPLES: &str = "\
-One line for each thing that happens: prompts, tool calls and what came of them, files changed, the to-do list,
-what was denied. With --json one object per line: {\"event\": …, \"data\": …}.
+Prints one line per event: prompts, tool calls and their results, changed files, the to-do list, denied calls.
+With --json one object per line: {\"event\": …, \"data\": …}.
 
 Examples:
   tenterhook sessions follow
@@ -26,16 +26,16 @@ Examples:
   tenterhook sessions follow --json | jq 'select(.event == \"file-changed\").data.path'";
 
 /// How often the ledger is looked at where no daemon runs.
-const PACE: Duration = Duration::from_millis(200);
+const LEDGER_POLL_INTERVAL: Duration = Duration::from_millis(200);
 
-/// Watch sessions as they go on
+/// Follow live sessions
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(super) struct Args {
-    /// Only this one: its id or the beginning of it, or `latest`
+    /// Only this session: its id or the beginning of it, or `latest`
     #[arg(value_name = "SESSION")]
     id: Option<String>,
-    /// End after so many lines
+    /// Exit after N lines
     #[arg(long, short = 'n', value_name = "NUMBER")]
     lines: Option<u64>,
 }
@@ -43,7 +43,7 @@ pub(super) struct Args {
 pub(super) fn run(context: &Context, args: &Args) -> Result<ExitCode, CommandError> {
     let mut left = args.lines.unwrap_or(u64::MAX);
     let mut show = |kind: &str, data: &Value| -> Result<bool, CommandError> {
-        let Some(line) = shown(context, kind, data) else { return Ok(true) };
+        let Some(line) = event_line(context, kind, data) else { return Ok(true) };
         left = left.saturating_sub(1);
         let mut out = context.terminal.out();
         match writeln!(out, "{line}").and_then(|()| out.flush()) {
@@ -53,7 +53,9 @@ pub(super) fn run(context: &Context, args: &Args) -> Result<ExitCode, CommandErr
     };
     if ask::is_up(context.home()?) {
         let path = match &args.id {
-            Some(id) => format!("/v1/sessions/{}/stream", escaped(&show::whole_id(context, None, id)?)),
+            Some(id) => {
+                format!("/v1/sessions/{}/stream", percent_encode(&show::resolve_id(context, None, id)?))
+            }
             None => "/v1/sessions/stream".to_owned(),
         };
         ask::stream(context.home()?, &path, &mut show)?;
@@ -63,26 +65,26 @@ pub(super) fn run(context: &Context, args: &Args) -> Result<ExitCode, CommandErr
         context.terminal.say(NO_SESSIONS)?;
         return Ok(ExitCode::SUCCESS);
     }
-    let ledger = offline(context)?;
-    let id = args.id.as_deref().map(|id| show::whole_id(context, Some(&ledger), id)).transpose()?;
+    let ledger = recorded_sessions(context)?;
+    let id = args.id.as_deref().map(|id| show::resolve_id(context, Some(&ledger), id)).transpose()?;
     let mut following = ledger.follow(id.as_deref())?;
     context.terminal.note("no daemon is running: the ledger is looked at now and then\n")?;
     let book = Book::of(context.home()?);
     loop {
         // Where there is no daemon, hooks spool.
         book.take_in_if_free();
-        for event in following.news()? {
+        for event in following.poll()? {
             let data = serde_json::to_value(&event).map_err(std::io::Error::from)?;
             if !show(event.change.kind(), &data)? {
                 return Ok(ExitCode::SUCCESS);
             }
         }
-        std::thread::sleep(PACE);
+        std::thread::sleep(LEDGER_POLL_INTERVAL);
     }
 }
 
 /// One line; nothing for signs of life.
-fn shown(context: &Context, kind: &str, data: &Value) -> Option<String> {
+fn event_line(context: &Context, kind: &str, data: &Value) -> Option<String> {
     if kind == "hello" {
         return None;
     }

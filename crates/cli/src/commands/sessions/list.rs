@@ -9,9 +9,9 @@ use tenterhook_guard::Book;
 use tenterhook_home::call_meta;
 use tenterhook_sessions::SessionFilter;
 
-use super::{escaped, offline};
+use super::{percent_encode, recorded_sessions};
 use crate::ask;
-use crate::commands::ledger::{is_unused, moment};
+use crate::commands::ledger::{is_unused, parse_time};
 use crate::context::Context;
 use crate::error::CommandError;
 use crate::terminal::{BOLD, DIM, Terminal, tame};
@@ -28,37 +28,37 @@ Examples:
   tenterhook sessions list --state active --harness codex
   tenterhook sessions list --since 24h --json | jq '.sessions[].title'";
 
-/// List sessions, the latest first
+/// List sessions, latest first
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(super) struct Args {
-    /// Of this harness, such as claude-code
+    /// Only this harness, such as claude-code
     #[arg(long, value_name = "HARNESS")]
     harness: Option<String>,
-    /// Standing like this
+    /// Only this state
     #[arg(long, value_parser = ["active", "waiting", "idle", "ended"])]
     state: Option<String>,
-    /// In this project or working directory
+    /// Only this project or working directory
     #[arg(long, value_name = "DIR")]
     project: Option<String>,
-    /// With an event since then: 15m, 24h, 7d, 2026-11-15 or 2026-11-15T08:00:00Z
-    #[arg(long, value_name = "WHEN", value_parser = moment)]
+    /// Only sessions with an event since: 15m, 24h, 7d, 2026-11-15 or 2026-11-15T08:00:00Z
+    #[arg(long, value_name = "WHEN", value_parser = parse_time)]
     since: Option<Timestamp>,
-    /// At most so many
+    /// Maximum number of sessions
     #[arg(long, value_name = "NUMBER", default_value_t = 20, value_parser = clap::value_parser!(u16).range(1..=1000))]
     limit: u16,
-    /// Where the list goes on: the `next` of the page before
+    /// Continue a list: the `next` of the previous page
     #[arg(long, value_name = "PLACE")]
     after: Option<String>,
 }
 
 pub(super) fn run(context: &Context, args: &Args) -> Result<ExitCode, CommandError> {
-    let answer = match get(context, &wanted(args))? {
+    let answer = match get_sessions(context, &session_filter(args))? {
         Some(answer) => answer,
         None if is_unused(&Book::of(context.home()?), context)? => {
             SessionList { sessions: Vec::new(), all: 0, next: None }
         }
-        None => offline(context)?.list(&wanted(args), call_meta::now())?,
+        None => recorded_sessions(context)?.list(&session_filter(args), call_meta::now())?,
     };
     if context.terminal.json {
         context.terminal.print_json(&answer)?;
@@ -66,16 +66,16 @@ pub(super) fn run(context: &Context, args: &Args) -> Result<ExitCode, CommandErr
         let Args { harness, state, project, since, after, .. } = args;
         let is_filtered =
             since.is_some() || [harness, state, project, after].iter().any(|part| part.is_some());
-        context.terminal.say(&table(&answer, is_filtered))?;
+        context.terminal.say(&sessions_table(&answer, is_filtered))?;
     }
     Ok(ExitCode::SUCCESS)
 }
 
-fn wanted(args: &Args) -> SessionFilter {
+fn session_filter(args: &Args) -> SessionFilter {
     let Args { harness, state, project, since, limit, after } = args;
     SessionFilter {
         harness: harness.clone(),
-        state: state.as_deref().and_then(activity),
+        state: state.as_deref().and_then(parse_activity),
         project: project.clone(),
         since: *since,
         after: after.clone(),
@@ -84,14 +84,17 @@ fn wanted(args: &Args) -> SessionFilter {
 }
 
 /// One of the words that `--state` takes.
-fn activity(word: &str) -> Option<SessionActivity> {
+fn parse_activity(word: &str) -> Option<SessionActivity> {
     [SessionActivity::Active, SessionActivity::Waiting, SessionActivity::Idle, SessionActivity::Ended]
         .into_iter()
         .find(|activity| session_panel::activity_word(*activity) == word)
 }
 
 /// Asks the daemon. `None`: there is none.
-pub(super) fn get(context: &Context, wanted: &SessionFilter) -> Result<Option<SessionList>, CommandError> {
+pub(super) fn get_sessions(
+    context: &Context,
+    wanted: &SessionFilter,
+) -> Result<Option<SessionList>, CommandError> {
     let since = wanted.since.map(|since| since.to_string());
     let state = wanted.state.map(|state| session_panel::activity_word(state).to_owned());
     let mut path = format!("/v1/sessions?limit={}", wanted.limit);
@@ -103,13 +106,13 @@ pub(super) fn get(context: &Context, wanted: &SessionFilter) -> Result<Option<Se
         ("after", &wanted.after),
     ] {
         if let Some(value) = value {
-            let _ = write!(path, "&{name}={}", escaped(value));
+            let _ = write!(path, "&{name}={}", percent_encode(value));
         }
     }
     ask::get_as(context.home()?, &path)
 }
 
-fn table(list: &SessionList, is_filtered: bool) -> String {
+fn sessions_table(list: &SessionList, is_filtered: bool) -> String {
     if list.sessions.is_empty() {
         return if is_filtered { "no session fits\n".to_owned() } else { NO_SESSIONS.to_owned() };
     }

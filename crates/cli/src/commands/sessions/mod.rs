@@ -17,8 +17,8 @@ use crate::context::Context;
 use crate::error::CommandError;
 
 const EXAMPLES: &str = "\
-A session is one conversation of an agent, whichever harness runs it: its prompts, the files it changed in
-order, its to-do list, its tools and what came of them, what was denied, its subagents and what it cost.
+A session is one conversation of an agent, in any harness: its prompts, the files it changed in order, its to-do
+list, its tools and their results, denied calls, subagents and cost.
 
 Examples:
   tenterhook sessions list --state active
@@ -26,7 +26,7 @@ Examples:
   tenterhook sessions show 89917c00 --diff src/main.rs
   tenterhook sessions follow";
 
-/// See what agents did: files changed, to-do lists, tools, denials, cost
+/// Show what agents did: changed files, to-do lists, tools, denied calls, cost
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Args {
@@ -50,7 +50,7 @@ pub(super) fn run(context: &Context, args: &Args) -> Result<ExitCode, CommandErr
 }
 
 /// The sessions of the ledger, for where no daemon runs.
-fn offline(context: &Context) -> Result<RecordedSessions, CommandError> {
+fn recorded_sessions(context: &Context) -> Result<RecordedSessions, CommandError> {
     let home = context.home()?;
     // It says what to do when there is nothing to read.
     drop(Book::of(home).read()?);
@@ -59,7 +59,7 @@ fn offline(context: &Context) -> Result<RecordedSessions, CommandError> {
 }
 
 /// A word in a path or a query.
-fn escaped(word: &str) -> String {
+fn percent_encode(word: &str) -> String {
     let plain = |byte: u8| byte.is_ascii_alphanumeric() || b"-_.".contains(&byte);
     word.bytes()
         .map(|byte| if plain(byte) { char::from(byte).to_string() } else { format!("%{byte:02X}") })
@@ -67,7 +67,7 @@ fn escaped(word: &str) -> String {
 }
 
 /// `latest`, a whole id, or the beginning of one.
-fn unknown(id: &str) -> CommandError {
+fn unknown_session(id: &str) -> CommandError {
     CommandError::internal(format!("there is no session `{id}`"))
         .hint("`tenterhook sessions list` shows them; `latest` is the last one")
 }

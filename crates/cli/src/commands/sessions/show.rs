@@ -8,7 +8,7 @@ use tenterhook_home::call_meta;
 use tenterhook_sessions::{RecordedSessions, SessionFilter};
 use tenterhook_terminal_text::{session_panel, session_steps};
 
-use super::{escaped, list, offline, unknown};
+use super::{list, percent_encode, recorded_sessions, unknown_session};
 use crate::ask;
 use crate::context::Context;
 use crate::error::CommandError;
@@ -21,34 +21,34 @@ Examples:
   tenterhook sessions show latest --diff src/main.rs
   tenterhook sessions show latest --json | jq .todos.progress";
 
-/// Show one session: files changed, to-do list, tools, denials, subagents, cost
+/// Show one session: changed files, to-do list, tools, denied calls, subagents, cost
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(super) struct Args {
-    /// Its id or the beginning of it, perhaps with the harness before it; or `latest`
+    /// Id of the session or the beginning of it, optionally as `harness:id`; or `latest`
     #[arg(value_name = "SESSION")]
     id: String,
-    /// What happened to one file, change by change
+    /// Show the changes of one file
     #[arg(long, value_name = "PATH", conflicts_with = "timeline")]
     diff: Option<String>,
-    /// What happened, step by step
+    /// Show the timeline
     #[arg(long)]
     timeline: bool,
-    /// How many steps of the timeline
+    /// Maximum number of timeline entries
     #[arg(long, value_name = "NUMBER", default_value_t = 50, value_parser = clap::value_parser!(u16).range(1..=1000))]
     limit: u16,
 }
 
 pub(super) fn run(context: &Context, args: &Args) -> Result<ExitCode, CommandError> {
     let up = ask::is_up(context.home()?);
-    let ledger = if up { None } else { Some(offline(context)?) };
-    let id = whole_id(context, ledger.as_ref(), &args.id)?;
-    let path = format!("/v1/sessions/{}", escaped(&id));
+    let ledger = if up { None } else { Some(recorded_sessions(context)?) };
+    let id = resolve_id(context, ledger.as_ref(), &args.id)?;
+    let path = format!("/v1/sessions/{}", percent_encode(&id));
     match args {
         Args { diff: Some(file), .. } => {
-            let path = format!("{path}/diff?path={}", escaped(file));
+            let path = format!("{path}/diff?path={}", percent_encode(file));
             let offline = |ledger: &RecordedSessions| ledger.diff(&id, file);
-            print(
+            print_answer(
                 context,
                 &fetch(context, args, ledger.as_ref(), &path, offline)?,
                 session_steps::render_diff,
@@ -57,7 +57,7 @@ pub(super) fn run(context: &Context, args: &Args) -> Result<ExitCode, CommandErr
         Args { timeline: true, limit, .. } => {
             let path = format!("{path}/timeline?limit={limit}");
             let offline = |ledger: &RecordedSessions| ledger.timeline(&id, None, u64::from(*limit));
-            print(
+            print_answer(
                 context,
                 &fetch(context, args, ledger.as_ref(), &path, offline)?,
                 session_steps::render_timeline,
@@ -65,7 +65,7 @@ pub(super) fn run(context: &Context, args: &Args) -> Result<ExitCode, CommandErr
         }
         _ => {
             let offline = |ledger: &RecordedSessions| ledger.show(&id, call_meta::now());
-            print(
+            print_answer(
                 context,
                 &fetch(context, args, ledger.as_ref(), &path, offline)?,
                 session_panel::render_session,
@@ -74,7 +74,7 @@ pub(super) fn run(context: &Context, args: &Args) -> Result<ExitCode, CommandErr
     }
 }
 
-fn print<T: Serialize>(
+fn print_answer<T: Serialize>(
     context: &Context,
     answer: &T,
     text: impl FnOnce(&T) -> String,
@@ -99,11 +99,11 @@ fn fetch<T: DeserializeOwned>(
         Some(ledger) => offline(ledger)?,
         None => ask::get_as(context.home()?, path)?,
     };
-    found.ok_or_else(|| unknown(&args.id))
+    found.ok_or_else(|| unknown_session(&args.id))
 }
 
 /// The session that is meant: by its id, by the beginning of it, or the latest.
-pub(super) fn whole_id(
+pub(super) fn resolve_id(
     context: &Context,
     ledger: Option<&RecordedSessions>,
     said: &str,
@@ -117,7 +117,7 @@ pub(super) fn whole_id(
     }
     let answer = match ledger {
         Some(ledger) => ledger.list(&wanted, call_meta::now())?,
-        None => list::get(context, &wanted)?.ok_or_else(|| unknown(said))?,
+        None => list::get_sessions(context, &wanted)?.ok_or_else(|| unknown_session(said))?,
     };
     let names = answer.sessions.into_iter().map(|session| (session.harness, session.id));
     let mut fitting = names.filter(|(harness, id)| {
@@ -125,7 +125,11 @@ pub(super) fn whole_id(
     });
     let Some((harness, id)) = fitting.next() else {
         // The daemon may know older ones.
-        return if ledger.is_none() && said != "latest" { Ok(said.to_owned()) } else { Err(unknown(said)) };
+        return if ledger.is_none() && said != "latest" {
+            Ok(said.to_owned())
+        } else {
+            Err(unknown_session(said))
+        };
     };
     let exact = id == said || format!("{harness}:{id}") == said;
     if said != "latest" && !exact && fitting.next().is_some() {

@@ -7,29 +7,29 @@ use std::time::Duration;
 
 use serde_json::Value;
 use tenterhook_home::Home;
-use tenterhook_tui::Message;
+use tenterhook_tui::TuiMessage;
 
-use super::Teller;
+use super::TuiSender;
 use crate::ask;
 use crate::error::CommandError;
 
 /// How long we wait before we try again, at first and at most.
-const WAITS: (Duration, Duration) = (Duration::from_millis(250), Duration::from_secs(2));
+const RECONNECT_DELAYS: (Duration, Duration) = (Duration::from_millis(250), Duration::from_secs(2));
 
 /// Follows, in a thread of its own.
-pub(super) fn begin(home: Home, teller: Teller) -> Result<(), CommandError> {
+pub(super) fn spawn_follower(home: Home, sender: TuiSender) -> Result<(), CommandError> {
     thread::Builder::new().name("follow".to_owned()).spawn(move || {
-        let (first, most) = WAITS;
+        let (first, most) = RECONNECT_DELAYS;
         let mut wait = first;
         loop {
             let mut greeted = false;
             let ended = ask::stream(&home, "/v1/stream", &mut |kind, data| {
                 greeted |= kind == "hello";
-                Ok(teller.tell(message(kind, data)))
+                Ok(sender.tell(stream_message(kind, data)))
             });
             // Without an error nobody listens to us any more.
             let Err(why) = ended else { return };
-            if !teller.tell(Message::Down(why.message)) {
+            if !sender.tell(TuiMessage::Disconnected(why.message)) {
                 return;
             }
             wait = if greeted { first } else { (wait * 2).min(most) };
@@ -40,9 +40,9 @@ pub(super) fn begin(home: Home, teller: Teller) -> Result<(), CommandError> {
 }
 
 /// Whoever greets is there.
-fn message(kind: &str, data: &Value) -> Message {
+fn stream_message(kind: &str, data: &Value) -> TuiMessage {
     match kind {
-        "hello" => Message::Up,
-        _ => Message::Told(kind.to_owned(), data.clone()),
+        "hello" => TuiMessage::Connected,
+        _ => TuiMessage::Event(kind.to_owned(), data.clone()),
     }
 }

@@ -5,21 +5,21 @@
 use std::thread;
 
 use ratatui::crossterm::event::{Event, KeyCode, KeyEvent, KeyEventKind, KeyModifiers, MouseEventKind, read};
-use tenterhook_tui::{Key, Message};
+use tenterhook_tui::{KeyPress, TuiMessage};
 use tokio::signal::unix::{SignalKind, signal};
 
-use super::{Heard, Teller};
+use super::{TuiEvent, TuiSender};
 use crate::error::CommandError;
 
 /// Rows per turn of a mouse's wheel.
-const TURN: usize = 3;
+const ROWS_PER_WHEEL_TURN: usize = 3;
 
 /// Reads keys, in a thread of its own.
-pub(super) fn begin(teller: Teller) -> Result<(), CommandError> {
+pub(super) fn spawn_key_reader(sender: TuiSender) -> Result<(), CommandError> {
     thread::Builder::new().name("keys".to_owned()).spawn(move || {
         // A terminal that is gone tells nothing any more.
         while let Ok(event) = read() {
-            if !messages(&event).into_iter().all(|message| teller.tell(message)) {
+            if !event_messages(&event).into_iter().all(|message| sender.tell(message)) {
                 return;
             }
         }
@@ -28,7 +28,7 @@ pub(super) fn begin(teller: Teller) -> Result<(), CommandError> {
 }
 
 /// Hears signals, in a thread of its own.
-pub(super) fn signals(teller: Teller) -> Result<(), CommandError> {
+pub(super) fn spawn_signal_reader(sender: TuiSender) -> Result<(), CommandError> {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
     thread::Builder::new().name("signals".to_owned()).spawn(move || {
         runtime.block_on(async {
@@ -45,14 +45,14 @@ pub(super) fn signals(teller: Teller) -> Result<(), CommandError> {
                 return;
             };
             loop {
-                let heard = tokio::select! {
-                    _ = term.recv() => Heard::Ended,
-                    _ = int.recv() => Heard::Ended,
-                    _ = hup.recv() => Heard::Ended,
-                    _ = quit.recv() => Heard::Ended,
-                    _ = goes_on.recv() => Heard::Again,
+                let events = tokio::select! {
+                    _ = term.recv() => TuiEvent::Ended,
+                    _ = int.recv() => TuiEvent::Ended,
+                    _ = hup.recv() => TuiEvent::Ended,
+                    _ = quit.recv() => TuiEvent::Ended,
+                    _ = goes_on.recv() => TuiEvent::Again,
                 };
-                if teller.to.send(heard).is_err() {
+                if sender.to.send(events).is_err() {
                     return;
                 }
             }
@@ -61,39 +61,39 @@ pub(super) fn signals(teller: Teller) -> Result<(), CommandError> {
     Ok(())
 }
 
-fn messages(event: &Event) -> Vec<Message> {
+fn event_messages(event: &Event) -> Vec<TuiMessage> {
     match event {
         Event::Key(key) if key.kind != KeyEventKind::Release => {
-            self::key(*key).map(Message::Key).into_iter().collect()
+            parse_key(*key).map(TuiMessage::Key).into_iter().collect()
         }
-        Event::Resize(columns, rows) => vec![Message::Size(*columns, *rows)],
+        Event::Resize(columns, rows) => vec![TuiMessage::Resized(*columns, *rows)],
         Event::Mouse(mouse) => match mouse.kind {
-            MouseEventKind::ScrollUp => vec![Message::Key(Key::Up); TURN],
-            MouseEventKind::ScrollDown => vec![Message::Key(Key::Down); TURN],
+            MouseEventKind::ScrollUp => vec![TuiMessage::Key(KeyPress::Up); ROWS_PER_WHEEL_TURN],
+            MouseEventKind::ScrollDown => vec![TuiMessage::Key(KeyPress::Down); ROWS_PER_WHEEL_TURN],
             _ => Vec::new(),
         },
         _ => Vec::new(),
     }
 }
 
-fn key(event: KeyEvent) -> Option<Key> {
+fn parse_key(event: KeyEvent) -> Option<KeyPress> {
     Some(match event.code {
-        KeyCode::Char(letter) if event.modifiers.contains(KeyModifiers::CONTROL) => Key::Ctrl(letter),
+        KeyCode::Char(letter) if event.modifiers.contains(KeyModifiers::CONTROL) => KeyPress::Ctrl(letter),
         KeyCode::Char(_) if event.modifiers.contains(KeyModifiers::ALT) => return None,
-        KeyCode::Char(letter) => Key::Char(letter),
-        KeyCode::Enter => Key::Enter,
-        KeyCode::Esc => Key::Esc,
-        KeyCode::Tab => Key::Tab,
-        KeyCode::BackTab => Key::BackTab,
-        KeyCode::Backspace => Key::Backspace,
-        KeyCode::Up => Key::Up,
-        KeyCode::Down => Key::Down,
-        KeyCode::Left => Key::Left,
-        KeyCode::Right => Key::Right,
-        KeyCode::PageUp => Key::PageUp,
-        KeyCode::PageDown => Key::PageDown,
-        KeyCode::Home => Key::Home,
-        KeyCode::End => Key::End,
+        KeyCode::Char(letter) => KeyPress::Char(letter),
+        KeyCode::Enter => KeyPress::Enter,
+        KeyCode::Esc => KeyPress::Esc,
+        KeyCode::Tab => KeyPress::Tab,
+        KeyCode::BackTab => KeyPress::BackTab,
+        KeyCode::Backspace => KeyPress::Backspace,
+        KeyCode::Up => KeyPress::Up,
+        KeyCode::Down => KeyPress::Down,
+        KeyCode::Left => KeyPress::Left,
+        KeyCode::Right => KeyPress::Right,
+        KeyCode::PageUp => KeyPress::PageUp,
+        KeyCode::PageDown => KeyPress::PageDown,
+        KeyCode::Home => KeyPress::Home,
+        KeyCode::End => KeyPress::End,
         _ => return None,
     })
 }

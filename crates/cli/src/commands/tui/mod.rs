@@ -7,7 +7,7 @@
 mod follow;
 mod keys;
 mod screen;
-mod work;
+mod worker;
 
 use std::io::IsTerminal as _;
 use std::process::ExitCode;
@@ -15,18 +15,18 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::time::{Duration, Instant};
 
 use tenterhook_home::call_meta;
-use tenterhook_tui::{Clock, Command, Message, State, draw, update};
+use tenterhook_tui::{TuiCommand, TuiMessage, TuiState, WallClock, draw, update};
 
-use self::screen::Screen;
+use self::screen::TuiScreen;
 use crate::context::Context;
 use crate::error::CommandError;
 use crate::terminal::Terminal;
 
 const EXAMPLES: &str = "\
-It shows what agents do as it happens, their sessions, each decision with who spoke and its proof, the calls
-that wait for you, and how much and how fast is decided. Keys are shown at the bottom, `?` shows them all. It
-works from 80 columns and 24 rows on, over ssh too. What loosens protection takes a person here as everywhere:
-the name of the action typed, or a code. When the daemon ends, it says so and waits for the next one.
+Shows live decisions, sessions, each decision with its findings and proof, calls that wait for you, and the rate
+and latency of decisions. The last row shows the keys, `?` shows all of them. It needs 80 columns and 24 rows, and
+works over ssh. Actions that weaken protection need the name of the action typed, or a code, as everywhere. When
+the daemon ends, the view shows that and waits for the next one.
 
 Examples:
   tenterhook tui
@@ -34,25 +34,25 @@ Examples:
   NO_COLOR=1 tenterhook tui
   ssh -t server tenterhook tui                watch another machine";
 
-/// Watch and decide in the terminal
+/// Watch decisions and answer approvals in the terminal
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Args {
-    /// Let the mouse's wheel scroll
+    /// Scroll with the mouse wheel
     #[arg(long)]
     mouse: bool,
 }
 
 /// How often news are painted at most.
-const PACE: Duration = Duration::from_millis(100);
+const MIN_FRAME_INTERVAL: Duration = Duration::from_millis(100);
 /// The same for what a key changed.
-const AT_ONCE: Duration = Duration::from_millis(30);
+const MIN_KEY_FRAME_INTERVAL: Duration = Duration::from_millis(30);
 /// How many messages are taken in before the screen has its turn.
-const MOST: usize = 5_000;
+const MAX_EVENTS_PER_FRAME: usize = 5_000;
 
 /// What comes over the channel.
-enum Heard {
-    Message(Message),
+enum TuiEvent {
+    Message(TuiMessage),
     /// The screen has to be painted from the begin: we were stopped, and go on.
     Again,
     /// A signal ended us.
@@ -62,30 +62,30 @@ enum Heard {
 }
 
 /// Where threads tell what they hear. Whoever holds the last one of a thread is missed.
-struct Teller {
-    to: Sender<Heard>,
+struct TuiSender {
+    to: Sender<TuiEvent>,
     who: &'static str,
 }
 
 pub(super) fn run(context: &Context, args: &Args) -> Result<ExitCode, CommandError> {
     let home = context.home()?.clone();
-    is_possible(context)?;
-    let (tell, heard) = channel();
-    let teller = |who| Teller { to: tell.clone(), who };
-    let commands = work::begin(home.clone(), teller("whoever asks the daemon"))?;
+    require_terminal(context)?;
+    let (tell, events) = channel();
+    let sender = |who| TuiSender { to: tell.clone(), who };
+    let commands = worker::spawn_worker(home.clone(), sender("whoever asks the daemon"))?;
     let colors = context.terminal.colors();
-    let mut screen = Screen::open(args.mouse, colors)?;
-    keys::begin(teller("whoever reads keys"))?;
-    keys::signals(teller("whoever hears signals"))?;
-    follow::begin(home, teller("whoever follows the daemon"))?;
-    let mut state = State::new(clock(), screen.size(), colors);
-    let ended = watch(&mut state, &mut screen, &heard, &commands);
+    let mut screen = TuiScreen::open(args.mouse, colors)?;
+    keys::spawn_key_reader(sender("whoever reads keys"))?;
+    keys::spawn_signal_reader(sender("whoever hears signals"))?;
+    follow::spawn_follower(home, sender("whoever follows the daemon"))?;
+    let mut state = TuiState::new(read_clock(), screen.size(), colors);
+    let ended = run_view(&mut state, &mut screen, &events, &commands);
     drop(screen);
     ended
 }
 
 /// A view needs a screen and a keyboard.
-fn is_possible(context: &Context) -> Result<(), CommandError> {
+fn require_terminal(context: &Context) -> Result<(), CommandError> {
     let hint = "`tenterhook ledger tail -f` and `tenterhook approvals list` work in a pipe";
     if context.terminal.json {
         return Err(CommandError::user("`tui` has no JSON: it is for people").hint(hint));
@@ -103,75 +103,75 @@ fn is_possible(context: &Context) -> Result<(), CommandError> {
 }
 
 /// Paints and listens until somebody ends it.
-fn watch(
-    state: &mut State,
-    screen: &mut Screen,
-    heard: &Receiver<Heard>,
-    commands: &Sender<Command>,
+fn run_view(
+    state: &mut TuiState,
+    screen: &mut TuiScreen,
+    events: &Receiver<TuiEvent>,
+    commands: &Sender<TuiCommand>,
 ) -> Result<ExitCode, CommandError> {
-    let (mut painted, mut changed, mut pace) = (None::<Instant>, true, AT_ONCE);
+    let (mut painted, mut changed, mut pace) = (None::<Instant>, true, MIN_KEY_FRAME_INTERVAL);
     loop {
         let rest = painted.map_or(Duration::ZERO, |painted| pace.saturating_sub(painted.elapsed()));
         if changed && rest.is_zero() {
             screen.paint(|frame| draw(state, frame))?;
-            (painted, changed, pace) = (Some(Instant::now()), false, PACE);
+            (painted, changed, pace) = (Some(Instant::now()), false, MIN_FRAME_INTERVAL);
         }
-        let sleep = if changed { rest } else { Duration::from_millis(state.sleeps_ms()) };
-        let mut next = match heard.recv_timeout(sleep) {
+        let sleep = if changed { rest } else { Duration::from_millis(state.next_wake_ms()) };
+        let mut next = match events.recv_timeout(sleep) {
             Ok(first) => Some(first),
             Err(RecvTimeoutError::Timeout) => None,
-            Err(RecvTimeoutError::Disconnected) => return Err(broken("everybody")),
+            Err(RecvTimeoutError::Disconnected) => return Err(thread_error("everybody")),
         };
-        let mut wanted = update(state, Message::Now(clock()));
-        for _ in 0..MOST {
+        let mut wanted = update(state, TuiMessage::Tick(read_clock()));
+        for _ in 0..MAX_EVENTS_PER_FRAME {
             match next.take() {
                 None => break,
-                Some(Heard::Message(message)) => {
-                    if matches!(message, Message::Key(_) | Message::Size(..)) {
-                        pace = AT_ONCE;
+                Some(TuiEvent::Message(message)) => {
+                    if matches!(message, TuiMessage::Key(_) | TuiMessage::Resized(..)) {
+                        pace = MIN_KEY_FRAME_INTERVAL;
                     }
                     wanted.extend(update(state, message));
                 }
-                Some(Heard::Again) => screen.again()?,
-                Some(Heard::Ended) => return Ok(ExitCode::from(1)),
-                Some(Heard::Broken(who)) => return Err(broken(who)),
+                Some(TuiEvent::Again) => screen.again()?,
+                Some(TuiEvent::Ended) => return Ok(ExitCode::from(1)),
+                Some(TuiEvent::Broken(who)) => return Err(thread_error(who)),
             }
-            next = heard.try_recv().ok();
+            next = events.try_recv().ok();
         }
         // Whatever woke us: a message, or a countdown.
         changed = true;
         for command in wanted {
-            if command == Command::Quit {
+            if command == TuiCommand::Quit {
                 return Ok(ExitCode::SUCCESS);
             }
-            commands.send(command).map_err(|_| broken("whoever asks the daemon"))?;
+            commands.send(command).map_err(|_| thread_error("whoever asks the daemon"))?;
         }
     }
 }
 
-fn clock() -> Clock {
+fn read_clock() -> WallClock {
     let now = jiff::Timestamp::now();
     let ahead_s = jiff::tz::TimeZone::system().to_offset(now).seconds().into();
-    Clock { now_ms: call_meta::now_ms(), ahead_s }
+    WallClock { now_ms: call_meta::now_ms(), ahead_s }
 }
 
-fn broken(who: &str) -> CommandError {
+fn thread_error(who: &str) -> CommandError {
     CommandError::internal(format!("{who} is gone"))
         .hint("this is a mistake of ours; `tenterhook tui` starts anew")
 }
 
-// === impl Teller ===
+// === impl TuiSender ===
 
-impl Teller {
+impl TuiSender {
     /// Whether anybody still listens.
-    fn tell(&self, message: Message) -> bool {
-        self.to.send(Heard::Message(message)).is_ok()
+    fn tell(&self, message: TuiMessage) -> bool {
+        self.to.send(TuiEvent::Message(message)).is_ok()
     }
 }
 
-impl Drop for Teller {
+impl Drop for TuiSender {
     fn drop(&mut self) {
         // When all is over nobody listens.
-        let _ = self.to.send(Heard::Broken(self.who));
+        let _ = self.to.send(TuiEvent::Broken(self.who));
     }
 }

@@ -18,16 +18,16 @@ use ratatui::{Frame, Terminal};
 use crate::error::CommandError;
 
 /// What one painting needs at most, mostly, in bytes: it goes out at once.
-const BUFFER: usize = 64 * 1024;
+const FRAME_BUFFER_BYTES: usize = 64 * 1024;
 
-type Painted = Terminal<CrosstermBackend<BufWriter<Stdout>>>;
+type TuiTerminal = Terminal<CrosstermBackend<BufWriter<Stdout>>>;
 
-pub(super) struct Screen {
-    terminal: Painted,
+pub(super) struct TuiScreen {
+    terminal: TuiTerminal,
     mouse: bool,
 }
 
-impl Screen {
+impl TuiScreen {
     /// Takes the terminal.
     pub(super) fn open(mouse: bool, colors: bool) -> Result<Self, CommandError> {
         if colors {
@@ -37,10 +37,10 @@ impl Screen {
         // A panic is told on the terminal as it was, not on a screen that goes away.
         let told = panic::take_hook();
         panic::set_hook(Box::new(move |info| {
-            give_back();
+            restore_terminal();
             told(info);
         }));
-        let mut screen = Self { terminal: unpainted()?, mouse };
+        let mut screen = Self { terminal: new_terminal()?, mouse };
         screen.take()?;
         Ok(screen)
     }
@@ -59,7 +59,7 @@ impl Screen {
     pub(super) fn again(&mut self) -> Result<(), CommandError> {
         // To clear the one we have would ask the terminal where its cursor is, and who reads keys would get
         // the answer.
-        self.terminal = unpainted()?;
+        self.terminal = new_terminal()?;
         self.take()?;
         execute!(stdout(), Clear(ClearType::All))?;
         Ok(())
@@ -76,19 +76,19 @@ impl Screen {
     }
 }
 
-impl Drop for Screen {
+impl Drop for TuiScreen {
     fn drop(&mut self) {
-        give_back();
+        restore_terminal();
     }
 }
 
 /// A screen on which nothing is painted yet.
-fn unpainted() -> Result<Painted, CommandError> {
-    Ok(Terminal::new(CrosstermBackend::new(BufWriter::with_capacity(BUFFER, stdout())))?)
+fn new_terminal() -> Result<TuiTerminal, CommandError> {
+    Ok(Terminal::new(CrosstermBackend::new(BufWriter::with_capacity(FRAME_BUFFER_BYTES, stdout())))?)
 }
 
 /// A terminal that is gone cannot be given back.
-fn give_back() {
+fn restore_terminal() {
     let mut out = stdout();
     let _ = execute!(out, DisableMouseCapture, LeaveAlternateScreen, Show);
     let _ = out.flush();
@@ -102,18 +102,18 @@ mod tests {
     use super::*;
 
     /// Set in the process that panics.
-    const PANICS: &str = "TENTERHOOK_TEST_PANICS";
+    const PANIC_VARIABLE: &str = "TENTERHOOK_TEST_PANICS";
 
     #[test]
     #[expect(clippy::disallowed_methods, reason = "a test may read its own environment")]
     fn a_panic_is_told_on_the_terminal_as_it_was() {
-        if std::env::var_os(PANICS).is_some() {
-            let _screen = Screen::open(true, true).unwrap();
+        if std::env::var_os(PANIC_VARIABLE).is_some() {
+            let _screen = TuiScreen::open(true, true).unwrap();
             panic!("told afterwards");
         }
         let name = "commands::tui::screen::tests::a_panic_is_told_on_the_terminal_as_it_was";
         let me = std::env::current_exe().unwrap();
-        let command = format!("{PANICS}=1 '{}' --exact {name} --nocapture", me.display());
+        let command = format!("{PANIC_VARIABLE}=1 '{}' --exact {name} --nocapture", me.display());
         let output = Command::new("script").args(["-qec", &command, "/dev/null"]).output().unwrap();
         let written = String::from_utf8_lossy(&output.stdout);
         let at = |text: &str| written.find(text).unwrap_or_else(|| panic!("no {text:?} in {written:?}"));

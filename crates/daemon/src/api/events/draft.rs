@@ -4,10 +4,10 @@
 
 use tenterhook_api::{EventRequest, EventToolRequest};
 use tenterhook_event::{Event, FORMAT_VERSION, ToolCall};
-use tenterhook_harness::Door;
+use tenterhook_harness::CallMeta;
 
 /// The event, with a fresh id if it has none. Its time is ours; the sender's is kept beside it.
-pub(super) fn complete_event(request: EventRequest, door: &Door) -> Event {
+pub(super) fn complete_event(request: EventRequest, door: &CallMeta) -> Event {
     let native = request.native_event.unwrap_or_else(|| request.event.name().to_owned());
     let (id, ts) = (request.id.unwrap_or(door.id), door.ts);
     Event {

@@ -8,7 +8,7 @@ use std::time::Duration;
 use axum::extract::State;
 use axum::{Extension, Json};
 use tenterhook_api::{EventRequest, JudgeEventQuery};
-use tenterhook_event::{Call, Decision, Native, Outcome};
+use tenterhook_event::{Decision, HookCall, NativePayload, Outcome};
 use tenterhook_home::call_meta;
 use tokio::time::Instant;
 
@@ -41,7 +41,7 @@ async fn judge(
     let began = Instant::now();
     let native = request.native.take();
     let mut event = draft::complete_event(request, &call_meta::mint()?);
-    if native.is_some() && tenterhook_harness::find(&event.source).is_some() {
+    if native.is_some() && tenterhook_harness::find_harness(&event.source).is_some() {
         let why = format!("`{}` is a harness; its own payload says what happened", event.source);
         return Err(ApiError::bad_request(why).hint("send it to /v1/hooks/<harness>/<event>"));
     }
@@ -49,18 +49,18 @@ async fn judge(
         return Err(ApiError::busy("too many calls of this account"));
     };
     daemon.calls(peer, &event.source, 0);
-    // Whoever sends an event does not say whose it is: rules ask for that.
+    // The account comes from the connection, not from the sender: rules match on it.
     event.agent.user = Some(daemon.user_of(peer));
     daemon.prepare(peer, &mut event);
     // Plain data in memory has nothing to fail on.
     let native =
-        native.map(|fields| Native { bytes: serde_json::to_vec(&fields).unwrap_or_default(), fields });
-    let call = Call { event, native };
+        native.map(|fields| NativePayload { bytes: serde_json::to_vec(&fields).unwrap_or_default(), fields });
+    let call = HookCall { event, native };
     let mut outcome =
         hook::fire(&daemon, &call).await.map_err(|failure| ApiError::internal(failure.message))?;
     if let (Decision::Ask, Some(ms)) = (outcome.decision, wait_ms) {
         let until = began + Duration::from_millis(ms).min(approvals::MAX_WAIT);
-        outcome = approvals::settle(&daemon, peer, &call, outcome, until).await;
+        outcome = approvals::wait_for_answer(&daemon, peer, &call, outcome, until).await;
     }
     Ok(Json(outcome))
 }

@@ -17,7 +17,7 @@ pub(super) fn ledger_filter(query: LedgerFilter, before: Option<u64>) -> Result<
         session,
         harness,
         tool,
-        verdict: verdict.map(|verdict| verdict.word().to_owned()),
+        verdict: verdict.map(|verdict| verdict.as_str().to_owned()),
         rule,
         kind: kind.map(record_kind),
         from_ms: parse_time(since)?,
@@ -29,7 +29,7 @@ pub(super) fn ledger_filter(query: LedgerFilter, before: Option<u64>) -> Result<
 
 fn parse_time(text: Option<String>) -> Result<Option<u64>, ApiError> {
     let Some(text) = text else { return Ok(None) };
-    let read = time_spec::read(&text, call_meta::now_ms());
+    let read = time_spec::parse_time_spec(&text, call_meta::now_ms());
     let read = read
         .map_err(|error| ApiError::bad_request(format!("`{text}` is no moment")).hint(error.to_string()))?;
     Ok(Some(read.unix_ms()))
@@ -47,8 +47,8 @@ fn record_kind(kind: RecordKind) -> Kind {
     }
 }
 
-/// Whether a leaf fits, for whoever has it in hand. The same as the ledger's own search.
-pub(super) fn fits(filter: &Filter, record: &Record) -> bool {
+/// Whether a record matches the filter, by the same rules as the ledger's search.
+pub(super) fn matches_filter(filter: &Filter, record: &Record) -> bool {
     if *filter == Filter::default() {
         return true;
     }
@@ -70,7 +70,7 @@ pub(super) fn fits(filter: &Filter, record: &Record) -> bool {
         && filter.text.as_ref().is_none_or(has)
 }
 
-/// Whether JSON holds a text, as it stands in JSON, whatever the case of its ASCII letters.
+/// Whether JSON contains a text in its JSON form; ASCII letters match in either case.
 fn contains(json: &[u8], text: &str) -> bool {
     let quoted = serde_json::Value::String(text.to_owned()).to_string();
     let sought = quoted.get(1..quoted.len().saturating_sub(1)).unwrap_or_default().as_bytes();

@@ -9,9 +9,9 @@ use tenterhook_api::{
     DayCount, HarnessReply, LedgerCheckpoint, LedgerPage, LedgerQuery, LedgerRecordDetails, LedgerStats,
     LedgerStatsQuery, RawRecord, SpoolCounts,
 };
-use tenterhook_event::{Call, EventId, Timestamp};
+use tenterhook_event::{EventId, HookCall, Timestamp};
 use tenterhook_ledger::{DiskUse, ReadFailed, Reader, Record, Stats};
-use tenterhook_records::recorded::{self, Recorded};
+use tenterhook_records::recorded::{self, RecordedDecision};
 
 use super::filter::ledger_filter;
 use crate::api::error::{ApiError, run_blocking};
@@ -52,7 +52,7 @@ fn whole(record: &Record) -> LedgerRecordDetails {
             payload: text(payload.and_then(|payload| payload.bytes.as_ref())),
             salt: payload.and_then(|payload| payload.salt.as_deref()).map(hex),
         },
-        reply: reply(record),
+        reply: native_reply(record),
     }
 }
 
@@ -64,11 +64,11 @@ fn hex(bytes: &[u8]) -> String {
     bytes.iter().fold(String::new(), |hex, byte| hex + &format!("{byte:02x}"))
 }
 
-/// What the harness is told for such a decision, made anew from the record.
-fn reply(record: &Record) -> Option<HarnessReply> {
-    let decided = Recorded::of(record).ok()?;
-    let harness = tenterhook_harness::find(&decided.event.source)?;
-    let call = Call { event: decided.event, native: None };
+/// The reply that the harness received for this decision, encoded again from the record.
+fn native_reply(record: &Record) -> Option<HarnessReply> {
+    let decided = RecordedDecision::from_record(record).ok()?;
+    let harness = tenterhook_harness::find_harness(&decided.event.source)?;
+    let call = HookCall { event: decided.event, native: None };
     let reply = harness.encode(&call, &decided.outcome);
     Some(HarnessReply { stdout: reply.stdout, stderr: reply.stderr, exit: reply.exit, lost: reply.lost })
 }
@@ -85,7 +85,7 @@ pub(super) async fn proof(
     });
     let (seq, signed) = found.await?.ok_or_else(|| unknown(&said))?;
     if signed <= seq {
-        // Nobody signed it yet.
+        // No checkpoint covers the record yet.
         let ledger = daemon.ledger.clone();
         run_blocking(move || {
             let unsigned = |error| ApiError::internal(format!("no checkpoint could be signed: {error}"));

@@ -38,7 +38,7 @@ pub(super) async fn export(
     let (sender, parts) = channel(4);
     tokio::task::spawn_blocking(move || {
         let mut out = Parts { sender, held: Vec::with_capacity(PART) };
-        // Whoever does not read any more ends it.
+        // The stream ends when its reader is gone.
         if let Err(error) = reader.export(format, &mut out).map_err(|error| error.to_string()) {
             tracing::debug!(error, "an export ended early");
         }
@@ -83,7 +83,7 @@ pub(super) async fn report(
 ) -> Result<TextResponse<HtmlMedia>, ApiError> {
     let now = call_meta::now();
     let since = since.map(|since| {
-        time_spec::read(&since, now.unix_ms())
+        time_spec::parse_time_spec(&since, now.unix_ms())
             .map_err(|why| ApiError::bad_request(why.to_string()).hint("say 24h, 7d or 2026-11-15"))
     });
     let from_ms = since.transpose()?.map(Timestamp::unix_ms);
@@ -106,7 +106,7 @@ async fn open_covered(daemon: &Daemon) -> Result<Reader, ApiError> {
     opened.await
 }
 
-/// An answer that a browser saves, and never shows as a page of ours.
+/// A response that a browser saves instead of showing it as one of our pages.
 fn file<M>(media: &'static str, name: &str, body: Body) -> TextResponse<M> {
     let saved = format!("attachment; filename=\"{name}\"");
     TextResponse::new((

@@ -23,7 +23,7 @@ pub(super) async fn checkpoint(
     State(daemon): State<Arc<Daemon>>,
 ) -> Result<Json<SignedCheckpoint>, ApiError> {
     if daemon.spooled().0 > 0 {
-        catch_up::take_in(&daemon, &daemon.book).await;
+        catch_up::import_spooled(&daemon, &daemon.book).await;
     }
     let ledger = daemon.ledger.clone();
     let checkpoint = run_blocking(move || ledger.checkpoint().map_err(|error| unwritten(&error))).await?;

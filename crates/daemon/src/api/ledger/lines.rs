@@ -8,7 +8,7 @@ use axum::Json;
 use axum::extract::State;
 use tenterhook_api::{LedgerLine, LedgerLines, LedgerQuery, ToolGist};
 use tenterhook_ledger::Record;
-use tenterhook_records::recorded::{self, Field};
+use tenterhook_records::recorded::{self, JsonField};
 
 use super::filter::ledger_filter;
 use crate::api::error::ApiError;
@@ -35,7 +35,7 @@ pub(super) async fn lines(
 
 /// One leaf in short. The ledger took the secrets out already.
 fn line(record: &Record) -> LedgerLine {
-    let (leaf, payload) = (recorded::leaf(record), recorded::payload(record));
+    let (leaf, payload) = (recorded::envelope(record), recorded::payload(record));
     let detail = payload.field("detail");
     let said = ["prompt", "response", "message", "error", "cause"];
     let said = said.iter().find_map(|key| detail.field(key).as_str()).map(|text| sanitize(text, GIST));

@@ -9,6 +9,7 @@ mod handed_on;
 mod key;
 mod lines;
 mod remove;
+mod retention;
 mod tail;
 mod verify;
 
@@ -60,6 +61,8 @@ fn reading() -> Vec<Route> {
         Route::get("/v1/ledger/key", "getKey", key::show)
             .about("The key that signs, and whether it is sealed.")
             .errors(&[404]),
+        Route::get("/v1/ledger/retention", "getRetention", retention::show)
+            .about("How long records are kept: the limits that are configured, authorized and applied."),
         Route::get("/v1/ledger/verify", "getVerification", verify::status)
             .about("State or result of the last verification.")
             .errors(&[404]),
@@ -79,6 +82,9 @@ fn changing() -> Vec<Route> {
             .about("Erases the payloads of records; the records stay, and it is recorded. Needs a proof of the user."),
         Route::post("/v1/ledger/prune", "pruneLedger", remove::prune)
             .about("Removes old records; their hashes stay, and it is recorded. Needs a proof of the user."),
+        Route::put("/v1/ledger/retention", "setRetention", retention::set).about(
+            "Sets how long records are kept. Limits that remove records earlier than before need a proof of the user.",
+        ),
         Route::post("/v1/ledger/key/rotate", "rotateKey", key::rotate)
             .about("A new key signs from here on; both keys sign the record of it. Needs a proof of the user.")
             .errors(&[409]),

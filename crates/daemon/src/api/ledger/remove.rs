@@ -29,7 +29,7 @@ pub(super) async fn erase(
         return Err(ApiError::bad_request("`to` comes before `from`"));
     }
     let size = daemon.readers.with(Reader::size).await?;
-    record_range::exists(to, size)?;
+    record_range::check_exists(to, size)?;
     remove(&daemon, Action::LedgerErase, (from, to), reason, peer, &proof).await
 }
 
@@ -39,20 +39,20 @@ pub(super) async fn prune(
     RequestBody(PruneRequest { to, before, reason, proof }): RequestBody<PruneRequest>,
 ) -> Result<Json<RemovedRecords>, ApiError> {
     let hint = "send {\"to\": …} or {\"before\": …}, with \"reason\" and \"proof\"";
-    let before = before.map(|before| time_spec::read(&before, call_meta::now_ms())).transpose();
+    let before = before.map(|before| time_spec::parse_time_spec(&before, call_meta::now_ms())).transpose();
     let before = before.map_err(|why| ApiError::bad_request(why.to_string()).hint(hint))?;
     let (to, size) = match (to, before) {
         (Some(to), None) => (Some(to), daemon.readers.with(Reader::size).await?),
         (None, Some(before)) => {
             let last = move |reader: &Reader| {
-                Ok((record_range::last_before(reader, before.unix_ms())?, reader.size()?))
+                Ok((record_range::last_recorded_before(reader, before.unix_ms())?, reader.size()?))
             };
             daemon.readers.with(last).await?
         }
         _ => return Err(ApiError::bad_request("either `to` or `before` is needed").hint(hint)),
     };
     let Some(to) = to else { return Ok(Json(RemovedRecords { from: 0, to: None, leaf: None })) };
-    record_range::exists(to, size)?;
+    record_range::check_exists(to, size)?;
     remove(&daemon, Action::LedgerPrune, (0, to), reason, peer, &proof).await
 }
 
@@ -75,6 +75,6 @@ async fn remove(
         removed.map_err(|error| ApiError::internal(format!("nothing was removed: {error}")))
     })
     .await?;
-    catch_up::anew(daemon);
+    catch_up::rebuild_sessions(daemon);
     Ok(Json(RemovedRecords { from, to: Some(to), leaf: Some(appended.seq()) }))
 }

@@ -11,7 +11,7 @@ use tenterhook_ledger::Filter;
 use tenterhook_records::recorded;
 use tokio::sync::mpsc::Sender;
 
-use super::filter::{fits, ledger_filter};
+use super::filter::{ledger_filter, matches_filter};
 use crate::api::error::ApiError;
 use crate::api::extract::QueryParams;
 use crate::api::shape::EventStream;
@@ -20,8 +20,8 @@ use crate::daemon::Daemon;
 
 /// How many leaves are fetched at once.
 const PAGE: u64 = 256;
-/// How often the ledger is looked at when nobody says that it grew: others write into it too.
-const LOOKS: Duration = Duration::from_secs(1);
+/// Interval between reads without a notification: other processes write to the ledger too.
+const POLL_INTERVAL: Duration = Duration::from_secs(1);
 
 /// Leaves as they come. They are read from the ledger, never from memory: none can be lost.
 pub(super) async fn tail(
@@ -43,7 +43,7 @@ pub(super) async fn tail(
 
 async fn follow(daemon: Arc<Daemon>, sender: Sender<Event>, filter: Filter, mut next: u64) {
     let mut growth = daemon.observers.growth();
-    // Whoever connects learns at once that the line is open.
+    // The client learns at once that the stream is open.
     if sender.send(Event::default().comment("following")).await.is_err() {
         return;
     }
@@ -51,13 +51,13 @@ async fn follow(daemon: Arc<Daemon>, sender: Sender<Event>, filter: Filter, mut 
         // Before reading: what comes in between is seen the next time.
         growth.mark_unchanged();
         let Ok(page) = daemon.readers.with(move |reader| reader.from(next, PAGE)).await else {
-            // It is said in the log; whoever follows comes again from where they were.
+            // The error is in the log; the client reconnects and continues where it was.
             return;
         };
         let full = page.len() as u64 == PAGE;
         for record in page {
             next = record.seq + 1;
-            if fits(&filter, &record) {
+            if matches_filter(&filter, &record) {
                 let event = sse::event("leaf", &recorded::ledger_record(&record)).id(record.seq.to_string());
                 if sender.send(event).await.is_err() {
                     return;
@@ -65,8 +65,8 @@ async fn follow(daemon: Arc<Daemon>, sender: Sender<Event>, filter: Filter, mut 
             }
         }
         if !full {
-            // The daemon holds the other end; whatever happens, the ledger is looked at again.
-            let _ = tokio::time::timeout(LOOKS, growth.changed()).await;
+            // On a notification, a timeout or an error: the ledger is read again.
+            let _ = tokio::time::timeout(POLL_INTERVAL, growth.changed()).await;
         }
     }
 }

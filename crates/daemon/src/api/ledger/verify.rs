@@ -106,7 +106,7 @@ fn expect(request: VerifyRequest) -> Result<Expect, ApiError> {
 fn check(daemon: &Daemon, expect: Expect) {
     let verification = &daemon.verification;
     let dir = daemon.home.ledger();
-    // The file beside the store is one more thing that whoever rolls it back has to think of.
+    // A rollback of the store must also replace this file to go unnoticed.
     let beside = tenterhook_ledger::published_checkpoint(&dir);
     let since = expect.since.or(beside.filter(|note| Checkpoint::parse(note).is_ok()));
     let mut progress = |checked, of| verification.progress(checked, of);
@@ -126,7 +126,7 @@ fn check(daemon: &Daemon, expect: Expect) {
     }
     verification.end(result);
     if let Some(status) = verification.status() {
-        daemon.observers.live.tell(|| LiveEvent::Verify(status));
+        daemon.observers.live.publish(|| LiveEvent::Verify(status));
     }
 }
 

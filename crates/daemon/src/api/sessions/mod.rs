@@ -58,8 +58,10 @@ async fn list(
     QueryParams(query): QueryParams<SessionListQuery>,
 ) -> Result<Json<SessionList>, ApiError> {
     let SessionListQuery { harness, state, project, since, after, limit } = query;
-    let since =
-        since.map(|since| time_spec::read(&since, call_meta::now_ms())).transpose().map_err(|why| {
+    let since = since
+        .map(|since| time_spec::parse_time_spec(&since, call_meta::now_ms()))
+        .transpose()
+        .map_err(|why| {
             ApiError::bad_request(format!("`since` is no moment: {why}"))
                 .hint("say 15m, 24h, 7d, a day or a moment")
         })?;

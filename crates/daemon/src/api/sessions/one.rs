@@ -15,13 +15,13 @@ use crate::api::error::ApiError;
 use crate::api::extract::{PathParams, QueryParams};
 use crate::daemon::Daemon;
 use tenterhook_records::sanitize;
-use tenterhook_sessions::{Projector, SessionKey, SessionView};
+use tenterhook_sessions::{SessionKey, SessionProjector, SessionView};
 
 pub(super) async fn whole(
     State(daemon): State<Arc<Daemon>>,
     PathParams(id): PathParams<String>,
 ) -> Result<Json<SessionDetails>, ApiError> {
-    let (key, mut session) = look(&daemon, &id, |view| view.whole(call_meta::now())).await?;
+    let (key, mut session) = look(&daemon, &id, |view| view.details(call_meta::now())).await?;
     let remembered = tenterhook_guard::Sessions::new(daemon.home.sessions());
     session.labels = match remembered.labels(&key.harness, &key.id) {
         Ok(labels) => Some(labels),
@@ -86,7 +86,7 @@ pub(super) async fn find(daemon: &Arc<Daemon>, id: &str) -> Result<(SessionKey, 
         return Ok(found);
     }
     let asked = id.to_owned();
-    let found = daemon.readers.with(move |reader| Projector::find_recorded(&asked, reader)).await?;
+    let found = daemon.readers.with(move |reader| SessionProjector::find_recorded(&asked, reader)).await?;
     found.map(|key| (key, false)).ok_or_else(|| unknown(id))
 }
 
@@ -98,11 +98,11 @@ async fn look<T: Send + 'static>(
 ) -> Result<(SessionKey, T), ApiError> {
     let (key, whole) = find(daemon, id).await?;
     let sessions = Arc::clone(&daemon.observers.sessions);
-    if whole && let Some(seen) = sessions.look(&key, &look) {
+    if whole && let Some(seen) = sessions.with_session(&key, &look) {
         return Ok((key, seen));
     }
     let wanted = key.clone();
-    let seen = daemon.readers.with(move |reader| sessions.bring_back(&wanted, reader, look)).await?;
+    let seen = daemon.readers.with(move |reader| sessions.reload(&wanted, reader, look)).await?;
     seen.map(|seen| (key, seen)).ok_or_else(|| unknown(id))
 }
 

@@ -12,13 +12,13 @@ use tenterhook_harness::dialect;
 
 use super::*;
 
-/// The deadline where no answer comes.
-const LIMIT: Duration = Duration::from_millis(400);
-/// The deadline where one comes: longer than a busy machine needs.
-const PATIENCE: Duration = Duration::from_secs(20);
+/// Time limit if no response comes.
+const SHORT_TIMEOUT: Duration = Duration::from_millis(400);
+/// Time limit if a response comes: longer than a busy machine needs.
+const LONG_TIMEOUT: Duration = Duration::from_secs(20);
 
-/// Answers one request with these bytes, or never, and tells what it was sent.
-fn server(answer: Option<&'static str>) -> (String, Receiver<String>) {
+/// Answers one request with these bytes, or never, and passes on the request.
+fn start_server(answer: Option<&'static str>) -> (String, Receiver<String>) {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let url = format!("http://{}/hook", listener.local_addr().unwrap());
     let (send, receive) = channel();
@@ -35,39 +35,39 @@ fn server(answer: Option<&'static str>) -> (String, Receiver<String>) {
         send.send(String::from_utf8_lossy(&request).into_owned()).unwrap();
         match answer {
             Some(answer) => drop(stream.write_all(answer.as_bytes())),
-            // Until the caller has gone.
+            // Until the caller disconnects.
             None => while stream.read(&mut buffer).is_ok_and(|read| read > 0) {},
         }
     });
     (url, receive)
 }
 
-fn call() -> Call {
+fn call() -> HookCall {
     let (id, ts) = (EventId::from_parts(0, 0), Timestamp::from_unix_ms(0));
     let mut event = Event::new(id, ts, "claude-code", EventKind::PreTool, "PreToolUse");
     event.tool = Some(ToolCall::new("Bash", json!({"command": "ls"})));
-    Call { event, native: None }
+    HookCall { event, native: None }
 }
 
-fn hook(url: String) -> Http {
+fn hook(url: String) -> HttpHook {
     let headers = vec![("authorization".to_owned(), "Bearer t".to_owned())];
-    Http { url, headers, dialect: dialect::find("claude").unwrap(), output_limit: 1024 }
+    HttpHook { url, headers, dialect: dialect::find("claude").unwrap(), max_output_bytes: 1024 }
 }
 
-async fn ask(answer: Option<&'static str>, limit: Duration) -> Result<Heard, String> {
-    let (url, _requests) = server(answer);
+async fn ask(answer: Option<&'static str>, limit: Duration) -> Result<InterpretedOutput, String> {
+    let (url, _requests) = start_server(answer);
     run(&hook(url), &call(), Origin::hook("h"), limit).await.map_err(|failure| match failure {
-        Failure::TimedOut => "timed out".to_owned(),
-        Failure::Failed(why) | Failure::Unreachable(why) => why,
+        RunFailure::TimedOut => "timed out".to_owned(),
+        RunFailure::Failed(why) | RunFailure::Unreachable(why) => why,
     })
 }
 
 #[tokio::test]
 async fn the_payload_is_posted_and_a_json_answer_decides() {
     let answer = "HTTP/1.1 200 OK\r\ncontent-length: 35\r\n\r\n{\"decision\":\"block\",\"reason\":\"no!\"}";
-    let (url, requests) = server(Some(answer));
-    let heard = run(&hook(url), &call(), Origin::hook("h"), PATIENCE).await.ok().unwrap();
-    assert_eq!((heard.finding.decision, heard.finding.reason.as_deref()), (Decision::Deny, Some("no!")));
+    let (url, requests) = start_server(Some(answer));
+    let answer = run(&hook(url), &call(), Origin::hook("h"), LONG_TIMEOUT).await.ok().unwrap();
+    assert_eq!((answer.finding.decision, answer.finding.reason.as_deref()), (Decision::Deny, Some("no!")));
     let request = requests.recv().unwrap();
     assert!(request.starts_with("POST /hook HTTP/1.1\r\n"), "{request}");
     assert!(request.contains("authorization: Bearer t\r\n"), "{request}");
@@ -76,34 +76,34 @@ async fn the_payload_is_posted_and_a_json_answer_decides() {
 
 #[tokio::test]
 async fn an_empty_answer_objects_to_nothing() {
-    let heard = ask(Some("HTTP/1.1 204 No Content\r\n\r\n"), PATIENCE).await.unwrap();
-    assert_eq!(heard.finding.decision, Decision::None);
+    let answer = ask(Some("HTTP/1.1 204 No Content\r\n\r\n"), LONG_TIMEOUT).await.unwrap();
+    assert_eq!(answer.finding.decision, Decision::None);
 }
 
 #[tokio::test]
 async fn any_other_answer_is_a_failure() {
     for (answer, expected) in [
-        ("HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\nok", "the answer is not a JSON object"),
+        ("HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\nok", "the response is not a JSON object"),
         ("HTTP/1.1 403 Forbidden\r\ncontent-length: 20\r\n\r\n{\"decision\":\"block\"}", "HTTP status 403"),
         ("HTTP/1.1 307 T\r\nlocation: http://127.0.0.1:1/\r\ncontent-length: 0\r\n\r\n", "HTTP status 307"),
     ] {
-        let why = ask(Some(answer), PATIENCE).await.unwrap_err();
+        let why = ask(Some(answer), LONG_TIMEOUT).await.unwrap_err();
         assert!(why.contains(expected), "{why}");
     }
-    let nobody = hook("http://127.0.0.1:1/".to_owned());
-    assert!(run(&nobody, &call(), Origin::hook("h"), LIMIT).await.is_err());
+    let unreachable = hook("http://127.0.0.1:1/".to_owned());
+    assert!(run(&unreachable, &call(), Origin::hook("h"), SHORT_TIMEOUT).await.is_err());
 }
 
 #[tokio::test]
 async fn no_answer_in_time_is_no_answer() {
-    let why = ask(None, LIMIT).await.unwrap_err();
+    let why = ask(None, SHORT_TIMEOUT).await.unwrap_err();
     assert!(why.contains("timed out") || why.contains("timeout"), "{why}");
 }
 
 #[tokio::test]
 async fn an_answer_without_end_is_cut() {
     let answer = "HTTP/1.1 200 OK\r\ncontent-length: 2000\r\n\r\n{";
-    let (url, _requests) = server(Some(answer));
-    let small = Http { output_limit: 16, ..hook(url) };
-    assert!(run(&small, &call(), Origin::hook("h"), LIMIT).await.is_err());
+    let (url, _requests) = start_server(Some(answer));
+    let small = HttpHook { max_output_bytes: 16, ..hook(url) };
+    assert!(run(&small, &call(), Origin::hook("h"), SHORT_TIMEOUT).await.is_err());
 }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! One program with hooks: whether it is there, what it was asked, and what waits for its answers.
+//! An SDK client: a program with hooks, its stream, and the calls that wait for its replies.
 
-mod unnumbered;
+mod unnumbered_replies;
 
 use std::collections::{BTreeMap, VecDeque};
 use std::fmt;
@@ -12,330 +12,337 @@ use std::time::Duration;
 use tokio::sync::{mpsc, oneshot};
 use tokio::time::Instant;
 
-use super::question::{FunctionError, Question, Reply, Sent, Why};
-use super::{Answer, Failure};
+use super::messages::{CancelReason, HandlerError, SdkCall, SdkMessage, SdkReply};
+use super::{A3sAnswer, RunFailure};
 use crate::HookId;
 
-/// How long after a client went away its calls wait for it to come back, if their time allows.
-pub const GRACE: Duration = Duration::from_millis(500);
-/// How many questions may wait for one client.
-pub const MOST: usize = 4096;
-/// How many events are kept for the observers of a client that is away.
-pub const KEPT: usize = 256;
+/// How long pending calls wait for a disconnected client to reconnect, within their time limits.
+pub const RECONNECT_GRACE: Duration = Duration::from_millis(500);
+/// Most calls that may wait for one client.
+pub const MAX_PENDING_CALLS: usize = 4096;
+/// Most events that are kept for the observers of a disconnected client.
+pub const MAX_QUEUED_EVENTS: usize = 256;
 
-/// How many messages a client may be behind. A new stream begins with all that waits and all that was
-/// kept, so there has to be room for both.
-const ROOM: usize = 2 * MOST;
-/// How many questions that are over are remembered, to tell a late answer from nonsense.
-const OVER: usize = 1024;
+/// Most unread messages of a stream. A new stream starts with all pending calls and all queued events, so it must have
+/// room for both.
+const STREAM_CAPACITY: usize = 2 * MAX_PENDING_CALLS;
+/// Most finished calls that are remembered, to distinguish a late reply from an invalid one.
+const MAX_FINISHED_CALLS: usize = 1024;
 
 /// A program with hooks.
-pub struct Client {
+pub struct SdkClient {
     name: Arc<str>,
-    made: Instant,
-    state: Mutex<State>,
+    created: Instant,
+    state: Mutex<ClientState>,
 }
 
 #[derive(Default)]
-struct State {
-    stream: Option<mpsc::Sender<Sent>>,
-    /// How many streams there have been: a number names the one that is open.
-    streams: u64,
+struct ClientState {
+    stream: Option<mpsc::Sender<SdkMessage>>,
+    /// Number of streams opened so far, which is also the number of the current one.
+    stream_count: u64,
     /// When the last stream ended.
-    away: Option<Instant>,
-    pending: BTreeMap<u64, Pending>,
-    kept: VecDeque<Question>,
+    disconnected: Option<Instant>,
+    pending: BTreeMap<u64, PendingCall>,
+    queued_events: VecDeque<SdkCall>,
     missed: u64,
-    over: VecDeque<Finished>,
-    /// Whether it answers without `call_id`: its hooks are then asked one question at a time.
-    unnumbered: bool,
-    turns: BTreeMap<HookId, Arc<tokio::sync::Mutex<()>>>,
+    finished: VecDeque<FinishedCall>,
+    /// Whether the client replies without `call_id`: each of its hooks then gets one call at a time.
+    replies_unnumbered: bool,
+    sequence_locks: BTreeMap<HookId, Arc<tokio::sync::Mutex<()>>>,
 }
 
-struct Pending {
-    question: Question,
-    answer: oneshot::Sender<Result<Answer, Failure>>,
+struct PendingCall {
+    call: SdkCall,
+    answer: oneshot::Sender<Result<A3sAnswer, RunFailure>>,
 }
 
-/// A question that is over.
-struct Finished {
+struct FinishedCall {
     call_id: u64,
     hook: HookId,
-    over: Over,
-    /// The stream that was open then.
+    end: CallEnd,
+    /// Number of the stream that was open at the end of the call.
     stream: u64,
 }
 
-/// How a question ended.
+/// How a call ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Over {
+enum CallEnd {
     Answered,
     Cancelled,
 }
 
-/// What became of a message.
-enum Offered {
-    Taken,
-    /// The client does not keep up.
+/// Result of sending a message to a client.
+enum SendResult {
+    Sent,
+    /// The client does not read its messages.
     Full,
     /// There is no stream, or it has just ended.
-    Nobody,
+    Disconnected,
 }
 
-/// An answer that nobody wants.
+/// Why a reply was not accepted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-pub enum Unwanted {
-    /// There was no such question.
-    #[error("there is no such question")]
-    Unknown,
-    /// It was answered before.
-    #[error("this question was answered already; the first answer counts")]
-    Twice,
-    /// Nobody waits for it any more.
-    #[error("nobody waits for this answer any more")]
+pub enum RejectedReply {
+    /// No call has this id.
+    #[error("unknown call")]
+    UnknownCall,
+    /// The call has already been answered.
+    #[error("this call was already answered; the first answer counts")]
+    AlreadyAnswered,
+    /// The call was cancelled.
+    #[error("the reply came too late: the call was cancelled")]
     TooLate,
-    /// The hook or the event is another one than was asked about.
-    #[error("the answer is for another hook or event than was asked about, so the hook has failed")]
+    /// The hook or the event is not that of the call.
+    #[error("the reply names another hook or event than the call, so the hook has failed")]
     Mismatch,
-    /// It names no question, and could be meant for several.
+    /// The reply has no call id and could be for several calls.
     #[error(
-        "the answer has no `call_id`, and more than one question of the hook is open or was given up; send `call_id` back"
+        "the reply has no `call_id`, and more than one call of the hook is pending or was cancelled; send `call_id` back"
     )]
     Ambiguous,
 }
 
-/// A stream that was opened.
+/// An open stream of a client.
 #[derive(Debug)]
-pub struct Attached {
-    /// What goes to the client. It ends when a newer stream takes over.
-    pub messages: mpsc::Receiver<Sent>,
-    /// The number of the stream, for [`Client::detach`].
+pub struct SdkStream {
+    /// Messages to the client. The channel closes when a newer stream is opened.
+    pub messages: mpsc::Receiver<SdkMessage>,
+    /// Number of the stream, for [`SdkClient::close_stream`].
     pub number: u64,
-    /// How many events for observers could not be kept meanwhile.
+    /// Number of events for observers that were dropped while the client was disconnected.
     pub missed: u64,
 }
 
-/// Takes a question off the list, however its waiting ends, and tells the client.
-struct Waiting<'a> {
-    client: &'a Client,
+/// Removes a pending call when its caller stops waiting, and cancels it at the client.
+struct PendingCallGuard<'a> {
+    client: &'a SdkClient,
     call_id: u64,
-    why: Why,
+    reason: CancelReason,
 }
 
-impl Client {
-    /// A client that has no stream yet.
+impl SdkClient {
+    /// Creates a client without a stream.
     pub fn new(name: &str) -> Arc<Self> {
-        Arc::new(Self { name: name.into(), made: Instant::now(), state: Mutex::default() })
+        Arc::new(Self { name: name.into(), created: Instant::now(), state: Mutex::default() })
     }
 
-    /// What people know it by.
+    /// Returns the name shown to users.
     pub fn name(&self) -> &str {
         &self.name
     }
 
-    /// Whether it has a stream open.
-    pub fn is_there(&self) -> bool {
+    /// Returns whether the client has an open stream.
+    pub fn is_connected(&self) -> bool {
         self.lock().stream.is_some()
     }
 
-    /// How long it has had no stream; `None`: it has one.
-    pub fn away_for(&self) -> Option<Duration> {
+    /// Returns how long the client has had no stream; `None` if it is connected.
+    pub fn disconnected_for(&self) -> Option<Duration> {
         let state = self.lock();
-        state.stream.is_none().then(|| state.away.unwrap_or(self.made).elapsed())
+        state.stream.is_none().then(|| state.disconnected.unwrap_or(self.created).elapsed())
     }
 
-    /// How many questions wait for its answers.
-    pub fn under_way(&self) -> usize {
+    /// Returns the number of calls that wait for a reply.
+    pub fn pending_calls(&self) -> usize {
         self.lock().pending.len()
     }
 
-    /// Opens a stream. An older one ends; what waits is sent again.
-    pub fn attach(&self) -> Attached {
-        let (sender, messages) = mpsc::channel(ROOM);
+    /// Opens a stream and sends all pending calls again. An older stream ends.
+    pub fn open_stream(&self) -> SdkStream {
+        let (sender, messages) = mpsc::channel(STREAM_CAPACITY);
         let mut state = self.lock();
-        state.streams += 1;
-        let waiting = state.pending.values().map(|pending| pending.question.clone());
-        let again: Vec<_> = waiting.chain(state.kept.iter().cloned()).collect();
-        for question in again {
-            // There is room: this is what it was made for.
-            let _ = sender.try_send(Sent::Asked(Question { redelivered: true, ..question }));
+        state.stream_count += 1;
+        let pending = state.pending.values().map(|pending| pending.call.clone());
+        let redelivered: Vec<_> = pending.chain(state.queued_events.iter().cloned()).collect();
+        for call in redelivered {
+            // The channel has room for all of them.
+            let _ = sender.try_send(SdkMessage::Call(SdkCall { redelivered: true, ..call }));
         }
-        state.kept.clear();
+        state.queued_events.clear();
         state.stream = Some(sender);
-        state.away = None;
-        Attached { messages, number: state.streams, missed: std::mem::take(&mut state.missed) }
+        state.disconnected = None;
+        SdkStream { messages, number: state.stream_count, missed: std::mem::take(&mut state.missed) }
     }
 
-    /// A stream has ended. What waits goes on waiting for [`GRACE`], then it has failed. Whether it was the
-    /// stream in use.
-    pub fn detach(self: &Arc<Self>, number: u64) -> bool {
+    /// Closes a stream. Pending calls wait for [`RECONNECT_GRACE`], then they fail. Returns whether it was the current
+    /// stream.
+    pub fn close_stream(self: &Arc<Self>, number: u64) -> bool {
         let mut state = self.lock();
-        if state.streams != number || state.stream.is_none() {
+        if state.stream_count != number || state.stream.is_none() {
             return false;
         }
-        state.leave();
+        state.disconnect();
         drop(state);
         let client = Arc::clone(self);
         tokio::spawn(async move {
-            tokio::time::sleep(GRACE).await;
+            tokio::time::sleep(RECONNECT_GRACE).await;
             let mut state = client.lock();
-            if state.streams == number {
-                // Whoever waits hears that nobody will answer.
+            if state.stream_count == number {
+                // Dropping a pending call makes its caller fail.
                 state.pending.clear();
             }
         });
         true
     }
 
-    /// An answer has come.
-    pub fn answer(&self, reply: Reply) -> Result<(), Unwanted> {
+    /// Accepts a reply and passes it to the caller that waits for it.
+    pub fn accept_reply(&self, reply: SdkReply) -> Result<(), RejectedReply> {
         let mut state = self.lock();
         let call_id = match reply.call_id {
             Some(call_id) => call_id,
-            None => state.open_question(&reply)?,
+            None => state.match_unnumbered(&reply)?,
         };
-        let Some(Pending { question, answer }) = state.pending.remove(&call_id) else {
-            let over = state.over.iter().find(|finished| finished.call_id == call_id);
-            return Err(match over.map(|finished| finished.over) {
-                Some(Over::Answered) => Unwanted::Twice,
-                Some(Over::Cancelled) => Unwanted::TooLate,
-                None => Unwanted::Unknown,
+        let Some(PendingCall { call, answer }) = state.pending.remove(&call_id) else {
+            let finished = state.finished.iter().find(|finished| finished.call_id == call_id);
+            return Err(match finished.map(|finished| finished.end) {
+                Some(CallEnd::Answered) => RejectedReply::AlreadyAnswered,
+                Some(CallEnd::Cancelled) => RejectedReply::TooLate,
+                None => RejectedReply::UnknownCall,
             });
         };
-        state.remember(call_id, &question.hook, Over::Answered);
+        state.remember_finished(call_id, &call.hook, CallEnd::Answered);
         drop(state);
-        let fits = *question.hook == *reply.hook && reply.is_about(&question);
-        let said = match reply.said {
-            _ if !fits => Err(Failure::Failed(Unwanted::Mismatch.to_string())),
-            Ok(said) => Ok(said),
-            Err(FunctionError(why)) => Err(Failure::Failed(why)),
+        let fits = *call.hook == *reply.hook && reply.matches(&call);
+        let result = match reply.answer {
+            _ if !fits => Err(RunFailure::Failed(RejectedReply::Mismatch.to_string())),
+            Ok(answer) => Ok(answer),
+            Err(HandlerError(why)) => Err(RunFailure::Failed(why)),
         };
-        // Whoever asked may have gone in this moment.
-        let _ = answer.send(said);
-        if fits { Ok(()) } else { Err(Unwanted::Mismatch) }
+        // The caller may be gone by now.
+        let _ = answer.send(result);
+        if fits { Ok(()) } else { Err(RejectedReply::Mismatch) }
     }
 
-    /// A hook is no longer registered: whoever waits for it hears that nobody will answer.
-    pub fn forget(&self, hook: &str) {
+    /// Removes a hook that is no longer registered. Its pending calls fail.
+    pub fn remove_hook(&self, hook: &str) {
         let mut state = self.lock();
-        let gone: Vec<_> = state
-            .pending
-            .iter()
-            .filter(|(_, pending)| *pending.question.hook == *hook)
-            .map(|(id, _)| *id)
-            .collect();
-        for call_id in gone {
-            if let Some(Pending { question, .. }) = state.pending.remove(&call_id) {
-                state.cancelled(call_id, &question.hook, Why::Unregistered);
+        let of_hook = state.pending.iter().filter(|(_, pending)| *pending.call.hook == *hook);
+        let call_ids: Vec<_> = of_hook.map(|(id, _)| *id).collect();
+        for call_id in call_ids {
+            if let Some(PendingCall { call, .. }) = state.pending.remove(&call_id) {
+                state.cancel(call_id, &call.hook, CancelReason::Unregistered);
             }
         }
-        state.turns.remove(hook);
-        state.kept.retain(|question| *question.hook != *hook);
+        state.sequence_locks.remove(hook);
+        state.queued_events.retain(|call| *call.hook != *hook);
     }
 
-    /// Asks, and waits for the answer.
-    pub(super) async fn ask(&self, question: Question, limit: Duration) -> Result<Answer, Failure> {
+    /// Sends a call and waits for the answer.
+    pub(super) async fn call(&self, call: SdkCall, timeout: Duration) -> Result<A3sAnswer, RunFailure> {
         let began = Instant::now();
-        let turn = self.lock().turn(&question.hook);
-        let _turn = match turn.map(|turn| tokio::time::timeout(limit, turn.lock_owned())) {
-            Some(turn) => Some(turn.await.map_err(|_| Failure::TimedOut)?),
+        let lock = self.lock().sequence_lock(&call.hook);
+        let _lock = match lock.map(|lock| tokio::time::timeout(timeout, lock.lock_owned())) {
+            Some(locked) => Some(locked.await.map_err(|_| RunFailure::TimedOut)?),
             None => None,
         };
-        let limit = limit.saturating_sub(began.elapsed());
-        let mut waiting = Waiting { client: self, call_id: question.call_id, why: Why::Gone };
-        let answer = self.put(question).map_err(|why| Failure::Unreachable(why.to_owned()))?;
-        match tokio::time::timeout(limit, answer).await {
-            Ok(Ok(said)) => said,
-            Ok(Err(_)) => Err(Failure::Unreachable("its program went away".to_owned())),
+        let timeout = timeout.saturating_sub(began.elapsed());
+        let mut guard =
+            PendingCallGuard { client: self, call_id: call.call_id, reason: CancelReason::CallerGone };
+        let answer = self.send_call(call).map_err(|why| RunFailure::Unreachable(why.to_owned()))?;
+        match tokio::time::timeout(timeout, answer).await {
+            Ok(Ok(answer)) => answer,
+            Ok(Err(_)) => Err(RunFailure::Unreachable("the client disconnected".to_owned())),
             Err(_) => {
-                waiting.why = Why::TimedOut;
-                Err(Failure::TimedOut)
+                guard.reason = CancelReason::TimedOut;
+                Err(RunFailure::TimedOut)
             }
         }
     }
 
-    /// Tells it, and waits for nothing.
-    pub(super) fn tell(&self, news: Question) {
+    /// Sends an event to an observer, without waiting.
+    pub(super) fn notify(&self, event: SdkCall) {
         let mut state = self.lock();
-        match state.offer(Sent::Asked(news.clone())) {
-            Offered::Taken => {}
-            Offered::Nobody if state.kept.len() < KEPT => state.kept.push_back(news),
-            // What it misses it is told the number of.
-            Offered::Full | Offered::Nobody => state.missed += 1,
+        match state.try_send(SdkMessage::Call(event.clone())) {
+            SendResult::Sent => {}
+            SendResult::Disconnected if state.queued_events.len() < MAX_QUEUED_EVENTS => {
+                state.queued_events.push_back(event);
+            }
+            // The next stream reports the number of missed events.
+            SendResult::Full | SendResult::Disconnected => state.missed += 1,
         }
     }
 
-    /// Says that an answer was of no use.
-    pub(super) fn refuse(&self, call_id: u64, why: &str) {
-        let _ = self.lock().offer(Sent::Refused { call_id, why: why.to_owned() });
+    /// Reports to the client that its reply was invalid.
+    pub(super) fn refuse_reply(&self, call_id: u64, why: &str) {
+        let _ = self.lock().try_send(SdkMessage::Refused { call_id, why: why.to_owned() });
     }
 
-    fn put(&self, question: Question) -> Result<oneshot::Receiver<Result<Answer, Failure>>, &'static str> {
+    fn send_call(
+        &self,
+        call: SdkCall,
+    ) -> Result<oneshot::Receiver<Result<A3sAnswer, RunFailure>>, &'static str> {
         let mut state = self.lock();
-        if state.pending.len() >= MOST {
-            return Err("too many questions wait for its program");
+        if state.pending.len() >= MAX_PENDING_CALLS {
+            return Err("too many calls wait for the client");
         }
-        let soon = state.stream.is_some() || state.away.is_some_and(|away| away.elapsed() < GRACE);
-        match state.offer(Sent::Asked(question.clone())) {
-            Offered::Taken => {}
-            // Its stream has just ended; if it comes back in time it is asked then.
-            Offered::Nobody if soon => {}
-            Offered::Nobody => return Err("its program is not connected"),
-            Offered::Full => return Err("its program does not keep up"),
+        let may_reconnect = state.stream.is_some()
+            || state.disconnected.is_some_and(|since| since.elapsed() < RECONNECT_GRACE);
+        match state.try_send(SdkMessage::Call(call.clone())) {
+            SendResult::Sent => {}
+            // The stream has just ended; the call is sent again if the client reconnects in time.
+            SendResult::Disconnected if may_reconnect => {}
+            SendResult::Disconnected => return Err("the client is not connected"),
+            SendResult::Full => return Err("the client does not read its messages"),
         }
-        let (answer, answered) = oneshot::channel();
-        state.pending.insert(question.call_id, Pending { question, answer });
-        Ok(answered)
+        let (answer, receiver) = oneshot::channel();
+        state.pending.insert(call.call_id, PendingCall { call, answer });
+        Ok(receiver)
     }
 
-    fn lock(&self) -> MutexGuard<'_, State> {
+    fn lock(&self) -> MutexGuard<'_, ClientState> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-impl State {
-    fn leave(&mut self) {
+impl ClientState {
+    fn disconnect(&mut self) {
         self.stream = None;
-        self.away = Some(Instant::now());
+        self.disconnected = Some(Instant::now());
     }
 
-    fn cancelled(&mut self, call_id: u64, hook: &HookId, why: Why) {
-        self.remember(call_id, hook, Over::Cancelled);
-        // What nobody waits for may get lost where a client does not keep up.
-        let _ = self.offer(Sent::Cancelled { call_id, why });
+    fn cancel(&mut self, call_id: u64, hook: &HookId, reason: CancelReason) {
+        self.remember_finished(call_id, hook, CallEnd::Cancelled);
+        // The message may be lost if the client does not read: nothing waits for the call any more.
+        let _ = self.try_send(SdkMessage::Cancelled { call_id, reason });
     }
 
-    fn offer(&self, message: Sent) -> Offered {
-        let Some(stream) = &self.stream else { return Offered::Nobody };
+    fn try_send(&self, message: SdkMessage) -> SendResult {
+        let Some(stream) = &self.stream else { return SendResult::Disconnected };
         match stream.try_reserve() {
-            Ok(room) => {
-                room.send(message);
-                Offered::Taken
+            Ok(permit) => {
+                permit.send(message);
+                SendResult::Sent
             }
-            Err(mpsc::error::TrySendError::Full(())) => Offered::Full,
-            Err(mpsc::error::TrySendError::Closed(())) => Offered::Nobody,
+            Err(mpsc::error::TrySendError::Full(())) => SendResult::Full,
+            Err(mpsc::error::TrySendError::Closed(())) => SendResult::Disconnected,
         }
     }
 
-    fn remember(&mut self, call_id: u64, hook: &HookId, over: Over) {
-        if self.over.len() >= OVER {
-            self.over.pop_front();
+    fn remember_finished(&mut self, call_id: u64, hook: &HookId, end: CallEnd) {
+        if self.finished.len() >= MAX_FINISHED_CALLS {
+            self.finished.pop_front();
         }
-        self.over.push_back(Finished { call_id, hook: Arc::clone(hook), over, stream: self.streams });
+        self.finished.push_back(FinishedCall {
+            call_id,
+            hook: Arc::clone(hook),
+            end,
+            stream: self.stream_count,
+        });
     }
 }
 
-impl Drop for Waiting<'_> {
+impl Drop for PendingCallGuard<'_> {
     fn drop(&mut self) {
         let mut state = self.client.lock();
-        if let Some(Pending { question, .. }) = state.pending.remove(&self.call_id) {
-            state.cancelled(self.call_id, &question.hook, self.why);
+        if let Some(PendingCall { call, .. }) = state.pending.remove(&self.call_id) {
+            state.cancel(self.call_id, &call.hook, self.reason);
         }
     }
 }
 
-impl fmt::Debug for Client {
+impl fmt::Debug for SdkClient {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Client").field("name", &self.name).finish_non_exhaustive()
+        f.debug_struct("SdkClient").field("name", &self.name).finish_non_exhaustive()
     }
 }

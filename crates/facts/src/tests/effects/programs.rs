@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! The table of programs, line by line.
+//! Effects of common programs.
 
 use super::all_have;
 

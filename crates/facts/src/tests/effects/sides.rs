@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Commands on other machines, in containers, and behind programs that run others.
+//! Commands on other machines, in containers, and started by other programs.
 
 use super::{all_have, of_line};
 
@@ -202,10 +202,10 @@ fn texts_in_other_places() {
 }
 
 #[test]
-fn what_is_packed_and_run_is_said_to_be_unread() {
+fn a_packed_script_that_is_run_counts_as_unread() {
     let unread = |line: &str| {
         let call = tenterhook_event::ToolCall::new("Bash", serde_json::json!({ "command": line }));
-        crate::facts(&super::event(call), &crate::Surroundings::default()).unparsed
+        crate::facts(&super::event(call), &crate::EvalEnvironment::default()).unparsed
     };
     assert!(unread("echo H4sIAAAA | base64 -d | gunzip | sh"));
     assert!(unread("zcat install.sh.gz | bash"));

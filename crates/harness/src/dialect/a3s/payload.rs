@@ -1,41 +1,41 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Seed 003's event JSON, out of an event.
+//! Writes an event as seed 003's JSON.
 
 use serde_json::{Map, Value, json};
-use tenterhook_event::{Call, Event, EventKind as Kind};
+use tenterhook_event::{Event, EventKind as Kind, HookCall};
 
 use super::schema;
 use crate::dialect::fields::output_text;
 
-/// What the session knows and one event does not.
+/// Session state that a single event does not contain.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Session {
-    /// The tools that ran last, the latest last.
+pub struct A3sSessionContext {
+    /// Recently run tools, the latest last.
     pub recent_tools: Vec<String>,
-    /// Tokens that went to the model so far.
+    /// Tokens sent to the model so far.
     pub input_tokens: u64,
-    /// Tokens that came from it.
+    /// Tokens received from the model so far.
     pub output_tokens: u64,
 }
 
 pub(super) fn name(event: &Event) -> &str {
-    schema::of(event.event).map_or(event.native_event.as_str(), |row| row.name)
+    schema::shape_of_kind(event.event).map_or(event.native_event.as_str(), |row| row.name)
 }
 
 pub(super) fn stdin(event: &Event) -> Vec<u8> {
-    // Plain data in memory has nothing to fail on; an empty input would be noticed.
-    serde_json::to_vec(&written(event, &Session::default())).unwrap_or_default()
+    // Serializing plain data to memory cannot fail; a hook would notice an empty input.
+    serde_json::to_vec(&written(event, &A3sSessionContext::default())).unwrap_or_default()
 }
 
-/// The event as a hook of a program is told it. What came in this form keeps what only it has.
-pub fn payload(call: &Call, session: &Session) -> Vec<u8> {
+/// The event as sent to an SDK hook. A payload that arrived in this format keeps its additional fields.
+pub fn payload(call: &HookCall, session: &A3sSessionContext) -> Vec<u8> {
     let event = &call.event;
     let mut fields = written(event, session);
     let brought = call.native.as_ref().map(|native| &native.fields).filter(|native| is_ours(native));
     for (key, value) in brought.into_iter().flatten() {
         match (key.as_str(), fields.get_mut(key)) {
-            // Ours to say: what the payload said may have been changed by a hook before.
+            // Always written from the event, because an earlier hook may have changed it.
             ("eventType" | "sessionId" | "timestamp" | "tool" | "args", Some(_)) => {}
             ("metadata", Some(Value::Object(known))) => {
                 for (key, value) in value.as_object().into_iter().flatten() {
@@ -54,7 +54,7 @@ pub fn payload(call: &Call, session: &Session) -> Vec<u8> {
 }
 
 /// The call of a failed tool, as `PostToolUse` with `success: false`.
-pub fn failed_tool_result(call: &Call) -> Call {
+pub fn failed_tool_result(call: &HookCall) -> HookCall {
     let mut result = call.clone();
     let event = &mut result.event;
     event.event = Kind::PostTool;
@@ -65,17 +65,17 @@ pub fn failed_tool_result(call: &Call) -> Call {
     result
 }
 
-/// The tool's output as a hook is given it.
+/// The tool's output in the form that a hook receives.
 pub(super) fn given_output(event: &Event) -> Value {
     event.detail.tool_output.as_ref().map(output_text).unwrap_or_default().into()
 }
 
-/// Whether a native payload is in this form.
+/// Whether a native payload is in this format.
 fn is_ours(native: &Map<String, Value>) -> bool {
     native.contains_key("eventType")
 }
 
-fn written(event: &Event, session: &Session) -> Map<String, Value> {
+fn written(event: &Event, session: &A3sSessionContext) -> Map<String, Value> {
     let detail = &event.detail;
     let mut fields = Map::new();
     let mut put = |key: &str, value: Option<Value>| {
@@ -179,7 +179,7 @@ fn metadata(event: &Event) -> Value {
     metadata
 }
 
-fn context(event: &Event, session: &Session) -> Value {
+fn context(event: &Event, session: &A3sSessionContext) -> Value {
     json!({
         "workingDirectory": event.cwd.as_deref().unwrap_or_default(),
         "recentTools": session.recent_tools,
@@ -187,8 +187,8 @@ fn context(event: &Event, session: &Session) -> Value {
     })
 }
 
-fn usage(session: &Session) -> Value {
-    let Session { input_tokens, output_tokens, .. } = session;
+fn usage(session: &A3sSessionContext) -> Value {
+    let A3sSessionContext { input_tokens, output_tokens, .. } = session;
     json!({"input_tokens": input_tokens, "output_tokens": output_tokens, "total_tokens": input_tokens + output_tokens})
 }
 
@@ -196,7 +196,7 @@ fn model(event: &Event) -> Option<Value> {
     event.agent.model.as_ref().map(|name| json!({"name": name}))
 }
 
-/// The model's answer in one shape, whichever harness tells of it.
+/// The model's response in one format, for all harnesses.
 fn response(event: &Event) -> Value {
     let given = event.detail.model_response.clone().unwrap_or_default();
     let first = |keys: &[&str]| keys.iter().find_map(|key| given.get(key)).cloned();

@@ -1,64 +1,64 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! An event out of seed 003's JSON: whoever has an agent of their own fires it so.
+//! Reads an event in seed 003's JSON, as sent by agents that use the SDK.
 
 use serde_json::{Map, Value, json};
-use tenterhook_event::{Call, Event, EventKind as Kind, ToolCall, ToolClass};
+use tenterhook_event::{Event, EventKind as Kind, HookCall, ToolCall, ToolClass};
 
 use super::schema::{self, EventShape};
-use crate::payload::{DecodeError, read};
-use crate::{Door, mcp};
+use crate::payload::{DecodeError, parse_payload};
+use crate::{CallMeta, mcp};
 
-/// Why an event cannot be taken.
+/// An event payload that cannot be read.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub enum Unreadable {
-    /// It is no JSON object, or too large.
+pub enum A3sReadError {
+    /// The payload is too large, or not a JSON object.
     #[error(transparent)]
     Payload(#[from] DecodeError),
-    /// Something does not fit.
-    #[error("this is no `{name}`: {why}")]
+    /// A field is missing or has the wrong type.
+    #[error("invalid `{name}` event: {why}")]
     Misfit {
-        /// The event.
+        /// Name of the event.
         name: &'static str,
-        /// What does not fit.
+        /// What is wrong with the payload.
         why: String,
     },
 }
 
-/// Reads the payload of an event. What the caller says elsewhere (`session`, the door) comes before what
-/// the payload says; what is known elsewhere may be left out of it.
+/// Reads the payload of an event. Values that the caller passes (`session`, `meta`) take precedence over the payload,
+/// which may omit them.
 pub fn event(
     shape: &'static EventShape,
-    door: &Door,
+    meta: &CallMeta,
     source: &str,
     session: Option<&str>,
     bytes: &[u8],
-) -> Result<Call, Unreadable> {
-    let mut native = read(bytes)?;
-    let misfit = |why: String| Unreadable::Misfit { name: shape.name, why };
+) -> Result<HookCall, A3sReadError> {
+    let mut native = parse_payload(bytes)?;
+    let invalid = |why: String| A3sReadError::Misfit { name: shape.name, why };
     let fields = &mut native.fields;
     if let Some(named) = fields.get("eventType").filter(|named| **named != json!(shape.name)) {
-        return Err(misfit(format!("`eventType` is {named}")));
+        return Err(invalid(format!("`eventType` is {named}")));
     }
     fields.insert("eventType".to_owned(), json!(shape.name));
     let wrong = |key: &str, is: fn(&Value) -> bool| fields.get(key).is_some_and(|value| !is(value));
     if wrong("metadata", Value::is_object) || wrong("sessionId", Value::is_string) {
-        return Err(misfit("`metadata` should be an object, `sessionId` a text".to_owned()));
+        return Err(invalid("`metadata` must be an object, `sessionId` a string".to_owned()));
     }
-    if let Some(why) = schema::misfit(shape.fields, fields, "") {
-        return Err(misfit(why));
+    if let Some(why) = schema::find_mismatch(shape.fields, fields, "") {
+        return Err(invalid(why));
     }
-    let mut event = Event::new(door.id, door.ts, source, shape.kind, shape.name);
-    fill(&mut event, fields);
+    let mut event = Event::new(meta.id, meta.ts, source, shape.kind, shape.name);
+    fill_event(&mut event, fields);
     event.harness_session_id =
         session.filter(|id| !id.is_empty()).map(ToOwned::to_owned).or(event.harness_session_id);
-    event.project = door.project.clone().or(event.project).or_else(|| event.cwd.clone());
-    event.agent.user.clone_from(&door.user);
+    event.project = meta.project.clone().or(event.project).or_else(|| event.cwd.clone());
+    event.agent.user.clone_from(&meta.user);
     event.tool = tool(shape, fields)?;
-    Ok(Call { event, native: Some(native) })
+    Ok(HookCall { event, native: Some(native) })
 }
 
-fn fill(event: &mut Event, fields: &Map<String, Value>) {
+fn fill_event(event: &mut Event, fields: &Map<String, Value>) {
     let text = |key: &str| fields.get(key).and_then(Value::as_str).map(ToOwned::to_owned);
     let within = |outer: &str, key: &str| fields.get(outer).and_then(|outer| outer.get(key)).cloned();
     let said = |key: &str| within("metadata", key).and_then(|value| value.as_str().map(ToOwned::to_owned));
@@ -81,7 +81,7 @@ fn fill(event: &mut Event, fields: &Map<String, Value>) {
     #[expect(
         clippy::cast_possible_truncation,
         clippy::cast_sign_loss,
-        reason = "it is a whole number from 0 on, and a cast saturates"
+        reason = "the value is a whole number from 0 on, and the cast saturates"
     )]
     let duration =
         whole(within("result", "duration").or_else(|| fields.get("duration").cloned())).map(|ms| ms as u64);
@@ -98,14 +98,14 @@ fn fill(event: &mut Event, fields: &Map<String, Value>) {
     }
 }
 
-/// The tool call. What is judged has to be there: a shell call without a command passes no gate.
-fn tool(shape: &EventShape, fields: &Map<String, Value>) -> Result<Option<ToolCall>, Unreadable> {
+/// The tool call. A shell call without a command is an error: it must not pass a gate.
+fn tool(shape: &EventShape, fields: &Map<String, Value>) -> Result<Option<ToolCall>, A3sReadError> {
     let Some(name) = fields.get("tool").and_then(Value::as_str) else { return Ok(None) };
     let mut tool = ToolCall::new(name, fields.get("args").cloned().unwrap_or_else(|| json!({})));
     let gate = matches!(shape.kind, Kind::PreTool | Kind::PermissionRequest);
     if gate && tool.class == ToolClass::Shell && tool.commands().is_empty() {
-        let why = "`args` should be an object with a command".to_owned();
-        return Err(Unreadable::Misfit { name: shape.name, why });
+        let why = "`args` must be an object with a command".to_owned();
+        return Err(A3sReadError::Misfit { name: shape.name, why });
     }
     mcp::fill_url(&mut tool, None, fields);
     Ok(Some(tool))

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! What each event of the hook design carries, and what of it a hook may change. The design leaves some
-//! of them open; `docs/spec/sdk-events.md` says the same for people.
+//! Fields of each event of the A3S hook design, and which of them a hook may change. The design leaves some open;
+//! `docs/spec/sdk-events.md` documents the same table.
 
 use serde_json::{Map, Value};
 use tenterhook_event::EventKind as Kind;
@@ -9,111 +9,115 @@ use tenterhook_event::EventKind as Kind;
 /// One event of the design.
 #[derive(Debug)]
 pub struct EventShape {
-    /// What we call it.
+    /// Tenterhook's kind of the event.
     pub kind: Kind,
-    /// What the design calls it, or would.
+    /// Name in the design, or in its style.
     pub name: &'static str,
-    /// What it carries, beside what every event does.
-    pub fields: &'static [Field],
-    /// What a hook may change.
-    pub modified: &'static [Field],
+    /// Fields in addition to [`COMMON_FIELDS`].
+    pub fields: &'static [FieldSpec],
+    /// Fields that a hook may change.
+    pub modified: &'static [FieldSpec],
 }
 
-/// One field.
+/// One field of an event.
 #[derive(Debug)]
-pub struct Field {
-    /// Its name.
+pub struct FieldSpec {
+    /// Name of the field.
     pub name: &'static str,
-    /// What it holds.
-    pub shape: Shape,
-    /// Whether it is always there.
+    /// Type of the field.
+    pub shape: FieldShape,
+    /// Whether the field is required.
     pub needed: bool,
 }
 
-/// What a field holds.
+/// Type of a field.
 #[derive(Debug)]
-pub enum Shape {
-    /// A text.
+pub enum FieldShape {
+    /// A string.
     Text,
     /// A number.
     Number,
-    /// Yes or no.
+    /// A boolean.
     Flag,
-    /// An object of any shape.
+    /// An object with any fields.
     Object,
-    /// A list of texts.
+    /// A list of strings.
     Texts,
-    /// An object with these fields, and others.
-    Fields(&'static [Field]),
-    /// A list of objects with these fields, and others.
-    List(&'static [Field]),
+    /// An object with at least these fields.
+    Fields(&'static [FieldSpec]),
+    /// A list of objects with at least these fields.
+    List(&'static [FieldSpec]),
 }
 
-const fn needed(name: &'static str, shape: Shape) -> Field {
-    Field { name, shape, needed: true }
+const fn required(name: &'static str, shape: FieldShape) -> FieldSpec {
+    FieldSpec { name, shape, needed: true }
 }
 
-const fn maybe(name: &'static str, shape: Shape) -> Field {
-    Field { name, shape, needed: false }
+const fn optional(name: &'static str, shape: FieldShape) -> FieldSpec {
+    FieldSpec { name, shape, needed: false }
 }
 
-/// What every event has.
-pub const EVERY: &[Field] = &[
-    needed("eventType", Shape::Text),
-    needed("sessionId", Shape::Text),
-    needed("timestamp", Shape::Number),
-    needed("metadata", Shape::Object),
+/// Fields that every event has.
+pub const COMMON_FIELDS: &[FieldSpec] = &[
+    required("eventType", FieldShape::Text),
+    required("sessionId", FieldShape::Text),
+    required("timestamp", FieldShape::Number),
+    required("metadata", FieldShape::Object),
 ];
 
-const USAGE: &[Field] = &[
-    maybe("input_tokens", Shape::Number),
-    maybe("output_tokens", Shape::Number),
-    maybe("total_tokens", Shape::Number),
-    maybe("cache_read_tokens", Shape::Number),
-    maybe("cache_write_tokens", Shape::Number),
+const USAGE: &[FieldSpec] = &[
+    optional("input_tokens", FieldShape::Number),
+    optional("output_tokens", FieldShape::Number),
+    optional("total_tokens", FieldShape::Number),
+    optional("cache_read_tokens", FieldShape::Number),
+    optional("cache_write_tokens", FieldShape::Number),
 ];
-const MODEL: &[Field] = &[
-    needed("name", Shape::Text),
-    maybe("provider", Shape::Text),
-    maybe("temperature", Shape::Number),
-    maybe("maxTokens", Shape::Number),
+const MODEL: &[FieldSpec] = &[
+    required("name", FieldShape::Text),
+    optional("provider", FieldShape::Text),
+    optional("temperature", FieldShape::Number),
+    optional("maxTokens", FieldShape::Number),
 ];
-const CALL: &[Field] = &[maybe("id", Shape::Text), needed("name", Shape::Text), maybe("args", Shape::Object)];
-const AROUND: &[Field] = &[
-    maybe("workingDirectory", Shape::Text),
-    maybe("recentTools", Shape::Texts),
-    maybe("tokenUsage", Shape::Fields(USAGE)),
+const CALL: &[FieldSpec] = &[
+    optional("id", FieldShape::Text),
+    required("name", FieldShape::Text),
+    optional("args", FieldShape::Object),
 ];
-const RESULT: &[Field] = &[
-    needed("success", Shape::Flag),
-    needed("output", Shape::Text),
-    maybe("exitCode", Shape::Number),
-    maybe("duration", Shape::Number),
+const CALL_CONTEXT: &[FieldSpec] = &[
+    optional("workingDirectory", FieldShape::Text),
+    optional("recentTools", FieldShape::Texts),
+    optional("tokenUsage", FieldShape::Fields(USAGE)),
 ];
-const RESPONSE: &[Field] = &[
-    needed("text", Shape::Text),
-    maybe("toolCalls", Shape::List(CALL)),
-    maybe("usage", Shape::Fields(USAGE)),
-    maybe("duration", Shape::Number),
+const RESULT: &[FieldSpec] = &[
+    required("success", FieldShape::Flag),
+    required("output", FieldShape::Text),
+    optional("exitCode", FieldShape::Number),
+    optional("duration", FieldShape::Number),
+];
+const RESPONSE: &[FieldSpec] = &[
+    required("text", FieldShape::Text),
+    optional("toolCalls", FieldShape::List(CALL)),
+    optional("usage", FieldShape::Fields(USAGE)),
+    optional("duration", FieldShape::Number),
 ];
 
-const TOOL: Field = needed("tool", Shape::Text);
-const ARGS: Field = needed("args", Shape::Object);
-const CONTEXT: Field = maybe("context", Shape::Fields(AROUND));
-const REASON: Field = maybe("reason", Shape::Text);
-const USED: Field = maybe("usage", Shape::Fields(USAGE));
-const ACTIVE: Field = maybe("stopHookActive", Shape::Flag);
-const ANSWER: Field = maybe("response", Shape::Text);
-const AGENT_ID: Field = maybe("agentId", Shape::Text);
-const AGENT_TYPE: Field = maybe("agentType", Shape::Text);
-const SAYS: Field = maybe("context", Shape::Text);
-const NEW_ARGS: &[Field] = &[ARGS];
+const TOOL: FieldSpec = required("tool", FieldShape::Text);
+const ARGS: FieldSpec = required("args", FieldShape::Object);
+const CONTEXT: FieldSpec = optional("context", FieldShape::Fields(CALL_CONTEXT));
+const REASON: FieldSpec = optional("reason", FieldShape::Text);
+const USAGE_FIELD: FieldSpec = optional("usage", FieldShape::Fields(USAGE));
+const STOP_HOOK_ACTIVE: FieldSpec = optional("stopHookActive", FieldShape::Flag);
+const ANSWER: FieldSpec = optional("response", FieldShape::Text);
+const AGENT_ID: FieldSpec = optional("agentId", FieldShape::Text);
+const AGENT_TYPE: FieldSpec = optional("agentType", FieldShape::Text);
+const ADDED_CONTEXT: FieldSpec = optional("context", FieldShape::Text);
+const NEW_ARGS: &[FieldSpec] = &[ARGS];
 
 const fn event(
     kind: Kind,
     name: &'static str,
-    fields: &'static [Field],
-    modified: &'static [Field],
+    fields: &'static [FieldSpec],
+    modified: &'static [FieldSpec],
 ) -> EventShape {
     EventShape { kind, name, fields, modified }
 }
@@ -123,46 +127,49 @@ pub const EVENTS: &[EventShape] = &[
     event(
         Kind::SessionStart,
         "SessionStart",
-        &[needed("source", Shape::Text), CONTEXT, maybe("model", Shape::Fields(MODEL))],
-        &[SAYS],
+        &[required("source", FieldShape::Text), CONTEXT, optional("model", FieldShape::Fields(MODEL))],
+        &[ADDED_CONTEXT],
     ),
-    event(Kind::SessionEnd, "SessionEnd", &[needed("reason", Shape::Text), CONTEXT], &[]),
+    event(Kind::SessionEnd, "SessionEnd", &[required("reason", FieldShape::Text), CONTEXT], &[]),
     event(
         Kind::PreModel,
         "GenerateStart",
         &[
-            needed("prompt", Shape::Text),
-            maybe("systemPrompt", Shape::Text),
-            maybe("model", Shape::Fields(MODEL)),
-            maybe("tools", Shape::Texts),
+            required("prompt", FieldShape::Text),
+            optional("systemPrompt", FieldShape::Text),
+            optional("model", FieldShape::Fields(MODEL)),
+            optional("tools", FieldShape::Texts),
         ],
         &[
-            maybe("prompt", Shape::Text),
-            maybe("systemPrompt", Shape::Text),
-            maybe("model", Shape::Fields(MODEL)),
-            maybe("tools", Shape::Texts),
-            SAYS,
+            optional("prompt", FieldShape::Text),
+            optional("systemPrompt", FieldShape::Text),
+            optional("model", FieldShape::Fields(MODEL)),
+            optional("tools", FieldShape::Texts),
+            ADDED_CONTEXT,
         ],
     ),
     event(
         Kind::PostModel,
         "GenerateEnd",
         &[
-            needed("prompt", Shape::Text),
-            maybe("model", Shape::Fields(MODEL)),
-            needed("response", Shape::Fields(RESPONSE)),
+            required("prompt", FieldShape::Text),
+            optional("model", FieldShape::Fields(MODEL)),
+            required("response", FieldShape::Fields(RESPONSE)),
         ],
-        &[needed(
+        &[required(
             "response",
-            Shape::Fields(&[maybe("text", Shape::Text), maybe("toolCalls", Shape::List(CALL))]),
+            FieldShape::Fields(&[
+                optional("text", FieldShape::Text),
+                optional("toolCalls", FieldShape::List(CALL)),
+            ]),
         )],
     ),
     event(Kind::PreTool, "PreToolUse", &[TOOL, ARGS, CONTEXT], NEW_ARGS),
     event(
         Kind::PostTool,
         "PostToolUse",
-        &[TOOL, ARGS, CONTEXT, needed("result", Shape::Fields(RESULT))],
-        &[maybe("result", Shape::Fields(&[needed("output", Shape::Text)])), SAYS],
+        &[TOOL, ARGS, CONTEXT, required("result", FieldShape::Fields(RESULT))],
+        &[optional("result", FieldShape::Fields(&[required("output", FieldShape::Text)])), ADDED_CONTEXT],
     ),
     event(
         Kind::ToolError,
@@ -171,9 +178,9 @@ pub const EVENTS: &[EventShape] = &[
             TOOL,
             ARGS,
             CONTEXT,
-            needed("error", Shape::Text),
-            maybe("attempt", Shape::Number),
-            maybe("duration", Shape::Number),
+            required("error", FieldShape::Text),
+            optional("attempt", FieldShape::Number),
+            optional("duration", FieldShape::Number),
         ],
         &[],
     ),
@@ -183,93 +190,104 @@ pub const EVENTS: &[EventShape] = &[
     event(
         Kind::PreCompact,
         "PreCompact",
-        &[needed("trigger", Shape::Text), maybe("customInstructions", Shape::Text), USED],
+        &[
+            required("trigger", FieldShape::Text),
+            optional("customInstructions", FieldShape::Text),
+            USAGE_FIELD,
+        ],
         &[],
     ),
     event(
         Kind::PostCompact,
         "PostCompact",
-        &[needed("trigger", Shape::Text), maybe("summary", Shape::Text), USED],
+        &[required("trigger", FieldShape::Text), optional("summary", FieldShape::Text), USAGE_FIELD],
         &[],
     ),
     event(
         Kind::ContextWarning,
         "ContextWarning",
         &[
-            USED,
-            maybe("maxTokens", Shape::Number),
-            maybe("threshold", Shape::Number),
-            maybe("message", Shape::Text),
+            USAGE_FIELD,
+            optional("maxTokens", FieldShape::Number),
+            optional("threshold", FieldShape::Number),
+            optional("message", FieldShape::Text),
         ],
         &[],
     ),
-    event(Kind::Prompt, "UserPromptSubmit", &[needed("prompt", Shape::Text), CONTEXT], &[SAYS]),
-    event(Kind::Stop, "Stop", &[ANSWER, ACTIVE], &[]),
+    event(
+        Kind::Prompt,
+        "UserPromptSubmit",
+        &[required("prompt", FieldShape::Text), CONTEXT],
+        &[ADDED_CONTEXT],
+    ),
+    event(Kind::Stop, "Stop", &[ANSWER, STOP_HOOK_ACTIVE], &[]),
     event(Kind::SubagentStart, "SubagentStart", &[AGENT_ID, AGENT_TYPE], &[]),
-    event(Kind::SubagentStop, "SubagentStop", &[AGENT_ID, AGENT_TYPE, ANSWER, ACTIVE], &[]),
+    event(Kind::SubagentStop, "SubagentStop", &[AGENT_ID, AGENT_TYPE, ANSWER, STOP_HOOK_ACTIVE], &[]),
     event(
         Kind::Notification,
         "Notification",
-        &[maybe("message", Shape::Text), maybe("type", Shape::Text)],
+        &[optional("message", FieldShape::Text), optional("type", FieldShape::Text)],
         &[],
     ),
 ];
 
-/// The row of a kind; there is none for kinds that the design has no use for.
-pub fn of(kind: Kind) -> Option<&'static EventShape> {
+/// The event of a kind; `None` for kinds that the design does not have.
+pub fn shape_of_kind(kind: Kind) -> Option<&'static EventShape> {
     EVENTS.iter().find(|event| event.kind == kind)
 }
 
-/// The row of a name: the design's or ours.
-pub fn named(name: &str) -> Option<&'static EventShape> {
+/// The event with a name of the design, or of Tenterhook.
+pub fn shape_by_name(name: &str) -> Option<&'static EventShape> {
     EVENTS.iter().find(|event| event.name == name || event.kind.name() == name)
 }
 
-/// What does not fit, if something does not. Fields that nobody knows are nobody's mistake.
-pub(super) fn misfit(fields: &[Field], found: &Map<String, Value>, at: &str) -> Option<String> {
+/// The first missing or mistyped field. Unknown fields are allowed.
+pub(super) fn find_mismatch(fields: &[FieldSpec], found: &Map<String, Value>, at: &str) -> Option<String> {
     fields.iter().find_map(|field| {
         let name = if at.is_empty() { field.name.to_owned() } else { format!("{at}.{}", field.name) };
         match found.get(field.name).filter(|value| !value.is_null()) {
-            None => {
-                field.needed.then(|| format!("`{name}` is missing; it should be {}", field.shape.words()))
-            }
-            Some(value) => field.shape.misfit(value, &name),
+            None => field.needed.then(|| format!("`{name}` is missing; expected {}", field.shape.describe())),
+            Some(value) => field.shape.find_mismatch(value, &name),
         }
     })
 }
 
-/// The same where every field has to be known: what is not would be lost in silence.
-pub(super) fn misfit_strictly(fields: &[Field], found: &Map<String, Value>, what: &str) -> Option<String> {
+/// Like [`find_mismatch`], but unknown fields are errors: they would be dropped silently.
+pub(super) fn find_strict_mismatch(
+    fields: &[FieldSpec],
+    found: &Map<String, Value>,
+    what: &str,
+) -> Option<String> {
     let unknown = found.keys().find(|key| fields.iter().all(|field| field.name != *key));
     if let Some(key) = unknown {
         let known: Vec<_> = fields.iter().map(|field| format!("`{}`", field.name)).collect();
         return Some(match known.as_slice() {
-            [] => format!("`{what}` means nothing here"),
-            known => format!("`{what}.{key}` means nothing here; known: {}", known.join(", ")),
+            [] => format!("`{what}` is not allowed here"),
+            known => format!("unknown field `{what}.{key}`; known: {}", known.join(", ")),
         });
     }
-    misfit(fields, found, what)
+    find_mismatch(fields, found, what)
 }
 
-impl Shape {
-    fn words(&self) -> &'static str {
+impl FieldShape {
+    fn describe(&self) -> &'static str {
         match self {
-            Self::Text => "a text",
+            Self::Text => "a string",
             Self::Number => "a number",
             Self::Flag => "true or false",
             Self::Object | Self::Fields(_) => "an object",
-            Self::Texts => "a list of texts",
+            Self::Texts => "a list of strings",
             Self::List(_) => "a list of objects",
         }
     }
 
-    fn misfit(&self, value: &Value, name: &str) -> Option<String> {
-        let wrong = || Some(format!("`{name}` should be {}", self.words()));
+    fn find_mismatch(&self, value: &Value, name: &str) -> Option<String> {
+        let wrong = || Some(format!("`{name}` must be {}", self.describe()));
         let fits = match (self, value) {
-            (Self::Fields(fields), Value::Object(found)) => return misfit(fields, found, name),
+            (Self::Fields(fields), Value::Object(found)) => return find_mismatch(fields, found, name),
             (Self::List(fields), Value::Array(items)) => {
                 return items.iter().find_map(|item| match item {
-                    Value::Object(found) => misfit(fields, found, name),
+                    Value::Object(found) => find_mismatch(fields, found, name),
                     _ => wrong(),
                 });
             }

@@ -13,13 +13,18 @@ fn event(kind: Kind) -> Event {
     event
 }
 
-fn heard(kind: Kind, code: i32, stdout: &str, stderr: &str) -> Result<Heard, Misheard> {
-    let exited = Exited { code: Some(code), stdout: stdout.into(), stderr: stderr.into() };
-    DIALECT.hear(&event(kind), Origin::hook("h"), &exited)
+fn interpret_answer(
+    kind: Kind,
+    code: i32,
+    stdout: &str,
+    stderr: &str,
+) -> Result<InterpretedOutput, InvalidOutput> {
+    let exited = HookExit { code: Some(code), stdout: stdout.into(), stderr: stderr.into() };
+    DIALECT.interpret(&event(kind), Origin::hook("h"), &exited)
 }
 
-fn said(kind: Kind, answer: &Value) -> Result<Heard, Misheard> {
-    heard(kind, 0, &answer.to_string(), "")
+fn said(kind: Kind, answer: &Value) -> Result<InterpretedOutput, InvalidOutput> {
+    interpret_answer(kind, 0, &answer.to_string(), "")
 }
 
 fn silent() -> Finding {
@@ -28,30 +33,31 @@ fn silent() -> Finding {
 
 #[test]
 fn silence_goes_on_and_a_block_denies() {
-    assert_eq!(heard(Kind::PreTool, 0, "\n", "noise").unwrap(), silent().into());
+    assert_eq!(interpret_answer(Kind::PreTool, 0, "\n", "noise").unwrap(), silent().into());
     assert_eq!(said(Kind::PreTool, &json!({"action": "continue"})).unwrap(), silent().into());
-    let denied = |reason| Heard::from(Finding::decided(Origin::hook("h"), Decision::Deny, reason));
+    let denied =
+        |reason| InterpretedOutput::from(Finding::decided(Origin::hook("h"), Decision::Deny, reason));
     let block = json!({"action": "block", "reason": "no", "delay": "x"});
     assert_eq!(said(Kind::PreTool, &block).unwrap(), denied("no"));
-    assert_eq!(heard(Kind::PreTool, 2, "", "stop\n").unwrap(), denied("stop"));
+    assert_eq!(interpret_answer(Kind::PreTool, 2, "", "stop\n").unwrap(), denied("stop"));
     assert_eq!(said(Kind::PreTool, &json!({"action": "block"})).unwrap(), denied(NO_REASON));
 }
 
 #[test]
 fn after_the_tool_has_run_a_block_is_a_remark() {
-    let remark = Heard::from(Finding { message: Some("late".into()), ..silent() });
+    let remark = InterpretedOutput::from(Finding { message: Some("late".into()), ..silent() });
     assert_eq!(said(Kind::PostTool, &json!({"action": "block", "reason": "late"})).unwrap(), remark);
-    assert_eq!(heard(Kind::PostTool, 2, "", "late").unwrap(), remark);
-    assert_eq!(said(Kind::PostTool, &json!({"action": "retry"})).unwrap().control, Control::Go);
+    assert_eq!(interpret_answer(Kind::PostTool, 2, "", "late").unwrap(), remark);
+    assert_eq!(said(Kind::PostTool, &json!({"action": "retry"})).unwrap().control, EngineControl::Go);
 }
 
 #[test]
 fn retry_and_skip_are_for_the_engine() {
     let control = |answer| said(Kind::ToolError, &answer).unwrap().control;
-    let retry = |ms| Control::Retry { delay: Duration::from_millis(ms) };
+    let retry = |ms| EngineControl::Retry { delay: Duration::from_millis(ms) };
     assert_eq!(control(json!({"action": "retry", "delay": 500})), retry(500));
     assert_eq!(control(json!({"action": "retry"})), retry(1000));
-    assert_eq!(control(json!({"action": "skip"})), Control::Skip);
+    assert_eq!(control(json!({"action": "skip"})), EngineControl::Skip);
     assert!(said(Kind::ToolError, &json!({"action": "retry", "delay": -1})).is_err());
 }
 
@@ -64,38 +70,38 @@ fn what_is_modified_depends_on_the_event() {
     let args = json!({"command": "ls", "timeout": 30000});
     assert_eq!(
         modified(Kind::PreTool, json!({"args": args})).unwrap(),
-        [Modification::ToolInput { merge: Merge::Replace, value: args }]
+        [Modification::ToolInput { merge: MergeMode::Replace, value: args }]
     );
     let prompt = json!({"prompt": "p", "systemPrompt": "s"});
     assert_eq!(
         modified(Kind::PreModel, prompt.clone()).unwrap(),
-        [Modification::ModelRequest { merge: Merge::Shallow, value: prompt }]
+        [Modification::ModelRequest { merge: MergeMode::Shallow, value: prompt }]
     );
     assert_eq!(
         modified(Kind::PostModel, json!({"response": {"text": "t"}})).unwrap(),
-        [Modification::ModelResponse { merge: Merge::Shallow, value: json!({"text": "t"}) }]
+        [Modification::ModelResponse { merge: MergeMode::Shallow, value: json!({"text": "t"}) }]
     );
-    assert!(modified(Kind::PreTool, json!({"command": "ls"})).is_err(), "a rewrite lost in silence");
+    assert!(modified(Kind::PreTool, json!({"command": "ls"})).is_err(), "a silently dropped rewrite");
     assert!(modified(Kind::SessionEnd, json!({"x": 1})).is_err());
     assert_eq!(
         modified(Kind::PostTool, json!({"result": {"output": "o"}})).unwrap(),
         [Modification::ToolOutput { value: json!("o") }]
     );
     for (kind, wrong, why) in [
-        (Kind::PreTool, json!({"args": 7}), "`modified.args` should be an object (at PreToolUse)"),
-        (Kind::PreTool, json!({}), "`modified.args` is missing; it should be an object (at PreToolUse)"),
-        (Kind::PreModel, json!({"prompt": 7}), "`modified.prompt` should be a text (at GenerateStart)"),
+        (Kind::PreTool, json!({"args": 7}), "`modified.args` must be an object (at PreToolUse)"),
+        (Kind::PreTool, json!({}), "`modified.args` is missing; expected an object (at PreToolUse)"),
+        (Kind::PreModel, json!({"prompt": 7}), "`modified.prompt` must be a string (at GenerateStart)"),
         (
             Kind::PreModel,
             json!({"tools": ["a", 7]}),
-            "`modified.tools` should be a list of texts (at GenerateStart)",
+            "`modified.tools` must be a list of strings (at GenerateStart)",
         ),
         (
             Kind::PostModel,
             json!({"response": {"toolCalls": [{"id": "1"}]}}),
-            "`modified.response.toolCalls.name` is missing; it should be a text (at GenerateEnd)",
+            "`modified.response.toolCalls.name` is missing; expected a string (at GenerateEnd)",
         ),
-        (Kind::ToolError, json!({"args": {}}), "`modified` means nothing here (at ToolError)"),
+        (Kind::ToolError, json!({"args": {}}), "`modified` is not allowed here (at ToolError)"),
     ] {
         assert_eq!(modified(kind, wrong.clone()).unwrap_err().0, why, "{wrong}");
     }
@@ -104,13 +110,13 @@ fn what_is_modified_depends_on_the_event() {
 #[test]
 fn an_answer_that_means_nothing_is_a_failure() {
     for stdout in ["fine", "{}", "{\"action\":\"Block\"}", "{\"action\":\"continue\",\"modified\":7}", "[]"] {
-        assert!(heard(Kind::PreTool, 0, stdout, "").is_err(), "{stdout}");
+        assert!(interpret_answer(Kind::PreTool, 0, stdout, "").is_err(), "{stdout}");
     }
     assert_eq!(
         said(Kind::PreTool, &json!({"action": "deny"})).unwrap_err().0,
-        "`action` is `deny`; it can be `continue`, `block`, `retry`, `skip`"
+        "`action` is `deny`; expected one of `continue`, `block`, `retry`, `skip`"
     );
-    assert_eq!(heard(Kind::PreTool, 1, "", "boom").unwrap_err().0, "exit code 1: boom");
+    assert_eq!(interpret_answer(Kind::PreTool, 1, "", "boom").unwrap_err().0, "exit code 1: boom");
 }
 
 #[test]
@@ -164,17 +170,17 @@ fn a_change_beside_anything_but_continue_is_refused_and_a_block_stands() {
     assert_eq!(block.finding.decision, Decision::Deny);
 }
 
-/// One payload of each event, with everything it can have.
+/// One payload of each event, with every field.
 fn whole(shape: &EventShape) -> Value {
-    fn filled(fields: &[Field]) -> Value {
-        let value = |shape: &Shape| match shape {
-            Shape::Text => json!("t"),
-            Shape::Number => json!(3),
-            Shape::Flag => json!(true),
-            Shape::Object => json!({"command": "ls", "k": "v"}),
-            Shape::Texts => json!(["a", "b"]),
-            Shape::Fields(fields) => filled(fields),
-            Shape::List(fields) => json!([filled(fields)]),
+    fn filled(fields: &[FieldSpec]) -> Value {
+        let value = |shape: &FieldShape| match shape {
+            FieldShape::Text => json!("t"),
+            FieldShape::Number => json!(3),
+            FieldShape::Flag => json!(true),
+            FieldShape::Object => json!({"command": "ls", "k": "v"}),
+            FieldShape::Texts => json!(["a", "b"]),
+            FieldShape::Fields(fields) => filled(fields),
+            FieldShape::List(fields) => json!([filled(fields)]),
         };
         fields.iter().map(|field| (field.name.to_owned(), value(&field.shape))).collect()
     }
@@ -183,57 +189,58 @@ fn whole(shape: &EventShape) -> Value {
 
 #[test]
 fn every_event_that_comes_in_reaches_a_hook_whole() {
-    let door = crate::Door::new(EventId::from_parts(0, 9), Timestamp::from_unix_ms(7), "");
+    let meta = crate::CallMeta::new(EventId::from_parts(0, 9), Timestamp::from_unix_ms(7), "");
     for shape in EVENTS {
         let mut payload = whole(shape);
         payload["metadata"] = json!({"mine": 1});
         let bytes = payload.to_string().into_bytes();
-        let call = super::event(shape, &door, "my-agent", Some("s"), &bytes).unwrap();
+        let call = super::event(shape, &meta, "my-agent", Some("s"), &bytes).unwrap();
         assert_eq!((call.event.event, call.event.source.as_str()), (shape.kind, "my-agent"));
         assert_eq!(call.event.harness_session_id.as_deref(), Some("s"));
-        let told: Value = serde_json::from_slice(&super::payload(&call, &Session::default())).unwrap();
+        let told: Value =
+            serde_json::from_slice(&super::payload(&call, &A3sSessionContext::default())).unwrap();
         for (key, value) in payload.as_object().unwrap().iter().filter(|(key, _)| *key != "metadata") {
             assert_eq!(&told[key], value, "{}: {key}", shape.name);
         }
         assert_eq!((&told["metadata"]["mine"], &told["metadata"]["source"]), (&json!(1), &json!("my-agent")));
         let fields = told.as_object().unwrap();
-        assert_eq!(schema::misfit(EVERY, fields, ""), None, "{told}");
-        assert_eq!(schema::misfit(shape.fields, fields, ""), None, "{told}");
-        // The same out of the event alone, as when a harness sent it in its own form.
+        assert_eq!(schema::find_mismatch(COMMON_FIELDS, fields, ""), None, "{told}");
+        assert_eq!(schema::find_mismatch(shape.fields, fields, ""), None, "{told}");
+        // The same from the event alone, as when a harness sent it in its own format.
         let bare: Value = serde_json::from_slice(&payload::stdin(&call.event)).unwrap();
-        assert_eq!(schema::misfit(shape.fields, bare.as_object().unwrap(), ""), None, "{bare}");
+        assert_eq!(schema::find_mismatch(shape.fields, bare.as_object().unwrap(), ""), None, "{bare}");
     }
     assert_eq!(EVENTS.len(), 18);
 }
 
 #[test]
 fn an_event_that_cannot_be_judged_is_not_taken() {
-    let door = crate::Door::new(EventId::from_parts(0, 9), Timestamp::from_unix_ms(7), "");
+    let meta = crate::CallMeta::new(EventId::from_parts(0, 9), Timestamp::from_unix_ms(7), "");
     let why = |name: &str, payload: Value| {
         let bytes = payload.to_string().into_bytes();
-        super::event(named(name).unwrap(), &door, "a", None, &bytes).unwrap_err().to_string()
+        super::event(shape_by_name(name).unwrap(), &meta, "a", None, &bytes).unwrap_err().to_string()
     };
     for (name, payload, expected) in [
         ("PreToolUse", json!([1]), "the payload is not a JSON object but an array"),
         (
             "PreToolUse",
             json!({"tool": "Bash"}),
-            "this is no `PreToolUse`: `args` is missing; it should be an object",
+            "invalid `PreToolUse` event: `args` is missing; expected an object",
         ),
         (
             "pre-tool",
             json!({"tool": "Bash", "args": {}}),
-            "this is no `PreToolUse`: `args` should be an object with a command",
+            "invalid `PreToolUse` event: `args` must be an object with a command",
         ),
         (
             "PreToolUse",
             json!({"eventType": "Stop", "tool": "Read", "args": {}}),
-            "this is no `PreToolUse`: `eventType` is \"Stop\"",
+            "invalid `PreToolUse` event: `eventType` is \"Stop\"",
         ),
         (
             "GenerateEnd",
             json!({"prompt": "p", "response": {"text": 1}}),
-            "this is no `GenerateEnd`: `response.text` should be a text",
+            "invalid `GenerateEnd` event: `response.text` must be a string",
         ),
     ] {
         assert_eq!(why(name, payload.clone()), expected, "{payload}");
@@ -246,13 +253,13 @@ fn the_page_about_events_says_what_the_table_says() {
     for shape in EVENTS.iter().take(13) {
         let row = page.lines().find(|line| line.starts_with(&format!("| `{}` |", shape.name))).unwrap();
         let parts: Vec<_> = row.split('|').collect();
-        let named = |part: &str, field: &Field| {
+        let documented = |part: &str, field: &FieldSpec| {
             let name = format!("`{}", field.name);
             part.contains(&format!("{name}`")) || !field.needed && part.contains(&format!("{name}?`"))
         };
         for (part, fields) in [(parts[2], shape.fields), (parts[3], shape.modified)] {
             for field in fields {
-                assert!(named(part, field), "{}: `{}` is not in {part}", shape.name, field.name);
+                assert!(documented(part, field), "{}: `{}` is not in {part}", shape.name, field.name);
             }
         }
     }

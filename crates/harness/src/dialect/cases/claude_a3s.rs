@@ -6,7 +6,10 @@ use serde_json::{Value, json};
 use tenterhook_event::{Decision, Event, EventKind as Kind, Flow, Modification, Origin, ToolCall};
 
 use super::{Elsewhere, each, event, load, run};
-use crate::dialect::{A3sMatcher, Control, Exited, Heard, Matcher, Misheard, find, permission_rule};
+use crate::dialect::{
+    A3sMatcher, EngineControl, EventMatcher, HookExit, InterpretedOutput, InvalidOutput, find,
+    permission_rule,
+};
 
 const ELSEWHERE: Elsewhere = &[
     ("cc-019-timeout-sdk-callback-pretool-blocks", "engine: the deadline"),
@@ -48,15 +51,15 @@ const ELSEWHERE: Elsewhere = &[
     ("a3s-110-pretool-modified-not-applied", "a lost rewrite of the original; here it applies (a3s-003)"),
     ("a3s-112-bad-regex-falls-back-to-contains", "on purpose refused instead (tested below)"),
     ("a3s-201-untrusted-definition-inert", "load: trust"),
-    ("a3s-205-input-over-1MiB-truncated", "door: limits"),
+    ("a3s-205-input-over-1MiB-truncated", "decode: limits"),
     ("ahp-002-id-mismatch-is-failure", "another protocol"),
 ];
 
-/// Made by hand: what the door would refuse is a matter of the door.
+/// Built directly, because decoding would refuse some of these payloads.
 fn claude_event(input: &Value) -> Event {
     let text = |key: &str| input[key].as_str().map(ToOwned::to_owned);
     let name = input["hook_event_name"].as_str().unwrap();
-    let kind = crate::find("claude-code").unwrap().event(name).unwrap().kind;
+    let kind = crate::find_harness("claude-code").unwrap().event(name).unwrap().kind;
     let mut event = event("claude-code", kind, name);
     event.cwd = text("cwd");
     event.agent.kind = text("agent_type");
@@ -74,14 +77,14 @@ fn a3s_event(case: &Value) -> Event {
     event
 }
 
-/// An output that says how a program ended, or what an A3S handler returned.
-fn exited(output: &Value) -> Exited {
+/// The exit status of a program, or the result of an A3S handler.
+fn exited(output: &Value) -> HookExit {
     let text = |key: &str| output[key].as_str().unwrap_or_default().as_bytes().to_vec();
     match output["exit_code"].as_i64() {
         Some(code) => {
-            Exited { code: i32::try_from(code).ok(), stdout: text("stdout"), stderr: text("stderr") }
+            HookExit { code: i32::try_from(code).ok(), stdout: text("stdout"), stderr: text("stderr") }
         }
-        None => Exited { code: Some(0), stdout: output.to_string().into_bytes(), stderr: Vec::new() },
+        None => HookExit { code: Some(0), stdout: output.to_string().into_bytes(), stderr: Vec::new() },
     }
 }
 
@@ -89,7 +92,7 @@ fn fires(case: &Value, event: &Event) -> bool {
     let Some(group) = case["config"].get(0) else { return true };
     let matcher = if group["matcher"].is_object() {
         let matcher: A3sMatcher = serde_json::from_value(group["matcher"].clone()).unwrap();
-        Matcher::a3s(&matcher).unwrap()
+        EventMatcher::a3s(&matcher).unwrap()
     } else {
         find("claude").unwrap().matcher(group["matcher"].as_str()).0
     };
@@ -98,8 +101,8 @@ fn fires(case: &Value, event: &Event) -> bool {
         && filter.is_none_or(|rule| permission_rule(rule).is_ok_and(|rule| rule.admits(event).is_ok()))
 }
 
-/// A failure is no decision: `fail: open`, as the original.
-fn decides(heard: &Result<Heard, Misheard>, expected: &str) -> bool {
+/// A failure decides nothing: `fail: open`, as in the original.
+fn decides(heard: &Result<InterpretedOutput, InvalidOutput>, expected: &str) -> bool {
     let Ok(heard) = heard else { return matches!(expected, "none" | "continue") };
     let decision = heard.finding.decision;
     match expected {
@@ -108,14 +111,14 @@ fn decides(heard: &Result<Heard, Misheard>, expected: &str) -> bool {
         "allow" => decision == Decision::Allow,
         "ask" => decision == Decision::Ask,
         "stop" => matches!(heard.finding.flow, Flow::Stop { .. }),
-        "retry" => matches!(heard.control, Control::Retry { .. }),
+        "retry" => matches!(heard.control, EngineControl::Retry { .. }),
         _ => false,
     }
 }
 
-fn retries_after(heard: &Result<Heard, Misheard>, ms: &Value) -> bool {
+fn retries_after(heard: &Result<InterpretedOutput, InvalidOutput>, ms: &Value) -> bool {
     let delay = Duration::from_millis(ms.as_u64().unwrap());
-    heard.as_ref().is_ok_and(|heard| heard.control == Control::Retry { delay })
+    heard.as_ref().is_ok_and(|heard| heard.control == EngineControl::Retry { delay })
 }
 
 fn check(case: &Value) {
@@ -123,7 +126,7 @@ fn check(case: &Value) {
     let cli = case["dialect"] == "a3s-cli";
     let event = if claude || cli { claude_event(&case["input"]) } else { a3s_event(case) };
     let dialect = find(if claude { "claude" } else { "a3s" }).unwrap();
-    let heard = dialect.hear(&event, Origin::hook("h"), &exited(&case["outputs"][0]));
+    let heard = dialect.interpret(&event, Origin::hook("h"), &exited(&case["outputs"][0]));
     let finding = heard.as_ref().ok().map(|heard| &heard.finding);
     let reason = || finding.and_then(|finding| finding.reason.clone());
     let changed = |expected: &Value| {
@@ -138,7 +141,7 @@ fn check(case: &Value) {
     };
     each(case, &case["expect"], |key, expected| match key {
         "decision" => decides(&heard, expected.as_str().unwrap()),
-        // Two readings: ours is the safe one.
+        // Two interpretations are possible; this one is safer.
         "safe" => decides(&heard, expected["decision"].as_str().unwrap()),
         "reason" | "feedback_to_model" => json!(reason()) == *expected,
         "stop_reason" => finding.is_some_and(|finding| {
@@ -154,7 +157,7 @@ fn check(case: &Value) {
         "delay_ms" => retries_after(&heard, expected),
         "denial" => retries_after(&heard, &expected["retry_after_ms"]),
         "fires" => json!(fires(case, &event)) == *expected,
-        // For people, or what the client makes of it.
+        // For users, or about the client's reaction.
         "effect"
         | "lint"
         | "log"
@@ -183,9 +186,9 @@ fn where_we_are_stricter_on_purpose() {
     let case = |id: &str| cases.iter().find(|case| case["id"] == id).unwrap();
     let refused = case("cc-059-permreq-exit2-not-honored");
     let event = claude_event(&refused["input"]);
-    let heard = find("claude").unwrap().hear(&event, Origin::hook("h"), &exited(&refused["outputs"][0]));
+    let heard = find("claude").unwrap().interpret(&event, Origin::hook("h"), &exited(&refused["outputs"][0]));
     assert_eq!(heard.unwrap().finding.decision, Decision::Deny);
     let broken = case("a3s-112-bad-regex-falls-back-to-contains");
     let matcher: A3sMatcher = serde_json::from_value(broken["config"][0]["matcher"].clone()).unwrap();
-    assert!(Matcher::a3s(&matcher).is_err());
+    assert!(EventMatcher::a3s(&matcher).is_err());
 }

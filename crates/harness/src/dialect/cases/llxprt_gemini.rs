@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 use tenterhook_event::{Decision, EventKind as Kind, Origin, ToolCall};
 
 use super::{Elsewhere, each, event, load, run};
-use crate::dialect::{Dialect, Exited, Format, find, read};
+use crate::dialect::{HookDialect, HookExit, OutputFormat, find, read};
 
 const RUNNING: Elsewhere = &[
     ("g-runner-037", "engine: the deadline"),
@@ -35,8 +35,8 @@ const PLANNING: Elsewhere = &[
     ("g-planner-201", "profile: sequential groups"),
 ];
 
-/// The lines were taken by running LLxprt Code of 2026-08 and Gemini CLI.
-fn measured(case: &Value) -> &'static Dialect {
+/// The cases were measured on LLxprt Code of 2026-08 and Gemini CLI.
+fn measured(case: &Value) -> &'static HookDialect {
     find(if case["system"] == "llxprt" { "llxprt-2026-08" } else { "gemini" }).unwrap()
 }
 
@@ -44,12 +44,12 @@ fn area(name: &str) -> Vec<Value> {
     load("llxprt_gemini.jsonl").into_iter().filter(|case| case["area"] == name).collect()
 }
 
-fn check_runner(dialect: &Dialect, case: &Value) {
+fn check_runner(dialect: &HookDialect, case: &Value) {
     let given = &case["given"];
     let text = |key: &str| given[key].as_str().map(ToOwned::to_owned);
     let mut event = event("x", Kind::PreTool, "BeforeTool");
     (event.cwd, event.harness_session_id) = (text("cwd"), text("session_id"));
-    let exited = Exited {
+    let exited = HookExit {
         code: given["exit"].as_i64().map(|code| i32::try_from(code).unwrap()),
         stdout: text("stdout").unwrap_or_default().into(),
         stderr: text("stderr").unwrap_or_default().into(),
@@ -58,7 +58,7 @@ fn check_runner(dialect: &Dialect, case: &Value) {
     let decision = raw.output.as_ref().and_then(|output| output["decision"].as_str());
     let blocked = matches!(decision, Some("deny" | "block"));
     if blocked {
-        let heard = dialect.hear(&event, Origin::hook("h"), &exited).unwrap();
+        let heard = dialect.interpret(&event, Origin::hook("h"), &exited).unwrap();
         assert_eq!(heard.finding.decision, Decision::Deny, "{}: we are never laxer", case["id"]);
     }
     let env = dialect.env(&event);
@@ -69,7 +69,7 @@ fn check_runner(dialect: &Dialect, case: &Value) {
         "success" => json!(raw.success) == *expected,
         "exitCode" => json!(raw.exit_code) == *expected,
         "output" => raw.output.clone().unwrap_or_default() == *expected,
-        "outputFormat" => (raw.format == Format::Json) == (expected == "json"),
+        "outputFormat" => (raw.format == OutputFormat::Json) == (expected == "json"),
         "blocked" => json!(blocked) == *expected,
         "tool_runs" => json!(!blocked) == *expected,
         "effective_timeout_ms" => json!(u64::try_from(dialect.timeout.as_millis()).unwrap()) == *expected,
@@ -78,10 +78,10 @@ fn check_runner(dialect: &Dialect, case: &Value) {
             json!(argv.collect::<Vec<_>>()) == *expected
         }
         "command_after_expansion" => json!(expanded) == *expected,
-        // Follows from the command after expansion.
+        // Follows from the expanded command.
         "injected_command_runs" => expected == false,
         "env" | "env_set" => {
-            // The plans directory is known to nobody but the client.
+            // Only the client knows the plans directory.
             let wanted = expected.as_object().unwrap().iter().filter(|(name, _)| *name != "GEMINI_PLANS_DIR");
             wanted.into_iter().all(|(name, value)| is_set(name, value))
         }

@@ -9,9 +9,9 @@ fn event(kind: EventKind, native: &str) -> Event {
     Event::new(id, ts, "claude-code", kind, native)
 }
 
-fn heard(code: i32, stdout: &str, stderr: &str) -> Result<Finding, Misheard> {
-    let exited = Exited { code: Some(code), stdout: stdout.into(), stderr: stderr.into() };
-    hear(&DIALECT, &event(EventKind::PreTool, "PreToolUse"), Origin::hook("h"), &exited)
+fn heard(code: i32, stdout: &str, stderr: &str) -> Result<Finding, InvalidOutput> {
+    let exited = HookExit { code: Some(code), stdout: stdout.into(), stderr: stderr.into() };
+    interpret(&DIALECT, &event(EventKind::PreTool, "PreToolUse"), Origin::hook("h"), &exited)
         .map(|heard| heard.finding)
 }
 
@@ -67,7 +67,7 @@ fn all_that_a_hook_can_say_is_heard() {
         decision: Decision::Allow,
         flow: Flow::Stop { reason: Some("enough".into()) },
         modifications: vec![Modification::ToolInput {
-            merge: Merge::Replace,
+            merge: MergeMode::Replace,
             value: json!({"command": "ls"}),
         }],
         context: Some("c".into()),
@@ -80,9 +80,10 @@ fn all_that_a_hook_can_say_is_heard() {
 
 #[test]
 fn plain_text_reaches_the_model_at_prompts_only() {
-    let exited = Exited { code: Some(0), stdout: b"it is noon\n".to_vec(), stderr: Vec::new() };
-    let context =
-        |kind, native| hear(&DIALECT, &event(kind, native), Origin::Engine, &exited).unwrap().finding.context;
+    let exited = HookExit { code: Some(0), stdout: b"it is noon\n".to_vec(), stderr: Vec::new() };
+    let context = |kind, native| {
+        interpret(&DIALECT, &event(kind, native), Origin::Engine, &exited).unwrap().finding.context
+    };
     assert_eq!(context(EventKind::Prompt, "UserPromptSubmit").as_deref(), Some("it is noon"));
     assert_eq!(context(EventKind::PreTool, "PreToolUse"), None);
 }
@@ -100,13 +101,16 @@ fn another_harness_s_event_reaches_a_claude_hook_in_claude_s_words() {
 #[test]
 fn a_hook_that_goes_into_the_background_decides_nothing() {
     let said = |stdout: &str, code| {
-        let exited = Exited { code: Some(code), stdout: stdout.into(), stderr: Vec::new() };
-        hear(&DIALECT, &event(EventKind::PreTool, "PreToolUse"), Origin::hook("h"), &exited).unwrap()
+        let exited = HookExit { code: Some(code), stdout: stdout.into(), stderr: Vec::new() };
+        interpret(&DIALECT, &event(EventKind::PreTool, "PreToolUse"), Origin::hook("h"), &exited).unwrap()
     };
     let heard = said("{\"async\":true,\"asyncTimeout\":2500,\"decision\":\"block\"}", 0);
     assert_eq!(heard.finding, Finding::silent(Origin::hook("h")));
-    assert_eq!(heard.control, Control::Detach { limit: Duration::from_millis(2500) });
-    assert_eq!(said("{\"async\":true}", 0).control, Control::Detach { limit: DETACHED });
+    assert_eq!(heard.control, EngineControl::Detach { limit: Duration::from_millis(2500) });
+    assert_eq!(
+        said("{\"async\":true}", 0).control,
+        EngineControl::Detach { limit: DEFAULT_DETACHED_TIMEOUT }
+    );
     assert_eq!(said("{\"async\":true}", 2).finding.decision, Decision::Deny, "exit 2 is no background");
 }
 
@@ -114,7 +118,7 @@ fn a_hook_that_goes_into_the_background_decides_nothing() {
 fn going_into_the_background_is_known_from_the_first_line() {
     let limit = Some(Duration::from_millis(50));
     assert_eq!(detaches(b"{\"async\":true,\"asyncTimeout\":50}\nlater"), limit);
-    assert_eq!(detaches(b"{\"async\":true}"), Some(DETACHED));
+    assert_eq!(detaches(b"{\"async\":true}"), Some(DEFAULT_DETACHED_TIMEOUT));
     for stdout in ["", "{\"async\":tr", "{\"async\":false}", "{}", "text\n{\"async\":true}"] {
         assert_eq!(detaches(stdout.as_bytes()), None, "{stdout}");
     }

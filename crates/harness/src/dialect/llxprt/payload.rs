@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! What a hook of the family reads on standard input.
+//! Standard input of a hook of the LLxprt and Gemini family.
 
 use serde_json::{Map, Value, json};
 use tenterhook_event::{Event, EventKind as Kind};
 
+use crate::dialect::event_name_in;
 use crate::dialect::fields::output_text;
-use crate::dialect::name_in;
 
-/// The family's names. There is none for a tool that failed: its response carries the error.
+/// The family's event names. A failed tool has none: its response contains the error.
 pub(super) const NAMES: &[(Kind, &str)] = &[
     (Kind::PreTool, "BeforeTool"),
     (Kind::PostTool, "AfterTool"),
@@ -28,7 +28,7 @@ pub(super) const NAMES: &[(Kind, &str)] = &[
 pub(super) fn stdin(event: &Event) -> Vec<u8> {
     let mut payload = base(event);
     payload.extend(own(event));
-    // Plain data in memory has nothing to fail on; an empty input would be noticed.
+    // Serializing plain data to memory cannot fail; a hook would notice an empty input.
     serde_json::to_vec(&Value::Object(payload)).unwrap_or_default()
 }
 
@@ -37,7 +37,7 @@ fn base(event: &Event) -> Map<String, Value> {
         "session_id": event.harness_session_id.as_deref().unwrap_or_default(),
         "transcript_path": "",
         "cwd": event.cwd.as_deref().unwrap_or_default(),
-        "hook_event_name": name_in(NAMES, event),
+        "hook_event_name": event_name_in(NAMES, event),
         "timestamp": event.ts.to_string(),
     }))
 }
@@ -83,7 +83,7 @@ fn tool(event: &Event) -> Map<String, Value> {
     fields
 }
 
-/// `{llmContent, returnDisplay, error?}`: what hooks of the family look into.
+/// `{llmContent, returnDisplay, error?}`: the format that hooks of the family expect.
 fn tool_response(event: &Event) -> Value {
     let output = event.detail.tool_output.clone().unwrap_or_default();
     let mut response = match output {

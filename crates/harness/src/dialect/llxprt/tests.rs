@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
 use serde_json::json;
-use tenterhook_event::{Call, EventId, Native, Timestamp, ToolCall};
+use tenterhook_event::{EventId, HookCall, NativePayload, Timestamp, ToolCall};
 
 use super::*;
 use crate::dialect::find;
@@ -15,8 +15,8 @@ fn event(kind: Kind) -> Event {
 }
 
 fn heard_at(kind: Kind, dialect: &str, code: Option<i32>, out: &str, err: &str) -> Result<Finding, String> {
-    let exited = Exited { code, stdout: out.into(), stderr: err.into() };
-    let heard = find(dialect).unwrap().hear(&event(kind), Origin::hook("h"), &exited);
+    let exited = HookExit { code, stdout: out.into(), stderr: err.into() };
+    let heard = find(dialect).unwrap().interpret(&event(kind), Origin::hook("h"), &exited);
     heard.map(|heard| heard.finding).map_err(|misheard| misheard.0)
 }
 
@@ -47,12 +47,12 @@ fn every_word_of_refusal_is_heard_and_no_other_is_guessed() {
     }
     assert_eq!(
         said(&json!({"decision": "DENY"})).unwrap_err(),
-        "`decision` is `DENY`; it can be `allow`, `approve`, `ask`, `deny`, `block`"
+        "`decision` is `DENY`; expected one of `allow`, `approve`, `ask`, `deny`, `block`"
     );
-    assert_eq!(said(&json!({"decision": true})).unwrap_err(), "`decision` is true; it should be a text");
+    assert_eq!(said(&json!({"decision": true})).unwrap_err(), "`decision` is true; expected a string");
     assert!(said(&json!({"continue": "false"})).is_err());
     assert!(heard("llxprt", Some(0), "{\"decision\": \"deny\", cut", "").is_err(), "broken JSON");
-    assert!(heard("gemini", Some(0), "[]", "").is_err(), "a list is no answer");
+    assert!(heard("gemini", Some(0), "[]", "").is_err(), "a list is not an answer");
 }
 
 #[test]
@@ -99,7 +99,7 @@ fn the_compatible_permission_decision_counts_where_the_row_says_so() {
     }
     assert_eq!(
         heard("gemini", Some(0), &stdout, "").unwrap_err(),
-        "`permissionDecision` is not read here; say `decision`"
+        "`permissionDecision` is not supported here; use `decision`"
     );
     let both = json!({"decision": "allow", "hookSpecificOutput": {"permissionDecision": "deny"}});
     assert_eq!(said(&both).unwrap().decision, Decision::Deny, "the stricter stands");
@@ -113,7 +113,10 @@ fn all_that_a_hook_can_say_is_heard() {
     }));
     let expected = Finding {
         flow: Flow::Stop { reason: Some("enough".into()) },
-        modifications: vec![Modification::ToolInput { merge: Merge::Shallow, value: json!({"path": "/b"}) }],
+        modifications: vec![Modification::ToolInput {
+            merge: MergeMode::Shallow,
+            value: json!({"path": "/b"}),
+        }],
         context: Some("c".into()),
         message: Some("m".into()),
         suppress_output: true,
@@ -130,10 +133,10 @@ fn model_and_tool_selection_are_changed_at_their_own_events() {
     };
     let value = json!({"x": 1});
     let specific = json!({"llm_request": value, "llm_response": value, "tool_input": value});
-    let response = Modification::ModelResponse { merge: Merge::Replace, value: value.clone() };
+    let response = Modification::ModelResponse { merge: MergeMode::Replace, value: value.clone() };
     assert_eq!(
         at(Kind::PreModel, "gemini", specific.clone()),
-        [Modification::ModelRequest { merge: Merge::Shallow, value }, response.clone()]
+        [Modification::ModelRequest { merge: MergeMode::Shallow, value }, response.clone()]
     );
     assert_eq!(at(Kind::PostModel, "gemini", specific), [response]);
     let tools = |mode, allowed: &[&str]| Modification::ToolSelection {
@@ -152,7 +155,7 @@ fn another_harness_s_event_arrives_in_the_family_s_words() {
     let mut event = event(Kind::PostTool);
     event.tool = Some(ToolCall::new("mcp__files__read", json!({"path": "/p"})));
     event.detail.tool_output = Some(json!({"stdout": "hi", "stderr": "", "interrupted": false}));
-    let call = Call { event, native: None };
+    let call = HookCall { event, native: None };
     let stdin: Value = serde_json::from_slice(&find("gemini").unwrap().stdin(&call)).unwrap();
     let expected = json!({
         "session_id": "s", "transcript_path": "", "cwd": "/w", "hook_event_name": "AfterTool",
@@ -168,7 +171,7 @@ fn the_harness_s_own_bytes_are_passed_on_untouched() {
     let mut event = event(Kind::PreTool);
     event.source = "gemini".into();
     let bytes = b"{ \"odd\" : 1.0 }".to_vec();
-    let call = Call { event, native: Some(Native { bytes: bytes.clone(), fields: Map::new() }) };
+    let call = HookCall { event, native: Some(NativePayload { bytes: bytes.clone(), fields: Map::new() }) };
     assert_eq!(find("gemini").unwrap().stdin(&call), bytes);
     assert_ne!(find("llxprt").unwrap().stdin(&call), bytes);
     assert_ne!(find("native").unwrap().stdin(&call), bytes);

@@ -1,23 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! A3S's matcher: an object, every field of which has to hold.
+//! A3S matchers: an object whose fields must all match.
 
 use std::fmt;
 
 use fast_glob::glob_match;
 use serde::Deserialize;
-use tenterhook_event::{Command, Event};
+use tenterhook_event::{Event, ToolCommand};
 
-use super::pattern::{Hit, Pattern};
+use super::pattern::{HookPattern, PatternHit};
 use super::{MatcherError, Mismatch, glob};
 
-/// A3S's matcher, as it is written in settings.
+/// An A3S matcher, as written in settings.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct A3sMatcher {
-    /// The tool, by its exact name.
+    /// Exact name of the tool.
     pub tool: Option<String>,
-    /// A glob on any path of the call; without a `/` it is about the file's name, at any depth.
+    /// A glob on any path of the call; without a `/` it matches the file name at any depth.
     #[serde(alias = "pathPattern")]
     pub path_pattern: Option<String>,
     /// A regular expression on any command of the call.
@@ -26,10 +26,10 @@ pub struct A3sMatcher {
 }
 
 #[derive(Debug, Clone)]
-pub(super) struct Compiled {
+pub(super) struct CompiledA3sMatcher {
     tool: Option<String>,
     path: Option<String>,
-    command: Option<(String, Pattern)>,
+    command: Option<(String, HookPattern)>,
 }
 
 impl fmt::Display for A3sMatcher {
@@ -41,17 +41,17 @@ impl fmt::Display for A3sMatcher {
     }
 }
 
-impl Compiled {
+impl CompiledA3sMatcher {
     pub(super) fn tool(name: &str) -> Self {
         Self { tool: Some(name.to_owned()), path: None, command: None }
     }
 
     pub(super) fn new(matcher: &A3sMatcher) -> Result<Self, MatcherError> {
         if let Some(path) = &matcher.path_pattern {
-            glob::well_formed(path)?;
+            glob::check_glob(path)?;
         }
         let command = matcher.command_pattern.as_ref().map(|text| {
-            let pattern = Pattern::plain(text);
+            let pattern = HookPattern::plain(text);
             pattern
                 .map(|pattern| (text.clone(), pattern))
                 .map_err(|source| MatcherError::CommandPattern { text: text.clone(), source })
@@ -63,13 +63,13 @@ impl Compiled {
         })
     }
 
-    pub(super) fn weigh(&self, event: &Event) -> Result<Option<String>, Mismatch> {
+    pub(super) fn evaluate(&self, event: &Event) -> Result<Option<String>, Mismatch> {
         let Some(tool) = &event.tool else {
             let any = self.tool.is_none() && self.path.is_none() && self.command.is_none();
             return if any {
                 Ok(None)
             } else {
-                Err(Mismatch("there is no tool, and it is for one".to_owned()))
+                Err(Mismatch("the event has no tool, and the matcher requires one".to_owned()))
             };
         };
         if let Some(name) = self.tool.as_ref().filter(|name| **name != tool.name) {
@@ -78,17 +78,19 @@ impl Compiled {
         if let Some(path) = &self.path
             && !glob::paths(tool).into_iter().any(|named| self.covers(path, named, event))
         {
-            return Err(Mismatch(format!("no path of the call is one of `{path}`")));
+            return Err(Mismatch(format!("no path of the call matches `{path}`")));
         }
         let Some((text, pattern)) = &self.command else { return Ok(None) };
         let hits = tool.commands().into_iter().map(|command| match command {
-            Command::Text(command) => pattern.find(command),
-            Command::Argv(words) => pattern.find(&words.join(" ")),
+            ToolCommand::Text(command) => pattern.find(command),
+            ToolCommand::Argv(words) => pattern.find(&words.join(" ")),
         });
-        match hits.max().unwrap_or(Hit::No) {
-            Hit::Yes => Ok(None),
-            Hit::GaveUp => Ok(Some(format!("`{text}` takes too long on the command, so it is run"))),
-            Hit::No => Err(Mismatch(format!("no command of the call matches `{text}`"))),
+        match hits.max().unwrap_or(PatternHit::No) {
+            PatternHit::Yes => Ok(None),
+            PatternHit::GaveUp => {
+                Ok(Some(format!("matching `{text}` on the command takes too long, so the hook runs")))
+            }
+            PatternHit::No => Err(Mismatch(format!("no command of the call matches `{text}`"))),
         }
     }
 
@@ -98,7 +100,7 @@ impl Compiled {
             return path.rsplit('/').next().is_some_and(|name| glob_match(pattern, name));
         }
         let inside = [event.cwd.as_deref(), event.project.as_deref()];
-        let inside = inside.into_iter().filter_map(|dir| glob::below(&path, dir));
+        let inside = inside.into_iter().filter_map(|dir| glob::relative_to(&path, dir));
         inside.chain([path.as_str()]).any(|form| glob_match(pattern.trim_start_matches("./"), form))
     }
 }

@@ -7,30 +7,30 @@ use std::borrow::Cow;
 use fast_glob::glob_match;
 use tenterhook_event::{Event, ToolCall};
 
-/// A glob that cannot be read.
+/// A glob that cannot be parsed.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum GlobSyntaxError {
-    /// An empty text in the place of a name.
-    #[error("there is a name missing")]
+    /// An empty name.
+    #[error("a name is missing")]
     NameMissing,
-    /// A backslash with nothing after it.
-    #[error("`{0}` ends in a backslash")]
+    /// A backslash at the end.
+    #[error("`{0}` ends with a backslash")]
     TrailingBackslash(String),
-    /// A set of letters that does not end.
+    /// A character set without its end.
     #[error("`{0}` has a `[` without its `]`")]
     UnclosedSet(String),
-    /// Alternatives that do not end.
+    /// Alternatives without their end.
     #[error("`{0}` has a `{{` without its `}}`")]
     UnclosedAlternatives(String),
-    /// The end of alternatives that do not begin.
+    /// The end of alternatives without their start.
     #[error("`{0}` has a `}}` without its `{{`")]
     UnopenedAlternatives(String),
-    /// More alternatives than the glob library considers.
+    /// More alternatives than the glob library supports.
     #[error("`{0}` has too many alternatives")]
     TooManyAlternatives(String),
 }
 
-/// A glob on a name as a whole; a `/` is a letter like any other.
+/// A glob on a whole name, in which `/` is an ordinary character.
 #[derive(Debug, Clone)]
 pub(super) struct NameGlob(String);
 
@@ -39,21 +39,21 @@ impl NameGlob {
         if text.is_empty() {
             return Err(GlobSyntaxError::NameMissing);
         }
-        well_formed(text)?;
-        Ok(Self(flat(text).into_owned()))
+        check_glob(text)?;
+        Ok(Self(replace_slashes(text).into_owned()))
     }
 
     pub(super) fn matches(&self, name: &str) -> bool {
-        glob_match(self.0.as_str(), flat(name).as_ref())
+        glob_match(self.0.as_str(), replace_slashes(name).as_ref())
     }
 }
 
-fn flat(name: &str) -> Cow<'_, str> {
+fn replace_slashes(name: &str) -> Cow<'_, str> {
     if name.contains('/') { Cow::Owned(name.replace('/', "\u{1}")) } else { Cow::Borrowed(name) }
 }
 
-/// The glob library takes a broken glob for one that matches nothing.
-pub(super) fn well_formed(glob: &str) -> Result<(), GlobSyntaxError> {
+/// Validates a glob, because the library treats an invalid glob as one that matches nothing.
+pub(super) fn check_glob(glob: &str) -> Result<(), GlobSyntaxError> {
     let mut letters = glob.chars();
     let mut braces = 0_usize;
     while let Some(letter) = letters.next() {
@@ -62,7 +62,7 @@ pub(super) fn well_formed(glob: &str) -> Result<(), GlobSyntaxError> {
                 return Err(GlobSyntaxError::TrailingBackslash(glob.to_owned()));
             }
             '[' => {
-                // A `]` right after the opening is a letter of the set.
+                // A `]` right after the opening bracket is a member of the set.
                 let set = letters.as_str().trim_start_matches(['!', '^']);
                 let inner = set.strip_prefix(']').unwrap_or(set);
                 let Some((_, rest)) = inner.split_once(']') else {
@@ -76,7 +76,7 @@ pub(super) fn well_formed(glob: &str) -> Result<(), GlobSyntaxError> {
             _ => {}
         }
     }
-    // The library gives up silently beyond ten.
+    // The library silently gives up after ten.
     match braces {
         0 if glob.matches('{').count() <= 10 => Ok(()),
         0 => Err(GlobSyntaxError::TooManyAlternatives(glob.to_owned())),
@@ -84,13 +84,13 @@ pub(super) fn well_formed(glob: &str) -> Result<(), GlobSyntaxError> {
     }
 }
 
-/// Whether the glob covers the path or a directory it is in.
+/// Whether the glob matches the path or one of its parent directories.
 pub(super) fn covers(glob: &str, path: &str) -> bool {
     let ends = path.match_indices('/').map(|(at, _)| at).filter(|at| *at > 0);
     ends.chain([path.len()]).filter_map(|end| path.get(..end)).any(|part| glob_match(glob, part))
 }
 
-/// Every path a call names, those in a patch text included.
+/// Every path of a call, including those in a patch.
 pub(super) fn paths(tool: &ToolCall) -> Vec<&str> {
     const HEADS: &[&str] =
         &["*** Add File: ", "*** Update File: ", "*** Delete File: ", "*** Move to: ", "+++ ", "--- "];
@@ -102,8 +102,8 @@ pub(super) fn paths(tool: &ToolCall) -> Vec<&str> {
     paths
 }
 
-/// The path without `.`, `..` and doubled slashes; relative ones stay relative.
-pub(super) fn normal(path: &str) -> String {
+/// The path without `.`, `..` and repeated slashes; a relative path stays relative.
+pub(super) fn normalize(path: &str) -> String {
     let mut parts: Vec<&str> = Vec::new();
     for part in path.split('/').filter(|part| !matches!(*part, "" | ".")) {
         match (part, parts.last()) {
@@ -116,15 +116,15 @@ pub(super) fn normal(path: &str) -> String {
     format!("{root}{}", parts.join("/"))
 }
 
-/// The path from the root, as far as the event lets us know.
+/// The absolute path, as far as the event contains the working directory.
 pub(super) fn absolute(path: &str, event: &Event) -> String {
     match event.cwd.as_deref() {
-        Some(cwd) if !path.starts_with(['/', '~']) => normal(&format!("{cwd}/{path}")),
-        _ => normal(path),
+        Some(cwd) if !path.starts_with(['/', '~']) => normalize(&format!("{cwd}/{path}")),
+        _ => normalize(path),
     }
 }
 
-/// The path as seen from `dir`, if it is inside.
-pub(super) fn below<'a>(path: &'a str, dir: Option<&str>) -> Option<&'a str> {
+/// The path relative to `dir`, if it is inside.
+pub(super) fn relative_to<'a>(path: &'a str, dir: Option<&str>) -> Option<&'a str> {
     path.strip_prefix(dir?.trim_end_matches('/'))?.strip_prefix('/')
 }

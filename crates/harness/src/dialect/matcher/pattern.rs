@@ -1,82 +1,85 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Regular expressions: JavaScript's, brought into the words of the engine we have.
+//! Translates JavaScript regular expressions into the syntax of the regex engine.
 
 use fancy_regex::{Regex, RegexBuilder};
 
-/// Longer patterns are not read at all.
-const LONGEST: usize = 4096;
-/// Steps after which a match is given up.
-const STEPS: usize = 100_000;
-/// The most memory a compiled pattern may take.
-const SIZE: usize = 1 << 20;
+/// Longest accepted pattern.
+const MAX_PATTERN_BYTES: usize = 4096;
+/// Number of steps after which a match is given up.
+const MAX_MATCH_STEPS: usize = 100_000;
+/// Largest size of a compiled pattern.
+const MAX_COMPILED_BYTES: usize = 1 << 20;
 
-/// A regular expression that cannot be read.
+/// A regular expression that cannot be compiled.
 #[derive(Debug, thiserror::Error)]
 pub enum PatternError {
-    /// Longer patterns are not read at all.
-    #[error("it is longer than {LONGEST} bytes")]
+    /// The pattern is longer than [`MAX_PATTERN_BYTES`].
+    #[error("longer than {MAX_PATTERN_BYTES} bytes")]
     TooLong,
-    /// A `*` or `+` without something before it.
+    /// A `*` or `+` at the start.
     #[error("nothing to repeat")]
     NothingToRepeat,
-    /// A `(?` that JavaScript does not know.
+    /// A `(?` group that JavaScript does not support.
     #[error("invalid group")]
     InvalidGroup,
-    /// A set of letters that does not end.
+    /// A character set without its end.
     #[error("a `[` without its `]`")]
     UnclosedSet,
-    /// A backslash with nothing after it.
-    #[error("it ends in a backslash")]
+    /// A backslash at the end.
+    #[error("trailing backslash")]
     TrailingBackslash,
-    /// The engine refused it.
+    /// The regex engine rejected the pattern.
     #[error("{message}")]
     Syntax {
-        /// The last line of what the engine says: the others point into the translated text.
+        /// Last line of the engine's message; the other lines point into the translated pattern.
         message: String,
-        /// The whole of it.
+        /// The engine's full error.
         #[source]
         source: Box<fancy_regex::Error>,
     },
 }
 
-/// A compiled pattern. It looks anywhere in the text, and letters count as they stand.
+/// A compiled pattern: unanchored and case-sensitive.
 #[derive(Debug, Clone)]
-pub(super) struct Pattern(Regex);
+pub(super) struct HookPattern(Regex);
 
-/// What looking for a pattern came to. The greatest of several stands, so that a clear answer is
-/// preferred to a doubtful one.
+/// Result of a search. The greatest of several results counts, so a definite match takes precedence over a doubtful
+/// one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) enum Hit {
+pub(super) enum PatternHit {
     No,
-    /// It took too long to tell.
+    /// The search took too long.
     GaveUp,
     Yes,
 }
 
-impl From<bool> for Hit {
+impl From<bool> for PatternHit {
     fn from(found: bool) -> Self {
         if found { Self::Yes } else { Self::No }
     }
 }
 
-impl Pattern {
-    /// A pattern as `new RegExp(text)` reads it.
+impl HookPattern {
+    /// Compiles a pattern with the syntax of `new RegExp(text)`.
     pub(super) fn javascript(text: &str) -> Result<Self, PatternError> {
-        if text.len() > LONGEST {
+        if text.len() > MAX_PATTERN_BYTES {
             return Err(PatternError::TooLong);
         }
         Self::plain(&translate(text)?)
     }
 
-    /// A pattern in the engine's own syntax.
+    /// Compiles a pattern with the engine's own syntax.
     pub(super) fn plain(text: &str) -> Result<Self, PatternError> {
-        // Translating makes a pattern longer, never by more than a few letters for each.
-        if text.len() > 16 * LONGEST {
+        // Translation adds at most a few characters for each one.
+        if text.len() > 16 * MAX_PATTERN_BYTES {
             return Err(PatternError::TooLong);
         }
         let mut builder = RegexBuilder::new(text);
-        builder.backtrack_limit(STEPS).delegate_size_limit(SIZE).delegate_dfa_size_limit(SIZE);
+        builder
+            .backtrack_limit(MAX_MATCH_STEPS)
+            .delegate_size_limit(MAX_COMPILED_BYTES)
+            .delegate_dfa_size_limit(MAX_COMPILED_BYTES);
         let short = |error: fancy_regex::Error| {
             let message = error.to_string().lines().last().unwrap_or_default().trim().to_owned();
             PatternError::Syntax { message, source: Box::new(error) }
@@ -84,12 +87,12 @@ impl Pattern {
         builder.build().map(Self).map_err(short)
     }
 
-    pub(super) fn find(&self, text: &str) -> Hit {
-        self.0.is_match(text).map_or(Hit::GaveUp, Hit::from)
+    pub(super) fn find(&self, text: &str) -> PatternHit {
+        self.0.is_match(text).map_or(PatternHit::GaveUp, PatternHit::from)
     }
 }
 
-/// JavaScript's syntax → the engine's, where the same letters mean something else.
+/// Translates JavaScript's syntax where the engine's meaning differs.
 fn translate(text: &str) -> Result<String, PatternError> {
     let mut out = String::with_capacity(text.len() + 16);
     let mut rest = text;
@@ -125,7 +128,7 @@ fn translate(text: &str) -> Result<String, PatternError> {
                 in_class = false;
                 out.push(']');
             }
-            // Set operations elsewhere, letters here.
+            // Set operations in the engine, literals in JavaScript.
             '&' | '~' if in_class => {
                 out.push('\\');
                 out.push(letter);
@@ -140,7 +143,7 @@ fn translate(text: &str) -> Result<String, PatternError> {
     if in_class { Err(PatternError::UnclosedSet) } else { Ok(out) }
 }
 
-/// What follows a backslash; gives back what is left to read.
+/// Translates an escape sequence, and returns the rest of the text.
 fn escape<'a>(text: &'a str, in_class: bool, out: &mut String) -> Result<&'a str, PatternError> {
     let letter = text.chars().next().ok_or(PatternError::TrailingBackslash)?;
     let after = text.strip_prefix(letter).unwrap_or_default();
@@ -171,7 +174,7 @@ fn escape<'a>(text: &'a str, in_class: bool, out: &mut String) -> Result<&'a str
             out.push('\\');
             out.push(letter);
         }
-        // Any other letter stands for itself, as do signs.
+        // Other characters stand for themselves.
         letter if letter.is_alphanumeric() || "_/\"'`<>@:;%=!, ".contains(letter) => out.push(letter),
         letter => {
             out.push('\\');
@@ -181,7 +184,7 @@ fn escape<'a>(text: &'a str, in_class: bool, out: &mut String) -> Result<&'a str
     Ok(after)
 }
 
-/// `2}`, `2,}` or `2,3}`.
+/// Whether the text starts with `2}`, `2,}` or `2,3}`.
 fn is_count(text: &str) -> bool {
     let Some((inside, _)) = text.split_once('}') else { return false };
     let (least, most) = inside.split_once(',').unwrap_or((inside, ""));
@@ -189,7 +192,7 @@ fn is_count(text: &str) -> bool {
     !least.is_empty() && digits(least) && digits(most)
 }
 
-/// What JavaScript allows after `(`: `?:`, `?=`, `?!`, `?<…`, and flags with a colon.
+/// Whether JavaScript allows the text after `(`: `?:`, `?=`, `?!`, `?<…`, or flags with a colon.
 fn is_group(text: &str) -> bool {
     let inside = text.strip_prefix('?').unwrap_or_default();
     let flags = inside.trim_start_matches(['i', 'm', 's', '-']);
@@ -201,7 +204,8 @@ mod tests {
     use super::*;
 
     fn finds(pattern: &str, text: &str) -> bool {
-        Pattern::javascript(pattern).unwrap_or_else(|why| panic!("{pattern}: {why}")).find(text) == Hit::Yes
+        HookPattern::javascript(pattern).unwrap_or_else(|why| panic!("{pattern}: {why}")).find(text)
+            == PatternHit::Yes
     }
 
     #[test]
@@ -235,16 +239,16 @@ mod tests {
     #[test]
     fn what_javascript_refuses_is_refused() {
         for pattern in ["[broken", "(", "*x", "a**", "a++", "(?i)x", "(?>x)", "(?#x)", "a\\", "(?P<n>x)"] {
-            assert!(Pattern::javascript(pattern).is_err(), "{pattern}");
+            assert!(HookPattern::javascript(pattern).is_err(), "{pattern}");
         }
     }
 
     #[test]
     fn a_pattern_that_would_take_for_ever_is_given_up() {
-        let pattern = Pattern::javascript("^(?:(?:a|b|ab)(?!z))*(?<=z)").unwrap();
-        assert_eq!(pattern.find(&"ab".repeat(64)), Hit::GaveUp);
-        assert!(Pattern::javascript(&"(a{1000}){1000}".repeat(4)).is_err());
-        assert!(Pattern::javascript(&"(".repeat(5000)).is_err());
-        assert!(Pattern::javascript(&format!("{}{}", "(".repeat(2000), ")".repeat(2000))).is_err());
+        let pattern = HookPattern::javascript("^(?:(?:a|b|ab)(?!z))*(?<=z)").unwrap();
+        assert_eq!(pattern.find(&"ab".repeat(64)), PatternHit::GaveUp);
+        assert!(HookPattern::javascript(&"(a{1000}){1000}".repeat(4)).is_err());
+        assert!(HookPattern::javascript(&"(".repeat(5000)).is_err());
+        assert!(HookPattern::javascript(&format!("{}{}", "(".repeat(2000), ")".repeat(2000))).is_err());
     }
 }

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Claude Code's `if`: one permission rule that says for which calls a hook is worth starting.
+//! Claude Code's `if`: one permission rule that selects the calls for which a hook is started.
 //!
-//! It saves processes and guards nothing by itself, so whatever cannot be told runs the hook.
+//! It only saves processes and is not a guard, so the hook runs whenever the rule is undecided.
 
-use tenterhook_event::{Command, Event, ToolCall, ToolClass};
+use tenterhook_event::{Event, ToolCall, ToolClass, ToolCommand};
 
 use super::glob::{self, NameGlob};
-use super::shell::{self, Word};
+use super::shell::{self, UnquotedWord};
 use super::{MatcherError, Mismatch};
 
 /// One permission rule: `Bash(git *)`, `Edit(src/**)`, `mcp__x__*`.
@@ -19,7 +19,7 @@ pub struct PermissionRule {
     of: Option<String>,
 }
 
-/// Programs that run the program named after them.
+/// Programs that run another program, which is named in their arguments.
 const WRAPPERS: &[&str] = &[
     "sudo", "doas", "env", "nohup", "time", "timeout", "nice", "ionice", "stdbuf", "setsid", "command",
     "exec", "builtin", "xargs", "if", "then", "elif", "else", "while", "until", "do", "!", "{",
@@ -27,7 +27,7 @@ const WRAPPERS: &[&str] = &[
 /// Programs whose arguments are, or may be, more commands.
 const SHELLS: &[&str] = &["eval", "bash", "sh", "zsh", "dash", "ksh", "source", "."];
 
-/// Reads exactly one permission rule.
+/// Parses exactly one permission rule.
 pub fn permission_rule(text: &str) -> Result<PermissionRule, MatcherError> {
     let text = text.trim();
     let (tool, of) = match text.split_once('(') {
@@ -45,7 +45,7 @@ pub fn permission_rule(text: &str) -> Result<PermissionRule, MatcherError> {
     Ok(PermissionRule { text: text.to_owned(), tool: tool.to_owned(), names: NameGlob::new(tool)?, of })
 }
 
-/// `…)|Write(…`: one rule closes and another opens.
+/// Whether one rule closes and another opens, as in `…)|Write(…`.
 fn has_second_rule(of: &str) -> bool {
     of.match_indices(')').any(|(at, _)| {
         let after = of.get(at + 1..).unwrap_or_default().trim_start();
@@ -57,17 +57,17 @@ fn has_second_rule(of: &str) -> bool {
 }
 
 impl PermissionRule {
-    /// Whether the hook is worth starting for this event; if not, why not.
+    /// Returns why the hook is not started for this event, if it is not.
     pub fn admits(&self, event: &Event) -> Result<(), Mismatch> {
         let Some(tool) = event.tool.as_ref().filter(|_| event.event.concerns_tool()) else {
-            return Err(Mismatch(format!("`if: {}` holds for tool calls only, and this is none", self.text)));
+            return Err(Mismatch(format!("`if: {}` applies to tool calls only", self.text)));
         };
         let covered = self.covers(tool) && self.of.as_ref().is_none_or(|of| covers(of, tool, event));
-        if covered { Ok(()) } else { Err(Mismatch(format!("the call is none of `{}`", self.text))) }
+        if covered { Ok(()) } else { Err(Mismatch(format!("the call does not match `{}`", self.text))) }
     }
 
-    /// A rule on a tool is one on every tool that does the same: `Edit` is about every change to a
-    /// file, `Bash` about every shell, whatever the harness calls it.
+    /// A rule on a tool applies to every tool of the same class: `Edit` to every file change, `Bash` to every shell, for
+    /// all harnesses.
     fn covers(&self, tool: &ToolCall) -> bool {
         let class = match self.tool.as_str() {
             "Bash" => tool.class == ToolClass::Shell,
@@ -76,7 +76,7 @@ impl PermissionRule {
             "Read" => matches!(tool.class, ToolClass::Read | ToolClass::Search),
             "WebFetch" => tool.class == ToolClass::Fetch,
             "Agent" | "Task" => tool.class == ToolClass::Agent,
-            // A server by its name is all its tools.
+            // The name of a server stands for all its tools.
             name => tool
                 .name
                 .strip_prefix(name)
@@ -102,25 +102,24 @@ fn covers(of: &str, tool: &ToolCall, event: &Event) -> bool {
         },
         ToolClass::Agent => {
             let kind = tool.args.get("subagent_type").and_then(|kind| kind.as_str());
-            kind.is_none_or(|kind| wild(of, kind))
+            kind.is_none_or(|kind| matches_wildcard(of, kind))
         }
         ToolClass::Mcp | ToolClass::Todo | ToolClass::Other => true,
     }
 }
 
-fn command_covered(of: &str, command: &Command<'_>) -> bool {
+fn command_covered(of: &str, command: &ToolCommand<'_>) -> bool {
     // `git:*` is the older spelling of `git *`.
     let of = of.strip_suffix(":*").map_or_else(|| of.to_owned(), |head| format!("{head} *"));
     let text = match command {
-        Command::Text(text) => text,
-        Command::Argv(words) => {
-            let words: Vec<_> = words.iter().map(|word| Word::from(*word)).collect();
+        ToolCommand::Text(text) => text,
+        ToolCommand::Argv(words) => {
+            let words: Vec<_> = words.iter().map(|word| UnquotedWord::from(*word)).collect();
             return words_covered(&of, &words);
         }
     };
     let Some(script) = shell::script(text) else { return true };
-    // As in the client: a rule about more than the program cannot be told from what is yet to be
-    // put in place of `$(…)`.
+    // As in the client: a rule on more than the program name is undecided until `$(…)` is expanded.
     let about_arguments = of.split('*').next().unwrap_or_default().trim().contains(' ');
     if script.dynamic && about_arguments {
         return true;
@@ -128,7 +127,7 @@ fn command_covered(of: &str, command: &Command<'_>) -> bool {
     script.commands.iter().any(|words| words_covered(&of, words))
 }
 
-fn words_covered(of: &str, words: &[Word]) -> bool {
+fn words_covered(of: &str, words: &[UnquotedWord]) -> bool {
     let mut words = words;
     let mut wrapped = false;
     while let Some((first, rest)) = words.split_first() {
@@ -143,7 +142,7 @@ fn words_covered(of: &str, words: &[Word]) -> bool {
             if line_covered(of, &line(&first.text)) || line_covered(of, &line(program)) {
                 return true;
             }
-            // How many words a wrapper keeps for itself is not known here.
+            // The number of the wrapper's own arguments is unknown.
             wrapped = wrapped || WRAPPERS.contains(&program);
             if !wrapped {
                 return false;
@@ -154,7 +153,7 @@ fn words_covered(of: &str, words: &[Word]) -> bool {
     false
 }
 
-/// The shell may yet make another program of this word, or none.
+/// Whether the shell may expand the word to another program, or to nothing.
 fn is_open(word: &str) -> bool {
     word.contains(['<', '>', '*', '?']) || (word.contains(['{', '[']) && !matches!(word, "{" | "[" | "[["))
 }
@@ -166,13 +165,13 @@ fn is_assignment(word: &str) -> bool {
     !name.is_empty() && !name.starts_with(|first: char| first.is_ascii_digit()) && name.chars().all(letters)
 }
 
-/// `git *` is `git` with or without anything after it.
+/// `git *` also matches `git` without arguments.
 fn line_covered(of: &str, line: &str) -> bool {
-    wild(of, line) || of.strip_suffix(" *").is_some_and(|head| wild(head, line))
+    matches_wildcard(of, line) || of.strip_suffix(" *").is_some_and(|head| matches_wildcard(head, line))
 }
 
-/// `*` stands for anything, every other letter for itself.
-fn wild(pattern: &str, text: &str) -> bool {
+/// Matches a pattern in which `*` stands for any text and all other characters are literal.
+fn matches_wildcard(pattern: &str, text: &str) -> bool {
     let mut parts = pattern.split('*');
     let first = parts.next().unwrap_or_default();
     let Some(mut rest) = text.strip_prefix(first) else { return false };
@@ -185,19 +184,19 @@ fn wild(pattern: &str, text: &str) -> bool {
     rest.ends_with(last)
 }
 
-/// As in a `.gitignore`: without a `/` at any depth, else from the root it names.
+/// Matches as in a `.gitignore`: without a `/` at any depth, otherwise from the named root.
 fn path_covered(of: &str, path: &str, event: &Event) -> bool {
-    if glob::well_formed(of).is_err() {
+    if glob::check_glob(of).is_err() {
         return true;
     }
     let full = glob::absolute(path, event);
     let dirs = [event.cwd.as_deref(), event.project.as_deref()];
-    let inside = || dirs.into_iter().filter_map(|dir| glob::below(&full, dir)).chain([full.as_str()]);
+    let inside = || dirs.into_iter().filter_map(|dir| glob::relative_to(&full, dir)).chain([full.as_str()]);
     if let Some(of) = of.strip_prefix("//") {
         return glob::covers(&format!("/{of}"), &full);
     }
     if let Some(of) = of.strip_prefix("~/") {
-        // Where home is is not known here: any directory may be it.
+        // The home directory is unknown here: any directory may be it.
         return glob::covers(&format!("**/{of}"), &full);
     }
     let of = of.strip_prefix("./").or(of.strip_prefix('/')).unwrap_or(of);
@@ -212,7 +211,7 @@ fn host_covered(domain: &str, url: &str) -> bool {
     let authority = rest.split(['/', '?', '#']).next().unwrap_or_default();
     let host = authority.rsplit('@').next().unwrap_or_default().split(':').next().unwrap_or_default();
     let (host, domain) = (host.to_ascii_lowercase(), domain.trim().to_ascii_lowercase());
-    wild(&domain, &host) || host.strip_suffix(&domain).is_some_and(|head| head.ends_with('.'))
+    matches_wildcard(&domain, &host) || host.strip_suffix(&domain).is_some_and(|head| head.ends_with('.'))
 }
 
 #[cfg(test)]

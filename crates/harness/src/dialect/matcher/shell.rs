@@ -1,56 +1,56 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! The simple commands in a shell text, for Claude Code's `if`.
+//! Splits a shell text into simple commands, for Claude Code's `if`.
 //!
-//! Not a parser: whatever is unclear comes out as one command too many, or as `None`, and then the
-//! hook runs. The policy reads shells properly.
+//! This is not a parser: unclear syntax produces an additional command, or `None`, and then the hook runs. Rules use the
+//! real shell parser.
 
 /// The simple commands of a shell text.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) struct Script {
-    pub(super) commands: Vec<Vec<Word>>,
-    /// Something in it is known only when it runs: `$x`, `$(…)`, backticks.
+pub(super) struct SimpleCommands {
+    pub(super) commands: Vec<Vec<UnquotedWord>>,
+    /// Whether a part is known only at run time: `$x`, `$(…)`, backticks.
     pub(super) dynamic: bool,
 }
 
 /// One word, without its quotes.
 #[derive(Debug, Default, Clone, PartialEq, Eq)]
-pub(super) struct Word {
+pub(super) struct UnquotedWord {
     pub(super) text: String,
-    /// Part of it is known only when it runs.
+    /// Whether a part of the word is known only at run time.
     pub(super) dynamic: bool,
     started: bool,
 }
 
-impl From<&str> for Word {
+impl From<&str> for UnquotedWord {
     fn from(text: &str) -> Self {
         Self { text: text.to_owned(), dynamic: false, started: true }
     }
 }
 
-/// What a command is inside of; each ends in its own way.
+/// The construct that contains a command.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Level {
+enum ShellNesting {
     /// `( … )`, `$( … )`, `<( … )`.
     Parenthesis,
     Backtick,
 }
 
 #[derive(Default)]
-struct Reader {
-    done: Vec<Vec<Word>>,
-    words: Vec<Word>,
-    word: Word,
+struct CommandSplitter {
+    done: Vec<Vec<UnquotedWord>>,
+    words: Vec<UnquotedWord>,
+    word: UnquotedWord,
     quoted: bool,
-    /// What is unfinished outside, with whether it was in double quotes.
-    outside: Vec<(Level, Vec<Word>, Word, bool)>,
+    /// State outside the construct, and whether it was in double quotes.
+    outside: Vec<(ShellNesting, Vec<UnquotedWord>, UnquotedWord, bool)>,
     dynamic: bool,
 }
 
-/// Splits at `&&`, `||`, `;`, `|`, `&`, line ends and brackets, inside substitutions too; `None`
-/// when quotes or brackets do not close.
-pub(super) fn script(text: &str) -> Option<Script> {
-    let mut reader = Reader::default();
+/// Splits at `&&`, `||`, `;`, `|`, `&`, line ends and brackets, also inside substitutions. Returns `None` if quotes or
+/// brackets are not closed.
+pub(super) fn script(text: &str) -> Option<SimpleCommands> {
+    let mut reader = CommandSplitter::default();
     let mut letters = text.chars().peekable();
     while let Some(letter) = letters.next() {
         let next = letters.peek().copied();
@@ -67,7 +67,7 @@ pub(super) fn script(text: &str) -> Option<Script> {
                     inside => reader.push(inside),
                 }
             },
-            // Text of another kind follows, in which quotes need not pair.
+            // A here-document follows, in which quotes need not be balanced.
             '<' if next == Some('<') && !reader.quoted => return None,
             '$' if next == Some('\'') && !reader.quoted => return None,
             '#' if !reader.quoted && !reader.word.started => {
@@ -79,20 +79,20 @@ pub(super) fn script(text: &str) -> Option<Script> {
             }
             '$' if next == Some('(') => {
                 letters.next();
-                reader.enter(Level::Parenthesis, true);
+                reader.enter(ShellNesting::Parenthesis, true);
             }
-            '`' if reader.inside() == Some(Level::Backtick) && !reader.quoted => {
-                reader.leave(Level::Backtick)?;
+            '`' if reader.inside() == Some(ShellNesting::Backtick) && !reader.quoted => {
+                reader.leave(ShellNesting::Backtick)?;
             }
-            '`' => reader.enter(Level::Backtick, true),
+            '`' => reader.enter(ShellNesting::Backtick, true),
             '$' => {
                 reader.dynamic = true;
                 reader.word.dynamic = true;
                 reader.push('$');
             }
             letter if reader.quoted => reader.push(letter),
-            '(' => reader.enter(Level::Parenthesis, reader.word.started),
-            ')' => reader.leave(Level::Parenthesis)?,
+            '(' => reader.enter(ShellNesting::Parenthesis, reader.word.started),
+            ')' => reader.leave(ShellNesting::Parenthesis)?,
             ';' | '&' | '|' | '\n' => reader.end_command(),
             letter if letter.is_whitespace() => reader.end_word(),
             letter => reader.push(letter),
@@ -102,10 +102,10 @@ pub(super) fn script(text: &str) -> Option<Script> {
         return None;
     }
     reader.end_command();
-    Some(Script { commands: reader.done, dynamic: reader.dynamic })
+    Some(SimpleCommands { commands: reader.done, dynamic: reader.dynamic })
 }
 
-impl Reader {
+impl CommandSplitter {
     fn push(&mut self, letter: char) {
         self.word.started = true;
         self.word.text.push(letter);
@@ -124,12 +124,12 @@ impl Reader {
         }
     }
 
-    fn inside(&self) -> Option<Level> {
+    fn inside(&self) -> Option<ShellNesting> {
         self.outside.last().map(|(level, ..)| *level)
     }
 
-    /// `substitutes`: what is inside becomes part of the word it stands in.
-    fn enter(&mut self, level: Level, substitutes: bool) {
+    /// `substitutes`: the result becomes part of the surrounding word.
+    fn enter(&mut self, level: ShellNesting, substitutes: bool) {
         if substitutes {
             self.dynamic = true;
             self.word.dynamic = true;
@@ -139,7 +139,7 @@ impl Reader {
         self.outside.push((level, words, word, std::mem::take(&mut self.quoted)));
     }
 
-    fn leave(&mut self, level: Level) -> Option<()> {
+    fn leave(&mut self, level: ShellNesting) -> Option<()> {
         self.end_command();
         let (entered, words, word, quoted) = self.outside.pop()?;
         (self.words, self.word, self.quoted) = (words, word, quoted);
@@ -153,8 +153,9 @@ mod tests {
 
     fn commands(text: &str) -> Vec<String> {
         let script = script(text).unwrap();
-        let line =
-            |words: &Vec<Word>| words.iter().map(|word| word.text.as_str()).collect::<Vec<_>>().join(" ");
+        let line = |words: &Vec<UnquotedWord>| {
+            words.iter().map(|word| word.text.as_str()).collect::<Vec<_>>().join(" ")
+        };
         script.commands.iter().map(line).collect()
     }
 

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Words of an unread text that point to an effect on a file.
+//! Words of an unparsed text that suggest an operation on a file.
 
-use tenterhook_facts::Does;
+use tenterhook_facts::FileOp;
 
-/// What a path that is not the agent's own looks like, without its quotes.
-pub(super) const FAR_PATHS: &[&str] = &[
+/// Fragments of paths that are outside the agent's own directories, without quotes.
+pub(super) const OUTSIDE_PATH_FRAGMENTS: &[&str] = &[
     " /",
     "(/",
     "=/",
@@ -23,8 +23,8 @@ pub(super) const FAR_PATHS: &[&str] = &[
     "ROOT",
 ];
 
-/// NameGlobs that take everything below, without an option for it.
-pub(super) const RECURSIVE_WORDS: &[&str] = &[
+/// Names of operations that are recursive without an option.
+pub(super) const RECURSIVE_OPERATIONS: &[&str] = &[
     "rmtree",
     "remove_tree",
     "rm_rf",
@@ -36,10 +36,10 @@ pub(super) const RECURSIVE_WORDS: &[&str] = &[
     "fullcopy",
 ];
 
-/// Programs, and functions of common languages, that are known to do it.
-pub(super) fn words_that_do(does: Does) -> &'static [&'static str] {
+/// Programs, and functions of common languages, that are known to do an operation.
+pub(super) fn words_for_operation(does: FileOp) -> &'static [&'static str] {
     match does {
-        Does::Read => &[
+        FileOp::Read => &[
             "cat",
             "head",
             "tail",
@@ -72,7 +72,7 @@ pub(super) fn words_that_do(does: Does) -> &'static [&'static str] {
             "scp",
             "rsync",
         ],
-        Does::Write => &[
+        FileOp::Write => &[
             "write",
             "writeFile",
             "writeFileSync",
@@ -103,10 +103,10 @@ pub(super) fn words_that_do(does: Does) -> &'static [&'static str] {
             "unzip",
             "mkfs",
         ],
-        Does::Append => {
+        FileOp::Append => {
             &["append", "appendFile", "appendFileSync", "open", "fopen", "tee", "file_put_contents"]
         }
-        Does::Delete => &[
+        FileOp::Delete => &[
             "rm",
             "rmdir",
             "unlink",
@@ -132,8 +132,8 @@ pub(super) fn words_that_do(does: Does) -> &'static [&'static str] {
             "wipe",
             "srm",
         ],
-        Does::Move => &["mv", "move", "rename", "renameSync", "renames", "replace", "Move-Item"],
-        Does::Permit => &[
+        FileOp::Move => &["mv", "move", "rename", "renameSync", "renames", "replace", "Move-Item"],
+        FileOp::Permit => &[
             "chmod",
             "chown",
             "chgrp",
@@ -147,7 +147,7 @@ pub(super) fn words_that_do(does: Does) -> &'static [&'static str] {
             "setxattr",
             "xattr",
         ],
-        Does::Run => &[
+        FileOp::Run => &[
             "bash",
             "sh",
             "zsh",

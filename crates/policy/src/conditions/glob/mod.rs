@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Globs on names, on hosts and on paths. They are checked where they are read, so that a mistake is reported
-//! at its own place in the rule file.
+//! Globs on names, hosts and paths. They are checked when they are read, so that a mistake is reported at its position
+//! in the rule file.
 
 mod names;
 mod paths;
@@ -15,32 +15,51 @@ use super::one_or_more::OneOrMore;
 pub(crate) use names::{HostGlobs, McpNameGlobs, NameGlobs, WordGlobs};
 pub(crate) use paths::{GlobBase, PathGlobs};
 
+/// A text that cannot be used as a glob.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub(crate) enum GlobError {
+    #[error("`{0}` ends in a backslash")]
+    TrailingBackslash(String),
+    #[error("`{0}` has a `[` without its `]`")]
+    UnclosedSet(String),
+    #[error("`{0}` has too many alternatives")]
+    TooManyAlternatives(String),
+    #[error("the list of {0} has only exclusions; add at least one entry without `!`")]
+    OnlyExclusions(&'static str),
+    #[error("`{text}` is an address, not a host; use `{host}`")]
+    AddressAsHost { text: String, host: String },
+    #[error("`{0}` cannot be a host name")]
+    NotAHost(String),
+    #[error("`{text}` has a port; use `url: {{host: {host}, port: {port}}}`")]
+    HostWithPort { text: String, host: String, port: String },
+}
+
 fn is_pattern(glob: &str) -> bool {
     glob.contains(['*', '?', '[', '\\'])
 }
 
-/// Braces are opened here because overlaps are found without them.
-fn alternatives(text: &str) -> Result<Vec<String>, String> {
-    well_formed(text)?;
-    expand_braces(text).ok_or_else(|| format!("`{text}` has too many alternatives"))
+/// Expands braces, because overlap of two globs is computed without them.
+fn expand_alternatives(text: &str) -> Result<Vec<String>, GlobError> {
+    check_glob(text)?;
+    expand_braces(text).ok_or_else(|| GlobError::TooManyAlternatives(text.to_owned()))
 }
 
-/// The glob library takes a broken glob for one that matches nothing: a rule that never matches
-/// would look like one that is in force.
-pub(crate) fn well_formed(glob: &str) -> Result<(), String> {
+/// Refuses a malformed glob. The glob library would treat it as one that matches nothing, and a rule that never matches
+/// would look active.
+pub(crate) fn check_glob(glob: &str) -> Result<(), GlobError> {
     if !glob.contains(['\\', '[']) {
         return Ok(());
     }
     let mut letters = glob.chars();
     while let Some(letter) = letters.next() {
         match letter {
-            '\\' if letters.next().is_none() => return Err(format!("`{glob}` ends in a backslash")),
+            '\\' if letters.next().is_none() => return Err(GlobError::TrailingBackslash(glob.to_owned())),
             '[' => {
-                // A `]` right after the opening is a letter of the set.
+                // A `]` directly after the opening belongs to the set.
                 let set = letters.as_str().trim_start_matches(['!', '^']);
                 let inner = set.strip_prefix(']').unwrap_or(set);
                 let Some((_, rest)) = inner.split_once(']') else {
-                    return Err(format!("`{glob}` has a `[` without its `]`"));
+                    return Err(GlobError::UnclosedSet(glob.to_owned()));
                 };
                 letters = rest.chars();
             }
@@ -50,13 +69,13 @@ pub(crate) fn well_formed(glob: &str) -> Result<(), String> {
     Ok(())
 }
 
-/// A `/` in a name is a letter like any other.
-pub(crate) fn flat(name: &str) -> Cow<'_, str> {
+/// Replaces `/` in a name, so that `*` in a glob on names matches it too.
+pub(crate) fn flatten_slashes(name: &str) -> Cow<'_, str> {
     if name.contains('/') { Cow::Owned(name.replace('/', "\u{1}")) } else { Cow::Borrowed(name) }
 }
 
-/// A glob on the name of an MCP server or tool, for names that were folded by
-/// [`fold_mcp_name`](tenterhook_event::fold_mcp_name). Sets of letters stay as they are.
+/// Folds a glob on the name of an MCP server or tool as [`fold_mcp_name`](tenterhook_event::fold_mcp_name) folds the
+/// names. Sets of letters are kept.
 fn fold_mcp_glob(glob: &str) -> String {
     let mut folded = String::with_capacity(glob.len());
     let mut in_set = false;
@@ -75,41 +94,41 @@ fn fold_mcp_glob(glob: &str) -> String {
     folded
 }
 
-pub(crate) fn flattened(name: String) -> String {
-    if name.contains('/') { flat(&name).into_owned() } else { name }
+pub(crate) fn flatten_owned(name: String) -> String {
+    if name.contains('/') { flatten_slashes(&name).into_owned() } else { name }
 }
 
-/// The letters of a glob that anything which matches it would contain, part by part.
+/// The longest literal run of each part of a glob: every matching text contains them.
 fn literal_parts(glob: &str) -> impl Iterator<Item = &str> {
     let runs =
         glob.split('/').filter_map(|part| part.split(['*', '?', '[', ']']).max_by_key(|run| run.len()));
     runs.filter(|run| run.len() >= 3)
 }
 
-/// The first of some texts, for messages.
+/// The first few of some texts, for messages.
 fn list_for_display<'a>(texts: impl IntoIterator<Item = &'a String>) -> String {
-    const SHOWN: usize = 6;
+    const MAX_SHOWN_GLOBS: usize = 6;
     let mut texts = texts.into_iter();
-    let shown: Vec<_> = texts.by_ref().take(SHOWN).map(|text| format!("`{text}`")).collect();
+    let shown: Vec<_> = texts.by_ref().take(MAX_SHOWN_GLOBS).map(|text| format!("`{text}`")).collect();
     let more = texts.count();
     let shown = shown.join(", ");
     if more > 0 { format!("{shown} and {more} more") } else { shown }
 }
 
-/// A glob that could match something.
-struct Glob(String);
+/// A well-formed glob.
+struct ValidGlob(String);
 
-impl<'de> Deserialize<'de> for Glob {
+impl<'de> Deserialize<'de> for ValidGlob {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let text = String::deserialize(deserializer)?;
-        well_formed(&text).map_err(Error::custom)?;
+        check_glob(&text).map_err(Error::custom)?;
         Ok(Self(text))
     }
 }
 
-/// One glob or a list of them, as rule files have them.
+/// Reads one glob or a list of globs from a rule file.
 fn read_globs<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<String>, D::Error> {
-    Ok(OneOrMore::<Glob>::deserialize(deserializer)?.0.into_iter().map(|glob| glob.0).collect())
+    Ok(OneOrMore::<ValidGlob>::deserialize(deserializer)?.0.into_iter().map(|glob| glob.0).collect())
 }
 
 #[cfg(test)]
@@ -136,7 +155,7 @@ mod tests {
         assert!(names(&["Brave.*"]).matches("brave_search") && !names(&["brave-*"]).matches("brave"));
         assert!(names(&["rec[a-z]rds__*"]).matches("records_x"));
         assert!(!names(&["*", "!git-hub"]).matches("git_hub"));
-        assert!(names(&["a-b"]).spell_out("a_b") && !names(&["a*"]).spell_out("a_b"));
+        assert!(names(&["a-b"]).lists_literally("a_b") && !names(&["a*"]).lists_literally("a_b"));
     }
 
     #[test]

@@ -1,13 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Globs on names and on hosts.
+//! Globs on names and hosts.
 
 use fast_glob::glob_match;
 use serde::de::{Deserialize, Deserializer, Error};
 use serde::{Deserialize as DeriveDeserialize, Serialize};
-use tenterhook_paths::overlap;
+use tenterhook_paths::globs_overlap;
 
-use super::{Glob, alternatives, flat, flattened, fold_mcp_glob, is_pattern, list_for_display, read_globs};
+use super::{
+    GlobError, ValidGlob, expand_alternatives, flatten_owned, flatten_slashes, fold_mcp_glob, is_pattern,
+    list_for_display, read_globs,
+};
 use crate::conditions::one_or_more::OneOrMore;
 
 /// Globs on names: some that must match, some that must not.
@@ -19,89 +22,88 @@ pub(crate) struct NameGlobs {
     except: NameSet,
 }
 
-/// Most globs on names are plain names, and those are found by binary search.
+/// Globs on names. Most are literal names, which are found by binary search.
 #[derive(Debug, Default, Serialize, DeriveDeserialize)]
 struct NameSet {
-    /// Sorted.
+    /// Literal names, sorted.
     plain: Vec<String>,
     patterns: Vec<String>,
 }
 
-/// Globs on the words of a command, each by itself.
+/// Globs on the words of a command, each word by itself.
 #[derive(Debug, Serialize)]
 pub(crate) struct WordGlobs(pub(crate) Vec<NameGlobs>);
 
-/// Globs on the name of an MCP server or tool: as written, and for names without what harnesses change in
-/// them.
+/// Globs on the name of an MCP server or tool: as written, and folded for names that harnesses have changed.
 #[derive(Debug, Serialize)]
 pub(crate) struct McpNameGlobs {
     pub(crate) written: NameGlobs,
     pub(crate) folded: NameGlobs,
 }
 
-/// Globs on hosts.
+/// Globs on hosts, in lower case.
 #[derive(Debug, Serialize)]
 pub(crate) struct HostGlobs(NameGlobs);
 
 // === impl NameGlobs ===
 
 impl NameGlobs {
-    pub(crate) fn new(texts: &[String]) -> Result<Self, String> {
+    pub(crate) fn new(texts: &[String]) -> Result<Self, GlobError> {
         let (mut globs, mut except) = (Vec::with_capacity(texts.len()), Vec::new());
         for text in texts {
             let (list, text) = match text.strip_prefix('!') {
                 Some(rest) => (&mut except, rest),
                 None => (&mut globs, text.as_str()),
             };
-            list.extend(alternatives(text)?.into_iter().map(flattened));
+            list.extend(expand_alternatives(text)?.into_iter().map(flatten_owned));
         }
         if globs.is_empty() && !except.is_empty() {
-            return Err("a list of names must name at least one to match".to_owned());
+            return Err(GlobError::OnlyExclusions("names"));
         }
         let shown = list_for_display(texts);
         Ok(Self { shown, globs: NameSet::new(globs), except: NameSet::new(except) })
     }
 
     pub(crate) fn matches(&self, name: &str) -> bool {
-        let name = flat(name);
+        let name = flatten_slashes(name);
         self.globs.contains(&name) && !self.except.contains(&name)
     }
 
-    /// The same globs for names of MCP servers and tools without what harnesses change in them.
+    /// The same globs for folded names of MCP servers and tools.
     pub(crate) fn fold_mcp(&self) -> Self {
         let set = |set: &NameSet| NameSet::new(set.iter().map(fold_mcp_glob).collect());
         Self { shown: self.shown.clone(), globs: set(&self.globs), except: set(&self.except) }
     }
 
-    /// Whether a name is written out, and not matched by a pattern.
-    pub(crate) fn spell_out(&self, name: &str) -> bool {
+    /// Whether a name is listed literally, not matched by a pattern.
+    pub(crate) fn lists_literally(&self, name: &str) -> bool {
         let spelled = |other: &String| other.as_str().cmp(name);
         self.globs.plain.binary_search_by(spelled).is_ok() && !self.except.contains(name)
     }
 
-    /// Whether some of them are patterns.
+    /// Whether some of the globs are patterns.
     pub(crate) fn has_patterns(&self) -> bool {
         !self.globs.patterns.is_empty()
     }
 
-    /// The names that are written out.
-    pub(crate) fn spelled_out(&self) -> impl Iterator<Item = &str> {
+    /// The literal names.
+    pub(crate) fn literal_names(&self) -> impl Iterator<Item = &str> {
         self.globs.plain.iter().map(String::as_str)
     }
 
-    /// Whether an exception holds.
+    /// Whether an exclusion matches.
     pub(crate) fn excludes(&self, name: &str) -> bool {
-        self.except.contains(&flat(name))
+        self.except.contains(&flatten_slashes(name))
     }
 
-    /// The names, if they are plain ones and not patterns.
-    pub(crate) fn plain(&self) -> Option<impl Iterator<Item = &str>> {
+    /// The names, if all globs are literal.
+    pub(crate) fn all_literal(&self) -> Option<impl Iterator<Item = &str>> {
         self.globs.patterns.is_empty().then(|| self.globs.plain.iter().map(String::as_str))
     }
 
-    /// The names, and what others begin with, if that is all there is. The second part says whether it is
-    /// only a beginning.
-    pub(crate) fn beginnings(&self) -> Option<Vec<(&str, bool)>> {
+    /// The literal names and the literal prefixes of globs such as `npm*`, if there are no other globs. The flag tells
+    /// whether it is a prefix.
+    pub(crate) fn literal_prefixes(&self) -> Option<Vec<(&str, bool)>> {
         let begins =
             |glob: &str| glob.strip_suffix('*').is_some_and(|rest| !rest.is_empty() && !is_pattern(rest));
         if !self.globs.patterns.iter().all(|glob| begins(glob)) {
@@ -112,13 +114,13 @@ impl NameGlobs {
         Some(plain.chain(patterns).collect())
     }
 
-    /// The globs that must match.
+    /// The globs that must match, without exclusions.
     pub(crate) fn globs(&self) -> impl Iterator<Item = &str> {
         self.globs.iter()
     }
 
-    /// The glob of which a text mentions the longest part.
-    pub(crate) fn mentioned(&self, contains: impl Fn(&str) -> bool) -> Option<&str> {
+    /// The first glob whose longest literal run a text contains.
+    pub(crate) fn find_mentioned(&self, contains: impl Fn(&str) -> bool) -> Option<&str> {
         self.globs.iter().find(|glob| {
             let longest = glob.split(['*', '?', '[', ']']).max_by_key(|run| run.len());
             longest.is_some_and(|run| run.len() >= 3 && contains(run))
@@ -126,7 +128,7 @@ impl NameGlobs {
     }
 
     /// The first globs as they were written, for messages.
-    pub(crate) fn list(&self) -> &str {
+    pub(crate) fn display_list(&self) -> &str {
         &self.shown
     }
 }
@@ -153,7 +155,7 @@ impl NameSet {
     }
 }
 
-/// Whether a name could begin as a glob does. Most do not, and a look at one letter is cheap.
+/// Whether a name could begin as a glob does. Most do not, and comparing one letter is cheap.
 fn may_begin(glob: &str, name: &str) -> bool {
     match glob.as_bytes().first() {
         Some(b'*' | b'?' | b'[' | b'{' | b'\\' | b'!') | None => true,
@@ -164,24 +166,27 @@ fn may_begin(glob: &str, name: &str) -> bool {
 // === impl HostGlobs ===
 
 impl HostGlobs {
-    pub(crate) fn new(texts: &[String]) -> Result<Self, String> {
+    pub(crate) fn new(texts: &[String]) -> Result<Self, GlobError> {
         let texts: Vec<_> = texts.iter().map(|text| text.trim_end_matches('.').to_lowercase()).collect();
         NameGlobs::new(&texts).map(Self)
     }
 
-    /// Whether a glob could match a host.
-    pub(crate) fn could_match(text: &str) -> Result<(), String> {
+    /// Refuses a glob that cannot match a host.
+    pub(crate) fn check_host(text: &str) -> Result<(), GlobError> {
         if let Some((_, host)) = text.split_once("://") {
             let host = host.split(['/', ':']).next().unwrap_or(host);
-            return Err(format!("`{text}` is an address, not a host; write `{host}`"));
+            return Err(GlobError::AddressAsHost { text: text.to_owned(), host: host.to_owned() });
         }
         if text.contains(['/', '@', ' ']) {
-            return Err(format!("`{text}` can be no host"));
+            return Err(GlobError::NotAHost(text.to_owned()));
         }
         match text.split_once(':') {
             Some((host, port)) if !port.is_empty() && port.chars().all(|c| c.is_ascii_digit()) => {
-                let right = format!("url: {{host: {host}, port: {port}}}");
-                Err(format!("`{text}` has a port, which stands apart: `{right}`"))
+                Err(GlobError::HostWithPort {
+                    text: text.to_owned(),
+                    host: host.to_owned(),
+                    port: port.to_owned(),
+                })
             }
             _ => Ok(()),
         }
@@ -192,14 +197,14 @@ impl HostGlobs {
         self.0.matches(host)
     }
 
-    /// Whether a host of which only this shape is known may match.
+    /// Whether a host may match of which only this pattern is known.
     pub(crate) fn may_match(&self, shape: &str) -> bool {
         let known = shape.chars().filter(|c| !matches!(c, '*' | '.')).count();
-        let fits = |glob: &str| glob == "*" || known >= 3 && overlap(glob, shape);
+        let fits = |glob: &str| glob == "*" || known >= 3 && globs_overlap(glob, shape);
         self.0.globs().any(fits) && !self.0.excludes(shape)
     }
 
-    /// Whether any host is meant, but for exceptions.
+    /// Whether every host matches, apart from exclusions.
     pub(crate) fn is_any(&self) -> bool {
         self.0.globs().any(|glob| glob == "*")
     }
@@ -211,7 +216,7 @@ impl HostGlobs {
 
 // === impl Deserialize ===
 //
-// A rule file has one glob or a list of them. The compiled form has the fields as they are.
+// A rule file has one glob or a list of globs. The compiled form has the fields of the type.
 
 impl<'de> Deserialize<'de> for NameGlobs {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
@@ -254,13 +259,13 @@ impl<'de> Deserialize<'de> for HostGlobs {
     }
 }
 
-/// A glob that could match a host.
+/// A well-formed glob that can match a host.
 struct HostGlob(String);
 
 impl<'de> Deserialize<'de> for HostGlob {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let Glob(text) = Glob::deserialize(deserializer)?;
-        HostGlobs::could_match(&text).map_err(Error::custom)?;
+        let ValidGlob(text) = ValidGlob::deserialize(deserializer)?;
+        HostGlobs::check_host(&text).map_err(Error::custom)?;
         Ok(Self(text))
     }
 }

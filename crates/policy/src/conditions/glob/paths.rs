@@ -6,9 +6,9 @@ use fast_glob::glob_match;
 use serde::de::{Deserialize, Deserializer, Error};
 use serde::{Deserialize as DeriveDeserialize, Serialize};
 use tenterhook_facts::PathFact;
-use tenterhook_paths::overlap;
+use tenterhook_paths::globs_overlap;
 
-use super::{alternatives, list_for_display, literal_parts, read_globs};
+use super::{GlobError, expand_alternatives, list_for_display, literal_parts, read_globs};
 
 /// Globs on paths: some that must match, some that must not.
 #[derive(Debug, Serialize)]
@@ -20,14 +20,14 @@ pub(crate) struct PathGlobs {
 #[derive(Debug, Serialize, DeriveDeserialize)]
 pub(crate) struct PathGlob {
     pub(crate) text: String,
-    /// How many bytes at its start are not part of a pattern: a path that starts differently cannot match.
+    /// Number of literal bytes at the start: a path that starts differently cannot match.
     plain: usize,
-    /// How many bytes at its end are not part of a pattern: a path that ends differently cannot match.
+    /// Number of literal bytes at the end: a path that ends differently cannot match.
     tail: usize,
     pub(crate) from: GlobBase,
 }
 
-/// What a glob is relative to.
+/// The directory that a glob is relative to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, DeriveDeserialize)]
 pub(crate) enum GlobBase {
     Root,
@@ -39,54 +39,53 @@ pub(crate) enum GlobBase {
 // === impl PathGlobs ===
 
 impl PathGlobs {
-    pub(crate) fn new(texts: &[String]) -> Result<Self, String> {
+    pub(crate) fn new(texts: &[String]) -> Result<Self, GlobError> {
         let (mut wanted, mut except) = (Vec::new(), Vec::new());
         for text in texts {
             let (list, text) = match text.strip_prefix('!') {
                 Some(rest) => (&mut except, rest),
                 None => (&mut wanted, text.as_str()),
             };
-            for text in alternatives(text)? {
+            for text in expand_alternatives(text)? {
                 list.push(PathGlob::new(text));
             }
         }
         if wanted.is_empty() {
-            return Err("a list of paths must name at least one to match".to_owned());
+            return Err(GlobError::OnlyExclusions("paths"));
         }
         Ok(Self { wanted, except })
     }
 
-    /// The glob that matches, if one does and no exception holds.
-    pub(crate) fn matching(&self, path: &PathFact) -> Option<&str> {
+    /// The first glob that matches or may match, unless an exclusion matches.
+    pub(crate) fn find_possible(&self, path: &PathFact) -> Option<&str> {
         let found = self.wanted.iter().find(|glob| glob.matches(path) || glob.may_match(path))?;
         (!self.except.iter().any(|glob| glob.matches(path))).then_some(found.text.as_str())
     }
 
-    /// The glob that matches for certain, if no exception may hold.
-    pub(crate) fn surely(&self, path: &PathFact) -> Option<&str> {
+    /// The first glob that matches for certain, unless an exclusion may match.
+    pub(crate) fn find_certain(&self, path: &PathFact) -> Option<&str> {
         let known = !path.dynamic && path.resolved.is_some();
         let found = self.wanted.iter().find(|glob| known && glob.matches(path))?;
         let excepted = self.except.iter().any(|glob| glob.matches(path) || glob.may_match(path));
         (!excepted).then_some(found.text.as_str())
     }
 
-    /// The glob that matches, as [`PathGlobs::matching`], and whether it does for certain. A pattern or an
-    /// unknown part that could only stand for some unusual name which a glob guards, too, does not
-    /// match: `*foo*` is not about `settings*.json`.
-    pub(crate) fn matching_for_certain(&self, path: &PathFact) -> Option<(&str, bool)> {
-        let certain = self.wanted.iter().find(|glob| glob.matches(path) || glob.is_taken_by(path));
+    /// The first glob that matches, and whether it does for certain. A pattern or an unknown part of the path does not
+    /// match if it could only stand for an unusual name that a glob also covers: `*foo*` does not match `settings*.json`.
+    pub(crate) fn find_with_certainty(&self, path: &PathFact) -> Option<(&str, bool)> {
+        let certain = self.wanted.iter().find(|glob| glob.matches(path) || glob.is_certainly_in(path));
         let found = certain.map(|glob| (glob, true)).or_else(|| {
             if !path.is_open() {
                 return None;
             }
-            let possible = self.wanted.iter().find(|glob| glob.may_match(path) && glob.is_covered_by(path));
+            let possible = self.wanted.iter().find(|glob| glob.may_match(path) && glob.is_simplest_in(path));
             possible.map(|glob| (glob, false))
         })?;
         (!self.except.iter().any(|glob| glob.matches(path))).then_some((found.0.text.as_str(), found.1))
     }
 
-    /// The glob about something below a directory. With `near`, only what is in the directory itself.
-    pub(crate) fn below(&self, directory: &PathFact, near: bool) -> Option<&str> {
+    /// The first glob on something below a directory. With `near`, only on what is directly in it.
+    pub(crate) fn find_below(&self, directory: &PathFact, near: bool) -> Option<&str> {
         let found = self.wanted.iter().find(|glob| glob.is_below(directory, near));
         found.map(|glob| glob.text.as_str())
     }
@@ -95,8 +94,8 @@ impl PathGlobs {
         self.wanted.iter()
     }
 
-    /// The glob of which a text mentions every part that is long enough to be looked for.
-    pub(crate) fn mentioned(&self, contains: impl Fn(&str) -> bool) -> Option<&str> {
+    /// The first glob of which a text contains every literal part that is long enough to be searched.
+    pub(crate) fn find_mentioned(&self, contains: impl Fn(&str) -> bool) -> Option<&str> {
         let found = self.wanted.iter().find(|glob| {
             let mut parts = literal_parts(&glob.text).peekable();
             parts.peek().is_some() && parts.all(&contains)
@@ -105,7 +104,7 @@ impl PathGlobs {
     }
 
     /// The first globs, for messages.
-    pub(crate) fn list(&self) -> String {
+    pub(crate) fn display_list(&self) -> String {
         list_for_display(self.wanted.iter().map(|glob| &glob.text))
     }
 }
@@ -127,17 +126,17 @@ impl PathGlob {
         Self { text, plain, tail, from }
     }
 
-    /// What it starts with that is not yet a pattern.
+    /// The literal start of the glob.
     pub(crate) fn start(&self) -> &str {
         self.text.get(..self.plain).unwrap_or_default()
     }
 
-    /// Whether it is about something below a directory, by its first letters alone.
+    /// Whether the literal start of the glob is below a directory.
     fn is_below(&self, directory: &PathFact, near: bool) -> bool {
         if directory.dynamic || directory.pattern || self.from == GlobBase::Anywhere {
             return false;
         }
-        let Some(form) = self.form(directory) else { return false };
+        let Some(form) = self.path_form(directory) else { return false };
         let base = form.trim_end_matches('/');
         let rest = if base.is_empty() {
             Some(self.start().trim_start_matches('/'))
@@ -149,7 +148,7 @@ impl PathGlob {
         inside && (!near || !rest.trim_end_matches('/').contains('/'))
     }
 
-    pub(crate) fn form<'a>(&self, path: &'a PathFact) -> Option<&'a str> {
+    pub(crate) fn path_form<'a>(&self, path: &'a PathFact) -> Option<&'a str> {
         match self.from {
             GlobBase::Root => path.resolved.as_deref(),
             GlobBase::Home => path.in_home.as_deref(),
@@ -161,17 +160,17 @@ impl PathGlob {
     fn matches(&self, path: &PathFact) -> bool {
         let (start, end) =
             (self.start(), self.text.get(self.text.len().saturating_sub(self.tail)..).unwrap_or_default());
-        self.form(path).is_some_and(|form| {
+        self.path_form(path).is_some_and(|form| {
             form.starts_with(start) && form.ends_with(end) && glob_match(&self.text, form)
         })
     }
 
-    /// A pattern or an unknown part may stand for a path that matches.
+    /// Whether a pattern or an unknown part of the path may stand for a path that matches.
     fn may_match(&self, path: &PathFact) -> bool {
-        // `find ~ -name '*.rs'` goes everywhere; that alone does not make it about all that is guarded
-        // by its directory, only about what is guarded by its name.
+        // `find ~ -name '*.rs'` walks everything. That alone is not a match for globs that guard by directory, only for
+        // globs that guard by name.
         let by_directory = |form: &str| {
-            // Nothing is before the wildcard of a glob that may lie anywhere.
+            // The glob has no literal start.
             if self.plain == 0 {
                 return false;
             }
@@ -180,40 +179,42 @@ impl PathGlob {
             let bare = self.text.ends_with("/*") || self.text.ends_with("/**");
             wide && (bare || name.starts_with('*') && self.text.ends_with('*'))
         };
-        // Most patterns begin with other letters; seeing that is far cheaper than looking for an overlap.
+        // Most patterns begin with other letters; comparing those is far cheaper than computing the overlap.
         let begins_alike = |form: &str| {
             let plain = form.find(['*', '?', '[']).unwrap_or(form.len()).min(self.plain);
             self.text.as_bytes().get(..plain) == form.as_bytes().get(..plain)
         };
         path.is_open()
-            && self.form(path).is_some_and(|form| {
+            && self.path_form(path).is_some_and(|form| {
                 begins_alike(form)
                     && !by_directory(form)
-                    && (self.from != GlobBase::Anywhere || self.is_named_by(form))
-                    && overlap(&self.text, form)
+                    && (self.from != GlobBase::Anywhere || self.shares_name_with(form))
+                    && globs_overlap(&self.text, form)
             })
     }
 
-    /// Whether a pattern stands for the plainest path that this guards.
-    fn is_covered_by(&self, path: &PathFact) -> bool {
-        self.form(path).is_some_and(|form| overlap(&self.plainest(), form))
+    /// Whether the path's pattern stands for the simplest path that this glob matches.
+    fn is_simplest_in(&self, path: &PathFact) -> bool {
+        self.path_form(path).is_some_and(|form| globs_overlap(&self.simplest_path(), form))
     }
 
-    /// Whether a pattern is known to take a path that this guards: it takes all of a directory, or leaves
-    /// open only where the directory is.
-    fn is_taken_by(&self, path: &PathFact) -> bool {
-        let Some(form) = self.form(path).filter(|_| self.may_match(path) && self.is_covered_by(path)) else {
+    /// Whether the path's pattern certainly includes a path that this glob matches: it takes everything in a directory, or
+    /// leaves open only where the directory is.
+    fn is_certainly_in(&self, path: &PathFact) -> bool {
+        let Some(form) = self.path_form(path).filter(|_| self.may_match(path) && self.is_simplest_in(path))
+        else {
             return false;
         };
         let mut parts = form.trim_end_matches('/').rsplit('/');
         let (last, parent) = (parts.next().unwrap_or_default(), parts.next().unwrap_or_default());
         let is_open = |part: &str| part.contains(['*', '?', '[']);
-        let takes_all = !last.is_empty() && last.chars().all(|letter| matches!(letter, '*' | '?' | '.'));
-        !is_open(parent) && !parent.is_empty() && (!is_open(last) || takes_all)
+        let names_whole_directory =
+            !last.is_empty() && last.chars().all(|letter| matches!(letter, '*' | '?' | '.'));
+        !is_open(parent) && !parent.is_empty() && (!is_open(last) || names_whole_directory)
     }
 
-    /// The shortest path that matches, but for directories it may lie in.
-    fn plainest(&self) -> String {
+    /// The shortest path that matches, without the directories that a leading `**/` may stand for.
+    fn simplest_path(&self) -> String {
         let (start, rest) =
             self.text.strip_prefix("**/").map_or(("", self.text.as_str()), |rest| ("**/", rest));
         let mut plain = start.to_owned();
@@ -233,11 +234,11 @@ impl PathGlob {
         plain
     }
 
-    /// A glob that may lie anywhere overlaps with any pattern at all: `src/**/*.css` might be
-    /// `src/.claude/settings.json`. It is only meant by one that has something of its name.
-    fn is_named_by(&self, form: &str) -> bool {
-        let (own, mut other) = (last_part(&self.text), last_part(form));
-        // `find` goes down to it by itself.
+    /// Whether a pattern has something in common with the name in a glob that starts with `**/`. Such a glob overlaps with
+    /// any pattern, since `src/**/*.css` might be `src/.claude/settings.json`, so overlap alone is not enough.
+    fn shares_name_with(&self, form: &str) -> bool {
+        let (own, mut other) = (last_component(&self.text), last_component(form));
+        // `find` descends to the file by itself.
         while let Some(rest) = other.strip_prefix("**") {
             other = rest;
         }
@@ -246,14 +247,14 @@ impl PathGlob {
         }
         let is_distinctive = |part: &str| part.chars().filter(|c| c.is_alphanumeric()).nth(2).is_some();
         if is_distinctive(own) {
-            return is_distinctive(other) && overlap(own, other);
+            return is_distinctive(other) && globs_overlap(own, other);
         }
         literal_parts(&self.text).all(|part| form.contains(part))
     }
 }
 
-/// The last part of a path.
-fn last_part(path: &str) -> &str {
+/// The last component of a path.
+fn last_component(path: &str) -> &str {
     let path = path.trim_end_matches('/');
     path.rsplit_once('/').map_or(path, |(_, last)| last)
 }

@@ -1,27 +1,27 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Whether commands satisfy a condition.
+//! Checks commands against a shell condition.
 
 use tenterhook_facts::{PathFact, ShellCommand, ShellOption};
 use tenterhook_shell_facts::SqlStatement;
 
 use super::{OperandCondition, ShellCondition};
 use crate::conditions::glob::NameGlobs;
-use crate::conditions::match_mode::{Check, Explain, MatchMode, Matched, OPEN_OPTION};
+use crate::conditions::lazy_regex::LazyRegex;
+use crate::conditions::match_mode::{Check, Explain, MatchFailure, MatchMode, Matched, OPEN_OPTION};
 use crate::conditions::one_or_more::{OneOrMore, values};
-use crate::conditions::pattern::Pattern;
 
-/// Commands that only change the directory, print something or wait. A rule that allows a line does not have
-/// to name them.
-const HARMLESS: &[&str] = &[
+/// Commands that only change the directory, print or wait. A rule that allows a line does not have to name them.
+const HARMLESS_PROGRAMS: &[&str] = &[
     "cd", "pushd", "popd", "pwd", "true", "false", ":", "exit", "echo", "printf", "test", "[", "[[", "wait",
     "sleep", "time", "timeout", "nice", "nohup", "command", "stdbuf",
 ];
-const NOWHERE: &[&str] = &["/dev/null", "/dev/stdout", "/dev/stderr", "/dev/fd/1", "/dev/fd/2", "/dev/tty"];
+const DISCARDING_OUTPUTS: &[&str] =
+    &["/dev/null", "/dev/stdout", "/dev/stderr", "/dev/fd/1", "/dev/fd/2", "/dev/tty"];
 
 impl ShellCondition {
-    /// Whether enough of the commands satisfy all of this. `writes` says that another condition looks at
-    /// what is written.
+    /// Checks whether enough commands satisfy this condition. `writes` means that another condition covers what is
+    /// written.
     pub(in crate::conditions) fn check_all(
         &self,
         commands: &[ShellCommand],
@@ -36,58 +36,60 @@ impl ShellCondition {
     }
 
     fn check_some(&self, commands: &[ShellCommand], explain: Explain) -> Check {
-        let mut nearest: Option<(usize, String)> = None;
+        let mut nearest: Option<(usize, MatchFailure)> = None;
         let mut unsure = None;
         for command in commands {
             match self.check(command, MatchMode::Any, explain, None) {
-                Ok(held) if held.certain => return Ok(held),
-                Ok(held) => unsure = Some(held),
+                Ok(matched) if matched.certain => return Ok(matched),
+                Ok(matched) => unsure = Some(matched),
                 Err((met, why)) if nearest.as_ref().is_none_or(|(most, _)| met > *most) => {
                     nearest = Some((met, why));
                 }
                 Err(_) => {}
             }
         }
-        if let Some(held) = unsure {
-            return Ok(held);
+        if let Some(matched) = unsure {
+            return Ok(matched);
         }
-        Err(nearest.map_or_else(|| "no command would run".to_owned(), |(_, why)| why))
+        Err(nearest.map_or_else(|| MatchFailure("no command would run".to_owned()), |(_, why)| why))
     }
 
     fn check_every(&self, commands: &[ShellCommand], writes: bool, explain: Explain) -> Check {
         let mut first = None;
         for command in commands {
-            let into = |path: &&PathFact| !NOWHERE.contains(&path.resolved.as_deref().unwrap_or_default());
+            let into = |path: &&PathFact| {
+                !DISCARDING_OUTPUTS.contains(&path.resolved.as_deref().unwrap_or_default())
+            };
             if !writes && let Some(path) = command.outputs.iter().find(into) {
-                return Err(explain.with(|| format!("it also writes `{}`", path.text)));
+                return Err(explain.failure(|| format!("it also writes `{}`", path.text)));
             }
             match self.check(command, MatchMode::All, explain, None) {
-                Ok(held) if held.certain => {
-                    first.get_or_insert(held);
+                Ok(matched) if matched.certain => {
+                    first.get_or_insert(matched);
                 }
-                Ok(held) => return Err(explain.with(|| format!("{}, but only perhaps", held.why))),
-                Err(_) if self.is_aside(command) => {}
+                Ok(matched) => return Err(explain.failure(|| format!("{}, but only possibly", matched.why))),
+                Err(_) if self.is_auxiliary(command) => {}
                 Err((_, why)) => return Err(why),
             }
         }
-        first.ok_or_else(|| explain.with(|| "no command would run".to_owned()))
+        first.ok_or_else(|| explain.failure(|| "no command would run".to_owned()))
     }
 
-    /// Whether it is only in the line for the sake of others.
-    fn is_aside(&self, command: &ShellCommand) -> bool {
+    /// Whether the command is harmless or only starts others.
+    fn is_auxiliary(&self, command: &ShellCommand) -> bool {
         let starts = self.via.as_ref().is_some_and(|via| via.matches(&command.program));
-        starts || command.raw == command.program && HARMLESS.contains(&command.program.as_str())
+        starts || command.raw == command.program && HARMLESS_PROGRAMS.contains(&command.program.as_str())
     }
 
-    /// On failure also how many conditions held before: the command that came nearest is reported.
-    /// `around` is what this is an exception to.
+    /// Checks one command. On failure, also returns how many conditions matched before: the command that came closest is
+    /// reported. `around` is the condition that this is an exception to.
     fn check(
         &self,
         command: &ShellCommand,
         mode: MatchMode,
         explain: Explain,
         around: Option<&Self>,
-    ) -> Result<Matched, (usize, String)> {
+    ) -> Result<Matched, (usize, MatchFailure)> {
         let Self {
             program,
             first,
@@ -113,38 +115,54 @@ impl ShellCondition {
         if let Some(program) = program
             && !program.matches(&command.program)
         {
-            return Err((0, explain.with(|| format!("no program is one of {}", program.list()))));
+            return Err((0, explain.failure(|| format!("no program is one of {}", program.display_list()))));
         }
         if let Some(via) = via
             && !command.via.iter().any(|program| via.matches(program))
         {
-            return Err((1, explain.with(|| format!("`{name}` is started by none of {}", via.list()))));
+            return Err((
+                1,
+                explain.failure(|| format!("`{name}` is started by none of {}", via.display_list())),
+            ));
         }
         if !values(on.as_ref()).contains(&command.on) {
-            return Err((1, explain.with(|| format!("`{name}` runs elsewhere"))));
+            return Err((
+                1,
+                explain.failure(|| format!("`{name}` runs on another machine or in a container")),
+            ));
         }
         if let Some(acts) = acts
             && !command.acts.iter().any(|act| acts.matches(act))
         {
-            return Err((1, explain.with(|| format!("`{name}` does nothing of {}", acts.list()))));
+            return Err((
+                1,
+                explain.failure(|| format!("`{name}` has none of the behaviours {}", acts.display_list())),
+            ));
         }
         if text.is_some() && !self.fits_texts(command, mode, around) {
-            return Err((1, explain.with(|| format!("`{name}` is given no such text"))));
+            return Err((1, explain.failure(|| format!("no text of `{name}` matches"))));
         }
         if sql.is_some() && !self.fits_statements(command, mode, around) {
-            return Err((1, explain.with(|| format!("`{name}` is given no such statement"))));
+            return Err((1, explain.failure(|| format!("no SQL statement of `{name}` matches"))));
         }
         if let Some(env) = env
             && !command.env.iter().any(|pair| env.matches(pair))
         {
-            return Err((1, explain.with(|| format!("`{name}` is started with none of {}", env.list()))));
+            return Err((
+                1,
+                explain.failure(|| {
+                    format!("no environment variable of `{name}` is one of {}", env.display_list())
+                }),
+            ));
         }
         if let Some(first) = first {
             let word = command.operands.first().filter(|word| !word.dynamic);
             if !word.is_some_and(|word| first.matches(&word.text)) {
                 return Err((
                     1,
-                    explain.with(|| format!("the first word behind `{name}` is none of {}", first.list())),
+                    explain.failure(|| {
+                        format!("the first word after `{name}` is not one of {}", first.display_list())
+                    }),
                 ));
             }
         }
@@ -154,7 +172,7 @@ impl ShellCondition {
         let given = given.any(|option| options.iter().any(|wanted| option.is(wanted)));
         let options_open = !options.is_empty() && !given;
         let no_option =
-            || (1, explain.with(|| format!("`{name}` has none of the options {}", options.join(", "))));
+            || (1, explain.failure(|| format!("`{name}` has none of the options {}", options.join(", "))));
         if options_open && !command.open_options {
             return Err(no_option());
         }
@@ -164,20 +182,19 @@ impl ShellCondition {
                 |wanted: &NameGlobs| words.any(|word| !word.dynamic && wanted.matches(&word.text));
             let all = wanted.0.iter().all(&mut is_next);
             if !all {
-                return Err((1, explain.with(|| format!("the words behind `{name}` are others"))));
+                return Err((1, explain.failure(|| format!("the words after `{name}` do not match"))));
             }
         }
         let mut found = String::new();
         if let Some(wanted) = operand.as_ref().filter(|wanted| !wanted.is_empty()) {
             // A word that has to be the option cannot be the operand as well.
-            let candidates =
-                command.operands.iter().filter(|path| !(options_open && path.dynamic) && mode.looks_at(path));
+            let candidates = command
+                .operands
+                .iter()
+                .filter(|path| !(options_open && path.dynamic) && mode.considers(path));
             let operand = mode.pick(candidates, |path| wanted.fits(path, mode));
             let Some(operand) = operand else {
-                return Err((
-                    2,
-                    explain.with(|| format!("no operand of `{name}` points where the rule looks")),
-                ));
+                return Err((2, explain.failure(|| format!("no operand of `{name}` matches"))));
             };
             found = format!("`{name}` on `{}`", operand.text);
         } else if options_open {
@@ -185,34 +202,49 @@ impl ShellCondition {
         }
         if let Some(paths) = path {
             let all = command.operands.iter().chain(&command.named).chain(&command.inputs);
-            let path = mode
-                .path(paths, all)
-                .ok_or_else(|| (3, explain.with(|| format!("`{name}` names none of {}", paths.list()))))?;
+            let path = mode.path(paths, all).ok_or_else(|| {
+                (3, explain.failure(|| format!("`{name}` names none of {}", paths.display_list())))
+            })?;
             found = format!("`{name}` with {path}");
         }
         if let Some(paths) = reads {
-            let path = mode
-                .path(paths, command.reads())
-                .ok_or_else(|| (3, explain.with(|| format!("`{name}` reads none of {}", paths.list()))))?;
+            let path = mode.path(paths, command.reads()).ok_or_else(|| {
+                (3, explain.failure(|| format!("`{name}` reads none of {}", paths.display_list())))
+            })?;
             found = format!("`{name}` with {path}");
         }
         if let Some(paths) = input {
             let path = mode.path(paths, command.inputs.iter()).ok_or_else(|| {
-                (3, explain.with(|| format!("nothing is redirected into `{name}` from {}", paths.list())))
+                (
+                    3,
+                    explain.failure(|| {
+                        format!("no input of `{name}` is redirected from {}", paths.display_list())
+                    }),
+                )
             })?;
             found = format!("`{name}` with input {path}");
         }
         if let Some(paths) = output {
             let path = mode.path(paths, command.outputs.iter()).ok_or_else(|| {
-                (3, explain.with(|| format!("the output of `{name}` goes into none of {}", paths.list())))
+                (
+                    3,
+                    explain.failure(|| {
+                        format!("no output of `{name}` is redirected into {}", paths.display_list())
+                    }),
+                )
             })?;
             found = format!("`{name}` with output {path}");
         }
         if let Some(programs) = pipes_into {
-            let spared = command.feeds.iter().any(|program| programs.excludes(program));
-            let feeds = command.feeds.iter().filter(|_| !spared);
+            let is_not_read = command.feeds.iter().any(|program| programs.excludes(program));
+            let feeds = command.feeds.iter().filter(|_| !is_not_read);
             let target = mode.pick(feeds, |program| programs.matches(program)).ok_or_else(|| {
-                (4, explain.with(|| format!("what `{name}` prints is run by none of {}", programs.list())))
+                (
+                    4,
+                    explain.failure(|| {
+                        format!("the output of `{name}` reaches none of {}", programs.display_list())
+                    }),
+                )
             })?;
             let what = if found.is_empty() { format!("`{name}`") } else { found };
             found = format!("{what} into `{target}`");
@@ -220,26 +252,31 @@ impl ShellCondition {
         if let Some(programs) = ends_in {
             let last = command.ends_in.as_ref().filter(|program| programs.matches(program));
             let last = last.ok_or_else(|| {
-                (4, explain.with(|| format!("what `{name}` prints does not end in {}", programs.list())))
+                (
+                    4,
+                    explain.failure(|| {
+                        format!("the output of `{name}` does not end in {}", programs.display_list())
+                    }),
+                )
             })?;
             found = format!("`{name}` into `{last}`");
         }
         for inner in values(not.as_ref()) {
             if inner
-                .check(command, mode.other(), Explain::Nothing, Some(self))
-                .is_ok_and(|held| held.certain || mode == MatchMode::All)
+                .check(command, mode.inverse(), Explain::Nothing, Some(self))
+                .is_ok_and(|matched| matched.certain || mode == MatchMode::All)
             {
-                return Err((5, explain.with(|| format!("an exception holds for `{name}`"))));
+                return Err((5, explain.failure(|| format!("an exception holds for `{name}`"))));
             }
         }
         let why = if found.is_empty() { format!("`{name}`") } else { found };
-        // To allow a command is to allow all of its options; those of `echo` change nothing.
+        // To allow a command is to allow all of its options; the options of `echo` change nothing.
         let plain = matches!(command.program.as_str(), "echo" | "printf");
         let open = options_open || mode == MatchMode::All && command.open_options && !plain;
         Ok(Matched { why, certain: !open, doubt: OPEN_OPTION })
     }
 
-    /// Whether a pattern fits one of the texts; as an exception, all texts that `around` was met by.
+    /// Whether a pattern matches one of the texts; as an exception, all texts that satisfy `around`.
     fn fits_texts(&self, command: &ShellCommand, mode: MatchMode, around: Option<&Self>) -> bool {
         let mut patterns = values(self.text.as_ref()).iter();
         if !patterns.any(|pattern| pattern.may_match(command.letter_pairs())) {
@@ -256,7 +293,7 @@ impl ShellCondition {
         }
     }
 
-    /// The same for SQL statements.
+    /// Whether a pattern matches one of the SQL statements; as an exception, all statements that satisfy `around`.
     fn fits_statements(&self, command: &ShellCommand, mode: MatchMode, around: Option<&Self>) -> bool {
         let statements = command.statements();
         let fits = |text: &str| has_match(self.sql.as_ref(), text);
@@ -284,6 +321,6 @@ impl OperandCondition {
     }
 }
 
-fn has_match(patterns: Option<&OneOrMore<Pattern>>, text: &str) -> bool {
+fn has_match(patterns: Option<&OneOrMore<LazyRegex>>, text: &str) -> bool {
     values(patterns).iter().any(|pattern| pattern.is_match(text))
 }

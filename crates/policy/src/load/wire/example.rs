@@ -1,83 +1,83 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! The calls a rule is tried on, as they are written.
+//! Examples of a rule, as they are written in a rule file.
 
 use std::fmt;
 
 use serde::de::{self, Deserialize, Deserializer, MapAccess, Visitor};
 use tenterhook_event::EventKind;
 
-/// Calls and what the rule has to say about each.
+/// Calls and the verdict that the rule must have on each.
 #[derive(Debug, Default, serde::Deserialize)]
 #[serde(deny_unknown_fields, default, expecting = "a map with `deny`, `ask` or `allow`")]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(default))]
-pub(crate) struct Examples {
-    /// Calls the rule must deny.
-    pub(crate) deny: Vec<Example>,
-    /// Calls the rule must ask about.
-    pub(crate) ask: Vec<Example>,
-    /// Calls the rule must let pass.
-    pub(crate) allow: Vec<Example>,
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(default, rename = "Examples"))]
+pub(crate) struct RuleExamples {
+    /// Calls that the rule must deny.
+    pub(crate) deny: Vec<RuleExample>,
+    /// Calls that the rule must ask about.
+    pub(crate) ask: Vec<RuleExample>,
+    /// Calls that the rule must not deny or ask about.
+    pub(crate) allow: Vec<RuleExample>,
 }
 
-/// One call: a text is a shell command, anything else names its tool.
+/// One call: a text is a shell command, a map names the tool.
 #[derive(Debug)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(untagged))]
-pub(crate) enum Example {
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(untagged, rename = "Example"))]
+pub(crate) enum RuleExample {
     /// A shell command.
     Command(String),
     /// Any tool call.
     Call(Box<ExampleCall>),
 }
 
-/// A tool call in an example, or another event.
+/// A tool call or another event in an example.
 #[derive(Debug, Default, serde::Deserialize)]
 #[serde(deny_unknown_fields, default, expecting = "a map with `tool` and `args`")]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(default))]
 pub(crate) struct ExampleCall {
-    /// The harness's name of the tool.
+    /// Name of the tool in the harness.
     pub(crate) tool: Option<String>,
-    /// Its arguments.
+    /// Arguments of the tool.
     pub(crate) args: serde_json::Value,
-    /// The kind of event. Default: `pre-tool`; `prompt` if there is one.
+    /// Kind of event. Default: `pre-tool`; `prompt` if a prompt is given.
     pub(crate) event: Option<EventKind>,
-    /// What the person asked.
+    /// The user's prompt.
     pub(crate) prompt: Option<String>,
     /// The harness. Default: `claude-code`.
     pub(crate) source: Option<String>,
-    /// Whether the harness has a tool that types into running processes and fires no hook.
+    /// Whether the harness has a tool that types into running processes without firing a hook.
     pub(crate) unhooked_stdin: bool,
-    /// Where the agent works. Default: `/home/user/project`, which is also the project.
+    /// Working directory of the agent. Default: `/home/user/project`, which is also the project.
     pub(crate) cwd: Option<String>,
-    /// Labels the session carries.
+    /// Labels of the session.
     pub(crate) labels: Vec<String>,
-    /// Who runs the agent.
+    /// Account that runs the agent.
     pub(crate) user: Option<String>,
-    /// Their groups.
+    /// Groups of that account.
     pub(crate) groups: Vec<String>,
 }
 
-impl<'de> Deserialize<'de> for Example {
+impl<'de> Deserialize<'de> for RuleExample {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         struct TextOrCall;
 
         impl<'de> Visitor<'de> for TextOrCall {
-            type Value = Example;
+            type Value = RuleExample;
 
             fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
                 f.write_str("a shell command, or a map with `tool` and `args`")
             }
 
-            fn visit_str<E>(self, text: &str) -> Result<Example, E> {
-                Ok(Example::Command(text.to_owned()))
+            fn visit_str<E>(self, text: &str) -> Result<RuleExample, E> {
+                Ok(RuleExample::Command(text.to_owned()))
             }
 
-            fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<Example, A::Error> {
+            fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<RuleExample, A::Error> {
                 let call = ExampleCall::deserialize(de::value::MapAccessDeserializer::new(map))?;
                 if call.tool.is_none() && call.event.is_none() && call.prompt.is_none() {
-                    return Err(de::Error::custom("an example names a `tool`, an `event` or a `prompt`"));
+                    return Err(de::Error::custom("an example needs a `tool`, an `event` or a `prompt`"));
                 }
-                Ok(Example::Call(Box::new(call)))
+                Ok(RuleExample::Call(Box::new(call)))
             }
         }
 

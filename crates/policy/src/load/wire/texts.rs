@@ -1,41 +1,41 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Texts of a rule that are checked when they are read, so that a mistake is reported at its own place.
+//! Texts of a rule that are checked when they are read, so that a mistake is reported at its position.
 
 use serde::de::{Deserialize, Deserializer, Error};
 use tenterhook_event::Timestamp;
 use tenterhook_when::When;
 
-const LONGEST_LABEL: usize = 64;
+const MAX_LABEL_CHARS: usize = 64;
 
 /// A condition in CEL.
 #[derive(Debug)]
-pub(crate) struct Condition(pub(crate) When);
+pub(crate) struct WhenExpression(pub(crate) When);
 
-/// A length of time, in milliseconds.
+/// A time window in milliseconds.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Window(pub(crate) u64);
+pub(crate) struct TimeWindow(pub(crate) u64);
 
-/// A moment from which on a rule is passed over.
+/// The time from which a rule is ignored.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Moment(pub(crate) Timestamp);
+pub(crate) struct ExpiryTime(pub(crate) Timestamp);
 
-/// A word that sessions carry.
+/// A label for sessions.
 #[derive(Debug, Clone)]
-pub(crate) struct Label(pub(crate) String);
+pub(crate) struct SessionLabel(pub(crate) String);
 
-impl<'de> Deserialize<'de> for Condition {
+impl<'de> Deserialize<'de> for WhenExpression {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let text = String::deserialize(deserializer)?;
         When::compile(&text).map(Self).map_err(Error::custom)
     }
 }
 
-impl<'de> Deserialize<'de> for Window {
+impl<'de> Deserialize<'de> for TimeWindow {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let text = String::deserialize(deserializer)?;
         window(&text).map(Self).ok_or_else(|| {
-            Error::custom(format!("`{text}` is no length of time (a number and `s`, `m`, `h` or `d`)"))
+            Error::custom(format!("invalid time window `{text}` (use a number and `s`, `m`, `h` or `d`)"))
         })
     }
 }
@@ -53,25 +53,28 @@ fn window(text: &str) -> Option<u64> {
     number.checked_mul(seconds)?.checked_mul(1000).filter(|length| *length > 0)
 }
 
-impl<'de> Deserialize<'de> for Moment {
+impl<'de> Deserialize<'de> for ExpiryTime {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let text = String::deserialize(deserializer)?;
         let day = format!("{text}T00:00:00Z");
         let read = text.parse().or_else(|_| day.parse());
         read.map(Self).map_err(|_| {
-            Error::custom(format!("`{text}` is no day or moment (`2026-12-31`, `2026-12-31T18:00:00Z`)"))
+            Error::custom(format!(
+                "invalid date or time `{text}` (use `2026-12-31` or `2026-12-31T18:00:00Z`)"
+            ))
         })
     }
 }
 
-impl<'de> Deserialize<'de> for Label {
+impl<'de> Deserialize<'de> for SessionLabel {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let text = String::deserialize(deserializer)?;
         let fits =
             |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || matches!(c, '-' | '.' | '_' | '/');
-        if text.is_empty() || text.len() > LONGEST_LABEL || !text.chars().all(fits) {
-            let message =
-                format!("`{text}` is no label (small letters, digits, `-`, `.`, `_`, `/`; at most 64)");
+        if text.is_empty() || text.len() > MAX_LABEL_CHARS || !text.chars().all(fits) {
+            let message = format!(
+                "invalid label `{text}` (use lower-case letters, digits, `-`, `.`, `_`, `/`; at most {MAX_LABEL_CHARS})"
+            );
             return Err(Error::custom(message));
         }
         Ok(Self(text))

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! The lines that are not run here, and why.
+//! Cases that are not run here, each with the reason.
 
 pub(super) const NOT_RUN: &[(&str, &[&str])] = &[
     (

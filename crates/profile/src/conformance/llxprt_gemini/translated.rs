@@ -38,7 +38,7 @@ pub(super) fn translated(case: &Case) {
             "last_text" => actual["contents"].as_array().unwrap().last().unwrap()["parts"][0]["text"].clone(),
             path => actual.pointer(&format!("/{}", path.replace('.', "/"))).cloned().unwrap_or_default(),
         };
-        // Lists have to be equal: what is expected of a request is all of it.
+        // Lists must be equal: an expected request is complete.
         assert!(has(&found, expected), "{id}: `{key}` is {found}");
     }
 }

@@ -4,9 +4,9 @@
 
 use std::borrow::Cow;
 
-use tenterhook_shell::expand::{Field, Variable, expand_arithmetic, expand_pattern};
+use tenterhook_shell::expand::{Field, ShellVariable, expand_arithmetic, expand_pattern};
 use tenterhook_shell::{
-    ArithmeticExpansion, ArithmeticText, Compound, OneOrMany, TestExpression, Word, WordPart,
+    ArithmeticExpansion, ArithmeticText, Compound, SmallList, TestExpression, Word, WordPart,
 };
 
 use super::predict::PredictedShell;
@@ -41,9 +41,9 @@ impl PredictedShell {
                 self.is_lost |= !expansion.fields.iter().all(Field::is_known);
                 for field in &expansion.fields {
                     let value = if field.is_known() {
-                        Variable::Value(Cow::Owned(field.render("")))
+                        ShellVariable::Value(Cow::Owned(field.render("")))
                     } else {
-                        Variable::Unknown
+                        ShellVariable::Unknown
                     };
                     self.known.values.insert(each.variables[0].to_string(), value);
                     self.script(&each.body);
@@ -77,7 +77,7 @@ impl PredictedShell {
     fn arithmetic(&mut self, text: &ArithmeticText) -> bool {
         // The side effects are in the expansion of a word.
         let word = Word {
-            parts: OneOrMany::One(WordPart::Arithmetic(Box::new(ArithmeticExpansion {
+            parts: SmallList::One(WordPart::Arithmetic(Box::new(ArithmeticExpansion {
                 expression: text.clone(),
                 span: text.span,
             }))),

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Against bash itself: generated scripts run in an empty sandbox whose only program records its arguments. The
-//! argument lists that bash produced equal those predicted from the tree and its expansion.
+//! Comparison with bash: generated scripts run in an empty sandbox whose only program records its arguments. The
+//! recorded argument lists must equal those predicted from the tree and its expansion.
 
 mod control;
 mod predict;
@@ -9,13 +9,13 @@ mod predicted;
 mod sandbox;
 mod scripts;
 
-use predicted::Predicted;
+use predicted::PredictedArgs;
 
-/// How many scripts run.
+/// Number of scripts that are run.
 const SCRIPTS: u64 = 1_500;
-/// Of the predicted argument lists, so many percent may have an unknown part.
+/// Percentage of predicted argument lists that may have an unknown part.
 const MAX_UNKNOWN_PERCENT: usize = 15;
-/// Of the scripts, so many percent may have a condition that is unknown.
+/// Percentage of scripts that may have an unknown condition.
 const MAX_LOST_PERCENT: u64 = 8;
 
 #[test]
@@ -52,8 +52,8 @@ fn bash_runs_what_is_predicted() {
     assert!(unknown * 100 <= commands * MAX_UNKNOWN_PERCENT, "{unknown} of {commands} are unknown");
 }
 
-fn compare(predicted: &[Predicted], recorded: &[Vec<String>]) -> Result<(), String> {
-    // Programs of a pipeline run side by side.
+fn compare(predicted: &[PredictedArgs], recorded: &[Vec<String>]) -> Result<(), String> {
+    // Programs of a pipeline run concurrently.
     let mut left: Vec<&Vec<String>> = recorded.iter().collect();
     for command in predicted {
         match left.iter().position(|recorded| command.fits(recorded)) {

@@ -1,20 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! A small interpreter over the tree: it follows assignments, loops and conditions as far as expansion knows values,
-//! and notes the argument list of every program.
+//! A small interpreter of the tree. It follows assignments, loops and conditions as far as values are known, and
+//! records the argument list of every program.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 
-use super::predicted::Predicted;
-use tenterhook_shell::expand::{Expansion, Field, Variable, Variables, expand, expand_value};
+use super::predicted::PredictedArgs;
+use tenterhook_shell::expand::{Expansion, Field, ShellVariable, Variables, expand, expand_value};
 use tenterhook_shell::{
     Assignment, AssignmentValue, ChainOperator, Command, Dialect, Literal, Pipeline, RedirectTarget, Script,
-    SimpleCommand, Subscript, Visitor, Word, WordPart, parse,
+    SimpleCommand, Subscript, TreeVisitor, Word, WordPart, parse,
 };
 
 /// The argument lists in the order in which they run; `None` if which commands run depends on something unknown.
-pub(super) fn predict(text: &str) -> Option<Vec<Predicted>> {
+pub(super) fn predict(text: &str) -> Option<Vec<PredictedArgs>> {
     let parsed = parse(text, Dialect::Bash);
     assert!(parsed.is_complete(), "{text}");
     let known = Variables { closed: true, home: Some("/home/u".to_owned()), ..Variables::default() };
@@ -26,15 +26,15 @@ pub(super) fn predict(text: &str) -> Option<Vec<Predicted>> {
 pub(super) struct PredictedShell {
     pub(super) known: Variables,
     functions: BTreeMap<String, Command>,
-    record: Vec<Predicted>,
+    record: Vec<PredictedArgs>,
     /// Whether a condition was unknown.
     pub(super) is_lost: bool,
 }
 
 /// Finds the scripts inside words, which run before the command itself.
-struct Substitutions<'s>(&'s mut PredictedShell);
+struct SubstitutionVisitor<'s>(&'s mut PredictedShell);
 
-impl Visitor for Substitutions<'_> {
+impl TreeVisitor for SubstitutionVisitor<'_> {
     fn script(&mut self, script: &Script) {
         self.0.subshell(|shell| _ = shell.script(script));
     }
@@ -88,33 +88,34 @@ impl PredictedShell {
     pub(super) fn words(&mut self, words: &[Word]) -> Expansion {
         let before = self.record.len();
         for word in words {
-            // Braces copy the rest of the word, and with it what runs in it.
+            // Braces copy the rest of the word, including commands in it.
             let mut parts = vec![WordPart::Literal(Literal { text: "x".into(), span: word.span })];
             parts.extend(word.parts.iter().filter(|part| matches!(part, WordPart::Brace(_))).cloned());
             let braces = Word { parts: parts.into(), span: word.span };
             let copies = expand(&[braces], &self.known).fields.len();
             for _ in 0..copies {
-                Substitutions(self).word(word);
+                SubstitutionVisitor(self).word(word);
             }
         }
         let expansion = expand(words, &self.known);
-        // Commands in a word see what the parts before them assigned.
+        // Commands in a word see the assignments of the parts before them.
         self.is_lost |= self.record.len() > before && !expansion.assigned.is_empty();
         for (name, value) in &expansion.assigned {
-            let value =
-                value.as_ref().map_or(Variable::Unknown, |value| Variable::Value(Cow::Owned(value.clone())));
+            let value = value
+                .as_ref()
+                .map_or(ShellVariable::Unknown, |value| ShellVariable::Value(Cow::Owned(value.clone())));
             self.known.values.insert(name.clone(), value);
         }
         expansion
     }
 
     pub(super) fn value(&mut self, word: &Word) -> Option<String> {
-        // Assignments inside words (`$((x++))`) are seen through the fields of the same word.
+        // Assignments inside words (`$((x++))`) are applied when the word is expanded.
         let assigned = self.words(std::slice::from_ref(word)).assigned;
         let mut before = self.known.clone();
         std::mem::swap(&mut before, &mut self.known);
         for (name, _) in &assigned {
-            before.values.insert(name.clone(), Variable::Unknown);
+            before.values.insert(name.clone(), ShellVariable::Unknown);
         }
         let field = expand_value(&word.parts, if assigned.is_empty() { &self.known } else { &before });
         if assigned.is_empty() {
@@ -122,7 +123,7 @@ impl PredictedShell {
             return field.is_known().then(|| field.render(""));
         }
         for (name, value) in assigned {
-            let value = value.map_or(Variable::Unknown, |value| Variable::Value(Cow::Owned(value)));
+            let value = value.map_or(ShellVariable::Unknown, |value| ShellVariable::Value(Cow::Owned(value)));
             self.known.values.insert(name, value);
         }
         None
@@ -156,16 +157,16 @@ impl PredictedShell {
             "unset" => {
                 let names: Option<Vec<String>> = arguments();
                 for name in names.unwrap() {
-                    self.known.values.insert(name, Variable::Unset);
+                    self.known.values.insert(name, ShellVariable::Unset);
                 }
                 return true;
             }
             _ => {}
         }
         let count_known = expansion.fields.iter().flat_map(|field| &field.segments).all(|segment| {
-            !matches!(segment, tenterhook_shell::expand::Segment::Unknown { splits: true, .. })
+            !matches!(segment, tenterhook_shell::expand::FieldSegment::Unknown { splits: true, .. })
         });
-        let mut predicted = Predicted { fields: expansion.fields, count_known };
+        let mut predicted = PredictedArgs { fields: expansion.fields, count_known };
         for redirect in &command.redirects {
             let mut field = match &redirect.target {
                 RedirectTarget::Word(word) => match self.value(word) {
@@ -191,17 +192,17 @@ impl PredictedShell {
         let value = match &assignment.value {
             AssignmentValue::Word(word) => {
                 let before = match self.known.values.get(&name) {
-                    Some(Variable::Value(text)) => Some(text.to_string()),
-                    Some(Variable::Unset) | None => Some(String::new()),
+                    Some(ShellVariable::Value(text)) => Some(text.to_string()),
+                    Some(ShellVariable::Unset) | None => Some(String::new()),
                     _ => None,
                 };
                 let value = self.value(word);
                 match (value, before, assignment.appends) {
                     (Some(value), Some(before), true) => {
-                        Variable::Value(Cow::Owned(format!("{before}{value}")))
+                        ShellVariable::Value(Cow::Owned(format!("{before}{value}")))
                     }
-                    (Some(value), _, false) => Variable::Value(Cow::Owned(value)),
-                    _ => Variable::Unknown,
+                    (Some(value), _, false) => ShellVariable::Value(Cow::Owned(value)),
+                    _ => ShellVariable::Unknown,
                 }
             }
             AssignmentValue::Array(array) => {
@@ -211,9 +212,9 @@ impl PredictedShell {
                 let words: Vec<_> = array.elements.iter().map(|element| element.value.clone()).collect();
                 let expansion = self.words(&words);
                 let before = match self.known.values.get(&name) {
-                    Some(Variable::Array(all)) => Some(all.to_vec()),
-                    Some(Variable::Value(only)) => Some(vec![only.to_string()]),
-                    Some(Variable::Unset) | None => Some(Vec::new()),
+                    Some(ShellVariable::Array(all)) => Some(all.to_vec()),
+                    Some(ShellVariable::Value(only)) => Some(vec![only.to_string()]),
+                    Some(ShellVariable::Unset) | None => Some(Vec::new()),
                     _ => None,
                 };
                 let known = expansion.fields.iter().all(Field::is_known);
@@ -221,7 +222,8 @@ impl PredictedShell {
                 if let Some(all) = &mut all {
                     all.extend(expansion.fields.iter().map(|field| field.render("")));
                 }
-                all.filter(|_| known).map_or(Variable::Unknown, |all| Variable::Array(Cow::Owned(all)))
+                all.filter(|_| known)
+                    .map_or(ShellVariable::Unknown, |all| ShellVariable::Array(Cow::Owned(all)))
             }
         };
         self.known.values.insert(name, value);
@@ -234,10 +236,10 @@ fn arguments_of(expansion: &Expansion) -> Option<Vec<String>> {
 }
 
 fn text_field(text: &str) -> Field {
-    Field { segments: vec![tenterhook_shell::expand::Segment::Text(text.to_owned())] }
+    Field { segments: vec![tenterhook_shell::expand::FieldSegment::Text(text.to_owned())] }
 }
 
 fn unknown_field() -> Field {
     let span = tenterhook_shell::Span::default();
-    Field { segments: vec![tenterhook_shell::expand::Segment::Unknown { span, splits: false }] }
+    Field { segments: vec![tenterhook_shell::expand::FieldSegment::Unknown { span, splits: false }] }
 }

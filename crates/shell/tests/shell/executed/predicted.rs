@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! A predicted argument list, and whether it is what bash recorded.
+//! Predicted argument lists, and their comparison with those that bash recorded.
 
 use tenterhook_shell::expand::Field;
 
-/// The argument list of a program.
+/// The predicted argument list of a program.
 #[derive(Debug)]
-pub(super) struct Predicted {
+pub(super) struct PredictedArgs {
     pub(super) fields: Vec<Field>,
     pub(super) count_known: bool,
 }
 
-impl Predicted {
+impl PredictedArgs {
     pub(super) fn is_unknown(&self) -> bool {
         !self.fields.iter().all(Field::is_known)
     }
@@ -25,7 +25,7 @@ impl Predicted {
             return self.fields.len() == recorded.len()
                 && self.fields.iter().zip(recorded).all(|(field, text)| is_same(field, text));
         }
-        // The number of arguments is open; the known ones come in order.
+        // The number of arguments is unknown; the known ones must occur in order.
         let mut texts = recorded.iter();
         let first = self.fields.first().is_some_and(Field::is_known);
         (!first || self.fields.first().map(|field| field.render("")) == recorded.first().cloned())

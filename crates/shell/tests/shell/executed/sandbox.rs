@@ -4,8 +4,8 @@
 
 use std::process::{Command, Stdio};
 
-/// Bash calls this for every name that is not a builtin. Programs whose name starts with `s` also record what they
-/// read.
+/// Bash calls this function for every name that is not a builtin. Programs whose name starts with `s` also record
+/// their input.
 const RECORDER: &str = r#"command_not_found_handle() {
 	case $1 in
 	s*) IFS= read -r -d '' text; printf '%s\0' "$(($# + 1))" "$@" "$text" >&9 ;;
@@ -17,7 +17,7 @@ const RECORDER: &str = r#"command_not_found_handle() {
 
 const DRIVER: &str = r#"n=0; while [ -f "/box/$n" ]; do "$BASH" --norc --noprofile "/box/$n" 9>>"/box/$n.out" 2>/dev/null; n=$((n+1)); done"#;
 
-/// The argument lists that each script started; `None` if there is no bubblewrap, or it may not make namespaces.
+/// The argument lists that each script started; `None` if bubblewrap is missing or may not create namespaces.
 pub(super) fn run(scripts: &[String]) -> Option<Vec<Vec<Vec<String>>>> {
     let folder = tempfile::tempdir().unwrap();
     std::fs::write(folder.path().join("recorder"), RECORDER).unwrap();

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Scripts whose argument lists can be told without running them. Programs are numbered.
+//! Generates scripts whose argument lists can be predicted. Programs are numbered.
 
-use crate::generate::Random;
+use crate::generate::ScriptRandom;
 
 pub(super) struct ScriptWriter {
-    random: Random,
+    random: ScriptRandom,
     number: usize,
     documents: Vec<String>,
 }
@@ -13,7 +13,7 @@ pub(super) struct ScriptWriter {
 const NAMES: &[&str] = &["v1", "v2", "v3", "empty", "nope"];
 
 pub(super) fn script(seed: u64) -> String {
-    let mut writer = ScriptWriter { random: Random::new(seed + 1), number: 0, documents: Vec::new() };
+    let mut writer = ScriptWriter { random: ScriptRandom::new(seed + 1), number: 0, documents: Vec::new() };
     let mut text =
         "v1=abc.tar.gz\nv2='one two  three'\nv3=7\nempty=\nref=v1\nlist=(e1 'e 2' e3)\nset -- p1 'p 2' p3\n"
             .to_owned();

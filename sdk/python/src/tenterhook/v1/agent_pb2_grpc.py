@@ -60,27 +60,28 @@ class AgentServiceServicer:
     """Missing associated documentation comment in .proto file."""
 
     def CreateSession(self, request, context):
-        """Missing associated documentation comment in .proto file."""
+        """Starts a session.
+        """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
     def EndSession(self, request, context):
-        """What is under way in it is cancelled.
+        """Ends a session and cancels its current turn.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
     def Generate(self, request, context):
-        """One turn: ends when the agent has nothing more to do. Whoever hangs up cancels it.
+        """Runs one turn, until the agent has nothing more to do. Closing the stream cancels the turn.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
     def ExecuteTool(self, request, context):
-        """One tool, in a session, past the same hooks and rules as when the model asks for it.
+        """Runs one tool in a session, with the same hooks and rules as for a call by the model.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')

@@ -3,12 +3,11 @@
 isort:skip_file
 SPDX-License-Identifier: Apache-2.0 OR MIT
 
-The reference agent, for programs that want one: sessions, turns, single tools. Every step of it fires the
-events of hooks.proto.
+The reference agent as a service: sessions, turns and single tool calls. Every step fires the events of hooks.proto.
 
-A session belongs to the client id that created it; nobody else can give it work. Sessions of harnesses, and of
-`tenterhook agent run`, are run by those. A guarded agent gets none, and a daemon that runs for the whole machine has
-none: tools run under the daemon's account. Who speaks, and how errors come, is as in hooks.proto.
+A session belongs to the client id that created it; no other client can use it. Sessions of harnesses and of
+`tenterhook agent run` are not available here. Guarded agents cannot create sessions. A machine-wide daemon has no
+sessions, because tools run under the daemon's user account. Identity and errors are as in hooks.proto.
 """
 
 from collections import abc as _abc
@@ -40,23 +39,25 @@ class AgentServiceStub:
     @_typing.overload
     def __new__(cls, channel: _aio.Channel) -> AgentServiceAsyncStub: ...
     CreateSession: _grpc.UnaryUnaryMultiCallable[_agent_pb2.CreateSessionRequest, _agent_pb2.CreateSessionResponse]
+    """Starts a session."""
     EndSession: _grpc.UnaryUnaryMultiCallable[_agent_pb2.EndSessionRequest, _agent_pb2.EndSessionResponse]
-    """What is under way in it is cancelled."""
+    """Ends a session and cancels its current turn."""
     Generate: _grpc.UnaryStreamMultiCallable[_agent_pb2.GenerateRequest, _agent_pb2.GenerateEvent]
-    """One turn: ends when the agent has nothing more to do. Whoever hangs up cancels it."""
+    """Runs one turn, until the agent has nothing more to do. Closing the stream cancels the turn."""
     ExecuteTool: _grpc.UnaryUnaryMultiCallable[_agent_pb2.ExecuteToolRequest, _agent_pb2.ExecuteToolResponse]
-    """One tool, in a session, past the same hooks and rules as when the model asks for it."""
+    """Runs one tool in a session, with the same hooks and rules as for a call by the model."""
 
 @_typing.type_check_only
 class AgentServiceAsyncStub(AgentServiceStub):
     def __init__(self, channel: _aio.Channel) -> None: ...
     CreateSession: _aio.UnaryUnaryMultiCallable[_agent_pb2.CreateSessionRequest, _agent_pb2.CreateSessionResponse]  # type: ignore[assignment]
+    """Starts a session."""
     EndSession: _aio.UnaryUnaryMultiCallable[_agent_pb2.EndSessionRequest, _agent_pb2.EndSessionResponse]  # type: ignore[assignment]
-    """What is under way in it is cancelled."""
+    """Ends a session and cancels its current turn."""
     Generate: _aio.UnaryStreamMultiCallable[_agent_pb2.GenerateRequest, _agent_pb2.GenerateEvent]  # type: ignore[assignment]
-    """One turn: ends when the agent has nothing more to do. Whoever hangs up cancels it."""
+    """Runs one turn, until the agent has nothing more to do. Closing the stream cancels the turn."""
     ExecuteTool: _aio.UnaryUnaryMultiCallable[_agent_pb2.ExecuteToolRequest, _agent_pb2.ExecuteToolResponse]  # type: ignore[assignment]
-    """One tool, in a session, past the same hooks and rules as when the model asks for it."""
+    """Runs one tool in a session, with the same hooks and rules as for a call by the model."""
 
 class AgentServiceServicer(metaclass=_abc_1.ABCMeta):
     @_abc_1.abstractmethod
@@ -64,7 +65,8 @@ class AgentServiceServicer(metaclass=_abc_1.ABCMeta):
         self,
         request: _agent_pb2.CreateSessionRequest,
         context: _ServicerContext,
-    ) -> _typing.Union[_agent_pb2.CreateSessionResponse, _abc.Awaitable[_agent_pb2.CreateSessionResponse]]: ...
+    ) -> _typing.Union[_agent_pb2.CreateSessionResponse, _abc.Awaitable[_agent_pb2.CreateSessionResponse]]:
+        """Starts a session."""
 
     @_abc_1.abstractmethod
     def EndSession(
@@ -72,7 +74,7 @@ class AgentServiceServicer(metaclass=_abc_1.ABCMeta):
         request: _agent_pb2.EndSessionRequest,
         context: _ServicerContext,
     ) -> _typing.Union[_agent_pb2.EndSessionResponse, _abc.Awaitable[_agent_pb2.EndSessionResponse]]:
-        """What is under way in it is cancelled."""
+        """Ends a session and cancels its current turn."""
 
     @_abc_1.abstractmethod
     def Generate(
@@ -80,7 +82,7 @@ class AgentServiceServicer(metaclass=_abc_1.ABCMeta):
         request: _agent_pb2.GenerateRequest,
         context: _ServicerContext,
     ) -> _typing.Union[_abc.Iterator[_agent_pb2.GenerateEvent], _abc.AsyncIterator[_agent_pb2.GenerateEvent]]:
-        """One turn: ends when the agent has nothing more to do. Whoever hangs up cancels it."""
+        """Runs one turn, until the agent has nothing more to do. Closing the stream cancels the turn."""
 
     @_abc_1.abstractmethod
     def ExecuteTool(
@@ -88,6 +90,6 @@ class AgentServiceServicer(metaclass=_abc_1.ABCMeta):
         request: _agent_pb2.ExecuteToolRequest,
         context: _ServicerContext,
     ) -> _typing.Union[_agent_pb2.ExecuteToolResponse, _abc.Awaitable[_agent_pb2.ExecuteToolResponse]]:
-        """One tool, in a session, past the same hooks and rules as when the model asks for it."""
+        """Runs one tool in a session, with the same hooks and rules as for a call by the model."""
 
 def add_AgentServiceServicer_to_server(servicer: AgentServiceServicer, server: _typing.Union[_grpc.Server, _aio.Server]) -> None: ...

@@ -75,52 +75,52 @@ class HookServiceServicer:
     """Missing associated documentation comment in .proto file."""
 
     def RegisterHook(self, request, context):
-        """Registers a hook. The same client may register the same hook id again: it is then as said last.
+        """Registers a hook. If the client registers the same hook id again, the new registration replaces the old one.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
     def UnregisterHook(self, request, context):
-        """Takes back a hook of this client.
+        """Unregisters a hook of this client.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
     def ListHooks(self, request, context):
-        """Lists hooks: those of this client, or all that are in force.
+        """Lists the hooks of this client, or all active hooks.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
     def HookStream(self, request_iterator, context):
-        """Events out, answers in. One stream per client: a newer one takes over from an older one.
+        """Sends events to the client and receives its responses. Each client has one stream; a newer one replaces an older one.
 
-        The first message from the server is HELLO. Open the stream before registering hooks: until it is
-        open, calls of the hooks fail as they are configured to.
+        The first message from the server is HELLO. Open the stream before registering hooks: until it is open, calls of the
+        hooks fail in the way they are configured to.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
     def Fire(self, request, context):
-        """Takes an event of an agent down the whole road: hooks, rules, record. Returns once it is recorded.
+        """Runs an event of an agent through hooks and rules. Returns once the outcome is recorded.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
     def Watch(self, request, context):
-        """What happens in the daemon from now on, whichever agent it is.
+        """Streams the events of the daemon from now on, for all agents.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
     def SetAuditLevel(self, request, context):
-        """How much is recorded about hooks of this service. Less needs a person's proof.
+        """Sets how much is recorded about hooks of this service. Recording less needs a proof of the user.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')

@@ -3,21 +3,21 @@
 isort:skip_file
 SPDX-License-Identifier: Apache-2.0 OR MIT
 
-Hooks that live in another program: it registers them, hears events on one stream and answers.
+Hooks in other programs: a program registers hooks, receives events on one stream and sends responses.
 
-Fields are only ever added: a test compares this file with the
-descriptor set checked in beside it. Times are milliseconds; times of day are since 1970, UTC.
+Fields are only ever added; a test compares this file with the descriptor set checked in beside it. Durations are in
+milliseconds, points in time in milliseconds since 1970, UTC.
 
-Who speaks: every call carries the metadata `tenterhook-client-id`, a secret of at least 16
-letters that the client makes up once (128 random bits, in hex). Hooks belong to the client id they
-were registered with; nobody else can list, answer or remove them. `tenterhook-client-name` is what
-people see instead, such as `my-agent/1.2`. Over TCP `authorization: Bearer <token>` as well.
+Identity: every call has the metadata `tenterhook-client-id`, a secret of at least 16 characters that the client
+generates once (128 random bits in hexadecimal). Hooks belong to the client id that registered them; no other client can
+list, answer or remove them. `tenterhook-client-name` is the name shown to users, such as `my-agent/1.2`. Over TCP,
+`authorization: Bearer <token>` is also required.
 
-What goes wrong is data: a response has `error` set, and the gRPC status stays OK. Other statuses mean
-that the call as such could not be made: UNAUTHENTICATED (no or a wrong token), PERMISSION_DENIED (another
-account), INVALID_ARGUMENT (no or a bad client id), UNAVAILABLE (the daemon is ending), ABORTED (a
-newer stream of the same client took over), FAILED_PRECONDITION (an answer without `call_id` was ambiguous),
-RESOURCE_EXHAUSTED (a message over 32 MiB; clients should take as much).
+Errors are data: the response has `error` set, and the gRPC status is OK. Other statuses mean that the call itself
+failed: UNAUTHENTICATED (missing or wrong token), PERMISSION_DENIED (another user account), INVALID_ARGUMENT (missing or
+invalid client id), UNAVAILABLE (the daemon is stopping), ABORTED (a newer stream of the same client replaced this one),
+FAILED_PRECONDITION (a response without `call_id` was ambiguous), RESOURCE_EXHAUSTED (a message is larger than 32 MiB;
+clients should accept messages of this size).
 """
 
 from collections import abc as _abc
@@ -49,45 +49,45 @@ class HookServiceStub:
     @_typing.overload
     def __new__(cls, channel: _aio.Channel) -> HookServiceAsyncStub: ...
     RegisterHook: _grpc.UnaryUnaryMultiCallable[_hooks_pb2.RegisterHookRequest, _hooks_pb2.RegisterHookResponse]
-    """Registers a hook. The same client may register the same hook id again: it is then as said last."""
+    """Registers a hook. If the client registers the same hook id again, the new registration replaces the old one."""
     UnregisterHook: _grpc.UnaryUnaryMultiCallable[_hooks_pb2.UnregisterHookRequest, _hooks_pb2.UnregisterHookResponse]
-    """Takes back a hook of this client."""
+    """Unregisters a hook of this client."""
     ListHooks: _grpc.UnaryUnaryMultiCallable[_hooks_pb2.ListHooksRequest, _hooks_pb2.ListHooksResponse]
-    """Lists hooks: those of this client, or all that are in force."""
+    """Lists the hooks of this client, or all active hooks."""
     HookStream: _grpc.StreamStreamMultiCallable[_hooks_pb2.HookResponse, _hooks_pb2.HookEvent]
-    """Events out, answers in. One stream per client: a newer one takes over from an older one.
+    """Sends events to the client and receives its responses. Each client has one stream; a newer one replaces an older one.
 
-    The first message from the server is HELLO. Open the stream before registering hooks: until it is
-    open, calls of the hooks fail as they are configured to.
+    The first message from the server is HELLO. Open the stream before registering hooks: until it is open, calls of the
+    hooks fail in the way they are configured to.
     """
     Fire: _grpc.UnaryUnaryMultiCallable[_hooks_pb2.FireRequest, _hooks_pb2.FireResponse]
-    """Takes an event of an agent down the whole road: hooks, rules, record. Returns once it is recorded."""
+    """Runs an event of an agent through hooks and rules. Returns once the outcome is recorded."""
     Watch: _grpc.UnaryStreamMultiCallable[_hooks_pb2.WatchRequest, _hooks_pb2.WatchEvent]
-    """What happens in the daemon from now on, whichever agent it is."""
+    """Streams the events of the daemon from now on, for all agents."""
     SetAuditLevel: _grpc.UnaryUnaryMultiCallable[_hooks_pb2.SetAuditLevelRequest, _hooks_pb2.SetAuditLevelResponse]
-    """How much is recorded about hooks of this service. Less needs a person's proof."""
+    """Sets how much is recorded about hooks of this service. Recording less needs a proof of the user."""
 
 @_typing.type_check_only
 class HookServiceAsyncStub(HookServiceStub):
     def __init__(self, channel: _aio.Channel) -> None: ...
     RegisterHook: _aio.UnaryUnaryMultiCallable[_hooks_pb2.RegisterHookRequest, _hooks_pb2.RegisterHookResponse]  # type: ignore[assignment]
-    """Registers a hook. The same client may register the same hook id again: it is then as said last."""
+    """Registers a hook. If the client registers the same hook id again, the new registration replaces the old one."""
     UnregisterHook: _aio.UnaryUnaryMultiCallable[_hooks_pb2.UnregisterHookRequest, _hooks_pb2.UnregisterHookResponse]  # type: ignore[assignment]
-    """Takes back a hook of this client."""
+    """Unregisters a hook of this client."""
     ListHooks: _aio.UnaryUnaryMultiCallable[_hooks_pb2.ListHooksRequest, _hooks_pb2.ListHooksResponse]  # type: ignore[assignment]
-    """Lists hooks: those of this client, or all that are in force."""
+    """Lists the hooks of this client, or all active hooks."""
     HookStream: _aio.StreamStreamMultiCallable[_hooks_pb2.HookResponse, _hooks_pb2.HookEvent]  # type: ignore[assignment]
-    """Events out, answers in. One stream per client: a newer one takes over from an older one.
+    """Sends events to the client and receives its responses. Each client has one stream; a newer one replaces an older one.
 
-    The first message from the server is HELLO. Open the stream before registering hooks: until it is
-    open, calls of the hooks fail as they are configured to.
+    The first message from the server is HELLO. Open the stream before registering hooks: until it is open, calls of the
+    hooks fail in the way they are configured to.
     """
     Fire: _aio.UnaryUnaryMultiCallable[_hooks_pb2.FireRequest, _hooks_pb2.FireResponse]  # type: ignore[assignment]
-    """Takes an event of an agent down the whole road: hooks, rules, record. Returns once it is recorded."""
+    """Runs an event of an agent through hooks and rules. Returns once the outcome is recorded."""
     Watch: _aio.UnaryStreamMultiCallable[_hooks_pb2.WatchRequest, _hooks_pb2.WatchEvent]  # type: ignore[assignment]
-    """What happens in the daemon from now on, whichever agent it is."""
+    """Streams the events of the daemon from now on, for all agents."""
     SetAuditLevel: _aio.UnaryUnaryMultiCallable[_hooks_pb2.SetAuditLevelRequest, _hooks_pb2.SetAuditLevelResponse]  # type: ignore[assignment]
-    """How much is recorded about hooks of this service. Less needs a person's proof."""
+    """Sets how much is recorded about hooks of this service. Recording less needs a proof of the user."""
 
 class HookServiceServicer(metaclass=_abc_1.ABCMeta):
     @_abc_1.abstractmethod
@@ -96,7 +96,7 @@ class HookServiceServicer(metaclass=_abc_1.ABCMeta):
         request: _hooks_pb2.RegisterHookRequest,
         context: _ServicerContext,
     ) -> _typing.Union[_hooks_pb2.RegisterHookResponse, _abc.Awaitable[_hooks_pb2.RegisterHookResponse]]:
-        """Registers a hook. The same client may register the same hook id again: it is then as said last."""
+        """Registers a hook. If the client registers the same hook id again, the new registration replaces the old one."""
 
     @_abc_1.abstractmethod
     def UnregisterHook(
@@ -104,7 +104,7 @@ class HookServiceServicer(metaclass=_abc_1.ABCMeta):
         request: _hooks_pb2.UnregisterHookRequest,
         context: _ServicerContext,
     ) -> _typing.Union[_hooks_pb2.UnregisterHookResponse, _abc.Awaitable[_hooks_pb2.UnregisterHookResponse]]:
-        """Takes back a hook of this client."""
+        """Unregisters a hook of this client."""
 
     @_abc_1.abstractmethod
     def ListHooks(
@@ -112,7 +112,7 @@ class HookServiceServicer(metaclass=_abc_1.ABCMeta):
         request: _hooks_pb2.ListHooksRequest,
         context: _ServicerContext,
     ) -> _typing.Union[_hooks_pb2.ListHooksResponse, _abc.Awaitable[_hooks_pb2.ListHooksResponse]]:
-        """Lists hooks: those of this client, or all that are in force."""
+        """Lists the hooks of this client, or all active hooks."""
 
     @_abc_1.abstractmethod
     def HookStream(
@@ -120,10 +120,10 @@ class HookServiceServicer(metaclass=_abc_1.ABCMeta):
         request_iterator: _MaybeAsyncIterator[_hooks_pb2.HookResponse],
         context: _ServicerContext,
     ) -> _typing.Union[_abc.Iterator[_hooks_pb2.HookEvent], _abc.AsyncIterator[_hooks_pb2.HookEvent]]:
-        """Events out, answers in. One stream per client: a newer one takes over from an older one.
+        """Sends events to the client and receives its responses. Each client has one stream; a newer one replaces an older one.
 
-        The first message from the server is HELLO. Open the stream before registering hooks: until it is
-        open, calls of the hooks fail as they are configured to.
+        The first message from the server is HELLO. Open the stream before registering hooks: until it is open, calls of the
+        hooks fail in the way they are configured to.
         """
 
     @_abc_1.abstractmethod
@@ -132,7 +132,7 @@ class HookServiceServicer(metaclass=_abc_1.ABCMeta):
         request: _hooks_pb2.FireRequest,
         context: _ServicerContext,
     ) -> _typing.Union[_hooks_pb2.FireResponse, _abc.Awaitable[_hooks_pb2.FireResponse]]:
-        """Takes an event of an agent down the whole road: hooks, rules, record. Returns once it is recorded."""
+        """Runs an event of an agent through hooks and rules. Returns once the outcome is recorded."""
 
     @_abc_1.abstractmethod
     def Watch(
@@ -140,7 +140,7 @@ class HookServiceServicer(metaclass=_abc_1.ABCMeta):
         request: _hooks_pb2.WatchRequest,
         context: _ServicerContext,
     ) -> _typing.Union[_abc.Iterator[_hooks_pb2.WatchEvent], _abc.AsyncIterator[_hooks_pb2.WatchEvent]]:
-        """What happens in the daemon from now on, whichever agent it is."""
+        """Streams the events of the daemon from now on, for all agents."""
 
     @_abc_1.abstractmethod
     def SetAuditLevel(
@@ -148,6 +148,6 @@ class HookServiceServicer(metaclass=_abc_1.ABCMeta):
         request: _hooks_pb2.SetAuditLevelRequest,
         context: _ServicerContext,
     ) -> _typing.Union[_hooks_pb2.SetAuditLevelResponse, _abc.Awaitable[_hooks_pb2.SetAuditLevelResponse]]:
-        """How much is recorded about hooks of this service. Less needs a person's proof."""
+        """Sets how much is recorded about hooks of this service. Recording less needs a proof of the user."""
 
 def add_HookServiceServicer_to_server(servicer: HookServiceServicer, server: _typing.Union[_grpc.Server, _aio.Server]) -> None: ...

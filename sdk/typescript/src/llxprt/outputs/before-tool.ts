@@ -2,7 +2,7 @@
 
 import { DefaultHookOutput, isRecord } from "./default.js";
 
-/** Before a tool runs; `permissionDecision` is read beside `decision`. */
+/** Output of a hook before a tool runs; both `permissionDecision` and `decision` are read. */
 export class BeforeToolHookOutput extends DefaultHookOutput {
   override isBlockingDecision(): boolean {
     const decision = this.specific("permissionDecision");
@@ -14,7 +14,7 @@ export class BeforeToolHookOutput extends DefaultHookOutput {
     return typeof reason === "string" ? reason : super.getEffectiveReason();
   }
 
-  /** The input the tool should run with instead: the whole of it. */
+  /** Returns the complete new input of the tool. */
   getModifiedToolInput(): Record<string, unknown> | undefined {
     const input = this.specific("tool_input");
     return isRecord(input) ? input : undefined;

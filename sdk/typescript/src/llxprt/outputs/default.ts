@@ -4,7 +4,7 @@ import type { HookDecision, HookOutput } from "../output.js";
 
 const NO_REASON = "No reason provided";
 
-/** What a hook said, and the questions a harness asks of it. */
+/** The output of a hook, with methods for a harness. */
 export class DefaultHookOutput implements HookOutput {
   continue?: boolean;
   stopReason?: string;
@@ -18,40 +18,40 @@ export class DefaultHookOutput implements HookOutput {
     Object.assign(this, output);
   }
 
-  /** Whether it objects. The words are case-sensitive: `DENY` does not. */
+  /** Whether the hook blocks. Decisions are case-sensitive: `DENY` does not block. */
   isBlockingDecision(): boolean {
     return this.decision === "block" || this.decision === "deny";
   }
 
-  /** Whether it wants the agent to end here. */
+  /** Whether the hook stops the agent. */
   shouldStopExecution(): boolean {
     return this.continue === false;
   }
 
-  /** Why it blocks or stops. */
+  /** Reason of the block or stop. */
   getEffectiveReason(): string {
     return this.reason || this.stopReason || NO_REASON;
   }
 
-  /** What it adds to the context. */
+  /** Additional context. */
   getAdditionalContext(): string | undefined {
     const context = this.specific("additionalContext");
     return typeof context === "string" ? context : undefined;
   }
 
-  /** Whether it objects, and why. */
+  /** Whether the hook blocks, with the reason. */
   getBlockingError(): { blocked: boolean; reason: string } {
     const blocked = this.isBlockingDecision();
     return { blocked, reason: blocked ? this.getEffectiveReason() : "" };
   }
 
-  /** A field of what is special to the event. */
+  /** Returns a field of `hookSpecificOutput`. */
   protected specific(key: string): unknown {
     return this.hookSpecificOutput?.[key];
   }
 }
 
-/** Whether it is an object with keys. */
+/** Returns whether a value is an object with keys. */
 export function isRecord(value: unknown): value is Record<string, unknown> {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }

@@ -4,24 +4,24 @@ import type { GenerateContentParameters, GenerateContentResponse } from "../mode
 import { type ApplyOptions, applyRequest, toResponse } from "../translate.js";
 import { DefaultHookOutput, isRecord } from "./default.js";
 
-/** Before a model is asked. */
+/** Output of a hook before a model request. */
 export class BeforeModelHookOutput extends DefaultHookOutput {
-  /** An answer to take for the model's. */
+  /** Returns the response to use instead of calling the model. */
   getSyntheticResponse(): GenerateContentResponse | undefined {
     const response = this.specific("llm_response");
     return isRecord(response) ? toResponse(response) : undefined;
   }
 
-  /** The request as it should be, given what it was. */
+  /** Applies the changes of the hook to the request. */
   applyLLMRequestModifications(target: GenerateContentParameters, options?: ApplyOptions): GenerateContentParameters {
     const request = this.specific("llm_request");
     return isRecord(request) ? applyRequest(request, target, options) : target;
   }
 }
 
-/** After a model has answered. */
+/** Output of a hook after a model response. */
 export class AfterModelHookOutput extends DefaultHookOutput {
-  /** The answer as it should be. A stop takes the answer's place, with its reason. */
+  /** Returns the changed response. A stop replaces the response by its reason. */
   getModifiedResponse(): GenerateContentResponse | undefined {
     const response = this.specific("llm_response");
     if (isRecord(response) && Array.isArray(response.candidates) && isRecord(response.candidates[0]?.content)) {

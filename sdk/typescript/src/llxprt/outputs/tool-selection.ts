@@ -4,15 +4,15 @@ import type { GenAIToolConfig, ToolListUnion } from "../model.js";
 import type { ApplyOptions } from "../translate.js";
 import { DefaultHookOutput, isRecord } from "./default.js";
 
-/** What the model is offered. */
+/** The tools offered to the model. */
 interface Offered {
   toolConfig?: GenAIToolConfig;
   tools?: ToolListUnion;
 }
 
-/** Before the tools are settled that the model may choose from. */
+/** Output of a hook before the tools for the model are selected. */
 export class BeforeToolSelectionHookOutput extends DefaultHookOutput {
-  /** What the model should be offered, given what it was. */
+  /** Applies the changes of the hook to the offered tools. */
   applyToolConfigModifications(target: Offered, { partial = "merge" }: ApplyOptions = {}): Offered {
     const config = this.specific("toolConfig");
     if (!isRecord(config)) return target;
@@ -25,7 +25,7 @@ export class BeforeToolSelectionHookOutput extends DefaultHookOutput {
     const toolConfig = {
       ...base,
       ...(Object.keys(calling).length > 0 && { functionCallingConfig: { ...base.functionCallingConfig, ...calling } }),
-      // Read there as well, by some.
+      // Some harnesses read it here too.
       ...(allowedFunctionNames !== undefined && { allowedFunctionNames }),
     };
     return { ...target, tools: target.tools ?? [], toolConfig };

@@ -1,0 +1,194 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+
+//! `audit`: find the transcripts, read the calls out of them, judge each, report; import them if asked to.
+
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+use tenterhook_audit::{
+    AuditFindings, AuditScope, TerminalReport, TranscriptImport, read_transcripts, terminal_text, write_page,
+};
+use tenterhook_event::Timestamp;
+use tenterhook_guard::replay::Hindsight;
+use tenterhook_harness::{HARNESSES, Harness};
+use tenterhook_home::{Place, Sources, call_meta, write_whole};
+use tenterhook_policy::RuleSet;
+use tenterhook_transcript::{self as transcript, Told, transcripts_of};
+
+use crate::commands::ledger::{ProgressBar, parse_time};
+use crate::context::Context;
+use crate::error::CommandError;
+use crate::read_input;
+use crate::terminal::{GOOD, Terminal};
+
+/// How many sessions are remembered while their events are judged: those of a subagent may come much later.
+const MAX_OPEN_SESSIONS: usize = 4096;
+
+const EXAMPLES: &str = "\
+Reads the transcripts of Claude Code, Codex, Gemini CLI, OpenCode, Copilot CLI and pi, and evaluates every tool
+call as if it were made now: with the rule packs, the organisation's rules and your policy.yaml, or FILE in its
+place. Nothing has to be installed. Files are only read, nothing in them is run or sent anywhere, and secrets are
+redacted in the output. Paths are evaluated as written, and a project's own rules are not used, because the disk
+has changed since.
+
+With --import the sessions are added to the ledger and shown like any other. These records have
+`origin: transcript`: they contain what happened, without a decision. The same event is never imported twice.
+
+Exit codes: 0 done; 1 nothing could be read, or not everything was imported; 2 wrong usage.
+
+Examples:
+  tenterhook audit
+  tenterhook audit --since 30d --harness claude-code,codex --html audit.html
+  tenterhook audit --policy stricter.yaml --json
+  tenterhook audit --project . --import";
+
+/// Evaluate past sessions of agents from their transcripts
+#[derive(Debug, clap::Args)]
+#[command(after_help = EXAMPLES)]
+pub(crate) struct Args {
+    /// Only these harnesses [default: all with transcripts]
+    #[arg(long, value_name = "HARNESS", value_delimiter = ',')]
+    harness: Vec<String>,
+    /// Only events since: 15m, 24h, 30d, 2026-11-15 or 2026-11-15T08:00:00Z
+    #[arg(long, value_name = "WHEN", value_parser = parse_time)]
+    since: Option<Timestamp>,
+    /// Only sessions in this directory or below it
+    #[arg(long, value_name = "DIR")]
+    project: Option<PathBuf>,
+    /// Rule file to use instead of your policy.yaml
+    #[arg(long, value_name = "FILE")]
+    policy: Option<PathBuf>,
+    /// Maximum number of rules, projects, weeks and files to list
+    #[arg(long, value_name = "N", default_value_t = 10)]
+    limit: usize,
+    /// Also write an HTML page with charts
+    #[arg(long, value_name = "FILE")]
+    html: Option<PathBuf>,
+    /// Import the sessions into the ledger
+    #[arg(long)]
+    import: bool,
+}
+
+pub(super) fn run(context: &Context, args: &Args) -> Result<ExitCode, CommandError> {
+    let chosen = args.harnesses()?;
+    let wanted = args.wanted()?;
+    let rules = load_rules(context, args.policy.as_deref())?;
+    let person = context.env.home.as_deref().and_then(Path::to_str);
+    let mut hindsight = Hindsight::new(&rules, person, MAX_OPEN_SESSIONS);
+    let mut import = if args.import { Some(TranscriptImport::begin(context.home()?)?) } else { None };
+    let mut gathered = AuditFindings::default();
+
+    let ground = context.env.ground();
+    let mut work = Vec::new();
+    for harness in chosen {
+        let directories = transcript::directories(harness, &ground);
+        gathered.searched.extend(directories.into_iter().map(|directory| (harness.title, directory)));
+        let (found, left_out) = transcript::find(harness, &ground);
+        gathered.add_left_out(harness, left_out);
+        // What was last written before then tells of nothing since.
+        let found: Vec<_> = found.into_iter().filter(|found| found.modified_ms >= wanted.from_ms).collect();
+        work.push((harness, found));
+    }
+    let all: u64 = work.iter().flat_map(|(_, found)| found).map(|found| found.bytes).sum();
+    let mut bar = ProgressBar::of(context.terminal, "KiB");
+    let began = std::time::Instant::now();
+    let mut done = 0;
+    for (harness, found) in &work {
+        let mut hear = |told: Told| match told {
+            Told::Advanced(bytes) => {
+                done += bytes;
+                bar.show(done >> 10, Some(all >> 10));
+            }
+            Told::Unread(why) => gathered.add_unread(harness, why),
+            Told::Event(event) if wanted.contains(&event) => {
+                let said = hindsight.judge(&event, None);
+                gathered.add_event(&event, &said);
+                if let Some(import) = &mut import {
+                    import.add_event(&event);
+                }
+            }
+            Told::Event(_) => {}
+        };
+        let failures = read_transcripts(harness, found, &mut hear);
+        gathered.add_files(harness, found.len() - failures.len());
+        gathered.add_left_out(harness, failures);
+    }
+    bar.clear();
+    gathered.took_ms = u64::try_from(began.elapsed().as_millis()).unwrap_or(u64::MAX);
+    let imported = import.map(TranscriptImport::end);
+
+    if let Some(file) = &args.html {
+        let page = write_page(&gathered, &args.words(), &call_meta::now().to_string());
+        // Commands are in it, so it is for its owner until they hand it on.
+        write_whole(&std::path::absolute(file)?, page.as_bytes(), 0o600)?;
+    }
+    if context.terminal.json {
+        context.terminal.print_json(&gathered.to_json(imported.as_ref()))?;
+    } else {
+        let is_recent_only = args.since.is_some();
+        let report = TerminalReport { limit: args.limit, width: Terminal::width(), is_recent_only };
+        let mut text = terminal_text(&gathered, imported.as_ref(), report);
+        text.extend(
+            args.html.iter().map(|file| format!("{GOOD}✓{GOOD:#} the page is in `{}`\n", file.display())),
+        );
+        context.terminal.say(&text)?;
+    }
+    let failed = imported.is_some_and(|imported| imported.failed.is_some()) || gathered.has_only_failures();
+    Ok(if failed { ExitCode::FAILURE } else { ExitCode::SUCCESS })
+}
+
+fn load_rules(context: &Context, file: Option<&Path>) -> Result<RuleSet, CommandError> {
+    let home = context.home()?;
+    let mut sources = Sources::in_force(home, &context.env, &Place::default());
+    if let Some(file) = file {
+        sources = sources.with_policy(home, file)?;
+    }
+    let loaded = sources.load();
+    match sources.problems.iter().chain(&loaded.problems).next() {
+        // Judging by half of the rules would look like judging by all of them.
+        Some(problem) => Err(CommandError::user(problem.to_string())
+            .hint("see them all: `tenterhook policy check`, with the file if you named one")),
+        None => Ok(loaded.rules),
+    }
+}
+
+// === impl Args ===
+
+impl Args {
+    fn harnesses(&self) -> Result<Vec<&'static Harness>, CommandError> {
+        let readable = || HARNESSES.iter().filter(|harness| transcripts_of(harness).is_some());
+        if self.harness.is_empty() {
+            return Ok(readable().collect());
+        }
+        let mut chosen = Vec::new();
+        for id in &self.harness {
+            let harness = read_input::parse_harness(id)?;
+            if transcripts_of(harness).is_none() {
+                let known: Vec<_> = readable().map(|harness| harness.id).collect();
+                let error = CommandError::user(format!("transcripts of {} cannot be read", harness.title));
+                return Err(error.hint(format!("those of these can: {}", known.join(", "))));
+            }
+            chosen.push(harness);
+        }
+        Ok(chosen)
+    }
+
+    fn wanted(&self) -> Result<AuditScope, CommandError> {
+        let project = self.project.as_deref().map(std::path::absolute).transpose()?;
+        // Harnesses write down where a directory really is.
+        let project = project.map(|path| path.canonicalize().unwrap_or(path));
+        Ok(AuditScope { from_ms: self.since.map_or(0, Timestamp::unix_ms), project })
+    }
+
+    /// What was asked for, in words, for a heading.
+    fn words(&self) -> String {
+        let mut parts = Vec::new();
+        if !self.harness.is_empty() {
+            parts.push(format!("harness {}", self.harness.join(", ")));
+        }
+        parts.extend(self.since.map(|since| format!("since {since}")));
+        parts.extend(self.project.as_ref().map(|project| format!("project {}", project.display())));
+        parts.extend(self.policy.as_ref().map(|policy| format!("by the rules of {}", policy.display())));
+        if parts.is_empty() { "all transcripts on this machine".to_owned() } else { parts.join(", ") }
+    }
+}

@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+
+//! Runs work until it is done or a signal ends it.
+
+use tenterhook_event::{HookCall, Outcome};
+use tenterhook_guard::Road;
+use tokio::signal::unix::{SignalKind, signal};
+
+use crate::error::CommandError;
+
+/// Runs one call through the pipeline. A runtime is built only if a hook has to run.
+pub(crate) fn fire_until_signal(road: &Road, call: &HookCall) -> Result<Outcome, CommandError> {
+    if let Some(outcome) = road.fire_now(call) {
+        return Ok(outcome);
+    }
+    run_until_signal(async { Ok(road.fire(call).await) })
+}
+
+/// Runs to the end, or until a signal arrives: then the processes that were started are ended too. Running observers
+/// are not waited for.
+pub(crate) fn run_until_signal<T>(
+    work: impl Future<Output = Result<T, CommandError>>,
+) -> Result<T, CommandError> {
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+    let result = runtime.block_on(async {
+        let signals = [SignalKind::terminate(), SignalKind::interrupt(), SignalKind::hangup()];
+        let [Ok(mut term), Ok(mut int), Ok(mut hup)] = signals.map(signal) else { return work.await };
+        tokio::select! {
+            result = work => result,
+            _ = term.recv() => Err(interrupted_error()),
+            _ = int.recv() => Err(interrupted_error()),
+            _ = hup.recv() => Err(interrupted_error()),
+        }
+    });
+    runtime.shutdown_background();
+    result
+}
+
+fn interrupted_error() -> CommandError {
+    CommandError::user("ended by a signal before there was an answer")
+}

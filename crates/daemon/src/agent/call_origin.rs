@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+
+//! Which hooks caused a call. A hook that runs a tool from inside its handler is not asked about that tool: it would
+//! wait for itself. The hooks that caused its own event are not asked either, so a chain of calls by hooks always
+//! ends.
+
+use std::collections::VecDeque;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use tenterhook_engine::HookId;
+use tenterhook_event::EventId;
+use tokio::task::futures::TaskLocalFuture;
+
+use crate::sdk::ProgramHook;
+
+/// Events whose hook chain is remembered; the oldest are dropped first.
+const MAX_REMEMBERED_EVENTS: usize = 1024;
+
+tokio::task_local! {
+    static CURRENT_CHAIN: HookChain;
+}
+
+/// The hooks that caused a call, outermost first.
+pub(super) type HookChain = Arc<[HookId]>;
+
+/// The event that a program says one of its hooks is handling.
+#[derive(Debug, Clone)]
+pub(crate) struct HandledEvent {
+    pub(crate) event_id: String,
+    pub(crate) hook_id: String,
+}
+
+/// The latest events that were fired by hooks, with the hooks that caused them.
+#[derive(Default)]
+pub(super) struct HookChains {
+    kept: Mutex<VecDeque<(EventId, HookChain)>>,
+}
+
+/// Runs work that these hooks caused.
+pub(super) fn run_caused_by<F: Future>(chain: HookChain, work: F) -> TaskLocalFuture<HookChain, F> {
+    CURRENT_CHAIN.scope(chain, work)
+}
+
+/// The hooks that caused the current task.
+pub(super) fn current_chain() -> HookChain {
+    CURRENT_CHAIN.try_with(Arc::clone).unwrap_or_default()
+}
+
+impl HookChains {
+    /// The hooks that caused the work of a program. Only the program's own hooks count, so that it cannot exclude the
+    /// hooks of other programs.
+    pub(super) fn chain_of(&self, handling: Option<&HandledEvent>, own: &[ProgramHook]) -> HookChain {
+        let Some(handling) = handling else { return HookChain::default() };
+        let before = handling.event_id.parse().ok().and_then(|id| self.find(id)).unwrap_or_default();
+        let all = before.iter().map(AsRef::as_ref).chain([handling.hook_id.as_str()]);
+        let mut chain: Vec<HookId> = Vec::new();
+        for id in all {
+            let known = own.iter().find(|known| *known.hook.id == *id);
+            chain.extend(known.map(|known| Arc::clone(&known.hook.id)).filter(|id| !chain.contains(id)));
+        }
+        chain.into()
+    }
+
+    /// Remembers which hooks caused an event.
+    pub(super) fn remember(&self, event: EventId, chain: &HookChain) {
+        if chain.is_empty() {
+            return;
+        }
+        let mut kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
+        if kept.len() >= MAX_REMEMBERED_EVENTS {
+            kept.pop_front();
+        }
+        kept.push_back((event, Arc::clone(chain)));
+    }
+
+    fn find(&self, event: EventId) -> Option<HookChain> {
+        let kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
+        kept.iter().rev().find(|(id, _)| *id == event).map(|(_, chain)| Arc::clone(chain))
+    }
+}

@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+
+//! Reports sinks that a checkpoint did not reach, and cosignatures of witnesses that could not be stored.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use tenterhook_api::{LiveEvent, LiveWarning};
+use tenterhook_guard::SinkErrors;
+
+use crate::daemon::Daemon;
+
+/// How often the reports of the ledger are read.
+const REPORT_INTERVAL: Duration = Duration::from_secs(5);
+
+/// Logs new errors of sinks, and sends them to those who watch.
+pub(crate) async fn watch(daemon: Arc<Daemon>) {
+    let mut reported = SinkErrors::default();
+    loop {
+        for message in reported.take_new(daemon.ledger.sinks()) {
+            tracing::warn!("{message}");
+            daemon.observers.live.publish(|| {
+                LiveEvent::Warning(LiveWarning { what: message.clone(), ..LiveWarning::default() })
+            });
+        }
+        tokio::time::sleep(REPORT_INTERVAL).await;
+    }
+}

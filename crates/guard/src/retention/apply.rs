@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+
+//! Removes records that exceed the limits, in batches with pauses.
+
+use std::time::{Duration, Instant};
+
+use tenterhook_home::{Home, call_meta};
+use tenterhook_ledger::{AppendError, Ledger, ReadFailed, Reader};
+use tenterhook_records::secrets;
+
+use super::{Retention, RetentionLimits, RetentionPlanner};
+
+/// The shortest pause after a batch.
+const MIN_BATCH_PAUSE: Duration = Duration::from_millis(20);
+/// The pause after a batch, as a multiple of its duration: other callers have the writer most of the time.
+const BATCH_PAUSE_FACTOR: u32 = 4;
+
+/// Records could not be removed.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum RetentionError {
+    /// The ledger cannot be read.
+    #[error(transparent)]
+    Read(#[from] ReadFailed),
+    /// A batch could not be pruned.
+    #[error(transparent)]
+    Prune(#[from] AppendError),
+}
+
+impl RetentionPlanner {
+    /// Prunes what exceeds the limits, and adds the number of pruned records to `removed`. Blocks for as long as that
+    /// takes, but the writer only for one batch at a time. Ends early if `is_ending` returns true or the limits change.
+    pub fn apply(
+        &mut self,
+        home: &Home,
+        limits: RetentionLimits,
+        (ledger, who): (&Ledger, &str),
+        is_ending: impl Fn() -> bool,
+        removed: &mut u64,
+    ) -> Result<(), RetentionError> {
+        let reader = Reader::open(&home.ledger())?;
+        let Some(last) = self.last_expired(&reader, &limits, call_meta::now_ms())? else { return Ok(()) };
+        let reason = format!("retention: {limits}");
+        while let Some(batch) = reader.next_prune_batch(self.pruned_to(), last)? {
+            // Longer limits may have been set meanwhile.
+            if is_ending() || Retention::read(home).applied != limits {
+                return Ok(());
+            }
+            let began = Instant::now();
+            ledger.prune_batch(batch, who, &reason, &secrets)?;
+            *removed += batch.records;
+            self.note_pruned(&batch);
+            std::thread::sleep((began.elapsed() * BATCH_PAUSE_FACTOR).max(MIN_BATCH_PAUSE));
+        }
+        self.note_all_pruned(last);
+        Ok(())
+    }
+}

@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+
+//! Metadata of a hook call that is known before the payload is read.
+
+use tenterhook_event::{EventId, Timestamp};
+
+/// Metadata of a hook call that is known before the payload is read: a new id, the time, and the process's context.
+#[derive(Debug, Clone)]
+pub struct CallMeta {
+    /// Id of the event.
+    pub id: EventId,
+    /// Time of the call.
+    pub ts: Timestamp,
+    /// Event named by the hook command; a name in the payload takes precedence.
+    pub event: String,
+    /// Project root, if the harness reports it outside the payload.
+    pub project: Option<String>,
+    /// Account that the harness runs under.
+    pub user: Option<String>,
+}
+
+impl CallMeta {
+    /// Metadata with an id, a time and an event name only.
+    pub fn new(id: EventId, ts: Timestamp, event: &str) -> Self {
+        Self { id, ts, event: event.to_owned(), project: None, user: None }
+    }
+}

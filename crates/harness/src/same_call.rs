@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+
+//! Recognises one tool call that reaches several gates.
+
+use std::path::{Path, PathBuf};
+
+use tenterhook_event::{Event, EventKind, ToolCall, ToolClass, ToolCommand};
+
+/// A key that is equal for all gates of one tool call, so that one decision answers them all. Cursor reports a
+/// command at `preToolUse` and again at `beforeShellExecution`, with the tool's id only at the first. The key contains
+/// what the call would do, so a different call never matches it.
+pub fn same_call_key(event: &Event) -> Option<String> {
+    if !matches!(event.event, EventKind::PreTool | EventKind::PermissionRequest) {
+        return None;
+    }
+    let tool = event.tool.as_ref()?;
+    let session = event.harness_session_id.as_deref()?;
+    let turn = event.turn_id.as_deref().unwrap_or_default();
+    let parts =
+        serde_json::json!([event.source, session, turn, tool.class.name(), what(tool, event.cwd.as_deref())]);
+    Some(parts.to_string())
+}
+
+/// What the call would do, using only fields that every gate provides.
+fn what(tool: &ToolCall, cwd: Option<&str>) -> serde_json::Value {
+    match tool.class {
+        ToolClass::Shell => {
+            let commands = tool.commands();
+            let commands: serde_json::Value = commands
+                .iter()
+                .map(|command| match command {
+                    ToolCommand::Text(text) => serde_json::json!(text),
+                    ToolCommand::Argv(words) => serde_json::json!(words),
+                })
+                .collect();
+            serde_json::json!([commands, places(tool, cwd)])
+        }
+        ToolClass::Read => serde_json::json!(tool.paths()),
+        ToolClass::Mcp => {
+            let name = tool.mcp.as_ref().map_or(tool.name.as_str(), |mcp| mcp.tool.as_str());
+            let mut args = tool.args.clone();
+            // Only one of the gates may know the server's URL.
+            if let Some(args) = args.as_object_mut() {
+                args.remove("url");
+            }
+            serde_json::json!([name, args])
+        }
+        _ => serde_json::json!([tool.name, tool.args]),
+    }
+}
+
+/// Directories in which a command runs. One gate sends them in the tool's arguments, another next to them.
+fn places(tool: &ToolCall, cwd: Option<&str>) -> Vec<Option<PathBuf>> {
+    let named = tool.working_directories();
+    if named.is_empty() {
+        return vec![cwd.map(PathBuf::from)];
+    }
+    named.into_iter().map(|text| Some(Path::new(cwd.unwrap_or_default()).join(text?))).collect()
+}

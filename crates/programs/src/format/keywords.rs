@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+
+//! Keywords of the data format.
+
+use super::record::{DoubleDashRule, Location, OptionSyntax, PackageVerb, SpecStyle, StandardInput};
+
+/// Keys of a description.
+pub(super) const COMMAND_KEYS: &[&str] = &[
+    "about",
+    "syntax",
+    "stops",
+    "bundle",
+    "dashes",
+    "location",
+    "stdin",
+    "prompt-operands",
+    "language",
+    "manager",
+    "spec-style",
+    "packages",
+    "escape",
+    "ignores-addresses",
+    "always",
+    "operands",
+    "flags",
+    "values",
+    "options",
+    "everywhere",
+    "bsd",
+    "commands",
+    "examples",
+    "replaces",
+];
+
+pub(super) const SYNTAXES: &[(&str, OptionSyntax)] = &[
+    ("gnu", OptionSyntax::Gnu),
+    ("plain", OptionSyntax::Plain),
+    ("words", OptionSyntax::Words),
+    ("powershell", OptionSyntax::PowerShell),
+    ("key-value", OptionSyntax::KeyValue),
+    ("none", OptionSyntax::None),
+];
+pub(super) const DASHES: &[(&str, DoubleDashRule)] = &[
+    ("end-options", DoubleDashRule::EndOptions),
+    ("begin-command", DoubleDashRule::BeginCommand),
+    ("only-command", DoubleDashRule::OnlyCommand),
+    ("skipped", DoubleDashRule::Skipped),
+    ("begin-arguments", DoubleDashRule::BeginArguments),
+];
+pub(super) const LOCATIONS: &[(&str, Location)] = &[
+    ("here", Location::Here),
+    ("remote", Location::Remote),
+    ("container", Location::Container),
+    ("root", Location::Root),
+];
+pub(super) const INPUTS: &[(&str, StandardInput)] = &[
+    ("data", StandardInput::Data),
+    ("code", StandardInput::Code),
+    ("shell", StandardInput::Shell),
+    ("prompt", StandardInput::Prompt),
+    ("screen", StandardInput::Screen),
+];
+pub(super) const STYLES: &[(&str, SpecStyle)] = &[
+    ("plain", SpecStyle::Plain),
+    ("npm", SpecStyle::Npm),
+    ("python", SpecStyle::Python),
+    ("at", SpecStyle::At),
+    ("colon", SpecStyle::Colon),
+    ("equals", SpecStyle::Equals),
+    ("go", SpecStyle::Go),
+    ("brew", SpecStyle::Brew),
+    ("nix", SpecStyle::Nix),
+    ("deno", SpecStyle::Deno),
+];
+pub(super) const VERBS: &[(&str, PackageVerb)] = &[
+    ("install", PackageVerb::Install),
+    ("run", PackageVerb::Run),
+    ("run-project", PackageVerb::RunProject),
+    ("create", PackageVerb::Create),
+    ("add-index", PackageVerb::AddIndex),
+    ("add-repository", PackageVerb::AddRepository),
+];
+
+// === impl PackageVerb ===
+
+impl PackageVerb {
+    /// The name of the verb in a data file.
+    pub fn name(self) -> &'static str {
+        VERBS.iter().find(|(_, verb)| *verb == self).map_or("", |(name, _)| name)
+    }
+}

@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+
+//! Text that was not understood or not read. Rules can only search it for words.
+
+use std::collections::{BTreeSet, HashMap};
+
+use serde::{Serialize, Serializer};
+
+/// Reason for text with a syntax error.
+pub(super) const SYNTAX_NOT_UNDERSTOOD: &str = "the syntax was not understood";
+const EXCERPT_CHARS: usize = 200;
+/// Maximum distance in words between a program and its option.
+const MAX_OPTION_DISTANCE: usize = 4;
+
+/// A text that was not understood, or is not shell.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct UnreadText {
+    /// Reason why the text was not read.
+    pub why: &'static str,
+    /// The text without quotes and backslashes, which can hide words.
+    #[serde(serialize_with = "excerpt")]
+    text: String,
+    /// Words in the text, each once, because every rule checks all of them.
+    #[serde(skip)]
+    words: Vec<String>,
+    /// Order of the words, as indices into `words`; `None` for shell text, where quoting may hide a word.
+    #[serde(skip)]
+    order: Option<Vec<usize>>,
+    /// Whether the file effects of the text are known, so that only strings in it are unread.
+    #[serde(skip)]
+    pub effects_known: bool,
+    /// Whether the text contains a way to start a program.
+    #[serde(skip)]
+    pub may_run: bool,
+    /// Whether nothing of the text was read, so that it may do anything.
+    #[serde(skip)]
+    pub is_opaque: bool,
+    /// Whether only a part of the text is kept.
+    #[serde(skip)]
+    cut: bool,
+}
+
+impl UnreadText {
+    /// Creates an unread text. Text after `max_bytes` is dropped, and then the text may do anything.
+    pub fn new(why: &'static str, text: &str, shell: bool, max_bytes: usize) -> Self {
+        let kept = text.get(..text.floor_char_boundary(max_bytes)).unwrap_or_default();
+        let bare: String = kept.chars().filter(|c| !matches!(c, '\\' | '\'' | '"' | '\0')).collect();
+        let (words, order) = if shell {
+            let words: BTreeSet<&str> = words_of(kept).chain(words_of(&bare)).collect();
+            (words.into_iter().map(str::to_owned).collect(), None)
+        } else {
+            let (words, order) = words_in_order(kept);
+            (words, Some(order))
+        };
+        let cut = kept.len() < text.len();
+        Self { why, text: bare, words, order, effects_known: false, may_run: true, is_opaque: cut, cut }
+    }
+
+    /// Creates a text that is not read at all, so that it may do anything.
+    pub fn opaque(why: &'static str, text: &str) -> Self {
+        Self { is_opaque: true, cut: true, ..Self::new(why, text, false, EXCERPT_CHARS) }
+    }
+
+    /// Whether the text may do anything.
+    pub fn is_opaque(&self) -> bool {
+        self.is_opaque
+    }
+
+    /// The text without quotes and backslashes, which can hide words.
+    pub fn text(&self) -> &str {
+        &self.text
+    }
+
+    /// Words of the text: letters, digits, `_`, `-` and `.`.
+    pub fn words(&self) -> impl Iterator<Item = &str> {
+        self.words.iter().map(|word| word.trim_matches('-'))
+    }
+
+    /// Finds a word that is soon followed by an option. In shell text, where the option may be hidden, the word alone
+    /// is enough.
+    pub fn followed_by(&self, word: impl Fn(&str) -> bool, option: impl Fn(&str) -> bool) -> Option<&str> {
+        let Some(order) = &self.order else { return self.words().find(|found| word(found)) };
+        let of = |fits: &dyn Fn(&str) -> bool| self.words.iter().map(|word| fits(word)).collect::<Vec<_>>();
+        let fits = of(&word);
+        if !fits.contains(&true) {
+            return None;
+        }
+        let options = of(&option);
+        let is = |which: &[bool], word: &usize| which.get(*word).copied().unwrap_or_default();
+        let near = |at: usize| {
+            order.iter().skip(at + 1).take(MAX_OPTION_DISTANCE - 1).any(|next| is(&options, next))
+        };
+        let mut found = order.iter().enumerate();
+        let (_, first) = found.find(|(at, first)| is(&fits, first) && near(*at))?;
+        self.words.get(*first).map(String::as_str)
+    }
+
+    /// Whether the text contains a substring, or may contain it in a dropped part.
+    pub fn contains(&self, part: &str) -> bool {
+        self.cut || self.text.contains(part)
+    }
+}
+
+/// The words of a text, each once, and their order as indices.
+fn words_in_order(text: &str) -> (Vec<String>, Vec<usize>) {
+    let (mut words, mut numbers) = (Vec::new(), HashMap::new());
+    let order = words_of(text).map(|word| {
+        *numbers.entry(word).or_insert_with(|| {
+            words.push(word.to_owned());
+            words.len() - 1
+        })
+    });
+    let order = order.collect();
+    (words, order)
+}
+
+fn words_of(text: &str) -> impl Iterator<Item = &str> {
+    text.split(|c: char| !(c.is_alphanumeric() || matches!(c, '_' | '-' | '.')))
+        .map(|word| word.trim_matches('.').trim_end_matches('-'))
+        .filter(|word| !word.is_empty() && word.len() <= 64)
+}
+
+fn excerpt<S: Serializer>(text: &str, serializer: S) -> Result<S::Ok, S::Error> {
+    let mut short: String = text.chars().take(EXCERPT_CHARS).collect();
+    if short.len() < text.len() {
+        short.push('…');
+    }
+    serializer.serialize_str(&short)
+}

@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+
+//! Fallback when the daemon does not answer: this process is replaced by the full program, which evaluates the rules itself.
+
+use std::ffi::OsString;
+use std::io::{PipeReader, Write};
+use std::os::unix::process::CommandExt;
+use std::path::Path;
+use std::process::{Command, Stdio};
+use std::time::Duration;
+
+/// Name of the full program, in the same directory.
+pub const FULL_PROGRAM: &str = "tenterhook";
+
+/// Data that is passed to the full program.
+#[derive(Debug)]
+pub struct FallbackExec<'a> {
+    /// Reason why the daemon did not answer; `None` if it was not called.
+    pub why: Option<&'a str>,
+    /// Id of the event.
+    pub id: &'a str,
+    /// Remaining time.
+    pub within: Duration,
+    /// Payload from standard input; `None` if it did not arrive completely.
+    pub payload: Option<&'a [u8]>,
+}
+
+impl FallbackExec<'_> {
+    /// Runs a call in the full program. Usually does not return. Returns the exit code if the full program had to run as a
+    /// child, and an error if it could not be started.
+    pub fn call(&self, program: &Path, harness: &str, event: &str) -> std::io::Result<u8> {
+        let mut command = Command::new(program.with_file_name(FULL_PROGRAM));
+        command.args(["hook", "--fallback", self.why.unwrap_or_default(), "--id", self.id]);
+        command.args(["--within", &self.within.as_secs().max(1).to_string()]);
+        command.args(["--", harness, event]);
+        let Some(payload) = self.payload else {
+            command.stdin(Stdio::null());
+            return Err(command.exec());
+        };
+        match filled(payload) {
+            Some(pipe) => Err(command.stdin(pipe).exec()),
+            None => run(command.stdin(Stdio::piped()), payload),
+        }
+    }
+}
+
+/// Passes all arguments and the unread standard input to the full program.
+pub fn words(program: &Path, words: &[OsString]) -> std::io::Error {
+    Command::new(program.with_file_name(FULL_PROGRAM)).arg("hook").args(words).exec()
+}
+
+/// A pipe that contains the whole payload, if it fits.
+#[cfg(target_os = "linux")]
+fn filled(payload: &[u8]) -> Option<PipeReader> {
+    use std::os::fd::AsRawFd;
+    use std::os::unix::fs::OpenOptionsExt;
+
+    // Its capacity depends on the user's other pipes, so the write is tried without blocking.
+    let (reader, writer) = std::io::pipe().ok()?;
+    let path = Path::new("/proc/self/fd").join(writer.as_raw_fd().to_string());
+    let mut file =
+        std::fs::File::options().write(true).custom_flags(crate::input::NONBLOCKING).open(path).ok()?;
+    file.write_all(payload).ok().map(|()| reader)
+}
+
+/// The capacity of every pipe on other systems.
+#[cfg(not(target_os = "linux"))]
+fn filled(payload: &[u8]) -> Option<PipeReader> {
+    let (reader, mut writer) = std::io::pipe().ok()?;
+    if payload.len() > 4096 {
+        return None;
+    }
+    writer.write_all(payload).ok().map(|()| reader)
+}
+
+/// Runs the full program as a child, because the payload does not fit into a pipe and has to be written while it reads.
+fn run(command: &mut Command, payload: &[u8]) -> std::io::Result<u8> {
+    let mut child = command.spawn()?;
+    if let Some(mut stdin) = child.stdin.take() {
+        // The child need not read all of it.
+        drop(stdin.write_all(payload));
+    }
+    let status = child.wait()?;
+    // A killed child has not decided: deny wherever that is possible.
+    Ok(status.code().and_then(|code| u8::try_from(code).ok()).unwrap_or(2))
+}

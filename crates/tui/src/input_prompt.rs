@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+
+use crate::message::UserAction;
+
+/// Maximum length of the input, in characters.
+const MAX_INPUT_CHARS: usize = 400;
+
+/// Input line at the bottom of the screen.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct InputPrompt {
+    pub(crate) purpose: PromptPurpose,
+    pub(crate) text: String,
+}
+
+/// Purpose of the input.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) enum PromptPurpose {
+    /// Words that the listed rows must contain.
+    Filter,
+    /// Message to the agent whose call is denied; holds the approval id.
+    Note(String),
+    /// Name of a privileged action, typed to confirm it.
+    Word(UserAction),
+    /// Code from an authenticator app.
+    Code(UserAction),
+    /// Yes or no.
+    Yes(UserAction),
+}
+
+impl InputPrompt {
+    pub(crate) fn new(purpose: PromptPurpose) -> Self {
+        Self { purpose, text: String::new() }
+    }
+
+    pub(crate) fn push_char(&mut self, c: char) {
+        let plain = !c.is_control() && !crate::plain::is_invisible(c);
+        if plain && self.text.chars().count() < MAX_INPUT_CHARS {
+            self.text.push(c);
+        }
+    }
+
+    /// Text before the input.
+    pub(crate) fn question(&self) -> String {
+        match &self.purpose {
+            PromptPurpose::Filter => "filter (all words must occur): ".to_owned(),
+            PromptPurpose::Note(_) => "deny; message for the agent (optional): ".to_owned(),
+            PromptPurpose::Word(action) => {
+                format!(
+                    "This weakens protection. Type `{}` to confirm: ",
+                    action.privileged_action().unwrap_or_default()
+                )
+            }
+            PromptPurpose::Code(_) => "Code from your authenticator app: ".to_owned(),
+            PromptPurpose::Yes(UserAction::Enforce) => "Switch to enforce mode? y / n ".to_owned(),
+            PromptPurpose::Yes(_) => "Continue? y / n ".to_owned(),
+        }
+    }
+}

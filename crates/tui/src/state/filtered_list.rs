@@ -1,0 +1,195 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+
+use std::collections::VecDeque;
+
+use crate::list_cursor::ListCursor;
+use crate::parse::{DecisionRow, PendingApproval, SessionRow};
+
+/// A row of a list.
+pub(crate) trait ListRow {
+    type Key: Clone + PartialEq;
+    /// Whether keys sort like rows, so that a row before the first one is known to be new.
+    const KEYS_ARE_ORDERED: bool;
+    /// Key of the row.
+    fn key(&self) -> Self::Key;
+    /// Whether the row has this key.
+    fn has_key(&self, key: &Self::Key) -> bool;
+    /// Whether the row sorts before another one.
+    fn sorts_before(&self, other: &Self) -> bool;
+    /// Whether the row contains every word; words are lower case.
+    fn matches(&self, words: &[String]) -> bool;
+}
+
+/// A sorted list with a selection and a filter.
+pub(crate) struct FilteredList<T: ListRow> {
+    rows: VecDeque<T>,
+    max_rows: usize,
+    cursor: ListCursor<T::Key>,
+    /// Words that visible rows contain.
+    pub(crate) filter: String,
+}
+
+impl<T: ListRow> FilteredList<T> {
+    pub(crate) fn new(max_rows: usize) -> Self {
+        Self { rows: VecDeque::new(), max_rows, cursor: ListCursor::default(), filter: String::new() }
+    }
+
+    pub(crate) fn is_empty(&self) -> bool {
+        self.rows.is_empty()
+    }
+
+    pub(crate) fn len(&self) -> usize {
+        self.rows.len()
+    }
+
+    pub(crate) fn is_full(&self) -> bool {
+        self.rows.len() >= self.max_rows
+    }
+
+    pub(crate) fn last(&self) -> Option<&T> {
+        self.rows.back()
+    }
+
+    pub(crate) fn find(&self, key: &T::Key) -> Option<&T> {
+        self.rows.iter().find(|row| row.has_key(key))
+    }
+
+    /// Inserts a row in order, or replaces the row with the same key. Returns whether it is new.
+    pub(crate) fn upsert(&mut self, row: T) -> bool {
+        let first = T::KEYS_ARE_ORDERED && self.rows.front().is_some_and(|front| row.sorts_before(front));
+        let key = row.key();
+        let known = if first { None } else { self.rows.iter().position(|other| other.has_key(&key)) };
+        if let Some(at) = known {
+            self.rows.remove(at);
+        }
+        let at = self.rows.iter().position(|other| row.sorts_before(other)).unwrap_or(self.rows.len());
+        if at < self.max_rows {
+            self.rows.insert(at, row);
+            self.rows.truncate(self.max_rows);
+        }
+        known.is_none()
+    }
+
+    /// Replaces all rows.
+    pub(crate) fn replace(&mut self, rows: Vec<T>) {
+        self.rows.clear();
+        for row in rows {
+            self.upsert(row);
+        }
+    }
+
+    /// Rows that match the filter.
+    pub(crate) fn visible_rows(&self) -> Vec<&T> {
+        let words = filter_words(&self.filter);
+        self.rows.iter().filter(|row| row.matches(&words)).collect()
+    }
+
+    /// Rows on a screen with `rows` rows, and the index of the selected one.
+    pub(crate) fn window(&self, rows: usize) -> (Vec<&T>, usize) {
+        let shown = self.visible_rows();
+        let (first, row) = self.cursor.window(&row_keys(&shown), rows);
+        (shown.into_iter().skip(first).take(rows).collect(), row)
+    }
+
+    /// Position of the selected row, from 1, and the number of visible rows.
+    pub(crate) fn position(&self) -> (usize, usize) {
+        let shown = self.visible_rows();
+        (self.cursor.index(&row_keys(&shown)) + 1, shown.len())
+    }
+
+    pub(crate) fn selected(&self) -> Option<&T> {
+        let shown = self.visible_rows();
+        let index = self.cursor.index(&row_keys(&shown));
+        shown.get(index).copied()
+    }
+
+    /// Whether the selection follows the first row.
+    pub(crate) fn follows_first(&self) -> bool {
+        self.cursor.follows_first()
+    }
+
+    /// Moves the selection. Returns whether the last row is selected.
+    pub(crate) fn move_by(&mut self, by: isize, rows: usize) -> bool {
+        let keys = row_keys(&self.visible_rows());
+        self.cursor.move_by(&keys, by, rows);
+        self.cursor.index(&keys) + 1 >= keys.len()
+    }
+
+    pub(crate) fn select_first(&mut self) {
+        self.cursor.select_first();
+    }
+}
+
+fn row_keys<T: ListRow>(rows: &[&T]) -> Vec<T::Key> {
+    rows.iter().map(|row| row.key()).collect()
+}
+
+fn filter_words(filter: &str) -> Vec<String> {
+    filter.to_lowercase().split_whitespace().map(ToOwned::to_owned).collect()
+}
+
+impl ListRow for DecisionRow {
+    type Key = u64;
+    const KEYS_ARE_ORDERED: bool = true;
+
+    fn key(&self) -> u64 {
+        self.seq
+    }
+
+    fn has_key(&self, key: &u64) -> bool {
+        self.seq == *key
+    }
+
+    /// Latest first.
+    fn sorts_before(&self, other: &Self) -> bool {
+        self.seq > other.seq
+    }
+
+    fn matches(&self, words: &[String]) -> bool {
+        self.matches(words)
+    }
+}
+
+impl ListRow for SessionRow {
+    type Key = String;
+    const KEYS_ARE_ORDERED: bool = false;
+
+    fn key(&self) -> String {
+        self.key.clone()
+    }
+
+    fn has_key(&self, key: &String) -> bool {
+        self.key == *key
+    }
+
+    /// Latest event first.
+    fn sorts_before(&self, other: &Self) -> bool {
+        self.last > other.last
+    }
+
+    fn matches(&self, words: &[String]) -> bool {
+        self.matches(words)
+    }
+}
+
+impl ListRow for PendingApproval {
+    type Key = String;
+    const KEYS_ARE_ORDERED: bool = false;
+
+    fn key(&self) -> String {
+        self.id.clone()
+    }
+
+    fn has_key(&self, key: &String) -> bool {
+        self.id == *key
+    }
+
+    /// Least time left first.
+    fn sorts_before(&self, other: &Self) -> bool {
+        self.until < other.until
+    }
+
+    fn matches(&self, words: &[String]) -> bool {
+        self.matches(words)
+    }
+}

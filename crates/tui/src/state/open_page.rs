@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+
+use crate::message::{FetchTarget, TuiCommand};
+use crate::parse::{DecisionDetail, PendingApproval, SessionDetail, TimelineRow};
+
+/// Minimum interval between two refreshes of an open session, in milliseconds.
+const REFRESH_INTERVAL_MS: u64 = 500;
+
+/// An open page.
+pub(crate) struct OpenPage {
+    pub(crate) open: PageContent,
+    /// Number of lines above the screen.
+    pub(crate) scroll: usize,
+    /// Time of the last fetch, in milliseconds.
+    fetched: u64,
+    changed: bool,
+}
+
+/// Content of a page.
+pub(crate) enum PageContent {
+    Decision {
+        seq: u64,
+        found: Option<Box<DecisionDetail>>,
+        proved: ProofStatus,
+    },
+    Session {
+        key: String,
+        found: Option<Box<SessionDetail>>,
+        steps: Vec<TimelineRow>,
+    },
+    /// A pending call as it was when the page was opened.
+    Approval {
+        card: Box<PendingApproval>,
+        waits: bool,
+    },
+}
+
+/// Whether a record is verified to be in the ledger.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum ProofStatus {
+    NotAsked,
+    UnderWay,
+    /// In a ledger with this size and root, signed by this key.
+    Yes {
+        size: u64,
+        root: String,
+        key: String,
+    },
+    No(String),
+}
+
+impl OpenPage {
+    /// Page of a decision, with the commands that fetch it.
+    pub(crate) fn decision(seq: u64) -> (Self, Vec<TuiCommand>) {
+        let open = PageContent::Decision { seq, found: None, proved: ProofStatus::NotAsked };
+        (Self::new(open, 0), vec![TuiCommand::Fetch(FetchTarget::Decision(seq))])
+    }
+
+    /// Page of a session, with the commands that fetch it.
+    pub(crate) fn session(key: String, now: u64) -> (Self, Vec<TuiCommand>) {
+        let commands = session_fetches(&key);
+        (Self::new(PageContent::Session { key, found: None, steps: Vec::new() }, now), commands)
+    }
+
+    pub(crate) fn approval(card: PendingApproval) -> Self {
+        Self::new(PageContent::Approval { card: Box::new(card), waits: true }, 0)
+    }
+
+    fn new(open: PageContent, fetched: u64) -> Self {
+        Self { open, scroll: 0, fetched, changed: false }
+    }
+
+    /// Marks the page for a refresh if it shows this session.
+    pub(crate) fn mark_changed(&mut self, of: &str) {
+        if matches!(&self.open, PageContent::Session { key, .. } if key == of) {
+            self.changed = true;
+        }
+    }
+
+    /// Milliseconds until the next refresh, if one is needed.
+    pub(crate) fn refresh_due_ms(&self, now: u64) -> Option<u64> {
+        self.changed.then(|| (self.fetched + REFRESH_INTERVAL_MS).saturating_sub(now))
+    }
+
+    /// Returns the commands that refresh the page, if a refresh is due.
+    pub(crate) fn refresh(&mut self, now: u64) -> Vec<TuiCommand> {
+        match &self.open {
+            PageContent::Session { key, .. } if self.refresh_due_ms(now) == Some(0) => {
+                (self.fetched, self.changed) = (now, false);
+                session_fetches(key)
+            }
+            _ => Vec::new(),
+        }
+    }
+}
+
+fn session_fetches(key: &str) -> Vec<TuiCommand> {
+    vec![
+        TuiCommand::Fetch(FetchTarget::Session(key.to_owned())),
+        TuiCommand::Fetch(FetchTarget::Timeline(key.to_owned())),
+    ]
+}

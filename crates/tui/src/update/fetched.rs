@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+
+//! Applies fetched data to the state.
+
+use serde_json::Value;
+
+use super::{add_decision, set_approvals};
+use crate::message::{FetchTarget, RequestError, TuiCommand};
+use crate::parse::{
+    DecisionDetail, DecisionRow, HealthSummary, LedgerCounts, SessionDetail, SessionRow, TimelineRow,
+};
+use crate::plain;
+use crate::state::{HistoryState, PageContent, ProofStatus, TuiState};
+
+pub(super) fn handle_fetched(
+    state: &mut TuiState,
+    subject: FetchTarget,
+    answer: Result<Value, RequestError>,
+) -> Vec<TuiCommand> {
+    let answer = match answer {
+        Ok(answer) => answer,
+        Err(RequestError(why)) => {
+            handle_fetch_error(state, &subject, plain::single_line(&why));
+            return Vec::new();
+        }
+    };
+    match subject {
+        FetchTarget::Decisions(before) => {
+            let more = answer.get("next").is_some_and(|next| !next.is_null());
+            add_decisions(state, &answer);
+            if before.is_some() || !more {
+                state.fetching = if more { HistoryState::No } else { HistoryState::Done };
+            }
+        }
+        FetchTarget::DecisionsOf(_) => add_decisions(state, &answer),
+        FetchTarget::Decision(requested) => {
+            for page in &mut state.pages {
+                if let PageContent::Decision { seq, found, .. } = &mut page.open
+                    && *seq == requested
+                {
+                    *found = DecisionDetail::parse(&answer).map(Box::new);
+                }
+            }
+        }
+        FetchTarget::Proof(seq) => set_proof(state, seq, &answer),
+        FetchTarget::Sessions => state.sessions.replace(SessionRow::parse_list(&answer)),
+        FetchTarget::Session(requested) => {
+            if let Some(PageContent::Session { found, .. }) = session_page_mut(state, &requested) {
+                *found = Some(Box::new(SessionDetail::parse(&answer)));
+            }
+        }
+        FetchTarget::Timeline(requested) => {
+            if let Some(PageContent::Session { steps, .. }) = session_page_mut(state, &requested) {
+                *steps = TimelineRow::parse_list(&answer);
+            }
+        }
+        FetchTarget::Approvals => set_approvals(state, &answer),
+        FetchTarget::Health => state.health = HealthSummary::parse(&answer),
+        FetchTarget::Ledger => state.ledger = LedgerCounts::parse(&answer),
+    }
+    Vec::new()
+}
+
+fn add_decisions(state: &mut TuiState, answer: &Value) {
+    let records = answer.get("leaves").and_then(Value::as_array).into_iter().flatten();
+    for line in records.filter_map(DecisionRow::from_record) {
+        add_decision(state, line);
+    }
+}
+
+fn session_page_mut<'a>(state: &'a mut TuiState, requested: &str) -> Option<&'a mut PageContent> {
+    let pages = state.pages.iter_mut().map(|page| &mut page.open);
+    pages.into_iter().find(|open| matches!(open, PageContent::Session { key, .. } if key == requested))
+}
+
+/// Applies the result of a proof check: `{holds, hash, size, root, key}` or `{problem}`.
+fn set_proof(state: &mut TuiState, requested: u64, answer: &Value) {
+    let text = |key: &str| plain::single_line(answer.get(key).and_then(Value::as_str).unwrap_or_default());
+    let holds = answer.get("holds") == Some(&Value::Bool(true));
+    for page in &mut state.pages {
+        if let PageContent::Decision { seq, found, proved } = &mut page.open
+            && *seq == requested
+        {
+            // The proof must be for the shown record.
+            let shown = found.as_ref().is_some_and(|found| found.hash == text("hash"));
+            *proved = match (holds, shown) {
+                (true, true) => {
+                    let size = answer.get("size").and_then(Value::as_u64).unwrap_or_default();
+                    ProofStatus::Yes { size, root: text("root"), key: text("key") }
+                }
+                (true, false) => ProofStatus::No("the proof is for a different record".to_owned()),
+                (false, _) => ProofStatus::No(text("problem")),
+            };
+        }
+    }
+}
+
+fn handle_fetch_error(state: &mut TuiState, subject: &FetchTarget, why: String) {
+    match subject {
+        FetchTarget::Proof(seq) => set_proof(state, *seq, &serde_json::json!({"problem": why})),
+        FetchTarget::Decisions(Some(_)) => {
+            state.fetching = HistoryState::No;
+            state.notify(false, why);
+        }
+        _ => state.notify(false, why),
+    }
+}

@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+
+// The words for verdicts that users read. The API and the ledger keep the wire words.
+
+const LABELS: Record<string, string> = {
+  none: 'no match',
+  allow: 'allowed',
+  defer: 'deferred',
+  ask: 'asked',
+  deny: 'denied',
+};
+
+/** The label of a verdict; an unknown word is returned unchanged. */
+export function verdictLabel(verdict: string): string {
+  return LABELS[verdict] ?? verdict;
+}
