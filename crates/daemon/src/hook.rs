@@ -2,7 +2,6 @@
 
 //! One hook call in the daemon: native payload in, native reply out, and a record before the reply.
 
-use std::future::Future as _;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
@@ -11,7 +10,7 @@ use tenterhook_engine::{HookId, RecordError, flow};
 use tenterhook_error::Failure;
 use tenterhook_event::{Decision, Event, EventId, EventKind, Finding, HookCall, Origin, Outcome, TraceEntry};
 use tenterhook_guard::{CallEvaluator, RefusedCall, answer_call};
-use tenterhook_harness::{CallMeta, Harness, HookReply};
+use tenterhook_harness::{CallMeta, DecodeError, Harness, HookReply};
 use tenterhook_home::{Place, call_meta};
 use tenterhook_ledger::Entry;
 use tenterhook_records::{has_secret_identifier, redact_identifiers, sanitize, secrets};
@@ -52,27 +51,20 @@ pub(crate) struct Asked<'a> {
 
 /// Answers one call. A failure is an answer too: it denies what can be prevented.
 pub(crate) async fn answer(daemon: &Daemon, asked: Asked<'_>) -> HookReply {
-    let mut is_long = asked.payload.len() > LARGE_PAYLOAD_BYTES;
-    let mut answering = std::pin::pin!(decode_and_fire(daemon, asked));
-    // Decoding and evaluating are the first step, and no other task runs on this thread meanwhile: a large payload
-    // gets a thread of its own, so that calls of other accounts go on.
-    std::future::poll_fn(|cx| {
-        if std::mem::take(&mut is_long) {
-            return tokio::task::block_in_place(|| answering.as_mut().poll(cx));
-        }
-        answering.as_mut().poll(cx)
-    })
-    .await
-}
-
-async fn decode_and_fire(daemon: &Daemon, asked: Asked<'_>) -> HookReply {
     daemon.answered.fetch_add(1, Ordering::Relaxed);
     let Asked { harness, peer, event, id, project, user, within, hook_version, payload, callbacks } = asked;
     let mut door = CallMeta::new(id, call_meta::now(), event);
     (door.project, door.user) = (project, user);
+    let (began, payload_bytes) = (Instant::now(), payload.len());
     let mut call =
-        DaemonCall { daemon, harness, peer, began: Instant::now(), within, hook_version, callbacks };
+        DaemonCall { daemon, harness, peer, began, within, hook_version, payload_bytes, callbacks };
     answer_call(&mut call, harness, &door, payload).await
+}
+
+/// Runs a step that takes processor time in proportion to the payload. No other task runs on this thread meanwhile, so
+/// with a large payload the thread's tasks move to another one: calls of other accounts go on.
+pub(crate) fn run_step<T>(payload_bytes: usize, step: impl FnOnce() -> T) -> T {
+    if payload_bytes > LARGE_PAYLOAD_BYTES { tokio::task::block_in_place(step) } else { step() }
 }
 
 /// A call that the daemon evaluates, with what it knows about the caller.
@@ -83,10 +75,15 @@ struct DaemonCall<'a> {
     began: Instant,
     within: Duration,
     hook_version: &'a str,
+    payload_bytes: usize,
     callbacks: Callbacks,
 }
 
 impl CallEvaluator for DaemonCall<'_> {
+    fn decode(&self, harness: &Harness, door: &CallMeta, payload: &[u8]) -> Result<HookCall, DecodeError> {
+        run_step(payload.len(), || harness.decode(door, payload))
+    }
+
     async fn evaluate(&mut self, call: &mut HookCall) -> Result<Outcome, Failure> {
         let (daemon, harness) = (self.daemon, self.harness);
         // Project files are read with the rights of the caller, if it is not the daemon's own account.
@@ -95,7 +92,7 @@ impl CallEvaluator for DaemonCall<'_> {
         daemon.undelivered.note_result(&call.event);
         let usage = session_usage::attach(daemon, harness, call, caller).await;
         let answered = std::mem::take(&mut self.callbacks).read(&call.event);
-        let outcome = fire_as(daemon, call, caller, answered).await?;
+        let outcome = fire_as(daemon, call, caller, self.payload_bytes, answered).await?;
         if let Some(found) = usage {
             daemon.usage.settle(&found);
             daemon.unsaved_usage.note();
@@ -165,17 +162,20 @@ async fn fire_as(
     daemon: &Daemon,
     call: &HookCall,
     caller: Option<u32>,
+    payload_bytes: usize,
     answered: Vec<(Finding, TraceEntry)>,
 ) -> Result<Outcome, Failure> {
     let place = Place::of(&call.event);
     let in_force = match caller {
         Some(account) => daemon.generations.of_account(&place, account).await,
         None => daemon.generations.of(&place),
-    };
-    let in_force = in_force?;
+    }?;
     let (recorder, observers) = (&daemon.recorder, &daemon.observers);
-    let recorder = CallRecorder { recorder, observers, made_of: &in_force.made_of };
-    Ok(flow::fire_with_findings(&in_force.generation, &recorder, call, answered).await)
+    let recorder = CallRecorder { recorder, observers, made_of: &in_force.made_of, payload_bytes };
+    let generation = &in_force.generation;
+    let finished = flow::run_hooks(generation, call).await;
+    let evaluated = run_step(payload_bytes, || flow::evaluate(generation, call, answered, finished));
+    Ok(evaluated.record(generation, &recorder, call).await)
 }
 
 /// Evaluates a call that these hooks made themselves: they are not asked about it.
@@ -186,7 +186,7 @@ pub(crate) async fn fire_on_behalf(
 ) -> Result<Outcome, Failure> {
     let in_force = daemon.generations.of(&Place::of(&call.event))?;
     let (recorder, observers) = (&daemon.recorder, &daemon.observers);
-    let recorder = CallRecorder { recorder, observers, made_of: &in_force.made_of };
+    let recorder = CallRecorder { recorder, observers, made_of: &in_force.made_of, payload_bytes: 0 };
     if hooks.is_empty() {
         return Ok(flow::fire(&in_force.generation, &recorder, call).await);
     }

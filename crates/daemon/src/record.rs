@@ -15,6 +15,7 @@ use tenterhook_ledger::{AppendError, Appended, Entry, Ledger, Origin, QueueFull,
 use tenterhook_records::{is_secret_identifier, redact_identifier, secrets};
 use tokio::sync::oneshot;
 
+use crate::hook::run_step;
 use crate::observe::Observers;
 
 /// How often a full queue is tried again before the decision counts as not recorded.
@@ -34,6 +35,8 @@ pub(crate) struct CallRecorder<'a> {
     /// Notified of the decision.
     pub(crate) observers: &'a Observers,
     pub(crate) made_of: &'a Value,
+    /// Size of the call's payload; 0 if it is small in any case.
+    pub(crate) payload_bytes: usize,
 }
 
 impl LedgerRecorder {
@@ -121,7 +124,8 @@ impl Recorder for CallRecorder<'_> {
                 None => decided,
             };
             let began = Instant::now();
-            let sealed = recorder.seal(Entry::decision(&decided, &secrets))?;
+            let seal = || recorder.seal(Entry::decision(&decided, &secrets));
+            let sealed = run_step(self.payload_bytes, seal)?;
             let gone = sealed.is_too_large().then_some(MissingContent::TooLarge);
             let appended = recorder.keep_sealed(sealed).await?;
             self.observers.decided(&decided, appended, gone, began.elapsed());

@@ -18,22 +18,8 @@ use crate::{Generation, RecordError, Recorder, fold, retry, select};
 /// Rules always see the input that will run: if a hook or rule changes the input, the rules are evaluated again on the
 /// changed input, without further modifications, and the stricter result applies.
 pub async fn fire(generation: &Generation, recorder: &dyn Recorder, call: &HookCall) -> Outcome {
-    fire_with_findings(generation, recorder, call, Vec::new()).await
-}
-
-/// Like [`fire`], for a call that hooks outside this engine have already answered. Their findings count like those of
-/// hooks of the generation, and come first.
-pub async fn fire_with_findings(
-    generation: &Generation,
-    recorder: &dyn Recorder,
-    call: &HookCall,
-    earlier: Vec<(Finding, TraceEntry)>,
-) -> Outcome {
-    let started = Instant::now();
-    let ran = retry::run_with_retries(select_hooks(generation, call), call, generation.limits()).await;
-    let mut evaluated = EvaluatedCall::new(generation, call, earlier, ran);
-    let recorded = recorder.record(evaluated.decided(generation, call, started)).await;
-    evaluated.into_outcome(call, recorded)
+    let finished = run_hooks(generation, call).await;
+    evaluate(generation, call, Vec::new(), finished).record(generation, recorder, call).await
 }
 
 /// Like [`fire`], on the calling thread and without a runtime. Returns `None` if a hook has to run or the recorder needs
@@ -41,10 +27,52 @@ pub async fn fire_with_findings(
 pub fn fire_now(generation: &Generation, recorder: &dyn Recorder, call: &HookCall) -> Option<Outcome> {
     let recorder = recorder.blocking()?;
     let started = Instant::now();
-    let ran = retry::collect_without_hooks(select_hooks(generation, call), &call.event).ok()?;
-    let mut evaluated = EvaluatedCall::new(generation, call, Vec::new(), ran);
-    let recorded = recorder.record_now(&evaluated.decided(generation, call, started));
+    let findings = retry::collect_without_hooks(select_hooks(generation, call), &call.event).ok()?;
+    let finished = FinishedHooks { started, findings };
+    let mut evaluated = evaluate(generation, call, Vec::new(), finished);
+    let recorded = recorder.record_now(&evaluated.decided(generation, call));
     Some(evaluated.into_outcome(call, recorded))
+}
+
+/// First stage of [`fire`]: selects and runs hooks. The only stage that waits for other programs.
+pub async fn run_hooks(generation: &Generation, call: &HookCall) -> FinishedHooks {
+    let started = Instant::now();
+    let selected = select_hooks(generation, call);
+    FinishedHooks { started, findings: retry::run_with_retries(selected, call, generation.limits()).await }
+}
+
+/// Second stage of [`fire`]: evaluates the rules on a call whose hooks have run, and folds all findings. Takes processor
+/// time in proportion to the call's text and never waits. `earlier` has the findings of hooks outside this engine that
+/// have already answered; they count like those of the generation's hooks and come first.
+pub fn evaluate(
+    generation: &Generation,
+    call: &HookCall,
+    earlier: Vec<(Finding, TraceEntry)>,
+    finished: FinishedHooks,
+) -> EvaluatedCall {
+    let FinishedHooks { started, findings: ran } = finished;
+    let event = &call.event;
+    let (mut findings, mut trace): (Vec<_>, Vec<_>) = earlier.into_iter().unzip();
+    let judged = generation.judge().judge(event);
+
+    findings.extend(ran.findings);
+    findings.extend(judged.findings);
+    trace.extend(ran.steps);
+    trace.extend(judged.steps);
+    let (mut facts, mut file_effects) = (judged.observed, judged.file_effects);
+
+    let mut outcome = fold::fold(event, &findings);
+    if let Some(input) = &outcome.tool_input {
+        let changed = fold::with_tool_input(event, input);
+        let judged = generation.judge().judge(&changed);
+        findings.extend(judged.findings.into_iter().map(fold::without_modifications));
+        trace.extend(judged.steps);
+        (facts, file_effects) = (merge_observations(facts, judged.observed), judged.file_effects);
+        outcome = fold::fold(event, &findings);
+    }
+    outcome.trace = trace;
+    outcome.retry_ms = ran.tool_retry_delay.map(|delay| u64::try_from(delay.as_millis()).unwrap_or(u64::MAX));
+    EvaluatedCall { started, outcome, facts, file_effects }
 }
 
 fn select_hooks(generation: &Generation, call: &HookCall) -> SelectedHooks {
@@ -52,54 +80,38 @@ fn select_hooks(generation: &Generation, call: &HookCall) -> SelectedHooks {
     select::select_hooks(generation.hooks_for(event.event), event, generation.skipped_hooks())
 }
 
-/// A call that has an outcome but is not recorded yet.
-struct EvaluatedCall {
+/// Findings of the hooks of one call, before rules are evaluated.
+#[derive(Debug)]
+pub struct FinishedHooks {
+    started: Instant,
+    findings: HookFindings,
+}
+
+/// A call that has an outcome but is not recorded yet. The outcome is available only after the record.
+#[derive(Debug)]
+pub struct EvaluatedCall {
+    started: Instant,
     outcome: Outcome,
     facts: Option<Value>,
     file_effects: Option<Vec<PathEffect>>,
 }
 
 impl EvaluatedCall {
-    /// Evaluates the rules on a call whose hooks have run, and folds all findings.
-    fn new(
+    /// Last stage of [`fire`]: records the decision and returns the outcome. A decision that cannot be recorded is denied
+    /// if the call can still be prevented.
+    pub async fn record(
+        mut self,
         generation: &Generation,
+        recorder: &dyn Recorder,
         call: &HookCall,
-        earlier: Vec<(Finding, TraceEntry)>,
-        ran: HookFindings,
-    ) -> Self {
-        let event = &call.event;
-        let (mut findings, mut trace): (Vec<_>, Vec<_>) = earlier.into_iter().unzip();
-        let judged = generation.judge().judge(event);
-
-        findings.extend(ran.findings);
-        findings.extend(judged.findings);
-        trace.extend(ran.steps);
-        trace.extend(judged.steps);
-        let (mut facts, mut file_effects) = (judged.observed, judged.file_effects);
-
-        let mut outcome = fold::fold(event, &findings);
-        if let Some(input) = &outcome.tool_input {
-            let changed = fold::with_tool_input(event, input);
-            let judged = generation.judge().judge(&changed);
-            findings.extend(judged.findings.into_iter().map(fold::without_modifications));
-            trace.extend(judged.steps);
-            (facts, file_effects) = (merge_observations(facts, judged.observed), judged.file_effects);
-            outcome = fold::fold(event, &findings);
-        }
-        outcome.trace = trace;
-        outcome.retry_ms =
-            ran.tool_retry_delay.map(|delay| u64::try_from(delay.as_millis()).unwrap_or(u64::MAX));
-        Self { outcome, facts, file_effects }
+    ) -> Outcome {
+        let recorded = recorder.record(self.decided(generation, call)).await;
+        self.into_outcome(call, recorded)
     }
 
     /// Returns the data to record.
-    fn decided<'a>(
-        &'a mut self,
-        generation: &'a Generation,
-        call: &'a HookCall,
-        started: Instant,
-    ) -> DecidedCall<'a> {
-        let took_us = u64::try_from(started.elapsed().as_micros()).unwrap_or(u64::MAX);
+    fn decided<'a>(&'a mut self, generation: &'a Generation, call: &'a HookCall) -> DecidedCall<'a> {
+        let took_us = u64::try_from(self.started.elapsed().as_micros()).unwrap_or(u64::MAX);
         let (facts, file_effects) = (self.facts.take(), self.file_effects.take());
         DecidedCall {
             call,

@@ -10,10 +10,15 @@ use tenterhook_engine::RecordError;
 use tenterhook_engine::fold::strengthen;
 use tenterhook_error::Failure;
 use tenterhook_event::{DecidedCall, Decision, Event, EventKind, Finding, HookCall, Origin, Outcome};
-use tenterhook_harness::{CallMeta, Harness, HookReply};
+use tenterhook_harness::{CallMeta, DecodeError, Harness, HookReply};
 
 /// Evaluates decoded calls and records refused ones.
 pub trait CallEvaluator {
+    /// Decodes the payload of a harness. Override it if decoding a large payload must not block other tasks.
+    fn decode(&self, harness: &Harness, door: &CallMeta, payload: &[u8]) -> Result<HookCall, DecodeError> {
+        harness.decode(door, payload)
+    }
+
     /// Evaluates a call and records the decision. An error is the reason why the call is refused.
     fn evaluate(&mut self, call: &mut HookCall) -> impl Future<Output = Result<Outcome, Failure>>;
 
@@ -50,29 +55,17 @@ pub async fn answer_call(
     door: &CallMeta,
     payload: &[u8],
 ) -> HookReply {
-    let evaluated = match harness.decode(door, payload) {
-        Ok(mut call) => match evaluator.evaluate(&mut call).await {
-            Ok(outcome) => Ok((call, outcome)),
-            Err(failure) => Err(failure.message),
-        },
-        Err(error) => Err(error.to_string()),
+    let evaluated = match evaluator.decode(harness, door, payload) {
+        Ok(mut call) => evaluator.evaluate(&mut call).await.map(|outcome| (call, outcome)),
+        Err(error) => Err(invalid_payload(&error)),
     };
-    match evaluated {
-        Ok((call, outcome)) => encode_reply(harness, &call, &outcome),
-        Err(reason) => refuse_call(evaluator, harness, door, reason).await,
+    match reply_or_refuse(harness, door, evaluated) {
+        Ok(reply) => reply,
+        Err(refusal) => {
+            let recorded = evaluator.record_refusal(&refusal).await;
+            refusal.reply(recorded)
+        }
     }
-}
-
-/// Refuses a call, and records that.
-async fn refuse_call(
-    evaluator: &mut impl CallEvaluator,
-    harness: &'static Harness,
-    door: &CallMeta,
-    reason: String,
-) -> HookReply {
-    let refusal = RefusedCall::new(harness, door, reason);
-    let recorded = evaluator.record_refusal(&refusal).await;
-    refusal.reply(recorded)
 }
 
 /// Answers one call on the calling thread: the same steps as [`answer_call`], without a runtime.
@@ -83,15 +76,12 @@ pub fn answer_call_now(
     payload: &[u8],
 ) -> HookReply {
     let evaluated = match harness.decode(door, payload) {
-        Ok(mut call) => match evaluator.evaluate_now(&mut call) {
-            Ok(outcome) => Ok((call, outcome)),
-            Err(failure) => Err(failure.message),
-        },
-        Err(error) => Err(error.to_string()),
+        Ok(mut call) => evaluator.evaluate_now(&mut call).map(|outcome| (call, outcome)),
+        Err(error) => Err(invalid_payload(&error)),
     };
-    match evaluated {
-        Ok((call, outcome)) => encode_reply(harness, &call, &outcome),
-        Err(reason) => refuse_call_now(evaluator, harness, door, reason),
+    match reply_or_refuse(harness, door, evaluated) {
+        Ok(reply) => reply,
+        Err(refusal) => record_refusal_now(evaluator, &refusal),
     }
 }
 
@@ -102,9 +92,28 @@ pub fn refuse_call_now(
     door: &CallMeta,
     reason: String,
 ) -> HookReply {
-    let refusal = RefusedCall::new(harness, door, reason);
-    let recorded = evaluator.record_refusal_now(&refusal);
+    record_refusal_now(evaluator, &RefusedCall::new(harness, door, reason))
+}
+
+fn record_refusal_now(evaluator: &mut impl BlockingCallEvaluator, refusal: &RefusedCall) -> HookReply {
+    let recorded = evaluator.record_refusal_now(refusal);
     refusal.reply(recorded)
+}
+
+fn invalid_payload(error: &DecodeError) -> Failure {
+    Failure::user(error.to_string())
+}
+
+/// Encodes the outcome of a call, or refuses a call that has none.
+fn reply_or_refuse(
+    harness: &'static Harness,
+    door: &CallMeta,
+    evaluated: Result<(HookCall, Outcome), Failure>,
+) -> Result<HookReply, Box<RefusedCall>> {
+    match evaluated {
+        Ok((call, outcome)) => Ok(encode_reply(harness, &call, &outcome)),
+        Err(failure) => Err(Box::new(RefusedCall::new(harness, door, failure.message))),
+    }
 }
 
 /// The reply of a harness's own format, with a warning about events that the harness's row does not list.

@@ -6,9 +6,9 @@ use std::future::Future;
 use std::io::{Read, Write};
 use std::pin::Pin;
 use std::sync::Arc;
-use std::task::{Context, Poll, Waker};
 use std::time::Duration;
 
+use futures_util::FutureExt as _;
 use tenterhook_event::EventId;
 use tenterhook_harness::{CallMeta, HookReply as Native};
 use tenterhook_home::call_meta;
@@ -85,13 +85,14 @@ pub(super) fn answer_now(
             question => break Work::on(question, daemon, peer, memory),
         }
     };
-    match work.answer.as_mut().poll(&mut Context::from_waker(Waker::noop())) {
-        Poll::Ready(reply) if reply.len() <= SHORT => {
+    // A call that waits for nothing is finished here; the rest of any other call runs in the runtime.
+    match (&mut work.answer).now_or_never() {
+        Some(reply) if reply.len() <= SHORT => {
             if stream.write_all(&reply).is_err() {
                 tokio::spawn(async move { work.report_undelivered().await });
             }
         }
-        Poll::Ready(reply) => {
+        Some(reply) => {
             tokio::spawn(async move {
                 if let Some(stream) = in_runtime(stream)
                     && !deliver(stream, &reply).await
@@ -100,8 +101,7 @@ pub(super) fn answer_now(
                 }
             });
         }
-        // Asked once more there, with somebody to wake.
-        Poll::Pending => {
+        None => {
             tokio::spawn(async move {
                 if let Some(stream) = in_runtime(stream) {
                     finish(stream, work).await;

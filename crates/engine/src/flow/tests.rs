@@ -71,7 +71,10 @@ async fn answers_from_outside_count_like_a_hook_s_and_what_they_change_is_judged
     let generation =
         Generation::new("g".into(), Vec::new(), HookLimits::default(), Arc::new(DenyDanger)).unwrap();
     let fire = async |command: &str, finding: Finding| {
-        super::fire_with_findings(&generation, &crate::NoRecorder, &call(command), answer(finding)).await
+        let call = call(command);
+        let finished = super::run_hooks(&generation, &call).await;
+        let evaluated = super::evaluate(&generation, &call, answer(finding), finished);
+        evaluated.record(&generation, &crate::NoRecorder, &call).await
     };
     let denied = fire("harmless", Finding::decided(by.clone(), Decision::Deny, "mine")).await;
     assert_eq!((denied.decision, denied.reason().as_deref()), (Decision::Deny, Some("mine")));
