@@ -184,7 +184,7 @@ fn action(texts: TextSource) -> BoxedStrategy<GeneratedAction> {
         1 => proptest::option::of(text(texts)).prop_map(GeneratedAction::End),
         8 => tool(texts).prop_map(GeneratedAction::Call),
         6 => (any::<Index>(), output(texts)).prop_map(|(of, output)| GeneratedAction::Result { of, output }),
-        2 => (any::<Index>(), failed, proptest::option::of(error))
+        4 => (any::<Index>(), failed, proptest::option::of(error))
             .prop_map(|(of, kind, error)| GeneratedAction::Failed { of, kind, error }),
         1 => (0_u64..5000).prop_map(|tokens| {
             let usage = json!({"input_tokens": tokens, "output_tokens": 7, "context_window_size": 200_000});
@@ -216,8 +216,8 @@ fn outcome(texts: TextSource) -> BoxedStrategy<Outcome> {
         1 => proptest::option::of(text(texts)).prop_map(|reason| Flow::Stop { reason }),
     ];
     let input =
-        prop_oneof![9 => Just(None), 1 => path(texts).prop_map(|path| Some(json!({"file_path": path})))];
-    (by, decision, vec(text(texts), 0..3), vec(nudge, 0..2), flow, input)
+        prop_oneof![4 => Just(None), 1 => path(texts).prop_map(|path| Some(json!({"file_path": path})))];
+    (by, decision, vec(text(texts), 0..3), vec(nudge, 0..4), flow, input)
         .prop_map(|(by, decision, reasons, nudges, flow, tool_input)| {
             let said = |value| Attributed { by: by.clone(), value };
             let step = TraceEntry {
