@@ -43,7 +43,7 @@ pub enum EnforcementMode {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ModeState {
-    /// The mode.
+    /// The current mode.
     pub mode: EnforcementMode,
     /// Whether the request changed it; absent if it was only read.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -55,7 +55,7 @@ pub struct ModeState {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct ModeRequest {
-    /// The mode.
+    /// The mode to set.
     pub mode: EnforcementMode,
     /// Proof of the user; needed for `monitor`.
     #[serde(default)]
@@ -91,7 +91,7 @@ pub enum RequiredProof {
     Code,
     /// The name of the action, typed on a terminal.
     Tty,
-    /// Nothing.
+    /// Nothing is needed.
     Nothing,
 }
 
@@ -125,7 +125,7 @@ pub struct AuthorityGrant {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct MarkedAgentList {
-    /// The processes.
+    /// The marked processes.
     pub agents: Vec<MarkedAgent>,
 }
 
@@ -153,7 +153,7 @@ pub struct MarkedAgent {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ForgottenAgent {
-    /// Process id.
+    /// Id of the process.
     pub pid: i32,
     /// Name of the process.
     pub name: String,

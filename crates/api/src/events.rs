@@ -52,7 +52,7 @@ pub struct EventRequest {
     /// The tool call.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tool: Option<EventToolRequest>,
-    /// Who acts.
+    /// Agent that acts.
     #[serde(default)]
     pub agent: AgentIdentity,
     /// What else the event carries, by meaning.
@@ -73,7 +73,7 @@ pub struct EventToolRequest {
     /// What the tool does; known by the name for common tools.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub class: Option<ToolClass>,
-    /// Its arguments.
+    /// Arguments of the tool.
     #[serde(default)]
     pub args: Value,
     /// Server and tool, for a tool of an MCP server.

@@ -5,11 +5,11 @@
 use serde::{Deserialize, Serialize};
 use tenterhook_event::EventKind;
 
-/// All harnesses.
+/// All known harnesses.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct HarnessList {
-    /// The harnesses.
+    /// Harnesses with their state.
     pub harnesses: Vec<HarnessState>,
 }
 
@@ -17,17 +17,17 @@ pub struct HarnessList {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct HarnessState {
-    /// Its id.
+    /// Id of the harness.
     pub harness: String,
-    /// Its name.
+    /// Name of the harness.
     pub title: String,
     /// Whether it was found.
     pub found: bool,
-    /// Its program.
+    /// Path of its program.
     pub program: Option<String>,
     /// A directory that it keeps.
     pub directory: Option<String>,
-    /// Its version.
+    /// Version of the program.
     pub version: Option<String>,
     /// Versions that our hooks were tested with.
     pub proved_on: Vec<String>,
@@ -49,7 +49,7 @@ pub struct HarnessState {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "lowercase")]
 pub enum HarnessWiring {
-    /// They are.
+    /// Our hooks are installed.
     Yes,
     /// They are not.
     No,
@@ -98,7 +98,7 @@ pub struct EventCoverage {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "lowercase")]
 pub enum EventWiring {
-    /// Rules decide.
+    /// Rules are evaluated and decide.
     Guard,
     /// It is recorded.
     Watch,
@@ -136,7 +136,7 @@ pub enum AskEffect {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct HarnessPlan {
-    /// The harness.
+    /// Id of the harness.
     pub harness: String,
     /// Scope of the settings: `user`, `machine` or a project.
     pub scope: String,

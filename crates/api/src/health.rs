@@ -15,7 +15,7 @@ pub struct DaemonHealth {
     pub ok: bool,
     /// Version of the daemon.
     pub version: String,
-    /// Everything else.
+    /// Full report on the daemon.
     #[serde(flatten)]
     pub report: Option<HealthReport>,
 }
@@ -24,7 +24,7 @@ pub struct DaemonHealth {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct HealthReport {
-    /// Process id.
+    /// Id of the process.
     pub pid: u32,
     /// Time since the daemon started.
     pub uptime_ms: u64,
@@ -75,7 +75,7 @@ pub struct HookVersionCount {
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct UnwiredHarness {
-    /// The harness.
+    /// Id of the harness.
     pub harness: String,
     /// Its settings file.
     pub settings: String,
@@ -101,13 +101,13 @@ pub struct UndeliveredCall {
     pub id: EventId,
     /// Time of the event.
     pub ts: Timestamp,
-    /// The harness.
+    /// Id of the harness.
     pub harness: String,
     /// The harness's own name of the event.
     pub event: String,
-    /// The tool.
+    /// Name of the tool.
     pub tool: Option<String>,
-    /// The session.
+    /// Id of the session.
     pub session: Option<String>,
     /// Whether the tool ran nevertheless.
     pub ran: bool,

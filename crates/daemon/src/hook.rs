@@ -21,8 +21,8 @@ use crate::approvals;
 use crate::callbacks::Callbacks;
 use crate::daemon::Daemon;
 use crate::hook_versions::mismatch_notice;
+use crate::ledger_recorder::CallRecorder;
 use crate::listen::Peer;
-use crate::record::CallRecorder;
 use crate::session_usage;
 
 /// A payload that takes long to evaluate, compared with a usual one.
@@ -133,7 +133,7 @@ impl CallEvaluator for DaemonCall<'_> {
             })
         });
         let entry = Entry::decision(&refusal.decided(), &secrets);
-        self.daemon.recorder.keep(entry).await.map(drop)
+        self.daemon.recorder.append(entry).await.map(drop)
     }
 }
 
@@ -169,12 +169,12 @@ async fn fire_as(
 ) -> Result<Outcome, Failure> {
     let place = Place::of(&call.event);
     let in_force = match caller {
-        Some(account) => daemon.generations.of_account(&place, account).await,
-        None => daemon.generations.of(&place),
+        Some(account) => daemon.generations.for_account(&place, account).await,
+        None => daemon.generations.active_for(&place),
     };
     let in_force = in_force?;
     let (recorder, observers) = (&daemon.recorder, &daemon.observers);
-    let recorder = CallRecorder { recorder, observers, made_of: &in_force.made_of };
+    let recorder = CallRecorder { recorder, observers, detail: &in_force.detail };
     Ok(flow::fire_with_findings(&in_force.generation, &recorder, call, answered).await)
 }
 
@@ -184,9 +184,9 @@ pub(crate) async fn fire_on_behalf(
     call: &HookCall,
     hooks: &[HookId],
 ) -> Result<Outcome, Failure> {
-    let in_force = daemon.generations.of(&Place::of(&call.event))?;
+    let in_force = daemon.generations.active_for(&Place::of(&call.event))?;
     let (recorder, observers) = (&daemon.recorder, &daemon.observers);
-    let recorder = CallRecorder { recorder, observers, made_of: &in_force.made_of };
+    let recorder = CallRecorder { recorder, observers, detail: &in_force.detail };
     if hooks.is_empty() {
         return Ok(flow::fire(&in_force.generation, &recorder, call).await);
     }

@@ -54,17 +54,17 @@ async fn answer(
     done.map(Json).map_err(|refusal| match refusal {
         AnswerRefusal::NotPending => not_waiting(&id),
         AnswerRefusal::DigestMissing => {
-            ApiError::bad_request("an approval has to name the call by its full id and digest")
+            ApiError::bad_request("an approval must name the call by its full id and digest")
                 .hint("send the full id and the `digest` that GET /v1/approvals/{id} shows")
         }
-        AnswerRefusal::Changed => ApiError::conflict("the call that waits is not the one that was shown")
-            .hint("nothing was approved; look at it again"),
+        AnswerRefusal::Changed => ApiError::conflict("the waiting call is not the one that was shown")
+            .hint("nothing was approved; reload the call and review it again"),
         AnswerRefusal::Refused(refused) => refused.into(),
         AnswerRefusal::Failed(failure) => ApiError::unusable_content(failure),
     })
 }
 
-/// What waits, now and whenever that changes, until the daemon ends.
+/// Streams the waiting calls, now and at every change, until the daemon shuts down.
 async fn stream(State(daemon): State<Arc<Daemon>>) -> Result<EventStream<ApprovalList>, ApiError> {
     let mut changes = daemon.approvals.changes();
     sse::stream(daemon, |daemon, sender| async move {
@@ -85,5 +85,5 @@ pub(super) fn pending(daemon: &Daemon) -> ApprovalList {
 fn not_waiting(id: &str) -> ApiError {
     let message = format!("no call `{}` waits for an answer", tenterhook_records::sanitize(id, 100));
     ApiError::not_found(message)
-        .hint("GET /v1/approvals lists what waits; a call that was answered or expired does not")
+        .hint("GET /v1/approvals lists waiting calls; this one may be answered or expired")
 }

@@ -38,7 +38,7 @@ const REPLY_MARGIN: Duration = Duration::from_secs(2);
 
 /// Calls that wait for approval, and approvals for whole sessions.
 pub(crate) struct Approvals {
-    pending: Mutex<BTreeMap<EventId, PendingCall>>,
+    pending: Mutex<BTreeMap<EventId, WaitingCall>>,
     remembered: Mutex<SessionApprovals>,
     other_gates: Mutex<ApprovedGates>,
     /// Counts changes of the list; watchers are notified.
@@ -46,8 +46,8 @@ pub(crate) struct Approvals {
 }
 
 /// A call that waits for a user.
-struct PendingCall {
-    card: Approval,
+struct WaitingCall {
+    approval: Approval,
     call: HookCall,
     answer: oneshot::Sender<UserAnswer>,
 }
@@ -111,9 +111,10 @@ pub(crate) async fn wait_for_answer(
         );
     };
     let (send, receive) = oneshot::channel();
-    let card = pending_call::describe_call(call, &outcome, until);
-    let waited = pending_call::wait_seconds(&card);
-    let Some(_listed) = approvals.add_pending(PendingCall { card, call: call.clone(), answer: send }) else {
+    let approval = pending_call::describe_call(call, &outcome, until);
+    let waited = pending_call::wait_seconds(&approval);
+    let Some(_listed) = approvals.add_pending(WaitingCall { approval, call: call.clone(), answer: send })
+    else {
         return denied(
             outcome,
             "A call with this id is already waiting for approval, so this call was denied.",
@@ -122,7 +123,7 @@ pub(crate) async fn wait_for_answer(
     let answer = tokio::select! {
         answer = receive => answer.ok(),
         () = tokio::time::sleep_until(until) => None,
-        () = daemon.drained() => None,
+        () = daemon.wait_drained() => None,
     };
     daemon.observers.approval_ended(&call.event);
     match answer {
@@ -140,7 +141,8 @@ pub(crate) async fn wait_for_answer(
                 now if now < until => "the caller is gone",
                 _ => "no user answered",
             };
-            let recorded = daemon.change("approval expired", daemon.uid, json!({"why": why}), vec![id]).await;
+            let recorded =
+                daemon.record_change("approval expired", daemon.uid, json!({"why": why}), vec![id]).await;
             if let Err(error) = recorded {
                 tracing::warn!(%error, "an expired approval could not be recorded");
             }
@@ -163,7 +165,7 @@ async fn apply_earlier_approval(
     outcome: Outcome,
     why: &str,
 ) -> Outcome {
-    match daemon.change("approve", daemon.uid, detail, vec![id, first]).await {
+    match daemon.record_change("approve", daemon.uid, detail, vec![id, first]).await {
         Ok(()) => approved(outcome, why.to_owned()),
         Err(why) => denied(outcome, &format!("The approval could not be recorded: {why}")),
     }
@@ -183,7 +185,7 @@ fn denied(outcome: Outcome, why: &str) -> Outcome {
 
 /// The rules and hooks that ask, sorted.
 fn origins_that_ask(reasons: &[Attributed<String>]) -> Vec<Origin> {
-    let mut origins_that_ask: Vec<Origin> = reasons.iter().map(|said| said.by.clone()).collect();
+    let mut origins_that_ask: Vec<Origin> = reasons.iter().map(|reason| reason.by.clone()).collect();
     origins_that_ask.sort();
     origins_that_ask.dedup();
     origins_that_ask
@@ -208,7 +210,7 @@ impl Approvals {
 
     /// The waiting calls, oldest first.
     pub(crate) fn list_pending(&self) -> Vec<Approval> {
-        self.pending().values().map(|pending| pending.card.clone()).collect()
+        self.pending().values().map(|pending| pending.approval.clone()).collect()
     }
 
     /// The one call whose id is this, or ends with it.
@@ -218,7 +220,7 @@ impl Approvals {
         let mut found = pending.iter().filter(|(id, _)| id.to_string().ends_with(&id_end));
         match (found.next(), found.next()) {
             (Some((_, pending)), None) if id_end.len() >= 4 => {
-                Some((pending.card.clone(), pending.call.clone()))
+                Some((pending.approval.clone(), pending.call.clone()))
             }
             _ => None,
         }
@@ -235,16 +237,16 @@ impl Approvals {
     }
 
     /// Removes the call that was shown. A different call with the same id stays.
-    fn take_shown(&self, card: &Approval) -> Option<PendingCall> {
+    fn take_shown(&self, approval: &Approval) -> Option<WaitingCall> {
         let mut all = self.pending();
-        all.get(&card.id).filter(|pending| pending.card.digest == card.digest)?;
-        let taken = all.remove(&card.id);
+        all.get(&approval.id).filter(|pending| pending.approval.digest == approval.digest)?;
+        let taken = all.remove(&approval.id);
         drop(all);
         self.changes.send_modify(|count| *count += 1);
         taken
     }
 
-    fn take(&self, id: EventId) -> Option<PendingCall> {
+    fn take(&self, id: EventId) -> Option<WaitingCall> {
         let taken = self.pending().remove(&id);
         if taken.is_some() {
             self.changes.send_modify(|count| *count += 1);
@@ -252,8 +254,8 @@ impl Approvals {
         taken
     }
 
-    fn add_pending(&self, pending: PendingCall) -> Option<ListedCall<'_>> {
-        let id = pending.card.id;
+    fn add_pending(&self, pending: WaitingCall) -> Option<ListedCall<'_>> {
+        let id = pending.approval.id;
         let mut all = self.pending();
         // The same id twice is the same call twice: the first one stays.
         if all.contains_key(&id) {
@@ -265,7 +267,7 @@ impl Approvals {
         Some(ListedCall { approvals: self, id })
     }
 
-    fn pending(&self) -> std::sync::MutexGuard<'_, BTreeMap<EventId, PendingCall>> {
+    fn pending(&self) -> std::sync::MutexGuard<'_, BTreeMap<EventId, WaitingCall>> {
         self.pending.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
