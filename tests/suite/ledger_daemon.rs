@@ -129,7 +129,7 @@ fn over_the_api_evidence_is_changed_through_the_gate_only() {
     }
     for (path, body, says) in [
         ("/v1/ledger/erase", json!({"from": 999, "reason": "x"}), "no record 999"),
-        ("/v1/ledger/erase", json!({"from": 2, "to": 1, "reason": "x"}), "`to` comes before `from`"),
+        ("/v1/ledger/erase", json!({"from": 2, "to": 1, "reason": "x"}), "`to` is less than `from`"),
         ("/v1/ledger/erase", json!({"from": 1}), "missing field `reason`"),
         ("/v1/ledger/prune", json!({"reason": "x"}), "either `to` or `before` is needed"),
         ("/v1/ledger/prune", json!({"before": "soon", "reason": "x"}), "use 15m, 24h"),
