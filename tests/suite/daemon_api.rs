@@ -117,7 +117,7 @@ fn the_ledger_is_checked_in_the_background() {
     let other = json!({"key": "x+00000000+AQ"});
     assert_eq!(served.post("/v1/ledger/verify", &other).status, 400);
     let gone = json!({"since": "no checkpoint"});
-    assert!(served.post("/v1/ledger/verify", &gone).message().starts_with("`since` is no checkpoint"));
+    assert!(served.post("/v1/ledger/verify", &gone).message().starts_with("`since` is not a checkpoint"));
 }
 
 #[test]

@@ -154,7 +154,7 @@ fn a_key_that_is_kept_otherwise_than_when_it_was_opened_is_not_rotated() {
     assert_eq!(ran.exit, 0, "{}", ran.stderr);
     let ran = test.person(&["ledger", "key", "rotate"]);
     assert_eq!(ran.exit, 1);
-    assert!(ran.stderr.contains("since the daemon began") && ran.stderr.contains("tenterhook restart"));
+    assert!(ran.stderr.contains("since the daemon started") && ran.stderr.contains("tenterhook restart"));
     let sealed = guard.ask("GET", "/v1/ledger/key", &json!({})).1;
     assert_eq!(sealed["sealed"], true, "no open key took its place");
 }

@@ -22,7 +22,7 @@ pub struct ApprovalList {
 pub struct Approval {
     /// Id of the event.
     pub id: EventId,
-    /// SHA-256 of everything below except the times; an approval has to name it.
+    /// SHA-256 of all other fields except the times. An approval must repeat it.
     pub digest: String,
     /// Time since which it waits.
     pub since: Timestamp,
@@ -44,7 +44,7 @@ pub struct Approval {
     /// Name of the tool.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tool: Option<String>,
-    /// What the agent wants, in one line.
+    /// Summary of the call in one line.
     pub wants: String,
     /// All arguments, as they would run.
     #[serde(default, skip_serializing_if = "Value::is_null")]

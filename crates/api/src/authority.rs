@@ -5,7 +5,7 @@
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-/// What a user shows for a privileged action.
+/// Proof of the user for a privileged action.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
@@ -76,13 +76,13 @@ pub struct AuthorityQuery {
 pub struct AuthorityNeeds {
     /// Name of the action.
     pub action: String,
-    /// What the caller has to show.
+    /// The required proof.
     pub needs: RequiredProof,
-    /// Whether the caller comes from a guarded agent, or cannot be told from one: only a code counts.
+    /// Whether the caller is, or may be, a process of a guarded agent. Then only a code is accepted.
     pub guarded: bool,
 }
 
-/// What a caller has to show.
+/// Proof that a caller needs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "lowercase")]
@@ -95,14 +95,14 @@ pub enum RequiredProof {
     Nothing,
 }
 
-/// Request for a privileged action that the caller then does itself.
+/// Request for a privileged action that the caller then performs itself.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct AuthorityRequest {
     /// Name of the action.
     pub action: String,
-    /// What the record says about it.
+    /// Details for the record.
     #[serde(default)]
     pub detail: Value,
     /// Proof of the user.
@@ -116,8 +116,8 @@ pub struct AuthorityRequest {
 pub struct AuthorityGrant {
     /// Name of the action.
     pub action: String,
-    /// What was shown: `code`, `tty` (a terminal that the kernel confirmed), `unverified` (typed, on a platform that
-    /// confirms no terminals), `root` or `none`.
+    /// The accepted proof: `code`, `tty` (a terminal that the kernel confirmed), `unverified` (typed, on a platform
+    /// that cannot confirm terminals), `root` or `none`.
     pub proof: String,
 }
 
@@ -139,7 +139,7 @@ pub struct MarkedAgent {
     pub start: u64,
     /// Name of the process.
     pub name: String,
-    /// The harness that it calls itself.
+    /// Harness that the process claims to be.
     pub harness: String,
     /// Pid namespace of the process id.
     #[serde(default, skip_serializing_if = "Option::is_none")]

@@ -11,7 +11,7 @@ use crate::{EnforcementMode, FileProblem};
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct DaemonHealth {
-    /// Always true: a daemon that is not well does not answer.
+    /// Always true: a daemon that fails does not answer.
     pub ok: bool,
     /// Version of the daemon.
     pub version: String,
@@ -50,8 +50,8 @@ pub struct HealthReport {
     pub undelivered: UndeliveredCalls,
     /// Decisions that hooks made without the daemon.
     pub spool: SpoolCounts,
-    /// Harnesses with our hooks in their settings, and those that sent an event within ten minutes; absent until
-    /// the daemon has looked.
+    /// Harnesses with our hooks in their settings, and those that sent an event within ten minutes; absent until the
+    /// daemon's first check.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub guarded: Option<Vec<String>>,
     /// Harnesses on this machine that are not guarded.

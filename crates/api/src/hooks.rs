@@ -38,7 +38,7 @@ pub struct RegisteredHook {
     pub timeout_ms: u64,
     /// What happens if it fails.
     pub fail: HookFailMode,
-    /// Whether the call does not wait for it.
+    /// Whether the hook only observes: calls do not wait for it.
     #[serde(rename = "async")]
     pub observes: bool,
     /// Whether it is switched on.
@@ -56,7 +56,7 @@ pub struct RegisteredHook {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "lowercase")]
 pub enum HookFailMode {
-    /// The call goes on as if the hook were not there.
+    /// The failure is ignored and the call continues.
     Open,
     /// The call is denied.
     Closed,
@@ -225,7 +225,7 @@ pub struct HookSample {
     /// The tool call.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tool: Option<SampleTool>,
-    /// What else the event carries.
+    /// Further data of the event.
     #[serde(default, skip_serializing_if = "Value::is_null")]
     pub detail: Value,
     /// Working directory of the agent.

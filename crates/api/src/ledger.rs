@@ -30,7 +30,7 @@ pub struct LedgerRecord {
     pub hash: String,
     /// The envelope (docs/spec/leaf.schema.json); null if the record was pruned.
     pub leaf: Value,
-    /// What the agent and the user said and did; null if it is gone.
+    /// Content of the event: arguments, prompts, outputs; null if it was removed.
     pub payload: Value,
     /// Whether the payload was erased.
     pub erased: bool,
@@ -49,7 +49,7 @@ pub struct LedgerRecordDetails {
     pub record: LedgerRecord,
     /// The bytes that are hashed.
     pub raw: RawRecord,
-    /// What the harness receives for such a decision, encoded again from the record.
+    /// Reply that the harness receives for this decision, encoded again from the record.
     pub reply: Option<HarnessReply>,
 }
 
@@ -217,7 +217,7 @@ pub struct VerificationStatus {
     pub result: Option<VerificationResult>,
 }
 
-/// Result of a verification; `verified` tells which.
+/// Result of a verification; distinguished by `verified`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(untagged)]

@@ -40,7 +40,7 @@ pub struct PruneRequest {
     /// The last record to prune.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub to: Option<u64>,
-    /// Prune what was recorded before this day or time.
+    /// Prune records from before this day or time.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub before: Option<String>,
     /// Reason for the record.

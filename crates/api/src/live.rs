@@ -11,7 +11,7 @@ use crate::{
     ApprovalList, FileProblem, SessionSummary, ToolGist, UndeliveredCall, UnwiredHarness, VerificationStatus,
 };
 
-/// Data of one event of the live stream. The name of the event says which it is.
+/// Data of one event of the live stream. The event's name determines the type.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(untagged)]
@@ -26,7 +26,7 @@ pub enum LiveEvent {
     Generation(GenerationChange),
     /// `verify`: a verification ended.
     Verify(VerificationStatus),
-    /// `warning`: something that a user should see.
+    /// `warning`: a warning for the user.
     Warning(LiveWarning),
     /// `hello`: the first event of the stream.
     Hello(LiveHello),
@@ -102,7 +102,7 @@ pub struct GenerationChange {
     pub stale: Vec<FileProblem>,
 }
 
-/// Something that a user should see.
+/// A warning for the user.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct LiveWarning {

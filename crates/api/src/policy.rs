@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! The policy: what is in force, changing it, explaining it and replaying the ledger with it.
+//! The policy: rules in force, changes, explanations and backtests.
 
 use std::collections::BTreeMap;
 
@@ -14,7 +14,7 @@ use crate::{AuthorityProof, FileProblem, RuleView};
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct PolicyQuery {
-    /// Working directory of the agent; a project may have rules of its own.
+    /// Working directory of the agent; a project may have its own rules.
     pub cwd: Option<String>,
 }
 
@@ -171,7 +171,7 @@ pub struct Explanation {
     pub considered: usize,
     /// Result of each rule.
     pub rules: Vec<RuleExplanation>,
-    /// What the rules were evaluated on.
+    /// Facts that the rules were evaluated on.
     pub facts: Value,
     /// Name of the rules and hooks in force.
     pub generation: String,

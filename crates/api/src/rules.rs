@@ -14,7 +14,7 @@ use crate::{AuthorityProof, EnforcementMode, PolicyValidation, RuleLayer};
 pub struct RuleView {
     /// Id of the rule.
     pub id: String,
-    /// What it is for.
+    /// Purpose of the rule.
     pub description: String,
     /// Whose rule it is.
     pub layer: RuleLayer,
@@ -75,7 +75,7 @@ pub struct RulePackList {
 pub struct RulePack {
     /// Name of the rule pack.
     pub name: String,
-    /// What it is for; null for a rule pack that was added.
+    /// Purpose of the rule pack; null for a rule pack that was added.
     pub title: Option<String>,
     /// Whether it is on.
     pub on: bool,
@@ -92,7 +92,7 @@ pub struct RulePack {
 pub struct RuleSwitchRequest {
     /// Name of a rule pack, or id of a rule.
     pub name: String,
-    /// Whether it shall be on.
+    /// Whether it should be on.
     pub on: bool,
     /// Proof of the user; needed to switch off.
     #[serde(default)]
@@ -107,7 +107,7 @@ pub struct RuleDraftRequest {
     /// Number of a decision's record.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub seq: Option<u64>,
-    /// What the rule shall do with such calls.
+    /// What the rule should do with such calls.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub want: Option<RuleDraftGoal>,
     /// Name of a template.
@@ -118,7 +118,7 @@ pub struct RuleDraftRequest {
     pub rule: Option<Value>,
 }
 
-/// What a rule shall do with calls like one on record.
+/// What a rule should do with calls like a recorded one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "lowercase")]

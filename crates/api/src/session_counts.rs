@@ -68,7 +68,7 @@ pub struct TodoProgress {
     pub progress: String,
 }
 
-/// Tokens and cost, as payloads and transcripts report them. Nothing is estimated; what is not known is absent.
+/// Tokens and cost from payloads and transcripts. Nothing is estimated; unknown values are absent.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct SessionUsage {

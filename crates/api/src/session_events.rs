@@ -10,7 +10,7 @@ use crate::{
     ToolGist,
 };
 
-/// Data of one event of a session stream. The name of the event says which change it is.
+/// Data of one event of a session stream. The event's name determines the change.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct SessionEvent {
@@ -83,7 +83,7 @@ impl SessionChange {
 pub struct ToolProgress {
     /// The tool call, in one line.
     pub tool: ToolGist,
-    /// What became of it.
+    /// State of the call.
     pub state: ToolCallState,
     /// The harness's id of the call.
     pub tool_use_id: Option<String>,
@@ -97,7 +97,7 @@ pub struct ToolProgress {
     pub gone: Option<MissingContent>,
 }
 
-/// What became of a tool call.
+/// State of a tool call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "lowercase")]

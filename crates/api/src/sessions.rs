@@ -41,7 +41,7 @@ pub struct SessionList {
     pub next: Option<String>,
 }
 
-/// A session in short.
+/// Summary of a session.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct SessionSummary {
@@ -120,11 +120,11 @@ pub enum SessionActivity {
     Ended,
 }
 
-/// One session with everything that is known about it.
+/// One session with all details.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct SessionDetails {
-    /// The session in short.
+    /// Summary of the session.
     #[serde(flatten)]
     pub summary: SessionSummary,
     /// The last prompts.
@@ -180,7 +180,7 @@ pub enum MissingContent {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(rename = "TodoItem"))]
 pub struct SessionTodo {
-    /// What is to be done.
+    /// Text of the to-do.
     pub text: String,
     /// `pending`, `in_progress`, `completed`, `cancelled`, or the harness's own word.
     pub status: String,

@@ -73,7 +73,7 @@ impl CallCount {
     }
 }
 
-/// What the user is told at session start if hook program and daemon are of different versions.
+/// Message at session start if hook program and daemon have different versions.
 pub(crate) fn mismatch_notice(hook_version: &str) -> Option<String> {
     if hook_version == DAEMON_VERSION || hook_version.is_empty() {
         return None;

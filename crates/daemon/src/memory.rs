@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Memory after a burst of calls. Allocators keep what was freed: after 2,000 concurrent calls that is several hundred
-//! megabytes, which a daemon would hold for weeks. When a burst is over, free memory is returned to the system.
+//! Returns free memory to the system after a burst of calls. Allocators keep freed memory: after 2,000 concurrent
+//! calls that is several hundred megabytes, which a daemon would hold for weeks.
 
 use std::cell::Cell;
 use std::sync::Arc;

@@ -310,7 +310,7 @@ async fn write_snapshot(home: &Home, env: &Env) {
     match written.await {
         Ok(Ok(_)) => {}
         Ok(Err(error)) => {
-            tracing::warn!(error = error.message, "the snapshot for hooks could not be written")
+            tracing::warn!(error = error.message, "the snapshot for hooks could not be written");
         }
         Err(error) => tracing::warn!(%error, "the snapshot for hooks could not be written"),
     }

@@ -179,7 +179,7 @@ fn gate_event(harness: &'static Harness, meta: &CallMeta, payload: &[u8]) -> Opt
     Some(harness.decode(meta, payload).map_or_else(|_| unreadable(), |call| call.event))
 }
 
-/// Records an undelivered answer. Its decision is a record of its own, which this one links to.
+/// Records an undelivered answer, with a link to the record of its decision.
 pub(crate) async fn record(daemon: &Daemon, peer: Peer, answer: &UndeliveredAnswer) {
     let uid = peer.uid().unwrap_or(daemon.uid);
     report(daemon, NOT_DELIVERED, uid, answer, vec![answer.shown.id]).await;

@@ -66,8 +66,8 @@ struct ListedCall<'a> {
     id: EventId,
 }
 
-/// Until when a call may wait for a user; `None` if the harness asks by itself, or if the event cannot be prevented.
-/// The caller waits for `within`, since `began`.
+/// Time until which a call may wait for a user; `None` if the harness asks by itself or the event cannot be
+/// prevented. The caller waits for `within`, since `began`.
 pub(crate) fn deadline(harness: &Harness, event: &str, began: Instant, within: Duration) -> Option<Instant> {
     harness.event(event).filter(|row| row.ask == AskSupport::Wait)?;
     let within = harness.deadline(event).map_or(within, |deadline| deadline.min(within));

@@ -120,7 +120,7 @@ impl Stream for OutgoingMessages {
         match this.attached.messages.poll_recv(cx) {
             Poll::Ready(Some(sent)) => return Poll::Ready(Some(Ok(wire::event_message(sent)))),
             Poll::Ready(None) => {
-                // The last remark says why the stream ends.
+                // The last remark contains the reason for the end of the stream.
                 if let Poll::Ready(Some(remark)) = this.about.poll_recv(cx) {
                     return Poll::Ready(Some(remark));
                 }
