@@ -88,7 +88,7 @@ impl AccountProjects {
     }
 
     /// Waits until fewer threads read for an account. A file system that hangs delays its own account only.
-    pub(crate) async fn permit(&self, account: u32) -> Result<OwnedSemaphorePermit, Failure> {
+    pub(crate) async fn acquire_permit(&self, account: u32) -> Result<OwnedSemaphorePermit, Failure> {
         let permits = Arc::clone(
             lock(&self.permits)
                 .entry(account)
@@ -96,7 +96,7 @@ impl AccountProjects {
         );
         match timeout(PERMIT_TIMEOUT, permits.acquire_owned()).await {
             Ok(Ok(permit)) => Ok(permit),
-            _ => Err(unanswered()),
+            _ => Err(read_timed_out()),
         }
     }
 }
@@ -117,11 +117,11 @@ pub(crate) async fn read_as(
     })?;
     match timeout(PROJECT_READ_TIMEOUT, receiver).await {
         Ok(Ok(read)) => Ok(read),
-        _ => Err(unanswered()),
+        _ => Err(read_timed_out()),
     }
 }
 
-fn unanswered() -> Failure {
+fn read_timed_out() -> Failure {
     Failure::busy("the rule files of this project could not be read in time")
         .hint("check whether the project's file system responds")
 }

@@ -111,7 +111,7 @@ impl Generations {
             return Ok(self.base());
         }
         let stamps = FileStamps::of(files.iter().cloned());
-        if let Some((known, found)) = self.projects().generations.get(&files)
+        if let Some((known, found)) = self.lock_projects().generations.get(&files)
             && *known == stamps
         {
             return Ok(Arc::clone(found));
@@ -119,7 +119,7 @@ impl Generations {
         let base = self.base();
         let read = ActiveConfig::read(&self.home, &self.env, place)?;
         // `set_programs` clears the cache, so that a hook registered later is included.
-        let mut projects = self.projects();
+        let mut projects = self.lock_projects();
         let found = Arc::new(read.with_program_hooks(&self.programs.load(), &self.home));
         // If the base changed meanwhile, the result counts for this event only.
         if !Arc::ptr_eq(&base, &self.base()) {
@@ -146,7 +146,7 @@ impl Generations {
         if let Some(found) = self.accounts.get_fresh(account, place, &base) {
             return Ok(found);
         }
-        let permit = self.accounts.permit(account).await?;
+        let permit = self.accounts.acquire_permit(account).await?;
         // Another call may have read the same files meanwhile.
         if let Some(found) = self.accounts.get_fresh(account, place, &base) {
             return Ok(found);
@@ -174,7 +174,7 @@ impl Generations {
     /// Replaces the hooks of programs, from the next event on.
     pub(crate) fn set_programs(&self, hooks: Vec<Arc<Hook>>) {
         let _changing = self.change_lock.lock().unwrap_or_else(PoisonError::into_inner);
-        let mut projects = self.projects();
+        let mut projects = self.lock_projects();
         self.base.store(Arc::new(self.base().with_program_hooks(&hooks, &self.home)));
         self.programs.store(Arc::new(hooks));
         projects.generations.clear();
@@ -208,7 +208,7 @@ impl Generations {
         let _changing = self.change_lock.lock().unwrap_or_else(PoisonError::into_inner);
         let base = self.base();
         // Before reading, so that a file which is still being written differs at the next check.
-        let stamps = FileStamps::of(files(&self.home, &self.env));
+        let stamps = FileStamps::of(base_files(&self.home, &self.env));
         let broken = find_unreadable(&self.home);
         if !broken.is_empty() {
             let refreshed = if base.stale == broken { Refreshed::Same } else { Refreshed::Stale };
@@ -220,7 +220,7 @@ impl Generations {
         let same = new.generation.name() == base.generation.name()
             && (&new.problems, &new.warnings, &new.stale) == (&base.problems, &base.warnings, &base.stale);
         self.base.store(Arc::new(new));
-        self.projects().generations.clear();
+        self.lock_projects().generations.clear();
         Ok(if same { Refreshed::Same } else { Refreshed::New })
     }
 
@@ -231,13 +231,13 @@ impl Generations {
 
     fn project_files(&self, place: &Place) -> Vec<PathBuf> {
         let Some(cwd) = &place.cwd else { return Vec::new() };
-        if let Some((since, files)) = self.projects().places.get(place)
+        if let Some((since, files)) = self.lock_projects().places.get(place)
             && since.elapsed() < PLACE_CACHE_TIME
         {
             return files.clone();
         }
         let files = trust::project_files(cwd, place.project.as_deref(), self.env.home.as_deref());
-        let mut projects = self.projects();
+        let mut projects = self.lock_projects();
         if projects.places.len() >= MAX_CACHED_PLACES {
             projects.places.clear();
         }
@@ -245,7 +245,7 @@ impl Generations {
         files
     }
 
-    fn projects(&self) -> std::sync::MutexGuard<'_, ProjectCache> {
+    fn lock_projects(&self) -> std::sync::MutexGuard<'_, ProjectCache> {
         self.projects.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -261,7 +261,7 @@ impl ActiveConfig {
         configure: impl FnOnce(&Home, &Env) -> Configuration,
     ) -> Result<Self, Failure> {
         // Before reading, so that a change meanwhile is noticed.
-        let stamps = FileStamps::of(files(home, env));
+        let stamps = FileStamps::of(base_files(home, env));
         let mut configuration = configure(home, env);
         let (problems, warnings) =
             (configuration.problems.clone(), std::mem::take(&mut configuration.warnings));
@@ -296,7 +296,7 @@ impl ActiveConfig {
 }
 
 /// Every file that the base is made of.
-fn files(home: &Home, env: &Env) -> Vec<PathBuf> {
+fn base_files(home: &Home, env: &Env) -> Vec<PathBuf> {
     let mut files = text_files(home);
     files.extend([home.trust(), home.packs(), home.mode(), home.retention(), home.switches(), home.port()]);
     files.extend(program_files::watched(home));

@@ -104,7 +104,7 @@ pub(crate) async fn watch(daemon: Arc<Daemon>) {
                 continue;
             }
         }
-        files.changed(Duration::MAX).await;
+        files.wait_for_change(Duration::MAX).await;
     }
 }
 

@@ -241,7 +241,7 @@ async fn run_until_signal(daemon: &Arc<Daemon>, book: &Book, env: &Env, signals:
                 }
                 read_anyway = true;
             }
-            _ = files.changed(limit) => {}
+            _ = files.wait_for_change(limit) => {}
         }
     }
 }

@@ -105,7 +105,7 @@ impl UndeliveredAnswers {
         };
         let answer = UndeliveredAnswer { shown, call: CallIdentity::of(event), result: None };
         self.count.fetch_add(1, Ordering::Relaxed);
-        let mut recent = self.recent();
+        let mut recent = self.lock_recent();
         recent.truncate(MAX_RECENT - 1);
         recent.push_front(answer.clone());
         self.has_recent.store(true, Ordering::Release);
@@ -119,7 +119,7 @@ impl UndeliveredAnswers {
             return;
         }
         let result = CallIdentity::of(event);
-        let mut recent = self.recent();
+        let mut recent = self.lock_recent();
         let found = recent.iter_mut().find(|answer| answer.call.has_result(&result));
         if let Some(answer) = found.filter(|answer| answer.result.is_none()) {
             answer.result = Some(event.id);
@@ -129,7 +129,7 @@ impl UndeliveredAnswers {
 
     /// Removes a call that the hook program evaluated itself: its harness got an answer.
     pub(crate) fn remove(&self, id: EventId) {
-        let mut recent = self.recent();
+        let mut recent = self.lock_recent();
         let before = recent.len();
         recent.retain(|answer| answer.shown.id != id);
         if recent.len() < before {
@@ -139,7 +139,7 @@ impl UndeliveredAnswers {
 
     /// Takes the calls whose result was not reported yet.
     fn take_results(&self) -> Vec<UndeliveredAnswer> {
-        let mut recent = self.recent();
+        let mut recent = self.lock_recent();
         let new = recent.iter_mut().filter(|answer| answer.result.is_some() && !answer.shown.ran);
         let new = new.map(|answer| {
             answer.shown.ran = true;
@@ -150,12 +150,12 @@ impl UndeliveredAnswers {
 
     /// Summary for the health report.
     pub(crate) fn report(&self) -> UndeliveredCalls {
-        let recent = self.recent().iter().take(MAX_LISTED).map(|answer| answer.shown.clone()).collect();
+        let recent = self.lock_recent().iter().take(MAX_LISTED).map(|answer| answer.shown.clone()).collect();
         let count = |count: &AtomicU64| count.load(Ordering::Relaxed);
         UndeliveredCalls { count: count(&self.count), ran: count(&self.ran), recent }
     }
 
-    fn recent(&self) -> MutexGuard<'_, VecDeque<UndeliveredAnswer>> {
+    fn lock_recent(&self) -> MutexGuard<'_, VecDeque<UndeliveredAnswer>> {
         self.recent.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -308,7 +308,7 @@ mod tests {
         for id in 0..90 {
             lost(&answers, PRE_TOOL, id, &bash("ls", None)).unwrap();
         }
-        assert_eq!(answers.recent().len(), MAX_RECENT);
+        assert_eq!(answers.lock_recent().len(), MAX_RECENT);
         assert_eq!(answers.report().count, 90);
     }
 }

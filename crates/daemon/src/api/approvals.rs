@@ -34,7 +34,7 @@ pub(super) fn routes() -> Vec<Route> {
 }
 
 async fn list(State(daemon): State<Arc<Daemon>>) -> Json<ApprovalList> {
-    Json(pending(&daemon))
+    Json(pending_list(&daemon))
 }
 
 async fn show(
@@ -66,11 +66,11 @@ async fn answer(
 
 /// Streams the waiting calls, now and at every change, until the daemon shuts down.
 async fn stream(State(daemon): State<Arc<Daemon>>) -> Result<EventStream<ApprovalList>, ApiError> {
-    let mut changes = daemon.approvals.changes();
+    let mut changes = daemon.approvals.subscribe_changes();
     sse::stream(daemon, |daemon, sender| async move {
         loop {
             changes.mark_unchanged();
-            let event = sse::event("approvals", &pending(&daemon));
+            let event = sse::event("approvals", &pending_list(&daemon));
             if sender.send(event).await.is_err() || changes.changed().await.is_err() {
                 return;
             }
@@ -78,7 +78,7 @@ async fn stream(State(daemon): State<Arc<Daemon>>) -> Result<EventStream<Approva
     })
 }
 
-pub(super) fn pending(daemon: &Daemon) -> ApprovalList {
+pub(super) fn pending_list(daemon: &Daemon) -> ApprovalList {
     ApprovalList { pending: daemon.approvals.list_pending() }
 }
 

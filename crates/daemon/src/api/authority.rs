@@ -19,11 +19,11 @@ use crate::listen::Peer;
 
 pub(super) fn routes() -> Vec<Route> {
     vec![
-        Route::get("/v1/authority", "getAuthority", needs)
+        Route::get("/v1/authority", "getAuthority", get_needs)
             .about("Proof that the caller needs for a privileged action."),
         Route::post("/v1/authority", "passAuthority", admit)
             .about("Permits a privileged action that the caller then performs itself. A refusal is recorded too."),
-        Route::get("/v1/authority/agents", "listAgents", agents).about(
+        Route::get("/v1/authority/agents", "listAgents", list_agents).about(
             "Processes that are marked as guarded agents. They and their child processes need a code for privileged actions.",
         ),
         Route::post("/v1/authority/agents/{pid}/forget", "forgetAgent", forget)
@@ -33,7 +33,7 @@ pub(super) fn routes() -> Vec<Route> {
 }
 
 /// Reports which proof the caller would need.
-async fn needs(
+async fn get_needs(
     State(daemon): State<Arc<Daemon>>,
     Extension(peer): Extension<Peer>,
     QueryParams(AuthorityQuery { action }): QueryParams<AuthorityQuery>,
@@ -60,7 +60,7 @@ async fn admit(
     Ok(Json(AuthorityGrant { action: action.name().to_owned(), proof: granted.proof.to_owned() }))
 }
 
-async fn agents(State(daemon): State<Arc<Daemon>>) -> Json<MarkedAgentList> {
+async fn list_agents(State(daemon): State<Arc<Daemon>>) -> Json<MarkedAgentList> {
     let agents = tokio::task::block_in_place(|| daemon.authority.agents.list());
     Json(MarkedAgentList { agents: agents.into_iter().map(marked_agent).collect() })
 }

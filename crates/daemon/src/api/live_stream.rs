@@ -31,7 +31,8 @@ fn live_event(event: &LiveEvent) -> Event {
 }
 
 async fn stream(State(daemon): State<Arc<Daemon>>) -> Result<EventStream<LiveEvent>, ApiError> {
-    let (mut messages, mut waiting) = (daemon.observers.live.subscribe(), daemon.approvals.changes());
+    let (mut messages, mut waiting) =
+        (daemon.observers.live.subscribe(), daemon.approvals.subscribe_changes());
     sse::stream(daemon, |daemon, sender| async move {
         let version = env!("CARGO_PKG_VERSION").to_owned();
         let generation = daemon.generations.base().generation.name().to_owned();
@@ -48,7 +49,7 @@ async fn stream(State(daemon): State<Arc<Daemon>>) -> Result<EventStream<LiveEve
                     Err(ReceiveError::Lagged(missed)) => live_event(&LiveEvent::Lagged(MissedEvents { missed })),
                     Err(ReceiveError::Closed) => return,
                 },
-                _ = waiting.changed() => live_event(&LiveEvent::Approvals(approvals::pending(&daemon))),
+                _ = waiting.changed() => live_event(&LiveEvent::Approvals(approvals::pending_list(&daemon))),
             };
             if sender.send(next).await.is_err() {
                 return;

@@ -92,7 +92,7 @@ pub(crate) fn router(daemon: Arc<Daemon>) -> Router {
     let routes = groups().into_iter().flat_map(|(_, routes)| routes);
     routes
         .fold(Router::new(), |router, route| router.route(route.path, route.serve))
-        .fallback(unknown)
+        .fallback(unknown_path)
         .method_not_allowed_fallback(wrong_method)
         .layer(DefaultBodyLimit::max(MAX_PAYLOAD_BYTES))
         .layer(middleware::from_fn(request_body::read_whole_body))
@@ -109,7 +109,7 @@ fn file_problem(problem: Problem) -> FileProblem {
     FileProblem { source, line, column, about, message, hint }
 }
 
-async fn unknown() -> ApiError {
+async fn unknown_path() -> ApiError {
     ApiError::not_found("unknown path").hint("GET /v1/openapi.json lists the paths")
 }
 

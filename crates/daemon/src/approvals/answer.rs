@@ -109,7 +109,9 @@ fn send_answer(daemon: &Daemon, approval: &Approval, answered: UserAnswer) -> Re
 }
 
 fn remember(daemon: &Daemon, approval: &Approval, call: &HookCall) {
-    if let Err(failure) = daemon.approvals.remembered().add(call, &origins_that_ask(&approval.reasons)) {
+    if let Err(failure) =
+        daemon.approvals.lock_session_approvals().add(call, &origins_that_ask(&approval.reasons))
+    {
         tracing::warn!(
             why = failure.message,
             "an approval for a session could not be saved; it is valid until the daemon shuts down"

@@ -85,12 +85,12 @@ pub(crate) async fn wait_for_answer(
     let approvals = &daemon.approvals;
     let id = call.event.id;
     let asking = origins_that_ask(&outcome.reasons);
-    let covered = approvals.remembered().covers(call, &asking);
+    let covered = approvals.lock_session_approvals().covers(call, &asking);
     if let Some(first) = covered {
         let detail = json!({"for": "session", "of": first, "authority": {"via": "session"}});
         return apply_earlier_approval(daemon, id, first, detail, outcome, "approved for this session").await;
     }
-    let covered = approvals.other_gates().take(call, &asking);
+    let covered = approvals.lock_gates().take(call, &asking);
     if let Some(first) = covered {
         let detail = json!({"for": "once", "of": first, "authority": {"via": "same call"}});
         return apply_earlier_approval(
@@ -105,7 +105,7 @@ pub(crate) async fn wait_for_answer(
     }
     let agent = tokio::task::block_in_place(|| daemon.agent_process(peer, &call.event.source));
     let Some(_place) = daemon.begin_waiting(peer, agent) else {
-        return denied(
+        return deny(
             outcome,
             "Too many calls of this account or agent are waiting for approval, so this call was denied. Retry it later.",
         );
@@ -115,7 +115,7 @@ pub(crate) async fn wait_for_answer(
     let waited = pending_call::wait_seconds(&approval);
     let Some(_listed) = approvals.add_pending(WaitingCall { approval, call: call.clone(), answer: send })
     else {
-        return denied(
+        return deny(
             outcome,
             "A call with this id is already waiting for approval, so this call was denied.",
         );
@@ -128,12 +128,12 @@ pub(crate) async fn wait_for_answer(
     daemon.observers.approval_ended(&call.event);
     match answer {
         Some(UserAnswer { approved: true, who, .. }) => {
-            approvals.other_gates().add(call, asking);
-            approved(outcome, format!("approved by {who}"))
+            approvals.lock_gates().add(call, asking);
+            approve(outcome, format!("approved by {who}"))
         }
         Some(UserAnswer { approved: false, who, note }) => {
             let note = note.map(|note| format!(": {note}")).unwrap_or_default();
-            denied(outcome, &format!("Denied by {who}{note}"))
+            deny(outcome, &format!("Denied by {who}{note}"))
         }
         None => {
             let why = match Instant::now() {
@@ -151,7 +151,7 @@ pub(crate) async fn wait_for_answer(
                  `tenterhook approvals list` and to run `tenterhook approvals approve {id}` while the call waits, \
                  then retry it."
             );
-            denied(outcome, &text)
+            deny(outcome, &text)
         }
     }
 }
@@ -166,19 +166,19 @@ async fn apply_earlier_approval(
     why: &str,
 ) -> Outcome {
     match daemon.record_change("approve", daemon.uid, detail, vec![id, first]).await {
-        Ok(()) => approved(outcome, why.to_owned()),
-        Err(why) => denied(outcome, &format!("The approval could not be recorded: {why}")),
+        Ok(()) => approve(outcome, why.to_owned()),
+        Err(why) => deny(outcome, &format!("The approval could not be recorded: {why}")),
     }
 }
 
-fn approved(mut outcome: Outcome, why: String) -> Outcome {
+fn approve(mut outcome: Outcome, why: String) -> Outcome {
     outcome.decision = Decision::Allow;
     outcome.reasons = vec![Attributed { by: Origin::Engine, value: why }];
     outcome.nudges.clear();
     outcome
 }
 
-fn denied(outcome: Outcome, why: &str) -> Outcome {
+fn deny(outcome: Outcome, why: &str) -> Outcome {
     let reason = outcome.reason().map(|reason| reason + "\n").unwrap_or_default() + why;
     fold::strengthen(outcome, Finding::decided(Origin::Engine, Decision::Deny, reason))
 }
@@ -205,18 +205,18 @@ impl Approvals {
 
     /// Number of waiting calls.
     pub(crate) fn count(&self) -> usize {
-        self.pending().len()
+        self.lock_pending().len()
     }
 
     /// The waiting calls, oldest first.
     pub(crate) fn list_pending(&self) -> Vec<Approval> {
-        self.pending().values().map(|pending| pending.approval.clone()).collect()
+        self.lock_pending().values().map(|pending| pending.approval.clone()).collect()
     }
 
     /// The one call whose id is this, or ends with it.
     pub(crate) fn find(&self, id_end: &str) -> Option<(Approval, HookCall)> {
         let id_end = id_end.to_ascii_uppercase();
-        let pending = self.pending();
+        let pending = self.lock_pending();
         let mut found = pending.iter().filter(|(id, _)| id.to_string().ends_with(&id_end));
         match (found.next(), found.next()) {
             (Some((_, pending)), None) if id_end.len() >= 4 => {
@@ -232,13 +232,13 @@ impl Approvals {
     }
 
     /// Notified when the list changes.
-    pub(crate) fn changes(&self) -> watch::Receiver<u64> {
+    pub(crate) fn subscribe_changes(&self) -> watch::Receiver<u64> {
         self.changes.subscribe()
     }
 
     /// Removes the call that was shown. A different call with the same id stays.
     fn take_shown(&self, approval: &Approval) -> Option<WaitingCall> {
-        let mut all = self.pending();
+        let mut all = self.lock_pending();
         all.get(&approval.id).filter(|pending| pending.approval.digest == approval.digest)?;
         let taken = all.remove(&approval.id);
         drop(all);
@@ -247,7 +247,7 @@ impl Approvals {
     }
 
     fn take(&self, id: EventId) -> Option<WaitingCall> {
-        let taken = self.pending().remove(&id);
+        let taken = self.lock_pending().remove(&id);
         if taken.is_some() {
             self.changes.send_modify(|count| *count += 1);
         }
@@ -256,7 +256,7 @@ impl Approvals {
 
     fn add_pending(&self, pending: WaitingCall) -> Option<ListedCall<'_>> {
         let id = pending.approval.id;
-        let mut all = self.pending();
+        let mut all = self.lock_pending();
         // The same id twice is the same call twice: the first one stays.
         if all.contains_key(&id) {
             return None;
@@ -267,15 +267,15 @@ impl Approvals {
         Some(ListedCall { approvals: self, id })
     }
 
-    fn pending(&self) -> std::sync::MutexGuard<'_, BTreeMap<EventId, WaitingCall>> {
+    fn lock_pending(&self) -> std::sync::MutexGuard<'_, BTreeMap<EventId, WaitingCall>> {
         self.pending.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn other_gates(&self) -> std::sync::MutexGuard<'_, ApprovedGates> {
+    fn lock_gates(&self) -> std::sync::MutexGuard<'_, ApprovedGates> {
         self.other_gates.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn remembered(&self) -> std::sync::MutexGuard<'_, SessionApprovals> {
+    fn lock_session_approvals(&self) -> std::sync::MutexGuard<'_, SessionApprovals> {
         self.remembered.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

@@ -63,7 +63,7 @@ impl FileWatch {
 
     /// Returns when files should be checked: soon after a change, after the polling interval, or after `limit`.
     #[cfg(target_os = "linux")]
-    pub(crate) async fn changed(&mut self, limit: Duration) -> WakeReason {
+    pub(crate) async fn wait_for_change(&mut self, limit: Duration) -> WakeReason {
         let Some(reports) = &mut self.reports else {
             tokio::time::sleep(limit.min(UNREPORTED_POLL_INTERVAL)).await;
             return WakeReason::Interval;
@@ -78,7 +78,7 @@ impl FileWatch {
     }
 
     #[cfg(not(target_os = "linux"))]
-    pub(crate) async fn changed(&mut self, limit: Duration) -> WakeReason {
+    pub(crate) async fn wait_for_change(&mut self, limit: Duration) -> WakeReason {
         tokio::time::sleep(limit.min(UNREPORTED_POLL_INTERVAL.min(REPORTED_POLL_INTERVAL))).await;
         WakeReason::Interval
     }
@@ -140,10 +140,10 @@ mod tests {
             std::thread::sleep(SETTLE_TIME / 5);
             write(&writing, "new");
         });
-        assert_eq!(files.changed(Duration::MAX).await, WakeReason::Report);
+        assert_eq!(files.wait_for_change(Duration::MAX).await, WakeReason::Report);
         assert_eq!(std::fs::read_to_string(&path).unwrap(), "new");
         writer.join().unwrap();
-        let again = tokio::time::timeout(MAX_SETTLE_TIME, files.changed(Duration::MAX)).await;
+        let again = tokio::time::timeout(MAX_SETTLE_TIME, files.wait_for_change(Duration::MAX)).await;
         assert!(again.is_err(), "nothing is left to report");
     }
 
@@ -153,7 +153,7 @@ mod tests {
         files.set(&["/proc/self/status".into()]);
         assert!(files.reports.is_none());
         let began = tokio::time::Instant::now();
-        assert_eq!(files.changed(Duration::MAX).await, WakeReason::Interval);
+        assert_eq!(files.wait_for_change(Duration::MAX).await, WakeReason::Interval);
         assert_eq!(began.elapsed(), UNREPORTED_POLL_INTERVAL);
     }
 }

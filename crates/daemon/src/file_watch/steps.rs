@@ -22,7 +22,7 @@ pub(super) enum WatchTarget {
 /// Resolves a path through its symbolic links, as the kernel does.
 pub(super) fn follow(path: &Path) -> Vec<WatchTarget> {
     let (mut steps, mut links) = (Vec::new(), 0);
-    let mut left: Vec<OsString> = names(path);
+    let mut left: Vec<OsString> = split_names(path);
     let mut here = PathBuf::from("/");
     while let Some(name) = left.pop() {
         if name == ".." {
@@ -42,7 +42,7 @@ pub(super) fn follow(path: &Path) -> Vec<WatchTarget> {
                 if links > MAX_LINKS {
                     return steps;
                 }
-                left.extend(names(&target));
+                left.extend(split_names(&target));
                 if target.is_absolute() {
                     here = PathBuf::from("/");
                 }
@@ -65,7 +65,7 @@ pub(super) fn follow(path: &Path) -> Vec<WatchTarget> {
 }
 
 /// Splits a path into names, last one first.
-fn names(path: &Path) -> Vec<OsString> {
+fn split_names(path: &Path) -> Vec<OsString> {
     let name = |component: Component<'_>| match component {
         Component::Normal(name) => Some(name.to_owned()),
         Component::ParentDir => Some(OsString::from("..")),

@@ -48,7 +48,7 @@ impl<S> HostNames<S> {
     }
 
     /// Accepts bytes from the peer and processes complete frames.
-    fn take(&mut self, bytes: &[u8]) {
+    fn feed(&mut self, bytes: &[u8]) {
         self.unread.extend_from_slice(bytes);
         loop {
             let passing = self.passing.min(self.unread.len());
@@ -67,7 +67,7 @@ impl<S> HostNames<S> {
                 return;
             };
             let start = FRAME_HEAD_BYTES;
-            for value in authorities(payload, flags) {
+            for value in find_authorities(payload, flags) {
                 let place = start + value.start..start + value.end;
                 self.unread.get_mut(place).into_iter().for_each(make_host_name);
             }
@@ -85,7 +85,7 @@ fn make_host_name(value: &mut [u8]) {
 }
 
 /// Finds the values of `:authority` in the payload of a HEADERS frame. Huffman-coded texts are skipped.
-fn authorities(payload: &[u8], flags: u8) -> Vec<Range<usize>> {
+fn find_authorities(payload: &[u8], flags: u8) -> Vec<Range<usize>> {
     let padding =
         if flags & PADDED == 0 { 0 } else { usize::from(payload.first().copied().unwrap_or_default()) };
     let before = usize::from(flags & PADDED != 0) + if flags & PRIORITY == 0 { 0 } else { 5 };
@@ -124,38 +124,38 @@ impl HeaderBlock<'_> {
         let prefix_bits = match first {
             // A field from the tables.
             0x80.. => {
-                self.integer(7)?;
+                self.read_integer(7)?;
                 return Some(HeaderField::Other);
             }
             0x40.. => 6,
             // A new size of the table.
             0x20.. => {
-                self.integer(5)?;
+                self.read_integer(5)?;
                 return Some(HeaderField::Other);
             }
             _ => 4,
         };
-        let is_authority = match self.integer(prefix_bits)? {
+        let is_authority = match self.read_integer(prefix_bits)? {
             0 => {
-                let name = self.text()?;
+                let name = self.read_text()?;
                 !name.is_compressed && self.bytes.get(name.place) == Some(AUTHORITY)
             }
             index => index == AUTHORITY_INDEX,
         };
-        let value = self.text()?;
+        let value = self.read_text()?;
         let is_plain = is_authority && !value.is_compressed;
         Some(if is_plain { HeaderField::Authority(value.place) } else { HeaderField::Other })
     }
 
-    fn text(&mut self) -> Option<HeaderText> {
+    fn read_text(&mut self) -> Option<HeaderText> {
         let is_compressed = self.bytes.get(self.at)? & 0x80 != 0;
-        let length = self.integer(7)?;
+        let length = self.read_integer(7)?;
         let place = self.at..self.at.checked_add(length)?;
         self.at = place.end;
         (place.end <= self.bytes.len()).then_some(HeaderText { place, is_compressed })
     }
 
-    fn integer(&mut self, prefix_bits: u32) -> Option<usize> {
+    fn read_integer(&mut self, prefix_bits: u32) -> Option<usize> {
         let most = (1_usize << prefix_bits) - 1;
         let mut value = usize::from(*self.bytes.get(self.at)?) & most;
         self.at += 1;
@@ -193,7 +193,7 @@ impl<S: AsyncRead + Unpin> AsyncRead for HostNames<S> {
                     return Poll::Ready(Ok(()));
                 }
             }
-            this.take(read.filled());
+            this.feed(read.filled());
         }
         let left = this.ready.get(this.ready_from..).unwrap_or_default();
         let taken = left.get(..left.len().min(buf.remaining())).unwrap_or_default();
@@ -250,7 +250,7 @@ mod tests {
     /// What comes out when the bytes arrive in pieces of this size.
     fn through(bytes: &[u8], piece: usize) -> Vec<u8> {
         let mut names = HostNames::new(());
-        bytes.chunks(piece).for_each(|piece| names.take(piece));
+        bytes.chunks(piece).for_each(|piece| names.feed(piece));
         assert!(names.unread.is_empty(), "{:?}", names.unread);
         names.ready
     }

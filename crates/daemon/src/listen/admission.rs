@@ -20,7 +20,7 @@ impl Admission {
     }
 
     /// Returns when the time is over and no request was admitted.
-    pub(super) async fn expired(&self) {
+    pub(super) async fn wait_expired(&self) {
         tokio::time::sleep(UNADMITTED_TIMEOUT).await;
         if self.0.load(Ordering::Acquire) {
             std::future::pending::<()>().await;

@@ -73,7 +73,7 @@ pub(crate) async fn serve_tcp(
             };
             tokio::select! {
                 () = serving => {}
-                () = admission.expired() => tracing::debug!(?peer_account, "a connection sent neither token nor cookie"),
+                () = admission.wait_expired() => tracing::debug!(?peer_account, "a connection sent neither token nor cookie"),
             }
             drop(place);
         });

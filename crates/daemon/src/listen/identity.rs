@@ -13,25 +13,25 @@ use super::Peer;
 
 /// Account and pid of the peer, for hook calls: the cheapest method of the kernel.
 #[cfg(target_os = "linux")]
-pub(super) fn credentials(stream: &UnixStream) -> Option<Peer> {
+pub(super) fn peer_credentials(stream: &UnixStream) -> Option<Peer> {
     use nix::sys::socket::{getsockopt, sockopt::PeerCredentials};
     let peer = getsockopt(stream, PeerCredentials).ok()?;
-    Some(Peer::Local { uid: peer.uid(), pid: visible(peer.pid()), start: None })
+    Some(Peer::Local { uid: peer.uid(), pid: visible_pid(peer.pid()), start: None })
 }
 
 #[cfg(not(target_os = "linux"))]
-pub(super) fn credentials(_stream: &UnixStream) -> Option<Peer> {
+pub(super) fn peer_credentials(_stream: &UnixStream) -> Option<Peer> {
     None
 }
 
 /// The peer process, verified as far as this platform allows.
 pub(super) fn identify(stream: &impl AsFd, uid: u32, pid: Option<i32>) -> Peer {
-    let pid = pid.and_then(visible);
+    let pid = pid.and_then(visible_pid);
     Peer::Local { uid, pid, start: pid.and_then(|pid| verified_start(stream, pid)) }
 }
 
 /// A process in a pid namespace that is not visible has the pid 0.
-fn visible(pid: i32) -> Option<i32> {
+fn visible_pid(pid: i32) -> Option<i32> {
     (pid > 0).then_some(pid)
 }
 
@@ -123,7 +123,7 @@ mod tests {
         assert_eq!(starts(&stream, pid), [start, start]);
         let uid = rustix::process::getuid().as_raw();
         assert_eq!(identify(&stream, uid, Some(pid)), Peer::Local { uid, pid: Some(pid), start });
-        assert_eq!(credentials(&stream), Some(Peer::Local { uid, pid: Some(pid), start: None }));
+        assert_eq!(peer_credentials(&stream), Some(Peer::Local { uid, pid: Some(pid), start: None }));
         child.kill().unwrap();
         child.wait().unwrap();
     }

@@ -63,7 +63,7 @@ impl BusyTimes {
     }
 
     /// Number of stalled threads.
-    pub(super) fn stalled(&self) -> usize {
+    pub(super) fn count_stalled(&self) -> usize {
         let limit = u64::try_from(STALLED_AFTER.as_millis()).unwrap_or(u64::MAX);
         let now = self.now();
         let is_stalled = |thread: &&Weak<BusySince>| {

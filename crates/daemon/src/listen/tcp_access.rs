@@ -41,7 +41,7 @@ impl TcpAccess {
     }
 
     /// The browser session of a request, if it is valid.
-    fn visit(&self, headers: &HeaderMap) -> Option<BrowserVisit> {
+    fn find_visit(&self, headers: &HeaderMap) -> Option<BrowserVisit> {
         let key = dashboard::page_key(headers)?;
         let mut cookies = dashboard::presented_cookies(headers, self.port);
         cookies.find_map(|cookie| self.daemon.access.find_visit(cookie, key, Instant::now()))
@@ -70,7 +70,7 @@ async fn authenticate(access: &TcpAccess, mut request: Request, next: Next) -> R
     }
     let (path, changes) =
         (request.uri().path().to_owned(), !matches!(*request.method(), Method::GET | Method::HEAD));
-    let visit = access.visit(headers);
+    let visit = access.find_visit(headers);
     let own = comes_from_own_page(headers, changes);
     // The caller is unknown until it sends a token or a cookie.
     request.extensions_mut().remove::<Peer>();

@@ -42,7 +42,7 @@ impl ThreadShares {
         stream: UnixStream,
         place: impl FnOnce() -> Option<Share<u32>>,
     ) -> Option<UnixStream> {
-        let mut state = self.state();
+        let mut state = self.lock();
         let all = state.running.values().sum();
         let own = state.running.entry(uid).or_default();
         if *own == 0 || is_fair(*own, all, 1, self.threads) {
@@ -57,7 +57,7 @@ impl ThreadShares {
 
     /// Returns the next waiting connection of the account, which this thread serves now.
     pub(super) fn finish(&self, uid: u32) -> Option<UnixStream> {
-        let mut state = self.state();
+        let mut state = self.lock();
         if let Some(waiting) = state.waiting.get_mut(&uid) {
             if let Some(next) = waiting.pop_front() {
                 return Some(next.stream);
@@ -73,7 +73,7 @@ impl ThreadShares {
         None
     }
 
-    fn state(&self) -> MutexGuard<'_, State> {
+    fn lock(&self) -> MutexGuard<'_, State> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -101,7 +101,7 @@ mod tests {
             assert!(threads.finish(1).is_none());
         }
         assert!(threads.finish(2).is_none());
-        let state = threads.state();
+        let state = threads.lock();
         assert!(state.running.is_empty() && state.waiting.is_empty());
         assert_eq!(places.in_use(), 0);
     }

@@ -21,7 +21,7 @@ use tokio::sync::watch;
 
 use super::counted_body::count_bodies;
 use super::http::{self, Replayed};
-use super::identity::credentials;
+use super::identity::peer_credentials;
 use super::stalled::{BusySince, BusyTimes, CrowdedSignal, MAX_STALLED_THREADS, STALL_CHECK_INTERVAL};
 use super::thread_shares::ThreadShares;
 use super::{Peer, identity, shim};
@@ -134,7 +134,7 @@ fn replace_stalled(shared: &Arc<HookThreadState>) {
             shared.crowded.wait();
         }
         std::thread::sleep(STALL_CHECK_INTERVAL);
-        let stalled = shared.busy.stalled().min(MAX_STALLED_THREADS);
+        let stalled = shared.busy.count_stalled().min(MAX_STALLED_THREADS);
         let is_ending = shared.ending.load(Ordering::Acquire);
         if stalled == 0 || is_ending || shared.waiting.load(Ordering::Acquire) > 0 {
             continue;
@@ -183,7 +183,7 @@ fn run_thread(shared: &Arc<HookThreadState>) {
 
 /// Serves a connection when its account has a free share, then the waiting connections of the account.
 fn serve_in_turn(shared: &HookThreadState, since: &BusySince, stream: UnixStream) {
-    let peer = credentials(&stream);
+    let peer = peer_credentials(&stream);
     let Some((thread_shares, known)) = shared.thread_shares.as_ref().zip(peer) else {
         return serve_or_drop(shared, since, stream, peer);
     };
@@ -193,7 +193,7 @@ fn serve_in_turn(shared: &HookThreadState, since: &BusySince, stream: UnixStream
     while let Some((stream, peer)) = next {
         serve_or_drop(shared, since, stream, peer);
         next = thread_shares.finish(uid).map(|stream| {
-            let peer = credentials(&stream);
+            let peer = peer_credentials(&stream);
             (stream, peer)
         });
     }

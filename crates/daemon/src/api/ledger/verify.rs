@@ -113,8 +113,8 @@ fn run_check(daemon: &Daemon, expect: Expect) {
     // A separate reader: the check would block a shared one for a long time.
     let result = match Reader::open(&dir) {
         Ok(reader) => match reader.verify(Expect { since, ..expect }, &mut progress) {
-            Ok(verified) => intact(&verified),
-            Err(problem) => damaged(&problem),
+            Ok(verified) => intact_result(&verified),
+            Err(problem) => damaged_result(&problem),
         },
         Err(error) => {
             let (leaf, problem) = (None, error.to_string());
@@ -130,7 +130,7 @@ fn run_check(daemon: &Daemon, expect: Expect) {
     }
 }
 
-fn intact(verified: &Verified) -> VerificationResult {
+fn intact_result(verified: &Verified) -> VerificationResult {
     VerificationResult::Intact(IntactLedger {
         verified: true,
         origin: verified.origin.clone(),
@@ -145,7 +145,7 @@ fn intact(verified: &Verified) -> VerificationResult {
     })
 }
 
-fn damaged(problem: &Problem) -> VerificationResult {
+fn damaged_result(problem: &Problem) -> VerificationResult {
     let leaf = match problem.place {
         Place::Leaf(seq) | Place::Leaves(seq, _) => Some(seq),
         _ => None,
