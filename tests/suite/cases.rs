@@ -34,15 +34,17 @@ const RUN_HERE: &[&str] = &[
 const DIFFERENT_ON_PURPOSE: &[(&str, &str)] = &[
     ("g-runner-295", WAITS),
     ("l-runner-297", WAITS),
-    ("cc-059-permreq-exit2-not-honored", "a guard that says no is not talked over: exit 2 denies there too"),
-    ("a3s-102-async-ignored-on-gate", "a hook nobody waits for decides nothing, as seed 003 has it"),
-    ("a3s-106-skip-drops-modification", "what was said before a skip stands"),
-    ("a3s-110-pretool-modified-not-applied", "changed arguments are used, as seed 003 has it"),
-    ("a3s-112-bad-regex-falls-back-to-contains", "a pattern that cannot be read is refused, not guessed at"),
-    ("a3s-205-input-over-1MiB-truncated", "a hook gets the whole event (up to 32 MiB), never a part of it"),
+    ("cc-059-permreq-exit2-not-honored", "exit 2 denies there too; the original discards it"),
+    ("a3s-102-async-ignored-on-gate", "an asynchronous hook decides nothing, as in seed 003"),
+    ("a3s-106-skip-drops-modification", "changes made before a skip are kept"),
+    ("a3s-110-pretool-modified-not-applied", "changed arguments are used, as in seed 003"),
+    ("a3s-112-bad-regex-falls-back-to-contains", "an invalid pattern is refused, not searched as plain text"),
+    (
+        "a3s-205-input-over-1MiB-truncated",
+        "a hook receives the whole event (up to 32 MiB), never a part of it",
+    ),
 ];
-const WAITS: &str =
-    "the call is over when the hook is: a child in the background is not waited for, it is ended";
+const WAITS: &str = "the call ends with its hook; a background child of the hook is killed, not waited for";
 
 const NOT_RUN_ANYWHERE: &[(&str, &str)] = &[
     ("g-runner-049", TRUST),
@@ -63,20 +65,20 @@ const NOT_RUN_ANYWHERE: &[(&str, &str)] = &[
     ("cc-063-stop-cap-8", CLIENT),
     ("cc-065-stop-prompt-hook-impossible", PROMPT),
     ("cc-087-prompt-hook-pretool-ends-turn", PROMPT),
-    ("cc-073-worktreecreate-path", "`WorktreeCreate` is not wired"),
+    ("cc-073-worktreecreate-path", "no hook is installed for `WorktreeCreate`"),
     ("cc-085-asyncRewake-exit2-wakes", "only the client can wake its model"),
     ("ch-001-file-changed-edit", CHORUS),
     ("ch-003-todowrite-full-replace", CHORUS),
-    ("ahp-002-id-mismatch-is-failure", "another protocol (Agent Hooks Protocol), not spoken yet"),
+    ("ahp-002-id-mismatch-is-failure", "another protocol (Agent Hooks Protocol), not supported yet"),
 ];
 const TRUST: &str =
-    "trust of folders and fingerprints of hooks: not built yet; a project's files are read only when named";
+    "folder trust and hook fingerprints do not exist yet; a project's files are read only when named";
 const MIGRATE: &str = "Gemini CLI's own `hooks migrate`";
-const SDK: &str = "the control protocol between the Agent SDK and its client, which they speak themselves; `make e2e` runs our callbacks over it";
+const SDK: &str =
+    "the control protocol between the Agent SDK and its client; `make e2e` runs our callbacks over it";
 const CLIENT: &str = "the client's own permission rules, modes and counters";
 const PROMPT: &str = "prompt hooks need a model";
-const CHORUS: &str =
-    "the window of another program; the hooks behind it are tests in `tests/suite/seeds/chorus.rs`";
+const CHORUS: &str = "the window of another program; its hooks are tested in `tests/suite/seeds/chorus.rs`";
 
 fn cases() -> Vec<Value> {
     let dir = repository().join("tests/cases");

@@ -44,35 +44,35 @@ fn the_ledger_is_found_shown_counted_and_proved() {
 fn what_cannot_be_found_or_used_is_said_with_what_to_do() {
     let served = Served::new();
     for (path, status, says) in [
-        ("/v1/ledger/99", 404, "there is no leaf `99`"),
-        ("/v1/ledger/99/proof", 404, "there is no leaf `99`"),
-        ("/v1/ledger/nonsense", 404, "there is no leaf `nonsense`"),
+        ("/v1/ledger/99", 404, "unknown record `99`"),
+        ("/v1/ledger/99/proof", 404, "unknown record `99`"),
+        ("/v1/ledger/nonsense", 404, "unknown record `nonsense`"),
         (
             "/v1/ledger?verdict=maybe",
             400,
             "invalid query: verdict: unknown variant `maybe`, expected one of `none`, `allow`, `defer`, `ask`, `deny`",
         ),
-        ("/v1/ledger?since=whenever", 400, "`whenever` is no moment"),
+        ("/v1/ledger?since=whenever", 400, "invalid time `whenever`"),
         (
             "/v1/ledger?kind=x",
             400,
             "invalid query: kind: unknown variant `x`, expected one of `start`, `decision`, `seen`, `change`, `erase`, `rotate`, `prune`",
         ),
-        ("/v1/ledger/verify", 404, "nothing was checked since the daemon began"),
-        ("/v1/sessions/none", 404, "there is no session `none`"),
-        ("/v1/sessions/none/timeline", 404, "there is no session `none`"),
+        ("/v1/ledger/verify", 404, "the ledger was not verified since the daemon started"),
+        ("/v1/sessions/none", 404, "unknown session `none`"),
+        ("/v1/sessions/none/timeline", 404, "unknown session `none`"),
         (
             "/v1/sessions?state=asleep",
             400,
             "invalid query: state: unknown variant `asleep`, expected one of `active`, `waiting`, `idle`, `ended`",
         ),
-        ("/v1/nothing", 404, "there is no such path"),
+        ("/v1/nothing", 404, "unknown path"),
     ] {
         let answer = served.get(path);
         assert_eq!((answer.status, answer.message().as_str()), (status, says), "{path}");
     }
     let wrong = served.post("/v1/health", &json!({}));
-    assert_eq!((wrong.status, wrong.message().as_str()), (405, "this path does not take that method"));
+    assert_eq!((wrong.status, wrong.message().as_str()), (405, "method not allowed for this path"));
     for query in ["/v1/ledger?sesion=x", "/v1/ledger?limit=many"] {
         assert_eq!(served.get(query).status, 400, "{query}");
     }
@@ -83,7 +83,7 @@ fn what_cannot_be_found_or_used_is_said_with_what_to_do() {
         "{no_event:?}"
     );
     let no_harness = served.post("/v1/hooks/nobody/PreToolUse", &json!({}));
-    assert_eq!((no_harness.status, no_harness.message().as_str()), (404, "`nobody` is no known harness"));
+    assert_eq!((no_harness.status, no_harness.message().as_str()), (404, "unknown harness `nobody`"));
 }
 
 #[test]
@@ -117,7 +117,7 @@ fn the_ledger_is_checked_in_the_background() {
     let other = json!({"key": "x+00000000+AQ"});
     assert_eq!(served.post("/v1/ledger/verify", &other).status, 400);
     let gone = json!({"since": "no checkpoint"});
-    assert!(served.post("/v1/ledger/verify", &gone).message().starts_with("`since` is no checkpoint"));
+    assert!(served.post("/v1/ledger/verify", &gone).message().starts_with("`since` is not a checkpoint"));
 }
 
 #[test]

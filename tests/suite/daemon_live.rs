@@ -103,7 +103,7 @@ fn streams_have_an_end_and_a_limit() {
     let mut served = Served::new();
     let mut open: Vec<_> = (0..64).map(|_| served.stream("/v1/stream", &[])).collect();
     let refused = served.get("/v1/stream");
-    assert_eq!((refused.status, refused.message().as_str()), (503, "too many streams are open"));
+    assert_eq!((refused.status, refused.message().as_str()), (503, "too many open streams"));
     open.pop();
     until("there is room again", || {
         // Whoever has gone is noticed when something is said.

@@ -98,8 +98,7 @@ fn every_operation_of_the_document_is_there() {
                 continue;
             }
             let answer = served.ask(&method.to_uppercase(), &path, &[], b"");
-            let missing =
-                answer.status == 405 || answer.status == 404 && answer.message() == "there is no such path";
+            let missing = answer.status == 405 || answer.status == 404 && answer.message() == "unknown path";
             assert!(!missing, "{method} {path}: {answer:?}");
         }
     }

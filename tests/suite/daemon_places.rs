@@ -27,7 +27,7 @@ fn a_state_or_run_directory_that_others_can_write_is_no_place_for_a_daemon() {
         let ran = serve(&test);
         assert_eq!(ran.exit, 1);
         assert!(
-            ran.stderr.contains("is not safe to run a daemon in: others can write there"),
+            ran.stderr.contains("is not safe to run a daemon in: other accounts can write there"),
             "{}",
             ran.stderr
         );
@@ -37,7 +37,7 @@ fn a_state_or_run_directory_that_others_can_write_is_no_place_for_a_daemon() {
     std::fs::remove_dir(home.join("run")).unwrap();
     symlink(test.path("work"), home.join("run")).unwrap();
     let ran = serve(&test);
-    assert!(ran.exit == 1 && ran.stderr.contains("it is no directory"), "{}", ran.stderr);
+    assert!(ran.exit == 1 && ran.stderr.contains("it is not a directory"), "{}", ran.stderr);
     assert!(
         std::fs::read_dir(test.path("work")).unwrap().next().is_none(),
         "nothing was put behind the link"

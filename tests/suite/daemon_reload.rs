@@ -76,7 +76,7 @@ fn a_broken_file_keeps_the_old_rules_and_everybody_is_told() {
     let status = served.test.run(&["status"]);
     assert!(status.stdout.contains("cannot be read, the old text is in force"), "{}", status.stdout);
     assert!(served.get("/v1/metrics").body.contains("tenterhook_stale_files 1\n"));
-    assert!(served.log().contains("what it said before is still in force"), "{}", served.log());
+    assert!(served.log().contains("its previous content is still in force"), "{}", served.log());
     served.test.write("home/policy.yaml", "version: 1\nrules: []\n");
     until("it is mended", || (!stale(&served.json("/v1/health"))).then_some(()));
     assert!(!denies(&served));

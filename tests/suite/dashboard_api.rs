@@ -84,8 +84,8 @@ fn drafts_say_what_is_wrong_and_change_nothing() {
     let served = Served::new();
     served.bash("ls");
     for (body, status, says) in [
-        (json!({}), 400, "what the rule is made from is not clear"),
-        (json!({"seq": 99, "want": "block"}), 404, "there is no leaf `99`"),
+        (json!({}), 400, "the source of the rule is missing or ambiguous"),
+        (json!({"seq": 99, "want": "block"}), 404, "unknown record `99`"),
         (json!({"seq": 0, "want": "block"}), 422, "record 0 is of kind"),
         (json!({"seq": last(&served), "want": "allow"}), 422, "no rule objected to it"),
         (json!({"template": "nothing"}), 422, "there is no template `nothing`"),

@@ -170,7 +170,7 @@ fn an_id_that_is_sent_again_is_no_answer_and_nobody_says_whose_an_event_is() {
     assert_eq!((status, &first["decision"]), (200, &json!("none")), "{first}");
     let (_, again) = guard.ask("POST", "/v1/events", &event);
     assert_eq!(again["decision"], "deny", "{again}");
-    assert!(again["reasons"].to_string().contains("was used before"), "{again}");
+    assert!(again["reasons"].to_string().contains("was already used"), "{again}");
     let leaves: Vec<_> = test.leaves().into_iter().filter(|leaf| leaf["id"] == event["id"]).collect();
     assert_eq!(leaves.len(), 1);
     assert_ne!(leaves[0]["agent"]["user"], "somebody-else");

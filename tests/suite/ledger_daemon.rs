@@ -129,7 +129,7 @@ fn over_the_api_evidence_is_changed_through_the_gate_only() {
     }
     for (path, body, says) in [
         ("/v1/ledger/erase", json!({"from": 999, "reason": "x"}), "no record 999"),
-        ("/v1/ledger/erase", json!({"from": 2, "to": 1, "reason": "x"}), "`to` comes before `from`"),
+        ("/v1/ledger/erase", json!({"from": 2, "to": 1, "reason": "x"}), "`to` is less than `from`"),
         ("/v1/ledger/erase", json!({"from": 1}), "missing field `reason`"),
         ("/v1/ledger/prune", json!({"reason": "x"}), "either `to` or `before` is needed"),
         ("/v1/ledger/prune", json!({"before": "soon", "reason": "x"}), "use 15m, 24h"),
@@ -154,7 +154,7 @@ fn a_key_that_is_kept_otherwise_than_when_it_was_opened_is_not_rotated() {
     assert_eq!(ran.exit, 0, "{}", ran.stderr);
     let ran = test.person(&["ledger", "key", "rotate"]);
     assert_eq!(ran.exit, 1);
-    assert!(ran.stderr.contains("since the daemon began") && ran.stderr.contains("tenterhook restart"));
+    assert!(ran.stderr.contains("since the daemon started") && ran.stderr.contains("tenterhook restart"));
     let sealed = guard.ask("GET", "/v1/ledger/key", &json!({})).1;
     assert_eq!(sealed["sealed"], true, "no open key took its place");
 }

@@ -73,17 +73,18 @@ impl ApiError {
 
     /// A policy that cannot be used as a whole.
     pub fn unusable_policy() -> Self {
-        Self::unprocessable("not all of it can be used").hint("the problems have their places")
+        Self::unprocessable("the policy has rules that cannot be used")
+            .hint("see `problems` for their positions")
     }
 
-    /// Adds what is wrong with a policy.
+    /// Adds the result of checking a policy.
     #[must_use]
     pub fn validation(mut self, validation: PolicyValidation) -> Self {
         self.body.validation = Some(validation);
         self
     }
 
-    /// Adds what is wrong with files.
+    /// Adds problems in files.
     #[must_use]
     pub fn problems(mut self, problems: Vec<FileProblem>) -> Self {
         self.body.problems = Some(problems);

@@ -26,7 +26,7 @@ pub struct PathParams<T>(pub T);
 pub struct YamlText(pub String);
 
 /// Body that is a harness's own payload.
-pub struct NativePayload(pub Bytes);
+pub struct HarnessPayload(pub Bytes);
 
 /// A part of a request that cannot be read. The framework's own introduction is left out.
 fn invalid(part: &str, why: &str) -> ApiError {
@@ -62,7 +62,7 @@ impl<S: Send + Sync> FromRequest<S> for YamlText {
     }
 }
 
-impl<S: Send + Sync> FromRequest<S> for NativePayload {
+impl<S: Send + Sync> FromRequest<S> for HarnessPayload {
     type Rejection = ApiError;
 
     async fn from_request(request: Request, state: &S) -> Result<Self, ApiError> {

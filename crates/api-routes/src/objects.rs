@@ -17,7 +17,7 @@ pub(crate) fn from_json<T: DeserializeOwned>(json: &[u8]) -> Result<T, serde_jso
     Ok(read)
 }
 
-/// Whatever is read inside is read in the same way.
+/// Nested values are read in the same way.
 struct ObjectsOnly<T>(T);
 
 macro_rules! forward {

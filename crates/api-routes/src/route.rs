@@ -8,7 +8,7 @@ use axum::routing::{MethodFilter, MethodRouter, on};
 
 use crate::shape::{OperationShape, TypedHandler};
 
-/// One operation.
+/// One operation of the API.
 pub struct Route<S> {
     /// Method of the request.
     pub method: OperationMethod,
@@ -16,7 +16,7 @@ pub struct Route<S> {
     pub path: &'static str,
     /// Name of the operation in generated clients.
     pub id: &'static str,
-    /// One sentence.
+    /// Description in one sentence.
     pub about: &'static str,
     /// Headers that it reads.
     pub headers: &'static [HeaderParameter],
@@ -26,16 +26,16 @@ pub struct Route<S> {
     pub errors: &'static [u16],
     /// Types of its parameters and its response.
     pub shape: OperationShape,
-    /// The handler.
+    /// Handler of the operation.
     pub serve: MethodRouter<S>,
 }
 
 /// Method of an operation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum OperationMethod {
-    /// Reads.
+    /// Reads a resource.
     Get,
-    /// Does something.
+    /// Changes something or runs an action.
     Post,
     /// Replaces a resource.
     Put,
@@ -47,7 +47,7 @@ pub struct HeaderParameter {
     pub name: &'static str,
     /// Its type in JSON Schema.
     pub kind: &'static str,
-    /// One sentence.
+    /// Description in one sentence.
     pub about: &'static str,
 }
 

@@ -10,7 +10,7 @@ use axum::response::{IntoResponse, Response};
 use axum::{Extension, Json};
 
 use crate::error::ApiError;
-use crate::extract::{NativePayload, PathParams, QueryParams, RequestBody, YamlText};
+use crate::extract::{HarnessPayload, PathParams, QueryParams, RequestBody, YamlText};
 
 /// Types of an operation.
 #[derive(Default)]
@@ -137,7 +137,7 @@ impl TypedParameter for YamlText {
     }
 }
 
-impl TypedParameter for NativePayload {
+impl TypedParameter for HarnessPayload {
     fn describe(shape: &mut OperationShape) {
         shape.body = Some(ContentShape::Native);
     }
@@ -207,13 +207,13 @@ pub struct NativeResponse(pub Response);
 
 /// Media types of a text.
 pub trait MediaTypes {
-    /// Their names.
+    /// Names of the media types.
     const NAMES: &'static [&'static str];
 }
 
-/// Plain text.
+/// Plain text responses.
 pub struct PlainTextMedia;
-/// A page.
+/// HTML page responses.
 pub struct HtmlMedia;
 /// Metrics for Prometheus.
 pub struct OpenMetricsMedia;

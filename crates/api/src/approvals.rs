@@ -12,7 +12,7 @@ use crate::AuthorityProof;
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ApprovalList {
-    /// The calls.
+    /// The calls that wait.
     pub pending: Vec<Approval>,
 }
 
@@ -22,17 +22,17 @@ pub struct ApprovalList {
 pub struct Approval {
     /// Id of the event.
     pub id: EventId,
-    /// SHA-256 of everything below except the times; an approval has to name it.
+    /// SHA-256 of all other fields except the times. An approval must repeat it.
     pub digest: String,
     /// Time since which it waits.
     pub since: Timestamp,
     /// Time at which it is denied.
     pub until: Timestamp,
-    /// The harness.
+    /// Id of the harness.
     pub source: String,
     /// The harness's own name of the event.
     pub event: String,
-    /// The session.
+    /// Id of the session.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub session: Option<String>,
     /// Working directory of the agent.
@@ -41,10 +41,10 @@ pub struct Approval {
     /// The user whose account runs the agent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub user: Option<String>,
-    /// The tool.
+    /// Name of the tool.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tool: Option<String>,
-    /// What the agent wants, in one line.
+    /// Summary of the call in one line.
     pub wants: String,
     /// All arguments, as they would run.
     #[serde(default, skip_serializing_if = "Value::is_null")]
@@ -58,7 +58,7 @@ pub struct Approval {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct ApprovalAnswer {
-    /// The answer.
+    /// Whether to approve or deny.
     pub answer: ApprovalVerdict,
     /// The `digest` of the approval that was shown to the user; required to approve, and compared if it is given.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -90,7 +90,7 @@ pub enum ApprovalVerdict {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "lowercase")]
 pub enum ApprovalScope {
-    /// This call.
+    /// Only this call.
     #[default]
     Once,
     /// Calls of the same session that the same rules ask about.
@@ -105,7 +105,7 @@ pub enum ApprovalScope {
 pub struct ApprovalResult {
     /// Id of the event.
     pub id: EventId,
-    /// The answer.
+    /// The answer that was accepted.
     pub answer: ApprovalVerdict,
     /// What the approval covers; absent for a denial.
     #[serde(default, rename = "for", skip_serializing_if = "Option::is_none")]

@@ -5,7 +5,7 @@
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-/// What a user shows for a privileged action.
+/// Proof of the user for a privileged action.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
@@ -43,7 +43,7 @@ pub enum EnforcementMode {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ModeState {
-    /// The mode.
+    /// The current mode.
     pub mode: EnforcementMode,
     /// Whether the request changed it; absent if it was only read.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -55,7 +55,7 @@ pub struct ModeState {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct ModeRequest {
-    /// The mode.
+    /// The mode to set.
     pub mode: EnforcementMode,
     /// Proof of the user; needed for `monitor`.
     #[serde(default)]
@@ -76,13 +76,13 @@ pub struct AuthorityQuery {
 pub struct AuthorityNeeds {
     /// Name of the action.
     pub action: String,
-    /// What the caller has to show.
+    /// The required proof.
     pub needs: RequiredProof,
-    /// Whether the caller comes from a guarded agent, or cannot be told from one: only a code counts.
+    /// Whether the caller is, or may be, a process of a guarded agent. Then only a code is accepted.
     pub guarded: bool,
 }
 
-/// What a caller has to show.
+/// Proof that a caller needs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "lowercase")]
@@ -91,18 +91,18 @@ pub enum RequiredProof {
     Code,
     /// The name of the action, typed on a terminal.
     Tty,
-    /// Nothing.
+    /// Nothing is needed.
     Nothing,
 }
 
-/// Request for a privileged action that the caller then does itself.
+/// Request for a privileged action that the caller then performs itself.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct AuthorityRequest {
     /// Name of the action.
     pub action: String,
-    /// What the record says about it.
+    /// Details for the record.
     #[serde(default)]
     pub detail: Value,
     /// Proof of the user.
@@ -116,8 +116,8 @@ pub struct AuthorityRequest {
 pub struct AuthorityGrant {
     /// Name of the action.
     pub action: String,
-    /// What was shown: `code`, `tty` (a terminal that the kernel confirmed), `unverified` (typed, on a platform that
-    /// confirms no terminals), `root` or `none`.
+    /// The accepted proof: `code`, `tty` (a terminal that the kernel confirmed), `unverified` (typed, on a platform
+    /// that cannot confirm terminals), `root` or `none`.
     pub proof: String,
 }
 
@@ -125,7 +125,7 @@ pub struct AuthorityGrant {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct MarkedAgentList {
-    /// The processes.
+    /// The marked processes.
     pub agents: Vec<MarkedAgent>,
 }
 
@@ -139,7 +139,7 @@ pub struct MarkedAgent {
     pub start: u64,
     /// Name of the process.
     pub name: String,
-    /// The harness that it calls itself.
+    /// Harness that the process claims to be.
     pub harness: String,
     /// Pid namespace of the process id.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -153,7 +153,7 @@ pub struct MarkedAgent {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ForgottenAgent {
-    /// Process id.
+    /// Id of the process.
     pub pid: i32,
     /// Name of the process.
     pub name: String,

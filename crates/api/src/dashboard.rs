@@ -17,7 +17,7 @@ pub struct DashboardAccess {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct DashboardLink {
-    /// The link.
+    /// The link to open.
     pub url: String,
     /// Time at which it expires.
     pub until: Timestamp,

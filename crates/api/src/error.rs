@@ -35,7 +35,7 @@ pub struct ErrorDetail {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct FileProblem {
-    /// The file.
+    /// File with the problem.
     pub source: String,
     /// Line, counted from 1.
     #[serde(default, skip_serializing_if = "Option::is_none")]

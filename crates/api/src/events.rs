@@ -14,7 +14,7 @@ pub struct JudgeEventQuery {
     pub wait_ms: Option<u64>,
 }
 
-/// An event in the normal form. The daemon fills in what is missing.
+/// An event in the normal form. The daemon fills in missing fields.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct EventRequest {
@@ -52,14 +52,13 @@ pub struct EventRequest {
     /// The tool call.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tool: Option<EventToolRequest>,
-    /// Who acts.
+    /// Agent that acts.
     #[serde(default)]
     pub agent: AgentIdentity,
-    /// What else the event carries, by meaning.
+    /// Further data of the event, by meaning.
     #[serde(default)]
     pub detail: EventDetail,
-    /// What the sender says about the event in its own words; not for harnesses, which send their payload to
-    /// `/v1/hooks/<harness>/<event>`.
+    /// The sender's own payload. Not for harnesses, which send theirs to `/v1/hooks/<harness>/<event>`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub native: Option<Map<String, Value>>,
 }
@@ -70,10 +69,10 @@ pub struct EventRequest {
 pub struct EventToolRequest {
     /// Name of the tool.
     pub name: String,
-    /// What the tool does; known by the name for common tools.
+    /// Class of the tool; derived from the name of common tools.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub class: Option<ToolClass>,
-    /// Its arguments.
+    /// Arguments of the tool.
     #[serde(default)]
     pub args: Value,
     /// Server and tool, for a tool of an MCP server.

@@ -5,11 +5,11 @@
 use serde::{Deserialize, Serialize};
 use tenterhook_event::EventKind;
 
-/// All harnesses.
+/// All known harnesses.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct HarnessList {
-    /// The harnesses.
+    /// Harnesses with their state.
     pub harnesses: Vec<HarnessState>,
 }
 
@@ -17,17 +17,17 @@ pub struct HarnessList {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct HarnessState {
-    /// Its id.
+    /// Id of the harness.
     pub harness: String,
-    /// Its name.
+    /// Name of the harness.
     pub title: String,
     /// Whether it was found.
     pub found: bool,
-    /// Its program.
+    /// Path of its program.
     pub program: Option<String>,
-    /// A directory that it keeps.
+    /// Directory of its settings and data.
     pub directory: Option<String>,
-    /// Its version.
+    /// Version of the program.
     pub version: Option<String>,
     /// Versions that our hooks were tested with.
     pub proved_on: Vec<String>,
@@ -37,7 +37,7 @@ pub struct HarnessState {
     pub scopes: Vec<String>,
     /// Its last event on record.
     pub last_heard: Option<LastHarnessEvent>,
-    /// What to know about it, such as why it cannot be guarded.
+    /// Notes, such as why it cannot be guarded.
     pub notes: Vec<String>,
     /// What hooks can do at each of its events.
     #[serde(default)]
@@ -49,13 +49,13 @@ pub struct HarnessState {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "lowercase")]
 pub enum HarnessWiring {
-    /// They are.
+    /// Our hooks are installed.
     Yes,
-    /// They are not.
+    /// Our hooks are not installed.
     No,
-    /// They were, and the settings changed since.
+    /// Our hooks were installed and later removed from the settings.
     Lost,
-    /// They are, and the harness does not use them yet.
+    /// Our hooks are installed, but the harness does not use them yet.
     Unheeded,
     /// The harness has no hooks.
     Impossible,
@@ -98,7 +98,7 @@ pub struct EventCoverage {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "lowercase")]
 pub enum EventWiring {
-    /// Rules decide.
+    /// Rules are evaluated and decide.
     Guard,
     /// It is recorded.
     Watch,
@@ -113,9 +113,9 @@ pub enum EventWiring {
 pub enum DenyEffect {
     /// The action does not happen.
     Prevents,
-    /// The model is told.
+    /// The model reads the reason.
     Feedback,
-    /// There is none.
+    /// A denial has no effect.
     Impossible,
 }
 
@@ -128,7 +128,7 @@ pub enum AskEffect {
     Prompt,
     /// The call waits for an approval.
     Wait,
-    /// There is none.
+    /// An ask has no effect.
     Never,
 }
 
@@ -136,7 +136,7 @@ pub enum AskEffect {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct HarnessPlan {
-    /// The harness.
+    /// Id of the harness.
     pub harness: String,
     /// Scope of the settings: `user`, `machine` or a project.
     pub scope: String,
@@ -148,9 +148,9 @@ pub struct HarnessPlan {
     pub changed: bool,
     /// The change as a diff.
     pub diff: String,
-    /// What to know about it.
+    /// Notes on the change.
     pub notes: Vec<String>,
-    /// Steps that the user has to do.
+    /// Steps that remain for the user.
     pub pending: Vec<String>,
     /// The hook program.
     #[serde(default, skip_serializing_if = "Option::is_none")]

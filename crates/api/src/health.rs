@@ -11,11 +11,11 @@ use crate::{EnforcementMode, FileProblem};
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct DaemonHealth {
-    /// Always true: a daemon that is not well does not answer.
+    /// Always true: a daemon that fails does not answer.
     pub ok: bool,
     /// Version of the daemon.
     pub version: String,
-    /// Everything else.
+    /// Full report on the daemon.
     #[serde(flatten)]
     pub report: Option<HealthReport>,
 }
@@ -24,7 +24,7 @@ pub struct DaemonHealth {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct HealthReport {
-    /// Process id.
+    /// Id of the process.
     pub pid: u32,
     /// Time since the daemon started.
     pub uptime_ms: u64,
@@ -50,8 +50,8 @@ pub struct HealthReport {
     pub undelivered: UndeliveredCalls,
     /// Decisions that hooks made without the daemon.
     pub spool: SpoolCounts,
-    /// Harnesses with our hooks in their settings, and those that sent an event within ten minutes; absent until
-    /// the daemon has looked.
+    /// Harnesses with our hooks in their settings, and those that sent an event within ten minutes; absent until the
+    /// daemon's first check.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub guarded: Option<Vec<String>>,
     /// Harnesses on this machine that are not guarded.
@@ -75,7 +75,7 @@ pub struct HookVersionCount {
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct UnwiredHarness {
-    /// The harness.
+    /// Id of the harness.
     pub harness: String,
     /// Its settings file.
     pub settings: String,
@@ -101,13 +101,13 @@ pub struct UndeliveredCall {
     pub id: EventId,
     /// Time of the event.
     pub ts: Timestamp,
-    /// The harness.
+    /// Id of the harness.
     pub harness: String,
     /// The harness's own name of the event.
     pub event: String,
-    /// The tool.
+    /// Name of the tool.
     pub tool: Option<String>,
-    /// The session.
+    /// Id of the session.
     pub session: Option<String>,
     /// Whether the tool ran nevertheless.
     pub ran: bool,

@@ -38,11 +38,11 @@ pub struct HookPackage {
     pub standing: HookPackageStatus,
     /// Why it does not run.
     pub why: Option<String>,
-    /// Its directory.
+    /// Path of its directory.
     pub folder: String,
     /// Its manifest; null if it cannot be read.
     pub manifest: Option<HookPackageManifest>,
-    /// Its files.
+    /// Content of its files.
     pub files: HookPackageFiles,
 }
 
@@ -50,7 +50,7 @@ pub struct HookPackage {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub enum HookPackageStatus {
-    /// It runs.
+    /// Its hooks run.
     #[serde(rename = "trusted")]
     Trusted,
     /// It was not trusted yet.
@@ -86,7 +86,7 @@ pub struct HookPackageManifest {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct HookPackageFilesRequest {
-    /// The files.
+    /// Files of the hook package.
     #[serde(default)]
     pub files: HookPackageFiles,
 }
@@ -108,7 +108,7 @@ pub struct HookPackageValidation {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct HookPackageRequest {
-    /// The files.
+    /// Files of the hook package.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub files: Option<HookPackageFiles>,
     /// Name of a template.
@@ -119,21 +119,21 @@ pub struct HookPackageRequest {
     pub proof: AuthorityProof,
 }
 
-/// All templates.
+/// All available templates.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct TemplateList {
-    /// The templates.
-    pub templates: Vec<TemplateInfo>,
+    /// Templates with their files.
+    pub templates: Vec<TemplateDetails>,
 }
 
 /// A hook package or a rule to start from.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct TemplateInfo {
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(rename = "TemplateInfo"))]
+pub struct TemplateDetails {
     /// What it makes.
     pub kind: TemplateKind,
-    /// Its name.
+    /// Name of the template.
     pub name: String,
     /// What it does, in a few words.
     pub title: String,
@@ -147,7 +147,7 @@ pub struct TemplateInfo {
     pub needs: Option<Vec<String>>,
     /// Events to test it with; null for a rule.
     pub samples: Option<Vec<HookSample>>,
-    /// Its files.
+    /// Content of its files.
     pub files: HookPackageFiles,
 }
 
@@ -158,6 +158,6 @@ pub struct TemplateInfo {
 pub enum TemplateKind {
     /// A hook package.
     Hook,
-    /// A rule.
+    /// A policy rule.
     Rule,
 }

@@ -14,7 +14,7 @@ use crate::FileProblem;
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct HookList {
-    /// The hooks.
+    /// Hooks in the order they run.
     pub hooks: Vec<RegisteredHook>,
     /// Name of the rules and hooks in force.
     pub generation: String,
@@ -24,7 +24,7 @@ pub struct HookList {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct RegisteredHook {
-    /// Its id.
+    /// Id of the hook.
     pub id: String,
     /// Events it runs at.
     pub on: Vec<EventKind>,
@@ -38,14 +38,14 @@ pub struct RegisteredHook {
     pub timeout_ms: u64,
     /// What happens if it fails.
     pub fail: HookFailMode,
-    /// Whether the call does not wait for it.
+    /// Whether the hook only observes: calls do not wait for it.
     #[serde(rename = "async")]
     pub observes: bool,
     /// Whether it is switched on.
     pub enabled: bool,
     /// Dialect in which it is called.
     pub dialect: Option<String>,
-    /// What runs.
+    /// What runs when it is called.
     pub runs: HookRunner,
     /// Why the hook cannot run, such as a script that does not exist.
     pub problem: Option<FileProblem>,
@@ -56,7 +56,7 @@ pub struct RegisteredHook {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "lowercase")]
 pub enum HookFailMode {
-    /// The call goes on as if the hook were not there.
+    /// The failure is ignored and the call continues.
     Open,
     /// The call is denied.
     Closed,
@@ -74,7 +74,7 @@ pub enum HookRunner {
         /// Name of the program.
         client: String,
     },
-    /// A program.
+    /// A local program.
     Command {
         /// Command line for the shell.
         #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -85,7 +85,7 @@ pub enum HookRunner {
     },
     /// An HTTP endpoint.
     Http {
-        /// Its address.
+        /// Address of the endpoint.
         url: String,
     },
 }
@@ -94,7 +94,7 @@ pub enum HookRunner {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct HookSwitched {
-    /// The hook.
+    /// State of the hook now.
     pub hook: RegisteredHook,
     /// Whether anything changed.
     pub changed: bool,
@@ -144,7 +144,7 @@ pub struct HookSummary {
 pub struct HookMinute {
     /// Start of the minute.
     pub ts: Timestamp,
-    /// The statistics.
+    /// Statistics of the minute.
     #[serde(flatten)]
     pub numbers: HookNumbers,
 }
@@ -153,7 +153,7 @@ pub struct HookMinute {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct HookNumbers {
-    /// Calls.
+    /// Number of calls.
     pub calls: u64,
     /// Calls that failed.
     pub failures: u64,
@@ -225,16 +225,16 @@ pub struct HookSample {
     /// The tool call.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tool: Option<SampleTool>,
-    /// What else the event carries.
+    /// Further data of the event.
     #[serde(default, skip_serializing_if = "Value::is_null")]
     pub detail: Value,
     /// Working directory of the agent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cwd: Option<String>,
-    /// The model.
+    /// Name of the model.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub model: Option<String>,
-    /// Expected decision.
+    /// The expected decision.
     #[serde(default)]
     pub expect: Decision,
     /// Arguments that the hook is expected to make of those of the tool call.
@@ -249,7 +249,7 @@ pub struct HookSample {
 pub struct SampleTool {
     /// Name of the tool.
     pub name: String,
-    /// Its arguments.
+    /// Arguments of the tool.
     #[serde(default)]
     pub args: Value,
 }

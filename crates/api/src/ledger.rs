@@ -14,23 +14,23 @@ use crate::{SpoolCounts, ToolGist};
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct LedgerPage {
-    /// The records.
+    /// Records of this page.
     pub leaves: Vec<LedgerRecord>,
     /// Value of `before` for the next page.
     pub next: Option<u64>,
 }
 
-/// A record.
+/// One record of the ledger.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct LedgerRecord {
-    /// Its number.
+    /// Number of the record.
     pub seq: u64,
     /// Its hash in the Merkle tree, in base 64.
     pub hash: String,
     /// The envelope (docs/spec/leaf.schema.json); null if the record was pruned.
     pub leaf: Value,
-    /// What the agent and the user said and did; null if it is gone.
+    /// Content of the event: arguments, prompts, outputs; null if it was removed.
     pub payload: Value,
     /// Whether the payload was erased.
     pub erased: bool,
@@ -44,12 +44,12 @@ pub struct LedgerRecord {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct LedgerRecordDetails {
-    /// The record.
+    /// The whole record.
     #[serde(flatten)]
     pub record: LedgerRecord,
     /// The bytes that are hashed.
     pub raw: RawRecord,
-    /// What the harness receives for such a decision, encoded again from the record.
+    /// Reply that the harness receives for this decision, encoded again from the record.
     pub reply: Option<HarnessReply>,
 }
 
@@ -57,9 +57,9 @@ pub struct LedgerRecordDetails {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct RawRecord {
-    /// The envelope.
+    /// Envelope as JSON text.
     pub leaf: Option<String>,
-    /// The payload.
+    /// Payload as JSON text.
     pub payload: Option<String>,
     /// The salt of the payload's hash, in hexadecimal digits.
     pub salt: Option<String>,
@@ -69,11 +69,11 @@ pub struct RawRecord {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct HarnessReply {
-    /// Standard output.
+    /// Text on standard output.
     pub stdout: String,
-    /// Standard error.
+    /// Text on standard error.
     pub stderr: String,
-    /// Exit code.
+    /// Exit code of the process.
     pub exit: u8,
     /// Parts of the outcome that the harness cannot receive.
     pub lost: Vec<String>,
@@ -95,23 +95,23 @@ pub struct LedgerLines {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct LedgerLine {
-    /// Its number.
+    /// Number of the record.
     pub seq: u64,
-    /// Its kind.
+    /// Kind of the record.
     pub kind: Option<String>,
     /// Time of the event.
     pub ts: Option<Timestamp>,
-    /// The harness.
+    /// Id of the harness.
     pub harness: Option<String>,
     /// Kind of the event.
     pub event: Option<String>,
-    /// The session.
+    /// Id of the session.
     pub session: Option<String>,
     /// The tool call.
     pub tool: Option<ToolGist>,
     /// The prompt, response, message or error.
     pub said: Option<String>,
-    /// The verdict.
+    /// Verdict of the decision.
     pub verdict: Option<String>,
     /// Id of the rule that decided.
     pub rule: Option<String>,
@@ -119,7 +119,7 @@ pub struct LedgerLine {
     pub by: Option<String>,
     /// Reason shown to the model.
     pub reason: Option<String>,
-    /// What changed.
+    /// Name of the change.
     pub what: Option<String>,
     /// Who changed it.
     pub who: Option<String>,
@@ -179,7 +179,7 @@ pub struct LedgerStats {
 pub struct DayCount {
     /// Start of the day.
     pub day: Timestamp,
-    /// The verdict.
+    /// Verdict of the records.
     pub verdict: String,
     /// Number of records.
     pub count: u64,
@@ -213,11 +213,11 @@ pub struct VerificationStatus {
     pub checked: u64,
     /// Number of records to check.
     pub of: Option<u64>,
-    /// The result.
+    /// Result of the verification.
     pub result: Option<VerificationResult>,
 }
 
-/// Result of a verification; `verified` tells which.
+/// Result of a verification; distinguished by `verified`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(untagged)]
@@ -232,13 +232,13 @@ pub enum VerificationResult {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct IntactLedger {
-    /// Always true.
+    /// Always true here.
     pub verified: bool,
     /// Name of the ledger.
     pub origin: String,
     /// Number of records.
     pub size: u64,
-    /// Root hash.
+    /// Root hash of the Merkle tree.
     pub root: String,
     /// Number of records that no checkpoint covers.
     pub unpublished: u64,
@@ -258,7 +258,7 @@ pub struct IntactLedger {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct DamagedLedger {
-    /// Always false.
+    /// Always false here.
     pub verified: bool,
     /// Number of the first record that is wrong.
     pub leaf: Option<u64>,

@@ -40,7 +40,7 @@ pub struct PruneRequest {
     /// The last record to prune.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub to: Option<u64>,
-    /// Prune what was recorded before this day or time.
+    /// Prune records from before this day or time.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub before: Option<String>,
     /// Reason for the record.
@@ -64,11 +64,11 @@ pub struct RemovedRecords {
 
 /// The key that signs the ledger.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct SigningKeyInfo {
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(rename = "SigningKeyInfo"))]
+pub struct SigningKeyState {
     /// The public key.
     pub key: String,
-    /// Its id.
+    /// Id of the key.
     pub id: String,
     /// Whether the private key is encrypted under a passphrase.
     pub sealed: bool,
@@ -91,7 +91,7 @@ pub struct RotatedKey {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct PassphraseRequest {
-    /// The passphrase.
+    /// Passphrase of the key.
     pub passphrase: String,
     /// Proof of the user.
     #[serde(default)]

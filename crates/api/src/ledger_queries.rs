@@ -126,7 +126,7 @@ pub struct ExportQuery {
 pub enum ExportFormat {
     /// One JSON object per line, which `tenterhook ledger verify --file` checks.
     Jsonl,
-    /// A table.
+    /// A table with one row per record.
     Csv,
 }
 

@@ -11,7 +11,7 @@ use crate::{
     ApprovalList, FileProblem, SessionSummary, ToolGist, UndeliveredCall, UnwiredHarness, VerificationStatus,
 };
 
-/// Data of one event of the live stream. The name of the event says which it is.
+/// Data of one event of the live stream. The event's name determines the type.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(untagged)]
@@ -26,7 +26,7 @@ pub enum LiveEvent {
     Generation(GenerationChange),
     /// `verify`: a verification ended.
     Verify(VerificationStatus),
-    /// `warning`: something that a user should see.
+    /// `warning`: a warning for the user.
     Warning(LiveWarning),
     /// `hello`: the first event of the stream.
     Hello(LiveHello),
@@ -60,23 +60,23 @@ pub struct DecisionLine {
     pub id: EventId,
     /// Time of the event.
     pub ts: Timestamp,
-    /// The harness.
+    /// Id of the harness.
     pub harness: String,
     /// Kind of the event.
     pub event: EventKind,
     /// The harness's own name of the event.
     pub native_event: String,
-    /// The session.
+    /// Id of the session.
     pub session: Option<String>,
     /// The tool call.
     pub tool: Option<ToolGist>,
-    /// The prompt.
+    /// Text of the prompt.
     pub prompt: Option<String>,
     /// Working directory of the agent.
     pub cwd: Option<String>,
-    /// The model.
+    /// Name of the model.
     pub model: Option<String>,
-    /// The verdict.
+    /// Verdict of the decision.
     pub verdict: Decision,
     /// Id of the rule that decided.
     pub rule: Option<String>,
@@ -94,7 +94,7 @@ pub struct DecisionLine {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct GenerationChange {
-    /// Their name.
+    /// Name of the rules and hooks now in force.
     pub generation: String,
     /// Rules, hooks and settings that cannot be used.
     pub problems: Vec<FileProblem>,
@@ -102,19 +102,19 @@ pub struct GenerationChange {
     pub stale: Vec<FileProblem>,
 }
 
-/// Something that a user should see.
+/// A warning for the user.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct LiveWarning {
-    /// What happened.
+    /// What happened, in one sentence.
     pub what: String,
-    /// The harness.
+    /// Id of the harness.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub harness: Option<String>,
     /// The harness's own name of the event.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub event: Option<String>,
-    /// Why.
+    /// Cause of the warning.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub why: Option<String>,
     /// The harness whose settings changed.
@@ -123,7 +123,7 @@ pub struct LiveWarning {
     /// The call whose answer did not reach the hook program.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub call: Option<UndeliveredCall>,
-    /// The hook.
+    /// Id of the hook.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub hook: Option<String>,
     /// Files that changed and cannot be read; their previous content is in force.
@@ -145,7 +145,7 @@ pub struct LiveHello {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct MissedEvents {
-    /// Their number.
+    /// Number of missed events.
     pub missed: u64,
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! The policy: what is in force, changing it, explaining it and replaying the ledger with it.
+//! The policy: rules in force, changes, explanations and backtests.
 
 use std::collections::BTreeMap;
 
@@ -14,7 +14,7 @@ use crate::{AuthorityProof, FileProblem, RuleView};
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct PolicyQuery {
-    /// Working directory of the agent; a project may have rules of its own.
+    /// Working directory of the agent; a project may have its own rules.
     pub cwd: Option<String>,
 }
 
@@ -24,7 +24,7 @@ pub struct PolicyQuery {
 pub struct PolicyView {
     /// Sources of rules.
     pub layers: Vec<PolicyLayer>,
-    /// The rules.
+    /// All rules, with their state.
     pub rules: Vec<RuleView>,
     /// Rules, hooks and settings that cannot be used.
     pub problems: Vec<FileProblem>,
@@ -44,7 +44,7 @@ pub struct PolicyView {
 pub struct PolicyLayer {
     /// Whose rules they are.
     pub layer: RuleLayer,
-    /// The file.
+    /// File of the rules.
     pub source: String,
     /// The rule pack.
     pub pack: Option<String>,
@@ -73,7 +73,7 @@ pub enum RuleLayer {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct PolicyText {
-    /// The file.
+    /// Path of the file.
     pub path: String,
     /// The text; null if there is no file.
     pub text: Option<String>,
@@ -148,7 +148,7 @@ pub struct ExplainRequest {
 pub struct ExplainTool {
     /// Name of the tool.
     pub name: String,
-    /// Its arguments.
+    /// Arguments of the tool.
     #[serde(default)]
     pub args: Value,
 }
@@ -157,7 +157,7 @@ pub struct ExplainTool {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Explanation {
-    /// The verdict.
+    /// Verdict of all rules together.
     pub verdict: Decision,
     /// Id of the rule that decides.
     pub rule: Option<String>,
@@ -169,13 +169,13 @@ pub struct Explanation {
     pub outcome: Outcome,
     /// Number of rules that were evaluated.
     pub considered: usize,
-    /// The rules.
+    /// Result of each rule.
     pub rules: Vec<RuleExplanation>,
-    /// What the rules were evaluated on.
+    /// Facts that the rules were evaluated on.
     pub facts: Value,
     /// Name of the rules and hooks in force.
     pub generation: String,
-    /// The event.
+    /// The event that was evaluated.
     pub event: Event,
 }
 
@@ -189,7 +189,7 @@ pub struct RuleExplanation {
     pub matched: bool,
     /// Whether it counts: it is enforced, not expired and not overridden.
     pub counts: bool,
-    /// Its verdict.
+    /// Verdict of the rule.
     pub verdict: Decision,
     /// What it matches on, or which condition failed first; and why it does not count.
     pub why: String,

@@ -8,21 +8,21 @@ use tenterhook_event::{Decision, Timestamp};
 
 use crate::{AuthorityProof, EnforcementMode, PolicyValidation, RuleLayer};
 
-/// A rule.
+/// A rule, with its state.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct RuleView {
-    /// Its id.
+    /// Id of the rule.
     pub id: String,
-    /// What it is for.
+    /// Purpose of the rule.
     pub description: String,
     /// Whose rule it is.
     pub layer: RuleLayer,
-    /// The file.
+    /// File of the rule.
     pub source: String,
     /// Line in the file.
     pub line: usize,
-    /// Its verdict.
+    /// Verdict of the rule.
     pub verdict: Decision,
     /// How bad it would be if the action happened.
     pub severity: RuleSeverity,
@@ -49,7 +49,7 @@ pub struct RuleView {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "lowercase")]
 pub enum RuleSeverity {
-    /// A nuisance.
+    /// A minor nuisance.
     Low,
     /// Worth a look.
     Medium,
@@ -73,9 +73,9 @@ pub struct RulePackList {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct RulePack {
-    /// Its name.
+    /// Name of the rule pack.
     pub name: String,
-    /// What it is for; null for a rule pack that was added.
+    /// Purpose of the rule pack; null for a rule pack that was added.
     pub title: Option<String>,
     /// Whether it is on.
     pub on: bool,
@@ -92,7 +92,7 @@ pub struct RulePack {
 pub struct RuleSwitchRequest {
     /// Name of a rule pack, or id of a rule.
     pub name: String,
-    /// Whether it shall be on.
+    /// Whether it should be on.
     pub on: bool,
     /// Proof of the user; needed to switch off.
     #[serde(default)]
@@ -107,7 +107,7 @@ pub struct RuleDraftRequest {
     /// Number of a decision's record.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub seq: Option<u64>,
-    /// What the rule shall do with such calls.
+    /// What the rule should do with such calls.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub want: Option<RuleDraftGoal>,
     /// Name of a template.
@@ -118,21 +118,21 @@ pub struct RuleDraftRequest {
     pub rule: Option<Value>,
 }
 
-/// What a rule shall do with calls like one on record.
+/// What a rule should do with calls like a recorded one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "lowercase")]
 pub enum RuleDraftGoal {
-    /// Deny them.
+    /// Deny such calls.
     Block,
-    /// Allow them.
+    /// Allow such calls.
     Allow,
 }
 
 /// A rule, and the user's policy with it.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct RuleDraft {
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(rename = "RuleDraft"))]
+pub struct DraftedRule {
     /// Ids of the rules.
     pub ids: Vec<String>,
     /// The rule in its parts; null if it was made from a template.

@@ -24,7 +24,7 @@ pub struct ToolCounts {
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct DenialCounts {
-    /// All denials.
+    /// Number of denials.
     pub all: u64,
     /// Denials with a suggestion.
     pub nudged: u64,
@@ -56,9 +56,9 @@ pub struct FileCounts {
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct TodoProgress {
-    /// All items.
+    /// Number of items.
     pub all: usize,
-    /// Completed items.
+    /// Number of completed items.
     pub completed: usize,
     /// Items in progress.
     pub in_progress: usize,
@@ -68,14 +68,14 @@ pub struct TodoProgress {
     pub progress: String,
 }
 
-/// Tokens and cost, as payloads and transcripts report them. Nothing is estimated; what is not known is absent.
+/// Tokens and cost from payloads and transcripts. Nothing is estimated; unknown values are absent.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct SessionUsage {
     /// Input tokens without cached ones.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub input_tokens: u64,
-    /// Output tokens.
+    /// Tokens of the model's output.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub output_tokens: u64,
     /// Tokens read from the cache.

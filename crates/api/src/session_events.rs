@@ -10,17 +10,17 @@ use crate::{
     ToolGist,
 };
 
-/// Data of one event of a session stream. The name of the event says which change it is.
+/// Data of one event of a session stream. The event's name determines the change.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct SessionEvent {
     /// The harness's id of the session.
     pub session: String,
-    /// The harness.
+    /// Id of the harness.
     pub harness: String,
     /// The record that it comes from.
     pub at: RecordPosition,
-    /// What changed.
+    /// Kind and content of the change.
     #[serde(flatten)]
     pub change: SessionChange,
 }
@@ -81,15 +81,15 @@ impl SessionChange {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ToolProgress {
-    /// The call.
+    /// The tool call, in one line.
     pub tool: ToolGist,
-    /// What became of it.
+    /// State of the call.
     pub state: ToolCallState,
     /// The harness's id of the call.
     pub tool_use_id: Option<String>,
     /// The subagent that made the call.
     pub agent: Option<String>,
-    /// The verdict.
+    /// Verdict on the call.
     pub verdict: Decision,
     /// Time that the tool ran.
     pub ran_ms: Option<u64>,
@@ -97,16 +97,16 @@ pub struct ToolProgress {
     pub gone: Option<MissingContent>,
 }
 
-/// What became of a tool call.
+/// State of a tool call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "lowercase")]
 pub enum ToolCallState {
     /// It was permitted; its result is not known yet.
     Asked,
-    /// It ran.
+    /// The call ran.
     Done,
-    /// It failed.
+    /// The call failed.
     Failed,
     /// It was denied.
     Denied,
@@ -126,7 +126,7 @@ pub struct SuggestionProgress {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct PromptText {
-    /// The text.
+    /// Text of the prompt.
     pub text: Option<String>,
     /// Why there is no text.
     pub gone: Option<MissingContent>,

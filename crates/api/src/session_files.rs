@@ -23,7 +23,7 @@ pub struct SessionFiles {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ChangedFile {
-    /// Its path.
+    /// Path of the file.
     pub path: String,
     /// Its path relative to the project.
     pub shown: String,
@@ -55,15 +55,15 @@ pub struct FileChange {
     pub path: String,
     /// Path relative to the project.
     pub shown: String,
-    /// The tool.
+    /// Name of the tool.
     pub tool: String,
     /// What the call does.
     pub how: FileChangeKind,
     /// Whether the call ran.
     pub state: FileChangeState,
-    /// Lines added.
+    /// Number of lines added.
     pub added: Option<u64>,
-    /// Lines removed.
+    /// Number of lines removed.
     pub removed: Option<u64>,
     /// The harness's id of the call.
     pub tool_use_id: Option<String>,
@@ -95,9 +95,9 @@ pub enum FileChangeKind {
 pub enum FileChangeState {
     /// It was permitted; its result is not known yet.
     Asked,
-    /// It ran.
+    /// The call ran.
     Done,
-    /// It failed.
+    /// The call failed.
     Failed,
 }
 
@@ -118,7 +118,7 @@ pub enum OutsideChange {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct TouchedFile {
-    /// Its path.
+    /// Path of the file.
     pub path: String,
     /// Number of reads.
     pub reads: u64,
@@ -150,7 +150,7 @@ pub struct SessionDiff {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct FileDiff {
-    /// The change.
+    /// The change itself.
     #[serde(flatten)]
     pub change: FileChange,
     /// Changed lines with their signs, without file names.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Sessions.
+//! Sessions and their details.
 
 use std::collections::BTreeMap;
 
@@ -33,7 +33,7 @@ pub struct SessionListQuery {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct SessionList {
-    /// The sessions.
+    /// Sessions of this page.
     pub sessions: Vec<SessionSummary>,
     /// Number of sessions that match, on all pages.
     pub all: usize,
@@ -41,17 +41,17 @@ pub struct SessionList {
     pub next: Option<String>,
 }
 
-/// A session in short.
+/// Summary of a session.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct SessionSummary {
     /// The harness's id of the session.
     pub id: String,
-    /// The harness.
+    /// Id of the harness.
     pub harness: String,
     /// First line of the first prompt; null if there was none, or it was erased.
     pub title: Option<String>,
-    /// The model.
+    /// Name of the model.
     pub model: Option<String>,
     /// The user whose account runs the agent.
     pub user: Option<String>,
@@ -91,11 +91,11 @@ pub struct SessionSummary {
     pub tools: BTreeMap<String, u64>,
     /// Calls of all tools.
     pub calls: ToolCounts,
-    /// Denials.
+    /// Denials, and what the agent did next.
     pub denied: DenialCounts,
-    /// Files.
+    /// Number of files by kind of access.
     pub files: FileCounts,
-    /// To-do list.
+    /// Progress of the to-do list.
     pub todos: TodoProgress,
     /// Number of subagents.
     pub subagents: usize,
@@ -120,11 +120,11 @@ pub enum SessionActivity {
     Ended,
 }
 
-/// One session with everything that is known about it.
+/// One session with all details.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct SessionDetails {
-    /// The session in short.
+    /// Summary of the session.
     #[serde(flatten)]
     pub summary: SessionSummary,
     /// The last prompts.
@@ -136,14 +136,14 @@ pub struct SessionDetails {
     /// Every change of a file, in order.
     pub changes: Vec<FileChange>,
     /// The to-do list.
-    pub todo_items: Vec<TodoItem>,
+    pub todo_items: Vec<SessionTodo>,
     /// Results by tool.
     pub tool_results: BTreeMap<String, ToolCounts>,
     /// Calls that were denied.
     pub denials: Vec<DeniedCall>,
     /// Calls that a user was asked about.
     pub asks: Vec<DeniedCall>,
-    /// The subagents.
+    /// Subagents of the session.
     pub agents: Vec<SubagentSummary>,
     /// Labels that rules set; absent where no daemon runs.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -158,7 +158,7 @@ pub struct SessionPrompt {
     pub ts: Timestamp,
     /// Number of the record.
     pub seq: u64,
-    /// The text.
+    /// Text of the prompt.
     pub text: Option<String>,
     /// Why there is no text.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -178,9 +178,9 @@ pub enum MissingContent {
 
 /// An item of a to-do list.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct TodoItem {
-    /// What is to be done.
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(rename = "TodoItem"))]
+pub struct SessionTodo {
+    /// Text of the to-do.
     pub text: String,
     /// `pending`, `in_progress`, `completed`, `cancelled`, or the harness's own word.
     pub status: String,
@@ -196,11 +196,11 @@ pub struct TodoItem {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct SessionTodos {
-    /// Progress.
+    /// Progress of the list.
     #[serde(flatten)]
     pub progress: TodoProgress,
     /// The items; null if they are not known.
-    pub items: Option<Vec<TodoItem>>,
+    pub items: Option<Vec<SessionTodo>>,
 }
 
 /// A call that was denied, or that a user was asked about.
@@ -213,7 +213,7 @@ pub struct DeniedCall {
     pub ts: Timestamp,
     /// Kind of the event.
     pub event: String,
-    /// The tool.
+    /// Name of the tool.
     pub tool: Option<String>,
     /// The command, path or URL, in one line.
     pub gist: Option<String>,
@@ -250,9 +250,9 @@ pub enum SuggestionResult {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct SubagentSummary {
-    /// Its id.
+    /// Id of the subagent.
     pub id: String,
-    /// Its type.
+    /// Type of the subagent.
     #[serde(default, rename = "type", skip_serializing_if = "Option::is_none")]
     pub kind: Option<String>,
     /// The agent that started it; absent if that is the session's own.

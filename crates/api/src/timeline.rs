@@ -19,7 +19,7 @@ pub struct TimelineQuery {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Timeline {
-    /// The steps.
+    /// Steps of this page.
     pub steps: Vec<TimelineStep>,
     /// Value of `before` for the next page.
     pub next: Option<u64>,
@@ -47,11 +47,11 @@ pub struct TimelineStep {
     pub turn: Option<String>,
     /// Result of comparing the session with the calling process.
     pub session_check: Option<SessionCheck>,
-    /// Who acted.
+    /// Agent that acted.
     pub agent: Option<AgentIdentity>,
     /// The prompt, response, message or error.
     pub said: Option<String>,
-    /// The verdict.
+    /// Verdict of the decision.
     pub verdict: Option<String>,
     /// Id of the rule that decided.
     pub rule: Option<String>,

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Project files of other accounts, for a daemon of the machine: read with the rights of the caller, in
-//! threads that no other account waits for.
+//! Reads project files with the rights of other accounts, in threads that block no other account.
 
 use std::collections::HashMap;
 use std::path::PathBuf;
@@ -15,7 +14,7 @@ use tenterhook_home::trust::ProjectText;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, oneshot};
 use tokio::time::timeout;
 
-use crate::generations::{BELIEVED, InForce, REMEMBERED};
+use crate::generations::{ActiveConfig, MAX_CACHED_PLACES, PLACE_CACHE_TIME};
 
 /// How long a call waits for the files of its project.
 const PROJECT_READ_TIMEOUT: Duration = Duration::from_secs(1);
@@ -24,7 +23,7 @@ const PERMIT_TIMEOUT: Duration = Duration::from_secs(5);
 /// How many project files are read and compiled for one account at the same time.
 const MAX_READS_PER_ACCOUNT: usize = 4;
 
-/// What is in force for other accounts.
+/// Active configurations of projects, by account.
 #[derive(Default)]
 pub(crate) struct AccountProjects {
     generations: Mutex<HashMap<(u32, Place), AccountGeneration>>,
@@ -34,24 +33,29 @@ pub(crate) struct AccountProjects {
 struct AccountGeneration {
     since: Instant,
     texts: Vec<ProjectText>,
-    base: Arc<InForce>,
-    found: Arc<InForce>,
+    base: Arc<ActiveConfig>,
+    found: Arc<ActiveConfig>,
 }
 
 impl AccountProjects {
-    /// What was found a moment ago.
-    pub(crate) fn get_fresh(&self, account: u32, place: &Place, base: &Arc<InForce>) -> Option<Arc<InForce>> {
-        self.get(account, place, base, |known| known.since.elapsed() < BELIEVED)
+    /// The configuration that was found a moment ago.
+    pub(crate) fn get_fresh(
+        &self,
+        account: u32,
+        place: &Place,
+        base: &Arc<ActiveConfig>,
+    ) -> Option<Arc<ActiveConfig>> {
+        self.get(account, place, base, |known| known.since.elapsed() < PLACE_CACHE_TIME)
     }
 
-    /// What was found for the same texts.
+    /// The configuration that was compiled from the same texts.
     pub(crate) fn get_same(
         &self,
         account: u32,
         place: &Place,
-        base: &Arc<InForce>,
+        base: &Arc<ActiveConfig>,
         texts: &[ProjectText],
-    ) -> Option<Arc<InForce>> {
+    ) -> Option<Arc<ActiveConfig>> {
         self.get(account, place, base, |known| known.texts == texts)
     }
 
@@ -59,9 +63,9 @@ impl AccountProjects {
         &self,
         account: u32,
         place: &Place,
-        base: &Arc<InForce>,
+        base: &Arc<ActiveConfig>,
         fits: impl FnOnce(&AccountGeneration) -> bool,
-    ) -> Option<Arc<InForce>> {
+    ) -> Option<Arc<ActiveConfig>> {
         let generations = lock(&self.generations);
         let known = generations.get(&(account, place.clone()))?;
         (Arc::ptr_eq(&known.base, base) && fits(known)).then(|| Arc::clone(&known.found))
@@ -71,20 +75,20 @@ impl AccountProjects {
         &self,
         account: u32,
         place: &Place,
-        base: Arc<InForce>,
+        base: Arc<ActiveConfig>,
         texts: Vec<ProjectText>,
-        found: &Arc<InForce>,
+        found: &Arc<ActiveConfig>,
     ) {
         let mut generations = lock(&self.generations);
-        if generations.len() >= REMEMBERED {
+        if generations.len() >= MAX_CACHED_PLACES {
             generations.clear();
         }
         let known = AccountGeneration { since: Instant::now(), texts, base, found: Arc::clone(found) };
         generations.insert((account, place.clone()), known);
     }
 
-    /// Waits until fewer threads read for an account. Files that do not answer hold up their account only.
-    pub(crate) async fn permit(&self, account: u32) -> Result<OwnedSemaphorePermit, Failure> {
+    /// Waits until fewer threads read for an account. A file system that hangs delays its own account only.
+    pub(crate) async fn acquire_permit(&self, account: u32) -> Result<OwnedSemaphorePermit, Failure> {
         let permits = Arc::clone(
             lock(&self.permits)
                 .entry(account)
@@ -92,13 +96,12 @@ impl AccountProjects {
         );
         match timeout(PERMIT_TIMEOUT, permits.acquire_owned()).await {
             Ok(Ok(permit)) => Ok(permit),
-            _ => Err(unanswered()),
+            _ => Err(read_timed_out()),
         }
     }
 }
 
-/// The project files of a place, read with the rights of an account. A thread that does not come back keeps
-/// its permit.
+/// Reads the project files of a place with the rights of an account. A thread that hangs keeps its permit.
 pub(crate) async fn read_as(
     account: u32,
     place: &Place,
@@ -106,21 +109,21 @@ pub(crate) async fn read_as(
     permit: OwnedSemaphorePermit,
 ) -> Result<(Vec<ProjectText>, OwnedSemaphorePermit), Failure> {
     let place = place.clone();
-    let (said, heard) = oneshot::channel();
+    let (sender, receiver) = oneshot::channel();
     spawn_as(account, move |rights| {
         let texts = place.read_project_with(person.as_deref(), rights);
         // The call may be over.
-        drop(said.send((texts, permit)));
+        drop(sender.send((texts, permit)));
     })?;
-    match timeout(PROJECT_READ_TIMEOUT, heard).await {
+    match timeout(PROJECT_READ_TIMEOUT, receiver).await {
         Ok(Ok(read)) => Ok(read),
-        _ => Err(unanswered()),
+        _ => Err(read_timed_out()),
     }
 }
 
-fn unanswered() -> Failure {
+fn read_timed_out() -> Failure {
     Failure::busy("the rule files of this project could not be read in time")
-        .hint("see whether its file system answers")
+        .hint("check whether the project's file system responds")
 }
 
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {

@@ -59,20 +59,20 @@ impl Callbacks {
 impl Callback {
     fn read(self, dialect: &HookDialect, event: &Event) -> (Finding, TraceEntry) {
         let by = Origin::hook(&format!("callback:{}", self.name));
-        let heard = match self.answer {
+        let read = match self.answer {
             Ok(stdout) => {
                 let exited = HookExit { code: Some(0), stdout, stderr: Vec::new() };
-                let heard = dialect.interpret(event, by.clone(), &exited);
-                heard.map_err(|misheard| (TraceStatus::Failed, misheard.to_string()))
+                let output = dialect.interpret(event, by.clone(), &exited);
+                output.map_err(|invalid| (TraceStatus::Failed, invalid.to_string()))
             }
             Err(CallbackFailure { timed_out: true, message }) => Err((TraceStatus::TimedOut, message)),
             Err(CallbackFailure { timed_out: false, message }) => Err((TraceStatus::Failed, message)),
         };
-        let (finding, status, note) = match heard {
-            Ok(heard) if matches!(heard.control, EngineControl::Detach { .. }) => {
+        let (finding, status, note) = match read {
+            Ok(output) if matches!(output.control, EngineControl::Detach { .. }) => {
                 (Finding::silent(by.clone()), TraceStatus::Detached, None)
             }
-            Ok(heard) => (heard.finding, TraceStatus::Ran, None),
+            Ok(output) => (output.finding, TraceStatus::Ran, None),
             Err((status, why)) => {
                 let why = tenterhook_records::sanitize(&why, MAX_NOTE_CHARS);
                 let finding = match self.fail {

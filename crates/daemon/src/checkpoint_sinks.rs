@@ -13,7 +13,7 @@ use crate::daemon::Daemon;
 /// How often the reports of the ledger are read.
 const REPORT_INTERVAL: Duration = Duration::from_secs(5);
 
-/// Logs new errors of sinks, and sends them to those who watch.
+/// Logs new errors of sinks and publishes them in the live stream.
 pub(crate) async fn watch(daemon: Arc<Daemon>) {
     let mut reported = SinkErrors::default();
     loop {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! What all parts of the daemon share.
+//! State that all parts of the daemon share.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64};
@@ -16,32 +16,32 @@ use tenterhook_setup::hook_programs::HookPrograms;
 use tokio::sync::{Semaphore, watch};
 
 use crate::agent::HostedSessions;
-use crate::api::{Readers, Verification};
+use crate::api::{LedgerReaders, Verification};
 use crate::approvals::Approvals;
 use crate::generations::Generations;
 use crate::hook_versions::HookVersions;
+use crate::hook_watch::HookWatch;
+use crate::ledger_recorder::LedgerRecorder;
 use crate::listen::Peer;
 use crate::memory::BurstWatch;
-use crate::observe::Observers;
+use crate::observers::Observers;
 use crate::quotas::Quotas;
-use crate::record::LedgerRecorder;
-use crate::retention::RetentionRuns;
+use crate::retention_task::RetentionRuns;
 use crate::sdk::ProgramRegistry;
 use crate::session_owner::SessionOwners;
 use crate::session_usage::UnsavedUsage;
 use crate::undelivered::UndeliveredAnswers;
-use crate::wiring::Wiring;
 use tenterhook_dashboard::BrowserAccess;
 
-/// How many streams may be open at the same time.
-const WATCHERS: usize = 64;
+/// Streams that may be open at once.
+const MAX_STREAMS: usize = 64;
 
-/// A daemon at work.
+/// State of a running daemon.
 pub struct Daemon {
     pub(crate) home: Home,
-    /// The environment that it was started in.
+    /// Environment of the daemon process.
     pub(crate) env: Env,
-    /// The programs that harnesses spawn, for installing hooks.
+    /// Programs that harnesses start, for installing hooks.
     pub(crate) hook_programs: HookPrograms,
     /// The daemon's account; other accounts may not use its socket.
     pub(crate) uid: u32,
@@ -49,22 +49,22 @@ pub struct Daemon {
     pub(crate) generations: Generations,
     pub(crate) authority: Authority,
     pub(crate) approvals: Approvals,
-    /// ProgramRegistry with hooks of their own.
+    /// Programs that registered hooks.
     pub(crate) programs: ProgramRegistry,
     /// Reads tokens and cost from the transcripts of sessions.
     pub(crate) usage: Arc<UsageReader>,
     pub(crate) unsaved_usage: UnsavedUsage,
     /// Which process each session belongs to.
     pub(crate) session_owners: SessionOwners,
-    /// Sessions of our own agent.
+    /// Sessions of the daemon's own agent.
     pub(crate) hosted: HostedSessions,
     pub(crate) ledger: Ledger,
     pub(crate) recorder: LedgerRecorder,
     pub(crate) token: String,
-    /// Where it listens over TCP.
+    /// TCP address that the daemon listens on.
     pub(crate) listen: std::sync::OnceLock<std::net::SocketAddr>,
     pub(crate) started: Instant,
-    /// What callers may use at the same time.
+    /// Limits of what callers use at the same time.
     pub(crate) quotas: Quotas,
     pub(crate) answered: AtomicU64,
     /// Versions of the hook programs that call.
@@ -74,26 +74,26 @@ pub struct Daemon {
     /// Notified of decisions and changes.
     pub(crate) observers: Observers,
     /// Readers of the ledger, for the API.
-    pub(crate) readers: Arc<Readers>,
+    pub(crate) readers: Arc<LedgerReaders>,
     pub(crate) verification: Verification,
     /// Removal of records that exceed the limits of retention.
     pub(crate) retention: RetentionRuns,
     /// Held while the policy or the switches of hooks change.
-    pub(crate) changing: Arc<tokio::sync::Mutex<()>>,
-    /// Room for streams.
-    pub(crate) watchers: Arc<Semaphore>,
+    pub(crate) change_lock: Arc<tokio::sync::Mutex<()>>,
+    /// Permits for streams.
+    pub(crate) stream_slots: Arc<Semaphore>,
     pub(crate) book: Book,
-    /// Which browsers may look.
+    /// Browsers with access to the dashboard.
     pub(crate) access: BrowserAccess,
-    /// Whether the key of the ledger was sealed when we opened it.
+    /// Whether the ledger's key was sealed when it was opened.
     pub(crate) opened_sealed: bool,
-    /// Which harnesses lost our hooks.
-    pub(crate) wiring: Wiring,
+    /// Harnesses whose settings lost our hooks.
+    pub(crate) hook_watch: HookWatch,
     /// Bursts of calls, after which memory is returned to the system.
     pub(crate) bursts: BurstWatch,
     draining: watch::Sender<bool>,
-    /// Whether a caller passed the gate to stop the daemon.
-    pub(crate) told_to_end: AtomicBool,
+    /// Whether a caller was permitted to stop the daemon.
+    pub(crate) stop_requested: AtomicBool,
 }
 
 impl Daemon {
@@ -119,9 +119,9 @@ impl Daemon {
             uid,
             user: tenterhook_home::env::user(),
             recorder: LedgerRecorder::new(ledger.clone()),
-            readers: Readers::new(home.ledger()),
+            readers: LedgerReaders::new(home.ledger()),
             opened_sealed: SoftwareKey::is_sealed(&Book::of(&home).key_file()),
-            wiring: Wiring::default(),
+            hook_watch: HookWatch::default(),
             book: Book::of(&home),
             access: BrowserAccess::default(),
             env: env.clone(),
@@ -138,37 +138,32 @@ impl Daemon {
             observers,
             verification: Verification::default(),
             retention: RetentionRuns::default(),
-            changing: Arc::default(),
-            watchers: Arc::new(Semaphore::new(WATCHERS)),
+            change_lock: Arc::default(),
+            stream_slots: Arc::new(Semaphore::new(MAX_STREAMS)),
             bursts: BurstWatch::default(),
             draining: watch::Sender::new(false),
-            told_to_end: AtomicBool::new(false),
+            stop_requested: AtomicBool::new(false),
         })
     }
 
-    /// No new calls: what is under way is finished, and streams end.
+    /// Accepts no new calls. Running calls are completed, and streams end.
     pub(crate) fn drain(&self) {
         self.draining.send_replace(true);
     }
 
-    /// How many calls are under way.
-    pub(crate) fn under_way(&self) -> usize {
+    /// Number of running calls.
+    pub(crate) fn count_calls(&self) -> usize {
         self.quotas.calls_under_way()
     }
 
-    /// How many streams are open.
-    pub(crate) fn streams(&self) -> usize {
-        WATCHERS.saturating_sub(self.watchers.available_permits())
+    /// Number of open streams.
+    pub(crate) fn count_streams(&self) -> usize {
+        MAX_STREAMS.saturating_sub(self.stream_slots.available_permits())
     }
 
-    /// How many decisions wait in the spool, and how many files there cannot be read.
-    pub(crate) fn spooled(&self) -> (usize, usize) {
-        self.book.spooled()
-    }
-
-    /// The same, as the API describes it.
+    /// Number of decisions in the spool, and of spool files that cannot be read.
     pub(crate) fn spool_counts(&self) -> SpoolCounts {
-        let (waiting, refused) = self.spooled();
+        let (waiting, refused) = self.book.spooled();
         SpoolCounts { waiting, refused }
     }
 
@@ -177,37 +172,37 @@ impl Daemon {
     }
 
     /// Returns when no new calls are accepted.
-    pub(crate) async fn drained(&self) {
-        // The sender is ours: it is there as long as we are.
+    pub(crate) async fn wait_drained(&self) {
+        // The sender is part of `self`, so it is not dropped.
         let _ = self.draining.subscribe().wait_for(|draining| *draining).await;
     }
 
-    /// Whether an account is the one the home belongs to, or root.
-    pub(crate) fn is_own(&self, uid: u32) -> bool {
+    /// Whether an account owns the state directory, or is root.
+    pub(crate) fn is_own_account(&self, uid: u32) -> bool {
         uid == self.uid || uid == 0
     }
 
-    /// The account of a caller with other rights than the daemon's.
+    /// The caller's account, if it is not the daemon's.
     pub(crate) fn other_account(&self, peer: Peer) -> Option<u32> {
         peer.uid().filter(|uid| *uid != self.uid)
     }
 
-    /// The name of an account.
-    pub(crate) fn account(&self, uid: u32) -> String {
+    /// Name of an account.
+    pub(crate) fn account_name(&self, uid: u32) -> String {
         if uid == self.uid { self.user.clone() } else { tenterhook_home::env::account(uid) }
     }
 
-    /// The caller's account; a token stands for the daemon's own.
-    pub(crate) fn user_of(&self, peer: Peer) -> String {
-        self.account(peer.uid().unwrap_or(self.uid))
+    /// Name of the caller's account; callers with a token use the daemon's.
+    pub(crate) fn user_name(&self, peer: Peer) -> String {
+        self.account_name(peer.uid().unwrap_or(self.uid))
     }
 
-    /// What the status line says.
+    /// Text of the status line.
     pub(crate) fn status(&self) -> String {
         let base = self.generations.base();
         match (self.approvals.count(), base.mode) {
             _ if !base.stale.is_empty() => "stale".to_owned(),
-            _ if !self.wiring.lost().is_empty() => "hooks were removed".to_owned(),
+            _ if !self.hook_watch.list_lost().is_empty() => "hooks were removed".to_owned(),
             (0, Mode::Enforce) => "ok".to_owned(),
             (0, Mode::Monitor) => "monitor".to_owned(),
             (waiting, _) => format!("pending {waiting}"),

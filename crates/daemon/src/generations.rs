@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! What is in force: one generation for everybody, and one for each project with rules of its own.
+//! Rules and hooks in force: one generation as the base, and one for each project with its own rules.
 //!
-//! A generation never changes. When a file changes, a new one takes its place between two events; a
-//! file that cannot be read as a whole keeps the old one in force, and everybody who looks is told.
+//! A generation never changes. When a file changes, a new generation replaces it between two events. If a file cannot
+//! be parsed, the old generation stays in force, and `status`, the API and the live stream report it.
 
 use std::collections::HashMap;
 use std::path::PathBuf;
@@ -22,119 +22,123 @@ use tenterhook_home::{
 };
 
 use crate::account_projects::{AccountProjects, read_as};
-use crate::stamp::Stamps;
+use crate::file_stamps::FileStamps;
 
-/// How long the files of a place are believed to be the same ones.
-pub(crate) const BELIEVED: Duration = Duration::from_millis(500);
-/// How many places and projects are remembered; beyond that they are read again.
-pub(crate) const REMEMBERED: usize = 256;
+/// Time that the list of a place's files is cached.
+pub(crate) const PLACE_CACHE_TIME: Duration = Duration::from_millis(500);
+/// Places and projects in the cache; it is emptied when it is full.
+pub(crate) const MAX_CACHED_PLACES: usize = 256;
 
 /// All generations in force.
 pub struct Generations {
     home: Home,
     env: Env,
-    base: ArcSwap<InForce>,
-    /// Hooks of programs: they come and go, and stand in no file.
+    base: ArcSwap<ActiveConfig>,
+    /// Hooks that programs registered; they are not in any file.
     programs: ArcSwap<Vec<Arc<Hook>>>,
-    /// Held while another base is made from what there is.
-    changing: Mutex<()>,
-    projects: Mutex<Projects>,
+    /// Held while a new base is built.
+    change_lock: Mutex<()>,
+    projects: Mutex<ProjectCache>,
     accounts: AccountProjects,
 }
 
-/// A generation, and what a user should know about it.
+/// A generation with its settings and problems.
 #[derive(Debug, Clone)]
-pub struct InForce {
+pub struct ActiveConfig {
     /// Hooks and rules that evaluate calls.
     pub generation: Generation,
-    /// The same without the hooks of programs.
-    of_files: Generation,
-    /// What holds for hooks that do not say otherwise.
+    /// The generation without the hooks of programs.
+    plain: Generation,
+    /// Defaults of hook settings.
     pub defaults: HookDefaults,
-    /// Whether its rules hold.
+    /// Whether its rules are enforced.
     pub mode: Mode,
-    /// What it is made of, for its leaf.
-    pub made_of: Value,
-    /// What cannot be used.
+    /// What it is made of, for its record.
+    pub detail: Value,
+    /// Problems of rules, hooks and settings that cannot be used.
     pub problems: Vec<Problem>,
-    /// What can be used but is probably not meant so.
+    /// Likely mistakes in rules that can be used.
     pub warnings: Vec<Problem>,
-    /// Where its rules come from.
+    /// Sources of its rules.
     pub sources: Arc<Sources>,
-    /// Files that changed and cannot be read: what they said before is still in force.
+    /// Files that changed and cannot be read; their previous content is in force.
     pub stale: Vec<Problem>,
-    stamps: Stamps,
+    stamps: FileStamps,
 }
 
-/// What became of looking at the files again.
+/// Result of checking the files.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Refreshed {
-    /// Nothing is different.
+    /// Nothing has changed.
     Same,
-    /// Another generation is in force.
+    /// A new generation is in force.
     New,
     /// A file cannot be read: the old generation stays.
     Stale,
 }
 
 #[derive(Default)]
-struct Projects {
+struct ProjectCache {
     places: HashMap<Place, (Instant, Vec<PathBuf>)>,
-    generations: HashMap<Vec<PathBuf>, (Stamps, Arc<InForce>)>,
+    generations: HashMap<Vec<PathBuf>, (FileStamps, Arc<ActiveConfig>)>,
 }
 
 impl Generations {
-    /// Reads what is in force in a home.
+    /// Reads the configuration of a state directory.
     pub fn read(home: &Home, env: &Env) -> Result<Self, Failure> {
         let (home, env) = (home.clone(), env.clone());
-        let base = InForce::read(&home, &env, &Place::default())?;
+        let base = ActiveConfig::read(&home, &env, &Place::default())?;
         Ok(Self {
             home,
             env,
             base: ArcSwap::from_pointee(base),
             programs: ArcSwap::default(),
-            changing: Mutex::default(),
+            change_lock: Mutex::default(),
             projects: Mutex::default(),
             accounts: AccountProjects::default(),
         })
     }
 
-    /// What is in force where no project has rules of its own.
-    pub fn base(&self) -> Arc<InForce> {
+    /// The configuration where no project has its own rules.
+    pub fn base(&self) -> Arc<ActiveConfig> {
         self.base.load_full()
     }
 
-    /// What is in force for an agent that works in a place.
-    pub fn of(&self, place: &Place) -> Result<Arc<InForce>, Failure> {
-        let files = self.files_of(place);
+    /// The configuration for an agent that works in a place.
+    pub fn active_for(&self, place: &Place) -> Result<Arc<ActiveConfig>, Failure> {
+        let files = self.project_files(place);
         if files.is_empty() {
             return Ok(self.base());
         }
-        let stamps = Stamps::of(files.iter().cloned());
-        if let Some((known, found)) = self.projects().generations.get(&files)
+        let stamps = FileStamps::of(files.iter().cloned());
+        if let Some((known, found)) = self.lock_projects().generations.get(&files)
             && *known == stamps
         {
             return Ok(Arc::clone(found));
         }
         let base = self.base();
-        let read = InForce::read(&self.home, &self.env, place)?;
-        // A program that registers a hook in the meantime causes this to be built again.
-        let mut projects = self.projects();
-        let found = Arc::new(read.beside(&self.programs.load(), &self.home));
-        // What was read while something else came into force is good for this event only.
+        let read = ActiveConfig::read(&self.home, &self.env, place)?;
+        // `set_programs` clears the cache, so that a hook registered later is included.
+        let mut projects = self.lock_projects();
+        let found = Arc::new(read.with_program_hooks(&self.programs.load(), &self.home));
+        // If the base changed meanwhile, the result counts for this event only.
         if !Arc::ptr_eq(&base, &self.base()) {
             return Ok(found);
         }
-        if projects.generations.len() >= REMEMBERED {
+        if projects.generations.len() >= MAX_CACHED_PLACES {
             projects.generations.clear();
         }
         projects.generations.insert(files, (stamps, Arc::clone(&found)));
         Ok(found)
     }
 
-    /// What is in force for a caller of another account. Its project files are read in a thread with the
-    /// caller's rights; the call waits for that thread in the runtime, and not for long.
-    pub(crate) async fn of_account(&self, place: &Place, account: u32) -> Result<Arc<InForce>, Failure> {
+    /// The configuration for a caller of another account. Its project files are read in a thread with the caller's
+    /// rights; the call waits for that thread for a limited time.
+    pub(crate) async fn for_account(
+        &self,
+        place: &Place,
+        account: u32,
+    ) -> Result<Arc<ActiveConfig>, Failure> {
         let base = self.base();
         if place.cwd.is_none() {
             return Ok(base);
@@ -142,8 +146,8 @@ impl Generations {
         if let Some(found) = self.accounts.get_fresh(account, place, &base) {
             return Ok(found);
         }
-        let permit = self.accounts.permit(account).await?;
-        // Others may have read the same while this call waited.
+        let permit = self.accounts.acquire_permit(account).await?;
+        // Another call may have read the same files meanwhile.
         if let Some(found) = self.accounts.get_fresh(account, place, &base) {
             return Ok(found);
         }
@@ -153,100 +157,100 @@ impl Generations {
             None if texts.is_empty() => Arc::clone(&base),
             None => {
                 let (home, env, project) = (self.home.clone(), self.env.clone(), texts.clone());
-                // Rules take their time to compile, and no other account waits for that.
+                // Rules are compiled in a thread that no other account waits for.
                 let compiled = tokio::task::spawn_blocking(move || {
-                    InForce::read_with(&home, &env, |home, env| {
+                    ActiveConfig::read_with(&home, &env, |home, env| {
                         Configuration::read_with_project(home, env, project)
                     })
                 });
                 let read = compiled.await.map_err(|error| Failure::internal(error.to_string()))??;
-                Arc::new(read.beside(&self.programs.load(), &self.home))
+                Arc::new(read.with_program_hooks(&self.programs.load(), &self.home))
             }
         };
         self.accounts.insert(account, place, base, texts, &found);
         Ok(found)
     }
 
-    /// These are the hooks of programs from the next event on.
+    /// Replaces the hooks of programs, from the next event on.
     pub(crate) fn set_programs(&self, hooks: Vec<Arc<Hook>>) {
-        let _changing = self.changing.lock().unwrap_or_else(PoisonError::into_inner);
-        let mut projects = self.projects();
-        self.base.store(Arc::new(self.base().beside(&hooks, &self.home)));
+        let _changing = self.change_lock.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut projects = self.lock_projects();
+        self.base.store(Arc::new(self.base().with_program_hooks(&hooks, &self.home)));
         self.programs.store(Arc::new(hooks));
         projects.generations.clear();
     }
 
-    /// The person whose home it is.
-    pub(crate) fn person(&self) -> Option<&str> {
+    /// Home directory of the user.
+    pub(crate) fn user_home(&self) -> Option<&str> {
         self.env.home.as_deref().and_then(std::path::Path::to_str)
     }
 
-    /// Where the rules of a place come from, as the files are now.
+    /// Reads the sources of the rules of a place.
     pub(crate) fn sources(&self, place: &Place) -> Sources {
         Sources::in_force(&self.home, &self.env, place)
     }
 
-    /// The files that what is in force everywhere is made of.
+    /// Files that the base is made of.
     pub(crate) fn files(&self) -> Vec<PathBuf> {
         self.base().stamps.paths()
     }
 
-    /// Whether a file could not be read, so that the rules before are in force.
+    /// Whether a file could not be read, so that the previous rules are in force.
     pub(crate) fn is_stale(&self) -> bool {
         !self.base().stale.is_empty()
     }
 
-    /// Looks at the files again; `anyway`, also if none of them looks different.
-    pub(crate) fn refresh(&self, anyway: bool) -> Result<Refreshed, Failure> {
-        if !anyway && self.base().stamps.hold() {
+    /// Checks the files for changes. With `force`, they are read even if none has changed.
+    pub(crate) fn refresh(&self, force: bool) -> Result<Refreshed, Failure> {
+        if !force && self.base().stamps.are_current() {
             return Ok(Refreshed::Same);
         }
-        let _changing = self.changing.lock().unwrap_or_else(PoisonError::into_inner);
+        let _changing = self.change_lock.lock().unwrap_or_else(PoisonError::into_inner);
         let base = self.base();
-        // Taken first: a file that is completed while it is read looks different at the next look.
-        let stamps = Stamps::of(files(&self.home, &self.env));
-        let broken = unreadable(&self.home);
+        // Before reading, so that a file which is still being written differs at the next check.
+        let stamps = FileStamps::of(base_files(&self.home, &self.env));
+        let broken = find_unreadable(&self.home);
         if !broken.is_empty() {
             let refreshed = if base.stale == broken { Refreshed::Same } else { Refreshed::Stale };
-            self.base.store(Arc::new(base.kept(broken, stamps)));
+            self.base.store(Arc::new(base.with_stale_files(broken, stamps)));
             return Ok(refreshed);
         }
-        let new = InForce::read(&self.home, &self.env, &Place::default())?;
-        let new = new.beside(&self.programs.load(), &self.home);
+        let new = ActiveConfig::read(&self.home, &self.env, &Place::default())?;
+        let new = new.with_program_hooks(&self.programs.load(), &self.home);
         let same = new.generation.name() == base.generation.name()
             && (&new.problems, &new.warnings, &new.stale) == (&base.problems, &base.warnings, &base.stale);
         self.base.store(Arc::new(new));
-        self.projects().generations.clear();
+        self.lock_projects().generations.clear();
         Ok(if same { Refreshed::Same } else { Refreshed::New })
     }
 
-    /// What the environment of the daemon says.
+    /// Environment of the daemon.
     pub(crate) fn env(&self) -> &Env {
         &self.env
     }
 
-    fn files_of(&self, place: &Place) -> Vec<PathBuf> {
+    fn project_files(&self, place: &Place) -> Vec<PathBuf> {
         let Some(cwd) = &place.cwd else { return Vec::new() };
-        if let Some((since, files)) = self.projects().places.get(place)
-            && since.elapsed() < BELIEVED
+        if let Some((since, files)) = self.lock_projects().places.get(place)
+            && since.elapsed() < PLACE_CACHE_TIME
         {
             return files.clone();
         }
         let files = trust::project_files(cwd, place.project.as_deref(), self.env.home.as_deref());
-        let mut projects = self.projects();
-        if projects.places.len() >= REMEMBERED {
+        let mut projects = self.lock_projects();
+        if projects.places.len() >= MAX_CACHED_PLACES {
             projects.places.clear();
         }
         projects.places.insert(place.clone(), (Instant::now(), files.clone()));
         files
     }
 
-    fn projects(&self) -> std::sync::MutexGuard<'_, Projects> {
+    fn lock_projects(&self) -> std::sync::MutexGuard<'_, ProjectCache> {
         self.projects.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-impl InForce {
+impl ActiveConfig {
     fn read(home: &Home, env: &Env, place: &Place) -> Result<Self, Failure> {
         Self::read_with(home, env, |home, env| Configuration::read_trusted(home, env, place))
     }
@@ -256,23 +260,23 @@ impl InForce {
         env: &Env,
         configure: impl FnOnce(&Home, &Env) -> Configuration,
     ) -> Result<Self, Failure> {
-        // Before reading: a change in between is seen the next time.
-        let stamps = Stamps::of(files(home, env));
+        // Before reading, so that a change meanwhile is noticed.
+        let stamps = FileStamps::of(base_files(home, env));
         let mut configuration = configure(home, env);
         let (problems, warnings) =
             (configuration.problems.clone(), std::mem::take(&mut configuration.warnings));
-        let (mode, made_of) = (configuration.mode, configuration.detail());
+        let (mode, detail) = (configuration.mode, configuration.detail());
         let defaults = configuration.defaults.clone();
         let sources = Arc::new(std::mem::take(&mut configuration.sources));
         let generation = configuration.into_generation(env.home.as_deref())?;
-        let (of_files, stale) = (generation.clone(), Vec::new());
-        Ok(Self { generation, of_files, defaults, mode, made_of, problems, warnings, sources, stale, stamps })
+        let (plain, stale) = (generation.clone(), Vec::new());
+        Ok(Self { generation, plain, defaults, mode, detail, problems, warnings, sources, stale, stamps })
     }
 
     /// Adds the hooks of programs that are not disabled.
-    fn beside(&self, hooks: &[Arc<Hook>], home: &Home) -> Self {
+    fn with_program_hooks(&self, hooks: &[Arc<Hook>], home: &Home) -> Self {
         let mut hooks: Vec<Hook> = hooks.iter().map(|hook| Hook::clone(hook)).collect();
-        // A file that cannot be read is a problem of the generation already.
+        // A file that cannot be read is already a problem of the generation.
         if let Ok(switches) = Switches::read(home) {
             switches.apply(&mut hooks);
         }
@@ -282,18 +286,18 @@ impl InForce {
             }
         }
         let hooks: Vec<_> = hooks.into_iter().map(Arc::new).collect();
-        Self { generation: self.of_files.clone().with_checked_hooks(&hooks), ..self.clone() }
+        Self { generation: self.plain.clone().with_checked_hooks(&hooks), ..self.clone() }
     }
 
-    /// The same, although files have changed that cannot be read.
-    fn kept(&self, stale: Vec<Problem>, stamps: Stamps) -> Self {
+    /// The same configuration with the problems of files that changed and cannot be read.
+    fn with_stale_files(&self, stale: Vec<Problem>, stamps: FileStamps) -> Self {
         Self { stale, stamps, ..self.clone() }
     }
 }
 
-/// Every file that a generation is made of, wherever the agent works.
-fn files(home: &Home, env: &Env) -> Vec<PathBuf> {
-    let mut files = texts(home);
+/// Every file that the base is made of.
+fn base_files(home: &Home, env: &Env) -> Vec<PathBuf> {
+    let mut files = text_files(home);
     files.extend([home.trust(), home.packs(), home.mode(), home.retention(), home.switches(), home.port()]);
     files.extend(program_files::watched(home));
     files.extend(kits::watched(home));
@@ -301,16 +305,16 @@ fn files(home: &Home, env: &Env) -> Vec<PathBuf> {
     files
 }
 
-fn texts(home: &Home) -> Vec<PathBuf> {
+fn text_files(home: &Home) -> Vec<PathBuf> {
     let own = [home.settings(), home.policy(), home.prices(), home.pack_list(), home.kit_list()];
     own.into_iter().chain(home.organisation.clone()).collect()
 }
 
 /// Configuration files that are not valid YAML.
-fn unreadable(home: &Home) -> Vec<Problem> {
+fn find_unreadable(home: &Home) -> Vec<Problem> {
     let mut problems = Vec::new();
     let descriptions = program_files::watched(home).into_iter().filter(|path| !path.is_dir());
-    for path in texts(home).into_iter().chain(descriptions) {
+    for path in text_files(home).into_iter().chain(descriptions) {
         let name = path.display().to_string();
         match regular_file(&path) {
             Ok(None) => {}
@@ -342,7 +346,7 @@ mod tests {
                 scope.spawn(|| {
                     while !done.load(Ordering::Relaxed) {
                         generations.refresh(true).unwrap();
-                        // Whoever holds a lock and takes it again at once lets nobody else have it.
+                        // A thread that releases a lock and takes it again at once starves the others.
                         std::thread::sleep(Duration::from_millis(5));
                     }
                 })

@@ -20,8 +20,8 @@ use crate::approvals;
 use crate::callbacks::Callbacks;
 use crate::daemon::Daemon;
 use crate::hook_versions::mismatch_notice;
+use crate::ledger_recorder::CallRecorder;
 use crate::listen::Peer;
-use crate::record::CallRecorder;
 use crate::session_usage;
 
 /// A payload that takes long to evaluate, compared with a usual one.
@@ -130,7 +130,7 @@ impl CallEvaluator for DaemonCall<'_> {
             })
         });
         let entry = Entry::decision(&refusal.decided(), &secrets);
-        self.daemon.recorder.keep(entry).await.map(drop)
+        self.daemon.recorder.append(entry).await.map(drop)
     }
 }
 
@@ -166,13 +166,13 @@ async fn fire_as(
     answered: Vec<(Finding, TraceEntry)>,
 ) -> Result<Outcome, Failure> {
     let place = Place::of(&call.event);
-    let in_force = match caller {
-        Some(account) => daemon.generations.of_account(&place, account).await,
-        None => daemon.generations.of(&place),
+    let active = match caller {
+        Some(account) => daemon.generations.for_account(&place, account).await,
+        None => daemon.generations.active_for(&place),
     }?;
     let (recorder, observers) = (&daemon.recorder, &daemon.observers);
-    let recorder = CallRecorder { recorder, observers, made_of: &in_force.made_of, payload_bytes };
-    let generation = &in_force.generation;
+    let recorder = CallRecorder { recorder, observers, detail: &active.detail, payload_bytes };
+    let generation = &active.generation;
     let finished = flow::run_hooks(generation, call).await;
     let evaluated = run_step(payload_bytes, || flow::evaluate(generation, call, answered, finished));
     Ok(evaluated.record(generation, &recorder, call).await)
@@ -184,12 +184,12 @@ pub(crate) async fn fire_on_behalf(
     call: &HookCall,
     hooks: &[HookId],
 ) -> Result<Outcome, Failure> {
-    let in_force = daemon.generations.of(&Place::of(&call.event))?;
+    let active = daemon.generations.active_for(&Place::of(&call.event))?;
     let (recorder, observers) = (&daemon.recorder, &daemon.observers);
-    let recorder = CallRecorder { recorder, observers, made_of: &in_force.made_of, payload_bytes: 0 };
+    let recorder = CallRecorder { recorder, observers, detail: &active.detail, payload_bytes: 0 };
     if hooks.is_empty() {
-        return Ok(flow::fire(&in_force.generation, &recorder, call).await);
+        return Ok(flow::fire(&active.generation, &recorder, call).await);
     }
-    let generation = in_force.generation.clone().skipping_hooks(hooks);
+    let generation = active.generation.clone().skipping_hooks(hooks);
     Ok(flow::fire(&generation, &recorder, call).await)
 }

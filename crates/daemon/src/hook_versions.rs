@@ -56,7 +56,7 @@ impl HookVersions {
         let different = self.different.lock().unwrap_or_else(PoisonError::into_inner);
         let rows = different.iter().map(|(version, count)| (version.as_str(), count));
         let same = std::iter::once((DAEMON_VERSION, &self.same));
-        same.chain(rows).filter_map(|(version, count)| count.row(version)).collect()
+        same.chain(rows).filter_map(|(version, count)| count.to_row(version)).collect()
     }
 }
 
@@ -66,14 +66,14 @@ impl CallCount {
         self.last_ms.store(call_meta::now_ms(), Ordering::Relaxed);
     }
 
-    fn row(&self, version: &str) -> Option<HookVersionCount> {
+    fn to_row(&self, version: &str) -> Option<HookVersionCount> {
         let calls = self.calls.load(Ordering::Relaxed);
         let last = Timestamp::from_unix_ms(self.last_ms.load(Ordering::Relaxed));
         (calls > 0).then(|| HookVersionCount { version: version.to_owned(), calls, last })
     }
 }
 
-/// What the user is told at session start if hook program and daemon are of different versions.
+/// Message at session start if hook program and daemon have different versions.
 pub(crate) fn mismatch_notice(hook_version: &str) -> Option<String> {
     if hook_version == DAEMON_VERSION || hook_version.is_empty() {
         return None;

@@ -2,49 +2,49 @@
 
 //! The daemon: one process that answers every agent on this machine.
 //!
-//! [`serve`] opens the ledger, reads the rules and listens. A call comes in through [`listen`] (the
-//! hook protocol or HTTP), is evaluated in [`hook`], under the generation that [`generations`]
-//! holds for the directory the agent works in, and its record is durable before the reply is sent. Hooks of other
-//! programs are registered through [`grpc`] and kept in [`sdk`]; [`agent`] runs sessions for such programs. Observers
-//! (counters, [`tenterhook_sessions`], live streams, [`tenterhook_telemetry`]) are notified through [`observe`].
+//! [`serve`] opens the ledger, reads the rules and listens. A call arrives through [`listen`] (the hook protocol or
+//! HTTP) and is evaluated in [`hook`] with the generation that [`generations`] has for the agent's directory. Its
+//! record is durable before the reply is sent. Programs register hooks through [`grpc`]; [`sdk`] keeps them, and
+//! [`agent`] runs sessions for programs. Counters, [`tenterhook_sessions`], live streams and [`tenterhook_telemetry`]
+//! are notified through [`observers`].
 
 mod account_projects;
 mod agent;
 mod api;
 mod approvals;
-mod authority;
+mod backfill;
 mod callbacks;
-mod catch_up;
 mod checkpoint_sinks;
 mod daemon;
-mod ending;
+mod file_stamps;
 mod file_watch;
+mod gate;
 mod generations;
 mod grpc;
 mod hook;
 mod hook_versions;
+mod hook_watch;
+mod ledger_recorder;
 mod listen;
 mod live;
 mod memory;
-mod mode;
-mod observe;
-mod places;
+mod mode_change;
+mod observers;
 mod quotas;
-mod record;
-mod retention;
+mod retention_task;
 mod run;
+mod runtime_dir;
 mod sdk;
 mod session_owner;
 mod session_usage;
 mod shares;
-mod stamp;
+mod signals;
 mod undelivered;
-mod wiring;
 
 #[cfg(feature = "schema")]
 pub use api::openapi;
 pub use daemon::Daemon;
-pub use generations::{Generations, InForce};
+pub use generations::{ActiveConfig, Generations};
 pub use memory::MemoryRelease;
-pub use run::{Options, Running, serve};
+pub use run::{DaemonOptions, StartedDaemon, serve};
 pub use tenterhook_telemetry::exporter::Otlp;

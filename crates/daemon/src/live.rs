@@ -14,73 +14,74 @@ use tenterhook_sessions::SessionKey;
 /// Events that wait for a slow reader. A reader that falls behind receives the number of missed events.
 const MAX_WAITING_EVENTS: usize = 1024;
 
-/// One thing that happened.
+/// One live event in its serialized form.
 #[derive(Debug, Clone)]
-pub(crate) struct News {
-    /// Counts up from the daemon's start.
+pub(crate) struct LiveMessage {
+    /// Number of the event, counted since the daemon started.
     pub(crate) number: u64,
-    /// `decided`, `session`, `generation`, `verify` or `warning`; of a session what [`tenterhook_sessions`] tells.
+    /// `decided`, `session`, `generation`, `verify` or `warning`; for a session stream, the kind of change.
     pub(crate) kind: &'static str,
     /// Session of the event, for readers that follow one session.
-    about: Option<Arc<SessionKey>>,
-    /// What happened, as JSON.
+    session: Option<Arc<SessionKey>>,
+    /// Data of the event as JSON.
     pub(crate) data: Arc<str>,
 }
 
-impl News {
-    /// Whether it happened in the session of this id, or of `<harness>:<id>`.
+impl LiveMessage {
+    /// Whether it belongs to the session with this id, or `<harness>:<id>`.
     pub(crate) fn is_about(&self, id: &str) -> bool {
-        let Some(SessionKey { harness, id: own }) = self.about.as_deref() else { return false };
+        let Some(SessionKey { harness, id: own }) = self.session.as_deref() else { return false };
         id == own || id.strip_prefix(harness).and_then(|rest| rest.strip_prefix(':')) == Some(own)
     }
 }
 
-/// Tells everybody who watches.
-pub(crate) struct Live {
-    sender: Sender<News>,
+/// Sends live events to all readers.
+pub(crate) struct LiveFeed {
+    sender: Sender<LiveMessage>,
     number: AtomicU64,
 }
 
-impl Default for Live {
+impl Default for LiveFeed {
     fn default() -> Self {
         Self { sender: Sender::new(MAX_WAITING_EVENTS), number: AtomicU64::new(0) }
     }
 }
 
-impl Live {
+impl LiveFeed {
     /// Publishes an event. `event` is not called if there are no readers.
     pub(crate) fn publish(&self, event: impl FnOnce() -> LiveEvent) {
         let number = self.number.fetch_add(1, Ordering::Relaxed);
         if self.is_watched() {
             let event = event();
-            self.send(News { number, kind: event.kind(), about: None, data: to_json(&event).into() });
+            let (kind, data) = (event.kind(), to_json(&event).into());
+            self.send(LiveMessage { number, kind, session: None, data });
         }
     }
 
-    /// Tells what happened in a session.
-    pub(crate) fn tell_about(&self, about: &Arc<SessionKey>, event: &SessionEvent) {
+    /// Publishes an event of a session.
+    pub(crate) fn publish_session_event(&self, session: &Arc<SessionKey>, event: &SessionEvent) {
         let number = self.number.fetch_add(1, Ordering::Relaxed);
         if self.is_watched() {
-            let (kind, about) = (event.change.kind(), Some(Arc::clone(about)));
-            self.send(News { number, kind, about, data: to_json(event).into() });
+            let (kind, session) = (event.change.kind(), Some(Arc::clone(session)));
+            self.send(LiveMessage { number, kind, session, data: to_json(event).into() });
         }
     }
 
-    fn send(&self, news: News) {
+    fn send(&self, message: LiveMessage) {
         // The last reader may be gone.
-        let _ = self.sender.send(news);
+        let _ = self.sender.send(message);
     }
 
-    /// Whether anybody watches.
+    /// Whether there are readers.
     pub(crate) fn is_watched(&self) -> bool {
         self.sender.receiver_count() > 0
     }
 
-    /// Watches from now on.
-    pub(crate) fn watch(&self) -> Receiver<News> {
+    /// Receives all events from now on.
+    pub(crate) fn subscribe(&self) -> Receiver<LiveMessage> {
         self.sender.subscribe()
     }
 }
 
-/// What a receiver that is behind is told.
-pub(crate) type Lagged = broadcast::error::RecvError;
+/// Error of a receiver that missed events, or whose sender is gone.
+pub(crate) type ReceiveError = broadcast::error::RecvError;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Memory after a burst of calls. Allocators keep what was freed: after 2,000 concurrent calls that is several hundred
-//! megabytes, which a daemon would hold for weeks. When a burst is over, free memory is returned to the system.
+//! Returns free memory to the system after a burst of calls. Allocators keep freed memory: after 2,000 concurrent
+//! calls that is several hundred megabytes, which a daemon would hold for weeks.
 
 use std::cell::Cell;
 use std::sync::Arc;
@@ -16,16 +16,16 @@ use crate::daemon::Daemon;
 const BURST_CALLS: usize = 32;
 /// A request of this size leaves as much memory behind as a burst.
 const LARGE_REQUEST_BYTES: usize = 4 * 1024 * 1024;
-/// A burst is over when nothing of it was seen for so long.
+/// A burst is over after this time without signs of it.
 const QUIET_AFTER_BURST: Duration = Duration::from_secs(5);
 
-/// How free memory is returned to the system. The program chooses the allocator, so it says how.
+/// How free memory is returned to the system. It depends on the allocator, which the program chooses.
 #[derive(Debug, Clone, Copy)]
 pub struct MemoryRelease {
-    /// Returns what is free in the whole process. Called once after each burst.
+    /// Returns free memory of the whole process. Called once after each burst.
     pub of_process: fn(),
-    /// Returns what is free in the heap of the calling thread, for allocators where no other thread can do that.
-    /// Called on each thread of the runtime after each burst.
+    /// Returns free memory of the calling thread's heap, for allocators where no other thread can do that. Called on
+    /// each thread of the runtime after each burst.
     pub of_thread: fn(),
 }
 
@@ -37,7 +37,7 @@ pub(crate) struct BurstWatch {
 }
 
 impl BurstWatch {
-    /// Notes how many calls are under way.
+    /// Notes the number of running calls.
     pub(crate) fn note_calls(&self, calls: usize) {
         if calls >= BURST_CALLS {
             self.note();
@@ -87,7 +87,7 @@ pub(crate) async fn watch(daemon: Arc<Daemon>, release: MemoryRelease, count: Ar
     loop {
         daemon.bursts.wait_for_end().await;
         count.0.fetch_add(1, Ordering::Relaxed);
-        // Each of them wakes a thread, which releases its memory before it waits again.
+        // Each task wakes a thread, which releases its memory before it waits again.
         for _ in 0..tokio::runtime::Handle::current().metrics().num_workers() {
             tokio::spawn(tokio::task::yield_now());
         }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! What callers may use at the same time. Everything is shared between accounts, so that one account cannot have the
-//! calls of another refused; waiting approvals are also shared between the programs of an account.
+//! Limits of what callers use at the same time. Each limit is shared between accounts, so that one account cannot
+//! cause calls of another to be refused. Waiting approvals are also shared between the programs of an account.
 
 use std::sync::Arc;
 
@@ -11,7 +11,7 @@ use crate::daemon::Daemon;
 use crate::listen::Peer;
 use crate::shares::{Share, Shares};
 
-/// Calls under way; further ones are evaluated by the hook process itself.
+/// Running calls; further ones are evaluated by the hook process itself.
 const MAX_CALLS: usize = 8192;
 /// Connections to the Unix socket that are served by the runtime.
 const MAX_UNIX_CONNECTIONS: usize = 8192;
@@ -19,13 +19,13 @@ const MAX_UNIX_CONNECTIONS: usize = 8192;
 const MAX_QUESTION_BYTES: usize = 256 * 1024 * 1024;
 /// Calls that wait for an approval.
 const MAX_APPROVALS: usize = 1024;
-/// The same, between the programs of all accounts.
+/// Waiting approvals of all programs together.
 const MAX_PROGRAM_APPROVALS: usize = 512;
 /// Open files that are neither calls nor connections.
 const RESERVED_DESCRIPTORS: usize = 256;
 
 /// A program: the account and, where the kernel names it, the agent process.
-pub(crate) type Program = (u32, Option<i32>);
+type ProgramKey = (u32, Option<i32>);
 
 /// All quotas of a daemon.
 pub(crate) struct Quotas {
@@ -33,18 +33,18 @@ pub(crate) struct Quotas {
     connections: Arc<Shares<u32>>,
     bytes: Arc<Shares<u32>>,
     approvals: Arc<Shares<u32>>,
-    program_approvals: Arc<Shares<Program>>,
+    program_approvals: Arc<Shares<ProgramKey>>,
 }
 
-/// A place among the calls that wait for an approval.
-pub(crate) struct ApprovalPlace {
+/// Counts a call that waits for an approval.
+pub(crate) struct ApprovalSlot {
     _account: Share<u32>,
-    _program: Share<Program>,
+    _program: Share<ProgramKey>,
 }
 
 impl Quotas {
-    /// Quotas that fit the limit of open files: each call and each connection has one. One account never uses more
-    /// than half of a quota; the accounts of a machine together may use all of it.
+    /// Creates quotas that fit the limit of open files: each call and each connection needs one. One account never
+    /// uses more than half of a quota; several accounts together may use all of it.
     pub(crate) fn new(many_accounts: bool) -> Self {
         let files = getrlimit(Resource::Nofile).current.map_or(usize::MAX, |files| {
             usize::try_from(files).unwrap_or(usize::MAX).saturating_sub(RESERVED_DESCRIPTORS)
@@ -59,40 +59,40 @@ impl Quotas {
         }
     }
 
-    /// How many calls are under way.
+    /// Number of running calls.
     pub(crate) fn calls_under_way(&self) -> usize {
         self.calls.in_use()
     }
 }
 
 impl Daemon {
-    /// The account that something is counted for; a token is the daemon's own.
+    /// Account that a caller's use is counted for; callers with a token count for the daemon's.
     pub(crate) fn account_of(&self, peer: Peer) -> u32 {
         peer.uid().unwrap_or(self.uid)
     }
 
-    /// A place among the calls under way, unless the account has its share already.
+    /// Counts a call, unless the account already uses its share.
     pub(crate) fn begin_call(&self, peer: Peer) -> Option<Share<u32>> {
         let (share, calls) = self.quotas.calls.try_take_counted(self.account_of(peer), 1)?;
         self.bursts.note_calls(calls);
         Some(share)
     }
 
-    /// A place among the connections to the socket.
+    /// Counts a connection to the socket.
     pub(crate) fn begin_connection(&self, peer: Peer) -> Option<Share<u32>> {
         self.quotas.connections.try_take(self.account_of(peer), 1)
     }
 
-    /// Memory for a question.
+    /// Counts the memory of a request.
     pub(crate) fn reserve_bytes(&self, peer: Peer, bytes: usize) -> Option<Share<u32>> {
         self.bursts.note_request(bytes);
         self.quotas.bytes.try_take(self.account_of(peer), bytes)
     }
 
-    /// A place among the calls that wait for an approval.
-    pub(crate) fn begin_waiting(&self, peer: Peer, agent: Option<i32>) -> Option<ApprovalPlace> {
+    /// Counts a call that waits for an approval.
+    pub(crate) fn begin_waiting(&self, peer: Peer, agent: Option<i32>) -> Option<ApprovalSlot> {
         let uid = self.account_of(peer);
-        Some(ApprovalPlace {
+        Some(ApprovalSlot {
             _account: self.quotas.approvals.try_take(uid, 1)?,
             _program: self.quotas.program_approvals.try_take((uid, agent), 1)?,
         })

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! The life of the daemon: it takes its places, answers, and drains when it is told to end.
+//! Runs the daemon: binds its listeners, serves calls, and drains them at shutdown.
 
 use std::net::SocketAddr;
 use std::num::NonZero;
@@ -24,57 +24,62 @@ use tokio::time::Instant;
 use crate::api;
 use crate::api::file_problems;
 use crate::daemon::Daemon;
-use crate::ending::Signals;
 use crate::file_watch::FileWatch;
 use crate::generations::Refreshed;
 use crate::memory::{MemoryRelease, ReleaseCount};
-use crate::observe::Observers;
+use crate::observers::Observers;
+use crate::signals::Signals;
 use crate::{
-    agent, catch_up, checkpoint_sinks, grpc, listen, memory, places, retention, session_usage, undelivered,
-    wiring,
+    agent, backfill, checkpoint_sinks, grpc, hook_watch, listen, memory, retention_task, runtime_dir,
+    session_usage, undelivered,
 };
 
-/// How soon files that could not be read, and decisions in the spool that could not be imported, are tried again.
+/// Interval between attempts to read unreadable files and to import spooled decisions.
 const RETRY_INTERVAL: Duration = Duration::from_secs(2);
-/// How long after a reload files are looked at again: one that changes all the time must not keep the daemon busy.
+/// Pause after a reload: a file that changes all the time must not keep the daemon busy.
 const RELOAD_PAUSE: Duration = Duration::from_millis(200);
-/// How long calls that are under way may take when the daemon is told to end.
-const DRAIN: Duration = Duration::from_millis(2500);
-/// How long their answers may take to be written; whoever only holds a connection is cut off.
-const FAREWELL: Duration = Duration::from_millis(500);
-/// How long the last telemetry may take.
-const FLUSH: Duration = Duration::from_secs(1);
-/// How long somebody else may hold the ledger when the daemon begins.
-const PATIENCE: Duration = Duration::from_secs(5);
-/// How long decisions wait for others that share their commit, while threads of the runtime are at work.
+/// Time for running calls to complete at shutdown.
+const DRAIN_TIMEOUT: Duration = Duration::from_millis(2500);
+/// Time for the last replies to be written at shutdown; idle connections are closed.
+const LAST_REPLY_TIMEOUT: Duration = Duration::from_millis(500);
+/// Time for the last telemetry to be sent.
+const TELEMETRY_FLUSH_TIMEOUT: Duration = Duration::from_secs(1);
+/// Time to wait at start for another process that has the ledger locked.
+const LEDGER_LOCK_TIMEOUT: Duration = Duration::from_secs(5);
+/// Time that a decision waits for others to share its commit, while threads of the runtime are busy.
 const GATHER_LIMIT: Duration = Duration::from_millis(2);
 
-/// How a daemon is run.
+/// Options of a daemon.
 #[derive(Debug, Clone)]
-pub struct Options {
-    /// Where to listen over TCP, if at all.
+pub struct DaemonOptions {
+    /// TCP address to listen on, if any.
     pub listen: Option<SocketAddr>,
-    /// When a decision counts as recorded, if it is not as the ledger's settings say.
+    /// When a decision counts as recorded; overrides the ledger's settings.
     pub durability: Option<Durability>,
-    /// Who is told what happens, if anybody.
+    /// OpenTelemetry collector to report to.
     pub otlp: Option<Otlp>,
-    /// The programs that harnesses spawn: the dashboard can install hooks.
+    /// Programs that harnesses start; the dashboard installs them as hooks.
     pub hook_programs: HookPrograms,
     /// How memory is returned to the system after a burst of calls.
     pub memory_release: MemoryRelease,
 }
 
-/// A daemon that answers.
+/// A daemon that serves calls.
 #[derive(Debug, Clone)]
-pub struct Running {
-    /// Where it listens over TCP, with the port it got.
+pub struct StartedDaemon {
+    /// TCP address that it listens on, with the actual port.
     pub listen: Option<SocketAddr>,
-    /// What had to be done to open the ledger.
+    /// Repairs that were needed to open the ledger.
     pub recovered: Vec<String>,
 }
 
-/// Serves a home until a signal says to end. `ready` is called once calls are answered.
-pub fn serve(home: &Home, env: &Env, options: &Options, ready: impl FnOnce(&Running)) -> Result<(), Failure> {
+/// Serves a state directory until a signal stops it. `ready` is called as soon as calls are answered.
+pub fn serve(
+    home: &Home,
+    env: &Env,
+    options: &DaemonOptions,
+    ready: impl FnOnce(&StartedDaemon),
+) -> Result<(), Failure> {
     let (releases, release) = (Arc::new(ReleaseCount::default()), options.memory_release);
     let counted = Arc::clone(&releases);
     let workers = std::thread::available_parallelism().map_or(1, NonZero::get);
@@ -90,7 +95,7 @@ pub fn serve(home: &Home, env: &Env, options: &Options, ready: impl FnOnce(&Runn
         .on_thread_unpark(move || unparked.begin_work())
         .build()?;
     let served = runtime.block_on(run(home, env, options, (&releases, callers), ready));
-    // Work that still waits for a disk is not waited for: what counts is in the ledger.
+    // Does not wait for work that is blocked by a disk: all decisions are in the ledger.
     runtime.shutdown_timeout(Duration::from_millis(100));
     served
 }
@@ -98,28 +103,28 @@ pub fn serve(home: &Home, env: &Env, options: &Options, ready: impl FnOnce(&Runn
 async fn run(
     home: &Home,
     env: &Env,
-    options: &Options,
+    options: &DaemonOptions,
     (releases, callers): (&Arc<ReleaseCount>, Arc<BusyCallers>),
-    ready: impl FnOnce(&Running),
+    ready: impl FnOnce(&StartedDaemon),
 ) -> Result<(), Failure> {
-    // From now on a signal is heard, not died of.
+    // From now on signals are handled instead of killing the process.
     let mut signals = Signals::listen()?;
     home.make()?;
     make_private(&home.run())?;
-    places::check(home)?;
-    places::close_log(home);
-    places::raise_limits();
-    // First of all: of two daemons only one gets the socket.
-    let socket = listen::bind(home)?;
+    runtime_dir::check_directories(home)?;
+    runtime_dir::restrict_log(home);
+    runtime_dir::raise_limits();
+    // Before other work, so that only one of two daemons gets the socket.
+    let socket = listen::bind_socket(home)?;
     let tcp = bind_tcp(options.listen).await?;
     let listen_address = tcp.as_ref().map(TcpListener::local_addr).transpose()?;
-    // Before the rules are read: they guard this port.
+    // Before the rules are read, because they guard this port.
     daemon_port::record(home, listen_address.map(|address| address.port()))?;
     let book = Book::of(home);
-    let opened = open(home, &book, options, &callers).await?;
-    catch_up::warn_of_refused(book.take_in(&opened.ledger));
-    let token = places::token(&home.token())?;
-    let observers = observers(home, env, options)?;
+    let opened = open_ledger(home, &book, options, &callers).await?;
+    backfill::warn_about_spool(book.take_in(&opened.ledger));
+    let token = runtime_dir::read_or_create_token(&home.token())?;
+    let observers = build_observers(home, env, options)?;
     observers.sessions.begin_rebuild();
     let daemon =
         Arc::new(Daemon::new(home.clone(), env, opened.ledger, token, observers, options.hook_programs)?);
@@ -127,57 +132,50 @@ async fn run(
 
     let (end, ends) = watch::channel(false);
     let router = api::router(Arc::clone(&daemon)).merge(grpc::router(&daemon));
-    let mut running = Running { listen: None, recovered: opened.recovered };
+    let mut started = StartedDaemon { listen: None, recovered: opened.recovered };
     let mut listeners = Vec::new();
     if let (Some(tcp), Some(address)) = (tcp, listen_address) {
-        running.listen = Some(address);
+        started.listen = Some(address);
         let _ = daemon.listen.set(address);
-        let door = listen::Door::new(address, &daemon);
-        listeners.push(tokio::spawn(listen::tcp(tcp, door, router.clone(), ends.clone())));
+        let access = listen::TcpAccess::new(address, &daemon);
+        listeners.push(tokio::spawn(listen::serve_tcp(tcp, access, router.clone(), ends.clone())));
     }
-    let threads = listen::Threads::start(socket, Arc::clone(&daemon), router, ends)?;
-    write_whole(&home.daemon(), &card(&running)?, 0o600)?;
-    tracing::info!(listen = ?running.listen, socket = %home.socket().display(), "ready");
-    ready(&running);
-    let remembering = tokio::spawn(catch_up::remember(Arc::clone(&daemon)));
-    let warming = tokio::spawn(catch_up::warm(Arc::clone(&daemon)));
-    let wiring = tokio::spawn(wiring::watch(Arc::clone(&daemon)));
-    let idling = tokio::spawn(agent::watch_idle(Arc::clone(&daemon)));
-    let undelivered = tokio::spawn(undelivered::watch(Arc::clone(&daemon)));
-    let usage = tokio::spawn(session_usage::watch(Arc::clone(&daemon)));
-    let retention = tokio::spawn(retention::watch(Arc::clone(&daemon)));
-    let sinks = tokio::spawn(checkpoint_sinks::watch(Arc::clone(&daemon)));
-    let memory =
-        tokio::spawn(memory::watch(Arc::clone(&daemon), options.memory_release, Arc::clone(releases)));
+    let threads = listen::HookThreads::start(socket, Arc::clone(&daemon), router, ends)?;
+    write_whole(&home.daemon(), &daemon_file(&started)?, 0o600)?;
+    tracing::info!(listen = ?started.listen, socket = %home.socket().display(), "ready");
+    ready(&started);
+    let tasks = [
+        tokio::spawn(backfill::load_sessions(Arc::clone(&daemon))),
+        tokio::spawn(backfill::reload_stale_sessions(Arc::clone(&daemon))),
+        tokio::spawn(hook_watch::watch(Arc::clone(&daemon))),
+        tokio::spawn(agent::watch_idle(Arc::clone(&daemon))),
+        tokio::spawn(undelivered::watch(Arc::clone(&daemon))),
+        tokio::spawn(session_usage::watch(Arc::clone(&daemon))),
+        tokio::spawn(retention_task::watch(Arc::clone(&daemon))),
+        tokio::spawn(checkpoint_sinks::watch(Arc::clone(&daemon))),
+        tokio::spawn(memory::watch(Arc::clone(&daemon), options.memory_release, Arc::clone(releases))),
+    ];
     write_snapshot(home, env).await;
 
-    watch_over(&daemon, &book, env, &mut signals).await;
-    remembering.abort();
-    warming.abort();
-    wiring.abort();
-    idling.abort();
-    undelivered.abort();
-    memory.abort();
-    usage.abort();
-    retention.abort();
-    sinks.abort();
+    run_until_signal(&daemon, &book, env, &mut signals).await;
+    tasks.iter().for_each(tokio::task::JoinHandle::abort);
 
-    tracing::info!("ending: calls under way are finished");
+    tracing::info!("shutting down: completing running calls");
     agent::end_all(&daemon).await;
-    daemon.ends().await;
+    daemon.record_signal_stop().await;
     daemon.drain();
     let _ = end.send(true);
     for listener in listeners {
         let _ = listener.await;
     }
     let drained = Instant::now();
-    threads.end(DRAIN).await;
-    while daemon.under_way() > 0 && drained.elapsed() < DRAIN {
+    threads.end(DRAIN_TIMEOUT).await;
+    while daemon.count_calls() > 0 && drained.elapsed() < DRAIN_TIMEOUT {
         tokio::time::sleep(Duration::from_millis(10)).await;
     }
     daemon.programs.notes.wait_until_written().await;
-    // Every connection holds one end of this, until its last answer is written.
-    let _ = tokio::time::timeout(FAREWELL, end.closed()).await;
+    // Every connection keeps a receiver until its last reply is written.
+    let _ = tokio::time::timeout(LAST_REPLY_TIMEOUT, end.closed()).await;
     session_usage::save(&daemon).await;
     for path in [home.socket(), home.daemon()] {
         match fs_err::remove_file(path) {
@@ -196,34 +194,34 @@ async fn run(
         let daemon = Arc::clone(&daemon);
         let flushed =
             tokio::task::spawn_blocking(move || daemon.observers.telemetry.as_ref().map(Exporter::close));
-        // Telemetry that does not arrive keeps nobody.
-        let _ = tokio::time::timeout(FLUSH, flushed).await;
+        // Shutdown does not wait for telemetry that cannot be delivered.
+        let _ = tokio::time::timeout(TELEMETRY_FLUSH_TIMEOUT, flushed).await;
     }
-    tracing::info!("ended");
+    tracing::info!("stopped");
     Ok(())
 }
 
-/// Takes the TCP port, if there is to be one. Connections wait until the daemon accepts them.
+/// Binds the TCP port, if any. Connections wait until the daemon accepts them.
 async fn bind_tcp(address: Option<SocketAddr>) -> Result<Option<TcpListener>, Failure> {
     let Some(address) = address else { return Ok(None) };
     let bound = TcpListener::bind(address).await.map_err(|error| {
         Failure::internal(format!("cannot listen on {address}: {error}"))
-            .hint("choose another with `--listen ADDRESS:PORT`, or `--listen none`")
+            .hint("choose another address with `--listen ADDRESS:PORT`, or use `--listen none`")
     })?;
     Ok(Some(bound))
 }
 
-/// Keeps an eye on files and on the spool, until a signal says to end.
-async fn watch_over(daemon: &Arc<Daemon>, book: &Book, env: &Env, signals: &mut Signals) {
+/// Watches files and the spool until a signal stops the daemon.
+async fn run_until_signal(daemon: &Arc<Daemon>, book: &Book, env: &Env, signals: &mut Signals) {
     let mut files = FileWatch::default();
     let mut read_anyway = false;
     loop {
         let watched = daemon.generations.files();
         files = watch_files(daemon, files, watched.clone()).await;
         let is_asked_for = std::mem::take(&mut read_anyway);
-        // A file that could not be read is read again, even if it looks the same: the cause may be gone.
-        let looked = refresh(daemon, is_asked_for || daemon.generations.is_stale()).await;
-        let is_new = looked == Some(Refreshed::New);
+        // A file that could not be read is read again even if it did not change: the cause may be gone.
+        let refreshed = refresh(daemon, is_asked_for || daemon.generations.is_stale()).await;
+        let is_new = refreshed == Some(Refreshed::New);
         if is_new || is_asked_for {
             write_snapshot(&daemon.home, env).await;
         }
@@ -232,23 +230,23 @@ async fn watch_over(daemon: &Arc<Daemon>, book: &Book, env: &Env, signals: &mut 
             continue;
         }
         if book.spooled().0 > 0 {
-            catch_up::import_spooled(daemon, book).await;
+            backfill::import_spooled(daemon, book).await;
         }
-        let is_retried = looked.is_none() || daemon.generations.is_stale() || book.spooled().0 > 0;
+        let is_retried = refreshed.is_none() || daemon.generations.is_stale() || book.spooled().0 > 0;
         let limit = if is_retried { RETRY_INTERVAL } else { Duration::MAX };
         tokio::select! {
-            changed = signals.said.changed() => {
-                if changed.is_err() || signals.said.borrow_and_update().end {
+            changed = signals.state.changed() => {
+                if changed.is_err() || signals.state.borrow_and_update().end {
                     return;
                 }
                 read_anyway = true;
             }
-            _ = files.changed(limit) => {}
+            _ = files.wait_for_change(limit) => {}
         }
     }
 }
 
-/// Has changes of the files and of the spool reported from now on.
+/// Watches these files and the spool from now on.
 async fn watch_files(daemon: &Arc<Daemon>, mut files: FileWatch, mut paths: Vec<PathBuf>) -> FileWatch {
     paths.push(daemon.home.spool());
     let watching = tokio::task::spawn_blocking(move || {
@@ -258,22 +256,22 @@ async fn watch_files(daemon: &Arc<Daemon>, mut files: FileWatch, mut paths: Vec<
     watching.await.unwrap_or_default()
 }
 
-fn observers(home: &Home, env: &Env, options: &Options) -> Result<Observers, Failure> {
+fn build_observers(home: &Home, env: &Env, options: &DaemonOptions) -> Result<Observers, Failure> {
     let metrics = Arc::new(Metrics::default());
     let telemetry = match &options.otlp {
         Some(otlp) => Some(Exporter::start(otlp.clone(), Arc::clone(&metrics), call_meta::now)?),
         None => None,
     };
-    let person = env.home.as_deref().and_then(Path::to_str).map(ToOwned::to_owned);
-    Ok(Observers::new(person, Sources::prices_of(home), metrics, telemetry))
+    let user_home = env.home.as_deref().and_then(Path::to_str).map(ToOwned::to_owned);
+    Ok(Observers::new(user_home, Sources::prices_of(home), metrics, telemetry))
 }
 
-/// Looks at the files again, and says what came of it; nothing if they could not be read.
-async fn refresh(daemon: &Arc<Daemon>, anyway: bool) -> Option<Refreshed> {
-    let looking = Arc::clone(daemon);
+/// Checks the files for changes and reports the result; `None` if they could not be read.
+async fn refresh(daemon: &Arc<Daemon>, force: bool) -> Option<Refreshed> {
+    let reader = Arc::clone(daemon);
     let refreshed = tokio::task::spawn_blocking(move || {
-        let refreshed = looking.generations.refresh(anyway);
-        (looking.generations.base(), refreshed)
+        let refreshed = reader.generations.refresh(force);
+        (reader.generations.base(), refreshed)
     });
     match refreshed.await {
         Ok((_, Ok(Refreshed::Same))) => return Some(Refreshed::Same),
@@ -286,11 +284,7 @@ async fn refresh(daemon: &Arc<Daemon>, anyway: bool) -> Option<Refreshed> {
                     stale: file_problems(&base.stale),
                 })
             });
-            tracing::info!(
-                generation = name,
-                problems = base.problems.len(),
-                "another generation is in force"
-            );
+            tracing::info!(generation = name, problems = base.problems.len(), "a new generation is in force");
             return Some(Refreshed::New);
         }
         Ok((base, Ok(Refreshed::Stale))) => {
@@ -299,65 +293,67 @@ async fn refresh(daemon: &Arc<Daemon>, anyway: bool) -> Option<Refreshed> {
                 LiveEvent::Warning(LiveWarning { what, stale, ..LiveWarning::default() })
             });
             for problem in &base.stale {
-                tracing::error!(%problem, "a file cannot be read; what it said before is still in force");
+                tracing::error!(%problem, "a file cannot be read; its previous content is still in force");
             }
             return Some(Refreshed::Stale);
         }
-        Ok((_, Err(error))) => tracing::error!(error = error.message, "the files could not be read again"),
-        Err(error) => tracing::error!(%error, "the files could not be read again"),
+        Ok((_, Err(error))) => tracing::error!(error = error.message, "the files could not be reloaded"),
+        Err(error) => tracing::error!(%error, "the files could not be reloaded"),
     }
     None
 }
 
-/// Keeps what is in force where hooks find it when nobody answers them.
+/// Writes the snapshot that hooks use while no daemon runs.
 async fn write_snapshot(home: &Home, env: &Env) {
     let (home, env) = (home.clone(), env.clone());
     let written = tokio::task::spawn_blocking(move || snapshot::write(&home, &env, &Place::default()));
     match written.await {
         Ok(Ok(_)) => {}
-        Ok(Err(error)) => tracing::warn!(error = error.message, "no snapshot for hooks without a daemon"),
-        Err(error) => tracing::warn!(%error, "no snapshot for hooks without a daemon"),
+        Ok(Err(error)) => {
+            tracing::warn!(error = error.message, "the snapshot for hooks could not be written");
+        }
+        Err(error) => tracing::warn!(%error, "the snapshot for hooks could not be written"),
     }
 }
 
-/// Whoever writes a leaf without a daemon holds the ledger for a moment.
-async fn open(
+/// Opens the ledger. Waits a moment, because a process without a daemon locks it while it writes a record.
+async fn open_ledger(
     home: &Home,
     book: &Book,
-    options: &Options,
+    options: &DaemonOptions,
     callers: &Arc<BusyCallers>,
 ) -> Result<tenterhook_ledger::Opened, Failure> {
     let began = Instant::now();
     loop {
-        let mut how = book.options()?;
-        how.durability = options.durability.unwrap_or(how.durability);
-        (how.callers, how.batch.gather) = (Some(Arc::clone(callers)), GATHER_LIMIT);
-        match StateFormat::open_ledger(&home.state, &home.ledger(), how) {
+        let mut ledger_options = book.options()?;
+        ledger_options.durability = options.durability.unwrap_or(ledger_options.durability);
+        (ledger_options.callers, ledger_options.batch.gather) = (Some(Arc::clone(callers)), GATHER_LIMIT);
+        match StateFormat::open_ledger(&home.state, &home.ledger(), ledger_options) {
             Ok(opened) => {
                 for what in &opened.recovered {
                     tracing::warn!(what, "the ledger was recovered");
                 }
                 return Ok(opened);
             }
-            Err(OpenError::Locked { .. }) if began.elapsed() < PATIENCE => {
+            Err(OpenError::Locked { .. }) if began.elapsed() < LEDGER_LOCK_TIMEOUT => {
                 tokio::time::sleep(Duration::from_millis(10)).await;
             }
             Err(error) => {
-                return Err(Failure::internal(format!("the ledger cannot be opened: {error}"))
-                    .hint("`tenterhook ledger verify` says what is wrong with it"));
+                return Err(Failure::internal(format!("cannot open the ledger: {error}"))
+                    .hint("run `tenterhook ledger verify` to check it"));
             }
         }
     }
 }
 
-/// Who answers here, for `status` and for people.
-fn card(running: &Running) -> Result<Vec<u8>, Failure> {
-    let card = json!({
+/// Content of the file that describes the running daemon, for `status` and for users.
+fn daemon_file(started: &StartedDaemon) -> Result<Vec<u8>, Failure> {
+    let file = json!({
         "v": 1,
         "pid": std::process::id(),
         "version": env!("CARGO_PKG_VERSION"),
-        "listen": running.listen,
+        "listen": started.listen,
         "started": call_meta::now(),
     });
-    serde_json::to_vec_pretty(&card).map_err(|error| Failure::internal(error.to_string()))
+    serde_json::to_vec_pretty(&file).map_err(|error| Failure::internal(error.to_string()))
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Which process a session belongs to. The first agent process that names a session owns it; its children may use the
-//! session as well. Events of other processes are still evaluated and recorded, but as *unverified*.
+//! Tracks which process a session belongs to. The first agent process that names a session owns it; its children may
+//! use the session too. Events of other processes are evaluated and recorded as *unverified*.
 
 use std::collections::HashMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -15,13 +15,13 @@ use crate::listen::Peer;
 use crate::shares::is_fair;
 use tenterhook_sessions::SessionKey;
 
-/// How many sessions have a known owner; one process gets half of them.
+/// Sessions with a known owner; one process gets half of them.
 const MAX_OWNED_SESSIONS: usize = 16_384;
-/// How long an owner is believed to be the same process without a look.
+/// Interval between checks that the owner is still the same process.
 const OWNER_RECHECK_INTERVAL: Duration = Duration::from_secs(1);
 /// Interval between searches for ended processes when the table is full.
 const CLEAN_INTERVAL: Duration = Duration::from_secs(1);
-/// How far up the parents of a caller are followed.
+/// Ancestors of a caller that are checked.
 const MAX_ANCESTORS: usize = 256;
 
 /// The owners of all sessions.
@@ -33,7 +33,7 @@ struct OwnerTable {
     by_session: HashMap<SessionKey, SessionOwner>,
     /// How many sessions each process owns, by pid and start.
     counts: HashMap<(i32, u64), usize>,
-    /// When ended processes were last looked for.
+    /// Time of the last search for ended processes.
     cleaned: Option<Instant>,
 }
 
@@ -41,7 +41,7 @@ struct OwnerTable {
 struct SessionOwner {
     uid: u32,
     pid: i32,
-    /// When the process began: a pid is used again, but not with the same start.
+    /// Start time of the process: pids are reused, but not with the same start time.
     start: u64,
     checked: Instant,
 }
@@ -61,14 +61,14 @@ impl Daemon {
         event.session_check = self.session_owners.check(&key, uid, pid, was_there);
     }
 
-    /// The agent process that a call comes from, where the kernel names it.
+    /// The agent process that a call comes from, if the kernel knows it.
     pub(crate) fn agent_process(&self, peer: Peer, harness: &str) -> Option<i32> {
         let Peer::Local { pid: Some(pid), .. } = peer else { return None };
         Process::read(pid).and_then(|caller| caller.origin(harness)).map(|origin| origin.pid)
     }
 
-    /// Makes this process the owner of a session of its own agent.
-    pub(crate) fn own_agent_session(&self, harness: &str, id: &str) {
+    /// Makes the daemon the owner of a session of its own agent.
+    pub(crate) fn claim_session(&self, harness: &str, id: &str) {
         let key = SessionKey { harness: harness.to_owned(), id: id.to_owned() };
         let own = i32::try_from(std::process::id()).ok().and_then(Process::read);
         if let Some(own) = own {
@@ -78,8 +78,8 @@ impl Daemon {
 }
 
 impl SessionOwners {
-    /// Whether a process that was identified when it connected owns the session. Process number and start name one
-    /// process for good, so a connection that stays open needs no look at `/proc` for each of its calls.
+    /// Whether a process that was identified when it connected owns the session. Pid and start time identify one
+    /// process, so an open connection does not read `/proc` for each of its calls.
     fn is_owner(&self, key: &SessionKey, uid: u32, process: (i32, u64)) -> bool {
         let owner = self.lock().by_session.get(key).copied();
         let owner = owner.filter(|owner| owner.uid == uid && owner.process() == process);
@@ -87,7 +87,7 @@ impl SessionOwners {
     }
 
     /// Whether the process may write to the session. A session without an owner becomes the caller's; `was_there`
-    /// says whether there are events of it that this daemon has no owner for.
+    /// returns whether it has earlier events, whose owner this daemon does not know.
     fn check(
         &self,
         key: &SessionKey,
@@ -96,7 +96,7 @@ impl SessionOwners {
         was_there: impl FnOnce() -> bool,
     ) -> Option<SessionCheck> {
         let owner = self.lock().by_session.get(key).copied();
-        // The hook process waits for its answer, so it is still there.
+        // The hook process waits for its answer, so it still runs.
         let Some(caller) = Process::read(pid) else { return Some(SessionCheck::Unverified) };
         let Some(owner) = owner else {
             let origin = caller.origin(&key.harness);
@@ -120,7 +120,7 @@ impl SessionOwners {
         Some(if bound { SessionCheck::Resumed } else { SessionCheck::Unverified })
     }
 
-    /// Whether the owner is still the process that it was.
+    /// Whether the owner is still the same process.
     fn is_there(&self, key: &SessionKey, owner: SessionOwner) -> bool {
         if owner.checked.elapsed() < OWNER_RECHECK_INTERVAL {
             return true;
@@ -134,7 +134,7 @@ impl SessionOwners {
         there
     }
 
-    /// Makes a process the owner, if there is room for that.
+    /// Makes a process the owner, unless the table is full.
     fn bind(&self, key: SessionKey, uid: u32, process: &Process) -> bool {
         let owner = SessionOwner { uid, pid: process.pid, start: process.start, checked: Instant::now() };
         let mut owners = self.lock();
@@ -160,7 +160,7 @@ impl SessionOwner {
 }
 
 impl OwnerTable {
-    /// Whether the process of an owner may own one session more.
+    /// Whether the owner's process may own another session.
     fn has_room(&self, owner: &SessionOwner) -> bool {
         let own = self.counts.get(&owner.process()).copied().unwrap_or(0);
         is_fair(own, self.by_session.len(), 1, MAX_OWNED_SESSIONS)
@@ -182,8 +182,7 @@ impl OwnerTable {
         }
     }
 
-    /// Forgets sessions whose process has ended, at most once in an interval: a caller must not be able to make
-    /// every call look at every process.
+    /// Forgets sessions whose process has ended. At most once per interval, because it checks every process.
     fn forget_ended(&mut self) {
         if self.cleaned.is_some_and(|cleaned| cleaned.elapsed() < CLEAN_INTERVAL) {
             return;
@@ -195,7 +194,7 @@ impl OwnerTable {
     }
 }
 
-/// Whether a process is another one or comes from it.
+/// Whether the caller is the process with this pid or a descendant of it.
 fn comes_from(caller: Process, pid: i32) -> bool {
     let next = |process: &Process| {
         (process.pid != pid && process.parent != pid && process.parent > 1)

@@ -17,12 +17,12 @@ use tokio::time::timeout;
 
 use crate::daemon::Daemon;
 
-/// How long after a change it is written down how far transcripts were read.
+/// Delay before the read positions of transcripts are saved.
 const SAVE_DELAY: Duration = Duration::from_secs(2);
 /// How long a call waits for the transcript of another account.
 const OTHER_ACCOUNT_TIMEOUT: Duration = Duration::from_millis(500);
 
-/// Adds the session's usage to a call, if it has changed or is unknown. `caller` is another account.
+/// Adds the session's usage to a call, if it has changed or is unknown. `caller` is set for another account.
 pub(crate) async fn attach(
     daemon: &Daemon,
     harness: &'static Harness,
@@ -44,28 +44,28 @@ fn read_own(reader: &UsageReader, request: &UsageRequest) -> UsageFound {
     if !found.is_behind {
         return found;
     }
-    // A long transcript is read once, when its session is first seen. Other calls of this thread go on meanwhile.
+    // A long transcript is read only when its session is first seen. Other calls continue on another thread.
     tokio::task::block_in_place(|| reader.read(request, owner, MAX_READ_BYTES))
 }
 
-/// Reads with the rights of the caller, in a thread that no other account waits for.
+/// Reads with the caller's rights, in a thread that no other account waits for.
 async fn read_as(reader: &Arc<UsageReader>, request: UsageRequest, account: u32) -> UsageFound {
-    let (said, heard) = oneshot::channel();
+    let (sender, receiver) = oneshot::channel();
     let reader = Arc::clone(reader);
     let started = spawn_as(account, move |_| {
         let found = reader.read(&request, TranscriptOwner::other(account), MAX_READ_BYTES);
         // The call may be over.
-        drop(said.send(found));
+        drop(sender.send(found));
     });
     if started.is_ok()
-        && let Ok(Ok(found)) = timeout(OTHER_ACCOUNT_TIMEOUT, heard).await
+        && let Ok(Ok(found)) = timeout(OTHER_ACCOUNT_TIMEOUT, receiver).await
     {
         return found;
     }
     UsageFound::unknown("the transcript could not be read in time")
 }
 
-/// Whether something may have to be written down.
+/// Whether read positions may have to be saved.
 #[derive(Debug, Default)]
 pub(crate) struct UnsavedUsage {
     is_noted: AtomicBool,
@@ -73,7 +73,7 @@ pub(crate) struct UnsavedUsage {
 }
 
 impl UnsavedUsage {
-    /// Notes that a transcript was read. Of many calls only the first wakes a thread.
+    /// Notes that a transcript was read. Only the first of many calls wakes a thread.
     pub(crate) fn note(&self) {
         if !self.is_noted.swap(true, Ordering::Relaxed) {
             self.noted.notify_one();
@@ -81,7 +81,7 @@ impl UnsavedUsage {
     }
 }
 
-/// Saves soon after transcripts were read.
+/// Saves read positions soon after transcripts were read.
 pub(crate) async fn watch(daemon: Arc<Daemon>) {
     loop {
         daemon.unsaved_usage.noted.notified().await;
@@ -91,11 +91,11 @@ pub(crate) async fn watch(daemon: Arc<Daemon>) {
     }
 }
 
-/// Writes down how far transcripts were read.
+/// Saves the read positions of transcripts.
 pub(crate) async fn save(daemon: &Daemon) {
     if daemon.usage.has_unsaved() {
         let reader = Arc::clone(&daemon.usage);
-        // What is not saved is read again after a restart.
+        // Without the file, transcripts are read again after a restart.
         let _ = tokio::task::spawn_blocking(move || reader.save()).await;
     }
 }

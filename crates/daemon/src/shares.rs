@@ -2,27 +2,27 @@
 
 //! Fair shares of a bounded resource.
 //!
-//! A holder may take more only while it holds no more than what is left for all others. One busy holder gets half
-//! of the resource, two get a third each, and there is always something left for a holder that has nothing yet.
+//! A holder may take more only while it holds no more than what is left. One busy holder gets half of the resource,
+//! two get a third each, and something is always left for a holder that has nothing yet.
 
 use std::collections::HashMap;
 use std::hash::Hash;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-/// A bounded resource and who holds how much of it.
+/// A bounded resource, and how much of it each holder has.
 #[derive(Debug)]
 pub(crate) struct Shares<K> {
     total: usize,
-    held: Mutex<Held<K>>,
+    held: Mutex<HeldUnits<K>>,
 }
 
 #[derive(Debug)]
-struct Held<K> {
+struct HeldUnits<K> {
     all: usize,
     by_holder: HashMap<K, usize>,
 }
 
-/// What one holder has taken. Dropping it gives it back.
+/// Units that one holder has taken. Dropping it returns them.
 #[derive(Debug)]
 pub(crate) struct Share<K: Eq + Hash> {
     shares: Arc<Shares<K>>,
@@ -39,7 +39,7 @@ pub(crate) fn is_fair(own: usize, all: usize, amount: usize, total: usize) -> bo
 impl<K: Clone + Eq + Hash> Shares<K> {
     /// A resource of `total` units; one holder alone gets half of them.
     pub(crate) fn new(total: usize) -> Arc<Self> {
-        let held = Held { all: 0, by_holder: HashMap::new() };
+        let held = HeldUnits { all: 0, by_holder: HashMap::new() };
         Arc::new(Self { total, held: Mutex::new(held) })
     }
 
@@ -48,7 +48,7 @@ impl<K: Clone + Eq + Hash> Shares<K> {
         self.try_take_counted(holder, amount).map(|(share, _)| share)
     }
 
-    /// The same; also says how many units are in use now.
+    /// Takes `amount` units; also returns how many units are in use now.
     pub(crate) fn try_take_counted(self: &Arc<Self>, holder: K, amount: usize) -> Option<(Share<K>, usize)> {
         let mut held = self.lock();
         let own = held.by_holder.get(&holder).copied().unwrap_or(0);
@@ -62,14 +62,14 @@ impl<K: Clone + Eq + Hash> Shares<K> {
         Some((Share { shares: Arc::clone(self), holder, amount }, all))
     }
 
-    /// How many units are in use.
+    /// Number of units in use.
     pub(crate) fn in_use(&self) -> usize {
         self.lock().all
     }
 }
 
 impl<K> Shares<K> {
-    fn lock(&self) -> MutexGuard<'_, Held<K>> {
+    fn lock(&self) -> MutexGuard<'_, HeldUnits<K>> {
         self.held.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -78,7 +78,7 @@ impl<K: Clone + Eq + Hash> Share<K> {
     /// Takes `amount` more units, if that leaves enough for others.
     pub(crate) fn try_grow(&mut self, amount: usize) -> bool {
         let mut held = self.shares.lock();
-        // A holder without an entry has nothing yet: the entry goes with the last unit of any of its shares.
+        // A holder without an entry has nothing yet: its entry is removed with its last unit.
         let own = held.by_holder.get(&self.holder).copied().unwrap_or(0);
         if !is_fair(own, held.all, amount, self.shares.total) {
             return false;

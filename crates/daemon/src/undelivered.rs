@@ -2,8 +2,8 @@
 
 //! Answers that did not reach the hook program that asked, because it was killed or its client cancelled the call.
 //!
-//! The client alone decides what becomes of such a call. Each is recorded, and if the client then reports a result of
-//! it, the tool ran without the answer: that is recorded too.
+//! The client alone decides what happens to such a call. Each is recorded. If the client then reports a result of it,
+//! the tool ran without the answer: that is recorded too.
 
 use std::collections::VecDeque;
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
@@ -22,9 +22,9 @@ use crate::daemon::Daemon;
 use crate::listen::Peer;
 use tenterhook_records::sanitize;
 
-/// How many of them are kept in memory. The ledger has them all.
+/// Undelivered answers in memory. The ledger has all of them.
 const MAX_RECENT: usize = 32;
-/// How many of them the health report lists.
+/// Undelivered answers in the health report.
 const MAX_LISTED: usize = 5;
 /// The longest name of a tool or session in the report.
 const MAX_NAME_CHARS: usize = 200;
@@ -32,7 +32,7 @@ const MAX_NAME_CHARS: usize = 200;
 const SPOOL_DELAY: Duration = Duration::from_secs(5);
 const SPOOL_POLL_INTERVAL: Duration = Duration::from_millis(100);
 
-/// What the ledger calls them.
+/// Names of these changes in the ledger.
 const NOT_DELIVERED: &str = "answer not delivered";
 const RAN_WITHOUT_ANSWER: &str = "tool ran without its answer";
 
@@ -41,7 +41,7 @@ const RAN_WITHOUT_ANSWER: &str = "tool ran without its answer";
 pub(crate) struct UndeliveredAnswers {
     count: AtomicU64,
     ran: AtomicU64,
-    /// Whether `recent` has entries: calls look into it only then.
+    /// Whether `recent` has entries; otherwise calls do not lock it.
     has_recent: AtomicBool,
     recent: Mutex<VecDeque<UndeliveredAnswer>>,
     results: Notify,
@@ -50,14 +50,14 @@ pub(crate) struct UndeliveredAnswers {
 /// One call whose answer did not arrive.
 #[derive(Debug, Clone)]
 pub(crate) struct UndeliveredAnswer {
-    /// What the API says about it.
+    /// Description for the API.
     shown: UndeliveredCall,
     call: CallIdentity,
     /// The event that reports a result of the call.
     result: Option<EventId>,
 }
 
-/// What the events before and after a tool call have in common.
+/// Fields that the events before and after a tool call have in common.
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct CallIdentity {
     is_tool_call: bool,
@@ -80,8 +80,7 @@ impl CallIdentity {
         }
     }
 
-    /// Whether an event of this identity reports the result of the call. Harnesses that do not number their calls
-    /// repeat the arguments.
+    /// Whether `result` is the result of this call. Harnesses without call ids repeat the arguments.
     fn has_result(&self, result: &Self) -> bool {
         let same_call_key = match (&self.tool_use_id, &result.tool_use_id) {
             (Some(asked), Some(reported)) => asked == reported,
@@ -106,7 +105,7 @@ impl UndeliveredAnswers {
         };
         let answer = UndeliveredAnswer { shown, call: CallIdentity::of(event), result: None };
         self.count.fetch_add(1, Ordering::Relaxed);
-        let mut recent = self.recent();
+        let mut recent = self.lock_recent();
         recent.truncate(MAX_RECENT - 1);
         recent.push_front(answer.clone());
         self.has_recent.store(true, Ordering::Release);
@@ -120,7 +119,7 @@ impl UndeliveredAnswers {
             return;
         }
         let result = CallIdentity::of(event);
-        let mut recent = self.recent();
+        let mut recent = self.lock_recent();
         let found = recent.iter_mut().find(|answer| answer.call.has_result(&result));
         if let Some(answer) = found.filter(|answer| answer.result.is_none()) {
             answer.result = Some(event.id);
@@ -128,9 +127,9 @@ impl UndeliveredAnswers {
         }
     }
 
-    /// The hook program evaluated the call itself: its harness got an answer.
+    /// Removes a call that the hook program evaluated itself: its harness got an answer.
     pub(crate) fn remove(&self, id: EventId) {
-        let mut recent = self.recent();
+        let mut recent = self.lock_recent();
         let before = recent.len();
         recent.retain(|answer| answer.shown.id != id);
         if recent.len() < before {
@@ -138,9 +137,9 @@ impl UndeliveredAnswers {
         }
     }
 
-    /// Calls with a result that were not reported as such yet.
+    /// Takes the calls whose result was not reported yet.
     fn take_results(&self) -> Vec<UndeliveredAnswer> {
-        let mut recent = self.recent();
+        let mut recent = self.lock_recent();
         let new = recent.iter_mut().filter(|answer| answer.result.is_some() && !answer.shown.ran);
         let new = new.map(|answer| {
             answer.shown.ran = true;
@@ -149,14 +148,14 @@ impl UndeliveredAnswers {
         new.collect()
     }
 
-    /// For the health report.
+    /// Summary for the health report.
     pub(crate) fn report(&self) -> UndeliveredCalls {
-        let recent = self.recent().iter().take(MAX_LISTED).map(|answer| answer.shown.clone()).collect();
+        let recent = self.lock_recent().iter().take(MAX_LISTED).map(|answer| answer.shown.clone()).collect();
         let count = |count: &AtomicU64| count.load(Ordering::Relaxed);
         UndeliveredCalls { count: count(&self.count), ran: count(&self.ran), recent }
     }
 
-    fn recent(&self) -> MutexGuard<'_, VecDeque<UndeliveredAnswer>> {
+    fn lock_recent(&self) -> MutexGuard<'_, VecDeque<UndeliveredAnswer>> {
         self.recent.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -165,22 +164,22 @@ impl UndeliveredAnswers {
 pub(crate) fn note(
     daemon: &Daemon,
     harness: &'static Harness,
-    door: &CallMeta,
+    meta: &CallMeta,
     payload: &[u8],
 ) -> Option<UndeliveredAnswer> {
-    let mut event = gate_event(harness, door, payload)?;
+    let mut event = gate_event(harness, meta, payload)?;
     daemon.redact_identifiers(&mut event);
     Some(daemon.undelivered.add(harness, &event))
 }
 
-/// The event of a call that a refusal prevents. A payload that cannot be read is a call all the same.
-fn gate_event(harness: &'static Harness, door: &CallMeta, payload: &[u8]) -> Option<Event> {
-    let row = harness.event(&door.event).filter(|row| row.is_gate())?;
-    let unreadable = || Event::new(door.id, door.ts, harness.id, row.kind, row.native);
-    Some(harness.decode(door, payload).map_or_else(|_| unreadable(), |call| call.event))
+/// The event of a call that a denial prevents. A payload that cannot be parsed is a call too.
+fn gate_event(harness: &'static Harness, meta: &CallMeta, payload: &[u8]) -> Option<Event> {
+    let row = harness.event(&meta.event).filter(|row| row.is_gate())?;
+    let unreadable = || Event::new(meta.id, meta.ts, harness.id, row.kind, row.native);
+    Some(harness.decode(meta, payload).map_or_else(|_| unreadable(), |call| call.event))
 }
 
-/// Records an undelivered answer. Its decision is a record of its own, which this one links to.
+/// Records an undelivered answer, with a link to the record of its decision.
 pub(crate) async fn record(daemon: &Daemon, peer: Peer, answer: &UndeliveredAnswer) {
     let uid = peer.uid().unwrap_or(daemon.uid);
     report(daemon, NOT_DELIVERED, uid, answer, vec![answer.shown.id]).await;
@@ -190,9 +189,9 @@ pub(crate) async fn record(daemon: &Daemon, peer: Peer, answer: &UndeliveredAnsw
 pub(crate) async fn watch(daemon: Arc<Daemon>) {
     loop {
         daemon.undelivered.results.notified().await;
-        // A hook that gave up waiting answers its harness itself, and its decision comes through the spool.
+        // A hook that stopped waiting answers its harness itself, and its decision arrives through the spool.
         let began = Instant::now();
-        while daemon.spooled().0 > 0 && began.elapsed() < SPOOL_DELAY {
+        while daemon.spool_counts().waiting > 0 && began.elapsed() < SPOOL_DELAY {
             tokio::time::sleep(SPOOL_POLL_INTERVAL).await;
         }
         for answer in daemon.undelivered.take_results() {
@@ -217,8 +216,8 @@ async fn report(
         LiveEvent::Warning(LiveWarning { what: what.to_owned(), call, ..LiveWarning::default() })
     });
     let detail = json!({"harness": harness, "event": event, "tool": tool, "session": session});
-    if let Err(why) = daemon.change(what, uid, detail, links).await {
-        tracing::warn!(%why, "this could not be recorded");
+    if let Err(why) = daemon.record_change(what, uid, detail, links).await {
+        tracing::warn!(%why, "an undelivered answer could not be recorded");
     }
 }
 
@@ -249,14 +248,14 @@ mod tests {
     }
 
     fn note(answers: &UndeliveredAnswers, payload: &Value) -> usize {
-        let (door, payload) = event("post-tool-use", 99, payload);
-        answers.note_result(&claude().decode(&door, &payload).unwrap().event);
+        let (meta, payload) = event("post-tool-use", 99, payload);
+        answers.note_result(&claude().decode(&meta, &payload).unwrap().event);
         answers.take_results().len()
     }
 
     fn lost(answers: &UndeliveredAnswers, native: &str, id: u8, payload: &Value) -> Option<EventId> {
-        let (door, payload) = event(native, id, payload);
-        gate_event(claude(), &door, &payload).map(|event| answers.add(claude(), &event).shown.id)
+        let (meta, payload) = event(native, id, payload);
+        gate_event(claude(), &meta, &payload).map(|event| answers.add(claude(), &event).shown.id)
     }
 
     #[test]
@@ -286,9 +285,9 @@ mod tests {
         // The client asks the user meanwhile, and the tool is judged again before it runs.
         lost(&answers, "permission-request", 2, &bash("ls", None)).unwrap();
         assert_eq!(note(&answers, &bash("ls", None)), 0);
-        // A payload that cannot be read is a call all the same.
-        let (door, _) = event(PRE_TOOL, 3, &json!({}));
-        let unreadable = gate_event(claude(), &door, b"{").unwrap();
+        // A payload that cannot be parsed is a call too.
+        let (meta, _) = event(PRE_TOOL, 3, &json!({}));
+        let unreadable = gate_event(claude(), &meta, b"{").unwrap();
         assert_eq!(unreadable.event, EventKind::PreTool);
         assert_eq!(answers.report().count, 1);
     }
@@ -309,7 +308,7 @@ mod tests {
         for id in 0..90 {
             lost(&answers, PRE_TOOL, id, &bash("ls", None)).unwrap();
         }
-        assert_eq!(answers.recent().len(), MAX_RECENT);
+        assert_eq!(answers.lock_recent().len(), MAX_RECENT);
         assert_eq!(answers.report().count, 90);
     }
 }

@@ -59,7 +59,7 @@ fn socket_owner(table: &str, peer: SocketAddr, local: SocketAddr) -> Option<u32>
         let sought = format!(": {} {} ", place(peer), place(local));
         let line = table.lines().find(|line| line.contains(&sought))?;
         let fields: Vec<_> = line.split_whitespace().collect();
-        // A closed socket has no inode and is listed under root, whatever its account was.
+        // A closed socket has no inode and is listed under root, regardless of its account.
         fields.get(9).filter(|inode| **inode != "0")?;
         fields.get(7)?.parse().ok()
     })

@@ -7,7 +7,7 @@
 //! the id, and `TaskUpdate` refers to it.
 
 use serde_json::Value;
-use tenterhook_api::{SessionTodos, TodoItem, TodoProgress};
+use tenterhook_api::{SessionTodo, SessionTodos, TodoProgress};
 use tenterhook_event::ToolCall;
 
 use tenterhook_records::sanitize;
@@ -117,10 +117,10 @@ impl TodoTracker {
 
 impl TodoTracker {
     /// Converts the items to the API type.
-    pub(super) fn items(&self) -> Vec<TodoItem> {
+    pub(super) fn items(&self) -> Vec<SessionTodo> {
         let item = |todo: &TodoEntry| {
             let TodoEntry { text, status, active_form, id, call: _ } = todo.clone();
-            TodoItem { text, status, active_form, id }
+            SessionTodo { text, status, active_form, id }
         };
         self.0.iter().map(item).collect()
     }

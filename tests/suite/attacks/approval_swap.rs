@@ -83,7 +83,7 @@ fn another_call_under_the_same_id_does_not_wait_at_all() {
     drop(first);
     until("it is gone", || pending(&guard).is_empty().then_some(()));
     let reply = reply(send(&test, SHOWN, "make apply"));
-    assert!(reply.contains("\"deny\"") && reply.contains("was used before"), "{reply}");
+    assert!(reply.contains("\"deny\"") && reply.contains("was already used"), "{reply}");
 }
 
 #[test]

@@ -82,7 +82,7 @@ fn sessions_are_a_table_and_what_is_not_there_is_said() {
     assert_eq!((none.stdout.as_str(), none.exit), ("no session fits\n", 0));
     let unknown = served.test.run(&["sessions", "show", "nobody"]);
     assert_eq!(unknown.exit, 1);
-    assert!(unknown.stderr.contains("there is no session `nobody`"), "{}", unknown.stderr);
+    assert!(unknown.stderr.contains("unknown session `nobody`"), "{}", unknown.stderr);
     let diff = served.test.run(&["sessions", "show", "s-1", "--diff", "a.txt"]);
     assert!(diff.stdout.contains("-one\n+two\n"), "{}", diff.stdout);
     let timeline = served.test.run(&["sessions", "show", "s-1", "--timeline"]);

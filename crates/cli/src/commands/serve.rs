@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use clap::ValueEnum;
 use serde_json::json;
-use tenterhook_daemon::{Options, Otlp};
+use tenterhook_daemon::{DaemonOptions, Otlp};
 use tenterhook_daemon_control::port_holder;
 use tenterhook_guard::{Settled, Telemetry};
 use tenterhook_harness::{HARNESSES, Harness};
@@ -71,7 +71,7 @@ impl DaemonArgs {
         words
     }
 
-    fn options(&self, context: &Context) -> Result<Options, CommandError> {
+    fn options(&self, context: &Context) -> Result<DaemonOptions, CommandError> {
         // What cannot be used there is in `check` and `status`; the usual stands in its place.
         let (settled, _) = Settled::of(context.home()?);
         let said = self.listen.as_deref().or(context.env.tenterhook_listen.as_deref());
@@ -84,7 +84,7 @@ impl DaemonArgs {
         let durability = self.relaxed.then_some(Durability::Relaxed).or(settled.daemon.durability);
         let otlp = otlp_settings(&context.env, settled.telemetry);
         let hook_programs = HOOK_PROGRAMS;
-        Ok(Options { listen, durability, otlp, hook_programs, memory_release: MEMORY_RELEASE })
+        Ok(DaemonOptions { listen, durability, otlp, hook_programs, memory_release: MEMORY_RELEASE })
     }
 }
 

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Events of the daemon's own agent go through the same pipeline as every other call. Its questions are answered with
-//! `tenterhook approvals`.
+//! Sends events of the daemon's own agent through the pipeline. Users answer an `ask` with `tenterhook approvals`.
 
 use std::sync::Weak;
 use std::time::Duration;
@@ -30,7 +29,7 @@ impl EventDispatcher for AgentPipeline {
             let daemon =
                 self.daemon.upgrade().ok_or_else(|| DispatchError::new("the daemon is shutting down"))?;
             let Some(_call) = daemon.begin_call(Peer::Token) else {
-                return Err(DispatchError::new("the daemon is busy"));
+                return Err(DispatchError::new("server busy"));
             };
             let began = Instant::now();
             let call_origin = call_origin::current_chain();

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Which hooks caused a call. A hook that runs a tool from inside its handler is not asked about that tool: it would
-//! wait for itself. The hooks that caused its own event are not asked either, so a chain of calls by hooks always
-//! ends.
+//! Tracks which hooks caused a call. A hook that runs a tool from its handler is not asked about that call: it would
+//! wait for itself. The hooks that caused its own event are not asked either, so a chain of calls always ends.
 
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -11,7 +10,7 @@ use tenterhook_engine::HookId;
 use tenterhook_event::EventId;
 use tokio::task::futures::TaskLocalFuture;
 
-use crate::sdk::ProgramHook;
+use crate::sdk::ClientHook;
 
 /// Events whose hook chain is remembered; the oldest are dropped first.
 const MAX_REMEMBERED_EVENTS: usize = 1024;
@@ -23,7 +22,7 @@ tokio::task_local! {
 /// The hooks that caused a call, outermost first.
 pub(super) type HookChain = Arc<[HookId]>;
 
-/// The event that a program says one of its hooks is handling.
+/// The event that one of the program's hooks is handling, as the program reports it.
 #[derive(Debug, Clone)]
 pub(crate) struct HandledEvent {
     pub(crate) event_id: String,
@@ -33,7 +32,7 @@ pub(crate) struct HandledEvent {
 /// The latest events that were fired by hooks, with the hooks that caused them.
 #[derive(Default)]
 pub(super) struct HookChains {
-    kept: Mutex<VecDeque<(EventId, HookChain)>>,
+    remembered: Mutex<VecDeque<(EventId, HookChain)>>,
 }
 
 /// Runs work that these hooks caused.
@@ -47,9 +46,8 @@ pub(super) fn current_chain() -> HookChain {
 }
 
 impl HookChains {
-    /// The hooks that caused the work of a program. Only the program's own hooks count, so that it cannot exclude the
-    /// hooks of other programs.
-    pub(super) fn chain_of(&self, handling: Option<&HandledEvent>, own: &[ProgramHook]) -> HookChain {
+    /// The hooks that caused the work of a program. It can exclude only its own hooks, not those of others.
+    pub(super) fn chain_of(&self, handling: Option<&HandledEvent>, own: &[ClientHook]) -> HookChain {
         let Some(handling) = handling else { return HookChain::default() };
         let before = handling.event_id.parse().ok().and_then(|id| self.find(id)).unwrap_or_default();
         let all = before.iter().map(AsRef::as_ref).chain([handling.hook_id.as_str()]);
@@ -66,15 +64,15 @@ impl HookChains {
         if chain.is_empty() {
             return;
         }
-        let mut kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
-        if kept.len() >= MAX_REMEMBERED_EVENTS {
-            kept.pop_front();
+        let mut remembered = self.remembered.lock().unwrap_or_else(PoisonError::into_inner);
+        if remembered.len() >= MAX_REMEMBERED_EVENTS {
+            remembered.pop_front();
         }
-        kept.push_back((event, Arc::clone(chain)));
+        remembered.push_back((event, Arc::clone(chain)));
     }
 
     fn find(&self, event: EventId) -> Option<HookChain> {
-        let kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
-        kept.iter().rev().find(|(id, _)| *id == event).map(|(_, chain)| Arc::clone(chain))
+        let remembered = self.remembered.lock().unwrap_or_else(PoisonError::into_inner);
+        remembered.iter().rev().find(|(id, _)| *id == event).map(|(_, chain)| Arc::clone(chain))
     }
 }

@@ -19,8 +19,8 @@ use super::{
     AgentCaller, HostedSession, MAX_PROMPT_BYTES, MAX_SESSIONS, MAX_SESSIONS_PER_CLIENT,
     MAX_SESSIONS_PER_PROCESS, call_origin, model,
 };
-use crate::authority::warn_of_unwritten_mark;
 use crate::daemon::Daemon;
+use crate::gate::warn_about_unwritten_mark;
 use crate::listen::Peer;
 use crate::sdk::{ClientId, ProgramRefusal, QuotaHolder, RefusalCode};
 use crate::shares::Share;
@@ -67,7 +67,7 @@ pub(crate) async fn create(
     let (tools, subagents) = select_tools(&wanted.tools)?;
     let mut settings = AgentSettings::new(model.name, dir);
     settings.system = wanted.system;
-    settings.user = Some(daemon.user_of(asker.peer));
+    settings.user = Some(daemon.user_name(asker.peer));
     settings.mode = mode;
     settings.temperature = config.temperature;
     settings.max_tokens = config.max_tokens.unwrap_or(settings.max_tokens);
@@ -85,7 +85,7 @@ pub(crate) async fn create(
     // Processes that a tool starts belong to a guarded agent.
     if let Ok(own) = i32::try_from(std::process::id()) {
         let remembered = tokio::task::block_in_place(|| daemon.authority.agents.remember(own, OWN_AGENT));
-        warn_of_unwritten_mark(remembered);
+        warn_about_unwritten_mark(remembered);
     }
     let id = call_meta::mint()
         .map_err(|failure| ProgramRefusal::new(RefusalCode::Internal, failure.message, ""))?
@@ -94,7 +94,7 @@ pub(crate) async fn create(
     let cancel = CancelToken::new();
     let name = format!("agent-{id}");
     // Events that other processes send under this session id do not belong to the session.
-    tokio::task::block_in_place(|| daemon.own_agent_session(OWN_AGENT, &name));
+    tokio::task::block_in_place(|| daemon.claim_session(OWN_AGENT, &name));
     let starting = AgentSession::start(agent, name, "startup", &cancel);
     let session = call_origin::run_caused_by(chain, starting).await.map_err(super::work::refusal)?;
     let id = session.id().to_owned();
@@ -228,8 +228,8 @@ fn select_tools(names: &[String]) -> Result<(Toolbox, Vec<SubagentKind>), Progra
 fn id_minter() -> Arc<tenterhook_agent::EventIdSource> {
     let last = Mutex::new(0_u128);
     Arc::new(move || {
-        if let Ok(door) = call_meta::mint() {
-            return (door.id, door.ts);
+        if let Ok(meta) = call_meta::mint() {
+            return (meta.id, meta.ts);
         }
         let mut last = last.lock().unwrap_or_else(PoisonError::into_inner);
         *last += 1;

@@ -70,14 +70,14 @@ pub(crate) async fn watch_idle(daemon: Arc<Daemon>) {
 /// Cancels the running work, waits for it and fires the session's last event.
 pub(super) async fn finish(slot: &HostedSession, reason: &str) {
     {
-        let mut under_way = slot.under_way();
-        if std::mem::replace(&mut under_way.ended, true) {
+        let mut running = slot.running_work();
+        if std::mem::replace(&mut running.ended, true) {
             return;
         }
-        under_way.work.iter().for_each(|(_, cancel)| cancel.cancel());
+        running.work.iter().for_each(|(_, cancel)| cancel.cancel());
     }
     let began = Instant::now();
-    while !slot.under_way().work.is_empty() && began.elapsed() < WORK_END_TIMEOUT {
+    while !slot.running_work().work.is_empty() && began.elapsed() < WORK_END_TIMEOUT {
         tokio::time::sleep(Duration::from_millis(5)).await;
     }
     if let Err(why) = slot.session.end(reason).await {
@@ -99,8 +99,8 @@ impl HostedSessions {
     /// Sessions that have been idle for too long.
     fn idle_sessions(&self, now: Instant) -> Vec<Arc<HostedSession>> {
         let is_idle = |slot: &&Arc<HostedSession>| {
-            let under_way = slot.under_way();
-            under_way.work.is_empty() && now.saturating_duration_since(under_way.last) >= MAX_IDLE_TIME
+            let running = slot.running_work();
+            running.work.is_empty() && now.saturating_duration_since(running.last) >= MAX_IDLE_TIME
         };
         self.lock().sessions.values().filter(is_idle).map(Arc::clone).collect()
     }

@@ -41,7 +41,7 @@ const MAX_SESSIONS_PER_CLIENT: usize = 16;
 const MAX_PROMPT_BYTES: usize = 1024 * 1024;
 /// Prompts of one session together: its history stays in memory.
 const MAX_HISTORY_BYTES: usize = 64 * 1024 * 1024;
-/// TurnError sessions whose ids are remembered, for a better error message.
+/// Ended sessions whose ids are remembered, for a better error message.
 const MAX_ENDED_SESSIONS: usize = 256;
 
 /// All sessions that the daemon hosts.
@@ -75,7 +75,7 @@ struct HostedSession {
     prompt_bytes: AtomicUsize,
     /// Allows one turn at a time.
     turn: Arc<Semaphore>,
-    under_way: Mutex<RunningWork>,
+    running: Mutex<RunningWork>,
 }
 
 struct RunningWork {
@@ -173,25 +173,25 @@ impl Daemon {
 
 impl HostedSession {
     fn new(session: AgentSession, owner: ClientId, uid: u32, place: Share<QuotaHolder>) -> Arc<Self> {
-        let under_way = RunningWork { work: Vec::new(), count: 0, last: Instant::now(), ended: false };
+        let running = RunningWork { work: Vec::new(), count: 0, last: Instant::now(), ended: false };
         let turn = Arc::new(Semaphore::new(1));
-        let (under_way, prompt_bytes) = (Mutex::new(under_way), AtomicUsize::new(0));
-        Arc::new(Self { session, owner, uid, _place: place, prompt_bytes, turn, under_way })
+        let (running, prompt_bytes) = (Mutex::new(running), AtomicUsize::new(0));
+        Arc::new(Self { session, owner, uid, _place: place, prompt_bytes, turn, running })
     }
 
     /// Begins work, unless the session has ended.
     fn begin(self: &Arc<Self>) -> Result<WorkPermit, ProgramRefusal> {
-        let mut under_way = self.under_way();
-        if under_way.ended {
+        let mut running = self.running_work();
+        if running.ended {
             return Err(ProgramRefusal::new(
                 RefusalCode::NotFound,
                 "the session has ended",
                 "create another",
             ));
         }
-        under_way.count += 1;
-        let (number, cancel) = (under_way.count, CancelToken::new());
-        under_way.work.push((number, cancel.clone()));
+        running.count += 1;
+        let (number, cancel) = (running.count, CancelToken::new());
+        running.work.push((number, cancel.clone()));
         Ok(WorkPermit { slot: Arc::clone(self), number, cancel })
     }
 
@@ -213,16 +213,16 @@ impl HostedSession {
         Ok(())
     }
 
-    fn under_way(&self) -> MutexGuard<'_, RunningWork> {
-        self.under_way.lock().unwrap_or_else(PoisonError::into_inner)
+    fn running_work(&self) -> MutexGuard<'_, RunningWork> {
+        self.running.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
 impl Drop for WorkPermit {
     fn drop(&mut self) {
         self.cancel.cancel();
-        let mut under_way = self.slot.under_way();
-        under_way.work.retain(|(number, _)| *number != self.number);
-        under_way.last = Instant::now();
+        let mut running = self.slot.running_work();
+        running.work.retain(|(number, _)| *number != self.number);
+        running.last = Instant::now();
     }
 }

@@ -72,7 +72,7 @@ impl ModelSettings {
             return Ok(SelectedModel { name: "none".to_owned(), provider: Arc::new(MissingModel) });
         };
         if provider == "scripted" {
-            return wanted.scripted(dir).await;
+            return wanted.load_script(dir).await;
         }
         let Some(maker) = PROVIDERS.iter().find(|maker| maker.name == provider) else {
             let known: Vec<_> = PROVIDERS.iter().map(|maker| maker.name).chain(["scripted"]).collect();
@@ -104,7 +104,7 @@ impl ModelSettings {
         let base_url = (base_url != maker.base_url).then(|| base_url.to_owned());
         let settings = provider::ProviderSettings { key, base_url, ..provider::ProviderSettings::default() };
         provider::provider_by_name(maker.name, settings).map_err(|error| match (has_key, is_known) {
-            (true, _) => refused(error),
+            (true, _) => provider_refusal(error),
             (false, true) => {
                 let why = format!("the daemon has no key for {}", maker.name);
                 invalid(why, &format!("start it with {} in its environment", maker.key_variable))
@@ -118,7 +118,7 @@ impl ModelSettings {
 }
 
 impl ModelChoice {
-    async fn scripted(&self, dir: &Path) -> Result<SelectedModel, ProgramRefusal> {
+    async fn load_script(&self, dir: &Path) -> Result<SelectedModel, ProgramRefusal> {
         let Some(script) = &self.script else {
             return Err(invalid("a scripted model needs its `script`".to_owned(), "name a file"));
         };
@@ -135,7 +135,7 @@ impl ModelChoice {
             }
             Err(why) => return Err(ProgramRefusal::new(RefusalCode::Internal, why.to_string(), "")),
         };
-        let provider = Arc::new(ScriptedProvider::parse(&shown, &text).map_err(refused)?);
+        let provider = Arc::new(ScriptedProvider::parse(&shown, &text).map_err(provider_refusal)?);
         Ok(SelectedModel { name: self.name.clone().unwrap_or_else(|| "scripted-1".to_owned()), provider })
     }
 }
@@ -144,7 +144,7 @@ fn invalid(why: String, hint: &str) -> ProgramRefusal {
     ProgramRefusal::new(RefusalCode::Invalid, why, hint)
 }
 
-fn refused(error: ProviderError) -> ProgramRefusal {
+fn provider_refusal(error: ProviderError) -> ProgramRefusal {
     let hint = error.hint.clone().unwrap_or_default();
     invalid(error.message, &hint)
 }

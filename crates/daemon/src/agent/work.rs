@@ -35,7 +35,7 @@ pub(crate) enum TurnUpdate {
 
 /// A running turn. Dropping it cancels it.
 pub(crate) struct RunningTurn {
-    pub(crate) told: mpsc::Receiver<TurnUpdate>,
+    pub(crate) updates: mpsc::Receiver<TurnUpdate>,
     _cancel: CancelOnDrop,
 }
 
@@ -43,7 +43,7 @@ struct CancelOnDrop(tenterhook_agent::CancelToken);
 
 #[derive(Clone)]
 struct TurnListener {
-    told: mpsc::Sender<TurnUpdate>,
+    updates: mpsc::Sender<TurnUpdate>,
     cancel: tenterhook_agent::CancelToken,
     drafts: bool,
     calls: ToolCalls,
@@ -76,19 +76,20 @@ pub(crate) async fn generate(
     };
     let work = slot.begin()?;
     let chain = daemon.hosted.chains.chain_of(asker.handling.as_ref(), &daemon.programs.hooks_of(asker.id));
-    let (told, hears) = mpsc::channel(MAX_QUEUED_UPDATES);
+    let (sender, receiver) = mpsc::channel(MAX_QUEUED_UPDATES);
     let cancel = work.cancel.clone();
     let calls = ToolCalls::default();
-    let listener = TurnListener { told: told.clone(), cancel: cancel.clone(), drafts, calls: calls.clone() };
+    let listener =
+        TurnListener { updates: sender.clone(), cancel: cancel.clone(), drafts, calls: calls.clone() };
     let turn_work = run_turn(Arc::clone(&slot), work, prompt, calls);
     let turning = TURN_LISTENER.scope(listener, call_origin::run_caused_by(chain, turn_work));
     tokio::spawn(async move {
         let last = turning.await;
         drop(turn);
         // The receiver is gone if the program hung up.
-        drop(told.send(last).await);
+        drop(sender.send(last).await);
     });
-    Ok(RunningTurn { told: hears, _cancel: CancelOnDrop(cancel) })
+    Ok(RunningTurn { updates: receiver, _cancel: CancelOnDrop(cancel) })
 }
 
 async fn run_turn(
@@ -197,9 +198,9 @@ impl TurnListener {
         if let (None, AgentActivity::Tool { id, tool, args }) = (subagent, &moment) {
             self.calls.lock().push(json!({"id": id, "name": tool, "args": args}));
         }
-        let told = TurnUpdate::Activity(subagent.map(ToOwned::to_owned), moment);
+        let update = TurnUpdate::Activity(subagent.map(ToOwned::to_owned), moment);
         // A slow reader misses drafts first. If it misses anything else, the turn is cancelled.
-        if self.told.try_send(told).is_err() && !is_draft {
+        if self.updates.try_send(update).is_err() && !is_draft {
             self.cancel.cancel();
         }
     }

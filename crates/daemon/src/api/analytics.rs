@@ -14,7 +14,7 @@ use tenterhook_telemetry::analytics::KEPT_MINUTES;
 
 use super::error::ApiError;
 use super::extract::{PathParams, QueryParams, RequestBody};
-use super::registered::find_hook;
+use super::registered_hooks::find_hook;
 use super::route::Route;
 use crate::daemon::Daemon;
 use crate::listen::Peer;
@@ -45,7 +45,7 @@ async fn test(
     PathParams(id): PathParams<String>,
     RequestBody(request): RequestBody<HookTestRequest>,
 ) -> Result<Json<HookTestResult>, ApiError> {
-    // What a hook does is not for an agent to set off, unseen by the record.
+    // A test is not recorded, so a guarded agent must not run hooks this way.
     let caller = tokio::task::block_in_place(|| daemon.caller(peer));
     if let Some(refused) = caller.refusal("hooks test") {
         return Err(refused.into());
@@ -60,7 +60,7 @@ async fn test(
     };
     let hook = find_hook(&daemon, &id)?;
     let Some(_call) = daemon.begin_call(peer) else {
-        return Err(ApiError::busy("the daemon has too much to do"));
+        return Err(ApiError::busy("server busy"));
     };
     let why = tried::why_not(&hook, &event);
     let outcome = tried::run(vec![Hook::clone(&hook)], event.clone()).await?;

@@ -34,7 +34,7 @@ pub(super) fn routes() -> Vec<Route> {
 }
 
 async fn list(State(daemon): State<Arc<Daemon>>) -> Json<ApprovalList> {
-    Json(pending(&daemon))
+    Json(pending_list(&daemon))
 }
 
 async fn show(
@@ -54,23 +54,23 @@ async fn answer(
     done.map(Json).map_err(|refusal| match refusal {
         AnswerRefusal::NotPending => not_waiting(&id),
         AnswerRefusal::DigestMissing => {
-            ApiError::bad_request("an approval has to name the call by its full id and digest")
+            ApiError::bad_request("an approval must name the call by its full id and digest")
                 .hint("send the full id and the `digest` that GET /v1/approvals/{id} shows")
         }
-        AnswerRefusal::Changed => ApiError::conflict("the call that waits is not the one that was shown")
-            .hint("nothing was approved; look at it again"),
+        AnswerRefusal::Changed => ApiError::conflict("the waiting call is not the one that was shown")
+            .hint("nothing was approved; reload the call and review it again"),
         AnswerRefusal::Refused(refused) => refused.into(),
         AnswerRefusal::Failed(failure) => ApiError::unusable_content(failure),
     })
 }
 
-/// What waits, now and whenever that changes, until the daemon ends.
+/// Streams the waiting calls, now and at every change, until the daemon shuts down.
 async fn stream(State(daemon): State<Arc<Daemon>>) -> Result<EventStream<ApprovalList>, ApiError> {
-    let mut changes = daemon.approvals.changes();
+    let mut changes = daemon.approvals.subscribe_changes();
     sse::stream(daemon, |daemon, sender| async move {
         loop {
             changes.mark_unchanged();
-            let event = sse::event("approvals", &pending(&daemon));
+            let event = sse::event("approvals", &pending_list(&daemon));
             if sender.send(event).await.is_err() || changes.changed().await.is_err() {
                 return;
             }
@@ -78,12 +78,12 @@ async fn stream(State(daemon): State<Arc<Daemon>>) -> Result<EventStream<Approva
     })
 }
 
-pub(super) fn pending(daemon: &Daemon) -> ApprovalList {
+pub(super) fn pending_list(daemon: &Daemon) -> ApprovalList {
     ApprovalList { pending: daemon.approvals.list_pending() }
 }
 
 fn not_waiting(id: &str) -> ApiError {
     let message = format!("no call `{}` waits for an answer", tenterhook_records::sanitize(id, 100));
     ApiError::not_found(message)
-        .hint("GET /v1/approvals lists what waits; a call that was answered or expired does not")
+        .hint("GET /v1/approvals lists waiting calls; this one may be answered or expired")
 }

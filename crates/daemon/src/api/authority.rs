@@ -19,21 +19,21 @@ use crate::listen::Peer;
 
 pub(super) fn routes() -> Vec<Route> {
     vec![
-        Route::get("/v1/authority", "getAuthority", needs)
-            .about("What the caller has to show for a privileged action."),
+        Route::get("/v1/authority", "getAuthority", get_needs)
+            .about("Proof that the caller needs for a privileged action."),
         Route::post("/v1/authority", "passAuthority", admit)
-            .about("Permits a privileged action that the caller then does itself; it is recorded either way."),
-        Route::get("/v1/authority/agents", "listAgents", agents).about(
-            "Processes that are marked as guarded agents: they and what they start need a code for privileged actions.",
+            .about("Permits a privileged action that the caller then performs itself. A refusal is recorded too."),
+        Route::get("/v1/authority/agents", "listAgents", list_agents).about(
+            "Processes that are marked as guarded agents. They and their child processes need a code for privileged actions.",
         ),
         Route::post("/v1/authority/agents/{pid}/forget", "forgetAgent", forget)
-            .about("Clears the mark of a process that is not an agent; needs a proof. A hook call of a harness marks its process again.")
+            .about("Clears the mark of a process that is not an agent. Needs a proof of the user. A hook call of a harness marks its process again.")
             .errors(&[404]),
     ]
 }
 
-/// What the caller would have to show.
-async fn needs(
+/// Reports which proof the caller would need.
+async fn get_needs(
     State(daemon): State<Arc<Daemon>>,
     Extension(peer): Extension<Peer>,
     QueryParams(AuthorityQuery { action }): QueryParams<AuthorityQuery>,
@@ -49,7 +49,7 @@ async fn needs(
     Ok(Json(AuthorityNeeds { action: action.name().to_owned(), needs, guarded }))
 }
 
-/// Passes the gate, for something that the caller does itself.
+/// Checks the proof for a privileged action that the caller performs itself.
 async fn admit(
     State(daemon): State<Arc<Daemon>>,
     Extension(peer): Extension<Peer>,
@@ -60,7 +60,7 @@ async fn admit(
     Ok(Json(AuthorityGrant { action: action.name().to_owned(), proof: granted.proof.to_owned() }))
 }
 
-async fn agents(State(daemon): State<Arc<Daemon>>) -> Json<MarkedAgentList> {
+async fn list_agents(State(daemon): State<Arc<Daemon>>) -> Json<MarkedAgentList> {
     let agents = tokio::task::block_in_place(|| daemon.authority.agents.list());
     Json(MarkedAgentList { agents: agents.into_iter().map(marked_agent).collect() })
 }
@@ -88,5 +88,5 @@ async fn forget(
 
 fn find_action(name: &str) -> Result<Action, ApiError> {
     Action::from_name(name)
-        .ok_or_else(|| ApiError::bad_request(format!("`{name}` is nothing that passes the gate")))
+        .ok_or_else(|| ApiError::bad_request(format!("unknown privileged action `{name}`")))
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! What other rules would have said about what happened: the same replay as `tenterhook policy backtest`.
+//! Replays recorded events with other rules, as `tenterhook policy backtest` does.
 
 use std::sync::Arc;
 use std::time::Instant;
@@ -19,7 +19,7 @@ use tokio::sync::Semaphore;
 use super::error::{ApiError, run_blocking};
 use super::extract::RequestBody;
 use super::file_problems;
-use super::policy::replace;
+use super::policy::replace_user_policy;
 use super::route::Route;
 use crate::daemon::Daemon;
 
@@ -34,35 +34,35 @@ pub(super) fn routes() -> Vec<Route> {
     ]
 }
 
-/// A replay has a core or more to itself, so there is one at a time.
-static ONE: Semaphore = Semaphore::const_new(1);
+/// Allows one replay at a time, because a replay uses at least one core.
+static REPLAY_SLOT: Semaphore = Semaphore::const_new(1);
 
 async fn backtest(
     State(daemon): State<Arc<Daemon>>,
     RequestBody(BacktestRequest { text, since, until }): RequestBody<BacktestRequest>,
 ) -> Result<Json<BacktestReport>, ApiError> {
     let (since, until) = (parse_time(since.as_deref())?, parse_time(until.as_deref())?);
-    let Ok(_turn) = ONE.try_acquire() else {
-        return Err(ApiError::busy("another replay is under way").hint("wait until it is done"));
+    let Ok(_turn) = REPLAY_SLOT.try_acquire() else {
+        return Err(ApiError::busy("another replay is running").hint("wait for it to end"));
     };
-    run_blocking(move || replayed(&daemon, text, since, until)).await.map(Json)
+    run_blocking(move || run_replay(&daemon, text, since, until)).await.map(Json)
 }
 
 fn parse_time(text: Option<&str>) -> Result<Option<Timestamp>, ApiError> {
-    let hint = "`since` and `until` are such as 15m, 24h, 7d, 2026-11-15 or 2026-11-15T08:00:00Z";
+    let hint = "write `since` and `until` as 15m, 24h, 7d, 2026-11-15 or 2026-11-15T08:00:00Z";
     let read = text.map(|text| time_spec::parse_time_spec(text, call_meta::now_ms())).transpose();
     read.map_err(|why| ApiError::bad_request(why.to_string()).hint(hint))
 }
 
-/// The replay, or what in the text cannot be used.
-fn replayed(
+/// Runs the replay; fails with the problems of the policy text.
+fn run_replay(
     daemon: &Daemon,
     text: String,
     since: Option<Timestamp>,
     until: Option<Timestamp>,
 ) -> Result<BacktestReport, ApiError> {
     let mut sources = daemon.generations.sources(&Place::default());
-    replace(&mut sources, &daemon.home.policy().display().to_string(), text);
+    replace_user_policy(&mut sources, &daemon.home.policy().display().to_string(), text);
     let loaded = sources.load();
     let problems = file_problems(sources.problems.iter().chain(&loaded.problems));
     if !problems.is_empty() {
@@ -70,13 +70,13 @@ fn replayed(
     }
     let backtest = Backtest {
         rules: &loaded.rules,
-        person: daemon.generations.person(),
+        person: daemon.generations.user_home(),
         from_ms: since.map_or(0, Timestamp::unix_ms),
         until_ms: until.map_or(u64::MAX, Timestamp::unix_ms),
-        // Calls are answered meanwhile.
+        // One core is left for hook calls.
         threads: std::thread::available_parallelism().map_or(1, |cores| cores.get().saturating_sub(1).max(1)),
     };
-    // A reader of its own: this one is busy for long.
+    // A separate reader: a replay would block a shared one for a long time.
     let reader = Reader::open(&daemon.home.ledger()).map_err(|error| Failure::internal(error.to_string()))?;
     let began = Instant::now();
     let replay = backtest.run(&reader, &mut |_, _| {})?;
@@ -89,7 +89,7 @@ fn report(replay: Replay, took_ms: u64) -> BacktestReport {
     BacktestReport {
         replayed,
         same,
-        differences: differences.into_iter().map(difference).collect(),
+        differences: differences.into_iter().map(decision_difference).collect(),
         unnamed,
         by_rule: by_rule.into_iter().map(|(rule, changes)| (rule, effect(changes))).collect(),
         left_out: left_out.into_iter().map(|(reason, count)| (reason.to_owned(), count)).collect(),
@@ -98,7 +98,7 @@ fn report(replay: Replay, took_ms: u64) -> BacktestReport {
     }
 }
 
-fn difference(difference: Difference) -> DecisionDifference {
+fn decision_difference(difference: Difference) -> DecisionDifference {
     let Difference { seq, id, what, was, was_by, now, now_by } = difference;
     DecisionDifference { seq, id, what, was, was_by, now, now_by }
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! How a browser is let in: a one-time link from the socket becomes a cookie and a key of the page.
+//! Gives browsers access: a one-time link, requested over the socket, is exchanged for a cookie and a page key.
 
 use std::sync::Arc;
 use std::time::Instant;
@@ -20,13 +20,13 @@ use super::route::Route;
 use crate::daemon::Daemon;
 use crate::listen::Peer;
 
-/// Exchanges a one-time link for a cookie, so it needs no other proof.
-pub(crate) const ENTRY: &str = "/v1/dashboard";
+/// Path that exchanges a one-time link for a cookie. It needs no other credentials.
+pub(crate) const ENTRY_PATH: &str = "/v1/dashboard";
 
 pub(super) fn routes() -> Vec<Route> {
     vec![
-        Route::get(ENTRY, "getDashboard", show).about("Time until which this browser has access."),
-        Route::post(ENTRY, "openDashboard", enter).about(
+        Route::get(ENTRY_PATH, "getDashboard", show).about("Time until which this browser has access."),
+        Route::post(ENTRY_PATH, "openDashboard", enter).about(
             "Uses a one-time link: the response sets a cookie and contains the key that the page sends with it.",
         ),
         Route::post("/v1/dashboard/link", "linkDashboard", link)
@@ -42,7 +42,7 @@ pub(super) fn routes() -> Vec<Route> {
 /// A response that sets a cookie.
 type WithCookie<T> = ([(HeaderName, String); 1], Json<T>);
 
-/// A browser is here: let in by a cookie and the key of a page.
+/// The request comes from a browser with a valid cookie and page key.
 #[derive(Debug, Clone)]
 pub(crate) struct Visitor {
     pub(crate) until: Instant,
@@ -50,10 +50,10 @@ pub(crate) struct Visitor {
 
 async fn show(visitor: Option<Extension<Visitor>>) -> Result<Json<DashboardAccess>, ApiError> {
     let Some(Extension(Visitor { until })) = visitor else {
-        return Err(ApiError::forbidden("this is asked by browsers that were let in")
-            .hint("`tenterhook dashboard` lets one in"));
+        return Err(ApiError::forbidden("only browsers with a dashboard session have this resource")
+            .hint("run `tenterhook dashboard` to open the dashboard"));
     };
-    Ok(Json(DashboardAccess { until: at(until) }))
+    Ok(Json(DashboardAccess { until: to_timestamp(until) }))
 }
 
 async fn link(
@@ -61,14 +61,14 @@ async fn link(
     Extension(peer): Extension<Peer>,
 ) -> Result<Json<DashboardLink>, ApiError> {
     let Peer::Local { .. } = peer else {
-        return Err(ApiError::forbidden("a link is given over the socket only")
-            .hint("run `tenterhook dashboard` in a terminal of this machine"));
+        return Err(ApiError::forbidden("dashboard links are created over the Unix socket only")
+            .hint("run `tenterhook dashboard` in a terminal on this machine"));
     };
     let Some(address) = daemon.listen.get() else {
         return Err(ApiError::conflict("the daemon does not listen over TCP")
-            .hint("`tenterhook restart --listen 127.0.0.1:7878` makes it listen"));
+            .hint("run `tenterhook restart --listen 127.0.0.1:7878`"));
     };
-    // A browser can deny and tighten, and with a code weaken protection: so each link is recorded.
+    // A browser can change protection (weakening it needs a code), so each link is recorded.
     let caller = tokio::task::block_in_place(|| daemon.caller(peer));
     let by = caller.to_json();
     let refused = caller.refusal("dashboard");
@@ -76,9 +76,9 @@ async fn link(
         Some(refused) => ("refused", json!({"action": "dashboard", "why": refused.why, "authority": by})),
         None => ("dashboard", json!({"authority": by})),
     };
-    if let Err(why) = daemon.change(what, caller.uid, detail, Vec::new()).await {
-        let why = format!("no link is given, because that cannot be recorded: {why}");
-        return Err(ApiError::internal(why).hint("make room for the ledger"));
+    if let Err(why) = daemon.record_change(what, caller.uid, detail, Vec::new()).await {
+        let why = format!("no link was created, because it could not be recorded: {why}");
+        return Err(ApiError::internal(why).hint("free disk space for the ledger"));
     }
     if let Some(refused) = refused {
         return Err(refused.into());
@@ -90,26 +90,26 @@ async fn link(
     } else {
         address.to_string()
     };
-    // Behind `#` nothing is sent to a server, nor kept in its log.
+    // Browsers do not send the part after `#`, so it is in no server log.
     let url = format!("http://{host}/#link={secret}");
-    Ok(Json(DashboardLink { url, until: at(now + dashboard::LINK_LIFETIME) }))
+    Ok(Json(DashboardLink { url, until: to_timestamp(now + dashboard::LINK_LIFETIME) }))
 }
 
 async fn enter(
     State(daemon): State<Arc<Daemon>>,
-    neighbour: Option<Extension<PeerAccount>>,
+    peer_account: Option<Extension<PeerAccount>>,
     RequestBody(DashboardEntry { link }): RequestBody<DashboardEntry>,
 ) -> Result<WithCookie<DashboardKey>, ApiError> {
-    let hint = "`tenterhook dashboard` makes a new one";
+    let hint = "run `tenterhook dashboard` to get a new one";
     let Some(address) = daemon.listen.get() else {
-        return Err(ApiError::forbidden("browsers come over TCP").hint(hint));
+        return Err(ApiError::forbidden("a link can be used over TCP only").hint(hint));
     };
-    if neighbour.is_some_and(|Extension(neighbour)| neighbour.is_refused(&[daemon.uid, 0])) {
+    if peer_account.is_some_and(|Extension(peer_account)| peer_account.is_refused(&[daemon.uid, 0])) {
         tracing::warn!("another account tried to use a dashboard link");
-        return Err(ApiError::forbidden("this link is for another account of the machine"));
+        return Err(ApiError::forbidden("this link belongs to another account of the machine"));
     }
     let Some(entry) = daemon.access.redeem_link(&link, Instant::now())? else {
-        return Err(ApiError::forbidden("this link was used already, or is too old").hint(hint));
+        return Err(ApiError::forbidden("this link was already used or has expired").hint(hint));
     };
     let cookie = dashboard::session_cookie(address.port(), &entry.cookie);
     Ok(([(header::SET_COOKIE, cookie)], Json(DashboardKey { key: entry.key })))
@@ -123,8 +123,8 @@ async fn leave(State(daemon): State<Arc<Daemon>>, headers: HeaderMap) -> WithCoo
     ([(header::SET_COOKIE, dashboard::session_cookie(port, ""))], Json(EmptyResponse {}))
 }
 
-/// A moment of the clock that only counts up, as one of the calendar.
-fn at(moment: Instant) -> Timestamp {
+/// Converts a time of the monotonic clock to calendar time.
+fn to_timestamp(moment: Instant) -> Timestamp {
     let left = moment.saturating_duration_since(Instant::now());
     let ms = call_meta::now_ms().saturating_add(u64::try_from(left.as_millis()).unwrap_or(u64::MAX));
     Timestamp::from_unix_ms(ms)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Harnesses: which are here, which are guarded and how well; and guarding one, with the change shown first.
+//! Lists harnesses with their state, and installs our hooks. The change can be shown first.
 
 use std::sync::Arc;
 
@@ -25,13 +25,13 @@ use crate::listen::Peer;
 pub(super) fn routes() -> Vec<Route> {
     vec![
         Route::get("/v1/harnesses", "listHarnesses", list).about(
-            "Every harness: whether it is here, whether our hooks are in it, its last event, and what hooks can do.",
+            "Every harness: whether it is installed, whether our hooks are in its settings, its last event, and what hooks can do.",
         ),
         Route::post("/v1/harnesses/{id}/plan", "planHarness", plan)
-            .about("What installing or repairing our hooks in a harness would change, as a diff. Nothing is changed.")
+            .about("Shows as a diff what installing or repairing our hooks in a harness would change. Nothing is changed.")
             .errors(&[404]),
         Route::post("/v1/harnesses/{id}/install", "installHarness", install)
-            .about("Installs or repairs our hooks in a harness, for the user. The original is backed up, and it is recorded.")
+            .about("Installs or repairs our hooks in a harness, for the user. The settings are backed up and the change is recorded.")
             .errors(&[404]),
     ]
 }
@@ -63,7 +63,7 @@ async fn install(
     change(&daemon, peer, &id, true).await
 }
 
-/// Plans the installation of our hooks, and makes the change if `apply` says so.
+/// Plans the installation of our hooks. With `apply`, the change is made.
 async fn change(
     daemon: &Arc<Daemon>,
     peer: Peer,
@@ -71,11 +71,11 @@ async fn change(
     apply: bool,
 ) -> Result<Json<HarnessPlan>, ApiError> {
     let Some(harness) = tenterhook_harness::find_harness(id) else {
-        let message = format!("there is no harness `{}`", tenterhook_records::sanitize(id, 100));
-        return Err(ApiError::not_found(message).hint("GET /v1/harnesses lists them"));
+        let message = format!("unknown harness `{}`", tenterhook_records::sanitize(id, 100));
+        return Err(ApiError::not_found(message).hint("GET /v1/harnesses lists the harnesses"));
     };
-    // Held until the change is made, even if the caller has gone meanwhile.
-    let turn = if apply { Some(Arc::clone(&daemon.changing).lock_owned().await) } else { None };
+    // Held until the change is made, even if the caller disconnects.
+    let turn = if apply { Some(Arc::clone(&daemon.change_lock).lock_owned().await) } else { None };
     let plan = with_setup(daemon, peer, move |setup| {
         let _turn = turn;
         let scope = setup.home.machine().map_or(SettingsScope::User, SettingsScope::Machine);
@@ -116,7 +116,7 @@ impl SetupHost for ApiHost {
     }
 
     fn refuse_guarded_agent(&self, action: &str) -> Result<(), Failure> {
-        // A browser has no process to look at, and was let in by the user. A token can be read by an agent.
+        // A browser has no process to check, and the user gave it access. A token could have been read by an agent.
         let is_browser = matches!(self.peer, Peer::Browser);
         if !is_browser && self.daemon.caller(self.peer).refusal(action).is_some() {
             return Err(Failure::denied(format!("guarded agents may not {action}"))
@@ -127,10 +127,10 @@ impl SetupHost for ApiHost {
 
     fn record_change(&self, name: &str, detail: Value) -> Result<(), Failure> {
         let daemon = &self.daemon;
-        let recorded = self.runtime.block_on(daemon.change(name, daemon.uid, detail, Vec::new()));
+        let recorded = self.runtime.block_on(daemon.record_change(name, daemon.uid, detail, Vec::new()));
         recorded.map_err(|reason| {
-            Failure::internal(format!("`{name}` is not done, because it cannot be recorded: {reason}"))
-                .hint("make room for the ledger")
+            Failure::internal(format!("`{name}` was not done, because it could not be recorded: {reason}"))
+                .hint("free disk space for the ledger")
         })
     }
 }

@@ -9,19 +9,19 @@ use tenterhook_api::{DaemonHealth, HealthReport};
 
 use super::mode::enforcement_mode;
 use super::route::Route;
-use super::{HEALTH, file_problems};
+use super::{HEALTH_PATH, file_problems};
 use crate::daemon::Daemon;
 use crate::listen::Peer;
 
 pub(super) fn routes() -> Vec<Route> {
-    vec![Route::get(HEALTH, "getHealth", get).about(
-        "Whether the daemon runs. Callers without a token, or of another account, learn no more than that.",
+    vec![Route::get(HEALTH_PATH, "getHealth", get).about(
+        "Whether the daemon runs. Callers without a token, or of another account, receive only `ok` and `version`.",
     )]
 }
 
 async fn get(State(daemon): State<Arc<Daemon>>, peer: Option<Extension<Peer>>) -> Json<DaemonHealth> {
     let is_own_account = match peer {
-        Some(Extension(Peer::Local { uid, .. })) => daemon.is_own(uid),
+        Some(Extension(Peer::Local { uid, .. })) => daemon.is_own_account(uid),
         Some(Extension(Peer::Token | Peer::Browser)) => true,
         None => false,
     };
@@ -31,7 +31,7 @@ async fn get(State(daemon): State<Arc<Daemon>>, peer: Option<Extension<Peer>>) -
 
 fn report(daemon: &Daemon) -> HealthReport {
     let base = daemon.generations.base();
-    let (guarded, unguarded) = match daemon.wiring.harnesses(&daemon.observers.sessions) {
+    let (guarded, unguarded) = match daemon.hook_watch.guarded_harnesses(&daemon.observers.sessions) {
         Some(known) => (
             Some(known.guarded.into_iter().collect()),
             Some(known.unguarded.into_iter().map(ToOwned::to_owned).collect()),
@@ -49,7 +49,7 @@ fn report(daemon: &Daemon) -> HealthReport {
         generation: base.generation.name().to_owned(),
         problems: file_problems(&base.problems),
         stale: file_problems(&base.stale),
-        unwired: daemon.wiring.lost().into_iter().collect(),
+        unwired: daemon.hook_watch.list_lost().into_iter().collect(),
         undelivered: daemon.undelivered.report(),
         spool: daemon.spool_counts(),
         guarded,

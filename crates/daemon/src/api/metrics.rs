@@ -21,13 +21,13 @@ use crate::daemon::Daemon;
 pub(super) fn routes() -> Vec<Route> {
     vec![
         Route::get("/v1/metrics", "getMetrics", get_metrics).about("Counters and times, for Prometheus."),
-        Route::get("/v1/pace", "getPace", pace).about(
+        Route::get("/v1/pace", "getPace", get_rate).about(
             "Decisions of each minute of the last hour since the daemon started, and how long they took.",
         ),
     ]
 }
 
-async fn pace(State(daemon): State<Arc<Daemon>>) -> Json<DecisionRate> {
+async fn get_rate(State(daemon): State<Arc<Daemon>>) -> Json<DecisionRate> {
     let minutes = daemon.observers.metrics.minutes.last(call_meta::now_ms()).into_iter().map(|minute| {
         let verdicts = minute.decisions.iter().map(|(one, count)| (one.as_str().to_owned(), *count));
         let [p50_us, p95_us, p99_us] = minute.shares;
@@ -45,21 +45,21 @@ async fn get_metrics(State(daemon): State<Arc<Daemon>>) -> Result<TextResponse<O
 
 fn read_daemon(daemon: &Daemon) -> DaemonReadings {
     let base = daemon.generations.base();
-    let (spool_entries, spool_unreadable) = daemon.spooled();
+    let spool = daemon.spool_counts();
     let disk = DiskUse::of(&daemon.home.ledger());
     DaemonReadings {
         answered: daemon.answered.load(Ordering::Relaxed),
         dropped_spans: daemon.observers.telemetry.as_ref().map(Exporter::dropped),
-        calls_under_way: daemon.under_way(),
-        streams: daemon.streams(),
+        calls_under_way: daemon.count_calls(),
+        streams: daemon.count_streams(),
         pending_approvals: daemon.approvals.list_pending().len(),
         sessions: daemon.observers.sessions.count(),
-        spool_entries,
-        spool_unreadable,
+        spool_entries: spool.waiting,
+        spool_unreadable: spool.refused,
         problems: base.problems.len(),
         stale_files: base.stale.len(),
         generation: base.generation.name().to_owned(),
-        ledger_records: *daemon.observers.growth().borrow(),
+        ledger_records: *daemon.observers.subscribe_ledger_size().borrow(),
         ledger_bytes: disk.total,
         journal_bytes: disk.journal,
         uptime_seconds: daemon.started.elapsed().as_secs(),

@@ -1,31 +1,30 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! The HTTP API: the same on the socket and on TCP. [`groups`] lists all operations; their types are in
-//! `tenterhook-api`.
+//! The HTTP API. [`groups`] lists all operations; their types are in `tenterhook-api`.
 
 mod analytics;
 mod approvals;
 mod authority;
 mod backtest;
-mod body;
 mod dashboard;
-mod draft;
 mod events;
 mod harnesses;
 mod health;
-mod hooks;
-mod kits;
+mod hook_calls;
+mod hook_packages;
 mod ledger;
+mod live_stream;
 mod metrics;
 mod mode;
 mod openapi;
 mod packs;
 mod policy;
 mod readers;
-mod registered;
+mod registered_hooks;
+mod request_body;
+mod rule_draft;
 mod sessions;
 mod sse;
-mod stream;
 mod templates;
 
 use std::sync::Arc;
@@ -40,12 +39,12 @@ use tenterhook_document::Problem;
 use tenterhook_harness::MAX_PAYLOAD_BYTES;
 
 use crate::daemon::Daemon;
-pub(crate) use dashboard::{ENTRY, Visitor};
+pub(crate) use dashboard::{ENTRY_PATH, Visitor};
 pub(crate) use error::ApiError;
 pub(crate) use ledger::Verification;
 #[cfg(feature = "schema")]
 pub use openapi::document as openapi;
-pub(crate) use readers::Readers;
+pub(crate) use readers::LedgerReaders;
 use route::Route;
 pub(crate) use sse::to_json;
 
@@ -58,31 +57,31 @@ mod route {
     pub(super) type Route = tenterhook_api_routes::route::Route<Arc<crate::daemon::Daemon>>;
 }
 
-/// The one path that answers everybody.
-pub(crate) const HEALTH: &str = "/v1/health";
+/// Path that needs no token.
+pub(crate) const HEALTH_PATH: &str = "/v1/health";
 
-/// All operations, by the part of the document that they belong to.
+/// All operations, by section of the OpenAPI document.
 fn groups() -> Vec<(&'static str, Vec<Route>)> {
     vec![
         ("daemon", health::routes()),
-        ("hooks", hooks::routes()),
-        ("hooks", registered::routes()),
+        ("hooks", hook_calls::routes()),
+        ("hooks", registered_hooks::routes()),
         ("hooks", analytics::routes()),
-        ("hooks", kits::routes()),
+        ("hooks", hook_packages::routes()),
         ("hooks", templates::routes()),
         ("events", events::routes()),
         ("sessions", sessions::routes()),
         ("ledger", ledger::routes()),
         ("policy", policy::routes()),
         ("policy", packs::routes()),
-        ("policy", draft::routes()),
+        ("policy", rule_draft::routes()),
         ("policy", backtest::routes()),
         ("approvals", approvals::routes()),
         ("harnesses", harnesses::routes()),
         ("authority", mode::routes()),
         ("authority", authority::routes()),
         ("dashboard", dashboard::routes()),
-        ("daemon", stream::routes()),
+        ("daemon", live_stream::routes()),
         ("daemon", metrics::routes()),
         ("daemon", openapi::routes()),
     ]
@@ -93,10 +92,10 @@ pub(crate) fn router(daemon: Arc<Daemon>) -> Router {
     let routes = groups().into_iter().flat_map(|(_, routes)| routes);
     routes
         .fold(Router::new(), |router, route| router.route(route.path, route.serve))
-        .fallback(unknown)
+        .fallback(unknown_path)
         .method_not_allowed_fallback(wrong_method)
         .layer(DefaultBodyLimit::max(MAX_PAYLOAD_BYTES))
-        .layer(middleware::from_fn(body::bounded))
+        .layer(middleware::from_fn(request_body::read_whole_body))
         .with_state(daemon)
 }
 
@@ -110,11 +109,11 @@ fn file_problem(problem: Problem) -> FileProblem {
     FileProblem { source, line, column, about, message, hint }
 }
 
-async fn unknown() -> ApiError {
-    ApiError::not_found("there is no such path").hint("GET /v1/openapi.json lists them")
+async fn unknown_path() -> ApiError {
+    ApiError::not_found("unknown path").hint("GET /v1/openapi.json lists the paths")
 }
 
 async fn wrong_method() -> ApiError {
-    ApiError::new(StatusCode::METHOD_NOT_ALLOWED, "this path does not take that method")
-        .hint("GET /v1/openapi.json says what each path takes")
+    ApiError::new(StatusCode::METHOD_NOT_ALLOWED, "method not allowed for this path")
+        .hint("GET /v1/openapi.json lists the methods of each path")
 }

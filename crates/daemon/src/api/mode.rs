@@ -12,7 +12,7 @@ use super::extract::RequestBody;
 use super::route::Route;
 use crate::daemon::Daemon;
 use crate::listen::Peer;
-use crate::mode::{self, Unchanged};
+use crate::mode_change::{self, ModeChangeError};
 
 pub(super) fn routes() -> Vec<Route> {
     vec![
@@ -35,7 +35,7 @@ async fn put(
         EnforcementMode::Enforce => Mode::Enforce,
         EnforcementMode::Monitor => Mode::Monitor,
     };
-    let changed = mode::set(&daemon, wanted, peer, &proof).await?;
+    let changed = mode_change::set_mode(&daemon, wanted, peer, &proof).await?;
     Ok(Json(ModeState { mode, changed: Some(changed) }))
 }
 
@@ -46,11 +46,11 @@ pub(super) fn enforcement_mode(mode: Mode) -> EnforcementMode {
     }
 }
 
-impl From<Unchanged> for ApiError {
-    fn from(unchanged: Unchanged) -> Self {
+impl From<ModeChangeError> for ApiError {
+    fn from(unchanged: ModeChangeError) -> Self {
         match unchanged {
-            Unchanged::Refused(refused) => refused.into(),
-            Unchanged::Failed(failure) => failure.into(),
+            ModeChangeError::Refused(refused) => refused.into(),
+            ModeChangeError::Failed(failure) => failure.into(),
         }
     }
 }

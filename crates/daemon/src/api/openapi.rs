@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! The OpenAPI document. It is generated from the routes (feature `schema`, `make generate`) and checked in; the
-//! daemon serves that file.
+//! Serves the OpenAPI document, which `make generate` generates from the routes (feature `schema`).
 
 use super::route::Route;
 use super::shape::JsonText;
 
-/// The document as it is checked in; a test compares it with what is generated.
+/// The checked-in document; a test compares it with the generated one.
 const DOCUMENT: &str = include_str!("../../../../docs/reference/openapi.json");
 
 pub(super) fn routes() -> Vec<Route> {
@@ -17,10 +16,10 @@ async fn get() -> JsonText {
     JsonText(DOCUMENT)
 }
 
-/// The document as the routes have it.
+/// Generates the document from the routes.
 #[cfg(feature = "schema")]
 pub fn document() -> serde_json::Value {
-    tenterhook_api_routes::openapi::document(super::groups(), super::HEALTH)
+    tenterhook_api_routes::openapi::document(super::groups(), super::HEALTH_PATH)
 }
 
 #[cfg(all(test, feature = "schema"))]

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Packs and rules that are on or off.
+//! Lists rule packs, and switches rule packs and rules on and off.
 
 use std::sync::Arc;
 
@@ -23,10 +23,10 @@ use crate::listen::Peer;
 pub(super) fn routes() -> Vec<Route> {
     vec![
         Route::get("/v1/packs", "listPacks", list)
-            .about("The rule packs that are compiled in or were added, and which of them are on."),
+            .about("The rule packs, built-in and added, and which of them are on."),
         Route::post("/v1/packs/switch", "switchPack", switch)
             .about(
-                "Switches a rule pack or a single rule on or off. Off needs a proof of the user; what is locked stays on.",
+                "Switches a rule pack or a single rule on or off. Off needs a proof of the user; locked rules stay on.",
             )
             .errors(&[404, 409]),
     ]
@@ -60,15 +60,15 @@ async fn switch(
     Extension(peer): Extension<Peer>,
     RequestBody(RuleSwitchRequest { name, on, proof }): RequestBody<RuleSwitchRequest>,
 ) -> Result<Json<RulePackList>, ApiError> {
-    let _turn = daemon.changing.lock().await;
+    let _turn = daemon.change_lock.lock().await;
     let (looking, sought) = (Arc::clone(&daemon), name.clone());
-    let Some((mut list, locked)) = run_blocking(move || known(&looking, &sought)).await? else {
-        let message = format!("there is no pack and no rule `{}`", tenterhook_records::sanitize(&name, 100));
-        return Err(ApiError::not_found(message).hint("GET /v1/packs and GET /v1/policy list them"));
+    let Some((mut list, locked)) = run_blocking(move || find_pack_or_rule(&looking, &sought)).await? else {
+        let message = format!("unknown rule pack or rule `{}`", tenterhook_records::sanitize(&name, 100));
+        return Err(ApiError::not_found(message).hint("GET /v1/packs and GET /v1/policy list the names"));
     };
     if !on && locked {
-        return Err(ApiError::conflict(format!("`{name}` is locked and cannot be turned off"))
-            .hint("whoever wrote the layer it belongs to locked it"));
+        return Err(ApiError::conflict(format!("`{name}` is locked and cannot be switched off"))
+            .hint("it was locked by the author of its policy layer"));
     }
     let before = list.clone();
     if on {
@@ -80,7 +80,7 @@ async fn switch(
         let detail = json!({"name": name, "enabled": list.enabled, "disabled": list.disabled});
         if on {
             let caller = daemon.caller(peer);
-            let recorded = daemon.change("rules enable", caller.uid, detail, Vec::new()).await;
+            let recorded = daemon.record_change("rules enable", caller.uid, detail, Vec::new()).await;
             recorded.map_err(|error| Failure::internal(error.to_string()))?;
         } else {
             daemon.admit(Action::RulesDisable, peer, &proof, detail, Vec::new()).await?;
@@ -96,8 +96,8 @@ async fn switch(
     .map(Json)
 }
 
-/// The list, if there is such a pack or rule; and whether all of it is locked.
-fn known(daemon: &Daemon, name: &str) -> Result<Option<(PackList, bool)>, Failure> {
+/// Finds a rule pack or rule: returns the list of packs, and whether it is locked. `None` if the name is unknown.
+fn find_pack_or_rule(daemon: &Daemon, name: &str) -> Result<Option<(PackList, bool)>, Failure> {
     let list = PackList::read_to_change(&daemon.home)?;
     let sources = daemon.generations.sources(&Place::default());
     let packs: Vec<_> = sources

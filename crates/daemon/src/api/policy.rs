@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! The rules: which are in force, what they say about an event, and whether a text of rules can be used.
+//! The policy: shows the rules in force, replaces the user's policy, checks a text and explains decisions.
 
 use std::borrow::Cow;
 use std::path::PathBuf;
@@ -34,22 +34,22 @@ use crate::listen::Peer;
 const IF_MATCH: &[HeaderParameter] = &[HeaderParameter {
     name: "If-Match",
     kind: "string",
-    about: "the ETag of the text that is replaced; `\"none\"` if there is none",
+    about: "ETag of the text that is replaced; `\"none\"` if there is no text",
 }];
 
 pub(super) fn routes() -> Vec<Route> {
     vec![
         Route::get("/v1/policy", "getPolicy", view).about(
-            "The rules in force, layer by layer, what cannot be used, and the user's own text with its ETag.",
+            "The rules in force by layer, their problems, and the text of the user's policy with its ETag.",
         ),
         Route::put("/v1/policy", "putPolicy", put)
-            .about("Replaces the user's own policy, if all of it can be used. Needs a proof of the user.")
+            .about("Replaces the user's policy, unless a rule in it cannot be used. Needs a proof of the user.")
             .headers(IF_MATCH)
             .errors(&[412, 422, 428]),
         Route::post("/v1/policy/validate", "validatePolicy", validate)
-            .about("Checks a text as the user's policy: every problem with its place. Nothing is changed."),
+            .about("Checks a text as the user's policy and returns every problem with its position. Nothing is changed."),
         Route::post("/v1/policy/explain", "explainPolicy", explain).about(
-            "What the rules decide about an event or a command, and why. Nothing is recorded, no hook runs.",
+            "Explains what the rules decide about an event or a command. Nothing is recorded, and no hook runs.",
         ),
     ]
 }
@@ -67,27 +67,27 @@ async fn view(
 }
 
 fn policy_view(daemon: &Daemon, place: &Place) -> Result<PolicyView, Failure> {
-    let in_force = daemon.generations.of(place)?;
+    let active = daemon.generations.active_for(place)?;
     // An unreadable file is listed under `problems`, and PUT refuses to replace it.
     let own = regular_file(&daemon.home.policy()).unwrap_or_default();
-    let shown = View::new(&in_force.sources, call_meta::now());
+    let shown = View::new(&active.sources, call_meta::now());
     Ok(PolicyView {
         layers: shown.layers(),
         rules: shown.rules(),
-        problems: file_problems(&in_force.problems),
-        warnings: file_problems(&in_force.warnings),
+        problems: file_problems(&active.problems),
+        warnings: file_problems(&active.warnings),
         stale: file_problems(&daemon.generations.base().stale),
-        generation: in_force.generation.name().to_owned(),
+        generation: active.generation.name().to_owned(),
         own: PolicyText {
             path: daemon.home.policy().display().to_string(),
-            etag: tag(own.as_deref()),
+            etag: policy_etag(own.as_deref()),
             text: own,
         },
     })
 }
 
-/// What stands for a text, so that two people do not overwrite each other's.
-pub(super) fn tag(text: Option<&str>) -> String {
+/// ETag of a policy text. It keeps two users from overwriting each other's changes.
+pub(super) fn policy_etag(text: Option<&str>) -> String {
     format!("\"{}\"", text.map_or_else(|| "none".to_owned(), |text| trust::sha256(text.as_bytes())))
 }
 
@@ -98,25 +98,25 @@ async fn put(
     RequestBody(PolicyRequest { text, proof }): RequestBody<PolicyRequest>,
 ) -> Result<WithEtag<PolicyChanged>, ApiError> {
     let Some(expected) = headers.get(header::IF_MATCH).and_then(|value| value.to_str().ok()) else {
-        let hint = "send `If-Match` with the ETag of GET /v1/policy, so that nobody's change is lost";
-        let error = ApiError::new(StatusCode::PRECONDITION_REQUIRED, "which text is replaced was not said");
+        let hint = "send `If-Match` with the ETag of GET /v1/policy, so that no change is lost";
+        let error = ApiError::new(StatusCode::PRECONDITION_REQUIRED, "`If-Match` is missing");
         return Err(error.hint(hint));
     };
     // The policy must not change between reading and writing it.
-    let _turn = daemon.changing.lock().await;
+    let _turn = daemon.change_lock.lock().await;
     let own = daemon.home.policy();
     let found = regular_file(&own).map_err(Failure::from)?;
-    let found = tag(found.as_deref());
+    let found = policy_etag(found.as_deref());
     if found != expected {
-        let error = ApiError::new(StatusCode::PRECONDITION_FAILED, "the policy is not the one you saw");
-        return Err(error.hint("look at it again with GET /v1/policy"));
+        let error = ApiError::new(StatusCode::PRECONDITION_FAILED, "the policy changed since it was read");
+        return Err(error.hint("reload it with GET /v1/policy and try again"));
     }
     let (trying, tried) = (Arc::clone(&daemon), text.clone());
-    let validation = tokio::task::spawn_blocking(move || validated(&trying, tried)).await?;
+    let validation = tokio::task::spawn_blocking(move || validate_text(&trying, tried)).await?;
     if !validation.ok {
         return Err(ApiError::unusable_policy().validation(validation));
     }
-    let etag = tag(Some(&text));
+    let etag = policy_etag(Some(&text));
     let detail = json!({"file": own, "from": found, "to": etag});
     daemon.admit(Action::PolicyChange, peer, &proof, detail, Vec::new()).await?;
     let writing = Arc::clone(&daemon);
@@ -134,14 +134,14 @@ async fn validate(
     State(daemon): State<Arc<Daemon>>,
     YamlText(text): YamlText,
 ) -> Result<Json<PolicyValidation>, ApiError> {
-    Ok(Json(tokio::task::spawn_blocking(move || validated(&daemon, text)).await?))
+    Ok(Json(tokio::task::spawn_blocking(move || validate_text(&daemon, text)).await?))
 }
 
-/// Tries a text in the place of the user's own, with its examples.
-pub(super) fn validated(daemon: &Daemon, text: String) -> PolicyValidation {
+/// Checks a text as the user's policy, with its examples.
+pub(super) fn validate_text(daemon: &Daemon, text: String) -> PolicyValidation {
     let name = daemon.home.policy().display().to_string();
     let mut sources = daemon.generations.sources(&Place::default());
-    replace(&mut sources, &name, text);
+    replace_user_policy(&mut sources, &name, text);
     let loaded = sources.load();
     let problems = file_problems(loaded.problems.iter().filter(|problem| problem.source == name));
     let warnings = loaded.rules.warnings(call_meta::now());
@@ -154,8 +154,8 @@ pub(super) fn validated(daemon: &Daemon, text: String) -> PolicyValidation {
     }
 }
 
-/// Puts a text in the place of the person's own.
-pub(super) fn replace(sources: &mut Sources, name: &str, yaml: String) {
+/// Replaces the text of the user's policy in these sources.
+pub(super) fn replace_user_policy(sources: &mut Sources, name: &str, yaml: String) {
     let yaml = Cow::Owned(yaml);
     if let Some(own) = sources.texts.iter_mut().find(|text| text.name == name) {
         own.yaml = yaml;
@@ -181,7 +181,7 @@ async fn explain(
     run_blocking(move || explanation(&daemon, event, all)).await.map(Json)
 }
 
-/// The event that is meant.
+/// Builds the event to explain.
 fn explained_event(request: ExplainRequest) -> Result<Event, ApiError> {
     let tool = match (request.event, request.command, request.tool) {
         (Some(event), None, None) => return Ok(event),
@@ -190,19 +190,19 @@ fn explained_event(request: ExplainRequest) -> Result<Event, ApiError> {
         _ => {
             let hint =
                 "send {\"command\": …, \"cwd\": …}, {\"tool\": {\"name\": …, \"args\": …}} or {\"event\": …}";
-            return Err(ApiError::bad_request("there is nothing to explain").hint(hint));
+            return Err(ApiError::bad_request("`event`, `command` or `tool` is missing").hint(hint));
         }
     };
-    let door = call_meta::mint()?;
-    let mut event = Event::new(door.id, door.ts, "tenterhook", EventKind::PreTool, "PreToolUse");
+    let meta = call_meta::mint()?;
+    let mut event = Event::new(meta.id, meta.ts, "tenterhook", EventKind::PreTool, "PreToolUse");
     (event.cwd, event.project, event.tool) = (request.cwd.clone(), request.cwd, Some(tool));
     Ok(event)
 }
 
 fn explanation(daemon: &Daemon, event: Event, all: bool) -> Result<Explanation, Failure> {
-    let in_force = daemon.generations.of(&Place::of(&event))?;
-    let rules = in_force.sources.load().rules;
-    let person = daemon.generations.person();
+    let active = daemon.generations.active_for(&Place::of(&event))?;
+    let rules = active.sources.load().rules;
+    let person = daemon.generations.user_home();
     let around = EvalEnvironment { home: person, programs: rules.programs(), ..EvalEnvironment::default() };
     let facts = tenterhook_guard::symlinks::facts(&event, &around);
     let memory = SessionMemory::looking(Some(tenterhook_guard::Sessions::new(daemon.home.sessions())));
@@ -220,7 +220,7 @@ fn explanation(daemon: &Daemon, event: Event, all: bool) -> Result<Explanation, 
         considered,
         rules: notes.into_iter().map(rule_explanation).collect(),
         facts: serde_json::to_value(&facts).map_err(std::io::Error::from)?,
-        generation: in_force.generation.name().to_owned(),
+        generation: active.generation.name().to_owned(),
         event,
     })
 }

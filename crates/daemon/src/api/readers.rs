@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! A few readers of the ledger, beside the writer and never in its way.
+//! A pool of ledger readers. They do not block the writer.
 
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -10,29 +10,29 @@ use tokio::sync::Semaphore;
 
 use super::error::ApiError;
 
-/// How many read at the same time.
-const AT_ONCE: usize = 4;
+/// Readers that may be open at once.
+const MAX_READERS: usize = 4;
 
-/// Readers, open and waiting.
-pub(crate) struct Readers {
+/// Open readers that are not in use.
+pub(crate) struct LedgerReaders {
     dir: PathBuf,
     room: Semaphore,
     idle: Mutex<Vec<Reader>>,
 }
 
-impl Readers {
+impl LedgerReaders {
     pub(crate) fn new(dir: PathBuf) -> Arc<Self> {
-        Arc::new(Self { dir, room: Semaphore::new(AT_ONCE), idle: Mutex::default() })
+        Arc::new(Self { dir, room: Semaphore::new(MAX_READERS), idle: Mutex::default() })
     }
 
-    /// Reads, on a thread that may wait for the disk.
+    /// Reads in a thread that may block.
     pub(crate) async fn with<T: Send + 'static>(
         self: &Arc<Self>,
         read: impl FnOnce(&Reader) -> Result<T, ReadFailed> + Send + 'static,
     ) -> Result<T, ApiError> {
         let unread = |why: &str| {
             tracing::warn!(why, "the ledger could not be read");
-            let hint = "`tenterhook ledger verify` says whether the ledger is whole";
+            let hint = "run `tenterhook ledger verify` to check the ledger";
             ApiError::internal(why).hint(hint)
         };
         let _room = self.room.acquire().await.map_err(|error| unread(&error.to_string()))?;
@@ -52,7 +52,7 @@ impl Readers {
             None => Reader::open(&self.dir)?,
         };
         let result = read(&reader);
-        // One that failed may be broken; another is opened when it is needed.
+        // A reader that failed may be broken; a new one is opened when needed.
         if result.is_ok() {
             self.idle.lock().unwrap_or_else(PoisonError::into_inner).push(reader);
         }

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Server-sent events: a task writes into a short queue, and the connection reads from it. A slow reader makes only its
-//! own task wait.
+//! Server-sent events: a task writes into a short queue, so that a slow reader blocks only its own task.
 
 use std::convert::Infallible;
 use std::sync::Arc;
@@ -16,10 +15,10 @@ use super::error::ApiError;
 use super::shape::EventStream;
 use crate::daemon::Daemon;
 
-/// How much waits for a slow reader.
-const QUEUE: usize = 64;
-/// How often a silent stream says that it is alive.
-const SIGNS: Duration = Duration::from_secs(15);
+/// Events that may wait for a slow reader.
+const SSE_QUEUE_EVENTS: usize = 64;
+/// Interval of keep-alive comments on a silent stream.
+const KEEPALIVE_INTERVAL: Duration = Duration::from_secs(15);
 
 /// Opens a stream; `write` fills it until the daemon shuts down or the reader is gone.
 pub(super) fn stream<T, F>(
@@ -29,32 +28,33 @@ pub(super) fn stream<T, F>(
 where
     F: Future<Output = ()> + Send + 'static,
 {
-    let Ok(room) = Arc::clone(&daemon.watchers).try_acquire_owned() else {
-        return Err(ApiError::busy("too many streams are open").hint("close one of the others"));
+    let Ok(room) = Arc::clone(&daemon.stream_slots).try_acquire_owned() else {
+        return Err(ApiError::busy("too many open streams").hint("close another stream"));
     };
-    let (sender, events) = channel(QUEUE);
+    let (sender, events) = channel(SSE_QUEUE_EVENTS);
     let (writing, closed) = (write(Arc::clone(&daemon), sender.clone()), sender);
     tokio::spawn(async move {
         tokio::select! {
             () = writing => {}
             () = closed.closed() => {}
-            () = daemon.drained() => {}
+            () = daemon.wait_drained() => {}
         }
         drop(room);
     });
     let events = futures_util::stream::unfold(events, next);
-    let mut response = Sse::new(events).keep_alive(KeepAlive::new().interval(SIGNS)).into_response();
+    let mut response =
+        Sse::new(events).keep_alive(KeepAlive::new().interval(KEEPALIVE_INTERVAL)).into_response();
     let headers = response.headers_mut();
     headers.insert("x-accel-buffering", axum::http::HeaderValue::from_static("no"));
     Ok(EventStream::new(response))
 }
 
-/// One event with data of a type.
+/// One event with its data as JSON.
 pub(super) fn event(kind: &str, data: &impl Serialize) -> Event {
     Event::default().event(kind).data(to_json(data))
 }
 
-/// JSON text of plain data, which cannot fail to be written: it has no maps with other keys than strings.
+/// Serializes plain data. This cannot fail: all map keys are strings.
 pub(crate) fn to_json(data: &impl Serialize) -> String {
     serde_json::to_string(data).unwrap_or_default()
 }

@@ -32,28 +32,29 @@ pub(crate) enum AnswerRefusal {
 pub(crate) async fn answer(
     daemon: &Arc<Daemon>,
     id: &str,
-    said: ApprovalAnswer,
+    answer: ApprovalAnswer,
     peer: Peer,
 ) -> Result<ApprovalResult, AnswerRefusal> {
-    let (card, call) = daemon.approvals.find(id).ok_or(AnswerRefusal::NotPending)?;
-    let ApprovalAnswer { answer: said, digest, scope, note, proof } = said;
-    check_shown(&card, id, said, digest.as_deref())?;
-    let mut detail =
-        json!({"id": card.id, "digest": card.digest, "note": note, "rules": origins_that_ask(&card.reasons)});
-    if said == ApprovalVerdict::Deny {
+    let (approval, call) = daemon.approvals.find(id).ok_or(AnswerRefusal::NotPending)?;
+    let ApprovalAnswer { answer: verdict, digest, scope, note, proof } = answer;
+    check_shown(&approval, id, verdict, digest.as_deref())?;
+    let mut detail = json!({"id": approval.id, "digest": approval.digest, "note": note, "rules": origins_that_ask(&approval.reasons)});
+    if verdict == ApprovalVerdict::Deny {
         let caller = daemon.caller(peer);
         insert_field(&mut detail, "authority", caller.to_json());
-        let recorded = daemon.change("deny", caller.uid, detail, vec![card.id]).await;
+        let recorded = daemon.record_change("deny", caller.uid, detail, vec![approval.id]).await;
         recorded.map_err(|error| AnswerRefusal::Failed(Failure::internal(error.to_string())))?;
-        send_answer(daemon, &card, UserAnswer { approved: false, who: who(daemon, peer), note })?;
-        return Ok(ApprovalResult { id: card.id, answer: said, scope: None, rule: None });
+        send_answer(daemon, &approval, UserAnswer { approved: false, who: daemon.user_name(peer), note })?;
+        return Ok(ApprovalResult { id: approval.id, answer: verdict, scope: None, rule: None });
     }
     // The policy must not change between reading and writing it.
-    let _turn = daemon.changing.lock().await;
+    let _turn = daemon.change_lock.lock().await;
     // Errors are found before the gate asks for proof.
     let exception = match scope {
-        ApprovalScope::Rule => Some(exception::prepare(daemon, &card, &call).map_err(AnswerRefusal::Failed)?),
-        ApprovalScope::Session if call.event.harness_session_id.is_none() || card.reasons.is_empty() => {
+        ApprovalScope::Rule => {
+            Some(exception::prepare(daemon, &approval, &call).map_err(AnswerRefusal::Failed)?)
+        }
+        ApprovalScope::Session if call.event.harness_session_id.is_none() || approval.reasons.is_empty() => {
             let failure = Failure::user("the call has no session id");
             return Err(AnswerRefusal::Failed(failure.hint("approve it once: `--for once`")));
         }
@@ -64,11 +65,11 @@ pub(crate) async fn answer(
         insert_field(&mut detail, "rule", json!({"id": exception.id, "file": daemon.home.policy()}));
     }
     daemon
-        .admit(Action::Approve, peer, &proof, detail, vec![card.id])
+        .admit(Action::Approve, peer, &proof, detail, vec![approval.id])
         .await
         .map_err(AnswerRefusal::Refused)?;
     match (scope, &exception) {
-        (ApprovalScope::Session, _) => remember(daemon, &card, &call),
+        (ApprovalScope::Session, _) => remember(daemon, &approval, &call),
         (_, Some(exception)) => {
             exception.write(daemon).map_err(AnswerRefusal::Failed)?;
             let daemon = Arc::clone(daemon);
@@ -77,46 +78,45 @@ pub(crate) async fn answer(
         }
         (ApprovalScope::Once | ApprovalScope::Rule, None) => {}
     }
-    send_answer(daemon, &card, UserAnswer { approved: true, who: who(daemon, peer), note })?;
+    send_answer(daemon, &approval, UserAnswer { approved: true, who: daemon.user_name(peer), note })?;
     let rule = Some(exception.map(|exception| exception.id));
-    Ok(ApprovalResult { id: card.id, answer: said, scope: Some(scope), rule })
+    Ok(ApprovalResult { id: approval.id, answer: verdict, scope: Some(scope), rule })
 }
 
-/// Refuses an answer to a call that was not shown. The sender of a call chooses its id, and can replace a call by
-/// another one whose id has the same end.
+/// Refuses an answer to a call that was not shown: its sender could replace it by one whose id has the same end.
 fn check_shown(
-    card: &Approval,
+    approval: &Approval,
     id: &str,
-    said: ApprovalVerdict,
+    verdict: ApprovalVerdict,
     digest: Option<&str>,
 ) -> Result<(), AnswerRefusal> {
     match digest {
-        Some(digest) if digest != card.digest => Err(AnswerRefusal::Changed),
-        Some(_) if said == ApprovalVerdict::Approve && !id.eq_ignore_ascii_case(&card.id.to_string()) => {
+        Some(digest) if digest != approval.digest => Err(AnswerRefusal::Changed),
+        Some(_)
+            if verdict == ApprovalVerdict::Approve && !id.eq_ignore_ascii_case(&approval.id.to_string()) =>
+        {
             Err(AnswerRefusal::DigestMissing)
         }
-        None if said == ApprovalVerdict::Approve => Err(AnswerRefusal::DigestMissing),
+        None if verdict == ApprovalVerdict::Approve => Err(AnswerRefusal::DigestMissing),
         Some(_) | None => Ok(()),
     }
 }
 
 /// Sends the answer to the waiting call.
-fn send_answer(daemon: &Daemon, card: &Approval, answered: UserAnswer) -> Result<(), AnswerRefusal> {
-    let pending = daemon.approvals.take_shown(card).ok_or(AnswerRefusal::NotPending)?;
+fn send_answer(daemon: &Daemon, approval: &Approval, answered: UserAnswer) -> Result<(), AnswerRefusal> {
+    let pending = daemon.approvals.take_shown(approval).ok_or(AnswerRefusal::NotPending)?;
     pending.answer.send(answered).map_err(|_| AnswerRefusal::NotPending)
 }
 
-fn remember(daemon: &Daemon, card: &Approval, call: &HookCall) {
-    if let Err(failure) = daemon.approvals.remembered().add(call, &origins_that_ask(&card.reasons)) {
+fn remember(daemon: &Daemon, approval: &Approval, call: &HookCall) {
+    if let Err(failure) =
+        daemon.approvals.lock_session_approvals().add(call, &origins_that_ask(&approval.reasons))
+    {
         tracing::warn!(
             why = failure.message,
             "an approval for a session could not be saved; it is valid until the daemon shuts down"
         );
     }
-}
-
-fn who(daemon: &Daemon, peer: Peer) -> String {
-    daemon.account(peer.uid().unwrap_or(daemon.uid))
 }
 
 fn insert_field(value: &mut Value, key: &str, what: Value) {

@@ -26,18 +26,18 @@ impl Exception {
 }
 
 /// Writes the exception and tests it: with it in the policy, the call must pass.
-pub(super) fn prepare(daemon: &Daemon, card: &Approval, call: &HookCall) -> Result<Exception, Failure> {
+pub(super) fn prepare(daemon: &Daemon, approval: &Approval, call: &HookCall) -> Result<Exception, Failure> {
     let cannot = |why: String| {
         Failure::user(why)
             .hint("approve it once or for the session, and write an exception by hand (docs/guide/policy.md)")
     };
-    let rules: Option<Vec<&str>> = card.reasons.iter().map(|said| rule_of(&said.by)).collect();
+    let rules: Option<Vec<&str>> = approval.reasons.iter().map(|reason| rule_of(&reason.by)).collect();
     let rules = rules.filter(|rules| !rules.is_empty());
     let rules = rules.ok_or_else(|| cannot("a hook asks; only rules can have exceptions".to_owned()))?;
     let mut event = call.event.clone();
     if let Some(tool) = &mut event.tool {
         // The user saw the input that would run.
-        tool.args = card.args.clone();
+        tool.args = approval.args.clone();
     }
     let conditions =
         draft::exactly(&event).ok_or_else(|| cannot("no rule can describe exactly this call".to_owned()))?;
@@ -46,8 +46,8 @@ pub(super) fn prepare(daemon: &Daemon, card: &Approval, call: &HookCall) -> Resu
             "the call contains a secret, which the exception would write into the policy".to_owned(),
         ));
     }
-    let id = format!("approved-{}", card.id.to_string().to_ascii_lowercase());
-    let rule = rule_yaml(&id, card, &rules, &conditions, event.cwd.as_deref());
+    let id = format!("approved-{}", approval.id.to_string().to_ascii_lowercase());
+    let rule = rule_yaml(&id, approval, &rules, &conditions, event.cwd.as_deref());
     let path = daemon.home.policy();
     let before = regular_file(&path)?.unwrap_or_default();
     let text = append_rule(&path.display().to_string(), &before, &rule, &id)?;
@@ -68,10 +68,11 @@ fn rule_of(origin: &Origin) -> Option<&str> {
 }
 
 /// The rule as YAML. Texts are JSON strings, which are valid YAML.
-fn rule_yaml(id: &str, card: &Approval, rules: &[&str], conditions: &Value, cwd: Option<&str>) -> String {
+fn rule_yaml(id: &str, approval: &Approval, rules: &[&str], conditions: &Value, cwd: Option<&str>) -> String {
+    let description = json!(format!("Approved on {} when {} asked", approval.since, approval.source));
     let mut lines = vec![
         format!("- id: {id}"),
-        format!("  description: {}", json!(format!("Approved on {} when {} asked", card.since, card.source))),
+        format!("  description: {description}"),
         format!("  match: {conditions}"),
     ];
     lines.extend(cwd.map(|cwd| format!("  when: {}", json!(format!("event.cwd == {}", json!(cwd))))));

@@ -38,7 +38,7 @@ const REPLY_MARGIN: Duration = Duration::from_secs(2);
 
 /// Calls that wait for approval, and approvals for whole sessions.
 pub(crate) struct Approvals {
-    pending: Mutex<BTreeMap<EventId, PendingCall>>,
+    pending: Mutex<BTreeMap<EventId, WaitingCall>>,
     remembered: Mutex<SessionApprovals>,
     other_gates: Mutex<ApprovedGates>,
     /// Counts changes of the list; watchers are notified.
@@ -46,8 +46,8 @@ pub(crate) struct Approvals {
 }
 
 /// A call that waits for a user.
-struct PendingCall {
-    card: Approval,
+struct WaitingCall {
+    approval: Approval,
     call: HookCall,
     answer: oneshot::Sender<UserAnswer>,
 }
@@ -66,8 +66,8 @@ struct ListedCall<'a> {
     id: EventId,
 }
 
-/// Until when a call may wait for a user; `None` if the harness asks by itself, or if the event cannot be prevented.
-/// The caller waits for `within`, since `began`.
+/// Time until which a call may wait for a user; `None` if the harness asks by itself or the event cannot be
+/// prevented. The caller waits for `within`, since `began`.
 pub(crate) fn deadline(harness: &Harness, event: &str, began: Instant, within: Duration) -> Option<Instant> {
     harness.event(event).filter(|row| row.ask == AskSupport::Wait)?;
     let within = harness.deadline(event).map_or(within, |deadline| deadline.min(within));
@@ -85,12 +85,12 @@ pub(crate) async fn wait_for_answer(
     let approvals = &daemon.approvals;
     let id = call.event.id;
     let asking = origins_that_ask(&outcome.reasons);
-    let covered = approvals.remembered().covers(call, &asking);
+    let covered = approvals.lock_session_approvals().covers(call, &asking);
     if let Some(first) = covered {
         let detail = json!({"for": "session", "of": first, "authority": {"via": "session"}});
         return apply_earlier_approval(daemon, id, first, detail, outcome, "approved for this session").await;
     }
-    let covered = approvals.other_gates().take(call, &asking);
+    let covered = approvals.lock_gates().take(call, &asking);
     if let Some(first) = covered {
         let detail = json!({"for": "once", "of": first, "authority": {"via": "same call"}});
         return apply_earlier_approval(
@@ -105,16 +105,17 @@ pub(crate) async fn wait_for_answer(
     }
     let agent = tokio::task::block_in_place(|| daemon.agent_process(peer, &call.event.source));
     let Some(_place) = daemon.begin_waiting(peer, agent) else {
-        return denied(
+        return deny(
             outcome,
             "Too many calls of this account or agent are waiting for approval, so this call was denied. Retry it later.",
         );
     };
     let (send, receive) = oneshot::channel();
-    let card = pending_call::describe_call(call, &outcome, until);
-    let waited = pending_call::wait_seconds(&card);
-    let Some(_listed) = approvals.add_pending(PendingCall { card, call: call.clone(), answer: send }) else {
-        return denied(
+    let approval = pending_call::describe_call(call, &outcome, until);
+    let waited = pending_call::wait_seconds(&approval);
+    let Some(_listed) = approvals.add_pending(WaitingCall { approval, call: call.clone(), answer: send })
+    else {
+        return deny(
             outcome,
             "A call with this id is already waiting for approval, so this call was denied.",
         );
@@ -122,17 +123,17 @@ pub(crate) async fn wait_for_answer(
     let answer = tokio::select! {
         answer = receive => answer.ok(),
         () = tokio::time::sleep_until(until) => None,
-        () = daemon.drained() => None,
+        () = daemon.wait_drained() => None,
     };
     daemon.observers.approval_ended(&call.event);
     match answer {
         Some(UserAnswer { approved: true, who, .. }) => {
-            approvals.other_gates().add(call, asking);
-            approved(outcome, format!("approved by {who}"))
+            approvals.lock_gates().add(call, asking);
+            approve(outcome, format!("approved by {who}"))
         }
         Some(UserAnswer { approved: false, who, note }) => {
             let note = note.map(|note| format!(": {note}")).unwrap_or_default();
-            denied(outcome, &format!("Denied by {who}{note}"))
+            deny(outcome, &format!("Denied by {who}{note}"))
         }
         None => {
             let why = match Instant::now() {
@@ -140,7 +141,8 @@ pub(crate) async fn wait_for_answer(
                 now if now < until => "the caller is gone",
                 _ => "no user answered",
             };
-            let recorded = daemon.change("approval expired", daemon.uid, json!({"why": why}), vec![id]).await;
+            let recorded =
+                daemon.record_change("approval expired", daemon.uid, json!({"why": why}), vec![id]).await;
             if let Err(error) = recorded {
                 tracing::warn!(%error, "an expired approval could not be recorded");
             }
@@ -149,7 +151,7 @@ pub(crate) async fn wait_for_answer(
                  `tenterhook approvals list` and to run `tenterhook approvals approve {id}` while the call waits, \
                  then retry it."
             );
-            denied(outcome, &text)
+            deny(outcome, &text)
         }
     }
 }
@@ -163,27 +165,27 @@ async fn apply_earlier_approval(
     outcome: Outcome,
     why: &str,
 ) -> Outcome {
-    match daemon.change("approve", daemon.uid, detail, vec![id, first]).await {
-        Ok(()) => approved(outcome, why.to_owned()),
-        Err(why) => denied(outcome, &format!("The approval could not be recorded: {why}")),
+    match daemon.record_change("approve", daemon.uid, detail, vec![id, first]).await {
+        Ok(()) => approve(outcome, why.to_owned()),
+        Err(why) => deny(outcome, &format!("The approval could not be recorded: {why}")),
     }
 }
 
-fn approved(mut outcome: Outcome, why: String) -> Outcome {
+fn approve(mut outcome: Outcome, why: String) -> Outcome {
     outcome.decision = Decision::Allow;
     outcome.reasons = vec![Attributed { by: Origin::Engine, value: why }];
     outcome.nudges.clear();
     outcome
 }
 
-fn denied(outcome: Outcome, why: &str) -> Outcome {
+fn deny(outcome: Outcome, why: &str) -> Outcome {
     let reason = outcome.reason().map(|reason| reason + "\n").unwrap_or_default() + why;
     fold::strengthen(outcome, Finding::decided(Origin::Engine, Decision::Deny, reason))
 }
 
 /// The rules and hooks that ask, sorted.
 fn origins_that_ask(reasons: &[Attributed<String>]) -> Vec<Origin> {
-    let mut origins_that_ask: Vec<Origin> = reasons.iter().map(|said| said.by.clone()).collect();
+    let mut origins_that_ask: Vec<Origin> = reasons.iter().map(|reason| reason.by.clone()).collect();
     origins_that_ask.sort();
     origins_that_ask.dedup();
     origins_that_ask
@@ -203,22 +205,22 @@ impl Approvals {
 
     /// Number of waiting calls.
     pub(crate) fn count(&self) -> usize {
-        self.pending().len()
+        self.lock_pending().len()
     }
 
     /// The waiting calls, oldest first.
     pub(crate) fn list_pending(&self) -> Vec<Approval> {
-        self.pending().values().map(|pending| pending.card.clone()).collect()
+        self.lock_pending().values().map(|pending| pending.approval.clone()).collect()
     }
 
     /// The one call whose id is this, or ends with it.
     pub(crate) fn find(&self, id_end: &str) -> Option<(Approval, HookCall)> {
         let id_end = id_end.to_ascii_uppercase();
-        let pending = self.pending();
+        let pending = self.lock_pending();
         let mut found = pending.iter().filter(|(id, _)| id.to_string().ends_with(&id_end));
         match (found.next(), found.next()) {
             (Some((_, pending)), None) if id_end.len() >= 4 => {
-                Some((pending.card.clone(), pending.call.clone()))
+                Some((pending.approval.clone(), pending.call.clone()))
             }
             _ => None,
         }
@@ -230,31 +232,31 @@ impl Approvals {
     }
 
     /// Notified when the list changes.
-    pub(crate) fn changes(&self) -> watch::Receiver<u64> {
+    pub(crate) fn subscribe_changes(&self) -> watch::Receiver<u64> {
         self.changes.subscribe()
     }
 
     /// Removes the call that was shown. A different call with the same id stays.
-    fn take_shown(&self, card: &Approval) -> Option<PendingCall> {
-        let mut all = self.pending();
-        all.get(&card.id).filter(|pending| pending.card.digest == card.digest)?;
-        let taken = all.remove(&card.id);
+    fn take_shown(&self, approval: &Approval) -> Option<WaitingCall> {
+        let mut all = self.lock_pending();
+        all.get(&approval.id).filter(|pending| pending.approval.digest == approval.digest)?;
+        let taken = all.remove(&approval.id);
         drop(all);
         self.changes.send_modify(|count| *count += 1);
         taken
     }
 
-    fn take(&self, id: EventId) -> Option<PendingCall> {
-        let taken = self.pending().remove(&id);
+    fn take(&self, id: EventId) -> Option<WaitingCall> {
+        let taken = self.lock_pending().remove(&id);
         if taken.is_some() {
             self.changes.send_modify(|count| *count += 1);
         }
         taken
     }
 
-    fn add_pending(&self, pending: PendingCall) -> Option<ListedCall<'_>> {
-        let id = pending.card.id;
-        let mut all = self.pending();
+    fn add_pending(&self, pending: WaitingCall) -> Option<ListedCall<'_>> {
+        let id = pending.approval.id;
+        let mut all = self.lock_pending();
         // The same id twice is the same call twice: the first one stays.
         if all.contains_key(&id) {
             return None;
@@ -265,15 +267,15 @@ impl Approvals {
         Some(ListedCall { approvals: self, id })
     }
 
-    fn pending(&self) -> std::sync::MutexGuard<'_, BTreeMap<EventId, PendingCall>> {
+    fn lock_pending(&self) -> std::sync::MutexGuard<'_, BTreeMap<EventId, WaitingCall>> {
         self.pending.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn other_gates(&self) -> std::sync::MutexGuard<'_, ApprovedGates> {
+    fn lock_gates(&self) -> std::sync::MutexGuard<'_, ApprovedGates> {
         self.other_gates.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn remembered(&self) -> std::sync::MutexGuard<'_, SessionApprovals> {
+    fn lock_session_approvals(&self) -> std::sync::MutexGuard<'_, SessionApprovals> {
         self.remembered.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

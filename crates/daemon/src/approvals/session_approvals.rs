@@ -42,11 +42,11 @@ impl SessionApprovals {
     /// Reads the file. If it cannot be read, users are asked again.
     pub(super) fn read(home: &Home) -> Self {
         let path = home.approvals();
-        let kept = state_file(&path).and_then(|text| {
-            let kept = text.map(|text| serde_json::from_str::<ApprovalsFile>(&text)).transpose()?;
-            Ok(kept.map(|kept| kept.approved).unwrap_or_default())
+        let stored = state_file(&path).and_then(|text| {
+            let stored = text.map(|text| serde_json::from_str::<ApprovalsFile>(&text)).transpose()?;
+            Ok(stored.map(|stored| stored.approved).unwrap_or_default())
         });
-        let all = kept.unwrap_or_else(|error| {
+        let all = stored.unwrap_or_else(|error| {
             tracing::warn!(file = %path.display(), %error, "session approvals cannot be read; users are asked again");
             Vec::new()
         });
@@ -84,8 +84,9 @@ impl SessionApprovals {
         }
         let beyond = self.all.len().saturating_sub(MAX_REMEMBERED_APPROVALS);
         self.all.drain(..beyond);
-        let kept = ApprovalsFile { v: 1, approved: self.all.clone() };
-        let text = serde_json::to_vec_pretty(&kept).map_err(|error| Failure::internal(error.to_string()))?;
+        let stored = ApprovalsFile { v: 1, approved: self.all.clone() };
+        let text =
+            serde_json::to_vec_pretty(&stored).map_err(|error| Failure::internal(error.to_string()))?;
         write_whole(&self.path, &text, 0o600)
     }
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Changes as the kernel reports them.
+//! File changes that the kernel reports (inotify).
 
 use std::collections::{HashMap, HashSet};
 use std::ffi::{OsStr, OsString};
@@ -14,15 +14,15 @@ use tokio::net::unix::pipe;
 
 use super::steps::{WatchTarget, follow};
 
-/// How many reports are read before other work of the daemon goes on.
+/// Reports that are read before other tasks may run.
 const MAX_REPORTS_AT_ONCE: usize = 4096;
-/// Room for reports that are read at once.
+/// Buffer for reports.
 const REPORT_BUFFER_BYTES: usize = 4096;
 
 /// Reports of the kernel about files and directories.
 #[derive(Debug)]
 pub(super) struct ChangeReports {
-    /// The runtime waits for it as for the end of a pipe: both can be read when there is something to read.
+    /// Wrapped as a pipe, so that the runtime can wait until it is readable.
     descriptor: pipe::Receiver,
     watched: HashMap<i32, Names>,
 }
@@ -41,14 +41,14 @@ impl ChangeReports {
         Ok(Self { descriptor, watched: HashMap::new() })
     }
 
-    /// Watches what these paths lead to, and nothing else. An error means that some change may go unreported.
+    /// Watches only what these paths lead to. After an error, some changes may not be reported.
     pub(super) fn set(&mut self, paths: &[PathBuf]) -> std::io::Result<()> {
         let mut watched = HashMap::new();
         for step in paths.iter().flat_map(|path| follow(path)) {
             self.add(&step, &mut watched)?;
         }
         for gone in self.watched.keys().filter(|watch| !watched.contains_key(*watch)) {
-            // The kernel has removed it already if the file is gone.
+            // The kernel has already removed it if the file is gone.
             let _ = remove_watch(&self.descriptor, *gone);
         }
         self.watched = watched;
@@ -66,9 +66,9 @@ impl ChangeReports {
             WatchTarget::Reached(path) => (path, own | content),
         };
         let watch = match self.watch(path, flags) {
-            // It went away since the path was followed, which the directory above reports.
+            // It was removed since the path was resolved; its parent directory reports that.
             Err(Errno::NOENT | Errno::NOTDIR) => return Ok(()),
-            // A directory may be passed without the right to read it: that it is moved would go unreported.
+            // A directory without read permission can be passed through, but its move would not be reported.
             other => other?,
         };
         let names: &mut Names = watched.entry(watch).or_default();
@@ -81,20 +81,19 @@ impl ChangeReports {
     }
 
     fn watch(&self, path: &Path, flags: WatchFlags) -> rustix::io::Result<i32> {
-        // A directory may be on the way to several files.
+        // A directory may be part of several paths.
         add_watch(&self.descriptor, path, flags | WatchFlags::MASK_ADD)
     }
 
-    /// Returns when something was reported that counts.
+    /// Returns when a relevant change was reported.
     pub(super) async fn next(&mut self) {
         loop {
             if self.descriptor.readable().await.is_err() {
-                // The runtime ends.
+                // The runtime is shutting down.
                 return std::future::pending().await;
             }
             let counts = read_reports(&self.descriptor, &self.watched);
-            // If nothing is left to read, the runtime learns that from an attempt of its own. A report that is left or has
-            // come since does not fit the buffer, and stays.
+            // Lets the runtime notice whether reports are left. The buffer is too small to consume one.
             let _ = self.descriptor.try_read(&mut [0]);
             if counts {
                 return;
@@ -103,7 +102,7 @@ impl ChangeReports {
     }
 }
 
-/// Reads the reports that are there, up to a limit. Says whether one of them counts.
+/// Reads available reports up to a limit. Returns whether one of them is relevant.
 fn read_reports(descriptor: &pipe::Receiver, watched: &HashMap<i32, Names>) -> bool {
     let mut buffer = [MaybeUninit::uninit(); REPORT_BUFFER_BYTES];
     let mut reader = Reader::new(descriptor, &mut buffer);
@@ -114,7 +113,7 @@ fn read_reports(descriptor: &pipe::Receiver, watched: &HashMap<i32, Names>) -> b
                 let name = report.file_name().map(|name| OsStr::from_bytes(name.to_bytes()));
                 counts |= match (watched.get(&report.wd()), name) {
                     (Some(names), Some(name)) => names.all || names.some.contains(name),
-                    // About the directory or file itself, or too many reports to keep.
+                    // The report is about the directory or file itself, or the kernel's queue overflowed.
                     (Some(_), None) => true,
                     (None, _) => report.wd() < 0,
                 };

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! File systems of this machine: every change of a file goes through its kernel, which reports it.
+//! Detects local file systems: every change of a file goes through this kernel, which reports it.
 
 use std::path::{Path, PathBuf};
 
@@ -20,14 +20,14 @@ const LOCAL_FILE_SYSTEMS: &[u32] = &[
     0x2FC1_2FC1,
 ];
 
-/// Whether all of these are there, or would be made.
+/// Whether all paths are, or would be created, on local file systems.
 pub(super) fn are_on_local_file_systems(paths: &[PathBuf]) -> bool {
     paths.iter().all(|path| is_local(path))
 }
 
 fn is_local(path: &Path) -> bool {
     let found = path.ancestors().find_map(|path| rustix::fs::statfs(path).ok());
-    // The kernel's type for it differs between processors; the number has 32 bits.
+    // The type of this field differs between architectures; the number has 32 bits.
     let magic = found.and_then(|found| u32::try_from(i128::from(found.f_type) & 0xFFFF_FFFF).ok());
     magic.is_some_and(|magic| LOCAL_FILE_SYSTEMS.contains(&magic))
 }

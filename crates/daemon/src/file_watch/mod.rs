@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! When files have to be looked at again. On Linux the kernel reports changes (inotify), so that an idle daemon sleeps.
-//! What it does not report (files of network file systems, mounts) is found by looking: seldom where the file system is
-//! known to report everything, else several times a second.
+//! Notices changes of files. On Linux the kernel reports them (inotify), so that an idle daemon sleeps. Unreported
+//! changes (network file systems, mounts) are found by polling: rarely on file systems that report everything,
+//! several times a second on others.
 
 use std::path::PathBuf;
 use std::time::Duration;
@@ -14,14 +14,14 @@ mod local;
 #[cfg(target_os = "linux")]
 mod steps;
 
-/// How often files are looked at whose changes the kernel may not report.
+/// Interval of polling where the kernel may not report changes.
 const UNREPORTED_POLL_INTERVAL: Duration = Duration::from_millis(300);
-/// How often files are looked at whose changes the kernel reports: it does not report writes to mapped memory.
+/// Interval of polling where the kernel reports changes, except writes to mapped memory.
 const REPORTED_POLL_INTERVAL: Duration = Duration::from_secs(10);
-/// Changes that follow one another within this time are seen as one: a file may be emptied before it is written.
+/// Changes within this time count as one: a file may be truncated before it is written.
 #[cfg(target_os = "linux")]
 const SETTLE_TIME: Duration = Duration::from_millis(50);
-/// How long changes may go on before files are looked at all the same.
+/// Longest time that continuing changes delay a check.
 #[cfg(target_os = "linux")]
 const MAX_SETTLE_TIME: Duration = Duration::from_millis(250);
 
@@ -32,19 +32,18 @@ pub(crate) struct FileWatch {
     reports: Option<inotify::ChangeReports>,
 }
 
-/// Why it is time to look at the files.
+/// Why files should be checked.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum WakeReason {
     /// The kernel reported a change.
     #[cfg(target_os = "linux")]
     Report,
-    /// They were not looked at for a while.
+    /// The polling interval has passed.
     Interval,
 }
 
 impl FileWatch {
-    /// Waits for changes of these files and directories from now on, instead of those before. A change that came
-    /// earlier may not be reported: look at the files after this call.
+    /// Replaces the watched paths. Earlier changes may not be reported: check the files after this call.
     #[cfg(target_os = "linux")]
     pub(crate) fn set(&mut self, paths: &[PathBuf]) {
         if !local::are_on_local_file_systems(paths) {
@@ -54,7 +53,7 @@ impl FileWatch {
         let mut reports = self.reports.take().or_else(|| inotify::ChangeReports::new().ok());
         let complete = reports.as_mut().map(|reports| reports.set(paths));
         if let Some(Err(error)) = &complete {
-            tracing::debug!(%error, "changes of files are not reported; they are looked at instead");
+            tracing::debug!(%error, "file changes are not reported; polling instead");
         }
         self.reports = reports.filter(|_| matches!(complete, Some(Ok(()))));
     }
@@ -62,9 +61,9 @@ impl FileWatch {
     #[cfg(not(target_os = "linux"))]
     pub(crate) fn set(&mut self, _: &[PathBuf]) {}
 
-    /// Returns when it is time to look at the files: soon after a change, after a while, or after `limit`.
+    /// Returns when files should be checked: soon after a change, after the polling interval, or after `limit`.
     #[cfg(target_os = "linux")]
-    pub(crate) async fn changed(&mut self, limit: Duration) -> WakeReason {
+    pub(crate) async fn wait_for_change(&mut self, limit: Duration) -> WakeReason {
         let Some(reports) = &mut self.reports else {
             tokio::time::sleep(limit.min(UNREPORTED_POLL_INTERVAL)).await;
             return WakeReason::Interval;
@@ -79,7 +78,7 @@ impl FileWatch {
     }
 
     #[cfg(not(target_os = "linux"))]
-    pub(crate) async fn changed(&mut self, limit: Duration) -> WakeReason {
+    pub(crate) async fn wait_for_change(&mut self, limit: Duration) -> WakeReason {
         tokio::time::sleep(limit.min(UNREPORTED_POLL_INTERVAL.min(REPORTED_POLL_INTERVAL))).await;
         WakeReason::Interval
     }
@@ -141,10 +140,10 @@ mod tests {
             std::thread::sleep(SETTLE_TIME / 5);
             write(&writing, "new");
         });
-        assert_eq!(files.changed(Duration::MAX).await, WakeReason::Report);
+        assert_eq!(files.wait_for_change(Duration::MAX).await, WakeReason::Report);
         assert_eq!(std::fs::read_to_string(&path).unwrap(), "new");
         writer.join().unwrap();
-        let again = tokio::time::timeout(MAX_SETTLE_TIME, files.changed(Duration::MAX)).await;
+        let again = tokio::time::timeout(MAX_SETTLE_TIME, files.wait_for_change(Duration::MAX)).await;
         assert!(again.is_err(), "nothing is left to report");
     }
 
@@ -154,7 +153,7 @@ mod tests {
         files.set(&["/proc/self/status".into()]);
         assert!(files.reports.is_none());
         let began = tokio::time::Instant::now();
-        assert_eq!(files.changed(Duration::MAX).await, WakeReason::Interval);
+        assert_eq!(files.wait_for_change(Duration::MAX).await, WakeReason::Interval);
         assert_eq!(began.elapsed(), UNREPORTED_POLL_INTERVAL);
     }
 }

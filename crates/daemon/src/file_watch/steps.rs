@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Which directories and files have to be watched to notice every change of what a path leads to.
+//! Finds the directories and files to watch in order to notice every change of what a path leads to.
 
 use std::ffi::OsString;
 use std::path::{Component, Path, PathBuf};
@@ -8,21 +8,21 @@ use std::path::{Component, Path, PathBuf};
 /// Symbolic links that a path may lead through.
 const MAX_LINKS: usize = 40;
 
-/// Something to watch.
+/// A directory or file to watch.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum WatchTarget {
-    /// A directory on the way: it may be moved or removed.
+    /// A directory in the path: it may be moved or removed.
     Passed(PathBuf),
-    /// A directory in which this name may come, go or become another file.
+    /// A directory in which this name may be created, removed or replaced.
     Named(PathBuf, OsString),
-    /// What is at the end: its content or attributes may change.
+    /// The end of the path: its content or attributes may change.
     Reached(PathBuf),
 }
 
-/// Follows a path through its links, as the kernel does when it opens it.
+/// Resolves a path through its symbolic links, as the kernel does.
 pub(super) fn follow(path: &Path) -> Vec<WatchTarget> {
     let (mut steps, mut links) = (Vec::new(), 0);
-    let mut left: Vec<OsString> = names(path);
+    let mut left: Vec<OsString> = split_names(path);
     let mut here = PathBuf::from("/");
     while let Some(name) = left.pop() {
         if name == ".." {
@@ -31,7 +31,7 @@ pub(super) fn follow(path: &Path) -> Vec<WatchTarget> {
         }
         let next = here.join(&name);
         let target = fs_err::read_link(&next).ok();
-        // A directory that is moved away reports that itself. Links and files do not, and neither does what is missing.
+        // A directory reports its own move. Links, files and missing names do not.
         let is_passed = target.is_none() && next.is_dir() && !left.is_empty();
         if !is_passed {
             steps.push(WatchTarget::Named(here.clone(), name));
@@ -42,7 +42,7 @@ pub(super) fn follow(path: &Path) -> Vec<WatchTarget> {
                 if links > MAX_LINKS {
                     return steps;
                 }
-                left.extend(names(&target));
+                left.extend(split_names(&target));
                 if target.is_absolute() {
                     here = PathBuf::from("/");
                 }
@@ -59,13 +59,13 @@ pub(super) fn follow(path: &Path) -> Vec<WatchTarget> {
             }
         }
     }
-    // The path ends in a directory that was reached by a name: `..` or `/`.
+    // The path ends in `..` or `/`.
     steps.push(WatchTarget::Reached(here));
     steps
 }
 
-/// The names of a path, last one first.
-fn names(path: &Path) -> Vec<OsString> {
+/// Splits a path into names, last one first.
+fn split_names(path: &Path) -> Vec<OsString> {
     let name = |component: Component<'_>| match component {
         Component::Normal(name) => Some(name.to_owned()),
         Component::ParentDir => Some(OsString::from("..")),

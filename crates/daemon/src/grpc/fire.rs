@@ -34,25 +34,25 @@ pub(super) async fn fire(
     request: FireRequest,
 ) -> Result<FireResponse, HookError> {
     let Some(_call) = daemon.begin_call(peer) else {
-        return Err(error(ErrorCode::ErrorOverloaded, "the daemon is busy", "try again"));
+        return Err(error(ErrorCode::ErrorOverloaded, "server busy", "try again later"));
     };
-    let mut door =
+    let mut meta =
         call_meta::mint().map_err(|failure| error(ErrorCode::ErrorInternal, failure.message, ""))?;
     if !request.event_id.is_empty() {
-        door.id = request.event_id.parse().map_err(|_| invalid("`event_id` is no ULID"))?;
+        meta.id = request.event_id.parse().map_err(|_| invalid("`event_id` is not a ULID"))?;
     }
-    door.user = Some(daemon.user_of(peer));
+    meta.user = Some(daemon.user_name(peer));
     if request.native {
-        fire_native_event(daemon, peer, door, request).await
+        fire_native_event(daemon, peer, meta, request).await
     } else {
-        fire_own_event(daemon, peer, door, request).await
+        fire_own_event(daemon, peer, meta, request).await
     }
 }
 
 async fn fire_own_event(
     daemon: &Arc<Daemon>,
     peer: Peer,
-    door: CallMeta,
+    meta: CallMeta,
     request: FireRequest,
 ) -> Result<FireResponse, HookError> {
     let FireRequest { event_type, session_id, payload, source, timeout_ms, callbacks, .. } = request;
@@ -61,13 +61,13 @@ async fn fire_own_event(
     }
     let source = if source.is_empty() { DEFAULT_SOURCE } else { source.as_str() };
     if !is_source_name(source) {
-        return Err(invalid("`source` should be up to 64 lower-case letters, digits and `-`"));
+        return Err(invalid("`source` must have 1 to 64 lower-case letters, digits and `-`"));
     }
     if tenterhook_harness::find_harness(source).is_some() {
         let hint = "set `native` and send the harness's own payload, or choose another name for your agent";
         return Err(error(ErrorCode::ErrorInvalid, format!("`{source}` is a harness"), hint));
     }
-    let shape = sdk::kind(&event_type).and_then(a3s::shape_of_kind).ok_or_else(|| {
+    let shape = sdk::parse_event_kind(&event_type).and_then(a3s::shape_of_kind).ok_or_else(|| {
         let names: Vec<_> = a3s::EVENTS.iter().map(|event| event.name).collect();
         let given = tenterhook_records::sanitize(&event_type, 100);
         error(
@@ -78,7 +78,7 @@ async fn fire_own_event(
     })?;
     let began = Instant::now();
     daemon.remember_firing_program(peer, source);
-    let mut call = a3s::event(shape, &door, source, Some(&session_id), &payload).map_err(|why| {
+    let mut call = a3s::event(shape, &meta, source, Some(&session_id), &payload).map_err(|why| {
         error(ErrorCode::ErrorInvalid, why.to_string(), "its fields are listed in docs/spec/sdk-events.md")
     })?;
     daemon.prepare(peer, &mut call.event);
@@ -94,12 +94,12 @@ async fn fire_own_event(
 async fn fire_native_event(
     daemon: &Arc<Daemon>,
     peer: Peer,
-    door: CallMeta,
+    meta: CallMeta,
     request: FireRequest,
 ) -> Result<FireResponse, HookError> {
     let Some(harness) = tenterhook_harness::find_harness(&request.source) else {
         let known: Vec<_> = tenterhook_harness::HARNESSES.iter().map(|harness| harness.id).collect();
-        let why = format!("`{}` is no known harness", tenterhook_records::sanitize(&request.source, 100));
+        let why = format!("unknown harness `{}`", tenterhook_records::sanitize(&request.source, 100));
         return Err(error(ErrorCode::ErrorInvalid, why, &format!("known: {}", known.join(", "))));
     };
     let count = u32::try_from(request.callbacks.len()).unwrap_or(u32::MAX);
@@ -110,9 +110,9 @@ async fn fire_native_event(
         harness,
         peer,
         event: &request.event_type,
-        id: door.id,
+        id: meta.id,
         project: None,
-        user: door.user,
+        user: meta.user,
         within: call_timeout(request.timeout_ms),
         hook_version: "",
         payload: &request.payload,
@@ -121,7 +121,7 @@ async fn fire_native_event(
     let reply = hook::answer(daemon, asked).await;
     let (stdout, stderr, exit_code) = (reply.stdout.into_bytes(), reply.stderr, i32::from(reply.exit));
     Ok(FireResponse {
-        event_id: door.id.to_string(),
+        event_id: meta.id.to_string(),
         reply: Some(NativeReply { stdout, stderr, exit_code }),
         callbacks: count,
         ..FireResponse::default()
@@ -184,8 +184,8 @@ fn modified_input(kind: EventKind, outcome: &Outcome) -> Option<Value> {
         return Some(json!({"result": {"output": output}}));
     }
     let mut all = json!({});
-    for said in &outcome.modifications {
-        match &said.value {
+    for modification in &outcome.modifications {
+        match &modification.value {
             Modification::ModelRequest { merge, value } if kind == EventKind::PreModel => {
                 merge.apply(&mut all, value);
             }
@@ -201,8 +201,8 @@ fn modified_input(kind: EventKind, outcome: &Outcome) -> Option<Value> {
 }
 
 fn call_timeout(ms: i32) -> Duration {
-    let said = u64::try_from(ms).ok().filter(|ms| *ms > 0).map(Duration::from_millis);
-    said.unwrap_or(DEFAULT_CALL_TIMEOUT).min(approvals::MAX_WAIT)
+    let timeout = u64::try_from(ms).ok().filter(|ms| *ms > 0).map(Duration::from_millis);
+    timeout.unwrap_or(DEFAULT_CALL_TIMEOUT).min(approvals::MAX_WAIT)
 }
 
 fn invalid(why: &str) -> HookError {

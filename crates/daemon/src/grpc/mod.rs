@@ -4,12 +4,12 @@
 //!
 //! This module translates messages; [`crate::sdk`], [`crate::agent`] and the engine act on them.
 
-mod agent;
-mod authority;
+mod agent_service;
 mod fire;
+mod hook_service;
+mod host_names;
+mod program_stream;
 mod serve;
-mod service;
-mod stream;
 mod watch;
 mod wire;
 
@@ -35,16 +35,16 @@ const MAX_MESSAGE_BYTES: usize = MAX_PAYLOAD_BYTES + 1024 * 1024;
 
 /// The router with every gRPC method.
 pub(crate) fn router(daemon: &Arc<Daemon>) -> Router {
-    let hooks = HookServiceServer::new(service::Service { daemon: Arc::clone(daemon) })
+    let hooks = HookServiceServer::new(hook_service::Service { daemon: Arc::clone(daemon) })
         .max_decoding_message_size(MAX_MESSAGE_BYTES)
         .max_encoding_message_size(MAX_MESSAGE_BYTES);
-    let agent = AgentServiceServer::new(service::Service { daemon: Arc::clone(daemon) })
+    let agent = AgentServiceServer::new(hook_service::Service { daemon: Arc::clone(daemon) })
         .max_decoding_message_size(MAX_MESSAGE_BYTES)
         .max_encoding_message_size(MAX_MESSAGE_BYTES);
     let (health, healthy) = tonic_health::server::health_reporter();
     tokio::spawn(async move {
-        health.set_serving::<HookServiceServer<service::Service>>().await;
-        health.set_serving::<AgentServiceServer<service::Service>>().await;
+        health.set_serving::<HookServiceServer<hook_service::Service>>().await;
+        health.set_serving::<AgentServiceServer<hook_service::Service>>().await;
     });
     let mut router = Router::new()
         .route_service(&format!("/{}/{{method}}", hook_service_server::SERVICE_NAME), hooks)

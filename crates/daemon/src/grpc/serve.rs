@@ -18,7 +18,7 @@ use tokio::net::TcpStream;
 use tokio::sync::watch;
 use tonic::{Code, Status};
 
-use super::authority::HostNames;
+use super::host_names::HostNames;
 use crate::listen::Peer;
 
 /// The first bytes of HTTP/2. No HTTP/1.1 method begins like this.
@@ -130,7 +130,7 @@ async fn adapt_to_grpc(mut request: Request, next: Next) -> Response {
             "the token is missing or wrong; it is in `run/token` of the state directory",
         ),
         StatusCode::FORBIDDEN => (Code::PermissionDenied, "your account may only call hooks here"),
-        StatusCode::NOT_FOUND => (Code::Unimplemented, "there is no such service"),
+        StatusCode::NOT_FOUND => (Code::Unimplemented, "unknown service"),
         _ => (Code::FailedPrecondition, "the daemon does not accept this request"),
     };
     Status::new(code, why).into_http()

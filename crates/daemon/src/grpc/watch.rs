@@ -11,35 +11,35 @@ use tenterhook_proto::v1::{WatchEvent, WatchRequest};
 use tonic::Status;
 
 use crate::daemon::Daemon;
-use crate::live::{Lagged, News as One};
+use crate::live::{LiveMessage, ReceiveError};
 
-pub(crate) type News = Pin<Box<dyn Stream<Item = Result<WatchEvent, Status>> + Send>>;
+pub(crate) type LiveEventStream = Pin<Box<dyn Stream<Item = Result<WatchEvent, Status>> + Send>>;
 
 /// Events that wait for a slow reader.
 const MAX_QUEUED_EVENTS: usize = 64;
 
-pub(super) fn open(daemon: &Arc<Daemon>, wanted: WatchRequest) -> Result<News, Status> {
-    let Ok(room) = Arc::clone(&daemon.watchers).try_acquire_owned() else {
-        return Err(Status::resource_exhausted("too many streams are open; close one"));
+pub(super) fn open(daemon: &Arc<Daemon>, wanted: WatchRequest) -> Result<LiveEventStream, Status> {
+    let Ok(room) = Arc::clone(&daemon.stream_slots).try_acquire_owned() else {
+        return Err(Status::resource_exhausted("too many open streams; close one"));
     };
-    let mut news = daemon.observers.live.watch();
+    let mut messages = daemon.observers.live.subscribe();
     let (sender, events) = tokio::sync::mpsc::channel(MAX_QUEUED_EVENTS);
     let daemon = Arc::clone(daemon);
     tokio::spawn(async move {
         let telling = async {
             loop {
-                let event = match news.recv().await {
+                let event = match messages.recv().await {
                     Ok(one) if is_wanted(&wanted, &one) => WatchEvent {
                         number: one.number,
                         kind: one.kind.to_owned(),
                         data: one.data.as_bytes().to_vec(),
                     },
                     Ok(_) => continue,
-                    Err(Lagged::Lagged(missed)) => {
+                    Err(ReceiveError::Lagged(missed)) => {
                         let data = json!({"missed": missed}).to_string().into_bytes();
                         WatchEvent { number: 0, kind: "lagged".to_owned(), data }
                     }
-                    Err(Lagged::Closed) => return,
+                    Err(ReceiveError::Closed) => return,
                 };
                 if sender.send(Ok(event)).await.is_err() {
                     return;
@@ -49,7 +49,7 @@ pub(super) fn open(daemon: &Arc<Daemon>, wanted: WatchRequest) -> Result<News, S
         tokio::select! {
             () = telling => {}
             () = sender.closed() => {}
-            () = daemon.drained() => {}
+            () = daemon.wait_drained() => {}
         }
         drop(room);
     });
@@ -59,7 +59,7 @@ pub(super) fn open(daemon: &Arc<Daemon>, wanted: WatchRequest) -> Result<News, S
     })))
 }
 
-fn is_wanted(wanted: &WatchRequest, one: &One) -> bool {
+fn is_wanted(wanted: &WatchRequest, one: &LiveMessage) -> bool {
     let kind = wanted.kinds.is_empty() || wanted.kinds.iter().any(|kind| kind == one.kind);
     kind && (wanted.session_id.is_empty() || is_of_session(&one.data, &wanted.session_id))
 }

@@ -18,7 +18,7 @@ use tenterhook_proto::v1::{
 };
 use tokio::time::Instant;
 
-use crate::sdk::{HookRequest, ProgramRefusal, RefusalCode};
+use crate::sdk::{HookRegistration, ProgramRefusal, RefusalCode};
 
 /// An error message of the protocol.
 pub(super) fn error(code: ErrorCode, message: impl Into<String>, hint: &str) -> HookError {
@@ -45,7 +45,7 @@ impl From<ProgramRefusal> for HookError {
 }
 
 /// The request to register a hook.
-pub(super) fn hook_request(request: RegisterHookRequest) -> Result<HookRequest, HookError> {
+pub(super) fn hook_request(request: RegisterHookRequest) -> Result<HookRegistration, HookError> {
     let RegisterHookRequest { event_type, matcher, config, hook_id } = request;
     let HookConfig { priority, timeout_ms, r#async, fail_behavior, linger_ms } = config.unwrap_or_default();
     let fail = match FailBehavior::try_from(fail_behavior) {
@@ -60,7 +60,7 @@ pub(super) fn hook_request(request: RegisterHookRequest) -> Result<HookRequest, 
     let HookMatcher { tool, path_pattern, command_pattern } = matcher.unwrap_or_default();
     let matcher = A3sMatcher { tool, path_pattern, command_pattern };
     let observes = r#async;
-    Ok(HookRequest { id: hook_id, event_type, matcher, priority, timeout_ms, observes, fail, linger_ms })
+    Ok(HookRegistration { id: hook_id, event_type, matcher, priority, timeout_ms, observes, fail, linger_ms })
 }
 
 pub(super) fn matcher_message(matcher: &A3sMatcher) -> HookMatcher {
@@ -134,12 +134,12 @@ fn question_message(question: &SdkCall) -> HookEvent {
 pub(super) fn read_reply(response: HookResponse) -> SdkReply {
     let HookResponse { hook_id, action, reason, modified, event_id, call_id, retry_delay_ms, error } =
         response;
-    let said = match (error, HookAction::try_from(action)) {
+    let answer = match (error, HookAction::try_from(action)) {
         (Some(error), _) => Err(handler_error(&error)),
         (None, Err(_)) => Err(HandlerError(format!("unknown action {action}"))),
         (None, Ok(action)) => read_answer(action, reason, modified.as_deref(), retry_delay_ms),
     };
-    SdkReply { call_id: Some(call_id).filter(|id| *id != 0), hook: hook_id, event_id, answer: said }
+    SdkReply { call_id: Some(call_id).filter(|id| *id != 0), hook: hook_id, event_id, answer }
 }
 
 fn read_answer(

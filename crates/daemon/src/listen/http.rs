@@ -20,27 +20,31 @@ use tokio::net::TcpListener;
 use tokio::sync::watch;
 
 use super::admission::Admission;
-use super::body::count_bodies;
-use super::{Door, Peer, door};
+use super::counted_body::count_bodies;
+use super::{Peer, TcpAccess, tcp_access};
 use crate::api::ApiError;
 use crate::shares::Shares;
 use crate::{api, grpc};
 use tenterhook_dashboard::{self as dashboard, PeerAccount};
 
-/// How long the head of a request may take.
-const PATIENCE: Duration = Duration::from_secs(10);
-/// How many connections over TCP there may be at once; one account gets half of them.
+/// Time for the head of a request to arrive.
+const REQUEST_HEAD_TIMEOUT: Duration = Duration::from_secs(10);
+/// Concurrent TCP connections; one account gets half of them.
 const MAX_TCP_CONNECTIONS: usize = 1024;
-/// How long the head of a request may be. Cookies of other local servers are part of it: browsers keep some 180 of
-/// 4 KiB for one host.
+/// Size of a request's head, including cookies of other local servers: browsers keep about 180 of 4 KiB.
 const MAX_HEAD_BYTES: usize = 1024 * 1024;
-/// What can be done to a hook, as the last word of its path.
-const HOOK_VERBS: &[&str] = &["enable", "disable", "test"];
+/// Actions on a hook, the last segment of their path.
+const HOOK_ACTIONS: &[&str] = &["enable", "disable", "test"];
 
-/// Answers requests over TCP, until told to end.
-pub(crate) async fn tcp(listener: TcpListener, door: Door, router: Router, mut end: watch::Receiver<bool>) {
-    let router = count_bodies(router, door.daemon(), Peer::Token).merge(dashboard::router());
-    let router = router.layer(middleware::from_fn_with_state(Arc::new(door), door::let_in));
+/// Serves requests over TCP until `end` changes.
+pub(crate) async fn serve_tcp(
+    listener: TcpListener,
+    access: TcpAccess,
+    router: Router,
+    mut end: watch::Receiver<bool>,
+) {
+    let router = count_bodies(router, access.daemon(), Peer::Token).merge(dashboard::router());
+    let router = router.layer(middleware::from_fn_with_state(Arc::new(access), tcp_access::authorize));
     let connections = Shares::new(MAX_TCP_CONNECTIONS);
     loop {
         let accepted = tokio::select! {
@@ -52,24 +56,24 @@ pub(crate) async fn tcp(listener: TcpListener, door: Door, router: Router, mut e
             continue;
         };
         let Ok(local) = stream.local_addr() else { continue };
-        let neighbour = tokio::task::block_in_place(|| PeerAccount::of_connection(from, local));
-        let Some(place) = connections.try_take(neighbour, 1) else {
-            tracing::warn!(?neighbour, "too many connections over TCP");
+        let peer_account = tokio::task::block_in_place(|| PeerAccount::of_connection(from, local));
+        let Some(place) = connections.try_take(peer_account, 1) else {
+            tracing::warn!(?peer_account, "too many connections over TCP");
             continue;
         };
         let (admission, end) = (Admission::default(), end.clone());
-        let router = router.clone().layer(Extension(neighbour)).layer(Extension(admission.clone()));
+        let router = router.clone().layer(Extension(peer_account)).layer(Extension(admission.clone()));
         tokio::spawn(async move {
             let serving = async {
                 if grpc::begins_with_http2(&stream).await {
                     grpc::serve_connection(stream, router, Peer::Token, end).await;
                 } else {
-                    connection(stream, router, Peer::Token, end).await;
+                    serve_connection(stream, router, Peer::Token, end).await;
                 }
             };
             tokio::select! {
                 () = serving => {}
-                () = admission.expired() => tracing::debug!(?neighbour, "a connection showed neither token nor cookie"),
+                () = admission.wait_expired() => tracing::debug!(?peer_account, "a connection sent neither token nor cookie"),
             }
             drop(place);
         });
@@ -77,7 +81,7 @@ pub(crate) async fn tcp(listener: TcpListener, door: Door, router: Router, mut e
 }
 
 /// Serves one connection.
-pub(super) async fn connection(
+pub(super) async fn serve_connection(
     stream: impl AsyncRead + AsyncWrite + Unpin + Send + 'static,
     router: Router,
     peer: Peer,
@@ -85,7 +89,7 @@ pub(super) async fn connection(
 ) {
     let service = TowerToHyperService::new(router.layer(Extension(peer)));
     let mut builder = hyper::server::conn::http1::Builder::new();
-    builder.timer(TokioTimer::new()).header_read_timeout(PATIENCE).max_buf_size(MAX_HEAD_BYTES);
+    builder.timer(TokioTimer::new()).header_read_timeout(REQUEST_HEAD_TIMEOUT).max_buf_size(MAX_HEAD_BYTES);
     let mut serving = std::pin::pin!(builder.serve_connection(TokioIo::new(stream), service));
     let served = tokio::select! {
         served = serving.as_mut() => served,
@@ -95,46 +99,46 @@ pub(super) async fn connection(
         }
     };
     if let Err(error) = served {
-        tracing::debug!(%error, "a connection ended badly");
+        tracing::debug!(%error, "a connection failed");
     }
 }
 
-/// What an account that the home does not belong to may ask for: hooks, and whether we are well.
-pub(super) fn for_hooks_only(router: Router) -> Router {
+/// Restricts routes to hook calls and the health check, for accounts that do not own the state directory.
+pub(super) fn allow_hook_calls_only(router: Router) -> Router {
     router.layer(middleware::from_fn(async |request: Request, next: Next| {
         let path = request.uri().path();
         let calls = request.method() == Method::POST
             && (is_hook_call(path) || path == "/v1/events" || path == grpc::FIRE);
-        if calls || path == api::HEALTH {
+        if calls || path == api::HEALTH_PATH {
             return next.run(request).await;
         }
-        let hint = "this home belongs to the machine: ask whoever runs it";
+        let hint = "this daemon serves the whole machine; ask its administrator";
         let error = ApiError::new(StatusCode::FORBIDDEN, "your account may only call hooks here");
         error.hint(hint).into_response()
     }))
 }
 
-/// The two words of a path below `/v1/hooks/`.
+/// The two segments of a path below `/v1/hooks/`.
 fn hook_path(path: &str) -> Option<(&str, &str)> {
     let words = path.strip_prefix("/v1/hooks/")?.split_once('/')?;
     (!words.1.contains('/')).then_some(words)
 }
 
-/// The path of a harness's call: a known harness, and an event of it. What can be done to a hook is not a call,
+/// Whether the path is a hook call: a known harness and one of its events. An action on a hook is not a call,
 /// although a hook may have the name of a harness as its id.
 pub(super) fn is_hook_call(path: &str) -> bool {
     hook_path(path).is_some_and(|(harness, event)| {
         let known = tenterhook_harness::find_harness(harness).and_then(|harness| harness.event(event));
-        known.is_some() && !HOOK_VERBS.contains(&event)
+        known.is_some() && !HOOK_ACTIONS.contains(&event)
     })
 }
 
-/// Everything that is answered as a harness's call, whether or not its event is known.
+/// Whether the path is served as a hook call, even if its event is unknown.
 pub(super) fn may_be_hook_call(path: &str) -> bool {
-    hook_path(path).is_some_and(|(_, event)| !HOOK_VERBS.contains(&event))
+    hook_path(path).is_some_and(|(_, event)| !HOOK_ACTIONS.contains(&event))
 }
 
-/// A stream whose first bytes were read already.
+/// A stream whose first bytes were already read.
 pub(super) struct Replayed<S> {
     first: Vec<u8>,
     at: usize,
@@ -185,7 +189,7 @@ mod tests {
     #[test]
     fn no_event_of_a_harness_can_be_confused_with_what_is_done_to_a_hook() {
         for harness in tenterhook_harness::HARNESSES {
-            for verb in HOOK_VERBS {
+            for verb in HOOK_ACTIONS {
                 assert!(harness.event(verb).is_none(), "{} {verb}", harness.id);
                 assert!(!is_hook_call(&format!("/v1/hooks/{}/{verb}", harness.id)));
             }

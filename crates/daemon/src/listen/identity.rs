@@ -1,41 +1,41 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Which process opened a connection, so that the gate can rely on it.
+//! Identifies the process that opened a connection, for privileged actions.
 //!
-//! `SO_PEERCRED` names the process that called `connect`, by a number that another process may have by now.
-//! A number and the start of its process name one process for good, so both are taken together, while a
-//! pidfd shows that the process runs. Anything unclear is `None`, and the gate refuses it.
+//! `SO_PEERCRED` returns the pid of the process that called `connect`, which another process may have by now. A pid
+//! and the start time of its process are unique, so both are read while a pidfd shows that the process runs. In doubt
+//! the result is `None`, and privileged actions are refused.
 
 use std::os::fd::AsFd;
 use std::os::unix::net::UnixStream;
 
 use super::Peer;
 
-/// Account and process number at the other end, for hook calls: the cheapest that the kernel offers.
+/// Account and pid of the peer, for hook calls: the cheapest method of the kernel.
 #[cfg(target_os = "linux")]
-pub(super) fn credentials(stream: &UnixStream) -> Option<Peer> {
+pub(super) fn peer_credentials(stream: &UnixStream) -> Option<Peer> {
     use nix::sys::socket::{getsockopt, sockopt::PeerCredentials};
     let peer = getsockopt(stream, PeerCredentials).ok()?;
-    Some(Peer::Local { uid: peer.uid(), pid: visible(peer.pid()), start: None })
+    Some(Peer::Local { uid: peer.uid(), pid: visible_pid(peer.pid()), start: None })
 }
 
 #[cfg(not(target_os = "linux"))]
-pub(super) fn credentials(_stream: &UnixStream) -> Option<Peer> {
+pub(super) fn peer_credentials(_stream: &UnixStream) -> Option<Peer> {
     None
 }
 
-/// The process at the other end, verified as well as this platform allows.
+/// The peer process, verified as far as this platform allows.
 pub(super) fn identify(stream: &impl AsFd, uid: u32, pid: Option<i32>) -> Peer {
-    let pid = pid.and_then(visible);
+    let pid = pid.and_then(visible_pid);
     Peer::Local { uid, pid, start: pid.and_then(|pid| verified_start(stream, pid)) }
 }
 
-/// A process of a pid namespace that is not visible from here has the number 0.
-fn visible(pid: i32) -> Option<i32> {
+/// A process in a pid namespace that is not visible has the pid 0.
+fn visible_pid(pid: i32) -> Option<i32> {
     (pid > 0).then_some(pid)
 }
 
-/// Start of the process that opened the connection. `None`: it has exited, or this is in doubt.
+/// Start time of the process that opened the connection; `None` if it may have exited.
 #[cfg(target_os = "linux")]
 fn verified_start(stream: &impl AsFd, pid: i32) -> Option<u64> {
     use nix::sys::socket::{getsockopt, sockopt::PeerPidfd};
@@ -56,18 +56,17 @@ mod linux {
     use rustix::process::{Pid, PidfdFlags, pidfd_open};
     use tenterhook_authority::Process;
 
-    /// The start of a process while `peer` (or, before Linux 6.5, its number) shows that it is the peer.
+    /// Start time of a process while `peer` (or, before Linux 6.5, its pid) shows that it is the peer.
     pub(super) fn verified_start_by(pid: i32, peer: impl FnOnce() -> nix::Result<OwnedFd>) -> Option<u64> {
         let before = Process::read(pid)?.start;
         let pidfd = match peer() {
             Ok(pidfd) => pidfd,
-            // The number may have been used again between `connect` and here. Such a process would have
-            // begun since, within the moment that accepting took; nothing tells, short of SO_PEERPIDFD.
+            // The pid may have been reused since `connect`; only SO_PEERPIDFD could detect that.
             Err(Errno::ENOPROTOOPT) => pidfd_open(Pid::from_raw(pid)?, PidfdFlags::empty()).ok()?,
             Err(_) => return None,
         };
         let after = Process::read(pid)?;
-        // It runs now, so the number was not used again since the pidfd was made.
+        // The process runs, so its pid was not reused since the pidfd was opened.
         (before == after.start && !after.ended && is_running(&pidfd)).then_some(before)
     }
 
@@ -94,7 +93,7 @@ mod tests {
     const CONNECT: &str = "import socket, sys; s = socket.socket(socket.AF_UNIX); s.connect(sys.argv[1]); \
                            print('connected', flush=True); sys.stdin.read()";
 
-    /// A process that has connected, and the accepted end. It exits when its input ends.
+    /// A connected process and the accepted stream. The process exits when its input ends.
     fn connected() -> (Child, UnixStream, i32) {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("socket");
@@ -107,7 +106,7 @@ mod tests {
         (child, listener.accept().unwrap().0, pid)
     }
 
-    /// Both ways to a pidfd: from the socket, and from the number where the kernel has no such option.
+    /// The start time by both methods: a pidfd from the socket, and one from the pid for older kernels.
     fn starts(stream: &UnixStream, pid: i32) -> [Option<u64>; 2] {
         let old_kernel = || Err(Errno::ENOPROTOOPT);
         [
@@ -124,7 +123,7 @@ mod tests {
         assert_eq!(starts(&stream, pid), [start, start]);
         let uid = rustix::process::getuid().as_raw();
         assert_eq!(identify(&stream, uid, Some(pid)), Peer::Local { uid, pid: Some(pid), start });
-        assert_eq!(credentials(&stream), Some(Peer::Local { uid, pid: Some(pid), start: None }));
+        assert_eq!(peer_credentials(&stream), Some(Peer::Local { uid, pid: Some(pid), start: None }));
         child.kill().unwrap();
         child.wait().unwrap();
     }

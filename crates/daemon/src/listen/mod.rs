@@ -1,25 +1,25 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Where calls come in: the Unix socket for hooks and local programs, TCP for the rest.
+//! Listeners: the Unix socket for hooks and local programs, and TCP.
 
 mod admission;
-mod body;
-mod door;
-mod guard;
+mod counted_body;
 mod http;
 mod identity;
 mod question;
+mod request_check;
 mod shim;
 mod socket;
 mod stalled;
-mod turns;
+mod tcp_access;
+mod thread_shares;
 mod unix;
 
-pub(crate) use door::Door;
-pub(crate) use guard::Allowed;
-pub(crate) use http::tcp;
-pub(crate) use socket::bind;
-pub(crate) use unix::Threads;
+pub(crate) use http::serve_tcp;
+pub(crate) use request_check::RequestCheck;
+pub(crate) use socket::bind_socket;
+pub(crate) use tcp_access::TcpAccess;
+pub(crate) use unix::HookThreads;
 
 /// The other end of a connection.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -27,10 +27,9 @@ pub(crate) enum Peer {
     /// A process on the Unix socket, identified by the kernel.
     Local {
         uid: u32,
-        /// The process, where the kernel knows it.
+        /// Pid of the process, if the kernel knows it.
         pid: Option<i32>,
-        /// Start of that process, verified when the connection was accepted. `None`: unknown, or a hook
-        /// call, which the gate is not asked about.
+        /// Verified start time of that process. `None` for hook calls, which cannot do privileged actions.
         start: Option<u64>,
     },
     /// A caller over TCP with the right token.
@@ -40,7 +39,7 @@ pub(crate) enum Peer {
 }
 
 impl Peer {
-    /// The account, where the kernel knows it.
+    /// Account of the peer, if the kernel knows it.
     pub(crate) fn uid(self) -> Option<u32> {
         match self {
             Self::Local { uid, .. } => Some(uid),

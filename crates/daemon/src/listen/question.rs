@@ -1,53 +1,53 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Questions of the hook protocol, as they arrive.
+//! Parses questions of the hook protocol.
 
 use std::time::Duration;
 
 use tenterhook_shim::wire::{self, ClientRequest, MAX_HEADER_BYTES};
 
-/// Longest time that a call waits, even if the caller asks for more: our own hook waits 55 s.
-const MAX_WITHIN: Duration = Duration::from_mins(1);
+/// Longest time that a call may take, even if the caller asks for more. Our shim waits 55 s.
+const MAX_CALL_TIME: Duration = Duration::from_mins(1);
 
 /// A message of the hook protocol.
 pub(super) enum Question {
     Status {
         revision: u32,
     },
-    Hook(Hook),
+    Hook(HookQuestion),
     /// At least this many bytes have not arrived yet.
     Unfinished {
         missing: usize,
-        /// How long the whole question will be, if that is known already.
+        /// Length of the whole question, or 0 if it is not known yet.
         announced: usize,
     },
     Malformed(&'static str),
 }
 
-pub(super) struct Hook {
+pub(super) struct HookQuestion {
     pub(super) harness: String,
     pub(super) event: String,
     pub(super) id: String,
     /// Version of the hook program.
     pub(super) version: String,
-    /// Revision of TH1 that it speaks.
+    /// Revision of the TH1 protocol that it uses.
     pub(super) revision: u32,
     pub(super) project: Option<String>,
     pub(super) parent: u32,
     pub(super) within: Duration,
     pub(super) bytes: Vec<u8>,
-    /// Where the payload begins.
+    /// Offset of the payload in `bytes`.
     pub(super) header: usize,
 }
 
-impl Hook {
+impl HookQuestion {
     pub(super) fn payload(&self) -> &[u8] {
         self.bytes.get(self.header..).unwrap_or_default()
     }
 }
 
 impl Question {
-    /// Reads what is there. The bytes of a whole question go into it.
+    /// Parses the bytes. A complete question takes ownership of them.
     pub(super) fn read(bytes: &mut Vec<u8>) -> Self {
         let (request, header) = match ClientRequest::read(bytes) {
             Err(wire::Malformed(why)) => return Self::Malformed(why),
@@ -61,7 +61,7 @@ impl Question {
             return Self::Unfinished { missing, announced: whole };
         }
         let text = |bytes: &[u8]| std::str::from_utf8(bytes).ok().map(ToOwned::to_owned);
-        let mut hook = Hook {
+        let mut hook = HookQuestion {
             harness: request.harness.to_owned(),
             event: request.event.to_owned(),
             id: request.id.to_owned(),
@@ -69,7 +69,7 @@ impl Question {
             revision: request.revision,
             project: request.project.and_then(text),
             parent: request.parent,
-            within: Duration::from_millis(request.within_ms).min(MAX_WITHIN),
+            within: Duration::from_millis(request.within_ms).min(MAX_CALL_TIME),
             header,
             bytes: Vec::new(),
         };

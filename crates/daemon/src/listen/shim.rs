@@ -20,7 +20,7 @@ use crate::callbacks::Callbacks;
 use crate::daemon::Daemon;
 use crate::hook;
 use crate::listen::Peer;
-use crate::listen::question::{Hook, Question};
+use crate::listen::question::{HookQuestion, Question};
 use crate::shares::Share;
 use crate::undelivered::{self, UndeliveredAnswer};
 
@@ -49,7 +49,7 @@ struct Work {
 /// A call of a hook program, for the case that its answer does not arrive.
 struct AskedCall {
     id: EventId,
-    hook: Arc<Hook>,
+    hook: Arc<HookQuestion>,
     peer: Peer,
 }
 
@@ -279,13 +279,13 @@ impl Work {
     }
 }
 
-async fn decide(daemon: Arc<Daemon>, hook: Arc<Hook>, id: EventId, peer: Peer) -> Vec<u8> {
+async fn decide(daemon: Arc<Daemon>, hook: Arc<HookQuestion>, id: EventId, peer: Peer) -> Vec<u8> {
     daemon.hook_versions.count(&hook.version);
     let revision = hook.revision;
     with_version(revision, decide_call(&daemon, &hook, id, peer).await)
 }
 
-async fn decide_call(daemon: &Arc<Daemon>, hook: &Hook, id: EventId, peer: Peer) -> Vec<u8> {
+async fn decide_call(daemon: &Arc<Daemon>, hook: &HookQuestion, id: EventId, peer: Peer) -> Vec<u8> {
     if daemon.is_draining() {
         return fallback("the daemon is ending");
     }
@@ -293,14 +293,14 @@ async fn decide_call(daemon: &Arc<Daemon>, hook: &Hook, id: EventId, peer: Peer)
     let Some(harness) = tenterhook_harness::find_harness(&hook.harness) else {
         return fallback("the daemon does not know this harness");
     };
-    daemon.calls(peer, harness.id, hook.parent);
+    daemon.register_agent(peer, harness.id, hook.parent);
     let asked = hook::Asked {
         harness,
         peer,
         event: &hook.event,
         id,
         project: hook.project.clone(),
-        user: Some(daemon.account(peer.uid().unwrap_or(daemon.uid))),
+        user: Some(daemon.account_name(peer.uid().unwrap_or(daemon.uid))),
         within: hook.within,
         hook_version: &hook.version,
         payload: hook.payload(),

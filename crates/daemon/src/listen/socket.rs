@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! The place of the socket.
+//! Binds the Unix socket.
 
 use std::os::unix::fs::{DirBuilderExt, MetadataExt, PermissionsExt};
 use std::os::unix::net::UnixListener;
@@ -10,14 +10,14 @@ use tenterhook_error::Failure;
 use tenterhook_home::Home;
 use tenterhook_home::socket::{Short, is_listening};
 
-/// Binds the socket. A socket that does not answer belongs to a dead daemon and is replaced.
-pub(crate) fn bind(home: &Home) -> Result<UnixListener, Failure> {
+/// Binds the socket. A socket without a listener was left by a dead daemon and is replaced.
+pub(crate) fn bind_socket(home: &Home) -> Result<UnixListener, Failure> {
     let path = &*home.socket();
-    // A home of the machine is called by all of its accounts; who may do what is decided per call.
+    // All accounts may connect to a machine-wide daemon; each call is authorized separately.
     let mode = if let Some(dir) = &home.public {
         let made = std::fs::DirBuilder::new().recursive(true).mode(0o755).create(dir);
-        made.and_then(|()| is_ours(dir)).map_err(|error| {
-            Failure::internal(format!("`{}` is no place for the socket: {error}", dir.display()))
+        made.and_then(|()| check_directory_owner(dir)).map_err(|error| {
+            Failure::internal(format!("`{}` cannot hold the socket: {error}", dir.display()))
         })?;
         0o666
     } else {
@@ -27,7 +27,7 @@ pub(crate) fn bind(home: &Home) -> Result<UnixListener, Failure> {
         |error: std::io::Error| Failure::internal(format!("cannot listen on `{}`: {error}", path.display()));
     if is_listening(path) {
         let error = Failure::conflict(format!("a daemon already listens on `{}`", path.display()));
-        return Err(error.hint("see it with `tenterhook status`; end it with `tenterhook stop`"));
+        return Err(error.hint("run `tenterhook status` to see it, `tenterhook stop` to stop it"));
     }
     if path.symlink_metadata().is_ok() {
         fs_err::remove_file(path).map_err(refused)?;
@@ -38,11 +38,11 @@ pub(crate) fn bind(home: &Home) -> Result<UnixListener, Failure> {
 }
 
 /// Checks that no other account can replace our socket by writing to its directory.
-fn is_ours(dir: &Path) -> std::io::Result<()> {
+fn check_directory_owner(dir: &Path) -> std::io::Result<()> {
     let found = fs_err::symlink_metadata(dir)?;
     let own = rustix::process::getuid().as_raw();
     if !found.is_dir() || found.mode() & 0o022 != 0 || (found.uid() != own && found.uid() != 0) {
-        return Err(std::io::Error::other("others can write there"));
+        return Err(std::io::Error::other("other accounts can write there"));
     }
     Ok(())
 }

@@ -1,29 +1,28 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Threads that wait for a disk or a lock in the middle of a call do not count: others take their place, so
-//! that no request keeps the socket from being answered.
+//! Detects threads that a disk or a lock blocks during a call. They are replaced, so that others are served.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Condvar, Mutex, PoisonError, Weak};
 use std::time::{Duration, Instant};
 
-/// A thread that has been busy with one call for so long is stalled.
+/// A thread that works on one call for this long is stalled.
 const STALLED_AFTER: Duration = Duration::from_secs(1);
-/// How often threads are looked at.
+/// Interval between checks for stalled threads.
 pub(super) const STALL_CHECK_INTERVAL: Duration = Duration::from_millis(500);
-/// How many stalled threads are replaced at most.
+/// Stalled threads that are replaced.
 pub(super) const MAX_STALLED_THREADS: usize = 256;
 
-/// Since when each thread is busy.
+/// Busy times of all threads.
 pub(super) struct BusyTimes {
     began: Instant,
     threads: Mutex<Vec<Weak<BusySince>>>,
 }
 
-/// Milliseconds after the beginning, or 0 while the thread waits for a connection.
+/// Start of the current call in milliseconds since `began`, or 0 while the thread waits for a connection.
 pub(super) struct BusySince(AtomicU64);
 
-/// Says that threads have to be looked at. While there are threads that wait for connections, nothing is looked at.
+/// Signals that no thread waits for connections. Only then are threads checked.
 #[derive(Debug, Default)]
 pub(super) struct CrowdedSignal {
     is_crowded: Mutex<bool>,
@@ -49,7 +48,7 @@ impl BusyTimes {
         Self { began: Instant::now(), threads: Mutex::default() }
     }
 
-    /// Another thread is looked at, as long as it holds this.
+    /// Adds a thread. It is checked until it drops the returned value.
     pub(super) fn add(&self) -> Arc<BusySince> {
         let since = Arc::new(BusySince(AtomicU64::new(0)));
         let mut threads = self.threads.lock().unwrap_or_else(PoisonError::into_inner);
@@ -58,13 +57,13 @@ impl BusyTimes {
         since
     }
 
-    /// A thread takes a call.
+    /// Marks a thread as busy.
     pub(super) fn begin(&self, since: &BusySince) {
         since.0.store(self.now().max(1), Ordering::Relaxed);
     }
 
-    /// How many threads are stalled.
-    pub(super) fn stalled(&self) -> usize {
+    /// Number of stalled threads.
+    pub(super) fn count_stalled(&self) -> usize {
         let limit = u64::try_from(STALLED_AFTER.as_millis()).unwrap_or(u64::MAX);
         let now = self.now();
         let is_stalled = |thread: &&Weak<BusySince>| {
@@ -80,7 +79,7 @@ impl BusyTimes {
 }
 
 impl BusySince {
-    /// The thread waits for connections again.
+    /// Marks the thread as waiting for connections.
     pub(super) fn end(&self) {
         self.0.store(0, Ordering::Relaxed);
     }

@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Whoever connects to the socket. The kernel says who is at the other end; a stranger's connection is
-//! closed unread.
+//! Serves the Unix socket. The kernel identifies the peer; a connection of a foreign account is closed unread.
 //!
-//! A hook call is felt, so it wakes one thread and no other: a few threads wait for connections, and the
-//! one that takes a call reads, decides, records and answers it. Whatever would make that thread wait (a
-//! slow sender, a hook, a person, another commit) goes on in the runtime, and so does all HTTP.
+//! The latency of a hook call matters, so it wakes only one thread: a few threads wait for connections, and the one
+//! that accepts a call reads, evaluates, records and answers it. Work that would block this thread (a slow sender, a
+//! hook, an approval, another commit) continues in the runtime, and so does all HTTP.
 
 use std::io::Read;
 use std::os::unix::net::{UnixListener, UnixStream};
@@ -20,54 +19,54 @@ use tokio::io::AsyncReadExt;
 use tokio::runtime::Handle;
 use tokio::sync::watch;
 
-use super::body::count_bodies;
+use super::counted_body::count_bodies;
 use super::http::{self, Replayed};
-use super::identity::credentials;
+use super::identity::peer_credentials;
 use super::stalled::{BusySince, BusyTimes, CrowdedSignal, MAX_STALLED_THREADS, STALL_CHECK_INTERVAL};
-use super::turns::Turns;
+use super::thread_shares::ThreadShares;
 use super::{Peer, identity, shim};
 use crate::daemon::Daemon;
 use crate::grpc;
 
-/// How many threads wait for connections at most; beyond that they leave.
-const SPARE: usize = 4;
-/// How many there are at most. Connections wait in the kernel meanwhile.
-const MOST: usize = 16;
-/// How long a thread waits for bytes that are on their way; then the runtime does.
-const MOMENT: Duration = Duration::from_millis(2);
-/// How long the first bytes may take to come.
-const PATIENCE: Duration = Duration::from_secs(10);
+/// Threads that wait for connections; further ones exit.
+const MAX_IDLE_THREADS: usize = 4;
+/// Threads in total. Further connections wait in the kernel.
+const MAX_THREADS: usize = 16;
+/// Time that a thread waits for bytes; then the runtime does.
+const INLINE_READ_TIMEOUT: Duration = Duration::from_millis(2);
+/// Time for the first bytes to arrive.
+const FIRST_BYTES_TIMEOUT: Duration = Duration::from_secs(10);
 
-/// The threads at the socket.
-pub(crate) struct Threads(Arc<Shared>);
+/// The threads that serve the socket.
+pub(crate) struct HookThreads(Arc<HookThreadState>);
 
-struct Shared {
+struct HookThreadState {
     listener: UnixListener,
     daemon: Arc<Daemon>,
     router: Router,
     end: watch::Receiver<bool>,
     runtime: Handle,
-    /// How many threads there are, and how many of them wait for a connection.
+    /// Number of threads, and of those that wait for a connection.
     threads: AtomicUsize,
     waiting: AtomicUsize,
     ending: AtomicBool,
     busy: BusyTimes,
-    /// Told when no thread is left to take connections.
+    /// Signalled when no thread waits for connections.
     crowded: CrowdedSignal,
-    /// How accounts share the threads; a home of one account has no use for that.
-    turns: Option<Turns>,
+    /// Shares of accounts; `None` for a daemon of one account.
+    thread_shares: Option<ThreadShares>,
 }
 
-impl Threads {
-    /// Begins to answer.
+impl HookThreads {
+    /// Starts the threads.
     pub(crate) fn start(
         listener: UnixListener,
         daemon: Arc<Daemon>,
         router: Router,
         end: watch::Receiver<bool>,
     ) -> std::io::Result<Self> {
-        let turns = daemon.home.public.is_some().then(|| Turns::new(MOST));
-        let shared = Arc::new(Shared {
+        let thread_shares = daemon.home.public.is_some().then(|| ThreadShares::new(MAX_THREADS));
+        let shared = Arc::new(HookThreadState {
             listener,
             daemon,
             router,
@@ -78,25 +77,25 @@ impl Threads {
             ending: AtomicBool::new(false),
             busy: BusyTimes::new(),
             crowded: CrowdedSignal::default(),
-            turns,
+            thread_shares,
         });
-        for _ in 0..SPARE {
-            another(&shared)?;
+        for _ in 0..MAX_IDLE_THREADS {
+            spawn_thread(&shared)?;
         }
         let watched = Arc::clone(&shared);
         std::thread::Builder::new().name("stalls".into()).spawn(move || replace_stalled(&watched))?;
         Ok(Self(shared))
     }
 
-    /// Nobody is let in any more. Returns when every thread has finished what it had, or after `patience`.
-    pub(crate) async fn end(self, patience: Duration) {
+    /// Accepts no more connections. Returns when every thread has completed its call, or after `timeout`.
+    pub(crate) async fn end(self, timeout: Duration) {
         let shared = &self.0;
         shared.ending.store(true, Ordering::Release);
         shared.crowded.signal();
-        // Wakes whoever waits for a connection; where it does not, a connection does.
+        // Wakes threads that wait for a connection. Where this has no effect, the connections below wake them.
         let _ = rustix::net::shutdown(&shared.listener, rustix::net::Shutdown::Both);
         let began = tokio::time::Instant::now();
-        while shared.threads.load(Ordering::Acquire) > 0 && began.elapsed() < patience {
+        while shared.threads.load(Ordering::Acquire) > 0 && began.elapsed() < timeout {
             if let Ok(place) = shared.listener.local_addr() {
                 let _ = UnixStream::connect_addr(&place);
             }
@@ -105,12 +104,12 @@ impl Threads {
     }
 }
 
-/// One more thread waits for connections.
-fn another(shared: &Arc<Shared>) -> std::io::Result<()> {
+/// Starts a thread that waits for connections.
+fn spawn_thread(shared: &Arc<HookThreadState>) -> std::io::Result<()> {
     shared.threads.fetch_add(1, Ordering::AcqRel);
     shared.waiting.fetch_add(1, Ordering::AcqRel);
     let own = Arc::clone(shared);
-    let started = std::thread::Builder::new().name("hooks".into()).spawn(move || wait(&own));
+    let started = std::thread::Builder::new().name("hooks".into()).spawn(move || run_thread(&own));
     if started.is_err() {
         shared.waiting.fetch_sub(1, Ordering::AcqRel);
         shared.threads.fetch_sub(1, Ordering::AcqRel);
@@ -118,40 +117,40 @@ fn another(shared: &Arc<Shared>) -> std::io::Result<()> {
     started.map(drop)
 }
 
-/// Starts a thread in the place of the last one that waited for connections, or has the threads looked at.
-fn add_or_signal(shared: &Arc<Shared>) {
-    if shared.threads.load(Ordering::Acquire) >= MOST {
+/// Replaces the last thread that waited for connections, or signals that none is left.
+fn add_or_signal(shared: &Arc<HookThreadState>) {
+    if shared.threads.load(Ordering::Acquire) >= MAX_THREADS {
         shared.crowded.signal();
-    } else if another(shared).is_err() {
-        tracing::warn!("no further thread can be started for hooks");
+    } else if spawn_thread(shared).is_err() {
+        tracing::warn!("cannot start another thread for hooks");
         shared.crowded.signal();
     }
 }
 
-/// Starts threads in the place of stalled ones when none is left to take connections.
-fn replace_stalled(shared: &Arc<Shared>) {
+/// Replaces stalled threads when no thread waits for connections.
+fn replace_stalled(shared: &Arc<HookThreadState>) {
     while !shared.ending.load(Ordering::Acquire) {
         if shared.waiting.load(Ordering::Acquire) > 0 {
             shared.crowded.wait();
         }
         std::thread::sleep(STALL_CHECK_INTERVAL);
-        let stalled = shared.busy.stalled().min(MAX_STALLED_THREADS);
+        let stalled = shared.busy.count_stalled().min(MAX_STALLED_THREADS);
         let is_ending = shared.ending.load(Ordering::Acquire);
         if stalled == 0 || is_ending || shared.waiting.load(Ordering::Acquire) > 0 {
             continue;
         }
-        let missing = (MOST + stalled).saturating_sub(shared.threads.load(Ordering::Acquire));
+        let missing = (MAX_THREADS + stalled).saturating_sub(shared.threads.load(Ordering::Acquire));
         if missing > 0 {
-            tracing::warn!(stalled, "calls wait for a disk or a lock; further threads answer others");
+            tracing::warn!(stalled, "calls wait for a disk or a lock; more threads were started");
         }
-        if (0..missing).any(|_| another(shared).is_err()) {
-            tracing::warn!("no further thread can be started for hooks");
+        if (0..missing).any(|_| spawn_thread(shared).is_err()) {
+            tracing::warn!("cannot start another thread for hooks");
         }
     }
 }
 
-/// The life of a thread: it waits in `waiting`, and is counted in `threads` to its end.
-fn wait(shared: &Arc<Shared>) {
+/// Runs a thread. It is counted in `threads` until it exits, and in `waiting` while it accepts.
+fn run_thread(shared: &Arc<HookThreadState>) {
     let _inside = shared.runtime.enter();
     let since = shared.busy.add();
     loop {
@@ -162,19 +161,19 @@ fn wait(shared: &Arc<Shared>) {
         }
         match accepted {
             Ok((stream, _)) => {
-                // Without another thread those that are there come back soon enough.
+                // If no thread can be started, the existing ones return soon enough.
                 if last {
                     add_or_signal(shared);
                 }
-                take_in_turn(shared, &since, stream);
+                serve_in_turn(shared, &since, stream);
             }
             Err(error) => {
-                tracing::warn!(%error, "a connection could not be taken");
-                // Out of descriptors: somebody has to end first.
+                tracing::warn!(%error, "a connection could not be accepted");
+                // Out of file descriptors: another connection must end first.
                 std::thread::sleep(Duration::from_millis(20));
             }
         }
-        if shared.waiting.fetch_add(1, Ordering::AcqRel) >= SPARE {
+        if shared.waiting.fetch_add(1, Ordering::AcqRel) >= MAX_IDLE_THREADS {
             shared.waiting.fetch_sub(1, Ordering::AcqRel);
             break;
         }
@@ -182,42 +181,42 @@ fn wait(shared: &Arc<Shared>) {
     shared.threads.fetch_sub(1, Ordering::AcqRel);
 }
 
-/// Answers a connection when its account has a thread for it, and then those of the account that waited.
-fn take_in_turn(shared: &Shared, since: &BusySince, stream: UnixStream) {
-    let peer = credentials(&stream);
-    let Some((turns, known)) = shared.turns.as_ref().zip(peer) else {
-        return take_or_drop(shared, since, stream, peer);
+/// Serves a connection when its account has a free share, then the waiting connections of the account.
+fn serve_in_turn(shared: &HookThreadState, since: &BusySince, stream: UnixStream) {
+    let peer = peer_credentials(&stream);
+    let Some((thread_shares, known)) = shared.thread_shares.as_ref().zip(peer) else {
+        return serve_or_drop(shared, since, stream, peer);
     };
     let uid = shared.daemon.account_of(known);
-    let first = turns.begin(uid, stream, || shared.daemon.begin_connection(known));
+    let first = thread_shares.begin(uid, stream, || shared.daemon.begin_connection(known));
     let mut next = first.map(|stream| (stream, peer));
     while let Some((stream, peer)) = next {
-        take_or_drop(shared, since, stream, peer);
-        next = turns.finish(uid).map(|stream| {
-            let peer = credentials(&stream);
+        serve_or_drop(shared, since, stream, peer);
+        next = thread_shares.finish(uid).map(|stream| {
+            let peer = peer_credentials(&stream);
             (stream, peer)
         });
     }
 }
 
-/// Answers a connection. If that panics, the connection ends, and its hook evaluates the call itself.
-fn take_or_drop(shared: &Shared, since: &BusySince, stream: UnixStream, peer: Option<Peer>) {
+/// Serves a connection. After a panic it is closed, and its hook evaluates the call itself.
+fn serve_or_drop(shared: &HookThreadState, since: &BusySince, stream: UnixStream, peer: Option<Peer>) {
     shared.busy.begin(since);
-    let taken = std::panic::catch_unwind(AssertUnwindSafe(|| take(shared, stream, peer)));
+    let served = std::panic::catch_unwind(AssertUnwindSafe(|| serve(shared, stream, peer)));
     since.end();
-    if taken.is_err() {
-        tracing::error!("a call could not be answered; that is a bug");
+    if served.is_err() {
+        tracing::error!("a call could not be answered because of a bug");
     }
 }
 
-/// Answers a connection, as far as that can be done without waiting.
-fn take(shared: &Shared, mut stream: UnixStream, peer: Option<Peer>) {
+/// Serves a connection as far as possible without blocking.
+fn serve(shared: &HookThreadState, mut stream: UnixStream, peer: Option<Peer>) {
     let mut bytes = Vec::new();
     let daemon = &shared.daemon;
-    let now = peer.filter(|peer| admitted(daemon, *peer)).and_then(|peer| {
-        stream.set_read_timeout(Some(MOMENT)).ok()?;
-        // What a shim sends fits one read nearly always. On the stack: a block of this size on the heap makes the
-        // allocator merge what it has freed, which takes longer than the copy.
+    let now = peer.filter(|peer| is_admitted(daemon, *peer)).and_then(|peer| {
+        stream.set_read_timeout(Some(INLINE_READ_TIMEOUT)).ok()?;
+        // A request of the shim nearly always fits one read. The buffer is on the stack: a heap block of this size
+        // makes the allocator merge freed memory, which takes longer than the copy.
         let mut first = [0; 8 * 1024];
         let read = stream.read(&mut first).ok()?;
         bytes = first.get(..read)?.to_vec();
@@ -234,17 +233,17 @@ fn take(shared: &Shared, mut stream: UnixStream, peer: Option<Peer>) {
     shared.runtime.spawn(async move {
         let there = stream.set_nonblocking(true).and_then(|()| tokio::net::UnixStream::from_std(stream));
         if let Ok(stream) = there {
-            connection(stream, bytes, daemon, router, end).await;
+            serve_connection(stream, bytes, daemon, router, end).await;
         }
     });
 }
 
-/// Whether somebody is let in at all.
-fn admitted(daemon: &Daemon, peer: Peer) -> bool {
-    daemon.home.public.is_some() || peer.uid().is_some_and(|uid| daemon.is_own(uid))
+/// Whether a peer may use this daemon.
+fn is_admitted(daemon: &Daemon, peer: Peer) -> bool {
+    daemon.home.public.is_some() || peer.uid().is_some_and(|uid| daemon.is_own_account(uid))
 }
 
-async fn connection(
+async fn serve_connection(
     mut stream: tokio::net::UnixStream,
     mut bytes: Vec<u8>,
     daemon: Arc<Daemon>,
@@ -252,29 +251,23 @@ async fn connection(
     end: watch::Receiver<bool>,
 ) {
     let Ok(credentials) = stream.peer_cred() else { return };
-    // Before the first byte of a request is trusted, and before the caller can have much time to exit. A hook
-    // call that is on its way already needs no more than its account.
+    // Identified at once, before the caller has much time to exit. A hook call needs only its account.
     let peer = if bytes.starts_with(MAGIC) {
         Peer::Local { uid: credentials.uid(), pid: credentials.pid().filter(|pid| *pid > 0), start: None }
     } else {
         identity::identify(&stream, credentials.uid(), credentials.pid())
     };
-    if !admitted(&daemon, peer) {
-        tracing::warn!(uid = credentials.uid(), "another account knocked at the socket");
+    if !is_admitted(&daemon, peer) {
+        tracing::warn!(uid = credentials.uid(), "connection of another account refused");
         return;
     }
     let Some(_place) = daemon.begin_connection(peer) else {
         tracing::warn!(uid = credentials.uid(), "too many connections of one account");
         return;
     };
-    while bytes.len() < MAGIC.len() && MAGIC.starts_with(&bytes) {
-        match tokio::time::timeout(PATIENCE, stream.read_buf(&mut bytes)).await {
-            Ok(Ok(read)) if read > 0 => {}
-            _ => return,
-        }
-    }
-    while grpc::may_be_http2(&bytes) {
-        match tokio::time::timeout(PATIENCE, stream.read_buf(&mut bytes)).await {
+    let is_undecided = |bytes: &[u8]| bytes.len() < MAGIC.len() && MAGIC.starts_with(bytes);
+    while is_undecided(&bytes) || grpc::may_be_http2(&bytes) {
+        match tokio::time::timeout(FIRST_BYTES_TIMEOUT, stream.read_buf(&mut bytes)).await {
             Ok(Ok(read)) if read > 0 => {}
             _ => return,
         }
@@ -283,13 +276,14 @@ async fn connection(
         shim::answer(stream, bytes, &daemon, peer).await;
     } else {
         let router = count_bodies(router, &daemon, peer);
-        let router = if daemon.is_own(credentials.uid()) { router } else { http::for_hooks_only(router) };
+        let is_own = daemon.is_own_account(credentials.uid());
+        let router = if is_own { router } else { http::allow_hook_calls_only(router) };
         let is_grpc = grpc::is_http2(&bytes);
         let stream = Replayed::new(bytes, stream);
         if is_grpc {
             grpc::serve_unix(stream, router, peer, end).await;
         } else {
-            http::connection(stream, router, peer, end).await;
+            http::serve_connection(stream, router, peer, end).await;
         }
     }
 }

@@ -20,7 +20,7 @@ pub(crate) async fn set(
     level: HookAuditLevel,
     proof: &Proof,
 ) -> Result<HookAuditLevel, ProgramRefusal> {
-    let _turn = daemon.changing.lock().await;
+    let _turn = daemon.change_lock.lock().await;
     let before = daemon.generations.base().defaults.audit;
     if level == before {
         return Ok(before);
@@ -31,9 +31,9 @@ pub(crate) async fn set(
         admitted.map_err(|refused| ProgramRefusal::new(RefusalCode::Refused, refused.why, &refused.hint))?;
     } else {
         let caller = daemon.admit_program(Action::LedgerLevel, peer, detail.clone()).await?;
-        let recorded = daemon.change("hook audit level", caller.uid, detail, Vec::new()).await;
+        let recorded = daemon.record_change("hook audit level", caller.uid, detail, Vec::new()).await;
         recorded.map_err(|error| {
-            ProgramRefusal::new(RefusalCode::Internal, error.to_string(), "make room for the ledger")
+            ProgramRefusal::new(RefusalCode::Internal, error.to_string(), "free disk space for the ledger")
         })?;
     }
     let changing = Arc::clone(daemon);

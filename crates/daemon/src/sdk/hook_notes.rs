@@ -57,7 +57,7 @@ impl HookNotes {
                 let Some(daemon) = daemon.upgrade() else { return };
                 let written = batch.drain(..).map(|(what, detail)| {
                     let daemon = &daemon;
-                    async move { daemon.change(what, daemon.uid, detail, Vec::new()).await }
+                    async move { daemon.record_change(what, daemon.uid, detail, Vec::new()).await }
                 });
                 let written = join_all(written).await;
                 for why in written.iter().filter_map(|result| result.as_ref().err()) {

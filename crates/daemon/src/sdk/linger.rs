@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Hooks outlive their program's stream for a while. After that they are removed, and a record says so: a user may rely
-//! on them.
+//! Removes hooks some time after their program's stream ended. The removal is recorded: a user may rely on them.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -10,7 +9,7 @@ use serde_json::Value;
 use tenterhook_api::{LiveEvent, LiveWarning};
 
 use super::register::hook_json;
-use super::{ClientId, ProgramHook};
+use super::{ClientHook, ClientId};
 use crate::daemon::Daemon;
 
 impl Daemon {
@@ -52,10 +51,10 @@ fn time_to_next_expiry(daemon: &Daemon, id: &ClientId) -> Option<Duration> {
 /// Removes the hooks whose linger time is over.
 async fn remove_expired(daemon: &Arc<Daemon>, id: &ClientId) {
     let programs = &daemon.programs;
-    let _turn = programs.changing.lock().await;
+    let _turn = programs.change_lock.lock().await;
     let Some(client) = programs.with_program(id, |slot| Arc::clone(&slot.client)) else { return };
     let Some(away) = client.disconnected_for() else { return };
-    let gone: Vec<ProgramHook> =
+    let gone: Vec<ClientHook> =
         programs.hooks_of(id).into_iter().filter(|known| known.linger <= away).collect();
     programs.with_program(id, |slot| slot.hooks.retain(|known| known.linger > away));
     daemon.generations.set_programs(programs.all_hooks());
@@ -69,7 +68,7 @@ async fn remove_expired(daemon: &Arc<Daemon>, id: &ClientId) {
             LiveEvent::Warning(LiveWarning { what, hook, ..LiveWarning::default() })
         });
         tracing::warn!(hook = &*known.hook.id, "a hook was removed: its program did not reconnect");
-        if let Err(error) = daemon.change("hook gone", daemon.uid, detail, Vec::new()).await {
+        if let Err(error) = daemon.record_change("hook gone", daemon.uid, detail, Vec::new()).await {
             tracing::warn!(%error, "the removal of a hook could not be recorded");
         }
     }

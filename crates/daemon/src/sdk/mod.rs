@@ -22,7 +22,9 @@ use tenterhook_harness::dialect::A3sMatcher;
 
 pub(crate) use audit_level::set as set_audit_level;
 pub(crate) use hook_notes::HookNotes;
-pub(crate) use register::{HookRequest, is_hook_name, kind, open_client, register, unregister};
+pub(crate) use register::{
+    HookRegistration, is_hook_name, open_client, parse_event_kind, register, unregister,
+};
 
 use crate::shares::is_fair;
 
@@ -34,7 +36,7 @@ const PROGRAM_SHARES: usize = 4;
 pub(crate) struct ProgramRegistry {
     slots: Mutex<BTreeMap<ClientId, ProgramSlot>>,
     /// Held while a hook is registered or removed, until that is recorded.
-    changing: tokio::sync::Mutex<()>,
+    change_lock: tokio::sync::Mutex<()>,
     /// Records what hooks did.
     pub(crate) notes: Arc<HookNotes>,
 }
@@ -49,7 +51,7 @@ struct ProgramSlot {
     holder: QuotaHolder,
     /// Account of the program.
     uid: u32,
-    hooks: Vec<ProgramHook>,
+    hooks: Vec<ClientHook>,
 }
 
 /// Whose quota a program uses. One process can choose any number of client ids, so the process is counted.
@@ -63,7 +65,7 @@ pub(crate) enum QuotaHolder {
 
 /// A registered hook, with the request that is shown in lists and records.
 #[derive(Debug, Clone)]
-pub(crate) struct ProgramHook {
+pub(crate) struct ClientHook {
     pub(crate) hook: Arc<Hook>,
     pub(crate) event_type: String,
     pub(crate) matcher: A3sMatcher,
@@ -96,7 +98,7 @@ pub(crate) enum RefusalCode {
 
 impl Default for ProgramRegistry {
     fn default() -> Self {
-        Self { slots: Mutex::default(), changing: tokio::sync::Mutex::default(), notes: HookNotes::new() }
+        Self { slots: Mutex::default(), change_lock: tokio::sync::Mutex::default(), notes: HookNotes::new() }
     }
 }
 
@@ -175,12 +177,12 @@ impl ProgramRegistry {
     }
 
     /// The hooks of a program.
-    pub(crate) fn hooks_of(&self, id: &ClientId) -> Vec<ProgramHook> {
+    pub(crate) fn hooks_of(&self, id: &ClientId) -> Vec<ClientHook> {
         self.lock().get(id).map(|slot| slot.hooks.clone()).unwrap_or_default()
     }
 
     /// The hook with this id, of any program.
-    pub(crate) fn find_hook(&self, hook: &str) -> Option<ProgramHook> {
+    pub(crate) fn find_hook(&self, hook: &str) -> Option<ClientHook> {
         let slots = self.lock();
         slots.values().flat_map(|slot| &slot.hooks).find(|known| *known.hook.id == *hook).cloned()
     }

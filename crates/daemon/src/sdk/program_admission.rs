@@ -18,7 +18,7 @@ const FIRING_PROGRAM_PREFIX: &str = "sdk ";
 impl Daemon {
     /// Remembers a program that fires events as an agent: its child processes are guarded from now on.
     pub(crate) fn remember_firing_program(&self, peer: Peer, source: &str) {
-        self.calls(peer, &format!("{FIRING_PROGRAM_PREFIX}{source}"), 0);
+        self.register_agent(peer, &format!("{FIRING_PROGRAM_PREFIX}{source}"), 0);
     }
 
     /// The guarded agent that a caller belongs to, if any.
@@ -51,7 +51,7 @@ impl Daemon {
                 format!("`{action}` needs a caller that can be identified: {doubt}"),
                 "the process that connects must send the request itself and keep running",
             ),
-            (None, None) if !self.is_own(caller.uid) => (
+            (None, None) if !self.is_own_account(caller.uid) => (
                 format!("`{action}` is not available to other accounts"),
                 "ask the owner of this state directory",
             ),
@@ -60,7 +60,7 @@ impl Daemon {
         let refused = Err(Refused { why: why.clone(), hint: hint.to_owned() });
         let (what, detail) = Authority::leaf(action, &caller, &refused, detail);
         tracing::warn!(action = action.name(), why, "a program was refused");
-        if let Err(error) = self.change(what, caller.uid, detail, Vec::new()).await {
+        if let Err(error) = self.record_change(what, caller.uid, detail, Vec::new()).await {
             tracing::warn!(%error, "a refusal could not be recorded");
         }
         Err(ProgramRefusal::new(RefusalCode::Refused, why, hint))

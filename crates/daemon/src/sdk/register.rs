@@ -14,9 +14,9 @@ use tenterhook_guard::LONGEST_HOOK;
 use tenterhook_harness::dialect::{A3sMatcher, a3s};
 use tenterhook_home::call_meta;
 
-use super::{ClientId, ProgramHook, ProgramRefusal, RefusalCode, linger};
+use super::{ClientHook, ClientId, ProgramRefusal, RefusalCode, linger};
 use crate::daemon::Daemon;
-use crate::generations::InForce;
+use crate::generations::ActiveConfig;
 use crate::listen::Peer;
 
 /// Timeout of a hook that does not set one.
@@ -27,7 +27,7 @@ const MAX_LINGER_TIME: Duration = Duration::from_hours(24);
 
 /// A program's request to register a hook.
 #[derive(Debug, Default)]
-pub(crate) struct HookRequest {
+pub(crate) struct HookRegistration {
     pub(crate) id: Option<String>,
     pub(crate) event_type: String,
     pub(crate) matcher: A3sMatcher,
@@ -56,13 +56,13 @@ pub(crate) async fn register(
     peer: Peer,
     id: &ClientId,
     name: &str,
-    wanted: HookRequest,
+    wanted: HookRegistration,
 ) -> Result<(String, bool), ProgramRefusal> {
     let programs = &daemon.programs;
     let detail = json!({"event": wanted.event_type, "client": name});
     let caller = daemon.admit_program(Action::HooksAdd, peer, detail).await?;
     let client = programs.find_or_add(id, name, &caller)?;
-    let _turn = programs.changing.lock().await;
+    let _turn = programs.change_lock.lock().await;
     let base = daemon.generations.base();
     let runner = HookBackend::Sdk(SdkHook { client: Arc::clone(&client), context: programs.notes.clone() });
     let new = wanted.hook(&base, runner)?;
@@ -92,7 +92,7 @@ pub(crate) async fn unregister(
 ) -> Result<(), ProgramRefusal> {
     let programs = &daemon.programs;
     let caller = daemon.admit_program(Action::HooksRemove, peer, json!({"hook": hook})).await?;
-    let _turn = programs.changing.lock().await;
+    let _turn = programs.change_lock.lock().await;
     let found = programs.hooks_of(id).into_iter().find(|known| *known.hook.id == *hook);
     let Some(known) = found else {
         let why = format!("this client has no hook `{}`", tenterhook_records::sanitize(hook, 100));
@@ -113,20 +113,20 @@ async fn record(
     what: &str,
     caller: &Caller,
     client: &str,
-    known: &ProgramHook,
+    known: &ClientHook,
 ) -> Result<(), ProgramRefusal> {
     let mut detail = hook_json(client, known);
     if let Some(detail) = detail.as_object_mut() {
         detail.insert("authority".to_owned(), caller.to_json());
     }
-    daemon.change(what, caller.uid, detail, Vec::new()).await.map_err(|why| {
+    daemon.record_change(what, caller.uid, detail, Vec::new()).await.map_err(|why| {
         let why = format!("not done, because it could not be recorded: {why}");
-        ProgramRefusal::new(RefusalCode::Internal, why, "make room for the ledger")
+        ProgramRefusal::new(RefusalCode::Internal, why, "free disk space for the ledger")
     })
 }
 
 /// A hook as its record shows it.
-pub(super) fn hook_json(client: &str, known: &ProgramHook) -> Value {
+pub(super) fn hook_json(client: &str, known: &ClientHook) -> Value {
     let hook = &known.hook;
     json!({
         "hook": &*hook.id,
@@ -140,10 +140,10 @@ pub(super) fn hook_json(client: &str, known: &ProgramHook) -> Value {
     })
 }
 
-impl HookRequest {
-    fn hook(self, base: &InForce, runner: HookBackend) -> Result<ProgramHook, ProgramRefusal> {
+impl HookRegistration {
+    fn hook(self, base: &ActiveConfig, runner: HookBackend) -> Result<ClientHook, ProgramRefusal> {
         let invalid = |message: String, hint: &str| ProgramRefusal::new(RefusalCode::Invalid, message, hint);
-        let kind = kind(&self.event_type).ok_or_else(|| {
+        let kind = parse_event_kind(&self.event_type).ok_or_else(|| {
             let names: Vec<_> = a3s::EVENTS.iter().map(|event| event.name).collect();
             let given = tenterhook_records::sanitize(&self.event_type, 100);
             invalid(format!("unknown event `{given}`"), &format!("known: {}", names.join(", ")))
@@ -182,12 +182,12 @@ impl HookRequest {
             runner,
         };
         let (event_type, matcher) = (self.event_type, self.matcher);
-        Ok(ProgramHook { hook: Arc::new(hook), event_type, matcher, linger })
+        Ok(ClientHook { hook: Arc::new(hook), event_type, matcher, linger })
     }
 }
 
 /// The kind of an event, by its name in the SDKs or by our own.
-pub(crate) fn kind(name: &str) -> Option<EventKind> {
+pub(crate) fn parse_event_kind(name: &str) -> Option<EventKind> {
     a3s::shape_by_name(name).map(|event| event.kind).or_else(|| name.parse().ok())
 }
 

@@ -4,7 +4,7 @@
 
 mod insert;
 
-use tenterhook_api::{TemplateInfo, TemplateKind};
+use tenterhook_api::{TemplateDetails, TemplateKind};
 
 use crate::kits::{Files, MANIFEST, Manifest};
 use tenterhook_error::Failure;
@@ -159,10 +159,10 @@ impl Template {
     }
 
     /// All there is, for programs.
-    pub fn info(&self) -> TemplateInfo {
+    pub fn info(&self) -> TemplateDetails {
         let files = self.files.iter().map(|(name, text)| ((*name).to_owned(), (*text).to_owned()));
         let manifest = self.manifest();
-        TemplateInfo {
+        TemplateDetails {
             kind: match self.kind {
                 Kind::Hook => TemplateKind::Hook,
                 Kind::Rule => TemplateKind::Rule,

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-mod draft;
+mod event_request;
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -31,7 +31,7 @@ pub(super) fn routes() -> Vec<Route> {
     ]
 }
 
-/// One event in the normal form; its outcome comes back, once it is recorded.
+/// Evaluates one event in the normal form. The outcome is returned after it is recorded.
 async fn judge(
     State(daemon): State<Arc<Daemon>>,
     Extension(peer): Extension<Peer>,
@@ -40,19 +40,19 @@ async fn judge(
 ) -> Result<Json<Outcome>, ApiError> {
     let began = Instant::now();
     let native = request.native.take();
-    let mut event = draft::complete_event(request, &call_meta::mint()?);
+    let mut event = event_request::complete_event(request, &call_meta::mint()?);
     if native.is_some() && tenterhook_harness::find_harness(&event.source).is_some() {
-        let why = format!("`{}` is a harness; its own payload says what happened", event.source);
-        return Err(ApiError::bad_request(why).hint("send it to /v1/hooks/<harness>/<event>"));
+        let why = format!("`{}` is a harness, which must send its own payload", event.source);
+        return Err(ApiError::bad_request(why).hint("send the payload to /v1/hooks/<harness>/<event>"));
     }
     let Some(_call) = daemon.begin_call(peer) else {
         return Err(ApiError::busy("too many calls of this account"));
     };
-    daemon.calls(peer, &event.source, 0);
-    // The account comes from the connection, not from the sender: rules match on it.
-    event.agent.user = Some(daemon.user_of(peer));
+    daemon.register_agent(peer, &event.source, 0);
+    // The account comes from the connection, not from the request, because rules match on it.
+    event.agent.user = Some(daemon.user_name(peer));
     daemon.prepare(peer, &mut event);
-    // Plain data in memory has nothing to fail on.
+    // Serializing plain data in memory cannot fail.
     let native =
         native.map(|fields| NativePayload { bytes: serde_json::to_vec(&fields).unwrap_or_default(), fields });
     let call = HookCall { event, native };

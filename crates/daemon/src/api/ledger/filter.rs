@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Which leaves are meant, as a query says it.
+//! Translates the filter of a query to the ledger's filter.
 
 use tenterhook_api::{LedgerFilter, RecordKind};
 use tenterhook_event::Timestamp;
@@ -10,7 +10,7 @@ use tenterhook_records::time_spec;
 
 use crate::api::error::ApiError;
 
-/// The filter of the ledger, if every time can be read.
+/// Builds the ledger's filter; fails if a time is invalid.
 pub(super) fn ledger_filter(query: LedgerFilter, before: Option<u64>) -> Result<Filter, ApiError> {
     let LedgerFilter { session, harness, tool, verdict, rule, kind, since, until, text } = query;
     Ok(Filter {
@@ -31,7 +31,7 @@ fn parse_time(text: Option<String>) -> Result<Option<u64>, ApiError> {
     let Some(text) = text else { return Ok(None) };
     let read = time_spec::parse_time_spec(&text, call_meta::now_ms());
     let read = read
-        .map_err(|error| ApiError::bad_request(format!("`{text}` is no moment")).hint(error.to_string()))?;
+        .map_err(|error| ApiError::bad_request(format!("invalid time `{text}`")).hint(error.to_string()))?;
     Ok(Some(read.unix_ms()))
 }
 
@@ -53,7 +53,7 @@ pub(super) fn matches_filter(filter: &Filter, record: &Record) -> bool {
         return true;
     }
     let Some(Ok(leaf)) = record.envelope() else { return false };
-    let is = |said: &Option<String>, found: Option<&str>| said.is_none() || said.as_deref() == found;
+    let is = |wanted: &Option<String>, found: Option<&str>| wanted.is_none() || wanted.as_deref() == found;
     let ms = leaf.ts.parse().map(Timestamp::unix_ms).unwrap_or_default();
     let payload = record.payload.as_ref().and_then(|payload| payload.bytes.as_deref());
     let has = |text: &String| {

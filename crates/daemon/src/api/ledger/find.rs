@@ -30,33 +30,33 @@ pub(super) async fn query(
     Ok(Json(LedgerPage { leaves, next: found.next }))
 }
 
-pub(super) async fn one(
+pub(super) async fn get_record(
     State(daemon): State<Arc<Daemon>>,
-    PathParams(said): PathParams<String>,
+    PathParams(id): PathParams<String>,
 ) -> Result<Json<LedgerRecordDetails>, ApiError> {
-    let sought = said.clone();
-    let found = daemon.readers.with(move |reader| match place(reader, &sought)? {
+    let wanted = id.clone();
+    let found = daemon.readers.with(move |reader| match find_seq(reader, &wanted)? {
         Some(seq) => reader.get(seq),
         None => Ok(None),
     });
-    found.await?.map(|record| Json(whole(&record))).ok_or_else(|| unknown(&said))
+    found.await?.map(|record| Json(record_details(&record))).ok_or_else(|| unknown_record(&id))
 }
 
-/// All there is of a record.
-fn whole(record: &Record) -> LedgerRecordDetails {
+/// Returns everything that is stored of a record.
+fn record_details(record: &Record) -> LedgerRecordDetails {
     let payload = record.payload.as_ref();
     LedgerRecordDetails {
         record: recorded::ledger_record(record),
         raw: RawRecord {
-            leaf: text(record.bytes.as_ref()),
-            payload: text(payload.and_then(|payload| payload.bytes.as_ref())),
+            leaf: payload_text(record.bytes.as_ref()),
+            payload: payload_text(payload.and_then(|payload| payload.bytes.as_ref())),
             salt: payload.and_then(|payload| payload.salt.as_deref()).map(hex),
         },
         reply: native_reply(record),
     }
 }
 
-fn text(bytes: Option<&Vec<u8>>) -> Option<String> {
+fn payload_text(bytes: Option<&Vec<u8>>) -> Option<String> {
     std::str::from_utf8(bytes?).ok().map(ToOwned::to_owned)
 }
 
@@ -75,26 +75,26 @@ fn native_reply(record: &Record) -> Option<HarnessReply> {
 
 pub(super) async fn proof(
     State(daemon): State<Arc<Daemon>>,
-    PathParams(said): PathParams<String>,
+    PathParams(id): PathParams<String>,
 ) -> Result<TextResponse<PlainTextMedia>, ApiError> {
-    let sought = said.clone();
+    let wanted = id.clone();
     let found = daemon.readers.with(move |reader| {
-        let Some(seq) = place(reader, &sought)? else { return Ok(None) };
+        let Some(seq) = find_seq(reader, &wanted)? else { return Ok(None) };
         let signed = reader.checkpoint()?.map_or(0, |(size, _)| size);
         Ok((seq < reader.size()?).then_some((seq, signed)))
     });
-    let (seq, signed) = found.await?.ok_or_else(|| unknown(&said))?;
+    let (seq, signed) = found.await?.ok_or_else(|| unknown_record(&id))?;
     if signed <= seq {
         // No checkpoint covers the record yet.
         let ledger = daemon.ledger.clone();
         run_blocking(move || {
-            let unsigned = |error| ApiError::internal(format!("no checkpoint could be signed: {error}"));
+            let unsigned = |error| ApiError::internal(format!("cannot sign a checkpoint: {error}"));
             ledger.checkpoint().map_err(unsigned)
         })
         .await?;
     }
     let found = daemon.readers.with(move |reader| reader.proof(seq)).await?;
-    let proof = found.ok_or_else(|| unknown(&said))?;
+    let proof = found.ok_or_else(|| unknown_record(&id))?;
     Ok(TextResponse::new(([(header::CONTENT_TYPE, "text/plain; charset=utf-8")], proof.to_string())))
 }
 
@@ -103,7 +103,9 @@ pub(super) async fn checkpoint(
 ) -> Result<Json<LedgerCheckpoint>, ApiError> {
     let found = daemon.readers.with(|reader| Ok((reader.checkpoint()?, reader.size()?, reader.key()?)));
     let (checkpoint, leaves, key) = found.await?;
-    let Some((size, note)) = checkpoint else { return Err(ApiError::not_found("nothing was signed yet")) };
+    let Some((size, note)) = checkpoint else {
+        return Err(ApiError::not_found("no checkpoint yet"));
+    };
     Ok(Json(LedgerCheckpoint { size, note, leaves, key: key.map(|key| key.to_string()) }))
 }
 
@@ -152,16 +154,16 @@ fn ledger_stats(stats: &Stats, size: u64, signed: u64, on_disk: &DiskUse, spool:
     }
 }
 
-/// The leaf that is meant by a number or an event's id.
-fn place(reader: &Reader, said: &str) -> Result<Option<u64>, ReadFailed> {
-    match (said.parse(), said.parse::<EventId>()) {
+/// Finds a record by its number or by the id of its event.
+fn find_seq(reader: &Reader, id: &str) -> Result<Option<u64>, ReadFailed> {
+    match (id.parse(), id.parse::<EventId>()) {
         (Ok(seq), _) => Ok(Some(seq)),
         (_, Ok(id)) => reader.find(&id.to_string()),
         _ => Ok(None),
     }
 }
 
-fn unknown(said: &str) -> ApiError {
-    ApiError::not_found(format!("there is no leaf `{}`", tenterhook_records::sanitize(said, 100)))
-        .hint("GET /v1/ledger lists them, by number and by event id")
+fn unknown_record(id: &str) -> ApiError {
+    ApiError::not_found(format!("unknown record `{}`", tenterhook_records::sanitize(id, 100)))
+        .hint("GET /v1/ledger lists records with their numbers and event ids")
 }

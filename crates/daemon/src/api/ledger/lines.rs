@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! The ledger as a table: a leaf is one short line.
+//! The ledger as a table with one short line per record.
 
 use std::sync::Arc;
 
@@ -16,8 +16,8 @@ use crate::api::extract::QueryParams;
 use crate::daemon::Daemon;
 use tenterhook_records::sanitize;
 
-/// The longest text of a call that is shown in a line.
-const GIST: usize = 300;
+/// Longer texts are cut in a line.
+const MAX_GIST_CHARS: usize = 300;
 
 pub(super) async fn lines(
     State(daemon): State<Arc<Daemon>>,
@@ -27,21 +27,22 @@ pub(super) async fn lines(
     let filter = ledger_filter(query.filter(), before)?;
     let found = daemon.readers.with(move |reader| {
         let found = reader.query(&filter, limit)?;
-        let lines = found.records.iter().map(line).collect();
+        let lines = found.records.iter().map(ledger_line).collect();
         Ok(LedgerLines { lines, next: found.next, size: reader.size()? })
     });
     found.await.map(Json)
 }
 
-/// One leaf in short. The ledger took the secrets out already.
-fn line(record: &Record) -> LedgerLine {
+/// Summarizes a record. Its secrets were redacted when it was recorded.
+fn ledger_line(record: &Record) -> LedgerLine {
     let (leaf, payload) = (recorded::envelope(record), recorded::payload(record));
     let detail = payload.field("detail");
     let said = ["prompt", "response", "message", "error", "cause"];
-    let said = said.iter().find_map(|key| detail.field(key).as_str()).map(|text| sanitize(text, GIST));
+    let said =
+        said.iter().find_map(|key| detail.field(key).as_str()).map(|text| sanitize(text, MAX_GIST_CHARS));
     let tool = recorded::tool(&leaf, &payload).map(|tool| {
-        // Without its arguments a call is about nothing that could be shown.
-        let gist = if tool.args.is_null() { String::new() } else { sanitize(&tool.gist(), GIST) };
+        // A call without arguments has nothing to show.
+        let gist = if tool.args.is_null() { String::new() } else { sanitize(&tool.gist(), MAX_GIST_CHARS) };
         ToolGist { name: tool.name, class: tool.class, gist: Some(gist) }
     });
     LedgerLine {

@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! The ledger over HTTP: find, follow, prove and verify, which read beside the writer; and what changes the
-//! evidence, through the gate.
+//! The ledger over HTTP. Reading does not block the writer; removing records is a privileged action.
 
+mod export;
 mod filter;
 mod find;
-mod handed_on;
 mod key;
 mod lines;
 mod remove;
@@ -23,11 +22,11 @@ const LAST_EVENT_ID: &[HeaderParameter] = &[HeaderParameter {
 }];
 
 pub(super) fn routes() -> Vec<Route> {
-    let mut routes = reading();
-    routes.extend(changing());
-    // Last: `{seq}` is any other word.
+    let mut routes = read_routes();
+    routes.extend(change_routes());
+    // Last, because `{seq}` matches any other word.
     routes.extend([
-        Route::get("/v1/ledger/{seq}", "getLeaf", find::one)
+        Route::get("/v1/ledger/{seq}", "getLeaf", find::get_record)
             .about(
                 "One record with its payload, by its number or its event's id; with its exact bytes, and the reply that \
                  its harness gets for it.",
@@ -40,12 +39,12 @@ pub(super) fn routes() -> Vec<Route> {
     routes
 }
 
-fn reading() -> Vec<Route> {
+fn read_routes() -> Vec<Route> {
     vec![
         Route::get("/v1/ledger", "queryLedger", find::query)
             .about("Records that match, newest first, a page at a time."),
         Route::get("/v1/ledger/lines", "lineLedger", lines::lines)
-            .about("The same with each record in one line, and the number of all records."),
+            .about("Records that match, each in one line, and the number of all records."),
         Route::get("/v1/ledger/stats", "getLedgerStats", find::stats)
             .about("Statistics of the records that match, and of the ledger."),
         Route::get("/v1/ledger/tail", "tailLedger", tail::tail)
@@ -56,46 +55,46 @@ fn reading() -> Vec<Route> {
             .headers(LAST_EVENT_ID)
             .errors(&[503]),
         Route::get("/v1/ledger/checkpoint", "getCheckpoint", find::checkpoint)
-            .about("The latest signed checkpoint. Kept elsewhere, it proves that nothing was removed since.")
+            .about("The latest signed checkpoint. A copy that is stored elsewhere reveals a later rollback.")
             .errors(&[404]),
         Route::get("/v1/ledger/key", "getKey", key::show)
-            .about("The key that signs, and whether it is sealed.")
+            .about("The public key that signs, and whether the private key is sealed.")
             .errors(&[404]),
         Route::get("/v1/ledger/retention", "getRetention", retention::show)
-            .about("How long records are kept: the limits that are configured, authorized and applied."),
+            .about("Retention of records: the limits that are configured, authorized and applied."),
         Route::get("/v1/ledger/verify", "getVerification", verify::status)
             .about("State or result of the last verification.")
             .errors(&[404]),
-        Route::get("/v1/ledger/export", "exportLedger", handed_on::export).about(
-            "The whole ledger as a file: `jsonl`, which `tenterhook ledger verify --file` checks, or `csv`, for people.",
+        Route::get("/v1/ledger/export", "exportLedger", export::export).about(
+            "The whole ledger as a file: `jsonl`, which `tenterhook ledger verify --file` checks, or `csv` for spreadsheets.",
         ),
-        Route::get("/v1/ledger/report", "getReport", handed_on::report)
+        Route::get("/v1/ledger/report", "getReport", export::report)
             .about("A report of a period or a session: one HTML file with charts and proofs."),
     ]
 }
 
-fn changing() -> Vec<Route> {
+fn change_routes() -> Vec<Route> {
     vec![
         Route::post("/v1/ledger/checkpoint", "signCheckpoint", key::checkpoint)
-            .about("Signs everything on record, including what hooks decided without the daemon."),
+            .about("Signs a checkpoint of all records, including decisions that hooks made without the daemon."),
         Route::post("/v1/ledger/erase", "eraseLeaves", remove::erase)
-            .about("Erases the payloads of records; the records stay, and it is recorded. Needs a proof of the user."),
+            .about("Erases the payloads of records. The records stay, and the removal is recorded. Needs a proof of the user."),
         Route::post("/v1/ledger/prune", "pruneLedger", remove::prune)
-            .about("Removes old records; their hashes stay, and it is recorded. Needs a proof of the user."),
+            .about("Removes old records. Their hashes stay, and the removal is recorded. Needs a proof of the user."),
         Route::put("/v1/ledger/retention", "setRetention", retention::set).about(
             "Sets how long records are kept. Limits that remove records earlier than before need a proof of the user.",
         ),
         Route::post("/v1/ledger/key/rotate", "rotateKey", key::rotate)
-            .about("A new key signs from here on; both keys sign the record of it. Needs a proof of the user.")
+            .about("Replaces the signing key. Both keys sign the record of the change. Needs a proof of the user.")
             .errors(&[409]),
         Route::post("/v1/ledger/key/seal", "sealKey", key::seal)
-            .about("Seals the key under a passphrase, which is accepted over the socket only.")
+            .about("Seals the private key with a passphrase, which is accepted over the Unix socket only.")
             .errors(&[422]),
         Route::post("/v1/ledger/key/unseal", "unsealKey", key::unseal)
-            .about("Removes the passphrase of the key. Needs a proof of the user, and the passphrase over the socket.")
+            .about("Removes the passphrase of the private key. Needs a proof of the user, and the passphrase over the Unix socket.")
             .errors(&[422]),
         Route::post("/v1/ledger/verify", "verifyLedger", verify::begin)
-            .about("Starts to verify the whole ledger, or returns the state of the verification that runs.")
+            .about("Starts a verification of the whole ledger, or returns the state of the one that runs.")
             .status(202),
     ]
 }

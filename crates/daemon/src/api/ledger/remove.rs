@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! What takes something out of the ledger: through the gate, and a leaf says so.
+//! Erases payloads and prunes records: privileged actions, each with a record.
 
 use std::sync::Arc;
 
@@ -15,7 +15,7 @@ use tenterhook_records::{record_range, secrets, time_spec};
 
 use crate::api::error::{ApiError, run_blocking};
 use crate::api::extract::RequestBody;
-use crate::catch_up;
+use crate::backfill;
 use crate::daemon::Daemon;
 use crate::listen::Peer;
 
@@ -26,7 +26,7 @@ pub(super) async fn erase(
 ) -> Result<Json<RemovedRecords>, ApiError> {
     let to = to.unwrap_or(from);
     if from > to {
-        return Err(ApiError::bad_request("`to` comes before `from`"));
+        return Err(ApiError::bad_request("`to` is less than `from`"));
     }
     let size = daemon.readers.with(Reader::size).await?;
     record_range::check_exists(to, size)?;
@@ -66,7 +66,7 @@ async fn remove(
 ) -> Result<Json<RemovedRecords>, ApiError> {
     let detail = json!({"from": from, "to": to, "reason": reason});
     daemon.admit(action, peer, proof, detail, Vec::new()).await?;
-    let (ledger, who) = (daemon.ledger.clone(), daemon.user_of(peer));
+    let (ledger, who) = (daemon.ledger.clone(), daemon.user_name(peer));
     let appended = run_blocking(move || {
         let removed = match action {
             Action::LedgerErase => ledger.erase(from, to, &who, &reason, &secrets),
@@ -75,6 +75,6 @@ async fn remove(
         removed.map_err(|error| ApiError::internal(format!("nothing was removed: {error}")))
     })
     .await?;
-    catch_up::rebuild_sessions(daemon);
+    backfill::rebuild_sessions(daemon);
     Ok(Json(RemovedRecords { from, to: Some(to), leaf: Some(appended.seq()) }))
 }

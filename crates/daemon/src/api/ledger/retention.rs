@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! How long records are kept. Shorter limits pass the gate; longer ones are only recorded.
+//! Retention of records. Shorter limits are a privileged action; longer ones are only recorded.
 
 use std::sync::Arc;
 
@@ -28,7 +28,7 @@ pub(super) async fn set(
 ) -> Result<Json<RetentionStatus>, ApiError> {
     let limits = RetentionLimits::parse(max_age.as_deref(), max_size.as_deref())
         .map_err(|error| ApiError::bad_request(error.to_string()))?;
-    let _changing = daemon.changing.lock().await;
+    let _changing = daemon.change_lock.lock().await;
     let home = &daemon.home;
     let (before, settings) = tokio::task::block_in_place(|| {
         Ok::<_, ApiError>((Retention::read(home), Retention::edit_settings(home, &limits)?))
@@ -40,8 +40,9 @@ pub(super) async fn set(
     } else {
         let caller = daemon.caller(peer);
         let detail = json!({"from": from, "to": to, "authority": caller.to_json()});
-        let recorded = daemon.change(Action::LedgerRetention.name(), caller.uid, detail, Vec::new()).await;
-        recorded.map_err(|error| ApiError::internal(format!("retention is not changed: {error}")))?;
+        let recorded =
+            daemon.record_change(Action::LedgerRetention.name(), caller.uid, detail, Vec::new()).await;
+        recorded.map_err(|error| ApiError::internal(format!("retention was not changed: {error}")))?;
     }
     tokio::task::block_in_place(|| Retention::write(home, &limits, &settings, call_meta::now()))?;
     daemon.retention.apply();

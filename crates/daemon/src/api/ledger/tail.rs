@@ -18,12 +18,12 @@ use crate::api::shape::EventStream;
 use crate::api::sse;
 use crate::daemon::Daemon;
 
-/// How many leaves are fetched at once.
-const PAGE: u64 = 256;
+/// Records that are read at once.
+const TAIL_PAGE_RECORDS: u64 = 256;
 /// Interval between reads without a notification: other processes write to the ledger too.
 const POLL_INTERVAL: Duration = Duration::from_secs(1);
 
-/// Leaves as they come. They are read from the ledger, never from memory: none can be lost.
+/// Streams new records. They are read from the ledger, not from memory, so that none is lost.
 pub(super) async fn tail(
     State(daemon): State<Arc<Daemon>>,
     QueryParams(query): QueryParams<LedgerTailQuery>,
@@ -31,7 +31,7 @@ pub(super) async fn tail(
 ) -> Result<EventStream<LedgerRecord>, ApiError> {
     let seen = headers.get("last-event-id").map(|value| value.to_str().unwrap_or_default().parse::<u64>());
     let seen = seen.transpose();
-    let seen = seen.map_err(|_| ApiError::bad_request("`Last-Event-ID` is no number of a leaf"))?;
+    let seen = seen.map_err(|_| ApiError::bad_request("`Last-Event-ID` is not a record number"))?;
     let from = seen.map(|seen| seen.saturating_add(1)).or(query.from);
     let filter = ledger_filter(query.filter(), None)?;
     let from = match from {
@@ -42,19 +42,19 @@ pub(super) async fn tail(
 }
 
 async fn follow(daemon: Arc<Daemon>, sender: Sender<Event>, filter: Filter, mut next: u64) {
-    let mut growth = daemon.observers.growth();
+    let mut ledger_size = daemon.observers.subscribe_ledger_size();
     // The client learns at once that the stream is open.
     if sender.send(Event::default().comment("following")).await.is_err() {
         return;
     }
     loop {
-        // Before reading: what comes in between is seen the next time.
-        growth.mark_unchanged();
-        let Ok(page) = daemon.readers.with(move |reader| reader.from(next, PAGE)).await else {
+        // Before reading, so that records written meanwhile are noticed.
+        ledger_size.mark_unchanged();
+        let Ok(page) = daemon.readers.with(move |reader| reader.from(next, TAIL_PAGE_RECORDS)).await else {
             // The error is in the log; the client reconnects and continues where it was.
             return;
         };
-        let full = page.len() as u64 == PAGE;
+        let full = page.len() as u64 == TAIL_PAGE_RECORDS;
         for record in page {
             next = record.seq + 1;
             if matches_filter(&filter, &record) {
@@ -66,7 +66,7 @@ async fn follow(daemon: Arc<Daemon>, sender: Sender<Event>, filter: Filter, mut 
         }
         if !full {
             // On a notification, a timeout or an error: the ledger is read again.
-            let _ = tokio::time::timeout(POLL_INTERVAL, growth.changed()).await;
+            let _ = tokio::time::timeout(POLL_INTERVAL, ledger_size.changed()).await;
         }
     }
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Checking all of the ledger, in the background: one check at a time.
+//! Verifies the whole ledger in the background, one run at a time.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -19,11 +19,11 @@ use crate::api::error::ApiError;
 use crate::api::extract::RequestBody;
 use crate::daemon::Daemon;
 
-/// How the check stands.
+/// State of the last verification.
 #[derive(Default)]
-pub(crate) struct Verification(Mutex<Option<Check>>);
+pub(crate) struct Verification(Mutex<Option<VerifyRun>>);
 
-struct Check {
+struct VerifyRun {
     started: Timestamp,
     ended: Option<Timestamp>,
     checked: u64,
@@ -32,11 +32,11 @@ struct Check {
 }
 
 impl Verification {
-    fn lock(&self) -> MutexGuard<'_, Option<Check>> {
+    fn lock(&self) -> MutexGuard<'_, Option<VerifyRun>> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// State of the last check, if there was one.
+    /// State of the last run, if there was one.
     fn status(&self) -> Option<VerificationStatus> {
         self.lock().as_ref().map(|check| VerificationStatus {
             running: check.ended.is_none(),
@@ -48,13 +48,13 @@ impl Verification {
         })
     }
 
-    /// Begins, unless a check is under way.
+    /// Starts a run, unless one is active.
     fn begin(&self) -> bool {
-        let mut check = self.lock();
-        if check.as_ref().is_some_and(|check| check.ended.is_none()) {
+        let mut run = self.lock();
+        if run.as_ref().is_some_and(|run| run.ended.is_none()) {
             return false;
         }
-        *check = Some(Check { started: call_meta::now(), ended: None, checked: 0, of: None, result: None });
+        *run = Some(VerifyRun { started: call_meta::now(), ended: None, checked: 0, of: None, result: None });
         true
     }
 
@@ -75,10 +75,10 @@ pub(super) async fn begin(
     State(daemon): State<Arc<Daemon>>,
     RequestBody(request): RequestBody<VerifyRequest>,
 ) -> Result<(StatusCode, Json<VerificationStatus>), ApiError> {
-    let expect = expect(request)?;
+    let expect = expectation(request)?;
     if daemon.verification.begin() {
         let daemon = Arc::clone(&daemon);
-        tokio::task::spawn_blocking(move || check(&daemon, expect));
+        tokio::task::spawn_blocking(move || run_check(&daemon, expect));
     }
     Ok((StatusCode::ACCEPTED, last_check(&daemon)?))
 }
@@ -89,32 +89,32 @@ pub(super) async fn status(State(daemon): State<Arc<Daemon>>) -> Result<Json<Ver
 
 fn last_check(daemon: &Daemon) -> Result<Json<VerificationStatus>, ApiError> {
     daemon.verification.status().map(Json).ok_or_else(|| {
-        ApiError::not_found("nothing was checked since the daemon began")
-            .hint("POST /v1/ledger/verify begins")
+        ApiError::not_found("the ledger was not verified since the daemon started")
+            .hint("start with POST /v1/ledger/verify")
     })
 }
 
-fn expect(request: VerifyRequest) -> Result<Expect, ApiError> {
+fn expectation(request: VerifyRequest) -> Result<Expect, ApiError> {
     let key = request.key.map(|key| key.trim().parse::<VerifierKey>()).transpose();
-    let key = key.map_err(|error| ApiError::bad_request(format!("`key` is no public key: {error}")))?;
+    let key = key.map_err(|error| ApiError::bad_request(format!("`key` is not a public key: {error}")))?;
     if let Some(Err(error)) = request.since.as_deref().map(Checkpoint::parse) {
-        return Err(ApiError::bad_request(format!("`since` is no checkpoint: {error}")));
+        return Err(ApiError::bad_request(format!("`since` is not a checkpoint: {error}")));
     }
     Ok(Expect { key, since: request.since })
 }
 
-fn check(daemon: &Daemon, expect: Expect) {
+fn run_check(daemon: &Daemon, expect: Expect) {
     let verification = &daemon.verification;
     let dir = daemon.home.ledger();
-    // A rollback of the store must also replace this file to go unnoticed.
+    // A rollback of the ledger is noticed unless this file was replaced too.
     let beside = tenterhook_ledger::published_checkpoint(&dir);
     let since = expect.since.or(beside.filter(|note| Checkpoint::parse(note).is_ok()));
     let mut progress = |checked, of| verification.progress(checked, of);
-    // A reader of its own: this one is busy for long.
+    // A separate reader: the check would block a shared one for a long time.
     let result = match Reader::open(&dir) {
         Ok(reader) => match reader.verify(Expect { since, ..expect }, &mut progress) {
-            Ok(verified) => intact(&verified),
-            Err(problem) => damaged(&problem),
+            Ok(verified) => intact_result(&verified),
+            Err(problem) => damaged_result(&problem),
         },
         Err(error) => {
             let (leaf, problem) = (None, error.to_string());
@@ -122,7 +122,7 @@ fn check(daemon: &Daemon, expect: Expect) {
         }
     };
     if let VerificationResult::Damaged(DamagedLedger { leaf, problem, .. }) = &result {
-        tracing::error!(leaf, problem, "the ledger is not as it was signed");
+        tracing::error!(leaf, problem, "verification failed: the ledger is damaged");
     }
     verification.end(result);
     if let Some(status) = verification.status() {
@@ -130,7 +130,7 @@ fn check(daemon: &Daemon, expect: Expect) {
     }
 }
 
-fn intact(verified: &Verified) -> VerificationResult {
+fn intact_result(verified: &Verified) -> VerificationResult {
     VerificationResult::Intact(IntactLedger {
         verified: true,
         origin: verified.origin.clone(),
@@ -145,7 +145,7 @@ fn intact(verified: &Verified) -> VerificationResult {
     })
 }
 
-fn damaged(problem: &Problem) -> VerificationResult {
+fn damaged_result(problem: &Problem) -> VerificationResult {
     let leaf = match problem.place {
         Place::Leaf(seq) | Place::Leaves(seq, _) => Some(seq),
         _ => None,

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! What happens in sessions, as it happens.
+//! Live streams of session events.
 
 use std::sync::Arc;
 
@@ -13,14 +13,16 @@ use crate::api::extract::PathParams;
 use crate::api::shape::EventStream;
 use crate::api::sse;
 use crate::daemon::Daemon;
-use crate::live::Lagged;
+use crate::live::ReceiveError;
 
-pub(super) async fn all(State(daemon): State<Arc<Daemon>>) -> Result<EventStream<SessionEvent>, ApiError> {
+pub(super) async fn follow_all(
+    State(daemon): State<Arc<Daemon>>,
+) -> Result<EventStream<SessionEvent>, ApiError> {
     follow(daemon, None)
 }
 
-/// A session that has not begun may be followed: its id is all that has to be known.
-pub(super) async fn one(
+/// Follows one session. It may start later: only its id must be known.
+pub(super) async fn follow_one(
     State(daemon): State<Arc<Daemon>>,
     PathParams(id): PathParams<String>,
 ) -> Result<EventStream<SessionEvent>, ApiError> {
@@ -28,7 +30,7 @@ pub(super) async fn one(
 }
 
 fn follow(daemon: Arc<Daemon>, wanted: Option<String>) -> Result<EventStream<SessionEvent>, ApiError> {
-    let mut news = daemon.observers.followed.watch();
+    let mut messages = daemon.observers.session_feed.subscribe();
     sse::stream(daemon, |_, sender| async move {
         let version = env!("CARGO_PKG_VERSION").to_owned();
         let hello = SessionStreamHello { version, session: wanted.clone() };
@@ -36,13 +38,13 @@ fn follow(daemon: Arc<Daemon>, wanted: Option<String>) -> Result<EventStream<Ses
             return;
         }
         loop {
-            let event = match news.recv().await {
-                Ok(news) if wanted.as_deref().is_none_or(|wanted| news.is_about(wanted)) => {
-                    Event::default().event(news.kind).id(news.number.to_string()).data(&*news.data)
+            let event = match messages.recv().await {
+                Ok(message) if wanted.as_deref().is_none_or(|wanted| message.is_about(wanted)) => {
+                    Event::default().event(message.kind).id(message.number.to_string()).data(&*message.data)
                 }
                 Ok(_) => continue,
-                Err(Lagged::Lagged(missed)) => sse::event("lagged", &MissedEvents { missed }),
-                Err(Lagged::Closed) => return,
+                Err(ReceiveError::Lagged(missed)) => sse::event("lagged", &MissedEvents { missed }),
+                Err(ReceiveError::Closed) => return,
             };
             if sender.send(event).await.is_err() {
                 return;

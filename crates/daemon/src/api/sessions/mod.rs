@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Sessions, as pages and programs ask for them.
+//! Sessions over HTTP: lists, details, files, timeline and streams.
 
 mod follow;
-mod one;
+mod session;
 
 use std::sync::Arc;
 
@@ -23,32 +23,32 @@ pub(super) fn routes() -> Vec<Route> {
     vec![
         Route::get("/v1/sessions", "listSessions", list)
             .about("Sessions of all agents, the latest first, a page at a time."),
-        Route::get("/v1/sessions/stream", "followSessions", follow::all)
+        Route::get("/v1/sessions/stream", "followSessions", follow::follow_all)
             .about(
                 "What happens in all sessions, live: `file-changed`, `todo-update`, `tool`, `prompt`, `denied`, `hint`, \
                  `usage`, `subagent` and `ended`; `lagged` has the number of missed events.",
             )
             .errors(&[503]),
-        Route::get("/v1/sessions/{id}", "getSession", one::whole)
+        Route::get("/v1/sessions/{id}", "getSession", session::get)
             .about(
                 "One session with its files, to-do list, tools, denials, subagents and prompts. The id may be \
                  `<harness>:<id>`.",
             )
             .errors(&[404]),
-        Route::get("/v1/sessions/{id}/files", "getSessionFiles", one::files)
-            .about("The files that a session changed: each once in the order of its first change, and every change.")
+        Route::get("/v1/sessions/{id}/files", "getSessionFiles", session::files)
+            .about("The files that a session changed, in the order of the first change, and every change.")
             .errors(&[404]),
-        Route::get("/v1/sessions/{id}/diff", "getSessionDiff", one::diff)
+        Route::get("/v1/sessions/{id}/diff", "getSessionDiff", session::diff)
             .about("The changes of one file of a session, with diffs where calls and results report them.")
             .errors(&[404]),
-        Route::get("/v1/sessions/{id}/todos", "getSessionTodos", one::todos)
+        Route::get("/v1/sessions/{id}/todos", "getSessionTodos", session::todos)
             .about("The to-do list of a session.")
             .errors(&[404]),
-        Route::get("/v1/sessions/{id}/timeline", "getTimeline", one::steps)
+        Route::get("/v1/sessions/{id}/timeline", "getTimeline", session::steps)
             .about("The steps of a session, oldest first, a page at a time from the end.")
             .errors(&[404]),
-        Route::get("/v1/sessions/{id}/stream", "followSession", follow::one)
-            .about("What happens in one session, live; the events are those of /v1/sessions/stream.")
+        Route::get("/v1/sessions/{id}/stream", "followSession", follow::follow_one)
+            .about("Live events of one session, as in /v1/sessions/stream.")
             .errors(&[503]),
     ]
 }
@@ -62,8 +62,8 @@ async fn list(
         .map(|since| time_spec::parse_time_spec(&since, call_meta::now_ms()))
         .transpose()
         .map_err(|why| {
-            ApiError::bad_request(format!("`since` is no moment: {why}"))
-                .hint("say 15m, 24h, 7d, a day or a moment")
+            ApiError::bad_request(format!("invalid `since`: {why}"))
+                .hint("write it as 15m, 24h, 7d, a date or a date and time")
         })?;
     let limit = limit.unwrap_or(100).clamp(1, 1000);
     let wanted = SessionFilter { harness, state, project, since, after, limit };

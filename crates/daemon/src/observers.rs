@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Everybody who looks at what was decided: counters, sessions, live readers, telemetry. None of them
-//! can change or delay it.
+//! Observers of decisions: counters, sessions, live readers and telemetry. They cannot change or delay one.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -17,51 +16,53 @@ use tenterhook_telemetry::exporter::Exporter;
 use tenterhook_telemetry::metrics::Metrics;
 use tokio::sync::{Notify, watch};
 
-use crate::live::Live;
+use crate::live::LiveFeed;
 use tenterhook_records::sanitize;
 use tenterhook_sessions::{DecidedEvent, RecordedEvent, SessionKey, SessionProjector, SessionUpdate};
 
-/// The longest text of a call that is shown in a line.
-const GIST: usize = 500;
+/// Longer texts are cut in a line.
+const MAX_GIST_CHARS: usize = 500;
 
 pub(crate) struct Observers {
     pub(crate) metrics: Arc<Metrics>,
     pub(crate) analytics: Analytics,
     pub(crate) sessions: Arc<SessionProjector>,
-    /// Notified when a session that is kept in short has something new.
-    pub(crate) cold: Arc<Notify>,
-    pub(crate) live: Live,
-    /// What happens in sessions.
-    pub(crate) followed: Live,
+    /// Notified when a summarized session continues.
+    pub(crate) stale_session: Arc<Notify>,
+    pub(crate) live: LiveFeed,
+    /// Events of sessions.
+    pub(crate) session_feed: LiveFeed,
     pub(crate) telemetry: Option<Exporter>,
     /// Lower bound of the number of records; readers that follow the ledger are notified of changes.
-    grew: watch::Sender<u64>,
+    ledger_size: watch::Sender<u64>,
 }
 
 impl Observers {
     pub(crate) fn new(
-        person: Option<String>,
+        user_home: Option<String>,
         prices: PriceTable,
         metrics: Arc<Metrics>,
         telemetry: Option<Exporter>,
     ) -> Self {
-        let grew = watch::Sender::new(0);
-        let cold = Arc::new(Notify::new());
-        let signal = Arc::clone(&cold);
-        let sessions = SessionProjector::with_signal(person, Arc::new(prices), move || signal.notify_one());
-        let (analytics, live, followed) = (Analytics::default(), Live::default(), Live::default());
-        Self { metrics, analytics, sessions, cold, live, followed, telemetry, grew }
+        let ledger_size = watch::Sender::new(0);
+        let stale_session = Arc::new(Notify::new());
+        let signal = Arc::clone(&stale_session);
+        let sessions =
+            SessionProjector::with_signal(user_home, Arc::new(prices), move || signal.notify_one());
+        let (analytics, live) = (Analytics::default(), LiveFeed::default());
+        let session_feed = LiveFeed::default();
+        Self { metrics, analytics, sessions, stale_session, live, session_feed, telemetry, ledger_size }
     }
 
-    /// A decision is durable. `gone` says why its content is not in the record, if so.
-    pub(crate) fn decided(
+    /// Reports a durable decision. `gone` is the reason if its content is not in the record.
+    pub(crate) fn report_decision(
         &self,
         decided: &DecidedCall<'_>,
         appended: Appended,
         gone: Option<MissingContent>,
         recording: Duration,
     ) {
-        self.grew(appended.seq() + 1);
+        self.note_ledger_size(appended.seq() + 1);
         if let Appended::AlreadyThere { .. } = appended {
             return;
         }
@@ -79,20 +80,20 @@ impl Observers {
         );
         let happened = DecidedEvent::now(decided, appended.seq());
         let session = match gone {
-            // Sessions show what the record keeps, from the start.
+            // Sessions show only what the record contains.
             Some(gone) => self.apply(&RecordedEvent::without_content(&happened, gone).as_decided()),
             None => self.apply(&happened),
         };
-        self.live.publish(|| LiveEvent::Decided(Box::new(line(decided, appended.seq()))));
+        self.live.publish(|| LiveEvent::Decided(Box::new(decision_line(decided, appended.seq()))));
         if let Some(key) = session {
-            self.tell_session(&key);
+            self.publish_session(&key);
         }
     }
 
     /// Reports a decision that was made without the daemon and imported.
     pub(crate) fn report_imported(&self, recorded: &RecordedDecision, record: &Record) {
         let seq = record.seq;
-        self.grew(seq + 1);
+        self.note_ledger_size(seq + 1);
         self.metrics.taken_in();
         if let Some(past) = RecordedEvent::from_record(record) {
             self.apply(&past.as_decided());
@@ -103,27 +104,26 @@ impl Observers {
         let took_us = recorded.took_us;
         let decided =
             DecidedCall { call: &call, outcome, generation, took_us, facts: None, file_effects: None };
-        self.live.publish(|| LiveEvent::Decided(Box::new(line(&decided, seq))));
+        self.live.publish(|| LiveEvent::Decided(Box::new(decision_line(&decided, seq))));
     }
 
     /// Reports an event imported from a transcript. Sessions show it; it is not a decision.
     pub(crate) fn report_transcript_event(&self, record: &Record) {
-        self.grew(record.seq + 1);
+        self.note_ledger_size(record.seq + 1);
         if let Some(past) = RecordedEvent::from_record(record) {
             self.apply(&past.as_decided());
         }
     }
 
-    /// The approval that an event waited for has ended. Live views learn it now: the session may send nothing
-    /// for minutes.
+    /// Reports the end of an approval. The session is published now, because it may send no event for minutes.
     pub(crate) fn approval_ended(&self, event: &tenterhook_event::Event) {
         if let Some(key) = self.sessions.approval_ended(event) {
-            self.tell_session(&key);
+            self.publish_session(&key);
         }
     }
 
-    /// Live views learn how a session stands.
-    fn tell_session(&self, key: &SessionKey) {
+    /// Publishes the state of a session.
+    fn publish_session(&self, key: &SessionKey) {
         if self.live.is_watched()
             && let Some(summary) = self.sessions.summary(key)
         {
@@ -131,42 +131,42 @@ impl Observers {
         }
     }
 
-    /// Updates the session, and the readers that follow it.
+    /// Updates the session and notifies readers that follow it.
     fn apply(&self, happened: &DecidedEvent<'_>) -> Option<SessionKey> {
-        let mut told = SessionUpdate::new(self.followed.is_watched());
-        let key = self.sessions.apply(happened, &mut told)?;
-        let news = told.into_events(&key, happened.event, happened.seq);
-        if !news.is_empty() {
-            let about = Arc::new(key.clone());
-            for event in &news {
-                self.followed.tell_about(&about, event);
+        let mut update = SessionUpdate::new(self.session_feed.is_watched());
+        let key = self.sessions.apply(happened, &mut update)?;
+        let events = update.into_events(&key, happened.event, happened.seq);
+        if !events.is_empty() {
+            let session = Arc::new(key.clone());
+            for event in &events {
+                self.session_feed.publish_session_event(&session, event);
             }
         }
         Some(key)
     }
 
     /// Notes that the ledger has at least this many records.
-    pub(crate) fn grew(&self, size: u64) {
-        self.grew.send_if_modified(|known| {
+    pub(crate) fn note_ledger_size(&self, size: u64) {
+        self.ledger_size.send_if_modified(|known| {
             let more = size > *known;
             *known = size.max(*known);
             more
         });
     }
 
-    /// Hears when the ledger grows.
-    pub(crate) fn growth(&self) -> watch::Receiver<u64> {
-        self.grew.subscribe()
+    /// Notified when the ledger grows.
+    pub(crate) fn subscribe_ledger_size(&self) -> watch::Receiver<u64> {
+        self.ledger_size.subscribe()
     }
 }
 
-/// A decision as one line of a live view. Secrets are out of it.
-fn line(decided: &DecidedCall<'_>, seq: u64) -> DecisionLine {
+/// Describes a decision in one line, without secrets.
+fn decision_line(decided: &DecidedCall<'_>, seq: u64) -> DecisionLine {
     let (event, outcome) = (&decided.call.event, decided.outcome);
     let tool = event.tool.as_ref().map(|tool| ToolGist {
         name: tool.name.clone(),
         class: tool.class,
-        gist: Some(sanitize(&tool.gist(), GIST)),
+        gist: Some(sanitize(&tool.gist(), MAX_GIST_CHARS)),
     });
     DecisionLine {
         seq,
@@ -177,13 +177,13 @@ fn line(decided: &DecidedCall<'_>, seq: u64) -> DecisionLine {
         native_event: event.native_event.clone(),
         session: event.harness_session_id.clone(),
         tool,
-        prompt: event.detail.prompt.as_deref().map(|prompt| sanitize(prompt, GIST)),
+        prompt: event.detail.prompt.as_deref().map(|prompt| sanitize(prompt, MAX_GIST_CHARS)),
         cwd: event.cwd.clone(),
         model: event.agent.model.clone(),
         verdict: outcome.decision,
         rule: outcome.deciding_rule().map(ToOwned::to_owned),
         by: recorded::outcome_decided_by(outcome),
-        reason: outcome.reason().map(|reason| sanitize(&reason, GIST)),
+        reason: outcome.reason().map(|reason| sanitize(&reason, MAX_GIST_CHARS)),
         generation: decided.generation.to_owned(),
         took_us: decided.took_us,
     }

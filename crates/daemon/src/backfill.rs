@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Brings observers up to date: with records from before the daemon started, and with decisions that hooks made
-//! without the daemon.
+//! Reports earlier records, and decisions that hooks made without the daemon, to observers.
 
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -16,13 +15,13 @@ use tenterhook_records::recorded::RecordedDecision;
 use crate::daemon::Daemon;
 use tenterhook_sessions::{RebuildPool, SessionKey};
 
-/// How long after an event a session that is kept in short is read again: the leaf has to be there.
-const SOON: Duration = Duration::from_millis(50);
+/// Delay before a summarized session is reloaded after an event: the record must be written first.
+const SESSION_RELOAD_DELAY: Duration = Duration::from_millis(50);
 
-/// Puts sessions together from the ledger, after calls are answered already.
-pub(crate) async fn remember(daemon: Arc<Daemon>) {
+/// Loads sessions from the ledger. Calls are already answered meanwhile.
+pub(crate) async fn load_sessions(daemon: Arc<Daemon>) {
     match daemon.readers.with(Reader::size).await {
-        Ok(until) => daemon.observers.grew(until),
+        Ok(until) => daemon.observers.note_ledger_size(until),
         Err(error) => tracing::warn!(?error, "the size of the ledger cannot be read"),
     }
     let done = tokio::task::spawn_blocking(move || {
@@ -33,47 +32,47 @@ pub(crate) async fn remember(daemon: Arc<Daemon>) {
         rebuilt
     });
     match done.await {
-        Ok(Ok(leaves)) => tracing::debug!(leaves, "sessions are known again"),
-        Ok(Err(error)) => tracing::warn!(error = error.message, "earlier sessions are not known"),
-        Err(error) => tracing::warn!(%error, "earlier sessions are not known"),
+        Ok(Ok(leaves)) => tracing::debug!(leaves, "sessions loaded"),
+        Ok(Err(error)) => tracing::warn!(error = error.message, "earlier sessions could not be loaded"),
+        Err(error) => tracing::warn!(%error, "earlier sessions could not be loaded"),
     }
 }
 
 /// Rebuilds all sessions after records were removed from the ledger.
 pub(crate) fn rebuild_sessions(daemon: &Arc<Daemon>) {
     daemon.observers.sessions.clear();
-    tokio::spawn(remember(Arc::clone(daemon)));
+    tokio::spawn(load_sessions(Arc::clone(daemon)));
 }
 
-/// Sessions that were kept in short and go on become whole again.
-pub(crate) async fn warm(daemon: Arc<Daemon>) {
+/// Reloads sessions that were summarized in memory when they continue.
+pub(crate) async fn reload_stale_sessions(daemon: Arc<Daemon>) {
     loop {
-        daemon.observers.cold.notified().await;
-        tokio::time::sleep(SOON).await;
+        daemon.observers.stale_session.notified().await;
+        tokio::time::sleep(SESSION_RELOAD_DELAY).await;
         for key in daemon.observers.sessions.take_stale() {
-            bring_back(&daemon, key).await;
+            reload_session(&daemon, key).await;
         }
     }
 }
 
-async fn bring_back(daemon: &Arc<Daemon>, key: SessionKey) {
+async fn reload_session(daemon: &Arc<Daemon>, key: SessionKey) {
     let sessions = Arc::clone(&daemon.observers.sessions);
-    let brought = daemon.readers.with(move |reader| sessions.reload(&key, reader, |_| ())).await;
-    if let Err(error) = brought {
+    let reloaded = daemon.readers.with(move |reader| sessions.reload(&key, reader, |_| ())).await;
+    if let Err(error) = reloaded {
         tracing::warn!(
             ?error,
-            "a session stays short until somebody looks, because its records cannot be read"
+            "a session stays summarized until it is opened, because its records cannot be read"
         );
     }
 }
 
 /// Logs spool files that were refused or could not be read.
-pub(crate) fn warn_of_refused(taken: TakenIn) {
+pub(crate) fn warn_about_spool(taken: TakenIn) {
     if taken.refused > 0 {
         tracing::warn!(files = taken.refused, "spool files without a valid seal were set aside");
     }
     if taken.postponed > 0 {
-        tracing::warn!(files = taken.postponed, "spool files cannot be read now; they are tried again");
+        tracing::warn!(files = taken.postponed, "spool files cannot be read now and are tried again");
     }
 }
 
@@ -87,8 +86,8 @@ pub(crate) async fn import_spooled(daemon: &Arc<Daemon>, book: &Book) {
         }
     };
     let found = book.take_in(&daemon.ledger);
-    warn_of_refused(found);
-    let told = Arc::clone(daemon);
+    warn_about_spool(found);
+    let observed = Arc::clone(daemon);
     let taken = daemon.readers.with(move |reader| {
         let (mut next, mut superseding) = (before, HashSet::new());
         loop {
@@ -99,31 +98,32 @@ pub(crate) async fn import_spooled(daemon: &Arc<Daemon>, book: &Book) {
                 let Some(Ok(leaf)) = record.envelope() else { continue };
                 match (leaf.origin, RecordedDecision::from_record(record)) {
                     (Origin::Spool, Ok(recorded)) => {
-                        told.observers.report_imported(&recorded, record);
-                        if let Some(id) = superseded(&recorded.leaf) {
-                            told.undelivered.remove(id);
+                        observed.observers.report_imported(&recorded, record);
+                        if let Some(id) = superseded_event(&recorded.leaf) {
+                            observed.undelivered.remove(id);
                         }
                         superseding.extend(
-                            SessionKey::of(&recorded.event).filter(|_| superseded(&recorded.leaf).is_some()),
+                            SessionKey::of(&recorded.event)
+                                .filter(|_| superseded_event(&recorded.leaf).is_some()),
                         );
                     }
-                    (Origin::Transcript, _) => told.observers.report_transcript_event(record),
+                    (Origin::Transcript, _) => observed.observers.report_transcript_event(record),
                     _ => {}
                 }
             }
         }
     });
     let Ok(superseding) = taken.await else {
-        tracing::warn!("what was taken in is in the ledger, but sessions do not show it");
+        tracing::warn!("imported decisions are in the ledger, but sessions do not show them");
         return;
     };
     for key in superseding {
         // The session also contains the decision that was not delivered.
-        bring_back(daemon, key).await;
+        reload_session(daemon, key).await;
     }
 }
 
 /// The event whose first decision, the daemon's, did not arrive.
-fn superseded(leaf: &Value) -> Option<EventId> {
+fn superseded_event(leaf: &Value) -> Option<EventId> {
     leaf.get("detail")?.get("supersedes")?.as_str()?.parse().ok()
 }

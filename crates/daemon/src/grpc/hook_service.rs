@@ -17,7 +17,7 @@ use tonic::metadata::MetadataMap;
 use tonic::{Request, Response, Status, Streaming};
 
 use super::wire::{self, error};
-use super::{fire, stream, watch};
+use super::{fire, program_stream, watch};
 use crate::daemon::Daemon;
 use crate::listen::Peer;
 use crate::sdk::{self, ClientId};
@@ -31,7 +31,7 @@ pub(super) struct Service {
     pub(super) daemon: Arc<Daemon>,
 }
 
-pub(super) struct Program {
+pub(super) struct CallingProgram {
     pub(super) peer: Peer,
     pub(super) id: ClientId,
     pub(super) name: String,
@@ -39,7 +39,7 @@ pub(super) struct Program {
 
 impl Service {
     /// The calling program. Refused while the daemon shuts down.
-    pub(super) fn program<T>(&self, request: &Request<T>) -> Result<Program, Status> {
+    pub(super) fn program<T>(&self, request: &Request<T>) -> Result<CallingProgram, Status> {
         let peer = self.peer(request)?;
         let text = |name: &str| text(request.metadata(), name);
         let id = text("tenterhook-client-id").and_then(ClientId::parse).ok_or_else(|| {
@@ -51,7 +51,7 @@ impl Service {
             .map(|name| name.chars().take(MAX_PROGRAM_NAME_CHARS).collect::<String>());
         let name =
             name.filter(|name| !name.trim().is_empty()).unwrap_or_else(|| DEFAULT_PROGRAM_NAME.to_owned());
-        Ok(Program { peer, id, name })
+        Ok(CallingProgram { peer, id, name })
     }
 
     fn peer<T>(&self, request: &Request<T>) -> Result<Peer, Status> {
@@ -69,14 +69,14 @@ fn text<'a>(metadata: &'a MetadataMap, name: &str) -> Option<&'a str> {
 
 #[tonic::async_trait]
 impl HookService for Service {
-    type HookStreamStream = stream::OutgoingMessages;
-    type WatchStream = watch::News;
+    type HookStreamStream = program_stream::OutgoingMessages;
+    type WatchStream = watch::LiveEventStream;
 
     async fn register_hook(
         &self,
         request: Request<RegisterHookRequest>,
     ) -> Result<Response<RegisterHookResponse>, Status> {
-        let Program { peer, id, name } = self.program(&request)?;
+        let CallingProgram { peer, id, name } = self.program(&request)?;
         let registered = match wire::hook_request(request.into_inner()) {
             Ok(wanted) => sdk::register(&self.daemon, peer, &id, &name, wanted).await.map_err(Into::into),
             Err(error) => Err(error),
@@ -91,7 +91,7 @@ impl HookService for Service {
         &self,
         request: Request<UnregisterHookRequest>,
     ) -> Result<Response<UnregisterHookResponse>, Status> {
-        let Program { peer, id, .. } = self.program(&request)?;
+        let CallingProgram { peer, id, .. } = self.program(&request)?;
         let hook = request.into_inner().hook_id;
         let error = sdk::unregister(&self.daemon, peer, &id, &hook).await.err().map(Into::into);
         Ok(Response::new(UnregisterHookResponse { error }))
@@ -101,13 +101,13 @@ impl HookService for Service {
         &self,
         request: Request<ListHooksRequest>,
     ) -> Result<Response<ListHooksResponse>, Status> {
-        let Program { id, .. } = self.program(&request)?;
+        let CallingProgram { id, .. } = self.program(&request)?;
         let (all, programs) = (request.into_inner().all, &self.daemon.programs);
         let own = programs.hooks_of(&id);
         let base = self.daemon.generations.base();
         let hooks = base.generation.all_hooks().iter().filter_map(|hook| {
-            let is_own = own.iter().any(|known| known.hook.id == hook.id);
-            if !all && !is_own {
+            let is_own_account = own.iter().any(|known| known.hook.id == hook.id);
+            if !all && !is_own_account {
                 return None;
             }
             let kinds = || hook.on.iter().map(|kind| kind.name()).collect::<Vec<_>>().join(",");
@@ -124,7 +124,7 @@ impl HookService for Service {
                 event_type: known.as_ref().map_or_else(kinds, |known| known.event_type.clone()),
                 matcher: known.as_ref().map(|known| wire::matcher_message(&known.matcher)),
                 config: Some(wire::config_message(hook, linger)),
-                own: is_own,
+                own: is_own_account,
                 client_name,
                 connected,
             })
@@ -137,7 +137,7 @@ impl HookService for Service {
         request: Request<Streaming<HookResponse>>,
     ) -> Result<Response<Self::HookStreamStream>, Status> {
         let program = self.program(&request)?;
-        stream::open(&self.daemon, program, request.into_inner()).await.map(Response::new)
+        program_stream::open(&self.daemon, program, request.into_inner()).await.map(Response::new)
     }
 
     async fn fire(&self, request: Request<FireRequest>) -> Result<Response<FireResponse>, Status> {
@@ -157,7 +157,7 @@ impl HookService for Service {
         &self,
         request: Request<SetAuditLevelRequest>,
     ) -> Result<Response<SetAuditLevelResponse>, Status> {
-        let Program { peer, .. } = self.program(&request)?;
+        let CallingProgram { peer, .. } = self.program(&request)?;
         let SetAuditLevelRequest { level, proof } = request.into_inner();
         let proof = proof.unwrap_or_default();
         let proof = authority::Proof { tty: proof.tty, code: proof.code };

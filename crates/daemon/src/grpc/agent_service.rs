@@ -17,7 +17,7 @@ use tenterhook_proto::v1::{
 };
 use tonic::{Request, Response, Status};
 
-use super::service::{Program, Service};
+use super::hook_service::{CallingProgram, Service};
 use super::wire::error;
 use crate::agent::{self, AgentCaller, RunningTurn, SessionRequest, TurnUpdate};
 
@@ -28,7 +28,7 @@ pub(crate) struct TurnEvents {
     error: Option<HookError>,
 }
 
-impl Program {
+impl CallingProgram {
     fn agent_caller(&self, handling: Option<Handling>) -> AgentCaller<'_> {
         let handling =
             handling.map(|Handling { event_id, hook_id }| agent::HandledEvent { event_id, hook_id });
@@ -119,13 +119,13 @@ impl Stream for TurnEvents {
             return event(What::Error(error));
         }
         let Some(turn) = &mut self.turn else { return Poll::Ready(None) };
-        match turn.told.poll_recv(cx) {
+        match turn.updates.poll_recv(cx) {
             Poll::Pending => Poll::Pending,
             Poll::Ready(None) => {
                 self.turn = None;
                 Poll::Ready(None)
             }
-            Poll::Ready(Some(told)) => event(update_message(told)),
+            Poll::Ready(Some(update)) => event(update_message(update)),
         }
     }
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! The gate, as the daemon keeps it: the kernel says who asks, and the ledger what became of it.
+//! Privileged actions in the daemon: the kernel identifies the caller, and the ledger records the result.
 
 use serde_json::{Value, json};
 use tenterhook_authority::{Action, Authority, Caller, Granted, Proof, Refused};
@@ -14,16 +14,15 @@ use tenterhook_records::secrets;
 use crate::daemon::Daemon;
 use crate::listen::Peer;
 
-/// Logs that the mark of an agent could not be written. The daemon knows the agent all the same; one that is started
-/// later does not.
-pub(crate) fn warn_of_unwritten_mark(remembered: Result<(), Failure>) {
+/// Logs that the mark of an agent could not be written, so a later daemon will not know the agent.
+pub(crate) fn warn_about_unwritten_mark(remembered: Result<(), Failure>) {
     if let Err(Failure { message, .. }) = remembered {
         tracing::warn!(message, "the mark of a guarded agent could not be written");
     }
 }
 
 impl Daemon {
-    /// Who is at the other end.
+    /// Identifies the caller.
     pub(crate) fn caller(&self, peer: Peer) -> Caller {
         match peer {
             Peer::Local { uid, pid, start } => Caller::connected(uid, pid, start, &self.authority.agents),
@@ -32,9 +31,8 @@ impl Daemon {
         }
     }
 
-    /// Remembers the agent that called a hook: its processes are guarded from now on. `parent` is the parent process that
-    /// the caller names, or 0.
-    pub(crate) fn calls(&self, peer: Peer, harness: &str, parent: u32) {
+    /// Marks the agent that called a hook as guarded. `parent` is the parent process that the caller names, or 0.
+    pub(crate) fn register_agent(&self, peer: Peer, harness: &str, parent: u32) {
         let agents = &self.authority.agents;
         let remembered = match peer {
             Peer::Local { pid: Some(pid), .. } => {
@@ -46,7 +44,7 @@ impl Daemon {
             Peer::Local { pid: None, .. } if cfg!(target_os = "linux") => agents.remember_outside(harness),
             Peer::Local { .. } | Peer::Token | Peer::Browser => return,
         };
-        warn_of_unwritten_mark(remembered);
+        warn_about_unwritten_mark(remembered);
     }
 
     /// Checks that a caller may weaken protection. The answer is recorded; if that fails, the action is refused.
@@ -66,37 +64,37 @@ impl Daemon {
         });
         let (what, detail) = Authority::leaf(action, &caller, &result, detail);
         if let Err(refused) = &result {
-            tracing::warn!(action = action.name(), why = refused.why, "somebody was refused");
+            tracing::warn!(action = action.name(), why = refused.why, "a privileged action was refused");
         }
-        self.change(what, caller.uid, detail, links).await.map_err(|why| Refused {
-            why: format!("`{action}` is not done, because it cannot be recorded: {why}"),
-            hint: "make room for the ledger".to_owned(),
+        self.record_change(what, caller.uid, detail, links).await.map_err(|why| Refused {
+            why: format!("`{action}` was not done, because it could not be recorded: {why}"),
+            hint: "free disk space for the ledger".to_owned(),
         })?;
         if matches!((action, &result), (Action::Stop | Action::Restart, Ok(_))) {
-            self.told_to_end.store(true, std::sync::atomic::Ordering::Release);
+            self.stop_requested.store(true, std::sync::atomic::Ordering::Release);
         }
         result
     }
 
-    /// Records that something changes protection.
-    pub(crate) async fn change(
+    /// Records a change of protection.
+    pub(crate) async fn record_change(
         &self,
         what: &str,
         uid: u32,
         detail: Value,
         links: Vec<EventId>,
     ) -> Result<(), RecordError> {
-        let door = call_meta::mint().map_err(|failure| RecordError(failure.message))?;
-        let entry = Entry::change(door.id, door.ts, what, &self.account(uid), detail, &secrets);
-        self.recorder.keep(entry.with_links(links)).await.map(drop)
+        let meta = call_meta::mint().map_err(|failure| RecordError(failure.message))?;
+        let entry = Entry::change(meta.id, meta.ts, what, &self.account_name(uid), detail, &secrets);
+        self.recorder.append(entry.with_links(links)).await.map(drop)
     }
 
-    /// Records that a signal ends the daemon. Its sender is unknown and cannot be asked for proof.
-    pub(crate) async fn ends(&self) {
-        if !self.told_to_end.load(std::sync::atomic::Ordering::Acquire) {
+    /// Records that a signal stops the daemon. The sender is unknown and cannot be asked for proof.
+    pub(crate) async fn record_signal_stop(&self) {
+        if !self.stop_requested.load(std::sync::atomic::Ordering::Acquire) {
             let detail = json!({"authority": {"via": "signal", "proof": "none"}});
-            if let Err(why) = self.change("stop", self.uid, detail, Vec::new()).await {
-                tracing::warn!(%why, "the end could not be recorded");
+            if let Err(why) = self.record_change("stop", self.uid, detail, Vec::new()).await {
+                tracing::warn!(%why, "the stop could not be recorded");
             }
         }
     }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Bodies have to arrive: all of them, in time, and not larger than any payload may be.
+//! Reads request bodies completely, with a limit on time and size.
 
 use std::time::Duration;
 
@@ -13,15 +13,15 @@ use tenterhook_harness::MAX_PAYLOAD_BYTES;
 
 use super::error::ApiError;
 
-/// How long a body may take.
+/// Time for a body to arrive.
 const BODY_READ_TIMEOUT: Duration = Duration::from_secs(10);
 
-/// Takes the whole body before anybody looks at it.
-pub(super) async fn bounded(request: Request, next: Next) -> Response {
+/// Reads the whole body before the handler runs.
+pub(super) async fn read_whole_body(request: Request, next: Next) -> Response {
     let (parts, body) = request.into_parts();
     let length = parts.headers.get(header::CONTENT_LENGTH);
     if length.is_some() && parts.headers.contains_key(header::TRANSFER_ENCODING) {
-        let why = "a request has a length or comes in chunks, not both";
+        let why = "the request has both `Content-Length` and `Transfer-Encoding`";
         return ApiError::bad_request(why).into_response();
     }
     let length = length.and_then(|value| value.to_str().ok()?.parse::<u64>().ok());
@@ -30,7 +30,7 @@ pub(super) async fn bounded(request: Request, next: Next) -> Response {
     }
     match tokio::time::timeout(BODY_READ_TIMEOUT, to_bytes(body, MAX_PAYLOAD_BYTES)).await {
         Ok(Ok(bytes)) => next.run(Request::from_parts(parts, Body::from(bytes))).await,
-        // Too long, or the sender is gone and does not read the answer.
+        // The body is too long, or the sender is gone and does not read the response.
         Ok(Err(_)) => too_large(),
         Err(_) => {
             let why = format!("the body did not arrive within {} seconds", BODY_READ_TIMEOUT.as_secs());
@@ -40,6 +40,6 @@ pub(super) async fn bounded(request: Request, next: Next) -> Response {
 }
 
 fn too_large() -> Response {
-    let why = format!("the body is larger than {} MiB, or was cut off", MAX_PAYLOAD_BYTES / 1024 / 1024);
+    let why = format!("the body is larger than {} MiB or incomplete", MAX_PAYLOAD_BYTES / 1024 / 1024);
     ApiError::new(StatusCode::PAYLOAD_TOO_LARGE, why).into_response()
 }

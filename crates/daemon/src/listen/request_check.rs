@@ -1,20 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Who may come in over TCP. A browser on this machine can reach the port as well, from any page: so
-//! the `Host` and the `Origin` must be ours, and only a token that a page cannot read opens the door.
+//! Checks requests over TCP. Any web page in a browser on this machine can reach the port. So `Host` and `Origin`
+//! must be ours, and access needs a token that a page cannot read.
 
 use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
 
-/// What a request over TCP must show.
+/// Expected host names and token.
 #[derive(Debug, Clone)]
-pub(crate) struct Allowed {
-    /// Ways to name us in `Host`, with the port.
+pub(crate) struct RequestCheck {
+    /// Accepted values of `Host`, with the port.
     hosts: Vec<String>,
     token: String,
 }
 
-impl Allowed {
-    /// For a listener on this address.
+impl RequestCheck {
+    /// Creates the check for a listener on this address.
     pub(crate) fn new(address: std::net::SocketAddr, token: &str) -> Self {
         let port = address.port();
         let mut hosts: Vec<_> =
@@ -23,17 +23,17 @@ impl Allowed {
         Self { hosts, token: token.to_owned() }
     }
 
-    /// Whether the request names our host, and comes from our own page or from no page.
-    pub(crate) fn names_us(&self, headers: &HeaderMap) -> Result<(), (StatusCode, &'static str)> {
+    /// Checks that the request names our host, and comes from our own page or from no page.
+    pub(crate) fn check_host(&self, headers: &HeaderMap) -> Result<(), (StatusCode, &'static str)> {
         // With a duplicate header, a proxy may have checked the other one.
         for name in [header::HOST, header::ORIGIN, header::AUTHORIZATION] {
             if headers.get_all(name).iter().nth(1).is_some() {
-                return Err((StatusCode::BAD_REQUEST, "a header that may stand once stands twice"));
+                return Err((StatusCode::BAD_REQUEST, "duplicate security header"));
             }
         }
         let host = text(headers.get(header::HOST));
         if !host.is_some_and(|host| self.hosts.iter().any(|ours| ours.eq_ignore_ascii_case(host))) {
-            return Err((StatusCode::MISDIRECTED_REQUEST, "this is not the host you asked for"));
+            return Err((StatusCode::MISDIRECTED_REQUEST, "unknown host"));
         }
         if let Some(origin) = headers.get(header::ORIGIN) {
             let ours = |host: &String| {
@@ -41,16 +41,16 @@ impl Allowed {
                     .is_some_and(|origin| origin.eq_ignore_ascii_case(&format!("http://{host}")))
             };
             if !self.hosts.iter().any(ours) {
-                return Err((StatusCode::FORBIDDEN, "pages of others may not ask"));
+                return Err((StatusCode::FORBIDDEN, "requests from other web pages are not allowed"));
             }
         }
         Ok(())
     }
 
     /// Whether the request carries the token.
-    pub(crate) fn opens(&self, headers: &HeaderMap) -> bool {
+    pub(crate) fn has_token(&self, headers: &HeaderMap) -> bool {
         let bearer = text(headers.get(header::AUTHORIZATION)).and_then(|value| value.strip_prefix("Bearer "));
-        bearer.is_some_and(|given| same(given.as_bytes(), self.token.as_bytes()))
+        bearer.is_some_and(|given| is_equal_constant_time(given.as_bytes(), self.token.as_bytes()))
     }
 }
 
@@ -58,8 +58,8 @@ fn text(value: Option<&HeaderValue>) -> Option<&str> {
     value?.to_str().ok()
 }
 
-/// Compares without saying by its time how much was right.
-fn same(given: &[u8], right: &[u8]) -> bool {
+/// Compares in constant time, so that the time reveals nothing about the token.
+fn is_equal_constant_time(given: &[u8], right: &[u8]) -> bool {
     let differing = given.iter().zip(right).fold(0, |differing, (a, b)| differing | (a ^ b));
     given.len() == right.len() && differing == 0
 }
@@ -74,7 +74,7 @@ mod tests {
 
     #[test]
     fn only_our_own_names_and_pages_are_let_in() {
-        let allowed = Allowed::new("127.0.0.1:7878".parse().unwrap(), "secret");
+        let check = RequestCheck::new("127.0.0.1:7878".parse().unwrap(), "secret");
         for (host, origin, expected) in [
             ("127.0.0.1:7878", None, true),
             ("localhost:7878", Some("http://localhost:7878"), true),
@@ -87,17 +87,17 @@ mod tests {
         ] {
             let mut pairs = vec![("host", host)];
             pairs.extend(origin.map(|origin| ("origin", origin)));
-            assert_eq!(allowed.names_us(&headers(&pairs)).is_ok(), expected, "{host} {origin:?}");
+            assert_eq!(check.check_host(&headers(&pairs)).is_ok(), expected, "{host} {origin:?}");
         }
-        assert!(allowed.names_us(&headers(&[])).is_err(), "no host at all");
+        assert!(check.check_host(&headers(&[])).is_err(), "no host at all");
         let twice = headers(&[("host", "127.0.0.1:7878"), ("host", "evil.example")]);
         assert_eq!(twice.len(), 2);
-        assert!(allowed.names_us(&twice).is_err());
+        assert!(check.check_host(&twice).is_err());
     }
 
     #[test]
     fn only_the_whole_token_opens() {
-        let allowed = Allowed::new("127.0.0.1:7878".parse().unwrap(), "secret");
+        let check = RequestCheck::new("127.0.0.1:7878".parse().unwrap(), "secret");
         for (value, expected) in [
             ("Bearer secret", true),
             ("Bearer secre", false),
@@ -105,8 +105,8 @@ mod tests {
             ("Bearer ", false),
             ("secret", false),
         ] {
-            assert_eq!(allowed.opens(&headers(&[("authorization", value)])), expected, "{value}");
+            assert_eq!(check.has_token(&headers(&[("authorization", value)])), expected, "{value}");
         }
-        assert!(!allowed.opens(&headers(&[])));
+        assert!(!check.has_token(&headers(&[])));
     }
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! One session. What is not in memory any more comes back from the ledger.
+//! One session. Details that are no longer in memory are reloaded from the ledger.
 
 use std::sync::Arc;
 
@@ -17,11 +17,11 @@ use crate::daemon::Daemon;
 use tenterhook_records::sanitize;
 use tenterhook_sessions::{SessionKey, SessionProjector, SessionView};
 
-pub(super) async fn whole(
+pub(super) async fn get(
     State(daemon): State<Arc<Daemon>>,
     PathParams(id): PathParams<String>,
 ) -> Result<Json<SessionDetails>, ApiError> {
-    let (key, mut session) = look(&daemon, &id, |view| view.details(call_meta::now())).await?;
+    let (key, mut session) = read_session(&daemon, &id, |view| view.details(call_meta::now())).await?;
     let remembered = tenterhook_guard::Sessions::new(daemon.home.sessions());
     session.labels = match remembered.labels(&key.harness, &key.id) {
         Ok(labels) => Some(labels),
@@ -37,14 +37,14 @@ pub(super) async fn files(
     State(daemon): State<Arc<Daemon>>,
     PathParams(id): PathParams<String>,
 ) -> Result<Json<SessionFiles>, ApiError> {
-    look(&daemon, &id, |view: &SessionView<'_>| view.files()).await.map(|(_, files)| Json(files))
+    read_session(&daemon, &id, |view: &SessionView<'_>| view.files()).await.map(|(_, files)| Json(files))
 }
 
 pub(super) async fn todos(
     State(daemon): State<Arc<Daemon>>,
     PathParams(id): PathParams<String>,
 ) -> Result<Json<SessionTodos>, ApiError> {
-    look(&daemon, &id, |view: &SessionView<'_>| view.todos()).await.map(|(_, todos)| Json(todos))
+    read_session(&daemon, &id, |view: &SessionView<'_>| view.todos()).await.map(|(_, todos)| Json(todos))
 }
 
 pub(super) async fn diff(
@@ -53,14 +53,14 @@ pub(super) async fn diff(
     QueryParams(query): QueryParams<SessionDiffQuery>,
 ) -> Result<Json<SessionDiff>, ApiError> {
     let Some(path) = query.path.filter(|path| !path.is_empty()) else {
-        let hint = "say ?path=…; GET /v1/sessions/{id}/files lists them";
-        return Err(ApiError::bad_request("which file is meant?").hint(hint));
+        let hint = "add ?path=…; GET /v1/sessions/{id}/files lists the files";
+        return Err(ApiError::bad_request("`path` is missing").hint(hint));
     };
     let wanted = path.clone();
-    let (_, changes) = look(&daemon, &id, move |view| view.changes_of(&wanted)).await?;
+    let (_, changes) = read_session(&daemon, &id, move |view| view.changes_of(&wanted)).await?;
     if changes.is_empty() {
         let message = format!("session `{}` changed no file `{}`", sanitize(&id, 100), sanitize(&path, 500));
-        return Err(ApiError::not_found(message).hint("GET /v1/sessions/{id}/files lists them"));
+        return Err(ApiError::not_found(message).hint("GET /v1/sessions/{id}/files lists the files"));
     }
     let changes = daemon.readers.with(move |reader| tenterhook_sessions::diff(changes, reader)).await?;
     Ok(Json(SessionDiff { path, changes }))
@@ -80,33 +80,33 @@ pub(super) async fn steps(
         .map(Json)
 }
 
-/// The session that an id means, and whether it is whole in memory.
+/// Finds the session of an id. Also returns whether all its details are in memory.
 pub(super) async fn find(daemon: &Arc<Daemon>, id: &str) -> Result<(SessionKey, bool), ApiError> {
     if let Some(found) = daemon.observers.sessions.find(id) {
         return Ok(found);
     }
     let asked = id.to_owned();
     let found = daemon.readers.with(move |reader| SessionProjector::find_recorded(&asked, reader)).await?;
-    found.map(|key| (key, false)).ok_or_else(|| unknown(id))
+    found.map(|key| (key, false)).ok_or_else(|| unknown_session(id))
 }
 
-/// Looks at a session, whole.
-async fn look<T: Send + 'static>(
+/// Reads a session with all its details.
+async fn read_session<T: Send + 'static>(
     daemon: &Arc<Daemon>,
     id: &str,
-    look: impl Fn(&SessionView<'_>) -> T + Send + 'static,
+    read: impl Fn(&SessionView<'_>) -> T + Send + 'static,
 ) -> Result<(SessionKey, T), ApiError> {
-    let (key, whole) = find(daemon, id).await?;
+    let (key, is_complete) = find(daemon, id).await?;
     let sessions = Arc::clone(&daemon.observers.sessions);
-    if whole && let Some(seen) = sessions.with_session(&key, &look) {
-        return Ok((key, seen));
+    if is_complete && let Some(found) = sessions.with_session(&key, &read) {
+        return Ok((key, found));
     }
     let wanted = key.clone();
-    let seen = daemon.readers.with(move |reader| sessions.reload(&wanted, reader, look)).await?;
-    seen.map(|seen| (key, seen)).ok_or_else(|| unknown(id))
+    let found = daemon.readers.with(move |reader| sessions.reload(&wanted, reader, read)).await?;
+    found.map(|found| (key, found)).ok_or_else(|| unknown_session(id))
 }
 
-fn unknown(id: &str) -> ApiError {
-    ApiError::not_found(format!("there is no session `{}`", sanitize(id, 100)))
-        .hint("GET /v1/sessions lists them; older ones are in GET /v1/ledger?session=…")
+fn unknown_session(id: &str) -> ApiError {
+    ApiError::not_found(format!("unknown session `{}`", sanitize(id, 100)))
+        .hint("GET /v1/sessions lists sessions; older ones are in GET /v1/ledger?session=…")
 }

@@ -2,10 +2,10 @@
 
 //! Accepts the `:authority` that gRPC clients send over a Unix socket.
 //!
-//! gRPC's C core (Python, C++, Ruby, PHP) and Java name the host after the socket: `run%2Fuser%2F1000%2Fdaemon.sock`
-//! or the path itself. The HTTP/2 library below resets such a stream, because it is not a host name. On a Unix socket
-//! the name says nothing: the kernel vouches for the peer. So the bytes that a host name cannot have are replaced before
-//! the library reads them. The length stays the same, and with it the tables of header compression on both sides.
+//! gRPC's C core (Python, C++, Ruby, PHP) and Java send the socket's path as host: `run%2Fuser%2F1000%2Fdaemon.sock`
+//! or the path itself. The HTTP/2 library resets such a stream, because this is not a host name. On a Unix socket the
+//! name does not matter: the kernel identifies the peer. So bytes that a host name cannot have are replaced before
+//! the library reads them. The length stays the same, and so do the tables of header compression.
 //!
 //! Over TCP nothing is replaced: there the name is checked against DNS rebinding.
 
@@ -19,7 +19,7 @@ use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 /// `PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n`
 const PREFACE_BYTES: usize = 24;
 const FRAME_HEAD_BYTES: usize = 9;
-/// The largest frame that HTTP/2 allows unless the receiver says more; the library refuses larger ones.
+/// Default frame limit of HTTP/2; the library refuses larger frames.
 const MAX_FRAME_BYTES: usize = 16 * 1024;
 const READ_BYTES: usize = 16 * 1024;
 
@@ -27,16 +27,16 @@ const HEADERS: u8 = 1;
 const END_HEADERS: u8 = 0x4;
 const PADDED: u8 = 0x8;
 const PRIORITY: u8 = 0x20;
-/// The name's place in the static table of header compression.
+/// Index of `:authority` in the static table of header compression.
 const AUTHORITY_INDEX: usize = 1;
 const AUTHORITY: &[u8] = b":authority";
 
 /// A connection whose requests name a host that the HTTP/2 library accepts.
 pub(super) struct HostNames<S> {
     stream: S,
-    /// Bytes of which not enough is there yet.
+    /// Bytes of an incomplete frame.
     unread: Vec<u8>,
-    /// How many of the next bytes are none of our business.
+    /// Number of following bytes that pass unchanged.
     passing: usize,
     ready: Vec<u8>,
     ready_from: usize,
@@ -47,8 +47,8 @@ impl<S> HostNames<S> {
         Self { stream, unread: Vec::new(), passing: PREFACE_BYTES, ready: Vec::new(), ready_from: 0 }
     }
 
-    /// Takes on bytes from the peer, and makes ready what is complete.
-    fn take(&mut self, bytes: &[u8]) {
+    /// Accepts bytes from the peer and processes complete frames.
+    fn feed(&mut self, bytes: &[u8]) {
         self.unread.extend_from_slice(bytes);
         loop {
             let passing = self.passing.min(self.unread.len());
@@ -62,12 +62,12 @@ impl<S> HostNames<S> {
                 continue;
             }
             let Some(payload) = rest.get(..length) else {
-                // The rest of the frame is on its way.
+                // The rest of the frame has not arrived yet.
                 self.passing = 0;
                 return;
             };
             let start = FRAME_HEAD_BYTES;
-            for value in authorities(payload, flags) {
+            for value in find_authorities(payload, flags) {
                 let place = start + value.start..start + value.end;
                 self.unread.get_mut(place).into_iter().for_each(make_host_name);
             }
@@ -75,7 +75,7 @@ impl<S> HostNames<S> {
     }
 }
 
-/// Replaces what a host name cannot have, if the value is the path of a socket.
+/// Replaces bytes that a host name cannot have, if the value is the path of a socket.
 fn make_host_name(value: &mut [u8]) {
     let is_path = value.iter().any(|byte| b"/%".contains(byte));
     if is_path {
@@ -84,8 +84,8 @@ fn make_host_name(value: &mut [u8]) {
     }
 }
 
-/// Where the values of `:authority` are in the payload of a HEADERS frame. Compressed texts are left alone.
-fn authorities(payload: &[u8], flags: u8) -> Vec<Range<usize>> {
+/// Finds the values of `:authority` in the payload of a HEADERS frame. Huffman-coded texts are skipped.
+fn find_authorities(payload: &[u8], flags: u8) -> Vec<Range<usize>> {
     let padding =
         if flags & PADDED == 0 { 0 } else { usize::from(payload.first().copied().unwrap_or_default()) };
     let before = usize::from(flags & PADDED != 0) + if flags & PRIORITY == 0 { 0 } else { 5 };
@@ -107,7 +107,7 @@ struct HeaderBlock<'a> {
 }
 
 enum HeaderField {
-    /// An `:authority` in plain text, and the place of its value.
+    /// An `:authority` in plain text, with the position of its value.
     Authority(Range<usize>),
     Other,
 }
@@ -118,44 +118,44 @@ struct HeaderText {
 }
 
 impl HeaderBlock<'_> {
-    /// The next field. `None`: the block is over, or cannot be read.
+    /// Reads the next field. `None` if the block has ended or cannot be read.
     fn next_field(&mut self) -> Option<HeaderField> {
         let first = *self.bytes.get(self.at)?;
         let prefix_bits = match first {
-            // A field that is in the tables.
+            // A field from the tables.
             0x80.. => {
-                self.integer(7)?;
+                self.read_integer(7)?;
                 return Some(HeaderField::Other);
             }
             0x40.. => 6,
             // A new size of the table.
             0x20.. => {
-                self.integer(5)?;
+                self.read_integer(5)?;
                 return Some(HeaderField::Other);
             }
             _ => 4,
         };
-        let is_authority = match self.integer(prefix_bits)? {
+        let is_authority = match self.read_integer(prefix_bits)? {
             0 => {
-                let name = self.text()?;
+                let name = self.read_text()?;
                 !name.is_compressed && self.bytes.get(name.place) == Some(AUTHORITY)
             }
             index => index == AUTHORITY_INDEX,
         };
-        let value = self.text()?;
+        let value = self.read_text()?;
         let is_plain = is_authority && !value.is_compressed;
         Some(if is_plain { HeaderField::Authority(value.place) } else { HeaderField::Other })
     }
 
-    fn text(&mut self) -> Option<HeaderText> {
+    fn read_text(&mut self) -> Option<HeaderText> {
         let is_compressed = self.bytes.get(self.at)? & 0x80 != 0;
-        let length = self.integer(7)?;
+        let length = self.read_integer(7)?;
         let place = self.at..self.at.checked_add(length)?;
         self.at = place.end;
         (place.end <= self.bytes.len()).then_some(HeaderText { place, is_compressed })
     }
 
-    fn integer(&mut self, prefix_bits: u32) -> Option<usize> {
+    fn read_integer(&mut self, prefix_bits: u32) -> Option<usize> {
         let most = (1_usize << prefix_bits) - 1;
         let mut value = usize::from(*self.bytes.get(self.at)?) & most;
         self.at += 1;
@@ -187,13 +187,13 @@ impl<S: AsyncRead + Unpin> AsyncRead for HostNames<S> {
             let mut read = ReadBuf::new(&mut bytes);
             ready!(Pin::new(&mut this.stream).poll_read(cx, &mut read))?;
             if read.filled().is_empty() {
-                // The library reports what is wrong with the rest.
+                // The library reports errors in the rest.
                 this.ready.append(&mut this.unread);
                 if this.ready.is_empty() {
                     return Poll::Ready(Ok(()));
                 }
             }
-            this.take(read.filled());
+            this.feed(read.filled());
         }
         let left = this.ready.get(this.ready_from..).unwrap_or_default();
         let taken = left.get(..left.len().min(buf.remaining())).unwrap_or_default();
@@ -250,7 +250,7 @@ mod tests {
     /// What comes out when the bytes arrive in pieces of this size.
     fn through(bytes: &[u8], piece: usize) -> Vec<u8> {
         let mut names = HostNames::new(());
-        bytes.chunks(piece).for_each(|piece| names.take(piece));
+        bytes.chunks(piece).for_each(|piece| names.feed(piece));
         assert!(names.unread.is_empty(), "{:?}", names.unread);
         names.ready
     }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! The daemon's places have to be its own: who can write there could answer in its stead.
+//! Checks and prepares the daemon's directories. An account that can write there could answer in its place.
 
 use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::path::Path;
@@ -8,29 +8,29 @@ use std::path::Path;
 use tenterhook_error::Failure;
 use tenterhook_home::{Home, state_file, trust, write_whole};
 
-/// How many files may be open: every caller has a connection.
-const DESCRIPTORS: u64 = 65_536;
+/// Open files: every caller has a connection.
+const MAX_OPEN_FILES: u64 = 65_536;
 
-/// Refuses to run where others could write.
-pub(crate) fn check(home: &Home) -> Result<(), Failure> {
+/// Refuses directories that other accounts can write to.
+pub(crate) fn check_directories(home: &Home) -> Result<(), Failure> {
     let own = rustix::process::getuid().as_raw();
-    // A home may lie behind a link that its owner or the system made; what is behind it counts.
+    // The state directory may be a link that its owner or the system made; the target is checked.
     let state = &home.state;
     let link = fs_err::symlink_metadata(state)?;
     if link.is_symlink() && ![0, own].contains(&link.uid()) {
-        return Err(refused(
+        return Err(unsafe_dir(
             state,
-            "it is a link that another account made",
-            "make it a directory of your own",
+            "it is a link made by another account",
+            "replace it by a directory of your own",
         ));
     }
-    own_directory(state, &fs_err::metadata(state)?, own)?;
+    check_owner(state, &fs_err::metadata(state)?, own)?;
     let run = home.run();
     let found = fs_err::symlink_metadata(&run)?;
     if !found.is_dir() {
-        return Err(refused(&run, "it is no directory", "remove it; the daemon makes it anew"));
+        return Err(unsafe_dir(&run, "it is not a directory", "remove it; the daemon creates it again"));
     }
-    own_directory(&run, &found, own)?;
+    check_owner(&run, &found, own)?;
     // Other accounts have no reason to list the directory.
     if !is_private(&found) {
         fs_err::set_permissions(&run, std::fs::Permissions::from_mode(0o700))?;
@@ -38,35 +38,35 @@ pub(crate) fn check(home: &Home) -> Result<(), Failure> {
     Ok(())
 }
 
-fn own_directory(path: &Path, found: &std::fs::Metadata, own: u32) -> Result<(), Failure> {
+fn check_owner(path: &Path, found: &std::fs::Metadata, own: u32) -> Result<(), Failure> {
     if found.uid() != own {
         let why = format!("it belongs to another account (uid {})", found.uid());
-        return Err(refused(path, &why, "use a home of your own: `--home DIR`"));
+        return Err(unsafe_dir(path, &why, "use your own state directory: `--home DIR`"));
     }
     if found.mode() & 0o022 != 0 {
-        let why = format!("others can write there (its mode is {:o})", found.mode() & 0o777);
-        return Err(refused(path, &why, &format!("take that away: `chmod go-w {}`", path.display())));
+        let why = format!("other accounts can write there (mode {:o})", found.mode() & 0o777);
+        return Err(unsafe_dir(path, &why, &format!("run `chmod go-w {}`", path.display())));
     }
     Ok(())
 }
 
-fn refused(path: &Path, why: &str, hint: &str) -> Failure {
+fn unsafe_dir(path: &Path, why: &str, hint: &str) -> Failure {
     Failure::internal(format!("`{}` is not safe to run a daemon in: {why}", path.display())).hint(hint)
 }
 
-/// Closes the log of earlier versions and of service managers to other accounts.
-pub(crate) fn close_log(home: &Home) {
+/// Makes the log of earlier versions and of service managers unreadable for other accounts.
+pub(crate) fn restrict_log(home: &Home) {
     let log = home.log();
     let found = fs_err::symlink_metadata(&log);
     if found.is_ok_and(|found| found.is_file() && !is_private(&found))
         && let Err(error) = fs_err::set_permissions(&log, std::fs::Permissions::from_mode(0o600))
     {
-        tracing::warn!(%error, "the log can be read by others");
+        tracing::warn!(%error, "the log is readable by other accounts");
     }
 }
 
-/// The token of a home; a new one, if there is none that only its owner can read.
-pub(crate) fn token(path: &Path) -> Result<String, Failure> {
+/// Reads the token of a state directory. Creates one if there is none that only its owner can read.
+pub(crate) fn read_or_create_token(path: &Path) -> Result<String, Failure> {
     let own = rustix::process::getuid().as_raw();
     let private = fs_err::symlink_metadata(path)
         .is_ok_and(|found| found.is_file() && found.mode() & 0o777 == 0o600 && found.uid() == own);
@@ -78,26 +78,26 @@ pub(crate) fn token(path: &Path) -> Result<String, Failure> {
     }
     let mut random = [0; 32];
     getrandom::fill(&mut random)
-        .map_err(|error| Failure::internal(format!("no randomness for a token: {error}")))?;
+        .map_err(|error| Failure::internal(format!("cannot generate a token: {error}")))?;
     let token = trust::sha256(&random);
     write_whole(path, token.as_bytes(), 0o600)?;
     Ok(token)
 }
 
-#[expect(clippy::verbose_bit_mask, reason = "these are permissions, not a number")]
+#[expect(clippy::verbose_bit_mask, reason = "permission bits are compared with a mask")]
 fn is_private(found: &std::fs::Metadata) -> bool {
     found.mode() & 0o077 == 0
 }
 
-/// Asks for as many descriptors as the system allows.
+/// Raises the limit of open files as far as the system allows.
 pub(crate) fn raise_limits() {
     use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
     let limits = getrlimit(Resource::Nofile);
-    let wanted = limits.maximum.map_or(DESCRIPTORS, |most| most.min(DESCRIPTORS));
+    let wanted = limits.maximum.map_or(MAX_OPEN_FILES, |most| most.min(MAX_OPEN_FILES));
     if limits.current.is_some_and(|now| now < wanted) {
         let raised = Rlimit { current: Some(wanted), maximum: limits.maximum };
         if let Err(error) = setrlimit(Resource::Nofile, raised) {
-            tracing::warn!(%error, "the limit of open files stays as it is");
+            tracing::warn!(%error, "the limit of open files could not be raised");
         }
     }
 }
@@ -120,12 +120,12 @@ mod tests {
     #[test]
     fn a_place_that_others_can_write_is_refused() {
         let (_dir, home) = home();
-        check(&home).unwrap();
+        check_directories(&home).unwrap();
         for path in [home.state.clone(), home.run()] {
             for bad in [0o777, 0o770, 0o702] {
                 mode(&path, bad);
-                let error = check(&home).unwrap_err();
-                assert!(error.message.contains("others can write there"), "{}", error.message);
+                let error = check_directories(&home).unwrap_err();
+                assert!(error.message.contains("other accounts can write there"), "{}", error.message);
                 assert!(error.hints[0].contains("chmod go-w"));
             }
             mode(&path, 0o700);
@@ -136,7 +136,7 @@ mod tests {
     fn a_run_directory_that_others_can_read_is_closed_to_them() {
         let (_dir, home) = home();
         mode(&home.run(), 0o755);
-        check(&home).unwrap();
+        check_directories(&home).unwrap();
         assert_eq!(std::fs::metadata(home.run()).unwrap().mode() & 0o777, 0o700);
     }
 
@@ -145,6 +145,6 @@ mod tests {
         let (dir, home) = home();
         std::fs::remove_dir(home.run()).unwrap();
         std::os::unix::fs::symlink(dir.path(), home.run()).unwrap();
-        assert!(check(&home).unwrap_err().message.contains("it is no directory"));
+        assert!(check_directories(&home).unwrap_err().message.contains("it is not a directory"));
     }
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! ProgramHook hooks: listing them, and switching them on and off.
+//! Lists registered hooks, and switches them on and off.
 
 use std::sync::Arc;
 
@@ -25,11 +25,11 @@ pub(super) fn routes() -> Vec<Route> {
         Route::get("/v1/hooks", "listHooks", list).about("The hooks in force, in the order they run."),
         Route::post("/v1/hooks/{id}/enable", "enableHook", enable)
             .about(
-                "Switches a hook on, whatever its settings say. Needs a proof of the user: a hook may allow.",
+                "Switches a hook on, overriding its settings. Needs a proof of the user, because a hook may allow calls.",
             )
             .errors(&[404]),
         Route::post("/v1/hooks/{id}/disable", "disableHook", disable)
-            .about("Switches a hook off, whatever its settings say. Needs a proof of the user.")
+            .about("Switches a hook off, overriding its settings. Needs a proof of the user.")
             .errors(&[404]),
     ]
 }
@@ -59,7 +59,7 @@ async fn switch(
     proof: &Proof,
     on: bool,
 ) -> Result<Json<HookSwitched>, ApiError> {
-    let _turn = daemon.changing.lock().await;
+    let _turn = daemon.change_lock.lock().await;
     let changed = find_hook(&daemon, &id)?.enabled != on;
     if changed {
         let action = if on { Action::HooksAdd } else { Action::HooksRemove };
@@ -83,8 +83,8 @@ pub(super) fn find_hook(daemon: &Daemon, id: &str) -> Result<Arc<Hook>, ApiError
     let base = daemon.generations.base();
     let found = base.generation.all_hooks().iter().find(|hook| hook.id.as_ref() == id);
     found.cloned().ok_or_else(|| {
-        ApiError::not_found(format!("there is no hook `{}`", tenterhook_records::sanitize(id, 100)))
-            .hint("GET /v1/hooks lists them")
+        ApiError::not_found(format!("unknown hook `{}`", tenterhook_records::sanitize(id, 100)))
+            .hint("GET /v1/hooks lists the hooks")
     })
 }
 

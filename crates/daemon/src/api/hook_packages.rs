@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Kits of hooks: which there are, writing one, trusting it, removing it. What runs then passes the gate.
+//! Hook packages: lists, checks, writes, trusts and removes them. Changes of what runs are privileged actions.
 
 use std::sync::Arc;
 
@@ -77,7 +77,7 @@ async fn validate(
     State(daemon): State<Arc<Daemon>>,
     RequestBody(HookPackageFilesRequest { files }): RequestBody<HookPackageFilesRequest>,
 ) -> Json<HookPackageValidation> {
-    Json(match checked(&daemon, "draft", &files) {
+    Json(match check_files(&daemon, "draft", &files) {
         Ok(hooks) => HookPackageValidation { ok: true, hooks, problem: None },
         Err(failure) => {
             HookPackageValidation { ok: false, hooks: Vec::new(), problem: Some(failure.message) }
@@ -85,19 +85,19 @@ async fn validate(
     })
 }
 
-/// The hooks of a kit under this name, or why it cannot be used.
-fn checked(daemon: &Daemon, name: &str, files: &Files) -> Result<Vec<String>, Failure> {
+/// Returns the ids of the hooks in these files, or why they are not a usable hook package.
+fn check_files(daemon: &Daemon, name: &str, files: &Files) -> Result<Vec<String>, Failure> {
     let env = daemon.generations.env();
-    let person = daemon.generations.person();
-    let around = LoadContext { dir: &daemon.home.config, home: person, env: &env.all };
+    let user_home = daemon.generations.user_home();
+    let context = LoadContext { dir: &daemon.home.config, home: user_home, env: &env.all };
     let names = files.keys().all(|file| {
         let fits = |letter: char| letter.is_ascii_alphanumeric() || "._-".contains(letter);
         !file.is_empty() && !file.starts_with('.') && file.len() <= 64 && file.chars().all(fits)
     });
     if !names || files.len() > 20 || files.values().any(|text| text.len() > 256 * 1024) {
-        return Err(Failure::user("a kit is at most 20 small files with plain names"));
+        return Err(Failure::user("a hook package has at most 20 files of 256 KiB, with plain names"));
     }
-    let (_, hooks) = kits::check(&daemon.home.kits().join(name), files, &around)?;
+    let (_, hooks) = kits::check(&daemon.home.kits().join(name), files, &context)?;
     Ok(hooks.iter().map(|hook| hook.id.to_string()).collect())
 }
 
@@ -118,26 +118,26 @@ async fn put(
             return Err(ApiError::bad_request("either `files` or `template` is needed").hint(hint));
         }
     };
-    let _turn = daemon.changing.lock().await;
+    let _turn = daemon.change_lock.lock().await;
     let list = KitList::read_to_change(&daemon.home)?;
     if list.find(&name).is_some_and(|kit| kit.commit.is_some()) {
-        let why = format!("`{name}` came from a repository and stays as it was there");
-        return Err(ApiError::conflict(why).hint("give this one another name"));
+        let why = format!("`{name}` was installed from a repository and cannot be edited");
+        return Err(ApiError::conflict(why).hint("choose another name"));
     }
-    clashes(&daemon, &list, &name, &files).map_err(ApiError::unusable_content)?;
+    check_conflicts(&daemon, &list, &name, &files).map_err(ApiError::unusable_content)?;
     let kit = Kit { trusted: true, ..Kit::fresh(&name, &from, None, &files) };
-    keep(&daemon, peer, &proof, list, kit, Some(files)).await
+    admit_and_write(&daemon, peer, &proof, list, kit, Some(files)).await
 }
 
-/// Whether the hooks of a kit can stand beside those in force.
-fn clashes(daemon: &Daemon, list: &KitList, name: &str, files: &Files) -> Result<(), Failure> {
+/// Fails if a hook of the package has the id of another hook in force.
+fn check_conflicts(daemon: &Daemon, list: &KitList, name: &str, files: &Files) -> Result<(), Failure> {
     let own = list.find(name).filter(|kit| kit.trusted).and_then(|kit| kit.files(&daemon.home).ok());
-    let before = own.map(|files| checked(daemon, name, &files)).transpose()?.unwrap_or_default();
+    let before = own.map(|files| check_files(daemon, name, &files)).transpose()?.unwrap_or_default();
     let base = daemon.generations.base();
-    for id in checked(daemon, name, files)? {
+    for id in check_files(daemon, name, files)? {
         let taken = base.generation.all_hooks().iter().any(|hook| hook.id.as_ref() == id);
         if taken && !before.contains(&id) {
-            return Err(Failure::user(format!("there is another hook `{id}`")));
+            return Err(Failure::user(format!("hook `{id}` already exists")));
         }
     }
     Ok(())
@@ -149,18 +149,18 @@ async fn trust(
     PathParams(name): PathParams<String>,
     RequestBody(ProofRequest { proof }): RequestBody<ProofRequest>,
 ) -> Result<Json<HookPackageList>, ApiError> {
-    let _turn = daemon.changing.lock().await;
-    let (list, kit) = find(&daemon.home, &name)?;
+    let _turn = daemon.change_lock.lock().await;
+    let (list, kit) = find_package(&daemon.home, &name)?;
     let dir = daemon.home.kits().join(&name);
     let files = if kit.commit.is_some() { kit.files(&daemon.home) } else { kits::gather(&dir) };
-    let files = files.and_then(|files| clashes(&daemon, &list, &name, &files).map(|()| files));
+    let files = files.and_then(|files| check_conflicts(&daemon, &list, &name, &files).map(|()| files));
     let files = files.map_err(ApiError::unusable_content)?;
     let kit = Kit { trusted: true, files: kits::hashes(&files), ..kit };
-    keep(&daemon, peer, &proof, list, kit, None).await
+    admit_and_write(&daemon, peer, &proof, list, kit, None).await
 }
 
-/// Passes the gate and keeps a kit that runs from now on.
-async fn keep(
+/// Checks the proof, then writes a package whose hooks run from now on.
+async fn admit_and_write(
     daemon: &Arc<Daemon>,
     peer: Peer,
     proof: &Proof,
@@ -170,7 +170,7 @@ async fn keep(
 ) -> Result<Json<HookPackageList>, ApiError> {
     let detail = json!({"kit": kit, "sha256": kits::digest(&kit.files)});
     daemon.admit(Action::HooksTrust, peer, proof, detail, Vec::new()).await?;
-    changed(daemon, move |home| {
+    apply_change(daemon, move |home| {
         if let Some(files) = &files {
             kits::write(home, &kit.name, files)?;
         }
@@ -186,11 +186,11 @@ async fn remove(
     PathParams(name): PathParams<String>,
     RequestBody(ProofRequest { proof }): RequestBody<ProofRequest>,
 ) -> Result<Json<HookPackageList>, ApiError> {
-    let _turn = daemon.changing.lock().await;
-    let (mut list, kit) = find(&daemon.home, &name)?;
+    let _turn = daemon.change_lock.lock().await;
+    let (mut list, kit) = find_package(&daemon.home, &name)?;
     let detail = json!({"kit": kit.name, "sha256": kits::digest(&kit.files)});
     daemon.admit(Action::HooksRemove, peer, &proof, detail, Vec::new()).await?;
-    changed(&daemon, move |home| {
+    apply_change(&daemon, move |home| {
         list.kits.retain(|other| other.name != kit.name);
         list.write(home)?;
         let dir = home.kits().join(&kit.name);
@@ -202,17 +202,17 @@ async fn remove(
     .await
 }
 
-fn find(home: &Home, name: &str) -> Result<(KitList, Kit), ApiError> {
+fn find_package(home: &Home, name: &str) -> Result<(KitList, Kit), ApiError> {
     let list = KitList::read_to_change(home)?;
     let Some(kit) = list.find(name).cloned() else {
-        let message = format!("there is no kit `{}`", tenterhook_records::sanitize(name, 100));
-        return Err(ApiError::not_found(message).hint("GET /v1/kits lists them"));
+        let message = format!("unknown hook package `{}`", tenterhook_records::sanitize(name, 100));
+        return Err(ApiError::not_found(message).hint("GET /v1/kits lists the hook packages"));
     };
     Ok((list, kit))
 }
 
-/// Changes the kits, and has the new ones in force.
-async fn changed(
+/// Changes hook packages and brings the change into force.
+async fn apply_change(
     daemon: &Arc<Daemon>,
     change: impl FnOnce(&Home) -> Result<(), Failure> + Send + 'static,
 ) -> Result<Json<HookPackageList>, ApiError> {

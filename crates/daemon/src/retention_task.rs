@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
 //! Retention: removes records that exceed the authorized limits, in the background. Each batch is a transaction with
-//! its own record: a daemon that ends between two of them goes on at the next start.
+//! its own record, so a daemon that stops between two batches continues at the next start.
 
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
@@ -11,10 +11,10 @@ use tenterhook_guard::{Retention, RetentionPlanner};
 use tenterhook_home::call_meta;
 use tokio::sync::Notify;
 
-use crate::catch_up;
+use crate::backfill;
 use crate::daemon::Daemon;
 
-/// How often the limits are applied.
+/// Interval between retention runs.
 const RUN_INTERVAL: Duration = Duration::from_hours(1);
 
 /// The state of retention, for the API and for the task that applies it.
@@ -24,7 +24,7 @@ pub(crate) struct RetentionRuns {
     last_run: Mutex<Option<RetentionRun>>,
 }
 
-/// What the task remembers between two runs.
+/// State that the task keeps between two runs.
 #[derive(Debug, Default)]
 struct RetentionTask {
     planner: RetentionPlanner,
@@ -50,7 +50,7 @@ pub(crate) async fn watch(daemon: Arc<Daemon>) {
             }
         };
         if removed > 0 {
-            catch_up::rebuild_sessions(&daemon);
+            backfill::rebuild_sessions(&daemon);
         }
         tokio::select! {
             () = daemon.retention.changed.notified() => {}
@@ -60,7 +60,7 @@ pub(crate) async fn watch(daemon: Arc<Daemon>) {
 }
 
 impl RetentionTask {
-    /// Removes what exceeds the limits; returns how many records that were.
+    /// Removes records that exceed the limits; returns their number.
     fn run(&mut self, daemon: &Daemon) -> u64 {
         let retention = Retention::read(&daemon.home);
         self.report_problem(daemon, &retention);
@@ -68,7 +68,7 @@ impl RetentionTask {
         if limits.keeps_everything() {
             return 0;
         }
-        let account = daemon.account(daemon.uid);
+        let account = daemon.account_name(daemon.uid);
         let writer = (&daemon.ledger, account.as_str());
         let done = self.planner.apply(&daemon.home, limits, writer, || daemon.is_draining(), &mut removed);
         match &done {
@@ -82,7 +82,7 @@ impl RetentionTask {
         removed
     }
 
-    /// Logs a problem once, and sends it to those who watch.
+    /// Logs a problem once and publishes it in the live stream.
     fn report_problem(&mut self, daemon: &Daemon, retention: &Retention) {
         let problem = retention.problem.as_ref().map(ToString::to_string);
         if let Some(problem) = problem.as_ref().filter(|problem| self.reported.as_ref() != Some(problem)) {
@@ -104,7 +104,7 @@ impl RetentionRuns {
         self.changed.notify_one();
     }
 
-    /// What the API reports.
+    /// State of retention for the API.
     pub(crate) fn status(&self, retention: &Retention) -> RetentionStatus {
         retention.status(self.last_run.lock().unwrap_or_else(PoisonError::into_inner).clone())
     }

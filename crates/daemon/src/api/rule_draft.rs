@@ -8,7 +8,7 @@ use std::sync::Arc;
 use axum::Json;
 use axum::extract::State;
 use serde_json::Value;
-use tenterhook_api::{FileProblem, PolicyValidation, RuleDraft, RuleDraftGoal, RuleDraftRequest};
+use tenterhook_api::{DraftedRule, FileProblem, PolicyValidation, RuleDraftGoal, RuleDraftRequest};
 use tenterhook_error::Failure;
 use tenterhook_guard::draft;
 use tenterhook_home::templates::{self, Kind};
@@ -20,86 +20,86 @@ use tenterhook_records::recorded::RecordedDecision;
 use super::error::ApiError;
 use super::extract::RequestBody;
 use super::file_problems;
-use super::policy::{tag, validated};
+use super::policy::{policy_etag, validate_text};
 use super::route::Route;
 use crate::daemon::Daemon;
 
 pub(super) fn routes() -> Vec<Route> {
     vec![
-        Route::post("/v1/policy/draft", "draftRule", make)
-            .about("The user's policy with a rule more: from a decision, a template or its parts. Nothing is changed.")
+        Route::post("/v1/policy/draft", "draftRule", draft_from_request)
+            .about("Drafts a rule from a decision, a template or its parts, and returns the user's policy with it. Nothing is changed.")
             .errors(&[404, 422]),
     ]
 }
 
-async fn make(
+async fn draft_from_request(
     State(daemon): State<Arc<Daemon>>,
     RequestBody(request): RequestBody<RuleDraftRequest>,
-) -> Result<Json<RuleDraft>, ApiError> {
+) -> Result<Json<DraftedRule>, ApiError> {
     let from = match (request.seq, request.want, request.template, request.rule) {
         (Some(seq), Some(goal), None, None) => {
             let Some(record) = daemon.readers.with(move |reader| reader.get(seq)).await? else {
-                return Err(ApiError::not_found(format!("there is no leaf `{seq}`"))
-                    .hint("GET /v1/ledger lists them"));
+                return Err(ApiError::not_found(format!("unknown record `{seq}`"))
+                    .hint("GET /v1/ledger lists the records"));
             };
-            From::Decision(Box::new(record), goal)
+            DraftSource::Decision(Box::new(record), goal)
         }
-        (None, None, Some(name), None) => From::Template(name),
-        (None, None, None, Some(rule)) => From::Parts(rule),
+        (None, None, Some(name), None) => DraftSource::Template(name),
+        (None, None, None, Some(rule)) => DraftSource::Parts(rule),
         _ => {
             let hint =
                 "send {\"seq\": …, \"want\": \"block\" or \"allow\"}, {\"template\": …} or {\"rule\": …}";
-            return Err(ApiError::bad_request("what the rule is made from is not clear").hint(hint));
+            return Err(ApiError::bad_request("the source of the rule is missing or ambiguous").hint(hint));
         }
     };
-    let draft = tokio::task::spawn_blocking(move || drafted(&daemon, from)).await?;
+    let draft = tokio::task::spawn_blocking(move || draft_rule(&daemon, from)).await?;
     draft.map(Json).map_err(ApiError::unusable_content)
 }
 
-enum From {
+enum DraftSource {
     Decision(Box<Record>, RuleDraftGoal),
     Template(String),
     Parts(Value),
 }
 
-fn drafted(daemon: &Daemon, from: From) -> Result<RuleDraft, Failure> {
+fn draft_rule(daemon: &Daemon, from: DraftSource) -> Result<DraftedRule, Failure> {
     let path = daemon.home.policy();
     let before = regular_file(&path)?;
-    let etag = tag(before.as_deref());
+    let etag = policy_etag(before.as_deref());
     let (name, before) = (path.display().to_string(), before.unwrap_or_default());
     let rule = match from {
-        From::Template(template) => {
+        DraftSource::Template(template) => {
             let template = templates::find(Kind::Rule, &template)?;
             let (ids, items): (Vec<_>, Vec<_>) = template.items().into_iter().unzip();
             let text = template.added_to(&name, &before)?;
-            let validation = validated(daemon, text.clone());
+            let validation = validate_text(daemon, text.clone());
             let (rule, yaml) = (Value::Null, items.concat());
-            return Ok(RuleDraft { ids, rule, yaml, before, text: Some(text), etag, validation });
+            return Ok(DraftedRule { ids, rule, yaml, before, text: Some(text), etag, validation });
         }
-        From::Decision(record, goal) => {
+        DraftSource::Decision(record, goal) => {
             let leaf = RecordedDecision::from_record(&record)?;
             match goal {
-                RuleDraftGoal::Block => draft::block(&leaf, record.seq, daemon.generations.person())?,
+                RuleDraftGoal::Block => draft::block(&leaf, record.seq, daemon.generations.user_home())?,
                 RuleDraftGoal::Allow => draft::allow(&leaf, record.seq)?,
             }
         }
-        From::Parts(rule) => rule,
+        DraftSource::Parts(rule) => rule,
     };
     let id = rule.get("id").and_then(Value::as_str).unwrap_or_default().to_owned();
     let yaml = rule_yaml(&rule);
-    let (text, validation) = if let Some(problems) = own_problems(&yaml) {
-        // What is wrong with the rule itself is said in its own lines.
+    let (text, validation) = if let Some(problems) = find_rule_problems(&yaml) {
+        // Problems of the rule itself have positions in its own lines.
         (None, PolicyValidation { ok: false, rules: Vec::new(), problems, warnings: Vec::new() })
     } else {
         let text = append_rule(&name, &before, &yaml, &id)?;
-        let validation = validated(daemon, text.clone());
+        let validation = validate_text(daemon, text.clone());
         (Some(text), validation)
     };
-    Ok(RuleDraft { ids: vec![id], rule, yaml, before, text, etag, validation })
+    Ok(DraftedRule { ids: vec![id], rule, yaml, before, text, etag, validation })
 }
 
 /// Problems of the rule itself, independent of other rules.
-fn own_problems(yaml: &str) -> Option<Vec<FileProblem>> {
+fn find_rule_problems(yaml: &str) -> Option<Vec<FileProblem>> {
     let list: String = yaml.lines().flat_map(|line| ["  ", line, "\n"]).collect();
     let text = format!("version: 1\nrules:\n{list}");
     let source = RuleSource { name: "draft", text: &text, layer: SourceLayer::User, trusted: true };

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Watches whether our hooks are still in the settings of the harnesses. Removing them by hand removes the guard
-//! without the gate, so it is detected, reported and recorded.
+//! Watches whether our hooks are still in the settings of the harnesses. Removing them by hand weakens protection
+//! without confirmation, so it is detected, reported and recorded.
 
 use std::collections::BTreeSet;
 use std::path::PathBuf;
@@ -21,43 +21,43 @@ use tenterhook_sessions::SessionProjector;
 use crate::daemon::Daemon;
 use crate::file_watch::FileWatch;
 
-/// What is missing for so long is lost: an install writes its receipt first.
+/// Hooks that are missing for this long are lost. An install writes its receipt before the settings.
 const LOSS_CONFIRMED_AFTER: Duration = Duration::from_secs(3);
-/// Programs of harnesses are searched for at most so often: that takes a few hundred file lookups.
+/// Minimum interval between searches for harness programs: a search takes a few hundred file lookups.
 const MIN_SEARCH_INTERVAL: Duration = Duration::from_secs(50);
 /// A harness that sent an event within this time is guarded, even if its hooks were not installed by us.
-const RECENTLY: Duration = Duration::from_mins(10);
+const RECENT_EVENT_WINDOW: Duration = Duration::from_mins(10);
 
 /// The harnesses on this machine, by whether hooks guard them.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct GuardedHarnesses {
     /// Harnesses with our hooks in their settings, and those that sent events recently.
     pub(crate) guarded: BTreeSet<String>,
-    /// Harnesses that were found here and are not among them.
+    /// Harnesses that were found on this machine and are not guarded.
     pub(crate) unguarded: BTreeSet<&'static str>,
 }
 
-/// What was lost.
+/// Lost hooks, and the harnesses that are guarded.
 #[derive(Debug, Default)]
-pub(crate) struct Wiring {
+pub(crate) struct HookWatch {
     lost: Mutex<BTreeSet<UnwiredHarness>>,
     /// Found programs, and harnesses whose settings have our hooks.
     harnesses: Mutex<Option<(HarnessSearch, BTreeSet<String>)>>,
 }
 
-impl Wiring {
-    /// What is lost now.
-    pub(crate) fn lost(&self) -> BTreeSet<UnwiredHarness> {
+impl HookWatch {
+    /// Harnesses whose settings lost our hooks.
+    pub(crate) fn list_lost(&self) -> BTreeSet<UnwiredHarness> {
         self.lost.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
-    /// Which harnesses are guarded; nothing before the first look.
-    pub(crate) fn harnesses(&self, sessions: &SessionProjector) -> Option<GuardedHarnesses> {
+    /// Guarded and unguarded harnesses; `None` before the first check.
+    pub(crate) fn guarded_harnesses(&self, sessions: &SessionProjector) -> Option<GuardedHarnesses> {
         let known = self.harnesses.lock().unwrap_or_else(PoisonError::into_inner).clone();
         let (found, mut guarded) = known?;
         guarded.extend(found.by_machine.iter().map(|id| (*id).to_owned()));
-        guarded.extend(sessions.harnesses_since(recently()));
-        let unguarded = unguarded(&found.harnesses, &guarded);
+        guarded.extend(sessions.harnesses_since(recent_since()));
+        let unguarded = find_unguarded(&found.harnesses, &guarded);
         Some(GuardedHarnesses { guarded, unguarded })
     }
 
@@ -65,36 +65,36 @@ impl Wiring {
         *self.harnesses.lock().unwrap_or_else(PoisonError::into_inner) = Some((found, guarded));
     }
 
-    fn replace(&self, lost: BTreeSet<UnwiredHarness>) {
+    fn set_lost(&self, lost: BTreeSet<UnwiredHarness>) {
         *self.lost.lock().unwrap_or_else(PoisonError::into_inner) = lost;
     }
 }
 
-/// Looks when files change, and tells what came and went.
+/// Checks installed hooks when files change, and reports lost and restored ones.
 pub(crate) async fn watch(daemon: Arc<Daemon>) {
     let mut files = FileWatch::default();
     let mut seen_before = BTreeSet::new();
     let (mut found, mut searched) = (HarnessSearch::default(), None::<Instant>);
     loop {
-        let looking = Arc::clone(&daemon);
+        let checker = Arc::clone(&daemon);
         let search = searched.is_none_or(|searched| searched.elapsed() >= MIN_SEARCH_INTERVAL);
         let mut watching = std::mem::take(&mut files);
-        let look = tokio::task::spawn_blocking(move || {
-            watching.set(&watched(&looking.home));
-            let found = search.then(|| find_harnesses(looking.generations.env(), &looking.home));
-            (look(&looking.home), found, watching)
+        let check = tokio::task::spawn_blocking(move || {
+            watching.set(&watched_files(&checker.home));
+            let found = search.then(|| find_harnesses(checker.generations.env(), &checker.home));
+            (check_receipts(&checker.home), found, watching)
         });
-        let looked = look.await;
-        if let Err(error) = &looked {
+        let checked = check.await;
+        if let Err(error) = &checked {
             tracing::warn!(%error, "installed hooks could not be checked");
         }
-        if let Ok(((seen, guarded), newly_found, watching)) = looked {
+        if let Ok(((seen, guarded), newly_found, watching)) = checked {
             files = watching;
             if let Some(newly_found) = newly_found {
                 (found, searched) = (newly_found, Some(Instant::now()));
             }
-            daemon.wiring.set_harnesses(found.clone(), guarded);
-            // What is missing at one look only may be on its way.
+            daemon.hook_watch.set_harnesses(found.clone(), guarded);
+            // Hooks that are missing in one check only may still be written.
             let lost: BTreeSet<_> = seen.intersection(&seen_before).cloned().collect();
             update_lost(&daemon, &lost).await;
             let is_confirmed = seen == lost;
@@ -104,33 +104,33 @@ pub(crate) async fn watch(daemon: Arc<Daemon>) {
                 continue;
             }
         }
-        files.changed(Duration::MAX).await;
+        files.wait_for_change(Duration::MAX).await;
     }
 }
 
-/// The receipts, and the settings that they are about.
-fn watched(home: &Home) -> Vec<PathBuf> {
+/// The receipts, and the settings that they describe.
+fn watched_files(home: &Home) -> Vec<PathBuf> {
     let receipts = receipt::every(&home.receipts()).readable;
     let settings = receipts.into_iter().map(|receipt| receipt.settings);
     settings.chain([home.receipts()]).collect()
 }
 
 async fn update_lost(daemon: &Daemon, lost: &BTreeSet<UnwiredHarness>) {
-    let known = daemon.wiring.lost();
+    let known = daemon.hook_watch.list_lost();
     if *lost == known {
         return;
     }
-    daemon.wiring.replace(lost.clone());
+    daemon.hook_watch.set_lost(lost.clone());
     for gone in lost.difference(&known) {
-        tell(daemon, "wiring lost", gone).await;
+        report_change(daemon, "wiring lost", gone).await;
     }
     for back in known.difference(lost) {
-        tell(daemon, "wiring back", back).await;
+        report_change(daemon, "wiring back", back).await;
     }
 }
 
-/// The settings that lost our hooks, and the harnesses whose settings have them.
-fn look(home: &Home) -> (BTreeSet<UnwiredHarness>, BTreeSet<String>) {
+/// Finds settings that lost our hooks, and the harnesses whose settings have them.
+fn check_receipts(home: &Home) -> (BTreeSet<UnwiredHarness>, BTreeSet<String>) {
     let (mut lost, mut guarded) = (BTreeSet::new(), BTreeSet::new());
     let files = receipt::every(&home.receipts());
     for UnreadableReceipt { path, reason } in files.unreadable {
@@ -152,7 +152,7 @@ fn look(home: &Home) -> (BTreeSet<UnwiredHarness>, BTreeSet<String>) {
 #[derive(Debug, Clone, Default)]
 struct HarnessSearch {
     harnesses: BTreeSet<&'static str>,
-    /// Those whose hooks are in the settings of the machine; the machine's own daemon knows them by its receipts.
+    /// Harnesses with hooks in the settings of the machine; the machine-wide daemon has their receipts.
     by_machine: BTreeSet<&'static str>,
 }
 
@@ -176,7 +176,7 @@ fn find_harnesses(env: &Env, home: &Home) -> HarnessSearch {
 }
 
 /// The harnesses that were found and are not guarded. Some share the settings of another one.
-fn unguarded(found: &BTreeSet<&'static str>, guarded: &BTreeSet<String>) -> BTreeSet<&'static str> {
+fn find_unguarded(found: &BTreeSet<&'static str>, guarded: &BTreeSet<String>) -> BTreeSet<&'static str> {
     let is_guarded = |id: &str| {
         let installer = tenterhook_harness::find_harness(id).and_then(HarnessClient::installer);
         guarded.contains(id) || installer.is_some_and(|installer| guarded.contains(installer.wired_as))
@@ -184,19 +184,19 @@ fn unguarded(found: &BTreeSet<&'static str>, guarded: &BTreeSet<String>) -> BTre
     found.iter().copied().filter(|id| !is_guarded(id)).collect()
 }
 
-fn recently() -> Timestamp {
-    let ms = u64::try_from(RECENTLY.as_millis()).unwrap_or(u64::MAX);
+fn recent_since() -> Timestamp {
+    let ms = u64::try_from(RECENT_EVENT_WINDOW.as_millis()).unwrap_or(u64::MAX);
     Timestamp::from_unix_ms(call_meta::now().unix_ms().saturating_sub(ms))
 }
 
-async fn tell(daemon: &Daemon, what: &str, about: &UnwiredHarness) {
+async fn report_change(daemon: &Daemon, what: &str, about: &UnwiredHarness) {
     tracing::warn!(harness = about.harness, settings = about.settings, "{what}");
     daemon.observers.live.publish(|| {
         let wiring = Some(about.clone());
         LiveEvent::Warning(LiveWarning { what: what.to_owned(), wiring, ..LiveWarning::default() })
     });
     let detail = json!({"harness": about.harness, "settings": about.settings});
-    if let Err(why) = daemon.change(what, daemon.uid, detail, Vec::new()).await {
-        tracing::warn!(%why, "this could not be recorded");
+    if let Err(why) = daemon.record_change(what, daemon.uid, detail, Vec::new()).await {
+        tracing::warn!(%why, "a change of installed hooks could not be recorded");
     }
 }

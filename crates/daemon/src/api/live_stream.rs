@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Everything that happens right now, as one stream.
+//! The stream of all live events.
 
 use std::sync::Arc;
 
@@ -13,7 +13,7 @@ use super::route::Route;
 use super::shape::EventStream;
 use super::{approvals, sse};
 use crate::daemon::Daemon;
-use crate::live::Lagged;
+use crate::live::ReceiveError;
 
 pub(super) fn routes() -> Vec<Route> {
     vec![
@@ -26,29 +26,30 @@ pub(super) fn routes() -> Vec<Route> {
     ]
 }
 
-fn event(news: &LiveEvent) -> Event {
-    sse::event(news.kind(), news)
+fn live_event(event: &LiveEvent) -> Event {
+    sse::event(event.kind(), event)
 }
 
 async fn stream(State(daemon): State<Arc<Daemon>>) -> Result<EventStream<LiveEvent>, ApiError> {
-    let (mut news, mut waiting) = (daemon.observers.live.watch(), daemon.approvals.changes());
+    let (mut messages, mut waiting) =
+        (daemon.observers.live.subscribe(), daemon.approvals.subscribe_changes());
     sse::stream(daemon, |daemon, sender| async move {
         let version = env!("CARGO_PKG_VERSION").to_owned();
         let generation = daemon.generations.base().generation.name().to_owned();
         let hello = LiveEvent::Hello(LiveHello { version, generation });
-        if sender.send(event(&hello)).await.is_err() {
+        if sender.send(live_event(&hello)).await.is_err() {
             return;
         }
         loop {
             let next = tokio::select! {
-                next = news.recv() => match next {
-                    Ok(news) => {
-                        Event::default().event(news.kind).id(news.number.to_string()).data(&*news.data)
+                next = messages.recv() => match next {
+                    Ok(message) => {
+                        Event::default().event(message.kind).id(message.number.to_string()).data(&*message.data)
                     }
-                    Err(Lagged::Lagged(missed)) => event(&LiveEvent::Lagged(MissedEvents { missed })),
-                    Err(Lagged::Closed) => return,
+                    Err(ReceiveError::Lagged(missed)) => live_event(&LiveEvent::Lagged(MissedEvents { missed })),
+                    Err(ReceiveError::Closed) => return,
                 },
-                _ = waiting.changed() => event(&LiveEvent::Approvals(approvals::pending(&daemon))),
+                _ = waiting.changed() => live_event(&LiveEvent::Approvals(approvals::pending_list(&daemon))),
             };
             if sender.send(next).await.is_err() {
                 return;

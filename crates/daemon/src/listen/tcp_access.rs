@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! The door for TCP: programs show the token, browsers a cookie and the key of their page. Without either
-//! only the files of the dashboard, its entry and `/v1/health` answer.
+//! Authenticates requests over TCP: programs send the token, browsers a cookie and their page key. Without either,
+//! only the files of the dashboard, its entry path and `/v1/health` are served.
 
 use std::net::SocketAddr;
 use std::sync::Arc;
@@ -16,81 +16,85 @@ use futures_util::StreamExt;
 
 use super::admission::Admission;
 use super::http::may_be_hook_call;
-use super::{Allowed, Peer};
+use super::{Peer, RequestCheck};
 use crate::api::{self, ApiError, Visitor};
 use crate::daemon::Daemon;
 use tenterhook_dashboard::{self as dashboard, BrowserVisit, PeerAccount};
 
-/// Who is let in.
-pub(crate) struct Door {
-    allowed: Allowed,
+/// Credentials that requests over TCP are checked against.
+pub(crate) struct TcpAccess {
+    check: RequestCheck,
     port: u16,
     daemon: Arc<Daemon>,
 }
 
-impl Door {
-    /// For a listener on this address.
+impl TcpAccess {
+    /// Creates the check for a listener on this address.
     pub(crate) fn new(address: SocketAddr, daemon: &Arc<Daemon>) -> Self {
-        let allowed = Allowed::new(address, &daemon.token);
-        Self { allowed, port: address.port(), daemon: Arc::clone(daemon) }
+        let check = RequestCheck::new(address, &daemon.token);
+        Self { check, port: address.port(), daemon: Arc::clone(daemon) }
     }
 
-    /// The daemon that it belongs to.
+    /// The daemon that is served.
     pub(super) fn daemon(&self) -> &Arc<Daemon> {
         &self.daemon
     }
 
-    /// The browser that asks, if one was let in.
-    fn visit(&self, headers: &HeaderMap) -> Option<BrowserVisit> {
+    /// The browser session of a request, if it is valid.
+    fn find_visit(&self, headers: &HeaderMap) -> Option<BrowserVisit> {
         let key = dashboard::page_key(headers)?;
         let mut cookies = dashboard::presented_cookies(headers, self.port);
         cookies.find_map(|cookie| self.daemon.access.find_visit(cookie, key, Instant::now()))
     }
 }
 
-pub(super) async fn let_in(State(door): State<Arc<Door>>, request: Request, next: Next) -> Response {
-    let mut response = admit(&door, request, next).await;
+pub(super) async fn authorize(
+    State(access): State<Arc<TcpAccess>>,
+    request: Request,
+    next: Next,
+) -> Response {
+    let mut response = authenticate(&access, request, next).await;
     dashboard::add_security_headers(response.headers_mut());
     response
 }
 
-async fn admit(door: &Door, mut request: Request, next: Next) -> Response {
+async fn authenticate(access: &TcpAccess, mut request: Request, next: Next) -> Response {
     let headers = request.headers();
-    if let Err((status, why)) = door.allowed.names_us(headers) {
+    if let Err((status, why)) = access.check.check_host(headers) {
         return ApiError::new(status, why).into_response();
     }
     let admission = request.extensions().get::<Admission>().cloned().unwrap_or_default();
-    if door.allowed.opens(headers) {
+    if access.check.has_token(headers) {
         admission.grant();
         return next.run(request).await;
     }
     let (path, changes) =
         (request.uri().path().to_owned(), !matches!(*request.method(), Method::GET | Method::HEAD));
-    let visit = door.visit(headers);
+    let visit = access.find_visit(headers);
     let own = comes_from_own_page(headers, changes);
-    // A caller is unknown until it shows a token or a cookie.
+    // The caller is unknown until it sends a token or a cookie.
     request.extensions_mut().remove::<Peer>();
-    if path == api::ENTRY && changes && own || !changes && dashboard::is_file_path(&path) {
+    if path == api::ENTRY_PATH && changes && own || !changes && dashboard::is_file_path(&path) {
         return next.run(request).await;
     }
     let Some(visit) = visit else {
-        if path == api::HEALTH {
+        if path == api::HEALTH_PATH {
             return next.run(request).await;
         }
-        let hint = "send `Authorization: Bearer <token>`; the token is in `run/token` of the home";
+        let hint = "send `Authorization: Bearer <token>`; the token is in `run/token` of the state directory";
         return ApiError::new(StatusCode::UNAUTHORIZED, "the token is missing or wrong")
             .hint(hint)
             .into_response();
     };
-    let neighbour = request.extensions().get::<PeerAccount>();
-    if neighbour.is_some_and(|neighbour| neighbour.is_refused(&[door.daemon.uid, 0])) {
-        tracing::warn!("another account showed a dashboard cookie");
+    let peer_account = request.extensions().get::<PeerAccount>();
+    if peer_account.is_some_and(|peer_account| peer_account.is_refused(&[access.daemon.uid, 0])) {
+        tracing::warn!("another account sent a dashboard cookie");
         let why = "this dashboard session belongs to another account of the machine";
         return ApiError::new(StatusCode::FORBIDDEN, why).into_response();
     }
     admission.grant();
     if !own {
-        let why = "only the dashboard's own pages may ask";
+        let why = "only the dashboard's own pages may send this request";
         return ApiError::new(StatusCode::FORBIDDEN, why).into_response();
     }
     if is_for_programs(&path) {
@@ -99,24 +103,24 @@ async fn admit(door: &Door, mut request: Request, next: Next) -> Response {
     }
     request.extensions_mut().insert(Peer::Browser);
     request.extensions_mut().insert(Visitor { until: visit.until });
-    ending(next.run(request).await, visit)
+    end_with_visit(next.run(request).await, visit)
 }
 
 /// Whether the browser marks the request as coming from our own page. A change requires the mark.
 fn comes_from_own_page(headers: &HeaderMap, changes: bool) -> bool {
-    // That the origin is ours is known by now.
+    // The origin was checked before.
     let origin = headers.contains_key(header::ORIGIN);
     let site = headers.get("sec-fetch-site").map(header::HeaderValue::as_bytes);
     (origin || !changes) && site.is_none_or(|site| site == b"same-origin")
 }
 
-/// Whether only programs have something to ask there.
+/// Whether a path is for programs, not for browsers.
 fn is_for_programs(path: &str) -> bool {
     !path.starts_with("/v1/") || path == "/v1/events" || may_be_hook_call(path)
 }
 
-/// A stream ends when the browser may not look any more.
-fn ending(response: Response, visit: BrowserVisit) -> Response {
+/// Ends a stream of events when the browser session ends.
+fn end_with_visit(response: Response, visit: BrowserVisit) -> Response {
     let kind = response.headers().get(header::CONTENT_TYPE).map(header::HeaderValue::as_bytes);
     if !kind.is_some_and(|kind| kind.starts_with(b"text/event-stream")) {
         return response;

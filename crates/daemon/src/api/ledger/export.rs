@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! The ledger as a file that can be handed on: all of it, or a report.
+//! Exports the ledger as a file: all records, or a report.
 
 use std::convert::Infallible;
 use std::io::Write;
@@ -23,8 +23,8 @@ use crate::api::extract::QueryParams;
 use crate::api::shape::{HtmlMedia, LedgerExportMedia, TextResponse};
 use crate::daemon::Daemon;
 
-/// How much is put together before it is sent.
-const PART: usize = 256 * 1024;
+/// Size of the chunks in which an export is sent.
+const EXPORT_CHUNK_BYTES: usize = 256 * 1024;
 
 pub(super) async fn export(
     State(daemon): State<Arc<Daemon>>,
@@ -35,44 +35,44 @@ pub(super) async fn export(
         Some(ExportFormat::Csv) => (Format::Csv, "text/csv; charset=utf-8", "ledger.csv"),
     };
     let reader = open_covered(&daemon).await?;
-    let (sender, parts) = channel(4);
+    let (sender, chunks) = channel(4);
     tokio::task::spawn_blocking(move || {
-        let mut out = Parts { sender, held: Vec::with_capacity(PART) };
-        // The stream ends when its reader is gone.
+        let mut out = ChunkWriter { sender, buffer: Vec::with_capacity(EXPORT_CHUNK_BYTES) };
+        // Writing fails when the client disconnects.
         if let Err(error) = reader.export(format, &mut out).map_err(|error| error.to_string()) {
             tracing::debug!(error, "an export ended early");
         }
         drop(out.flush());
     });
-    let body = Body::from_stream(futures_util::stream::unfold(parts, next));
-    Ok(file(media, name, body))
+    let body = Body::from_stream(futures_util::stream::unfold(chunks, next));
+    Ok(attachment(media, name, body))
 }
 
-async fn next(mut parts: Receiver<Bytes>) -> Option<(Result<Bytes, Infallible>, Receiver<Bytes>)> {
-    let part = parts.recv().await?;
-    Some((Ok(part), parts))
+async fn next(mut chunks: Receiver<Bytes>) -> Option<(Result<Bytes, Infallible>, Receiver<Bytes>)> {
+    let part = chunks.recv().await?;
+    Some((Ok(part), chunks))
 }
 
-/// Puts small writes together and sends them on.
-struct Parts {
+/// Collects small writes and sends them in chunks.
+struct ChunkWriter {
     sender: Sender<Bytes>,
-    held: Vec<u8>,
+    buffer: Vec<u8>,
 }
 
-impl Write for Parts {
+impl Write for ChunkWriter {
     fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
-        self.held.extend_from_slice(bytes);
-        if self.held.len() >= PART {
+        self.buffer.extend_from_slice(bytes);
+        if self.buffer.len() >= EXPORT_CHUNK_BYTES {
             self.flush()?;
         }
         Ok(bytes.len())
     }
 
     fn flush(&mut self) -> std::io::Result<()> {
-        if self.held.is_empty() {
+        if self.buffer.is_empty() {
             return Ok(());
         }
-        let part = std::mem::take(&mut self.held);
+        let part = std::mem::take(&mut self.buffer);
         self.sender.blocking_send(part.into()).map_err(|_| std::io::ErrorKind::BrokenPipe.into())
     }
 }
@@ -84,7 +84,7 @@ pub(super) async fn report(
     let now = call_meta::now();
     let since = since.map(|since| {
         time_spec::parse_time_spec(&since, now.unix_ms())
-            .map_err(|why| ApiError::bad_request(why.to_string()).hint("say 24h, 7d or 2026-11-15"))
+            .map_err(|why| ApiError::bad_request(why.to_string()).hint("write it as 24h, 7d or 2026-11-15"))
     });
     let from_ms = since.transpose()?.map(Timestamp::unix_ms);
     let filter = Filter { session, from_ms, ..Filter::default() };
@@ -93,10 +93,10 @@ pub(super) async fn report(
         write_report(&reader, &filter, now).map_err(|error| Failure::internal(error.to_string()))
     });
     let report = written.await?;
-    Ok(file("text/html; charset=utf-8", "tenterhook-report.html", report.html.into()))
+    Ok(attachment("text/html; charset=utf-8", "tenterhook-report.html", report.html.into()))
 }
 
-/// A reader of its own, for work that takes long. Records that no checkpoint covers yet are signed first.
+/// Opens a separate reader for long work. Records that no checkpoint covers yet are signed first.
 async fn open_covered(daemon: &Daemon) -> Result<Reader, ApiError> {
     let (ledger, dir) = (daemon.ledger.clone(), daemon.home.ledger());
     let opened = run_blocking(move || {
@@ -106,8 +106,8 @@ async fn open_covered(daemon: &Daemon) -> Result<Reader, ApiError> {
     opened.await
 }
 
-/// A response that a browser saves instead of showing it as one of our pages.
-fn file<M>(media: &'static str, name: &str, body: Body) -> TextResponse<M> {
+/// A response that a browser saves as a file. Shown as a page, it would have the dashboard's origin.
+fn attachment<M>(media: &'static str, name: &str, body: Body) -> TextResponse<M> {
     let saved = format!("attachment; filename=\"{name}\"");
     TextResponse::new((
         [(header::CONTENT_TYPE, media.to_owned()), (header::CONTENT_DISPOSITION, saved)],

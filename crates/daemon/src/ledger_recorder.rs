@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Decisions go into the ledger that the daemon holds.
+//! Records decisions in the daemon's ledger.
 
 use std::collections::HashSet;
 use std::sync::{Mutex, PoisonError};
@@ -11,30 +11,30 @@ use tenterhook_api::MissingContent;
 use tenterhook_engine::{BoxFuture, RecordError, Recorder};
 use tenterhook_event::{DecidedCall, HookCall};
 use tenterhook_guard::generation_entry;
-use tenterhook_ledger::{AppendError, Appended, Entry, Ledger, Origin, QueueFull, Queued, Sealed};
+use tenterhook_ledger::{Appended, Entry, Ledger, Origin, QueueFull, Queued, Sealed};
 use tenterhook_records::{is_secret_identifier, redact_identifier, secrets};
 use tokio::sync::oneshot;
 
 use crate::hook::run_step;
-use crate::observe::Observers;
+use crate::observers::Observers;
 
-/// How often a full queue is tried again before the decision counts as not recorded.
+/// Attempts with a full queue before the decision counts as not recorded.
 const MAX_APPEND_ATTEMPTS: u32 = 200;
 const QUEUE_FULL_PAUSE: Duration = Duration::from_millis(5);
 
-/// Records what was decided, and each generation that decides for the first time.
+/// Records decisions, and each generation before its first decision.
 pub(crate) struct LedgerRecorder {
     ledger: Ledger,
-    /// Generations that have a leaf.
+    /// Generations that were recorded.
     known: Mutex<HashSet<String>>,
 }
 
-/// One call's recorder: it knows what the generation of the call is made of.
+/// Recorder of one call, with the description of its generation.
 pub(crate) struct CallRecorder<'a> {
     pub(crate) recorder: &'a LedgerRecorder,
     /// Notified of the decision.
     pub(crate) observers: &'a Observers,
-    pub(crate) made_of: &'a Value,
+    pub(crate) detail: &'a Value,
     /// Size of the call's payload; 0 if it is small in any case.
     pub(crate) payload_bytes: usize,
 }
@@ -45,11 +45,11 @@ impl LedgerRecorder {
     }
 
     /// Records an entry; returns when it is durable.
-    pub(crate) async fn keep(&self, entry: Entry) -> Result<Appended, RecordError> {
-        self.keep_sealed(self.seal(entry)?).await
+    pub(crate) async fn append(&self, entry: Entry) -> Result<Appended, RecordError> {
+        self.append_sealed(self.seal(entry)?).await
     }
 
-    /// An entry as the ledger keeps it.
+    /// Seals an entry for the ledger.
     fn seal(&self, entry: Entry) -> Result<Box<Sealed>, RecordError> {
         let sealed = entry.from(Origin::Daemon).seal(self.ledger.sealing());
         sealed.map(Box::new).map_err(|error| RecordError(error.to_string()))
@@ -58,29 +58,29 @@ impl LedgerRecorder {
     /// Records a sealed entry; returns when it is durable. A thread outside the runtime commits it itself if no other
     /// caller is writing, which wakes no other thread. A task of the runtime must not wait for the
     /// disk: its entry is committed with all others that wait.
-    async fn keep_sealed(&self, sealed: Box<Sealed>) -> Result<Appended, RecordError> {
+    async fn append_sealed(&self, sealed: Box<Sealed>) -> Result<Appended, RecordError> {
         let may_wait = tokio::task::try_id().is_none();
         let mut sealed = sealed;
         for attempt in 0..MAX_APPEND_ATTEMPTS {
             let (send, receive) = oneshot::channel();
             let queued = Queued::new(sealed, move |appended| {
-                // The caller may be gone; the record is there all the same.
+                // The caller may be gone; the record exists nevertheless.
                 let _ = send.send(appended);
             });
             let queued = if may_wait && attempt == 0 { queued.inline_if_idle() } else { queued };
             match self.ledger.append(queued) {
                 Ok(()) => {
                     let closed = |_| RecordError("the ledger is closed".to_owned());
-                    return receive.await.map_err(closed)?.map_err(|error| not_appended(&error));
+                    return receive.await.map_err(closed)?.map_err(|error| RecordError(error.to_string()));
                 }
                 Err(QueueFull(back)) => sealed = back,
             }
             tokio::time::sleep(QUEUE_FULL_PAUSE).await;
         }
-        Err(RecordError("too many decisions wait for the disk".to_owned()))
+        Err(RecordError("too many decisions are waiting for the disk".to_owned()))
     }
 
-    /// The call with a tool name that may be shown, if its own contains a secret.
+    /// A copy of the call with a redacted tool name, if the name contains a secret.
     fn without_secret_name(&self, decided: &DecidedCall<'_>) -> Option<HookCall> {
         let sealing = self.ledger.sealing();
         let tool = decided.call.event.tool.as_ref()?;
@@ -97,14 +97,10 @@ impl LedgerRecorder {
         Some(call)
     }
 
-    /// Whether a generation has no leaf yet.
+    /// Whether a generation was not recorded yet.
     fn is_new(&self, generation: &str) -> bool {
         !self.known.lock().unwrap_or_else(PoisonError::into_inner).contains(generation)
     }
-}
-
-fn not_appended(error: &AppendError) -> RecordError {
-    RecordError(error.to_string())
 }
 
 impl Recorder for CallRecorder<'_> {
@@ -112,9 +108,9 @@ impl Recorder for CallRecorder<'_> {
         Box::pin(async move {
             let recorder = self.recorder;
             if recorder.is_new(decided.generation)
-                && let Some(entry) = generation_entry(&decided, self.made_of)
+                && let Some(entry) = generation_entry(&decided, self.detail)
             {
-                recorder.keep(entry).await?;
+                recorder.append(entry).await?;
                 let mut known = recorder.known.lock().unwrap_or_else(PoisonError::into_inner);
                 known.insert(decided.generation.to_owned());
             }
@@ -127,13 +123,13 @@ impl Recorder for CallRecorder<'_> {
             let seal = || recorder.seal(Entry::decision(&decided, &secrets));
             let sealed = run_step(self.payload_bytes, seal)?;
             let gone = sealed.is_too_large().then_some(MissingContent::TooLarge);
-            let appended = recorder.keep_sealed(sealed).await?;
-            self.observers.decided(&decided, appended, gone, began.elapsed());
+            let appended = recorder.append_sealed(sealed).await?;
+            self.observers.report_decision(&decided, appended, gone, began.elapsed());
             match appended {
                 Appended::New { .. } => Ok(()),
-                // An id that is sent again would be an answer without a record.
+                // A repeated id would be an answer without a record.
                 Appended::AlreadyThere { seq } => {
-                    Err(RecordError(format!("its event id was used before, by leaf {seq}")))
+                    Err(RecordError(format!("its event id was already used by record {seq}")))
                 }
             }
         })

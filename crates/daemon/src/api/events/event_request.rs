@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! An event as a program sends it: what the daemon knows anyway may be missing.
+//! Completes an event that a program sent: the daemon fills in the fields it knows.
 
 use tenterhook_api::{EventRequest, EventToolRequest};
 use tenterhook_event::{Event, FORMAT_VERSION, ToolCall};
 use tenterhook_harness::CallMeta;
 
-/// The event, with a fresh id if it has none. Its time is ours; the sender's is kept beside it.
-pub(super) fn complete_event(request: EventRequest, door: &CallMeta) -> Event {
+/// Builds the event, with the daemon's time (the sender's is `sender_ts`) and an id if it has none.
+pub(super) fn complete_event(request: EventRequest, meta: &CallMeta) -> Event {
     let native = request.native_event.unwrap_or_else(|| request.event.name().to_owned());
-    let (id, ts) = (request.id.unwrap_or(door.id), door.ts);
+    let (id, ts) = (request.id.unwrap_or(meta.id), meta.ts);
     Event {
         v: request.v.unwrap_or(FORMAT_VERSION),
         harness_session_id: request.harness_session_id,
@@ -25,7 +25,7 @@ pub(super) fn complete_event(request: EventRequest, door: &CallMeta) -> Event {
     }
 }
 
-/// The class is known by the name, unless the sender gives one.
+/// Builds the tool call. The tool's name determines the class, unless the sender gives one.
 fn tool_call(request: EventToolRequest) -> ToolCall {
     let known = ToolCall::new(&request.name, request.args);
     ToolCall { class: request.class.unwrap_or(known.class), mcp: request.mcp.or(known.mcp), ..known }

@@ -13,7 +13,7 @@ use tenterhook_proto::v1::{ErrorCode, HookEvent, HookEventKind, HookResponse, St
 use tokio::task::AbortHandle;
 use tonic::{Status, Streaming};
 
-use super::service::Program;
+use super::hook_service::CallingProgram;
 use super::wire;
 use crate::daemon::Daemon;
 use crate::sdk::{self, ClientId, RefusalCode};
@@ -51,10 +51,10 @@ const MAX_HOOK_ID_CHARS: usize = 64;
 
 pub(super) async fn open(
     daemon: &Arc<Daemon>,
-    program: Program,
+    program: CallingProgram,
     mut answers: Streaming<HookResponse>,
 ) -> Result<OutgoingMessages, Status> {
-    let Program { peer, id, name } = program;
+    let CallingProgram { peer, id, name } = program;
     let client = sdk::open_client(daemon, peer, &id, &name).await.map_err(|refusal| match refusal.code {
         RefusalCode::Refused => Status::permission_denied(refusal.message),
         _ => Status::resource_exhausted(refusal.message),
@@ -74,8 +74,7 @@ pub(super) async fn open(
         while let Ok(Some(response)) = answers.message().await {
             let call_id = response.call_id;
             if call_id == 0 && response.hook_id.is_empty() {
-                // A client that answers every message also answers remarks. A remark about that would be answered
-                // again.
+                // A client that answers every message also answers remarks, which must not cause another remark.
                 tracing::debug!(client = hearing.name(), "answer to a message that is not a question");
                 continue;
             }
@@ -101,7 +100,7 @@ pub(super) async fn open(
     });
     let ending = {
         let daemon = Arc::clone(daemon);
-        Box::pin(async move { daemon.drained().await })
+        Box::pin(async move { daemon.wait_drained().await })
     };
     let left = StreamEnd { daemon: Arc::clone(daemon), client, id, number, reader: reader.abort_handle() };
     Ok(OutgoingMessages { attached, first: Some(first), about, ending, state: State::Open, left })
@@ -121,7 +120,7 @@ impl Stream for OutgoingMessages {
         match this.attached.messages.poll_recv(cx) {
             Poll::Ready(Some(sent)) => return Poll::Ready(Some(Ok(wire::event_message(sent)))),
             Poll::Ready(None) => {
-                // The last remark says why the stream ends.
+                // The last remark contains the reason for the end of the stream.
                 if let Poll::Ready(Some(remark)) = this.about.poll_recv(cx) {
                     return Poll::Ready(Some(remark));
                 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Whether the rules hold or only watch: looked at by everybody, loosened through the gate only.
+//! Sets whether rules are enforced. Switching to monitor mode is a privileged action.
 
 use std::sync::Arc;
 
@@ -12,19 +12,19 @@ use tenterhook_home::{Mode, call_meta};
 use crate::daemon::Daemon;
 use crate::listen::Peer;
 
-/// Why the mode is not another one.
-pub(crate) enum Unchanged {
+/// Why the mode was not changed.
+pub(crate) enum ModeChangeError {
     Refused(Refused),
     Failed(Failure),
 }
 
-/// Sets the mode; from the next event on it counts. Whether it was another one before.
-pub(crate) async fn set(
+/// Sets the mode, from the next event on. Returns whether it changed.
+pub(crate) async fn set_mode(
     daemon: &Arc<Daemon>,
     mode: Mode,
     peer: Peer,
     proof: &Proof,
-) -> Result<bool, Unchanged> {
+) -> Result<bool, ModeChangeError> {
     let before = Mode::read(&daemon.home);
     if before.as_ref() == Ok(&mode) {
         return Ok(false);
@@ -35,21 +35,21 @@ pub(crate) async fn set(
             daemon
                 .admit(Action::Monitor, peer, proof, detail, Vec::new())
                 .await
-                .map_err(Unchanged::Refused)?;
+                .map_err(ModeChangeError::Refused)?;
         }
         Mode::Enforce => {
             let caller = daemon.caller(peer);
             let detail = json!({"from": detail.get("from"), "to": mode, "authority": caller.to_json()});
-            let recorded = daemon.change("mode enforce", caller.uid, detail, Vec::new()).await;
-            recorded.map_err(|error| Unchanged::Failed(Failure::internal(error.to_string())))?;
+            let recorded = daemon.record_change("mode enforce", caller.uid, detail, Vec::new()).await;
+            recorded.map_err(|error| ModeChangeError::Failed(Failure::internal(error.to_string())))?;
         }
     }
-    mode.write(&daemon.home, call_meta::now()).map_err(Unchanged::Failed)?;
+    mode.write(&daemon.home, call_meta::now()).map_err(ModeChangeError::Failed)?;
     let daemon = Arc::clone(daemon);
     let refreshed = tokio::task::spawn_blocking(move || daemon.generations.refresh(true)).await;
     match refreshed {
         Ok(Ok(_)) => Ok(true),
-        Ok(Err(failure)) => Err(Unchanged::Failed(failure)),
-        Err(error) => Err(Unchanged::Failed(Failure::internal(error.to_string()))),
+        Ok(Err(failure)) => Err(ModeChangeError::Failed(failure)),
+        Err(error) => Err(ModeChangeError::Failed(Failure::internal(error.to_string()))),
     }
 }

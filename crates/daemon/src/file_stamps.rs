@@ -1,29 +1,29 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! What a file looked like when it was read, so that a change is noticed.
+//! Attributes of files when they were read, to notice changes.
 
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
-/// Files, and how each of them looked. A file that is not there has a look too.
+/// Files with their attributes; `None` for a missing file.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Hash)]
-pub(crate) struct Stamps(Vec<(PathBuf, Option<Stamp>)>);
+pub(crate) struct FileStamps(Vec<(PathBuf, Option<FileAttributes>)>);
 
 /// An editor that writes a new file and renames it changes the inode; one that writes in place changes
 /// the times. Setting the modification time back still changes the inode's change time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-struct Stamp {
+struct FileAttributes {
     inode: u64,
     length: u64,
     modified: (i64, i64),
     changed: (i64, i64),
 }
 
-impl Stamps {
-    /// How these files look now.
+impl FileStamps {
+    /// Reads the attributes of these files.
     pub(crate) fn of(paths: impl IntoIterator<Item = PathBuf>) -> Self {
         let look = |path: PathBuf| {
-            let stamp = Stamp::of(&path);
+            let stamp = FileAttributes::of(&path);
             (path, stamp)
         };
         Self(paths.into_iter().map(look).collect())
@@ -33,15 +33,15 @@ impl Stamps {
         self.0.iter().map(|(path, _)| path.clone()).collect()
     }
 
-    /// Whether none of them looks different by now.
-    pub(crate) fn hold(&self) -> bool {
-        self.0.iter().all(|(path, stamp)| Stamp::of(path) == *stamp)
+    /// Whether no file has changed since.
+    pub(crate) fn are_current(&self) -> bool {
+        self.0.iter().all(|(path, stamp)| FileAttributes::of(path) == *stamp)
     }
 }
 
-impl Stamp {
+impl FileAttributes {
     fn of(path: &Path) -> Option<Self> {
-        // A link may be turned to another file: what it leads to counts.
+        // Follows links: a link may be changed to point to another file.
         let metadata = fs_err::metadata(path).ok()?;
         Some(Self {
             inode: metadata.ino(),
@@ -60,17 +60,17 @@ mod tests {
     fn a_file_that_comes_goes_or_changes_is_noticed() {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("policy.yaml");
-        let none = Stamps::of([path.clone()]);
-        assert!(none.hold());
+        let none = FileStamps::of([path.clone()]);
+        assert!(none.are_current());
         std::fs::write(&path, "a").unwrap();
-        assert!(!none.hold());
-        let some = Stamps::of([path.clone()]);
-        assert!(some.hold());
+        assert!(!none.are_current());
+        let some = FileStamps::of([path.clone()]);
+        assert!(some.are_current());
         std::fs::write(&path, "b").unwrap();
-        // The clock of the file system is coarse; another length is always seen.
+        // The clock of the file system is coarse; a different length is always noticed.
         std::fs::write(&path, "bb").unwrap();
-        assert!(!some.hold());
+        assert!(!some.are_current());
         std::fs::remove_file(&path).unwrap();
-        assert!(none.hold());
+        assert!(none.are_current());
     }
 }

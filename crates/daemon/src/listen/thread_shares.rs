@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Hook threads of a machine-wide daemon, shared between accounts. An account that has its share of the threads waits
-//! for one of its own; the others accept and answer calls of other accounts meanwhile.
+//! Shares the hook threads of a machine-wide daemon between accounts. An account that uses its share waits for one of
+//! its own threads; the others serve other accounts meanwhile.
 
 use std::collections::{HashMap, VecDeque};
 use std::os::unix::net::UnixStream;
@@ -9,9 +9,9 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use crate::shares::{Share, is_fair};
 
-/// Which account uses how many threads, and which of its connections wait for one.
+/// Number of threads and waiting connections per account.
 #[derive(Debug)]
-pub(super) struct Turns {
+pub(super) struct ThreadShares {
     threads: usize,
     state: Mutex<State>,
 }
@@ -19,45 +19,45 @@ pub(super) struct Turns {
 #[derive(Debug, Default)]
 struct State {
     running: HashMap<u32, usize>,
-    waiting: HashMap<u32, VecDeque<Waiting>>,
+    waiting: HashMap<u32, VecDeque<WaitingConnection>>,
 }
 
 /// A connection that waits for a thread.
 #[derive(Debug)]
-pub(super) struct Waiting {
+pub(super) struct WaitingConnection {
     pub(super) stream: UnixStream,
-    /// Its place among the connections of the account.
+    /// Counts the connection for its account.
     pub(super) _place: Option<Share<u32>>,
 }
 
-impl Turns {
+impl ThreadShares {
     pub(super) fn new(threads: usize) -> Self {
         Self { threads, state: Mutex::default() }
     }
 
-    /// The connection, if this thread may serve it now; otherwise it waits for another thread of its account.
+    /// Returns the connection if this thread may serve it now. If not, it waits for another thread of its account.
     pub(super) fn begin(
         &self,
         uid: u32,
         stream: UnixStream,
         place: impl FnOnce() -> Option<Share<u32>>,
     ) -> Option<UnixStream> {
-        let mut state = self.state();
+        let mut state = self.lock();
         let all = state.running.values().sum();
         let own = state.running.entry(uid).or_default();
         if *own == 0 || is_fair(*own, all, 1, self.threads) {
             *own += 1;
             return Some(stream);
         }
-        // Without a place it is closed: its hook evaluates the call itself.
+        // Without a permit the connection is closed, and its hook evaluates the call itself.
         let place = place()?;
-        state.waiting.entry(uid).or_default().push_back(Waiting { stream, _place: Some(place) });
+        state.waiting.entry(uid).or_default().push_back(WaitingConnection { stream, _place: Some(place) });
         None
     }
 
-    /// The next connection of the account that this thread has served.
+    /// Returns the next waiting connection of the account, which this thread serves now.
     pub(super) fn finish(&self, uid: u32) -> Option<UnixStream> {
-        let mut state = self.state();
+        let mut state = self.lock();
         if let Some(waiting) = state.waiting.get_mut(&uid) {
             if let Some(next) = waiting.pop_front() {
                 return Some(next.stream);
@@ -73,7 +73,7 @@ impl Turns {
         None
     }
 
-    fn state(&self) -> MutexGuard<'_, State> {
+    fn lock(&self) -> MutexGuard<'_, State> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -85,23 +85,23 @@ mod tests {
 
     #[test]
     fn an_account_uses_half_of_the_threads_and_its_other_connections_wait() {
-        let (turns, places) = (Turns::new(16), Shares::new(200));
+        let (threads, places) = (ThreadShares::new(16), Shares::new(200));
         let mut begun = 0;
         for _ in 0..100 {
             let (stream, _) = UnixStream::pair().unwrap();
-            begun += usize::from(turns.begin(1, stream, || places.try_take(1, 1)).is_some());
+            begun += usize::from(threads.begin(1, stream, || places.try_take(1, 1)).is_some());
         }
         assert_eq!((begun, places.in_use()), (8, 92));
         let (stream, _) = UnixStream::pair().unwrap();
-        assert!(turns.begin(2, stream, || places.try_take(2, 1)).is_some(), "another account is served");
+        assert!(threads.begin(2, stream, || places.try_take(2, 1)).is_some(), "another account is served");
         for _ in 0..92 {
-            assert!(turns.finish(1).is_some());
+            assert!(threads.finish(1).is_some());
         }
         for _ in 0..8 {
-            assert!(turns.finish(1).is_none());
+            assert!(threads.finish(1).is_none());
         }
-        assert!(turns.finish(2).is_none());
-        let state = turns.state();
+        assert!(threads.finish(2).is_none());
+        let state = threads.lock();
         assert!(state.running.is_empty() && state.waiting.is_empty());
         assert_eq!(places.in_use(), 0);
     }
