@@ -10,10 +10,10 @@ fn user(text: &str, trust: DescriptionTrust) -> UserProgramSource<'_> {
     UserProgramSource { source: "own.yaml", text, trust, layer: 0 }
 }
 
-/// What is not worth comparing.
+/// Shorter times are too noisy to compare.
 const NOISE: Duration = Duration::from_millis(2);
 
-/// The shortest of a few runs: another program may have used the processor in the others.
+/// The shortest of a few runs, because another program may have used the processor in the others.
 fn quickest(run: impl Fn()) -> Duration {
     let took = |_| {
         let begin = Instant::now();

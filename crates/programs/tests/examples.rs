@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Every example in the data files is read as it says.
+//! Every example in the data files is parsed as it states.
 
 use std::fs;
 use std::path::Path;

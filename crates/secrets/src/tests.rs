@@ -116,7 +116,7 @@ fn no_row_finds_what_only_looks_like_its_tokens() {
                     form.about
                 );
             }
-            // In the middle of a word nothing begins, unless it begins with a sign.
+            // No token begins in the middle of a word, unless it begins with a punctuation character.
             let inside = format!("W{start}{token}");
             let is_letter = start.starts_with(|c: char| c.is_ascii_alphanumeric());
             assert_eq!(

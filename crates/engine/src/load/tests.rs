@@ -163,7 +163,7 @@ fn the_eleventh_hook_of_a_kind_is_one_too_many() {
     );
 }
 
-/// The configuration of seed 003, as it stands there.
+/// The configuration of seed 003, unchanged.
 #[test]
 fn the_keys_of_the_a3s_configuration_are_accepted_as_they_stand() {
     let loaded = load(

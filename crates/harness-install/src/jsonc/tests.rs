@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
 use super::{
-    CreatedContainers, EditedText, HookEntry, HookSignature, JsonNode, JsoncSource, check, count, insert,
-    remove,
+    CreatedContainers, EditedText, HookSettingsEntry, HookSignature, JsonNode, JsoncSource, check, count,
+    insert, remove,
 };
 
 const OURS: HookSignature = HookSignature {
@@ -11,7 +11,7 @@ const OURS: HookSignature = HookSignature {
     comes_last: false,
 };
 
-fn entry(event: &str, timeout: u64) -> HookEntry {
+fn entry(event: &str, timeout: u64) -> HookSettingsEntry {
     let handler = JsonNode::object([
         ("type", JsonNode::text("command")),
         ("command", JsonNode::text(format!("'/h/bin/tenterhook-hook' claude-code {event}"))),
@@ -19,7 +19,7 @@ fn entry(event: &str, timeout: u64) -> HookEntry {
     ]);
     let group =
         JsonNode::object([("_tenterhook", JsonNode::Bool(true)), ("hooks", JsonNode::List(vec![handler]))]);
-    HookEntry { event: event.into(), group }
+    HookSettingsEntry { event: event.into(), group }
 }
 
 fn put(text: &str, events: &[&str]) -> EditedText {

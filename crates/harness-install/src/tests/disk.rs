@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Links, modes and owners; and what is refused, and leaves all as it was.
+//! Links, modes and owners; and refused installations, which change nothing.
 
 use super::*;
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! What holds for every harness, with real files: nothing is lost, twice is once, and what is written is this.
+//! Properties of every harness, with real files: nothing is lost, installing twice changes nothing, and snapshots
+//! of the written files.
 
 use crate::HarnessClient;
 use std::{
@@ -179,7 +180,7 @@ fn what_others_write_in_between_stays() {
                 let left = fs::read_to_string(path).expect("reads");
                 let solid = |text: &str| text.split_whitespace().collect::<String>();
                 let wanted = solid(&touched(path, text));
-                // An additional comma is irrelevant.
+                // A trailing comma may be added.
                 let same =
                     solid(&left) == wanted || solid(&left).replace(",}", "}") == wanted.replace(",}", "}");
                 assert!(same, "{id}, seed {seed}: {text:?} became {left:?}");

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! LLxprt Code's own: an old place for settings that the client copies, a scope of the machine, folder trust.
+//! Tests specific to LLxprt Code: an old settings file that the client copies, machine-wide settings, folder trust.
 
 use crate::HarnessClient;
 use std::{

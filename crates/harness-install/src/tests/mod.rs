@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! The whole road, with real files: plan, show, apply, and back again.
+//! Whole installations with real files: plan, show, apply and revert.
 
 mod disk;
 mod every;

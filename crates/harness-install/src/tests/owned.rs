@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Files that are ours from the first byte to the last.
+//! Files that belong to Tenterhook completely.
 
 use super::super::{InstallWarning, MARK, OwnedFile, has_mark};
 use super::*;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! What is shown before anything is written.
+//! Output before anything is written.
 
 use super::*;
 

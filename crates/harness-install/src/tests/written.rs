@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! What `install` writes for each harness, to the letter, and what it says about it.
+//! What `install` writes for each harness, byte for byte, and its messages.
 
 use crate::HarnessClient as _;
 use std::fs;
@@ -70,7 +70,7 @@ fn codex_desktop_is_trusted_by_what_codex_cli_wrote_into_their_settings() {
         assert!(!text.contains("trusted_hash"), "trust is not taken: {text}");
     }
 
-    // What `t` writes in Codex CLI is enough for Desktop, and both need it.
+    // Trust that `t` stores in Codex CLI also counts for Desktop, and both need it.
     let mut place = HarnessWorld::of("codex");
     place.order.trust = true;
     place.install();

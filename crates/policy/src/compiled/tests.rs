@@ -9,7 +9,7 @@ use std::sync::Arc;
 use super::{CompiledRules, RuleBytes};
 use crate::conditions::{OneOrMore, RuleMatcher};
 use crate::{
-    EvalEnvironment, LoadMode, Rule, RuleJudgement, RuleSet, RuleSettings, RuleSource, SessionState,
+    EvalEnvironment, LoadMode, PolicyJudgement, Rule, RuleSet, RuleSettings, RuleSource, SessionState,
     SourceLayer, compile_packs, facts, judge,
 };
 
@@ -90,7 +90,7 @@ fn commands() -> Vec<String> {
     found
 }
 
-fn judged(set: &RuleSet, command: &str, kind: EventKind) -> RuleJudgement {
+fn judged(set: &RuleSet, command: &str, kind: EventKind) -> PolicyJudgement {
     let mut event =
         Event::new(EventId::from_parts(1, 1), Timestamp::from_unix_ms(1), "claude-code", kind, "PreToolUse");
     event.cwd = Some("/home/dev/shop".into());

@@ -17,7 +17,7 @@ fn large_texts_take_linear_time() {
     }
 }
 
-/// Texts of half the size that is the matter here, or all of it.
+/// The texts, at half or full size.
 fn lines(scale: usize) -> Vec<String> {
     let repeat = |text: &str, times: usize| text.repeat(times / 2 * scale);
     let long = repeat("x", 30_000);
