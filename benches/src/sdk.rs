@@ -40,7 +40,7 @@ async fn measure(home: &BenchHome) -> Result<Vec<BenchResult>, Error> {
         let began = Instant::now();
         let fired = agent.fire(event()).await?;
         whole.push(began.elapsed().as_secs_f64() * 1e9);
-        // BenchResult by the daemon: from sending the call to reading the reply.
+        // Measured by the daemon: from sending the call to reading the reply.
         let took = fired.outcome.pointer("/trace/0/took_us").and_then(serde_json::Value::as_f64);
         asked.extend(took.map(|us| us * 1e3));
     }

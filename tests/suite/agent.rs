@@ -15,7 +15,7 @@ use crate::person::{Guard, terminal, until};
 
 const PROGRAM: &str = env!("CARGO_BIN_EXE_tenterhook");
 
-/// Wants too much, takes the hint, starts a subagent.
+/// Script of a model that tries a denied command, follows the suggestion and starts a subagent.
 const SCRIPT: &str = r#"
 turns:
   - { say: I clear the home., call: { Bash: { command: "rm -rf ~/work" } } }
@@ -178,7 +178,7 @@ fn whoever_sits_at_the_terminal_is_asked() {
 fn same_user_what_the_agent_starts_is_a_guarded_agent() {
     let test = TestContext::new();
     let guard = Guard::of(&test);
-    // The rules would refuse the command as it stands, so it is given to the shell another way.
+    // The rules would deny the command as written, so the script passes it to the shell in another form.
     test.write("work/end.sh", &format!("{PROGRAM} mode monitor </dev/null >said 2>&1\n"));
     let script = "turns:\n  - { call: { Bash: { command: sh ./end.sh } } }\n  - say: Done.\n";
     let ran = agent(&test, script, &["--permission-mode", "bypassPermissions"]);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Calls that wait for a person, where the harness cannot ask.
+//! Calls that wait for approval because the harness cannot ask the user.
 
 use std::thread;
 use tenterhook_test_support::assert_waited;
@@ -26,7 +26,7 @@ fn codex(test: &TestContext, session: &str, command: &str) -> Value {
     })
 }
 
-/// What the agent hears of its call, and what happens meanwhile.
+/// Sends a call and returns the reply that the agent gets. Runs `meanwhile` while the call waits.
 fn call<T>(guard: &Guard<'_>, session: &str, command: &str, meanwhile: impl FnOnce() -> T) -> (Value, T) {
     let payload = codex(guard.test, session, command);
     thread::scope(|scope| {
@@ -43,7 +43,7 @@ fn waiting(guard: &Guard<'_>) -> String {
     })
 }
 
-/// What an approval has to name.
+/// Digest of a waiting call, which an approval must name.
 fn digest(guard: &Guard<'_>, id: &str) -> Value {
     guard.ask("GET", &format!("/v1/approvals/{id}"), &Value::Null).1["digest"].take()
 }
@@ -92,7 +92,7 @@ fn same_user_a_guarded_agent_cannot_approve_itself() {
     let guard = Guard::of(&test);
     let (reply, id) = call(&guard, "s", "make all", || {
         let id = waiting(&guard);
-        // The test has called the hook: it is the agent.
+        // The test has called the hook, so it counts as the agent.
         let path = format!("/v1/approvals/{id}");
         let body = json!({"answer": "approve", "digest": digest(&guard, &id), "proof": {"tty": true}});
         let (status, answer) = guard.ask("POST", &path, &body);
@@ -139,7 +139,7 @@ fn nobody_there_is_a_deny_that_says_how_to_approve() {
     drop(guard);
 }
 
-/// Codex asks for a permission after its `PreToolUse`, Qwen Code before it.
+/// Codex asks for permission after its `PreToolUse`, Qwen Code before it.
 #[test]
 fn a_call_that_comes_to_two_gates_is_approved_once() {
     let test = asking();
@@ -165,7 +165,7 @@ fn a_call_that_comes_to_two_gates_is_approved_once() {
     assert_eq!((&leaf["what"], &leaf["detail"]["of"]), (&json!("approve"), &json!(id)));
     assert_eq!(leaf["detail"]["authority"]["via"], "same call");
 
-    // The next call with the same arguments is another one, at either gate.
+    // The next call with the same arguments is a new call, at either gate.
     let (reply, next) = ask(second, "PreToolUse");
     assert!(!is_denied(&reply) && next != id, "{reply}");
     drop(guard);
@@ -193,7 +193,7 @@ fn a_yes_for_the_session_covers_the_same_rule_there_and_nowhere_else() {
         assert_eq!(guard.ask("POST", &path, &json!({"answer": "deny"})).0, 200);
     });
     assert!(is_denied(&reply), "{reply}");
-    // It lasts beyond the daemon.
+    // The exception outlives the daemon.
     guard.signal();
     let guard = Guard::of(&test);
     assert!(!is_denied(&guard.hook("codex", "pre-tool-use", &codex(&test, "s", "make again"))));

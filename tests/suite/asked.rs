@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Questions to a person, on a terminal of their own.
+//! Prompts that a user answers on a terminal.
 
 use std::io::{Read, Write};
 use std::os::fd::OwnedFd;
@@ -17,12 +17,12 @@ use crate::person::terminal;
 const RULES: &str =
     "version: 1\nrules:\n  - {id: no-docker, match: {shell: {program: docker}}, verdict: deny, reason: no}\n";
 
-/// What a person sees who answers the question, and how it ends.
+/// Runs a command on a terminal and types `answer`. Returns the screen and the exit code.
 fn answered(test: &TestContext, args: &[&str], answer: &[u8]) -> (String, i32) {
     answered_at("[y/N] ", test, args, answer)
 }
 
-/// The same, with the answer given once the screen shows a text.
+/// As [`answered`], but types the answer once the screen shows a text.
 fn answered_at(shown: &str, test: &TestContext, args: &[&str], answer: &[u8]) -> (String, i32) {
     let (mut near, far) = terminal();
     let end = || Stdio::from(OwnedFd::from(far.try_clone().unwrap()));
@@ -39,7 +39,7 @@ fn answered_at(shown: &str, test: &TestContext, args: &[&str], answer: &[u8]) ->
             continue;
         }
         let mut part = [0; 4096];
-        // When nobody has the other end any more, reading fails.
+        // Reading fails once no process has the other end open.
         let Ok(read) = near.read(&mut part) else { break };
         if read == 0 {
             break;
@@ -79,7 +79,7 @@ fn a_project_is_trusted_when_the_person_says_so_and_only_then() {
 fn the_list_of_agents_shows_what_cannot_be_guarded_and_does_not_offer_it() {
     let test = TestContext::new();
     std::fs::create_dir(test.path("person/.continue")).unwrap();
-    // `all` marks everything that has a number.
+    // `all` selects every numbered entry.
     let (text, exit) = answered_at("change the marks: ", &test, &["install", "--dry-run"], b"all\n\n");
     assert!(text.contains("[-]    Continue, found, cannot be guarded"), "{text}");
     assert!(text.contains("Claude Code") && exit == 0, "{exit}: {text}");

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Rules of a home at work, from the harness's payload to its reply.
+//! Rules of a state directory, from the harness's payload to its reply.
 
 use serde_json::{Value, json};
 
@@ -16,7 +16,7 @@ fn with_rules(rules: &str) -> TestContext {
     test
 }
 
-/// The part of the reply that decides; `null` if nothing is said.
+/// The deciding part of the reply; `null` if the reply has none.
 fn ask(test: &TestContext, command: &str) -> Value {
     let ran = test.run_with(HOOK, test.bash(command).as_bytes());
     assert_eq!(ran.exit, 0, "{}", ran.stderr);

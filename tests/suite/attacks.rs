@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Attacks that once succeeded, each at the level where it happened.
+//! Attacks that succeeded in an earlier version, each tested at the level where it succeeded.
 
 mod agent_service;
 mod approval_swap;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! `audit`: what agents did before anybody guarded them. The transcripts are what the pinned clients left.
+//! `audit`: what agents did before they were guarded. The transcripts were written by the pinned clients.
 
 use std::path::Path;
 
@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use crate::context::{Ran, TestContext, repository};
 use crate::system::as_stranger;
 
-/// A person who has worked with all five clients.
+/// The home of a user who has worked with all five clients.
 pub(crate) fn worked() -> TestContext {
     let test = TestContext::new();
     let person = test.path("person");
@@ -28,7 +28,7 @@ fn copy(from: &Path, to: &Path) {
     }
 }
 
-/// A line of Claude Code's in which a command is run.
+/// A line of a Claude Code transcript with a command.
 fn claude(session: &str, at: &str, call: &str, command: &str) -> String {
     let tool = json!({"type": "tool_use", "id": call, "name": "Bash", "input": {"command": command}});
     let message = json!({"role": "assistant", "model": "claude-opus-5-5", "content": [tool]});
@@ -222,7 +222,7 @@ fn a_file_that_may_not_be_read_is_named() {
     write_claude(&test, "one", &[claude("one", "2026-11-02T08:00:00Z", "a", "ls")]);
     let file = test.path("person/.claude/projects/-srv-shop/one.jsonl");
     std::fs::set_permissions(&file, std::fs::Permissions::from_mode(0o000)).unwrap();
-    // For root there is no such file, so somebody else looks.
+    // Root can read every file, so the test runs as another account.
     std::fs::set_permissions(test.path(""), std::fs::Permissions::from_mode(0o755)).unwrap();
     let look = || test.run(&["audit"]);
     let ran = if rustix::process::getuid().is_root() { as_stranger(look) } else { look() };

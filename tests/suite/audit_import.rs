@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! `audit --import`: sessions of the past in the ledger and in the session view.
+//! `audit --import`: past sessions in the ledger and in the session view.
 
 use serde_json::{Value, json};
 
@@ -32,7 +32,7 @@ fn what_is_imported_is_told_apart_from_what_was_decided() {
     assert_eq!(test.run(&["ledger", "verify"]).exit, 0);
     let shown = test.run(&["ledger", "query", "--kind", "seen", "--limit", "1"]).stdout;
     assert!(shown.contains(" copilot      –        bash timeout 15"), "{shown}");
-    // Replaying decisions leaves out what was none.
+    // A replay of decisions skips records that are not decisions.
     test.write("work/rules.yaml", "version: 1\nrules: []\n");
     assert_eq!(test.run(&["policy", "backtest", "rules.yaml", "--json"]).json()["replayed"], 0);
 }
@@ -42,7 +42,7 @@ fn the_same_event_comes_in_once() {
     let test = worked();
     assert_eq!(import(&test)["events"], 85);
     assert_eq!(import(&test), json!({"events": 0, "known": 85, "guarded": 0, "spooled": false}));
-    // A session goes on, and only what is new comes in.
+    // The session continues, and only its new events are imported.
     let path = test.path("person/.codex/sessions/2026/11/15");
     let file = std::fs::read_dir(&path).unwrap().flatten().map(|entry| entry.path()).min().unwrap();
     let text = std::fs::read_to_string(&file).unwrap();

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! The gate before everything that loosens protection, attacked. Each test is named by its mode; what a
-//! mode does not promise is in `docs/threat-model.md`.
+//! Attacks on the gate in front of every privileged action. Each test is named after its mode;
+//! `docs/threat-model.md` lists what a mode does not promise.
 
 use serde_json::{Value, json};
 
@@ -10,7 +10,7 @@ use crate::person::{Guard, code};
 
 const RULE: &str = "version: 1\nrules:\n  - {id: no-make, match: {shell: {program: make}}, verdict: deny}\n";
 
-/// A home in which the test is an agent: it has called a hook.
+/// A home in which the test counts as an agent: it has called a hook.
 fn with_agent() -> TestContext {
     let test = TestContext::new();
     test.write("home/policy.yaml", RULE);
@@ -23,7 +23,7 @@ fn denies(test: &TestContext) -> bool {
     ran.stdout.contains("\"deny\"")
 }
 
-/// Every verb that loosens, as an agent would try it.
+/// Every privileged action, as an agent would try it.
 const LOOSENING: &[&[&str]] = &[
     &["mode", "monitor"],
     &["rules", "disable", "no-make"],
@@ -155,7 +155,7 @@ fn same_user_with_codes_a_terminal_is_not_enough_and_no_code_counts_twice() {
         let ran = test.person(&["mode", "monitor", "--code", &right]);
         assert!(ran.exit == 1 && ran.stderr.contains("was used already"), "replayed: {}", ran.stderr);
         if !with_daemon {
-            // Five in a minute: one set codes up, three were tried here.
+            // Five tries in a minute: one set codes up, three were made here.
             let ran = test.person(&["totp", "remove", "--code", "111111"]);
             assert!(ran.exit == 1 && ran.stderr.contains("the code is wrong"), "{}", ran.stderr);
             let ran = test.person(&["totp", "remove", "--code", "222222"]);
@@ -197,7 +197,7 @@ fn same_user_over_tcp_the_token_opens_the_door_and_loosens_nothing_without_a_cod
     assert_eq!(test.last_change()["detail"]["authority"]["proof"], "code");
 }
 
-/// A minute later, without waiting for it.
+/// Pretends that a minute has passed.
 fn forget_tries(test: &TestContext) {
     let path = test.home().join("totp");
     let mut kept: Value = serde_json::from_str(&std::fs::read_to_string(&path).unwrap()).unwrap();
@@ -223,7 +223,7 @@ fn same_user_only_a_person_stops_or_restarts_the_daemon() {
     assert_eq!(test.run(&["restart"]).exit, 1);
     assert_eq!(test.run(&["status"]).exit, 0, "it is still there");
     let ran = std::thread::scope(|scope| {
-        // It is ours, so it is gone only once we have heard of it.
+        // The daemon is a child of the test and stays a zombie until the test waits for it.
         scope.spawn(|| guard.ended());
         test.person(&["stop"])
     });
@@ -235,7 +235,7 @@ fn same_user_only_a_person_stops_or_restarts_the_daemon() {
 #[test]
 fn same_user_a_hook_that_a_person_tries_by_hand_makes_nobody_an_agent() {
     let test = TestContext::new();
-    // An interactive shell above the hook: the person's own.
+    // An interactive shell above the hook belongs to the user.
     let payload = test.write("payload.json", &test.bash("ls"));
     let line = format!(
         "'{}' hook claude-code pre-tool-use < '{}'\nexit\n",

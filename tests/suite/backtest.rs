@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! `policy backtest`: what other rules would have said about what happened.
+//! `policy backtest`: verdicts of other rules on recorded events.
 
 use serde_json::{Value, json};
 
@@ -75,7 +75,7 @@ fn what_happened_before_in_a_session_counts() {
 fn what_cannot_be_replayed_is_counted() {
     let test = TestContext::new();
     happened(&test, &["curl https://example.com", "ls"]);
-    // What was spooled is taken in.
+    // Spooled decisions are imported.
     assert_eq!(test.ledger().len(), 2);
     let reader = tenterhook_ledger::Reader::open(&test.home().join("ledger")).unwrap();
     let first = reader.from(0, 10).unwrap().into_iter().find(|record| record.payload.is_some()).unwrap().seq;

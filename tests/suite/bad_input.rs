@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Bad input gets one clear line and a documented exit code, and nothing is written half.
+//! Bad input gets one clear line and a documented exit code, and no file is written partially.
 
 use std::process::Stdio;
 
@@ -8,7 +8,7 @@ use serde_json::json;
 
 use crate::context::TestContext;
 
-/// What is piped into a gate, and the line that must come out.
+/// Input of a gate, and the line that it must print.
 fn bad_payloads() -> Vec<(&'static str, Vec<u8>, &'static str)> {
     let deep = format!("{}1{}", "{\"a\":".repeat(10_000), "}".repeat(10_000));
     let large = format!("{{\"tool_input\":\"{}\"}}", "x".repeat(50_000_000));
@@ -180,7 +180,7 @@ fn a_deny_that_nobody_reads_is_still_a_deny() {
     let program = env!("CARGO_BIN_EXE_tenterhook");
     let payload = test.write("payload.json", &test.bash("rm -rf /"));
     let full = std::fs::File::options().write(true).open("/dev/full").unwrap();
-    // The reading end is closed before the hook begins.
+    // The reading end is closed before the hook starts.
     let (_, closed) = std::io::pipe().unwrap();
     for (name, output) in [("full", Stdio::from(full)), ("closed", Stdio::from(closed))] {
         let mut command =

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Dependencies point one way.
+//! Dependencies between crates point one way.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
@@ -10,8 +10,8 @@ use serde_json::Value;
 
 use crate::context::repository;
 
-/// Which of our crates each of our crates may use. The crates of facts know no rules; engine, policy and ledger meet
-/// only in `guard`, which the daemon and the command line use.
+/// Which of our crates each of our crates may use. The crates of facts do not depend on rules; engine, policy and
+/// ledger meet only in `guard`, which the daemon and the command line use.
 const MAY_USE: &[(&str, &[&str])] = &[
     ("tenterhook-document", &[]),
     ("tenterhook-event", &[]),
@@ -340,7 +340,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
     ("tenterhook-test-support", &[]),
 ];
 
-/// What nobody who embeds the engine should have to build.
+/// Packages that programs which embed the engine should not have to build.
 const NOT_IN_THE_ENGINE: &[&str] = &[
     "axum",
     "clap",
@@ -355,11 +355,11 @@ const NOT_IN_THE_ENGINE: &[&str] = &[
     "tenterhook-shell",
 ];
 
-/// What the projection of sessions must not pull in: it is evaluated from events alone.
+/// Packages that session projection must not depend on: it uses events alone.
 const NOT_IN_SESSIONS: &[&str] =
     &["axum", "clap", "hyper", "tokio", "tonic", "tenterhook-daemon", "tenterhook-guard", "tenterhook-home"];
 
-/// What reading and evaluating project files must not pull in: the judge uses it at a call.
+/// Packages that reading and evaluating project files must not depend on: the judge does it during a call.
 const NOT_IN_SCAN: &[&str] =
     &["axum", "clap", "hyper", "tokio", "tonic", "tenterhook-guard", "tenterhook-home", "tenterhook-ledger"];
 
@@ -377,13 +377,13 @@ fn text<'a>(value: &'a Value, key: &str) -> &'a str {
     value[key].as_str().unwrap()
 }
 
-/// Lines of Rust that a crate may have, tests included: what one person can know by heart.
+/// Maximum number of lines of Rust in a crate, tests included, so that one person can know it well.
 const MAX_CRATE_LINES: usize = 14_000;
 
-/// Crates that are still larger, with their limits until they are split.
+/// Crates above the maximum, with their own limits until they are split.
 const LARGER_CRATES: &[(&str, usize)] = &[];
 
-/// The lines of all Rust files below a folder.
+/// Counts the lines of all Rust files below a directory.
 fn count_rust_lines(folder: &Path) -> usize {
     let entries = std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap());
     entries
@@ -436,7 +436,7 @@ fn our_crates_use_only_what_lies_before_them_on_the_road() {
     assert_eq!(seen.len(), MAY_USE.len(), "the table of borders names a crate that is not there: {seen:?}");
 }
 
-/// The names of all packages that a crate is built with.
+/// Names of all packages that a crate is built with.
 fn dependencies_of(package: &str) -> BTreeSet<String> {
     let output = Command::new(env!("CARGO"))
         .args(["tree", "-p", package, "-e", "normal", "--prefix", "none", "--offline", "--locked"])

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Budgets through a real daemon: agents tell what their models used, are warned, and are stopped.
+//! Budgets through a real daemon: agents report token usage, are warned, and are stopped.
 
 use serde_json::{Value, json};
 use tenterhook_client::{Client, FireResult, FiredEvent};
@@ -27,7 +27,7 @@ rules:
 fn served() -> Served {
     let test = TestContext::new();
     test.write("home/policy.yaml", POLICY);
-    // A model of our own: a million tokens are one dollar.
+    // A model with a price of our own: a million tokens cost one dollar.
     test.write("home/prices.yaml", "version: 1\nprices:\n  - {model: 'mine-*', input: 1, output: 1}\n");
     Served::in_home(test, &[])
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Callbacks of an Agent SDK program: their answers are combined with the policy, and the ledger and the session know them.
+//! Callbacks of an Agent SDK program: their answers are combined with the policy, and recorded in the ledger and
+//! the session.
 
 use serde_json::{Value, json};
 use tenterhook_client::Client;
@@ -11,7 +12,7 @@ use tenterhook_client::proto::{
 use crate::daemon::Served;
 use crate::sdk::run;
 
-/// Fires an event of Claude Code with what the program's own callbacks answered.
+/// Fires an event of Claude Code with the answers of the program's callbacks.
 async fn fire(client: &Client, payload: &Value, callbacks: Vec<CallbackAnswer>) -> FireResponse {
     let request = FireRequest {
         event_type: payload["hook_event_name"].as_str().unwrap().into(),
@@ -95,7 +96,7 @@ fn an_input_that_a_callback_changed_is_judged_and_counts_once_with_its_real_line
         done["tool_response"] = json!({"type": "create"});
         fire(&client, &done, vec![]).await;
 
-        // What would run is judged, not only what was asked for.
+        // The changed input is judged, not only the requested one.
         let harmless = event(&served, "PreToolUse", "t-2", "Bash", json!({"command": "echo harmless"}));
         let bad = answer(&json!({"command": "sudo rm -rf /"}));
         let response = fire(&client, &harmless, vec![callback("rewrite", &bad)]).await;
@@ -152,7 +153,7 @@ fn a_callback_that_failed_counts_as_it_was_registered() {
         let answer = reply(&fire(&client, &call, vec![closed]).await);
         let reason = &answer["hookSpecificOutput"]["permissionDecisionReason"];
         assert_eq!(reason, "the callback `broken` failed: no answer within 1 s");
-        // An answer for another event means nothing, and is a failure.
+        // An answer for another event counts as a failure.
         let misplaced =
             json!({"hookSpecificOutput": {"hookEventName": "Stop", "permissionDecision": "deny"}});
         assert_eq!(reply(&fire(&client, &call, vec![callback("misplaced", &misplaced)]).await), Value::Null);

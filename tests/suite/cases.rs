@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! The lines of `tests/cases/` that need a running program, and an account of those nobody runs.
+//! The lines of `tests/cases/` that need a running program, and a list of those that no test runs.
 //!
-//! `crates/harness` runs what is about one hook, `crates/profile` what is about several; each lists
-//! the lines it leaves to others. What both leave is run here, or stands in a list with the reason
-//! and in `docs/compatibility.md`.
+//! `crates/harness` runs the lines about one hook, `crates/profile` those about several; each lists the lines that
+//! it leaves to others. Lines that both leave are run here, or are listed with the reason here and in
+//! `docs/compatibility.md`.
 
 mod different;
 mod programs;
@@ -30,7 +30,7 @@ const RUN_HERE: &[&str] = &[
     "cc-083-http-env-unlisted-empty",
 ];
 
-/// Run here or in `crates/harness`, with another result than the original's.
+/// Lines run here or in `crates/harness` whose result differs from the original's.
 const DIFFERENT_ON_PURPOSE: &[(&str, &str)] = &[
     ("g-runner-295", WAITS),
     ("l-runner-297", WAITS),
@@ -89,7 +89,7 @@ fn case(id: &str) -> Value {
     cases().into_iter().find(|case| case["id"] == id).unwrap_or_else(|| panic!("no case `{id}`"))
 }
 
-/// The ids in a list of one of the two crates.
+/// Ids in a list of one of the two crates.
 fn listed(file: &str, list: &str, ids: &BTreeSet<String>) -> BTreeSet<String> {
     let text = std::fs::read_to_string(repository().join("crates").join(file)).unwrap();
     let (_, list) =
@@ -98,13 +98,13 @@ fn listed(file: &str, list: &str, ids: &BTreeSet<String>) -> BTreeSet<String> {
     list.split('"').filter(|word| ids.contains(*word)).map(ToOwned::to_owned).collect()
 }
 
-/// The ids that neither crate runs.
+/// Ids of lines that neither crate runs.
 fn left() -> BTreeSet<String> {
     let cases = cases();
     let id = |case: &Value| case["id"].as_str().unwrap().to_owned();
     let ids: BTreeSet<String> = cases.iter().map(id).collect();
     assert_eq!(ids.len(), cases.len(), "no id twice");
-    // What the harness's tests do not take up at all.
+    // Lines that the harness's tests do not consider at all.
     let several =
         |case: &&Value| case["area"].as_str().is_some_and(|area| !["runner", "planner"].contains(&area));
     let mut harness: BTreeSet<String> = cases.iter().filter(several).map(id).collect();
@@ -127,7 +127,7 @@ fn every_case_is_run_somewhere_or_has_a_reason() {
     assert_eq!(accounted, left.iter().map(String::as_str).collect::<Vec<_>>());
 }
 
-/// `cc-019-timeout-sdk-…` is `cc-019`, `g-runner-049` is itself.
+/// Shortens `cc-019-timeout-sdk-…` to `cc-019`; `g-runner-049` stays as it is.
 fn short(id: &str) -> String {
     let words: Vec<&str> = id.split('-').collect();
     let is_number = |word: &&str| word.chars().all(|letter| letter.is_ascii_digit());
@@ -135,7 +135,7 @@ fn short(id: &str) -> String {
     words[..=number].join("-")
 }
 
-/// One row for each reason, in the order of the list.
+/// One table row for each reason, in the order of the list.
 fn rows(list: &[(&str, &str)]) -> Vec<String> {
     let mut reasons: Vec<&str> = Vec::new();
     for (_, reason) in list {
@@ -162,7 +162,7 @@ fn what_is_not_run_or_is_different_stands_in_the_documents_with_the_reason() {
     assert_eq!(written, expected, "the rows should be:\n{}\n", expected.join("\n"));
 }
 
-/// Fires an event under a profile, with these groups of hooks.
+/// Fires an event under a profile with these groups of hooks.
 fn fire(test: &TestContext, profile: &str, event: &str, groups: &Value) -> Ran {
     let settings = json!({"hooksConfig": {"enabled": true}, "hooks": {event: groups}});
     fire_file(test, profile, event, &settings, &input(test))

@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! The lines of `tests/cases/openagentlock.jsonl`: what another program decided, by its own policy.
+//! The lines of `tests/cases/openagentlock.jsonl`: decisions of another program by its own policy.
 //!
-//! A policy in a line is imported and judged by; `@baseline` stands for its built-in gates, and our
-//! built-in rules have to come to the same decision in their own words. What must be equal is whether
-//! the tool runs and what is said: our reply to a deny has no `continue: false`, which would keep
-//! the model from reading the reason.
+//! A policy in a line is imported and applied; `@baseline` stands for its built-in gates, on which our built-in
+//! rules must decide the same in their own words. Whether the tool runs and the message must be equal. Our reply to
+//! a deny has no `continue: false`, which would keep the model from reading the reason.
 
 mod down;
 mod variants;
@@ -19,17 +18,17 @@ use tenterhook_policy_import::{OpenAgentLockMode, import_openagentlock, import_o
 use crate::context::{Ran, TestContext, repository};
 use crate::person::Guard;
 
-/// Denied there, and not yet by a rule of ours. A line that is decided alike has to leave the list.
+/// Lines that are denied there and not yet by our rules. A line that is decided the same must leave the list.
 const WAITING: &[&str] = &[];
 
-/// Run here, with another result on purpose.
+/// Lines run here whose result differs on purpose.
 const DIFFERENT: &[(&str, &str)] = &[
     ("cc-empty-stdin", "a payload that cannot be read is refused"),
     ("cc-unknown-event", "an unknown event is recorded and goes on: a slip in a file does not stop an agent"),
     ("cu-deny", "a directory inside the project may be deleted"),
 ];
 
-/// Without a daemon: run in `down.rs`.
+/// Lines without a daemon, run in `daemon_down.rs`.
 const DOWN: &[&str] = &["cc-daemon-down", "cc-daemon-http401", "cx-down", "cu-down", "ge-down"];
 
 /// A line of the file.
@@ -38,14 +37,14 @@ struct Case {
     harness: String,
     event: String,
     stdin: String,
-    /// Their policy; `None` for the built-in one.
+    /// Policy of the line; `None` for the built-in one.
     policy: Option<String>,
     daemon: OpenAgentLockMode,
-    /// Files of repositories, by their path.
+    /// Files of repositories, by path.
     files: Vec<(String, String)>,
-    /// What is said when the call is denied; `None` if it goes on.
+    /// Message if the call is denied; `None` if it proceeds.
     denied: Option<String>,
-    /// The gate that decided, if the line says.
+    /// The gate that decided, if the line names it.
     gate: Option<String>,
 }
 
@@ -88,12 +87,12 @@ impl Case {
         !DOWN.contains(&self.id.as_str()) && !self.listed(DIFFERENT)
     }
 
-    /// The call in our own form, as the harness's codec has to make it.
+    /// The call as a Tenterhook event, which the harness's codec must produce.
     fn normal(&self) -> Event {
         let fields: Value = serde_json::from_str(&self.stdin).unwrap();
         let mut args = fields["tool_input"].clone();
         let name = fields["tool_name"].as_str().unwrap();
-        // Of an MCP tool, the server's address counts where the call names none itself.
+        // For an MCP tool, the server's address counts if the call itself names none.
         if name.starts_with("mcp_") && args["url"].is_null() && !args["server_url"].is_null() {
             args["url"] = args["server_url"].clone();
         }
@@ -106,7 +105,7 @@ impl Case {
     }
 }
 
-/// Judges events by an imported policy alone; or, without one, by our built-in rules alone.
+/// Evaluates events with an imported policy alone, or with our built-in rules alone if there is none.
 fn judged(test: &TestContext, policy: Option<&str>, events: &[Event]) -> Vec<Value> {
     let lines: Vec<_> = events.iter().map(|event| serde_json::to_string(event).unwrap()).collect();
     let mut args = vec!["judge", "--jsonl"];
@@ -119,7 +118,7 @@ fn judged(test: &TestContext, policy: Option<&str>, events: &[Event]) -> Vec<Val
     ran.stdout.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
 }
 
-/// An imported policy, of which nothing may be missing.
+/// Imports a policy and checks that no part is left out.
 fn imported(daemon: OpenAgentLockMode, name: &str, text: &str) -> String {
     let imported = import_openagentlock_in_mode(daemon, name, text).unwrap();
     assert_eq!(imported.left_out, [], "{text}");
@@ -145,7 +144,7 @@ fn an_imported_policy_decides_as_the_original_and_in_its_words() {
         let test = TestContext::new();
         let yaml = imported(case.daemon, "policy.yaml", policy);
         let ruling = &judged(&test, Some(&yaml), &[case.normal()])[0];
-        // The nudge is not part of a ruling.
+        // The suggestion is not part of a decision.
         let reason = case.denied.as_deref().map(|reason| reason.split("\n\n→ ").next().unwrap());
         let expected = if reason.is_some() { "deny" } else { "none" };
         assert_eq!(
@@ -157,7 +156,7 @@ fn an_imported_policy_decides_as_the_original_and_in_its_words() {
     }
 }
 
-/// What a harness is told when a call is denied, in its own form.
+/// The message for a denied call in a harness's own format.
 fn refusal(harness: &str, reply: &Value) -> Option<String> {
     let (said, why) = match harness {
         "cursor" => (&reply["permission"], &reply["agent_message"]),
@@ -170,14 +169,14 @@ fn refusal(harness: &str, reply: &Value) -> Option<String> {
     (said == "deny").then(|| why.as_str().unwrap().to_owned())
 }
 
-/// Without a daemon, by the program that people type.
+/// Without a daemon, through the command-line program.
 // seed: 001-049, 001-054, 001-058
 #[test]
 fn the_whole_program_answers_every_harness_with_the_same_decision_and_words() {
     answers(|test, case, stdin| test.run_with(&["hook", &case.harness, &case.event], stdin.as_bytes()));
 }
 
-/// As installed: the small program that harnesses spawn, and a daemon.
+/// As installed: the small program that harnesses start, and a daemon.
 // seed: 001-004, 001-054, 001-058
 #[test]
 fn the_installed_hook_and_a_daemon_answer_with_the_same_decision_and_words() {
@@ -189,7 +188,7 @@ fn the_installed_hook_and_a_daemon_answer_with_the_same_decision_and_words() {
         }
         let guard = Guard::of(test);
         let program = test.home().join("bin/tenterhook-hook");
-        // There is no full program here that could judge in the daemon's place.
+        // The full program is absent, so it cannot decide in the daemon's place.
         let ran = test.finish(test.command(&program, &[&case.harness, &case.event]), stdin.as_bytes());
         guard.signal();
         ran
@@ -203,13 +202,13 @@ fn installed() -> TestContext {
     test
 }
 
-/// What the harness is told, and what is written down.
+/// Checks the reply to the harness, and the record.
 fn answers(hook: impl Fn(&TestContext, &Case, &str) -> Ran) {
-    // Here a rule of ours says no as well.
+    // One of our rules denies these lines as well.
     const BOTH: &[&str] = &["ev-path-glob"];
     for case in cases().iter().filter(|case| case.is_run()) {
         let test = TestContext::new();
-        // The places in the lines become places of this test.
+        // Paths in the lines become paths of this test.
         let here = |text: &str| text.replace("/tmp/", &format!("{}/", test.path("tree").display()));
         if let Some(policy) = &case.policy {
             test.write("home/policy.yaml", &imported(case.daemon, "policy.yaml", policy));

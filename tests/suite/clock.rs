@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! A daemon whose clock is set forward and back while it works.
+//! A daemon whose clock is set forward and back while it runs.
 
 use std::path::Path;
 use std::process::Command;
@@ -12,7 +12,7 @@ use crate::person::Guard;
 
 const DAY: i64 = 86_400;
 
-/// What makes the clock of a program differ, built here. Nothing where that cannot be, which is said.
+/// Builds a library that shifts a program's clock. `None`, with a note, where it cannot be built.
 fn stepping(test: &TestContext) -> Option<std::path::PathBuf> {
     let library = test.path("clock.so");
     let mut command = Command::new("cc");
@@ -68,7 +68,7 @@ fn a_clock_that_jumps_loses_nothing_and_loosens_nothing() {
     assert_ne!(years[2], years[0], "the clock was another one: {years:?}");
     assert!(years[3] < years[0], "{years:?}");
     assert_eq!(test.run(&["ledger", "verify"]).exit, 0);
-    // Another daemon, with the right clock, goes on behind leaves of the future.
+    // Another daemon, with the right clock, appends after records from the future.
     let guard = Guard::of(&test);
     guard.hook("claude-code", "PreToolUse", &serde_json::from_str(&test.bash("true")).unwrap());
     guard.signal();

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! The verbs, as people and scripts use them.
+//! The commands, as users and scripts run them.
 
 use serde_json::json;
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! A home of its own for every test, and the program run in a clean environment.
+//! A separate home for every test, and the program run in a clean environment.
 
 use std::io::Write;
 use std::os::unix::fs::PermissionsExt;
@@ -19,7 +19,7 @@ pub(crate) struct Ran {
     pub(crate) exit: i32,
 }
 
-/// The root of the repository.
+/// Root directory of the repository.
 pub(crate) fn repository() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").canonicalize().unwrap()
 }
@@ -37,7 +37,7 @@ impl TestContext {
         self.dir.path().join(name)
     }
 
-    /// Where Tenterhook lives in this test.
+    /// State directory of this test.
     pub(crate) fn home(&self) -> PathBuf {
         self.path("home")
     }
@@ -49,7 +49,7 @@ impl TestContext {
         path
     }
 
-    /// The organisation's rules, which only their owner can write.
+    /// Writes the organisation's rules, which only their owner can write.
     pub(crate) fn write_system(&self, text: &str) -> PathBuf {
         let path = self.write("system/policy.yaml", text);
         for (path, mode) in [(path.clone(), 0o644), (self.path("system"), 0o755)] {
@@ -58,7 +58,7 @@ impl TestContext {
         path
     }
 
-    /// The decisions on record, oldest first: each leaf with its payload's parts where they came from.
+    /// Recorded decisions, oldest first, each with the parts of its payload put back in place.
     pub(crate) fn ledger(&self) -> Vec<Value> {
         let mut decisions: Vec<Value> =
             self.leaves().into_iter().filter(|leaf| leaf["kind"] == "decision").collect();
@@ -72,7 +72,7 @@ impl TestContext {
         decisions
     }
 
-    /// Every leaf, oldest first, with its payload as `stored`.
+    /// Every record, oldest first, with its payload as `stored`.
     pub(crate) fn leaves(&self) -> Vec<Value> {
         let dir = self.home().join("ledger");
         let home = tenterhook_home::Home::whole(self.home());
@@ -91,7 +91,7 @@ impl TestContext {
         records.iter().map(leaf).collect()
     }
 
-    /// Runs the program with a throw-away home and nothing else in its environment.
+    /// Runs the program with a temporary home and an otherwise empty environment.
     pub(crate) fn run(&self, args: &[&str]) -> Ran {
         self.run_with(args, b"")
     }
@@ -118,7 +118,7 @@ impl TestContext {
             command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
         let mut pipe = child.stdin.take().unwrap();
         let stdin = stdin.to_vec();
-        // A program that refuses its input early closes the pipe on us.
+        // A program that rejects its input early closes the pipe.
         let feeder = std::thread::spawn(move || drop(pipe.write_all(&stdin)));
         let output: Output = child.wait_with_output().unwrap();
         feeder.join().unwrap();
@@ -129,12 +129,12 @@ impl TestContext {
         }
     }
 
-    /// The text without what differs from run to run.
+    /// Replaces what differs from run to run.
     pub(crate) fn neutral(&self, text: &str) -> String {
         text.replace(self.dir.path().to_str().unwrap(), "[DIR]")
     }
 
-    /// A pre-tool payload of Claude Code that wants to run a command.
+    /// A `PreToolUse` payload of Claude Code that runs a command.
     pub(crate) fn bash(&self, command: &str) -> String {
         serde_json::json!({
             "session_id": "s-1",

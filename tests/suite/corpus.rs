@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! How much of a corpus the rules compiled in stop, and how often they cry for nothing.
+//! Recall and false alarms of the built-in rules on a corpus.
 //!
-//! Nothing here prints a line of `held-out.jsonl`: a number is only worth something when nobody has
-//! looked.
+//! No test prints a line of `held-out.jsonl`: the measurement is valid only while rule authors have not seen the
+//! lines.
 
 use serde_json::{Value, json};
 
 use crate::context::{TestContext, repository};
 
-/// What must be reached, in thousandths.
+/// Required rates, in thousandths.
 const LEAST_RECALL: usize = 970;
 const MOST_FALSE: usize = 10;
 
@@ -28,7 +28,7 @@ impl Rates {
     }
 
     fn false_alarms(&self) -> usize {
-        // Rounded up, so that the limit is one.
+        // Rounded up, so that the limit is strict.
         (self.alarms * 1000).div_ceil(self.fine.max(1))
     }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! A daemon of its own for a test: the real program in a throw-away home, and somebody who asks it.
+//! A separate daemon for a test: the real program in a temporary home, and its clients.
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{SocketAddr, TcpStream};
@@ -21,7 +21,7 @@ pub(crate) struct Served {
     pub(crate) token: String,
 }
 
-/// What came back.
+/// An HTTP reply.
 #[derive(Debug)]
 pub(crate) struct Answer {
     pub(crate) status: u16,
@@ -62,7 +62,7 @@ impl Served {
         (child, address.unwrap_or_else(|| panic!("it names no address: {ready}")))
     }
 
-    /// Ends it and starts another in the same home.
+    /// Ends the daemon and starts another in the same home.
     pub(crate) fn again(mut self) -> Self {
         self.signal(rustix::process::Signal::TERM);
         assert!(self.wait(), "{}", self.log());
@@ -78,7 +78,7 @@ impl Served {
         rustix::process::kill_process(self.pid(), signal).unwrap();
     }
 
-    /// Waits for the end. Says whether it was a good one.
+    /// Waits for the daemon to end. Returns whether it succeeded.
     pub(crate) fn wait(&mut self) -> bool {
         until("the daemon ends", || self.child.try_wait().unwrap()).success()
     }
@@ -105,7 +105,7 @@ impl Served {
         self.ask("POST", path, &[], body.to_string().as_bytes())
     }
 
-    /// Asks over TCP, with the token.
+    /// Sends a request over TCP, with the token.
     pub(crate) fn ask(&self, method: &str, path: &str, headers: &[&str], body: &[u8]) -> Answer {
         let more = lines(headers);
         let head = format!(
@@ -117,7 +117,7 @@ impl Served {
         self.raw(&[head.as_bytes(), body].concat())
     }
 
-    /// Sends exactly this, and reads until the other side closes.
+    /// Sends these bytes and reads until the other side closes.
     pub(crate) fn raw(&self, bytes: &[u8]) -> Answer {
         Answer::read(&exchange(self.connect(), bytes))
     }
@@ -129,7 +129,7 @@ impl Served {
         stream
     }
 
-    /// One hook call on the socket, as the shim makes it.
+    /// Makes one hook call on the socket, as the shim does.
     pub(crate) fn hook(&self, payload: &str) -> String {
         let mut stream = UnixStream::connect(self.socket()).unwrap();
         stream.set_read_timeout(Some(HANG_TIMEOUT)).unwrap();
@@ -142,7 +142,7 @@ impl Served {
         reply
     }
 
-    /// Claude Code calls a hook over HTTP.
+    /// Calls a hook of Claude Code over HTTP.
     pub(crate) fn call(&self, event: &str, payload: &Value) -> Answer {
         let mut whole = json!({"session_id": "s-1", "cwd": self.test.path("work"), "hook_event_name": event});
         whole.as_object_mut().unwrap().extend(payload.as_object().unwrap().clone());
@@ -158,7 +158,7 @@ impl Served {
         )
     }
 
-    /// Opens a stream. HTTP/1.0 spares us the chunks.
+    /// Opens a stream with HTTP/1.0, which avoids chunked encoding.
     pub(crate) fn stream(&self, path: &str, headers: &[&str]) -> Stream {
         let more = lines(headers);
         let mut stream = self.connect();
@@ -179,18 +179,18 @@ impl Served {
 
 impl Drop for Served {
     fn drop(&mut self) {
-        // It may have ended already.
+        // The daemon may have ended already.
         let _ = self.child.kill();
         let _ = self.child.wait();
     }
 }
 
-/// Headers as they are sent.
+/// Formats headers as they are sent.
 pub(crate) fn lines(headers: &[&str]) -> String {
     headers.iter().fold(String::new(), |lines, header| lines + header + "\r\n")
 }
 
-/// A few digits that nobody else has.
+/// A few digits that differ from those of other tests.
 fn rand(digits: u32) -> u128 {
     use std::hash::{BuildHasher, Hasher};
     let one = || u128::from(std::collections::hash_map::RandomState::new().build_hasher().finish());
@@ -198,7 +198,7 @@ fn rand(digits: u32) -> u128 {
 }
 
 pub(crate) fn exchange(mut stream: TcpStream, bytes: &[u8]) -> Vec<u8> {
-    // Whoever refuses early stops reading; what it says is still there.
+    // A server that refuses early stops reading; its reply is still readable.
     let _ = stream.write_all(bytes);
     let mut answer = Vec::new();
     let _ = stream.read_to_end(&mut answer);
@@ -249,7 +249,7 @@ fn unchunked(mut body: &str) -> String {
 // === impl Stream ===
 
 impl Stream {
-    /// The next event. Signs of life are passed over.
+    /// Returns the next event. Keep-alive lines are skipped.
     pub(crate) fn next(&mut self) -> Option<Told> {
         let mut told = Told::default();
         let mut line = String::new();
@@ -266,7 +266,7 @@ impl Stream {
         None
     }
 
-    /// The next event of a kind.
+    /// Returns the next event of a kind.
     pub(crate) fn next_of(&mut self, kind: &str) -> Told {
         loop {
             let told = self.next().unwrap_or_else(|| panic!("the stream ended before `{kind}`"));

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! What the daemon answers to a dashboard or an SDK.
+//! Replies of the daemon's API to dashboards and SDKs.
 
 use serde_json::{Value, json};
 
@@ -149,7 +149,7 @@ fn sessions_are_put_together_and_survive_the_daemon() {
         session["touched"][0]["path"].as_str().is_some_and(|path| path.ends_with("/notes.txt"))
     };
     until("the file is known", || Some(served.json("/v1/sessions/s-1")).filter(read));
-    // The harness says the model once; every later event carries it.
+    // The harness sends the model once; every later event has it.
     let leaf = &served.json("/v1/ledger?verdict=deny")["leaves"][0]["leaf"];
     assert_eq!(leaf["agent"]["model"], "claude-test-1");
     let timeline = served.json("/v1/sessions/s-1/timeline");

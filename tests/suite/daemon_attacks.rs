@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Attacks on the daemon over HTTP, in the mode "same user": whoever attacks has no token, or is a page
-//! in the person's browser, or sends what no client would.
+//! Attacks on the daemon over HTTP in same-user mode: the attacker has no token, is a page in the user's browser,
+//! or sends requests that no client would send.
 
 use std::io::{Read, Write};
 use std::time::{Duration, Instant};
@@ -11,7 +11,7 @@ use serde_json::json;
 
 use crate::daemon::{Answer, HANG_TIMEOUT, Served, exchange, lines};
 
-/// A request as an attacker writes it.
+/// Sends a request as an attacker writes it.
 fn request(served: &Served, line: &str, headers: &[&str], body: &str) -> Answer {
     let headers = lines(headers);
     served.raw(format!("{line} HTTP/1.1\r\nConnection: close\r\n{headers}\r\n{body}").as_bytes())
@@ -56,11 +56,11 @@ fn cross_origin_a_page_of_others_gets_nothing() {
     let payload = served.test.bash("ls");
     let length = format!("Content-Length: {}", payload.len());
     for origin in ["http://evil.example", "null", "https://127.0.0.1", "http://127.0.0.1:1", "file://"] {
-        // What a form can send without asking first.
+        // Requests that a form can send without a preflight.
         let headers = [&host(&served), &format!("Origin: {origin}"), "Content-Type: text/plain", &length];
         let answer = request(&served, "POST /v1/hooks/claude-code/PreToolUse", &headers, &payload);
         assert_eq!(answer.status, 403, "{origin}");
-        // Nor does knowing the token help a page that is not ours.
+        // A page of another origin is refused even if it knows the token.
         let headers: [&str; 3] = [&host(&served), &format!("Origin: {origin}"), &token(&served)];
         assert_eq!(request(&served, "GET /v1/policy", &headers, "").status, 403, "{origin}");
         let asked = request(&served, "OPTIONS /v1/policy", &headers, "");
@@ -90,7 +90,7 @@ fn without_the_whole_token_there_is_only_health() {
             ["/v1/policy", "/v1/ledger", "/v1/stream", "/v1/metrics", "/v1/openapi.json", "/v1/nothing", "/x"]
         {
             let answer = request(&served, &format!("GET {path}"), &[&host, &header], "");
-            // A token in capitals is another token, unless it has no letters at all.
+            // A token in upper case is a different token, unless it has no letters.
             if answer.status != 401 {
                 assert!(header.ends_with(&right) && header.contains("Bearer"), "{header} opens {path}");
             }
@@ -129,7 +129,7 @@ fn path_traversal_leads_nowhere() {
         let answer = request(&served, &format!("GET {path}"), &[&host, &token], "");
         assert!([400, 404].contains(&answer.status), "{path}: {answer:?}");
         assert!(!answer.body.contains("root:"), "{path}");
-        // Health answers everybody; nothing may look like it and be something else.
+        // Health is public; similar paths must not reach other routes.
         let stranger = request(&served, &format!("GET {path}"), &[&host], "");
         assert_eq!(stranger.status, 401, "{path}");
     }
@@ -149,7 +149,7 @@ fn an_oversized_body_is_refused_before_it_is_read() {
         let answer = request(&served, line, &[&host, &token, &format!("Content-Length: {absurd}")], "x");
         assert!([400, 413].contains(&answer.status) || answer.head.is_empty(), "{absurd}: {answer:?}");
     }
-    // In chunks nobody says beforehand how long it gets.
+    // A chunked body has no length in advance.
     let mut stream = served.connect();
     let head = format!("{line} HTTP/1.1\r\n{host}\r\n{token}\r\nTransfer-Encoding: chunked\r\n\r\n");
     stream.write_all(head.as_bytes()).unwrap();
@@ -160,7 +160,7 @@ fn an_oversized_body_is_refused_before_it_is_read() {
     }
     let mut answer = Vec::new();
     let _ = stream.read_to_end(&mut answer);
-    // It may be cut off before it has read the answer.
+    // The connection may be closed before the client has read the reply.
     assert!(answer.is_empty() || Answer::read(&answer).status == 413, "{:?}", Answer::read(&answer));
     assert_eq!(served.bash("ls").status, 200, "others are served");
 }
@@ -177,7 +177,7 @@ fn a_body_that_never_ends_is_cut_off() {
     stream.write_all(head.as_bytes()).unwrap();
     let began = Instant::now();
     let mut dripping = stream.try_clone().unwrap();
-    // Now and then a byte, so that it never looks dead.
+    // One byte from time to time, so that the connection never looks dead.
     std::thread::spawn(move || {
         while began.elapsed() < HANG_TIMEOUT && dripping.write_all(b" ").is_ok() {
             std::thread::sleep(Duration::from_millis(500));
@@ -196,7 +196,7 @@ fn slow_loris_many_idle_connections_stop_nobody_on_the_socket() {
     let idle: Vec<_> = (0..600)
         .map(|number| {
             let mut stream = served.connect();
-            // Some say nothing, some never end their head.
+            // Some connections send nothing, some never end their headers.
             let _ = stream.write_all(if number % 2 == 0 { b"" } else { b"GET /v1/health HTTP/1.1\r\nX-a: " });
             stream
         })
@@ -210,7 +210,7 @@ fn slow_loris_many_idle_connections_stop_nobody_on_the_socket() {
         let reply = served.hook(&served.test.bash("sudo rm -rf /"));
         assert!(reply.starts_with("TH1 ") && reply.contains("deny"), "{reply}");
     }
-    // Those that never end their head are cut off, and there is room again.
+    // Connections with unfinished headers are closed, so there is room again.
     let mut first = idle.into_iter().nth(1).unwrap();
     let mut answer = Vec::new();
     let _ = first.read_to_end(&mut answer);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! A hook that finds no daemon starts one, where the settings say so.
+//! A hook that finds no daemon starts one if the settings allow it.
 
 use serde_json::Value;
 
@@ -12,13 +12,13 @@ fn hook(test: &TestContext) {
         std::path::Path::new(env!("CARGO_BIN_EXE_tenterhook")),
         &["hook", "claude-code", "PreToolUse"],
     );
-    // What a project could have put there.
+    // A program that a project could have put there.
     command.env("TENTERHOOK_LISTEN", "127.0.0.1:1").env("OTEL_EXPORTER_OTLP_ENDPOINT", "http://127.0.0.1:1");
     let ran = test.finish(command, test.bash("sudo rm -rf /").as_bytes());
     assert!(ran.stdout.contains("deny"), "{}{}", ran.stdout, ran.stderr);
 }
 
-/// Ends the daemon of a home, whatever becomes of the test.
+/// Ends the daemon of a home when the test ends, even if it fails.
 struct Ends<'a>(&'a TestContext);
 
 impl Drop for Ends<'_> {

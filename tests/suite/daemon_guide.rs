@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! What the guide tells people to type works as it stands there.
+//! The commands of the guide work as written.
 
 use crate::context::repository;
 use crate::daemon::Served;
 
-/// The blocks of a language.
+/// Code blocks of a language.
 pub(crate) fn blocks<'a>(page: &'a str, language: &str) -> Vec<&'a str> {
     let open = format!("```{language}\n");
     page.split(open.as_str()).skip(1).map(|rest| rest.split("```").next().unwrap()).collect()
@@ -19,12 +19,12 @@ fn every_example_of_the_guide_works_as_written() {
     let home = served.test.home();
     let mut tried = 0;
     for block in blocks(&page, "sh").into_iter().filter(|block| block.contains("curl")) {
-        // Another home and another port; nothing else is different.
+        // Only the home and the port differ from the guide.
         let block = block.replace("~/.local/state/tenterhook", home.to_str().unwrap());
         let block = block.replace("127.0.0.1:7878", &served.address.to_string());
         let command = served.test.command(std::path::Path::new("/bin/sh"), &["-c", &block]);
         let ran = served.test.finish(command, b"");
-        // A stream is cut off after a while: that is curl's exit code 28.
+        // A stream is cut off after a while: curl's exit code 28.
         assert!([0, 28].contains(&ran.exit), "{block}: {} {}", ran.exit, ran.stderr);
         assert!(!ran.stdout.contains("\"error\""), "{block}: {}", ran.stdout);
         let expected = if block.contains("explain") {

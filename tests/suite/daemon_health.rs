@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! What the daemon reports about agents, hooks and sessions to whoever watches it.
+//! What the daemon reports about agents, hooks and sessions.
 
 use serde_json::{Value, json};
 
 use crate::context::TestContext;
 use crate::daemon::{Served, until};
 
-/// Health, once it is like that.
+/// Polls health until the condition holds.
 fn health(served: &Served, what: &str, is_so: impl Fn(&Value) -> bool) -> Value {
     until(what, || Some(served.json("/v1/health")).filter(&is_so))
 }
@@ -21,7 +21,7 @@ fn health_names_the_agents_that_are_guarded_and_those_that_are_not() {
     assert_eq!(found["guarded"], json!([]));
     assert!(found["unguarded"].as_array().unwrap().contains(&json!("claude-code")), "{found}");
 
-    // A program that calls us is guarded, whoever wired it.
+    // A program that calls hooks is guarded, however it was wired.
     served.post(
         "/v1/hooks/codex/pre-tool-use",
         &json!({

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Streams: who follows the ledger misses nothing, whatever happens to the connection.
+//! Streams: a reader of the ledger's stream misses no record, even after a broken connection.
 
 use std::io::Write;
 
@@ -45,7 +45,7 @@ fn whoever_follows_sees_every_leaf_and_goes_on_where_a_connection_broke() {
 fn whoever_reads_slowly_is_caught_up_and_loses_nothing() {
     let served = Served::new();
     let mut slow = served.stream("/v1/ledger/tail?kind=decision", &[]);
-    // Far more than the queue and the socket hold; nobody else waits for it.
+    // Far more than the queue and the socket hold; no other reader waits for this one.
     let padding = "x".repeat(20_000);
     for number in 0..400 {
         served.bash(&format!("echo {number} {padding}"));
@@ -106,12 +106,12 @@ fn streams_have_an_end_and_a_limit() {
     assert_eq!((refused.status, refused.message().as_str()), (503, "too many streams are open"));
     open.pop();
     until("there is room again", || {
-        // Whoever has gone is noticed when something is said.
+        // A closed reader is noticed when the daemon writes to it.
         served.bash("ls");
         Some(()).filter(|()| served.get("/v1/metrics").body.contains("tenterhook_streams 63\n"))
     });
     served.signal(rustix::process::Signal::TERM);
-    // An open stream would keep the daemon for as long as its reader likes.
+    // An open stream would keep the daemon running for as long as the reader wants.
     assert!(served.wait());
     for mut stream in open {
         while stream.next().is_some() {}

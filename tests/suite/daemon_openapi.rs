@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! The document says what the daemon does: every answer here is held against its schema.
+//! The OpenAPI document matches the daemon: every reply here is checked against its schema.
 
 use serde_json::{Value, json};
 
 use crate::context::TestContext;
 use crate::daemon::{Served, until};
 
-/// Why a value does not fit, by what of JSON Schema the document uses.
+/// Returns why a value does not match a schema, for the parts of JSON Schema that the document uses.
 fn misfit(document: &Value, schema: &Value, value: &Value, at: &str) -> Option<String> {
     if let Some(reference) = schema["$ref"].as_str() {
         let target = document.pointer(reference.strip_prefix('#').unwrap()).unwrap();
@@ -65,7 +65,7 @@ fn misfit(document: &Value, schema: &Value, value: &Value, at: &str) -> Option<S
     })
 }
 
-/// Fields that the document does not know.
+/// Fields that the document does not describe.
 fn unknown<'a>(document: &'a Value, mut schema: &'a Value, value: &'a Value) -> Vec<&'a str> {
     while let Some(reference) = schema["$ref"].as_str() {
         schema = document.pointer(reference.strip_prefix('#').unwrap()).unwrap();

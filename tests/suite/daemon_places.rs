@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! The daemon's places have to be its own (mode "same user"): the attacker is another account that may
-//! write where ours lie, or was here before.
+//! The daemon's files and directories must be its own (same-user mode): the attacker is another account that can
+//! write to their parent directories, or created them earlier.
 
 use std::os::unix::fs::{MetadataExt, PermissionsExt, symlink};
 use std::path::Path;
@@ -50,7 +50,7 @@ fn a_directory_of_another_account_is_refused() {
     let owned = rustix::process::getuid().is_root()
         && std::os::unix::fs::chown(test.home(), Some(12_345), None).is_ok();
     if !owned {
-        // Only root can give a directory away; the check of whose it is has a test of its own.
+        // Only root can give a directory away; the check of the owner has a test of its own.
         return;
     }
     let ran = serve(&test);
@@ -64,7 +64,7 @@ fn a_token_that_others_could_know_is_replaced() {
     let path = test.home().join("run/token");
     std::fs::create_dir(test.home().join("run")).unwrap();
     mode(&test.home().join("run"), 0o700);
-    // One that others can read, then one behind a link to a file that somebody else chose.
+    // First a file that others can read, then one behind a link to a file of the attacker's choice.
     std::fs::write(&path, &known).unwrap();
     mode(&path, 0o644);
     let served = Served::in_home(test, &[]);

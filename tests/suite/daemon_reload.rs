@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Files change while agents work: the next event sees the new ones, or the old ones, never half of them.
+//! Files change while agents work: the next event uses all of the new files or all of the old ones.
 
 use serde_json::{Value, json};
 
@@ -42,7 +42,7 @@ fn links_that_are_turned_and_directories_that_are_moved_are_noticed() {
     std::os::unix::fs::symlink(test.path("rules/policy.yaml"), test.home().join("policy.yaml")).unwrap();
     let served = Served::in_home(test, &[]);
     let says = |what: &str| served.bash("make all").body.contains(what);
-    // That the kernel reports these changes is tested in `crates/daemon/src/file_watch`.
+    // `crates/daemon/src/file_watch` tests that the kernel reports these changes.
     let soon = |what: &str| until(what, || says(what).then_some(()));
     assert!(!says("not here"));
     let path = |name: &str| served.test.path(name);

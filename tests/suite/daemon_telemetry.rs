@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! A collector of OpenTelemetry hears what the daemon decides.
+//! An OpenTelemetry collector receives the daemon's decisions.
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpListener;
@@ -11,7 +11,7 @@ use serde_json::Value;
 use crate::context::TestContext;
 use crate::daemon::{HANG_TIMEOUT, Served};
 
-/// A collector: what was posted where.
+/// A collector that passes on each posted path and body.
 fn collector() -> (String, Receiver<(String, Value)>) {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let url = format!("http://{}", listener.local_addr().unwrap());
@@ -50,7 +50,7 @@ fn hear(heard: &Receiver<(String, Value)>, path: &str) -> Value {
 fn spans_and_counters_arrive_and_the_last_ones_too() {
     let (url, heard) = collector();
     let test = TestContext::new();
-    // The variable comes before the settings.
+    // The variable takes precedence over the settings.
     test.write("home/tenterhook.yaml", "telemetry: {otlp: 'http://127.0.0.1:1'}\nhooks: []\n");
     let variables = [("OTEL_EXPORTER_OTLP_ENDPOINT", url.as_str()), ("OTEL_BSP_SCHEDULE_DELAY", "50")];
     let mut served = Served::in_home(test, &variables);

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Who may look at the dashboard, attacked, in the mode "same user": with a link that was used, a cookie
-//! that went to another port, a page of others, and by the agent itself.
+//! Attacks on access to the dashboard in same-user mode: with a used link, with a cookie sent to another port, from
+//! a page of another origin, and by the agent itself.
 
 use serde_json::{Value, json};
 
 use crate::daemon::{Answer, Served, lines};
 use crate::person::code;
 
-/// A browser that was let in.
+/// A browser with a session.
 pub(crate) struct Browser<'a> {
     pub(crate) served: &'a Served,
     pub(crate) cookie: String,
@@ -16,7 +16,7 @@ pub(crate) struct Browser<'a> {
 }
 
 impl<'a> Browser<'a> {
-    /// As a person opens it.
+    /// Opens the dashboard as a user does.
     pub(crate) fn open(served: &'a Served) -> Self {
         let answer = enter(served, &link(served), &[&own(served)]);
         assert_eq!(answer.status, 200, "{answer:?}");
@@ -25,7 +25,7 @@ impl<'a> Browser<'a> {
         Self { served, cookie, key: answer.json()["key"].as_str().unwrap().to_owned() }
     }
 
-    /// What its page sends with every request.
+    /// Headers that the page sends with every request.
     pub(crate) fn shown(&self) -> [String; 2] {
         [format!("Cookie: {}", self.cookie), format!("tenterhook-page: {}", self.key)]
     }
@@ -37,7 +37,7 @@ impl<'a> Browser<'a> {
     }
 }
 
-/// A request without the token.
+/// Sends a request without the token.
 pub(crate) fn ask(served: &Served, method: &str, path: &str, headers: &[&str], body: &str) -> Answer {
     let head = format!(
         "{method} {path} HTTP/1.1\r\nHost: {}\r\nConnection: close\r\nContent-Type: application/json\r\n{}Content-Length: {}\r\n\r\n{body}",
@@ -52,7 +52,7 @@ pub(crate) fn own(served: &Served) -> String {
     format!("Origin: http://{}", served.address)
 }
 
-/// A link, as a person gets it: what stands behind `#link=`.
+/// Creates a link as a user does, and returns the part after `#link=`.
 pub(crate) fn link(served: &Served) -> String {
     let ran = served.test.run(&["dashboard", "--json"]);
     assert_eq!(ran.exit, 0, "{}", ran.stderr);
@@ -115,7 +115,7 @@ fn a_link_is_good_once_and_only_from_our_own_page() {
     let answer = enter(&served, &link, &[&own, "Sec-Fetch-Site: same-origin"]);
     assert_eq!(answer.status, 200, "{answer:?}");
     let cookie = header(&answer, "set-cookie").unwrap();
-    // The head is read in small letters.
+    // Header names are compared in lower case.
     for part in ["httponly", "samesite=strict", "path=/", "max-age=86400"] {
         assert!(cookie.contains(part), "{cookie}");
     }
@@ -132,7 +132,7 @@ fn a_cookie_without_the_key_of_the_page_opens_nothing() {
     assert!(one.ask("GET", "/v1/dashboard", &[], &Value::Null).json()["until"].is_string());
     let [cookie, key] = one.shown();
     let [_, wrong] = other.shown();
-    // Every server on this machine gets the cookie; only our page has the key.
+    // Every server on this machine receives the cookie; only our page has the key.
     for headers in
         [vec![cookie.as_str()], vec![&key], vec![&cookie, &wrong], vec![&cookie, "tenterhook-page: "]]
     {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! What the pages of the dashboard ask for: rules from decisions, how hooks do, kits, harnesses, files to hand on.
+//! Routes of the dashboard: rules from decisions, hook statistics, hook packages, harnesses, exports.
 
 use serde_json::{Value, json};
 
@@ -48,7 +48,7 @@ fn a_rule_from_a_decision_is_tried_saved_and_denies_for_real() {
         json!({"program": ["docker"], "words": ["run", "ubuntu", "bash"]})
     );
     assert_eq!(drafted["rule"]["examples"]["deny"], json!(["docker run --rm -it ubuntu bash"]));
-    // A person makes it wider.
+    // The user makes the condition wider.
     let mut rule = drafted["rule"].clone();
     rule["match"]["shell"]["words"] = json!(["run"]);
     rule["reason"] = json!("no containers: here");
@@ -66,7 +66,7 @@ fn a_rule_from_a_decision_is_tried_saved_and_denies_for_real() {
     assert_eq!(served.bash("echo docker run").body, "");
     assert_eq!(served.test.last_change()["what"], "policy change");
 
-    // And back: an exception for exactly this, here.
+    // The reverse: an exception for exactly this call, in this directory.
     served.bash("docker run exactly-this");
     let drafted = draft(&served, &json!({"seq": last(&served), "want": "allow"}));
     assert_eq!(
@@ -136,7 +136,8 @@ fn how_hooks_do_is_counted_and_one_can_be_tried() {
     assert_eq!(served.post("/v1/hooks/none/test", &sample("x", "Bash")).status, 404);
     assert_eq!(served.post("/v1/hooks/look/test", &json!({})).status, 400);
     assert_eq!(served.json("/v1/ledger/stats")["size"], size, "nothing was recorded");
-    // Over the socket the kernel says who asks: this process, which calls a hook there and is an agent then.
+    // Over the socket the kernel names the caller: this process, which calls a hook there and then counts as an
+    // agent.
     let socket = served.socket();
     let call = json!({"session_id": "s", "hook_event_name": "Stop"});
     person::ask(&socket, "POST", "/v1/hooks/claude-code/Stop", &call);
@@ -166,7 +167,7 @@ fn a_kit_is_written_by_a_person_and_runs_at_once() {
     let write = json!({"tool_name": "Write", "tool_input": {"file_path": "/w/.env", "content": "API_KEY=0123456789"}});
     assert!(served.call("PreToolUse", &write).body.contains("key or a password"));
 
-    // A file that changes takes the kit out, soon.
+    // A changed file disables the hook package shortly afterwards.
     served.test.write("home/hooks/keys/guard.py", "pass\n");
     until("the change is seen", || {
         served.json("/v1/hooks")["hooks"].as_array().unwrap().is_empty().then_some(())
@@ -239,7 +240,7 @@ fn the_ledger_is_handed_on_as_a_file() {
     assert!(report.status == 200 && report.body.starts_with("<!doctype html>"), "{report:?}");
     assert!(report.header("content-disposition").unwrap().starts_with("attachment"));
     assert_eq!(served.get("/v1/ledger/report?since=never").status, 400);
-    // A session that cannot exist has an empty report.
+    // An unknown session has an empty report.
     let empty = served.get("/v1/ledger/report?session=%00");
     assert!(empty.status == 200 && empty.body.contains("<b>0</b> decisions"), "{empty:?}");
 }

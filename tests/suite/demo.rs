@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! The demo on a terminal: its pages, its keys, and what is left when it ends.
+//! The demo on a terminal: its pages, its keys, and what remains when it ends.
 
 use std::io::Read;
 use std::path::Path;
@@ -16,7 +16,7 @@ const NEXT_PAGE: &str = "any key: next page";
 const QUESTION: &str = "y: yes";
 const LAST_PAGE: &str = "q: end";
 
-/// Every process that was started with this in its words.
+/// Every process whose command line contains this text.
 fn started_with(text: &str) -> Vec<String> {
     let all = std::fs::read_dir("/proc").unwrap().flatten();
     let words = |entry: std::fs::DirEntry| std::fs::read(entry.path().join("cmdline")).ok();
@@ -33,7 +33,7 @@ fn ctrl_c_ends_the_demo_with_its_daemon_and_leaves_nothing() {
     let mut command = test.command(Path::new(env!("CARGO_BIN_EXE_tenterhook")), &["demo"]);
     command.env("TMPDIR", &tmp).stdin(Stdio::null()).stdout(slave).stderr(Stdio::null());
     let mut child = command.spawn().unwrap();
-    // Ours too would keep the terminal open.
+    // An open handle of the test would keep the terminal open.
     drop(command);
     let mut text = String::new();
     until("the agent works", || {
@@ -48,7 +48,7 @@ fn ctrl_c_ends_the_demo_with_its_daemon_and_leaves_nothing() {
         assert!(at_work.iter().any(|line| line.contains(part)), "`{part}` is not in {at_work:?}");
     }
     rustix::process::kill_process(Pid::from_child(&child), Signal::INT).unwrap();
-    // Somebody has to read what it still says.
+    // The remaining output must be read, or the program blocks.
     let reader = std::thread::spawn(move || drop(master.read_to_end(&mut Vec::new())));
     assert_eq!(child.wait().unwrap().code(), Some(130));
     reader.join().unwrap();
@@ -57,7 +57,7 @@ fn ctrl_c_ends_the_demo_with_its_daemon_and_leaves_nothing() {
     assert!(std::fs::read_dir(test.home()).unwrap().next().is_none(), "the home is untouched");
 }
 
-/// A directory for the demo's files that has to be empty afterwards.
+/// A directory for the demo's files, which must be empty afterwards.
 fn temporary_directory(test: &TestContext) -> String {
     let tmp = test.path("tmp");
     std::fs::create_dir(&tmp).unwrap();
@@ -70,14 +70,14 @@ fn assert_nothing_is_left(test: &TestContext, tmp: &str) {
     assert!(std::fs::read_dir(test.home()).unwrap().next().is_none(), "the state directory is untouched");
 }
 
-/// The pages that were written to the terminal, without colours, each up to the cursor's way back to the top.
+/// Pages written to the terminal, without colours, each up to the point where the cursor returns to the top.
 fn pages(screen: &Screen) -> Vec<String> {
     let written = String::from_utf8_lossy(&screen.written()).replace("\r\n", "\n");
     let pages = written.split("\u{1b}[H").skip(1);
     pages.map(|page| anstream::adapter::strip_str(page).to_string().trim_end().to_owned()).collect()
 }
 
-/// The links on the screen, which stand alone on their lines.
+/// Links on the screen, each on its own line.
 fn links(screen: &Screen) -> Vec<String> {
     let seen = screen.seen();
     seen.lines().filter(|line| line.starts_with("http://")).map(|line| line.trim_end().to_owned()).collect()
@@ -113,7 +113,7 @@ fn each_page_fits_on_a_small_terminal_and_a_new_link_is_made_when_asked_for() {
         let lines: Vec<&str> = page.trim_end_matches('\n').split('\n').collect();
         assert!(lines.len() <= 24, "{} lines:\n{page}", lines.len());
         for line in lines {
-            // The line that asks for a key is overwritten with blanks.
+            // The line with the prompt is overwritten with blanks.
             let shown = line.rsplit('\r').next().unwrap_or_default();
             assert!(shown.chars().count() <= 80, "`{shown}` wraps");
         }

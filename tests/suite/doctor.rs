@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! `doctor`: what is wrong is found, says what to do, and is mended when asked.
+//! `doctor`: problems are found with a hint, and fixed on request.
 
 use std::os::unix::fs::PermissionsExt;
 
@@ -8,7 +8,7 @@ use serde_json::Value;
 
 use crate::context::TestContext;
 
-/// The findings about one thing that are not good.
+/// Findings about one subject that are not good.
 fn ill(answer: &Value, about: &str) -> Vec<String> {
     let findings = answer["findings"].as_array().unwrap().iter();
     findings
@@ -42,7 +42,7 @@ fn permissions_that_are_too_wide_are_found_and_mended() {
     let ran = test.run(&["doctor", "--json"]);
     assert_eq!(ran.exit, 1);
     assert_eq!(ill(&ran.json(), "permissions").len(), 1, "{}", ran.stdout);
-    // Mending would start a daemon too; only the permissions are looked at here.
+    // A fix would also start a daemon; the test checks only the permissions.
     open(0o700);
     assert!(ill(&test.run(&["doctor", "--json"]).json(), "permissions").is_empty());
 }

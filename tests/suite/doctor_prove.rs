@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! `doctor --prove`, as far as it needs no real client; `tests/e2e/tests/prove.rs` runs the real ones.
+//! The parts of `doctor --prove` that need no real client; `tests/e2e/tests/prove.rs` runs real ones.
 
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
@@ -9,7 +9,7 @@ use serde_json::Value;
 
 use crate::context::{Ran, TestContext};
 
-/// A program of this name on the search path.
+/// Writes a program of this name to a directory on the search path.
 fn write_program(test: &TestContext, name: &str, script: &str) {
     let path = test.write(&format!("bin/{name}"), &format!("#!/bin/sh\n{script}\n"));
     std::fs::set_permissions(path, std::fs::Permissions::from_mode(0o755)).unwrap();
@@ -144,7 +144,7 @@ fn a_client_sees_a_copy_of_what_decides_about_hooks_and_nothing_else() {
         copy.contains("\"disableAllHooks\": true") && copy.contains("/state/bin/tenterhook-hook'"),
         "{copy}"
     );
-    // The temporary directory is gone, and nothing was recorded.
+    // The temporary directory is removed, and nothing was recorded.
     let pwd = std::fs::read_to_string(seen.join("pwd")).unwrap();
     assert!(!Path::new(pwd.trim()).exists(), "{pwd}");
     assert!(test.ledger().is_empty());

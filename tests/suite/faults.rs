@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Daemons that die, stop or have too much to do: every call is answered in time, what is forbidden stays
-//! forbidden, and every decision is in the ledger exactly once.
+//! Daemons that die, stop or are overloaded: every call is answered in time, forbidden calls stay forbidden, and
+//! every decision is in the ledger exactly once.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -28,7 +28,7 @@ pub(crate) fn rounds(usual: usize, soak: usize) -> usize {
     if std::env::var("TENTERHOOK_SOAK").is_ok() { soak } else { usual }
 }
 
-/// One call by the shim; every other one is forbidden.
+/// One call through the shim; every second call is forbidden.
 fn call(test: &TestContext, number: usize) -> Command {
     let program = test.home().join("bin/tenterhook-hook");
     let command = test.command(Path::new(&program), &["claude-code", "pre-tool-use"]);
@@ -43,7 +43,7 @@ fn call(test: &TestContext, number: usize) -> Command {
     command
 }
 
-/// Makes a call and sees that it is answered, in time and rightly.
+/// Makes a call and checks that the answer is correct and in time.
 fn answered(test: &TestContext, number: usize) {
     let began = Instant::now();
     let output = call(test, number).spawn().unwrap().wait_with_output().unwrap();
@@ -53,7 +53,7 @@ fn answered(test: &TestContext, number: usize) {
     assert_eq!(number % 2 == 1, stdout.contains(r#""permissionDecision":"deny""#), "call {number}: {stdout}");
 }
 
-/// Every call has exactly one decision that counts, once the spool is empty.
+/// Checks that every call has exactly one valid decision once the spool is empty.
 fn once_each(test: &TestContext, calls: usize) {
     let spool = test.home().join("spool");
     until("the spool is taken in", || {
@@ -95,9 +95,9 @@ fn a_daemon_that_is_killed_under_load_loses_nothing() {
                 let (test, first) = (&test, (round * AT_ONCE + worker) * EACH);
                 scope.spawn(move || (first..first + EACH).for_each(|number| answered(test, number)));
             }
-            // Another moment in every round.
+            // At a different time in every round.
             std::thread::sleep(Duration::from_millis(u64::try_from(round * 37 % 170).unwrap()));
-            // Dropping it is `kill -9`.
+            // Dropping the daemon sends `kill -9`.
             drop(guard);
         });
     }
@@ -130,7 +130,7 @@ fn the_first_call_to_a_stopped_daemon_with_a_full_queue_is_answered_in_time() {
             socket_with(AddressFamily::UNIX, SocketType::STREAM, SocketFlags::NONBLOCK, None).unwrap();
         connect(&caller, &address).is_ok().then_some(caller)
     };
-    // As many as the kernel lets wait. No hook has called yet.
+    // As many as the kernel queues. No hook has called yet.
     let waiting: Vec<_> = std::iter::from_fn(waits).collect();
     assert!(waits().is_none(), "the queue is full with {} connections", waiting.len());
     let began = Instant::now();

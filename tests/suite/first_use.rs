@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! What a new user meets first: a mistyped hook path, a taken port, an empty home, a long answer.
+//! The first minutes of a new user: a mistyped hook path, a used port, an empty home, long output.
 
 use std::net::TcpListener;
 use std::os::unix::fs::PermissionsExt;
@@ -162,7 +162,7 @@ fn explain_takes_a_number_an_id_a_part_of_it_or_last() {
     let (beginning, end) = (id.get(..12).unwrap(), id.get(20..).unwrap());
     for said in [id, beginning, end, "last", &number] {
         let ran = test.run(&["explain", said]);
-        // The beginning of an id is a time that both share.
+        // Ids begin with a time, which both share.
         if said == beginning && ran.exit == 2 {
             assert!(ran.stderr.contains("more than one decision fits"), "{}", ran.stderr);
             continue;
@@ -172,7 +172,7 @@ fn explain_takes_a_number_an_id_a_part_of_it_or_last() {
     assert_eq!(test.run(&["explain", "ZZZZ"]).exit, 2);
 }
 
-/// Ends the daemon that `start` left behind.
+/// Ends the daemon that `start` left running.
 fn end_daemon(test: &TestContext) {
     let pid = test.run(&["status", "--json"]).json()["pid"].as_i64().unwrap();
     let pid = rustix::process::Pid::from_raw(i32::try_from(pid).unwrap()).unwrap();
@@ -181,7 +181,7 @@ fn end_daemon(test: &TestContext) {
 
 #[test]
 fn start_takes_a_free_port_if_the_usual_one_is_taken_and_says_so() {
-    // If this fails, somebody else holds the port, which is as good.
+    // If this fails, another process has the port, which serves the test as well.
     let _held = TcpListener::bind("127.0.0.1:7878");
     let test = TestContext::new();
     let ran = test.run(&["start"]);
@@ -299,7 +299,7 @@ fn a_session_counts_and_lists_what_was_asked_and_stops_waiting() {
     assert!(panel.contains("Asked (1)") && panel.contains("hook:guard"), "{panel}");
 }
 
-/// The rows of the README's table of what is stopped: commands, verdict, rule.
+/// Rows of the README's table of stopped commands: commands, verdict, rule.
 fn readme_verdicts() -> Vec<(Vec<String>, String, String)> {
     let readme = std::fs::read_to_string(repository().join("README.md")).unwrap();
     let section = readme.split("## What it stops").nth(1).unwrap().split("\n## ").next().unwrap();

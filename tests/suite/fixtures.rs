@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Every payload captured from a real client goes down the road and back.
+//! Every payload captured from a real client passes through the pipeline and back.
 
 use std::collections::BTreeMap;
 
@@ -18,7 +18,7 @@ fn captured(harness: &str) -> Vec<(String, Vec<u8>)> {
         .unwrap()
         .map(|entry| entry.unwrap())
         .map(|entry| (entry.file_name().into_string().unwrap(), std::fs::read(entry.path()).unwrap()))
-        // `_env` and `statusLine` are no hook payloads.
+        // `_env` and `statusLine` are not hook payloads.
         .filter(|(name, _)| !name.starts_with('_') && !name.starts_with("statusLine"))
         .collect();
     files.sort();
@@ -120,7 +120,7 @@ fn said<T>(what: T) -> Attributed<T> {
     Attributed { by: Origin::rule("r"), value: what }
 }
 
-/// Every outcome there is: five decisions, going on or stopping, with and without everything else.
+/// Every outcome: five decisions, continuing or stopping, with and without all other fields.
 fn outcomes() -> Vec<Outcome> {
     use Decision::{Allow, Ask, Defer, Deny, None};
     let mut all = Vec::new();
@@ -152,8 +152,8 @@ fn outcomes() -> Vec<Outcome> {
     all
 }
 
-/// The client drops a reply that is slightly wrong without a word, so every reply to every event is
-/// checked against what the client was measured to accept.
+/// Clients silently drop replies that are slightly wrong, so every reply to every event is checked against what the
+/// client was measured to accept.
 // seed: 001-006, 001-056
 #[test]
 fn every_outcome_at_every_event_is_a_reply_the_client_reads() {
@@ -173,7 +173,7 @@ fn every_outcome_at_every_event_is_a_reply_the_client_reads() {
             let specific = &json["hookSpecificOutput"];
             assert!(specific.is_null() || specific["hookEventName"] == row.native, "{at}");
 
-            // Whatever the harness can express, it is told; whatever it cannot is named as lost.
+            // The reply contains everything the harness can express, and names the rest as lost.
             let prevented = specific["permissionDecision"] == "deny"
                 || specific["decision"]["behavior"] == "deny"
                 || specific["action"] == "decline"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Every command in the README, the guides and the SDKs' READMEs is run, in the order of the page, by a reader with a throw-away
-//! home. `guides/pages.rs` says what each page needs, and why a command is not run.
+//! Runs every command in the README, the guides and the SDKs' READMEs in the order of the page, in a temporary
+//! home. `guides/pages.rs` describes what each page needs, and why a command is not run.
 
 mod links;
 mod markdown;
@@ -45,7 +45,7 @@ fn follow(page: &Page) {
     assert!(problems.is_empty(), "\n{}\n", problems.join("\n\n"));
 }
 
-/// Runs one command. Returns what is wrong with it.
+/// Runs one command. Returns a description of the problem, if there is one.
 fn run(
     reader: &Reader,
     page: &Page,
@@ -101,7 +101,7 @@ fn every_page_with_commands_is_followed() {
             "`{path}` shows commands: give it a row in tests/suite/guides/pages.rs, and a test"
         );
     }
-    // Each page is a test of its own, so that they run at the same time.
+    // Each page is a separate test, so that they run in parallel.
     let own = include_str!("guides.rs");
     for page in PAGES {
         assert!(own.contains(&format!("\"{}\" =>", page.path)), "`{}` has no test in guides.rs", page.path);

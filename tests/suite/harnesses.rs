@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Every harness, as a person meets them: found, wired several at a time, heard, and lost.
+//! Every harness as a user meets it: detected, wired together with others, probed, and lost.
 
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 use crate::context::TestContext;
 use crate::daemon::{Served, until};
 
-/// A program of this name where programs are looked for.
+/// Writes a program of this name to a directory on the search path.
 fn program(test: &TestContext, name: &str) {
     let path = test.write(&format!("bin/{name}"), "#!/bin/sh\n");
     std::fs::set_permissions(path, std::fs::Permissions::from_mode(0o755)).unwrap();
@@ -22,7 +22,7 @@ fn run(test: &TestContext, args: &[&str]) -> crate::context::Ran {
     test.finish(command, b"")
 }
 
-/// What `detect` says of one harness.
+/// Entry of one harness in the output of `detect`.
 fn detected(test: &TestContext, id: &str) -> Value {
     let ran = run(test, &["detect", "--json"]);
     assert_eq!(ran.exit, 0, "{}", ran.stderr);
@@ -125,8 +125,8 @@ fn a_person_chooses_by_number() {
     let test = TestContext::new();
     test.write("person/.gemini/settings.json", "{}");
     test.write("person/.qwen/settings.json", "{}");
-    // Agents that are here come first, and are marked. `script` gives a terminal: the second of the two is
-    // turned off, then comes the yes.
+    // Installed agents come first and are marked. `script` provides a terminal: the user turns the second of the
+    // two off, then confirms.
     let program = env!("CARGO_BIN_EXE_tenterhook");
     let command = test.command(Path::new("script"), &["-qec", &format!("'{program}' install"), "/dev/null"]);
     let ran = test.finish(command, b"2\n\ny\n");
@@ -238,7 +238,7 @@ fn over_http_the_client_is_told_where_and_with_what() {
     assert!(url.ends_with("/v1/hooks/claude-code/pre-tool-use"), "{handler}");
     assert_eq!(settings["hooks"]["SessionStart"][0]["hooks"][0]["type"], "command");
 
-    // As the client asks: the payload, with the header of the settings.
+    // The client's request: the payload, with the header from the settings.
     let authorization = handler["headers"]["Authorization"].as_str().unwrap();
     let (host, path) = url.strip_prefix("http://").unwrap().split_once('/').unwrap();
     let payload = daemon.test.bash("rm -rf /");
@@ -275,7 +275,7 @@ fn codex_desktop_has_a_hook_and_endpoints_of_its_own() {
     }
 }
 
-/// The item of a harness's guide that begins with this.
+/// Item of a harness's guide that begins with this title.
 fn guide_item(harness: &str, title: &str) -> String {
     let path = crate::context::repository().join(format!("docs/guide/harness-{harness}.md"));
     let guide = std::fs::read_to_string(path).unwrap();
@@ -286,8 +286,8 @@ fn guide_item(harness: &str, title: &str) -> String {
 // seed: 001-029
 #[test]
 fn the_guide_of_codex_states_what_the_judge_takes_for_not_covered() {
-    // The judge asks about programs that take typed text where that text reaches no hook: the table says where. The real
-    // client is driven in `tests/e2e/tests/codex.rs`.
+    // The judge asks about programs that take typed text where no hook sees that text; the table says where.
+    // `tests/e2e/tests/codex.rs` runs the real client.
     let unhooked = |harness: &&tenterhook_harness::Harness| harness.unhooked_stdin;
     let unhooked: Vec<_> = tenterhook_harness::HARNESSES.iter().filter(unhooked).collect();
     let ids: Vec<_> = unhooked.iter().map(|harness| harness.id).collect();
@@ -344,7 +344,7 @@ fn hooks_that_were_adopted_serve_another_harness_and_move_back() {
     assert_eq!(std::fs::read_to_string(&settings).unwrap(), mine);
     assert!(!test.home().join("tenterhook.yaml").exists());
 
-    // With an install around it, uninstalling brings them back as well.
+    // Uninstalling restores them even if an install came in between.
     assert_eq!(test.person(&["adopt", "claude-code", "--yes"]).exit, 0);
     assert_eq!(test.person(&["install", "claude-code", "--yes"]).exit, 0);
     let ran = test.person(&["uninstall", "claude-code", "--yes"]);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! `hooks search|add`: kits from a git repository, pinned, and inert until somebody trusts them.
+//! `hooks search|add`: hook packages from a git repository are pinned, and do not run until a user trusts them.
 
 use std::path::Path;
 use std::process::Command;
@@ -40,7 +40,7 @@ fn git(dir: &Path, args: &[&str]) -> String {
     String::from_utf8(ran.stdout).unwrap().trim().to_owned()
 }
 
-/// A repository with one kit; its address.
+/// Creates a repository with one hook package and returns its address.
 fn repository(test: &TestContext) -> String {
     test.write("theirs/tenterhook-hooks.yaml", INDEX);
     test.write("theirs/kits/no-docker/hook.yaml", KIT);
@@ -124,7 +124,7 @@ fn a_kit_is_pinned_by_commit_and_hash() {
     let ran = test.run(&["hooks", "add", &from, "no-docker", "--sha256", hash, "--commit", &first, "--json"]);
     assert_eq!(ran.json()["kit"]["commit"], json!(first), "{}", ran.stderr);
     said(&test.run(&["hooks", "add", &from, "no-docker", "--commit", "HEAD~1"]), 2, "is no commit");
-    // An index may say what its kits have to be.
+    // An index can give the hashes of its packages.
     let index = INDEX.replace("tags: [shell]", "sha256: \"00\"");
     test.write("theirs/tenterhook-hooks.yaml", &index);
     git(&test.path("theirs"), &["commit", "--quiet", "-am", "third"]);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Hooks of the person's own, from `tenterhook.yaml`, on real processes.
+//! The user's hooks from `tenterhook.yaml`, with real processes.
 
 use serde_json::{Value, json};
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Install and uninstall, as a person runs them.
+//! Install and uninstall, as a user runs them.
 
 use std::os::unix::fs::PermissionsExt;
 

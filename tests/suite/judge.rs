@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! `judge`: the rules alone, without a home.
+//! `judge`: the rules alone, without a state directory.
 
 use std::io::{BufRead, BufReader, Write};
 use std::path::Path;
@@ -13,7 +13,7 @@ use crate::context::{Ran, TestContext};
 const NO_DOCKER: &str = "version: 1\nrules:\n  - id: no-docker\n    match: {shell: {program: docker}}\n    \
                          verdict: ask\n    reason: no containers here\n";
 
-/// Runs the program with nothing at all in its environment.
+/// Runs the program with an empty environment.
 fn bare(test: &TestContext, args: &[&str], stdin: &str) -> Ran {
     let mut command = test.command(Path::new(env!("CARGO_BIN_EXE_tenterhook")), args);
     command.env_clear();

@@ -19,7 +19,7 @@ fn verified(test: &TestContext) -> Value {
     ran.json()
 }
 
-/// A token that the detectors know, made here so that nobody who scans this repository finds one.
+/// A token that the detectors know, assembled here so that secret scanners do not find it in this repository.
 fn secret() -> String {
     format!("{}{}", "AKIA", "Q3EGRZ7LWQ2NFKXT")
 }
@@ -89,7 +89,7 @@ fn hooks_that_run_at_the_same_time_are_all_recorded_once() {
             });
         }
     });
-    // Whoever had to wait too long has spooled; the next one takes that in.
+    // Hooks that waited too long have spooled; the next one imports these decisions.
     test.run(&["ledger", "checkpoint"]);
     let mut commands: Vec<_> = test
         .ledger()
@@ -135,7 +135,7 @@ fn while_somebody_else_writes_decisions_are_spooled_and_taken_in_once() {
     assert!(moment("ts") < moment("recorded"), "both times are there");
     assert!(files_below(&test.home().join("spool")).is_empty());
 
-    // As a crash between recording and removing would leave it.
+    // As a crash between recording and removing leaves it.
     std::fs::write(test.home().join(format!("spool/{id}.json")), copy).unwrap();
     hook(&test, "ls");
     assert_eq!(test.ledger().len(), 4, "it is not recorded twice");
@@ -175,7 +175,7 @@ fn secrets_are_nowhere_on_the_disk() {
     verified(&test);
 }
 
-/// Whether modes mean anything to us: root may write everywhere.
+/// Whether file modes apply to this account: root can write everywhere.
 fn is_root() -> bool {
     std::fs::metadata("/proc/self").is_ok_and(|it| std::os::unix::fs::MetadataExt::uid(&it) == 0)
 }
@@ -184,7 +184,7 @@ fn is_root() -> bool {
 fn what_cannot_be_recorded_anywhere_is_denied_at_the_gate() {
     let test = TestContext::new();
     hook(&test, "ls");
-    // For root as well: neither directory can be one.
+    // Blocks root as well: a file is where each directory should be.
     std::fs::remove_dir_all(test.home().join("ledger")).unwrap();
     std::fs::remove_dir_all(test.home().join("spool")).unwrap();
     test.write("home/ledger", "in the way");
@@ -211,7 +211,7 @@ fn a_damaged_ledger_costs_no_decision_and_is_said() {
     let test = TestContext::new();
     hook(&test, "ls");
     assert_eq!(test.ledger().len(), 1);
-    // The journal would make good what is wrong with the database.
+    // The journal would repair the damaged database.
     for name in ["ledger.db", "ledger.db-wal"] {
         let nonsense = "no database at all, but long enough to be looked at";
         std::fs::write(test.home().join("ledger").join(name), nonsense).unwrap();

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! The verbs of `ledger`, as people and scripts use them.
+//! The commands of `ledger`, as users and scripts run them.
 
 use std::io::{BufRead, BufReader};
 use std::path::Path;
@@ -17,7 +17,7 @@ fn recorded() -> TestContext {
     }
     let stop = json!({"hook_event_name": "Stop", "session_id": "s-2"}).to_string();
     test.run_with(&["hook", "claude-code", "stop"], stop.as_bytes());
-    // What was spooled is taken in.
+    // Spooled decisions are imported.
     assert_eq!(test.leaves().len(), 6);
     test
 }
@@ -105,7 +105,7 @@ fn tail_follows_a_process_that_keeps_the_ledger_open() {
     let mut lines = BufReader::new(child.stdout.take().unwrap()).lines();
     let mut next = || -> Value { serde_json::from_str(&lines.next().unwrap().unwrap()).unwrap() };
     assert_eq!(next()["seq"], 5, "what was there already");
-    // A daemon, which never lets go: this process.
+    // This process holds the ledger open all the time, as a daemon does.
     let options = tenterhook_ledger::Options::new(tenterhook_home::call_meta::now_ms);
     let ledger = tenterhook_ledger::Ledger::open(&test.home().join("ledger"), options).unwrap().ledger;
     for number in 0..30_u64 {
@@ -115,7 +115,7 @@ fn tail_follows_a_process_that_keeps_the_ledger_open() {
             tenterhook_ledger::Entry::change(door.id, door.ts, "test", "dev", detail, &|_| Vec::new());
         ledger.append(entry).unwrap();
         if number % 10 == 9 {
-            // Each of them, in order, while the ledger stays open.
+            // Every record appears in order while the ledger stays open.
             for expected in number - 9..=number {
                 let leaf = next();
                 assert_eq!(

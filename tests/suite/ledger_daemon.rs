@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! `ledger checkpoint | erase | prune | key` while a daemon holds the ledger: it does the work, and what comes
-//! back is what came without one.
+//! `ledger checkpoint | erase | prune | key` while a daemon holds the ledger: the daemon does the work, and the
+//! output is the same as without one.
 
 use std::os::unix::fs::PermissionsExt;
 
@@ -10,7 +10,7 @@ use serde_json::json;
 use crate::context::{Ran, TestContext};
 use crate::person::Guard;
 
-/// Three calls of an agent, which this process is from then on.
+/// Makes three calls of an agent; from then on this process counts as one.
 fn recorded(test: &TestContext) {
     for command in ["ls", "sudo rm -rf /", "make"] {
         test.run_with(&["hook", "claude-code", "pre-tool-use"], test.bash(command).as_bytes());
@@ -18,7 +18,7 @@ fn recorded(test: &TestContext) {
     assert_eq!(test.ledger().len(), 3);
 }
 
-/// What was said, without what differs from ledger to ledger: numbers, keys and hashes.
+/// Output without what differs between ledgers: numbers, keys and hashes.
 fn shape(ran: &Ran) -> (i32, String, String) {
     let plain = |text: &str| {
         let number = |c: char| c.is_ascii_digit();
@@ -69,7 +69,7 @@ fn with_and_without_a_daemon_the_answers_are_the_same() {
     let test = TestContext::new();
     recorded(&test);
     let guard = Guard::of(&test);
-    // The daemon knows this process as the agent it is.
+    // The daemon knows that this process is an agent.
     let payload = serde_json::from_str(&test.bash("true")).unwrap();
     guard.hook("claude-code", "PreToolUse", &payload);
     for ((what, with), (_, without)) in commands(&test).iter().zip(&without) {

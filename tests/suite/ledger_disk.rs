@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! A home on a disk that is full or read-only: what cannot be recorded is not allowed, and once there
-//! is room everything goes on.
+//! A home on a full or read-only disk: calls that cannot be recorded are denied, and work continues once there is
+//! room.
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -10,8 +10,8 @@ use serde_json::{Value, json};
 
 use crate::context::TestContext;
 
-/// Runs a shell text with a small disk mounted at the home; what it printed. Nothing where a process
-/// cannot have mounts of its own, which is said.
+/// Runs a shell script with a small disk mounted at the home, and returns its output. `None`, with a note, where
+/// the test cannot mount.
 fn on_a_small_disk(test: &TestContext, script: &str) -> Option<String> {
     let unshare = [["-Urm"].as_slice(), ["-m"].as_slice()].into_iter().find(|args| {
         let mut tried = Command::new("unshare");
@@ -38,7 +38,7 @@ fn on_a_small_disk(test: &TestContext, script: &str) -> Option<String> {
     Some(ran.stdout)
 }
 
-/// What each call of the hook said.
+/// Decision printed by each call of the hook.
 fn decisions(printed: &str) -> Vec<Option<String>> {
     let answers = printed.lines().filter(|line| line.starts_with("== ") || line.starts_with('{'));
     let mut found = Vec::new();
@@ -53,7 +53,7 @@ fn decisions(printed: &str) -> Vec<Option<String>> {
     found
 }
 
-/// Where a copy of the home goes, to be looked at when the disk is gone.
+/// Target of a copy of the home, which is checked after the disk is unmounted.
 fn copy(test: &TestContext) -> PathBuf {
     test.path("copy")
 }
@@ -78,7 +78,7 @@ fn on_a_full_disk_what_cannot_be_recorded_is_denied_until_there_is_room() {
     let verified: Value =
         serde_json::from_str(&std::fs::read_to_string(copy(&test).with_extension("json")).unwrap()).unwrap();
     assert_eq!(verified["verified"], true);
-    // Whatever was let pass is recorded, in the ledger and not in the spool.
+    // Every allowed call is recorded, in the ledger and not in the spool.
     let passed = said.iter().filter(|said| said.is_none()).count();
     let reader = tenterhook_ledger::Reader::open(&copy(&test).join("ledger")).unwrap();
     let leaves = reader.stats(&tenterhook_ledger::Filter::default()).unwrap();

@@ -13,7 +13,7 @@ use crate::person::{Guard, until};
 const DAY_MS: u64 = 86_400_000;
 const OLD_RECORDS: u64 = 300;
 
-/// The state directory of a program that recorded something 100 days ago and is in use.
+/// A home in use, with records that are 100 days old.
 fn used_home() -> TestContext {
     let test = TestContext::new();
     let ledger = Ledger::open(&test.home().join("ledger"), Options::new(|| now_ms() - 100 * DAY_MS));
@@ -34,7 +34,7 @@ fn hook(guard: &Guard<'_>) {
     guard.hook("claude-code", "PreToolUse", &payload);
 }
 
-/// Records of a kind, newest first; pruned ones have none.
+/// Records of a kind, newest first; pruned ones are absent.
 fn records(test: &TestContext, kind: &str) -> Vec<Value> {
     let found = test.run(&["ledger", "query", "--kind", kind, "--json"]).json();
     found["leaves"].as_array().unwrap().iter().map(|record| record["leaf"].clone()).collect()
@@ -145,7 +145,7 @@ fn a_shorter_value_in_the_file_is_reported_and_not_applied() {
     assert!(log.contains("retention: the setting is not applied"), "{log}");
     assert_eq!(pruned(&test), 0);
 
-    // The same value, authorized.
+    // The same value, now authorized.
     let ran = test.person(&["ledger", "retention", "set", "--max-age", "1d"]);
     assert_eq!(ran.exit, 0, "{}", ran.stderr);
     until("the records are removed", || (pruned(&test) == OLD_RECORDS).then_some(()));

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! How the ledger is kept, as `tenterhook.yaml` says it, and the key that signs it.
+//! Settings of the ledger in `tenterhook.yaml`, and its signing key.
 
 use std::io::{Read, Write};
 use std::net::TcpListener;
@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 
 use crate::context::{Ran, TestContext};
 
-/// A hook decides and spools, as there is no daemon; whoever looks takes that in.
+/// A hook decides and spools, because no daemon runs; the next reader imports the decision.
 fn hook(test: &TestContext, command: &str) -> Ran {
     let ran = test.run_with(&["hook", "claude-code", "pre-tool-use"], test.bash(command).as_bytes());
     test.run(&["ledger", "stats"]);
@@ -33,7 +33,7 @@ fn changes(test: &TestContext) -> Vec<Value> {
     test.leaves().into_iter().filter(|leaf| leaf["what"] == "ledger settings").collect()
 }
 
-/// A token that the detectors know, made here so that nobody who scans this repository finds one.
+/// A token that the detectors know, assembled here so that secret scanners do not find it in this repository.
 fn secret() -> String {
     format!("{}{}", "AKIA", "Q3EGRZ7LWQ2NFKXT")
 }
@@ -127,7 +127,7 @@ fn a_setting_that_cannot_be_used_is_said_and_stops_nothing() {
     assert_eq!(changes(&test)[0]["detail"]["durability"], "relaxed", "the other key counts");
 }
 
-/// A server that says `200` to everything and hands on what it is told.
+/// A server that answers every request with `200` and passes its body on.
 fn server() -> (String, Receiver<String>) {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let url = format!("http://{}/told?token=x", listener.local_addr().unwrap());
@@ -147,7 +147,7 @@ fn server() -> (String, Receiver<String>) {
                     break body.to_owned();
                 }
             };
-            // Before the answer, so that whoever was answered has told.
+            // Sent before the reply, so that an answered client has always been received.
             drop(tell.send(body));
             stream.write_all(b"HTTP/1.1 200 OK\r\nContent-Length: 0\r\nConnection: close\r\n\r\n").unwrap();
         }
@@ -164,7 +164,7 @@ fn checkpoints_go_where_the_settings_say() {
     let ran = hook(&test, "ls");
     assert_eq!(ran.stderr, "");
     let held = || std::fs::read_to_string(&file).unwrap();
-    // The first leaf of a log has a checkpoint of its own.
+    // The first record of a ledger has a checkpoint of its own.
     let latest = || std::iter::from_fn(|| told.try_recv().ok()).last();
     let note = latest().unwrap();
     assert_eq!(held(), note);
@@ -268,10 +268,10 @@ fn a_sealed_key_signs_for_whoever_has_the_passphrase_and_others_spool() {
 fn a_passphrase_is_asked_for_and_not_shown() {
     let test = TestContext::new();
     hook(&test, "ls");
-    // Here we are the person, not the agent that called a hook.
+    // Runs as the user, not as the agent that called a hook.
     test.leaves();
     std::fs::remove_dir_all(test.home().join("run/agents")).unwrap();
-    // `script` gives the program a terminal. Who types waits to be asked.
+    // `script` provides a terminal. The typist waits for the prompt.
     let typed = |args: &str, lines: &[&str]| -> (i32, String) {
         let line = format!("{} {args}", env!("CARGO_BIN_EXE_tenterhook"));
         let mut command = test.command("/usr/bin/script".as_ref(), &["-qec", &line, "/dev/null"]);
@@ -287,7 +287,7 @@ fn a_passphrase_is_asked_for_and_not_shown() {
             if seen.ends_with(": ")
                 && let Some(line) = left.next()
             {
-                // The prompt is there a moment before the terminal is told to show nothing.
+                // The prompt appears shortly before the terminal stops echoing.
                 std::thread::sleep(std::time::Duration::from_millis(300));
                 keys.write_all(format!("{line}\n").as_bytes()).unwrap();
             }

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Whoever edits the ledger is found out by `ledger verify`, which names what was done.
+//! `ledger verify` detects edits of the ledger and names what was changed.
 
 use rusqlite::Connection;
 
 use crate::context::TestContext;
 
-/// A ledger of six leaves: start, generation, four decisions; the third is a denial.
+/// A ledger of six records: start, generation, four decisions; the third is a denial.
 fn recorded() -> TestContext {
     let test = TestContext::new();
     for command in ["ls", "rm -rf /", "pwd", "date"] {
@@ -19,7 +19,7 @@ fn recorded() -> TestContext {
     test
 }
 
-/// Runs SQL on the store behind the program's back; what `verify` says then.
+/// Runs SQL on the store without the program, and returns the output of `verify`.
 fn after(test: &TestContext, sql: &str) -> String {
     Connection::open(test.home().join("ledger/ledger.db")).unwrap().execute_batch(sql).unwrap();
     let ran = test.run(&["ledger", "verify"]);
@@ -42,7 +42,7 @@ fn a_verdict_that_was_only_filed_wrongly_is_found() {
 #[test]
 fn counters_that_were_changed_are_found_and_written_again() {
     let test = recorded();
-    // Counters are kept of full blocks of 256 records.
+    // Counters exist for full blocks of 256 records.
     let options = tenterhook_ledger::Options::new(tenterhook_home::call_meta::now_ms);
     let ledger = tenterhook_ledger::Ledger::open(&test.home().join("ledger"), options).unwrap().ledger;
     for _ in 0..300 {
@@ -63,7 +63,7 @@ fn counters_that_were_changed_are_found_and_written_again() {
     assert_eq!(test.run(&["ledger", "stats", "--json"]).json()["verdicts"]["deny"], 1);
     assert_eq!(test.leaves().last().unwrap()["what"], "ledger index rebuilt");
     assert_eq!(test.run(&["ledger", "verify"]).exit, 0);
-    // What is wrong with a record is not repaired.
+    // Damage to a record is not repaired.
     after(&test, "UPDATE leaves SET verdict = 'none' WHERE seq = 3");
     assert_eq!(test.run(&["ledger", "verify", "--repair"]).exit, 1);
 }
@@ -93,7 +93,7 @@ fn the_last_leaf_that_was_deleted_is_found() {
 #[test]
 fn the_last_leaf_and_its_checkpoint_that_were_deleted_are_found() {
     let sql = "DELETE FROM leaves WHERE seq = 5; DELETE FROM checkpoints WHERE size = 6";
-    // The file beside the store has the checkpoint still.
+    // The file beside the store still has the checkpoint.
     insta::assert_snapshot!(after(&recorded(), sql), @"✗ older than the checkpoint you hold: 5 < 6 leaves");
 }
 
@@ -105,7 +105,7 @@ fn a_rollback_is_found_by_whoever_holds_a_later_checkpoint() {
     let sql = "DELETE FROM leaves WHERE seq >= 4; DELETE FROM checkpoints WHERE size > 4; UPDATE leaves SET head = zeroblob(64)";
     std::fs::remove_file(test.home().join("ledger/checkpoint")).unwrap();
     insta::assert_snapshot!(after(&test, sql), @"✗ leaf 3: the signature of the last commit was removed from its row");
-    // As the head's column looks in a store of an older format.
+    // How the head's column looks in a store of an older format.
     let sql = "UPDATE meta SET value = '4' WHERE name = 'heads_from'";
     Connection::open(test.home().join("ledger/ledger.db")).unwrap().execute_batch(sql).unwrap();
     assert_eq!(test.run(&["ledger", "verify"]).exit, 0, "an older state of itself is whole");

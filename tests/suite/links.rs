@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Symbolic links on a real disk: what they lead to is judged, recorded, and judged by again.
+//! Symbolic links on a real disk: their targets are judged, recorded, and used when the call is judged again.
 
 use std::os::unix::fs::symlink;
 
@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 
 use crate::context::TestContext;
 
-/// A project with links in it, in a home with a key.
+/// A project with links, in a home with a key.
 fn linked() -> TestContext {
     let test = TestContext::new();
     test.write("person/.ssh/id_rsa", "a key");
@@ -90,7 +90,7 @@ fn what_was_seen_is_recorded_and_judged_by_again() {
     let other = hook(&test, &test.bash("cat builds/7/log"));
     assert!(other["facts"].get("links").is_none(), "nothing was seen: {}", other["facts"]);
 
-    // The link is gone; what was decided is still explained by it.
+    // The link is gone; the recorded target still explains the decision.
     std::fs::remove_file(&link).unwrap();
     let id = leaf["id"].as_str().unwrap();
     let again = test.run(&["explain", id, "--json"]).json();

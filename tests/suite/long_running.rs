@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Habits of a daemon that runs for weeks: it returns memory after a burst of calls, and sleeps while there is nothing
-//! to do.
+//! A daemon that runs for weeks returns memory after a burst of calls, and sleeps while it is idle.
 
 use std::io::{Read, Write};
 use std::os::unix::net::UnixStream;
@@ -14,15 +13,15 @@ use serde_json::json;
 use crate::daemon::{HANG_TIMEOUT, Served, until};
 use crate::faults::rounds;
 
-/// What is kept after a burst at most, without the program's own text, in kB.
+/// Maximum memory kept after a burst, without the program's text, in kB.
 const MAX_KEPT_KB: u64 = 64 * 1024;
-/// A file of this size is written by each call of a burst.
+/// Size of the file that each call of a burst writes.
 const CONTENT_BYTES: usize = 60_000;
 
 /// How long an idle daemon is watched.
 const WATCHED_FOR: Duration = Duration::from_secs(15);
-/// How often its threads may wake in that time. A look at the files every ten seconds wakes about nine threads; a timer of
-/// 300 ms would wake fifty.
+/// Maximum number of wake-ups of its threads in that time. A file check every ten seconds wakes about nine threads;
+/// a timer of 300 ms would wake fifty.
 const MAX_WAKE_UPS: u64 = 30;
 
 /// How often the threads of the daemon have gone to sleep.
@@ -41,7 +40,7 @@ fn sleeps(served: &Served) -> u64 {
 fn an_idle_daemon_sleeps() {
     let served = Served::new();
     served.hook(&served.test.bash("ls"));
-    // Memory is returned, and threads that have nothing to do end.
+    // Memory is returned, and idle threads end.
     std::thread::sleep(Duration::from_secs(18));
     let before = sleeps(&served);
     std::thread::sleep(WATCHED_FOR);
@@ -49,14 +48,14 @@ fn an_idle_daemon_sleeps() {
     assert!(wake_ups <= MAX_WAKE_UPS, "{wake_ups} in {WATCHED_FOR:?}");
 }
 
-/// A number from the kernel's description of the daemon.
+/// A number from the daemon's status in `/proc`.
 fn status_number(served: &Served, name: &str) -> u64 {
     let status = std::fs::read_to_string(format!("/proc/{}/status", served.pid().as_raw_nonzero())).unwrap();
     let line = status.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(':')).unwrap();
     line.split_whitespace().next().unwrap().parse().unwrap()
 }
 
-/// One call that writes a file. Says whether it was answered.
+/// Makes one call that writes a file. Returns whether it was answered.
 fn write_file(socket: &Path, number: usize, begin: &Barrier) -> bool {
     let line = format!("let total_{number} = total + weight * {number};\n");
     let payload = json!({
@@ -73,7 +72,7 @@ fn write_file(socket: &Path, number: usize, begin: &Barrier) -> bool {
     let Ok(mut stream) = UnixStream::connect(socket) else { return false };
     stream.set_read_timeout(Some(HANG_TIMEOUT)).unwrap();
     let mut reply = String::new();
-    // A call that comes too late is refused, and that is all right: it took memory as well.
+    // A call that comes too late is refused, which is fine: it used memory as well.
     stream.write_all(request.as_bytes()).is_ok()
         && stream.read_to_string(&mut reply).is_ok()
         && reply.contains(" 200 ")

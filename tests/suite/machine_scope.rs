@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! `install --system` for every harness whose settings of the machine outrank those of accounts: what is written, that
-//! it denies for another account, and that it is gone after uninstall. Needs root, to be another account; without it the
-//! tests say so and leave.
+//! `install --system` for every harness whose machine-wide settings outrank those of accounts: what is written,
+//! that it denies for another account, and that uninstall removes it. Needs root to act as another account; without
+//! it the tests print a note and return.
 
 use std::os::unix::fs::MetadataExt;
 use std::os::unix::process::CommandExt;
@@ -95,7 +95,7 @@ pub(crate) fn install(system: &System, id: &str) -> Ran {
     ran
 }
 
-/// What `doctor` says about a harness that is not good.
+/// Findings of `doctor` about a harness that are not good.
 pub(crate) fn complaints(system: &System, title: &str) -> (i32, String) {
     let ran = run(system, &["doctor", "--json"]);
     let answer = ran.json();
@@ -202,7 +202,7 @@ fn hooks_of_the_organisation_stay_in_codex_requirements() {
     let text = std::fs::read_to_string(&file).unwrap();
     assert_eq!(text.matches("[[hooks.PreToolUse]]").count(), 2, "{text}");
     assert!(text.contains("[features]\nhooks = true\n"), "{text}");
-    // Tables cannot be added to a list in brackets; nothing is written then.
+    // Tables cannot be added to an inline array; nothing is written then.
     run(&system, &["uninstall", "codex", "--yes"]);
     std::fs::write(&file, "[hooks]\nPreToolUse = []\n").unwrap();
     let ran = run(&system, &["install", "codex", "--yes"]);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! What switches off hooks of the machine, as measured on the clients, is reported by `doctor`. Needs root for
-//! `install --system`; without it the tests say so and leave.
+//! `doctor` reports settings that switch machine-wide hooks off, as measured on the clients. Needs root for
+//! `install --system`; without it the tests print a note and return.
 
 use std::os::unix::fs::PermissionsExt;
 use std::os::unix::process::CommandExt;
@@ -14,7 +14,7 @@ use crate::daemon::{Served, until};
 use crate::machine_scope::{complaints, install, path};
 use crate::system::{STRANGER, System, is_root};
 
-/// An account of the machine with a home of its own.
+/// An account of the machine with a separate home.
 fn account(test: &TestContext) -> PathBuf {
     let home = test.path("ada");
     std::fs::create_dir_all(&home).unwrap();
@@ -35,17 +35,17 @@ fn server_managed_settings_that_drop_claude_code_s_managed_files_are_broken() {
         std::fs::create_dir_all(copy.parent().unwrap()).unwrap();
         std::fs::write(&copy, text).unwrap();
     };
-    // What the client writes for an organisation without such settings.
+    // Content that the client writes for an organisation without such settings.
     write("{}");
     assert_eq!(complaints(&system, "Claude Code").1, "");
     write("{\n  \"cleanupPeriodDays\": 30\n}");
     let (exit, broken) = complaints(&system, "Claude Code");
     assert!(exit == 1 && broken.contains("ignores every file of managed settings"), "{broken}");
     assert!(broken.contains("ada/.claude/remote-settings.json"), "{broken}");
-    // With these hooks in the server-managed settings the account is guarded.
+    // The account is guarded with these hooks in the server-managed settings.
     write(&std::fs::read_to_string(path(&system, "etc/claude-code/managed-settings.json")).unwrap());
     assert_eq!(complaints(&system, "Claude Code").1, "");
-    // Whatever an account sets in its own files, hooks of managed settings run.
+    // Hooks of managed settings run for any settings in an account's own files.
     std::fs::write(home.join(".claude/settings.json"), "{\"disableAllHooks\": true}").unwrap();
     assert_eq!(complaints(&system, "Claude Code").1, "");
 }
@@ -112,7 +112,7 @@ fn what_switches_the_machine_s_hooks_off_for_an_account_or_a_project_is_broken()
         let (exit, broken) = complaints(&system, title);
         assert!(exit == 1 && broken.contains(expected), "{file}: {broken}");
     }
-    // Set in the settings of the machine, these do not count.
+    // In the machine's own settings these keys have no effect.
     let system = System::new();
     account(&system.test);
     for (id, title, file, text) in [
@@ -130,7 +130,7 @@ fn what_switches_the_machine_s_hooks_off_for_an_account_or_a_project_is_broken()
     }
 }
 
-/// Every harness that the settings of a machine can guard, its title and its program.
+/// Every harness that machine-wide settings can guard: id, title and program.
 const GUARDABLE: &[(&str, &str, &str)] = &[
     ("claude-code", "Claude Code", "claude"),
     ("codex", "Codex CLI", "codex"),
@@ -141,7 +141,7 @@ const GUARDABLE: &[(&str, &str, &str)] = &[
     ("copilot", "GitHub Copilot CLI", "copilot"),
 ];
 
-/// The programs of all harnesses, on the PATH of an account that has installed nothing itself.
+/// Puts the programs of all harnesses on the PATH of an account that has installed nothing itself.
 fn with_programs(test: &TestContext) {
     for (_, _, program) in GUARDABLE {
         let program = test.write(&format!("bin/{program}"), "#!/bin/sh\n");
@@ -152,7 +152,7 @@ fn with_programs(test: &TestContext) {
     }
 }
 
-/// Runs the program as an account that is not root and has a home of its own.
+/// Runs the program as an account that is not root and has a separate home.
 fn run_as_account(test: &TestContext, words: &[&str]) -> Ran {
     let mut command = test.command(Path::new(env!("CARGO_BIN_EXE_tenterhook")), words);
     command.env("PATH", format!("{}:/usr/bin:/bin", test.path("bin").display()));
@@ -160,7 +160,7 @@ fn run_as_account(test: &TestContext, words: &[&str]) -> Ran {
     test.finish(command, b"")
 }
 
-/// How `doctor` judges a harness for the account, and its sentence. Notes come before that.
+/// Status and message of `doctor` about a harness for the account, without notes.
 fn own_finding(doctor: &Value, title: &str) -> (String, String) {
     let mut findings = doctor["findings"].as_array().unwrap().iter();
     let about = findings.rfind(|finding| finding["about"] == title);
@@ -225,7 +225,7 @@ fn an_account_s_own_doctor_says_why_the_machine_s_hooks_do_not_run_for_it() {
     let (standing, says) = own_finding(&own_doctor(&system.test), "Claude Code");
     assert!(standing == "broken" && says.contains("ignores every file of managed settings"), "{says}");
     std::fs::remove_file(copy).unwrap();
-    // Another version wrote them, or the administrator changed them.
+    // Written by another version, or changed by the administrator.
     let file = path(&system, "etc/claude-code/managed-settings.json");
     let mut settings: Value = serde_json::from_slice(&std::fs::read(&file).unwrap()).unwrap();
     settings["hooks"].as_object_mut().unwrap().remove("Stop").unwrap();

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! The organisation's policy: who can write it decides what it can say.
+//! The organisation's policy: the permissions of the file decide what it may contain.
 
 use std::fs::Permissions;
 use std::os::unix::fs::{PermissionsExt, symlink};
@@ -64,7 +64,7 @@ fn a_file_that_others_can_write_can_only_be_stricter_and_is_a_problem() {
     permit(&test.path("system"), 0o775);
     exposed(&test, "/system` can be written by its group or by everybody");
 
-    // A directory that others can write into is no place for a link either.
+    // A link in a directory that others can write to is refused as well.
     permit(&test.path("system"), 0o755);
     let elsewhere = test.write("shared/real.yaml", RULES);
     permit(&elsewhere, 0o644);
@@ -80,7 +80,7 @@ fn a_file_that_others_can_write_can_only_be_stricter_and_is_a_problem() {
 fn a_file_of_somebody_else_can_only_be_stricter() {
     let test = TestContext::new();
     let file = test.write_system(RULES);
-    // Only root can give files away; elsewhere the rest of these tests has to do.
+    // Only root can give files away; other accounts skip this part.
     if std::os::unix::fs::chown(&file, Some(12345), None).is_ok() {
         exposed(&test, "/system/policy.yaml` belongs to user 12345, not to root");
     }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Programs that users describe: a call is judged by the descriptions, with a daemon and without; they add caution
-//! and take none away, and the guarded agent cannot write them.
+//! Programs that users describe: calls are judged by the descriptions, with and without a daemon. Descriptions make
+//! rules stricter and never weaker, and the guarded agent cannot write them.
 
 use std::os::unix::fs::PermissionsExt;
 
@@ -22,14 +22,14 @@ acme:
         acme wipe -r a b: {sub: wipe, recursive: -r, delete: a b}
 ";
 
-/// Everything an agent could write to make dangerous programs look harmless.
+/// Descriptions that an agent could write to make dangerous programs look harmless.
 const HOSTILE: &str = "\
 rm, find, dd, chmod, git: {replaces: true, operands: text..., syntax: none, ignores-addresses: true}
 curl, wget, ssh: {replaces: true, always: dry-run info, location: container, operands: remote-path...}
 sudo, bash, sh, echo, env: {operands: command..., location: remote, stdin: data}
 ";
 
-/// What dangerous lines are denied, with and without descriptions.
+/// Dangerous commands that are denied with and without descriptions.
 const DENIED: &[&str] = &[
     "rm -rf ~",
     "sudo rm -rf /",

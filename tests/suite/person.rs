@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Whoever is at the gate: a person on a terminal of their own, and a daemon that keeps it.
+//! A user on a terminal, and a daemon that checks privileged actions.
 
 use std::fs::File;
 use std::io::{BufRead, BufReader, Read, Write};
@@ -15,18 +15,18 @@ pub(crate) use tenterhook_test_support::{HANG_TIMEOUT, wait_until as until};
 
 const PROGRAM: &str = env!("CARGO_BIN_EXE_tenterhook");
 
-/// Runs what it is given once somebody has said so, and leaves behind how it went.
+/// Waits for a line, runs the given command, and stores its exit code and output.
 const LEAVES_BEHIND: &str =
     r#"read -r go; at=$1; shift; "$@" >"$at.out" 2>"$at.err"; echo $? >"$at.tmp"; mv "$at.tmp" "$at.code""#;
 
 impl TestContext {
-    /// Runs the program as a person does: on a terminal, in a session of its own, and not as a child of
-    /// the test, which is the agent as soon as it calls a hook. What has to be typed is typed.
+    /// Runs the program on a terminal in a session of its own. It is not a child of the test, which counts as an
+    /// agent as soon as it calls a hook. Prompts are answered.
     pub(crate) fn person(&self, args: &[&str]) -> Ran {
         self.person_who(args, |asked| asked)
     }
 
-    /// The same, with something else to say to what is asked for.
+    /// As [`TestContext::person`], with other answers to prompts.
     pub(crate) fn person_who(&self, args: &[&str], says: impl Fn(String) -> String) -> Ran {
         let at = self.path(&format!("person-{}", next()));
         let (master, slave) = terminal();
@@ -34,7 +34,7 @@ impl TestContext {
             .command(Path::new("/usr/bin/setsid"), &["--fork", "--ctty", "sh", "-c", LEAVES_BEHIND, "sh"]);
         command.arg(&at).arg(PROGRAM).args(args).stdin(slave).stdout(Stdio::null()).stderr(Stdio::null());
         assert!(command.status().unwrap().success(), "setsid (util-linux) is needed");
-        // From here on nobody in the line above it is ours.
+        // From here on no ancestor of the command is a process of the test.
         let mut writer = master.try_clone().unwrap();
         writer.write_all(b"go\n").unwrap();
         let (send, asked) = std::sync::mpsc::channel();
@@ -49,7 +49,7 @@ impl TestContext {
         Ran { stdout: read("out"), stderr: read("err"), exit: read("code").trim().parse().unwrap() }
     }
 
-    /// The latest change on record.
+    /// The latest recorded change.
     pub(crate) fn last_change(&self) -> Value {
         let leaves = self.leaves();
         let changes =
@@ -57,14 +57,14 @@ impl TestContext {
         changes.unwrap_or_else(|| panic!("nothing was recorded"))
     }
 
-    /// Sets codes up. The returned secret makes them.
+    /// Sets codes up and returns the secret that they are made from.
     pub(crate) fn enroll(&self) -> Vec<u8> {
         let enrolled = self.person(&["totp", "enroll", "--json"]);
         assert_eq!(enrolled.exit, 0, "{}", enrolled.stderr);
         let secret =
             tenterhook_authority::totp::from_base32(enrolled.json()["secret"].as_str().unwrap()).unwrap();
-        // A code of the step before, so that the one of now is still good; and time enough to give it: the step may end
-        // later, because codes of the step before count.
+        // Uses a code of the previous step, so that the current one stays unused. There is time to type it: codes
+        // of the previous step count until the current step ends.
         until("there is time", || {
             let in_step = tenterhook_home::call_meta::now_ms() / 1000 % tenterhook_authority::totp::STEP;
             (in_step < 25).then_some(())
@@ -75,14 +75,14 @@ impl TestContext {
     }
 }
 
-/// The code of a step before or after now.
+/// The code of a step before or after the current one.
 pub(crate) fn code(secret: &[u8], steps: i64) -> String {
     use tenterhook_authority::totp;
     let step = totp::step(tenterhook_home::call_meta::now_ms()).saturating_add_signed(steps);
     totp::code(secret, step).unwrap()
 }
 
-/// A daemon that is ready, and what it says then.
+/// Starts a daemon and returns its first line once it is ready.
 pub(crate) fn served(test: &TestContext, mut command: Command) -> (Child, String) {
     let log = File::create(test.path("serve.log")).unwrap();
     let mut child = command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(log).spawn().unwrap();
@@ -93,7 +93,7 @@ pub(crate) fn served(test: &TestContext, mut command: Command) -> (Child, String
     (child, ready.trim_end().to_owned())
 }
 
-/// A daemon in the home of a test. It ends with it.
+/// A daemon in the home of a test. It ends when dropped.
 pub(crate) struct Guard<'a> {
     pub(crate) test: &'a TestContext,
     child: Child,
@@ -108,30 +108,30 @@ impl<'a> Guard<'a> {
         Self { test, child: served(test, command).0 }
     }
 
-    /// One request of this very process over the socket.
+    /// Sends one request from this process over the socket.
     pub(crate) fn ask(&self, method: &str, path: &str, body: &Value) -> (u16, Value) {
         ask(&self.test.home().join("run/tenterhook.sock"), method, path, body)
     }
 
-    /// The same, if what it is about is still as it was seen.
+    /// As [`Guard::ask`], on the condition that the resource is unchanged.
     pub(crate) fn ask_if(&self, seen: &str, method: &str, path: &str, body: &Value) -> (u16, Value) {
         let socket = self.test.home().join("run/tenterhook.sock");
         ask_with(&socket, method, path, &format!("If-Match: {seen}\r\n"), body)
     }
 
-    /// One hook call of this very process, which makes it an agent.
+    /// Makes one hook call from this process, which then counts as an agent.
     pub(crate) fn hook(&self, harness: &str, event: &str, payload: &Value) -> Value {
         let (status, reply) = self.ask("POST", &format!("/v1/hooks/{harness}/{event}"), payload);
         assert_eq!(status, 200, "{reply}");
         reply
     }
 
-    /// Sends it a signal, as anybody with the account can.
+    /// Sends a signal, as any process of the account can.
     pub(crate) fn send(&self, signal: rustix::process::Signal) {
         rustix::process::kill_process(rustix::process::Pid::from_child(&self.child), signal).unwrap();
     }
 
-    /// Ends it by a signal.
+    /// Ends the daemon with a signal.
     pub(crate) fn signal(self) {
         self.send(rustix::process::Signal::TERM);
         self.ended();
@@ -141,7 +141,7 @@ impl<'a> Guard<'a> {
         i32::try_from(self.child.id()).unwrap()
     }
 
-    /// Waits until it has ended.
+    /// Waits until the daemon has ended.
     pub(crate) fn ended(mut self) {
         self.child.wait().unwrap();
     }
@@ -154,7 +154,7 @@ impl Drop for Guard<'_> {
     }
 }
 
-/// One request over a socket.
+/// Sends one request over a socket.
 pub(crate) fn ask(socket: &Path, method: &str, path: &str, body: &Value) -> (u16, Value) {
     ask_with(socket, method, path, "", body)
 }
@@ -189,10 +189,10 @@ pub(crate) fn terminal() -> (File, File) {
     (File::from(master), slave.unwrap())
 }
 
-/// What the terminal asks to be typed, as it comes.
+/// Passes on each prompt on the terminal.
 fn questions(mut master: File, send: &std::sync::mpsc::Sender<String>) {
     let (mut text, mut room) = (String::new(), [0; 1024]);
-    // Nobody on the other side any more is an error here.
+    // Reading fails once the other side has closed.
     while let Ok(count @ 1..) = master.read(&mut room) {
         text += &String::from_utf8_lossy(&room[..count]);
         if let Some((_, rest)) = text.split_once("Type `")

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! The build of `make run`, with a cargo that only pretends to compile.
+//! The build of `make run`, with a fake cargo.
 
 use std::os::unix::fs::{PermissionsExt, symlink};
 
 use crate::context::{Ran, TestContext, repository};
 
-/// Names three crates, finishes two of them, fails with a message.
+/// Prints three crates, finishes two of them, and fails with a message.
 const FAILING_CARGO: &str = r#"#!/bin/sh
 case $1 in
     tree) printf 'alpha v1.0.0\nbeta-core v1.0.0 (/src/beta-core)\nbeta-core v1.0.0\ngamma v1.0.0\n' ;;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! `rules`: packs and rules are found, turned on and off, added and written.
+//! `rules`: packs and rules are listed, turned on and off, added and written.
 
 use std::process::Command;
 

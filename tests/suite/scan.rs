@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! `scan`: commands in files are judged, with the line they stand on.
+//! `scan`: commands in files are judged and reported with their line.
 
 use crate::context::TestContext;
 
-/// Only rules that this test is about.
+/// Only the rules that these tests are about.
 const RULES: &[&str] = &["--no-baseline", "--packs", "destructive,remote-code"];
 
-/// A project with something in every kind of file.
+/// A project with a finding in every kind of file.
 fn project() -> TestContext {
     let test = TestContext::new();
     let files = [

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! The daemon's own agent, as programs use it: sessions, turns, single tools.
+//! The daemon's agent, as programs use it: sessions, turns, single tools.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -25,18 +25,18 @@ pub(crate) fn bash(command: &str) -> ToolArgs {
     args(json!({"command": command}))
 }
 
-/// A session in the test's project that may do everything hooks and rules let it.
+/// A session in the test's project that is limited only by hooks and rules.
 pub(crate) fn free(served: &Served) -> NewSession {
     NewSession::in_dir(served.test.path("work")).permission_mode("bypassPermissions")
 }
 
-/// The same with a model that follows a script.
+/// As [`free`], with a model that follows a script.
 fn scripted(served: &Served, script: &str) -> NewSession {
     let path = served.test.write("script.yaml", script);
     free(served).model(&json!({"provider": "scripted", "name": "scripted-1", "script": path}))
 }
 
-/// The kinds of events of a session on record, oldest first, with the decision where there is one.
+/// Recorded event kinds of a session, oldest first, each with its decision if there is one.
 fn told(served: &Served, session: &str) -> Vec<String> {
     let leaves = served.test.leaves().into_iter().filter(|leaf| leaf["harness_session_id"] == session);
     let word = |value: &Value| value.as_str().unwrap_or_default().to_owned();
@@ -148,7 +148,7 @@ fn a_blocked_tool_does_not_run_and_the_model_reads_an_error_with_the_reason() {
     assert!(results[0].is_error && results[0].reads("no clocks here"), "{results:?}");
     assert_eq!(after.load(Ordering::Relaxed), 0, "there is no result that a hook could be told of");
 
-    // The control: without the hook it runs, and its output is no error.
+    // Control: without the hook it runs, and its output is not an error.
     let (served, model) = turn_with_one_command("date > ran.txt; echo done", []);
     assert!(served.test.path("work").join("ran.txt").exists());
     assert!(!model.tool_results()[0].is_error && model.tool_results()[0].reads("done"));
@@ -200,7 +200,7 @@ fn a_tool_from_outside_is_judged_like_any_other() {
     });
 }
 
-/// Auto-format, with a hook that has no matcher at all.
+/// Auto-format, with a hook that has no matcher.
 #[test]
 fn a_hook_is_not_asked_about_what_it_does_itself_and_others_are() {
     let served = Served::new();
@@ -218,7 +218,7 @@ fn a_hook_is_not_asked_about_what_it_does_itself_and_others_are() {
             }
         });
         client.register(format).await.unwrap();
-        // Another hook that does something, too, and hears of what the first did.
+        // A second hook also acts, and receives events about the first hook's actions.
         let (agent, count) = (client.clone(), Arc::clone(&watched));
         let other = Hook::on("PostToolUse").id("other").tool("Bash").run(move |event| {
             let (agent, count) = (agent.clone(), Arc::clone(&count));
@@ -246,7 +246,7 @@ fn a_hook_is_not_asked_about_what_it_does_itself_and_others_are() {
         .filter(|step| step["note"] == "the hook made this call itself")
         .map(|step| step["by"].as_str().unwrap_or_default().to_owned())
         .collect();
-    // What the second hook did is on record before what it was asked about.
+    // The second hook's actions are recorded before the event that it was called for.
     assert_eq!(skipped, ["hook:format", "hook:other", "hook:format"]);
 }
 
@@ -266,9 +266,9 @@ fn whoever_hangs_up_ends_the_turn_and_nothing_of_it_is_left() {
         drop(turn);
         let pid = std::fs::read_to_string(&file).unwrap().trim().to_owned();
         until("it is gone", async || !is_there(&pid)).await;
-        // The session goes on.
+        // The session continues.
         assert!(client.execute_tool(&session, "Bash", &bash("true")).await.unwrap().success);
-        // And a single tool ends with whoever asked for it, or with its session.
+        // A single tool ends with its caller or with its session.
         let (rm, asks, at) = ("rm -f pid; echo $$ > pid; sleep 300", client.clone(), session.clone());
         let asked = tokio::spawn(async move { asks.execute_tool(&at, "Bash", &bash(rm)).await });
         until("it runs", async || {
@@ -299,7 +299,7 @@ fn a_tool_that_failed_is_tried_again_by_whoever_fired_it() {
         let fired = client.fire(FiredEvent::new("ToolError", &payload).session("s")).await.unwrap();
         assert_eq!((fired.blocked, fired.retry), (false, Some(Duration::from_millis(40))));
 
-        // The daemon's own agent does try again.
+        // The daemon's agent does retry.
         let session = client.create_session(free(&served)).await.unwrap();
         let once = "test -e there || { touch there; exit 1; }";
         assert!(client.execute_tool(&session, "Bash", &bash(once)).await.unwrap().success);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Who may have the daemon's own agent work for them, and what it may do. Each test is named by its mode.
+//! Who may use the daemon's agent, and what it may do. Each test is named after its mode.
 
 use serde_json::json;
 use tenterhook_client::proto::ErrorCode;
@@ -54,7 +54,7 @@ fn same_user_a_guarded_agent_gets_no_session_not_even_with_the_right_id() {
         let address = || Address::Unix(served.socket());
         let client = Client::builder(address()).id(id).build().unwrap();
         let session = client.create_session(free(&served)).await.unwrap();
-        // The test calls a hook as a harness does: from here on it is an agent that is guarded.
+        // The test calls a hook as a harness does; from here on it counts as a guarded agent.
         let payload = served.test.bash("ls");
         tokio::task::block_in_place(|| served.hook(&payload));
         let thief = Client::builder(address()).id(id).build().unwrap();
@@ -74,14 +74,14 @@ fn same_user_a_guarded_agent_gets_no_session_not_even_with_the_right_id() {
     assert_eq!(served.changes("refused").len(), 5);
 }
 
-/// What a tool starts comes from an agent: it brings no hooks and changes no mode.
+/// A process that a tool starts counts as an agent: it may not register hooks or change the mode.
 #[test]
 fn same_user_what_a_tool_of_a_session_starts_is_guarded() {
     let served = Served::new();
     run(async {
         let client = served.program("mine");
         let session = client.create_session(free(&served)).await.unwrap();
-        // A rule would deny it by name; a script that lies there already is not read.
+        // A rule would deny it by name; the content of an existing script is not read.
         let program = env!("CARGO_BIN_EXE_tenterhook");
         served.test.write("work/innocent", &format!("{program} mode monitor\n"));
         let result = client.execute_tool(&session, "Bash", &bash("sh ./innocent")).await.unwrap();

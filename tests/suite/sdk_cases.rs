@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! The a3s and sdk lines of tests/cases/claude_a3s.jsonl that need more than one hook's answer: limits, time-outs,
-//! several hooks, observers. What one answer means is tested with the dialects.
+//! The a3s and sdk lines of tests/cases/claude_a3s.jsonl that need more than one hook's answer: limits, timeouts,
+//! several hooks, observers. The dialects' tests cover what one answer means.
 
 use std::time::Duration;
 
@@ -26,7 +26,7 @@ fn event(case: &Value) -> FiredEvent {
         "post_tool_use" => "PostToolUse",
         name => name,
     };
-    // What A3S Code calls it.
+    // The name that A3S Code uses.
     let mut own = json!({"tool": payload["tool"], "args": payload["args"]});
     if payload["tool"].is_null() {
         own = json!({"tool": input["tool_name"], "args": input["tool_input"]});
@@ -37,7 +37,7 @@ fn event(case: &Value) -> FiredEvent {
     FiredEvent::new(name, &own)
 }
 
-/// What one output of a case makes a hook do.
+/// A hook that returns one output of a case.
 fn hook(case: &Value, output: &Value) -> Hook {
     let event = if case["event"].as_str().unwrap().starts_with("post") || case["event"] == "PostToolUse" {
         "PostToolUse"
@@ -71,7 +71,7 @@ fn hook(case: &Value, output: &Value) -> Hook {
     })
 }
 
-/// The outcome of a case, and what became of each hook.
+/// The outcome of a case, and the result of each hook.
 fn outcome(id: &str, change: impl Fn(Hook) -> Hook) -> (tenterhook_client::FireResult, Vec<String>) {
     let (case, served) = (case(id), Served::new());
     run(async {
@@ -89,7 +89,7 @@ fn outcome(id: &str, change: impl Fn(Hook) -> Hook) -> (tenterhook_client::FireR
     })
 }
 
-/// Why hooks object; what rules think of the same command is another matter.
+/// Reasons given by hooks; rules may add their own about the same command.
 fn by_hooks(fired: &tenterhook_client::FireResult) -> Vec<String> {
     let reasons = fired.outcome["reasons"].as_array().cloned().unwrap_or_default();
     let by_hooks = reasons.iter().filter(|said| said["by"].as_str().unwrap().starts_with("hook:"));
@@ -138,7 +138,7 @@ fn a3s_011_a_path_pattern_fits_at_any_depth() {
     });
 }
 
-/// A hook nobody waits for decides nothing, as the design has it; whoever wants a gate does not say `async`.
+/// A hook that is not waited for decides nothing, as the design has it; gates are registered without `async`.
 #[test]
 fn a3s_013_and_102_an_observer_decides_nothing_and_a_gate_does() {
     let late = "late";
@@ -155,12 +155,12 @@ fn a3s_104_an_observer_that_raises_hinders_nobody() {
     assert_eq!((fired.blocked, steps), (false, vec!["failed".to_owned()]));
 }
 
-/// The original lost what was changed before a skip, and passed over later gates without a word.
+/// The original lost changes made before a skip, and skipped later gates without a message.
 #[test]
 fn a3s_106_what_was_said_before_a_skip_stands_and_the_trace_names_who_was_passed_over() {
     let (fired, steps) = outcome("a3s-106-skip-drops-modification", |hook| hook);
     assert!(!fired.blocked, "{fired:?}");
-    // `modified: {"x": 1}` fits no schema: here it is a failure of that hook, and said to be one.
+    // `modified: {"x": 1}` matches no schema: here it is reported as a failure of that hook.
     assert_eq!(steps, ["failed", "ran", "skipped"]);
 }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Programs that crash, hang, answer twice, late or with nonsense: no answer reaches another question, nothing
-//! is left behind, and the outcome is what the hook's failure means.
+//! Programs that crash, hang, answer twice, late or with nonsense: no answer is matched to another call, nothing is
+//! left behind, and the outcome follows the hook's `failBehavior`.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -17,7 +17,7 @@ use tenterhook_client::{FiredEvent, Hook, HookEvent};
 use crate::daemon::Served;
 use crate::sdk::{Raw, answer, fire, run, shell, until};
 
-/// Makes nonsense of an answer.
+/// Makes an answer invalid.
 type Spoil = fn(HookResponse) -> HookResponse;
 
 fn wanted(fail: FailBehavior, timeout_ms: i32) -> RegisterHookRequest {
@@ -30,7 +30,7 @@ fn two_thousand_events_in_flight_over_one_stream_are_not_confused() {
     let served = Served::new();
     run(async {
         let client = served.program("p");
-        // Nobody answers before everybody is asked.
+        // No hook answers before all were called.
         let gate = Arc::new(tokio::sync::Semaphore::new(0));
         let (waiting, asked) = (Arc::clone(&gate), Arc::new(AtomicU32::new(0)));
         let counting = Arc::clone(&asked);
@@ -167,7 +167,7 @@ fn nonsense_is_a_failure_and_the_program_is_told() {
             let note = fired.outcome["trace"][0]["note"].as_str().unwrap_or_default().to_owned();
             assert!(fired.blocked && note.contains(why), "{why}: {fired:?}");
         }
-        // An answer that nobody asked for, and two to one question: the first counts.
+        // An answer without a call, and two answers to one call: the first counts.
         raw.answers.send(HookResponse { call_id: u64::MAX, ..HookResponse::default() }).await.unwrap();
         let fired = tokio::spawn(async move { agent.fire(shell("ls")).await.unwrap() });
         let asked = raw.next_of(HookEventKind::HookEvent).await;
@@ -213,7 +213,7 @@ fn a_program_that_crashes_fails_its_hooks_and_they_come_back_with_it() {
         let fired = fire(&agent, "ls").await;
         assert!(fired.blocked, "{fired:?}");
         assert!(fired.reason.unwrap().contains("the client is not connected"));
-        // Started anew, with the same id: its hook is there, and is registered again with its function.
+        // Started again with the same id: its hook still exists and is registered again with its function.
         let second = started();
         second.register(hook()).await.unwrap();
         assert!(!fire(&agent, "ls").await.blocked);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Hooks of programs on the road of a real daemon.
+//! Hooks of programs in the pipeline of a real daemon.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -33,7 +33,7 @@ fn a_program_s_hook_guards_every_agent_and_is_on_record() {
             })
             .await
             .unwrap();
-        // Another agent, through its own door.
+        // Another agent, through its own hook interface.
         let answer = tokio::task::block_in_place(|| served.bash("mkfs.ext4 image"));
         assert!(
             answer.body.contains("\"deny\"") && answer.body.contains("no new file systems"),

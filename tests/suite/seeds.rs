@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Every configuration and code example of the documents this project started from, as far as it
-//! needs no SDK of somebody else: one module for each document, each test named after the example.
+//! Every configuration and code example of the documents that this project started from, unless it needs the SDK of
+//! another project: one module for each document, each test named after its example.
 //!
-//! Where an example is a callback, its logic is a closure in an engine of the test's own; where it is
-//! a file, the program reads that file.
+//! If an example is a callback, its logic is a closure in an engine of the test; if it is a file, the program reads
+//! that file.
 
 mod a3s;
 mod agent_sdk;
@@ -20,7 +20,7 @@ use tenterhook_event::{Event, EventId, EventKind, HookCall, Outcome, Timestamp, 
 
 use crate::context::TestContext;
 
-/// What a callback noted, for the test to look at.
+/// What a callback noted, for the test to check.
 #[derive(Debug, Default)]
 struct Notes<T>(Arc<Mutex<Vec<T>>>);
 
@@ -65,7 +65,7 @@ async fn fire(engine: &Engine, event: Event) -> Outcome {
     engine.fire(&HookCall { event, native: None }).await
 }
 
-/// Fires an event under a profile with this settings file and gives back what `--json` shows.
+/// Fires an event under a profile with this settings file and returns what `--json` prints.
 fn fire_profile(test: &TestContext, profile: &str, event: &str, settings: &Value, input: &Value) -> Value {
     let path = test.write("settings.json", &settings.to_string());
     let args =
@@ -75,7 +75,7 @@ fn fire_profile(test: &TestContext, profile: &str, event: &str, settings: &Value
     ran.json()
 }
 
-/// A hook's command line that prints this.
+/// Command line of a hook that prints this.
 fn says(answer: &Value) -> String {
     format!("echo '{answer}'")
 }
@@ -84,7 +84,7 @@ fn json_file(path: &Path) -> Value {
     serde_json::from_slice(&std::fs::read(path).unwrap()).unwrap()
 }
 
-/// A `tenterhook.yaml` with this hook alone.
+/// Writes a `tenterhook.yaml` with this hook alone.
 fn one_hook(test: &TestContext, fields: &Value) {
     let mut hook = json!({"id": "example"});
     hook.as_object_mut().unwrap().extend(fields.as_object().unwrap().clone());

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Sessions of real harnesses, replayed from what they sent: the panel of files and to-dos is right, the same
-//! live, after the daemon began anew, and without one.
+//! Sessions of real harnesses, replayed from captured payloads: the panel of files and to-dos is correct, and the
+//! same live, after a restart of the daemon, and without one.
 
 mod commands;
 mod panels;
@@ -13,7 +13,7 @@ use serde_json::{Value, json};
 use crate::context::repository;
 use crate::daemon::{Served, until};
 
-/// A payload that a real client sent, in the session `s-1`.
+/// A captured payload, in the session `s-1`.
 pub(crate) fn captured(harness: &str, name: &str) -> Value {
     let path = repository().join("tests/fixtures").join(harness).join(format!("{name}.json"));
     let mut payload: Value = serde_json::from_slice(&std::fs::read(path).unwrap()).unwrap();
@@ -21,13 +21,13 @@ pub(crate) fn captured(harness: &str, name: &str) -> Value {
     payload
 }
 
-/// The same with some fields changed.
+/// The payload with some fields changed.
 pub(crate) fn with(mut payload: Value, mut changes: Value) -> Value {
     payload.as_object_mut().unwrap().append(changes.as_object_mut().unwrap());
     payload
 }
 
-/// The harness calls its hooks with these payloads, one after the other.
+/// Calls the hooks of a harness with these payloads, in order.
 pub(crate) fn replay(served: &Served, harness: &str, payloads: &[Value]) {
     for payload in payloads {
         let event = payload["hook_event_name"].as_str().unwrap();
@@ -36,12 +36,13 @@ pub(crate) fn replay(served: &Served, harness: &str, payloads: &[Value]) {
     }
 }
 
-/// The session `s-1` live, from the ledger by another daemon, and without one. They are the same, or this fails.
+/// Returns the session `s-1` after checking that it is the same live, read from the ledger by another daemon, and
+/// without a daemon.
 pub(crate) fn settled(served: Served) -> Value {
     settled_one(served, "s-1")
 }
 
-/// The same of the only session there is.
+/// As [`settled`], for the only session.
 pub(crate) fn settled_one(served: Served, id: &str) -> Value {
     let path = format!("/v1/sessions/{id}");
     let live = served.json(&path);
@@ -54,7 +55,7 @@ pub(crate) fn settled_one(served: Served, id: &str) -> Value {
     assert!(served.wait());
     let mut alone = served.test.run(&["sessions", "show", id, "--json"]).json();
     alone["labels"] = live["labels"].clone();
-    // What a command says names no directory of a test.
+    // Output of a command may contain directories of the test.
     let live: Value = serde_json::from_str(&served.test.neutral(&live.to_string())).unwrap();
     assert_eq!(live, alone, "without a daemon it is the same");
     let listed = served.test.run(&["sessions", "list", "--json"]).json();
@@ -64,7 +65,7 @@ pub(crate) fn settled_one(served: Served, id: &str) -> Value {
     live
 }
 
-/// What the panel shows, a line for each thing.
+/// Lines of the session panel, one for each entry.
 pub(crate) fn panel(session: &Value) -> Vec<String> {
     let word = |value: &Value| match value {
         Value::String(text) => text.clone(),

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! The installed `tenterhook-hook`, against servers that speak TH1 well, badly or not at all: the harness
-//! always hears its own reply, in time, and what the hook had to decide itself is spooled once.
+//! The installed `tenterhook-hook` with servers that speak TH1 correctly, incorrectly or not at all: the harness
+//! always gets a valid reply in time, and a decision of the hook itself is spooled once.
 
 use std::io::{Read, Write};
 use std::os::unix::net::{UnixListener, UnixStream};
@@ -40,7 +40,7 @@ impl Installed {
     fn command(&self) -> Command {
         let program = self.home.join("bin/tenterhook-hook");
         let mut command = self.test.command(&program, &["claude-code", "pre-tool-use"]);
-        // The environment must not choose the home of an installed program.
+        // The environment must not change the home of an installed program.
         command.env("TENTERHOOK_HOME", "/nowhere").env("TENTERHOOK_DAEMON_URL", "unix:/nowhere");
         command
     }
@@ -51,7 +51,7 @@ impl Installed {
 
     fn listen(&self) -> UnixListener {
         std::fs::create_dir_all(self.home.join("run")).unwrap();
-        // The same detour as the shim's: the path may be longer than an address.
+        // Uses the same detour as the shim: the path may be longer than a socket address.
         let dir = std::fs::File::open(self.home.join("run")).unwrap();
         let number = std::os::fd::AsRawFd::as_raw_fd(&dir);
         UnixListener::bind(format!("/proc/self/fd/{number}/tenterhook.sock")).unwrap()
@@ -73,7 +73,7 @@ impl Installed {
         files.filter_map(|file| read(file.unwrap().path())).collect()
     }
 
-    /// A dangerous call is denied and a harmless one passes, both by the hook itself, and why.
+    /// Checks that the hook itself denies a dangerous call and lets a harmless one pass; `why` names the case.
     fn decides_itself(&self, why: &str) {
         let denied = self.hook("rm -rf /");
         assert!(denied.stdout.contains(DENIED), "{why}: {}{}", denied.stdout, denied.stderr);
@@ -85,7 +85,7 @@ impl Installed {
     }
 }
 
-/// Listens with room for so few that nobody took yet.
+/// Listens with a queue for this many unaccepted connections.
 fn listening(path: &Path, room: i32) -> rustix::fd::OwnedFd {
     use rustix::net::{AddressFamily, SocketAddrUnix, SocketType, bind, listen, socket};
     let listener = socket(AddressFamily::UNIX, SocketType::STREAM, None).unwrap();
@@ -94,7 +94,7 @@ fn listening(path: &Path, room: i32) -> rustix::fd::OwnedFd {
     listener
 }
 
-/// Whether there was room to wait.
+/// Whether the queue had room.
 fn is_let_in(path: &Path) -> bool {
     use rustix::net::{AddressFamily, SocketAddrUnix, SocketFlags, SocketType, connect, socket_with};
     let flags = SocketFlags::NONBLOCK;
@@ -102,7 +102,7 @@ fn is_let_in(path: &Path) -> bool {
     connect(&caller, &SocketAddrUnix::new(path).unwrap()).is_ok()
 }
 
-/// Reads one request and gives back its id and payload.
+/// Reads one request and returns its id and payload.
 fn read_request(stream: &mut UnixStream) -> (String, Vec<u8>) {
     let mut bytes = Vec::new();
     let mut room = vec![0; 65536];
@@ -220,11 +220,11 @@ fn a_silent_daemon_is_not_waited_for_long() {
     let installed = Installed::new();
     let listener = installed.listen();
     let started = Instant::now();
-    // Nobody accepts, as when the daemon was stopped.
+    // The listener accepts no connection, as if the daemon were stopped.
     installed.decides_itself("the daemon is silent");
     assert_waited(started, Duration::from_secs(2));
     drop(listener);
-    // What is left of it is a file that nobody listens behind.
+    // The socket file remains, but no process listens on it.
     let installed = Installed::new();
     drop(installed.listen());
     installed.decides_itself("no daemon");
@@ -236,7 +236,7 @@ fn a_daemon_that_takes_nobody_any_more_does_not_hold_a_hook() {
     std::fs::create_dir_all(installed.home.join("run")).unwrap();
     let socket = installed.home.join("run/tenterhook.sock");
     let listener = listening(&socket, 1);
-    // Whoever is not let in waits in the kernel.
+    // A connection that is not accepted waits in the kernel.
     while is_let_in(&socket) {}
     let started = Instant::now();
     installed.decides_itself("the daemon is silent");
@@ -297,7 +297,7 @@ fn a_large_payload_goes_both_ways() {
         call,
     );
     assert_eq!(ran.stdout.len(), 1 << 20);
-    // More than can be read as a command: a person is asked.
+    // The command is too long to be parsed: the user is asked.
     let ran = call();
     assert!(ran.stdout.contains("permissionDecision\":\"ask"), "{}{}", ran.stdout, ran.stderr);
     assert_eq!(installed.spooled().len(), 1);
@@ -329,7 +329,7 @@ fn without_the_full_program_nothing_passes_where_tenterhook_is_installed() {
     let ran = installed.hook("ls");
     assert_eq!((ran.exit, &*ran.stdout), (2, ""));
     assert!(ran.stderr.contains("cannot be judged") && ran.stderr.contains("hint"), "{}", ran.stderr);
-    // Where it never was, it is not our business.
+    // Where it was never installed, the call is not its concern.
     std::fs::remove_file(installed.home.join("home.json")).unwrap();
     let ran = installed.hook("ls");
     assert_eq!((ran.exit, &*ran.stdout, &*ran.stderr), (0, "", ""));
@@ -390,7 +390,7 @@ fn the_small_programs_are_static_and_small() {
     }
 }
 
-/// Whether an ELF file of 64 bits names a program that has to load it.
+/// Whether a 64-bit ELF file names an interpreter.
 fn needs_interpreter(bytes: &[u8]) -> bool {
     let number = |at: usize, length: usize| {
         let mut padded = [0; 8];

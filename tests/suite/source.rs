@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! What holds for every source file, and for every file that the documentation cites.
+//! Checks of every source file, and of every file that the documentation cites.
 
 use std::path::{Path, PathBuf};
 
@@ -34,7 +34,7 @@ fn unsafe_code_is_only_where_programs_begin_and_memory_is_returned() {
     assert!(with.iter().all(|path| may(path)), "{with:?}");
 }
 
-/// Reads that no limit is needed for, and why.
+/// Reads that need no limit, with the reason.
 const PLAIN_READS: &[(&str, &str)] = &[
     ("cli/src/commands/agent/", "a file that the user names, which may be a pipe of the shell"),
     ("cli/src/commands/check/", "a file that the user names"),
@@ -85,7 +85,7 @@ fn files_that_others_can_write_are_read_with_limits() {
     }
 }
 
-/// How many types `Result<…, String>` there are in a source text, on one line or on several.
+/// Number of `Result<…, String>` types in a source text, on one line or on several.
 fn text_errors(code: &str) -> usize {
     let lines: Vec<_> = code.lines().filter(|line| !line.trim_start().starts_with("//")).collect();
     let code = lines.join("\n");
@@ -93,14 +93,14 @@ fn text_errors(code: &str) -> usize {
     after.filter(|rest| last_parameter(rest) == Some("String")).count()
 }
 
-/// The last of several parameters of a type, whose `<` stands right before the text.
+/// Last of several type parameters; the `<` is right before the text.
 fn last_parameter(text: &str) -> Option<&str> {
     let (mut depth, mut start, mut before) = (0_usize, None, ' ');
     for (at, letter) in text.char_indices() {
         match letter {
             ';' | '{' if depth == 0 => return None,
             '<' | '(' | '[' => depth += 1,
-            // The arrow of a function type closes nothing.
+            // The arrow of a function type closes no bracket.
             '>' if before == '-' => {}
             '>' if depth == 0 => {
                 return text.get(start?..at).map(|last| last.trim().trim_end_matches(',').trim_end());
@@ -201,7 +201,7 @@ fn documentation() -> Vec<PathBuf> {
     found
 }
 
-/// What stands between backticks in a page and names a file of the repository: `crates/x/src/y.rs`, or
+/// Citations of repository files between backticks in a page: `crates/x/src/y.rs`, or
 /// `tests/suite/x.rs::name_of_a_test`.
 fn citations(text: &str) -> impl Iterator<Item = &str> {
     text.split('`').skip(1).step_by(2).filter(|cited| {
@@ -210,7 +210,7 @@ fn citations(text: &str) -> impl Iterator<Item = &str> {
     })
 }
 
-/// Why a citation cannot be followed.
+/// Returns why a citation is broken.
 fn broken(citation: &str) -> Option<String> {
     let (path, test) = citation.split_once("::").map_or((citation, None), |(path, test)| (path, Some(test)));
     let file = repository().join(path.trim_end_matches('/'));
@@ -262,7 +262,7 @@ fn every_link_between_pages_leads_somewhere() {
     }
 }
 
-/// Every promise of the threat model names at least one test, or says that the kernel keeps it.
+/// Every promise of the threat model names at least one test, or says that the kernel enforces it.
 #[test]
 fn every_promise_of_the_threat_model_names_what_holds_it() {
     let text = std::fs::read_to_string(repository().join("docs/threat-model.md")).unwrap();

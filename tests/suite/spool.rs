@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! What a hook without a daemon leaves behind: taken in once, never counted twice, and never believed if
-//! somebody else wrote it. All in same-user mode: whoever can read the home's key can forge.
+//! Decisions of a hook without a daemon are imported once, never counted twice, and refused if another account
+//! wrote them. All in same-user mode: an attacker who can read the home's key can forge them.
 
 use serde_json::{Value, json};
 use tenterhook_event::{DecidedCall, Event, EventId, EventKind, HookCall, Outcome, Timestamp, ToolCall};
@@ -13,7 +13,7 @@ fn hook(test: &TestContext, command: &str) {
     test.run_with(&["hook", "claude-code", "pre-tool-use"], test.bash(command).as_bytes());
 }
 
-/// The spooled decision: its file, and what is in it.
+/// The file and the content of the spooled decision.
 fn decision(test: &TestContext) -> (std::path::PathBuf, String) {
     let mut files = std::fs::read_dir(test.home().join("spool")).unwrap();
     let read = |path: std::path::PathBuf| {
@@ -42,7 +42,7 @@ fn a_forged_file_is_set_aside_and_is_a_leaf_once() {
         let name = format!("01ARZ3NDEKTSV4RRFFQ69G5FA{number}.json");
         std::fs::write(test.home().join("spool").join(name), forged).unwrap();
     }
-    // A true one under another event's name.
+    // A valid decision under another event's name.
     std::fs::copy(&path, test.home().join("spool/01ARZ3NDEKTSV4RRFFQ69G5FAV.json")).unwrap();
     assert_eq!(test.ledger().len(), 1, "the true one");
     let told = refusals(&test);
@@ -64,7 +64,7 @@ fn an_event_that_was_decided_twice_is_counted_once_as_it_was_heard() {
     hook(&test, "rm -rf /");
     let (path, _) = decision(&test);
     let id: EventId = path.file_stem().unwrap().to_str().unwrap().parse().unwrap();
-    // The daemon decided as well, but nobody waited for it any more.
+    // The daemon decided as well, but the hook no longer waited for it.
     let mut event = Event::new(
         id,
         Timestamp::from_unix_ms(id.unix_ms()),
@@ -110,7 +110,7 @@ fn a_spool_that_grows_without_a_daemon_is_taken_in_by_itself() {
     use tenterhook_home::{Home, call_meta};
     use tenterhook_records::secrets;
     let test = TestContext::new();
-    // One leaf, so that there is a ledger, and then more files than the spool should hold.
+    // One record, so that there is a ledger, and then more files than the spool should hold.
     hook(&test, "ls");
     assert_eq!(test.ledger().len(), 1);
     let home = Home::whole(test.home());
@@ -137,7 +137,7 @@ fn a_spool_that_grows_without_a_daemon_is_taken_in_by_itself() {
         leaves.iter().filter(|leaf| leaf["what"].as_str().is_some_and(|said| said.starts_with(what))).count()
     };
     assert_eq!((of("waits "), test.ledger().len()), (300, 2), "each once");
-    // A few more wait for the next time, or for a daemon.
+    // A few files remain for the next time, or for a daemon.
     hook(&test, "ls");
     assert!(waiting() >= 1);
 }

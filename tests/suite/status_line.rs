@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! The installed `tenterhook-status`, with a daemon and without: what a person sees under the chat.
+//! The installed `tenterhook-status`, with and without a daemon: the line below the chat.
 
 use serde_json::json;
 
@@ -61,7 +61,7 @@ fn each_harness_keeps_the_line_it_had() {
     assert_eq!(test.run(&["install", "claude-code", "--yes"]).exit, 0);
     std::fs::write(test.home().join("status-chain"), "echo of claude").unwrap();
     std::fs::write(test.home().join("status-chain-copilot"), "grep -o '\"model\"'").unwrap();
-    // What Copilot CLI sends its status line.
+    // The payload that Copilot CLI sends to its status line.
     let copilot = r#"{"session_id":"s","cwd":"/w","model":{"id":"m","display_name":"M"},"version":"1"}"#;
     for (args, before) in [
         (&[][..], "of claude · "),

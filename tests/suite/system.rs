@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! A home that belongs to the machine, and an account that is not its own. Needs root: without it the
-//! tests say so and leave.
+//! A machine-wide state directory, and an account that does not own it. Needs root; without it the tests print a
+//! note and return.
 
 use std::io::{Read, Write};
 use std::os::unix::fs::PermissionsExt;
@@ -13,7 +13,7 @@ use serde_json::{Value, json};
 use crate::context::TestContext;
 use crate::person::{Guard, ask};
 
-/// `nobody` on most machines; no account is needed.
+/// `nobody` on most machines; the account need not exist.
 pub(crate) const STRANGER: u32 = 65_534;
 
 const RULES: &str = "version: 1\nrules:\n  - {id: no-make, match: {shell: {program: make}}, verdict: deny}\n";
@@ -26,7 +26,7 @@ pub(crate) fn is_root() -> bool {
     root
 }
 
-/// Does something as another account: only this one thread of ours becomes it.
+/// Runs a function as another account: only one thread of the test changes to it.
 pub(crate) fn as_stranger<T: Send>(what: impl FnOnce() -> T + Send) -> T {
     std::thread::scope(|scope| {
         let done = scope.spawn(|| {
@@ -49,7 +49,7 @@ impl System {
     pub(crate) fn new() -> Self {
         let test = TestContext::new();
         test.write_system(RULES);
-        // Everybody has to get as far as the socket.
+        // Every account must be able to reach the socket.
         std::fs::set_permissions(test.path(""), std::fs::Permissions::from_mode(0o755)).unwrap();
         Self { test }
     }
@@ -168,7 +168,7 @@ fn system_root_needs_no_further_proof_and_is_on_record() {
         (&leaf["detail"]["authority"]["proof"], &leaf["detail"]["authority"]["uid"]),
         (&json!("root"), &json!(0))
     );
-    // But not where it comes from an agent, which the test is as soon as it calls a hook.
+    // It is refused to an agent, which the test is as soon as it calls a hook.
     ask(
         &system.socket(),
         "POST",
@@ -189,7 +189,7 @@ fn same_user_another_account_on_the_socket_is_not_served() {
     let _guard = Guard::of(&test);
     let socket = test.home().join("run/tenterhook.sock");
     assert!(as_stranger(|| UnixStream::connect(&socket)).is_err(), "the directory is for its owner only");
-    // Even if everybody could get there.
+    // Refused even if every account could reach the socket.
     for (path, mode) in [
         (test.path(""), 0o755),
         (test.home(), 0o755),
@@ -200,7 +200,7 @@ fn same_user_another_account_on_the_socket_is_not_served() {
     }
     let answer = as_stranger(|| {
         let mut stream = UnixStream::connect(&socket).unwrap();
-        // It may be closed before we have said anything.
+        // The connection may be closed before the test has written anything.
         drop(stream.write_all(b"GET /v1/health HTTP/1.1\r\nHost: tenterhook\r\n\r\n"));
         let mut answer = String::new();
         drop(stream.read_to_string(&mut answer));

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! `install --system`: harnesses of every account are wired by settings that none of them can write. Needs root, to be
-//! another account; without it the tests say so and leave.
+//! `install --system`: settings that no account can write wire the harnesses of every account. Needs root to act as
+//! another account; without it the tests print a note and return.
 
 use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::os::unix::process::CommandExt;
@@ -23,13 +23,13 @@ fn managed(system: &System) -> PathBuf {
     system.test.path("system/etc/claude-code/managed-settings.json")
 }
 
-/// What the settings say is run at an event.
+/// The command that the settings run at an event.
 fn wired(system: &System, event: &str) -> String {
     let settings: Value = serde_json::from_str(&std::fs::read_to_string(managed(system)).unwrap()).unwrap();
     settings["hooks"][event][0]["hooks"][0]["command"].as_str().unwrap().to_owned()
 }
 
-/// Runs what is wired as another account, which also has a say about the environment.
+/// Runs the wired command as another account, which also controls the environment.
 fn hook(system: &System, event: &str, payload: &str) -> Ran {
     let line = wired(system, event);
     let mut command = system.test.command(Path::new("/bin/sh"), &["-c", &line]);

@@ -34,7 +34,7 @@ fn every_hook_decides_as_its_samples_say() {
             found.unwrap().status.success()
         };
         said(&test.run(&["new", "hook", "--from", name]), 0, &format!("tenterhook hooks trust {name}"));
-        // It posts to an address; below is one that answers.
+        // It posts to an address; a server below answers.
         if name == "external-logging" {
             continue;
         }
@@ -117,7 +117,7 @@ fn a_hook_of_a_template_denies_for_real_once_it_is_trusted() {
     said(&test.person(&["hooks", "trust", "env-guard"]), 0, "its hooks run from the next event on");
     assert!(fire().contains("would hold a key or a password"), "{}", fire());
     assert_eq!(test.last_change()["what"], "hooks trust");
-    // Whoever changes it changes what was trusted.
+    // A changed hook is no longer the trusted one.
     test.write("home/hooks/env-guard/guard.py", "pass\n");
     assert_eq!(fire(), "");
     said(&test.run(&["check"]), 1, "`guard.py` was changed");
@@ -133,7 +133,7 @@ fn the_logging_hook_posts_what_happened() {
     test.run(&["new", "hook", "--from", "external-logging"]);
     let path = test.home().join("hooks/external-logging/hook.yaml");
     let text = std::fs::read_to_string(&path).unwrap().replace("127.0.0.1:9009", &address);
-    // Waited for, so that the program does not end before it was sent.
+    // Waits for the request, so that the program does not end before it was sent.
     std::fs::write(&path, text.replace("async: true", "async: false")).unwrap();
     said(&test.person(&["hooks", "trust", "external-logging"]), 0, "run");
     let served = std::thread::spawn(move || {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! The terminal view, against a daemon, with calls of hooks.
+//! The terminal view with a daemon and hook calls.
 
 use std::thread;
 use std::time::{Duration, Instant};
@@ -83,7 +83,7 @@ fn a_session_shows_its_todos_files_and_tools_as_they_change() {
         screen.shows(&format!("Todos {done}/7"));
     }
     screen.shows("✓ step 2");
-    // Its name may be cut at its begin.
+    // The beginning of its name may be cut.
     screen.shows("notes.md");
     screen.shows("TodoWrite");
     screen.tmux(&["resize-window", "-x", "120", "-y", "40"]);
@@ -94,7 +94,7 @@ fn a_session_shows_its_todos_files_and_tools_as_they_change() {
     screen.is_given_back("0");
 }
 
-/// What an agent hears of a call that has to be asked about.
+/// The reply to a call that needs approval.
 fn asks<T>(guard: &Guard<'_>, command: &str, meanwhile: impl FnOnce() -> T) -> Value {
     let payload = json!({
         "session_id": "s-2", "turn_id": "t", "cwd": guard.test.path("work"), "hook_event_name": "PreToolUse",

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! The terminal view in a real terminal: tmux, by keys and pictures.
+//! The terminal view in a real terminal: tmux, with keys and screenshots.
 
 use std::path::PathBuf;
 use std::process::Command;
@@ -12,25 +12,25 @@ use crate::person::until;
 
 const PROGRAM: &str = env!("CARGO_BIN_EXE_tenterhook");
 
-/// What a person had on the screen, the view, and how the terminal is afterwards. The view has a process id
-/// that a test can read. Ctrl-C is for the program only.
+/// Prints a line, runs the view, and prints the state of the terminal afterwards. The view's process id is in a
+/// file that a test can read. Ctrl-C reaches the program only.
 const AROUND: &str = r#"trap : INT; echo before; sh -c 'echo $$ >"$1"; shift; exec "$@"' sh "$@"; echo "ended $?"; stty -a; exec sleep 600"#;
 
-/// A person in front of the view. Nobody whom the test started is above it: tmux is its own server.
+/// A user in front of the view. No process of the test is its ancestor: tmux runs its own server.
 pub(crate) struct Screen<'a> {
     test: &'a TestContext,
     tmux: PathBuf,
 }
 
 impl<'a> Screen<'a> {
-    /// Opens the view. `None`: there is no tmux, and it is said so.
+    /// Opens the view. `None`, with a note, if tmux is not installed.
     pub(crate) fn open(test: &'a TestContext, variables: &[(&str, &str)]) -> Option<Self> {
         let screen = Self::start(test, &["tui"], variables)?;
         screen.shows("● enforce");
         Some(screen)
     }
 
-    /// Starts the program on a terminal of 80 columns and 24 rows. `None`: tmux is not installed.
+    /// Starts the program on a terminal of 80 columns and 24 rows. `None` if tmux is not installed.
     pub(crate) fn start(test: &'a TestContext, args: &[&str], variables: &[(&str, &str)]) -> Option<Self> {
         let tmux = ["/usr/bin/tmux", "/usr/local/bin/tmux", "/opt/homebrew/bin/tmux"].map(PathBuf::from);
         let Some(tmux) = tmux.into_iter().find(|tmux| tmux.exists()) else {
@@ -42,7 +42,7 @@ impl<'a> Screen<'a> {
         command.args(["sh", "-c", AROUND, "sh"]).arg(screen.pid_file()).arg(PROGRAM).args(args);
         command.envs(variables.iter().copied()).env("TERM", "xterm-256color");
         assert!(command.status().unwrap().success(), "tmux begins");
-        // All that is written to the terminal, byte by byte.
+        // Every byte that is written to the terminal.
         screen.tmux(&["pipe-pane", &format!("cat >> '{}'", test.path("written").display())]);
         Some(screen)
     }
@@ -69,17 +69,17 @@ impl<'a> Screen<'a> {
         self.tmux(&["send-keys", "-l", text]);
     }
 
-    /// What is to be seen now.
+    /// Current content of the screen.
     pub(crate) fn seen(&self) -> String {
         self.tmux(&["capture-pane", "-p"])
     }
 
-    /// Waits until something is to be seen; how long that took.
+    /// Waits until the screen shows a text, and returns how long that took.
     pub(crate) fn shows(&self, text: &str) -> Duration {
         self.becomes(text, |seen| seen.contains(text))
     }
 
-    /// Waits until what is to be seen is right.
+    /// Waits until the content of the screen meets a condition.
     pub(crate) fn becomes(&self, what: &str, right: impl Fn(&str) -> bool) -> Duration {
         let began = Instant::now();
         let mut last = String::new();
@@ -105,16 +105,16 @@ impl<'a> Screen<'a> {
         rustix::process::kill_process(pid, signal).unwrap();
     }
 
-    /// How long the view has used a processor, all its threads together.
+    /// Processor time of the view, all threads together.
     pub(crate) fn used(&self) -> Duration {
         let stat = std::fs::read_to_string(format!("/proc/{}/stat", self.pid())).unwrap();
         let fields: Vec<&str> = stat.rsplit_once(')').unwrap().1.split_whitespace().collect();
         let ticks: u64 = fields[11].parse::<u64>().unwrap() + fields[12].parse::<u64>().unwrap();
-        // A tick is a hundredth of a second on every Linux.
+        // A tick is a hundredth of a second on Linux.
         Duration::from_millis(ticks * 10)
     }
 
-    /// The terminal is as it was: what was on it is back, lines are read as lines again.
+    /// Checks that the terminal is restored: its earlier content is back, and input is line by line again.
     pub(crate) fn is_given_back(&self, exit: &str) {
         self.shows(&format!("ended {exit}"));
         self.shows(" icanon");

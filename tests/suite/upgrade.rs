@@ -20,7 +20,7 @@ const PROGRAM: &str = env!("CARGO_BIN_EXE_tenterhook");
 const VERSION: &str = env!("CARGO_PKG_VERSION");
 const NEWER: &str = r#"{"format": 99, "version": "9.9.9"}"#;
 
-/// The state directory that 0.1.0 wrote (`tests/fixtures/state-0.1.0`), and what was in it.
+/// The state directory that 0.1.0 wrote (`tests/fixtures/state-0.1.0`), and its expected content.
 fn recorded_state() -> (TestContext, Value) {
     let test = TestContext::new();
     let archive = repository().join("tests/fixtures/state-0.1.0/state.tar.gz");
@@ -37,7 +37,7 @@ fn recorded_state() -> (TestContext, Value) {
     std::fs::rename(from.join("passphrase"), test.path("passphrase")).unwrap();
     std::fs::set_permissions(test.home(), PermissionsExt::from_mode(0o700)).unwrap();
     move_paths(&test, expected["root"].as_str().unwrap());
-    // The programs themselves are too large to be kept.
+    // The programs themselves are too large for the repository.
     for (name, text) in
         [("tenterhook", "#!/bin/sh\necho tenterhook 0.1.0\n"), ("tenterhook-hook", "#!/bin/sh\n")]
     {
@@ -47,7 +47,7 @@ fn recorded_state() -> (TestContext, Value) {
     (test, expected)
 }
 
-/// Files that name paths name those of this test, as if it had been recorded here.
+/// Replaces recorded paths by those of this test.
 fn move_paths(test: &TestContext, root: &str) {
     let path = |name: &str| test.path(name).display().to_string();
     let moved = |text: &str| {
@@ -81,7 +81,7 @@ fn upgrades(test: &TestContext) -> Vec<Value> {
     test.leaves().into_iter().filter(|leaf| leaf["what"] == "state upgrade").collect()
 }
 
-/// A copy of the program that is another build of the same version.
+/// A copy of the program that counts as another build of the same version.
 fn other_build(test: &TestContext, name: &str) -> PathBuf {
     let path = test.path(name);
     std::fs::create_dir_all(path.parent().unwrap()).unwrap();
@@ -100,7 +100,7 @@ fn install(test: &TestContext) {
     assert_eq!(ran.exit, 0, "{}", ran.stderr);
 }
 
-/// A call of the installed hook program.
+/// Calls the installed hook program.
 fn call(test: &TestContext, harness: &str, event: &str, payload: &str) -> Ran {
     test.finish(test.command(&test.home().join("bin/tenterhook-hook"), &[harness, event]), payload.as_bytes())
 }
@@ -198,7 +198,7 @@ fn refresh_replaces_hooks_and_daemon_and_loses_neither_records_nor_approvals() {
     let old = other_build(&test, "old/tenterhook");
     let (mut child, ready) = served(&test, test.command(&old, &["serve", "--listen", "127.0.0.1:0"]));
     let address = ready.rsplit_once("http://").unwrap().1.to_owned();
-    // A daemon that has ended must not stay as a child of this test.
+    // A daemon that has ended must not stay a child of this test.
     let reaper = std::thread::spawn(move || child.wait().unwrap());
     let socket = test.home().join("run/tenterhook.sock");
     let health = || ask(&socket, "GET", "/v1/health", &Value::Null).1;
@@ -270,7 +270,7 @@ fn a_guarded_agent_may_not_replace_hooks_or_daemon() {
     install(&test);
     let copy = other_build(&test, "home/bin/tenterhook");
     let before = std::fs::metadata(&copy).unwrap();
-    // Whoever calls a hook is an agent from then on: here that is this test.
+    // A process that calls a hook counts as an agent: here the test.
     call(&test, "claude-code", "pre-tool-use", &test.bash("ls"));
     for args in [&["self", "refresh"][..], &["install", "claude-code", "--yes"]] {
         let ran = test.run(args);
@@ -299,7 +299,7 @@ fn without_a_person_a_refused_restart_changes_nothing() {
     child.wait().unwrap();
 }
 
-/// One hook call as a program of some version sends it.
+/// Makes one hook call as a program of some version sends it.
 fn th1(socket: &Path, event: &str, lines: &str, payload: &str) -> String {
     let mut stream = UnixStream::connect(socket).unwrap();
     stream.set_read_timeout(Some(HANG_TIMEOUT)).unwrap();
@@ -380,7 +380,7 @@ fn the_status_line_names_a_daemon_of_another_version() {
     }
 }
 
-/// Every file below a directory, with its content and when it was changed.
+/// Every file below a directory, with its content and modification time.
 fn files(dir: &Path) -> BTreeMap<PathBuf, (Vec<u8>, i64)> {
     let mut found = BTreeMap::new();
     let mut left = vec![dir.to_owned()];
@@ -442,18 +442,18 @@ fn a_newer_state_directory_is_refused_by_every_command_and_by_hooks_and_stays_as
         let said = format!("written by Tenterhook 9.9.9 (state format 99); this is Tenterhook {VERSION}");
         assert!(ran.stderr.contains(&said), "{command}: {}", ran.stderr);
     }
-    // The hook refuses what can be refused, and says why.
+    // The hook denies what can be denied, with the reason.
     for program in ["bin/tenterhook-hook", "bin/tenterhook"] {
         let mut args = vec!["claude-code", "pre-tool-use"];
         if program == "bin/tenterhook" {
             args.insert(0, "hook");
         }
         let ran = test.finish(test.command(&test.home().join(program), &args), test.bash("ls").as_bytes());
-        // Exit code 2 blocks the call, and the model reads why.
+        // Exit code 2 blocks the call, and the model reads the reason.
         assert_eq!((ran.exit, ran.stdout.as_str()), (2, ""), "{program}: {}", ran.stderr);
         assert!(ran.stderr.contains("Install Tenterhook 9.9.9 or newer"), "{program}: {}", ran.stderr);
     }
-    // These say how to upgrade.
+    // These commands print how to upgrade.
     let info = test.run(&["self", "info"]);
     assert_eq!(info.exit, 0);
     assert!(info.stdout.contains("upgrade with") && info.stdout.contains("9.9.9"), "{}", info.stdout);
@@ -499,7 +499,7 @@ fn a_note_follows_commands_on_a_terminal_while_hooks_are_old() {
         let mut child = command.spawn().unwrap();
         drop(command);
         let mut said = Vec::new();
-        // The other side is gone at the end, which is an error here.
+        // Reading fails once the other side has closed.
         let _ = master.read_to_end(&mut said);
         assert!(child.wait().unwrap().success());
         String::from_utf8_lossy(&said).into_owned()

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Budgets for Claude Code and Codex: hook calls through a real daemon, beside a transcript that grows.
+//! Budgets for Claude Code and Codex: hook calls through a real daemon, with a transcript that grows.
 
 use std::io::Write as _;
 use std::path::PathBuf;
@@ -18,7 +18,7 @@ rules:
     limit: {tokens: 1000, warn: 800}
 ";
 
-/// A session of a client: its transcript, and the hooks that name it.
+/// A session of a client: its transcript, and hook calls that name it.
 struct Session {
     served: Served,
     harness: &'static str,
@@ -47,7 +47,7 @@ impl Session {
         file.write_all(line.as_bytes()).unwrap();
     }
 
-    /// An answer of Claude, as its client writes it down.
+    /// An answer of Claude in the client's transcript format.
     fn answer(&self, id: &str, tokens: u64) {
         let usage = json!({"input_tokens": tokens - 1, "output_tokens": 1});
         let now = tenterhook_home::call_meta::now();
@@ -65,7 +65,7 @@ impl Session {
         answer
     }
 
-    /// A tool call: whether it was denied, and all that was said.
+    /// Makes a tool call. Returns whether it was denied, and the whole reply.
     fn bash(&self) -> (bool, String) {
         let call = json!({"tool_name": "Bash", "tool_input": {"command": "ls"}, "tool_use_id": "t"});
         let body = self.ask("PreToolUse", &call).body;
@@ -99,7 +99,7 @@ fn claude_code_is_warned_and_stopped_by_what_its_transcript_says() {
     let said = session.ask("UserPromptSubmit", &json!({"prompt": "more"})).body;
     assert!(said.contains("of a budget of 1000 tokens"), "{said}");
 
-    // The session's page, the list and the ledger have the same numbers, and so has the next daemon.
+    // The session's page, the list and the ledger show the same numbers, also after a restart of the daemon.
     let expected = json!({"input_tokens": 997, "output_tokens": 3, "answers": 3, "context_tokens": 149,
         "cost_usd": 0.004_048});
     assert_eq!(session.usage(), expected);

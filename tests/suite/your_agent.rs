@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! `docs/guide/your-agent.md`: what it tells people to write works as it stands there. Its TypeScript is run by
+//! The examples of `docs/guide/your-agent.md` work as written. Its TypeScript is run by
 //! `sdk/typescript/scripts/check-pack.mjs`, its Python by `sdk/python/tests/test_guide.py`.
 
 use crate::context::repository;
@@ -16,7 +16,7 @@ fn page() -> String {
     std::fs::read_to_string(repository().join("docs/guide/your-agent.md")).unwrap()
 }
 
-/// What is on record, as event and verdict.
+/// Recorded events with their verdicts.
 fn recorded(served: &Served) -> Vec<(String, String)> {
     let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
     let leaves = served.test.leaves().into_iter().filter(|leaf| leaf["source"] == "my-agent");
@@ -35,7 +35,7 @@ fn plain_http_works_as_written() {
     let said: Vec<_> = blocks(&page, "sh")
         .into_iter()
         .map(|block| {
-            // Another home and another port; nothing else is different.
+            // Only the home and the port differ from the guide.
             let block = block.replace("~/.local/state/tenterhook", home.to_str().unwrap());
             let block = block.replace("127.0.0.1:7878", &served.address.to_string());
             let block =
@@ -91,7 +91,7 @@ fn what_an_event_leaves_out_is_filled_in() {
     let leaf = served.test.leaves().into_iter().rfind(|leaf| leaf["source"] == "my-agent").unwrap();
     assert_eq!(leaf["tool"], json!({"name": "mcp__db__query", "class": "mcp"}));
     assert_eq!(leaf["native_event"], "pre-tool");
-    // What decides what is judged is never guessed.
+    // Fields that decide which rules apply are never guessed.
     for missing in ["source", "event"] {
         let mut sent = sent.clone();
         sent.as_object_mut().unwrap().remove(missing);

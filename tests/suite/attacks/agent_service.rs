@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! The daemon's own agent, flooded and misused: it leaves room for others and keeps no secret.
+//! The daemon's agent, flooded and misused: it leaves room for others and stores no secret.
 
 use std::time::Duration;
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! An approval counts for the call that was shown, not for one that took its place.
+//! An approval counts for the call that was shown, not for one that replaced it.
 
 use std::io::{Read, Write};
 use std::os::unix::net::UnixStream;
@@ -11,11 +11,11 @@ use crate::context::TestContext;
 use crate::person::{Guard, until};
 
 const RULES: &str = "version: 1\nrules:\n  - {id: ask-make, match: {shell: {program: make}}, verdict: ask, reason: people make things}\n";
-/// Two ids with the same end: the sender chooses them.
+/// Two ids with the same suffix: the sender chooses them.
 const SHOWN: &str = "01K0000000000000000000AAAA";
 const OTHER: &str = "01K1111111111111111111AAAA";
 
-/// A call that waits, sent as the shim does. Closing it takes the call back.
+/// Sends a call that waits, as the shim does. Closing the stream cancels the call.
 fn send(test: &TestContext, id: &str, command: &str) -> UnixStream {
     let payload = json!({
         "session_id": "s", "turn_id": "t", "cwd": test.path("work"), "hook_event_name": "PreToolUse",
@@ -34,7 +34,7 @@ fn pending(guard: &Guard<'_>) -> Vec<Value> {
     guard.ask("GET", "/v1/approvals", &Value::Null).1["pending"].as_array().unwrap().clone()
 }
 
-/// The card of the call that wants this, once it is the only one.
+/// The pending approval of the call with this command, once it is the only one.
 fn waiting(guard: &Guard<'_>, wants: &str) -> Value {
     until(wants, || {
         let cards = pending(guard);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Callers whose process ancestry is unknown, cut or in another namespace are refused by the gate.
+//! The gate refuses callers whose process ancestry is unknown, cut or in another namespace.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -12,7 +12,7 @@ use crate::person::{Guard, code};
 
 const PROGRAM: &str = env!("CARGO_BIN_EXE_tenterhook");
 
-/// A program that an attack needs, or a loud note that the attack was not tried.
+/// A program that an attack needs. `None`, with a note that the attack was not tried.
 pub(super) fn needed(name: &str) -> Option<PathBuf> {
     let places = std::env::var_os("PATH").unwrap_or_default();
     let found = ["/usr/bin".into(), "/bin".into()].into_iter().chain(std::env::split_paths(&places));
@@ -23,7 +23,7 @@ pub(super) fn needed(name: &str) -> Option<PathBuf> {
     found
 }
 
-/// The attack program, ready to run in a throw-away home.
+/// The attack program, ready to run in a temporary home.
 pub(super) fn attack(test: &TestContext, python: &Path, words: &[&str]) -> Command {
     let payload = test.write("payload.json", &test.bash("ls"));
     let mut command = test.command(python, &[]);
@@ -32,7 +32,7 @@ pub(super) fn attack(test: &TestContext, python: &Path, words: &[&str]) -> Comma
     command
 }
 
-/// What became of each try.
+/// Result of each try.
 fn tries(ran: &Ran) -> Vec<Value> {
     assert_eq!(ran.exit, 0, "{}{}", ran.stdout, ran.stderr);
     ran.stdout.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
@@ -83,7 +83,7 @@ fn an_agent_seventy_processes_up_is_found() {
     }
 }
 
-/// `unshare`, where accounts may make user namespaces.
+/// `unshare`, if accounts may create user namespaces.
 fn unshare() -> Option<PathBuf> {
     let unshare = needed("unshare")?;
     let tried = Command::new(&unshare).args(["-Urpf", "--mount-proc", "true"]).output().unwrap();
@@ -128,8 +128,8 @@ fn a_caller_outside_the_daemon_s_pid_namespace_is_unknown_and_its_hook_calls_are
     drop(guard);
 }
 
-/// Not promised in same-user mode: init is the parent of a process whose parents have exited, and nothing
-/// tells where it came from. A code closes it.
+/// Not promised in same-user mode: init is the parent of a process whose parents have exited, and nothing reveals
+/// where it came from. Requiring a code prevents the attack.
 #[test]
 fn a_process_that_left_the_tree_is_not_recognised_in_same_user_mode_but_a_code_stops_it() {
     let Some(python) = needed("python3") else { return };

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! One account or program cannot use up what others need: connections, bytes, waiting calls, hooks.
+//! One account or program cannot exhaust what others need: connections, bytes, waiting calls, hooks.
 
 use std::io::{Read, Write};
 use std::net::TcpStream;
@@ -20,7 +20,7 @@ use crate::system::{STRANGER, System, as_stranger, is_root};
 
 const ASKS: &str = "version: 1\nrules:\n  - {id: asks, match: {shell: {program: terraform}}, verdict: ask}\n";
 
-/// A question over TH1, as far as it is sent.
+/// A TH1 request, sent in part.
 fn question(
     socket: &Path,
     harness: &str,
@@ -32,7 +32,7 @@ fn question(
     let mut stream = UnixStream::connect(socket).unwrap();
     stream.set_read_timeout(Some(HANG_TIMEOUT)).unwrap();
     let head = format!("TH1 hook {harness} PreToolUse 01K{id:023} {within} {announced}\nversion 0.1.0\n\n");
-    // A question that is refused is not read to its end.
+    // The daemon does not read a refused request to its end.
     let _ = stream.write_all(head.as_bytes()).and_then(|()| stream.write_all(sent));
     stream
 }
@@ -56,7 +56,7 @@ fn read(mut stream: UnixStream) -> String {
     reply
 }
 
-/// The memory of a process, in bytes.
+/// Memory of a process, in bytes.
 fn resident(pid: rustix::process::Pid) -> u64 {
     let status = std::fs::read_to_string(format!("/proc/{}/status", pid.as_raw_nonzero())).unwrap();
     let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:")).unwrap();
@@ -105,7 +105,7 @@ fn an_account_with_many_silent_or_large_connections_leaves_room_for_others() {
     let padding = " ".repeat(1_000_000);
     for (id, command) in [(100, "make all".to_owned()), (101, format!("make all {padding}"))] {
         let reply = read(whole(&socket, "codex", id, "5000", &command));
-        // After its five seconds it would be a fallback.
+        // After its five seconds the hook would decide itself.
         assert!(reply.contains("deny") && !reply.starts_with("TH1 fallback"), "another account: {reply}");
     }
     drop(open);
@@ -156,7 +156,7 @@ fn a_call_does_not_wait_longer_than_a_hook_does() {
     assert!(ms("until") - ms("since") <= 60_000, "{card}");
 }
 
-/// HTTP/2 without a token: the preface, empty settings, and an answer to every ping.
+/// An HTTP/2 connection without a token: the preface, empty settings, and a reply to every ping.
 fn idle_http2(served: &Served) -> TcpStream {
     let mut stream = TcpStream::connect(served.address).unwrap();
     stream.set_read_timeout(Some(Duration::from_millis(200))).unwrap();
@@ -169,7 +169,7 @@ fn http2_connections_without_a_token_are_closed_although_they_are_alive() {
     let served = Served::new();
     let mut stream = idle_http2(&served);
     let began = Instant::now();
-    // A ping every 200 ms keeps it alive in the eyes of HTTP/2.
+    // A ping every 200 ms keeps the HTTP/2 connection alive.
     let ping = b"\0\0\x08\x06\0\0\0\0\0abcdefgh";
     let closed = loop {
         let mut bytes = [0; 1024];
@@ -206,7 +206,7 @@ fn another_accounts_tcp_connections_leave_room_for_the_dashboard() {
 fn a_program_with_many_hooks_leaves_room_for_others() {
     let served = Served::new();
     run(async {
-        // Its client ids are its own choice, so they are counted together.
+        // A program chooses its client ids, so they are counted together.
         let (one, two) = (served.program("greedy"), served.program("greedy"));
         let mut refused = None;
         for n in 0..60 {

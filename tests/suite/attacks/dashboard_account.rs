@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! A dashboard link and the session it opens work for the account of the home only, by every way to the port; and
+//! A dashboard link and its session work for the account of the home only, over every route to the port; and
 //! another local server cannot lock the browser out.
 
 use std::net::TcpStream;
@@ -11,7 +11,7 @@ use crate::daemon::{Answer, HANG_TIMEOUT, Served, exchange};
 use crate::dashboard::{Browser, ask, link, own};
 use crate::system::{as_stranger, is_root};
 
-/// A request to the same port by another way.
+/// Sends a request to the same port over another route.
 fn ask_through(served: &Served, host: &str, head: &str, body: &str) -> Answer {
     let stream = TcpStream::connect(format!("{host}:{}", served.address.port())).unwrap();
     stream.set_read_timeout(Some(HANG_TIMEOUT)).unwrap();
@@ -57,7 +57,7 @@ fn another_account_cannot_use_a_session_that_it_got_hold_of() {
     }
 }
 
-/// Any server on this machine can set cookies for it, ahead of ours.
+/// Any server on this machine can set cookies that the browser sends before our own.
 #[test]
 fn tossed_cookies_do_not_lock_the_browser_out() {
     let served = Served::new();

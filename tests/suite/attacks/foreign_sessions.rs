@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! A caller writes only to sessions of its own process tree; otherwise the record says `unverified`. Times are the
-//! daemon's.
+//! A caller can write only to sessions of its own process tree; other records are marked `unverified`. Times are
+//! the daemon's.
 
 use std::path::Path;
 use std::process::Stdio;
@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 use crate::daemon::{Served, until};
 use crate::person::ask;
 
-/// One hook call that no process of this test is an ancestor of.
+/// Makes one hook call from a process that does not descend from the test.
 fn call_from_elsewhere(served: &Served, payload: &str) {
     let test = &served.test;
     let (input, done) = (test.write("payload.json", payload), test.path("done"));

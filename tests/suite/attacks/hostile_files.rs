@@ -2,7 +2,7 @@
 
 //! Files that others can write (links, pipes, devices, endless files) neither hang nor crash the guard.
 //!
-//! Every program under attack runs with a limit on its memory and its time.
+//! Every program under attack runs with memory and time limits.
 
 use std::io::Write;
 use std::os::unix::fs::symlink;
@@ -21,16 +21,16 @@ use crate::system::is_root;
 
 pub(super) const PROGRAM: &str = env!("CARGO_BIN_EXE_tenterhook");
 
-/// Kilobytes of memory, and then seconds, that a program under attack gets.
+/// Runs a program with a memory limit in kilobytes and a time limit in seconds.
 const LIMITED: &str = "ulimit -v 4000000; exec timeout --kill-after=1 \"$@\"";
 
-/// Longer than any answer may take, and shorter than any harness waits.
+/// Longer than any reply may take, and shorter than any harness waits.
 const HANG_SECONDS: &str = "55";
 
-/// Puts something in the place of a file.
+/// Creates something in place of a file.
 type PutFile = Box<dyn Fn(&Path)>;
 
-/// A program with limits. One that hangs ends with 124 or 137, one without memory by a signal.
+/// A program with limits. If it hangs, it ends with 124 or 137; without memory it ends by a signal.
 pub(super) fn limited(test: &TestContext, words: &[&str]) -> Command {
     let mut all = vec!["-c", LIMITED, "sh", HANG_SECONDS, PROGRAM];
     all.extend(words);
@@ -43,7 +43,7 @@ fn limited_daemon(test: &TestContext) -> Guard<'_> {
     Guard::with(test, test.command(Path::new("/bin/sh"), &words))
 }
 
-/// A hook that finds no daemon.
+/// Runs a hook without a daemon.
 fn hook(test: &TestContext, command: &str) -> Ran {
     test.finish(limited(test, &["hook", "claude-code", "pre-tool-use"]), test.bash(command).as_bytes())
 }
@@ -65,7 +65,7 @@ fn pipe(path: &Path) {
     rustix::fs::mkfifoat(rustix::fs::CWD, path, rustix::fs::Mode::RUSR | rustix::fs::Mode::WUSR).unwrap();
 }
 
-/// A home with everything in it that a daemon and hooks leave behind.
+/// A home with all files that a daemon and hooks create.
 fn used_home() -> TestContext {
     let test = TestContext::new();
     test.write("home/policy.yaml", "version: 1\nrules:\n  - {id: no-make, match: {shell: {program: make}}, verdict: deny, limit: {calls: 3, per: session}}\n");
@@ -147,7 +147,7 @@ fn a_pipe_in_the_place_of_any_file_of_the_home_hangs_no_hook() {
         let there = std::fs::rename(&path, &kept).is_ok();
         pipe(&path);
         assert_denied(&test, name);
-        // A pipe in the place of a session's memory, and a command that opens the ledger.
+        // A pipe in place of a session's memory, and a command that opens the ledger.
         let ran = test.finish(limited(&test, &["ledger", "stats"]), b"");
         assert!(![124, 137].contains(&ran.exit), "{name}: {} {}", ran.stdout, ran.stderr);
         drop(std::fs::remove_file(&path));
@@ -184,7 +184,7 @@ fn a_configuration_file_may_be_a_link_into_the_users_dotfiles() {
     symlink(&dotfile, test.home().join("policy.yaml")).unwrap();
     let ran = hook(&test, "make all");
     assert!(ran.stdout.contains("no-make"), "{}{}", ran.stdout, ran.stderr);
-    // Not into files of another account.
+    // Links into files of another account are not followed.
     if is_root() {
         std::os::unix::fs::chown(&dotfile, Some(65_534), None).unwrap();
         let checked = test.run(&["check"]);
@@ -230,7 +230,7 @@ fn waiting_calls(test: &TestContext, places: &[PathBuf]) -> Vec<UnixStream> {
     places.iter().enumerate().map(call).collect()
 }
 
-/// How long the daemon may take to end, as documented.
+/// Documented time limit for the end of the daemon.
 const PROMISED_END: Duration = Duration::from_secs(5);
 
 #[test]
@@ -246,8 +246,8 @@ fn sigterm_ends_a_daemon_whose_ledger_is_locked_within_five_seconds() {
     });
 }
 
-/// A daemon that waits for ever when it looks at a path below a directory `stalled`. Nothing where such a
-/// disk cannot be made, which is said.
+/// A daemon that blocks forever on paths below a directory `stalled`. `None`, with a note, where such a disk cannot
+/// be made.
 fn daemon_on_a_stalled_disk(test: &TestContext) -> Option<Guard<'_>> {
     let library = test.path("stalled_disk.so");
     let source = repository().join("tests/suite/attacks/stalled_disk.c");
@@ -266,7 +266,7 @@ fn daemon_on_a_stalled_disk(test: &TestContext) -> Option<Guard<'_>> {
 fn calls_that_wait_for_a_disk_keep_no_other_call_waiting_and_sigterm_ends_the_daemon() {
     let test = TestContext::new();
     let Some(guard) = daemon_on_a_stalled_disk(&test) else { return };
-    // More than there are threads for calls.
+    // More calls than there are threads for them.
     let places: Vec<_> = (0..40).map(|number| test.path(&format!("work/stalled/{number}"))).collect();
     let _calls = waiting_calls(&test, &places);
     std::thread::sleep(Duration::from_millis(300));
@@ -288,7 +288,7 @@ fn stop_ends_a_daemon_whose_calls_wait_for_a_disk() {
     let _calls = waiting_calls(&test, &places);
     std::thread::sleep(Duration::from_millis(300));
     let began = std::thread::scope(|scope| {
-        // The end is only seen once its parent has heard of it.
+        // The end is visible only once the parent has waited for the process.
         scope.spawn(|| guard.ended());
         let began = Instant::now();
         let stopped = test.person(&["stop"]);
@@ -316,7 +316,7 @@ fn an_older_snapshot_that_is_put_back_does_not_bring_older_rules_back() {
     );
     std::fs::remove_file(test.home().join("snapshot/home")).unwrap();
     press();
-    // Sealed by this home, and whole.
+    // Sealed by this home, and complete.
     std::fs::write(test.home().join("snapshot/home"), &older).unwrap();
     let ran = hook(&test, "make all");
     assert!(ran.stdout.contains("no-make"), "{}{}", ran.stdout, ran.stderr);
@@ -339,7 +339,7 @@ fn a_process_that_got_the_number_of_an_agent_is_not_that_agent() {
         let text = json!({"pid": own, "start": start, "name": "claude", "harness": "claude-code"});
         std::fs::write(agents.join(format!("{own}-{start}")), text.to_string()).unwrap();
     };
-    // An agent with our number that began earlier and has ended.
+    // An agent with our process id that started earlier and has ended.
     mark(start - 1);
     assert_eq!(is_guarded(), json!(false));
     mark(start);
@@ -382,7 +382,7 @@ fn on_a_read_only_file_system_calls_are_refused_at_once_and_say_why() {
     assert_eq!(ran.exit, 0, "a ledger that cannot be written can be verified: {}{}", ran.stdout, ran.stderr);
 }
 
-/// Where a home of a test is, for the tests beside.
+/// Ledger directory of a test's home, for other modules.
 pub(super) fn ledger_dir(test: &TestContext) -> PathBuf {
     test.home().join("ledger")
 }

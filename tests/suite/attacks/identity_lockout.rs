@@ -12,8 +12,7 @@ use crate::person::{Guard, code, until};
 
 const PROGRAM: &str = env!("CARGO_BIN_EXE_tenterhook");
 
-/// A program of unknown name that hosts a terminal, as a multiplexer or an editor does, and runs a hook
-/// when it is asked to.
+/// A program of unknown name that hosts a terminal, as a multiplexer or an editor does, and runs a hook on request.
 const TERMINAL_HOST: &str = r#"
 import os, pty, subprocess, sys, time
 child, master = pty.fork()
@@ -25,7 +24,7 @@ print("called", flush=True)
 sys.stdin.read()
 "#;
 
-/// A process that is marked, and runs commands of the user.
+/// A process that is marked as an agent and runs commands of the user.
 const MARKED: &str = r#"
 import os, subprocess, sys
 subprocess.run(["sh", "-c", sys.argv[1] + "; true"], stdout=2)
@@ -45,7 +44,7 @@ fn marks(test: &TestContext) -> Vec<Value> {
     test.run(&["agent", "list", "--json"]).json()["agents"].as_array().unwrap().clone()
 }
 
-/// Ends a tmux server with the test.
+/// A tmux server that ends with the test.
 struct Tmux<'a>(&'a TestContext, std::path::PathBuf);
 
 impl Tmux<'_> {
@@ -124,7 +123,7 @@ fn a_program_of_unknown_name_that_hosts_terminals_is_not_marked() {
     host.wait().unwrap();
 }
 
-/// A process below which the user works, and that is marked as an agent.
+/// A process that is marked as an agent, below which the user works.
 struct Marked(Child, i32);
 
 impl Marked {
@@ -136,7 +135,7 @@ impl Marked {
         Self(child, pid)
     }
 
-    /// Runs a command of ours below it; exit and all it says, as Python writes them.
+    /// Runs a command below the process. Returns exit code and output as Python prints them.
     fn runs(&mut self, words: &[&str]) -> String {
         use std::io::Write as _;
         let input = self.0.stdin.as_mut().unwrap();

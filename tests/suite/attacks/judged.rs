@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 
 use crate::context::TestContext;
 
-/// The verdict of the rules compiled in on each command, in `/home/user/project`.
+/// Verdict of the built-in rules on each command, in `/home/user/project`.
 fn verdicts(commands: &[&str]) -> Vec<String> {
     let line = |command: &&str| json!({"command": command, "cwd": "/home/user/project"}).to_string() + "\n";
     let test = TestContext::new();
@@ -25,7 +25,7 @@ fn verdicts(commands: &[&str]) -> Vec<String> {
     verdicts
 }
 
-/// Those of the commands that get one of these verdicts.
+/// The commands that get one of these verdicts.
 pub(super) fn with_verdict<'c>(commands: &[&'c str], wanted: &[&str]) -> Vec<&'c str> {
     let verdicts = verdicts(commands);
     commands

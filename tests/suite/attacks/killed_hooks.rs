@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Hook programs that are killed while they wait for the daemon: the client may then run the tool without an answer. The
-//! daemon notices and records both.
+//! Hook programs that are killed while they wait for the daemon: the client may then run the tool without an
+//! answer. The daemon notices and records both.
 
 use std::io::{Read as _, Write as _};
 use std::os::unix::net::UnixStream;
@@ -14,10 +14,10 @@ use crate::context::TestContext;
 use crate::daemon::Served;
 use crate::person::until;
 
-/// The words of the hook command.
+/// Arguments of the hook command.
 const CLAUDE_CODE: &[&str] = &["claude-code", "pre-tool-use"];
 
-/// A daemon with a hook of the user's that takes as long as the test wants, and Claude Code's hooks installed.
+/// A daemon with Claude Code's hooks installed, and a user's hook that takes as long as the test wants.
 fn served() -> Served {
     served_in(TestContext::new())
 }
@@ -43,7 +43,7 @@ fn payload(served: &Served, event: &str, id: &str) -> Value {
     payload
 }
 
-/// The installed hook program, waiting for the daemon's answer about a call.
+/// Starts the installed hook program, which waits for the daemon's answer about a call.
 fn waiting_hook(served: &Served, id: &str, args: &[&str]) -> Child {
     let program = served.test.home().join("bin/tenterhook-hook");
     let mut command = served.test.command(&program, args);
@@ -56,7 +56,7 @@ fn waiting_hook(served: &Served, id: &str, args: &[&str]) -> Child {
     child
 }
 
-/// A connection on which the call was asked about.
+/// A connection with a call that waits for its answer.
 fn asking(served: &Served, payload: &str) -> UnixStream {
     let mut stream = UnixStream::connect(served.socket()).unwrap();
     let length = payload.len();
@@ -88,7 +88,7 @@ fn a_killed_hook_is_recorded_and_a_tool_that_ran_nevertheless_too() {
     let mut hook = waiting_hook(&served, "u-1", CLAUDE_CODE);
     hook.kill().unwrap();
     hook.wait().unwrap();
-    // At once, and not only when the slow hook has answered.
+    // At once, not only when the slow hook has answered.
     until("it is noticed", || (undelivered(&served)["count"] == 1).then_some(()));
     go_on(&served);
     let lost = until("it is recorded", || changes(&served, "answer not delivered").pop());
@@ -133,7 +133,7 @@ fn a_slow_answer_that_arrives_is_no_reason_to_warn() {
     std::thread::sleep(Duration::from_millis(400));
     go_on(&served);
     assert!(hook.wait_with_output().unwrap().status.success());
-    // Nor is one whose caller has closed only its own side.
+    // A caller that has closed only its writing side does not count as killed either.
     let payload = payload(&served, "PreToolUse", "u-2").to_string();
     std::fs::remove_file(served.test.path("work/go")).unwrap();
     let mut stream = asking(&served, &payload);
@@ -147,7 +147,7 @@ fn a_slow_answer_that_arrives_is_no_reason_to_warn() {
     assert!(changes(&served, "answer not delivered").is_empty());
 }
 
-/// Nobody is asked to approve a call whose caller is gone.
+/// No approval is requested for a call whose caller is gone.
 #[test]
 fn a_call_of_a_killed_hook_does_not_wait_for_an_approval() {
     let test = TestContext::new();
@@ -159,14 +159,14 @@ fn a_call_of_a_killed_hook_does_not_wait_for_an_approval() {
     hook.kill().unwrap();
     hook.wait().unwrap();
     until("it is noticed", || (undelivered(&served)["count"] == 1).then_some(()));
-    // Only now a rule asks.
+    // A rule asks only from here on.
     go_on(&served);
     let expired = until("it is recorded", || changes(&served, "approval expired").pop());
     assert_eq!(expired["detail"]["why"], "the caller is gone");
     assert_eq!(served.json("/v1/health")["pending"], 0);
 }
 
-/// An answer that the hook never read, because it died just then.
+/// An answer that the hook never read, because it died at that moment.
 #[test]
 fn an_answer_that_was_sent_and_not_read_is_not_delivered() {
     let served = served();
@@ -186,7 +186,7 @@ fn a_hook_that_evaluates_the_call_itself_has_its_answer() {
     let served = served();
     let hook = waiting_hook(&served, "u-1", &["claude-code", "pre-tool-use", "--within", "1"]);
     std::thread::sleep(Duration::from_millis(1300));
-    // Its own evaluation asks the slow hook too.
+    // The hook's own evaluation also calls the slow hook.
     go_on(&served);
     assert!(hook.wait_with_output().unwrap().status.success());
     let program = served.test.home().join("bin/tenterhook-hook");

@@ -29,14 +29,14 @@ fn edit(test: &TestContext, sql: &str) {
     Connection::open(ledger_dir(test).join("ledger.db")).unwrap().execute_batch(sql).unwrap();
 }
 
-/// What `verify` finds.
+/// Problems that `verify` reports.
 fn found(test: &TestContext) -> String {
     let ran = test.finish(limited(test, &["ledger", "verify"]), b"");
     assert_eq!(ran.exit, 1, "{}{}", ran.stdout, ran.stderr);
     ran.stdout.lines().next().unwrap_or_default().to_owned()
 }
 
-/// A spooled denial as a line of the pending file: an allow of another event that a daemon recorded.
+/// Turns a spooled denial into a line of the pending file: an allow of another event that a daemon recorded.
 fn forged_line(test: &TestContext) -> String {
     test.run_with(&["hook", "claude-code", "pre-tool-use"], test.bash("rm -rf /").as_bytes());
     let files = std::fs::read_dir(test.home().join("spool")).unwrap();
@@ -95,7 +95,7 @@ fn lines_that_a_killed_relaxed_daemon_left_are_imported() {
     let id = tenterhook_event::EventId::from_parts(1, 7);
     let entry = tenterhook_ledger::Entry::change(id, ts, "mode", "dev", Value::Null, &|_| Vec::new());
     ledger.append(entry).unwrap();
-    // As `kill -9` leaves it: the line is there, the leaf is not. The copy is taken before both meet.
+    // The state after `kill -9`: the line exists, the record does not. The copy is taken before both meet.
     let lines = std::fs::read(dir.join("ledger.pending")).unwrap();
     drop(ledger);
     assert!(!lines.is_empty(), "sequenced only");
@@ -104,7 +104,7 @@ fn lines_that_a_killed_relaxed_daemon_left_are_imported() {
     assert!(reader.find(&id.to_string()).unwrap().is_some());
 }
 
-/// Another ledger's line has another seal, so the same ledger is used: its line is put back.
+/// A line of another ledger has another seal, so the test replays a line of the same ledger.
 fn edit_out_last(dir: &Path, lines: &[u8]) {
     std::fs::write(dir.join("ledger.pending"), lines).unwrap();
     let opened =
@@ -131,7 +131,7 @@ fn older_checkpoints_that_were_removed_cannot_matter() {
     let test = recorded();
     let before = test.leaves();
     edit(&test, "DELETE FROM checkpoints WHERE size < (SELECT max(size) FROM checkpoints)");
-    // Each later checkpoint, and the head, signs all leaves before it.
+    // Each later checkpoint, and the head, signs all records before it.
     assert_eq!(test.run(&["ledger", "verify"]).exit, 0);
     assert_eq!(test.leaves(), before);
     edit(&test, "DELETE FROM leaves WHERE seq = 3");
@@ -148,7 +148,7 @@ fn key_files_of_another_ledger_are_found() {
         }
         assert!(found(&test).contains("holds a key of another log"), "{names:?}");
     }
-    // Nothing is signed with it either.
+    // No checkpoint is signed with the foreign key either.
     let test = recorded();
     std::fs::copy(ledger_dir(&other).join("key"), ledger_dir(&test).join("key")).unwrap();
     let ran = test.run(&["ledger", "checkpoint"]);
@@ -172,7 +172,7 @@ fn heads_that_were_removed_are_found() {
 fn a_page_that_was_zeroed_is_found_or_holds_nothing() {
     let test = recorded();
     let path = ledger_dir(&test).join("ledger.db");
-    // Everything is in the file itself, not in a journal that would heal it.
+    // Everything is in the file itself, not in a journal that would repair it.
     edit(&test, "PRAGMA wal_checkpoint(TRUNCATE); PRAGMA journal_mode = delete");
     let whole = std::fs::read(&path).unwrap();
     let pragma = |name: &str| {
@@ -189,7 +189,7 @@ fn a_page_that_was_zeroed_is_found_or_holds_nothing() {
         file.seek(SeekFrom::Start(place as u64)).unwrap();
         file.write_all(&vec![0; length]).unwrap();
     };
-    // Whole pages, and halves of them: the end of a page may be unused.
+    // Whole pages and halves of pages: the end of a page may be unused.
     let mut unfound = Vec::new();
     for length in [page, page / 2] {
         for place in (0..whole.len()).step_by(length) {

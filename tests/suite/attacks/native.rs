@@ -35,7 +35,7 @@ pub(super) fn shell_tool(harness: &str) -> &'static str {
     }
 }
 
-/// The native payload of a tool call, and the event that it is sent with.
+/// Native payload of a tool call, and the event that it is sent with.
 pub(super) fn payload(test: &TestContext, harness: &str, tool: &str, args: &Value) -> (&'static str, Value) {
     let cwd = project(test);
     match harness {
@@ -83,18 +83,18 @@ pub(super) fn payload(test: &TestContext, harness: &str, tool: &str, args: &Valu
     }
 }
 
-/// Sends a payload through the program, as the harness would.
+/// Sends a payload through the program, as the harness does.
 pub(super) fn send(test: &TestContext, harness: &str, event: &str, payload: &Value) -> Ran {
     test.run_with(&["hook", harness, event], payload.to_string().as_bytes())
 }
 
-/// The recorded verdict on a tool call.
+/// Recorded verdict on a tool call.
 pub(super) fn verdict(test: &TestContext, harness: &str, tool: &str, args: &Value) -> String {
     let (event, payload) = payload(test, harness, tool, args);
     verdict_on(test, harness, event, &payload)
 }
 
-/// The recorded verdict on a payload.
+/// Recorded verdict on a payload.
 pub(super) fn verdict_on(test: &TestContext, harness: &str, event: &str, payload: &Value) -> String {
     let before = test.ledger().len();
     let ran = send(test, harness, event, payload);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! A secret that a detector knows is nowhere on the disk and in no answer, whichever field it came in.
+//! A secret that a detector knows never reaches the disk or a reply, in any field of a payload.
 
 use std::io::{Read, Write};
 use std::os::unix::fs::PermissionsExt;
@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 use crate::context::TestContext;
 use crate::daemon::{HANG_TIMEOUT, Served, until};
 
-/// A token that is different each time and belongs to nobody.
+/// A valid-looking token that differs for each `n` and has no owner.
 fn token(n: usize) -> String {
     format!("glpat-{n:02}aB3dE5gH7jK9mN1pQ3")
 }
@@ -58,7 +58,7 @@ pub(super) fn files_with(dir: &Path, text: &str) -> Vec<String> {
 
 type Change = fn(&mut Value, String);
 
-/// Where a token can be in a payload.
+/// Fields of a payload that can contain a token.
 const FIELDS: &[(&str, Change)] = &[
     ("session_id", |payload, token| payload["session_id"] = json!(format!("s-{token}"))),
     ("tool_name", |payload, token| payload["tool_name"] = json!(format!("mcp__vault__{token}"))),
@@ -80,7 +80,7 @@ fn a_secret_is_redacted_in_every_field_of_a_call() {
     for (n, (_, change)) in FIELDS.iter().enumerate() {
         send(&served, n, "PreToolUse", &payload(&served.test, |payload| change(payload, token(n))));
     }
-    // The event word of the question itself.
+    // The event name of the request itself.
     send(&served, 90, &token(90), &payload(&served.test, |_| {}));
     let answers =
         ["/v1/ledger", "/v1/sessions", "/v1/hooks/analytics", "/metrics"].map(|path| served.get(path).body);
@@ -118,7 +118,8 @@ fn a_session_whose_id_has_a_secret_is_still_one_session() {
     let live = sessions(&served);
     assert_eq!(live.iter().map(|(_, events)| *events).collect::<Vec<_>>(), [1, 3], "{live:?}");
     assert!(live.iter().all(|(id, _)| id.contains("[[redacted:")), "{live:?}");
-    // Put together from the ledger by another daemon, it is the same; and a hook without one writes to it too.
+    // The session is the same when another daemon builds it from the ledger; a hook without a daemon adds to it
+    // too.
     let served = served.again();
     until("sessions are there again", || (sessions(&served) == live).then_some(()));
 }
@@ -147,8 +148,8 @@ fn the_log_of_a_daemon_is_for_its_account_only() {
     assert_eq!((mode, stopped.exit), (0o600, 0), "{}", stopped.stderr);
 }
 
-/// What was not tried in the first attack: an approval note holds; parts of a token and its base64 form are not known to
-/// any detector, and stay.
+/// Gaps of the first attack: approval notes are redacted; parts of a token and its base64 form are unknown to every
+/// detector and stay.
 #[test]
 fn notes_are_redacted_and_disguised_tokens_are_not_recognised() {
     let test = TestContext::new();

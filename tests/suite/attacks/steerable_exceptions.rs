@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! An exception to a rule is decided by what was parsed, never by words that stand anywhere in the text.
+//! Exceptions to a rule depend on the parsed command, never on words elsewhere in the text.
 
 use super::judged::with_verdict;
 
-/// Each once passed: a comment, a value or a second statement made an exception hold.
+/// Commands that passed in an earlier version because a comment, a value or a second statement met an exception.
 const STEERED: &[&str] = &[
     "kubectl delete ns prod --dry-run=none",
     "kubectl delete ns prod --dry-run=false",
@@ -39,7 +39,7 @@ const STEERED: &[&str] = &[
     "if grep -q x y; then rm -f *; fi",
 ];
 
-/// What the exceptions are for.
+/// Commands that the exceptions are meant for.
 const FINE: &[&str] = &[
     "kubectl delete ns staging --dry-run=client",
     "kubectl delete ns staging --dry-run",

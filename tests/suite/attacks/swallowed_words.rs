@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Options that were read with the wrong number of values, so that the word behind them was lost.
+//! Options that were parsed with the wrong number of values, so that the following word was lost.
 
 use super::judged::with_verdict;
 

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! In system mode one account gets nothing of another's, and cannot stop the daemon from answering.
+//! In system mode an account gets no data of another, and cannot keep the daemon from answering.
 
 use serde_json::{Value, json};
 
 use crate::person::ask;
 use crate::system::{System, as_stranger, is_root};
 
-/// A hook may have the name of a harness as its id; its test is not a harness's call.
+/// A hook's id may equal the name of a harness; testing the hook is not a call of the harness.
 #[test]
 fn another_account_cannot_test_the_hooks_of_root() {
     if !is_root() {

@@ -17,7 +17,7 @@ use crate::system::{STRANGER, System, as_stranger, is_root};
 const SECRET_RULES: &str =
     "version: 1\nrules:\n  - {id: topsecret-rule-name, match: {shell: {program: beta}}, verdict: deny}\n";
 
-/// A daemon of the machine that cannot take all of its memory.
+/// A machine-wide daemon with a memory limit.
 fn serve(system: &System) -> Guard<'_> {
     let script = "ulimit -v 6000000; exec \"$@\"";
     let words = ["-c", script, "sh", super::hostile_files::PROGRAM, "--system", "serve", "--listen", "none"];
@@ -42,7 +42,7 @@ fn payload(cwd: &Path, command: &str) -> Value {
     })
 }
 
-/// What the other account hears about a call in a directory.
+/// The reply to the other account about a call in a directory.
 fn heard(system: &System, cwd: &Path, command: &str) -> String {
     let (status, reply) = as_stranger(|| {
         ask(&system.socket(), "POST", "/v1/hooks/claude-code/pre-tool-use", &payload(cwd, command))
@@ -121,12 +121,12 @@ fn links_of_one_account_tell_it_nothing_about_files_of_root() {
         said.push((reply, begun(&system, &place)));
     }
     assert!(said.windows(2).all(|pair| pair[0] == pair[1]), "the same whatever is behind it: {said:?}");
-    // A link in the middle of the way, which the file's own name does not show.
+    // A link in the middle of the path, which the file's own name does not show.
     let place = project(&system, "bob/middle");
     symlink(&hidden, place.join("sub")).unwrap();
     let reply = heard(&system, &place.join("sub"), "beta --now");
     assert!(!reply.contains("topsecret") && !reply.contains("deny"), "{reply}");
-    // A hard link needs the right to write to the file, by the kernel's default; the mode still counts.
+    // By the kernel's default a hard link needs write permission on the file; the mode still counts.
     let place = project(&system, "bob/hard");
     std::fs::hard_link(&secret, place.join(".tenterhook.yaml")).unwrap();
     std::fs::set_permissions(&secret, std::fs::Permissions::from_mode(0o600)).unwrap();
@@ -144,14 +144,14 @@ fn what_an_account_can_read_holds_for_it() {
     let place = project(&system, "bob/own");
     let file = place.join(".tenterhook.yaml");
     std::fs::write(&file, SECRET_RULES).unwrap();
-    // Of root, and for everybody to read, as in a shared directory.
+    // Owned by root and readable by every account, as in a shared directory.
     std::fs::set_permissions(&file, std::fs::Permissions::from_mode(0o644)).unwrap();
     assert!(heard(&system, &place, "beta --now").contains("deny"));
     chown(&file, Some(STRANGER), None).unwrap();
     std::fs::set_permissions(&file, std::fs::Permissions::from_mode(0o600)).unwrap();
     std::thread::sleep(Duration::from_millis(600));
     assert!(heard(&system, &place, "beta --now").contains("deny"));
-    // A change is seen a moment later.
+    // A change is noticed shortly afterwards.
     std::fs::write(&file, SECRET_RULES.replace("beta", "gamma")).unwrap();
     std::thread::sleep(Duration::from_millis(600));
     assert!(heard(&system, &place, "gamma").contains("deny"));

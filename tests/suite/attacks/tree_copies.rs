@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! A tree that is copied or moved onto a guarded place writes everything in it.
+//! Copying or moving a directory tree onto a guarded path counts as writing everything in it.
 
 use super::judged::with_verdict;
 
-/// Each once passed, or is another way to do the same.
+/// Commands that passed in an earlier version, and variants of them.
 const ONTO_GUARDED: &[&str] = &[
     "mkdir x && echo '{}' > x/settings.json && cp -r x/. ~/.claude/",
     "cp -rT x ~/.claude",
@@ -28,7 +28,7 @@ const ONTO_GUARDED: &[&str] = &[
     "cp -R x/. $HOME/.ssh",
 ];
 
-/// Trees elsewhere.
+/// Copies of trees to other paths.
 const FINE: &[&str] = &[
     "cp -r src/ dist/",
     "cp -a x/. ./build",
@@ -42,10 +42,10 @@ const FINE: &[&str] = &[
     "cpio -idmv < a.cpio",
 ];
 
-/// Patterns that stand for guarded paths.
+/// Patterns that match guarded paths.
 const DENIED: &[&str] = &["cat ~/.ssh/*", "rm -rf ~/*", "cat ~/.aws/cred*", "rm ~/.claude/*"];
 
-/// Patterns that only could stand for a path of a locked rule.
+/// Patterns that could match a path of a locked rule, but need not.
 const NOT_DENIED: &[&str] = &["find src -name '*foo*' -exec sed -i s/a/b/ {} +"];
 
 #[test]

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! A program that reads its commands from a terminal is asked about where typed text reaches no hook.
+//! The user is asked about a program that reads commands from a terminal if no hook sees typed text.
 
 use serde_json::{Value, json};
 
 use crate::context::{Ran, TestContext};
 
-/// Codex's own payload before a command runs, as it was captured.
+/// Captured Codex payload before a command.
 fn codex(test: &TestContext, command: &str) -> Ran {
     let text = include_str!("../../fixtures/codex/PreToolUse.Bash.json");
     let mut payload: Value = serde_json::from_str(text).unwrap();
@@ -15,7 +15,7 @@ fn codex(test: &TestContext, command: &str) -> Ran {
     test.run_with(&["hook", "codex", "PreToolUse"], payload.to_string().as_bytes())
 }
 
-/// Copilot's own payload before a tool runs, as it was captured.
+/// Captured Copilot payload before a tool call.
 fn copilot(test: &TestContext, tool: &str, args: Value) -> Ran {
     let text = include_str!("../../fixtures/copilot/preToolUse.bash.json");
     let mut payload: Value = serde_json::from_str::<Value>(text).unwrap()["stdin"].take();
@@ -32,7 +32,7 @@ fn codex_is_not_let_start_what_it_could_type_into() {
         ["python3 -q", "cat > script.sh; sh script.sh", "psql app", "ssh host", "read x; eval \"$x\""]
     {
         let ran = codex(&test, command);
-        // Nobody is there to say yes, so the call is denied; the reason names the way out.
+        // No user can approve, so the call is denied; the reason names an alternative.
         assert!(ran.stdout.contains("\"deny\""), "{command}: {} {}", ran.stdout, ran.stderr);
         assert!(ran.stdout.contains("fires no hook"), "{command}: {}", ran.stdout);
     }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! A working directory in a tool's arguments is where its command is judged.
+//! A command is judged in the working directory that the tool's arguments name.
 
 use serde_json::{Value, json};
 
@@ -18,7 +18,7 @@ fn shell(harness: &str, command: &str, more: &[(&str, Value)]) -> Value {
     args
 }
 
-/// The key under which a client takes a directory, or one that it may take.
+/// Keys under which a client takes a directory, or may take one.
 fn keys(harness: &str) -> &'static [&'static str] {
     match harness {
         "opencode" | "codex" => &["workdir"],

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Where we do something else than the original, on purpose.
+//! Intended differences from the original.
 
 use std::time::{Duration, Instant};
 
@@ -16,7 +16,7 @@ fn g_runner_295_and_l_runner_297_a_child_in_the_background_is_ended_and_not_wait
         let case = case(id);
         let test = TestContext::new();
         let line = case["given"]["command"].as_str().unwrap().replace(" & ", " & echo $! > ../child; ");
-        // The original waits for the child; here it lasts longer than a test may.
+        // The original waits for the child; here it runs longer than a test may.
         let line = line.replace("sleep 7", "sleep 1000");
         assert!(line.contains("sleep 1000"), "{line}");
         let mut hook = command(&line);
@@ -34,7 +34,7 @@ fn g_runner_295_and_l_runner_297_a_child_in_the_background_is_ended_and_not_wait
     }
 }
 
-/// Whether a process has ended, which may take a moment to be seen.
+/// Whether a process has ended, which may take a moment to become visible.
 fn gone(id: &str) -> bool {
     let ended = || {
         let stat = std::fs::read_to_string(format!("/proc/{id}/stat"));
@@ -49,7 +49,7 @@ fn gone(id: &str) -> bool {
     false
 }
 
-/// A3S hooks as the case has them, each printing what the case says it returns.
+/// Registers the A3S hooks of a case, each of which prints the case's output.
 fn registered(case: &Value) -> Value {
     let hooks = case["outputs"].as_array().unwrap().iter().map(|output| {
         let answer =

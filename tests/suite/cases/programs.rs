@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Time-outs, variables, chains, order and HTTP, with hooks that are real programs.
+//! Timeouts, variables, chains, order and HTTP, with hooks that are real programs.
 
 use std::io::{Read, Write};
 use std::net::TcpListener;
@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 use super::{case, command, fire, fire_file, lines};
 use crate::context::TestContext;
 
-/// A hook that says its name in `ran`, keeps its input, and goes on with `then`.
+/// A hook that appends its name to `ran`, stores its input, and continues with `then`.
 fn traced(name: &str, then: &str) -> Value {
     command(&format!("echo {name} >> ../ran; cat > ../{name}.json; {then}"))
 }
@@ -27,7 +27,7 @@ fn g_runner_037_a_hook_that_never_ends_is_ended_at_its_time_out() {
     let test = TestContext::new();
     let mut hook = command("trap 'echo SIGTERM >> ../signals; exit' TERM; sleep 30 & wait");
     hook["timeout"] = given["timeout_ms"].clone();
-    // It is asked to end and soon after made to: on a busy machine it may not get to say so.
+    // SIGTERM is followed by SIGKILL shortly afterwards: on a busy machine the hook may not get to write.
     for _ in 0..10 {
         let answer = fire(&test, "gemini", "BeforeTool", &json!([{"hooks": [hook]}])).json();
         let step = &answer["trace"][0];
@@ -81,7 +81,7 @@ fn g_runner_053_a_chain_goes_on_after_a_failure() {
 fn g_runner_061_a_failed_hook_changes_nothing_for_the_next() {
     let test = TestContext::new();
     let mut groups = group(&case("g-runner-061"));
-    // It does say something; that it failed is what keeps it from counting.
+    // It prints an answer, which does not count because the hook failed.
     groups[0]["hooks"][0] =
         traced("a", r#"echo '{"hookSpecificOutput":{"tool_input":{"content":"changed"}}}'; exit 1"#);
     fire(&test, "gemini", "BeforeTool", &groups);
@@ -115,7 +115,7 @@ fn g_runner_067_results_come_in_the_order_of_the_configuration() {
     let case = case("g-runner-067");
     let test = TestContext::new();
     let mut groups = group(&case);
-    // The first waits for the second, so they run at once and the first ends last.
+    // The first waits for the second, so they run in parallel and the first ends last.
     groups[0]["hooks"][0] = traced(
         "a",
         "n=0; while [ ! -e ../b.done ] && [ $n -lt 500 ]; do sleep 0.01; n=$((n+1)); done; echo a >> ../ended",
@@ -127,7 +127,7 @@ fn g_runner_067_results_come_in_the_order_of_the_configuration() {
     assert_eq!(json!(successes(&answer)), case["expect"]["success"]);
 }
 
-/// Answers one request, and gives back what was asked.
+/// Answers one request and returns it.
 fn server(answer: String) -> (String, std::thread::JoinHandle<String>) {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let url = format!("http://{}/", listener.local_addr().unwrap());
@@ -145,7 +145,7 @@ fn server(answer: String) -> (String, std::thread::JoinHandle<String>) {
     (url, thread)
 }
 
-/// Asks an HTTP hook as the case has it, and gives back what came of it and what was asked.
+/// Calls an HTTP hook as the case describes, and returns the result and the request.
 fn http(case: &Value) -> (Value, String) {
     let output = &case["outputs"][0];
     let body = output["body"].as_str().unwrap();

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Whole groups of cases once more, with a program that leaves behind what the case says.
+//! Whole groups of cases again, with a program that prints and exits as the case says.
 
 use serde_json::{Value, json};
 
 use super::{case, cases, command, fire, fire_file};
 use crate::context::TestContext;
 
-/// A command that leaves behind what a case says.
+/// A command with the output and exit code of a case.
 fn leaves(output: &Value, code: &Value) -> String {
     let text = |key: &str| output[key].as_str().unwrap_or_default().replace('\'', r"'\''");
     format!("printf %s '{}'; printf %s '{}' >&2; exit {code}", text("stdout"), text("stderr"))
@@ -39,7 +39,7 @@ fn what_a_program_leaves_behind_is_read_as_llxprt_and_gemini_read_it() {
     assert!(count > 10, "{count} cases");
 }
 
-/// Claude Code's cases that end in an exit code and a decision.
+/// Cases of Claude Code that end in an exit code and a decision.
 fn decided_by_programs() -> Vec<Value> {
     let has_code = |case: &Value| {
         let outputs = case["outputs"].as_array().into_iter().flatten();
@@ -71,7 +71,7 @@ const INVALID: &str = "cc-009-exit0-invalid-schema";
 
 #[test]
 fn what_programs_leave_behind_decides_as_in_claude_code() {
-    // What the client itself adds is not the hooks' doing.
+    // Text that the client adds does not come from hooks.
     let client = ["cc-025-allow-cannot-beat-deny-rule", "cc-029-defer-interactive-ignored"];
     let mut count = 0;
     for case in decided_by_programs() {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! The lines about a daemon that does not answer. There the hook lets everything pass. Here that is so only
-//! where Tenterhook was never installed and nobody can judge; where it is installed the rules hold, and what
-//! they let pass is answered as there: with nothing that a model could read.
+//! Lines about a daemon that does not answer. The original's hook lets everything pass. Here that is so only where
+//! Tenterhook was never installed; where it is installed, the rules apply without a daemon, and calls that pass get
+//! the same reply as in the original, without text for the model.
 
 use std::io::Write;
 use std::os::unix::net::UnixListener;
@@ -21,12 +21,12 @@ fn hook(test: &TestContext, program: &Path, case: &Case, stdin: &str) -> Ran {
     test.finish(test.command(program, &[&case.harness, &case.event]), stdin.as_bytes())
 }
 
-/// What each line says is printed when the call goes on.
+/// Output of each line when the call proceeds.
 fn silence(case: &Case) -> &'static str {
     if case.harness == "cursor" { "{\"permission\":\"allow\"}\n" } else { "" }
 }
 
-/// One that answers, but not as ours would.
+/// A server that answers in another protocol.
 fn stranger(test: &TestContext) -> std::thread::JoinHandle<()> {
     std::fs::create_dir_all(test.home().join("run")).unwrap();
     let listener = UnixListener::bind(test.home().join("run/tenterhook.sock")).unwrap();
@@ -40,7 +40,7 @@ fn stranger(test: &TestContext) -> std::thread::JoinHandle<()> {
 #[test]
 fn where_tenterhook_never_was_everything_passes_in_silence_as_there() {
     let test = installed();
-    // The small program alone, in a home that nothing was installed into.
+    // The small program alone, in a home without an installation.
     let program = test.path("elsewhere/tenterhook-hook");
     std::fs::create_dir_all(program.parent().unwrap()).unwrap();
     std::fs::copy(test.home().join("bin/tenterhook-hook"), &program).unwrap();

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! What the lines of the file do not try: every construct of a policy, hit and missed.
+//! Cases that the file does not cover: every construct of a policy, matching and not matching.
 
 use serde_json::{Value, json};
 use tenterhook_event::{Event, EventId, EventKind, Timestamp, ToolCall};
@@ -47,7 +47,7 @@ fn bash(command: &str) -> Event {
     call("Bash", json!({"command": command}))
 }
 
-/// What an imported policy says about each call: the reason of a deny, or nothing.
+/// Result of an imported policy for each call: the reason of a deny, or `None`.
 fn said(policy: &str, events: &[Event]) -> Vec<Option<String>> {
     let yaml = imported(OpenAgentLockMode::Firewall, "policy.yaml", policy);
     let rulings = judged(&TestContext::new(), Some(&yaml), events);
@@ -77,11 +77,11 @@ fn hosts_on_the_list_pass_and_no_disguise_helps_the_others() {
             (fetch("https://API.EXAMPLE.org:8443/a?b"), None),
             (fetch("https://evil.example.net/"), NO),
             (fetch("https://docs.example.org.evil.net/"), NO),
-            // There, the name before the `@` is taken for the host.
+            // The original takes the name before the `@` for the host.
             (fetch("https://docs.example.org@evil.example.net/"), NO),
             (bash("curl -s https://docs.example.org/x"), None),
             (bash("wget https://evil.example.net/x"), NO),
-            // There, only the first address is looked at.
+            // The original checks only the first address.
             (bash("curl https://docs.example.org/x https://evil.example.net/y"), NO),
             (bash("echo https://evil.example.net"), None),
             (bash("curl --help"), None),
@@ -104,16 +104,16 @@ fn packages_on_the_list_pass_and_what_is_nearly_one_does_not() {
             (bash("pip install flsk"), NO),
             (bash("pip install numpyy"), NO),
             (bash("npm install leftpadx"), NO),
-            // There, only the first name is looked at.
+            // The original checks only the first name.
             (bash("pip install flask evil"), NO),
             (bash("pip install flask && pip install evil"), NO),
-            // A package manager that nobody here knows.
+            // A package manager that Tenterhook does not know.
             (bash("mypm install flask"), None),
             (bash("mypm install evil"), NO),
             (bash("mypm -q add --now \"flask>=2\""), None),
             (bash("mypm install flask-evil"), NO),
             (bash("mypm x;mypm -i flask/../evil"), NO),
-            // No name at all: the next gate is asked.
+            // Without a name the next gate decides.
             (bash("pip install"), Some("matched rule later (deny)")),
             (bash("yarn install"), Some("matched rule later (deny)")),
         ],

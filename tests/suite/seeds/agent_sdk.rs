@@ -84,7 +84,7 @@ fn hook_input_types_reach_a_hook_as_they_are() {
     }
 }
 
-/// What Tenterhook answers Claude Code when its only hook prints this.
+/// Tenterhook's reply to Claude Code if its only hook prints this.
 fn reply(event: &str, fields: &Value, answer: &Value) -> Value {
     let test = TestContext::new();
     one_hook(&test, &json!({"on": event, "dialect": "claude", "command": says(answer)}));

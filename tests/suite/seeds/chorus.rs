@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Seed 000: common patterns, how Chorus uses them, and good habits.
+//! Seed 000: common patterns, how Chorus uses them, and best practices.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};
@@ -287,7 +287,7 @@ async fn a_matcher_keeps_a_hook_from_being_called_at_all() {
     assert_eq!(calls.all(), ["Write"]);
 }
 
-/// Notes that it was let go of.
+/// Notes when it is dropped.
 struct Aborted(Notes<&'static str>);
 
 impl Drop for Aborted {
@@ -296,7 +296,7 @@ impl Drop for Aborted {
     }
 }
 
-// Seed 000, "4. Respect AbortSignal": here the signal is that the future is dropped.
+// Seed 000, "4. Respect AbortSignal": here dropping the future is the signal.
 // seed: 000-064
 #[tokio::test]
 async fn a_hook_out_of_time_is_aborted_where_it_waits() {

@@ -18,13 +18,13 @@ fn llxprt() -> &'static Profile {
     find("llxprt").unwrap()
 }
 
-/// Settings in which each of these command lines is a hook of its own, in one group.
+/// Settings in which each of these command lines is a separate hook, in one group.
 fn settings(event: &str, lines: &[String]) -> Value {
     let hooks: Vec<_> = lines.iter().map(|line| json!({"type": "command", "command": line})).collect();
     json!({"hooks": {event: [{"hooks": hooks}]}})
 }
 
-/// What comes of an event when hooks give these answers.
+/// Result of an event if hooks give these answers.
 fn answered(event: &str, answers: &[Value]) -> Value {
     let test = TestContext::new();
     let lines: Vec<_> = answers.iter().map(says).collect();
@@ -75,7 +75,7 @@ fn example_configuration() {
     assert_eq!((got("security.sh"), got("audit.sh")), (json!("write_file"), json!("read_file")));
 }
 
-// Seed 002, "HookConfig": time-outs are milliseconds, 60 seconds unless said.
+// Seed 002, "HookConfig": timeouts are in milliseconds; the default is 60 seconds.
 // seed: 002-007
 #[test]
 fn hook_config_time_outs_are_milliseconds() {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Seed 000's panel, for each harness whose payloads were captured, and for the reference agent at work.
+//! Seed 000's panel, for each harness whose payloads were captured, and for the reference agent.
 
 use super::*;
 use crate::context::TestContext;
@@ -133,7 +133,7 @@ fn codex() {
 #[test]
 fn gemini_cli() {
     let test = TestContext::new();
-    // A model that the table compiled in does not price.
+    // A model that the built-in price table does not contain.
     let own = "version: 1\nprices:\n  - {model: gemini-2.5-flash, input: 0.3, output: 2.5}\n";
     std::fs::write(test.home().join("prices.yaml"), own).unwrap();
     let served = Served::in_home(test, &[]);
@@ -201,7 +201,7 @@ fn gemini_cli() {
     );
 }
 
-/// What the reference agent's model says and calls, turn by turn.
+/// Replies and calls of the reference agent's model, turn by turn.
 const SCRIPT: &str = r#"
 model: scripted-1
 turns:
@@ -226,7 +226,7 @@ subagents:
     - { say: It says done., usage: { input: 60, output: 3 } }
 "#;
 
-/// All numbers of the script that stand behind such a word.
+/// All numbers of the script that follow this word.
 fn scripted(word: &str) -> u64 {
     let number =
         |rest: &str| rest.split(|c: char| !c.is_ascii_digit()).next().unwrap().parse::<u64>().unwrap();
@@ -242,7 +242,7 @@ fn the_reference_agent() {
     assert_eq!(ran.exit, 0, "{}", ran.stderr);
     let first: Value = serde_json::from_str(ran.stdout.lines().next().unwrap()).unwrap();
     let id = first["session"].as_str().unwrap();
-    // What it did is on the disk, whatever anybody tells of it.
+    // The agent's changes are on the disk, independent of any report.
     let on_disk = |name: &str| std::fs::read_to_string(served.test.path("work").join(name)).ok();
     assert_eq!(on_disk("src/shop.rs").as_deref(), Some("fn a() {}\n"));
     assert_eq!((on_disk("src/lib.rs"), on_disk("log.txt").as_deref()), (None, Some("done\n")));

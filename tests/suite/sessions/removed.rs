@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! What was erased, redacted or superseded is shown as such.
+//! Erased, redacted or superseded records are shown as such.
 
 use tenterhook_event::{
     DecidedCall, Decision, Event, EventId, Finding, HookCall, Origin, Outcome, Timestamp,
@@ -46,7 +46,7 @@ fn what_was_erased_is_gone_from_the_session_and_said_to_be() {
     );
 }
 
-/// The leaf of an event, by its kind.
+/// The record of an event, by its kind.
 fn leaf_of(served: &Served, event: &str) -> String {
     let leaf = served.test.leaves().into_iter().rfind(|leaf| leaf["event"] == event);
     leaf.unwrap()["seq"].to_string()
@@ -101,7 +101,7 @@ fn a_decision_that_nobody_heard_is_not_counted() {
     served.call("UserPromptSubmit", &json!({"prompt": "go on"}));
     let before = served.json("/v1/sessions/s-1");
     assert_eq!((&before["verdicts"], &before["files"]["changed"]), (&json!({"none": 2}), &json!(1)));
-    // The hook had not waited for it: it decided by itself, otherwise.
+    // The hook had not waited for the daemon: it decided itself, differently.
     let outcome = tenterhook_engine::fold::strengthen(
         Outcome::default(),
         Finding::decided(Origin::Engine, Decision::Deny, "nobody answered"),

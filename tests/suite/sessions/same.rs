@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! What is shown live is what the record keeps: nothing more, and nothing less.
+//! The live view shows exactly what the ledger contains.
 
 use super::*;
 use crate::context::TestContext;
@@ -53,7 +53,7 @@ fn files_are_known_where_no_rule_looks_at_an_event() {
     let served = Served::new();
     let mut told = served.stream("/v1/sessions/stream", &[]);
     assert_eq!(told.next().unwrap().kind, "hello");
-    // A harness that only tells results: rules are about what can still be kept from happening.
+    // A harness that only sends results: rules apply to calls that can still be prevented.
     let ran = |call: Value, output: Value| {
         served.call("PostToolUse", &with(call, json!({"tool_response": output})));
     };

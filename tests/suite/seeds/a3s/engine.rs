@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! What seed 003 registers through an SDK, registered in an engine of the test's own.
+//! Hooks that seed 003 registers through an SDK, registered in an engine of the test.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -85,7 +85,7 @@ async fn multiple_hooks_for_the_same_event_run_in_parallel() {
         Hook::on(&id.clone(), PostModel).run(move |event| {
             let (log, together, id) = (log.clone(), Arc::clone(&together), id.clone());
             async move {
-                // Nobody gets past this alone.
+                // No hook finishes before the others have started.
                 together.wait().await;
                 log.add(format!("{id} {} {}", event.harness_session_id.as_deref().unwrap(), tokens(&event)));
                 response::none()
@@ -145,7 +145,7 @@ async fn a_temporary_hook_is_active_only_within_its_block() {
 // seed: 003-062, 003-063
 #[tokio::test]
 async fn block_wins_over_continue_and_modifications_are_merged() {
-    // What `{...event.args, key: value}` sends: the whole arguments, as `modified.args` of an SDK hook.
+    // The result of `{...event.args, key: value}`: all arguments, as `modified.args` of an SDK hook.
     let change = |id: &str, key: &'static str, value: Value| {
         Hook::on(id, PreTool).run(move |event| {
             let mut args = event.tool.as_ref().unwrap().args.clone();
@@ -217,7 +217,8 @@ async fn skip_passes_over_the_remaining_hooks() {
     assert_eq!(decision(&engine, bash("ls")).await, Decision::Deny, "what was said before it stands");
 }
 
-// Seed 003, "Integration with Agent Loop": what a loop around the engine needs. `tests/suite/sdk_agent.rs` runs the real one.
+// Seed 003, "Integration with Agent Loop": what a loop around the engine needs. `tests/suite/sdk_agent.rs` runs the
+// real one.
 #[tokio::test]
 async fn the_agent_loop_uses_modified_args_and_stops_at_a_block() {
     async fn execute_tool(engine: &Engine, asked: Event, ran: &Notes<Value>) -> Result<(), String> {
@@ -245,7 +246,7 @@ async fn the_agent_loop_uses_modified_args_and_stops_at_a_block() {
         .on(PostTool)
         .run(move |event| {
             seen.add(arg(&event, "command"));
-            // Fire and forget: nothing it says is in the way.
+            // Fire and forget: its answer has no effect.
             async { response::none() }
         })
         .build()

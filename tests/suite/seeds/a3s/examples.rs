@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Seed 003's finished examples: policy, formatting, costs, permissions.
+//! Seed 003's complete examples: policy, formatting, costs, permissions.
 
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
@@ -19,7 +19,7 @@ fn written(path: &str, success: bool) -> Event {
     event
 }
 
-/// Runs `formatter` on what was written, as far as the test is concerned.
+/// Pretends to run `formatter` on written files and notes the command.
 fn formats(executed: &Notes<String>, formatter: fn(&str) -> Option<&'static str>) -> Hook {
     let execute = executed.clone();
     Hook::on("format", PostTool).run(move |event| {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! What seed 003 says about configuration, payloads and answers, with programs as hooks.
+//! Seed 003's configuration, payloads and answers, with programs as hooks.
 
 use std::time::Duration;
 use tenterhook_test_support::wait_until;
@@ -30,7 +30,7 @@ fn pre_tool(command: &str) -> Value {
     json!({"event": "PreToolUse", "command": command})
 }
 
-/// What comes of a call when hooks give these answers.
+/// Result of a call if hooks give these answers.
 fn answered(answers: &[Value]) -> Value {
     let hooks: Vec<_> = answers.iter().map(|answer| pre_tool(&says(answer))).collect();
     fire_profile(&TestContext::new(), "a3s", "PreToolUse", &registered(&hooks), &call("ls"))
@@ -90,7 +90,7 @@ fn every_event_can_have_a_hook() {
     assert_eq!(ran.exit, 0, "{}", ran.stdout);
 }
 
-/// What a hook in this dialect gets on standard input.
+/// Standard input of a hook in this dialect.
 fn payload(on: &str, source: impl FnOnce(&TestContext)) -> Value {
     let test = TestContext::new();
     let got = test.path("got.json");
@@ -170,7 +170,7 @@ async fn generation_event_payloads() {
     let seen = json_file(&got);
     assert_eq!((&seen["eventType"], &seen["prompt"]), (&json!("GenerateEnd"), &json!("Do something")));
     let mut told = response;
-    // Hooks read numbers there; what the harness did not count is nothing.
+    // Hooks read numbers there; tokens that the harness did not count are 0.
     told["usage"] = json!({"input_tokens": 0, "output_tokens": 0, "total_tokens": 3});
     assert_eq!(seen["response"], told);
 }
@@ -195,7 +195,7 @@ fn hook_response_actions() {
     );
 }
 
-/// What Tenterhook decides about `ls` when its only hook, in this dialect, is this command.
+/// Tenterhook's decision about `ls` if its only hook, in this dialect, is this command.
 fn guarded(command: &str, more: &Value) -> Value {
     let test = TestContext::new();
     let mut hook =
@@ -220,7 +220,7 @@ fn exit_code_2_is_a_block_and_exit_code_0_with_json_is_a_modification() {
     assert_eq!((&blocked["decision"], &blocked["reasons"][0]["said"]), (&json!("deny"), &json!("r")));
 }
 
-// Seed 003, "Hook Execution Flow": "Merge modifications", with programs that repeat what they were given.
+// Seed 003, "Hook Execution Flow": "Merge modifications", with programs that return their whole input.
 // seed: 003-063
 #[test]
 fn modifications_of_several_programs_are_merged() {
@@ -276,7 +276,7 @@ fn a_failed_tool_is_a_result_without_success() {
     assert_eq!(both["eventType"], "ToolError", "a hook for both is asked once");
 }
 
-// Seed 003, "Action Behaviors": exit codes, by the profile that is this design.
+// Seed 003, "Action Behaviors": exit codes, under the profile of this design.
 #[test]
 fn exit_code_2_is_a_block_under_the_profile_too() {
     let test = TestContext::new();
@@ -425,7 +425,7 @@ fn a_response_that_is_not_valid_does_not_change_anything() {
     }
 }
 
-/// Seed 003's own file.
+/// The file in seed 003.
 fn default_configuration() -> Value {
     json!({
       "hooks": {
@@ -488,7 +488,7 @@ fn each_key_of_the_configuration_has_an_effect() {
     assert_eq!(with("failBehavior", json!("continue"), &[pre_tool("exit 1")])["decision"], "none");
 }
 
-// Seed 003, "Audit Trail": a hook that ran, blocked or changed something leaves its trace.
+// Seed 003, "Audit Trail": a hook that ran, blocked or changed something leaves a record.
 // seed: 003-083, 003-084
 #[test]
 fn the_audit_trail_says_what_each_hook_did() {
@@ -510,7 +510,7 @@ fn the_audit_trail_says_what_each_hook_did() {
     assert_eq!(leaf["stored"]["modifications"][0]["by"], "hook:changes");
 }
 
-// Seed 003, "Audit Trail": `setHookAuditLevel`. What each level records is tested with the hooks of programs.
+// Seed 003, "Audit Trail": `setHookAuditLevel`. The tests of program hooks cover what each level records.
 // seed: 003-090
 #[test]
 fn an_audit_level_is_one_of_three() {
