@@ -93,7 +93,7 @@ subagents:
 }
 
 #[test]
-fn what_a_rule_asks_about_waits_for_a_person_elsewhere() {
+fn a_call_that_a_rule_asks_about_waits_for_approval_elsewhere() {
     let test = TestContext::new();
     test.write(
         "home/policy.yaml",
@@ -122,7 +122,7 @@ fn what_a_rule_asks_about_waits_for_a_person_elsewhere() {
 }
 
 #[test]
-fn ctrl_c_ends_the_agent_in_order_with_everything_it_started() {
+fn ctrl_c_ends_the_agent_and_everything_it_started() {
     let test = TestContext::new();
     let guard = Guard::of(&test);
     let file =
@@ -145,7 +145,7 @@ fn ctrl_c_ends_the_agent_in_order_with_everything_it_started() {
 }
 
 #[test]
-fn whoever_sits_at_the_terminal_is_asked() {
+fn the_user_at_the_terminal_is_asked() {
     let script = "turns:\n  - { call: { Bash: { command: echo hello } } }\n  - { if: failed, say: no }\n  - say: yes\n";
     for (typed, expected, said) in
         [("y\n", "permission-granted", "● yes"), ("rather not\n", "permission-denied", "● no")]
@@ -189,7 +189,7 @@ fn same_user_what_the_agent_starts_is_a_guarded_agent() {
 }
 
 #[test]
-fn mistakes_are_said_with_what_to_do() {
+fn mistakes_are_reported_with_a_hint() {
     let test = TestContext::new();
     let said = [
         agent(&test, "turns: []", &[]),

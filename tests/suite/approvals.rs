@@ -57,7 +57,7 @@ fn reason(reply: &Value) -> &str {
 }
 
 #[test]
-fn a_call_waits_until_a_person_says_yes_and_both_are_leaves() {
+fn a_call_waits_until_a_user_approves_and_both_are_recorded() {
     let test = asking();
     let guard = Guard::of(&test);
     let (reply, id) = call(&guard, "s", "make all", || {
@@ -112,7 +112,7 @@ fn same_user_a_guarded_agent_cannot_approve_itself() {
 }
 
 #[test]
-fn nobody_there_is_a_deny_that_says_how_to_approve() {
+fn without_an_answer_the_call_is_denied_and_the_reason_says_how_to_approve() {
     let test = asking();
     let guard = Guard::of(&test);
     let payload = codex(&test, "s", "make all").to_string();
@@ -172,7 +172,7 @@ fn a_call_that_comes_to_two_gates_is_approved_once() {
 }
 
 #[test]
-fn a_yes_for_the_session_covers_the_same_rule_there_and_nowhere_else() {
+fn an_approval_for_the_session_covers_the_same_rule_only_there() {
     let test = asking();
     let guard = Guard::of(&test);
     let (reply, first) = call(&guard, "s", "make all", || {
@@ -200,7 +200,7 @@ fn a_yes_for_the_session_covers_the_same_rule_there_and_nowhere_else() {
 }
 
 #[test]
-fn a_yes_for_good_is_an_exception_for_this_very_call() {
+fn a_permanent_approval_is_an_exception_for_exactly_this_call() {
     let test = asking();
     let guard = Guard::of(&test);
     let (reply, id) = call(&guard, "s", "make 'a b' x.y", || {
@@ -262,7 +262,7 @@ fn a_daemon_that_ends_denies_what_waits() {
 }
 
 #[test]
-fn whoever_watches_is_told_when_something_waits_and_when_not_any_more() {
+fn subscribers_are_notified_when_a_call_waits_and_when_it_no_longer_does() {
     use std::io::{BufRead, BufReader, Write};
     let test = asking();
     let guard = Guard::of(&test);
@@ -285,7 +285,7 @@ fn whoever_watches_is_told_when_something_waits_and_when_not_any_more() {
 }
 
 #[test]
-fn without_a_daemon_what_would_be_asked_about_is_denied() {
+fn without_a_daemon_calls_that_need_approval_are_denied() {
     let test = asking();
     let payload = codex(&test, "s", "make all").to_string();
     let ran = test.run_with(&["hook", "codex", "pre-tool-use"], payload.as_bytes());

@@ -55,7 +55,7 @@ fn answered_at(shown: &str, test: &TestContext, args: &[&str], answer: &[u8]) ->
 }
 
 #[test]
-fn a_project_is_trusted_when_the_person_says_so_and_only_then() {
+fn a_project_is_trusted_only_when_the_user_confirms() {
     let test = TestContext::new();
     test.write("work/.tenterhook.yaml", RULES);
     let trusted = || test.run(&["policy", "trust", "--list"]).stdout.contains("work");
@@ -88,7 +88,7 @@ fn the_list_of_agents_shows_what_cannot_be_guarded_and_does_not_offer_it() {
 }
 
 #[test]
-fn a_pack_is_added_and_taken_over_when_the_person_says_so() {
+fn a_pack_is_added_and_replaced_when_the_user_confirms() {
     let test = TestContext::new();
     test.write("work/ours/a.yaml", RULES);
     let verdict = |command: &str| {
@@ -108,7 +108,7 @@ fn a_pack_is_added_and_taken_over_when_the_person_says_so() {
 }
 
 #[test]
-fn what_cannot_be_undone_is_asked_about() {
+fn irreversible_actions_need_confirmation() {
     let test = TestContext::new();
     test.run_with(&["hook", "claude-code", "pre-tool-use"], test.bash("ls").as_bytes());
     let leaves = test.leaves().len();

@@ -57,14 +57,14 @@ fn labels_and_limits_last_from_call_to_call() {
 }
 
 #[test]
-fn a_home_without_rules_that_remember_keeps_nothing() {
+fn a_home_without_stateful_rules_stores_no_state() {
     let test = TestContext::new();
     ask(&test, "ls");
     assert!(!test.home().join("sessions").exists());
 }
 
 #[test]
-fn what_is_set_aside_or_over_is_in_the_record() {
+fn overridden_and_expired_rules_are_in_the_record() {
     let test = with_rules(
         "  - {id: no, match: {shell: {program: make}}, verdict: deny}
   - {id: old, match: {shell: {program: make}}, verdict: deny, expires: 2020-01-01}

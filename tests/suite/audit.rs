@@ -51,7 +51,7 @@ fn report(test: &TestContext, args: &[&str]) -> Value {
 }
 
 #[test]
-fn the_report_says_what_would_have_been_decided() {
+fn the_report_shows_what_would_have_been_decided() {
     let test = worked();
     let ran = audit(&test, &["--html", "audit.html"]);
     insta::assert_snapshot!(ran.stdout, @"
@@ -151,7 +151,7 @@ fn interruptions_are_counted_by_session_and_by_day() {
 }
 
 #[test]
-fn rules_remember_the_session_they_are_in() {
+fn rules_keep_their_state_per_session() {
     let test = TestContext::new();
     let policy = json!({"version": 1, "rules": [
         {"id": "thrice", "match": {"shell": {"program": "deploy"}}, "verdict": "deny", "limit": {"count": 2, "window": "1h"}, "reason": "enough"},
@@ -165,7 +165,7 @@ fn rules_remember_the_session_they_are_in() {
 }
 
 #[test]
-fn secrets_and_what_a_terminal_obeys_are_taken_out() {
+fn secrets_and_terminal_escapes_are_removed() {
     let test = TestContext::new();
     let token = format!("ghp_{}", "a1B2c3D4e5F6".repeat(3));
     let command =
@@ -182,7 +182,7 @@ fn secrets_and_what_a_terminal_obeys_are_taken_out() {
 }
 
 #[test]
-fn what_cannot_be_read_is_said_and_the_rest_counts() {
+fn unreadable_files_are_reported_and_the_rest_counts() {
     let test = worked();
     let good = claude("one", "2026-11-02T08:00:00Z", "a", "ls");
     write_claude(
@@ -216,7 +216,7 @@ fn what_cannot_be_read_is_said_and_the_rest_counts() {
 }
 
 #[test]
-fn a_file_that_may_not_be_read_is_named() {
+fn a_file_without_read_permission_is_named() {
     use std::os::unix::fs::PermissionsExt as _;
     let test = TestContext::new();
     write_claude(&test, "one", &[claude("one", "2026-11-02T08:00:00Z", "a", "ls")]);

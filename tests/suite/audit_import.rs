@@ -15,7 +15,7 @@ fn import(test: &TestContext) -> Value {
 }
 
 #[test]
-fn what_is_imported_is_told_apart_from_what_was_decided() {
+fn imported_records_are_distinct_from_decisions() {
     let test = worked();
     assert_eq!(import(&test), json!({"events": 85, "known": 0, "guarded": 0, "spooled": false}));
     let leaves: Vec<_> = test.leaves().into_iter().filter(|leaf| leaf["kind"] == "seen").collect();
@@ -38,7 +38,7 @@ fn what_is_imported_is_told_apart_from_what_was_decided() {
 }
 
 #[test]
-fn the_same_event_comes_in_once() {
+fn the_same_event_is_imported_once() {
     let test = worked();
     assert_eq!(import(&test)["events"], 85);
     assert_eq!(import(&test), json!({"events": 0, "known": 85, "guarded": 0, "spooled": false}));
@@ -55,7 +55,7 @@ fn the_same_event_comes_in_once() {
 }
 
 #[test]
-fn a_session_that_was_guarded_is_not_brought_in_again() {
+fn a_guarded_session_is_not_imported_again() {
     let test = worked();
     let session = "861cdcc5-2d89-41f0-8a3c-c34d6213dc7d";
     let payload = test.bash("ls").replace("s-1", session);
@@ -64,7 +64,7 @@ fn a_session_that_was_guarded_is_not_brought_in_again() {
 }
 
 #[test]
-fn a_daemon_takes_the_sessions_in_and_shows_them() {
+fn a_daemon_imports_the_sessions_and_shows_them() {
     let served = Served::in_home(worked(), &[]);
     let spooled = json!({"events": 85, "known": 0, "guarded": 0, "spooled": true});
     assert_eq!(import(&served.test), spooled);

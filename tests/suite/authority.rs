@@ -35,7 +35,7 @@ const LOOSENING: &[&[&str]] = &[
 ];
 
 #[test]
-fn same_user_a_guarded_agent_loosens_nothing_and_every_try_is_on_record() {
+fn same_user_a_guarded_agent_weakens_nothing_and_every_try_is_recorded() {
     let test = with_agent();
     test.write("work/.tenterhook.yaml", RULE);
     test.run(&["install", "claude-code", "--yes"]);
@@ -65,7 +65,7 @@ fn same_user_a_guarded_agent_loosens_nothing_and_every_try_is_on_record() {
 }
 
 #[test]
-fn same_user_a_guarded_agent_gets_nothing_over_the_api_whatever_it_claims() {
+fn same_user_a_guarded_agent_gets_nothing_over_the_api_for_any_claim() {
     let test = with_agent();
     test.write("home/tenterhook.yaml", "hooks:\n  - {id: mine, on: stop, command: 'true'}\n");
     let guard = Guard::of(&test);
@@ -94,7 +94,7 @@ fn same_user_a_guarded_agent_gets_nothing_over_the_api_whatever_it_claims() {
 }
 
 #[test]
-fn same_user_without_a_person_nothing_is_loosened_and_the_error_says_what_to_do() {
+fn same_user_without_a_user_nothing_is_weakened_and_the_error_has_a_hint() {
     let test = TestContext::new();
     test.write("home/policy.yaml", RULE);
     for with_daemon in [false, true] {
@@ -109,7 +109,7 @@ fn same_user_without_a_person_nothing_is_loosened_and_the_error_says_what_to_do(
 }
 
 #[test]
-fn same_user_a_person_types_the_name_of_what_they_do() {
+fn same_user_a_user_confirms_by_typing_the_action() {
     let test = with_agent();
     for with_daemon in [false, true] {
         let _guard = with_daemon.then(|| Guard::of(&test));
@@ -167,7 +167,7 @@ fn same_user_with_codes_a_terminal_is_not_enough_and_no_code_counts_twice() {
 }
 
 #[test]
-fn same_user_over_tcp_the_token_opens_the_door_and_loosens_nothing_without_a_code() {
+fn same_user_over_tcp_the_token_gives_access_and_weakens_nothing_without_a_code() {
     let test = TestContext::new();
     let loosen = |token: Option<&str>, proof: &Value| {
         let address = test.run(&["status", "--json"]).json()["listen"].as_str().unwrap().to_owned();
@@ -206,7 +206,7 @@ fn forget_tries(test: &TestContext) {
 }
 
 #[test]
-fn same_user_a_signal_ends_the_daemon_and_is_on_record() {
+fn same_user_a_signal_ends_the_daemon_and_is_recorded() {
     let test = TestContext::new();
     let guard = Guard::of(&test);
     guard.signal();
@@ -216,7 +216,7 @@ fn same_user_a_signal_ends_the_daemon_and_is_on_record() {
 }
 
 #[test]
-fn same_user_only_a_person_stops_or_restarts_the_daemon() {
+fn same_user_only_a_user_stops_or_restarts_the_daemon() {
     let test = TestContext::new();
     let guard = Guard::of(&test);
     assert_eq!(test.run(&["stop"]).exit, 1);
@@ -233,7 +233,7 @@ fn same_user_only_a_person_stops_or_restarts_the_daemon() {
 }
 
 #[test]
-fn same_user_a_hook_that_a_person_tries_by_hand_makes_nobody_an_agent() {
+fn same_user_a_hook_that_a_user_runs_by_hand_marks_no_agent() {
     let test = TestContext::new();
     // An interactive shell above the hook belongs to the user.
     let payload = test.write("payload.json", &test.bash("ls"));

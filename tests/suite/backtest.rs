@@ -24,7 +24,7 @@ fn happened(test: &TestContext, commands: &[&str]) {
 }
 
 #[test]
-fn a_changed_policy_shows_what_it_would_change_and_changes_nothing() {
+fn a_backtest_shows_what_a_policy_would_change_and_changes_nothing() {
     let test = TestContext::new();
     happened(&test, &["ls", "curl https://example.com", "rm -rf ~/", "echo curl"]);
     let before = test.leaves().len();
@@ -48,7 +48,7 @@ fn a_changed_policy_shows_what_it_would_change_and_changes_nothing() {
 }
 
 #[test]
-fn a_rule_that_goes_away_is_missed() {
+fn a_removed_rule_shows_as_a_difference() {
     let test = TestContext::new();
     test.write("home/policy.yaml", NO_CURL);
     happened(&test, &["curl https://example.com"]);
@@ -61,7 +61,7 @@ fn a_rule_that_goes_away_is_missed() {
 }
 
 #[test]
-fn what_happened_before_in_a_session_counts() {
+fn earlier_events_of_a_session_count() {
     let test = TestContext::new();
     happened(&test, &["make a", "make b", "make c"]);
     let limited = "    limit: {count: 2, window: 1h}\n";
@@ -72,7 +72,7 @@ fn what_happened_before_in_a_session_counts() {
 }
 
 #[test]
-fn what_cannot_be_replayed_is_counted() {
+fn events_that_cannot_be_replayed_are_counted() {
     let test = TestContext::new();
     happened(&test, &["curl https://example.com", "ls"]);
     // Spooled decisions are imported.
@@ -91,7 +91,7 @@ fn what_cannot_be_replayed_is_counted() {
 }
 
 #[test]
-fn a_file_that_cannot_be_used_is_said() {
+fn an_unusable_file_is_reported() {
     let test = TestContext::new();
     happened(&test, &["ls"]);
     test.write("work/bad.yaml", &NO_CURL.replace("deny", "dney"));
@@ -102,7 +102,7 @@ fn a_file_that_cannot_be_used_is_said() {
 }
 
 #[test]
-fn the_api_says_the_same() {
+fn the_api_returns_the_same() {
     let test = TestContext::new();
     happened(
         &test,

@@ -46,7 +46,7 @@ fn a_payload_that_cannot_be_read_is_blocked_at_the_gate_in_one_line() {
 }
 
 #[test]
-fn where_nothing_can_be_prevented_a_bad_payload_does_not_keep_the_agent_going() {
+fn after_the_fact_a_bad_payload_does_not_keep_the_agent_going() {
     let test = TestContext::new();
     for event in ["stop", "post-tool-use", "session-end"] {
         let ran = test.run_with(&["hook", "claude-code", event], b"nonsense");
@@ -72,7 +72,7 @@ fn fire_and_explain_refuse_what_they_cannot_read_and_record_nothing() {
 }
 
 #[test]
-fn an_unknown_event_is_recorded_whole_and_said() {
+fn an_unknown_event_is_recorded_completely_and_reported() {
     let test = TestContext::new();
     let payload = json!({"hook_event_name": "Tomorrow", "session_id": "s"}).to_string();
     let ran = test.run_with(&["hook", "claude-code", "tomorrow"], payload.as_bytes());
@@ -119,7 +119,7 @@ fn a_settings_file_that_cannot_be_read_is_left_alone() {
 }
 
 #[test]
-fn a_settings_file_the_client_would_ignore_is_wired_but_not_called_guarded() {
+fn a_settings_file_that_the_client_would_ignore_is_not_reported_as_guarded() {
     for text in [
         "{ // mine\n}\n",
         "{\"disableAllHooks\": true}",
@@ -143,7 +143,7 @@ fn a_settings_file_the_client_would_ignore_is_wired_but_not_called_guarded() {
 }
 
 #[test]
-fn a_home_that_cannot_be_written_blocks_and_says_why() {
+fn a_home_that_cannot_be_written_blocks_with_the_reason() {
     let test = TestContext::new();
     let not_a_directory = test.write("file", "");
     let home = not_a_directory.join("home");
@@ -156,7 +156,7 @@ fn a_home_that_cannot_be_written_blocks_and_says_why() {
 }
 
 #[test]
-fn nothing_that_somebody_else_can_hold_makes_a_gate_hang() {
+fn pipes_and_locks_of_other_processes_do_not_hang_a_gate() {
     let test = TestContext::new();
     let made = std::process::Command::new("mkfifo").arg(test.home().join("policy.yaml")).status().unwrap();
     assert!(made.success());
@@ -175,7 +175,7 @@ fn nothing_that_somebody_else_can_hold_makes_a_gate_hang() {
 }
 
 #[test]
-fn a_deny_that_nobody_reads_is_still_a_deny() {
+fn an_unread_deny_is_still_a_deny() {
     let test = TestContext::new();
     let program = env!("CARGO_BIN_EXE_tenterhook");
     let payload = test.write("payload.json", &test.bash("rm -rf /"));
@@ -205,7 +205,7 @@ fn standard_input_that_is_never_closed_is_refused_in_time() {
 }
 
 #[test]
-fn a_broken_policy_costs_its_own_rules_and_is_said_at_the_start_of_a_session() {
+fn a_broken_policy_loses_only_its_own_rules_and_is_reported_at_session_start() {
     let test = TestContext::new();
     test.write("home/policy.yaml", "version: 1\nrules:\n  - id: broken\n    verdict: maybe\n");
     test.write("home/tenterhook.yaml", "hooks: [");

@@ -415,7 +415,7 @@ fn no_crate_is_larger_than_its_limit() {
 }
 
 #[test]
-fn our_crates_use_only_what_lies_before_them_on_the_road() {
+fn our_crates_depend_only_on_allowed_crates() {
     let metadata = metadata();
     let allowed: BTreeMap<_, _> = MAY_USE.iter().copied().collect();
     let mut seen = BTreeSet::new();

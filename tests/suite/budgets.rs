@@ -77,7 +77,7 @@ fn a_program_that_crosses_its_budget_is_warned_and_then_stopped() {
 }
 
 #[test]
-fn a_day_is_counted_over_all_sessions_and_outlives_the_daemon() {
+fn daily_spend_counts_all_sessions_and_outlives_the_daemon() {
     let served = served();
     run(async {
         let client = served.program("my-agent/1.0");
@@ -96,7 +96,7 @@ fn a_day_is_counted_over_all_sessions_and_outlives_the_daemon() {
 }
 
 #[test]
-fn a_model_without_a_price_is_said_to_have_none() {
+fn a_model_without_a_price_is_reported() {
     let served = served();
     run(async {
         let client = served.program("my-agent/1.0");
@@ -138,7 +138,7 @@ fn gemini_is_stopped_too_and_the_pieces_of_a_stream_count_once() {
 }
 
 #[test]
-fn prices_that_cannot_be_read_are_told_with_their_place() {
+fn invalid_prices_are_reported_with_their_position() {
     let test = TestContext::new();
     test.write("home/policy.yaml", POLICY);
     test.write("home/prices.yaml", "version: 1\nprices:\n  - {model: mine, input: cheap, output: 1}\n");

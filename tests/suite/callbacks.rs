@@ -50,7 +50,7 @@ fn decisions(served: &Served) -> Vec<Value> {
 
 // seed: 000-060
 #[test]
-fn a_call_that_a_callback_denied_is_recorded_as_denied_and_not_shown_as_done() {
+fn a_call_denied_by_a_callback_is_recorded_as_denied_and_not_shown_as_done() {
     let served = Served::new();
     run(async {
         let client = served.program("my-agent");

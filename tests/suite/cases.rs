@@ -152,7 +152,7 @@ fn rows(list: &[(&str, &str)]) -> Vec<String> {
 }
 
 #[test]
-fn what_is_not_run_or_is_different_stands_in_the_documents_with_the_reason() {
+fn cases_not_run_or_different_are_documented_with_the_reason() {
     let page = std::fs::read_to_string(repository().join("docs/compatibility.md")).unwrap();
     let section = page.split("\n## Conformance cases\n").nth(1).expect("the section is there");
     let section = section.split("\n## ").next().unwrap();

@@ -257,7 +257,7 @@ fn answers(hook: impl Fn(&TestContext, &Case, &str) -> Ran) {
 }
 
 #[test]
-fn what_is_different_on_purpose_is_as_it_is_said() {
+fn intended_differences_are_as_documented() {
     let cases = cases();
     let case = |id: &str| cases.iter().find(|case| case.id == id).unwrap();
     let test = TestContext::new();

@@ -28,7 +28,7 @@ fn stepping(test: &TestContext) -> Option<std::path::PathBuf> {
 }
 
 #[test]
-fn a_clock_that_jumps_loses_nothing_and_loosens_nothing() {
+fn a_clock_that_jumps_loses_no_record_and_weakens_nothing() {
     let test = TestContext::new();
     let Some(library) = stepping(&test) else { return };
     let step = test.write("step", "0");

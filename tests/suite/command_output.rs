@@ -160,7 +160,7 @@ fn before_anything_was_recorded() {
 }
 
 #[test]
-fn rules_and_what_they_say() {
+fn rules_and_their_output() {
     let test = home_with_claude_code();
     let mut transcript = Transcript::of(&test);
     for line in [

@@ -7,7 +7,7 @@ use serde_json::json;
 use crate::context::TestContext;
 
 #[test]
-fn fire_gives_the_reply_the_harness_would_get_and_records_only_when_told() {
+fn fire_prints_the_harness_reply_and_records_only_on_request() {
     let test = TestContext::new();
     let ran = test.run_with(&["fire"], test.bash("ls -la").as_bytes());
     assert_eq!((ran.stdout.as_str(), ran.stderr.as_str(), ran.exit), ("", "", 0), "nobody objects");
@@ -48,7 +48,7 @@ fn hook_answers_and_records() {
 }
 
 #[test]
-fn explain_says_which_rules_matched_and_why_the_others_did_not() {
+fn explain_shows_which_rules_matched_and_why_others_did_not() {
     let test = TestContext::new();
     test.write("home/tenterhook.yaml", "hooks:\n  - {id: on-stop, on: stop, command: 'true'}\n");
     let ran = test.run(&["explain", "--command", "rm -rf /", "--all"]);
@@ -93,7 +93,7 @@ fn check_counts_what_is_in_force() {
 
 // seed: 001-053, 001-054
 #[test]
-fn a_rule_of_the_person_s_own_is_in_force_and_its_examples_are_checked() {
+fn a_user_rule_applies_and_its_examples_are_checked() {
     let test = TestContext::new();
     let rule = |example: &str| {
         format!(

@@ -73,14 +73,14 @@ fn measure(file: &str) -> Rates {
 }
 
 #[test]
-fn of_commands_nobody_tuned_for_nearly_all_bad_ones_are_stopped_and_hardly_a_fine_one() {
+fn held_out_commands_nearly_all_bad_ones_are_stopped_and_hardly_a_good_one() {
     let rates = measure("held-out.jsonl");
     assert!(rates.bad > 200 && rates.fine > 200, "{rates:?}");
     assert!(rates.good(), "{rates:?}");
 }
 
 #[test]
-fn what_was_learnt_is_not_forgotten() {
+fn tuning_corpora_keep_their_verdicts() {
     for file in ["tuning.jsonl", "tuning-files.jsonl", "tuning-network.jsonl"] {
         let rates = measure(file);
         assert!(rates.good(), "{file}: {rates:?}");

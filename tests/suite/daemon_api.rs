@@ -41,7 +41,7 @@ fn the_ledger_is_found_shown_counted_and_proved() {
 }
 
 #[test]
-fn what_cannot_be_found_or_used_is_said_with_what_to_do() {
+fn missing_or_unusable_resources_are_reported_with_a_hint() {
     let served = Served::new();
     for (path, status, says) in [
         ("/v1/ledger/99", 404, "there is no leaf `99`"),
@@ -170,7 +170,7 @@ fn sessions_are_put_together_and_survive_the_daemon() {
 }
 
 #[test]
-fn the_policy_is_shown_tried_and_explained() {
+fn the_policy_is_shown_tested_and_explained() {
     let test = TestContext::new();
     test.write(
         "home/policy.yaml",
@@ -251,7 +251,7 @@ fn counters_are_there_for_prometheus() {
 }
 
 #[test]
-fn nobody_changes_the_policy_or_a_hook_without_a_persons_proof() {
+fn the_policy_and_hooks_change_only_with_a_users_proof() {
     let test = TestContext::new();
     test.write("home/tenterhook.yaml", "hooks:\n  - id: look\n    on: stop\n    command: 'true'\n");
     let served = Served::in_home(test, &[]);
@@ -301,7 +301,7 @@ fn a_policy_that_cannot_be_read_is_not_replaced() {
 }
 
 #[test]
-fn with_a_code_a_person_changes_the_policy_and_switches_hooks() {
+fn with_a_code_a_user_changes_the_policy_and_switches_hooks() {
     let test = TestContext::new();
     test.write("home/tenterhook.yaml", "hooks:\n  - id: look\n    on: stop\n    command: 'true'\n");
     let secret = test.enroll();

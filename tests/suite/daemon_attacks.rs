@@ -26,7 +26,7 @@ fn token(served: &Served) -> String {
 }
 
 #[test]
-fn dns_rebinding_another_name_leads_nowhere() {
+fn dns_rebinding_another_host_name_is_refused() {
     let served = Served::new();
     let (port, token) = (served.address.port(), token(&served));
     for name in [
@@ -51,7 +51,7 @@ fn dns_rebinding_another_name_leads_nowhere() {
 }
 
 #[test]
-fn cross_origin_a_page_of_others_gets_nothing() {
+fn cross_origin_pages_of_other_origins_get_nothing() {
     let served = Served::new();
     let payload = served.test.bash("ls");
     let length = format!("Content-Length: {}", payload.len());
@@ -109,7 +109,7 @@ fn without_the_whole_token_there_is_only_health() {
 }
 
 #[test]
-fn path_traversal_leads_nowhere() {
+fn path_traversal_reaches_no_file() {
     let served = Served::new();
     let (host, token) = (host(&served), token(&served));
     for path in [
@@ -191,7 +191,7 @@ fn a_body_that_never_ends_is_cut_off() {
 }
 
 #[test]
-fn slow_loris_many_idle_connections_stop_nobody_on_the_socket() {
+fn slow_loris_many_idle_connections_do_not_block_the_socket() {
     let served = Served::new();
     let idle: Vec<_> = (0..600)
         .map(|number| {

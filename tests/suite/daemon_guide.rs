@@ -45,7 +45,7 @@ fn every_example_of_the_guide_works_as_written() {
 }
 
 #[test]
-fn the_settings_of_the_guide_can_be_used() {
+fn the_settings_of_the_guide_are_valid() {
     let page = std::fs::read_to_string(repository().join("docs/guide/daemon.md")).unwrap();
     let test = crate::context::TestContext::new();
     test.write("home/tenterhook.yaml", blocks(&page, "yaml")[0]);

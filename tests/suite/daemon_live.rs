@@ -9,7 +9,7 @@ use serde_json::json;
 use crate::daemon::{Served, until};
 
 #[test]
-fn whoever_follows_sees_every_leaf_and_goes_on_where_a_connection_broke() {
+fn a_reader_gets_every_record_and_resumes_after_a_broken_connection() {
     let served = Served::new();
     served.bash("echo before");
     let mut tail = served.stream("/v1/ledger/tail?kind=decision", &[]);
@@ -42,7 +42,7 @@ fn whoever_follows_sees_every_leaf_and_goes_on_where_a_connection_broke() {
 }
 
 #[test]
-fn whoever_reads_slowly_is_caught_up_and_loses_nothing() {
+fn a_slow_reader_catches_up_and_loses_nothing() {
     let served = Served::new();
     let mut slow = served.stream("/v1/ledger/tail?kind=decision", &[]);
     // Far more than the queue and the socket hold; no other reader waits for this one.
@@ -84,7 +84,7 @@ fn everything_live_is_one_stream() {
 }
 
 #[test]
-fn decisions_that_hooks_made_by_themselves_are_told_too() {
+fn decisions_made_by_hooks_themselves_are_streamed_too() {
     let served = Served::new();
     let mut live = served.stream("/v1/stream", &[]);
     live.next_of("hello");

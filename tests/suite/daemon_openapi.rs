@@ -78,7 +78,7 @@ fn unknown<'a>(document: &'a Value, mut schema: &'a Value, value: &'a Value) -> 
 }
 
 #[test]
-fn what_is_served_is_what_is_checked_in() {
+fn the_served_document_is_the_checked_in_one() {
     let served = Served::new();
     let checked_in = crate::context::repository().join("docs/reference/openapi.json");
     let checked_in: Value = serde_json::from_str(&std::fs::read_to_string(checked_in).unwrap()).unwrap();
@@ -106,7 +106,7 @@ fn every_operation_of_the_document_is_there() {
 }
 
 #[test]
-fn answers_look_as_the_document_says() {
+fn replies_match_the_document() {
     let test = TestContext::new();
     test.write("home/policy.yaml", "version: 1\nrules:\n  - id: broken\n");
     test.write("home/tenterhook.yaml", "hooks:\n  - id: look\n    on: stop\n    command: 'true'\n");

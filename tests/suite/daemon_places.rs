@@ -18,7 +18,7 @@ fn mode(path: &Path, mode: u32) {
 }
 
 #[test]
-fn a_state_or_run_directory_that_others_can_write_is_no_place_for_a_daemon() {
+fn a_state_or_run_directory_that_others_can_write_is_refused() {
     let test = TestContext::new();
     let home = test.home();
     std::fs::create_dir(home.join("run")).unwrap();

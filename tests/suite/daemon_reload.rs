@@ -60,7 +60,7 @@ fn links_that_are_turned_and_directories_that_are_moved_are_noticed() {
 }
 
 #[test]
-fn a_broken_file_keeps_the_old_rules_and_everybody_is_told() {
+fn a_broken_file_keeps_the_old_rules_and_is_reported() {
     let test = TestContext::new();
     test.write("home/policy.yaml", RULE);
     let served = Served::in_home(test, &[]);

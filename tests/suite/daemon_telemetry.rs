@@ -93,7 +93,7 @@ fn spans_and_counters_arrive_and_the_last_ones_too() {
 }
 
 #[test]
-fn a_collector_that_is_not_there_keeps_nobody_waiting() {
+fn an_unreachable_collector_delays_no_call() {
     let test = TestContext::new();
     test.write("home/tenterhook.yaml", "telemetry: {otlp: 'http://127.0.0.1:1'}\nhooks: []\n");
     let mut served = Served::in_home(test, &[("OTEL_BSP_SCHEDULE_DELAY", "10")]);

@@ -76,7 +76,7 @@ fn header(answer: &Answer, name: &str) -> Option<String> {
 }
 
 #[test]
-fn every_answer_tells_browsers_what_to_keep_from_each_other() {
+fn every_reply_has_the_security_headers() {
     let served = Served::new();
     for path in ["/", "/favicon.svg", "/assets/none.js", "/v1/health", "/v1/policy", "/nowhere"] {
         let answer = ask(&served, "GET", path, &[], "");
@@ -141,7 +141,7 @@ fn a_cookie_without_the_key_of_the_page_opens_nothing() {
 }
 
 #[test]
-fn what_changes_something_comes_from_our_own_page() {
+fn changes_are_accepted_only_from_our_own_page() {
     let served = Served::new();
     let (browser, own) = (Browser::open(&served), own(&served));
     let enforce = json!({"mode": "enforce"});
@@ -171,7 +171,7 @@ fn a_browser_calls_no_hooks() {
 }
 
 #[test]
-fn same_user_a_browser_alone_loosens_nothing() {
+fn same_user_a_browser_alone_weakens_nothing() {
     let served = Served::new();
     let (browser, own) = (Browser::open(&served), own(&served));
     let needs = browser.ask("GET", "/v1/authority?action=mode%20monitor", &[], &Value::Null).json();
@@ -200,7 +200,7 @@ fn same_user_a_browser_alone_loosens_nothing() {
 }
 
 #[test]
-fn same_user_a_browser_with_a_code_loosens() {
+fn same_user_a_browser_with_a_code_weakens_protection() {
     let served = Served::new();
     let (browser, own) = (Browser::open(&served), own(&served));
     let secret = served.test.enroll();
@@ -238,7 +238,7 @@ fn same_user_a_guarded_agent_gets_no_link() {
 }
 
 #[test]
-fn whoever_leaves_is_a_stranger_and_so_is_everybody_after_another_start() {
+fn sessions_end_at_sign_out_and_at_a_restart() {
     let served = Served::new();
     let (browser, own) = (Browser::open(&served), own(&served));
     let answer = browser.ask("POST", "/v1/dashboard/leave", &[&own], &Value::Null);
@@ -253,7 +253,7 @@ fn whoever_leaves_is_a_stranger_and_so_is_everybody_after_another_start() {
 }
 
 #[test]
-fn without_a_daemon_or_without_tcp_it_says_what_to_do() {
+fn without_a_daemon_or_without_tcp_it_prints_a_hint() {
     let test = crate::context::TestContext::new();
     let ran = test.run(&["dashboard"]);
     assert_eq!(ran.exit, 1);

@@ -31,7 +31,7 @@ fn last(served: &Served) -> u64 {
 }
 
 #[test]
-fn a_rule_from_a_decision_is_tried_saved_and_denies_for_real() {
+fn a_rule_from_a_decision_is_tested_saved_and_denies() {
     let test = TestContext::new();
     let secret = test.enroll();
     let served = Served::in_home(test, &[]);
@@ -80,7 +80,7 @@ fn a_rule_from_a_decision_is_tried_saved_and_denies_for_real() {
 }
 
 #[test]
-fn drafts_say_what_is_wrong_and_change_nothing() {
+fn drafts_report_problems_and_change_nothing() {
     let served = Served::new();
     served.bash("ls");
     for (body, status, says) in [
@@ -107,7 +107,7 @@ fn drafts_say_what_is_wrong_and_change_nothing() {
 
 // seed: 003-101
 #[test]
-fn how_hooks_do_is_counted_and_one_can_be_tried() {
+fn hook_statistics_are_counted_and_a_hook_can_be_tested() {
     let test = TestContext::new();
     test.write("home/tenterhook.yaml", HOOKS);
     let served = Served::in_home(test, &[]);
@@ -148,7 +148,7 @@ fn how_hooks_do_is_counted_and_one_can_be_tried() {
 }
 
 #[test]
-fn a_kit_is_written_by_a_person_and_runs_at_once() {
+fn a_hook_package_written_by_a_user_runs_at_once() {
     let test = TestContext::new();
     let secret = test.enroll();
     let served = Served::in_home(test, &[]);
@@ -223,7 +223,7 @@ fn harnesses_are_listed_and_wired_with_the_change_shown_first() {
 }
 
 #[test]
-fn the_ledger_is_handed_on_as_a_file() {
+fn the_ledger_is_exported_as_a_file() {
     let served = Served::new();
     served.bash("sudo rm -rf /");
     let whole = served.get("/v1/ledger/export");
@@ -246,7 +246,7 @@ fn the_ledger_is_handed_on_as_a_file() {
 }
 
 #[test]
-fn a_pack_is_turned_on_by_anybody_and_off_by_a_person() {
+fn a_pack_is_turned_on_by_any_caller_and_off_by_a_user() {
     let test = TestContext::new();
     let secret = test.enroll();
     let served = Served::in_home(test, &[]);

@@ -20,7 +20,7 @@ fn ill(answer: &Value, about: &str) -> Vec<String> {
 }
 
 #[test]
-fn a_fresh_home_is_not_broken_and_every_complaint_says_what_to_do() {
+fn a_fresh_home_is_not_broken_and_every_finding_has_a_hint() {
     let test = TestContext::new();
     std::fs::remove_dir(test.home()).unwrap();
     let ran = test.run(&["doctor", "--json"]);
@@ -33,7 +33,7 @@ fn a_fresh_home_is_not_broken_and_every_complaint_says_what_to_do() {
 }
 
 #[test]
-fn permissions_that_are_too_wide_are_found_and_mended() {
+fn permissions_that_are_too_wide_are_found_and_fixed() {
     let test = TestContext::new();
     let open = |mode| {
         std::fs::set_permissions(test.home(), std::fs::Permissions::from_mode(mode)).unwrap();
@@ -48,7 +48,7 @@ fn permissions_that_are_too_wide_are_found_and_mended() {
 }
 
 #[test]
-fn wiring_that_was_lost_is_broken_until_it_is_mended() {
+fn lost_wiring_is_broken_until_it_is_fixed() {
     let test = TestContext::new();
     assert_eq!(test.run(&["install", "claude-code", "--yes"]).exit, 0);
     let name = "Claude Code";
@@ -70,7 +70,7 @@ fn wiring_that_was_lost_is_broken_until_it_is_mended() {
 }
 
 #[test]
-fn a_version_whose_hooks_do_not_see_everything_is_named() {
+fn a_version_with_incomplete_hooks_is_named() {
     let test = TestContext::new();
     let program = test.write("codex/bin/codex", "#!/bin/sh\n");
     std::fs::set_permissions(&program, std::fs::Permissions::from_mode(0o755)).unwrap();

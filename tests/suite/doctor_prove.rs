@@ -30,7 +30,7 @@ fn only(ran: &Ran) -> Value {
 }
 
 #[test]
-fn nothing_to_prove_is_no_failure() {
+fn nothing_to_prove_is_not_a_failure() {
     let test = TestContext::new();
     let ran = prove(&test, &[]);
     assert_eq!(ran.exit, 0, "{}", ran.stderr);
@@ -110,7 +110,7 @@ fn a_client_that_hangs_is_ended_with_what_it_started() {
 }
 
 #[test]
-fn a_client_sees_a_copy_of_what_decides_about_hooks_and_nothing_else() {
+fn a_client_sees_a_copy_of_hook_settings_and_nothing_else() {
     let test = TestContext::new();
     let settings = r#"{"env": {"KEY": "hunter2"}, "apiKeyHelper": "hunter2", "disableAllHooks": true,
         "hooks": {"PreToolUse": [{"hooks": [{"type": "command", "command": "notify hunter2"}]}]}}"#;

@@ -106,7 +106,7 @@ fn a_daemon_that_is_killed_under_load_loses_nothing() {
 }
 
 #[test]
-fn a_daemon_that_was_stopped_is_not_waited_for_and_what_it_says_later_does_not_count() {
+fn a_stopped_daemon_is_not_waited_for_and_its_late_answer_does_not_count() {
     let test = installed();
     let guard = Guard::of(&test);
     answered(&test, 0);
@@ -143,7 +143,7 @@ fn the_first_call_to_a_stopped_daemon_with_a_full_queue_is_answered_in_time() {
 }
 
 #[test]
-fn a_crowd_is_answered_to_the_last() {
+fn every_call_of_a_burst_is_answered() {
     let test = installed();
     let _guard = Guard::of(&test);
     let crowd = rounds(100, 1_000);
@@ -158,7 +158,7 @@ fn a_crowd_is_answered_to_the_last() {
 }
 
 #[test]
-fn an_id_that_is_sent_again_is_no_answer_and_nobody_says_whose_an_event_is() {
+fn a_reused_id_is_denied_and_callers_cannot_choose_the_account() {
     let test = installed();
     let guard = Guard::of(&test);
     let event = json!({

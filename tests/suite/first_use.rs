@@ -82,7 +82,7 @@ fn a_script_that_is_not_executable_is_found_by_check() {
 }
 
 #[test]
-fn a_relative_script_is_that_of_the_settings() {
+fn a_relative_script_is_below_the_settings_directory() {
     let test = with_hook("exec: [sh, hooks/g.sh]");
     test.write("work/hooks/g.sh", "exit 0\n");
     assert_eq!(test.run(&["check"]).exit, 1, "the working directory belongs to the agent");
@@ -193,7 +193,7 @@ fn start_takes_a_free_port_if_the_usual_one_is_taken_and_says_so() {
 }
 
 #[test]
-fn start_passes_on_why_the_daemon_did_not_start() {
+fn start_prints_why_the_daemon_did_not_start() {
     let held = TcpListener::bind("127.0.0.1:0").unwrap();
     let address = held.local_addr().unwrap();
     let test = TestContext::new();
@@ -256,7 +256,7 @@ fn names_that_people_use_are_understood() {
 }
 
 #[test]
-fn comments_that_the_client_would_choke_on_are_removed_when_asked() {
+fn comments_that_the_client_rejects_are_removed_on_request() {
     let test = TestContext::new();
     let text = "{\n  // mine\n  \"model\": \"opus\",\n}\n";
     let settings = test.write("person/.claude/settings.json", text);
@@ -273,7 +273,7 @@ fn comments_that_the_client_would_choke_on_are_removed_when_asked() {
 }
 
 #[test]
-fn package_names_are_no_paths_in_a_project_below_tmp() {
+fn package_names_are_not_paths_in_a_project_below_tmp() {
     let test = TestContext::new();
     let verdict = |command: &str, cwd: &str| {
         let ran = test.run(&["judge", "--shell", command, "--cwd", cwd, "--json"]);
@@ -314,7 +314,7 @@ fn readme_verdicts() -> Vec<(Vec<String>, String, String)> {
 }
 
 #[test]
-fn the_table_of_the_readme_is_true() {
+fn the_table_in_the_readme_is_correct() {
     let test = TestContext::new();
     let rows = readme_verdicts();
     assert!(rows.len() > 10, "the table was read: {rows:?}");

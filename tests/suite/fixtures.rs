@@ -76,7 +76,7 @@ fn every_captured_payload_is_decoded_and_its_bytes_are_kept() {
 
 // seed: 001-043, 001-044, 001-045, 001-046
 #[test]
-fn what_a_payload_says_is_where_the_normal_form_has_it() {
+fn fields_of_a_payload_are_in_the_normal_form() {
     let event = |name: &str| {
         let path = repository().join("tests/fixtures/claude-code").join(name);
         claude().decode(&door(), &std::fs::read(path).unwrap()).unwrap().event
@@ -204,7 +204,7 @@ fn every_outcome_at_every_event_is_a_reply_the_client_reads() {
 
 // seed: 001-006, 001-054
 #[test]
-fn the_replies_at_the_gate_read_as_the_contract_has_them() {
+fn the_replies_at_the_gate_match_the_contract() {
     let bytes = std::fs::read(repository().join("tests/fixtures/claude-code/PreToolUse.Bash.json")).unwrap();
     let call = claude().decode(&door(), &bytes).unwrap();
     let denied = Outcome {

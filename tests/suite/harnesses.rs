@@ -33,7 +33,7 @@ fn detected(test: &TestContext, id: &str) -> Value {
 }
 
 #[test]
-fn what_is_here_is_found_and_its_wiring_is_told() {
+fn installed_harnesses_are_found_with_their_wiring() {
     let test = TestContext::new();
     program(&test, "gemini");
     test.write("person/.continue/config.yaml", "");
@@ -63,7 +63,7 @@ fn what_is_here_is_found_and_its_wiring_is_told() {
 
 // seed: 001-023, 001-024, 001-026
 #[test]
-fn all_that_is_here_is_wired_at_once_and_unwired_again() {
+fn all_installed_harnesses_are_wired_together_and_unwired_again() {
     let test = TestContext::new();
     for name in ["codex", "gemini", "qwen", "copilot"] {
         program(&test, name);
@@ -107,7 +107,7 @@ fn all_that_is_here_is_wired_at_once_and_unwired_again() {
 
 // seed: 001-040
 #[test]
-fn without_a_name_and_without_a_person_it_says_what_could_be_named() {
+fn without_a_name_and_a_terminal_install_lists_the_harnesses() {
     let test = TestContext::new();
     program(&test, "qwen");
     let ran = run(&test, &["install", "--yes"]);
@@ -121,7 +121,7 @@ fn without_a_name_and_without_a_person_it_says_what_could_be_named() {
 }
 
 #[test]
-fn a_person_chooses_by_number() {
+fn a_user_selects_by_number() {
     let test = TestContext::new();
     test.write("person/.gemini/settings.json", "{}");
     test.write("person/.qwen/settings.json", "{}");
@@ -137,7 +137,7 @@ fn a_person_chooses_by_number() {
 
 // seed: 001-028
 #[test]
-fn a_codex_hook_that_nobody_trusts_is_broken_and_trust_mends_it() {
+fn an_untrusted_codex_hook_is_broken_and_trust_fixes_it() {
     let test = TestContext::new();
     assert_eq!(run(&test, &["install", "codex", "--yes"]).exit, 0);
     let ill = |test: &TestContext| {
@@ -157,7 +157,7 @@ fn a_codex_hook_that_nobody_trusts_is_broken_and_trust_mends_it() {
 }
 
 #[test]
-fn a_project_is_wired_apart_from_the_person() {
+fn a_project_is_wired_separately_from_the_user() {
     let test = TestContext::new();
     std::fs::create_dir_all(test.path("work/.git")).unwrap();
     let ran = run(&test, &["install", "gemini", "--scope", "project", "--yes", "--json"]);
@@ -171,7 +171,7 @@ fn a_project_is_wired_apart_from_the_person() {
 }
 
 #[test]
-fn a_probe_hears_the_next_call_and_gives_up_in_time() {
+fn a_probe_sees_the_next_call_and_gives_up_in_time() {
     let test = TestContext::new();
     assert_eq!(run(&test, &["install", "qwen", "--yes"]).exit, 0);
     let deaf = run(&test, &["doctor", "--probe", "qwen", "--within", "1", "--json"]);
@@ -223,7 +223,7 @@ fn the_daemon_sees_that_hooks_were_taken_out() {
 
 // seed: 001-005
 #[test]
-fn over_http_the_client_is_told_where_and_with_what() {
+fn over_http_the_settings_have_the_url_and_the_token() {
     let test = TestContext::new();
     let ran = run(&test, &["install", "claude-code", "--transport", "http", "--yes"]);
     assert!(ran.stderr.contains("no token yet"), "{}", ran.stderr);
@@ -285,7 +285,7 @@ fn guide_item(harness: &str, title: &str) -> String {
 
 // seed: 001-029
 #[test]
-fn the_guide_of_codex_states_what_the_judge_takes_for_not_covered() {
+fn the_guide_of_codex_states_what_is_not_covered() {
     // The judge asks about programs that take typed text where no hook sees that text; the table says where.
     // `tests/e2e/tests/codex.rs` runs the real client.
     let unhooked = |harness: &&tenterhook_harness::Harness| harness.unhooked_stdin;
@@ -321,7 +321,7 @@ fn the_guide_of_codex_desktop_gives_trust_where_install_says() {
 }
 
 #[test]
-fn hooks_that_were_adopted_serve_another_harness_and_move_back() {
+fn adopted_hooks_serve_another_harness_and_move_back() {
     let test = TestContext::new();
     let script = test.write("person/guard.sh", "#!/bin/sh\necho 'not on my watch' >&2\nexit 2\n");
     std::fs::set_permissions(&script, std::fs::Permissions::from_mode(0o755)).unwrap();

@@ -59,7 +59,7 @@ fn denied(test: &TestContext) -> bool {
 
 // seed: 003-099
 #[test]
-fn a_kit_is_found_added_trusted_and_runs() {
+fn a_hook_package_is_found_added_trusted_and_run() {
     let test = TestContext::new();
     let from = repository(&test);
     let found = test.run(&["hooks", "search", "CONTAIN", "--from", &from, "--json"]).json();
@@ -112,7 +112,7 @@ fn a_file_that_changed_is_refused() {
 }
 
 #[test]
-fn a_kit_is_pinned_by_commit_and_hash() {
+fn a_hook_package_is_pinned_by_commit_and_hash() {
     let test = TestContext::new();
     let from = repository(&test);
     let first = git(&test.path("theirs"), &["rev-parse", "HEAD"]);
@@ -132,7 +132,7 @@ fn a_kit_is_pinned_by_commit_and_hash() {
 }
 
 #[test]
-fn a_directory_is_taken_without_links_and_without_being_run() {
+fn a_directory_is_copied_without_links_and_without_being_run() {
     let test = TestContext::new();
     test.write("work/mine/hook.yaml", KIT);
     test.write("work/mine/docker.sh", SCRIPT);

@@ -60,7 +60,7 @@ fn a_hook_in_our_own_dialect_reads_the_normal_form() {
 }
 
 #[test]
-fn a_hook_that_fails_is_open_or_closed_as_it_says_and_the_trace_says_why() {
+fn a_failing_hook_is_open_or_closed_as_configured_and_the_trace_has_the_reason() {
     let test = TestContext::new();
     settings(&test, "  - {id: broken, on: pre-tool, command: 'echo boom >&2; exit 9'}\n");
     assert_eq!(fire(&test, "ls").stdout, "");
@@ -102,7 +102,7 @@ fn a_prompt_is_blocked() {
 }
 
 #[test]
-fn hooks_cannot_loosen_what_a_rule_forbids() {
+fn hooks_cannot_weaken_a_rule() {
     let test = TestContext::new();
     settings(
         &test,
@@ -131,7 +131,7 @@ fn a_chain_passes_on_what_it_changed_and_a_condition_keeps_a_hook_out() {
 }
 
 #[test]
-fn a_hook_of_the_a3s_dialect_blocks_rewrites_and_asks_to_be_tried_again() {
+fn a_hook_of_the_a3s_dialect_blocks_rewrites_and_asks_for_a_retry() {
     let test = TestContext::new();
     let hook = |answer: &Value| {
         let script = format!("cat > {}; echo '{answer}'", test.path("seen.json").display());

@@ -37,7 +37,7 @@ fn uninstall_brings_back_the_bytes_and_the_mode() {
 
 // seed: 001-001, 001-003, 001-004, 001-019
 #[test]
-fn every_event_but_those_left_out_is_wired_and_the_gates_fail_closed() {
+fn every_event_except_those_left_out_is_wired_and_the_gates_fail_closed() {
     let test = TestContext::new();
     install(&test);
     let text = std::fs::read_to_string(test.path("person/.claude/settings.json")).unwrap();
@@ -65,7 +65,7 @@ fn every_event_but_those_left_out_is_wired_and_the_gates_fail_closed() {
 
 // seed: 001-002
 #[test]
-fn the_installed_program_finds_its_own_home_whatever_the_environment_says() {
+fn the_installed_program_finds_its_home_in_any_environment() {
     let test = TestContext::new();
     install(&test);
     let program = test.home().join("bin/tenterhook-hook");

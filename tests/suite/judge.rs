@@ -39,7 +39,7 @@ fn a_command_is_judged_without_a_home() {
 }
 
 #[test]
-fn the_exit_code_says_the_verdict_only_when_asked() {
+fn the_exit_code_gives_the_verdict_only_on_request() {
     let test = TestContext::new();
     let policy = test.write("p.yaml", NO_DOCKER);
     let policy = policy.to_str().unwrap();
@@ -51,7 +51,7 @@ fn the_exit_code_says_the_verdict_only_when_asked() {
 }
 
 #[test]
-fn every_line_gets_its_line() {
+fn every_input_line_gets_an_output_line() {
     let test = TestContext::new();
     let event = json!({
         "v": 1, "id": "01ARZ3NDEKTSV4RRFFQ69G5FAV", "ts": "2026-01-01T00:00:00Z", "source": "x", "event": "pre-tool",
@@ -109,7 +109,7 @@ fn an_answer_does_not_wait_for_the_next_line() {
 }
 
 #[test]
-fn the_directory_is_the_line_s_then_the_one_said_then_here() {
+fn the_directory_comes_from_the_line_then_the_option_then_the_process() {
     let test = TestContext::new();
     let line = r#"{"command": "rm -rf /srv/app/build"}"#;
     let verdict = |args: &[&str]| lines(&bare(&test, args, line))[0]["verdict"].clone();

@@ -38,7 +38,7 @@ fn holds(path: &Path, text: &str) -> bool {
 
 // seed: 001-045, 001-046
 #[test]
-fn a_decision_is_a_signed_leaf_with_its_payload_beside_it() {
+fn a_decision_is_a_signed_record_with_its_payload_beside_it() {
     let test = TestContext::new();
     hook(&test, "rm -rf /");
     let leaves = test.leaves();
@@ -60,7 +60,7 @@ fn a_decision_is_a_signed_leaf_with_its_payload_beside_it() {
 }
 
 #[test]
-fn a_generation_is_a_leaf_once() {
+fn a_generation_is_recorded_once() {
     let test = TestContext::new();
     let generations = || test.leaves().into_iter().filter(|leaf| leaf["what"] == "generation").count();
     hook(&test, "ls");
@@ -105,7 +105,7 @@ fn hooks_that_run_at_the_same_time_are_all_recorded_once() {
 }
 
 #[test]
-fn while_somebody_else_writes_decisions_are_spooled_and_taken_in_once() {
+fn while_another_process_writes_decisions_are_spooled_and_imported_once() {
     let test = TestContext::new();
     hook(&test, "ls");
     assert_eq!(test.ledger().len(), 1);
@@ -144,7 +144,7 @@ fn while_somebody_else_writes_decisions_are_spooled_and_taken_in_once() {
 }
 
 #[test]
-fn nonsense_in_the_spool_stops_nobody_and_is_said() {
+fn nonsense_in_the_spool_blocks_no_call_and_is_reported() {
     let test = TestContext::new();
     test.write("home/spool/01ARZ3NDEKTSV4RRFFQ69G5FAV.json", "{\"spool\":1");
     std::os::unix::fs::symlink("/etc/passwd", test.home().join("spool/link.json")).unwrap();
@@ -181,7 +181,7 @@ fn is_root() -> bool {
 }
 
 #[test]
-fn what_cannot_be_recorded_anywhere_is_denied_at_the_gate() {
+fn a_call_that_cannot_be_recorded_is_denied_at_the_gate() {
     let test = TestContext::new();
     hook(&test, "ls");
     // Blocks root as well: a file is where each directory should be.
@@ -207,7 +207,7 @@ fn what_cannot_be_recorded_anywhere_is_denied_at_the_gate() {
 }
 
 #[test]
-fn a_damaged_ledger_costs_no_decision_and_is_said() {
+fn a_damaged_ledger_loses_no_decision_and_is_reported() {
     let test = TestContext::new();
     hook(&test, "ls");
     assert_eq!(test.ledger().len(), 1);
@@ -224,7 +224,7 @@ fn a_damaged_ledger_costs_no_decision_and_is_said() {
 }
 
 #[test]
-fn what_changes_protection_is_recorded_before_it_is_done() {
+fn a_change_of_protection_is_recorded_before_it_is_made() {
     let test = TestContext::new();
     test.write(
         "work/.tenterhook.yaml",

@@ -29,7 +29,7 @@ fn found(test: &TestContext, args: &[&str]) -> Vec<u64> {
 }
 
 #[test]
-fn query_finds_by_everything_a_leaf_is_filed_under() {
+fn query_finds_by_every_indexed_field() {
     let test = recorded();
     assert_eq!(found(&test, &[]), [5, 4, 3, 2, 1, 0], "newest first");
     assert_eq!(found(&test, &["--limit", "2"]), [5, 4]);
@@ -54,7 +54,7 @@ fn query_finds_by_everything_a_leaf_is_filed_under() {
 }
 
 #[test]
-fn without_a_ledger_no_verb_makes_one() {
+fn without_a_ledger_no_command_creates_one() {
     let test = TestContext::new();
     assert_eq!(test.run(&["ledger", "checkpoint"]).exit, 1);
     assert_eq!(test.run(&["ledger", "verify"]).exit, 2);
@@ -62,7 +62,7 @@ fn without_a_ledger_no_verb_makes_one() {
 }
 
 #[test]
-fn show_has_the_whole_leaf_by_number_or_id() {
+fn show_prints_the_whole_record_by_number_or_id() {
     let test = recorded();
     let by_number = test.run(&["ledger", "show", "3", "--json"]).json();
     let id = by_number["leaf"]["id"].as_str().unwrap();
@@ -205,7 +205,7 @@ fn a_proof_needs_nothing_but_the_key() {
 }
 
 #[test]
-fn erasing_and_pruning_are_leaves_and_the_rest_verifies() {
+fn erasing_and_pruning_are_recorded_and_the_rest_verifies() {
     let test = recorded();
     let ran = test.run(&["ledger", "erase", "3", "--reason", "somebody asked", "--yes"]);
     assert_eq!(ran.exit, 1, "an agent is not the one to say yes");
@@ -287,7 +287,7 @@ fn exports_are_private_and_never_overwrite() {
 }
 
 #[test]
-fn a_report_is_one_file_that_carries_its_proofs_and_asks_nobody() {
+fn a_report_is_one_file_with_its_proofs_and_loads_nothing() {
     let test = recorded();
     test.run_with(
         &["hook", "claude-code", "pre-tool-use"],

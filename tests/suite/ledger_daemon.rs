@@ -62,7 +62,7 @@ fn commands(test: &TestContext) -> Vec<(&'static str, Ran)> {
 }
 
 #[test]
-fn with_and_without_a_daemon_the_answers_are_the_same() {
+fn with_and_without_a_daemon_the_output_is_the_same() {
     let alone = TestContext::new();
     recorded(&alone);
     let without = commands(&alone);
@@ -144,7 +144,7 @@ fn over_the_api_evidence_is_changed_through_the_gate_only() {
 }
 
 #[test]
-fn a_key_that_is_kept_otherwise_than_when_it_was_opened_is_not_rotated() {
+fn a_key_whose_storage_changed_since_opening_is_not_rotated() {
     let test = TestContext::new();
     recorded(&test);
     let passphrase = test.write("passphrase", "correct horse\n");

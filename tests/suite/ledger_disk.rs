@@ -91,7 +91,7 @@ fn on_a_full_disk_what_cannot_be_recorded_is_denied_until_there_is_room() {
 }
 
 #[test]
-fn the_spool_on_a_full_disk_is_said_too() {
+fn a_full_spool_disk_is_reported_too() {
     let test = TestContext::new();
     let script = format!(
         "echo == 1; hook; look\nexec 9< \"$TENTERHOOK_HOME/ledger/lock\"; flock 9\n\

@@ -53,7 +53,7 @@ fn retention(guard: &Guard<'_>) -> Value {
 }
 
 #[test]
-fn old_records_go_once_the_user_has_authorized_it_and_the_ledger_verifies() {
+fn old_records_are_removed_once_the_user_authorized_it_and_the_ledger_verifies() {
     let test = used_home();
     let before = test.path("checkpoint");
     let ran = test.run(&["ledger", "checkpoint", "--output", before.to_str().unwrap()]);
@@ -94,7 +94,7 @@ fn old_records_go_once_the_user_has_authorized_it_and_the_ledger_verifies() {
 }
 
 #[test]
-fn a_guarded_agent_may_keep_more_and_not_less() {
+fn a_guarded_agent_may_lengthen_retention_and_not_shorten_it() {
     let test = used_home();
     for with_daemon in [false, true] {
         let guard = with_daemon.then(|| Guard::of(&test));

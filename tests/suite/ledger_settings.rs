@@ -39,7 +39,7 @@ fn secret() -> String {
 }
 
 #[test]
-fn keeping_secrets_is_a_choice_that_is_recorded_and_warned_of() {
+fn turning_redaction_off_is_recorded_and_warned_about() {
     let test = TestContext::new();
     let stored = |at: usize| test.ledger()[at]["stored"].to_string();
     hook(&test, &format!("echo {}", secret()));
@@ -66,7 +66,7 @@ fn keeping_secrets_is_a_choice_that_is_recorded_and_warned_of() {
 }
 
 #[test]
-fn records_of_model_calls_hold_no_text_unless_that_is_wanted_and_hooks_see_all_of_it() {
+fn records_of_model_calls_have_text_only_if_configured_and_hooks_see_all_of_it() {
     let test = TestContext::new();
     let hooks =
         "hooks:\n  - id: reads\n    on: [pre-model, post-model]\n    command: 'cat >> seen; echo \"{}\"'\n";
@@ -104,7 +104,7 @@ fn records_of_model_calls_hold_no_text_unless_that_is_wanted_and_hooks_see_all_o
 }
 
 #[test]
-fn a_payload_may_be_as_large_as_the_settings_say_and_a_relaxed_ledger_holds_too() {
+fn payload_limits_follow_the_settings_also_in_a_relaxed_ledger() {
     let test = TestContext::new();
     settings(&test, "ledger: {max_payload: 20, durability: relaxed}\n");
     hook(&test, "echo this is longer than twenty bytes");
@@ -115,7 +115,7 @@ fn a_payload_may_be_as_large_as_the_settings_say_and_a_relaxed_ledger_holds_too(
 }
 
 #[test]
-fn a_setting_that_cannot_be_used_is_said_and_stops_nothing() {
+fn an_invalid_setting_is_reported_and_stops_nothing() {
     let test = TestContext::new();
     settings(&test, "ledger:\n  keep_row: true\n  durability: relaxed\n");
     let ran = test.run(&["check"]);
@@ -186,7 +186,7 @@ fn checkpoints_go_where_the_settings_say() {
 }
 
 #[test]
-fn a_sink_that_has_seen_more_says_that_the_ledger_was_rolled_back() {
+fn a_sink_with_a_later_checkpoint_reveals_a_rollback() {
     let test = TestContext::new();
     let file = test.path("elsewhere");
     settings(&test, &format!("ledger: {{sinks: [{{file: {}}}]}}\n", file.display()));
@@ -212,7 +212,7 @@ fn passphrase(test: &TestContext, name: &str, text: &str) -> String {
 }
 
 #[test]
-fn a_sealed_key_signs_for_whoever_has_the_passphrase_and_others_spool() {
+fn a_sealed_key_signs_with_the_passphrase_and_others_spool() {
     let test = TestContext::new();
     hook(&test, "ls");
     let (right, wrong) = (passphrase(&test, "right", "correct horse\n"), passphrase(&test, "wrong", "x\n"));
@@ -265,7 +265,7 @@ fn a_sealed_key_signs_for_whoever_has_the_passphrase_and_others_spool() {
 }
 
 #[test]
-fn a_passphrase_is_asked_for_and_not_shown() {
+fn a_passphrase_is_prompted_for_and_not_echoed() {
     let test = TestContext::new();
     hook(&test, "ls");
     // Runs as the user, not as the agent that called a hook.

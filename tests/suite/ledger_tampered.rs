@@ -28,19 +28,19 @@ fn after(test: &TestContext, sql: &str) -> String {
 }
 
 #[test]
-fn a_verdict_that_was_changed_is_found() {
+fn a_changed_verdict_is_found() {
     let sql = "UPDATE leaves SET bytes = CAST(replace(CAST(bytes AS TEXT), '\"verdict\":\"deny\"', '\"verdict\":\"none\"') AS BLOB) WHERE seq = 3";
     insta::assert_snapshot!(after(&recorded(), sql), @"✗ leaf 3: its bytes do not match its hash");
 }
 
 #[test]
-fn a_verdict_that_was_only_filed_wrongly_is_found() {
+fn a_verdict_changed_only_in_the_index_is_found() {
     let sql = "UPDATE leaves SET verdict = 'none' WHERE seq = 3";
     insta::assert_snapshot!(after(&recorded(), sql), @"✗ leaf 3: it is filed under verdict `none`, but says `deny`");
 }
 
 #[test]
-fn counters_that_were_changed_are_found_and_written_again() {
+fn changed_counters_are_found_and_rebuilt() {
     let test = recorded();
     // Counters exist for full blocks of 256 records.
     let options = tenterhook_ledger::Options::new(tenterhook_home::call_meta::now_ms);
@@ -69,36 +69,36 @@ fn counters_that_were_changed_are_found_and_written_again() {
 }
 
 #[test]
-fn a_command_that_was_changed_is_found() {
+fn a_changed_command_is_found() {
     let sql = "UPDATE leaves SET payload = CAST('{\"args\":{\"command\":\"ls\"}}' AS BLOB) WHERE seq = 3";
     insta::assert_snapshot!(after(&recorded(), sql), @"✗ leaf 3: its payload does not match its commitment");
 }
 
 #[test]
-fn a_payload_that_was_erased_without_a_word_is_found() {
+fn a_payload_erased_without_a_record_is_found() {
     let sql = "UPDATE leaves SET payload = NULL, salt = NULL, erased = 1 WHERE seq = 3";
     insta::assert_snapshot!(after(&recorded(), sql), @"✗ leaf 3: its payload is gone, and no leaf says that it was erased");
 }
 
 #[test]
-fn a_leaf_that_was_deleted_is_found() {
+fn a_deleted_record_is_found() {
     insta::assert_snapshot!(after(&recorded(), "DELETE FROM leaves WHERE seq = 3"), @"✗ leaf 3: it is missing");
 }
 
 #[test]
-fn the_last_leaf_that_was_deleted_is_found() {
+fn a_deleted_last_record_is_found() {
     insta::assert_snapshot!(after(&recorded(), "DELETE FROM leaves WHERE seq = 5"), @"✗ leaf 5: it is missing: 6 leaves were signed, 5 are here");
 }
 
 #[test]
-fn the_last_leaf_and_its_checkpoint_that_were_deleted_are_found() {
+fn a_deleted_last_record_with_its_checkpoint_is_found() {
     let sql = "DELETE FROM leaves WHERE seq = 5; DELETE FROM checkpoints WHERE size = 6";
     // The file beside the store still has the checkpoint.
     insta::assert_snapshot!(after(&recorded(), sql), @"✗ older than the checkpoint you hold: 5 < 6 leaves");
 }
 
 #[test]
-fn a_rollback_is_found_by_whoever_holds_a_later_checkpoint() {
+fn a_rollback_is_found_with_a_later_checkpoint() {
     let test = recorded();
     let held = test.path("held");
     test.run(&["ledger", "checkpoint", "--output", held.to_str().unwrap()]);
@@ -115,7 +115,7 @@ fn a_rollback_is_found_by_whoever_holds_a_later_checkpoint() {
 }
 
 #[test]
-fn another_key_than_the_one_that_is_expected_is_found() {
+fn an_unexpected_key_is_found() {
     let (test, other) = (recorded(), recorded());
     let key = other.home().join("ledger/key.pub");
     let ran = test.run(&["ledger", "verify", "--key", key.to_str().unwrap()]);

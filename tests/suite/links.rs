@@ -32,7 +32,7 @@ fn hook(test: &TestContext, payload: &str) -> Value {
 }
 
 #[test]
-fn a_link_is_judged_by_what_it_leads_to() {
+fn a_link_is_judged_by_its_target() {
     let test = linked();
     for command in [
         "cat key",
@@ -53,7 +53,7 @@ fn a_link_is_judged_by_what_it_leads_to() {
 }
 
 #[test]
-fn a_project_that_is_reached_through_a_link_is_itself() {
+fn a_project_reached_through_a_link_is_the_same_project() {
     let test = linked();
     symlink(test.path("work"), test.path("person/project")).unwrap();
     let by_link = test.path("person/project");
@@ -72,7 +72,7 @@ fn a_project_that_is_reached_through_a_link_is_itself() {
 }
 
 #[test]
-fn what_was_seen_is_recorded_and_judged_by_again() {
+fn link_targets_are_recorded_and_used_when_judging_again() {
     let test = linked();
     let payload = json!({
         "session_id": "s", "cwd": test.path("work"), "hook_event_name": "PreToolUse", "tool_name": "Read",
@@ -113,7 +113,7 @@ fn policy_explain_shows_the_links() {
 }
 
 #[test]
-fn what_does_not_run_here_is_judged_by_its_letters() {
+fn commands_that_do_not_run_here_are_judged_by_their_text() {
     let test = linked();
     test.write("work/do.sh", "cat key\n");
     let ran = test.run(&["scan", "do.sh"]);

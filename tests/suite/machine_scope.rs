@@ -136,7 +136,7 @@ fn every_harness_is_wired_by_files_that_accounts_can_read_and_not_write() {
 }
 
 #[test]
-fn what_is_wired_denies_for_another_account() {
+fn wired_hooks_deny_for_another_account() {
     if !is_root() {
         return;
     }
@@ -158,7 +158,7 @@ fn what_is_wired_denies_for_another_account() {
 }
 
 #[test]
-fn uninstall_brings_the_organisation_s_files_back_byte_for_byte() {
+fn uninstall_restores_the_organisation_s_files_byte_for_byte() {
     if !is_root() {
         return;
     }

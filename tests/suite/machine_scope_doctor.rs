@@ -69,7 +69,7 @@ fn server_managed_settings_that_switch_a_user_s_hooks_off_are_broken() {
 }
 
 #[test]
-fn what_switches_the_machine_s_hooks_off_for_an_account_or_a_project_is_broken() {
+fn switching_the_machine_s_hooks_off_for_an_account_or_a_project_is_broken() {
     if !is_root() {
         return;
     }
@@ -214,7 +214,7 @@ fn an_account_s_own_doctor_knows_the_hooks_of_the_machine() {
 }
 
 #[test]
-fn an_account_s_own_doctor_says_why_the_machine_s_hooks_do_not_run_for_it() {
+fn an_account_s_own_doctor_explains_why_the_machine_s_hooks_do_not_run_for_it() {
     if !is_root() {
         return;
     }

@@ -44,7 +44,7 @@ fn exposed(test: &TestContext, why: &str) {
 }
 
 #[test]
-fn a_file_that_only_its_owner_can_write_is_taken_at_its_word() {
+fn a_file_that_only_its_owner_can_write_applies_completely() {
     let test = TestContext::new();
     test.write_system(RULES);
     assert_eq!(explained(&test, "make x")["verdict"], "allow");
@@ -53,7 +53,7 @@ fn a_file_that_only_its_owner_can_write_is_taken_at_its_word() {
 }
 
 #[test]
-fn a_file_that_others_can_write_can_only_be_stricter_and_is_a_problem() {
+fn a_file_that_others_can_write_can_only_add_strictness_and_is_reported() {
     let test = TestContext::new();
     let file = test.write_system(RULES);
     for mode in [0o664, 0o646] {
@@ -77,7 +77,7 @@ fn a_file_that_others_can_write_can_only_be_stricter_and_is_a_problem() {
 }
 
 #[test]
-fn a_file_of_somebody_else_can_only_be_stricter() {
+fn a_file_of_another_account_can_only_add_strictness() {
     let test = TestContext::new();
     let file = test.write_system(RULES);
     // Only root can give files away; other accounts skip this part.
@@ -87,7 +87,7 @@ fn a_file_of_somebody_else_can_only_be_stricter() {
 }
 
 #[test]
-fn the_person_learns_of_it_when_a_session_starts() {
+fn the_user_is_warned_when_a_session_starts() {
     let test = TestContext::new();
     permit(&test.write_system(RULES), 0o666);
     let payload = json!({

@@ -95,7 +95,7 @@ fn a_project_adds_descriptions_and_weakens_none() {
 }
 
 #[test]
-fn a_project_cannot_take_a_rule_out_of_force_through_its_examples() {
+fn a_project_cannot_disable_a_rule_through_its_examples() {
     let test = TestContext::new();
     let rule = "version: 1\nrules:\n  - id: keep-src\n    verdict: deny\n    match: {effect: {does: delete, path: src/**}}\n    examples: {deny: [rm src/a], allow: [acme list src/a]}\n";
     test.write("home/policy.yaml", rule);
@@ -107,7 +107,7 @@ fn a_project_cannot_take_a_rule_out_of_force_through_its_examples() {
 }
 
 #[test]
-fn mistakes_are_reported_with_their_place_and_the_rest_counts() {
+fn mistakes_are_reported_with_their_position_and_the_rest_counts() {
     let test = TestContext::new();
     test.write("home/programs/acme.yaml", ACME);
     test.write(
@@ -182,7 +182,7 @@ fn the_guarded_agent_cannot_write_descriptions() {
 }
 
 #[test]
-fn only_the_machine_may_replace_what_is_known_of_a_program() {
+fn only_machine_wide_files_may_replace_a_description() {
     let test = TestContext::new();
     let writes = |test: &TestContext| {
         let judged = test.run(&["policy", "explain", "--shell", "tee notes.txt", "--json"]).json();
@@ -208,7 +208,7 @@ fn only_the_machine_may_replace_what_is_known_of_a_program() {
 }
 
 #[test]
-fn descriptions_can_be_looked_at() {
+fn descriptions_can_be_listed() {
     let test = TestContext::new();
     let none = test.run(&["programs", "list", "--own"]);
     assert!(none.stdout.contains("put files into [DIR]/home/programs"), "{}", none.stdout);

@@ -28,7 +28,7 @@ fn fails(ran: &Ran, exit: i32, part: &str) {
 }
 
 #[test]
-fn check_points_at_the_place() {
+fn check_reports_the_position() {
     let test = TestContext::new();
     let file = test.write("work/p.yaml", &rule("x", "docker", "dney", ""));
     let ran = test.run(&["policy", "check", file.to_str().unwrap()]);
@@ -50,7 +50,7 @@ fn check_points_at_the_place() {
 }
 
 #[test]
-fn every_layer_is_heard_and_shown() {
+fn every_layer_is_loaded_and_shown() {
     let test = TestContext::new();
     test.write_system(&rule("org", "aws", "deny", "    locked: true\n"));
     test.write("home/policy.yaml", &rule("mine", "docker", "ask", "    expires: 2020-01-01\n"));
@@ -84,7 +84,7 @@ fn every_layer_is_heard_and_shown() {
 }
 
 #[test]
-fn a_project_loosens_nothing_until_it_is_trusted_and_not_after_a_change() {
+fn a_project_weakens_nothing_until_it_is_trusted_and_not_after_a_change() {
     let test = TestContext::new();
     let text = rule("ok", "make", "allow", "");
     test.write("work/.tenterhook.yaml", &text);
@@ -111,7 +111,7 @@ fn a_project_loosens_nothing_until_it_is_trusted_and_not_after_a_change() {
 }
 
 #[test]
-fn a_project_s_rules_hold_in_its_directories_and_not_beside_it() {
+fn a_project_s_rules_apply_in_its_directories_and_not_beside_it() {
     let test = TestContext::new();
     test.write("work/p/.tenterhook.yaml", &rule("project", "make", "deny", ""));
     test.write("work/p/.git/HEAD", "");
@@ -130,7 +130,7 @@ fn a_project_s_rules_hold_in_its_directories_and_not_beside_it() {
 }
 
 #[test]
-fn explain_says_what_matched_and_with_all_what_did_not() {
+fn explain_shows_what_matched_and_with_all_what_did_not() {
     let test = TestContext::new();
     let ran = test.run(&["policy", "explain", "--shell", "rm -rf /"]);
     assert!(ran.stdout.starts_with("  denied: blocked\n"), "{}", ran.stdout);
@@ -153,7 +153,7 @@ fn explain_says_what_matched_and_with_all_what_did_not() {
 }
 
 #[test]
-fn cases_are_played_and_failures_say_what_happened() {
+fn test_cases_are_run_and_failures_show_what_happened() {
     let test = TestContext::new();
     test.write("work/p.yaml", &rule("no-deploy", "make", "deny", "    nudge: ask the release team\n"));
     let good = "cases:\n  - {command: make deploy, expect: deny, rule: no-deploy, nudge: release team}\n  - {command: ls, expect: none}\n  \
@@ -180,7 +180,7 @@ fn cases_are_played_and_failures_say_what_happened() {
 }
 
 #[test]
-fn an_imported_policy_can_be_used_and_what_is_left_out_is_said() {
+fn an_imported_policy_works_and_omissions_are_reported() {
     let test = TestContext::new();
     let settings = r#"{"permissions": {"deny": ["Bash(terraform destroy:*)"], "defaultMode": "plan"}}"#;
     test.write("work/settings.json", settings);

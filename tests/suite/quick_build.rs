@@ -57,7 +57,7 @@ fn the_build_of_make_run_reports_progress_errors_and_a_missing_npm() {
 }
 
 #[test]
-fn the_build_of_make_run_is_quiet_where_nobody_watches() {
+fn the_build_of_make_run_is_quiet_without_a_terminal() {
     let test = TestContext::new();
     let ran = run_quick_build(&test, "30", "0");
     assert!(!ran.stderr.contains("building"), "one line every 30 seconds:\n{}", ran.stderr);

@@ -42,7 +42,7 @@ fn rules_are_listed_shown_and_found() {
 }
 
 #[test]
-fn a_rule_is_turned_off_and_on_and_loosening_is_said() {
+fn a_rule_is_turned_off_and_on_and_weakening_is_reported() {
     let test = TestContext::new();
     test.write("home/policy.yaml", PACK);
     said(&test.person(&["rules", "disable", "no-docker"]), 0, "This loosens your protection.");
@@ -85,7 +85,7 @@ fn a_locked_rule_stays() {
 }
 
 #[test]
-fn a_list_that_cannot_be_read_turns_nothing_off() {
+fn an_unreadable_list_turns_nothing_off() {
     let test = TestContext::new();
     test.write("home/packs.yaml", "disabled: [recursive-delete\n");
     assert_eq!(verdict(&test, "rm -rf /"), "deny");
@@ -134,7 +134,7 @@ fn a_pack_is_added_pinned_and_refused_when_it_changes() {
 }
 
 #[test]
-fn a_pack_comes_out_of_a_repository_with_its_commit() {
+fn a_pack_comes_from_a_repository_with_its_commit() {
     let test = TestContext::new();
     test.write("repo/a.yaml", PACK);
     let git = |args: &[&str]| {

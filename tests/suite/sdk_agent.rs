@@ -45,7 +45,7 @@ fn told(served: &Served, session: &str) -> Vec<String> {
 
 // seed: 003-003
 #[test]
-fn a_turn_is_told_step_by_step_and_every_step_of_it_is_judged_and_recorded() {
+fn a_turn_is_streamed_step_by_step_and_every_step_is_judged_and_recorded() {
     let served = Served::new();
     let script = "
 turns:
@@ -202,7 +202,7 @@ fn a_tool_from_outside_is_judged_like_any_other() {
 
 /// Auto-format, with a hook that has no matcher.
 #[test]
-fn a_hook_is_not_asked_about_what_it_does_itself_and_others_are() {
+fn a_hook_is_not_called_about_its_own_actions_and_others_are() {
     let served = Served::new();
     let (formats, watched) = (Arc::new(AtomicUsize::new(0)), Arc::new(AtomicUsize::new(0)));
     let session = run(async {
@@ -251,7 +251,7 @@ fn a_hook_is_not_asked_about_what_it_does_itself_and_others_are() {
 }
 
 #[test]
-fn whoever_hangs_up_ends_the_turn_and_nothing_of_it_is_left() {
+fn a_disconnecting_client_ends_the_turn_and_nothing_of_it_is_left() {
     let served = Served::new();
     let script = "turns: [{ call: { Bash: { command: 'echo $$ > pid; sleep 300' } } }, { say: Done. }]";
     let pid = run(async {
@@ -289,7 +289,7 @@ fn is_there(pid: &str) -> bool {
 }
 
 #[test]
-fn a_tool_that_failed_is_tried_again_by_whoever_fired_it() {
+fn a_failed_tool_is_retried_by_the_program_that_fired_it() {
     let served = Served::new();
     run(async {
         let client = served.program("mine");
@@ -312,7 +312,7 @@ fn a_tool_that_failed_is_tried_again_by_whoever_fired_it() {
 }
 
 #[test]
-fn a_daemon_that_ends_ends_its_sessions_and_says_so() {
+fn a_daemon_that_ends_also_ends_its_sessions_with_a_message() {
     let mut served = Served::new();
     let session = run(async {
         let client = served.program("mine");
@@ -331,7 +331,7 @@ fn a_daemon_that_ends_ends_its_sessions_and_says_so() {
 }
 
 #[test]
-fn the_daemon_asks_a_model_with_its_own_key_which_no_tool_leaf_or_log_sees() {
+fn the_daemon_calls_a_model_with_its_own_key_which_no_tool_record_or_log_sees() {
     let key = "sk-not-to-be-seen";
     let look = Turn::tool("Bash", json!({"command": "env > seen; echo looked"}));
     let model = ModelServer::start(Script::new().turn(look).turn(Turn::text("Done."))).unwrap();

@@ -115,7 +115,7 @@ fn same_user_over_tcp_a_session_asks_before_it_changes_anything() {
 }
 
 #[test]
-fn same_user_in_the_default_mode_a_person_says_yes_and_no_hook_of_a_program_can() {
+fn same_user_in_the_default_mode_a_user_approves_and_no_hook_of_a_program_can() {
     let served = Served::new();
     run(async {
         let client = served.program("mine");
@@ -145,7 +145,7 @@ fn same_user_in_the_default_mode_a_person_says_yes_and_no_hook_of_a_program_can(
 }
 
 #[test]
-fn same_user_what_cannot_be_had_is_said_with_what_to_do() {
+fn same_user_refused_sessions_are_reported_with_a_hint() {
     let served = Served::new();
     let errors = run(async {
         let client = served.program("mine");
@@ -192,7 +192,7 @@ fn same_user_what_cannot_be_had_is_said_with_what_to_do() {
 }
 
 #[test]
-fn system_a_daemon_of_the_whole_machine_runs_no_tools_for_anybody() {
+fn system_a_machine_wide_daemon_runs_no_tools() {
     if !is_root() {
         return;
     }

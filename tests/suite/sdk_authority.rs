@@ -10,7 +10,7 @@ use crate::daemon::Served;
 use crate::sdk::{code, fire, run};
 
 #[test]
-fn same_user_a_guarded_agent_brings_no_hook_takes_none_back_and_lowers_no_level() {
+fn same_user_a_guarded_agent_registers_and_removes_no_hook_and_lowers_no_level() {
     let served = Served::new();
     run(async {
         let id = "0123456789abcdef0123456789abcdef";
@@ -66,7 +66,7 @@ fn same_user_what_an_agent_with_hooks_of_its_own_starts_is_guarded_and_it_is_not
 }
 
 #[test]
-fn same_user_a_client_id_is_the_key_to_its_hooks_and_nobody_is_told_it() {
+fn same_user_a_client_id_is_the_key_to_its_hooks_and_is_never_revealed() {
     let served = Served::new();
     run(async {
         let (one, other) = (served.program("one"), served.program("other"));

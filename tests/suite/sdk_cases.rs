@@ -101,7 +101,7 @@ fn as_said(hook: Hook) -> Hook {
 }
 
 #[test]
-fn cc_019_and_a3s_007_a_hook_without_an_answer_blocks_or_not_as_it_says() {
+fn cc_019_and_a3s_007_a_hook_without_an_answer_blocks_or_not_as_configured() {
     let (fired, steps) = outcome("a3s-007-timeout-continue", as_said);
     assert_eq!((by_hooks(&fired), steps), (vec![], vec!["timed-out".to_owned()]));
     let (fired, _) =
@@ -150,14 +150,14 @@ fn a3s_013_and_102_an_observer_decides_nothing_and_a_gate_does() {
 }
 
 #[test]
-fn a3s_104_an_observer_that_raises_hinders_nobody() {
+fn a3s_104_a_failing_observer_blocks_nothing() {
     let (fired, steps) = outcome("a3s-104-observer-fail-open", as_said);
     assert_eq!((fired.blocked, steps), (false, vec!["failed".to_owned()]));
 }
 
 /// The original lost changes made before a skip, and skipped later gates without a message.
 #[test]
-fn a3s_106_what_was_said_before_a_skip_stands_and_the_trace_names_who_was_passed_over() {
+fn a3s_106_answers_before_a_skip_count_and_the_trace_names_skipped_hooks() {
     let (fired, steps) = outcome("a3s-106-skip-drops-modification", |hook| hook);
     assert!(!fired.blocked, "{fired:?}");
     // `modified: {"x": 1}` matches no schema: here it is reported as a failure of that hook.
@@ -183,7 +183,7 @@ fn a3s_001_003_005_108_and_110_block_modify_and_retry() {
 }
 
 #[test]
-fn a3s_112_a_pattern_that_cannot_be_read_is_refused_not_guessed_at() {
+fn a3s_112_an_invalid_pattern_is_refused_not_guessed() {
     let pattern =
         case("a3s-112-bad-regex-falls-back-to-contains")["config"][0]["matcher"]["command_pattern"].clone();
     let served = Served::new();

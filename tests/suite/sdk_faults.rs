@@ -98,7 +98,7 @@ fn fifty_hooks_of_five_programs_answer_each_its_own() {
 
 // seed: 003-073
 #[test]
-fn a_program_that_hangs_fails_as_configured_and_delays_nobody_else() {
+fn a_program_that_hangs_fails_as_configured_and_delays_no_other() {
     let served = Served::new();
     run(async {
         let client = served.program("hangs");
@@ -134,7 +134,7 @@ fn a_program_that_hangs_fails_as_configured_and_delays_nobody_else() {
 
 // seed: 003-078, 003-079
 #[test]
-fn nonsense_is_a_failure_and_the_program_is_told() {
+fn nonsense_is_a_failure_and_is_reported_to_the_program() {
     let served = Served::new();
     run(async {
         let client = served.program("nonsense");
@@ -223,7 +223,7 @@ fn a_program_that_crashes_fails_its_hooks_and_they_come_back_with_it() {
 }
 
 #[test]
-fn a_program_that_does_not_come_back_loses_its_hooks_and_the_record_says_so() {
+fn a_program_that_does_not_come_back_loses_its_hooks_and_a_record_is_written() {
     let served = Served::new();
     run(async {
         let client = served.program("p");
@@ -239,7 +239,7 @@ fn a_program_that_does_not_come_back_loses_its_hooks_and_the_record_says_so() {
 
 // seed: 003-071
 #[test]
-fn after_a_daemon_s_end_hooks_are_registered_with_the_next_by_themselves() {
+fn after_a_daemon_s_end_hooks_are_registered_with_the_next_automatically() {
     let served = Served::new();
     let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build().unwrap();
     let client = served.program("p");
@@ -266,7 +266,7 @@ fn after_a_daemon_s_end_hooks_are_registered_with_the_next_by_themselves() {
 }
 
 #[test]
-fn a_newer_stream_takes_over_and_an_abandoned_call_is_taken_back() {
+fn a_newer_stream_takes_over_and_an_abandoned_call_is_cancelled() {
     let served = Served::new();
     run(async {
         let client = served.program("p");

@@ -20,7 +20,7 @@ fn args(modified: Option<Value>) -> Value {
 
 // seed: 003-001, 003-008, 003-029, 003-081, 003-083
 #[test]
-fn a_program_s_hook_guards_every_agent_and_is_on_record() {
+fn a_program_s_hook_guards_every_agent_and_is_recorded() {
     let served = Served::new();
     run(async {
         let client = served.program("my-guard/1.0");
@@ -64,7 +64,7 @@ fn a_program_s_hook_guards_every_agent_and_is_on_record() {
 
 // seed: 003-084, 003-091
 #[test]
-fn what_a_hook_changes_is_what_is_judged_and_later_hooks_write_last() {
+fn changed_arguments_are_judged_and_later_hooks_win() {
     let served = Served::new();
     run(async {
         let client = served.program("p");
@@ -103,7 +103,7 @@ fn what_a_hook_changes_is_what_is_judged_and_later_hooks_write_last() {
 }
 
 #[test]
-fn retry_is_asked_again_and_skip_passes_over_later_hooks_but_no_rule() {
+fn retry_calls_again_and_skip_skips_later_hooks_but_no_rule() {
     let served = Served::new();
     run(async {
         let client = served.program("p");
@@ -146,7 +146,7 @@ fn retry_is_asked_again_and_skip_passes_over_later_hooks_but_no_rule() {
 
 // seed: 003-054
 #[test]
-fn matchers_choose_and_one_that_cannot_be_read_is_refused() {
+fn matchers_select_and_an_invalid_one_is_refused() {
     let served = Served::new();
     run(async {
         let client = served.program("p");
@@ -192,7 +192,7 @@ fn matchers_choose_and_one_that_cannot_be_read_is_refused() {
 
 // seed: 003-075, 003-076
 #[test]
-fn ten_hooks_per_event_and_fifty_in_all_unless_the_settings_say_otherwise() {
+fn ten_hooks_per_event_and_fifty_in_all_unless_configured() {
     let served = Served::new();
     run(async {
         let client = served.program("p");
@@ -299,7 +299,7 @@ fn every_event_of_the_design_reaches_its_hook_with_what_it_carries() {
 
 // seed: 003-080, 003-082
 #[test]
-fn how_much_is_recorded_follows_the_level_and_more_needs_nobody() {
+fn records_follow_the_audit_level_and_raising_it_needs_no_proof() {
     let served = Served::new();
     run(async {
         let client = served.program("p");
@@ -321,7 +321,7 @@ fn how_much_is_recorded_follows_the_level_and_more_needs_nobody() {
 }
 
 #[test]
-fn a_temporary_hook_is_there_for_a_while_and_an_observer_delays_nobody() {
+fn a_temporary_hook_is_removed_and_an_observer_delays_nothing() {
     let served = Served::new();
     run(async {
         let client = served.program("p");
@@ -347,7 +347,7 @@ fn a_temporary_hook_is_there_for_a_while_and_an_observer_delays_nobody() {
 }
 
 #[test]
-fn whoever_watches_hears_what_was_decided() {
+fn watchers_receive_decisions() {
     let served = Served::new();
     run(async {
         let client = served.program("p");
@@ -363,7 +363,7 @@ fn whoever_watches_hears_what_was_decided() {
 }
 
 #[test]
-fn over_tcp_only_the_token_opens_and_everything_is_there() {
+fn over_tcp_the_token_is_required_and_everything_works() {
     let served = Served::new();
     run(async {
         let client = served.far_program();
@@ -405,7 +405,7 @@ fn a_harness_s_own_payload_gets_its_own_reply() {
 }
 
 #[test]
-fn health_and_reflection_tell_what_is_there() {
+fn health_and_reflection_list_the_services() {
     use tonic_health::pb::{
         HealthCheckRequest, health_check_response::ServingStatus, health_client::HealthClient,
     };

@@ -64,7 +64,7 @@ fn manifest(test: &TestContext, hash: &str) -> Option<(PathBuf, String)> {
 }
 
 #[test]
-fn info_says_how_the_program_was_installed_and_how_it_is_upgraded() {
+fn info_shows_how_the_program_was_installed_and_how_to_upgrade_it() {
     let test = TestContext::new();
     let info = test.run(&["self", "info", "--json"]).json();
     assert_eq!((&info["method"], &info["version"]), (&json!("source"), &json!("0.1.0")));

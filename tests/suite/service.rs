@@ -54,7 +54,7 @@ fn systemd_reads_the_unit_without_a_complaint() {
 }
 
 #[test]
-fn the_property_list_is_one_and_says_the_same() {
+fn the_property_list_is_valid_and_equivalent() {
     let test = TestContext::new();
     let home = test.path(ODD);
     let list = test.run(&["--home", home.to_str().unwrap(), "service", "print", "--manager", "launchd"]);
@@ -74,7 +74,7 @@ fn the_property_list_is_one_and_says_the_same() {
 }
 
 #[test]
-fn a_service_is_written_once_on_record_and_removed_by_a_person_only() {
+fn a_service_is_written_once_recorded_and_removed_only_by_a_user() {
     let test = TestContext::new();
     let installed = test.run(&["service", "install", "--no-start", "--json"]).json();
     let file = test.path("person/.config/systemd/user/tenterhook.service");

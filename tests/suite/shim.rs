@@ -155,7 +155,7 @@ fn a_reply_is_passed_on_to_the_byte() {
 }
 
 #[test]
-fn a_reply_that_nobody_reads_is_an_exit_code_that_blocks() {
+fn an_unread_reply_becomes_an_exit_code_that_blocks() {
     let installed = Installed::new();
     let (ended, _) = serving(
         &installed,
@@ -194,7 +194,7 @@ fn a_daemon_that_needs_time_is_waited_for() {
 }
 
 #[test]
-fn an_answer_that_is_none_is_the_hooks_own_to_give() {
+fn after_an_invalid_answer_the_hook_decides_itself() {
     let answers: [(&str, &[u8]); 7] = [
         ("hung up", b""),
         ("hung up", b"TH1 reply 0 20 0\nonly a part"),
@@ -231,7 +231,7 @@ fn a_silent_daemon_is_not_waited_for_long() {
 }
 
 #[test]
-fn a_daemon_that_takes_nobody_any_more_does_not_hold_a_hook() {
+fn a_daemon_that_accepts_no_connection_does_not_block_a_hook() {
     let installed = Installed::new();
     std::fs::create_dir_all(installed.home.join("run")).unwrap();
     let socket = installed.home.join("run/tenterhook.sock");
@@ -248,7 +248,7 @@ fn a_daemon_that_takes_nobody_any_more_does_not_hold_a_hook() {
 }
 
 #[test]
-fn a_daemon_that_says_wait_for_ever_is_left_in_time() {
+fn a_daemon_that_asks_to_wait_forever_is_abandoned_in_time() {
     let installed = Installed::new();
     let listener = installed.listen();
     std::thread::spawn(move || {
@@ -268,7 +268,7 @@ fn a_daemon_that_says_wait_for_ever_is_left_in_time() {
 
 // seed: 001-007
 #[test]
-fn without_a_daemon_the_rules_still_hold_wherever_the_home_is() {
+fn without_a_daemon_the_rules_apply_in_any_home() {
     for name in ["home", "two words and it's \"quoted\" $HOME", &format!("deep/{}", "d".repeat(120))] {
         let installed = Installed::at(name);
         installed.decides_itself("no daemon");
@@ -304,7 +304,7 @@ fn a_large_payload_goes_both_ways() {
 }
 
 #[test]
-fn a_standard_input_that_nobody_closes_is_refused_in_time() {
+fn standard_input_that_stays_open_is_refused_in_time() {
     let installed = Installed::new();
     let mut command = installed.command();
     command.args(["--within", "2"]).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
@@ -340,7 +340,7 @@ fn without_the_full_program_nothing_passes_where_tenterhook_is_installed() {
 }
 
 #[test]
-fn the_full_program_says_what_is_wrong_with_the_words() {
+fn the_full_program_reports_invalid_arguments() {
     let installed = Installed::new();
     let program = installed.home.join("bin/tenterhook-hook");
     let ran = installed.test.finish(installed.test.command(&program, &["claude-code"]), b"");

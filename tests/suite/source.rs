@@ -145,7 +145,7 @@ fn errors_of_libraries_are_types() {
 }
 
 #[test]
-fn a_text_as_an_error_is_found_wherever_it_stands() {
+fn string_errors_are_found_in_every_position() {
     for code in [
         "fn a() -> Result<(), String> {",
         "fn a() -> Result<\n    BTreeMap<String, Vec<u8>>,\n    String,\n> {",
@@ -250,7 +250,7 @@ fn a_citation_of_a_missing_file_or_test_is_found() {
 }
 
 #[test]
-fn every_link_between_pages_leads_somewhere() {
+fn every_link_between_pages_resolves() {
     for page in documentation() {
         let text = std::fs::read_to_string(&page).unwrap();
         for target in text.split("](").skip(1).filter_map(|rest| rest.split(')').next()) {
@@ -264,7 +264,7 @@ fn every_link_between_pages_leads_somewhere() {
 
 /// Every promise of the threat model names at least one test, or says that the kernel enforces it.
 #[test]
-fn every_promise_of_the_threat_model_names_what_holds_it() {
+fn every_promise_of_the_threat_model_names_its_test() {
     let text = std::fs::read_to_string(repository().join("docs/threat-model.md")).unwrap();
     let rows = text.lines().filter(|line| line.starts_with("| ") && !line.starts_with("| promise"));
     let mut promises = 0;

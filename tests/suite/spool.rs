@@ -28,7 +28,7 @@ fn refusals(test: &TestContext) -> Vec<Value> {
 }
 
 #[test]
-fn a_forged_file_is_set_aside_and_is_a_leaf_once() {
+fn a_forged_file_is_set_aside_and_recorded_once() {
     let test = TestContext::new();
     hook(&test, "rm -rf /");
     let (path, text) = decision(&test);
@@ -59,7 +59,7 @@ fn a_forged_file_is_set_aside_and_is_a_leaf_once() {
 }
 
 #[test]
-fn an_event_that_was_decided_twice_is_counted_once_as_it_was_heard() {
+fn an_event_decided_twice_is_counted_once_as_delivered() {
     let test = TestContext::new();
     hook(&test, "rm -rf /");
     let (path, _) = decision(&test);
@@ -96,7 +96,7 @@ fn an_event_that_was_decided_twice_is_counted_once_as_it_was_heard() {
 }
 
 #[test]
-fn a_key_that_is_gone_makes_nothing_true() {
+fn without_a_key_no_spooled_decision_is_accepted() {
     let test = TestContext::new();
     hook(&test, "ls");
     std::fs::remove_file(test.home().join("seal.key")).unwrap();
@@ -105,7 +105,7 @@ fn a_key_that_is_gone_makes_nothing_true() {
 }
 
 #[test]
-fn a_spool_that_grows_without_a_daemon_is_taken_in_by_itself() {
+fn a_spool_that_grows_without_a_daemon_is_imported_automatically() {
     use tenterhook_guard::{Book, Spool};
     use tenterhook_home::{Home, call_meta};
     use tenterhook_records::secrets;

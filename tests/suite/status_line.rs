@@ -18,7 +18,7 @@ fn line(test: &TestContext, args: &[&str], input: &str) -> String {
 
 // seed: 001-010, 001-012, 001-013, 001-021
 #[test]
-fn the_line_says_how_things_stand() {
+fn the_line_shows_the_state() {
     let test = TestContext::new();
     test.write("home/policy.yaml", RULES);
     assert_eq!(test.run(&["install", "claude-code", "--yes"]).exit, 0);
@@ -74,7 +74,7 @@ fn each_harness_keeps_the_line_it_had() {
 }
 
 #[test]
-fn copilot_s_settings_get_ours_and_get_theirs_back() {
+fn copilot_s_status_line_is_replaced_and_restored() {
     let test = TestContext::new();
     let settings = test.path("person/.copilot/settings.json");
     std::fs::create_dir_all(settings.parent().unwrap()).unwrap();

@@ -72,7 +72,7 @@ impl System {
 
 // seed: 001-046
 #[test]
-fn system_any_account_calls_hooks_and_the_record_says_which() {
+fn system_any_account_calls_hooks_and_the_record_names_it() {
     if !is_root() {
         return;
     }
@@ -155,7 +155,7 @@ fn system_another_account_gets_nothing_but_hooks() {
 }
 
 #[test]
-fn system_root_needs_no_further_proof_and_is_on_record() {
+fn system_root_needs_no_further_proof_and_is_recorded() {
     if !is_root() {
         return;
     }

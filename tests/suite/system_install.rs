@@ -47,7 +47,7 @@ fn decision(ran: &Ran) -> Value {
 }
 
 #[test]
-fn system_what_is_installed_can_be_read_and_not_written_by_others() {
+fn system_installed_files_can_be_read_and_not_written_by_others() {
     if !is_root() {
         return;
     }
@@ -77,7 +77,7 @@ fn system_what_is_installed_can_be_read_and_not_written_by_others() {
 }
 
 #[test]
-fn system_another_account_is_judged_and_on_record_under_its_name() {
+fn system_another_account_is_judged_and_recorded_under_its_name() {
     if !is_root() {
         return;
     }
@@ -117,7 +117,7 @@ fn system_llxprt_is_wired_by_settings_that_outrank_those_of_projects() {
 }
 
 #[test]
-fn system_without_a_daemon_nothing_passes_that_could_be_prevented() {
+fn system_without_a_daemon_every_preventable_call_is_denied() {
     if !is_root() {
         return;
     }
@@ -131,7 +131,7 @@ fn system_without_a_daemon_nothing_passes_that_could_be_prevented() {
 }
 
 #[test]
-fn system_only_root_wires_the_machine_and_only_a_person_takes_it_out() {
+fn system_only_root_wires_the_machine_and_only_a_user_unwires_it() {
     if !is_root() {
         return;
     }

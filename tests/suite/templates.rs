@@ -22,7 +22,7 @@ fn templates(test: &TestContext, kind: &str) -> Vec<Value> {
 
 // seed: 003-098
 #[test]
-fn every_hook_decides_as_its_samples_say() {
+fn every_hook_decides_as_its_samples_state() {
     let test = TestContext::new();
     let all = templates(&test, "hook");
     assert!(all.len() >= 12);
@@ -51,7 +51,7 @@ fn every_hook_decides_as_its_samples_say() {
 }
 
 #[test]
-fn every_rule_is_added_to_a_policy_of_ones_own() {
+fn every_rule_can_be_added_to_a_user_policy() {
     let test = TestContext::new();
     let mine = "version: 1\nrules:\n  - {id: mine, match: {tool: shell}, verdict: ask}\n";
     test.write("home/policy.yaml", mine);
@@ -82,7 +82,7 @@ fn a_rule_of_a_template_judges() {
 }
 
 #[test]
-fn nothing_is_overwritten_unasked() {
+fn nothing_is_overwritten_without_confirmation() {
     let test = TestContext::new();
     for (args, file) in [
         (["new", "rule", "--from", "env-files", "--output", "r.yaml"], "work/r.yaml"),
@@ -102,7 +102,7 @@ fn nothing_is_overwritten_unasked() {
 }
 
 #[test]
-fn a_hook_of_a_template_denies_for_real_once_it_is_trusted() {
+fn a_hook_of_a_template_denies_once_it_is_trusted() {
     let test = TestContext::new();
     let write = json!({
         "session_id": "s", "cwd": test.path("work"), "hook_event_name": "PreToolUse", "tool_name": "Write",

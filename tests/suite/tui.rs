@@ -27,7 +27,7 @@ fn bash(guard: &Guard<'_>, command: &str) -> Value {
 }
 
 #[test]
-fn what_happens_is_seen_and_can_be_looked_into() {
+fn events_are_shown_and_can_be_opened() {
     let test = TestContext::new();
     let guard = Guard::of(&test);
     let Some(screen) = Screen::open(&test, &[]) else { return };
@@ -109,7 +109,7 @@ fn asks<T>(guard: &Guard<'_>, command: &str, meanwhile: impl FnOnce() -> T) -> V
 }
 
 #[test]
-fn a_call_that_waits_is_answered_by_keys_and_a_yes_takes_the_word() {
+fn a_waiting_call_is_answered_by_keys_and_an_approval_needs_the_typed_word() {
     let test = TestContext::new();
     test.write("home/policy.yaml", RULES);
     let guard = Guard::of(&test);
@@ -159,7 +159,7 @@ fn a_call_that_waits_is_answered_by_keys_and_a_yes_takes_the_word() {
 }
 
 #[test]
-fn where_codes_are_set_up_a_yes_takes_a_code_that_nobody_sees() {
+fn with_codes_an_approval_needs_a_code_that_is_not_shown() {
     let test = TestContext::new();
     test.write("home/policy.yaml", RULES);
     let secret = test.enroll();
@@ -185,7 +185,7 @@ fn where_codes_are_set_up_a_yes_takes_a_code_that_nobody_sees() {
 }
 
 #[test]
-fn text_of_an_agent_does_nothing_to_the_terminal() {
+fn text_of_an_agent_cannot_control_the_terminal() {
     let test = TestContext::new();
     test.write("home/policy.yaml", RULES);
     let guard = Guard::of(&test);
@@ -239,7 +239,7 @@ fn text_of_an_agent_does_nothing_to_the_terminal() {
 }
 
 #[test]
-fn a_daemon_that_goes_is_missed_and_one_that_comes_is_found_and_a_signal_gives_the_terminal_back() {
+fn the_view_follows_restarts_of_the_daemon_and_a_signal_restores_the_terminal() {
     let test = TestContext::new();
     let guard = Guard::of(&test);
     let Some(screen) = Screen::open(&test, &[]) else { return };
@@ -260,7 +260,7 @@ fn a_daemon_that_goes_is_missed_and_one_that_comes_is_found_and_a_signal_gives_t
 }
 
 #[test]
-fn nothing_to_do_costs_nothing_and_a_flood_leaves_it_usable() {
+fn an_idle_view_costs_nothing_and_a_flood_leaves_it_usable() {
     let test = TestContext::new();
     let guard = Guard::of(&test);
     let Some(screen) = Screen::open(&test, &[]) else { return };
@@ -302,7 +302,7 @@ fn nothing_to_do_costs_nothing_and_a_flood_leaves_it_usable() {
 }
 
 #[test]
-fn without_a_terminal_it_says_so() {
+fn without_a_terminal_it_prints_an_error() {
     let test = TestContext::new();
     let ran = test.run(&["tui"]);
     assert_eq!((ran.exit, ran.stdout.as_str()), (2, ""));

@@ -284,7 +284,7 @@ fn a_guarded_agent_may_not_replace_hooks_or_daemon() {
 }
 
 #[test]
-fn without_a_person_a_refused_restart_changes_nothing() {
+fn without_a_user_a_refused_restart_changes_nothing() {
     let test = TestContext::new();
     install(&test);
     let copy = other_build(&test, "home/bin/tenterhook");

@@ -78,7 +78,7 @@ impl Session {
 }
 
 #[test]
-fn claude_code_is_warned_and_stopped_by_what_its_transcript_says() {
+fn claude_code_is_warned_and_stopped_by_its_transcript() {
     let session = Session::claude();
     session.ask("SessionStart", &json!({"source": "startup"}));
     session.ask("UserPromptSubmit", &json!({"prompt": "go"}));
@@ -139,7 +139,7 @@ fn codex_is_stopped_by_the_totals_of_its_rollout() {
 }
 
 #[test]
-fn an_agent_that_edits_its_transcript_takes_nothing_back() {
+fn editing_the_transcript_does_not_reduce_spend() {
     let session = Session::claude();
     session.answer("a", 900);
     session.bash();
@@ -154,7 +154,7 @@ fn an_agent_that_edits_its_transcript_takes_nothing_back() {
 }
 
 #[test]
-fn what_stands_on_the_line_of_an_answer_does_not_hide_it() {
+fn other_fields_of_a_transcript_line_do_not_hide_its_usage() {
     let session = Session::claude();
     session.bash();
     for garbage in ["{", "{}", "{\"x\":"] {
@@ -166,7 +166,7 @@ fn what_stands_on_the_line_of_an_answer_does_not_hide_it() {
 }
 
 #[test]
-fn a_transcript_that_cannot_be_read_is_not_an_empty_one() {
+fn an_unreadable_transcript_is_not_empty() {
     for (name, why) in [
         ("symlink", "is a symbolic link"),
         ("fifo", "is not a regular file"),

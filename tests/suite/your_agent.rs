@@ -83,7 +83,7 @@ fn the_rust_works_as_written() {
 }
 
 #[test]
-fn what_an_event_leaves_out_is_filled_in() {
+fn missing_fields_of_an_event_are_filled_in() {
     let served = Served::new();
     let sent =
         json!({"source": "my-agent", "event": "pre-tool", "tool": {"name": "mcp__db__query", "args": {}}});

@@ -118,7 +118,7 @@ fn patterns_are_linear_and_small() {
 }
 
 #[test]
-fn deep_json_is_no_harm() {
+fn deep_json_is_harmless() {
     let deep = (0..2000).fold(json!(1), |inner, _| json!({ "a": inner }));
     let event = calling("Bash", json!({ "deep": deep }));
     assert_eq!(ask(&event, "has(tool.args.deep.a.a.a)"), Ok(true));

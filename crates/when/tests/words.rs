@@ -63,7 +63,7 @@ fn the_table_of_variables_is_what_a_full_event_has() {
 }
 
 #[test]
-fn paths_urls_commands_and_servers_are_found_whatever_the_harness_calls_them() {
+fn paths_urls_commands_and_servers_are_found_under_every_harness_s_names() {
     let read = calling("read_files", json!({"files": ["a", {"path": "/etc/passwd"}]}));
     assert_eq!(ask(&read, r#"tool.paths.exists(p, p.startsWith("/etc/"))"#), Ok(true));
     assert_eq!(ask(&read, "has(tool.command)"), Ok(false));
@@ -126,7 +126,7 @@ fn texts_are_unicode() {
 }
 
 #[test]
-fn what_is_wrong_is_said_before_any_event_comes() {
+fn mistakes_are_reported_before_any_event_comes() {
     let refused = |text: &str| When::compile(text).expect_err(text).to_string();
     assert_eq!(
         refused("tol.name == 1"),

@@ -54,7 +54,7 @@ fn a_session_takes_a_bounded_amount_of_work_and_of_text() {
 }
 
 #[test]
-fn events_that_others_send_in_the_name_of_a_hosted_session_are_unverified() {
+fn events_of_other_senders_for_a_hosted_session_are_unverified() {
     let served = Served::new();
     let session = run(async {
         let client = served.program("mine");

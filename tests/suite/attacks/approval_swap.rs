@@ -119,7 +119,7 @@ fn an_approval_over_the_api_names_the_full_id_and_the_digest_of_what_was_shown()
 }
 
 #[test]
-fn what_was_shown_is_approved_and_the_record_names_its_digest() {
+fn the_shown_call_is_approved_and_the_record_names_its_digest() {
     let test = TestContext::new();
     test.write("home/policy.yaml", RULES);
     let guard = Guard::of(&test);

@@ -165,7 +165,7 @@ fn idle_http2(served: &Served) -> TcpStream {
 }
 
 #[test]
-fn http2_connections_without_a_token_are_closed_although_they_are_alive() {
+fn http2_connections_without_a_token_are_closed_even_if_alive() {
     let served = Served::new();
     let mut stream = idle_http2(&served);
     let began = Instant::now();

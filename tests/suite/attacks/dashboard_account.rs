@@ -25,7 +25,7 @@ fn ask_through(served: &Served, host: &str, head: &str, body: &str) -> Answer {
 }
 
 #[test]
-fn another_account_cannot_use_a_link_by_any_way_to_the_port() {
+fn another_account_cannot_use_a_link_over_any_route_to_the_port() {
     if !is_root() {
         return;
     }
@@ -59,7 +59,7 @@ fn another_account_cannot_use_a_session_that_it_got_hold_of() {
 
 /// Any server on this machine can set cookies that the browser sends before our own.
 #[test]
-fn tossed_cookies_do_not_lock_the_browser_out() {
+fn injected_cookies_do_not_lock_the_browser_out() {
     let served = Served::new();
     let browser = Browser::open(&served);
     let [_, key] = browser.shown();

@@ -76,7 +76,7 @@ fn a_session_that_goes_on_in_another_process_is_resumed() {
 }
 
 #[test]
-fn the_time_of_an_event_is_the_daemons_and_the_senders_is_kept_beside_it() {
+fn an_event_has_the_daemons_time_and_the_senders_time_beside_it() {
     let served = Served::new();
     let event = json!({
         "source": "my-agent", "event": "pre-tool", "ts": "2001-01-01T00:00:00.000Z", "harness_session_id": "s",

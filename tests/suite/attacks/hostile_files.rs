@@ -115,7 +115,7 @@ fn a_project_file_that_is_a_link_a_pipe_or_endless_stops_neither_hook_nor_daemon
 }
 
 #[test]
-fn a_pipe_in_the_place_of_any_file_of_the_home_hangs_no_hook() {
+fn a_pipe_in_place_of_any_file_of_the_home_hangs_no_hook() {
     let test = used_home();
     let names = [
         "snapshot/home",
@@ -158,7 +158,7 @@ fn a_pipe_in_the_place_of_any_file_of_the_home_hangs_no_hook() {
 }
 
 #[test]
-fn a_link_in_the_place_of_a_state_file_is_not_followed() {
+fn a_link_in_place_of_a_state_file_is_not_followed() {
     let test = used_home();
     let elsewhere = test.write(
         "work/monitor.json",
@@ -194,7 +194,7 @@ fn a_configuration_file_may_be_a_link_into_the_users_dotfiles() {
 }
 
 #[test]
-fn trust_is_not_lent_by_a_link() {
+fn a_link_does_not_transfer_trust() {
     let test = TestContext::new();
     let allow = "version: 1\nrules:\n  - {id: mine, match: {shell: {program: terraform}}, verdict: allow}\n";
     let good = test.write("good/.tenterhook.yaml", allow);
@@ -263,7 +263,7 @@ fn daemon_on_a_stalled_disk(test: &TestContext) -> Option<Guard<'_>> {
 }
 
 #[test]
-fn calls_that_wait_for_a_disk_keep_no_other_call_waiting_and_sigterm_ends_the_daemon() {
+fn calls_that_wait_for_a_disk_do_not_delay_others_and_sigterm_ends_the_daemon() {
     let test = TestContext::new();
     let Some(guard) = daemon_on_a_stalled_disk(&test) else { return };
     // More calls than there are threads for them.
@@ -299,7 +299,7 @@ fn stop_ends_a_daemon_whose_calls_wait_for_a_disk() {
 }
 
 #[test]
-fn an_older_snapshot_that_is_put_back_does_not_bring_older_rules_back() {
+fn restoring_an_older_snapshot_does_not_restore_older_rules() {
     let test = TestContext::new();
     let press = || {
         let guard = Guard::of(&test);
@@ -325,7 +325,7 @@ fn an_older_snapshot_that_is_put_back_does_not_bring_older_rules_back() {
 }
 
 #[test]
-fn a_process_that_got_the_number_of_an_agent_is_not_that_agent() {
+fn a_process_with_the_reused_pid_of_an_agent_is_not_that_agent() {
     let test = TestContext::new();
     let guard = Guard::of(&test);
     let own = std::process::id();
@@ -347,7 +347,7 @@ fn a_process_that_got_the_number_of_an_agent_is_not_that_agent() {
 }
 
 #[test]
-fn on_a_read_only_file_system_calls_are_refused_at_once_and_say_why() {
+fn on_a_read_only_file_system_calls_are_refused_at_once_with_the_reason() {
     let test = used_home();
     let script =
         "mount --bind \"$1\" \"$1\" && mount -o remount,bind,ro \"$1\" || exit 77; shift; exec \"$@\"";

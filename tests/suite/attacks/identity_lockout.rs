@@ -72,7 +72,7 @@ impl Drop for Tmux<'_> {
 }
 
 #[test]
-fn a_hook_run_by_tmux_marks_nobody_and_the_user_keeps_the_gate() {
+fn a_hook_run_by_tmux_marks_no_process_and_the_user_passes_the_gate() {
     let Some(tmux) = needed("tmux") else { return };
     for with_daemon in [true, false] {
         let test = TestContext::new();
@@ -152,7 +152,7 @@ impl Drop for Marked {
 }
 
 #[test]
-fn a_refusal_names_the_marked_process_and_a_person_clears_the_mark() {
+fn a_refusal_names_the_marked_process_and_a_user_clears_the_mark() {
     let Some(python) = needed("python3") else { return };
     for with_daemon in [true, false] {
         let test = TestContext::new();
@@ -184,7 +184,7 @@ fn a_refusal_names_the_marked_process_and_a_person_clears_the_mark() {
 }
 
 #[test]
-fn a_code_overrules_a_mark_and_guesses_leave_the_user_their_tries() {
+fn a_code_overrides_a_mark_and_guesses_do_not_use_up_the_users_tries() {
     let Some(python) = needed("python3") else { return };
     for with_daemon in [true, false] {
         let test = TestContext::new();
@@ -209,7 +209,7 @@ fn a_code_overrules_a_mark_and_guesses_leave_the_user_their_tries() {
 }
 
 #[test]
-fn a_hook_that_is_only_tried_records_and_marks_nothing() {
+fn testing_a_hook_records_and_marks_nothing() {
     let test = TestContext::new();
     test.write(
         "home/policy.yaml",

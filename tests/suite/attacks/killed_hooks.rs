@@ -83,7 +83,7 @@ fn changes(served: &Served, name: &str) -> Vec<Value> {
 }
 
 #[test]
-fn a_killed_hook_is_recorded_and_a_tool_that_ran_nevertheless_too() {
+fn a_killed_hook_and_a_tool_that_ran_without_its_answer_are_recorded() {
     let served = served();
     let mut hook = waiting_hook(&served, "u-1", CLAUDE_CODE);
     hook.kill().unwrap();
@@ -127,7 +127,7 @@ fn a_killed_hook_is_recorded_and_a_tool_that_ran_nevertheless_too() {
 }
 
 #[test]
-fn a_slow_answer_that_arrives_is_no_reason_to_warn() {
+fn a_slow_answer_that_arrives_causes_no_warning() {
     let served = served();
     let hook = waiting_hook(&served, "u-1", CLAUDE_CODE);
     std::thread::sleep(Duration::from_millis(400));
@@ -182,7 +182,7 @@ fn an_answer_that_was_sent_and_not_read_is_not_delivered() {
 }
 
 #[test]
-fn a_hook_that_evaluates_the_call_itself_has_its_answer() {
+fn a_hook_that_evaluates_the_call_itself_gets_its_own_answer() {
     let served = served();
     let hook = waiting_hook(&served, "u-1", &["claude-code", "pre-tool-use", "--within", "1"]);
     std::thread::sleep(Duration::from_millis(1300));

@@ -84,7 +84,7 @@ fn a_forged_line_in_the_pending_file_is_refused_and_recorded() {
 }
 
 #[test]
-fn lines_that_a_killed_relaxed_daemon_left_are_imported() {
+fn lines_left_by_a_killed_relaxed_daemon_are_imported() {
     let test = TestContext::new();
     test.write("home/tenterhook.yaml", "ledger: {durability: relaxed}\n");
     let dir = ledger_dir(&test);
@@ -117,7 +117,7 @@ fn edit_out_last(dir: &Path, lines: &[u8]) {
 }
 
 #[test]
-fn checkpoints_that_were_removed_are_found() {
+fn removed_checkpoints_are_found() {
     let test = recorded();
     edit(&test, "DELETE FROM checkpoints");
     assert_eq!(found(&test), "✗ all checkpoints were removed: the ledger signs one with its first record");
@@ -127,7 +127,7 @@ fn checkpoints_that_were_removed_are_found() {
 }
 
 #[test]
-fn older_checkpoints_that_were_removed_cannot_matter() {
+fn removing_older_checkpoints_has_no_effect() {
     let test = recorded();
     let before = test.leaves();
     edit(&test, "DELETE FROM checkpoints WHERE size < (SELECT max(size) FROM checkpoints)");
@@ -156,7 +156,7 @@ fn key_files_of_another_ledger_are_found() {
 }
 
 #[test]
-fn heads_that_were_removed_are_found() {
+fn removed_heads_are_found() {
     for sql in [
         "UPDATE leaves SET head = NULL",
         "UPDATE leaves SET head = NULL WHERE seq = (SELECT max(seq) FROM leaves)",
@@ -169,7 +169,7 @@ fn heads_that_were_removed_are_found() {
 }
 
 #[test]
-fn a_page_that_was_zeroed_is_found_or_holds_nothing() {
+fn a_zeroed_page_is_found_or_was_unused() {
     let test = recorded();
     let path = ledger_dir(&test).join("ledger.db");
     // Everything is in the file itself, not in a journal that would repair it.

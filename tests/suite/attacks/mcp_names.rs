@@ -67,7 +67,7 @@ fn settings(test: &TestContext) {
 }
 
 #[test]
-fn what_a_clients_settings_name_decides_where_a_name_is_split() {
+fn server_names_in_a_clients_settings_decide_where_a_name_is_split() {
     let test = world();
     settings(&test);
     for (server, harness, name, more) in names() {
@@ -103,7 +103,7 @@ fn a_call_without_a_daemon_knows_the_servers_from_the_snapshot() {
 }
 
 #[test]
-fn a_rule_on_a_server_that_no_client_has_is_pointed_out() {
+fn a_rule_on_a_server_that_no_client_has_is_reported() {
     let test = world();
     settings(&test);
     rule(&test, "brave_search", "erase", "deny");

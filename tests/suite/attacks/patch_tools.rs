@@ -76,7 +76,7 @@ fn a_secret_in_a_patch_is_seen() {
 }
 
 #[test]
-fn an_edit_whose_target_cannot_be_found_does_not_pass() {
+fn an_edit_with_an_unknown_target_is_not_allowed() {
     let test = world();
     let args: [(&str, &str, Value); 6] = [
         ("llxprt", "apply_patch", json!({"patch_content": "@@ -1 +1 @@\n-a\n+b\n"})),
@@ -95,7 +95,7 @@ fn an_edit_whose_target_cannot_be_found_does_not_pass() {
 }
 
 #[test]
-fn the_place_of_a_result_is_written() {
+fn the_output_path_of_a_tool_counts_as_written() {
     let test = world();
     let keys = test.path("person/.ssh/authorized_keys");
     for (tool, args) in [

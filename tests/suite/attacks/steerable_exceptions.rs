@@ -63,11 +63,11 @@ const FINE: &[&str] = &[
 ];
 
 #[test]
-fn no_text_beside_the_statement_makes_an_exception_hold() {
+fn text_beside_the_statement_does_not_meet_an_exception() {
     assert_eq!(with_verdict(STEERED, &["none", "allow"]), [""; 0]);
 }
 
 #[test]
-fn exceptions_still_hold_for_what_they_are_about() {
+fn exceptions_apply_to_the_commands_they_are_meant_for() {
     assert_eq!(with_verdict(FINE, &["ask", "deny"]), [""; 0]);
 }

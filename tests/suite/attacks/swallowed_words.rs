@@ -18,7 +18,7 @@ fn a_switch_does_not_swallow_the_command_or_the_device_behind_it() {
 }
 
 #[test]
-fn a_text_that_an_option_brings_is_read_as_a_command() {
+fn text_in_the_value_of_an_option_is_parsed_as_a_command() {
     let stopped = [
         "doppler run --command 'rm -rf ~'",
         "infisical run -c 'rm -rf ~'",

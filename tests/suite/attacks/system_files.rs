@@ -58,7 +58,7 @@ fn begun(system: &System, cwd: &Path) -> String {
 }
 
 #[test]
-fn links_of_one_account_to_files_that_block_do_not_keep_others_waiting() {
+fn links_of_one_account_to_blocking_files_do_not_delay_others() {
     if !is_root() {
         return;
     }
@@ -102,7 +102,7 @@ fn links_of_one_account_to_files_that_block_do_not_keep_others_waiting() {
 }
 
 #[test]
-fn links_of_one_account_tell_it_nothing_about_files_of_root() {
+fn links_of_one_account_reveal_nothing_about_files_of_root() {
     if !is_root() {
         return;
     }
@@ -135,7 +135,7 @@ fn links_of_one_account_tell_it_nothing_about_files_of_root() {
 }
 
 #[test]
-fn what_an_account_can_read_holds_for_it() {
+fn files_that_an_account_can_read_apply_to_it() {
     if !is_root() {
         return;
     }

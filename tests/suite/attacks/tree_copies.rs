@@ -54,16 +54,16 @@ fn a_pattern_that_only_could_match_is_not_denied() {
 }
 
 #[test]
-fn a_tree_on_a_guarded_place_is_stopped() {
+fn a_tree_copied_onto_a_guarded_path_is_denied() {
     assert_eq!(with_verdict(ONTO_GUARDED, &["none", "allow"]), [""; 0]);
 }
 
 #[test]
-fn trees_elsewhere_are_not() {
+fn a_tree_copied_elsewhere_is_not_denied() {
     assert_eq!(with_verdict(FINE, &["ask", "deny"]), [""; 0]);
 }
 
 #[test]
-fn patterns_that_stand_for_guarded_paths_are_denied() {
+fn patterns_that_match_guarded_paths_are_denied() {
     assert_eq!(with_verdict(DENIED, &["none", "allow", "ask"]), [""; 0]);
 }

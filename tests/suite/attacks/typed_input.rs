@@ -26,7 +26,7 @@ fn copilot(test: &TestContext, tool: &str, args: Value) -> Ran {
 }
 
 #[test]
-fn codex_is_not_let_start_what_it_could_type_into() {
+fn codex_may_not_start_programs_that_it_could_type_into() {
     let test = TestContext::new();
     for command in
         ["python3 -q", "cat > script.sh; sh script.sh", "psql app", "ssh host", "read x; eval \"$x\""]
@@ -39,7 +39,7 @@ fn codex_is_not_let_start_what_it_could_type_into() {
 }
 
 #[test]
-fn codex_runs_what_was_read_without_a_question() {
+fn codex_runs_parsed_commands_without_approval() {
     let test = TestContext::new();
     for command in [
         "python3 - <<'EOF'\nprint(1)\nEOF",
@@ -55,7 +55,7 @@ fn codex_runs_what_was_read_without_a_question() {
 }
 
 #[test]
-fn other_harnesses_get_no_new_question() {
+fn other_harnesses_are_not_asked_more_often() {
     let test = TestContext::new();
     for command in ["python3 -q", "psql app", "vim notes.md", "cat > script.sh; sh script.sh", "ssh host"] {
         let ran = test.run(&["judge", "--json", "--shell", command]);

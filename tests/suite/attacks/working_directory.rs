@@ -51,7 +51,7 @@ fn a_directory_beside_a_command_does_not_hide_what_it_deletes() {
 }
 
 #[test]
-fn with_two_directories_the_stricter_verdict_stands() {
+fn with_two_directories_the_stricter_verdict_counts() {
     let test = world();
     let (inside, home) = (json!(project(&test)), json!(test.path("person")));
     for (one, other) in [(&inside, &home), (&home, &inside)] {

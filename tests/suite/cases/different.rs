@@ -76,13 +76,13 @@ fn a3s(id: &str) -> Value {
 }
 
 #[test]
-fn a3s_102_a_hook_nobody_waits_for_decides_nothing() {
+fn a3s_102_an_async_hook_decides_nothing() {
     let answer = a3s("a3s-102-async-ignored-on-gate");
     assert_eq!((&answer["decision"], &answer["plan"][0]["matched"]), (&json!("none"), &json!(true)));
 }
 
 #[test]
-fn a3s_106_what_was_said_before_a_skip_stands() {
+fn a3s_106_answers_before_a_skip_count() {
     let answer = a3s("a3s-106-skip-drops-modification");
     assert_eq!(answer["finalOutput"], json!({"action": "continue", "modified": {"x": 1}}));
     assert_eq!(answer["decision"], "none", "and what comes after it does not count");
@@ -95,7 +95,7 @@ fn a3s_110_changed_arguments_are_used() {
 }
 
 #[test]
-fn a3s_112_a_pattern_that_cannot_be_read_is_refused() {
+fn a3s_112_an_invalid_pattern_is_refused() {
     let case = case("a3s-112-bad-regex-falls-back-to-contains");
     let pattern = case["config"][0]["matcher"]["command_pattern"].as_str().unwrap();
     let test = TestContext::new();
@@ -109,7 +109,7 @@ fn a3s_112_a_pattern_that_cannot_be_read_is_refused() {
 }
 
 #[test]
-fn a3s_112_a_pattern_that_cannot_be_read_is_not_passed_over_in_silence() {
+fn a3s_112_an_invalid_pattern_is_reported() {
     let (test, case) = (TestContext::new(), case("a3s-112-bad-regex-falls-back-to-contains"));
     let ran = fire_file(&test, "a3s", "PreToolUse", &registered(&case), &case["input"]["payload"]);
     assert!(ran.stderr.contains("invalid regular expression `(x`"), "{}", ran.stderr);

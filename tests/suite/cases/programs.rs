@@ -21,7 +21,7 @@ fn successes(answer: &Value) -> Vec<Value> {
 }
 
 #[test]
-fn g_runner_037_a_hook_that_never_ends_is_ended_at_its_time_out() {
+fn g_runner_037_a_hook_that_never_ends_is_ended_at_its_timeout() {
     let case = case("g-runner-037");
     let (given, expect) = (&case["given"], &case["expect"]);
     let test = TestContext::new();

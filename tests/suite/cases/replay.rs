@@ -14,7 +14,7 @@ fn leaves(output: &Value, code: &Value) -> String {
 }
 
 #[test]
-fn what_a_program_leaves_behind_is_read_as_llxprt_and_gemini_read_it() {
+fn output_of_a_program_is_read_as_llxprt_and_gemini_read_it() {
     let told = cases().into_iter().filter(|case| case["given"]["exit"].is_u64());
     let mut count = 0;
     for case in told.filter(|case| case["area"] == "runner") {
@@ -70,7 +70,7 @@ const EXIT_TWO: &[&str] =
 const INVALID: &str = "cc-009-exit0-invalid-schema";
 
 #[test]
-fn what_programs_leave_behind_decides_as_in_claude_code() {
+fn output_of_programs_decides_as_in_claude_code() {
     // Text that the client adds does not come from hooks.
     let client = ["cc-025-allow-cannot-beat-deny-rule", "cc-029-defer-interactive-ignored"];
     let mut count = 0;

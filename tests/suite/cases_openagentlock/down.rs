@@ -38,7 +38,7 @@ fn stranger(test: &TestContext) -> std::thread::JoinHandle<()> {
 
 // seed: 001-016
 #[test]
-fn where_tenterhook_never_was_everything_passes_in_silence_as_there() {
+fn without_an_installation_every_call_passes_silently_as_in_the_original() {
     let test = installed();
     // The small program alone, in a home without an installation.
     let program = test.path("elsewhere/tenterhook-hook");
@@ -53,7 +53,7 @@ fn where_tenterhook_never_was_everything_passes_in_silence_as_there() {
 
 // seed: 001-007, 001-008, 001-009, 001-015, 001-017, 001-018
 #[test]
-fn where_it_is_installed_the_rules_hold_and_what_passes_passes_in_silence() {
+fn with_an_installation_the_rules_apply_and_allowed_calls_pass_silently() {
     let test = installed();
     for (number, case) in lines().into_iter().enumerate() {
         let stranger = (case.id == "cc-daemon-http401").then(|| stranger(&test));

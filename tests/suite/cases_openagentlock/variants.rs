@@ -121,7 +121,7 @@ fn packages_on_the_list_pass_and_what_is_nearly_one_does_not() {
 }
 
 #[test]
-fn paths_commands_and_tools_are_looked_at_as_there() {
+fn paths_commands_and_tools_are_matched_as_in_the_original() {
     let policy = r#"
 version: 1
 mode: enforce
@@ -155,7 +155,7 @@ gates:
 
 // seed: 001-057
 #[test]
-fn a_daemon_that_only_watches_denies_nothing_and_nudges_nobody() {
+fn a_daemon_in_monitor_mode_denies_and_suggests_nothing() {
     let policy = "version: 1\nmode: enforce\ngates:\n  - {id: t.foo, match: {tool: Bash, command_regex: \"^foo \"}, \
                   evaluate: [{kind: always, action: deny, nudge: \"run bar\"}]}\n";
     let test = TestContext::new();
@@ -172,7 +172,7 @@ fn a_daemon_that_only_watches_denies_nothing_and_nudges_nobody() {
 }
 
 #[test]
-fn a_gate_that_should_only_watch_is_escalated_with_its_nudge() {
+fn a_monitor_gate_is_escalated_with_its_suggestion() {
     let policy = "version: 1\nmode: enforce\ngates:\n  - {id: t.foo, mode: monitor, match: {tool: Bash, command_regex: \
                   \"^foo \"}, evaluate: [{kind: always, action: deny, nudge: \"run bar\"}]}\n";
     let test = TestContext::new();

@@ -17,7 +17,7 @@ use crate::context::TestContext;
 // Seed 000, "Hook Configuration".
 // seed: 000-014, 000-015
 #[tokio::test]
-async fn hook_configuration_with_a_matcher_a_time_out_and_without() {
+async fn hook_configuration_with_and_without_matcher_and_timeout() {
     let (before, after) = (Notes::new(), Notes::new());
     let (writing, completed) = (before.clone(), after.clone());
     let engine = Engine::builder()
@@ -102,7 +102,7 @@ fn read_call() -> Value {
 // Seed 000, "Basic Output".
 // seed: 000-027, 000-029, 000-030, 000-031, 000-032
 #[test]
-fn basic_output_is_heard_field_by_field() {
+fn basic_output_is_read_field_by_field() {
     let prompt = json!({"prompt": "go"});
     let of = |answer: Value| reply("UserPromptSubmit", &prompt, &answer);
     assert_eq!(of(json!({"continue": true})), Value::Null);
@@ -208,7 +208,7 @@ fn hook_matchers_in_a_settings_file_run_or_do_not() {
 // Seed 000, "Timeouts".
 // seed: 000-016, 000-052
 #[tokio::test]
-async fn the_default_time_out_is_60_seconds_and_can_be_overridden() {
+async fn the_default_timeout_is_60_seconds_and_can_be_overridden() {
     assert_eq!(dialect::find("claude").unwrap().timeout, Duration::from_mins(1));
     let hook =
         Hook::on("patient", PreTool).timeout(Duration::from_mins(2)).run(|_| async { response::none() });
@@ -270,7 +270,7 @@ async fn continue_false_on_abort_ends_the_turn() {
 // Seed 000, "Available Hook Events".
 // seed: 000-002, 000-004, 000-012, 000-013
 #[test]
-fn hooks_block_where_the_table_says_that_they_can() {
+fn hooks_block_where_the_table_allows_it() {
     let block = json!({"decision": "block", "reason": "no"});
     let prompt = reply("UserPromptSubmit", &json!({"prompt": "go"}), &block);
     assert_eq!(prompt, block);

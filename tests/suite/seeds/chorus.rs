@@ -129,7 +129,7 @@ async fn modify_tool_input_adds_a_header_to_all_written_files() {
 // Seed 000, "Subagent Coordination".
 // seed: 000-046
 #[tokio::test]
-async fn subagent_coordination_tells_the_orchestrator() {
+async fn subagent_coordination_notifies_the_orchestrator() {
     let completed = Notes::new();
     let notify = completed.clone();
     let engine = Engine::builder()

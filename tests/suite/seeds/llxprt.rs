@@ -78,7 +78,7 @@ fn example_configuration() {
 // Seed 002, "HookConfig": timeouts are in milliseconds; the default is 60 seconds.
 // seed: 002-007
 #[test]
-fn hook_config_time_outs_are_milliseconds() {
+fn hook_config_timeouts_are_in_milliseconds() {
     assert_eq!(dialect::find("llxprt").unwrap().timeout, Duration::from_mins(1));
     let test = TestContext::new();
     let mut settings = settings("BeforeTool", &["sleep 30".to_owned()]);
@@ -439,7 +439,7 @@ fn message_bus_contracts() {
 // Seed 002, "DefaultHookOutput".
 // seed: 002-077, 002-078
 #[test]
-fn default_hook_output_answers_the_questions_of_its_class() {
+fn default_hook_output_has_the_methods_of_its_class() {
     let value = json!({"decision": "block", "reason": "r", "continue": false, "hookSpecificOutput": {"additionalContext": "c"}});
     let output = HookOutput::new(llxprt(), "AfterTool", &value);
     assert!(output.is_blocking_decision() && output.should_stop_execution());

@@ -71,7 +71,7 @@ fn a_session_is_a_panel() {
 }
 
 #[test]
-fn sessions_are_a_table_and_what_is_not_there_is_said() {
+fn sessions_are_a_table_and_missing_ones_are_reported() {
     let served = filled();
     let listed = served.test.run(&["sessions", "list"]);
     insta::assert_snapshot!(plain(&listed.stdout), @r"
@@ -97,7 +97,7 @@ fn sessions_are_a_table_and_what_is_not_there_is_said() {
 }
 
 #[test]
-fn whoever_follows_sees_it_happen() {
+fn following_shows_events_live() {
     let served = Served::new();
     let program = std::path::Path::new(env!("CARGO_BIN_EXE_tenterhook"));
     let mut command = served.test.command(program, &["sessions", "follow", "--json", "-n", "3"]);

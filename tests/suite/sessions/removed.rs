@@ -13,7 +13,7 @@ use tenterhook_records::secrets;
 use super::*;
 
 #[test]
-fn what_was_erased_is_gone_from_the_session_and_said_to_be() {
+fn erased_content_is_gone_from_the_session_and_marked() {
     let served = Served::new();
     served.call(
         "UserPromptSubmit",
@@ -62,7 +62,7 @@ fn erase(served: &Served, leaf: &str, erased: u64) {
 }
 
 #[test]
-fn what_was_erased_is_in_no_diff() {
+fn erased_content_is_in_no_diff() {
     let served = Served::new();
     let edit = json!({"tool_name": "Edit", "tool_input": {"file_path": "a.txt", "old_string": "one", "new_string": "two"}, "tool_use_id": "t-1"});
     served.call("PreToolUse", &edit);
@@ -86,7 +86,7 @@ fn what_was_erased_is_in_no_diff() {
 }
 
 #[test]
-fn a_decision_that_nobody_heard_is_not_counted() {
+fn an_undelivered_decision_is_not_counted() {
     let served = Served::new();
     let id: EventId = "01M7F3GRZQ0000000000000001".parse().unwrap();
     let args = json!({"command": "echo one > made.txt"});

@@ -14,7 +14,7 @@ fn bash(id: &str, command: &str) -> Value {
 }
 
 #[test]
-fn what_is_too_large_for_the_record_is_gone_from_the_start() {
+fn content_too_large_for_the_record_is_never_shown() {
     let test = TestContext::new();
     test.write("home/tenterhook.yaml", "ledger: {max_payload: 400}\n");
     let served = Served::in_home(test, &[]);
@@ -49,7 +49,7 @@ fn what_is_too_large_for_the_record_is_gone_from_the_start() {
 }
 
 #[test]
-fn files_are_known_where_no_rule_looks_at_an_event() {
+fn files_are_known_for_events_without_rules() {
     let served = Served::new();
     let mut told = served.stream("/v1/sessions/stream", &[]);
     assert_eq!(told.next().unwrap().kind, "hello");

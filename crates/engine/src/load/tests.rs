@@ -32,7 +32,7 @@ fn a_whole_entry_is_read() {
 }
 
 #[test]
-fn one_bad_entry_is_refused_alone_and_says_where() {
+fn one_bad_entry_is_refused_alone_with_its_position() {
     let text = "hooks:\n  - id: a\n    on: stop\n    command: x\n  - id: b\n    on: stopp\n    command: x\n  \
                 - id: c\n    on: stop\n    command: x\n    timeout: 5\n  - id: a\n    on: stop\n    command: y\n  \
                 - id: d\n    on: stop\n  - id: e\n    on: stop\n    command: z\n";

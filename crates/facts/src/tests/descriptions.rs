@@ -150,7 +150,7 @@ fn descriptions_of_the_policy_remove_no_fact() {
 }
 
 #[test]
-fn a_program_of_the_company_does_what_its_description_says() {
+fn a_company_program_has_the_effects_of_its_description() {
     let text = "\
 acme:
   manager: acme

@@ -175,7 +175,7 @@ fn only_containers_we_created_are_removed() {
 }
 
 #[test]
-fn a_created_container_stays_when_somebody_moved_in() {
+fn a_created_container_stays_if_other_entries_were_added() {
     let edited = put("{}\n", &["Stop", "PreToolUse"]);
     let shared = edited.text.replacen("    \"Stop\": [\n", "    \"Stop\": [\n      { \"hooks\": [] },\n", 1);
     let removed = remove(&shared, &OURS, &edited.created).expect("removes").text;
@@ -186,7 +186,7 @@ fn a_created_container_stays_when_somebody_moved_in() {
 }
 
 #[test]
-fn an_older_entry_is_brought_up_to_date_where_it_stands() {
+fn an_older_entry_is_updated_in_place() {
     let text = "{\n  \"hooks\": {\n    \"Stop\": [\n      { \"_tenterhook\": true, \"hooks\": [] },\n      \
                 { \"hooks\": [] }\n    ]\n  }\n}\n";
     let edited = put(text, &["Stop"]).text;
@@ -226,7 +226,7 @@ fn an_entry_whose_marker_the_client_dropped_is_still_ours() {
 }
 
 #[test]
-fn a_handler_somebody_put_into_our_group_survives() {
+fn a_foreign_handler_in_our_group_survives() {
     let edited = put("{}", &["Stop"]).text;
     let theirs = "{ \"type\": \"command\", \"command\": \"mine\" }";
     let shared = edited.replacen(

@@ -184,7 +184,7 @@ fn an_earlier_layer_turns_nothing_off() {
 }
 
 #[test]
-fn a_folder_that_is_not_trusted_runs_no_hooks_and_that_is_said() {
+fn an_untrusted_folder_runs_no_hooks_and_is_reported() {
     let machine = LlxprtMachine::new();
     let trusted = "person/.config/llxprt-code/trustedFolders.json";
     let rule = |level: &str| format!("{{ // mine\n \"{}\": \"{level}\"}}", machine.path("project").display());

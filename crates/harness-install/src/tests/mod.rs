@@ -370,7 +370,7 @@ fn without_a_receipt_only_our_groups_go() {
 }
 
 #[test]
-fn a_receipt_nobody_can_read_is_as_good_as_none() {
+fn an_unreadable_receipt_counts_as_missing() {
     let world = SettingsWorld::with("{}");
     world.install();
     fs::write(world.receipts.join("claude-code.json"), "garbage").expect("writes");

@@ -46,7 +46,7 @@ fn a_file_of_ours_comes_is_brought_up_to_date_and_goes() {
 }
 
 #[test]
-fn a_file_of_somebody_else_is_neither_replaced_nor_removed() {
+fn a_foreign_file_is_neither_replaced_nor_removed() {
     let world = SettingsWorld::empty();
     let piece = script(&world, "x\n");
     fs::create_dir_all(piece.path.parent().expect("a parent")).expect("directories");

@@ -31,7 +31,7 @@ fn these_files() {
 
 // seed: 001-024, 001-025, 001-028
 #[test]
-fn codex_is_told_to_trust_our_hooks_only_when_asked() {
+fn codex_trusts_our_hooks_only_on_request() {
     let mut place = HarnessWorld::of("codex");
     let config = place.files().remove(1);
     place.write(&config, "model = \"m\"\n\n[features]\nhooks = false # off\n");
@@ -96,7 +96,7 @@ fn a_codex_hook_behind_another_has_another_name() {
 }
 
 #[test]
-fn qwen_hears_ours_last_and_is_told_who_could_speak_against_it() {
+fn our_qwen_hook_comes_last_and_conflicting_hooks_are_reported() {
     let place = HarnessWorld::of("qwen");
     let settings = place.files().remove(0);
     place.install();
@@ -150,7 +150,7 @@ fn llxprt_is_switched_on_and_off_again() {
 }
 
 #[test]
-fn what_turns_our_hooks_off_elsewhere_is_said() {
+fn settings_elsewhere_that_disable_our_hooks_are_reported() {
     let off = |id: &str, directory: &str, text: &str| {
         let mut place = HarnessWorld::of(id);
         let project = place.root.path().join("project");

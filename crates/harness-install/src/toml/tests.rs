@@ -81,7 +81,7 @@ fn edits_of_others_in_between_stay() {
 }
 
 #[test]
-fn a_setting_somebody_changed_is_theirs() {
+fn a_setting_changed_by_the_user_is_kept() {
     let settings = TomlSettings { wanted: settings().wanted.into_iter().take(1).collect(), ..settings() };
     let edited = settings.insert("[features]\nhooks = false\n", &CreatedContainers::default()).unwrap();
     assert_eq!(edited.text, "[features]\nhooks = true\n");
@@ -93,7 +93,7 @@ fn a_setting_somebody_changed_is_theirs() {
 }
 
 #[test]
-fn what_is_no_toml_is_refused_with_its_place() {
+fn invalid_toml_is_refused_with_its_position() {
     for (text, line) in
         [("a = \n", 1), ("x = 1\n[features\n", 2), ("hooks.state = 1\n", 1), ("\nfeatures = 1\n", 2)]
     {

@@ -102,7 +102,7 @@ fn codex_drops_a_deny_with_one_unknown_field_so_there_is_none() {
 }
 
 #[test]
-fn codex_takes_ask_and_allow_for_errors_so_neither_is_said() {
+fn codex_rejects_ask_and_allow_so_neither_is_sent() {
     for decision in [Decision::None, Decision::Allow] {
         assert_eq!(told("codex", "PreToolUse", &decided(decision)), HookReply::silent());
     }
@@ -176,7 +176,7 @@ fn qwen_s_deny_is_not_beaten_by_another_hook_s_allow() {
 }
 
 #[test]
-fn qwen_s_empty_prompts_are_nobody_s() {
+fn qwen_s_empty_prompts_are_not_user_prompts() {
     let qwen = harness("qwen");
     let event = |payload: Value| decoded(qwen, "UserPromptSubmit", &payload).event.event;
     let name = "UserPromptSubmit";
@@ -204,7 +204,7 @@ fn llxprt_offers_no_tool_only_for_an_explicit_empty_list() {
 }
 
 #[test]
-fn llxprt_is_told_nothing_at_an_empty_prompt_and_in_the_middle_of_a_turn() {
+fn llxprt_gets_no_text_at_an_empty_prompt_and_in_the_middle_of_a_turn() {
     let llxprt = harness("llxprt");
     for file in ["AfterAgent.midturn.json", "BeforeAgent.again.json"] {
         let bytes = std::fs::read(crate::common::fixtures().join("llxprt").join(file)).unwrap();
@@ -225,7 +225,7 @@ fn llxprt_is_told_nothing_at_an_empty_prompt_and_in_the_middle_of_a_turn() {
 }
 
 #[test]
-fn qwen_is_told_nothing_at_an_empty_prompt() {
+fn qwen_gets_no_text_at_an_empty_prompt() {
     let qwen = harness("qwen");
     let call = decoded(qwen, "", &json!({"hook_event_name": "UserPromptSubmit", "prompt": ""}));
     for (name, outcome) in outcomes() {
@@ -272,7 +272,7 @@ fn cursor_gets_a_plain_allow_when_nothing_objects() {
 }
 
 #[test]
-fn cursor_s_two_gates_for_one_call_are_told_to_be_one() {
+fn cursor_s_two_gates_for_one_call_are_linked() {
     let cursor = harness("cursor");
     let base = json!({"conversation_id": "c", "generation_id": "g", "workspace_roots": ["/p"]});
     let key = |event: &str, more: Value| {
@@ -317,7 +317,7 @@ fn cursor_s_server_address_becomes_the_url_that_is_judged() {
 }
 
 #[test]
-fn what_the_person_has_ended_does_not_start_again() {
+fn a_turn_ended_by_the_user_does_not_start_again() {
     let cursor = harness("cursor");
     let ended = json!({"hook_event_name": "stop", "conversation_id": "c", "status": "aborted"});
     let reply = cursor.encode(&decoded(cursor, "stop", &ended), &denied());

@@ -49,7 +49,7 @@ fn rust(set: FileDescriptorSet) -> String {
 }
 
 #[test]
-fn nothing_breaks_whoever_speaks_an_older_version() {
+fn no_change_breaks_older_versions() {
     let old = FileDescriptorSet::decode(tenterhook_proto::DESCRIPTORS).unwrap();
     assert_eq!(breaking::changes(&old, &compiled()), Vec::<String>::new());
 }

@@ -261,7 +261,7 @@ async fn the_agent_loop_uses_modified_args_and_stops_at_a_block() {
 // Seed 003, "Hook Execution Flow": "Sort by Priority", "Execute in Parallel".
 // seed: 000-063, 003-091
 #[tokio::test]
-async fn lower_priority_numbers_come_first_whoever_is_faster() {
+async fn lower_priority_numbers_come_first_regardless_of_speed() {
     let hook = |id: &'static str, priority, ms| {
         Hook::on(id, PreTool).priority(priority).run(move |_| async move {
             tokio::time::sleep(Duration::from_millis(ms)).await;
@@ -277,7 +277,7 @@ async fn lower_priority_numbers_come_first_whoever_is_faster() {
 // Seed 003, "Timeout Handling".
 // seed: 003-067, 003-069
 #[tokio::test]
-async fn a_time_out_is_treated_as_continue() {
+async fn a_timeout_is_treated_as_continue() {
     let slow = |id: &str| {
         Hook::on(id, PreTool).timeout(Duration::from_millis(30)).run(|_| async {
             tokio::time::sleep(Duration::from_secs(30)).await;

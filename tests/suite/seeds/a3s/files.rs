@@ -442,7 +442,7 @@ fn default_configuration() -> Value {
 // Seed 003, "Default Hook Configuration".
 // seed: 003-085, 003-086, 003-087, 003-088, 003-089, 003-090
 #[test]
-fn default_hook_configuration_is_what_holds_without_it() {
+fn default_hook_configuration_equals_the_built_in_defaults() {
     let (dir, env) = (std::path::PathBuf::from("/"), std::collections::BTreeMap::new());
     let around = LoadContext { dir: &dir, home: None, env: &env };
     let loaded = load::load_settings("hooks.json", &default_configuration().to_string(), &around);
@@ -491,7 +491,7 @@ fn each_key_of_the_configuration_has_an_effect() {
 // Seed 003, "Audit Trail": a hook that ran, blocked or changed something leaves a record.
 // seed: 003-083, 003-084
 #[test]
-fn the_audit_trail_says_what_each_hook_did() {
+fn the_audit_trail_shows_what_each_hook_did() {
     let test = TestContext::new();
     let block = json!({"id": "blocks", "on": "PreToolUse", "match": "Bash", "dialect": "a3s", "command": says(&json!({"action": "block", "reason": "no"}))});
     let change = json!({"id": "changes", "on": "PreToolUse", "match": "Bash", "dialect": "a3s", "command": says(&json!({"action": "continue", "modified": {"args": {"command": "ls -a"}}}))});

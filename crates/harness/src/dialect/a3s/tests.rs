@@ -152,7 +152,7 @@ fn a_model_call_reaches_a_hook_as_generation() {
 }
 
 #[test]
-fn what_the_model_is_told_is_context_and_no_change_of_anything() {
+fn text_for_the_model_is_context_and_changes_nothing() {
     for kind in [Kind::SessionStart, Kind::PreModel, Kind::PostTool, Kind::Prompt] {
         let heard =
             said(kind, &json!({"action": "continue", "modified": {"context": "it is late"}})).unwrap();
@@ -161,7 +161,7 @@ fn what_the_model_is_told_is_context_and_no_change_of_anything() {
 }
 
 #[test]
-fn a_change_beside_anything_but_continue_is_refused_and_a_block_stands() {
+fn a_change_with_another_action_than_continue_is_refused_and_a_block_counts() {
     let modified = json!({"args": {}});
     for action in ["skip", "retry"] {
         assert!(said(Kind::PreTool, &json!({"action": action, "modified": modified})).is_err(), "{action}");
@@ -248,7 +248,7 @@ fn an_event_that_cannot_be_judged_is_not_taken() {
 }
 
 #[test]
-fn the_page_about_events_says_what_the_table_says() {
+fn the_page_about_events_matches_the_table() {
     let page = include_str!("../../../../../docs/spec/sdk-events.md");
     for shape in EVENTS.iter().take(13) {
         let row = page.lines().find(|line| line.starts_with(&format!("| `{}` |", shape.name))).unwrap();

@@ -22,7 +22,7 @@ fn deny(name: &str) -> String {
 }
 
 #[test]
-fn exit_2_denies_whatever_the_json_says() {
+fn exit_2_denies_with_any_json() {
     let finding = heard(2, &json!({"decision": "approve"}).to_string(), "stop\n").unwrap();
     assert_eq!((finding.decision, finding.reason.as_deref()), (Decision::Deny, Some("stop")));
     let finding = heard(2, &deny("PreToolUse"), "ignored").unwrap();
@@ -53,7 +53,7 @@ fn a_shape_the_client_would_drop_is_a_failure() {
 }
 
 #[test]
-fn all_that_a_hook_can_say_is_heard() {
+fn every_field_of_a_hook_output_is_read() {
     let finding = heard(
         0,
         &json!({"continue": false, "stopReason": "enough", "systemMessage": "m", "suppressOutput": true,
@@ -89,7 +89,7 @@ fn plain_text_reaches_the_model_at_prompts_only() {
 }
 
 #[test]
-fn another_harness_s_event_reaches_a_claude_hook_in_claude_s_words() {
+fn another_harness_s_event_reaches_a_claude_hook_in_claude_s_format() {
     let mut event = event(EventKind::PreTool, "BeforeTool");
     event.source = "gemini".into();
     event.tool = Some(ToolCall::new("run_shell_command", json!({"command": "ls"})));

@@ -41,7 +41,7 @@ fn a_hook_that_does_not_object_does_not_vouch_for_anything() {
 }
 
 #[test]
-fn every_word_of_refusal_is_heard_and_no_other_is_guessed() {
+fn every_refusing_decision_is_recognised_and_no_other_is_guessed() {
     for (word, decision) in [("block", Decision::Deny), ("deny", Decision::Deny), ("ask", Decision::Ask)] {
         assert_eq!(said(&json!({"decision": word})).unwrap().decision, decision);
     }
@@ -56,13 +56,13 @@ fn every_word_of_refusal_is_heard_and_no_other_is_guessed() {
 }
 
 #[test]
-fn a_deny_is_not_lost_because_of_what_stands_beside_it() {
+fn a_deny_is_not_lost_because_of_other_fields() {
     let finding = said(&json!({"decision": "deny", "systemMessage": 7, "continue": "no"})).unwrap();
     assert_eq!((finding.decision, finding.reason.as_deref()), (Decision::Deny, Some(NO_REASON)));
 }
 
 #[test]
-fn exit_2_denies_in_every_row_and_whatever_is_printed() {
+fn exit_2_denies_in_every_row_with_any_output() {
     for dialect in ["llxprt", "llxprt-2026-08", "gemini"] {
         let finding = heard(dialect, Some(2), "{\"decision\":\"allow\"}", "stop").unwrap();
         assert_eq!(
@@ -89,7 +89,7 @@ fn a_failure_is_for_fail_to_decide() {
 }
 
 #[test]
-fn the_compatible_permission_decision_counts_where_the_row_says_so() {
+fn the_compatible_permission_decision_counts_where_the_row_allows_it() {
     let stdout = json!({"hookSpecificOutput":
         {"permissionDecision": "deny", "permissionDecisionReason": "no"}})
     .to_string();
@@ -106,7 +106,7 @@ fn the_compatible_permission_decision_counts_where_the_row_says_so() {
 }
 
 #[test]
-fn all_that_a_hook_can_say_is_heard() {
+fn every_field_of_a_hook_output_is_read() {
     let finding = said(&json!({
         "continue": false, "stopReason": "enough", "suppressOutput": true, "systemMessage": "m",
         "hookSpecificOutput": {"additionalContext": "c", "tool_input": {"path": "/b"}},
@@ -151,7 +151,7 @@ fn model_and_tool_selection_are_changed_at_their_own_events() {
 }
 
 #[test]
-fn another_harness_s_event_arrives_in_the_family_s_words() {
+fn another_harness_s_event_arrives_in_the_family_s_format() {
     let mut event = event(Kind::PostTool);
     event.tool = Some(ToolCall::new("mcp__files__read", json!({"path": "/p"})));
     event.detail.tool_output = Some(json!({"stdout": "hi", "stderr": "", "interrupted": false}));
