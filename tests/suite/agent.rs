@@ -11,7 +11,7 @@ use rustix::process::{Pid, Signal};
 use serde_json::{Value, json};
 
 use crate::context::{Ran, TestContext};
-use crate::person::{Guard, terminal, until};
+use crate::terminal_user::{Guard, terminal, until};
 
 const PROGRAM: &str = env!("CARGO_BIN_EXE_tenterhook");
 

@@ -8,7 +8,7 @@ use tenterhook_test_support::assert_waited;
 use serde_json::{Value, json};
 
 use crate::context::TestContext;
-use crate::person::{Guard, until};
+use crate::terminal_user::{Guard, until};
 
 const RULES: &str = "# mine\nversion: 1\nrules:\n  - {id: ask-make, match: {shell: {program: make}}, verdict: ask, reason: people make things}   # keep\n";
 
@@ -251,8 +251,8 @@ fn a_daemon_that_ends_denies_what_waits() {
     let payload = codex(&test, "s", "make all");
     let socket = test.home().join("run/tenterhook.sock");
     let reply = thread::scope(|scope| {
-        let reply =
-            scope.spawn(|| crate::person::ask(&socket, "POST", "/v1/hooks/codex/pre-tool-use", &payload));
+        let reply = scope
+            .spawn(|| crate::terminal_user::ask(&socket, "POST", "/v1/hooks/codex/pre-tool-use", &payload));
         waiting(&guard);
         guard.signal();
         reply.join().unwrap().1

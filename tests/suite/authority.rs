@@ -6,7 +6,7 @@
 use serde_json::{Value, json};
 
 use crate::context::TestContext;
-use crate::person::{Guard, code};
+use crate::terminal_user::{Guard, code};
 
 const RULE: &str = "version: 1\nrules:\n  - {id: no-make, match: {shell: {program: make}}, verdict: deny}\n";
 

@@ -5,7 +5,7 @@
 use serde_json::{Value, json};
 
 use crate::context::TestContext;
-use crate::person::Guard;
+use crate::terminal_user::Guard;
 
 const NO_CURL: &str = "\
 version: 1

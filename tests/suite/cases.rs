@@ -6,7 +6,7 @@
 //! it leaves to others. Lines that both leave are run here, or are listed with the reason here and in
 //! `docs/compatibility.md`.
 
-mod different;
+mod intended_differences;
 mod programs;
 mod replay;
 

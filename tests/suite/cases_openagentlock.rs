@@ -6,7 +6,7 @@
 //! rules must decide the same in their own words. Whether the tool runs and the message must be equal. Our reply to
 //! a deny has no `continue: false`, which would keep the model from reading the reason.
 
-mod down;
+mod daemon_down;
 mod variants;
 
 use std::path::Path;
@@ -16,7 +16,7 @@ use tenterhook_event::{Event, EventId, EventKind, Timestamp, ToolCall};
 use tenterhook_policy_import::{OpenAgentLockMode, import_openagentlock, import_openagentlock_in_mode};
 
 use crate::context::{Ran, TestContext, repository};
-use crate::person::Guard;
+use crate::terminal_user::Guard;
 
 /// Lines that are denied there and not yet by our rules. A line that is decided the same must leave the list.
 const WAITING: &[&str] = &[];

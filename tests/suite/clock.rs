@@ -8,7 +8,7 @@ use std::process::Command;
 use serde_json::{Value, json};
 
 use crate::context::{TestContext, repository};
-use crate::person::Guard;
+use crate::terminal_user::Guard;
 
 const DAY: i64 = 86_400;
 

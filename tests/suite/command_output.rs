@@ -178,7 +178,7 @@ fn rules_and_their_output() {
         transcript.run(line);
     }
     transcript.run_with("hook --try claude-code pre-tool-use", &test.bash("rm -rf ~/"));
-    transcript.check("output-rules-and-what-they-say");
+    transcript.check("output-rules-and-their-output");
 }
 
 #[test]

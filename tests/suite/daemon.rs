@@ -11,8 +11,8 @@ use std::process::Child;
 use serde_json::{Value, json};
 
 use crate::context::TestContext;
-use crate::person::served;
-pub(crate) use crate::person::{HANG_TIMEOUT, until};
+use crate::terminal_user::served;
+pub(crate) use crate::terminal_user::{HANG_TIMEOUT, until};
 
 pub(crate) struct Served {
     pub(crate) test: TestContext,

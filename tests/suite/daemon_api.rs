@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 use crate::context::TestContext;
 use crate::daemon::{Served, until};
-use crate::person::code;
+use crate::terminal_user::code;
 
 const DENIED: &str = "sudo rm -rf /";
 

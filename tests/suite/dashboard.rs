@@ -6,7 +6,7 @@
 use serde_json::{Value, json};
 
 use crate::daemon::{Answer, Served, lines};
-use crate::person::code;
+use crate::terminal_user::code;
 
 /// A browser with a session.
 pub(crate) struct Browser<'a> {
@@ -258,7 +258,7 @@ fn without_a_daemon_or_without_tcp_it_prints_a_hint() {
     let ran = test.run(&["dashboard"]);
     assert_eq!(ran.exit, 1);
     assert!(ran.stderr.contains("tenterhook start"), "{}", ran.stderr);
-    let _guard = crate::person::Guard::of(&test);
+    let _guard = crate::terminal_user::Guard::of(&test);
     let ran = test.run(&["dashboard"]);
     assert_eq!(ran.exit, 1);
     assert!(ran.stderr.contains("does not listen over TCP"), "{}", ran.stderr);

@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 use crate::context::TestContext;
 use crate::daemon::{Answer, Served, until};
-use crate::person::{self, code};
+use crate::terminal_user::{self, code};
 
 const HOOKS: &str = "\
 hooks:
@@ -140,8 +140,8 @@ fn hook_statistics_are_counted_and_a_hook_can_be_tested() {
     // agent.
     let socket = served.socket();
     let call = json!({"session_id": "s", "hook_event_name": "Stop"});
-    person::ask(&socket, "POST", "/v1/hooks/claude-code/Stop", &call);
-    let (status, _) = person::ask(&socket, "POST", "/v1/hooks/look/test", &sample("ls", "Bash"));
+    terminal_user::ask(&socket, "POST", "/v1/hooks/claude-code/Stop", &call);
+    let (status, _) = terminal_user::ask(&socket, "POST", "/v1/hooks/look/test", &sample("ls", "Bash"));
     assert_eq!(status, 403, "an agent tries no hooks");
     let again = served.json("/v1/hooks/analytics");
     assert_eq!(again["hooks"]["look"]["all"]["calls"], 3, "nor counted");

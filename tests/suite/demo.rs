@@ -9,7 +9,7 @@ use std::process::Stdio;
 use rustix::process::{Pid, Signal};
 
 use crate::context::TestContext;
-use crate::person::{terminal, until};
+use crate::terminal_user::{terminal, until};
 use crate::tui_screen::Screen;
 
 const NEXT_PAGE: &str = "any key: next page";

@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 
 use crate::context::{TestContext, repository};
 use crate::daemon::Served;
-use crate::person::until;
+use crate::terminal_user::until;
 
 /// A home whose only hook runs this command line, with further keys.
 fn with_hook(runs: &str) -> TestContext {

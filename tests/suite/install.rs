@@ -7,7 +7,7 @@ use std::os::unix::fs::PermissionsExt;
 use serde_json::{Value, json};
 
 use crate::context::TestContext;
-use crate::person::code;
+use crate::terminal_user::code;
 
 const FOREIGN: &str = "{\n    \"model\" : \"opus\",\n\n    \"hooks\": { \"Stop\": [ {\"hooks\":[]} ] } }";
 

@@ -8,7 +8,7 @@ use std::os::unix::fs::PermissionsExt;
 use serde_json::json;
 
 use crate::context::{Ran, TestContext};
-use crate::person::Guard;
+use crate::terminal_user::Guard;
 
 /// Makes three calls of an agent; from then on this process counts as one.
 fn recorded(test: &TestContext) {

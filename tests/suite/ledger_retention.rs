@@ -8,7 +8,7 @@ use tenterhook_home::call_meta::now_ms;
 use tenterhook_ledger::{Entry, Ledger, Options};
 
 use crate::context::TestContext;
-use crate::person::{Guard, until};
+use crate::terminal_user::{Guard, until};
 
 const DAY_MS: u64 = 86_400_000;
 const OLD_RECORDS: u64 = 300;

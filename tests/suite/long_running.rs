@@ -11,7 +11,7 @@ use std::time::Duration;
 use serde_json::json;
 
 use crate::daemon::{HANG_TIMEOUT, Served, until};
-use crate::faults::rounds;
+use crate::daemon_faults::rounds;
 
 /// Maximum memory kept after a burst, without the program's text, in kB.
 const MAX_KEPT_KB: u64 = 64 * 1024;

@@ -3,10 +3,10 @@
 //! Sessions of real harnesses, replayed from captured payloads: the panel of files and to-dos is correct, and the
 //! same live, after a restart of the daemon, and without one.
 
-mod commands;
+mod live_and_recorded;
 mod panels;
 mod removed;
-mod same;
+mod session_commands;
 
 use serde_json::{Value, json};
 

@@ -131,7 +131,7 @@ fn a_spool_that_grows_without_a_daemon_is_imported_automatically() {
         began.elapsed()
     );
     let waiting = || Spool::of(&home).count().0;
-    crate::person::until("the spool is taken in", || (waiting() == 0).then_some(()));
+    crate::terminal_user::until("the spool is taken in", || (waiting() == 0).then_some(()));
     let leaves = test.leaves();
     let of = |what: &str| {
         leaves.iter().filter(|leaf| leaf["what"].as_str().is_some_and(|said| said.starts_with(what))).count()

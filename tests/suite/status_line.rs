@@ -5,7 +5,7 @@
 use serde_json::json;
 
 use crate::context::TestContext;
-use crate::person::{Guard, until};
+use crate::terminal_user::{Guard, until};
 
 const RULES: &str = "version: 1\nrules:\n  - {id: ask-make, match: {shell: {program: make}}, verdict: ask}\n";
 

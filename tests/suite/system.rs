@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 use serde_json::{Value, json};
 
 use crate::context::TestContext;
-use crate::person::{Guard, ask};
+use crate::terminal_user::{Guard, ask};
 
 /// `nobody` on most machines; the account need not exist.
 pub(crate) const STRANGER: u32 = 65_534;

@@ -9,7 +9,7 @@ use rustix::process::Signal;
 use serde_json::{Value, json};
 
 use crate::context::TestContext;
-use crate::person::{Guard, code};
+use crate::terminal_user::{Guard, code};
 use crate::tui_screen::Screen;
 
 const RULES: &str = "version: 1\nrules:\n  - {id: ask-make, match: {shell: {program: make}}, verdict: ask, reason: people make things}\n";

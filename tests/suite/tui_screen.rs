@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 use tenterhook_test_support::assert_no_hang;
 
 use crate::context::TestContext;
-use crate::person::until;
+use crate::terminal_user::until;
 
 const PROGRAM: &str = env!("CARGO_BIN_EXE_tenterhook");
 

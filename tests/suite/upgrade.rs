@@ -14,7 +14,7 @@ use serde_json::{Value, json};
 
 use crate::context::{Ran, TestContext, repository};
 use crate::daemon::Served;
-use crate::person::{HANG_TIMEOUT, ask, served, terminal, until};
+use crate::terminal_user::{HANG_TIMEOUT, ask, served, terminal, until};
 
 const PROGRAM: &str = env!("CARGO_BIN_EXE_tenterhook");
 const VERSION: &str = env!("CARGO_PKG_VERSION");

@@ -10,9 +10,9 @@ use tenterhook_client::NewSession;
 use tenterhook_client::proto::ErrorCode;
 
 use crate::daemon::Served;
-use crate::person::ask;
 use crate::sdk::{code, run};
 use crate::sdk_agent::{args, bash, free};
+use crate::terminal_user::ask;
 
 #[test]
 fn sessions_that_begin_at_the_same_time_count_for_the_limit_and_leave_room_for_others() {

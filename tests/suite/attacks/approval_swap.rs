@@ -8,7 +8,7 @@ use std::os::unix::net::UnixStream;
 use serde_json::{Value, json};
 
 use crate::context::TestContext;
-use crate::person::{Guard, until};
+use crate::terminal_user::{Guard, until};
 
 const RULES: &str = "version: 1\nrules:\n  - {id: ask-make, match: {shell: {program: make}}, verdict: ask, reason: people make things}\n";
 /// Two ids with the same suffix: the sender chooses them.
@@ -24,7 +24,7 @@ fn send(test: &TestContext, id: &str, command: &str) -> UnixStream {
     })
     .to_string();
     let mut stream = UnixStream::connect(test.home().join("run/tenterhook.sock")).unwrap();
-    stream.set_read_timeout(Some(crate::person::HANG_TIMEOUT)).unwrap();
+    stream.set_read_timeout(Some(crate::terminal_user::HANG_TIMEOUT)).unwrap();
     let head = format!("TH1 hook codex PreToolUse {id} 50000 {}\n\n", payload.len());
     stream.write_all((head + &payload).as_bytes()).unwrap();
     stream

@@ -8,7 +8,7 @@ use std::process::Command;
 use serde_json::{Value, json};
 
 use crate::context::{Ran, TestContext, repository};
-use crate::person::{Guard, code};
+use crate::terminal_user::{Guard, code};
 
 const PROGRAM: &str = env!("CARGO_BIN_EXE_tenterhook");
 

@@ -14,9 +14,9 @@ use tenterhook_client::proto::ErrorCode;
 
 use crate::context::TestContext;
 use crate::daemon::{HANG_TIMEOUT, Served, until};
-use crate::person::Guard;
 use crate::sdk::{code, run};
 use crate::system::{STRANGER, System, as_stranger, is_root};
+use crate::terminal_user::Guard;
 
 const ASKS: &str = "version: 1\nrules:\n  - {id: asks, match: {shell: {program: terraform}}, verdict: ask}\n";
 
@@ -121,7 +121,7 @@ fn an_account_with_many_waiting_calls_leaves_room_for_others() {
     let guard = system.serve();
     let socket = system.socket();
     let waiting = || {
-        let (status, list) = crate::person::ask(&socket, "GET", "/v1/approvals", &Value::Null);
+        let (status, list) = crate::terminal_user::ask(&socket, "GET", "/v1/approvals", &Value::Null);
         assert_eq!(status, 200, "{list}");
         list["pending"].as_array().unwrap().len()
     };
@@ -132,7 +132,7 @@ fn an_account_with_many_waiting_calls_leaves_room_for_others() {
     let ours = whole(&socket, "codex", 1000, "60000", "terraform apply");
     let is_ours = |card: &Value| card["user"] != json!(tenterhook_home::env::account(STRANGER));
     until("our call waits as well", || {
-        let (_, list) = crate::person::ask(&socket, "GET", "/v1/approvals", &Value::Null);
+        let (_, list) = crate::terminal_user::ask(&socket, "GET", "/v1/approvals", &Value::Null);
         list["pending"].as_array().unwrap().iter().any(is_ours).then_some(())
     });
     assert!(waiting() < 300, "one account has its share only");

@@ -9,7 +9,7 @@ use std::process::Stdio;
 use serde_json::{Value, json};
 
 use crate::daemon::{Served, until};
-use crate::person::ask;
+use crate::terminal_user::ask;
 
 /// Makes one hook call from a process that does not descend from the test.
 fn call_from_elsewhere(served: &Served, payload: &str) {

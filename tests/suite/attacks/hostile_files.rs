@@ -16,8 +16,8 @@ use rusqlite::Connection;
 use serde_json::{Value, json};
 
 use crate::context::{Ran, TestContext, repository};
-use crate::person::Guard;
 use crate::system::is_root;
+use crate::terminal_user::Guard;
 
 pub(super) const PROGRAM: &str = env!("CARGO_BIN_EXE_tenterhook");
 
@@ -72,7 +72,9 @@ fn used_home() -> TestContext {
     {
         let guard = Guard::of(&test);
         guard.hook("claude-code", "PreToolUse", &serde_json::from_str(&test.bash("make all")).unwrap());
-        crate::person::until("a snapshot", || test.home().join("snapshot/home").exists().then_some(()));
+        crate::terminal_user::until("a snapshot", || {
+            test.home().join("snapshot/home").exists().then_some(())
+        });
         guard.signal();
     }
     test
@@ -303,7 +305,9 @@ fn restoring_an_older_snapshot_does_not_restore_older_rules() {
     let test = TestContext::new();
     let press = || {
         let guard = Guard::of(&test);
-        crate::person::until("a snapshot", || test.home().join("snapshot/home").exists().then_some(()));
+        crate::terminal_user::until("a snapshot", || {
+            test.home().join("snapshot/home").exists().then_some(())
+        });
         guard.signal();
     };
     press();

@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 
 use super::caller_identity::needed;
 use crate::context::TestContext;
-use crate::person::{Guard, code, until};
+use crate::terminal_user::{Guard, code, until};
 
 const PROGRAM: &str = env!("CARGO_BIN_EXE_tenterhook");
 

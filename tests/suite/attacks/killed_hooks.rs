@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 
 use crate::context::TestContext;
 use crate::daemon::Served;
-use crate::person::until;
+use crate::terminal_user::until;
 
 /// Arguments of the hook command.
 const CLAUDE_CODE: &[&str] = &["claude-code", "pre-tool-use"];

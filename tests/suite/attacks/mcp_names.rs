@@ -4,7 +4,7 @@
 
 use serde_json::{Value, json};
 
-use super::native::{payload, verdict, verdict_on, world};
+use super::native_payloads::{payload, verdict, verdict_on, world};
 use crate::context::TestContext;
 
 fn rule(test: &TestContext, server: &str, tool: &str, verdict: &str) {

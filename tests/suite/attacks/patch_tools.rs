@@ -4,7 +4,7 @@
 
 use serde_json::{Value, json};
 
-use super::native::{project, verdict, world};
+use super::native_payloads::{project, verdict, world};
 
 const OFF: &str = r#"{"hooksConfig":{"enabled":false},"hooks":{"BeforeTool":[]}}"#;
 

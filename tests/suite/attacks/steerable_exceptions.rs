@@ -2,7 +2,7 @@
 
 //! Exceptions to a rule depend on the parsed command, never on words elsewhere in the text.
 
-use super::judged::with_verdict;
+use super::verdicts::with_verdict;
 
 /// Commands that passed in an earlier version because a comment, a value or a second statement met an exception.
 const STEERED: &[&str] = &[

@@ -4,8 +4,8 @@
 
 use serde_json::{Value, json};
 
-use crate::person::ask;
 use crate::system::{System, as_stranger, is_root};
+use crate::terminal_user::ask;
 
 /// A hook's id may equal the name of a harness; testing the hook is not a call of the harness.
 #[test]

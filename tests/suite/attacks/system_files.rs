@@ -11,8 +11,8 @@ use tenterhook_test_support::assert_no_hang;
 
 use serde_json::{Value, json};
 
-use crate::person::{Guard, ask};
 use crate::system::{STRANGER, System, as_stranger, is_root};
+use crate::terminal_user::{Guard, ask};
 
 const SECRET_RULES: &str =
     "version: 1\nrules:\n  - {id: topsecret-rule-name, match: {shell: {program: beta}}, verdict: deny}\n";

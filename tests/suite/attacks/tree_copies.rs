@@ -2,7 +2,7 @@
 
 //! Copying or moving a directory tree onto a guarded path counts as writing everything in it.
 
-use super::judged::with_verdict;
+use super::verdicts::with_verdict;
 
 /// Commands that passed in an earlier version, and variants of them.
 const ONTO_GUARDED: &[&str] = &[

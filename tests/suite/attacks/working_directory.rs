@@ -4,7 +4,7 @@
 
 use serde_json::{Value, json};
 
-use super::native::{HARNESSES, payload, project, send, shell_tool, verdict, world};
+use super::native_payloads::{HARNESSES, payload, project, send, shell_tool, verdict, world};
 
 /// The arguments of a harness's shell tool.
 fn shell(harness: &str, command: &str, more: &[(&str, Value)]) -> Value {

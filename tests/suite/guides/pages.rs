@@ -8,7 +8,7 @@ use serde_json::json;
 use self::Instead::{Exit, Keys, NotRun, Test};
 use super::reader::Reader;
 use crate::context::repository;
-use crate::person::until;
+use crate::terminal_user::until;
 
 /// Computes the reader's own value for a placeholder.
 type ReadersValue = fn(&Reader) -> String;

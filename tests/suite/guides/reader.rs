@@ -15,7 +15,7 @@ use tenterhook_test_support::assert_no_hang;
 use regex::Regex;
 use tenterhook_authority::totp;
 
-use crate::person::{terminal, until};
+use crate::terminal_user::{terminal, until};
 
 /// Separates the output of a command from the terminal's echo.
 const MARK: char = '\u{1e}';

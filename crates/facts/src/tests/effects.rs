@@ -4,9 +4,9 @@
 //! Paths in the project are relative, others start at home or root; `?` marks unknown parts.
 
 mod code;
+mod exec_locations;
 mod hostile;
 mod programs;
-mod sides;
 
 use serde_json::json;
 use tenterhook_event::{Event, EventId, EventKind, Timestamp, ToolCall};

@@ -2,11 +2,11 @@
 //! Whole installations with real files: plan, show, apply and revert.
 
 mod disk;
-mod every;
+mod every_harness;
 mod llxprt;
-mod owned;
-mod said;
-mod written;
+mod managed_files;
+mod messages;
+mod written_files;
 
 use std::{
     fs,

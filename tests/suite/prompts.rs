@@ -12,7 +12,7 @@ use tenterhook_test_support::assert_no_hang;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 
 use crate::context::TestContext;
-use crate::person::terminal;
+use crate::terminal_user::terminal;
 
 const RULES: &str =
     "version: 1\nrules:\n  - {id: no-docker, match: {shell: {program: docker}}, verdict: deny, reason: no}\n";

@@ -13,7 +13,7 @@ use rustix::process::Signal;
 use serde_json::{Value, json};
 
 use crate::context::TestContext;
-use crate::person::{Guard, until};
+use crate::terminal_user::{Guard, until};
 
 fn installed() -> TestContext {
     let test = TestContext::new();

@@ -4,7 +4,7 @@
 use crate::HarnessClient as _;
 use std::fs;
 
-use super::every::{HarnessWorld, every};
+use super::every_harness::{HarnessWorld, every};
 
 // seed: 001-023, 001-024, 001-031, 001-032, 001-035, 001-038, 001-039
 #[test]

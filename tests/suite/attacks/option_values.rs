@@ -2,7 +2,7 @@
 
 //! Options that were parsed with the wrong number of values, so that the following word was lost.
 
-use super::judged::with_verdict;
+use super::verdicts::with_verdict;
 
 #[test]
 fn a_switch_does_not_swallow_the_command_or_the_device_behind_it() {

@@ -220,7 +220,7 @@ fn ten_hooks_per_event_and_fifty_in_all_unless_configured() {
     });
     // The daemon removes the hooks after the client has gone, each with a record of its own.
     let all_removed = || Some(served.changes("hook unregistered").len()).filter(|count| *count >= 50);
-    assert_eq!(crate::person::until("every hook is removed", all_removed), 50);
+    assert_eq!(crate::terminal_user::until("every hook is removed", all_removed), 50);
 }
 
 // seed: 003-004, 003-005, 003-006, 003-007, 003-008, 003-009, 003-010, 003-011, 003-012, 003-013, 003-014
