@@ -4,9 +4,9 @@
 
 use serde_json::{Value, json};
 
-use crate::audit::worked;
+use crate::audit::home_with_transcripts;
 use crate::context::TestContext;
-use crate::daemon::{Served, until};
+use crate::daemon::{RunningDaemon, until};
 
 fn import(test: &TestContext) -> Value {
     let ran = test.run(&["audit", "--import", "--json"]);
@@ -16,16 +16,16 @@ fn import(test: &TestContext) -> Value {
 
 #[test]
 fn imported_records_are_distinct_from_decisions() {
-    let test = worked();
+    let test = home_with_transcripts();
     assert_eq!(import(&test), json!({"events": 85, "known": 0, "guarded": 0, "spooled": false}));
-    let leaves: Vec<_> = test.leaves().into_iter().filter(|leaf| leaf["kind"] == "seen").collect();
+    let leaves: Vec<_> = test.records().into_iter().filter(|leaf| leaf["kind"] == "seen").collect();
     assert_eq!(leaves.len(), 85);
     let deletion =
         leaves.iter().find(|leaf| leaf["stored"]["args"]["command"] == "rm -rf /home/dev/precious").unwrap();
     assert_eq!(deletion["origin"], "transcript");
     assert_eq!(deletion["ts"], "2026-11-15T19:51:48.989Z", "when it happened, not when it came in");
     assert_eq!(deletion["verdict"], Value::Null, "nobody has decided about it");
-    assert_eq!(test.ledger(), [] as [Value; 0], "there are no decisions");
+    assert_eq!(test.decisions(), [] as [Value; 0], "there are no decisions");
 
     let stats = test.run(&["ledger", "stats", "--json"]).json();
     assert_eq!(stats["verdicts"], json!({}), "{stats}");
@@ -39,7 +39,7 @@ fn imported_records_are_distinct_from_decisions() {
 
 #[test]
 fn the_same_event_is_imported_once() {
-    let test = worked();
+    let test = home_with_transcripts();
     assert_eq!(import(&test)["events"], 85);
     assert_eq!(import(&test), json!({"events": 0, "known": 85, "guarded": 0, "spooled": false}));
     // The session continues, and only its new events are imported.
@@ -56,7 +56,7 @@ fn the_same_event_is_imported_once() {
 
 #[test]
 fn a_guarded_session_is_not_imported_again() {
-    let test = worked();
+    let test = home_with_transcripts();
     let session = "861cdcc5-2d89-41f0-8a3c-c34d6213dc7d";
     let payload = test.bash("ls").replace("s-1", session);
     test.run_with(&["hook", "claude-code", "pre-tool-use"], payload.as_bytes());
@@ -65,7 +65,7 @@ fn a_guarded_session_is_not_imported_again() {
 
 #[test]
 fn a_daemon_imports_the_sessions_and_shows_them() {
-    let served = Served::in_home(worked(), &[]);
+    let served = RunningDaemon::in_home(home_with_transcripts(), &[]);
     let spooled = json!({"events": 85, "known": 0, "guarded": 0, "spooled": true});
     assert_eq!(import(&served.test), spooled);
     until("sessions of the past", || {
@@ -88,6 +88,6 @@ fn secrets_do_not_reach_the_ledger() {
     });
     test.write("person/.claude/projects/-w/s.jsonl", &line.to_string());
     assert_eq!(import(&test)["events"], 2);
-    let leaves = Value::from(test.leaves()).to_string();
+    let leaves = Value::from(test.records()).to_string();
     assert!(leaves.contains("gh pr list") && !leaves.contains("a1B2c3"), "{leaves}");
 }

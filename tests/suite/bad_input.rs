@@ -39,7 +39,7 @@ fn a_payload_that_cannot_be_read_is_blocked_at_the_gate_in_one_line() {
             "{name}: {}",
             ran.stderr
         );
-        let ledger = test.ledger();
+        let ledger = test.decisions();
         assert_eq!(ledger.len(), 1, "{name}: what could not be read is recorded too");
         assert_eq!(ledger[0]["verdict"], "deny", "{name}");
     }
@@ -67,7 +67,7 @@ fn fire_and_explain_refuse_what_they_cannot_read_and_record_nothing() {
                 ran.stderr
             );
         }
-        assert!(test.ledger().is_empty(), "{name}");
+        assert!(test.decisions().is_empty(), "{name}");
     }
 }
 
@@ -81,7 +81,7 @@ fn an_unknown_event_is_recorded_completely_and_reported() {
         ran.stderr,
         "tenterhook: warning: unknown event `Tomorrow` of Claude Code; it was recorded as `other`\n"
     );
-    assert_eq!(test.ledger()[0]["native_event"], "Tomorrow");
+    assert_eq!(test.decisions()[0]["native_event"], "Tomorrow");
 
     let ran = test.run_with(&["fire", "--event", "PreTolUse"], b"{}");
     assert_eq!(ran.exit, 2);
@@ -163,7 +163,7 @@ fn pipes_and_locks_of_other_processes_do_not_hang_a_gate() {
     let ran = test.run_with(&["hook", "claude-code", "pre-tool-use"], test.bash("rm -rf /").as_bytes());
     assert_eq!(ran.json()["hookSpecificOutput"]["permissionDecision"], "deny", "the baseline still stands");
 
-    assert_eq!(test.ledger().len(), 1);
+    assert_eq!(test.decisions().len(), 1);
     let keeper = std::fs::File::open(test.home().join("ledger/lock")).unwrap();
     keeper.lock().unwrap();
     let ran = test.run_with(&["hook", "claude-code", "pre-tool-use"], test.bash("rm -rf /").as_bytes());

@@ -9,7 +9,7 @@ use tenterhook_client::proto::{
     CallbackAnswer, ErrorCode, FailBehavior, FireRequest, FireResponse, HookError,
 };
 
-use crate::daemon::Served;
+use crate::daemon::RunningDaemon;
 use crate::sdk::run;
 
 /// Fires an event of Claude Code with the answers of the program's callbacks.
@@ -35,7 +35,7 @@ fn reply(response: &FireResponse) -> Value {
     serde_json::from_slice(&reply.stdout).unwrap_or(Value::Null)
 }
 
-fn event(served: &Served, name: &str, id: &str, tool: &str, input: Value) -> Value {
+fn event(served: &RunningDaemon, name: &str, id: &str, tool: &str, input: Value) -> Value {
     let mut event: Value = serde_json::from_str(&served.test.bash("")).unwrap();
     event["hook_event_name"] = json!(name);
     event["tool_name"] = json!(tool);
@@ -44,14 +44,14 @@ fn event(served: &Served, name: &str, id: &str, tool: &str, input: Value) -> Val
     event
 }
 
-fn decisions(served: &Served) -> Vec<Value> {
-    served.test.leaves().into_iter().filter(|leaf| leaf["kind"] == "decision").collect()
+fn decisions(served: &RunningDaemon) -> Vec<Value> {
+    served.test.records().into_iter().filter(|leaf| leaf["kind"] == "decision").collect()
 }
 
 // seed: 000-060
 #[test]
 fn a_call_denied_by_a_callback_is_recorded_as_denied_and_not_shown_as_done() {
-    let served = Served::new();
+    let served = RunningDaemon::new();
     run(async {
         let client = served.program("my-agent");
         let delete = event(&served, "PreToolUse", "t-1", "Bash", json!({"command": "rm -rf ./x"}));
@@ -79,7 +79,7 @@ fn a_call_denied_by_a_callback_is_recorded_as_denied_and_not_shown_as_done() {
 // seed: 000-061
 #[test]
 fn an_input_that_a_callback_changed_is_judged_and_counts_once_with_its_real_lines() {
-    let served = Served::new();
+    let served = RunningDaemon::new();
     run(async {
         let client = served.program("my-agent");
         let path = served.test.path("work/a.ts");
@@ -114,7 +114,7 @@ fn an_input_that_a_callback_changed_is_judged_and_counts_once_with_its_real_line
 // seed: 000-013, 000-028
 #[test]
 fn answers_that_the_client_would_ignore_stop_the_tool() {
-    let served = Served::new();
+    let served = RunningDaemon::new();
     run(async {
         let client = served.program("my-agent");
         let call = |name: &str| event(&served, name, "t-1", "Bash", json!({"command": "touch ran"}));
@@ -137,7 +137,7 @@ fn answers_that_the_client_would_ignore_stop_the_tool() {
 // seed: 000-065
 #[test]
 fn a_callback_that_failed_counts_as_it_was_registered() {
-    let served = Served::new();
+    let served = RunningDaemon::new();
     let failed = |code: ErrorCode, message: &str, fail: FailBehavior| CallbackAnswer {
         name: "broken".into(),
         error: Some(HookError { code: code.into(), message: message.into(), hint: String::new() }),
@@ -164,7 +164,7 @@ fn a_callback_that_failed_counts_as_it_was_registered() {
 
 #[test]
 fn callbacks_cannot_weaken_a_rule_and_need_a_readable_name_and_format() {
-    let served = Served::new();
+    let served = RunningDaemon::new();
     run(async {
         let client = served.program("my-agent");
         let call = event(&served, "PreToolUse", "t-1", "Bash", json!({"command": "sudo rm -rf /"}));

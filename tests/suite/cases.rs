@@ -15,7 +15,7 @@ use std::path::Path;
 
 use serde_json::{Value, json};
 
-use crate::context::{Ran, TestContext, repository};
+use crate::context::{CommandOutput, TestContext, repository};
 
 const RUN_HERE: &[&str] = &[
     "g-runner-037",
@@ -90,7 +90,7 @@ fn case(id: &str) -> Value {
 }
 
 /// Ids in a list of one of the two crates.
-fn listed(file: &str, list: &str, ids: &BTreeSet<String>) -> BTreeSet<String> {
+fn ids_in_list(file: &str, list: &str, ids: &BTreeSet<String>) -> BTreeSet<String> {
     let text = std::fs::read_to_string(repository().join("crates").join(file)).unwrap();
     let (_, list) =
         text.split_once(&format!("const {list}:")).unwrap_or_else(|| panic!("no `{list}` in {file}"));
@@ -99,7 +99,7 @@ fn listed(file: &str, list: &str, ids: &BTreeSet<String>) -> BTreeSet<String> {
 }
 
 /// Ids of lines that neither crate runs.
-fn left() -> BTreeSet<String> {
+fn unrun_ids() -> BTreeSet<String> {
     let cases = cases();
     let id = |case: &Value| case["id"].as_str().unwrap().to_owned();
     let ids: BTreeSet<String> = cases.iter().map(id).collect();
@@ -109,12 +109,12 @@ fn left() -> BTreeSet<String> {
         |case: &&Value| case["area"].as_str().is_some_and(|area| !["runner", "planner"].contains(&area));
     let mut harness: BTreeSet<String> = cases.iter().filter(several).map(id).collect();
     let dialects = "harness/src/dialect/cases";
-    harness.extend(listed(&format!("{dialects}/llxprt_gemini.rs"), "RUNNING", &ids));
-    harness.extend(listed(&format!("{dialects}/llxprt_gemini.rs"), "PLANNING", &ids));
-    harness.extend(listed(&format!("{dialects}/claude_a3s.rs"), "ELSEWHERE", &ids));
+    harness.extend(ids_in_list(&format!("{dialects}/llxprt_gemini.rs"), "RUNNING", &ids));
+    harness.extend(ids_in_list(&format!("{dialects}/llxprt_gemini.rs"), "PLANNING", &ids));
+    harness.extend(ids_in_list(&format!("{dialects}/claude_a3s.rs"), "ELSEWHERE", &ids));
     let conformance = "profile/src/conformance";
-    let mut profile = listed(&format!("{conformance}/llxprt_gemini/not_run.rs"), "NOT_RUN", &ids);
-    profile.extend(listed(&format!("{conformance}/claude_a3s.rs"), "NOT_RUN", &ids));
+    let mut profile = ids_in_list(&format!("{conformance}/llxprt_gemini/not_run.rs"), "NOT_RUN", &ids);
+    profile.extend(ids_in_list(&format!("{conformance}/claude_a3s.rs"), "NOT_RUN", &ids));
     harness.intersection(&profile).cloned().collect()
 }
 
@@ -123,12 +123,12 @@ fn every_case_is_run_somewhere_or_has_a_reason() {
     let reasons = DIFFERENT_ON_PURPOSE.iter().chain(NOT_RUN_ANYWHERE).map(|(id, _)| *id);
     let mut accounted: Vec<&str> = RUN_HERE.iter().copied().chain(reasons).collect();
     accounted.sort_unstable();
-    let left = left();
+    let left = unrun_ids();
     assert_eq!(accounted, left.iter().map(String::as_str).collect::<Vec<_>>());
 }
 
 /// Shortens `cc-019-timeout-sdk-…` to `cc-019`; `g-runner-049` stays as it is.
-fn short(id: &str) -> String {
+fn short_id(id: &str) -> String {
     let words: Vec<&str> = id.split('-').collect();
     let is_number = |word: &&str| word.chars().all(|letter| letter.is_ascii_digit());
     let number = words.iter().position(is_number).unwrap();
@@ -136,7 +136,7 @@ fn short(id: &str) -> String {
 }
 
 /// One table row for each reason, in the order of the list.
-fn rows(list: &[(&str, &str)]) -> Vec<String> {
+fn reason_rows(list: &[(&str, &str)]) -> Vec<String> {
     let mut reasons: Vec<&str> = Vec::new();
     for (_, reason) in list {
         if !reasons.contains(reason) {
@@ -145,7 +145,7 @@ fn rows(list: &[(&str, &str)]) -> Vec<String> {
     }
     let row = |reason: &&str| {
         let ids = list.iter().filter(|(_, other)| other == reason);
-        let ids: Vec<_> = ids.map(|(id, _)| format!("`{}`", short(id))).collect();
+        let ids: Vec<_> = ids.map(|(id, _)| format!("`{}`", short_id(id))).collect();
         format!("| {} | {reason} |", ids.join(", "))
     };
     reasons.iter().map(row).collect()
@@ -157,18 +157,24 @@ fn cases_not_run_or_different_are_documented_with_the_reason() {
     let section = page.split("\n## Conformance cases\n").nth(1).expect("the section is there");
     let section = section.split("\n## ").next().unwrap();
     let written: Vec<&str> = section.lines().filter(|line| line.starts_with("| `")).collect();
-    let mut expected = rows(DIFFERENT_ON_PURPOSE);
-    expected.extend(rows(NOT_RUN_ANYWHERE));
+    let mut expected = reason_rows(DIFFERENT_ON_PURPOSE);
+    expected.extend(reason_rows(NOT_RUN_ANYWHERE));
     assert_eq!(written, expected, "the rows should be:\n{}\n", expected.join("\n"));
 }
 
 /// Fires an event under a profile with these groups of hooks.
-fn fire(test: &TestContext, profile: &str, event: &str, groups: &Value) -> Ran {
+fn fire(test: &TestContext, profile: &str, event: &str, groups: &Value) -> CommandOutput {
     let settings = json!({"hooksConfig": {"enabled": true}, "hooks": {event: groups}});
     fire_file(test, profile, event, &settings, &input(test))
 }
 
-fn fire_file(test: &TestContext, profile: &str, event: &str, settings: &Value, input: &Value) -> Ran {
+fn fire_file(
+    test: &TestContext,
+    profile: &str,
+    event: &str,
+    settings: &Value,
+    input: &Value,
+) -> CommandOutput {
     let path = test.write("settings.json", &settings.to_string());
     let args =
         ["fire", "--profile", profile, "--event", event, "--settings", path.to_str().unwrap(), "--json"];
@@ -185,6 +191,6 @@ fn command(line: &str) -> Value {
     json!({"type": "command", "command": line})
 }
 
-fn lines(path: &Path) -> Vec<String> {
+fn lines_of_file(path: &Path) -> Vec<String> {
     std::fs::read_to_string(path).unwrap_or_default().lines().map(ToOwned::to_owned).collect()
 }

@@ -15,24 +15,24 @@ use serde_json::{Value, json};
 use tenterhook_event::{Event, EventId, EventKind, Timestamp, ToolCall};
 use tenterhook_policy_import::{OpenAgentLockMode, import_openagentlock, import_openagentlock_in_mode};
 
-use crate::context::{Ran, TestContext, repository};
-use crate::terminal_user::Guard;
+use crate::context::{CommandOutput, TestContext, repository};
+use crate::terminal_user::SocketDaemon;
 
 /// Lines that are denied there and not yet by our rules. A line that is decided the same must leave the list.
-const WAITING: &[&str] = &[];
+const NOT_YET_DENIED: &[&str] = &[];
 
 /// Lines run here whose result differs on purpose.
-const DIFFERENT: &[(&str, &str)] = &[
+const INTENDED_DIFFERENCES: &[(&str, &str)] = &[
     ("cc-empty-stdin", "a payload that cannot be read is refused"),
     ("cc-unknown-event", "an unknown event is recorded and goes on: a slip in a file does not stop an agent"),
     ("cu-deny", "a directory inside the project may be deleted"),
 ];
 
 /// Lines without a daemon, run in `daemon_down.rs`.
-const DOWN: &[&str] = &["cc-daemon-down", "cc-daemon-http401", "cx-down", "cu-down", "ge-down"];
+const DAEMON_DOWN_CASES: &[&str] = &["cc-daemon-down", "cc-daemon-http401", "cx-down", "cu-down", "ge-down"];
 
 /// A line of the file.
-struct Case {
+struct OpenAgentLockCase {
     id: String,
     harness: String,
     event: String,
@@ -48,12 +48,12 @@ struct Case {
     gate: Option<String>,
 }
 
-fn cases() -> Vec<Case> {
+fn cases() -> Vec<OpenAgentLockCase> {
     let text = std::fs::read_to_string(repository().join("tests/cases/openagentlock.jsonl")).unwrap();
-    text.lines().map(|line| Case::new(&serde_json::from_str(line).unwrap())).collect()
+    text.lines().map(|line| OpenAgentLockCase::new(&serde_json::from_str(line).unwrap())).collect()
 }
 
-impl Case {
+impl OpenAgentLockCase {
     fn new(line: &Value) -> Self {
         let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
         let said = &line["expected_stdout_or_shape"]["value"];
@@ -84,7 +84,7 @@ impl Case {
     }
 
     fn is_run(&self) -> bool {
-        !DOWN.contains(&self.id.as_str()) && !self.listed(DIFFERENT)
+        !DAEMON_DOWN_CASES.contains(&self.id.as_str()) && !self.listed(INTENDED_DIFFERENCES)
     }
 
     /// The call as a Tenterhook event, which the harness's codec must produce.
@@ -106,7 +106,7 @@ impl Case {
 }
 
 /// Evaluates events with an imported policy alone, or with our built-in rules alone if there is none.
-fn judged(test: &TestContext, policy: Option<&str>, events: &[Event]) -> Vec<Value> {
+fn evaluate_events(test: &TestContext, policy: Option<&str>, events: &[Event]) -> Vec<Value> {
     let lines: Vec<_> = events.iter().map(|event| serde_json::to_string(event).unwrap()).collect();
     let mut args = vec!["judge", "--jsonl"];
     let path = policy.map(|yaml| test.write("imported.yaml", yaml).to_str().unwrap().to_owned());
@@ -119,7 +119,7 @@ fn judged(test: &TestContext, policy: Option<&str>, events: &[Event]) -> Vec<Val
 }
 
 /// Imports a policy and checks that no part is left out.
-fn imported(daemon: OpenAgentLockMode, name: &str, text: &str) -> String {
+fn import_policy(daemon: OpenAgentLockMode, name: &str, text: &str) -> String {
     let imported = import_openagentlock_in_mode(daemon, name, text).unwrap();
     assert_eq!(imported.left_out, [], "{text}");
     imported.yaml
@@ -129,12 +129,12 @@ fn imported(daemon: OpenAgentLockMode, name: &str, text: &str) -> String {
 fn every_line_is_run_or_has_a_reason() {
     let cases = cases();
     let known = |id: &str| cases.iter().any(|case| case.id == id);
-    for id in DIFFERENT.iter().map(|(id, _)| id).chain(DOWN) {
+    for id in INTENDED_DIFFERENCES.iter().map(|(id, _)| id).chain(DAEMON_DOWN_CASES) {
         assert!(known(id), "no such line: {id}");
     }
-    assert!(WAITING.iter().all(|id| known(id)));
+    assert!(NOT_YET_DENIED.iter().all(|id| known(id)));
     let run = cases.iter().filter(|case| case.is_run()).count();
-    assert_eq!((cases.len(), run, DIFFERENT.len(), DOWN.len()), (32, 24, 3, 5));
+    assert_eq!((cases.len(), run, INTENDED_DIFFERENCES.len(), DAEMON_DOWN_CASES.len()), (32, 24, 3, 5));
 }
 
 #[test]
@@ -142,8 +142,8 @@ fn an_imported_policy_decides_as_the_original_and_in_its_words() {
     for case in cases().iter().filter(|case| case.is_run()) {
         let Some(policy) = &case.policy else { continue };
         let test = TestContext::new();
-        let yaml = imported(case.daemon, "policy.yaml", policy);
-        let ruling = &judged(&test, Some(&yaml), &[case.normal()])[0];
+        let yaml = import_policy(case.daemon, "policy.yaml", policy);
+        let ruling = &evaluate_events(&test, Some(&yaml), &[case.normal()])[0];
         // The suggestion is not part of a decision.
         let reason = case.denied.as_deref().map(|reason| reason.split("\n\n→ ").next().unwrap());
         let expected = if reason.is_some() { "deny" } else { "none" };
@@ -157,7 +157,7 @@ fn an_imported_policy_decides_as_the_original_and_in_its_words() {
 }
 
 /// The message for a denied call in a harness's own format.
-fn refusal(harness: &str, reply: &Value) -> Option<String> {
+fn deny_message(harness: &str, reply: &Value) -> Option<String> {
     let (said, why) = match harness {
         "cursor" => (&reply["permission"], &reply["agent_message"]),
         "gemini" => (&reply["decision"], &reply["reason"]),
@@ -173,29 +173,29 @@ fn refusal(harness: &str, reply: &Value) -> Option<String> {
 // seed: 001-049, 001-054, 001-058
 #[test]
 fn the_whole_program_answers_every_harness_with_the_same_decision_and_words() {
-    answers(|test, case, stdin| test.run_with(&["hook", &case.harness, &case.event], stdin.as_bytes()));
+    check_answers(|test, case, stdin| test.run_with(&["hook", &case.harness, &case.event], stdin.as_bytes()));
 }
 
 /// As installed: the small program that harnesses start, and a daemon.
 // seed: 001-004, 001-054, 001-058
 #[test]
 fn the_installed_hook_and_a_daemon_answer_with_the_same_decision_and_words() {
-    let installed = installed();
-    answers(|test, case, stdin| {
+    let installed = installed_home();
+    check_answers(|test, case, stdin| {
         for part in ["home.json", "bin/tenterhook-hook"] {
             std::fs::create_dir_all(test.home().join("bin")).unwrap();
             std::fs::copy(installed.home().join(part), test.home().join(part)).unwrap();
         }
-        let guard = Guard::of(test);
+        let guard = SocketDaemon::of(test);
         let program = test.home().join("bin/tenterhook-hook");
         // The full program is absent, so it cannot decide in the daemon's place.
-        let ran = test.finish(test.command(&program, &[&case.harness, &case.event]), stdin.as_bytes());
-        guard.signal();
+        let ran = test.run_command(test.command(&program, &[&case.harness, &case.event]), stdin.as_bytes());
+        guard.terminate();
         ran
     });
 }
 
-fn installed() -> TestContext {
+fn installed_home() -> TestContext {
     let test = TestContext::new();
     let ran = test.run(&["install", "claude-code", "--yes"]);
     assert_eq!(ran.exit, 0, "{}", ran.stderr);
@@ -203,15 +203,15 @@ fn installed() -> TestContext {
 }
 
 /// Checks the reply to the harness, and the record.
-fn answers(hook: impl Fn(&TestContext, &Case, &str) -> Ran) {
+fn check_answers(hook: impl Fn(&TestContext, &OpenAgentLockCase, &str) -> CommandOutput) {
     // One of our rules denies these lines as well.
-    const BOTH: &[&str] = &["ev-path-glob"];
+    const DENIED_BY_OUR_RULES_TOO: &[&str] = &["ev-path-glob"];
     for case in cases().iter().filter(|case| case.is_run()) {
         let test = TestContext::new();
         // Paths in the lines become paths of this test.
         let here = |text: &str| text.replace("/tmp/", &format!("{}/", test.path("tree").display()));
         if let Some(policy) = &case.policy {
-            test.write("home/policy.yaml", &imported(case.daemon, "policy.yaml", policy));
+            test.write("home/policy.yaml", &import_policy(case.daemon, "policy.yaml", policy));
         }
         for (path, text) in &case.files {
             let path = here(path).replace(".agentlock.yaml", ".tenterhook.yaml");
@@ -220,9 +220,9 @@ fn answers(hook: impl Fn(&TestContext, &Case, &str) -> Ran) {
         }
         let ran = hook(&test, case, &here(&case.stdin));
         let said = if ran.stdout.is_empty() { json!({}) } else { ran.json() };
-        let refusal = refusal(&case.harness, &said);
+        let refusal = deny_message(&case.harness, &said);
         let denied = refusal.is_some();
-        if WAITING.contains(&case.id.as_str()) {
+        if NOT_YET_DENIED.contains(&case.id.as_str()) {
             assert!(!denied, "{} is denied now: take it off the list", case.id);
             continue;
         }
@@ -238,10 +238,10 @@ fn answers(hook: impl Fn(&TestContext, &Case, &str) -> Ran) {
             let neutral = if case.harness == "cursor" { "{\"permission\":\"allow\"}\n" } else { "" };
             assert_eq!(ran.stdout, neutral, "{}", case.id);
         }
-        let (Some(_), ledger) = (&case.policy, test.ledger()) else { continue };
+        let (Some(_), ledger) = (&case.policy, test.decisions()) else { continue };
         let reason = refusal.as_deref().unwrap_or_default();
         let expected = case.denied.as_deref().unwrap_or_default();
-        if BOTH.contains(&case.id.as_str()) {
+        if DENIED_BY_OUR_RULES_TOO.contains(&case.id.as_str()) {
             assert!(reason.contains(expected), "{}: {reason}", case.id);
         } else {
             assert_eq!(reason, expected, "{}", case.id);

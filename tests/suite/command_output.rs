@@ -8,7 +8,7 @@ use std::os::unix::fs::PermissionsExt;
 
 use serde_json::{Value, json};
 
-use crate::context::{Ran, TestContext, repository};
+use crate::context::{CommandOutput, TestContext, repository};
 
 /// Commands with their output.
 struct Transcript<'t> {
@@ -33,11 +33,11 @@ impl<'t> Transcript<'t> {
 
     /// Runs a command on a terminal.
     fn run_at_terminal(&mut self, line: &str) {
-        let ran = self.test.person(&words_of(line));
+        let ran = self.test.run_on_terminal(&words_of(line));
         self.add(line, &ran);
     }
 
-    fn add(&mut self, line: &str, Ran { stdout, stderr, exit }: &Ran) {
+    fn add(&mut self, line: &str, CommandOutput { stdout, stderr, exit }: &CommandOutput) {
         self.text += &format!("$ tenterhook {line}\n");
         self.text += &normalize(stdout);
         if !stderr.is_empty() {

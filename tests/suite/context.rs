@@ -13,7 +13,7 @@ pub(crate) struct TestContext {
     dir: tempfile::TempDir,
 }
 
-pub(crate) struct Ran {
+pub(crate) struct CommandOutput {
     pub(crate) stdout: String,
     pub(crate) stderr: String,
     pub(crate) exit: i32,
@@ -59,9 +59,9 @@ impl TestContext {
     }
 
     /// Recorded decisions, oldest first, each with the parts of its payload put back in place.
-    pub(crate) fn ledger(&self) -> Vec<Value> {
+    pub(crate) fn decisions(&self) -> Vec<Value> {
         let mut decisions: Vec<Value> =
-            self.leaves().into_iter().filter(|leaf| leaf["kind"] == "decision").collect();
+            self.records().into_iter().filter(|leaf| leaf["kind"] == "decision").collect();
         for leaf in &mut decisions {
             let payload = leaf["stored"].take();
             if let Some(tool) = leaf.get_mut("tool") {
@@ -73,7 +73,7 @@ impl TestContext {
     }
 
     /// Every record, oldest first, with its payload as `stored`.
-    pub(crate) fn leaves(&self) -> Vec<Value> {
+    pub(crate) fn records(&self) -> Vec<Value> {
         let dir = self.home().join("ledger");
         let home = tenterhook_home::Home::whole(self.home());
         tenterhook_guard::Book::of(&home).take_in_if_free();
@@ -92,12 +92,12 @@ impl TestContext {
     }
 
     /// Runs the program with a temporary home and an otherwise empty environment.
-    pub(crate) fn run(&self, args: &[&str]) -> Ran {
+    pub(crate) fn run(&self, args: &[&str]) -> CommandOutput {
         self.run_with(args, b"")
     }
 
-    pub(crate) fn run_with(&self, args: &[&str], stdin: &[u8]) -> Ran {
-        self.finish(self.command(Path::new(env!("CARGO_BIN_EXE_tenterhook")), args), stdin)
+    pub(crate) fn run_with(&self, args: &[&str], stdin: &[u8]) -> CommandOutput {
+        self.run_command(self.command(Path::new(env!("CARGO_BIN_EXE_tenterhook")), args), stdin)
     }
 
     pub(crate) fn command(&self, program: &Path, args: &[&str]) -> Command {
@@ -113,7 +113,7 @@ impl TestContext {
         command
     }
 
-    pub(crate) fn finish(&self, mut command: Command, stdin: &[u8]) -> Ran {
+    pub(crate) fn run_command(&self, mut command: Command, stdin: &[u8]) -> CommandOutput {
         let mut child =
             command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
         let mut pipe = child.stdin.take().unwrap();
@@ -122,15 +122,15 @@ impl TestContext {
         let feeder = std::thread::spawn(move || drop(pipe.write_all(&stdin)));
         let output: Output = child.wait_with_output().unwrap();
         feeder.join().unwrap();
-        Ran {
-            stdout: self.neutral(&String::from_utf8(output.stdout).unwrap()),
-            stderr: self.neutral(&String::from_utf8(output.stderr).unwrap()),
+        CommandOutput {
+            stdout: self.normalize(&String::from_utf8(output.stdout).unwrap()),
+            stderr: self.normalize(&String::from_utf8(output.stderr).unwrap()),
             exit: output.status.code().unwrap(),
         }
     }
 
     /// Replaces what differs from run to run.
-    pub(crate) fn neutral(&self, text: &str) -> String {
+    pub(crate) fn normalize(&self, text: &str) -> String {
         text.replace(self.dir.path().to_str().unwrap(), "[DIR]")
     }
 
@@ -148,7 +148,7 @@ impl TestContext {
     }
 }
 
-impl Ran {
+impl CommandOutput {
     pub(crate) fn json(&self) -> Value {
         serde_json::from_str(&self.stdout).unwrap_or_else(|error| panic!("{error}: {}", self.stdout))
     }

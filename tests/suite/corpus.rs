@@ -10,11 +10,11 @@ use serde_json::{Value, json};
 use crate::context::{TestContext, repository};
 
 /// Required rates, in thousandths.
-const LEAST_RECALL: usize = 970;
-const MOST_FALSE: usize = 10;
+const MIN_RECALL_THOUSANDTHS: usize = 970;
+const MAX_FALSE_ALARM_THOUSANDTHS: usize = 10;
 
 #[derive(Debug, Default)]
-struct Rates {
+struct CorpusRates {
     bad: usize,
     denied: usize,
     asked: usize,
@@ -22,7 +22,7 @@ struct Rates {
     alarms: usize,
 }
 
-impl Rates {
+impl CorpusRates {
     fn recall(&self) -> usize {
         (self.denied + self.asked) * 1000 / self.bad.max(1)
     }
@@ -33,7 +33,7 @@ impl Rates {
     }
 
     fn good(&self) -> bool {
-        self.recall() >= LEAST_RECALL && self.false_alarms() <= MOST_FALSE
+        self.recall() >= MIN_RECALL_THOUSANDTHS && self.false_alarms() <= MAX_FALSE_ALARM_THOUSANDTHS
     }
 
     fn add(&mut self, bad: bool, verdict: &str) {
@@ -57,15 +57,15 @@ fn judge_corpus(file: &str) -> Vec<(Value, String)> {
     let program = std::path::Path::new(env!("CARGO_BIN_EXE_tenterhook"));
     let mut command = test.command(program, &["judge", "--jsonl", "-"]);
     command.env_clear().env("HOME", "/home/user");
-    let ran = test.finish(command, cases.iter().map(line).collect::<String>().as_bytes());
+    let ran = test.run_command(command, cases.iter().map(line).collect::<String>().as_bytes());
     let verdicts: Vec<Value> = ran.stdout.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
     assert_eq!(verdicts.len(), cases.len(), "one line each; {}", ran.stderr);
     let verdicts = verdicts.iter().map(|verdict| verdict["verdict"].as_str().unwrap().to_owned());
     cases.into_iter().zip(verdicts).collect()
 }
 
-fn measure(file: &str) -> Rates {
-    let mut rates = Rates::default();
+fn measure(file: &str) -> CorpusRates {
+    let mut rates = CorpusRates::default();
     for (case, verdict) in judge_corpus(file) {
         rates.add(case["bad"].as_bool().unwrap(), &verdict);
     }

@@ -12,7 +12,7 @@ use crate::context::repository;
 
 /// Which of our crates each of our crates may use. The crates of facts do not depend on rules; engine, policy and
 /// ledger meet only in `guard`, which the daemon and the command line use.
-const MAY_USE: &[(&str, &[&str])] = &[
+const ALLOWED_DEPENDENCIES: &[(&str, &[&str])] = &[
     ("tenterhook-document", &[]),
     ("tenterhook-event", &[]),
     ("tenterhook-files", &[]),
@@ -411,13 +411,13 @@ fn no_crate_is_larger_than_its_limit() {
         assert!(!is_listed_in_vain, "`crates/{name}` has {lines} lines: remove it from LARGER_CRATES");
         counted += usize::from(lines > 0);
     }
-    assert!(counted >= MAY_USE.len(), "the crates were counted: {counted}");
+    assert!(counted >= ALLOWED_DEPENDENCIES.len(), "the crates were counted: {counted}");
 }
 
 #[test]
 fn our_crates_depend_only_on_allowed_crates() {
     let metadata = metadata();
-    let allowed: BTreeMap<_, _> = MAY_USE.iter().copied().collect();
+    let allowed: BTreeMap<_, _> = ALLOWED_DEPENDENCIES.iter().copied().collect();
     let mut seen = BTreeSet::new();
     for package in metadata["packages"].as_array().unwrap() {
         let name = text(package, "name");
@@ -433,7 +433,11 @@ fn our_crates_depend_only_on_allowed_crates() {
             assert!(!counts || allowed.contains(&used), "`{name}` must not use `{used}`");
         }
     }
-    assert_eq!(seen.len(), MAY_USE.len(), "the table of borders names a crate that is not there: {seen:?}");
+    assert_eq!(
+        seen.len(),
+        ALLOWED_DEPENDENCIES.len(),
+        "the table of borders names a crate that is not there: {seen:?}"
+    );
 }
 
 /// Names of all packages that a crate is built with.

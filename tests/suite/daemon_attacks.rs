@@ -9,25 +9,25 @@ use tenterhook_test_support::assert_waited;
 
 use serde_json::json;
 
-use crate::daemon::{Answer, HANG_TIMEOUT, Served, exchange, lines};
+use crate::daemon::{HANG_TIMEOUT, HttpReply, RunningDaemon, exchange, header_lines};
 
 /// Sends a request as an attacker writes it.
-fn request(served: &Served, line: &str, headers: &[&str], body: &str) -> Answer {
-    let headers = lines(headers);
-    served.raw(format!("{line} HTTP/1.1\r\nConnection: close\r\n{headers}\r\n{body}").as_bytes())
+fn request(served: &RunningDaemon, line: &str, headers: &[&str], body: &str) -> HttpReply {
+    let headers = header_lines(headers);
+    served.send_raw(format!("{line} HTTP/1.1\r\nConnection: close\r\n{headers}\r\n{body}").as_bytes())
 }
 
-fn host(served: &Served) -> String {
+fn host(served: &RunningDaemon) -> String {
     format!("Host: {}", served.address)
 }
 
-fn token(served: &Served) -> String {
+fn token(served: &RunningDaemon) -> String {
     format!("Authorization: Bearer {}", served.token)
 }
 
 #[test]
 fn dns_rebinding_another_host_name_is_refused() {
-    let served = Served::new();
+    let served = RunningDaemon::new();
     let (port, token) = (served.address.port(), token(&served));
     for name in [
         format!("evil.example:{port}"),
@@ -52,7 +52,7 @@ fn dns_rebinding_another_host_name_is_refused() {
 
 #[test]
 fn cross_origin_pages_of_other_origins_get_nothing() {
-    let served = Served::new();
+    let served = RunningDaemon::new();
     let payload = served.test.bash("ls");
     let length = format!("Content-Length: {}", payload.len());
     for origin in ["http://evil.example", "null", "https://127.0.0.1", "http://127.0.0.1:1", "file://"] {
@@ -68,12 +68,12 @@ fn cross_origin_pages_of_other_origins_get_nothing() {
     }
     let own: [&str; 3] = [&host(&served), &format!("Origin: http://{}", served.address), &token(&served)];
     assert_eq!(request(&served, "GET /v1/policy", &own, "").status, 200);
-    assert!(served.test.ledger().is_empty(), "nothing was decided");
+    assert!(served.test.decisions().is_empty(), "nothing was decided");
 }
 
 #[test]
 fn without_the_whole_token_there_is_only_health() {
-    let served = Served::new();
+    let served = RunningDaemon::new();
     let (host, right) = (host(&served), served.token.clone());
     let cut = right.split_at(63).0;
     for header in [
@@ -110,7 +110,7 @@ fn without_the_whole_token_there_is_only_health() {
 
 #[test]
 fn path_traversal_reaches_no_file() {
-    let served = Served::new();
+    let served = RunningDaemon::new();
     let (host, token) = (host(&served), token(&served));
     for path in [
         "/v1/../v1/policy/../../etc/passwd",
@@ -139,7 +139,7 @@ fn path_traversal_reaches_no_file() {
 
 #[test]
 fn an_oversized_body_is_refused_before_it_is_read() {
-    let served = Served::new();
+    let served = RunningDaemon::new();
     let (host, token) = (host(&served), token(&served));
     let most = tenterhook_harness::MAX_PAYLOAD_BYTES;
     let line = "POST /v1/hooks/claude-code/PreToolUse";
@@ -161,13 +161,13 @@ fn an_oversized_body_is_refused_before_it_is_read() {
     let mut answer = Vec::new();
     let _ = stream.read_to_end(&mut answer);
     // The connection may be closed before the client has read the reply.
-    assert!(answer.is_empty() || Answer::read(&answer).status == 413, "{:?}", Answer::read(&answer));
+    assert!(answer.is_empty() || HttpReply::parse(&answer).status == 413, "{:?}", HttpReply::parse(&answer));
     assert_eq!(served.bash("ls").status, 200, "others are served");
 }
 
 #[test]
 fn a_body_that_never_ends_is_cut_off() {
-    let served = Served::new();
+    let served = RunningDaemon::new();
     let mut stream = served.connect();
     let head = format!(
         "POST /v1/hooks/claude-code/PreToolUse HTTP/1.1\r\n{}\r\n{}\r\nContent-Length: 1000\r\n\r\n{{",
@@ -185,14 +185,14 @@ fn a_body_that_never_ends_is_cut_off() {
     });
     let mut answer = Vec::new();
     let _ = stream.read_to_end(&mut answer);
-    assert_eq!(Answer::read(&answer).status, 408);
+    assert_eq!(HttpReply::parse(&answer).status, 408);
     assert_waited(began, Duration::from_secs(9));
-    assert!(served.test.ledger().is_empty());
+    assert!(served.test.decisions().is_empty());
 }
 
 #[test]
 fn slow_loris_many_idle_connections_do_not_block_the_socket() {
-    let served = Served::new();
+    let served = RunningDaemon::new();
     let idle: Vec<_> = (0..600)
         .map(|number| {
             let mut stream = served.connect();
@@ -225,7 +225,7 @@ fn slow_loris_many_idle_connections_do_not_block_the_socket() {
 
 #[test]
 fn request_smuggling_one_request_is_one_request() {
-    let served = Served::new();
+    let served = RunningDaemon::new();
     let (host, token) = (host(&served), token(&served));
     let hidden = format!("GET /v1/policy HTTP/1.1\r\n{host}\r\n{token}\r\n\r\n");
     let body = format!("0\r\n\r\n{hidden}");
@@ -241,7 +241,7 @@ fn request_smuggling_one_request_is_one_request() {
     ] {
         let mut all = vec![host.as_str(), token.as_str()];
         all.extend(headers);
-        let headers = lines(&all);
+        let headers = header_lines(&all);
         let sent = format!("POST /v1/events HTTP/1.1\r\n{headers}\r\n{body}");
         let answer = exchange(served.connect(), sent.as_bytes());
         let text = String::from_utf8_lossy(&answer);

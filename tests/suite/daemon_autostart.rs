@@ -14,14 +14,14 @@ fn hook(test: &TestContext) {
     );
     // A program that a project could have put there.
     command.env("TENTERHOOK_LISTEN", "127.0.0.1:1").env("OTEL_EXPORTER_OTLP_ENDPOINT", "http://127.0.0.1:1");
-    let ran = test.finish(command, test.bash("sudo rm -rf /").as_bytes());
+    let ran = test.run_command(command, test.bash("sudo rm -rf /").as_bytes());
     assert!(ran.stdout.contains("deny"), "{}{}", ran.stdout, ran.stderr);
 }
 
-/// Ends the daemon of a home when the test ends, even if it fails.
-struct Ends<'a>(&'a TestContext);
+/// DaemonCleanup the daemon of a home when the test ends, even if it fails.
+struct DaemonCleanup<'a>(&'a TestContext);
 
-impl Drop for Ends<'_> {
+impl Drop for DaemonCleanup<'_> {
     fn drop(&mut self) {
         let card = std::fs::read_to_string(self.0.home().join("run/daemon.json")).unwrap_or_default();
         let card: Value = serde_json::from_str(&card).unwrap_or_default();
@@ -35,7 +35,7 @@ impl Drop for Ends<'_> {
 #[test]
 fn a_hook_starts_a_daemon_if_it_may_and_the_next_one_asks_it() {
     let test = TestContext::new();
-    let ends = Ends(&test);
+    let ends = DaemonCleanup(&test);
     hook(&test);
     assert!(!test.home().join("run/starting").exists(), "nobody said that it may");
     test.write("home/tenterhook.yaml", "daemon: {autostart: true, listen: none}\n");
@@ -48,7 +48,7 @@ fn a_hook_starts_a_daemon_if_it_may_and_the_next_one_asks_it() {
         "as the settings say, not as the agent's environment says"
     );
     hook(&test);
-    let origins: Vec<_> = test.ledger().iter().map(|leaf| leaf["origin"].clone()).collect();
+    let origins: Vec<_> = test.decisions().iter().map(|leaf| leaf["origin"].clone()).collect();
     assert_eq!(origins.last().unwrap(), "daemon", "{origins:?}");
     drop(ends);
     until("it ends", || (!test.home().join("run/tenterhook.sock").exists()).then_some(()));

@@ -3,7 +3,7 @@
 //! The commands of the guide work as written.
 
 use crate::context::repository;
-use crate::daemon::Served;
+use crate::daemon::RunningDaemon;
 
 /// Code blocks of a language.
 pub(crate) fn blocks<'a>(page: &'a str, language: &str) -> Vec<&'a str> {
@@ -14,7 +14,7 @@ pub(crate) fn blocks<'a>(page: &'a str, language: &str) -> Vec<&'a str> {
 #[test]
 fn every_example_of_the_guide_works_as_written() {
     let page = std::fs::read_to_string(repository().join("docs/guide/daemon.md")).unwrap();
-    let served = Served::new();
+    let served = RunningDaemon::new();
     served.bash("sudo rm -rf /");
     let home = served.test.home();
     let mut tried = 0;
@@ -23,7 +23,7 @@ fn every_example_of_the_guide_works_as_written() {
         let block = block.replace("~/.local/state/tenterhook", home.to_str().unwrap());
         let block = block.replace("127.0.0.1:7878", &served.address.to_string());
         let command = served.test.command(std::path::Path::new("/bin/sh"), &["-c", &block]);
-        let ran = served.test.finish(command, b"");
+        let ran = served.test.run_command(command, b"");
         // A stream is cut off after a while: curl's exit code 28.
         assert!([0, 28].contains(&ran.exit), "{block}: {} {}", ran.exit, ran.stderr);
         assert!(!ran.stdout.contains("\"error\""), "{block}: {}", ran.stdout);

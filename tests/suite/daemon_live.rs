@@ -6,11 +6,11 @@ use std::io::Write;
 
 use serde_json::json;
 
-use crate::daemon::{Served, until};
+use crate::daemon::{RunningDaemon, until};
 
 #[test]
 fn a_reader_gets_every_record_and_resumes_after_a_broken_connection() {
-    let served = Served::new();
+    let served = RunningDaemon::new();
     served.bash("echo before");
     let mut tail = served.stream("/v1/ledger/tail?kind=decision", &[]);
     served.bash("echo one");
@@ -43,7 +43,7 @@ fn a_reader_gets_every_record_and_resumes_after_a_broken_connection() {
 
 #[test]
 fn a_slow_reader_catches_up_and_loses_nothing() {
-    let served = Served::new();
+    let served = RunningDaemon::new();
     let mut slow = served.stream("/v1/ledger/tail?kind=decision", &[]);
     // Far more than the queue and the socket hold; no other reader waits for this one.
     let padding = "x".repeat(20_000);
@@ -62,7 +62,7 @@ fn a_slow_reader_catches_up_and_loses_nothing() {
 
 #[test]
 fn everything_live_is_one_stream() {
-    let served = Served::new();
+    let served = RunningDaemon::new();
     let mut live = served.stream("/v1/stream", &[]);
     assert_eq!(live.next().unwrap().kind, "hello");
     served.call("UserPromptSubmit", &json!({"prompt": concat!("the key is AKIA", "Q3EGRZ7LWQ2NFKXT")}));
@@ -85,7 +85,7 @@ fn everything_live_is_one_stream() {
 
 #[test]
 fn decisions_made_by_hooks_themselves_are_streamed_too() {
-    let served = Served::new();
+    let served = RunningDaemon::new();
     let mut live = served.stream("/v1/stream", &[]);
     live.next_of("hello");
     let id = "01M7F3GRZQ0000000000000001";
@@ -100,7 +100,7 @@ fn decisions_made_by_hooks_themselves_are_streamed_too() {
 
 #[test]
 fn streams_have_an_end_and_a_limit() {
-    let mut served = Served::new();
+    let mut served = RunningDaemon::new();
     let mut open: Vec<_> = (0..64).map(|_| served.stream("/v1/stream", &[])).collect();
     let refused = served.get("/v1/stream");
     assert_eq!((refused.status, refused.message().as_str()), (503, "too many streams are open"));
@@ -120,7 +120,7 @@ fn streams_have_an_end_and_a_limit() {
 
 #[test]
 fn a_stream_whose_reader_is_gone_is_closed() {
-    let served = Served::new();
+    let served = RunningDaemon::new();
     let mut gone = served.connect();
     let (address, token) = (served.address, &served.token);
     let head = format!(

@@ -9,10 +9,10 @@ use std::sync::mpsc::{Receiver, channel};
 use serde_json::Value;
 
 use crate::context::TestContext;
-use crate::daemon::{HANG_TIMEOUT, Served};
+use crate::daemon::{HANG_TIMEOUT, RunningDaemon};
 
 /// A collector that passes on each posted path and body.
-fn collector() -> (String, Receiver<(String, Value)>) {
+fn start_collector() -> (String, Receiver<(String, Value)>) {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let url = format!("http://{}", listener.local_addr().unwrap());
     let (sender, heard) = channel();
@@ -37,7 +37,7 @@ fn collector() -> (String, Receiver<(String, Value)>) {
     (url, heard)
 }
 
-fn hear(heard: &Receiver<(String, Value)>, path: &str) -> Value {
+fn next_posted(heard: &Receiver<(String, Value)>, path: &str) -> Value {
     loop {
         let (found, body) = heard.recv_timeout(HANG_TIMEOUT).unwrap();
         if found == path {
@@ -48,14 +48,14 @@ fn hear(heard: &Receiver<(String, Value)>, path: &str) -> Value {
 
 #[test]
 fn spans_and_counters_arrive_and_the_last_ones_too() {
-    let (url, heard) = collector();
+    let (url, heard) = start_collector();
     let test = TestContext::new();
     // The variable takes precedence over the settings.
     test.write("home/tenterhook.yaml", "telemetry: {otlp: 'http://127.0.0.1:1'}\nhooks: []\n");
     let variables = [("OTEL_EXPORTER_OTLP_ENDPOINT", url.as_str()), ("OTEL_BSP_SCHEDULE_DELAY", "50")];
-    let mut served = Served::in_home(test, &variables);
+    let mut served = RunningDaemon::in_home(test, &variables);
     served.bash("sudo rm -rf /");
-    let spans = hear(&heard, "/v1/traces");
+    let spans = next_posted(&heard, "/v1/traces");
     let span = &spans["resourceSpans"][0]["scopeSpans"][0]["spans"][0];
     let said = |key: &str| {
         let found = span["attributes"].as_array().unwrap().iter().find(|one| one["key"] == key);
@@ -75,7 +75,7 @@ fn spans_and_counters_arrive_and_the_last_ones_too() {
     served.signal(rustix::process::Signal::TERM);
     assert!(served.wait());
     let mut names = Vec::new();
-    let metrics = hear(&heard, "/v1/metrics");
+    let metrics = next_posted(&heard, "/v1/metrics");
     let list = metrics["resourceMetrics"][0]["scopeMetrics"][0]["metrics"].as_array().unwrap();
     names.extend(list.iter().map(|metric| metric["name"].as_str().unwrap()));
     assert_eq!(
@@ -96,7 +96,7 @@ fn spans_and_counters_arrive_and_the_last_ones_too() {
 fn an_unreachable_collector_delays_no_call() {
     let test = TestContext::new();
     test.write("home/tenterhook.yaml", "telemetry: {otlp: 'http://127.0.0.1:1'}\nhooks: []\n");
-    let mut served = Served::in_home(test, &[("OTEL_BSP_SCHEDULE_DELAY", "10")]);
+    let mut served = RunningDaemon::in_home(test, &[("OTEL_BSP_SCHEDULE_DELAY", "10")]);
     for _ in 0..5 {
         served.bash("ls");
     }

@@ -5,7 +5,7 @@
 use serde_json::{Value, json};
 
 use crate::context::TestContext;
-use crate::daemon::{Answer, Served, until};
+use crate::daemon::{HttpReply, RunningDaemon, until};
 use crate::terminal_user::{self, code};
 
 const HOOKS: &str = "\
@@ -14,19 +14,19 @@ hooks:
   - {id: limit, on: pre-tool, match: Bash, command: 'echo {\\\"tool_input\\\":{\\\"timeout\\\":9},\\\"merge\\\":\\\"shallow\\\"}'}
 ";
 
-fn put_policy(served: &Served, draft: &Value, code: &str) -> Answer {
+fn put_policy(served: &RunningDaemon, draft: &Value, code: &str) -> HttpReply {
     let body = json!({"text": draft["text"], "proof": {"code": code}}).to_string();
     let seen = format!("If-Match: {}", draft["etag"].as_str().unwrap());
-    served.ask("PUT", "/v1/policy", &[&seen], body.as_bytes())
+    served.request("PUT", "/v1/policy", &[&seen], body.as_bytes())
 }
 
-fn draft(served: &Served, body: &Value) -> Value {
+fn draft(served: &RunningDaemon, body: &Value) -> Value {
     let answer = served.post("/v1/policy/draft", body);
     assert_eq!(answer.status, 200, "{answer:?}");
     answer.json()
 }
 
-fn last(served: &Served) -> u64 {
+fn last_sequence_number(served: &RunningDaemon) -> u64 {
     served.json("/v1/ledger?kind=decision&limit=1")["leaves"][0]["seq"].as_u64().unwrap()
 }
 
@@ -34,13 +34,13 @@ fn last(served: &Served) -> u64 {
 fn a_rule_from_a_decision_is_tested_saved_and_denies() {
     let test = TestContext::new();
     let secret = test.enroll();
-    let served = Served::in_home(test, &[]);
+    let served = RunningDaemon::in_home(test, &[]);
     for command in
         ["git status", "docker run --rm -it ubuntu bash", "sudo docker run alpine", "echo docker run"]
     {
         assert_eq!(served.bash(command).body, "");
     }
-    let seq = last(&served) - 2;
+    let seq = last_sequence_number(&served) - 2;
     let drafted = draft(&served, &json!({"seq": seq, "want": "block"}));
     assert_eq!(drafted["validation"]["ok"], true, "{drafted}");
     assert_eq!(
@@ -68,7 +68,7 @@ fn a_rule_from_a_decision_is_tested_saved_and_denies() {
 
     // The reverse: an exception for exactly this call, in this directory.
     served.bash("docker run exactly-this");
-    let drafted = draft(&served, &json!({"seq": last(&served), "want": "allow"}));
+    let drafted = draft(&served, &json!({"seq": last_sequence_number(&served), "want": "allow"}));
     assert_eq!(
         (&drafted["rule"]["verdict"], &drafted["rule"]["overrides"]),
         (&json!("allow"), &json!([rule["id"]]))
@@ -81,13 +81,13 @@ fn a_rule_from_a_decision_is_tested_saved_and_denies() {
 
 #[test]
 fn drafts_report_problems_and_change_nothing() {
-    let served = Served::new();
+    let served = RunningDaemon::new();
     served.bash("ls");
     for (body, status, says) in [
         (json!({}), 400, "what the rule is made from is not clear"),
         (json!({"seq": 99, "want": "block"}), 404, "there is no leaf `99`"),
         (json!({"seq": 0, "want": "block"}), 422, "record 0 is of kind"),
-        (json!({"seq": last(&served), "want": "allow"}), 422, "no rule objected to it"),
+        (json!({"seq": last_sequence_number(&served), "want": "allow"}), 422, "no rule objected to it"),
         (json!({"template": "nothing"}), 422, "there is no template `nothing`"),
     ] {
         let answer = served.post("/v1/policy/draft", &body);
@@ -110,7 +110,7 @@ fn drafts_report_problems_and_change_nothing() {
 fn hook_statistics_are_counted_and_a_hook_can_be_tested() {
     let test = TestContext::new();
     test.write("home/tenterhook.yaml", HOOKS);
-    let served = Served::in_home(test, &[]);
+    let served = RunningDaemon::in_home(test, &[]);
     for command in ["ls", "docker ps", "make"] {
         served.bash(command);
     }
@@ -140,8 +140,8 @@ fn hook_statistics_are_counted_and_a_hook_can_be_tested() {
     // agent.
     let socket = served.socket();
     let call = json!({"session_id": "s", "hook_event_name": "Stop"});
-    terminal_user::ask(&socket, "POST", "/v1/hooks/claude-code/Stop", &call);
-    let (status, _) = terminal_user::ask(&socket, "POST", "/v1/hooks/look/test", &sample("ls", "Bash"));
+    terminal_user::request(&socket, "POST", "/v1/hooks/claude-code/Stop", &call);
+    let (status, _) = terminal_user::request(&socket, "POST", "/v1/hooks/look/test", &sample("ls", "Bash"));
     assert_eq!(status, 403, "an agent tries no hooks");
     let again = served.json("/v1/hooks/analytics");
     assert_eq!(again["hooks"]["look"]["all"]["calls"], 3, "nor counted");
@@ -151,10 +151,10 @@ fn hook_statistics_are_counted_and_a_hook_can_be_tested() {
 fn a_hook_package_written_by_a_user_runs_at_once() {
     let test = TestContext::new();
     let secret = test.enroll();
-    let served = Served::in_home(test, &[]);
+    let served = RunningDaemon::in_home(test, &[]);
     assert!(served.json("/v1/templates")["templates"].as_array().unwrap().len() >= 22);
     let put = |name: &str, body: &Value| {
-        served.ask("PUT", &format!("/v1/kits/{name}"), &[], body.to_string().as_bytes())
+        served.request("PUT", &format!("/v1/kits/{name}"), &[], body.to_string().as_bytes())
     };
     let refused = put("keys", &json!({"template": "env-guard"}));
     assert!(refused.status == 403 && refused.message().contains("needs a code"), "{refused:?}");
@@ -192,8 +192,8 @@ fn a_hook_package_written_by_a_user_runs_at_once() {
 fn harnesses_are_listed_and_wired_with_the_change_shown_first() {
     let test = TestContext::new();
     let settings = test.write("person/.claude/settings.json", "{\n  \"model\": \"x\"\n}\n");
-    let served = Served::in_home(test, &[]);
-    let claude = |served: &Served| {
+    let served = RunningDaemon::in_home(test, &[]);
+    let claude = |served: &RunningDaemon| {
         let all = served.json("/v1/harnesses");
         all["harnesses"]
             .as_array()
@@ -224,7 +224,7 @@ fn harnesses_are_listed_and_wired_with_the_change_shown_first() {
 
 #[test]
 fn the_ledger_is_exported_as_a_file() {
-    let served = Served::new();
+    let served = RunningDaemon::new();
     served.bash("sudo rm -rf /");
     let whole = served.get("/v1/ledger/export");
     assert_eq!(whole.header("content-disposition"), Some("attachment; filename=\"ledger.jsonl\""));
@@ -249,7 +249,7 @@ fn the_ledger_is_exported_as_a_file() {
 fn a_pack_is_turned_on_by_any_caller_and_off_by_a_user() {
     let test = TestContext::new();
     let secret = test.enroll();
-    let served = Served::in_home(test, &[]);
+    let served = RunningDaemon::in_home(test, &[]);
     let on = |name: &str| {
         let packs = served.json("/v1/packs");
         packs["packs"].as_array().unwrap().iter().find(|pack| pack["name"] == name).unwrap()["on"].clone()

@@ -25,7 +25,7 @@ fn captured(harness: &str) -> Vec<(String, Vec<u8>)> {
     files
 }
 
-fn door() -> CallMeta {
+fn call_meta() -> CallMeta {
     CallMeta::new(EventId::from_parts(1_700_000_000_000, 7), Timestamp::from_unix_ms(1_700_000_000_000), "")
 }
 
@@ -39,7 +39,7 @@ fn every_captured_payload_is_decoded_and_its_bytes_are_kept() {
     assert_eq!(files.len(), 60);
     let mut kinds = BTreeMap::new();
     for (name, bytes) in files {
-        let call = claude().decode(&door(), &bytes).unwrap();
+        let call = claude().decode(&call_meta(), &bytes).unwrap();
         assert_eq!(call.native.as_ref().unwrap().bytes, bytes, "{name}");
         let native = name.split('.').next().unwrap();
         assert_eq!(call.event.native_event, native, "{name}");
@@ -79,7 +79,7 @@ fn every_captured_payload_is_decoded_and_its_bytes_are_kept() {
 fn fields_of_a_payload_are_in_the_normal_form() {
     let event = |name: &str| {
         let path = repository().join("tests/fixtures/claude-code").join(name);
-        claude().decode(&door(), &std::fs::read(path).unwrap()).unwrap().event
+        claude().decode(&call_meta(), &std::fs::read(path).unwrap()).unwrap().event
     };
     insta::assert_json_snapshot!(event("PreToolUse.Bash.in-subagent.json"), @r#"
     {
@@ -116,7 +116,7 @@ fn fields_of_a_payload_are_in_the_normal_form() {
     assert_eq!(event("PreToolUse.mcp__fake__echo.json").tool.unwrap().mcp.unwrap().server, "fake");
 }
 
-fn said<T>(what: T) -> Attributed<T> {
+fn attributed<T>(what: T) -> Attributed<T> {
     Attributed { by: Origin::rule("r"), value: what }
 }
 
@@ -132,17 +132,17 @@ fn outcomes() -> Vec<Outcome> {
                     outcome.flow = Flow::Stop { reason: Some("enough".into()) };
                 }
                 if decision != None {
-                    outcome.reasons = vec![said("because".to_owned())];
+                    outcome.reasons = vec![attributed("because".to_owned())];
                 }
                 if rich {
-                    outcome.nudges = vec![said("do otherwise".to_owned())];
-                    outcome.context = vec![said("for the model".to_owned())];
-                    outcome.messages = vec![said("for the person".to_owned())];
+                    outcome.nudges = vec![attributed("do otherwise".to_owned())];
+                    outcome.context = vec![attributed("for the model".to_owned())];
+                    outcome.messages = vec![attributed("for the person".to_owned())];
                     outcome.tool_input = Some(json!({"command": "ls"}));
                     let value = json!({"command": "ls"});
                     outcome.modifications = vec![
-                        said(Modification::ToolInput { merge: MergeMode::Replace, value }),
-                        said(Modification::ToolOutput { value: json!({"stdout": "other"}) }),
+                        attributed(Modification::ToolInput { merge: MergeMode::Replace, value }),
+                        attributed(Modification::ToolOutput { value: json!({"stdout": "other"}) }),
                     ];
                 }
                 all.push(outcome);
@@ -158,7 +158,7 @@ fn outcomes() -> Vec<Outcome> {
 #[test]
 fn every_outcome_at_every_event_is_a_reply_the_client_reads() {
     for (name, bytes) in captured("claude-code") {
-        let call = claude().decode(&door(), &bytes).unwrap();
+        let call = claude().decode(&call_meta(), &bytes).unwrap();
         let row = claude().event(&call.event.native_event).unwrap();
         for outcome in outcomes() {
             let reply = claude().encode(&call, &outcome);
@@ -206,11 +206,11 @@ fn every_outcome_at_every_event_is_a_reply_the_client_reads() {
 #[test]
 fn the_replies_at_the_gate_match_the_contract() {
     let bytes = std::fs::read(repository().join("tests/fixtures/claude-code/PreToolUse.Bash.json")).unwrap();
-    let call = claude().decode(&door(), &bytes).unwrap();
+    let call = claude().decode(&call_meta(), &bytes).unwrap();
     let denied = Outcome {
         decision: Decision::Deny,
-        reasons: vec![said("too much".to_owned())],
-        nudges: vec![said("less".to_owned())],
+        reasons: vec![attributed("too much".to_owned())],
+        nudges: vec![attributed("less".to_owned())],
         ..Outcome::default()
     };
     let reply = claude().encode(&call, &denied);

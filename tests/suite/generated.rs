@@ -54,7 +54,7 @@ fn the_example_in_the_spec_is_what_the_program_writes() {
     };
     let test = TestContext::new();
     test.run_with(&["hook", "claude-code", "pre-tool-use"], block("json native").to_string().as_bytes());
-    let mut written = test.leaves().into_iter().find(|leaf| leaf["kind"] == "decision").unwrap();
+    let mut written = test.records().into_iter().find(|leaf| leaf["kind"] == "decision").unwrap();
     assert_eq!(written["stored"].take(), block("json payload"));
     written.as_object_mut().unwrap().remove("stored");
     // The page shows records of a daemon.

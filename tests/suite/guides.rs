@@ -13,7 +13,7 @@ use std::path::PathBuf;
 
 use crate::context::repository;
 use markdown::Step;
-use pages::{ANYWHERE, Instead, PAGES, Page};
+use pages::{NOT_RUN_ON_ANY_PAGE, PAGES, Page, Replacement};
 use reader::Reader;
 
 fn text_of(path: &str) -> String {
@@ -32,7 +32,8 @@ fn follow(page: &Page) {
                 if let Some(next) = before.iter().position(|(start, _)| text.starts_with(start)) {
                     before.remove(next).1(&mut reader);
                 }
-                let instead = page.instead.iter().chain(ANYWHERE).find(|(start, _)| text.starts_with(start));
+                let instead =
+                    page.instead.iter().chain(NOT_RUN_ON_ANY_PAGE).find(|(start, _)| text.starts_with(start));
                 used.extend(instead.map(|(start, _)| *start));
                 let problem = run(&reader, page, &text, output.as_deref(), instead.map(|(_, how)| how));
                 problems.extend(problem.map(|problem| format!("{}:{line}: `{text}`: {problem}", page.path)));
@@ -51,12 +52,12 @@ fn run(
     page: &Page,
     text: &str,
     output: Option<&str>,
-    instead: Option<&Instead>,
+    instead: Option<&Replacement>,
 ) -> Option<String> {
     let (keys, exit) = match instead {
-        Some(Instead::NotRun(_) | Instead::Test(_)) => return None,
-        Some(Instead::Keys(keys)) => (Some(*keys), None),
-        Some(Instead::Exit(code)) => (None, Some(*code)),
+        Some(Replacement::NotRun(_) | Replacement::Test(_)) => return None,
+        Some(Replacement::Keys(keys)) => (Some(*keys), None),
+        Some(Replacement::Exit(code)) => (None, Some(*code)),
         None => (None, Some(0)),
     };
     let (mut text, mut output) = (text.to_owned(), output.map(ToOwned::to_owned));
@@ -110,16 +111,16 @@ fn every_page_with_commands_is_followed() {
 
 #[test]
 fn every_reason_not_to_run_a_command_is_given() {
-    for (start, how) in PAGES.iter().flat_map(|page| page.instead).chain(ANYWHERE) {
+    for (start, how) in PAGES.iter().flat_map(|page| page.instead).chain(NOT_RUN_ON_ANY_PAGE) {
         match how {
-            Instead::NotRun(reason) => assert!(reason.len() > 10, "{start}: {reason}"),
-            Instead::Test(test) => {
+            Replacement::NotRun(reason) => assert!(reason.len() > 10, "{start}: {reason}"),
+            Replacement::Test(test) => {
                 let (path, name) = test.split_once("::").unwrap();
                 let file: PathBuf = repository().join(path);
                 let text = std::fs::read_to_string(file).unwrap_or_else(|error| panic!("{path}: {error}"));
                 assert!(text.contains(name), "{start}: `{path}` has no `{name}`");
             }
-            Instead::Keys(_) | Instead::Exit(_) => {}
+            Replacement::Keys(_) | Replacement::Exit(_) => {}
         }
     }
 }

@@ -4,17 +4,17 @@
 
 use serde_json::{Value, json};
 
-use crate::context::{Ran, TestContext};
+use crate::context::{CommandOutput, TestContext};
 
 fn settings(test: &TestContext, hooks: &str) {
     test.write("home/tenterhook.yaml", &format!("hooks:\n{hooks}"));
 }
 
-fn fire(test: &TestContext, command: &str) -> Ran {
+fn fire(test: &TestContext, command: &str) -> CommandOutput {
     test.run_with(&["hook", "claude-code", "pre-tool-use"], test.bash(command).as_bytes())
 }
 
-fn specific(ran: &Ran) -> Value {
+fn specific(ran: &CommandOutput) -> Value {
     ran.json()["hookSpecificOutput"].clone()
 }
 
@@ -34,7 +34,7 @@ fn a_hook_rewrites_a_command_and_the_rewritten_one_is_judged() {
     let denied = specific(&fire(&test, "ls"));
     assert_eq!(denied["permissionDecision"], "deny");
     assert!(denied["updatedInput"].is_null());
-    let ledger = test.ledger();
+    let ledger = test.decisions();
     let leaf = ledger.last().unwrap();
     assert_eq!(leaf["tool"]["args"], json!({"command": "ls"}), "what was asked");
     assert_eq!(leaf["stored"]["tool_input"], json!({"command": "rm -rf /"}), "and what would have run");
@@ -56,7 +56,7 @@ fn a_hook_in_our_own_dialect_reads_the_normal_form() {
         specific(&fire(&test, "ls"))["permissionDecisionReason"],
         "no shells\n\n→ Suggested: use Read"
     );
-    assert_eq!(test.ledger()[0]["trace"][0]["by"], "hook:no-shell");
+    assert_eq!(test.decisions()[0]["trace"][0]["by"], "hook:no-shell");
 }
 
 #[test]
@@ -64,7 +64,7 @@ fn a_failing_hook_is_open_or_closed_as_configured_and_the_trace_has_the_reason()
     let test = TestContext::new();
     settings(&test, "  - {id: broken, on: pre-tool, command: 'echo boom >&2; exit 9'}\n");
     assert_eq!(fire(&test, "ls").stdout, "");
-    let step = test.ledger()[0]["trace"][0].clone();
+    let step = test.decisions()[0]["trace"][0].clone();
     assert_eq!((step["status"].clone(), step["note"].clone()), (json!("failed"), json!("exit code 9: boom")));
 
     settings(&test, "  - {id: broken, on: pre-tool, command: 'exit 9', fail: closed}\n");
@@ -80,7 +80,7 @@ fn a_record_names_the_hooks_that_were_in_force_as_well_as_the_rules() {
     let test = TestContext::new();
     let generation = |test: &TestContext| {
         fire(test, "ls");
-        test.ledger().last().unwrap()["generation"].clone()
+        test.decisions().last().unwrap()["generation"].clone()
     };
     let without = generation(&test);
     settings(&test, "  - {id: a, on: stop, command: 'true'}\n");

@@ -33,7 +33,7 @@ fn on_a_small_disk(test: &TestContext, script: &str) -> Option<String> {
     );
     let mut args = unshare.to_vec();
     args.extend(["sh", "-c", &script, env!("CARGO_BIN_EXE_tenterhook")]);
-    let ran = test.finish(test.command(Path::new("/usr/bin/unshare"), &args), b"");
+    let ran = test.run_command(test.command(Path::new("/usr/bin/unshare"), &args), b"");
     assert_eq!(ran.exit, 0, "{}\n{}", ran.stdout, ran.stderr);
     Some(ran.stdout)
 }
@@ -54,7 +54,7 @@ fn decisions(printed: &str) -> Vec<Option<String>> {
 }
 
 /// Target of a copy of the home, which is checked after the disk is unmounted.
-fn copy(test: &TestContext) -> PathBuf {
+fn copy_of_home(test: &TestContext) -> PathBuf {
     test.path("copy")
 }
 
@@ -65,7 +65,7 @@ fn on_a_full_disk_what_cannot_be_recorded_is_denied_until_there_is_room() {
         "echo == 1; hook; look\nfill; echo == 2; hook; look\necho == 3; hook\n\
          leave 40000; echo == 4; hook; look\nrm \"$TENTERHOOK_HOME/filler\"; echo == 5; hook\n\
          \"$0\" ledger verify --json > {0}.json; cp -r \"$TENTERHOOK_HOME\" {0}",
-        copy(&test).display()
+        copy_of_home(&test).display()
     );
     let Some(printed) = on_a_small_disk(&test, &script) else { return };
     let said = decisions(&printed);
@@ -76,18 +76,19 @@ fn on_a_full_disk_what_cannot_be_recorded_is_denied_until_there_is_room() {
     }
     assert_eq!((&said[0], &said[4]), (&None, &None), "with room nobody is in the way: {printed}");
     let verified: Value =
-        serde_json::from_str(&std::fs::read_to_string(copy(&test).with_extension("json")).unwrap()).unwrap();
+        serde_json::from_str(&std::fs::read_to_string(copy_of_home(&test).with_extension("json")).unwrap())
+            .unwrap();
     assert_eq!(verified["verified"], true);
     // Every allowed call is recorded, in the ledger and not in the spool.
     let passed = said.iter().filter(|said| said.is_none()).count();
-    let reader = tenterhook_ledger::Reader::open(&copy(&test).join("ledger")).unwrap();
+    let reader = tenterhook_ledger::Reader::open(&copy_of_home(&test).join("ledger")).unwrap();
     let leaves = reader.stats(&tenterhook_ledger::Filter::default()).unwrap();
     let count = leaves.kinds.iter().find(|(kind, _)| kind == "decision").map_or(0, |(_, count)| *count);
     assert!(
         count >= u64::try_from(passed).unwrap(),
         "{count} decisions are recorded, {passed} were let pass"
     );
-    assert_eq!(std::fs::read_dir(copy(&test).join("spool")).map_or(0, Iterator::count), 0);
+    assert_eq!(std::fs::read_dir(copy_of_home(&test).join("spool")).map_or(0, Iterator::count), 0);
 }
 
 #[test]
@@ -97,14 +98,14 @@ fn a_full_spool_disk_is_reported_too() {
         "echo == 1; hook; look\nexec 9< \"$TENTERHOOK_HOME/ledger/lock\"; flock 9\n\
          fill; echo == 2; hook; look\nrm \"$TENTERHOOK_HOME/filler\"; echo == 3; hook; look\n\
          flock -u 9; echo == 4; hook; look\n\"$0\" ledger verify --json > /dev/null; cp -r \"$TENTERHOOK_HOME\" {}",
-        copy(&test).display()
+        copy_of_home(&test).display()
     );
     let Some(printed) = on_a_small_disk(&test, &script) else { return };
     let said = decisions(&printed);
     let why = said[1].as_ref().unwrap_or_else(|| panic!("it was not denied: {printed}"));
     assert!(why.contains("the spool cannot be written: No space left"), "{why}");
     assert_eq!([&said[0], &said[2], &said[3]], [&None; 3], "{printed}");
-    let reader = tenterhook_ledger::Reader::open(&copy(&test).join("ledger")).unwrap();
+    let reader = tenterhook_ledger::Reader::open(&copy_of_home(&test).join("ledger")).unwrap();
     let leaves: Vec<Value> = reader
         .from(0, 100)
         .unwrap()
@@ -139,7 +140,7 @@ fn a_daemon_on_a_full_disk_denies_what_it_cannot_record_and_goes_on_when_there_i
          rm \"$TENTERHOOK_HOME/filler\"; echo == 4; hook; echo == 5; hook\n\
          \"$0\" status --json > {0}.status; kill -TERM $daemon; wait $daemon\n\
          \"$0\" ledger verify --json > {0}.json; cp -r \"$TENTERHOOK_HOME\" {0}",
-        copy(&test).display()
+        copy_of_home(&test).display()
     );
     let Some(printed) = on_a_small_disk(&test, &script) else { return };
     let said = decisions(&printed);
@@ -150,11 +151,12 @@ fn a_daemon_on_a_full_disk_denies_what_it_cannot_record_and_goes_on_when_there_i
     }
     assert_eq!([&said[0], &said[3], &said[4]], [&None; 3], "with room nobody is in the way: {printed}");
     let read = |name: &str| -> Value {
-        serde_json::from_str(&std::fs::read_to_string(copy(&test).with_extension(name)).unwrap()).unwrap()
+        serde_json::from_str(&std::fs::read_to_string(copy_of_home(&test).with_extension(name)).unwrap())
+            .unwrap()
     };
     assert_eq!(read("json")["verified"], true);
     assert_eq!(read("status")["running"], true, "the same daemon answers still");
-    let reader = tenterhook_ledger::Reader::open(&copy(&test).join("ledger")).unwrap();
+    let reader = tenterhook_ledger::Reader::open(&copy_of_home(&test).join("ledger")).unwrap();
     let leaves = reader.stats(&tenterhook_ledger::Filter::default()).unwrap();
     let count = leaves.kinds.iter().find(|(kind, _)| kind == "decision").map_or(0, |(_, count)| *count);
     assert!(count >= 3, "{count} decisions are recorded, 3 were let pass");

@@ -8,7 +8,7 @@ use tenterhook_home::call_meta::now_ms;
 use tenterhook_ledger::{Entry, Ledger, Options};
 
 use crate::context::TestContext;
-use crate::terminal_user::{Guard, until};
+use crate::terminal_user::{SocketDaemon, until};
 
 const DAY_MS: u64 = 86_400_000;
 const OLD_RECORDS: u64 = 300;
@@ -29,7 +29,7 @@ fn used_home() -> TestContext {
     test
 }
 
-fn hook(guard: &Guard<'_>) {
+fn hook(guard: &SocketDaemon<'_>) {
     let payload = serde_json::from_str(&guard.test.bash("true")).unwrap();
     guard.hook("claude-code", "PreToolUse", &payload);
 }
@@ -48,8 +48,8 @@ fn pruned(test: &TestContext) -> u64 {
     test.run(&["ledger", "stats", "--json"]).json()["pruned"].as_u64().unwrap()
 }
 
-fn retention(guard: &Guard<'_>) -> Value {
-    guard.ask("GET", "/v1/ledger/retention", &json!({})).1
+fn retention(guard: &SocketDaemon<'_>) -> Value {
+    guard.request("GET", "/v1/ledger/retention", &json!({})).1
 }
 
 #[test]
@@ -58,12 +58,12 @@ fn old_records_are_removed_once_the_user_authorized_it_and_the_ledger_verifies()
     let before = test.path("checkpoint");
     let ran = test.run(&["ledger", "checkpoint", "--output", before.to_str().unwrap()]);
     assert_eq!(ran.exit, 0, "{}", ran.stderr);
-    let guard = Guard::of(&test);
+    let guard = SocketDaemon::of(&test);
     hook(&guard);
     let shown = test.run(&["ledger", "retention"]);
     assert_eq!((shown.exit, shown.stdout.as_str()), (0, "all records are kept\n"));
 
-    let ran = test.person(&["ledger", "retention", "set", "--max-age", "90d", "--max-size", "2GB"]);
+    let ran = test.run_on_terminal(&["ledger", "retention", "set", "--max-age", "90d", "--max-size", "2GB"]);
     assert_eq!(ran.exit, 0, "{}", ran.stderr);
     let said = "✓ records older than 90d, and the oldest beyond 2GB of content are removed by the daemon\n";
     assert!(ran.stdout.starts_with(said), "{}", ran.stdout);
@@ -97,7 +97,7 @@ fn old_records_are_removed_once_the_user_authorized_it_and_the_ledger_verifies()
 fn a_guarded_agent_may_lengthen_retention_and_not_shorten_it() {
     let test = used_home();
     for with_daemon in [false, true] {
-        let guard = with_daemon.then(|| Guard::of(&test));
+        let guard = with_daemon.then(|| SocketDaemon::of(&test));
         match &guard {
             Some(guard) => hook(guard),
             None => drop(test.run_with(&["hook", "claude-code", "pre-tool-use"], test.bash("ls").as_bytes())),
@@ -111,10 +111,10 @@ fn a_guarded_agent_may_lengthen_retention_and_not_shorten_it() {
         );
         if let Some(guard) = &guard {
             let lie = json!({"max_age": "1d", "proof": {"tty": true}});
-            assert_eq!(guard.ask("PUT", "/v1/ledger/retention", &lie).0, 403);
-            let bad = guard.ask("PUT", "/v1/ledger/retention", &json!({"max_age": "1h"}));
+            assert_eq!(guard.request("PUT", "/v1/ledger/retention", &lie).0, 403);
+            let bad = guard.request("PUT", "/v1/ledger/retention", &json!({"max_age": "1h"}));
             assert_eq!(bad.0, 400, "{}", bad.1);
-            assert_eq!(guard.ask("PUT", "/v1/ledger/retention", &json!({})).0, 200, "everything is kept");
+            assert_eq!(guard.request("PUT", "/v1/ledger/retention", &json!({})).0, 200, "everything is kept");
         }
         assert!(!test.home().join("retention.json").exists() || with_daemon);
     }
@@ -124,10 +124,10 @@ fn a_guarded_agent_may_lengthen_retention_and_not_shorten_it() {
 #[test]
 fn a_shorter_value_in_the_file_is_reported_and_not_applied() {
     let test = used_home();
-    let ran = test.person(&["ledger", "retention", "set", "--max-age", "365d"]);
+    let ran = test.run_on_terminal(&["ledger", "retention", "set", "--max-age", "365d"]);
     assert_eq!(ran.exit, 0, "{}", ran.stderr);
     test.write("home/tenterhook.yaml", "ledger:\n  retention: {max_age: 1d}\n");
-    let guard = Guard::of(&test);
+    let guard = SocketDaemon::of(&test);
     let status = until("the limits are applied", || {
         Some(retention(&guard)).filter(|status| status["last_run"]["removed"] == 0)
     });
@@ -146,7 +146,7 @@ fn a_shorter_value_in_the_file_is_reported_and_not_applied() {
     assert_eq!(pruned(&test), 0);
 
     // The same value, now authorized.
-    let ran = test.person(&["ledger", "retention", "set", "--max-age", "1d"]);
+    let ran = test.run_on_terminal(&["ledger", "retention", "set", "--max-age", "1d"]);
     assert_eq!(ran.exit, 0, "{}", ran.stderr);
     until("the records are removed", || (pruned(&test) == OLD_RECORDS).then_some(()));
     assert_eq!(retention(&guard)["problem"], Value::Null);
@@ -167,7 +167,7 @@ fn a_bad_value_is_refused_by_the_command_and_keeps_everything_in_the_file() {
     test.write("home/tenterhook.yaml", "ledger: {retention: {max_age: 90}}\n");
     let ran = test.run(&["check"]);
     assert!((ran.stdout + &ran.stderr).contains("tenterhook.yaml:1:31: ledger setting `retention`"));
-    let ran = test.person(&["ledger", "retention", "set", "--max-age", "90d"]);
+    let ran = test.run_on_terminal(&["ledger", "retention", "set", "--max-age", "90d"]);
     assert_eq!(ran.exit, 2, "a map in braces is not edited");
     assert!(ran.stderr.contains("write it yourself and repeat the command"), "{}", ran.stderr);
 }

@@ -10,43 +10,43 @@ use std::sync::mpsc::{Receiver, channel};
 
 use serde_json::{Value, json};
 
-use crate::context::{Ran, TestContext};
+use crate::context::{CommandOutput, TestContext};
 
 /// A hook decides and spools, because no daemon runs; the next reader imports the decision.
-fn hook(test: &TestContext, command: &str) -> Ran {
+fn hook(test: &TestContext, command: &str) -> CommandOutput {
     let ran = test.run_with(&["hook", "claude-code", "pre-tool-use"], test.bash(command).as_bytes());
     test.run(&["ledger", "stats"]);
     ran
 }
 
-fn settings(test: &TestContext, text: &str) {
+fn write_settings(test: &TestContext, text: &str) {
     test.write("home/tenterhook.yaml", text);
 }
 
-fn verified(test: &TestContext) -> Value {
+fn verify(test: &TestContext) -> Value {
     let ran = test.run(&["ledger", "verify", "--json"]);
     assert_eq!(ran.exit, 0, "{}{}", ran.stdout, ran.stderr);
     ran.json()
 }
 
 fn changes(test: &TestContext) -> Vec<Value> {
-    test.leaves().into_iter().filter(|leaf| leaf["what"] == "ledger settings").collect()
+    test.records().into_iter().filter(|leaf| leaf["what"] == "ledger settings").collect()
 }
 
 /// A token that the detectors know, assembled here so that secret scanners do not find it in this repository.
-fn secret() -> String {
+fn sample_secret() -> String {
     format!("{}{}", "AKIA", "Q3EGRZ7LWQ2NFKXT")
 }
 
 #[test]
 fn turning_redaction_off_is_recorded_and_warned_about() {
     let test = TestContext::new();
-    let stored = |at: usize| test.ledger()[at]["stored"].to_string();
-    hook(&test, &format!("echo {}", secret()));
-    settings(&test, "ledger:\n  keep_raw: true\n");
-    hook(&test, &format!("echo {}", secret()));
+    let stored = |at: usize| test.decisions()[at]["stored"].to_string();
+    hook(&test, &format!("echo {}", sample_secret()));
+    write_settings(&test, "ledger:\n  keep_raw: true\n");
+    hook(&test, &format!("echo {}", sample_secret()));
     hook(&test, "ls");
-    assert!(stored(0).contains("[[redacted:") && stored(1).contains(&secret()));
+    assert!(stored(0).contains("[[redacted:") && stored(1).contains(&sample_secret()));
     let change = &changes(&test)[0];
     assert_eq!(
         change["detail"],
@@ -56,13 +56,13 @@ fn turning_redaction_off_is_recorded_and_warned_about() {
     let warning = format!("secrets were kept as they are from leaf {} on: that is still so", change["seq"]);
     assert!(stats.contains(&warning), "{stats}");
     std::fs::remove_file(test.home().join("tenterhook.yaml")).unwrap();
-    hook(&test, &format!("echo {}", secret()));
+    hook(&test, &format!("echo {}", sample_secret()));
     assert!(stored(3).contains("[[redacted:"));
     let changes = changes(&test);
     assert_eq!((changes.len(), &changes[1]["detail"]["keep_raw"]), (2, &json!(false)));
     let spans = test.run(&["ledger", "stats", "--json"]).json()["keep_raw"].clone();
     assert_eq!(spans, json!([{"from": changes[0]["seq"], "to": changes[1]["seq"]}]));
-    verified(&test);
+    verify(&test);
 }
 
 #[test]
@@ -79,11 +79,11 @@ fn records_of_model_calls_have_text_only_if_configured_and_hooks_see_all_of_it()
             "llm_request": request, "llm_response": response});
         let ran = test.run_with(&["hook", "gemini", event], payload.to_string().as_bytes());
         assert_eq!(ran.exit, 0, "{}{}", ran.stdout, ran.stderr);
-        let record = test.ledger().pop().unwrap();
+        let record = test.decisions().pop().unwrap();
         assert_eq!(record["native_event"], event);
         record["stored"]["detail"].clone()
     };
-    settings(&test, hooks);
+    write_settings(&test, hooks);
     let asked = fire("BeforeModel")["model_request"].take();
     assert_eq!(asked["messages"], 1, "{asked}");
     assert_eq!(
@@ -97,27 +97,27 @@ fn records_of_model_calls_have_text_only_if_configured_and_hooks_see_all_of_it()
     assert_eq!(answered["model_response"]["usage"], usage);
     let seen = std::fs::read_to_string(test.path("work/seen")).unwrap();
     assert!(seen.contains("words of a prompt") && seen.contains("words of an answer"), "{seen}");
-    settings(&test, &format!("{hooks}ledger:\n  keep_model_text: true\n"));
+    write_settings(&test, &format!("{hooks}ledger:\n  keep_model_text: true\n"));
     assert!(fire("BeforeModel").to_string().contains("words of a prompt"));
     assert_eq!(changes(&test)[0]["detail"]["keep_model_text"], true);
-    verified(&test);
+    verify(&test);
 }
 
 #[test]
 fn payload_limits_follow_the_settings_also_in_a_relaxed_ledger() {
     let test = TestContext::new();
-    settings(&test, "ledger: {max_payload: 20, durability: relaxed}\n");
+    write_settings(&test, "ledger: {max_payload: 20, durability: relaxed}\n");
     hook(&test, "echo this is longer than twenty bytes");
-    let leaf = test.ledger().pop().unwrap();
+    let leaf = test.decisions().pop().unwrap();
     assert_eq!((&leaf["payload"]["stored"], &leaf["stored"]), (&json!("hash"), &Value::Null));
     assert_eq!(changes(&test)[0]["detail"]["durability"], "relaxed");
-    assert_eq!(verified(&test)["unpublished"], 0);
+    assert_eq!(verify(&test)["unpublished"], 0);
 }
 
 #[test]
 fn an_invalid_setting_is_reported_and_stops_nothing() {
     let test = TestContext::new();
-    settings(&test, "ledger:\n  keep_row: true\n  durability: relaxed\n");
+    write_settings(&test, "ledger:\n  keep_row: true\n  durability: relaxed\n");
     let ran = test.run(&["check"]);
     assert_eq!(ran.exit, 1);
     for part in ["2:3: ledger setting `keep_row`: no such key", "did you mean `keep_raw`?"] {
@@ -128,7 +128,7 @@ fn an_invalid_setting_is_reported_and_stops_nothing() {
 }
 
 /// A server that answers every request with `200` and passes its body on.
-fn server() -> (String, Receiver<String>) {
+fn start_server() -> (String, Receiver<String>) {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let url = format!("http://{}/told?token=x", listener.local_addr().unwrap());
     let (tell, told) = channel();
@@ -158,9 +158,12 @@ fn server() -> (String, Receiver<String>) {
 #[test]
 fn checkpoints_go_where_the_settings_say() {
     let test = TestContext::new();
-    let (url, told) = server();
+    let (url, told) = start_server();
     let file = test.path("elsewhere");
-    settings(&test, &format!("ledger:\n  sinks:\n    - file: {}\n    - webhook: {url}\n", file.display()));
+    write_settings(
+        &test,
+        &format!("ledger:\n  sinks:\n    - file: {}\n    - webhook: {url}\n", file.display()),
+    );
     let ran = hook(&test, "ls");
     assert_eq!(ran.stderr, "");
     let held = || std::fs::read_to_string(&file).unwrap();
@@ -189,7 +192,7 @@ fn checkpoints_go_where_the_settings_say() {
 fn a_sink_with_a_later_checkpoint_reveals_a_rollback() {
     let test = TestContext::new();
     let file = test.path("elsewhere");
-    settings(&test, &format!("ledger: {{sinks: [{{file: {}}}]}}\n", file.display()));
+    write_settings(&test, &format!("ledger: {{sinks: [{{file: {}}}]}}\n", file.display()));
     hook(&test, "ls");
     let old = std::fs::read(test.home().join("ledger/ledger.db")).unwrap();
     hook(&test, "rm -rf /");
@@ -225,35 +228,35 @@ fn a_sealed_key_signs_with_the_passphrase_and_others_spool() {
         "{}",
         ran.stderr
     );
-    let ran = test.person(&["ledger", "key", "seal", "--passphrase-file", &right]);
+    let ran = test.run_on_terminal(&["ledger", "key", "seal", "--passphrase-file", &right]);
     assert_eq!(ran.exit, 0, "{}", ran.stderr);
     assert!(ran.stdout.contains("the key is sealed") && ran.stdout.contains("key rotate"), "{}", ran.stdout);
     assert_eq!(sealed(), true);
 
-    let before = test.leaves().len();
+    let before = test.records().len();
     let ran = hook(&test, "rm -rf /");
     assert_eq!(ran.json()["hookSpecificOutput"]["permissionDecision"], "deny");
-    assert_eq!((ran.stderr.as_str(), test.leaves().len()), ("", before), "it waits in the spool");
+    assert_eq!((ran.stderr.as_str(), test.records().len()), ("", before), "it waits in the spool");
     for args in [vec!["ledger", "checkpoint"], vec!["ledger", "checkpoint", "--passphrase-file", &wrong]] {
         assert_ne!(test.run(&args).exit, 0);
     }
-    let ran = test.person(&["ledger", "key", "rotate", "--passphrase-file", &right]);
+    let ran = test.run_on_terminal(&["ledger", "key", "rotate", "--passphrase-file", &right]);
     assert_eq!(ran.exit, 0, "{}", ran.stderr);
     assert_eq!(sealed(), true, "the key that comes is sealed too");
-    let leaves = test.leaves();
+    let leaves = test.records();
     assert!(leaves.iter().any(|leaf| leaf["verdict"] == "deny" && leaf["origin"] == "spool"));
     assert!(leaves.iter().any(|leaf| leaf["what"] == "ledger key seal" && leaf["origin"] == "cli"));
 
-    settings(&test, &format!("ledger: {{key: {{sealed: true, passphrase_file: {right}}}}}\n"));
-    let before = test.leaves().len();
+    write_settings(&test, &format!("ledger: {{key: {{sealed: true, passphrase_file: {right}}}}}\n"));
+    let before = test.records().len();
     hook(&test, "ls");
-    assert!(test.leaves().len() > before, "whoever looks finds the passphrase");
+    assert!(test.records().len() > before, "whoever looks finds the passphrase");
     std::fs::set_permissions(&right, std::fs::Permissions::from_mode(0o644)).unwrap();
     let ran = test.run(&["ledger", "checkpoint"]);
     assert!(ran.stderr.contains("others can read it (its mode is 644)"), "{}", ran.stderr);
     std::fs::set_permissions(&right, std::fs::Permissions::from_mode(0o600)).unwrap();
 
-    let ran = test.person(&["ledger", "key", "unseal"]);
+    let ran = test.run_on_terminal(&["ledger", "key", "unseal"]);
     assert_eq!(ran.exit, 0, "{}", ran.stderr);
     assert_eq!(sealed(), false);
     assert!(
@@ -261,7 +264,7 @@ fn a_sealed_key_signs_with_the_passphrase_and_others_spool() {
             .stdout
             .contains("the key is not sealed, and your settings want it to be")
     );
-    assert_eq!(verified(&test)["keys"].as_array().unwrap().len(), 2);
+    assert_eq!(verify(&test)["keys"].as_array().unwrap().len(), 2);
 }
 
 #[test]
@@ -269,7 +272,7 @@ fn a_passphrase_is_prompted_for_and_not_echoed() {
     let test = TestContext::new();
     hook(&test, "ls");
     // Runs as the user, not as the agent that called a hook.
-    test.leaves();
+    test.records();
     std::fs::remove_dir_all(test.home().join("run/agents")).unwrap();
     // `script` provides a terminal. The typist waits for the prompt.
     let typed = |args: &str, lines: &[&str]| -> (i32, String) {

@@ -4,7 +4,7 @@
 
 use serde_json::{Value, json};
 
-use crate::context::{Ran, TestContext};
+use crate::context::{CommandOutput, TestContext};
 
 /// A rule about one program.
 fn rule(id: &str, program: &str, verdict: &str, more: &str) -> String {
@@ -17,7 +17,7 @@ fn verdict(test: &TestContext, command: &str) -> Value {
     test.run(&["policy", "explain", "--json", "--shell", command]).json()
 }
 
-fn fails(ran: &Ran, exit: i32, part: &str) {
+fn assert_fails(ran: &CommandOutput, exit: i32, part: &str) {
     assert_eq!(ran.exit, exit, "{}{}", ran.stdout, ran.stderr);
     assert!(
         format!("{}{}", ran.stdout, ran.stderr).contains(part),
@@ -46,7 +46,7 @@ fn check_reports_the_position() {
     test.write("work/p.yaml", &rule("x", "docker", "deny", ""));
     let ran = test.run(&["policy", "check", "p.yaml"]);
     assert_eq!((ran.stdout.as_str(), ran.exit), ("✓ 1 rule can be used\n", 0));
-    fails(&test.run(&["policy", "check", "none.yaml"]), 2, "there is no file `none.yaml`");
+    assert_fails(&test.run(&["policy", "check", "none.yaml"]), 2, "there is no file `none.yaml`");
 }
 
 #[test]
@@ -80,7 +80,7 @@ fn every_layer_is_loaded_and_shown() {
         test.run(&["policy", "show", "project"]).stdout.contains("│   - id: project"),
         "its own text is shown"
     );
-    fails(&test.run(&["policy", "show", "nothing"]), 2, "there is no rule `nothing` here");
+    assert_fails(&test.run(&["policy", "show", "nothing"]), 2, "there is no rule `nothing` here");
 }
 
 #[test]
@@ -89,25 +89,25 @@ fn a_project_weakens_nothing_until_it_is_trusted_and_not_after_a_change() {
     let text = rule("ok", "make", "allow", "");
     test.write("work/.tenterhook.yaml", &text);
     assert_eq!(verdict(&test, "make x")["verdict"], "none");
-    fails(&test.run(&["policy", "check"]), 1, "tenterhook policy trust");
+    assert_fails(&test.run(&["policy", "check"]), 1, "tenterhook policy trust");
 
-    fails(&test.run(&["policy", "trust", "--yes"]), 1, "needs a person");
+    assert_fails(&test.run(&["policy", "trust", "--yes"]), 1, "needs a person");
     assert_eq!(verdict(&test, "make x")["verdict"], "none");
-    let ran = test.person(&["policy", "trust"]);
+    let ran = test.run_on_terminal(&["policy", "trust"]);
     assert!(ran.stdout.contains("│   - id: ok") && ran.stdout.contains("✓ trusted"), "{}", ran.stdout);
     assert_eq!(verdict(&test, "make x")["verdict"], "allow");
     assert_eq!(test.run(&["policy", "trust", "--list", "--json"]).json()[0]["standing"], "trusted");
 
     test.write("work/.tenterhook.yaml", &(text.clone() + "# changed\n"));
     assert_eq!(verdict(&test, "make x")["verdict"], "none", "another text is not trusted");
-    fails(&test.run(&["policy", "check"]), 1, "THIS FILE WAS CHANGED");
-    fails(&test.run(&["policy", "show"]), 0, "changed since it was trusted");
+    assert_fails(&test.run(&["policy", "check"]), 1, "THIS FILE WAS CHANGED");
+    assert_fails(&test.run(&["policy", "show"]), 0, "changed since it was trusted");
     test.write("work/.tenterhook.yaml", &text);
     assert_eq!(verdict(&test, "make x")["verdict"], "allow");
 
     assert_eq!(test.run(&["policy", "untrust", "."]).exit, 0);
     assert_eq!(verdict(&test, "make x")["verdict"], "none");
-    fails(&test.run(&["policy", "untrust", "."]), 2, "is not trusted");
+    assert_fails(&test.run(&["policy", "untrust", "."]), 2, "is not trusted");
 }
 
 #[test]
@@ -149,7 +149,7 @@ fn explain_shows_what_matched_and_with_all_what_did_not() {
         test.bash("rm -rf /").as_bytes(),
     );
     assert_eq!(ran.json()["verdict"], "deny");
-    fails(&test.run_with(&["policy", "explain"], b"{}"), 2, "no event in the normal form");
+    assert_fails(&test.run_with(&["policy", "explain"], b"{}"), 2, "no event in the normal form");
 }
 
 #[test]
@@ -176,7 +176,7 @@ fn test_cases_are_run_and_failures_show_what_happened() {
     }
     let xml = test.run(&["policy", "test", "bad.yaml", "good.yaml", "--policy", "p.yaml", "--junit"]).stdout;
     assert!(xml.contains("tests=\"6\" failures=\"3\""), "{xml}");
-    fails(&test.run(&["policy", "test", "p.yaml"]), 2, "`cases` is missing or not a list");
+    assert_fails(&test.run(&["policy", "test", "p.yaml"]), 2, "`cases` is missing or not a list");
 }
 
 #[test]
@@ -203,7 +203,7 @@ fn an_imported_policy_works_and_omissions_are_reported() {
         "terraform destroy -auto-approve",
     ]);
     assert_eq!(judged.json()["verdict"], "deny");
-    fails(
+    assert_fails(
         &test.run(&[&import[..], &["--output", "rules.yaml"]].concat()),
         1,
         "choose a file that does not exist yet",

@@ -4,7 +4,7 @@
 
 use serde_json::{Value, json};
 
-use crate::context::{Ran, TestContext};
+use crate::context::{CommandOutput, TestContext};
 
 fn deny(reason: &str) -> String {
     format!("echo '{{\"decision\":\"deny\",\"reason\":\"{reason}\"}}'")
@@ -15,7 +15,7 @@ fn gemini(test: &TestContext, groups: &Value) -> String {
     test.write("settings.json", &settings.to_string()).display().to_string()
 }
 
-fn fire(test: &TestContext, args: &[&str], input: &Value) -> Ran {
+fn fire(test: &TestContext, args: &[&str], input: &Value) -> CommandOutput {
     let args: Vec<_> = ["fire"].iter().chain(args).copied().collect();
     test.run_with(&args, input.to_string().as_bytes())
 }

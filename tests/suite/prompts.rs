@@ -18,12 +18,12 @@ const RULES: &str =
     "version: 1\nrules:\n  - {id: no-docker, match: {shell: {program: docker}}, verdict: deny, reason: no}\n";
 
 /// Runs a command on a terminal and types `answer`. Returns the screen and the exit code.
-fn answered(test: &TestContext, args: &[&str], answer: &[u8]) -> (String, i32) {
-    answered_at("[y/N] ", test, args, answer)
+fn run_and_answer(test: &TestContext, args: &[&str], answer: &[u8]) -> (String, i32) {
+    run_and_answer_at("[y/N] ", test, args, answer)
 }
 
-/// As [`answered`], but types the answer once the screen shows a text.
-fn answered_at(shown: &str, test: &TestContext, args: &[&str], answer: &[u8]) -> (String, i32) {
+/// As [`run_and_answer`], but types the answer once the screen shows a text.
+fn run_and_answer_at(shown: &str, test: &TestContext, args: &[&str], answer: &[u8]) -> (String, i32) {
     let (mut near, far) = terminal();
     let end = || Stdio::from(OwnedFd::from(far.try_clone().unwrap()));
     let mut command = test.command(Path::new(env!("CARGO_BIN_EXE_tenterhook")), args);
@@ -60,10 +60,10 @@ fn a_project_is_trusted_only_when_the_user_confirms() {
     test.write("work/.tenterhook.yaml", RULES);
     let trusted = || test.run(&["policy", "trust", "--list"]).stdout.contains("work");
     for no in ["n", "", "y", "yes", "policy trus", "\u{4}"] {
-        let ran = test.person_who(&["policy", "trust"], |_| no.to_owned());
+        let ran = test.run_on_terminal_answering(&["policy", "trust"], |_| no.to_owned());
         assert_eq!((ran.exit, trusted()), (1, false), "{no:?}: {}", ran.stderr);
     }
-    let ran = test.person(&["policy", "trust"]);
+    let ran = test.run_on_terminal(&["policy", "trust"]);
     assert!(ran.stdout.contains("no-docker"), "what it says is shown first: {}", ran.stdout);
     assert_eq!((ran.exit, trusted()), (0, true), "{}", ran.stderr);
     let ran = test.run(&["policy", "trust"]);
@@ -80,7 +80,7 @@ fn the_list_of_agents_shows_what_cannot_be_guarded_and_does_not_offer_it() {
     let test = TestContext::new();
     std::fs::create_dir(test.path("person/.continue")).unwrap();
     // `all` selects every numbered entry.
-    let (text, exit) = answered_at("change the marks: ", &test, &["install", "--dry-run"], b"all\n\n");
+    let (text, exit) = run_and_answer_at("change the marks: ", &test, &["install", "--dry-run"], b"all\n\n");
     assert!(text.contains("[-]    Continue, found, cannot be guarded"), "{text}");
     assert!(text.contains("Claude Code") && exit == 0, "{exit}: {text}");
     let ran = test.run(&["install", "--all", "--dry-run"]);
@@ -94,16 +94,16 @@ fn a_pack_is_added_and_replaced_when_the_user_confirms() {
     let verdict = |command: &str| {
         test.run(&["policy", "explain", "--json", "--shell", command]).json()["verdict"].clone()
     };
-    let (text, exit) = answered(&test, &["rules", "add", "./ours"], b"n\n");
+    let (text, exit) = run_and_answer(&test, &["rules", "add", "./ours"], b"n\n");
     assert!(text.contains("Add this pack?"), "{text}");
     assert_eq!((exit, verdict("docker ps")), (1, "none".into()), "{text}");
-    let (text, exit) = answered(&test, &["rules", "add", "./ours"], b"yes\n");
+    let (text, exit) = run_and_answer(&test, &["rules", "add", "./ours"], b"yes\n");
     assert_eq!((exit, verdict("docker ps")), (0, "deny".into()), "{text}");
 
     test.write("work/ours/a.yaml", &RULES.replace("docker", "podman"));
-    let ran = test.person_who(&["rules", "update", "ours"], |_| "y".to_owned());
+    let ran = test.run_on_terminal_answering(&["rules", "update", "ours"], |_| "y".to_owned());
     assert_eq!((ran.exit, verdict("podman ps")), (1, "none".into()), "{}", ran.stdout);
-    let ran = test.person(&["rules", "update", "ours"]);
+    let ran = test.run_on_terminal(&["rules", "update", "ours"]);
     assert_eq!((ran.exit, verdict("podman ps")), (0, "deny".into()), "{}", ran.stderr);
 }
 
@@ -111,14 +111,14 @@ fn a_pack_is_added_and_replaced_when_the_user_confirms() {
 fn irreversible_actions_need_confirmation() {
     let test = TestContext::new();
     test.run_with(&["hook", "claude-code", "pre-tool-use"], test.bash("ls").as_bytes());
-    let leaves = test.leaves().len();
+    let leaves = test.records().len();
     let key = || test.run(&["ledger", "key", "show", "--json"]).json()["key"].clone();
     let before = key();
-    let ran = test.person_who(&["ledger", "key", "rotate"], |_| "y".to_owned());
-    assert_eq!((ran.exit, test.leaves().len(), key()), (1, leaves, before.clone()), "{}", ran.stderr);
+    let ran = test.run_on_terminal_answering(&["ledger", "key", "rotate"], |_| "y".to_owned());
+    assert_eq!((ran.exit, test.records().len(), key()), (1, leaves, before.clone()), "{}", ran.stderr);
     let ran = test.run(&["ledger", "key", "rotate", "--yes"]);
     assert_eq!((ran.exit, key()), (1, before.clone()), "an agent is not the one to say yes: {}", ran.stderr);
-    let ran = test.person(&["ledger", "key", "rotate"]);
+    let ran = test.run_on_terminal(&["ledger", "key", "rotate"]);
     assert_eq!(ran.exit, 0, "{}", ran.stderr);
     assert_ne!(key(), before);
 }

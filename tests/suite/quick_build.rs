@@ -4,7 +4,7 @@
 
 use std::os::unix::fs::{PermissionsExt, symlink};
 
-use crate::context::{Ran, TestContext, repository};
+use crate::context::{CommandOutput, TestContext, repository};
 
 /// Prints three crates, finishes two of them, and fails with a message.
 const FAILING_CARGO: &str = r#"#!/bin/sh
@@ -24,7 +24,7 @@ esac
 "#;
 
 /// Runs the script where npm is not installed.
-fn run_quick_build(test: &TestContext, report_seconds: &str, crate_seconds: &str) -> Ran {
+fn run_quick_build(test: &TestContext, report_seconds: &str, crate_seconds: &str) -> CommandOutput {
     let programs = test.path("programs");
     std::fs::create_dir(&programs).unwrap();
     for name in ["sh", "dirname", "sed", "tr", "sort", "sleep", "date"] {
@@ -35,7 +35,7 @@ fn run_quick_build(test: &TestContext, report_seconds: &str, crate_seconds: &str
     let script = repository().join("packaging/quick-build.sh");
     let mut command = test.command("/bin/sh".as_ref(), &[script.to_str().unwrap(), "/elsewhere"]);
     command.env("PATH", programs).env("REPORT_SECONDS", report_seconds).env("CRATE_SECONDS", crate_seconds);
-    test.finish(command, b"")
+    test.run_command(command, b"")
 }
 
 #[test]

@@ -12,9 +12,9 @@ use tenterhook_client::proto::{HookEvent, HookEventKind, HookResponse, RegisterH
 use tenterhook_client::{Address, Channel, Client, Error, FireResult, FiredEvent};
 use tokio::sync::mpsc;
 
-use crate::daemon::{HANG_TIMEOUT, Served};
+use crate::daemon::{HANG_TIMEOUT, RunningDaemon};
 
-impl Served {
+impl RunningDaemon {
     /// A program that connects through the socket.
     pub(crate) fn program(&self, name: &str) -> Client {
         Client::builder(Address::Unix(self.socket())).name(name).build().unwrap()
@@ -27,7 +27,7 @@ impl Served {
 
     /// Recorded changes of this name, oldest first.
     pub(crate) fn changes(&self, what: &str) -> Vec<Value> {
-        self.test.leaves().into_iter().filter(|leaf| leaf["what"] == what).collect()
+        self.test.records().into_iter().filter(|leaf| leaf["what"] == what).collect()
     }
 }
 
@@ -64,13 +64,13 @@ pub(crate) fn code(error: &Error) -> tenterhook_client::proto::ErrorCode {
 }
 
 /// A client whose messages the test writes itself.
-pub(crate) struct Raw {
+pub(crate) struct RawClient {
     pub(crate) rpc: HookServiceClient<Channel>,
     pub(crate) events: tonic::Streaming<HookEvent>,
     pub(crate) answers: mpsc::Sender<HookResponse>,
 }
 
-impl Raw {
+impl RawClient {
     /// Opens the stream of a client directly, in place of the client's own.
     pub(crate) async fn open(client: &Client) -> Self {
         let mut rpc = client.rpc();

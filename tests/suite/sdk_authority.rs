@@ -6,12 +6,12 @@ use serde_json::json;
 use tenterhook_client::proto::ErrorCode;
 use tenterhook_client::{AuditLevel, Error, Hook, HookResponse};
 
-use crate::daemon::Served;
+use crate::daemon::RunningDaemon;
 use crate::sdk::{code, fire, run};
 
 #[test]
 fn same_user_a_guarded_agent_registers_and_removes_no_hook_and_lowers_no_level() {
-    let served = Served::new();
+    let served = RunningDaemon::new();
     run(async {
         let id = "0123456789abcdef0123456789abcdef";
         let address = || tenterhook_client::Address::Unix(served.socket());
@@ -48,7 +48,7 @@ fn same_user_a_guarded_agent_registers_and_removes_no_hook_and_lowers_no_level()
 /// A program that fires events is an agent, and what it starts is guarded; it may manage its own hooks.
 #[test]
 fn same_user_what_an_agent_with_hooks_of_its_own_starts_is_guarded_and_it_is_not() {
-    let served = Served::new();
+    let served = RunningDaemon::new();
     run(async {
         let client = served.program("my-agent");
         let id = client.register_hook("PreToolUse", |_| async { HookResponse::proceed() }).await.unwrap();
@@ -67,7 +67,7 @@ fn same_user_what_an_agent_with_hooks_of_its_own_starts_is_guarded_and_it_is_not
 
 #[test]
 fn same_user_a_client_id_is_the_key_to_its_hooks_and_is_never_revealed() {
-    let served = Served::new();
+    let served = RunningDaemon::new();
     run(async {
         let (one, other) = (served.program("one"), served.program("other"));
         one.register(Hook::on("PreToolUse").id("of-one")).await.unwrap();

@@ -14,20 +14,20 @@ use tenterhook_client::proto::{
 };
 use tenterhook_client::{FiredEvent, Hook, HookEvent};
 
-use crate::daemon::Served;
-use crate::sdk::{Raw, answer, fire, run, shell, until};
+use crate::daemon::RunningDaemon;
+use crate::sdk::{RawClient, answer, fire, run, shell, until};
 
 /// Makes an answer invalid.
-type Spoil = fn(HookResponse) -> HookResponse;
+type InvalidateAnswer = fn(HookResponse) -> HookResponse;
 
-fn wanted(fail: FailBehavior, timeout_ms: i32) -> RegisterHookRequest {
+fn hook_request(fail: FailBehavior, timeout_ms: i32) -> RegisterHookRequest {
     let config = HookConfig { timeout_ms, fail_behavior: fail.into(), ..HookConfig::default() };
     RegisterHookRequest { event_type: "PreToolUse".into(), config: Some(config), ..Default::default() }
 }
 
 #[test]
 fn two_thousand_events_in_flight_over_one_stream_are_not_confused() {
-    let served = Served::new();
+    let served = RunningDaemon::new();
     run(async {
         let client = served.program("p");
         // No hook answers before all were called.
@@ -62,7 +62,7 @@ fn two_thousand_events_in_flight_over_one_stream_are_not_confused() {
 
 #[test]
 fn fifty_hooks_of_five_programs_answer_each_its_own() {
-    let served = Served::new();
+    let served = RunningDaemon::new();
     run(async {
         let events = ["PreToolUse", "PostToolUse", "PermissionRequest", "Stop", "UserPromptSubmit"];
         let programs: Vec<_> = (0..5).map(|number| served.program(&format!("p{number}"))).collect();
@@ -99,12 +99,12 @@ fn fifty_hooks_of_five_programs_answer_each_its_own() {
 // seed: 003-073
 #[test]
 fn a_program_that_hangs_fails_as_configured_and_delays_no_other() {
-    let served = Served::new();
+    let served = RunningDaemon::new();
     run(async {
         let client = served.program("hangs");
         for (fail, blocked) in [(FailBehavior::FailContinue, false), (FailBehavior::FailBlock, true)] {
-            let mut raw = Raw::open(&client).await;
-            let id = raw.register(wanted(fail, 300)).await;
+            let mut raw = RawClient::open(&client).await;
+            let id = raw.register(hook_request(fail, 300)).await;
             let fired = fire(&client, "ls").await;
             assert_eq!(fired.blocked, blocked, "{fired:?}");
             assert_eq!(fired.outcome["trace"][0]["status"], "timed-out", "{fired:?}");
@@ -135,13 +135,13 @@ fn a_program_that_hangs_fails_as_configured_and_delays_no_other() {
 // seed: 003-078, 003-079
 #[test]
 fn nonsense_is_a_failure_and_is_reported_to_the_program() {
-    let served = Served::new();
+    let served = RunningDaemon::new();
     run(async {
         let client = served.program("nonsense");
-        let mut raw = Raw::open(&client).await;
-        raw.register(wanted(FailBehavior::FailBlock, 20_000)).await;
+        let mut raw = RawClient::open(&client).await;
+        raw.register(hook_request(FailBehavior::FailBlock, 20_000)).await;
         let agent = served.program("agent");
-        let garbage: [(&str, Spoil); 6] = [
+        let garbage: [(&str, InvalidateAnswer); 6] = [
             ("not a JSON object", |answer| HookResponse { modified: Some(b"\xff\xfe{".to_vec()), ..answer }),
             ("unknown field", |answer| HookResponse { modified: Some(b"{\"x\":1}".to_vec()), ..answer }),
             ("must be an object", |answer| HookResponse {
@@ -188,7 +188,7 @@ fn nonsense_is_a_failure_and_is_reported_to_the_program() {
 
 #[test]
 fn a_program_that_crashes_fails_its_hooks_and_they_come_back_with_it() {
-    let served = Served::new();
+    let served = RunningDaemon::new();
     run(async {
         let agent = served.program("agent");
         let id = "fedcba9876543210fedcba9876543210";
@@ -224,7 +224,7 @@ fn a_program_that_crashes_fails_its_hooks_and_they_come_back_with_it() {
 
 #[test]
 fn a_program_that_does_not_come_back_loses_its_hooks_and_a_record_is_written() {
-    let served = Served::new();
+    let served = RunningDaemon::new();
     run(async {
         let client = served.program("p");
         client.register(Hook::on("PreToolUse").id("h").linger(Duration::from_millis(700))).await.unwrap();
@@ -240,7 +240,7 @@ fn a_program_that_does_not_come_back_loses_its_hooks_and_a_record_is_written() {
 // seed: 003-071
 #[test]
 fn after_a_daemon_s_end_hooks_are_registered_with_the_next_automatically() {
-    let served = Served::new();
+    let served = RunningDaemon::new();
     let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build().unwrap();
     let client = served.program("p");
     runtime.block_on(async {
@@ -254,7 +254,7 @@ fn after_a_daemon_s_end_hooks_are_registered_with_the_next_automatically() {
             .unwrap();
         assert_eq!(fire(&client, "ls").await.reason.as_deref(), Some("still here"));
     });
-    let served = served.again();
+    let served = served.restart();
     runtime.block_on(async {
         until("it is back", async || match client.fire(shell("ls")).await {
             Ok(fired) => fired.reason.as_deref() == Some("still here"),
@@ -267,12 +267,12 @@ fn after_a_daemon_s_end_hooks_are_registered_with_the_next_automatically() {
 
 #[test]
 fn a_newer_stream_takes_over_and_an_abandoned_call_is_cancelled() {
-    let served = Served::new();
+    let served = RunningDaemon::new();
     run(async {
         let client = served.program("p");
-        let mut first = Raw::open(&client).await;
-        first.register(wanted(FailBehavior::FailContinue, 20_000)).await;
-        let mut second = Raw::open(&client).await;
+        let mut first = RawClient::open(&client).await;
+        first.register(hook_request(FailBehavior::FailContinue, 20_000)).await;
+        let mut second = RawClient::open(&client).await;
         let ended = loop {
             match first.events.message().await {
                 Ok(Some(_)) => {}

@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 use tenterhook_client::proto::ErrorCode;
 use tenterhook_client::{AuditLevel, Error, FiredEvent, Hook, HookEvent, HookResponse};
 
-use crate::daemon::Served;
+use crate::daemon::RunningDaemon;
 use crate::sdk::{code, fire, run, until};
 
 fn args(modified: Option<Value>) -> Value {
@@ -21,7 +21,7 @@ fn args(modified: Option<Value>) -> Value {
 // seed: 003-001, 003-008, 003-029, 003-081, 003-083
 #[test]
 fn a_program_s_hook_guards_every_agent_and_is_recorded() {
-    let served = Served::new();
+    let served = RunningDaemon::new();
     run(async {
         let client = served.program("my-guard/1.0");
         let id = client
@@ -65,7 +65,7 @@ fn a_program_s_hook_guards_every_agent_and_is_recorded() {
 // seed: 003-084, 003-091
 #[test]
 fn changed_arguments_are_judged_and_later_hooks_win() {
-    let served = Served::new();
+    let served = RunningDaemon::new();
     run(async {
         let client = served.program("p");
         let adds = |key: &'static str, value: Value| {
@@ -104,7 +104,7 @@ fn changed_arguments_are_judged_and_later_hooks_win() {
 
 #[test]
 fn retry_calls_again_and_skip_skips_later_hooks_but_no_rule() {
-    let served = Served::new();
+    let served = RunningDaemon::new();
     run(async {
         let client = served.program("p");
         let asked = Arc::new(AtomicU32::new(0));
@@ -147,7 +147,7 @@ fn retry_calls_again_and_skip_skips_later_hooks_but_no_rule() {
 // seed: 003-054
 #[test]
 fn matchers_select_and_an_invalid_one_is_refused() {
-    let served = Served::new();
+    let served = RunningDaemon::new();
     run(async {
         let client = served.program("p");
         let env =
@@ -193,7 +193,7 @@ fn matchers_select_and_an_invalid_one_is_refused() {
 // seed: 003-075, 003-076
 #[test]
 fn ten_hooks_per_event_and_fifty_in_all_unless_configured() {
-    let served = Served::new();
+    let served = RunningDaemon::new();
     run(async {
         let client = served.program("p");
         let events = ["SessionStart", "SessionEnd", "GenerateStart", "GenerateEnd", "PreToolUse"];
@@ -227,7 +227,7 @@ fn ten_hooks_per_event_and_fifty_in_all_unless_configured() {
 // seed: 003-015, 003-016, 003-017, 003-018, 003-019, 003-020, 003-021, 003-022, 003-023, 003-056
 #[test]
 fn every_event_of_the_design_reaches_its_hook_with_what_it_carries() {
-    let served = Served::new();
+    let served = RunningDaemon::new();
     let call = json!({"tool": "Read", "args": {"file_path": "/w/x"}, "context": {"workingDirectory": "/w"}});
     let with = |more: Value| {
         let mut call = call.clone();
@@ -300,7 +300,7 @@ fn every_event_of_the_design_reaches_its_hook_with_what_it_carries() {
 // seed: 003-080, 003-082
 #[test]
 fn records_follow_the_audit_level_and_raising_it_needs_no_proof() {
-    let served = Served::new();
+    let served = RunningDaemon::new();
     run(async {
         let client = served.program("p");
         client.register_hook("PreToolUse", |_| async { HookResponse::proceed() }).await.unwrap();
@@ -322,7 +322,7 @@ fn records_follow_the_audit_level_and_raising_it_needs_no_proof() {
 
 #[test]
 fn a_temporary_hook_is_removed_and_an_observer_delays_nothing() {
-    let served = Served::new();
+    let served = RunningDaemon::new();
     run(async {
         let client = served.program("p");
         let (send, mut seen) = tokio::sync::mpsc::unbounded_channel();
@@ -348,7 +348,7 @@ fn a_temporary_hook_is_removed_and_an_observer_delays_nothing() {
 
 #[test]
 fn watchers_receive_decisions() {
-    let served = Served::new();
+    let served = RunningDaemon::new();
     run(async {
         let client = served.program("p");
         let mut news = client.watch(&["decided"]).await.unwrap();
@@ -364,7 +364,7 @@ fn watchers_receive_decisions() {
 
 #[test]
 fn over_tcp_the_token_is_required_and_everything_works() {
-    let served = Served::new();
+    let served = RunningDaemon::new();
     run(async {
         let client = served.far_program();
         client.register_hook("PreToolUse", |_| async { HookResponse::block("far") }).await.unwrap();
@@ -386,7 +386,7 @@ fn over_tcp_the_token_is_required_and_everything_works() {
 
 #[test]
 fn a_harness_s_own_payload_gets_its_own_reply() {
-    let served = Served::new();
+    let served = RunningDaemon::new();
     run(async {
         let client = served.program("bridge");
         let request = |command: &str| tenterhook_client::proto::FireRequest {
@@ -414,7 +414,7 @@ fn health_and_reflection_list_the_services() {
     use tonic_reflection::pb::v1::server_reflection_request::MessageRequest;
     use tonic_reflection::pb::v1::server_reflection_response::MessageResponse;
 
-    let served = Served::new();
+    let served = RunningDaemon::new();
     run(async {
         let client = served.program("p");
         let (channel, origin) =

@@ -53,11 +53,11 @@ fn tool(kind: EventKind, name: &str, args: Value) -> Event {
 }
 
 /// `input.tool_input?.[key]`, `event.args.[key]`.
-fn arg(event: &Event, key: &str) -> String {
+fn argument(event: &Event, key: &str) -> String {
     event.tool.as_ref().and_then(|tool| tool.args[key].as_str()).unwrap_or_default().to_owned()
 }
 
-fn name(event: &Event) -> String {
+fn tool_name(event: &Event) -> String {
     event.tool.as_ref().map(|tool| tool.name.clone()).unwrap_or_default()
 }
 
@@ -76,7 +76,7 @@ fn fire_profile(test: &TestContext, profile: &str, event: &str, settings: &Value
 }
 
 /// Command line of a hook that prints this.
-fn says(answer: &Value) -> String {
+fn printing_command(answer: &Value) -> String {
     format!("echo '{answer}'")
 }
 
@@ -85,7 +85,7 @@ fn json_file(path: &Path) -> Value {
 }
 
 /// Writes a `tenterhook.yaml` with this hook alone.
-fn one_hook(test: &TestContext, fields: &Value) {
+fn write_single_hook(test: &TestContext, fields: &Value) {
     let mut hook = json!({"id": "example"});
     hook.as_object_mut().unwrap().extend(fields.as_object().unwrap().clone());
     test.write("home/tenterhook.yaml", &json!({"hooks": [hook]}).to_string());

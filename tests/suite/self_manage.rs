@@ -8,7 +8,7 @@ use std::process::Command;
 
 use serde_json::{Value, json};
 
-use crate::context::{Ran, TestContext, repository};
+use crate::context::{CommandOutput, TestContext, repository};
 
 const PROGRAM: &str = env!("CARGO_BIN_EXE_tenterhook");
 
@@ -23,8 +23,8 @@ fn installed(test: &TestContext, prefix: &str, receipt: &str) -> PathBuf {
     program
 }
 
-fn run(test: &TestContext, program: &Path, args: &[&str]) -> Ran {
-    test.finish(test.command(program, args), b"")
+fn run(test: &TestContext, program: &Path, args: &[&str]) -> CommandOutput {
+    test.run_command(test.command(program, args), b"")
 }
 
 /// Makes a key with `packaging/assemble` and signs a file with it. `None` if Python or OpenSSL 3 is missing.

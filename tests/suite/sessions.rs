@@ -11,10 +11,10 @@ mod session_commands;
 use serde_json::{Value, json};
 
 use crate::context::repository;
-use crate::daemon::{Served, until};
+use crate::daemon::{RunningDaemon, until};
 
 /// A captured payload, in the session `s-1`.
-pub(crate) fn captured(harness: &str, name: &str) -> Value {
+pub(crate) fn captured_payload(harness: &str, name: &str) -> Value {
     let path = repository().join("tests/fixtures").join(harness).join(format!("{name}.json"));
     let mut payload: Value = serde_json::from_slice(&std::fs::read(path).unwrap()).unwrap();
     payload["session_id"] = json!("s-1");
@@ -22,13 +22,13 @@ pub(crate) fn captured(harness: &str, name: &str) -> Value {
 }
 
 /// The payload with some fields changed.
-pub(crate) fn with(mut payload: Value, mut changes: Value) -> Value {
+pub(crate) fn with_fields(mut payload: Value, mut changes: Value) -> Value {
     payload.as_object_mut().unwrap().append(changes.as_object_mut().unwrap());
     payload
 }
 
 /// Calls the hooks of a harness with these payloads, in order.
-pub(crate) fn replay(served: &Served, harness: &str, payloads: &[Value]) {
+pub(crate) fn replay(served: &RunningDaemon, harness: &str, payloads: &[Value]) {
     for payload in payloads {
         let event = payload["hook_event_name"].as_str().unwrap();
         let answer = served.post(&format!("/v1/hooks/{harness}/{event}"), payload);
@@ -38,15 +38,15 @@ pub(crate) fn replay(served: &Served, harness: &str, payloads: &[Value]) {
 
 /// Returns the session `s-1` after checking that it is the same live, read from the ledger by another daemon, and
 /// without a daemon.
-pub(crate) fn settled(served: Served) -> Value {
-    settled_one(served, "s-1")
+pub(crate) fn assert_same_everywhere(served: RunningDaemon) -> Value {
+    assert_same_everywhere_by_id(served, "s-1")
 }
 
-/// As [`settled`], for the only session.
-pub(crate) fn settled_one(served: Served, id: &str) -> Value {
+/// As [`assert_same_everywhere`], for the only session.
+pub(crate) fn assert_same_everywhere_by_id(served: RunningDaemon, id: &str) -> Value {
     let path = format!("/v1/sessions/{id}");
     let live = served.json(&path);
-    let mut served = served.again();
+    let mut served = served.restart();
     let rebuilt = until("sessions are known again", || {
         (served.json("/v1/sessions")["all"] == 1).then(|| served.json(&path))
     });
@@ -56,7 +56,7 @@ pub(crate) fn settled_one(served: Served, id: &str) -> Value {
     let mut alone = served.test.run(&["sessions", "show", id, "--json"]).json();
     alone["labels"] = live["labels"].clone();
     // Output of a command may contain directories of the test.
-    let live: Value = serde_json::from_str(&served.test.neutral(&live.to_string())).unwrap();
+    let live: Value = serde_json::from_str(&served.test.normalize(&live.to_string())).unwrap();
     assert_eq!(live, alone, "without a daemon it is the same");
     let listed = served.test.run(&["sessions", "list", "--json"]).json();
     for (key, value) in listed["sessions"][0].as_object().unwrap() {

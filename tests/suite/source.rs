@@ -6,13 +6,13 @@ use std::path::{Path, PathBuf};
 
 use crate::context::repository;
 
-fn sources(dir: &Path, found: &mut Vec<PathBuf>) {
+fn collect_sources(dir: &Path, found: &mut Vec<PathBuf>) {
     for entry in std::fs::read_dir(dir).unwrap() {
         let path = entry.unwrap().path();
         let name = path.file_name().unwrap().to_str().unwrap();
         if path.is_dir() {
             if !matches!(name, "target" | ".git" | "node_modules" | ".cache") {
-                sources(&path, found);
+                collect_sources(&path, found);
             }
         } else if path.extension().is_some_and(|extension| extension == "rs") {
             found.push(path);
@@ -23,7 +23,7 @@ fn sources(dir: &Path, found: &mut Vec<PathBuf>) {
 #[test]
 fn unsafe_code_is_only_where_programs_begin_and_memory_is_returned() {
     let mut found = Vec::new();
-    sources(&repository().join("crates"), &mut found);
+    collect_sources(&repository().join("crates"), &mut found);
     let places = ["crates/shim/src/start.rs", "crates/cli/src/allocator.rs", "proto/src/lib.rs"];
     let may = |path: &Path| places.iter().any(|place| path.ends_with(place));
     let mentions = |path: &&PathBuf| {
@@ -66,7 +66,7 @@ const PLAIN_READS: &[(&str, &str)] = &[
 #[test]
 fn files_that_others_can_write_are_read_with_limits() {
     let mut found = Vec::new();
-    sources(&repository().join("crates"), &mut found);
+    collect_sources(&repository().join("crates"), &mut found);
     let plain =
         ["fs::read(", "fs::read_to_string(", "fs_err::read(", "fs_err::read_to_string(", "File::open("];
     for path in found {
@@ -123,7 +123,7 @@ fn last_parameter(text: &str) -> Option<&str> {
 #[test]
 fn errors_of_libraries_are_types() {
     let mut found = Vec::new();
-    sources(&repository().join("crates"), &mut found);
+    collect_sources(&repository().join("crates"), &mut found);
     let (mut libraries, mut wrong) = (std::collections::BTreeSet::new(), Vec::new());
     for path in found {
         let name = path.strip_prefix(repository().join("crates")).unwrap().to_str().unwrap().to_owned();
@@ -168,7 +168,7 @@ fn string_errors_are_found_in_every_position() {
 #[test]
 fn every_source_file_names_its_licence() {
     let mut found = Vec::new();
-    sources(&repository(), &mut found);
+    collect_sources(&repository(), &mut found);
     assert!(found.len() > 50, "the sources were found");
     for path in found {
         let text = std::fs::read_to_string(&path).unwrap();
@@ -211,7 +211,7 @@ fn citations(text: &str) -> impl Iterator<Item = &str> {
 }
 
 /// Returns why a citation is broken.
-fn broken(citation: &str) -> Option<String> {
+fn broken_citation(citation: &str) -> Option<String> {
     let (path, test) = citation.split_once("::").map_or((citation, None), |(path, test)| (path, Some(test)));
     let file = repository().join(path.trim_end_matches('/'));
     if !file.exists() {
@@ -231,7 +231,7 @@ fn every_file_and_test_that_documentation_cites_exists() {
         let text = std::fs::read_to_string(&page).unwrap();
         for citation in citations(&text) {
             followed += 1;
-            problems.extend(broken(citation).map(|why| format!("{}: {why}", page.display())));
+            problems.extend(broken_citation(citation).map(|why| format!("{}: {why}", page.display())));
         }
     }
     assert!(followed > 60, "{followed} citations were found");
@@ -240,11 +240,11 @@ fn every_file_and_test_that_documentation_cites_exists() {
 
 #[test]
 fn a_citation_of_a_missing_file_or_test_is_found() {
-    assert!(broken("crates/harness/src/no_such_file.rs").is_some());
-    assert!(broken("tests/suite/source.rs::no_such_test").is_some());
+    assert!(broken_citation("crates/harness/src/no_such_file.rs").is_some());
+    assert!(broken_citation("tests/suite/source.rs::no_such_test").is_some());
     let own = "tests/suite/source.rs::a_citation_of_a_missing_file_or_test_is_found";
-    assert_eq!(broken(own), None);
-    assert_eq!(broken("sdk/python/tests/test_seeds.py::test_it_runs"), None);
+    assert_eq!(broken_citation(own), None);
+    assert_eq!(broken_citation("sdk/python/tests/test_seeds.py::test_it_runs"), None);
     let page = "see `crates/x/src/y.rs` and `cargo run`, not `tests/<name>`";
     assert_eq!(citations(page).collect::<Vec<_>>(), ["crates/x/src/y.rs"]);
 }

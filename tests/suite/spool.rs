@@ -24,7 +24,7 @@ fn decision(test: &TestContext) -> (std::path::PathBuf, String) {
 }
 
 fn refusals(test: &TestContext) -> Vec<Value> {
-    test.leaves().into_iter().filter(|leaf| leaf["what"] == "spool-refused").collect()
+    test.records().into_iter().filter(|leaf| leaf["what"] == "spool-refused").collect()
 }
 
 #[test]
@@ -44,7 +44,7 @@ fn a_forged_file_is_set_aside_and_recorded_once() {
     }
     // A valid decision under another event's name.
     std::fs::copy(&path, test.home().join("spool/01ARZ3NDEKTSV4RRFFQ69G5FAV.json")).unwrap();
-    assert_eq!(test.ledger().len(), 1, "the true one");
+    assert_eq!(test.decisions().len(), 1, "the true one");
     let told = refusals(&test);
     assert_eq!(told.len(), forgeries.len() + 1);
     for (leaf, (_, why)) in told.iter().zip(&forgeries) {
@@ -81,7 +81,7 @@ fn an_event_decided_twice_is_counted_once_as_delivered() {
     ledger.append(Entry::decision(&decided, &|_| Vec::new())).unwrap();
     ledger.close().unwrap();
 
-    let leaves = test.ledger();
+    let leaves = test.decisions();
     assert_eq!(leaves.len(), 2);
     assert_eq!((&leaves[0]["verdict"], &leaves[1]["verdict"]), (&json!("none"), &json!("deny")));
     assert_eq!(leaves[1]["links"], json!([id.to_string()]));
@@ -100,7 +100,7 @@ fn without_a_key_no_spooled_decision_is_accepted() {
     let test = TestContext::new();
     hook(&test, "ls");
     std::fs::remove_file(test.home().join("seal.key")).unwrap();
-    assert_eq!(test.ledger().len(), 0);
+    assert_eq!(test.decisions().len(), 0);
     assert!(!refusals(&test).is_empty());
 }
 
@@ -112,7 +112,7 @@ fn a_spool_that_grows_without_a_daemon_is_imported_automatically() {
     let test = TestContext::new();
     // One record, so that there is a ledger, and then more files than the spool should hold.
     hook(&test, "ls");
-    assert_eq!(test.ledger().len(), 1);
+    assert_eq!(test.decisions().len(), 1);
     let home = Home::whole(test.home());
     let ledger = Book::of(&home).write().unwrap();
     let sealing = ledger.sealing().clone();
@@ -132,11 +132,11 @@ fn a_spool_that_grows_without_a_daemon_is_imported_automatically() {
     );
     let waiting = || Spool::of(&home).count().0;
     crate::terminal_user::until("the spool is taken in", || (waiting() == 0).then_some(()));
-    let leaves = test.leaves();
+    let leaves = test.records();
     let of = |what: &str| {
         leaves.iter().filter(|leaf| leaf["what"].as_str().is_some_and(|said| said.starts_with(what))).count()
     };
-    assert_eq!((of("waits "), test.ledger().len()), (300, 2), "each once");
+    assert_eq!((of("waits "), test.decisions().len()), (300, 2), "each once");
     // A few files remain for the next time, or for a daemon.
     hook(&test, "ls");
     assert!(waiting() >= 1);

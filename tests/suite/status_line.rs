@@ -5,13 +5,13 @@
 use serde_json::json;
 
 use crate::context::TestContext;
-use crate::terminal_user::{Guard, until};
+use crate::terminal_user::{SocketDaemon, until};
 
 const RULES: &str = "version: 1\nrules:\n  - {id: ask-make, match: {shell: {program: make}}, verdict: ask}\n";
 
 fn line(test: &TestContext, args: &[&str], input: &str) -> String {
     let program = test.home().join("bin/tenterhook-status");
-    let ran = test.finish(test.command(&program, args), input.as_bytes());
+    let ran = test.run_command(test.command(&program, args), input.as_bytes());
     assert_eq!((ran.exit, ran.stderr.as_str()), (0, ""));
     ran.stdout
 }
@@ -23,10 +23,10 @@ fn the_line_shows_the_state() {
     test.write("home/policy.yaml", RULES);
     assert_eq!(test.run(&["install", "claude-code", "--yes"]).exit, 0);
     assert_eq!(line(&test, &[], "{}"), "Tenterhook ⚠ daemon offline\n");
-    let guard = Guard::of(&test);
+    let guard = SocketDaemon::of(&test);
     assert_eq!(line(&test, &[], "{}"), "Tenterhook ✓\n");
 
-    assert_eq!(test.person(&["mode", "monitor"]).exit, 0);
+    assert_eq!(test.run_on_terminal(&["mode", "monitor"]).exit, 0);
     assert_eq!(line(&test, &[], "{}"), "Tenterhook ⚠ monitor\n");
     assert_eq!(test.run(&["mode", "enforce"]).exit, 0);
 
@@ -41,17 +41,19 @@ fn the_line_shows_the_state() {
         until("it is said that a call waits", || {
             (line(&test, &[], "{}") == "Tenterhook ⚠ 1 approval pending\n").then_some(())
         });
-        let id =
-            guard.ask("GET", "/v1/approvals", &json!({})).1["pending"][0]["id"].as_str().unwrap().to_owned();
+        let id = guard.request("GET", "/v1/approvals", &json!({})).1["pending"][0]["id"]
+            .as_str()
+            .unwrap()
+            .to_owned();
         assert_eq!(test.run(&["approvals", "deny", &id]).exit, 0);
         waits.join().unwrap();
     });
     assert_eq!(line(&test, &[], "{}"), "Tenterhook ✓\n");
 
     std::fs::write(test.home().join("policy.yaml"), "rules: [").unwrap();
-    guard.send(rustix::process::Signal::HUP);
+    guard.send_signal(rustix::process::Signal::HUP);
     until("a broken file is said", || line(&test, &[], "{}").starts_with("Tenterhook ⚠ stale").then_some(()));
-    guard.signal();
+    guard.terminate();
     assert_eq!(line(&test, &[], "{}"), "Tenterhook ⚠ daemon offline\n");
 }
 
@@ -84,6 +86,6 @@ fn copilot_s_status_line_is_replaced_and_restored() {
     let with = std::fs::read_to_string(&settings).unwrap();
     assert!(with.contains("/bin/tenterhook-status' copilot"), "{with}");
     assert_eq!(line(&test, &["copilot"], "{}"), "theirs · Tenterhook ⚠ daemon offline\n");
-    assert_eq!(test.person(&["uninstall", "copilot", "--yes"]).exit, 0);
+    assert_eq!(test.run_on_terminal(&["uninstall", "copilot", "--yes"]).exit, 0);
     assert_eq!(std::fs::read_to_string(&settings).unwrap(), before);
 }

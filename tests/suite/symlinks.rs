@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use crate::context::TestContext;
 
 /// A project with links, in a home with a key.
-fn linked() -> TestContext {
+fn project_with_links() -> TestContext {
     let test = TestContext::new();
     test.write("person/.ssh/id_rsa", "a key");
     test.write("work/builds/7/log", "fine");
@@ -22,18 +22,18 @@ fn linked() -> TestContext {
     test
 }
 
-fn judged(test: &TestContext, command: &str) -> Value {
+fn judge(test: &TestContext, command: &str) -> Value {
     test.run(&["judge", "--json", "--shell", command]).json()["verdict"].clone()
 }
 
 fn hook(test: &TestContext, payload: &str) -> Value {
     test.run_with(&["hook", "claude-code", "pre-tool-use"], payload.as_bytes());
-    test.ledger().pop().unwrap()
+    test.decisions().pop().unwrap()
 }
 
 #[test]
 fn a_link_is_judged_by_its_target() {
-    let test = linked();
+    let test = project_with_links();
     for command in [
         "cat key",
         "cat keys/id_rsa",
@@ -43,18 +43,18 @@ fn a_link_is_judged_by_its_target() {
         "cp evil conf/sudoers.d/new",
         "rm -rf conf/ssh",
     ] {
-        assert_ne!(judged(&test, command), "none", "{command}");
+        assert_ne!(judge(&test, command), "none", "{command}");
     }
     for command in
         ["cat current/log", "rm -rf current/tmp", "rm key keys conf", "cat loop", "cat loop/x", "ls -l key"]
     {
-        assert_eq!(judged(&test, command), "none", "{command}");
+        assert_eq!(judge(&test, command), "none", "{command}");
     }
 }
 
 #[test]
 fn a_project_reached_through_a_link_is_the_same_project() {
-    let test = linked();
+    let test = project_with_links();
     symlink(test.path("work"), test.path("person/project")).unwrap();
     let by_link = test.path("person/project");
     let inside = |command: &str, cwd: &std::path::Path| {
@@ -73,7 +73,7 @@ fn a_project_reached_through_a_link_is_the_same_project() {
 
 #[test]
 fn link_targets_are_recorded_and_used_when_judging_again() {
-    let test = linked();
+    let test = project_with_links();
     let payload = json!({
         "session_id": "s", "cwd": test.path("work"), "hook_event_name": "PreToolUse", "tool_name": "Read",
         "tool_input": {"file_path": test.path("work/keys/id_rsa")}, "tool_use_id": "t",
@@ -98,12 +98,12 @@ fn link_targets_are_recorded_and_used_when_judging_again() {
     assert!(denies, "{again}");
     let text = test.run(&["explain", id, "--all"]).stdout;
     assert!(text.contains("[DIR]/work/keys → [DIR]/person/.ssh"), "{text}");
-    assert_eq!(judged(&test, "cat keys/id_rsa"), "none", "a new call is judged by the disk");
+    assert_eq!(judge(&test, "cat keys/id_rsa"), "none", "a new call is judged by the disk");
 }
 
 #[test]
 fn policy_explain_shows_the_links() {
-    let test = linked();
+    let test = project_with_links();
     let text = test.run(&["policy", "explain", "--shell", "cat key"]).stdout;
     assert!(text.contains("Links as they were seen\n  [DIR]/work/key → ../person/.ssh/id_rsa\n"), "{text}");
     let facts = test.run(&["policy", "explain", "--json", "--shell", "cat key"]).json()["facts"].take();
@@ -114,7 +114,7 @@ fn policy_explain_shows_the_links() {
 
 #[test]
 fn commands_that_do_not_run_here_are_judged_by_their_text() {
-    let test = linked();
+    let test = project_with_links();
     test.write("work/do.sh", "cat key\n");
     let ran = test.run(&["scan", "do.sh"]);
     assert_eq!(ran.exit, 0, "{}{}", ran.stdout, ran.stderr);

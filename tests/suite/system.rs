@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 use serde_json::{Value, json};
 
 use crate::context::TestContext;
-use crate::terminal_user::{Guard, ask};
+use crate::terminal_user::{SocketDaemon, request};
 
 /// `nobody` on most machines; the account need not exist.
 pub(crate) const STRANGER: u32 = 65_534;
@@ -41,11 +41,11 @@ pub(crate) fn as_stranger<T: Send>(what: impl FnOnce() -> T + Send) -> T {
     })
 }
 
-pub(crate) struct System {
+pub(crate) struct SystemHome {
     pub(crate) test: TestContext,
 }
 
-impl System {
+impl SystemHome {
     pub(crate) fn new() -> Self {
         let test = TestContext::new();
         test.write_system(RULES);
@@ -54,16 +54,16 @@ impl System {
         Self { test }
     }
 
-    pub(crate) fn serve(&self) -> Guard<'_> {
+    pub(crate) fn serve(&self) -> SocketDaemon<'_> {
         let program = Path::new(env!("CARGO_BIN_EXE_tenterhook"));
-        Guard::with(&self.test, self.test.command(program, &["--system", "serve", "--listen", "none"]))
+        SocketDaemon::with(&self.test, self.test.command(program, &["--system", "serve", "--listen", "none"]))
     }
 
     pub(crate) fn socket(&self) -> PathBuf {
         self.test.path("system/run/tenterhook.sock")
     }
 
-    pub(crate) fn leaves(&self) -> Vec<Value> {
+    pub(crate) fn records(&self) -> Vec<Value> {
         let reader = tenterhook_ledger::Reader::open(&self.test.path("system/state/ledger")).unwrap();
         let leaves = reader.from(0, 1000).unwrap();
         leaves.iter().map(|leaf| serde_json::from_slice(leaf.bytes.as_ref().unwrap()).unwrap()).collect()
@@ -76,11 +76,11 @@ fn system_any_account_calls_hooks_and_the_record_names_it() {
     if !is_root() {
         return;
     }
-    let system = System::new();
+    let system = SystemHome::new();
     let _guard = system.serve();
     let payload: Value = serde_json::from_str(&system.test.bash("make all")).unwrap();
     let (status, reply) =
-        as_stranger(|| ask(&system.socket(), "POST", "/v1/hooks/claude-code/pre-tool-use", &payload));
+        as_stranger(|| request(&system.socket(), "POST", "/v1/hooks/claude-code/pre-tool-use", &payload));
     assert_eq!(
         (status, &reply["hookSpecificOutput"]["permissionDecision"]),
         (200, &json!("deny")),
@@ -99,7 +99,7 @@ fn system_any_account_calls_hooks_and_the_record_names_it() {
         reply
     });
     assert!(spoken.contains("\"permissionDecision\":\"deny\""), "{spoken}");
-    let decisions: Vec<_> = system.leaves().into_iter().filter(|leaf| leaf["kind"] == "decision").collect();
+    let decisions: Vec<_> = system.records().into_iter().filter(|leaf| leaf["kind"] == "decision").collect();
     let account = tenterhook_home::env::account(STRANGER);
     let users: Vec<_> = decisions.iter().map(|leaf| &leaf["agent"]["user"]).collect();
     assert_eq!(users, [&json!(account), &json!(account)]);
@@ -110,7 +110,7 @@ fn system_another_account_gets_nothing_but_hooks() {
     if !is_root() {
         return;
     }
-    let system = System::new();
+    let system = SystemHome::new();
     let guard = system.serve();
     let socket = system.socket();
     for (method, path, body) in [
@@ -135,10 +135,10 @@ fn system_another_account_gets_nothing_but_hooks() {
         ("POST", "/v1/hooks/x/y/../../../mode", json!({"mode": "monitor"})),
         ("GET", "/v1/ledger", Value::Null),
     ] {
-        let (status, answer) = as_stranger(|| ask(&socket, method, path, &body));
+        let (status, answer) = as_stranger(|| request(&socket, method, path, &body));
         assert_eq!(status, 403, "{method} {path}: {answer}");
     }
-    let (status, health) = as_stranger(|| ask(&socket, "GET", "/v1/health", &Value::Null));
+    let (status, health) = as_stranger(|| request(&socket, "GET", "/v1/health", &Value::Null));
     assert_eq!((status, &health["ok"], &health["pid"]), (200, &json!(true), &Value::Null), "{health}");
 
     for path in ["state", "state/ledger/ledger.db", "state/run/token", "state/mode.json"] {
@@ -159,17 +159,17 @@ fn system_root_needs_no_further_proof_and_is_recorded() {
     if !is_root() {
         return;
     }
-    let system = System::new();
+    let system = SystemHome::new();
     let _guard = system.serve();
     let ran = system.test.run(&["--system", "mode", "monitor"]);
     assert_eq!(ran.exit, 0, "{}", ran.stderr);
-    let leaf = system.leaves().into_iter().rev().find(|leaf| leaf["what"] == "mode monitor").unwrap();
+    let leaf = system.records().into_iter().rev().find(|leaf| leaf["what"] == "mode monitor").unwrap();
     assert_eq!(
         (&leaf["detail"]["authority"]["proof"], &leaf["detail"]["authority"]["uid"]),
         (&json!("root"), &json!(0))
     );
     // It is refused to an agent, which the test is as soon as it calls a hook.
-    ask(
+    request(
         &system.socket(),
         "POST",
         "/v1/hooks/claude-code/pre-tool-use",
@@ -186,7 +186,7 @@ fn same_user_another_account_on_the_socket_is_not_served() {
         return;
     }
     let test = TestContext::new();
-    let _guard = Guard::of(&test);
+    let _guard = SocketDaemon::of(&test);
     let socket = test.home().join("run/tenterhook.sock");
     assert!(as_stranger(|| UnixStream::connect(&socket)).is_err(), "the directory is for its owner only");
     // Refused even if every account could reach the socket.

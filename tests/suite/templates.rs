@@ -8,9 +8,9 @@ use std::process::Command;
 
 use serde_json::{Value, json};
 
-use crate::context::{Ran, TestContext};
+use crate::context::{CommandOutput, TestContext};
 
-fn said(ran: &Ran, exit: i32, part: &str) {
+fn said(ran: &CommandOutput, exit: i32, part: &str) {
     assert_eq!(ran.exit, exit, "{}{}", ran.stdout, ran.stderr);
     let all = format!("{}{}", ran.stdout, ran.stderr);
     assert!(all.contains(part), "`{part}` is not in\n{all}");
@@ -44,7 +44,7 @@ fn every_hook_decides_as_its_samples_state() {
         }
         let mut command = test.command(std::path::Path::new(env!("CARGO_BIN_EXE_tenterhook")), &[]);
         command.args(["hooks", "test", name, "--json"]).env("PATH", std::env::var_os("PATH").unwrap());
-        let ran = test.finish(command, b"");
+        let ran = test.run_command(command, b"");
         assert_eq!(ran.exit, 0, "{name}: {}{}", ran.stdout, ran.stderr);
         assert!(!ran.json()["samples"].as_array().unwrap().is_empty());
     }
@@ -62,7 +62,7 @@ fn every_rule_can_be_added_to_a_user_policy() {
             "host-list" => said(&test.run(&args), 2, "lists of its own"),
             "exception" => {
                 said(&test.run(&args), 1, "`policy change` needs a person");
-                said(&test.person(&args), 0, "our-build-cache");
+                said(&test.run_on_terminal(&args), 0, "our-build-cache");
             }
             _ => said(&test.run(&args), 0, name),
         }
@@ -114,14 +114,14 @@ fn a_hook_of_a_template_denies_once_it_is_trusted() {
     said(&test.run(&["new", "hook", "--from", "env-guard"]), 0, "guard.py");
     assert_eq!(fire(), "", "nobody trusts it yet");
     said(&test.run(&["hooks", "trust", "env-guard"]), 1, "asked for by an agent that is guarded here");
-    said(&test.person(&["hooks", "trust", "env-guard"]), 0, "its hooks run from the next event on");
+    said(&test.run_on_terminal(&["hooks", "trust", "env-guard"]), 0, "its hooks run from the next event on");
     assert!(fire().contains("would hold a key or a password"), "{}", fire());
     assert_eq!(test.last_change()["what"], "hooks trust");
     // A changed hook is no longer the trusted one.
     test.write("home/hooks/env-guard/guard.py", "pass\n");
     assert_eq!(fire(), "");
     said(&test.run(&["check"]), 1, "`guard.py` was changed");
-    said(&test.person(&["hooks", "trust", "env-guard"]), 0, "its hooks run");
+    said(&test.run_on_terminal(&["hooks", "trust", "env-guard"]), 0, "its hooks run");
     said(&test.run(&["hooks", "list"]), 0, "trusted");
 }
 
@@ -135,7 +135,7 @@ fn the_logging_hook_posts_what_happened() {
     let text = std::fs::read_to_string(&path).unwrap().replace("127.0.0.1:9009", &address);
     // Waits for the request, so that the program does not end before it was sent.
     std::fs::write(&path, text.replace("async: true", "async: false")).unwrap();
-    said(&test.person(&["hooks", "trust", "external-logging"]), 0, "run");
+    said(&test.run_on_terminal(&["hooks", "trust", "external-logging"]), 0, "run");
     let served = std::thread::spawn(move || {
         let (mut stream, _) = listener.accept().unwrap();
         let mut request = vec![0; 64 * 1024];

@@ -14,7 +14,7 @@ const PROGRAM: &str = env!("CARGO_BIN_EXE_tenterhook");
 
 /// Prints a line, runs the view, and prints the state of the terminal afterwards. The view's process id is in a
 /// file that a test can read. Ctrl-C reaches the program only.
-const AROUND: &str = r#"trap : INT; echo before; sh -c 'echo $$ >"$1"; shift; exec "$@"' sh "$@"; echo "ended $?"; stty -a; exec sleep 600"#;
+const SCREEN_SCRIPT: &str = r#"trap : INT; echo before; sh -c 'echo $$ >"$1"; shift; exec "$@"' sh "$@"; echo "ended $?"; stty -a; exec sleep 600"#;
 
 /// A user in front of the view. No process of the test is its ancestor: tmux runs its own server.
 pub(crate) struct Screen<'a> {
@@ -39,7 +39,7 @@ impl<'a> Screen<'a> {
         };
         let screen = Self { test, tmux };
         let mut command = screen.command(&["-f", "/dev/null", "new-session", "-d", "-x", "80", "-y", "24"]);
-        command.args(["sh", "-c", AROUND, "sh"]).arg(screen.pid_file()).arg(PROGRAM).args(args);
+        command.args(["sh", "-c", SCREEN_SCRIPT, "sh"]).arg(screen.pid_file()).arg(PROGRAM).args(args);
         command.envs(variables.iter().copied()).env("TERM", "xterm-256color");
         assert!(command.status().unwrap().success(), "tmux begins");
         // Every byte that is written to the terminal.
@@ -65,26 +65,26 @@ impl<'a> Screen<'a> {
     }
 
     /// Types a text.
-    pub(crate) fn types(&self, text: &str) {
+    pub(crate) fn type_text(&self, text: &str) {
         self.tmux(&["send-keys", "-l", text]);
     }
 
     /// Current content of the screen.
-    pub(crate) fn seen(&self) -> String {
+    pub(crate) fn content(&self) -> String {
         self.tmux(&["capture-pane", "-p"])
     }
 
     /// Waits until the screen shows a text, and returns how long that took.
     pub(crate) fn shows(&self, text: &str) -> Duration {
-        self.becomes(text, |seen| seen.contains(text))
+        self.wait_until(text, |seen| seen.contains(text))
     }
 
     /// Waits until the content of the screen meets a condition.
-    pub(crate) fn becomes(&self, what: &str, right: impl Fn(&str) -> bool) -> Duration {
+    pub(crate) fn wait_until(&self, what: &str, right: impl Fn(&str) -> bool) -> Duration {
         let began = Instant::now();
         let mut last = String::new();
         until(what, || {
-            last = self.seen();
+            last = self.content();
             assert_no_hang(began, &format!("`{what}` is not shown:\n{last}"));
             right(&last).then_some(())
         });
@@ -92,7 +92,7 @@ impl<'a> Screen<'a> {
     }
 
     /// Every byte that was written to the terminal.
-    pub(crate) fn written(&self) -> Vec<u8> {
+    pub(crate) fn written_bytes(&self) -> Vec<u8> {
         std::fs::read(self.test.path("written")).unwrap_or_default()
     }
 
@@ -106,7 +106,7 @@ impl<'a> Screen<'a> {
     }
 
     /// Processor time of the view, all threads together.
-    pub(crate) fn used(&self) -> Duration {
+    pub(crate) fn cpu_time(&self) -> Duration {
         let stat = std::fs::read_to_string(format!("/proc/{}/stat", self.pid())).unwrap();
         let fields: Vec<&str> = stat.rsplit_once(')').unwrap().1.split_whitespace().collect();
         let ticks: u64 = fields[11].parse::<u64>().unwrap() + fields[12].parse::<u64>().unwrap();
@@ -115,10 +115,10 @@ impl<'a> Screen<'a> {
     }
 
     /// Checks that the terminal is restored: its earlier content is back, and input is line by line again.
-    pub(crate) fn is_given_back(&self, exit: &str) {
+    pub(crate) fn assert_restored(&self, exit: &str) {
         self.shows(&format!("ended {exit}"));
         self.shows(" icanon");
-        let seen = self.seen();
+        let seen = self.content();
         assert!(seen.starts_with("before\n") && !seen.contains("Tenterhook"), "{seen}");
         assert!(seen.contains(" echo ") && seen.contains(" icrnl"), "{seen}");
         let flags = self.tmux(&["display-message", "-p", "#{cursor_flag} #{alternate_on} #{mouse_any_flag}"]);

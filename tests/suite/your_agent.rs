@@ -4,7 +4,7 @@
 //! `sdk/typescript/scripts/check-pack.mjs`, its Python by `sdk/python/tests/test_guide.py`.
 
 use crate::context::repository;
-use crate::daemon::Served;
+use crate::daemon::RunningDaemon;
 use crate::daemon_guide::blocks;
 use tenterhook_client::Address;
 
@@ -17,9 +17,9 @@ fn page() -> String {
 }
 
 /// Recorded events with their verdicts.
-fn recorded(served: &Served) -> Vec<(String, String)> {
+fn recorded_verdicts(served: &RunningDaemon) -> Vec<(String, String)> {
     let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
-    let leaves = served.test.leaves().into_iter().filter(|leaf| leaf["source"] == "my-agent");
+    let leaves = served.test.records().into_iter().filter(|leaf| leaf["source"] == "my-agent");
     leaves.map(|leaf| (text(&leaf["event"]), text(&leaf["verdict"]))).collect()
 }
 
@@ -29,7 +29,7 @@ fn pairs(expected: &[(&str, &str)]) -> Vec<(String, String)> {
 
 #[test]
 fn plain_http_works_as_written() {
-    let served = Served::new();
+    let served = RunningDaemon::new();
     let home = served.test.home();
     let page = page();
     let said: Vec<_> = blocks(&page, "sh")
@@ -41,7 +41,7 @@ fn plain_http_works_as_written() {
             let block =
                 block.replace("tenterhook ledger", &format!("{} ledger", env!("CARGO_BIN_EXE_tenterhook")));
             let command = served.test.command(std::path::Path::new("/bin/sh"), &["-c", &block]);
-            let ran = served.test.finish(command, b"");
+            let ran = served.test.run_command(command, b"");
             assert_eq!(ran.exit, 0, "{block}: {}", ran.stderr);
             ran.stdout
         })
@@ -57,7 +57,7 @@ fn plain_http_works_as_written() {
     let after: Value = serde_json::from_str(after).unwrap();
     assert_eq!(after["decision"], "none", "{after}");
     assert_eq!(
-        recorded(&served),
+        recorded_verdicts(&served),
         pairs(&[("pre-tool", "deny"), ("pre-tool", "deny"), ("post-tool", "none")])
     );
     assert!(query.contains("Bash rm -rf /srv"), "{query}");
@@ -67,7 +67,7 @@ fn plain_http_works_as_written() {
 fn the_rust_works_as_written() {
     let written = include_str!("your_agent/run.rs").split_once("\n\n").unwrap().1;
     assert_eq!(blocks(&page(), "rust"), [written], "the page and what is run are the same");
-    let served = Served::new();
+    let served = RunningDaemon::new();
     crate::sdk::run(async {
         let client = Client::new(Address::in_home(served.test.home())).unwrap();
         let done = run(&client, "Bash", json!({"command": "ls"}), |_| "README.md".to_owned()).await.unwrap();
@@ -77,18 +77,18 @@ fn the_rust_works_as_written() {
         assert!(refused.starts_with(&format!("not done: {REASON}")), "{refused}");
     });
     assert_eq!(
-        recorded(&served),
+        recorded_verdicts(&served),
         pairs(&[("pre-tool", "none"), ("post-tool", "none"), ("pre-tool", "deny")])
     );
 }
 
 #[test]
 fn missing_fields_of_an_event_are_filled_in() {
-    let served = Served::new();
+    let served = RunningDaemon::new();
     let sent =
         json!({"source": "my-agent", "event": "pre-tool", "tool": {"name": "mcp__db__query", "args": {}}});
     assert_eq!(served.post("/v1/events", &sent).status, 200);
-    let leaf = served.test.leaves().into_iter().rfind(|leaf| leaf["source"] == "my-agent").unwrap();
+    let leaf = served.test.records().into_iter().rfind(|leaf| leaf["source"] == "my-agent").unwrap();
     assert_eq!(leaf["tool"], json!({"name": "mcp__db__query", "class": "mcp"}));
     assert_eq!(leaf["native_event"], "pre-tool");
     // Fields that decide which rules apply are never guessed.
@@ -98,5 +98,5 @@ fn missing_fields_of_an_event_are_filled_in() {
         assert_eq!(served.post("/v1/events", &sent).status, 400, "{missing}");
     }
     let twice = br#"{"source":"a","event":"pre-tool","event":"stop"}"#;
-    assert_eq!(served.ask("POST", "/v1/events", &["content-type: application/json"], twice).status, 400);
+    assert_eq!(served.request("POST", "/v1/events", &["content-type: application/json"], twice).status, 400);
 }

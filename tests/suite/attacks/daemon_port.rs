@@ -4,9 +4,9 @@
 
 use serde_json::json;
 
-use crate::daemon::{Answer, Served};
+use crate::daemon::{HttpReply, RunningDaemon};
 
-fn is_denied(answer: &Answer) -> bool {
+fn is_denied(answer: &HttpReply) -> bool {
     // If no rule matches, the reply is empty.
     answer.body.contains("\"permissionDecision\":\"deny\"")
 }
@@ -14,7 +14,7 @@ fn is_denied(answer: &Answer) -> bool {
 /// The rule named the default port only, and `start` takes a free one if that is in use.
 #[test]
 fn a_guarded_agent_is_kept_from_the_port_that_the_daemon_took() {
-    let mut served = Served::new();
+    let mut served = RunningDaemon::new();
     let port = served.address.port();
     let attacks = [
         format!("curl -X PATCH http://127.0.0.1:{port}/v1/mode -d '{{\"mode\":\"monitor\"}}'"),

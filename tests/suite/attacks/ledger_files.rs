@@ -11,11 +11,11 @@ use tenterhook_guard::Book;
 use tenterhook_home::Home;
 use tenterhook_ledger::{Durability, Ledger, Options, Reader};
 
-use super::hostile_files::{ledger_dir, limited};
+use super::hostile_files::{ledger_dir, limited_command};
 use crate::context::TestContext;
 
 /// A home whose ledger has decisions with checkpoints, one of them a denial.
-fn recorded() -> TestContext {
+fn home_with_records() -> TestContext {
     let test = TestContext::new();
     for command in ["ls", "rm -rf /", "pwd", "date"] {
         test.run_with(&["hook", "claude-code", "pre-tool-use"], test.bash(command).as_bytes());
@@ -30,8 +30,8 @@ fn edit(test: &TestContext, sql: &str) {
 }
 
 /// Problems that `verify` reports.
-fn found(test: &TestContext) -> String {
-    let ran = test.finish(limited(test, &["ledger", "verify"]), b"");
+fn verify_problems(test: &TestContext) -> String {
+    let ran = test.run_command(limited_command(test, &["ledger", "verify"]), b"");
     assert_eq!(ran.exit, 1, "{}{}", ran.stdout, ran.stderr);
     ran.stdout.lines().next().unwrap_or_default().to_owned()
 }
@@ -52,7 +52,7 @@ fn forged_line(test: &TestContext) -> String {
 }
 
 fn refusals(test: &TestContext) -> Vec<Value> {
-    test.leaves().into_iter().filter(|leaf| leaf["what"] == "pending-refused").collect()
+    test.records().into_iter().filter(|leaf| leaf["what"] == "pending-refused").collect()
 }
 
 #[test]
@@ -64,11 +64,11 @@ fn a_forged_line_in_the_pending_file_is_refused_and_recorded() {
         }
         let forged = forged_line(&test);
         test.run(&["ledger", "checkpoint"]);
-        let before = test.ledger().len();
+        let before = test.decisions().len();
         let seal = "A".repeat(43) + "=";
         std::fs::write(ledger_dir(&test).join("ledger.pending"), format!("{forged}{seal} {forged}")).unwrap();
         assert_eq!(test.run(&["ledger", "checkpoint"]).exit, 0);
-        assert_eq!(test.ledger().len(), before, "relaxed: {relaxed}");
+        assert_eq!(test.decisions().len(), before, "relaxed: {relaxed}");
         let told = refusals(&test);
         assert_eq!(told.len(), 1, "{told:?}");
         assert_eq!(
@@ -118,38 +118,41 @@ fn edit_out_last(dir: &Path, lines: &[u8]) {
 
 #[test]
 fn removed_checkpoints_are_found() {
-    let test = recorded();
+    let test = home_with_records();
     edit(&test, "DELETE FROM checkpoints");
-    assert_eq!(found(&test), "✗ all checkpoints were removed: the ledger signs one with its first record");
-    let test = recorded();
+    assert_eq!(
+        verify_problems(&test),
+        "✗ all checkpoints were removed: the ledger signs one with its first record"
+    );
+    let test = home_with_records();
     edit(&test, "DELETE FROM checkpoints WHERE size > 1");
-    assert!(found(&test).ends_with("it was published, but the store does not have it"));
+    assert!(verify_problems(&test).ends_with("it was published, but the store does not have it"));
 }
 
 #[test]
 fn removing_older_checkpoints_has_no_effect() {
-    let test = recorded();
-    let before = test.leaves();
+    let test = home_with_records();
+    let before = test.records();
     edit(&test, "DELETE FROM checkpoints WHERE size < (SELECT max(size) FROM checkpoints)");
     // Each later checkpoint, and the head, signs all records before it.
     assert_eq!(test.run(&["ledger", "verify"]).exit, 0);
-    assert_eq!(test.leaves(), before);
+    assert_eq!(test.records(), before);
     edit(&test, "DELETE FROM leaves WHERE seq = 3");
-    assert_eq!(found(&test), "✗ leaf 3: it is missing");
+    assert_eq!(verify_problems(&test), "✗ leaf 3: it is missing");
 }
 
 #[test]
 fn key_files_of_another_ledger_are_found() {
-    let other = recorded();
+    let other = home_with_records();
     for names in [&["key", "key.pub"][..], &["key.pub"], &["key"]] {
-        let test = recorded();
+        let test = home_with_records();
         for name in names {
             std::fs::copy(ledger_dir(&other).join(name), ledger_dir(&test).join(name)).unwrap();
         }
-        assert!(found(&test).contains("holds a key of another log"), "{names:?}");
+        assert!(verify_problems(&test).contains("holds a key of another log"), "{names:?}");
     }
     // No checkpoint is signed with the foreign key either.
-    let test = recorded();
+    let test = home_with_records();
     std::fs::copy(ledger_dir(&other).join("key"), ledger_dir(&test).join("key")).unwrap();
     let ran = test.run(&["ledger", "checkpoint"]);
     assert!(ran.exit != 0 && ran.stderr.contains("does not sign this ledger"), "{}", ran.stderr);
@@ -162,15 +165,18 @@ fn removed_heads_are_found() {
         "UPDATE leaves SET head = NULL WHERE seq = (SELECT max(seq) FROM leaves)",
         "UPDATE leaves SET head = zeroblob(64)",
     ] {
-        let test = recorded();
+        let test = home_with_records();
         edit(&test, sql);
-        assert!(found(&test).ends_with("the signature of the last commit was removed from its row"), "{sql}");
+        assert!(
+            verify_problems(&test).ends_with("the signature of the last commit was removed from its row"),
+            "{sql}"
+        );
     }
 }
 
 #[test]
 fn a_zeroed_page_is_found_or_was_unused() {
-    let test = recorded();
+    let test = home_with_records();
     let path = ledger_dir(&test).join("ledger.db");
     // Everything is in the file itself, not in a journal that would repair it.
     edit(&test, "PRAGMA wal_checkpoint(TRUNCATE); PRAGMA journal_mode = delete");
@@ -195,7 +201,7 @@ fn a_zeroed_page_is_found_or_was_unused() {
         for place in (0..whole.len()).step_by(length) {
             std::fs::write(&path, &whole).unwrap();
             zero(place, length);
-            let ran = test.finish(limited(&test, &["ledger", "verify"]), b"");
+            let ran = test.run_command(limited_command(&test, &["ledger", "verify"]), b"");
             assert!([0, 1, 2].contains(&ran.exit), "byte {place}: {} {}", ran.exit, ran.stderr);
             if ran.exit == 0 {
                 assert_eq!(leaves(&test).as_ref(), Some(&before), "byte {place}");
@@ -214,6 +220,6 @@ fn a_zeroed_page_is_found_or_was_unused() {
         let input = test.bash(&format!("ls {number}"));
         test.run_with(&["hook", "claude-code", "pre-tool-use"], input.as_bytes());
     }
-    assert_eq!(test.ledger().len(), 44);
+    assert_eq!(test.decisions().len(), 44);
     assert_eq!(test.run(&["ledger", "verify"]).exit, 0, "the ledger goes on there");
 }

@@ -4,7 +4,7 @@
 
 use serde_json::{Value, json};
 
-use super::native_payloads::{payload, verdict, verdict_on, world};
+use super::native_payloads::{home_with_project, payload, verdict, verdict_on};
 use crate::context::TestContext;
 
 fn rule(test: &TestContext, server: &str, tool: &str, verdict: &str) {
@@ -47,7 +47,7 @@ fn verdict_of(test: &TestContext, harness: &str, name: &str, more: &Value) -> St
 
 #[test]
 fn a_denied_tool_of_a_server_does_not_run_under_any_spelling() {
-    let test = world();
+    let test = home_with_project();
     for (server, harness, name, more) in names() {
         for tool in ["erase", "Erase", "er*"] {
             rule(&test, server, tool, "deny");
@@ -68,7 +68,7 @@ fn settings(test: &TestContext) {
 
 #[test]
 fn server_names_in_a_clients_settings_decide_where_a_name_is_split() {
-    let test = world();
+    let test = home_with_project();
     settings(&test);
     for (server, harness, name, more) in names() {
         rule(&test, server, "erase", "deny");
@@ -89,7 +89,7 @@ fn server_names_in_a_clients_settings_decide_where_a_name_is_split() {
 
 #[test]
 fn a_call_without_a_daemon_knows_the_servers_from_the_snapshot() {
-    let test = world();
+    let test = home_with_project();
     rule(&test, "google_drive", "read", "allow");
     test.write("person/.config/opencode/opencode.json", r#"{"mcp": {"google_drive": {}}}"#);
     assert_eq!(test.run(&["install", "opencode", "--yes"]).exit, 0);
@@ -97,14 +97,14 @@ fn a_call_without_a_daemon_knows_the_servers_from_the_snapshot() {
     let (event, sent) = payload(&test, "opencode", "google_drive_read", &json!({}));
     let args = ["hook", "--fallback", "a test", "opencode", event];
     let ran = test.run_with(&args, sent.to_string().as_bytes());
-    let leaf = test.ledger().pop().unwrap();
+    let leaf = test.decisions().pop().unwrap();
     assert_eq!(leaf["facts"]["rules"], "the snapshot", "{} {}", ran.stderr, leaf);
     assert_eq!(leaf["verdict"], "allow");
 }
 
 #[test]
 fn a_rule_on_a_server_that_no_client_has_is_reported() {
-    let test = world();
+    let test = home_with_project();
     settings(&test);
     rule(&test, "brave_search", "erase", "deny");
     assert!(!test.run(&["check"]).stdout.contains("MCP server"));

@@ -10,7 +10,7 @@ use std::path::Path;
 use serde_json::{Value, json};
 
 use crate::context::TestContext;
-use crate::daemon::{HANG_TIMEOUT, Served, until};
+use crate::daemon::{HANG_TIMEOUT, RunningDaemon, until};
 
 /// A valid-looking token that differs for each `n` and has no owner.
 fn token(n: usize) -> String {
@@ -26,7 +26,7 @@ fn payload(test: &TestContext, change: impl FnOnce(&mut Value)) -> Value {
     payload
 }
 
-fn send(served: &Served, n: usize, event: &str, payload: &Value) -> String {
+fn send(served: &RunningDaemon, n: usize, event: &str, payload: &Value) -> String {
     let text = payload.to_string();
     let mut stream = UnixStream::connect(served.socket()).unwrap();
     stream.set_read_timeout(Some(HANG_TIMEOUT)).unwrap();
@@ -76,7 +76,7 @@ const FIELDS: &[(&str, Change)] = &[
 
 #[test]
 fn a_secret_is_redacted_in_every_field_of_a_call() {
-    let served = Served::new();
+    let served = RunningDaemon::new();
     for (n, (_, change)) in FIELDS.iter().enumerate() {
         send(&served, n, "PreToolUse", &payload(&served.test, |payload| change(payload, token(n))));
     }
@@ -99,13 +99,13 @@ fn a_secret_is_redacted_in_every_field_of_a_call() {
 
 #[test]
 fn a_session_whose_id_has_a_secret_is_still_one_session() {
-    let served = Served::new();
+    let served = RunningDaemon::new();
     for n in 0..3 {
         let name = json!(format!("s-{}", token(1)));
         send(&served, n, "PreToolUse", &payload(&served.test, |payload| payload["session_id"] = name));
     }
     send(&served, 9, "PreToolUse", &payload(&served.test, |payload| payload["session_id"] = json!(token(2))));
-    let sessions = |served: &Served| {
+    let sessions = |served: &RunningDaemon| {
         let mut list: Vec<(String, u64)> = served.json("/v1/sessions")["sessions"]
             .as_array()
             .unwrap()
@@ -120,7 +120,7 @@ fn a_session_whose_id_has_a_secret_is_still_one_session() {
     assert!(live.iter().all(|(id, _)| id.contains("[[redacted:")), "{live:?}");
     // The session is the same when another daemon builds it from the ledger; a hook without a daemon adds to it
     // too.
-    let served = served.again();
+    let served = served.restart();
     until("sessions are there again", || (sessions(&served) == live).then_some(()));
 }
 
@@ -144,7 +144,7 @@ fn the_log_of_a_daemon_is_for_its_account_only() {
     let started = test.run(&["start", "--listen", "none", "--json"]);
     assert_eq!(started.exit, 0, "{}", started.stderr);
     let mode = std::fs::metadata(&log).unwrap().permissions().mode() & 0o777;
-    let stopped = test.person(&["stop"]);
+    let stopped = test.run_on_terminal(&["stop"]);
     assert_eq!((mode, stopped.exit), (0o600, 0), "{}", stopped.stderr);
 }
 
@@ -157,7 +157,7 @@ fn notes_are_redacted_and_disguised_tokens_are_not_recognised() {
         "home/policy.yaml",
         "version: 1\nrules:\n  - {id: asks, match: {shell: {program: terraform}}, verdict: ask}\n",
     );
-    let served = Served::in_home(test, &[]);
+    let served = RunningDaemon::in_home(test, &[]);
     let call = payload(&served.test, |payload| payload["tool_input"] = json!({"command": "terraform apply"}));
     let text = call.to_string();
     std::thread::scope(|scope| {
@@ -174,7 +174,7 @@ fn notes_are_redacted_and_disguised_tokens_are_not_recognised() {
         });
         let body = json!({"answer": "deny", "note": token(1)}).to_string();
         let path = format!("/v1/approvals/{id}");
-        let denied = served.ask("POST", &path, &["Content-Type: application/json"], body.as_bytes());
+        let denied = served.request("POST", &path, &["Content-Type: application/json"], body.as_bytes());
         assert_eq!(denied.status, 200, "{denied:?}");
         asking.join().unwrap();
     });

@@ -5,7 +5,7 @@
 use super::verdicts::with_verdict;
 
 /// Commands that passed in an earlier version because a comment, a value or a second statement met an exception.
-const STEERED: &[&str] = &[
+const STEERED_COMMANDS: &[&str] = &[
     "kubectl delete ns prod --dry-run=none",
     "kubectl delete ns prod --dry-run=false",
     "helm uninstall x --dry-run=false",
@@ -40,7 +40,7 @@ const STEERED: &[&str] = &[
 ];
 
 /// Commands that the exceptions are meant for.
-const FINE: &[&str] = &[
+const EXCEPTED_COMMANDS: &[&str] = &[
     "kubectl delete ns staging --dry-run=client",
     "kubectl delete ns staging --dry-run",
     "helm uninstall x --dry-run",
@@ -64,10 +64,10 @@ const FINE: &[&str] = &[
 
 #[test]
 fn text_beside_the_statement_does_not_meet_an_exception() {
-    assert_eq!(with_verdict(STEERED, &["none", "allow"]), [""; 0]);
+    assert_eq!(with_verdict(STEERED_COMMANDS, &["none", "allow"]), [""; 0]);
 }
 
 #[test]
 fn exceptions_apply_to_the_commands_they_are_meant_for() {
-    assert_eq!(with_verdict(FINE, &["ask", "deny"]), [""; 0]);
+    assert_eq!(with_verdict(EXCEPTED_COMMANDS, &["ask", "deny"]), [""; 0]);
 }

@@ -5,7 +5,7 @@
 use super::verdicts::with_verdict;
 
 /// Commands that passed in an earlier version, and variants of them.
-const ONTO_GUARDED: &[&str] = &[
+const COPIES_ONTO_GUARDED_PATHS: &[&str] = &[
     "mkdir x && echo '{}' > x/settings.json && cp -r x/. ~/.claude/",
     "cp -rT x ~/.claude",
     "cp -r x/.claude ~",
@@ -29,7 +29,7 @@ const ONTO_GUARDED: &[&str] = &[
 ];
 
 /// Copies of trees to other paths.
-const FINE: &[&str] = &[
+const COPIES_ELSEWHERE: &[&str] = &[
     "cp -r src/ dist/",
     "cp -a x/. ./build",
     "rsync -a a/ ~/backup/",
@@ -55,12 +55,12 @@ fn a_pattern_that_only_could_match_is_not_denied() {
 
 #[test]
 fn a_tree_copied_onto_a_guarded_path_is_denied() {
-    assert_eq!(with_verdict(ONTO_GUARDED, &["none", "allow"]), [""; 0]);
+    assert_eq!(with_verdict(COPIES_ONTO_GUARDED_PATHS, &["none", "allow"]), [""; 0]);
 }
 
 #[test]
 fn a_tree_copied_elsewhere_is_not_denied() {
-    assert_eq!(with_verdict(FINE, &["ask", "deny"]), [""; 0]);
+    assert_eq!(with_verdict(COPIES_ELSEWHERE, &["ask", "deny"]), [""; 0]);
 }
 
 #[test]

@@ -4,10 +4,10 @@
 
 use serde_json::{Value, json};
 
-use crate::context::{Ran, TestContext};
+use crate::context::{CommandOutput, TestContext};
 
 /// Captured Codex payload before a command.
-fn codex(test: &TestContext, command: &str) -> Ran {
+fn run_codex_hook(test: &TestContext, command: &str) -> CommandOutput {
     let text = include_str!("../../fixtures/codex/PreToolUse.Bash.json");
     let mut payload: Value = serde_json::from_str(text).unwrap();
     payload["tool_input"] = json!({ "command": command });
@@ -16,7 +16,7 @@ fn codex(test: &TestContext, command: &str) -> Ran {
 }
 
 /// Captured Copilot payload before a tool call.
-fn copilot(test: &TestContext, tool: &str, args: Value) -> Ran {
+fn run_copilot_hook(test: &TestContext, tool: &str, args: Value) -> CommandOutput {
     let text = include_str!("../../fixtures/copilot/preToolUse.bash.json");
     let mut payload: Value = serde_json::from_str::<Value>(text).unwrap()["stdin"].take();
     payload["toolName"] = json!(tool);
@@ -31,7 +31,7 @@ fn codex_may_not_start_programs_that_it_could_type_into() {
     for command in
         ["python3 -q", "cat > script.sh; sh script.sh", "psql app", "ssh host", "read x; eval \"$x\""]
     {
-        let ran = codex(&test, command);
+        let ran = run_codex_hook(&test, command);
         // No user can approve, so the call is denied; the reason names an alternative.
         assert!(ran.stdout.contains("\"deny\""), "{command}: {} {}", ran.stdout, ran.stderr);
         assert!(ran.stdout.contains("fires no hook"), "{command}: {}", ran.stdout);
@@ -49,7 +49,7 @@ fn codex_runs_parsed_commands_without_approval() {
         "ruby -v",
         "python3 -h",
     ] {
-        let ran = codex(&test, command);
+        let ran = run_codex_hook(&test, command);
         assert_eq!((ran.stdout.as_str(), ran.exit), ("", 0), "{command}: {}", ran.stderr);
     }
 }
@@ -76,10 +76,14 @@ fn other_harnesses_are_not_asked_more_often() {
 #[test]
 fn text_that_copilot_types_into_a_shell_is_judged_as_shell_text() {
     let test = TestContext::new();
-    let denied =
-        copilot(&test, "write_bash", json!({"sessionId": "1", "input": "rm -rf ~{enter}", "delay": 1}));
+    let denied = run_copilot_hook(
+        &test,
+        "write_bash",
+        json!({"sessionId": "1", "input": "rm -rf ~{enter}", "delay": 1}),
+    );
     assert!(denied.stdout.contains("deny"), "{} {}", denied.stdout, denied.stderr);
-    let fine = copilot(&test, "write_bash", json!({"sessionId": "1", "input": "ls{enter}", "delay": 1}));
+    let fine =
+        run_copilot_hook(&test, "write_bash", json!({"sessionId": "1", "input": "ls{enter}", "delay": 1}));
     assert!(!fine.stdout.contains("deny") && fine.exit == 0, "{} {}", fine.stdout, fine.stderr);
 }
 

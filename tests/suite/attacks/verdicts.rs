@@ -15,7 +15,7 @@ fn verdicts(commands: &[&str]) -> Vec<String> {
     let program = Path::new(env!("CARGO_BIN_EXE_tenterhook"));
     let mut command = test.command(program, &["judge", "--jsonl", "-"]);
     command.env_clear().env("HOME", "/home/user");
-    let ran = test.finish(command, commands.iter().map(line).collect::<String>().as_bytes());
+    let ran = test.run_command(command, commands.iter().map(line).collect::<String>().as_bytes());
     let verdict = |line: &str| {
         let answer: Value = serde_json::from_str(line).unwrap();
         answer["verdict"].as_str().unwrap_or_else(|| panic!("{line}")).to_owned()

@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use serde_json::{Value, json};
 use tenterhook_test_support::assert_no_hang;
 
-use super::{case, command, fire, fire_file, input, lines};
+use super::{case, command, fire, fire_file, input, lines_of_file};
 use crate::context::TestContext;
 
 #[test]
@@ -29,13 +29,13 @@ fn g_runner_295_and_l_runner_297_a_child_in_the_background_is_ended_and_not_wait
             (&step["success"], &step["exitCode"]),
             (&case["expect"]["success"], &case["expect"]["exitCode"])
         );
-        let child = lines(&test.path("child")).remove(0);
-        assert!(gone(&child), "{id}: the child {child} is still there");
+        let child = lines_of_file(&test.path("child")).remove(0);
+        assert!(has_ended(&child), "{id}: the child {child} is still there");
     }
 }
 
 /// Whether a process has ended, which may take a moment to become visible.
-fn gone(id: &str) -> bool {
+fn has_ended(id: &str) -> bool {
     let ended = || {
         let stat = std::fs::read_to_string(format!("/proc/{id}/stat"));
         stat.map_or(true, |stat| stat.rsplit(')').next().is_some_and(|rest| rest.trim().starts_with('Z')))
@@ -50,7 +50,7 @@ fn gone(id: &str) -> bool {
 }
 
 /// Registers the A3S hooks of a case, each of which prints the case's output.
-fn registered(case: &Value) -> Value {
+fn a3s_hooks(case: &Value) -> Value {
     let hooks = case["outputs"].as_array().unwrap().iter().map(|output| {
         let answer =
             json!({"action": output["action"], "reason": output["reason"], "modified": output["modified"]});
@@ -69,28 +69,28 @@ fn registered(case: &Value) -> Value {
     json!({"registered": hooks.collect::<Vec<_>>()})
 }
 
-fn a3s(id: &str) -> Value {
+fn run_a3s_case(id: &str) -> Value {
     let (test, case) = (TestContext::new(), case(id));
-    fire_file(&test, "a3s", case["event"].as_str().unwrap(), &registered(&case), &case["input"]["payload"])
+    fire_file(&test, "a3s", case["event"].as_str().unwrap(), &a3s_hooks(&case), &case["input"]["payload"])
         .json()
 }
 
 #[test]
 fn a3s_102_an_async_hook_decides_nothing() {
-    let answer = a3s("a3s-102-async-ignored-on-gate");
+    let answer = run_a3s_case("a3s-102-async-ignored-on-gate");
     assert_eq!((&answer["decision"], &answer["plan"][0]["matched"]), (&json!("none"), &json!(true)));
 }
 
 #[test]
 fn a3s_106_answers_before_a_skip_count() {
-    let answer = a3s("a3s-106-skip-drops-modification");
+    let answer = run_a3s_case("a3s-106-skip-drops-modification");
     assert_eq!(answer["finalOutput"], json!({"action": "continue", "modified": {"x": 1}}));
     assert_eq!(answer["decision"], "none", "and what comes after it does not count");
 }
 
 #[test]
 fn a3s_110_changed_arguments_are_used() {
-    let answer = a3s("a3s-110-pretool-modified-not-applied");
+    let answer = run_a3s_case("a3s-110-pretool-modified-not-applied");
     assert_eq!(answer["finalOutput"]["modified"]["args"], json!({"command": "safe"}));
 }
 
@@ -111,7 +111,7 @@ fn a3s_112_an_invalid_pattern_is_refused() {
 #[test]
 fn a3s_112_an_invalid_pattern_is_reported() {
     let (test, case) = (TestContext::new(), case("a3s-112-bad-regex-falls-back-to-contains"));
-    let ran = fire_file(&test, "a3s", "PreToolUse", &registered(&case), &case["input"]["payload"]);
+    let ran = fire_file(&test, "a3s", "PreToolUse", &a3s_hooks(&case), &case["input"]["payload"]);
     assert!(ran.stderr.contains("invalid regular expression `(x`"), "{}", ran.stderr);
 }
 

@@ -8,7 +8,7 @@ use super::{case, cases, command, fire, fire_file};
 use crate::context::TestContext;
 
 /// A command with the output and exit code of a case.
-fn leaves(output: &Value, code: &Value) -> String {
+fn command_with_output(output: &Value, code: &Value) -> String {
     let text = |key: &str| output[key].as_str().unwrap_or_default().replace('\'', r"'\''");
     format!("printf %s '{}'; printf %s '{}' >&2; exit {code}", text("stdout"), text("stderr"))
 }
@@ -20,7 +20,7 @@ fn output_of_a_program_is_read_as_llxprt_and_gemini_read_it() {
     for case in told.filter(|case| case["area"] == "runner") {
         let (given, expect) = (&case["given"], &case["expect"]);
         let profile = if case["system"] == "llxprt" { "llxprt-2026-08" } else { "gemini" };
-        let hook = command(&leaves(given, &given["exit"]));
+        let hook = command(&command_with_output(given, &given["exit"]));
         let event = given["event"].as_str().unwrap();
         let answer = fire(&TestContext::new(), profile, event, &json!([{"hooks": [hook]}])).json();
         let step = &answer["trace"][0];
@@ -52,8 +52,9 @@ fn decided_by_programs() -> Vec<Value> {
 fn decides_as_claude_code(case: &Value) {
     let event = case["event"].as_str().unwrap();
     let outputs = case["outputs"].as_array().unwrap().iter();
-    let hook =
-        |(at, output): (usize, &Value)| command(&format!(": {at}; {}", leaves(output, &output["exit_code"])));
+    let hook = |(at, output): (usize, &Value)| {
+        command(&format!(": {at}; {}", command_with_output(output, &output["exit_code"])))
+    };
     let hooks: Vec<_> = outputs.enumerate().map(hook).collect();
     let settings = json!({"hooks": {event: [{"hooks": hooks}]}});
     let answer = fire_file(&TestContext::new(), "claude", event, &settings, &case["input"]).json();

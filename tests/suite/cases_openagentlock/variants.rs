@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use tenterhook_event::{Event, EventId, EventKind, Timestamp, ToolCall};
 use tenterhook_policy_import::OpenAgentLockMode;
 
-use super::{imported, judged};
+use super::{evaluate_events, import_policy};
 use crate::context::TestContext;
 
 const HOSTS: &str = r#"
@@ -48,9 +48,9 @@ fn bash(command: &str) -> Event {
 }
 
 /// Result of an imported policy for each call: the reason of a deny, or `None`.
-fn said(policy: &str, events: &[Event]) -> Vec<Option<String>> {
-    let yaml = imported(OpenAgentLockMode::Firewall, "policy.yaml", policy);
-    let rulings = judged(&TestContext::new(), Some(&yaml), events);
+fn deny_reasons(policy: &str, events: &[Event]) -> Vec<Option<String>> {
+    let yaml = import_policy(OpenAgentLockMode::Firewall, "policy.yaml", policy);
+    let rulings = evaluate_events(&TestContext::new(), Some(&yaml), events);
     let said = rulings.into_iter().map(|ruling| match ruling["verdict"].as_str().unwrap() {
         "deny" => Some(ruling["reason"].as_str().unwrap().to_owned()),
         "none" => None,
@@ -61,7 +61,7 @@ fn said(policy: &str, events: &[Event]) -> Vec<Option<String>> {
 
 fn check(policy: &str, expected: &[(Event, Option<&str>)]) {
     let events: Vec<_> = expected.iter().map(|(event, _)| event.clone()).collect();
-    for ((event, expected), said) in expected.iter().zip(said(policy, &events)) {
+    for ((event, expected), said) in expected.iter().zip(deny_reasons(policy, &events)) {
         assert_eq!(said.as_deref(), *expected, "{:?}", event.tool);
     }
 }
@@ -159,10 +159,10 @@ fn a_daemon_in_monitor_mode_denies_and_suggests_nothing() {
     let policy = "version: 1\nmode: enforce\ngates:\n  - {id: t.foo, match: {tool: Bash, command_regex: \"^foo \"}, \
                   evaluate: [{kind: always, action: deny, nudge: \"run bar\"}]}\n";
     let test = TestContext::new();
-    test.write("home/policy.yaml", &imported(OpenAgentLockMode::Monitor, "policy.yaml", policy));
+    test.write("home/policy.yaml", &import_policy(OpenAgentLockMode::Monitor, "policy.yaml", policy));
     let ran = test.run_with(&["hook", "claude-code", "pre-tool-use"], test.bash("foo --now").as_bytes());
     assert_eq!((ran.exit, ran.stdout.as_str()), (0, ""), "{}", ran.stderr);
-    let leaf = &test.ledger()[0];
+    let leaf = &test.decisions()[0];
     assert_eq!((&leaf["verdict"], &leaf["nudge"]), (&json!("none"), &Value::Null));
     let step = &leaf["trace"][0];
     assert_eq!(
@@ -176,7 +176,7 @@ fn a_monitor_gate_is_escalated_with_its_suggestion() {
     let policy = "version: 1\nmode: enforce\ngates:\n  - {id: t.foo, mode: monitor, match: {tool: Bash, command_regex: \
                   \"^foo \"}, evaluate: [{kind: always, action: deny, nudge: \"run bar\"}]}\n";
     let test = TestContext::new();
-    test.write("home/policy.yaml", &imported(OpenAgentLockMode::Firewall, "policy.yaml", policy));
+    test.write("home/policy.yaml", &import_policy(OpenAgentLockMode::Firewall, "policy.yaml", policy));
     let ran = test.run_with(&["hook", "claude-code", "pre-tool-use"], test.bash("foo --now").as_bytes());
     assert_eq!(
         ran.json()["hookSpecificOutput"]["permissionDecisionReason"],

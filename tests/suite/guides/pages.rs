@@ -5,7 +5,7 @@
 
 use serde_json::json;
 
-use self::Instead::{Exit, Keys, NotRun, Test};
+use self::Replacement::{Exit, Keys, NotRun, Test};
 use super::reader::Reader;
 use crate::context::repository;
 use crate::terminal_user::until;
@@ -26,11 +26,11 @@ pub(super) struct Page {
     /// Actions between commands, such as agent calls, before the first command that begins with the text.
     pub(super) before: &'static [(&'static str, BeforeCommand)],
     /// Commands, by their beginning, that do not run to a successful end.
-    pub(super) instead: &'static [(&'static str, Instead)],
+    pub(super) instead: &'static [(&'static str, Replacement)],
 }
 
 /// What replaces running a command to a successful end.
-pub(super) enum Instead {
+pub(super) enum Replacement {
     /// Another test runs it: `path::name`.
     Test(&'static str),
     /// It cannot run here, with the reason.
@@ -46,7 +46,7 @@ const BUILDS: &str = "builds the program with all optimisations, which takes min
 const PACKAGES: &str = "needs the packages of `make dist`; `make dist-test` runs it on a bare root";
 
 /// Commands that do not run here on any page.
-pub(super) const ANYWHERE: &[(&str, Instead)] = &[
+pub(super) const NOT_RUN_ON_ANY_PAGE: &[(&str, Replacement)] = &[
     ("make ", NotRun(BUILDS)),
     ("docker ", NotRun("needs a container engine and the packages of `make dist`")),
     ("brew ", NotRun("needs Homebrew and a published release")),

@@ -36,7 +36,7 @@ pub(super) struct Reader {
 }
 
 /// Output of a command, with the paths of the documentation.
-pub(super) struct Ran {
+pub(super) struct TypedOutput {
     pub(super) output: String,
     pub(super) exit: i32,
 }
@@ -108,7 +108,7 @@ impl Reader {
     }
 
     /// Types a command on the terminal, and `keys` once it has run for a while.
-    pub(super) fn run(&self, command: &str, keys: Option<&str>) -> Ran {
+    pub(super) fn run(&self, command: &str, keys: Option<&str>) -> TypedOutput {
         let command = self.with_port(command);
         let state = self.dir.path().join("state");
         let (master, slave) = terminal();
@@ -151,7 +151,7 @@ impl Reader {
         drop(watcher);
         let screen = screen.lock().unwrap();
         let output = screen.split(MARK).nth(1).unwrap_or_default();
-        Ran { output: self.as_documented(output), exit: ended.trim().parse().unwrap() }
+        TypedOutput { output: self.as_documented(output), exit: ended.trim().parse().unwrap() }
     }
 
     /// Documentation shows the default port; here each reader has another.

@@ -11,7 +11,9 @@ use tenterhook_event::EventKind::{PostTool, PreTool};
 use tenterhook_event::{Decision, Flow, TraceStatus};
 use tenterhook_harness::dialect;
 
-use super::{Notes, arg, fire, fire_profile, json_file, name, one_hook, says, tool};
+use super::{
+    Notes, argument, fire, fire_profile, json_file, printing_command, tool, tool_name, write_single_hook,
+};
 use crate::context::TestContext;
 
 // Seed 000, "Hook Configuration".
@@ -25,12 +27,12 @@ async fn hook_configuration_with_and_without_matcher_and_timeout() {
         .matching("Write")
         .timeout(Duration::from_mins(1))
         .run(move |event| {
-            writing.add(arg(&event, "file_path"));
+            writing.add(argument(&event, "file_path"));
             async { response::none() }
         })
         .on(PostTool)
         .run(move |event| {
-            completed.add(name(&event));
+            completed.add(tool_name(&event));
             async { response::none() }
         })
         .build()
@@ -71,7 +73,7 @@ fn hook_input_types_reach_a_hook_as_they_are() {
     ] {
         let test = TestContext::new();
         let got = test.path("got.json");
-        one_hook(
+        write_single_hook(
             &test,
             &json!({"on": event, "dialect": "claude", "command": format!("cat > '{}'", got.display())}),
         );
@@ -87,7 +89,7 @@ fn hook_input_types_reach_a_hook_as_they_are() {
 /// Tenterhook's reply to Claude Code if its only hook prints this.
 fn reply(event: &str, fields: &Value, answer: &Value) -> Value {
     let test = TestContext::new();
-    one_hook(&test, &json!({"on": event, "dialect": "claude", "command": says(answer)}));
+    write_single_hook(&test, &json!({"on": event, "dialect": "claude", "command": printing_command(answer)}));
     let mut input = json!({"hook_event_name": event, "session_id": "s", "cwd": "/"});
     input.as_object_mut().unwrap().extend(fields.as_object().unwrap().clone());
     let ran = test.run_with(&["hook", "claude-code", event], input.to_string().as_bytes());
@@ -241,13 +243,13 @@ fn an_async_hook_goes_on_while_the_tool_runs() {
             done.display()
         ),
     );
-    one_hook(
+    write_single_hook(
         &test,
         &json!({"on": "PreToolUse", "match": "Bash", "dialect": "claude", "command": format!("sh '{}'", script.display())}),
     );
     let ran = test.run_with(&["hook", "claude-code", "PreToolUse"], test.bash("ls").as_bytes());
     assert_eq!((ran.stdout.as_str(), ran.exit), ("", 0), "{}", ran.stderr);
-    assert_eq!(test.ledger()[0]["trace"][0]["status"], "detached");
+    assert_eq!(test.decisions()[0]["trace"][0]["status"], "detached");
     assert!(!done.exists(), "nobody waited for it");
     std::fs::write(go, "").unwrap();
     wait_until("the hook outlives the call", || done.exists().then_some(()));

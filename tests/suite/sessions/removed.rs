@@ -14,21 +14,26 @@ use super::*;
 
 #[test]
 fn erased_content_is_gone_from_the_session_and_marked() {
-    let served = Served::new();
+    let served = RunningDaemon::new();
     served.call(
         "UserPromptSubmit",
         &json!({"prompt": concat!("the key is AKIA", "Q3EGRZ7LWQ2NFKXT, keep it")}),
     );
     let write = json!({"tool_name": "Write", "tool_input": {"file_path": "a.txt", "content": "x\n"}, "tool_use_id": "t-1"});
     served.call("PreToolUse", &write);
-    served.call("PostToolUse", &with(write, json!({"tool_response": {"type": "create"}})));
+    served.call("PostToolUse", &with_fields(write, json!({"tool_response": {"type": "create"}})));
     let before = served.json("/v1/sessions/s-1");
     assert_eq!(before["title"], "the key is [aws-access-key], keep it");
     assert_eq!(before["changes"][0]["state"], "done");
-    let decisions = served.test.leaves().into_iter().filter(|leaf| leaf["kind"] == "decision");
+    let decisions = served.test.records().into_iter().filter(|leaf| leaf["kind"] == "decision");
     let seqs: Vec<_> = decisions.map(|leaf| leaf["seq"].to_string()).collect();
-    let erased =
-        served.test.person(&["ledger", "erase", &format!("{}..{}", seqs[0], seqs[1]), "--reason", "a test"]);
+    let erased = served.test.run_on_terminal(&[
+        "ledger",
+        "erase",
+        &format!("{}..{}", seqs[0], seqs[1]),
+        "--reason",
+        "a test",
+    ]);
     assert_eq!(erased.exit, 0, "{}", erased.stderr);
     let session = until("sessions are put together anew", || {
         let session = served.get("/v1/sessions/s-1");
@@ -47,13 +52,13 @@ fn erased_content_is_gone_from_the_session_and_marked() {
 }
 
 /// The record of an event, by its kind.
-fn leaf_of(served: &Served, event: &str) -> String {
-    let leaf = served.test.leaves().into_iter().rfind(|leaf| leaf["event"] == event);
+fn leaf_of(served: &RunningDaemon, event: &str) -> String {
+    let leaf = served.test.records().into_iter().rfind(|leaf| leaf["event"] == event);
     leaf.unwrap()["seq"].to_string()
 }
 
-fn erase(served: &Served, leaf: &str, erased: u64) {
-    let ran = served.test.person(&["ledger", "erase", leaf, "--reason", "a test"]);
+fn erase(served: &RunningDaemon, leaf: &str, erased: u64) {
+    let ran = served.test.run_on_terminal(&["ledger", "erase", leaf, "--reason", "a test"]);
     assert_eq!(ran.exit, 0, "{}", ran.stderr);
     until("sessions are put together anew", || {
         let session = served.get("/v1/sessions/s-1");
@@ -63,12 +68,12 @@ fn erase(served: &Served, leaf: &str, erased: u64) {
 
 #[test]
 fn erased_content_is_in_no_diff() {
-    let served = Served::new();
+    let served = RunningDaemon::new();
     let edit = json!({"tool_name": "Edit", "tool_input": {"file_path": "a.txt", "old_string": "one", "new_string": "two"}, "tool_use_id": "t-1"});
     served.call("PreToolUse", &edit);
     let patch = json!({"oldStart": 7, "oldLines": 2, "newStart": 7, "newLines": 2, "lines": [" before", "-one", "+two"]});
     let answer = json!({"filePath": "a.txt", "originalFile": "before\none\n", "structuredPatch": [patch]});
-    served.call("PostToolUse", &with(edit, json!({"tool_response": answer})));
+    served.call("PostToolUse", &with_fields(edit, json!({"tool_response": answer})));
     let diff = || served.json("/v1/sessions/s-1/diff?path=a.txt")["changes"].clone();
     assert_eq!(diff()[0]["diff"], "@@ -7,2 +7,2 @@\n before\n-one\n+two\n");
     erase(&served, &leaf_of(&served, "post-tool"), 1);
@@ -82,12 +87,12 @@ fn erased_content_is_in_no_diff() {
     assert_eq!((none.status, none.message().as_str()), (404, "session `s-1` changed no file `a.txt`"));
     let session = served.json("/v1/sessions/s-1");
     assert_eq!((&session["files"]["changed"], &session["files"]["left_out"]), (&json!(0), &json!(1)));
-    settled(served);
+    assert_same_everywhere(served);
 }
 
 #[test]
 fn an_undelivered_decision_is_not_counted() {
-    let served = Served::new();
+    let served = RunningDaemon::new();
     let id: EventId = "01M7F3GRZQ0000000000000001".parse().unwrap();
     let args = json!({"command": "echo one > made.txt"});
     let event: Event = serde_json::from_value(json!({
@@ -122,7 +127,7 @@ fn an_undelivered_decision_is_not_counted() {
         let session = served.json("/v1/sessions/s-1");
         (session["verdicts"] == json!({"none": 1, "deny": 1})).then_some(())
     });
-    let session = settled(served);
+    let session = assert_same_everywhere(served);
     assert_eq!((&session["events"], &session["files"]["changed"]), (&json!(2), &json!(0)));
     assert_eq!(session["calls"], json!({"calls": 1, "ok": 0, "failed": 0, "denied": 1, "asked": 0}));
     assert_eq!(session["denials"][0]["reason"], "nobody answered");

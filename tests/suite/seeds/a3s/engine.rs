@@ -11,15 +11,16 @@ use tenterhook_event::EventKind::{PostModel, PostTool, PreTool};
 use tenterhook_event::{Decision, Event, TraceStatus};
 
 use super::{bash, decision, generated, matching, silent, tokens, with, write};
-use crate::seeds::{Notes, arg, fire, name, tool};
+use crate::seeds::{Notes, argument, fire, tool, tool_name};
 
 // Seed 003, "TypeScript SDK": "Block dangerous bash commands"; "Python SDK": `validate_bash`.
 // seed: 003-059
 #[tokio::test]
 async fn block_dangerous_bash_commands() {
     let engine = with([Hook::on("security", PreTool).run(|event| async move {
-        let command = arg(&event, "command");
-        if name(&event) == "Bash" && (command.contains("rm -rf /") || command.contains(":(){ :|:& };:")) {
+        let command = argument(&event, "command");
+        if tool_name(&event) == "Bash" && (command.contains("rm -rf /") || command.contains(":(){ :|:& };:"))
+        {
             return response::deny("Dangerous command blocked by security policy");
         }
         response::none()
@@ -41,7 +42,7 @@ async fn block_dangerous_bash_commands() {
 #[tokio::test]
 async fn cannot_write_api_keys_to_env_files() {
     let guard = Hook::on("env", PreTool).run(|event| async move {
-        if arg(&event, "content").contains("API_KEY=") {
+        if argument(&event, "content").contains("API_KEY=") {
             return response::deny("Cannot write API keys to .env files");
         }
         response::none()
@@ -224,7 +225,7 @@ async fn the_agent_loop_uses_modified_args_and_stops_at_a_block() {
     async fn execute_tool(engine: &Engine, asked: Event, ran: &Notes<Value>) -> Result<(), String> {
         let outcome = fire(engine, asked.clone()).await;
         if outcome.decision == Decision::Deny {
-            return Err(format!("{} blocked: {}", name(&asked), outcome.reason().unwrap_or_default()));
+            return Err(format!("{} blocked: {}", tool_name(&asked), outcome.reason().unwrap_or_default()));
         }
         let args = outcome.tool_input.unwrap_or_else(|| asked.tool.unwrap().args);
         ran.add(args.clone());
@@ -237,7 +238,7 @@ async fn the_agent_loop_uses_modified_args_and_stops_at_a_block() {
     let engine = Engine::builder()
         .on(PreTool)
         .run(|event| async move {
-            match arg(&event, "command").as_str() {
+            match argument(&event, "command").as_str() {
                 "rm" => response::deny("no"),
                 "ls" => response::none().tool_input(json!({"command": "ls -a"})),
                 _ => response::none(),
@@ -245,7 +246,7 @@ async fn the_agent_loop_uses_modified_args_and_stops_at_a_block() {
         })
         .on(PostTool)
         .run(move |event| {
-            seen.add(arg(&event, "command"));
+            seen.add(argument(&event, "command"));
             // Fire and forget: its answer has no effect.
             async { response::none() }
         })
