@@ -115,7 +115,7 @@ fn a_hook_of_a_template_denies_once_it_is_trusted() {
     assert_eq!(fire(), "", "nobody trusts it yet");
     said(&test.run(&["hooks", "trust", "env-guard"]), 1, "asked for by an agent that is guarded here");
     said(&test.run_on_terminal(&["hooks", "trust", "env-guard"]), 0, "its hooks run from the next event on");
-    assert!(fire().contains("would hold a key or a password"), "{}", fire());
+    assert!(fire().contains("would contain a key or a password"), "{}", fire());
     assert_eq!(test.last_change()["what"], "hooks trust");
     // A changed hook is no longer the trusted one.
     test.write("home/hooks/env-guard/guard.py", "pass\n");

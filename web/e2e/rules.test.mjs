@@ -143,7 +143,7 @@ test('a template is shown as it would be written', async () => {
   const page = await open(browser, daemon);
   await page.goto(`${daemon.origin}/#/rules/new`);
   await page.getByLabel('Template').selectOption('env-files');
-  await page.getByText('Environment files hold keys.').waitFor();
+  await page.getByText('Environment files contain keys.').waitFor();
   await page.getByText('Valid; all examples pass').waitFor();
   assert.deepEqual(page.wrong, []);
 });
