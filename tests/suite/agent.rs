@@ -46,7 +46,7 @@ fn a_session_is_judged_and_recorded_the_same_with_a_daemon_and_without() {
         let guard = with_daemon.then(|| SocketDaemon::of(&test));
         let ran = agent(&test, SCRIPT, &["--permission-mode", "bypassPermissions"]);
         assert_eq!(ran.exit, 0, "{}", ran.stderr);
-        assert!(!ran.stdout.contains('\u{1b}'), "no colours where there is no screen");
+        assert!(!ran.stdout.contains('\u{1b}'), "output without a terminal has no colours");
         for part in
             ["> tidy up", "✗ denied [recursive-delete]", "→ ", "● Then only this.", "┌ general", "● Done."]
         {
@@ -104,7 +104,7 @@ fn a_call_that_a_rule_asks_about_waits_for_approval_elsewhere() {
     let play = |answer: &[&str]| {
         thread::scope(|scope| {
             let ran = scope.spawn(|| agent(&test, script, &["--permission-mode", "bypassPermissions"]));
-            let id = until("it waits", || {
+            let id = until("the call waits", || {
                 let pending = guard.request("GET", "/v1/approvals", &Value::Null).1;
                 pending["pending"][0]["id"].as_str().map(ToOwned::to_owned)
             });
@@ -159,7 +159,7 @@ fn the_user_at_the_terminal_is_asked() {
         let child = command.spawn().unwrap();
         drop(command);
         let mut asked = String::new();
-        until("it asks", || {
+        until("the prompt appears", || {
             let mut room = [0; 1024];
             let count = master.read(&mut room).unwrap_or(0);
             asked += &String::from_utf8_lossy(&room[..count]);

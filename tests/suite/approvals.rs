@@ -42,7 +42,7 @@ fn call_while<T>(
 }
 
 fn waiting_call_id(guard: &SocketDaemon<'_>) -> String {
-    until("something waits", || {
+    until("a call waits", || {
         let pending = guard.request("GET", "/v1/approvals", &Value::Null).1;
         pending["pending"][0]["id"].as_str().map(ToOwned::to_owned)
     })
@@ -215,7 +215,7 @@ fn a_permanent_approval_is_an_exception_for_exactly_this_call() {
             &format!("/v1/approvals/{id}"),
             &json!({"answer": "approve", "digest": digest(&guard, &id), "for": "rule", "proof": {"tty": true}}),
         );
-        assert_eq!(status, 403, "the gate comes before the file: {answer}");
+        assert_eq!(status, 403, "the gate is checked before the file: {answer}");
         assert_eq!(std::fs::read_to_string(test.home().join("policy.yaml")).unwrap(), RULES);
         guard.request("POST", &format!("/v1/approvals/{id}"), &json!({"answer": "deny"}));
         id
@@ -229,7 +229,7 @@ fn a_permanent_approval_is_an_exception_for_exactly_this_call() {
     });
     assert!(!is_denied(&reply), "{reply}");
     let policy = std::fs::read_to_string(test.home().join("policy.yaml")).unwrap();
-    assert!(policy.starts_with(RULES), "what was written stays: {policy}");
+    assert!(policy.starts_with(RULES), "the existing text is kept: {policy}");
     assert!(policy.contains("overrides: [\"ask-make\"]") && !policy.contains(&id.to_lowercase()), "{policy}");
     assert_eq!(test.run(&["check"]).exit, 0, "{policy}");
     assert!(

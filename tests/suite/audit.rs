@@ -83,7 +83,7 @@ fn the_report_shows_what_would_have_been_decided() {
         assert!(page.contains(part), "{part}: {page}");
     }
     for foreign in ["<script", "<link", "src=", "url("] {
-        assert!(!page.contains(foreign), "the page needs nothing else: {foreign}");
+        assert!(!page.contains(foreign), "the page loads nothing else: {foreign}");
     }
 }
 
@@ -94,10 +94,10 @@ fn a_report_can_be_narrowed() {
     assert_eq!(calls(&[]), 35);
     assert_eq!(calls(&["--harness", "codex"]), 7);
     assert_eq!(calls(&["--harness", "codex,gemini"]), 14);
-    assert_eq!(calls(&["--since", "2026-11-15T19:52:00Z"]), 7, "OpenCode's came last");
+    assert_eq!(calls(&["--since", "2026-11-15T19:52:00Z"]), 7, "the OpenCode session was the last");
     assert_eq!(calls(&["--since", "2999-01-01"]), 0);
     assert_eq!(calls(&["--project", "/home/dev"]), 35);
-    assert_eq!(calls(&["--project", "/home/de"]), 0, "a name that only begins like it is another");
+    assert_eq!(calls(&["--project", "/home/de"]), 0, "a name with the same prefix does not match");
 
     let ran = test.run(&["audit", "--harness", "cursor"]);
     assert_eq!(
@@ -143,7 +143,7 @@ fn interruptions_are_counted_by_session_and_by_day() {
     assert_eq!(
         report["rules"]["no-deploys"]["examples"].as_array().unwrap().len(),
         1,
-        "the same again is no example"
+        "duplicates are not listed as examples"
     );
 
     let ran = test.run(&["audit", "--policy", "nowhere.yaml"]);

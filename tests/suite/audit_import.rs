@@ -23,8 +23,8 @@ fn imported_records_are_distinct_from_decisions() {
     let deletion =
         leaves.iter().find(|leaf| leaf["stored"]["args"]["command"] == "rm -rf /home/dev/precious").unwrap();
     assert_eq!(deletion["origin"], "transcript");
-    assert_eq!(deletion["ts"], "2026-11-15T19:51:48.989Z", "when it happened, not when it came in");
-    assert_eq!(deletion["verdict"], Value::Null, "nobody has decided about it");
+    assert_eq!(deletion["ts"], "2026-11-15T19:51:48.989Z", "the time of the event, not of the import");
+    assert_eq!(deletion["verdict"], Value::Null, "an imported event has no decision");
     assert_eq!(test.decisions(), [] as [Value; 0], "there are no decisions");
 
     let stats = test.run(&["ledger", "stats", "--json"]).json();
@@ -68,7 +68,7 @@ fn a_daemon_imports_the_sessions_and_shows_them() {
     let served = RunningDaemon::in_home(home_with_transcripts(), &[]);
     let spooled = json!({"events": 85, "known": 0, "guarded": 0, "spooled": true});
     assert_eq!(import(&served.test), spooled);
-    until("sessions of the past", || {
+    until("past sessions", || {
         let sessions = served.json("/v1/sessions?limit=100");
         (sessions["sessions"].as_array().map_or(0, Vec::len) >= 5).then_some(())
     });

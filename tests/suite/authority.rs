@@ -88,7 +88,7 @@ fn same_user_a_guarded_agent_gets_nothing_over_the_api_for_any_claim() {
     }
     assert_eq!(guard.request("GET", "/v1/mode", &Value::Null).1["mode"], "enforce");
     let (status, _) = guard.request("PUT", "/v1/mode", &json!({"mode": "enforce"}));
-    assert_eq!(status, 200, "to tighten needs nobody");
+    assert_eq!(status, 200, "strengthening protection needs no confirmation");
     assert_eq!(std::fs::read_to_string(test.home().join("policy.yaml")).unwrap(), RULE);
     assert_eq!(guard.request("GET", "/v1/hooks", &Value::Null).1["hooks"][0]["enabled"], true);
 }
@@ -126,13 +126,13 @@ fn same_user_a_user_confirms_by_typing_the_action() {
         let by = &leaf["detail"]["authority"];
         assert_eq!(by["proof"], "tty");
         assert!(by["program"].as_str().unwrap().ends_with("tenterhook"), "{leaf}");
-        assert!(!denies(&test), "at once");
+        assert!(!denies(&test), "effective at once");
         assert!(test.run(&["check"]).stdout.contains("all rules only watch"));
         assert_eq!(test.run(&["mode", "--json"]).json()["mode"], "monitor");
 
-        assert_eq!(test.run(&["mode", "enforce"]).exit, 0, "to tighten needs nobody");
+        assert_eq!(test.run(&["mode", "enforce"]).exit, 0, "strengthening protection needs no confirmation");
         assert_eq!(test.last_change()["what"], "mode enforce");
-        assert!(denies(&test), "at once");
+        assert!(denies(&test), "effective at once");
     }
 }
 
@@ -153,7 +153,7 @@ fn same_user_with_codes_a_terminal_is_not_enough_and_no_code_counts_twice() {
         assert_eq!(test.last_change()["detail"]["authority"]["proof"], "code");
         test.run(&["mode", "enforce"]);
         let ran = test.run_on_terminal(&["mode", "monitor", "--code", &right]);
-        assert!(ran.exit == 1 && ran.stderr.contains("was used already"), "replayed: {}", ran.stderr);
+        assert!(ran.exit == 1 && ran.stderr.contains("was used already"), "a used code: {}", ran.stderr);
         if !with_daemon {
             // Five tries in a minute: one set codes up, three were made here.
             let ran = test.run_on_terminal(&["totp", "remove", "--code", "111111"]);
@@ -189,7 +189,7 @@ fn same_user_over_tcp_the_token_gives_access_and_weakens_nothing_without_a_code(
     assert_eq!(loosen(None, &json!({"tty": true})), 401, "no token");
     let wrong = token.chars().rev().collect::<String>() + "0";
     assert_eq!(loosen(Some(&wrong), &json!({"tty": true})), 401, "a wrong one");
-    assert_eq!(loosen(Some(&token), &json!({"tty": true})), 403, "nobody knows who that is");
+    assert_eq!(loosen(Some(&token), &json!({"tty": true})), 403, "the caller is unknown");
     assert_eq!(test.last_change()["detail"]["authority"]["via"], "tcp");
     let secret = test.enroll();
     assert_eq!(loosen(Some(&token), &json!({"code": "000000"})), 403);
@@ -221,7 +221,7 @@ fn same_user_only_a_user_stops_or_restarts_the_daemon() {
     let guard = SocketDaemon::of(&test);
     assert_eq!(test.run(&["stop"]).exit, 1);
     assert_eq!(test.run(&["restart"]).exit, 1);
-    assert_eq!(test.run(&["status"]).exit, 0, "it is still there");
+    assert_eq!(test.run(&["status"]).exit, 0, "the daemon still runs");
     let ran = std::thread::scope(|scope| {
         // The daemon is a child of the test and stays a zombie until the test waits for it.
         scope.spawn(|| guard.wait_until_ended());
@@ -249,5 +249,9 @@ fn same_user_a_hook_that_a_user_runs_by_hand_marks_no_agent() {
     let agents = std::fs::read_dir(test.home().join("run/agents")).map(Iterator::count).unwrap_or_default();
     assert_eq!(agents, 0);
     test.run_with(&["hook", "claude-code", "pre-tool-use"], test.bash("ls").as_bytes());
-    assert_eq!(std::fs::read_dir(test.home().join("run/agents")).unwrap().count(), 1, "this one is");
+    assert_eq!(
+        std::fs::read_dir(test.home().join("run/agents")).unwrap().count(),
+        1,
+        "this process is an agent"
+    );
 }

@@ -118,7 +118,7 @@ fn the_api_returns_the_same() {
     let (status, asked) = guard.request("POST", "/v1/policy/backtest", &json!({"text": NO_CURL}));
     assert_eq!((status, strip(asked)), (200, strip(typed.clone())));
     let beside = test.run(&["policy", "backtest", "new.yaml", "--json"]);
-    assert_eq!((beside.exit, strip(beside.json())), (1, strip(typed)), "beside a daemon as well");
+    assert_eq!((beside.exit, strip(beside.json())), (1, strip(typed)), "the same while a daemon runs");
     let none =
         guard.request("POST", "/v1/policy/backtest", &json!({"text": NO_CURL, "since": "2999-01-01"})).1;
     assert_eq!((&none["replayed"], &none["by_rule"]), (&json!(0), &json!({})));

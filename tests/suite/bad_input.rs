@@ -40,7 +40,7 @@ fn a_payload_that_cannot_be_read_is_blocked_at_the_gate_in_one_line() {
             ran.stderr
         );
         let ledger = test.decisions();
-        assert_eq!(ledger.len(), 1, "{name}: what could not be read is recorded too");
+        assert_eq!(ledger.len(), 1, "{name}: unreadable input is recorded too");
         assert_eq!(ledger[0]["verdict"], "deny", "{name}");
     }
 }
@@ -114,7 +114,7 @@ fn a_settings_file_that_cannot_be_read_is_left_alone() {
         assert_eq!(ran.exit, 1, "{text}");
         assert!(ran.stderr.starts_with("error: "), "{text}: {}", ran.stderr);
         assert_eq!(std::fs::read_to_string(&settings).unwrap(), text);
-        assert!(!test.home().join("bin").exists(), "{text}: nothing was put in place");
+        assert!(!test.home().join("bin").exists(), "{text}: nothing was written");
     }
 }
 
@@ -161,7 +161,11 @@ fn pipes_and_locks_of_other_processes_do_not_hang_a_gate() {
     let made = std::process::Command::new("mkfifo").arg(test.home().join("policy.yaml")).status().unwrap();
     assert!(made.success());
     let ran = test.run_with(&["hook", "claude-code", "pre-tool-use"], test.bash("rm -rf /").as_bytes());
-    assert_eq!(ran.json()["hookSpecificOutput"]["permissionDecision"], "deny", "the baseline still stands");
+    assert_eq!(
+        ran.json()["hookSpecificOutput"]["permissionDecision"],
+        "deny",
+        "the built-in rules still apply"
+    );
 
     assert_eq!(test.decisions().len(), 1);
     let keeper = std::fs::File::open(test.home().join("ledger/lock")).unwrap();
@@ -170,7 +174,7 @@ fn pipes_and_locks_of_other_processes_do_not_hang_a_gate() {
     assert_eq!(
         ran.json()["hookSpecificOutput"]["permissionDecision"],
         "deny",
-        "spooled, and decided as ever"
+        "spooled, with the usual decision"
     );
 }
 
@@ -210,7 +214,11 @@ fn a_broken_policy_loses_only_its_own_rules_and_is_reported_at_session_start() {
     test.write("home/policy.yaml", "version: 1\nrules:\n  - id: broken\n    verdict: maybe\n");
     test.write("home/tenterhook.yaml", "hooks: [");
     let ran = test.run_with(&["hook", "claude-code", "pre-tool-use"], test.bash("rm -rf /").as_bytes());
-    assert_eq!(ran.json()["hookSpecificOutput"]["permissionDecision"], "deny", "the baseline still stands");
+    assert_eq!(
+        ran.json()["hookSpecificOutput"]["permissionDecision"],
+        "deny",
+        "the built-in rules still apply"
+    );
 
     let start =
         json!({"hook_event_name": "SessionStart", "session_id": "s", "source": "startup"}).to_string();

@@ -61,7 +61,7 @@ fn a_program_that_crosses_its_budget_is_warned_and_then_stopped() {
         let warning = "this session has cost $8.50 of a budget of $10.00 (rule session-budget)";
         assert_eq!((warned.blocked, warned.message.as_deref()), (false, Some(warning)));
         assert_eq!(warned.context.as_deref(), Some(warning), "the model reads it too");
-        assert_eq!(start(&client, "s").await.message, None, "it is said once");
+        assert_eq!(start(&client, "s").await.message, None, "it is reported once");
         end(&client, "s", "mine-1", 2_000_000).await;
         let stopped = start(&client, "s").await;
         let reason = "this session has cost $10.50 of a budget of $10.00";

@@ -103,7 +103,7 @@ fn unrun_ids() -> BTreeSet<String> {
     let cases = cases();
     let id = |case: &Value| case["id"].as_str().unwrap().to_owned();
     let ids: BTreeSet<String> = cases.iter().map(id).collect();
-    assert_eq!(ids.len(), cases.len(), "no id twice");
+    assert_eq!(ids.len(), cases.len(), "ids are unique");
     // Lines that the harness's tests do not consider at all.
     let several =
         |case: &&Value| case["area"].as_str().is_some_and(|area| !["runner", "planner"].contains(&area));
@@ -154,7 +154,7 @@ fn reason_rows(list: &[(&str, &str)]) -> Vec<String> {
 #[test]
 fn cases_not_run_or_different_are_documented_with_the_reason() {
     let page = std::fs::read_to_string(repository().join("docs/compatibility.md")).unwrap();
-    let section = page.split("\n## Conformance cases\n").nth(1).expect("the section is there");
+    let section = page.split("\n## Conformance cases\n").nth(1).expect("the section exists");
     let section = section.split("\n## ").next().unwrap();
     let written: Vec<&str> = section.lines().filter(|line| line.starts_with("| `")).collect();
     let mut expected = reason_rows(DIFFERENT_ON_PURPOSE);

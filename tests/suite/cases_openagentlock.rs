@@ -223,7 +223,7 @@ fn check_answers(hook: impl Fn(&TestContext, &OpenAgentLockCase, &str) -> Comman
         let refusal = deny_message(&case.harness, &said);
         let denied = refusal.is_some();
         if NOT_YET_DENIED.contains(&case.id.as_str()) {
-            assert!(!denied, "{} is denied now: take it off the list", case.id);
+            assert!(!denied, "{} is denied now: remove it from the list", case.id);
             continue;
         }
         assert_eq!(

@@ -59,13 +59,13 @@ fn a_clock_that_jumps_loses_no_record_and_weakens_nothing() {
     let leaves = test.decisions();
     let calls: Vec<_> = leaves.iter().map(|leaf| leaf["tool_use_id"].as_str().unwrap().to_owned()).collect();
     let expected: Vec<_> = (0..steps.len() * 2).map(|number| format!("call-{number}")).collect();
-    assert_eq!(calls, expected, "each once, in the order they came");
+    assert_eq!(calls, expected, "each once, in order");
     let years: Vec<_> = leaves
         .iter()
         .step_by(2)
         .map(|leaf| leaf["ts"].as_str().unwrap().split('-').next().unwrap().to_owned())
         .collect();
-    assert_ne!(years[2], years[0], "the clock was another one: {years:?}");
+    assert_ne!(years[2], years[0], "the clock was changed: {years:?}");
     assert!(years[3] < years[0], "{years:?}");
     assert_eq!(test.run(&["ledger", "verify"]).exit, 0);
     // Another daemon, with the right clock, appends after records from the future.

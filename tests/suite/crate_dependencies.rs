@@ -425,7 +425,7 @@ fn our_crates_depend_only_on_allowed_crates() {
         if !in_crates {
             continue;
         }
-        let allowed = allowed.get(name).unwrap_or_else(|| panic!("`{name}` is not in the table of borders"));
+        let allowed = allowed.get(name).unwrap_or_else(|| panic!("`{name}` is not in ALLOWED_DEPENDENCIES"));
         seen.insert(name.to_owned());
         for dependency in package["dependencies"].as_array().unwrap() {
             let used = text(dependency, "name");
@@ -436,7 +436,7 @@ fn our_crates_depend_only_on_allowed_crates() {
     assert_eq!(
         seen.len(),
         ALLOWED_DEPENDENCIES.len(),
-        "the table of borders names a crate that is not there: {seen:?}"
+        "ALLOWED_DEPENDENCIES names a missing crate: {seen:?}"
     );
 }
 
@@ -457,7 +457,7 @@ fn embedding_the_engine_pulls_in_no_database_no_grammar_and_no_server() {
     let names = dependencies_of("tenterhook-engine");
     assert!(names.contains("tokio"), "the tree was read: {names:?}");
     for banned in NOT_IN_THE_ENGINE {
-        assert!(!names.contains(*banned), "the engine pulls in `{banned}`");
+        assert!(!names.contains(*banned), "the engine depends on `{banned}`");
     }
 }
 
@@ -466,7 +466,7 @@ fn sessions_are_projected_without_a_runtime_and_without_a_home() {
     let names = dependencies_of("tenterhook-sessions");
     assert!(names.contains("tenterhook-ledger"), "the tree was read: {names:?}");
     for banned in NOT_IN_SESSIONS {
-        assert!(!names.contains(*banned), "the projection of sessions pulls in `{banned}`");
+        assert!(!names.contains(*banned), "session projection depends on `{banned}`");
     }
 }
 
@@ -475,6 +475,6 @@ fn project_files_are_scanned_without_a_runtime_and_without_a_home() {
     let names = dependencies_of("tenterhook-scan");
     assert!(names.contains("tenterhook-policy"), "the tree was read: {names:?}");
     for banned in NOT_IN_SCAN {
-        assert!(!names.contains(*banned), "scanning pulls in `{banned}`");
+        assert!(!names.contains(*banned), "scanning depends on `{banned}`");
     }
 }

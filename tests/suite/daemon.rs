@@ -59,7 +59,7 @@ impl RunningDaemon {
         command.envs(variables.iter().copied());
         let (child, ready) = spawn_daemon(test, command);
         let address = ready.rsplit_once("http://").and_then(|(_, address)| address.parse().ok());
-        (child, address.unwrap_or_else(|| panic!("it names no address: {ready}")))
+        (child, address.unwrap_or_else(|| panic!("the daemon printed no address: {ready}")))
     }
 
     /// Ends the daemon and starts another in the same home.

@@ -202,10 +202,10 @@ fn the_policy_is_shown_tested_and_explained() {
     assert_eq!((&checked["ok"], lines), (&json!(false), vec![&json!(3), &json!(4)]), "{checked}");
     let checked = served.request("POST", "/v1/policy/validate", &[], b"version: 1\nrules: []\n").json();
     assert_eq!((&checked["ok"], &checked["problems"]), (&json!(true), &json!([])));
-    assert_eq!(served.json("/v1/policy")["own"], policy["own"], "trying changes nothing");
+    assert_eq!(served.json("/v1/policy")["own"], policy["own"], "a test changes nothing");
     assert!(
         served.json("/v1/ledger?kind=decision")["leaves"].as_array().unwrap().is_empty(),
-        "nor does asking"
+        "an explanation changes nothing"
     );
 }
 
@@ -268,7 +268,7 @@ fn the_policy_and_hooks_change_only_with_a_users_proof() {
     assert_eq!(broken.status, 422, "{broken:?}");
     assert_eq!(broken.json()["validation"]["problems"][0]["line"], 3);
     let refused = change(&[&matching], &text);
-    assert_eq!(refused.status, 403, "over TCP nobody can show a terminal: {refused:?}");
+    assert_eq!(refused.status, 403, "a terminal cannot be proven over TCP: {refused:?}");
     assert!(!served.test.home().join("policy.yaml").exists());
     let refused = served.post("/v1/hooks/look/disable", &json!({}));
     assert_eq!(refused.status, 403, "{refused:?}");
@@ -277,11 +277,11 @@ fn the_policy_and_hooks_change_only_with_a_users_proof() {
     assert_eq!(
         (same.status, &same.json()["changed"]),
         (200, &json!(false)),
-        "what is so already needs nothing"
+        "an unchanged state needs no proof"
     );
     assert_eq!(served.post("/v1/hooks/nothing/disable", &json!({})).status, 404);
     let leaves = served.json("/v1/ledger?kind=change&text=refused");
-    assert_eq!(leaves["leaves"].as_array().unwrap().len(), 2, "who tried is on record: {leaves}");
+    assert_eq!(leaves["leaves"].as_array().unwrap().len(), 2, "the caller is recorded: {leaves}");
 }
 
 #[test]
@@ -316,7 +316,7 @@ fn with_a_code_a_user_changes_the_policy_and_switches_hooks() {
     assert_eq!(done.status, 200, "{done:?}");
     assert_eq!(std::fs::read_to_string(served.test.home().join("policy.yaml")).unwrap(), text);
     assert_eq!(done.header("etag"), served.get("/v1/policy").header("etag"));
-    assert!(served.bash("make all").body.contains("not here"), "in force with the answer");
+    assert!(served.bash("make all").body.contains("not here"), "active when the reply arrives");
     assert_eq!(served.json("/v1/health")["generation"], done.json()["generation"]);
     let twice = change(done.header("etag").unwrap(), &right);
     assert!(twice.status == 403 && twice.message().contains("used already"), "{twice:?}");
@@ -326,5 +326,5 @@ fn with_a_code_a_user_changes_the_policy_and_switches_hooks() {
     let off = served.post("/v1/hooks/look/disable", &json!({"proof": {"code": code(&secret, 1)}}));
     assert_eq!((off.status, &off.json()["hook"]["enabled"]), (200, &json!(false)), "{off:?}");
     let served = served.restart();
-    assert_eq!(served.json("/v1/hooks")["hooks"][0]["enabled"], false, "it stays so");
+    assert_eq!(served.json("/v1/hooks")["hooks"][0]["enabled"], false, "the hook stays disabled");
 }

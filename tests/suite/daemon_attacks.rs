@@ -47,7 +47,7 @@ fn dns_rebinding_another_host_name_is_refused() {
         request(&served, &format!("GET http://evil.example:{port}/v1/policy"), &[&host(&served), &token], "");
     assert!(whole.status != 200 || !whole.body.contains("evil"), "{whole:?}");
     let twice = request(&served, "GET /v1/policy", &[&host(&served), "Host: evil.example", &token], "");
-    assert!([400, 421].contains(&twice.status), "two names: {twice:?}");
+    assert!([400, 421].contains(&twice.status), "two host names: {twice:?}");
 }
 
 #[test]
@@ -97,13 +97,13 @@ fn without_the_whole_token_there_is_only_health() {
         }
     }
     let query = request(&served, &format!("GET /v1/policy?token={right}"), &[&host], "");
-    assert_eq!(query.status, 401, "a token in an address ends up in logs");
+    assert_eq!(query.status, 401, "a token in a URL would end up in logs");
     let health = request(&served, "GET /v1/health", &[&host], "");
     assert_eq!(health.status, 200);
     assert_eq!(
         health.json(),
         json!({"ok": true, "version": env!("CARGO_PKG_VERSION")}),
-        "and no more than that"
+        "health and nothing else"
     );
     assert!(!served.log().contains(&right), "the token is in no log");
 }

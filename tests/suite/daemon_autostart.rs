@@ -37,19 +37,15 @@ fn a_hook_starts_a_daemon_if_it_may_and_the_next_one_asks_it() {
     let test = TestContext::new();
     let ends = DaemonCleanup(&test);
     hook(&test);
-    assert!(!test.home().join("run/starting").exists(), "nobody said that it may");
+    assert!(!test.home().join("run/starting").exists(), "the settings do not allow it");
     test.write("home/tenterhook.yaml", "daemon: {autostart: true, listen: none}\n");
     hook(&test);
     let status =
         until("a daemon answers", || Some(test.run(&["status", "--json"])).filter(|ran| ran.exit == 0));
-    assert_eq!(
-        status.json()["listen"],
-        Value::Null,
-        "as the settings say, not as the agent's environment says"
-    );
+    assert_eq!(status.json()["listen"], Value::Null, "the settings apply, not the agent's environment");
     hook(&test);
     let origins: Vec<_> = test.decisions().iter().map(|leaf| leaf["origin"].clone()).collect();
     assert_eq!(origins.last().unwrap(), "daemon", "{origins:?}");
     drop(ends);
-    until("it ends", || (!test.home().join("run/tenterhook.sock").exists()).then_some(()));
+    until("the daemon ends", || (!test.home().join("run/tenterhook.sock").exists()).then_some(()));
 }

@@ -40,7 +40,7 @@ fn a_state_or_run_directory_that_others_can_write_is_refused() {
     assert!(ran.exit == 1 && ran.stderr.contains("it is no directory"), "{}", ran.stderr);
     assert!(
         std::fs::read_dir(test.path("work")).unwrap().next().is_none(),
-        "nothing was put behind the link"
+        "nothing was written through the link"
     );
 }
 
@@ -72,15 +72,15 @@ fn a_token_that_others_could_know_is_replaced() {
     assert_eq!(std::fs::metadata(&path).unwrap().mode() & 0o777, 0o600);
     let kept = served.token.clone();
     let served = served.restart();
-    assert_eq!(std::fs::read_to_string(&path).unwrap(), kept, "a good one is kept");
+    assert_eq!(std::fs::read_to_string(&path).unwrap(), kept, "a private token is kept");
     let chosen = served.test.write("work/chosen", &known);
     set_mode(&chosen, 0o600);
     std::fs::remove_file(&path).unwrap();
     symlink(&chosen, &path).unwrap();
     let served = served.restart();
     assert!(std::fs::symlink_metadata(&path).unwrap().is_file(), "the link is gone");
-    assert_eq!(std::fs::read_to_string(&chosen).unwrap(), known, "and what it led to is untouched");
-    assert_eq!(served.get("/v1/policy").status, 401, "the old one opens nothing");
+    assert_eq!(std::fs::read_to_string(&chosen).unwrap(), known, "the target of the link is unchanged");
+    assert_eq!(served.get("/v1/policy").status, 401, "the old token is refused");
 }
 
 #[test]
@@ -92,7 +92,7 @@ fn a_dead_daemons_socket_is_taken_over_and_a_living_ones_is_not() {
     assert!(second.stderr.contains("tenterhook stop"), "{}", second.stderr);
     served.signal(rustix::process::Signal::KILL);
     assert!(!served.wait());
-    assert!(served.socket().exists(), "it could not tidy up");
+    assert!(served.socket().exists(), "it was killed before its clean-up");
     let served = RunningDaemon::in_home(std::mem::replace(&mut served.test, TestContext::new()), &[]);
     assert!(served.hook(&served.test.bash("ls")).starts_with("TH1 reply"));
     assert_eq!(std::fs::metadata(served.socket()).unwrap().mode() & 0o777, 0o600);

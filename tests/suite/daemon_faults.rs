@@ -56,7 +56,7 @@ fn assert_answered(test: &TestContext, number: usize) {
 /// Checks that every call has exactly one valid decision once the spool is empty.
 fn assert_decided_once_each(test: &TestContext, calls: usize) {
     let spool = test.home().join("spool");
-    until("the spool is taken in", || {
+    until("the spool is imported", || {
         let waiting = std::fs::read_dir(&spool).map_or(0, |entries| {
             entries
                 .filter(|entry| entry.as_ref().is_ok_and(|entry| entry.path().extension().is_some()))

@@ -41,7 +41,7 @@ fn every_example_of_the_guide_works_as_written() {
         assert!(ran.stdout.contains(expected), "{block}: {}", ran.stdout);
         tried += 1;
     }
-    assert_eq!(tried, 6, "a new example needs to be expected here");
+    assert_eq!(tried, 6, "a new example needs a row here");
 }
 
 #[test]

@@ -79,7 +79,7 @@ fn live_views_learn_that_a_session_waits_no_longer() {
     std::thread::scope(|scope| {
         let reply = scope.spawn(|| served.post("/v1/hooks/codex/pre-tool-use", &payload));
         assert_eq!(stream.next_of("session").data["state"], "waiting");
-        let id = until("something waits", || {
+        let id = until("a call waits", || {
             served.json("/v1/approvals")["pending"][0]["id"].as_str().map(ToOwned::to_owned)
         });
         let (path, denial) = (format!("/v1/approvals/{id}"), json!({"answer": "deny"}).to_string());

@@ -16,7 +16,7 @@ fn a_reader_gets_every_record_and_resumes_after_a_broken_connection() {
     served.bash("echo one");
     served.bash("echo two");
     let one = tail.next_of("leaf");
-    assert_eq!(one.data["payload"]["args"]["command"], "echo one", "what was before is not told");
+    assert_eq!(one.data["payload"]["args"]["command"], "echo one", "earlier records are not sent");
     drop(tail);
     served.bash("echo three");
     let seen = format!("Last-Event-ID: {}", one.id.unwrap());
@@ -35,7 +35,7 @@ fn a_reader_gets_every_record_and_resumes_after_a_broken_connection() {
     assert_eq!(
         (all.next().unwrap().id, all.next().unwrap().id),
         (Some(0), Some(1)),
-        "from the first leaf on"
+        "from the first record on"
     );
     let mut denied = served.stream("/v1/ledger/tail?from=0&verdict=deny&text=RM", &[]);
     assert_eq!(denied.next_of("leaf").data["leaf"]["verdict"], "deny");
@@ -70,7 +70,7 @@ fn everything_live_is_one_stream() {
     assert_eq!((&decided.data["event"], &decided.data["session"]), (&json!("prompt"), &json!("s-1")));
     assert!(
         !decided.data["prompt"].as_str().unwrap().contains("AKIA"),
-        "secrets are not told: {}",
+        "secrets are not sent: {}",
         decided.data
     );
     assert_eq!(live.next_of("session").data["prompts"], 1);
@@ -127,11 +127,11 @@ fn a_stream_whose_reader_is_gone_is_closed() {
         "GET /v1/ledger/tail?from=0 HTTP/1.1\r\nHost: {address}\r\nAuthorization: Bearer {token}\r\n\r\n"
     );
     gone.write_all(head.as_bytes()).unwrap();
-    until("it is open", || {
+    until("the stream is open", || {
         Some(()).filter(|()| served.get("/v1/metrics").body.contains("tenterhook_streams 1\n"))
     });
     drop(gone);
-    until("it is closed", || {
+    until("the stream is closed", || {
         served.bash("ls");
         Some(()).filter(|()| served.get("/v1/metrics").body.contains("tenterhook_streams 0\n"))
     });

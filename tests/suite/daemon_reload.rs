@@ -23,7 +23,7 @@ fn a_new_rule_is_in_force_without_a_restart() {
     let after = served.json("/v1/health")["generation"].clone();
     assert_ne!(before, after);
     let leaf = &served.json("/v1/ledger?verdict=deny")["leaves"][0]["leaf"];
-    assert_eq!(leaf["generation"], after, "the leaf names what decided");
+    assert_eq!(leaf["generation"], after, "the record names the deciding rule");
 }
 
 #[test]
@@ -67,18 +67,18 @@ fn a_broken_file_keeps_the_old_rules_and_is_reported() {
     assert!(denies(&served));
     served.test.write("home/policy.yaml", "rules: [\n");
     let stale = |answer: &Value| answer["stale"][0]["message"].is_string();
-    until("the health says so", || stale(&served.json("/v1/health")).then_some(()));
+    until("health reports it", || stale(&served.json("/v1/health")).then_some(()));
     assert!(denies(&served), "the old rule is still in force");
     let policy = served.json("/v1/policy");
     assert!(stale(&policy), "{policy}");
     let shown = policy["rules"].as_array().unwrap().iter().any(|rule| rule["id"] == "no-make");
-    assert!(shown, "what is shown is what is in force");
+    assert!(shown, "the shown policy is the active one");
     let status = served.test.run(&["status"]);
     assert!(status.stdout.contains("cannot be read, the old text is in force"), "{}", status.stdout);
     assert!(served.get("/v1/metrics").body.contains("tenterhook_stale_files 1\n"));
     assert!(served.log().contains("what it said before is still in force"), "{}", served.log());
     served.test.write("home/policy.yaml", "version: 1\nrules: []\n");
-    until("it is mended", || (!stale(&served.json("/v1/health"))).then_some(()));
+    until("it is fixed", || (!stale(&served.json("/v1/health"))).then_some(()));
     assert!(!denies(&served));
 }
 
@@ -86,7 +86,7 @@ fn a_broken_file_keeps_the_old_rules_and_is_reported() {
 fn a_rule_that_cannot_be_used_is_refused_alone() {
     let served = RunningDaemon::new();
     served.test.write("home/policy.yaml", &format!("{RULE}  - id: broken\n    verdict: dney\n"));
-    until("the good one is in force", || denies(&served).then_some(()));
+    until("the valid rule is in force", || denies(&served).then_some(()));
     let health = served.json("/v1/health");
     assert_eq!(health["stale"], json!([]));
     assert_eq!(health["problems"][0]["about"], "rule `broken`", "{health}");
@@ -129,7 +129,7 @@ fn settings_say_how_it_is_run_and_the_command_line_comes_first() {
     test.write("home/tenterhook.yaml", "daemon: {listen: none, durability: relaxt}\nhooks: []\n");
     let served = RunningDaemon::in_home(test, &[]);
     let health = served.json("/v1/health");
-    assert_eq!(health["listen"], served.address.to_string(), "said on the command line");
+    assert_eq!(health["listen"], served.address.to_string(), "set on the command line");
     let problem = &health["problems"][0];
     assert_eq!((&problem["about"], &problem["line"]), (&json!("daemon `durability`"), &json!(1)), "{health}");
     let check = served.test.run(&["check"]);

@@ -70,7 +70,7 @@ fn spans_and_counters_arrive_and_the_last_ones_too() {
         said("tenterhook.rule"),
         served.json("/v1/ledger?verdict=deny")["leaves"][0]["leaf"]["policy_rule_id"]
     );
-    assert!(!spans.to_string().contains("rm -rf"), "what the agent wanted stays here");
+    assert!(!spans.to_string().contains("rm -rf"), "arguments are not exported");
     served.bash("ls");
     served.signal(rustix::process::Signal::TERM);
     assert!(served.wait());
@@ -100,8 +100,10 @@ fn an_unreachable_collector_delays_no_call() {
     for _ in 0..5 {
         served.bash("ls");
     }
-    crate::daemon::until("it is said", || served.log().contains("telemetry does not arrive").then_some(()));
-    assert_eq!(served.log().matches("telemetry does not arrive").count(), 1, "and said once");
+    crate::daemon::until("it is reported", || {
+        served.log().contains("telemetry does not arrive").then_some(())
+    });
+    assert_eq!(served.log().matches("telemetry does not arrive").count(), 1, "it is reported once");
     served.signal(rustix::process::Signal::TERM);
     assert!(served.wait());
 }

@@ -106,7 +106,7 @@ fn every_reply_has_the_security_headers() {
     assert_eq!(page.status, 200);
     assert!(page.body.contains("Tenterhook") && !page.body.contains(&served.token));
     let rebound = request(&served, "GET", "/", &["Host: evil.example"], "");
-    assert!([400, 421].contains(&rebound.status), "two names: {rebound:?}");
+    assert!([400, 421].contains(&rebound.status), "two host names: {rebound:?}");
 }
 
 #[test]
@@ -125,7 +125,7 @@ fn a_link_is_good_once_and_only_from_our_own_page() {
     for part in ["httponly", "samesite=strict", "path=/", "max-age=86400"] {
         assert!(cookie.contains(part), "{cookie}");
     }
-    assert_eq!(open_link(&served, &link, &[&own]).status, 403, "it was used");
+    assert_eq!(open_link(&served, &link, &[&own]).status, 403, "the link was used");
     let leaf = served.test.last_change();
     assert_eq!((&leaf["what"], &leaf["detail"]["authority"]["via"]), (&json!("dashboard"), &json!("socket")));
 }

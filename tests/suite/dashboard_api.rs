@@ -142,9 +142,9 @@ fn hook_statistics_are_counted_and_a_hook_can_be_tested() {
     let call = json!({"session_id": "s", "hook_event_name": "Stop"});
     terminal_user::request(&socket, "POST", "/v1/hooks/claude-code/Stop", &call);
     let (status, _) = terminal_user::request(&socket, "POST", "/v1/hooks/look/test", &sample("ls", "Bash"));
-    assert_eq!(status, 403, "an agent tries no hooks");
+    assert_eq!(status, 403, "an agent may not test hooks");
     let again = served.json("/v1/hooks/analytics");
-    assert_eq!(again["hooks"]["look"]["all"]["calls"], 3, "nor counted");
+    assert_eq!(again["hooks"]["look"]["all"]["calls"], 3, "a refused test is not counted");
 }
 
 #[test]
@@ -169,7 +169,7 @@ fn a_hook_package_written_by_a_user_runs_at_once() {
 
     // A changed file disables the hook package shortly afterwards.
     served.test.write("home/hooks/keys/guard.py", "pass\n");
-    until("the change is seen", || {
+    until("the change is noticed", || {
         served.json("/v1/hooks")["hooks"].as_array().unwrap().is_empty().then_some(())
     });
     assert_eq!(served.json("/v1/kits")["kits"][0]["standing"], "changed");

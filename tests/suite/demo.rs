@@ -52,8 +52,8 @@ fn ctrl_c_ends_the_demo_with_its_daemon_and_leaves_nothing() {
     let reader = std::thread::spawn(move || drop(master.read_to_end(&mut Vec::new())));
     assert_eq!(child.wait().unwrap().code(), Some(130));
     reader.join().unwrap();
-    assert_eq!(processes_with(tmp), [""; 0], "nobody is left");
-    assert_eq!(std::fs::read_dir(tmp).unwrap().count(), 0, "nothing is left");
+    assert_eq!(processes_with(tmp), [""; 0], "no process is left");
+    assert_eq!(std::fs::read_dir(tmp).unwrap().count(), 0, "no file is left");
     assert!(std::fs::read_dir(test.home()).unwrap().next().is_none(), "the home is untouched");
 }
 

@@ -56,7 +56,7 @@ fn lost_wiring_is_broken_until_it_is_fixed() {
     assert!(bad_findings(&wired, name)[0].contains("none of its hooks was ever heard"), "{wired}");
     test.run_with(&["hook", "claude-code", "PreToolUse"], test.bash("ls").as_bytes());
     test.run(&["ledger", "stats"]);
-    assert!(bad_findings(&test.run(&["doctor", "--json"]).json(), name).is_empty(), "it was heard");
+    assert!(bad_findings(&test.run(&["doctor", "--json"]).json(), name).is_empty(), "the call was seen");
 
     let settings = test.path("person/.claude/settings.json");
     std::fs::write(&settings, "{}").unwrap();

@@ -43,7 +43,7 @@ fn an_unknown_harness_is_refused() {
     let ran = prove(&test, &["claude-cod"]);
     assert_eq!(ran.exit, 2);
     assert!(ran.stderr.contains("did you mean `claude-code`?"), "{}", ran.stderr);
-    assert_eq!(test.run(&["doctor", "--prove", "--fix"]).exit, 2, "they do not go together");
+    assert_eq!(test.run(&["doctor", "--prove", "--fix"]).exit, 2, "the options are exclusive");
     assert_eq!(test.run(&["doctor", "--within", "3"]).exit, 2, "there is nothing to wait for");
 }
 
@@ -106,7 +106,7 @@ fn a_client_that_hangs_is_ended_with_what_it_started() {
     let count = || std::fs::metadata(&beats).unwrap().len();
     let counted = count();
     std::thread::sleep(std::time::Duration::from_millis(200));
-    assert_eq!(count(), counted, "something of it still runs");
+    assert_eq!(count(), counted, "a process of the client still runs");
 }
 
 #[test]

@@ -232,7 +232,7 @@ fn an_empty_home_gives_empty_lists_and_stays_empty() {
     }
     assert_eq!(test.run(&["sessions", "list", "--json"]).json()["sessions"], json!([]));
     assert_eq!(test.run(&["ledger", "query", "--json"]).json()["leaves"], json!([]));
-    assert!(std::fs::read_dir(test.home()).unwrap().next().is_none(), "looking makes nothing");
+    assert!(std::fs::read_dir(test.home()).unwrap().next().is_none(), "reading creates no file");
 }
 
 #[test]

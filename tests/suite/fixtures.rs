@@ -192,7 +192,7 @@ fn every_outcome_at_every_event_is_a_reply_the_client_reads() {
                 assert_ne!(json["continue"], json!(false), "a plain deny lets the agent go on: {at}");
             }
             if row.kind == EventKind::PreTool && outcome.flow != Flow::Go {
-                assert!(prevented && json["continue"] == false, "stop stops this very tool too: {at}");
+                assert!(prevented && json["continue"] == false, "stop also stops this tool: {at}");
             }
             assert!(
                 !prevented || specific["updatedInput"].is_null(),

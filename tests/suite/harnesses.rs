@@ -94,7 +94,7 @@ fn all_installed_harnesses_are_wired_together_and_unwired_again() {
     ] {
         assert!(test.path("person").join(path).exists(), "{path}");
     }
-    assert!(!test.path("person/.cursor").exists(), "what is not here is left alone");
+    assert!(!test.path("person/.cursor").exists(), "missing harnesses are not wired");
 
     let ran = test.run_on_terminal(&["uninstall", "--all", "--yes"]);
     assert_eq!(ran.exit, 0, "{}", ran.stderr);
@@ -152,7 +152,7 @@ fn an_untrusted_codex_hook_is_broken_and_trust_fixes_it() {
 
     let ran = run(&test, &["install", "codex", "--trust", "--yes"]);
     assert!(ran.stdout.contains("is guarded from its next session on"), "{}", ran.stdout);
-    assert_eq!(ill(&test)["standing"], "warning", "trusted, and never heard of");
+    assert_eq!(ill(&test)["standing"], "warning", "trusted, without a call so far");
     assert!(run(&test, &["install", "codex", "--yes"]).stdout.contains("nothing to change"));
 }
 
@@ -204,7 +204,7 @@ fn the_daemon_sees_that_hooks_were_taken_out() {
     let wired = std::fs::read_to_string(&settings).unwrap();
     assert_eq!(daemon.json("/v1/health")["unwired"], json!([]));
     std::fs::write(&settings, "{}").unwrap();
-    let lost = until("the loss is seen", || {
+    let lost = until("the loss is noticed", || {
         let lost = daemon.json("/v1/health")["unwired"].clone();
         lost[0].is_object().then_some(lost)
     });
@@ -212,10 +212,10 @@ fn the_daemon_sees_that_hooks_were_taken_out() {
     let status = daemon.test.run(&["status"]).stdout;
     assert!(status.contains("claude-code is not guarded any more"), "{status}");
     std::fs::write(&settings, wired).unwrap();
-    until("it is seen that they are back", || {
+    until("the restored hooks are noticed", || {
         (daemon.json("/v1/health")["unwired"] == json!([])).then_some(())
     });
-    until("both are on record", || {
+    until("both are recorded", || {
         let leaves = daemon.json("/v1/ledger?limit=20").to_string();
         (leaves.contains("wiring lost") && leaves.contains("wiring back")).then_some(())
     });

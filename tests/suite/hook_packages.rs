@@ -76,7 +76,7 @@ fn a_hook_package_is_found_added_trusted_and_run() {
     let leaf = test.last_change();
     assert_eq!(leaf["what"], "hooks add");
     assert_eq!(leaf["detail"]["kit"]["commit"], found["commit"]);
-    assert!(!is_denied(&test), "nobody trusts it");
+    assert!(!is_denied(&test), "the package is not trusted");
     said(&test.run(&["hooks", "test", "no-docker"]), 2, "nobody has trusted `no-docker`");
     said(&test.run(&["hooks", "trust", "no-docker"]), 1, "asked for by an agent that is guarded here");
     assert!(!is_denied(&test));
@@ -102,13 +102,13 @@ fn a_file_that_changed_is_refused() {
     said(&test.run_on_terminal(&["hooks", "trust", "no-docker"]), 0, "is trusted");
     assert!(is_denied(&test));
     test.write("home/hooks/no-docker/docker.sh", "exit 0\n");
-    assert!(!is_denied(&test), "it is not the one that was trusted");
+    assert!(!is_denied(&test), "a changed package is not trusted");
     said(&test.run(&["check"]), 1, "`docker.sh` was changed");
     said(&test.run(&["hooks", "list"]), 0, "changed");
     test.write("home/hooks/no-docker/docker.sh", SCRIPT);
     assert!(is_denied(&test));
     test.write("home/hooks/no-docker/more.sh", "");
-    assert!(!is_denied(&test), "nor may anything lie beside it");
+    assert!(!is_denied(&test), "a package with additional files is not trusted");
 }
 
 #[test]

@@ -36,8 +36,8 @@ fn a_hook_rewrites_a_command_and_the_rewritten_one_is_judged() {
     assert!(denied["updatedInput"].is_null());
     let ledger = test.decisions();
     let leaf = ledger.last().unwrap();
-    assert_eq!(leaf["tool"]["args"], json!({"command": "ls"}), "what was asked");
-    assert_eq!(leaf["stored"]["tool_input"], json!({"command": "rm -rf /"}), "and what would have run");
+    assert_eq!(leaf["tool"]["args"], json!({"command": "ls"}), "the original command");
+    assert_eq!(leaf["stored"]["tool_input"], json!({"command": "rm -rf /"}), "the rewritten command");
 }
 
 #[test]

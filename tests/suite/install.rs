@@ -27,7 +27,7 @@ fn uninstall_brings_back_the_bytes_and_the_mode() {
     let installed: Value = serde_json::from_str(&std::fs::read_to_string(&settings).unwrap()).unwrap();
     assert_eq!(installed["model"], "opus");
     assert_eq!(installed["hooks"]["Stop"].as_array().unwrap().len(), 2, "the other hook is still there");
-    assert_eq!(install(&test)["changed"], false, "twice is once");
+    assert_eq!(install(&test)["changed"], false, "installing twice changes nothing");
 
     let ran = test.run_on_terminal(&["uninstall", "claude-code", "--yes"]);
     assert_eq!(ran.exit, 0, "{}", ran.stderr);
@@ -79,7 +79,7 @@ fn the_installed_program_finds_its_home_in_any_environment() {
     let mut command = test.command(&program, &["claude-code", "stop"]);
     command.env_clear();
     let stop = json!({"hook_event_name": "Stop", "session_id": "s"}).to_string();
-    assert_eq!(test.run_command(command, stop.as_bytes()).exit, 0, "with no environment at all");
+    assert_eq!(test.run_command(command, stop.as_bytes()).exit, 0, "with an empty environment");
     assert_eq!(test.decisions().len(), 2);
 }
 
@@ -152,5 +152,5 @@ fn the_client_s_own_directory_is_respected_and_removed_again_if_it_was_not_there
     assert!(dir.join("settings.json").exists());
     assert!(!test.path("person/.claude").exists());
     run("uninstall", &["--code", &code(&secret, 0)]);
-    assert!(!dir.exists(), "as it was before");
+    assert!(!dir.exists(), "the original state");
 }

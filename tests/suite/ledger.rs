@@ -52,7 +52,7 @@ fn a_decision_is_a_signed_record_with_its_payload_beside_it() {
     assert!(leaf["tool"].get("args").is_none(), "arguments are payload");
     assert_eq!(leaf["stored"], json!({"args": {"command": "rm -rf /"}}));
     let answer = verify(&test);
-    assert_eq!((&answer["size"], &answer["unpublished"]), (&json!(3), &json!(0)), "the last leaf too");
+    assert_eq!((&answer["size"], &answer["unpublished"]), (&json!(3), &json!(0)), "the last record too");
     for (name, mode) in [("ledger.db", 0o600), ("key", 0o600), ("redaction.key", 0o600), ("key.pub", 0o644)] {
         let file = std::fs::metadata(test.home().join("ledger").join(name)).unwrap();
         assert_eq!(file.permissions().mode() & 0o777, mode, "{name}");
@@ -71,7 +71,7 @@ fn a_generation_is_recorded_once() {
     assert_eq!(generations(), 2);
     std::fs::remove_file(test.home().join("tenterhook.yaml")).unwrap();
     hook(&test, "ls");
-    assert_eq!(generations(), 2, "it was seen before");
+    assert_eq!(generations(), 2, "it was recorded before");
     assert_eq!(test.decisions().len(), 4);
 }
 
@@ -113,7 +113,7 @@ fn while_another_process_writes_decisions_are_spooled_and_imported_once() {
     keeper.lock().unwrap();
     let ran = hook(&test, &format!("rm -rf / # {}", sample_secret()));
     assert_eq!(ran.json()["hookSpecificOutput"]["permissionDecision"], "deny");
-    assert_eq!(ran.stderr, "", "that is nothing to worry about");
+    assert_eq!(ran.stderr, "", "a busy ledger is not a problem");
     assert_eq!(test.decisions().len(), 1);
     let spooled = files_below(&test.home().join("spool"));
     let decisions: Vec<_> = spooled.iter().filter(|path| file_contains(path, "decision")).collect();

@@ -58,7 +58,7 @@ fn without_a_ledger_no_command_creates_one() {
     let test = TestContext::new();
     assert_eq!(test.run(&["ledger", "checkpoint"]).exit, 1);
     assert_eq!(test.run(&["ledger", "verify"]).exit, 2);
-    assert!(std::fs::read_dir(test.home()).unwrap().next().is_none(), "looking makes nothing");
+    assert!(std::fs::read_dir(test.home()).unwrap().next().is_none(), "reading creates no file");
 }
 
 #[test]
@@ -93,7 +93,7 @@ fn tail_shows_the_latest_and_goes_on() {
     let line = lines.next().unwrap().unwrap();
     child.kill().unwrap();
     child.wait().unwrap();
-    assert_eq!(seqs(&line), [7], "the other one does not fit");
+    assert_eq!(seqs(&line), [7], "the other record does not match");
 }
 
 #[test]
@@ -104,7 +104,7 @@ fn tail_follows_a_process_that_keeps_the_ledger_open() {
     let mut child = command.stdout(Stdio::piped()).stdin(Stdio::null()).spawn().unwrap();
     let mut lines = BufReader::new(child.stdout.take().unwrap()).lines();
     let mut next = || -> Value { serde_json::from_str(&lines.next().unwrap().unwrap()).unwrap() };
-    assert_eq!(next()["seq"], 5, "what was there already");
+    assert_eq!(next()["seq"], 5, "existing records");
     // This process holds the ledger open all the time, as a daemon does.
     let options = tenterhook_ledger::Options::new(tenterhook_home::call_meta::now_ms);
     let ledger = tenterhook_ledger::Ledger::open(&test.home().join("ledger"), options).unwrap().ledger;
@@ -153,8 +153,8 @@ fn query_filters_narrow_together_and_by_the_millisecond() {
         [3],
         "in any case"
     );
-    assert_eq!(query_numbers(&test, &["--text", "100%_nothing"]), [0; 0], "signs of SQL are letters");
-    assert_eq!(query_numbers(&test, &["--text", "_"]).first(), Some(&6), "an underscore is one");
+    assert_eq!(query_numbers(&test, &["--text", "100%_nothing"]), [0; 0], "SQL wildcards are literal");
+    assert_eq!(query_numbers(&test, &["--text", "_"]).first(), Some(&6), "an underscore is literal");
     for verdict in ["allow", "defer", "ask"] {
         assert_eq!(query_numbers(&test, &["--verdict", verdict]), [0; 0], "{verdict}");
     }
@@ -172,7 +172,7 @@ fn stats_count_and_name_the_record_of_an_earlier_version() {
     assert_eq!(stats["first_ledger"], Value::Null);
     let old = test.write("home/ledger.jsonl", "{}\n");
     assert!(test.run(&["ledger", "stats"]).stdout.contains("[DIR]/home/ledger.jsonl"));
-    assert_eq!(std::fs::read_to_string(old).unwrap(), "{}\n", "it is left alone");
+    assert_eq!(std::fs::read_to_string(old).unwrap(), "{}\n", "it is not changed");
     let stats = test.run(&["ledger", "stats", "--verdict", "deny", "--json"]).json();
     assert_eq!(stats["leaves"], 1);
 }
@@ -211,12 +211,12 @@ fn a_proof_needs_nothing_but_the_key() {
 fn erasing_and_pruning_are_recorded_and_the_rest_verifies() {
     let test = home_with_records();
     let ran = test.run(&["ledger", "erase", "3", "--reason", "somebody asked", "--yes"]);
-    assert_eq!(ran.exit, 1, "an agent is not the one to say yes");
+    assert_eq!(ran.exit, 1, "an agent may not confirm");
     let ran = test.run_on_terminal(&["ledger", "erase", "3..4", "--reason", "somebody asked", "--yes"]);
     assert_eq!(ran.exit, 0, "{}", ran.stderr);
     let shown = test.run(&["ledger", "show", "3", "--json"]).json();
     assert_eq!((&shown["erased"], &shown["payload"]), (&json!(true), &Value::Null));
-    assert_eq!(shown["leaf"]["verdict"], "deny", "the leaf stays");
+    assert_eq!(shown["leaf"]["verdict"], "deny", "the record stays");
     let said = test.run(&["ledger", "show", "8", "--json"]).json()["leaf"].clone();
     assert_eq!((&said["kind"], &said["from"], &said["to"]), (&json!("erase"), &json!(3), &json!(4)));
     assert_eq!(said["reason"], "somebody asked");
@@ -332,5 +332,5 @@ fn a_report_is_one_file_with_its_proofs_and_loads_nothing() {
     let at = bytes.windows(7).position(|part| part == b"\nextra ").unwrap() + 40;
     bytes[at] = if bytes[at] == b'A' { b'B' } else { b'A' };
     std::fs::write(&path, bytes).unwrap();
-    assert_eq!(check().exit, 1, "a letter of a leaf was changed");
+    assert_eq!(check().exit, 1, "one letter of a record was changed");
 }

@@ -157,5 +157,5 @@ fn a_key_whose_storage_changed_since_opening_is_not_rotated() {
     assert_eq!(ran.exit, 1);
     assert!(ran.stderr.contains("since the daemon began") && ran.stderr.contains("tenterhook restart"));
     let sealed = guard.request("GET", "/v1/ledger/key", &json!({})).1;
-    assert_eq!(sealed["sealed"], true, "no open key took its place");
+    assert_eq!(sealed["sealed"], true, "no unsealed key replaced it");
 }

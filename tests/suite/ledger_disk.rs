@@ -74,7 +74,7 @@ fn on_a_full_disk_what_cannot_be_recorded_is_denied_until_there_is_room() {
         let why = refused.as_ref().unwrap_or_else(|| panic!("it was not denied: {printed}"));
         assert!(why.contains("the spool cannot be written: No space left on device"), "{why}");
     }
-    assert_eq!((&said[0], &said[4]), (&None, &None), "with room nobody is in the way: {printed}");
+    assert_eq!((&said[0], &said[4]), (&None, &None), "calls pass once there is room: {printed}");
     let verified: Value =
         serde_json::from_str(&std::fs::read_to_string(copy_of_home(&test).with_extension("json")).unwrap())
             .unwrap();
@@ -86,7 +86,7 @@ fn on_a_full_disk_what_cannot_be_recorded_is_denied_until_there_is_room() {
     let count = leaves.kinds.iter().find(|(kind, _)| kind == "decision").map_or(0, |(_, count)| *count);
     assert!(
         count >= u64::try_from(passed).unwrap(),
-        "{count} decisions are recorded, {passed} were let pass"
+        "{count} decisions are recorded, {passed} calls were allowed"
     );
     assert_eq!(std::fs::read_dir(copy_of_home(&test).join("spool")).map_or(0, Iterator::count), 0);
 }
@@ -114,7 +114,7 @@ fn a_full_spool_disk_is_reported_too() {
         .collect();
     let origins: Vec<_> =
         leaves.iter().filter(|leaf| leaf["kind"] == "decision").map(|leaf| &leaf["origin"]).collect();
-    assert_eq!(origins, [&json!("spool"); 3], "what was let pass is taken in, once each");
+    assert_eq!(origins, [&json!("spool"); 3], "each allowed call is imported once");
 }
 
 #[test]
@@ -149,7 +149,7 @@ fn a_daemon_on_a_full_disk_denies_what_it_cannot_record_and_goes_on_when_there_i
         let why = refused.as_ref().unwrap_or_else(|| panic!("it was not denied: {printed}"));
         assert!(why.contains("full") || why.contains("No space left"), "{why}");
     }
-    assert_eq!([&said[0], &said[3], &said[4]], [&None; 3], "with room nobody is in the way: {printed}");
+    assert_eq!([&said[0], &said[3], &said[4]], [&None; 3], "calls pass once there is room: {printed}");
     let read = |name: &str| -> Value {
         serde_json::from_str(&std::fs::read_to_string(copy_of_home(&test).with_extension(name)).unwrap())
             .unwrap()
@@ -159,5 +159,5 @@ fn a_daemon_on_a_full_disk_denies_what_it_cannot_record_and_goes_on_when_there_i
     let reader = tenterhook_ledger::Reader::open(&copy_of_home(&test).join("ledger")).unwrap();
     let leaves = reader.stats(&tenterhook_ledger::Filter::default()).unwrap();
     let count = leaves.kinds.iter().find(|(kind, _)| kind == "decision").map_or(0, |(_, count)| *count);
-    assert!(count >= 3, "{count} decisions are recorded, 3 were let pass");
+    assert!(count >= 3, "{count} decisions are recorded, 3 calls were allowed");
 }

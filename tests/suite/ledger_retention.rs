@@ -85,7 +85,7 @@ fn old_records_are_removed_once_the_user_authorized_it_and_the_ledger_verifies()
     let removals = records(&test, "prune");
     assert_eq!(removals.len(), 2, "one for each batch");
     assert_eq!(removals[0]["reason"], "retention: max_age 90d, max_size 2GB");
-    assert_eq!(records(&test, "decision").len(), 1, "what is recent stays");
+    assert_eq!(records(&test, "decision").len(), 1, "recent records stay");
 
     let ran = test.run(&["ledger", "retention", "off"]);
     assert_eq!((ran.exit, ran.stdout.lines().next()), (0, Some("✓ all records are kept")), "{}", ran.stderr);

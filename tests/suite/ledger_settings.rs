@@ -174,16 +174,13 @@ fn checkpoints_go_where_the_settings_say() {
     let sinks = changes(&test)[0]["detail"]["sinks"].clone();
     assert_eq!(sinks[0], format!("file {}", file.display()));
     assert!(sinks[1].as_str().unwrap().starts_with("webhook 127.0.0.1:"), "{sinks}");
-    assert!(!sinks.to_string().contains("token"), "an address may hold a secret");
+    assert!(!sinks.to_string().contains("token"), "a URL may contain a secret");
 
     hook(&test, "ls");
-    assert!(
-        told.try_recv().is_err(),
-        "a server is not asked again at once by a call that somebody waits for"
-    );
-    assert_ne!(held(), note, "the file is");
+    assert!(told.try_recv().is_err(), "a call does not wait for another try of the server");
+    assert_ne!(held(), note, "the file is written at once");
     test.run(&["ledger", "checkpoint"]);
-    assert_eq!(latest().unwrap(), held(), "whoever asks for a checkpoint has it sent");
+    assert_eq!(latest().unwrap(), held(), "a requested checkpoint is sent");
     let ran = test.run(&["ledger", "verify", "--since", file.to_str().unwrap()]);
     assert_eq!(ran.exit, 0, "{}", ran.stdout);
 }
@@ -242,7 +239,7 @@ fn a_sealed_key_signs_with_the_passphrase_and_others_spool() {
     }
     let ran = test.run_on_terminal(&["ledger", "key", "rotate", "--passphrase-file", &right]);
     assert_eq!(ran.exit, 0, "{}", ran.stderr);
-    assert_eq!(sealed(), true, "the key that comes is sealed too");
+    assert_eq!(sealed(), true, "the new key is sealed too");
     let leaves = test.records();
     assert!(leaves.iter().any(|leaf| leaf["verdict"] == "deny" && leaf["origin"] == "spool"));
     assert!(leaves.iter().any(|leaf| leaf["what"] == "ledger key seal" && leaf["origin"] == "cli"));
@@ -250,7 +247,7 @@ fn a_sealed_key_signs_with_the_passphrase_and_others_spool() {
     write_settings(&test, &format!("ledger: {{key: {{sealed: true, passphrase_file: {right}}}}}\n"));
     let before = test.records().len();
     hook(&test, "ls");
-    assert!(test.records().len() > before, "whoever looks finds the passphrase");
+    assert!(test.records().len() > before, "readers use the configured passphrase");
     std::fs::set_permissions(&right, std::fs::Permissions::from_mode(0o644)).unwrap();
     let ran = test.run(&["ledger", "checkpoint"]);
     assert!(ran.stderr.contains("others can read it (its mode is 644)"), "{}", ran.stderr);

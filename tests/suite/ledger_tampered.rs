@@ -108,7 +108,7 @@ fn a_rollback_is_found_with_a_later_checkpoint() {
     // How the head's column looks in a store of an older format.
     let sql = "UPDATE meta SET value = '4' WHERE name = 'heads_from'";
     Connection::open(test.home().join("ledger/ledger.db")).unwrap().execute_batch(sql).unwrap();
-    assert_eq!(test.run(&["ledger", "verify"]).exit, 0, "an older state of itself is whole");
+    assert_eq!(test.run(&["ledger", "verify"]).exit, 0, "an older state of the ledger is consistent");
     let ran = test.run(&["ledger", "verify", "--since", held.to_str().unwrap()]);
     assert_eq!(ran.exit, 1);
     insta::assert_snapshot!(ran.stdout.lines().next().unwrap(), @"✗ older than the checkpoint you hold: 4 < 6 leaves");

@@ -182,7 +182,7 @@ fn uninstall_restores_the_organisation_s_files_byte_for_byte() {
         assert_ne!(std::fs::read_to_string(&file).unwrap(), original, "{id}");
         assert!(
             run(&system, &["install", id, "--yes", "--json"]).json()["changed"] == false,
-            "{id}: twice is once"
+            "{id}: installing twice changes nothing"
         );
         let ran = run(&system, &["uninstall", id, "--yes"]);
         assert_eq!(ran.exit, 0, "{id}: {}{}", ran.stdout, ran.stderr);

@@ -246,7 +246,7 @@ fn an_account_s_daemon_counts_harnesses_that_the_machine_guards() {
         std::fs::create_dir(test.path("person").join(directory)).unwrap();
     }
     let served = RunningDaemon::in_home(test, &[]);
-    let health = until("agents are looked for", || {
+    let health = until("agents are detected", || {
         Some(served.json("/v1/health")).filter(|health| health.get("guarded").is_some())
     });
     assert_eq!(health["guarded"], serde_json::json!(["claude-code"]), "{health}");

@@ -35,10 +35,10 @@ fn assert_exposed(test: &TestContext, why: &str) {
         ran.stdout
     );
     let denied = explain(test, "docker ps");
-    assert_eq!(denied["verdict"], "deny", "what is stricter stands, and is enforced");
+    assert_eq!(denied["verdict"], "deny", "stricter rules apply and are enforced");
     assert_eq!(denied["reason"], "a rule of the organisation's policy denies this (rule org-deny)");
     assert_eq!(explain(test, "make x")["verdict"], "none");
-    assert_eq!(explain(test, "rm -rf /")["verdict"], "deny", "nothing is set aside");
+    assert_eq!(explain(test, "rm -rf /")["verdict"], "deny", "nothing is overridden");
     let shown = test.run(&["policy", "show"]).stdout;
     assert!(shown.contains("can be written by others: only its denies and asks count"), "{shown}");
 }
@@ -48,7 +48,7 @@ fn a_file_that_only_its_owner_can_write_applies_completely() {
     let test = TestContext::new();
     test.write_system(RULES);
     assert_eq!(explain(&test, "make x")["verdict"], "allow");
-    assert_eq!(explain(&test, "docker ps")["verdict"], "none", "it only watches");
+    assert_eq!(explain(&test, "docker ps")["verdict"], "none", "the rule only monitors");
     assert_eq!(test.run(&["check"]).exit, 0);
 }
 
@@ -119,9 +119,9 @@ rules:
     ];
     for args in [["check", "--color=never"].as_slice(), &["policy", "check"], &["policy", "show", "--json"]] {
         let ran = test.run(args);
-        assert_eq!(ran.exit, 0, "a warning is no problem");
+        assert_eq!(ran.exit, 0, "a warning is not a problem");
         for part in expected {
-            assert!(ran.stdout.contains(part), "{args:?} does not say `{part}`:\n{}", ran.stdout);
+            assert!(ran.stdout.contains(part), "{args:?} does not print `{part}`:\n{}", ran.stdout);
         }
     }
 }

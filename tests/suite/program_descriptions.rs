@@ -153,12 +153,12 @@ fn the_daemon_notices_new_changed_broken_and_removed_descriptions() {
     served.test.write("home/programs/acme.yaml", "acme: [\n");
     let is_stale = || served.json("/v1/health")["stale"][0]["message"].is_string();
     until("the file cannot be read", || is_stale().then_some(()));
-    assert!(wipes(&served), "what it said before is in force");
+    assert!(wipes(&served), "the previous description is in force");
     served.test.write("home/programs/acme.yaml", &ACME_DESCRIPTION.replace("wipe", "erase"));
     until("the other description is in force", || (!wipes(&served)).then_some(()));
     assert!(denies(&served, "acme erase -r ~") && !is_stale());
     std::fs::remove_file(served.test.path("home/programs/acme.yaml")).unwrap();
-    until("it is gone", || (!denies(&served, "acme erase -r ~")).then_some(()));
+    until("the description is removed", || (!denies(&served, "acme erase -r ~")).then_some(()));
 }
 
 #[test]

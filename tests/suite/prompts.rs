@@ -64,12 +64,12 @@ fn a_project_is_trusted_only_when_the_user_confirms() {
         assert_eq!((ran.exit, trusted()), (1, false), "{no:?}: {}", ran.stderr);
     }
     let ran = test.run_on_terminal(&["policy", "trust"]);
-    assert!(ran.stdout.contains("no-docker"), "what it says is shown first: {}", ran.stdout);
+    assert!(ran.stdout.contains("no-docker"), "the content is shown first: {}", ran.stdout);
     assert_eq!((ran.exit, trusted()), (0, true), "{}", ran.stderr);
     let ran = test.run(&["policy", "trust"]);
     assert!(
         ran.exit == 0 && ran.stdout.contains("trusted already"),
-        "nobody has to be asked: {}",
+        "no confirmation is needed: {}",
         ran.stdout
     );
 }
@@ -117,7 +117,7 @@ fn irreversible_actions_need_confirmation() {
     let ran = test.run_on_terminal_answering(&["ledger", "key", "rotate"], |_| "y".to_owned());
     assert_eq!((ran.exit, test.records().len(), key()), (1, leaves, before.clone()), "{}", ran.stderr);
     let ran = test.run(&["ledger", "key", "rotate", "--yes"]);
-    assert_eq!((ran.exit, key()), (1, before.clone()), "an agent is not the one to say yes: {}", ran.stderr);
+    assert_eq!((ran.exit, key()), (1, before.clone()), "an agent may not confirm: {}", ran.stderr);
     let ran = test.run_on_terminal(&["ledger", "key", "rotate"]);
     assert_eq!(ran.exit, 0, "{}", ran.stderr);
     assert_ne!(key(), before);

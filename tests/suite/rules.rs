@@ -81,7 +81,7 @@ fn a_locked_rule_stays() {
     test.write_system(&PACK.replace("verdict:", "locked: true, verdict:"));
     said(&test.run(&["rules", "disable", "no-docker"]), 2, "is locked and cannot be turned off");
     test.write("home/packs.yaml", "disabled: [no-docker]\n");
-    assert_eq!(verdict(&test, "docker ps"), "deny", "not by hand either");
+    assert_eq!(verdict(&test, "docker ps"), "deny", "not by editing the file either");
 }
 
 #[test]
@@ -115,7 +115,7 @@ fn a_pack_is_added_pinned_and_refused_when_it_changes() {
 
     test.write("home/packs/ours/a.yaml", WEAKENING_PACK);
     test.write("home/packs/ours/b.yaml", WEAKENING_PACK);
-    assert_eq!(verdict(&test, "make x"), "none", "what was not pinned is not used");
+    assert_eq!(verdict(&test, "make x"), "none", "an unpinned pack is not used");
     let ran = test.run(&["policy", "check"]);
     said(&ran, 1, "a.yaml: this file was changed since the pack was added; it is not used");
     said(&ran, 1, "b.yaml: this file was not there when the pack was added; it is not used");

@@ -149,7 +149,7 @@ fn a_blocked_tool_does_not_run_and_the_model_reads_an_error_with_the_reason() {
     let results = model.tool_results();
     assert_eq!(results.len(), 1, "{results:?}");
     assert!(results[0].is_error && results[0].reads("no clocks here"), "{results:?}");
-    assert_eq!(after.load(Ordering::Relaxed), 0, "there is no result that a hook could be told of");
+    assert_eq!(after.load(Ordering::Relaxed), 0, "there is no result event for hooks");
 
     // Control: without the hook it runs, and its output is not an error.
     let (served, model) = turn_with_one_command("date > ran.txt; echo done", []);
@@ -268,7 +268,7 @@ fn a_disconnecting_client_ends_the_turn_and_nothing_of_it_is_left() {
         assert_eq!(code(&busy), ErrorCode::ErrorOverloaded);
         drop(turn);
         let pid = std::fs::read_to_string(&file).unwrap().trim().to_owned();
-        until("it is gone", async || !is_running(&pid)).await;
+        until("the process has ended", async || !is_running(&pid)).await;
         // The session continues.
         assert!(client.execute_tool(&session, "Bash", &bash("true")).await.unwrap().success);
         // A single tool ends with its caller or with its session.
@@ -282,7 +282,7 @@ fn a_disconnecting_client_ends_the_turn_and_nothing_of_it_is_left() {
         assert_eq!(code(&asked.await.unwrap().unwrap_err()), ErrorCode::ErrorCancelled);
         std::fs::read_to_string(&file).unwrap().trim().to_owned()
     });
-    run(until("it is gone", async || !is_running(&pid)));
+    run(until("the process has ended", async || !is_running(&pid)));
 }
 
 fn is_running(pid: &str) -> bool {

@@ -131,7 +131,7 @@ fn same_user_in_the_default_mode_a_user_approves_and_no_hook_of_a_program_can() 
                     async move { asks.execute_tool(&at, "Bash", &bash("echo asked >> asked")).await },
                 );
             let waiting = || tokio::task::block_in_place(|| served.json("/v1/approvals"));
-            until("it waits", async || waiting()["pending"][0]["id"].is_string()).await;
+            until("the call waits", async || waiting()["pending"][0]["id"].is_string()).await;
             let card = waiting()["pending"][0].clone();
             assert_eq!(card["tool"], "Bash", "{card}");
             let id = card["id"].as_str().unwrap().to_owned();

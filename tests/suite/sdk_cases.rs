@@ -15,7 +15,7 @@ use crate::sdk::run;
 fn case(id: &str) -> Value {
     let text = std::fs::read_to_string(repository().join("tests/cases/claude_a3s.jsonl")).unwrap();
     let mut cases = text.lines().map(|line| serde_json::from_str::<Value>(line).unwrap());
-    cases.find(|case| case["id"] == id).unwrap_or_else(|| panic!("there is no case `{id}`"))
+    cases.find(|case| case["id"] == id).unwrap_or_else(|| panic!("no case `{id}`"))
 }
 
 fn event(case: &Value) -> FiredEvent {

@@ -51,7 +51,7 @@ fn two_thousand_events_in_flight_over_one_stream_are_not_confused() {
                 tokio::spawn(async move { agent.fire(shell(&format!("echo {number}"))).await.unwrap() })
             })
             .collect();
-        until("all of them wait", async || asked.load(Ordering::SeqCst) == 2000).await;
+        until("all calls wait", async || asked.load(Ordering::SeqCst) == 2000).await;
         gate.add_permits(2000);
         for (number, fired) in join_all(calls).await.into_iter().enumerate() {
             let modified = fired.unwrap().modified.unwrap();
@@ -205,7 +205,7 @@ fn a_program_that_crashes_fails_its_hooks_and_they_come_back_with_it() {
         first.register(hook()).await.unwrap();
         assert!(!fire(&agent, "ls").await.blocked);
         drop(first);
-        until("it is noticed", async || {
+        until("the disconnection is noticed", async || {
             agent.list_hooks(true).await.unwrap().iter().all(|hook| !hook.connected)
         })
         .await;
@@ -230,7 +230,7 @@ fn a_program_that_does_not_come_back_loses_its_hooks_and_a_record_is_written() {
         client.register(Hook::on("PreToolUse").id("h").linger(Duration::from_millis(700))).await.unwrap();
         drop(client);
         let agent = served.program("agent");
-        until("it is gone", async || agent.list_hooks(true).await.unwrap().is_empty()).await;
+        until("the hook is removed", async || agent.list_hooks(true).await.unwrap().is_empty()).await;
     });
     crate::daemon::until("it is recorded", || (!served.changes("hook gone").is_empty()).then_some(()));
     let gone = &served.changes("hook gone")[0]["detail"];
@@ -256,7 +256,7 @@ fn after_a_daemon_s_end_hooks_are_registered_with_the_next_automatically() {
     });
     let served = served.restart();
     runtime.block_on(async {
-        until("it is back", async || match client.fire(shell("ls")).await {
+        until("the hook is registered again", async || match client.fire(shell("ls")).await {
             Ok(fired) => fired.reason.as_deref() == Some("still here"),
             Err(_) => false,
         })

@@ -88,7 +88,7 @@ fn changed_arguments_are_judged_and_later_hooks_win() {
             .await
             .unwrap();
         let fired = fire(&client, "ls").await;
-        assert!(fired.blocked, "the rules see what would run: {fired:?}");
+        assert!(fired.blocked, "the rules judge the changed call: {fired:?}");
         client
             .register(Hook::on("PreToolUse").id("late").priority(9).run(adds("command", json!("pwd"))))
             .await
@@ -342,7 +342,7 @@ fn a_temporary_hook_is_removed_and_an_observer_delays_nothing() {
         assert!(!fire(&client, "ls").await.blocked);
         assert_eq!((seen.recv().await.unwrap(), seen.recv().await.unwrap()), (None, None));
         drop(client.temporary_hook(hook).await.unwrap());
-        until("it is gone", async || client.list_hooks(false).await.unwrap().len() == 1).await;
+        until("the hook is removed", async || client.list_hooks(false).await.unwrap().len() == 1).await;
     });
 }
 

@@ -50,7 +50,7 @@ fn systemd_reads_the_unit_without_a_complaint() {
     let whole = unit.stdout.replace("[DIR]", test.path("").to_str().unwrap().trim_end_matches('/'));
     assert_eq!(check(&whole), (0, String::new()), "{whole}");
     let (_, broken) = check(&whole.replace("on-failure", "sometimes"));
-    assert!(broken.contains("Failed to parse"), "it is really read: {broken}");
+    assert!(broken.contains("Failed to parse"), "the file is parsed: {broken}");
 }
 
 #[test]

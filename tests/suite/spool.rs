@@ -44,7 +44,7 @@ fn a_forged_file_is_set_aside_and_recorded_once() {
     }
     // A valid decision under another event's name.
     std::fs::copy(&path, test.home().join("spool/01ARZ3NDEKTSV4RRFFQ69G5FAV.json")).unwrap();
-    assert_eq!(test.decisions().len(), 1, "the true one");
+    assert_eq!(test.decisions().len(), 1, "the valid one");
     let told = refusals(&test);
     assert_eq!(told.len(), forgeries.len() + 1);
     for (leaf, (_, why)) in told.iter().zip(&forgeries) {
@@ -54,7 +54,7 @@ fn a_forged_file_is_set_aside_and_recorded_once() {
     assert_eq!(told.last().unwrap()["detail"]["reason"], "it is named after another event");
     let stats = test.run(&["ledger", "stats", "--json"]).json();
     assert_eq!(stats["spool"], json!({"waiting": 0, "refused": 5}));
-    assert_eq!(refusals(&test).len(), 5, "said once");
+    assert_eq!(refusals(&test).len(), 5, "reported once");
     assert_eq!(test.run(&["ledger", "verify"]).exit, 0);
 }
 
@@ -131,12 +131,12 @@ fn a_spool_that_grows_without_a_daemon_is_imported_automatically() {
         began.elapsed()
     );
     let waiting = || Spool::of(&home).count().0;
-    crate::terminal_user::until("the spool is taken in", || (waiting() == 0).then_some(()));
+    crate::terminal_user::until("the spool is imported", || (waiting() == 0).then_some(()));
     let leaves = test.records();
     let of = |what: &str| {
         leaves.iter().filter(|leaf| leaf["what"].as_str().is_some_and(|said| said.starts_with(what))).count()
     };
-    assert_eq!((of("waits "), test.decisions().len()), (300, 2), "each once");
+    assert_eq!((of("waits "), test.decisions().len()), (300, 2), "each one once");
     // A few files remain for the next time, or for a daemon.
     hook(&test, "ls");
     assert!(waiting() >= 1);

@@ -38,7 +38,7 @@ fn the_line_shows_the_state() {
         });
         let guard = &guard;
         let waits = scope.spawn(move || guard.hook("codex", "pre-tool-use", &payload));
-        until("it is said that a call waits", || {
+        until("the line shows the waiting call", || {
             (line(&test, &[], "{}") == "Tenterhook ⚠ 1 approval pending\n").then_some(())
         });
         let id = guard.request("GET", "/v1/approvals", &json!({})).1["pending"][0]["id"]
@@ -52,7 +52,9 @@ fn the_line_shows_the_state() {
 
     std::fs::write(test.home().join("policy.yaml"), "rules: [").unwrap();
     guard.send_signal(rustix::process::Signal::HUP);
-    until("a broken file is said", || line(&test, &[], "{}").starts_with("Tenterhook ⚠ stale").then_some(()));
+    until("a broken file is reported", || {
+        line(&test, &[], "{}").starts_with("Tenterhook ⚠ stale").then_some(())
+    });
     guard.terminate();
     assert_eq!(line(&test, &[], "{}"), "Tenterhook ⚠ daemon offline\n");
 }

@@ -82,13 +82,9 @@ fn link_targets_are_recorded_and_used_when_judging_again() {
     assert_eq!(leaf["verdict"], "deny");
     let (link, leads) = (test.path("work/keys"), test.path("person/.ssh"));
     assert_eq!(leaf["facts"]["links"], json!({link.to_str().unwrap(): leads}));
-    assert!(
-        leaf["facts"]["fallback"].is_string(),
-        "what else was observed stands beside it: {}",
-        leaf["facts"]
-    );
+    assert!(leaf["facts"]["fallback"].is_string(), "other observations are listed too: {}", leaf["facts"]);
     let other = hook(&test, &test.bash("cat builds/7/log"));
-    assert!(other["facts"].get("links").is_none(), "nothing was seen: {}", other["facts"]);
+    assert!(other["facts"].get("links").is_none(), "no link was observed: {}", other["facts"]);
 
     // The link is gone; the recorded target still explains the decision.
     std::fs::remove_file(&link).unwrap();
@@ -98,7 +94,7 @@ fn link_targets_are_recorded_and_used_when_judging_again() {
     assert!(denies, "{again}");
     let text = test.run(&["explain", id, "--all"]).stdout;
     assert!(text.contains("[DIR]/work/keys → [DIR]/person/.ssh"), "{text}");
-    assert_eq!(judge(&test, "cat keys/id_rsa"), "none", "a new call is judged by the disk");
+    assert_eq!(judge(&test, "cat keys/id_rsa"), "none", "a new call is judged by the current links");
 }
 
 #[test]

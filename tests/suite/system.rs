@@ -148,10 +148,10 @@ fn system_another_account_gets_nothing_but_hooks() {
         assert!(!read && !written, "{}", path.display());
     }
     let taken = as_stranger(|| std::fs::remove_file(&socket).is_ok());
-    assert!(!taken, "nobody else can take the socket's place");
+    assert!(!taken, "another account cannot replace the socket");
     let pid = rustix::process::Pid::from_raw(guard.pid()).unwrap();
     let killed = as_stranger(|| rustix::process::kill_process(pid, rustix::process::Signal::KILL));
-    assert!(killed.is_err(), "the kernel says so");
+    assert!(killed.is_err(), "enforced by the kernel");
 }
 
 #[test]

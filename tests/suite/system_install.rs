@@ -128,7 +128,7 @@ fn system_without_a_daemon_every_preventable_call_is_denied() {
         assert!(decision(&ran) == "deny" || ran.exit == 2, "{command}: {}{}", ran.stdout, ran.stderr);
     }
     let before = system.test.path("system/state/spool");
-    assert!(!before.exists(), "another account leaves nothing there");
+    assert!(!before.exists(), "another account writes nothing there");
 }
 
 #[test]

@@ -112,7 +112,7 @@ fn a_hook_of_a_template_denies_once_it_is_trusted() {
     let fire =
         || test.run_with(&["hook", "claude-code", "pre-tool-use"], write.to_string().as_bytes()).stdout;
     said(&test.run(&["new", "hook", "--from", "env-guard"]), 0, "guard.py");
-    assert_eq!(fire(), "", "nobody trusts it yet");
+    assert_eq!(fire(), "", "the package is not trusted yet");
     said(&test.run(&["hooks", "trust", "env-guard"]), 1, "asked for by an agent that is guarded here");
     said(&test.run_on_terminal(&["hooks", "trust", "env-guard"]), 0, "its hooks run from the next event on");
     assert!(fire().contains("would contain a key or a password"), "{}", fire());

@@ -45,7 +45,7 @@ impl TestContext {
         writer.write_all(b"go\n").unwrap();
         let (send, asked) = std::sync::mpsc::channel();
         std::thread::spawn(move || forward_prompts(master, &send));
-        until("the person's command ends", || {
+        until("the command on the terminal ends", || {
             if let Ok(asked) = asked.try_recv() {
                 writer.write_all((answer(asked) + "\n").as_bytes()).unwrap();
             }
@@ -71,7 +71,7 @@ impl TestContext {
             tenterhook_authority::totp::from_base32(enrolled.json()["secret"].as_str().unwrap()).unwrap();
         // Uses a code of the previous step, so that the current one stays unused. There is time to type it: codes
         // of the previous step count until the current step ends.
-        until("there is time", || {
+        until("the step lasts long enough", || {
             let in_step = tenterhook_home::call_meta::now_ms() / 1000 % tenterhook_authority::totp::STEP;
             (in_step < 25).then_some(())
         });

@@ -41,7 +41,9 @@ fn events_are_shown_and_can_be_opened() {
     screen.press(&["/"]);
     screen.type_text("DENY rm");
     screen.press(&["Enter"]);
-    screen.wait_until("only what fits", |seen| seen.contains("1 of 1") && !seen.contains("hello-1"));
+    screen.wait_until("only what fits on the screen", |seen| {
+        seen.contains("1 of 1") && !seen.contains("hello-1")
+    });
     screen.press(&["Enter"]);
     screen.shows("Reply");
     screen.press(&["p"]);
@@ -206,7 +208,7 @@ fn text_of_an_agent_cannot_control_the_terminal() {
         let (first, last) = (seen.lines().next().unwrap(), seen.lines().last().unwrap());
         first.starts_with("Tenterhook  1 Live") && last.contains("q  quit")
     };
-    screen.wait_until("the frame stands", stands);
+    screen.wait_until("the frame is intact", stands);
     for keys in [
         &["Enter"][..],
         &["Escape"],
@@ -218,7 +220,7 @@ fn text_of_an_agent_cannot_control_the_terminal() {
         &["1", "End", "Enter"],
     ] {
         screen.press(keys);
-        screen.wait_until("the frame stands", stands);
+        screen.wait_until("the frame is intact", stands);
     }
     screen.shows("␛]0;owned␇");
     let reply = call_while(&guard, &format!("make {evil}"), || {
@@ -247,7 +249,9 @@ fn the_view_follows_restarts_of_the_daemon_and_a_signal_restores_the_terminal() 
     bash(&guard, "echo kept");
     screen.shows("echo kept");
     guard.terminate();
-    screen.wait_until("it is gone", |seen| seen.contains("○ no daemon") && seen.contains("echo kept"));
+    screen.wait_until("the lost daemon is shown", |seen| {
+        seen.contains("○ no daemon") && seen.contains("echo kept")
+    });
     let guard = SocketDaemon::of(&test);
     screen.shows("reconnected to the daemon");
     bash(&guard, "echo again");

@@ -41,7 +41,7 @@ impl<'a> Screen<'a> {
         let mut command = screen.command(&["-f", "/dev/null", "new-session", "-d", "-x", "80", "-y", "24"]);
         command.args(["sh", "-c", SCREEN_SCRIPT, "sh"]).arg(screen.pid_file()).arg(PROGRAM).args(args);
         command.envs(variables.iter().copied()).env("TERM", "xterm-256color");
-        assert!(command.status().unwrap().success(), "tmux begins");
+        assert!(command.status().unwrap().success(), "tmux starts");
         // Every byte that is written to the terminal.
         screen.tmux(&["pipe-pane", &format!("cat >> '{}'", test.path("written").display())]);
         Some(screen)
@@ -97,7 +97,7 @@ impl<'a> Screen<'a> {
     }
 
     pub(crate) fn pid(&self) -> i32 {
-        until("the view has begun", || std::fs::read_to_string(self.pid_file()).ok()?.trim().parse().ok())
+        until("the view has started", || std::fs::read_to_string(self.pid_file()).ok()?.trim().parse().ok())
     }
 
     pub(crate) fn signal(&self, signal: rustix::process::Signal) {
@@ -122,7 +122,10 @@ impl<'a> Screen<'a> {
         assert!(seen.starts_with("before\n") && !seen.contains("Tenterhook"), "{seen}");
         assert!(seen.contains(" echo ") && seen.contains(" icrnl"), "{seen}");
         let flags = self.tmux(&["display-message", "-p", "#{cursor_flag} #{alternate_on} #{mouse_any_flag}"]);
-        assert_eq!(flags, "1 0 0\n", "the cursor is seen, the screen is the first one, no mouse");
+        assert_eq!(
+            flags, "1 0 0\n",
+            "the cursor is visible, the main screen is active, mouse reports are off"
+        );
     }
 
     fn pid_file(&self) -> PathBuf {

@@ -117,7 +117,7 @@ fn a_state_directory_of_0_1_0_is_migrated_once_with_all_its_records() {
     let (test, expected) = recorded_state();
     let status = test.run(&["status", "--json"]).json();
     assert_eq!(status["versions"]["hook_programs"], "0.1.0 or older");
-    assert!(!test.home().join("format.json").exists(), "looking does not migrate");
+    assert!(!test.home().join("format.json").exists(), "reading does not migrate");
 
     let ran = test.run(&["ledger", "verify"]);
     assert_eq!(ran.exit, 0, "{}{}", ran.stdout, ran.stderr);

@@ -105,7 +105,7 @@ fn claude_code_is_warned_and_stopped_by_its_transcript() {
     assert_eq!(session.usage(), expected);
     let ClientSession { served, harness, transcript } = session;
     let session = ClientSession { served: served.restart(), harness, transcript };
-    let usage = until("the sessions are there", || Some(session.usage()).filter(|usage| !usage.is_null()));
+    let usage = until("the sessions are loaded", || Some(session.usage()).filter(|usage| !usage.is_null()));
     assert_eq!(usage, expected);
     assert!(session.bash().0);
     session.answer("d", 10);

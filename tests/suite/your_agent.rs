@@ -46,9 +46,7 @@ fn plain_http_works_as_written() {
             ran.stdout
         })
         .collect();
-    let [socket, tcp, after, query] = said.as_slice() else {
-        panic!("a new example has to be expected: {said:?}")
-    };
+    let [socket, tcp, after, query] = said.as_slice() else { panic!("a new example needs a row: {said:?}") };
     for answer in [socket, tcp] {
         let answer: Value = serde_json::from_str(answer).unwrap();
         assert_eq!(answer["decision"], "deny", "{answer}");
@@ -66,7 +64,7 @@ fn plain_http_works_as_written() {
 #[test]
 fn the_rust_works_as_written() {
     let written = include_str!("your_agent/run.rs").split_once("\n\n").unwrap().1;
-    assert_eq!(blocks(&page(), "rust"), [written], "the page and what is run are the same");
+    assert_eq!(blocks(&page(), "rust"), [written], "the page shows the code that is run");
     let served = RunningDaemon::new();
     crate::sdk::run(async {
         let client = Client::new(Address::in_home(served.test.home())).unwrap();

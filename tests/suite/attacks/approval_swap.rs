@@ -64,7 +64,7 @@ fn a_call_that_takes_the_place_of_the_shown_one_is_not_approved_by_its_suffix() 
         asked
     });
     assert_eq!(ran.exit, 1, "{}{}", ran.stdout, ran.stderr);
-    assert!(ran.stderr.contains("make plan"), "that was shown: {}", ran.stderr);
+    assert!(ran.stderr.contains("make plan"), "the shown call: {}", ran.stderr);
     assert!(ran.stderr.contains(&format!("no call `{SHOWN_ID}` waits")), "{}", ran.stderr);
     only_pending(&guard, "make apply");
     assert_eq!(
@@ -84,7 +84,7 @@ fn another_call_under_the_same_id_does_not_wait_at_all() {
     let first = send_call(&test, SHOWN_ID, "make plan");
     only_pending(&guard, "make plan");
     drop(first);
-    until("it is gone", || pending_approvals(&guard).is_empty().then_some(()));
+    until("the call is cancelled", || pending_approvals(&guard).is_empty().then_some(()));
     let reply = read_reply(send_call(&test, SHOWN_ID, "make apply"));
     assert!(reply.contains("\"deny\"") && reply.contains("was used before"), "{reply}");
 }
@@ -98,25 +98,29 @@ fn an_approval_over_the_api_names_the_full_id_and_the_digest_of_what_was_shown()
     let stale = only_pending(&guard, "make plan")["digest"].as_str().unwrap().to_owned();
     assert_eq!(stale.len(), 64);
     drop(first);
-    until("it is gone", || pending_approvals(&guard).is_empty().then_some(()));
+    until("the call is cancelled", || pending_approvals(&guard).is_empty().then_some(()));
     let second = send_call(&test, OTHER_ID, "make apply");
     let now = only_pending(&guard, "make apply")["digest"].as_str().unwrap().to_owned();
     let answer = |id: &str, digest: Option<&str>| {
         let body = json!({"answer": "approve", "digest": digest, "proof": {"tty": true}});
         guard.request("POST", &format!("/v1/approvals/{id}"), &body).0
     };
-    assert_eq!(answer("AAAA", Some(&stale)), 409, "what was shown is not what waits");
+    assert_eq!(answer("AAAA", Some(&stale)), 409, "the shown call is not the waiting one");
     assert_eq!(answer(OTHER_ID, Some(&stale)), 409);
-    assert_eq!(answer("AAAA", None), 400, "the end of an id says nothing: the sender chose it");
+    assert_eq!(answer("AAAA", None), 400, "the suffix of an id proves nothing: the sender chose it");
     assert_eq!(answer(OTHER_ID, None), 400);
-    assert_eq!(answer("AAAA", Some(&now)), 400, "the end of an id is for people");
-    assert_eq!(answer(OTHER_ID, Some(&now)), 403, "named rightly, by the agent itself");
+    assert_eq!(answer("AAAA", Some(&now)), 400, "the suffix of an id is for terminals only");
+    assert_eq!(answer(OTHER_ID, Some(&now)), 403, "correct id and digest, from the agent itself");
     let denied = json!({"answer": "deny", "digest": stale});
-    assert_eq!(guard.request("POST", "/v1/approvals/AAAA", &denied).0, 409, "compared whenever it is given");
+    assert_eq!(
+        guard.request("POST", "/v1/approvals/AAAA", &denied).0,
+        409,
+        "a given digest is always compared"
+    );
     assert_eq!(
         guard.request("POST", "/v1/approvals/AAAA", &json!({"answer": "deny"})).0,
         200,
-        "a no needs neither"
+        "a denial needs neither"
     );
     assert!(read_reply(second).contains("\"deny\""));
 }

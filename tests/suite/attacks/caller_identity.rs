@@ -58,11 +58,11 @@ fn a_connection_whose_maker_has_exited_is_refused() {
     }
     assert_eq!(mode(&test), "enforce");
     let refused = test.records().into_iter().filter(|leaf| leaf["what"] == "refused").collect::<Vec<_>>();
-    assert_eq!(refused.len(), 16, "each is on record");
+    assert_eq!(refused.len(), 16, "each try is recorded");
     for leaf in refused {
         let by = &leaf["detail"]["authority"];
         assert!(by["agent"].is_object() || by["unverified"].is_string(), "{leaf}");
-        assert_ne!(by["proof"], "tty", "no terminal is claimed that was not verified");
+        assert_ne!(by["proof"], "tty", "only verified terminals are recorded");
     }
 }
 
@@ -124,7 +124,7 @@ fn a_caller_outside_the_daemon_s_pid_namespace_is_unknown_and_its_hook_calls_are
     let ran = test.run_with(&["hook", "claude-code", "pre-tool-use"], test.bash("ls").as_bytes());
     assert_eq!(ran.exit, 0, "{}", ran.stderr);
     let agents = test.run(&["agent", "list", "--json"]).json();
-    assert_eq!(agents["agents"][0]["pid"], 0, "an agent whose number is not known here: {agents}");
+    assert_eq!(agents["agents"][0]["pid"], 0, "an agent with an unknown process id: {agents}");
     drop(guard);
 }
 

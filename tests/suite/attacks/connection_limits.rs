@@ -75,7 +75,7 @@ fn unfinished_questions_take_a_bounded_amount_of_memory() {
         asking.into_iter().map(|asked| asked.join().unwrap()).collect()
     });
     let grown = resident_bytes(served.pid()).saturating_sub(before);
-    assert!(grown < 400_000_000, "24 questions of 31 MB hold {} MB", grown / 1_000_000);
+    assert!(grown < 400_000_000, "24 requests of 31 MB use {} MB", grown / 1_000_000);
     let reply = read_reply(send_whole_call(&served.socket(), "codex", 99, "5000", "ls"));
     assert!(reply.starts_with("TH1 reply"), "small calls are still answered: {reply}");
     drop(open);
@@ -136,7 +136,7 @@ fn an_account_with_many_waiting_calls_leaves_room_for_others() {
         let (_, list) = crate::terminal_user::request(&socket, "GET", "/v1/approvals", &Value::Null);
         list["pending"].as_array().unwrap().iter().any(is_ours).then_some(())
     });
-    assert!(waiting() < 300, "one account has its share only");
+    assert!(waiting() < 300, "one account has a limited share");
     drop((theirs, ours, guard));
 }
 
@@ -146,7 +146,7 @@ fn a_call_does_not_wait_longer_than_a_hook_does() {
     test.write("home/policy.yaml", ASK_RULES);
     let served = RunningDaemon::in_home(test, &[]);
     let _open = send_whole_call(&served.socket(), "codex", 7, &u64::MAX.to_string(), "terraform apply");
-    let card = until("it waits", || {
+    let card = until("the call waits", || {
         let card = served.json("/v1/approvals")["pending"][0].clone();
         card["id"].is_string().then_some(card)
     });

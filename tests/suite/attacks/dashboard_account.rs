@@ -38,7 +38,7 @@ fn another_account_cannot_use_a_link_over_any_route_to_the_port() {
         assert!(answer.message().contains("another account"), "{answer:?}");
     }
     let answer = ask_through(&served, "[::ffff:127.0.0.1]", "POST /v1/dashboard HTTP/1.1", &body);
-    assert_eq!(answer.status, 200, "the account itself may come either way, and the link was not used up");
+    assert_eq!(answer.status, 200, "the account itself may use either route, and the link was not used up");
 }
 
 #[test]

@@ -24,7 +24,7 @@ fn call_from_elsewhere(served: &RunningDaemon, payload: &str) {
     let mut command = test.command(Path::new("/usr/bin/setsid"), &["--fork", "sh", "-c", &script]);
     command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
     assert!(command.status().unwrap().success(), "setsid (util-linux) is needed");
-    until("the call from elsewhere ends", || done.exists().then_some(()));
+    until("the call from another process tree ends", || done.exists().then_some(()));
     std::fs::remove_file(done).unwrap();
 }
 
@@ -88,5 +88,5 @@ fn an_event_has_the_daemons_time_and_the_senders_time_beside_it() {
     let leaf = leaves.iter().find(|leaf| leaf["kind"] == "decision").unwrap();
     assert!(leaf["ts"].as_str().unwrap() > "2026", "{leaf}");
     assert_eq!(leaf["sender_ts"], "2001-01-01T00:00:00.000Z", "{leaf}");
-    assert!(leaf["session_check"].is_null(), "the sender does not say whose session it is: {leaf}");
+    assert!(leaf["session_check"].is_null(), "the sender cannot choose the owner of a session: {leaf}");
 }

@@ -110,7 +110,7 @@ fn a_project_file_that_is_a_link_a_pipe_or_endless_stops_neither_hook_nor_daemon
         assert_no_hang(began, &format!("file {number}"));
         let passed =
             guard.hook("claude-code", "PreToolUse", &serde_json::from_str(&test.bash("ls")).unwrap());
-        assert!(passed.is_null() || passed == json!({}), "the rest of the rules is in force: {passed}");
+        assert!(passed.is_null() || passed == json!({}), "the other rules still apply: {passed}");
     }
     let problems = test.run(&["check"]);
     assert!(

@@ -80,7 +80,7 @@ fn a_hook_run_by_tmux_marks_no_process_and_the_user_passes_the_gate() {
         let tmux = TmuxServer(&test, tmux.clone());
         tmux.run(&["-f", "/dev/null", "new-session", "-d", "-x", "200", "-y", "40", "sh"]);
         tmux.run(&["run-shell", &format!("{} > /dev/null", hook_command(&test))]);
-        assert_eq!(test.decisions().len(), 1, "the call is judged and recorded all the same");
+        assert_eq!(test.decisions().len(), 1, "the call is still judged and recorded");
         assert_eq!(marks(&test), Vec::<Value>::new(), "with a daemon: {with_daemon}");
         tmux.run(&["send-keys", "-l", &format!("'{PROGRAM}' mode monitor")]);
         tmux.run(&["send-keys", "Enter"]);
@@ -167,7 +167,7 @@ fn a_refusal_names_the_marked_process_and_a_user_clears_the_mark() {
         let said = marked.runs(&["agent", "forget", &pid]);
         assert!(
             said.starts_with("(1,") && said.contains("guarded here"),
-            "it does not clear its own mark: {said}"
+            "an agent cannot clear its own mark: {said}"
         );
         let ran = test.run_on_terminal(&["agent", "forget", &pid]);
         assert_eq!(ran.exit, 0, "{}", ran.stderr);
@@ -179,7 +179,7 @@ fn a_refusal_names_the_marked_process_and_a_user_clears_the_mark() {
         assert_eq!(marks(&test), Vec::<Value>::new());
         let said = marked.runs(&["mode", "monitor"]);
         assert!(!said.contains("guarded here") && said.contains("confirms it on a terminal"), "{said}");
-        assert_eq!(test.run_on_terminal(&["agent", "forget", &pid]).exit, 1, "there is no mark any more");
+        assert_eq!(test.run_on_terminal(&["agent", "forget", &pid]).exit, 1, "the mark is gone");
     }
 }
 

@@ -51,7 +51,7 @@ fn spawn_waiting_hook(served: &RunningDaemon, id: &str, args: &[&str]) -> Child 
     let payload = payload(served, "PreToolUse", id).to_string();
     child.stdin.take().unwrap().write_all(payload.as_bytes()).unwrap();
     let asked = served.test.path("work/asked");
-    until("the slow hook was asked", || asked.exists().then_some(()));
+    until("the slow hook was called", || asked.exists().then_some(()));
     std::fs::remove_file(asked).unwrap();
     child
 }
@@ -89,7 +89,7 @@ fn a_killed_hook_and_a_tool_that_ran_without_its_answer_are_recorded() {
     hook.kill().unwrap();
     hook.wait().unwrap();
     // At once, not only when the slow hook has answered.
-    until("it is noticed", || (undelivered(&served)["count"] == 1).then_some(()));
+    until("the killed hook is noticed", || (undelivered(&served)["count"] == 1).then_some(()));
     release_slow_hook(&served);
     let lost = until("it is recorded", || changes(&served, "answer not delivered").pop());
     assert_eq!(
@@ -158,7 +158,7 @@ fn a_call_of_a_killed_hook_does_not_wait_for_an_approval() {
     let mut hook = spawn_waiting_hook(&served, "u-1", &["codex", "pre-tool-use"]);
     hook.kill().unwrap();
     hook.wait().unwrap();
-    until("it is noticed", || (undelivered(&served)["count"] == 1).then_some(()));
+    until("the killed hook is noticed", || (undelivered(&served)["count"] == 1).then_some(()));
     // A rule asks only from here on.
     release_slow_hook(&served);
     let expired = until("it is recorded", || changes(&served, "approval expired").pop());

@@ -78,7 +78,7 @@ fn a_forged_line_in_the_pending_file_is_refused_and_recorded() {
         let kept = std::fs::read_to_string(ledger_dir(&test).join("ledger.pending.refused")).unwrap();
         assert!(kept.contains("allow"), "the evidence is kept");
         test.run(&["ledger", "checkpoint"]);
-        assert_eq!(refusals(&test).len(), 1, "said once");
+        assert_eq!(refusals(&test).len(), 1, "reported once");
         assert_eq!(test.run(&["ledger", "verify"]).exit, 0);
     }
 }
@@ -221,5 +221,5 @@ fn a_zeroed_page_is_found_or_was_unused() {
         test.run_with(&["hook", "claude-code", "pre-tool-use"], input.as_bytes());
     }
     assert_eq!(test.decisions().len(), 44);
-    assert_eq!(test.run(&["ledger", "verify"]).exit, 0, "the ledger goes on there");
+    assert_eq!(test.run(&["ledger", "verify"]).exit, 0, "the ledger continues there");
 }

@@ -121,7 +121,7 @@ fn a_session_whose_id_has_a_secret_is_still_one_session() {
     // The session is the same when another daemon builds it from the ledger; a hook without a daemon adds to it
     // too.
     let served = served.restart();
-    until("sessions are there again", || (sessions(&served) == live).then_some(()));
+    until("the sessions are loaded again", || (sessions(&served) == live).then_some(()));
 }
 
 #[test]
@@ -169,7 +169,7 @@ fn notes_are_redacted_and_disguised_tokens_are_not_recognised() {
             stream.read_to_string(&mut reply).unwrap();
             reply
         });
-        let id = until("it waits", || {
+        let id = until("the call waits", || {
             served.json("/v1/approvals")["pending"][0]["id"].as_str().map(ToOwned::to_owned)
         });
         let body = json!({"answer": "deny", "note": token(1)}).to_string();

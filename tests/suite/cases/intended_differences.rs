@@ -30,7 +30,7 @@ fn g_runner_295_and_l_runner_297_a_child_in_the_background_is_ended_and_not_wait
             (&case["expect"]["success"], &case["expect"]["exitCode"])
         );
         let child = lines_of_file(&test.path("child")).remove(0);
-        assert!(has_ended(&child), "{id}: the child {child} is still there");
+        assert!(has_ended(&child), "{id}: the child {child} still runs");
     }
 }
 
@@ -85,7 +85,7 @@ fn a3s_102_an_async_hook_decides_nothing() {
 fn a3s_106_answers_before_a_skip_count() {
     let answer = run_a3s_case("a3s-106-skip-drops-modification");
     assert_eq!(answer["finalOutput"], json!({"action": "continue", "modified": {"x": 1}}));
-    assert_eq!(answer["decision"], "none", "and what comes after it does not count");
+    assert_eq!(answer["decision"], "none", "later answers do not count");
 }
 
 #[test]

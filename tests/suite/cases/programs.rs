@@ -54,7 +54,7 @@ fn g_runner_047_a_hook_s_own_variables_win() {
         assert!(env.contains(&format!("{name}={}", value.as_str().unwrap())), "{env:?}");
     }
     let project = format!("GEMINI_PROJECT_DIR={}", test.path("work").display());
-    assert!(env.contains(&project), "what it does not set is still there: {env:?}");
+    assert!(env.contains(&project), "other variables are kept: {env:?}");
 }
 
 /// Hooks with the case's names and exit codes, in one group.
@@ -93,7 +93,11 @@ fn g_runner_061_a_failed_hook_changes_nothing_for_the_next() {
         tracing_hook("a", r#"echo '{"hookSpecificOutput":{"tool_input":{"content":"changed"}}}'; exit 0"#);
     fire(&test, "gemini", "BeforeTool", &groups);
     let second: Value = serde_json::from_str(&read("b.json")).unwrap();
-    assert_eq!(second["tool_input"], json!({"path": "a", "content": "changed"}), "had it not failed");
+    assert_eq!(
+        second["tool_input"],
+        json!({"path": "a", "content": "changed"}),
+        "the answer of a hook that did not fail"
+    );
 }
 
 #[test]

@@ -77,6 +77,6 @@ fn with_an_installation_the_rules_apply_and_allowed_calls_pass_silently() {
             "{}",
             case.id
         );
-        assert_eq!(test.decisions().len(), number * 2 + 2, "{}: both are on record later", case.id);
+        assert_eq!(test.decisions().len(), number * 2 + 2, "{}: both are recorded later", case.id);
     }
 }

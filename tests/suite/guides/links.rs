@@ -124,7 +124,7 @@ fn every_page_is_in_the_site() {
     pages_below(&docs, &mut found);
     for page in found.iter().filter(|page| !page.ends_with("SUMMARY.md")) {
         let count = entries.iter().filter(|entry| *entry == page).count();
-        assert_eq!(count, 1, "{} belongs into docs/SUMMARY.md, once", page.display());
+        assert_eq!(count, 1, "{} must be in docs/SUMMARY.md once", page.display());
     }
     for entry in entries {
         assert!(entry.exists(), "docs/SUMMARY.md: no such page: {}", entry.display());

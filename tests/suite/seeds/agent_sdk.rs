@@ -250,7 +250,7 @@ fn an_async_hook_goes_on_while_the_tool_runs() {
     let ran = test.run_with(&["hook", "claude-code", "PreToolUse"], test.bash("ls").as_bytes());
     assert_eq!((ran.stdout.as_str(), ran.exit), ("", 0), "{}", ran.stderr);
     assert_eq!(test.decisions()[0]["trace"][0]["status"], "detached");
-    assert!(!done.exists(), "nobody waited for it");
+    assert!(!done.exists(), "the call did not wait for it");
     std::fs::write(go, "").unwrap();
     wait_until("the hook outlives the call", || done.exists().then_some(()));
 }

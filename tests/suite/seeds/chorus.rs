@@ -219,7 +219,7 @@ async fn chorus_tracks_files_and_todos_of_each_conversation() {
     let sent: Vec<_> = sent.iter().map(|(c, f, t)| (c.as_str(), f.as_str(), t.as_str())).collect();
     assert_eq!(sent, [("c1", "/a", "t1"), ("c1", "/a", "t2"), ("c1", "/b", "t3")]);
     let store = store.lock().unwrap();
-    assert_eq!(store.files["c1"], ["/a", "/b"], "each once");
+    assert_eq!(store.files["c1"], ["/a", "/b"], "each one once");
     assert_eq!(store.todos["c1"], json!([{"content": "B"}]), "the whole list is replaced");
 }
 
@@ -264,7 +264,7 @@ async fn an_error_in_a_hook_does_not_block_execution() {
         .unwrap();
     let outcome = fire(&engine, tool(PostTool, "Write", json!({}))).await;
     assert_eq!(outcome.decision, Decision::None);
-    assert_eq!(outcome.trace[0].status, TraceStatus::Failed, "and it can be seen");
+    assert_eq!(outcome.trace[0].status, TraceStatus::Failed, "the failure is visible");
 }
 
 // Seed 000, "3. Use Matchers to Reduce Overhead".

@@ -479,7 +479,7 @@ fn or_decision_logic() {
             assert_eq!(answer["decision"], "deny");
         }
         let output = answered(event, &[json!({"systemMessage": "hello"})])["finalOutput"].clone();
-        assert_eq!(output["decision"], "allow", "the default if nobody blocks");
+        assert_eq!(output["decision"], "allow", "the default without a block");
     }
 }
 

@@ -64,7 +64,7 @@ fn files_are_known_for_events_without_rules() {
     assert_eq!(
         changed,
         [(&json!("old"), &json!("delete")), (&json!("made.txt"), &json!("write"))],
-        "whoever follows is told"
+        "followers receive the event"
     );
     let write = json!({"file_path": "b.txt", "content": "x\n"});
     ran(call("t-2", "Write", &write), json!({"type": "create"}));

@@ -35,7 +35,7 @@ fn erased_content_is_gone_from_the_session_and_marked() {
         "a test",
     ]);
     assert_eq!(erased.exit, 0, "{}", erased.stderr);
-    let session = until("sessions are put together anew", || {
+    let session = until("sessions are rebuilt", || {
         let session = served.get("/v1/sessions/s-1");
         (session.status == 200).then(|| session.json()).filter(|session| session["erased"] == 2)
     });
@@ -60,7 +60,7 @@ fn leaf_of(served: &RunningDaemon, event: &str) -> String {
 fn erase(served: &RunningDaemon, leaf: &str, erased: u64) {
     let ran = served.test.run_on_terminal(&["ledger", "erase", leaf, "--reason", "a test"]);
     assert_eq!(ran.exit, 0, "{}", ran.stderr);
-    until("sessions are put together anew", || {
+    until("sessions are rebuilt", || {
         let session = served.get("/v1/sessions/s-1");
         (session.status == 200 && session.json()["erased"] == erased).then_some(())
     });
@@ -78,10 +78,7 @@ fn erased_content_is_in_no_diff() {
     assert_eq!(diff()[0]["diff"], "@@ -7,2 +7,2 @@\n before\n-one\n+two\n");
     erase(&served, &leaf_of(&served, "post-tool"), 1);
     let left = diff();
-    assert_eq!(
-        left[0]["diff"], "@@ -1 +1 @@\n-one\n+two\n",
-        "what the call says is there, what the result said is not"
-    );
+    assert_eq!(left[0]["diff"], "@@ -1 +1 @@\n-one\n+two\n", "the arguments are present, the result is not");
     erase(&served, &leaf_of(&served, "pre-tool"), 2);
     let none = served.get("/v1/sessions/s-1/diff?path=a.txt");
     assert_eq!((none.status, none.message().as_str()), (404, "session `s-1` changed no file `a.txt`"));
@@ -123,7 +120,7 @@ fn an_undelivered_decision_is_not_counted() {
     let key = RedactionKey::open(&home.ledger()).unwrap();
     let sealing = Sealing { key, keep_raw: false, max_payload: 1 << 20, keep_model_text: false };
     Spool::of(&home).put(&Entry::decision(&decided, &secrets).seal(&sealing).unwrap()).unwrap();
-    until("it is taken in", || {
+    until("it is imported", || {
         let session = served.json("/v1/sessions/s-1");
         (session["verdicts"] == json!({"none": 1, "deny": 1})).then_some(())
     });

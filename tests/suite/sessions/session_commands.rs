@@ -103,7 +103,7 @@ fn following_shows_events_live() {
     let mut command = served.test.command(program, &["sessions", "follow", "--json", "-n", "3"]);
     let mut child = command.stdout(Stdio::piped()).spawn().unwrap();
     let mut lines = BufReader::new(child.stdout.take().unwrap()).lines();
-    until("somebody follows", || {
+    until("the follower is connected", || {
         served.get("/v1/metrics").body.contains("tenterhook_streams 1\n").then_some(())
     });
     let write = json!({"tool_name": "Write", "tool_input": {"file_path": "a.txt", "content": "x\n"}, "tool_use_id": "t-1"});
@@ -159,7 +159,7 @@ fn without_a_daemon_the_ledger_is_followed() {
             ("file-changed", "done", "t-1"),
             ("tool", "denied", "t-2")
         ],
-        "what was before is not told again"
+        "earlier events are not repeated"
     );
     let empty = crate::context::TestContext::new().run(&["sessions", "follow"]);
     assert_eq!(empty.exit, 0);

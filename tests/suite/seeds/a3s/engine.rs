@@ -178,7 +178,7 @@ async fn block_wins_over_retry_and_retry_over_continue() {
     let retry = || Hook::on("retry", PreTool).run(|_| async { response::retry(Duration::from_millis(1)) });
     let engine = with([silent("continue"), retry()]);
     let outcome = fire(&engine, bash("ls")).await;
-    assert_eq!(outcome.decision, Decision::Deny, "it never got further than `retry`");
+    assert_eq!(outcome.decision, Decision::Deny, "it stayed at `retry`");
     assert!(outcome.reason().unwrap().contains("try again in 1 ms"), "{outcome:?}");
 
     let engine = with([retry(), Hook::on("block", PreTool).run(|_| async { response::deny("blocked") })]);
@@ -215,7 +215,7 @@ async fn skip_passes_over_the_remaining_hooks() {
     let outcome = fire(&engine, bash("ls")).await;
     assert_eq!((outcome.decision, outcome.trace[1].status), (Decision::None, TraceStatus::Skipped));
     let engine = with([skip, block("before", 1)]);
-    assert_eq!(decision(&engine, bash("ls")).await, Decision::Deny, "what was said before it stands");
+    assert_eq!(decision(&engine, bash("ls")).await, Decision::Deny, "earlier answers count");
 }
 
 // Seed 003, "Integration with Agent Loop": what a loop around the engine needs. `tests/suite/sdk_agent.rs` runs the
@@ -322,7 +322,7 @@ async fn at_most_10_hooks_an_event_50_in_all_and_5_seconds_each() {
     let error = engine.register(silent("eleventh")).unwrap_err();
     assert_eq!(error, RegisterError::TooManyOn { id: "eleventh".into(), kind: PreTool, limit: 10 });
     let other = Hook::on("other", PostTool).run(|_| async { response::none() });
-    assert!(engine.register(other).is_ok(), "another event has room of its own");
+    assert!(engine.register(other).is_ok(), "another event has its own limit");
 
     let kinds = tenterhook_event::EventKind::ALL.iter().cycle().take(51).enumerate();
     let many = kinds.map(|(at, kind)| Hook::on(&format!("h{at}"), *kind).run(|_| async { response::none() }));

@@ -276,7 +276,7 @@ fn a_failed_tool_is_a_result_without_success() {
     let expected = json!({"success": false, "output": "Command failed with exit code 1", "duration": 0});
     assert_eq!(result["result"], expected);
     let both = failed(json!(["PostToolUse", "ToolError"]));
-    assert_eq!(both["eventType"], "ToolError", "a hook for both is asked once");
+    assert_eq!(both["eventType"], "ToolError", "a hook for both is called once");
 }
 
 // Seed 003, "Action Behaviors": exit codes, under the profile of this design.
@@ -347,7 +347,7 @@ fn an_async_hook_is_not_waited_for() {
     let answer = fire_profile(&test, "a3s", "PreToolUse", &registered(&[hook]), &call("ls"));
     assert_eq!(answer["decision"], "none");
     assert!(!done.exists());
-    wait_until("the hook goes on", || done.exists().then_some(()));
+    wait_until("the hook continues", || done.exists().then_some(()));
 }
 
 // Seed 003, "Hook Execution Flow": "Block wins > Retry > Continue", "Merge modifications".
