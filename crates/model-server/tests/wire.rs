@@ -96,7 +96,7 @@ fn faulty(turn: Turn) -> io::Result<(String, String, std::time::Duration)> {
 }
 
 #[test]
-fn a_turn_fails_with_its_fault() {
+fn a_turn_goes_wrong_as_its_fault_says() {
     let turn = Turn::text("in the pieces in which it is streamed");
     let events = |text: &str| text.matches("\n\n").count();
     let (status, whole, _) = faulty(turn.clone()).unwrap();

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Cost of hostile or careless conditions and events.
+//! What hostile or careless conditions and events may cost.
 
 mod common;
 
@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 use tenterhook_test_support::assert_no_hang;
 use tenterhook_when::{MAX_TEXT, When, WhenError};
 
-/// Without limits this would take minutes or run forever.
+/// Without its limits this would take minutes or for ever.
 fn soon<T>(what: &str, work: impl FnOnce() -> T) -> T {
     let began = Instant::now();
     let done = work();
@@ -118,12 +118,12 @@ fn patterns_are_linear_and_small() {
 }
 
 #[test]
-fn deep_json_is_harmless() {
+fn deep_json_is_no_harm() {
     let deep = (0..2000).fold(json!(1), |inner, _| json!({ "a": inner }));
     let event = calling("Bash", json!({ "deep": deep }));
     assert_eq!(ask(&event, "has(tool.args.deep.a.a.a)"), Ok(true));
     assert_eq!(ask(&event, "tool.args == {}"), Err(WhenError::TooExpensive));
-    // `Value` drops recursively, which is not under test here.
+    // `Value` drops itself recursively; that is not what is tested here.
     let Some(tool) = event.tool else { return };
     std::mem::forget::<Value>(tool.args);
 }

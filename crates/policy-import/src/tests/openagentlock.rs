@@ -143,7 +143,7 @@ fn several_evaluators_are_asked_in_their_order_and_keep_the_gates_reason() {
 }
 
 #[test]
-fn skip_gives_no_finding_and_a_list_can_be_a_deny_list() {
+fn skip_says_nothing_and_a_list_can_be_one_of_what_is_denied() {
     let verdicts = |hit: &str, miss: &str| {
         let imported = import(&format!(
             "  - id: x\n    match: {{tool: WebFetch}}\n    evaluate: [{{kind: host-allowlist, list: \"__INLINE__:A.org\", on_hit: {hit}, on_miss: {miss}}}]\n"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! The language of conditions, and its error messages.
+//! What a condition can say, and what it is told when it says it wrong.
 
 mod common;
 
@@ -63,7 +63,7 @@ fn the_table_of_variables_is_what_a_full_event_has() {
 }
 
 #[test]
-fn paths_urls_commands_and_servers_are_found_under_every_harness_s_names() {
+fn paths_urls_commands_and_servers_are_found_whatever_the_harness_calls_them() {
     let read = calling("read_files", json!({"files": ["a", {"path": "/etc/passwd"}]}));
     assert_eq!(ask(&read, r#"tool.paths.exists(p, p.startsWith("/etc/"))"#), Ok(true));
     assert_eq!(ask(&read, "has(tool.command)"), Ok(false));
@@ -96,7 +96,7 @@ fn a_missing_field_is_an_error_and_has_asks_for_it_at_any_depth() {
     assert_eq!(ask(&prompt, r#"has(tool.args.command) && tool.args.command.contains("x")"#), Ok(false));
     assert_eq!(ask(&prompt, "tool == {} && agent == {}"), Ok(true));
     assert_eq!(ask(&full(), "has(tool.args.deep.er.x) && !has(tool.args.deep.er.y)"), Ok(true));
-    // A text has no fields.
+    // A text has no fields: nothing is there to be had.
     assert_eq!(ask(&full(), "has(tool.args.command.x)"), Ok(false));
 }
 
@@ -126,7 +126,7 @@ fn texts_are_unicode() {
 }
 
 #[test]
-fn mistakes_are_reported_before_any_event_comes() {
+fn what_is_wrong_is_said_before_any_event_comes() {
     let refused = |text: &str| When::compile(text).expect_err(text).to_string();
     assert_eq!(
         refused("tol.name == 1"),
@@ -178,7 +178,7 @@ fn an_answer_is_true_or_false() {
     {
         assert!(When::compile(text).is_ok(), "{text}");
     }
-    // Errors that only an event reveals.
+    // What only an event shows is an error then.
     assert_eq!(ask(&full(), "dyn(null)"), Err(WhenError::NotBoolean("null_type".to_owned())));
 }
 
