@@ -75,7 +75,7 @@ async fn busy_stream(agent: &Client) -> Result<f64, Error> {
     while let Some(fired) = calls.join_next().await {
         fired.map_err(|error| Error::Json(error.to_string()))??;
     }
-    #[expect(clippy::cast_precision_loss, reason = "it is a small number")]
+    #[expect(clippy::cast_precision_loss, reason = "the number is small")]
     let events = STREAM_EVENTS as f64;
     Ok(began.elapsed().as_secs_f64() * 1e9 / events)
 }

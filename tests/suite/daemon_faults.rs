@@ -23,7 +23,7 @@ fn installed_home() -> TestContext {
 }
 
 /// More rounds for `make soak`.
-#[expect(clippy::disallowed_methods, reason = "a test is told so by its environment")]
+#[expect(clippy::disallowed_methods, reason = "the environment sets the number of rounds")]
 pub(crate) fn rounds(usual: usize, soak: usize) -> usize {
     if std::env::var("TENTERHOOK_SOAK").is_ok() { soak } else { usual }
 }

@@ -32,7 +32,7 @@ fn put(text: &str, events: &[&str]) -> EditedText {
 }
 
 /// Inserts, compares, and removes again; the removal must restore the exact text.
-fn put_and_back(text: &str, events: &[&str], expected: &str) {
+fn assert_inserted_and_removed(text: &str, events: &[&str], expected: &str) {
     let edited = put(text, events);
     assert_eq!(edited.text, expected);
     assert_eq!(remove(&edited.text, &OURS, &edited.created).expect("removes").text, text);
@@ -45,7 +45,7 @@ fn refused(text: &str) -> (usize, usize, String) {
 
 #[test]
 fn an_empty_object_gets_two_spaces() {
-    put_and_back(
+    assert_inserted_and_removed(
         "{}\n",
         &["Stop"],
         r#"{
@@ -81,7 +81,7 @@ fn a_text_without_a_value_becomes_an_object() {
 
 #[test]
 fn the_indentation_of_the_file_is_used() {
-    put_and_back(
+    assert_inserted_and_removed(
         "{\n\t\"a\": 1\n}",
         &["Stop"],
         "{\n\t\"a\": 1,\n\t\"hooks\": {\n\t\t\"Stop\": [\n\t\t\t{\n\t\t\t\t\"_tenterhook\": true,\n\t\t\t\t\"hooks\": [\n\
@@ -111,11 +111,27 @@ fn line_endings_are_kept() {
 #[test]
 fn a_file_on_one_line_stays_on_one_line() {
     let group = r#"{"_tenterhook":true,"hooks":[{"type":"command","command":"'/h/bin/tenterhook-hook' claude-code Stop","timeout":60}]}"#;
-    put_and_back(r#"{"a":1}"#, &["Stop"], &format!(r#"{{"a":1,"hooks":{{"Stop":[{group}]}}}}"#));
-    put_and_back(r#"{"hooks":{}}"#, &["Stop"], &format!(r#"{{"hooks":{{"Stop":[{group}]}}}}"#));
-    put_and_back(r#"{"hooks":{"Stop":[]}}"#, &["Stop"], &format!(r#"{{"hooks":{{"Stop":[{group}]}}}}"#));
+    assert_inserted_and_removed(
+        r#"{"a":1}"#,
+        &["Stop"],
+        &format!(r#"{{"a":1,"hooks":{{"Stop":[{group}]}}}}"#),
+    );
+    assert_inserted_and_removed(
+        r#"{"hooks":{}}"#,
+        &["Stop"],
+        &format!(r#"{{"hooks":{{"Stop":[{group}]}}}}"#),
+    );
+    assert_inserted_and_removed(
+        r#"{"hooks":{"Stop":[]}}"#,
+        &["Stop"],
+        &format!(r#"{{"hooks":{{"Stop":[{group}]}}}}"#),
+    );
     let spaced = group.replace(':', ": ").replace(',', ", ");
-    put_and_back(r#"{ "a": 1 }"#, &["Stop"], &format!(r#"{{ "a": 1, "hooks": {{"Stop": [{spaced}]}} }}"#));
+    assert_inserted_and_removed(
+        r#"{ "a": 1 }"#,
+        &["Stop"],
+        &format!(r#"{{ "a": 1, "hooks": {{"Stop": [{spaced}]}} }}"#),
+    );
 }
 
 #[test]

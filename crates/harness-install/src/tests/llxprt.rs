@@ -51,7 +51,7 @@ impl LlxprtMachine {
         fs::read_to_string(self.path(name)).expect("reads")
     }
 
-    fn order(&self, scope: SettingsScope) -> InstallRequest {
+    fn install_request(&self, scope: SettingsScope) -> InstallRequest {
         let (person, variables) = (self.path("person"), BTreeMap::new());
         let ground = MachineEnvironment { home: Some(&person), variables: &variables, path: OsStr::new("") };
         let mut order = self.installer.order(&ground, scope, &self.path("th")).expect("a scope");
@@ -62,7 +62,7 @@ impl LlxprtMachine {
     }
 
     fn plan(&self, scope: SettingsScope) -> InstallPlan {
-        self.installer.plan_install(&self.order(scope), &self.path("th/install")).expect("plans")
+        self.installer.plan_install(&self.install_request(scope), &self.path("th/install")).expect("plans")
     }
 
     fn install(&self, scope: SettingsScope) -> InstallPlan {
@@ -72,7 +72,7 @@ impl LlxprtMachine {
     }
 
     fn uninstall(&self, scope: SettingsScope) -> InstallPlan {
-        let plan = self.installer.plan_uninstall(&self.order(scope), &self.path("th/install"));
+        let plan = self.installer.plan_uninstall(&self.install_request(scope), &self.path("th/install"));
         let plan = plan.expect("plans");
         plan.apply().expect("uninstalls");
         plan

@@ -16,7 +16,7 @@ fn script(world: &SettingsWorld, text: &str) -> ManagedFile {
 }
 
 fn install(world: &SettingsWorld, piece: &ManagedFile) -> Result<InstallPlan, InstallError> {
-    let order = order(&piece.path, &world.home);
+    let order = install_request(&piece.path, &world.home);
     super::super::plan_install("cline", &order, std::slice::from_ref(piece), &world.receipts)
 }
 

@@ -18,7 +18,7 @@ fn settings() -> TomlSettings {
     }
 }
 
-const ODD: &[&str] = &[
+const ODD_SETTINGS: &[&str] = &[
     "",
     "\n",
     "# only a comment",
@@ -43,7 +43,7 @@ const ODD: &[&str] = &[
 #[test]
 fn settings_go_in_and_out_without_a_trace() {
     let settings = settings();
-    for &text in ODD {
+    for &text in ODD_SETTINGS {
         let edited = settings.insert(text, &CreatedContainers::default()).expect(text);
         settings.check(text, &edited.text).unwrap_or_else(|what| panic!("{what} in {}", edited.text));
         assert!(
@@ -71,7 +71,7 @@ fn what_is_written_reads_well() {
 
 #[test]
 fn edits_of_others_in_between_stay() {
-    for &text in ODD {
+    for &text in ODD_SETTINGS {
         let edited = settings().insert(text, &CreatedContainers::default()).expect(text);
         let between = format!("# new\nmine = 1\n{}\n[other]\nx = 1\n", edited.text);
         let left = settings().remove(&between, &edited.created).expect("takes");

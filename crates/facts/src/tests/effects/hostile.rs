@@ -6,14 +6,14 @@ use serde_json::json;
 use tenterhook_event::ToolCall;
 use tenterhook_test_support::assert_linear_cost;
 
-use super::{event, of_line};
+use super::{effects_of_line, event};
 use crate::{EvalEnvironment, facts};
 
 #[test]
 fn large_texts_take_linear_time() {
     for case in 0..lines(1).len() {
         let name: String = lines(1)[case].chars().take(60).collect();
-        assert_linear_cost(&name, |scale| drop(of_line(&lines(scale)[case])));
+        assert_linear_cost(&name, |scale| drop(effects_of_line(&lines(scale)[case])));
     }
 }
 

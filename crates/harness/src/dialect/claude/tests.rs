@@ -9,7 +9,7 @@ fn event(kind: EventKind, native: &str) -> Event {
     Event::new(id, ts, "claude-code", kind, native)
 }
 
-fn heard(code: i32, stdout: &str, stderr: &str) -> Result<Finding, InvalidOutput> {
+fn interpret(code: i32, stdout: &str, stderr: &str) -> Result<Finding, InvalidOutput> {
     let exited = HookExit { code: Some(code), stdout: stdout.into(), stderr: stderr.into() };
     interpret(&DIALECT, &event(EventKind::PreTool, "PreToolUse"), Origin::hook("h"), &exited)
         .map(|heard| heard.finding)
@@ -23,18 +23,18 @@ fn deny(name: &str) -> String {
 
 #[test]
 fn exit_2_denies_with_any_json() {
-    let finding = heard(2, &json!({"decision": "approve"}).to_string(), "stop\n").unwrap();
+    let finding = interpret(2, &json!({"decision": "approve"}).to_string(), "stop\n").unwrap();
     assert_eq!((finding.decision, finding.reason.as_deref()), (Decision::Deny, Some("stop")));
-    let finding = heard(2, &deny("PreToolUse"), "ignored").unwrap();
+    let finding = interpret(2, &deny("PreToolUse"), "ignored").unwrap();
     assert_eq!(finding.reason.as_deref(), Some("no"));
 }
 
 #[test]
 fn json_decides_at_any_other_exit_code() {
     for code in [0, 1, 3] {
-        assert_eq!(heard(code, &deny("PreToolUse"), "").unwrap().decision, Decision::Deny);
+        assert_eq!(interpret(code, &deny("PreToolUse"), "").unwrap().decision, Decision::Deny);
     }
-    assert!(heard(1, "", "crash").is_err(), "a plain failure is for `fail:` to decide");
+    assert!(interpret(1, "", "crash").is_err(), "a plain failure is for `fail:` to decide");
 }
 
 #[test]
@@ -46,15 +46,19 @@ fn a_shape_the_client_would_drop_is_a_failure() {
             .to_string(),
         "{bad}".to_owned(),
     ] {
-        assert!(heard(0, &stdout, "").is_err(), "{stdout}");
+        assert!(interpret(0, &stdout, "").is_err(), "{stdout}");
     }
     let noise = format!("log line\n{}", deny("PreToolUse"));
-    assert_eq!(heard(0, &noise, "").unwrap().decision, Decision::None, "text, not JSON, as in the client");
+    assert_eq!(
+        interpret(0, &noise, "").unwrap().decision,
+        Decision::None,
+        "text, not JSON, as in the client"
+    );
 }
 
 #[test]
 fn every_field_of_a_hook_output_is_read() {
-    let finding = heard(
+    let finding = interpret(
         0,
         &json!({"continue": false, "stopReason": "enough", "systemMessage": "m", "suppressOutput": true,
             "hookSpecificOutput": {"hookEventName": "PreToolUse", "permissionDecision": "allow",
