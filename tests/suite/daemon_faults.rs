@@ -94,7 +94,7 @@ fn a_daemon_that_is_killed_under_load_loses_nothing() {
             for worker in 0..CONCURRENT_CALLERS {
                 let (test, first) = (&test, (round * CONCURRENT_CALLERS + worker) * CALLS_PER_CALLER);
                 scope.spawn(move || {
-                    (first..first + CALLS_PER_CALLER).for_each(|number| assert_answered(test, number))
+                    (first..first + CALLS_PER_CALLER).for_each(|number| assert_answered(test, number));
                 });
             }
             // At a different time in every round.

@@ -4,12 +4,12 @@
 use crate::HarnessClient as _;
 use std::fs;
 
-use super::every_harness::{HarnessWorld, every};
+use super::every_harness::{HarnessWorld, harness_ids};
 
 // seed: 001-023, 001-024, 001-031, 001-032, 001-035, 001-038, 001-039
 #[test]
 fn these_files() {
-    for id in every() {
+    for id in harness_ids() {
         let place = HarnessWorld::of(id);
         let plan = place.install();
         let root = place.root.path().to_string_lossy().into_owned();
@@ -178,7 +178,7 @@ fn settings_elsewhere_that_disable_our_hooks_are_reported() {
 
 #[test]
 fn a_project_has_settings_of_its_own() {
-    for id in every() {
+    for id in harness_ids() {
         let mut place = HarnessWorld::of(id);
         let root = place.root.path().join("project");
         let (person, variables) = (place.root.path().join("person"), std::collections::BTreeMap::new());

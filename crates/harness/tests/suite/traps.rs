@@ -92,7 +92,7 @@ fn codex_drops_a_deny_with_one_unknown_field_so_there_is_none() {
     assert_eq!((reply.stderr.as_str(), reply.exit), ("", 0));
     let mut rich = denied();
     rich.suppress_output = true;
-    rich.messages = vec![crate::common::said("for the user".to_owned())];
+    rich.messages = vec![crate::common::attributed("for the user".to_owned())];
     rich.flow = stopped().flow;
     assert_eq!(
         reply_to("codex", "PreToolUse", &rich).stdout,
@@ -113,7 +113,8 @@ fn codex_rejects_ask_and_allow_so_neither_is_sent() {
     let asked = json_of(&reply_to("codex", "PreToolUse", &decided(Decision::Ask)));
     assert_eq!(asked["hookSpecificOutput"]["permissionDecision"], "deny");
     assert_eq!(harness("codex").event("pre-tool").unwrap().ask, AskSupport::Wait);
-    let blank = Outcome { reasons: vec![crate::common::said(" ".to_owned())], ..decided(Decision::Deny) };
+    let blank =
+        Outcome { reasons: vec![crate::common::attributed(" ".to_owned())], ..decided(Decision::Deny) };
     let blank = reply_to("codex", "PreToolUse", &blank);
     assert_eq!(
         reader::codex(&blank),
@@ -340,8 +341,10 @@ fn cline_ignores_exit_codes_and_ends_the_run_on_a_cancel_so_a_deny_is_a_harmless
     let claude = reply_to("claude-code", "PreToolUse", &denied());
     assert_eq!(reader::cline(&claude), ToolFate::Runs(None), "and another");
     for reason in ["it's \"no\"", "$(touch /tmp/x) `id` \\n %s", "two\nlines\n", "-e", "'; echo ran; '"] {
-        let outcome =
-            Outcome { reasons: vec![crate::common::said(reason.to_owned())], ..decided(Decision::Deny) };
+        let outcome = Outcome {
+            reasons: vec![crate::common::attributed(reason.to_owned())],
+            ..decided(Decision::Deny)
+        };
         let becomes = reader::cline(&reply_to("cline", "PreToolUse", &outcome));
         assert_eq!(becomes, ToolFate::Blocked(reason.to_owned()), "whatever the reason, it is only said");
     }

@@ -48,7 +48,7 @@ fn silence_goes_on_and_a_block_denies() {
 
 #[test]
 fn after_the_tool_has_run_a_block_is_a_remark() {
-    let remark = InterpretedOutput::from(Finding { message: Some("late".into()), ..silent() });
+    let remark = InterpretedOutput::from(Finding { message: Some("late".into()), ..empty_finding() });
     assert_eq!(
         interpret_json(Kind::PostTool, &json!({"action": "block", "reason": "late"})).unwrap(),
         remark
@@ -166,7 +166,7 @@ fn text_for_the_model_is_context_and_changes_nothing() {
         let heard =
             interpret_json(kind, &json!({"action": "continue", "modified": {"context": "it is late"}}))
                 .unwrap();
-        assert_eq!(heard, Finding { context: Some("it is late".into()), ..silent() }.into());
+        assert_eq!(heard, Finding { context: Some("it is late".into()), ..empty_finding() }.into());
     }
 }
 
