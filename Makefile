@@ -101,7 +101,7 @@ soak: ## Kill writers and daemons, tear files, crowd the socket, again and again
 	TENTERHOOK_SOAK=$(ROUNDS) $(CARGO) test --locked -p tenterhook-ledger --test suite -- \
 		--nocapture --test-threads 1 survives_kill_9 torn::
 	TENTERHOOK_SOAK=$(ROUNDS) $(CARGO) test --locked -p tenterhook --test suite -- \
-		--nocapture --test-threads 1 faults:: long_running::
+		--nocapture --test-threads 1 daemon_faults:: long_running::
 
 # LLxprt Code is not on npm: LLXPRT_SOURCE names a clone of vybestack/llxprt-code. Tests of clients that cannot be installed
 # are skipped, and the clients are named.

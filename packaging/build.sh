@@ -40,9 +40,9 @@ fail() {
 unit=$(printf '\037')
 flags="--remap-path-prefix=$cargo_home=/cargo"
 flags="$flags$unit--remap-path-prefix=$repository=/tenterhook$unit--remap-path-prefix=$target_dir=/target"
-# Nothing unwinds through C, so its tables for that are left out.
+# Nothing unwinds through C, so unwind tables are left out.
 c_flags="-fno-asynchronous-unwind-tables -fno-unwind-tables"
-# 0.7 MB of AES for AVX-512: TLS to a model or a release needs no such speed.
+# Saves 0.7 MB of AES code for AVX-512: TLS to a model or a release does not need its speed.
 c_flags="$c_flags -DMY_ASSEMBLER_IS_TOO_OLD_FOR_512AVX"
 c_flags="$c_flags -ffile-prefix-map=$cargo_home=/cargo -ffile-prefix-map=$repository=/tenterhook -ffile-prefix-map=$target_dir=/target"
 
@@ -70,6 +70,6 @@ if [ -n "$linker" ]; then
 fi
 eval "export CFLAGS_$lower=\$c_flags"
 export CARGO_ENCODED_RUSTFLAGS="$flags"
-# PACKAGES is for trying single crates.
+# PACKAGES selects single crates for experiments.
 # shellcheck disable=SC2086 # a list of options
 exec "$cargo" build --locked --profile dist ${PACKAGES:--p tenterhook} --target "$target"

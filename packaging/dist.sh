@@ -6,9 +6,9 @@
 #   DIST_TARGETS             Rust targets [default: musl of this processor if installed, else a static glibc build; and
 #                            musl of the other processor if Zig is installed]
 #   DIST_PROGRAMS            programs that are built already, here or on another machine: TARGET=FILE, separated by
-#                            blanks. What their build left in build/ is needed beside them
+#                            blanks. The build/ directory of their build must be beside them
 #   TENTERHOOK_SIGNING_KEY   file with the minisign secret key, its public key beside it as .pub. Without it a
-#                            throw-away key is made: fine for tests, worthless for users
+#                            temporary key is created: fine for tests, worthless for users
 #   TENTERHOOK_RELEASE_URL   where releases are published
 set -eu
 
@@ -57,7 +57,7 @@ fi
 public=$(python3 packaging/assemble key "$TENTERHOOK_SIGNING_KEY")
 export SOURCE_DATE_EPOCH TENTERHOOK_COMMIT
 
-# caveat TARGET PROGRAM: says what could be tried of a program for another processor.
+# caveat TARGET PROGRAM: prints what could be tested of a program for another processor.
 caveat() {
     processor=${1%%-*}
     if [ "$processor" = "$architecture" ]; then return; fi

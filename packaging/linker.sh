@@ -3,7 +3,7 @@
 #
 # linker.sh ARGUMENT...: links with `cc` and the LLD of the Rust toolchain, for Linux on this machine's processor.
 #
-# Rust has LLD for its own use. GNU ld would do as well, but it finds fewer equal functions and strings. The path of the
+# Rust ships LLD. GNU ld would work too, but it merges fewer equal functions and strings. The path of the
 # toolchain is found here and not in the compiler's flags, because flags become part of the symbols' names.
 # Relative relocations are packed (RELR): one bit each instead of 24 bytes.
 set -eu

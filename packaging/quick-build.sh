@@ -3,8 +3,8 @@
 #
 # quick-build.sh TARGET_DIRECTORY
 #
-# Builds the program of `make run` (profile `quick`) and shows how far it is: a line that changes at a terminal,
-# else one line every 30 seconds. The dashboard is built while crates are downloaded.
+# Builds the program of `make run` (profile `quick`) and shows progress: an updated line on a terminal, else one
+# line every 30 seconds. The dashboard is built while crates are downloaded.
 set -u
 cd "$(dirname "$0")/.." || exit 1
 target=$1

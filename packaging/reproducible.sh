@@ -19,7 +19,7 @@ unset CARGO_TARGET_DIR
 build() {
     rm -rf "${work:?}/$1"
     git clone --quiet --no-hardlinks "$repository" "$work/$1"
-    # The dashboard is built once: what is compared is the program around it and the packages.
+    # The dashboard is built once: only the program around it and the packages are compared.
     for folder in web/dist web/node_modules sdk/typescript/node_modules; do
         if [ -d "$repository/$folder" ]; then
             rm -rf "${work:?}/$1/$folder"
@@ -29,7 +29,7 @@ build() {
     (
         cd "$work/$1"
         if [ -z "$kind" ]; then
-            # A throw-away key is labelled as such only where dist.sh finds it.
+            # dist.sh labels a temporary key as such only where it finds the key.
             mkdir -p target/dist-key
             cp "$key" "${key%.key}.pub" target/dist-key/
         fi

@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-# Checks what the project depends on: bans, licences, sources, and known vulnerabilities where the advisory
+# Checks the dependencies: bans, licences, sources, and known vulnerabilities if the advisory
 # database can be reached. A check that could not run prints a warning and does not fail.
 set -eu
 cargo="${CARGO:-cargo}"

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0 OR MIT
 #
-# install-tools.sh: installs the programs that tests need from packages of Debian, and says what it installs. Tests that need a
+# install-tools.sh: installs the programs that tests need from packages of Debian, and prints what it installs. Tests that need a
 # program that cannot be installed are skipped and listed at the end of `make test`.
 # install-tools.sh PROGRAM...: installs only these, and fails if one cannot be installed.
 set -u

@@ -3,14 +3,14 @@
 import { svelte } from '@sveltejs/vite-plugin-svelte';
 import { defineConfig } from 'vitest/config';
 
-/** Where `npm run dev` finds a daemon. */
+/** Address of the daemon for `npm run dev`. */
 const DAEMON = 'http://127.0.0.1:7878';
 
 export default defineConfig({
   plugins: [svelte()],
   build: {
     target: 'es2022',
-    // The policy of the page allows no data: scripts, and a small file costs nothing on localhost.
+    // The page's policy allows no `data:` scripts, and small files cost nothing on localhost.
     assetsInlineLimit: 0,
     modulePreload: { polyfill: false },
     reportCompressedSize: false,

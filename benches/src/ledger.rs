@@ -216,7 +216,7 @@ fn million(call: &HookCall, dir: &Path) -> Result<Vec<BenchResult>, SetupError> 
         for result in told.iter().take(usize::try_from(PENDING_APPENDS).unwrap_or(0)) {
             result.map_err(failed)?;
         }
-        #[expect(clippy::cast_precision_loss, reason = "two thousand fits")]
+        #[expect(clippy::cast_precision_loss, reason = "two thousand is exact")]
         appends.push(started.elapsed().as_secs_f64() * 1e9 / PENDING_APPENDS as f64);
         if [GROWTH_RANGE.0, GROWTH_RANGE.1, RECORD_COUNT].contains(&number) {
             memory.push(resident());

@@ -2,7 +2,7 @@
 
 //! `make bench`: measures, compares with the limits, and stores the raw runs.
 
-#![expect(clippy::print_stdout, reason = "a report is what this program is for")]
+#![expect(clippy::print_stdout, reason = "this program prints a report")]
 
 mod backtest;
 mod beside;

@@ -16,12 +16,12 @@ const SAMPLE_TIME: Duration = Duration::from_millis(2);
 /// An operation to measure.
 pub(crate) struct BenchCase {
     pub(crate) name: &'static str,
-    /// MedianLimit of its median.
+    /// Limit of its median.
     pub(crate) limit: MedianLimit,
     pub(crate) run: Box<dyn FnMut()>,
 }
 
-/// MedianLimit of a median.
+/// Limit of a median.
 pub(crate) enum MedianLimit {
     /// No limit.
     None,

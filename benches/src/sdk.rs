@@ -40,7 +40,7 @@ async fn measure(home: &BenchHome) -> Result<Vec<BenchResult>, Error> {
         let began = Instant::now();
         let fired = agent.fire(event()).await?;
         whole.push(began.elapsed().as_secs_f64() * 1e9);
-        // BenchResult by the daemon: from sending the call to reading the reply.
+        // Measured by the daemon: from sending the call to reading the reply.
         let took = fired.outcome.pointer("/trace/0/took_us").and_then(serde_json::Value::as_f64);
         asked.extend(took.map(|us| us * 1e3));
     }
@@ -75,7 +75,7 @@ async fn busy_stream(agent: &Client) -> Result<f64, Error> {
     while let Some(fired) = calls.join_next().await {
         fired.map_err(|error| Error::Json(error.to_string()))??;
     }
-    #[expect(clippy::cast_precision_loss, reason = "it is a small number")]
+    #[expect(clippy::cast_precision_loss, reason = "the number is small")]
     let events = STREAM_EVENTS as f64;
     Ok(began.elapsed().as_secs_f64() * 1e9 / events)
 }

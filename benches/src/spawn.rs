@@ -22,7 +22,7 @@ pub(crate) type Run = Box<dyn FnMut() -> Result<(), SetupError>>;
 /// A program that alternates with others.
 pub(crate) struct AlternatingProgram {
     pub(crate) name: &'static str,
-    /// MedianLimit of its median, as a multiple of another program's median.
+    /// Limit of its median, as a multiple of another program's median.
     pub(crate) limit: Option<(f64, &'static str)>,
     pub(crate) run: Run,
 }

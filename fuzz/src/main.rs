@@ -6,7 +6,7 @@
 //! The work is done in a child process, so that stack overflows and endless loops are found as well as panics. Every
 //! finding is stored in `fuzz/regressions`.
 
-#![expect(clippy::print_stdout, reason = "it is a tool for the terminal")]
+#![expect(clippy::print_stdout, reason = "this is a command-line tool")]
 
 use std::collections::BTreeSet;
 use std::fs;

@@ -2,7 +2,7 @@
 
 //! Texts that the fuzzer found must not fail again.
 
-#![expect(clippy::unwrap_used, reason = "it is a test, helpers and all")]
+#![expect(clippy::unwrap_used, reason = "this is a test with helpers")]
 
 use std::path::{Path, PathBuf};
 

@@ -156,7 +156,7 @@ def write_checksums(out: Path, key: signing.SigningKey, project: Project) -> Non
 
 
 def report(out: Path, builds: list[layout.Build], key: signing.SigningKey, key_kind: str) -> None:
-    """Says what was made."""
+    """Prints the created files."""
     for path in sorted(out.iterdir()):
         print(f"{path.stat().st_size / 1e6:8.2f} MB  {path.name}")
     for build in builds:

@@ -30,7 +30,7 @@ class Build:
     program: bytes
     # Name -> contents of the programs that `tenterhook install` writes out.
     hook_programs: dict[str, bytes]
-    # What was tried of a program that cannot run on the machine that built it; empty if it runs there.
+    # Tests of a program that cannot run on the machine that built it; empty if it runs there.
     caveat: str = ""
     # Completions, man page, licences: path below the prefix -> file.
     extra: Files = field(default_factory=dict)
@@ -47,7 +47,7 @@ class Build:
 
 
 def find_build(target: str, program: Path, caveat: str = "") -> Build:
-    """Reads a program, and finds the hook programs in it among those that its build script left beside it."""
+    """Reads a program, and finds its hook programs among those that its build script left beside it."""
     contents = program.read_bytes()
     found: dict[str, bytes] = {}
     for name in HOOK_PROGRAMS:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-"""What packages say about the project, and what cargo knows about its dependencies."""
+"""Metadata of packages, and of dependencies from cargo."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ class Project:
 
     @property
     def description(self) -> str:
-        """One line."""
+        """Description in one line."""
         return str(self.workspace["description"])
 
     def dependencies(self, target: str) -> list[dict[str, Any]]:

@@ -46,7 +46,7 @@ def platform_package(project: Project, build: Build, manifest: Path, epoch: int)
 
 
 def main_package(project: Project, packed: Path, builds: list[Build], epoch: int) -> tuple[str, bytes]:
-    """What `npm pack` made of sdk/typescript, with one optional dependency per platform that was built."""
+    """The output of `npm pack` in sdk/typescript, with one optional dependency per built platform."""
     files = {name.removeprefix("package/"): entry for name, entry in untar(packed.read_bytes()).items()}
     description = json.loads(files["package.json"][0])
     if description["version"] != project.version:

@@ -134,7 +134,7 @@ find_archive() {
     fail "this release has no build for $system on $machine" "build it from source: @HOMEPAGE@"
 }
 
-# unpack ARCHIVE: what is in it goes to the work directory, below the archive's name.
+# unpack ARCHIVE: unpacks it into the work directory, below the archive's name.
 unpack() {
     case $1 in
         *.xz) xz -d -c "$work/$1" ;;

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
 #
-# NOT RUN: Homebrew was not there when this release was made. The Linux archives that it installs were tried by hand.
+# NOT RUN: Homebrew was not available when this release was made. The Linux archives were tested by hand.
 
 class Tenterhook < Formula
   desc "@DESCRIPTION@"

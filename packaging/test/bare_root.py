@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-"""A throw-away root file system with the files of a release, and commands run in it as root or as a user."""
+"""A temporary root file system with the files of a release, and commands run in it as root or as a user."""
 
 from __future__ import annotations
 
@@ -55,8 +55,8 @@ class BareRoot:
                 raise TestFailure(f"the bare root has {tool}")
 
     def mount(self) -> None:
-        """Mounts /proc and a /dev/pts of its own, and makes device nodes. Nothing of this machine is mounted into it:
-        whatever goes wrong while the root is deleted, it deletes only itself."""
+        """Mounts /proc and a separate /dev/pts, and makes device nodes. Nothing of this machine is mounted into it, so
+        that deleting the root deletes only its own files.""" 
         device = self.directory / "dev"
         (device / "pts").mkdir(parents=True, exist_ok=True)
         for name, minor in (("null", 3), ("zero", 5), ("full", 7), ("random", 8), ("urandom", 9)):
@@ -88,14 +88,14 @@ class BareRoot:
         return ran
 
     def expect_failure(self, script: str, *parts: str, **how: str) -> None:
-        """A command that has to fail and say why."""
+        """Runs a command that must fail with this message."""
         ran = self.run(script, check=False, **how)
         said = ran.stdout + ran.stderr
         if ran.returncode == 0 or any(part not in said for part in parts):
             raise TestFailure(f"`{script}` should fail and say {parts}; it ended with {ran.returncode}:\n{said}")
 
     def files(self) -> set[str]:
-        """Every file that a user can have, without what is volatile."""
+        """Every file that a user can have, without volatile ones."""
         found = set()
         for top in ("usr", "opt", "home", "etc", "var", "root"):
             for folder, _, names in os.walk(self.directory / top):
@@ -130,7 +130,7 @@ def exercise(root: BareRoot, program: str, version: str, method: str) -> None:
     reply = json.loads(run_hook(root, installed_hook(root)))
     if reply["hookSpecificOutput"]["permissionDecision"] != "deny":
         raise TestFailure(f"the hook replied {reply}")
-    # What weakens protection is confirmed on a terminal.
+    # Privileged actions are confirmed on a terminal.
     typed = "sleep 1; printf 'uninstall\\n'; sleep 2"
     if root.run("command -v script", check=False).returncode == 0:
         root.run(f"({typed}) | script -qec \"{program} uninstall --all --yes\" /dev/null")

@@ -17,10 +17,10 @@ from bare_root import PATH, SETTINGS, BareRoot, TestFailure
 
 TIME_LIMIT_SECONDS = 120
 LINE_TIMEOUT_SECONDS = 90
-# What a terminal acts on and does not show.
+# Escape sequences, which a terminal does not show.
 CONTROL = re.compile(r"\r|\x1b\[[0-9;?]*[A-Za-z]")
 PROMPT = "user@bare:~$ "
-# What weakens protection asks for a word: "Type `uninstall` to go on: ".
+# Privileged actions ask for a word: "Type `uninstall` to go on: ".
 QUESTION = re.compile(r"[Tt]ype `(\w+)`[^\n]*$")
 DENIED_COMMAND = "rm -rf ~/"
 SCRIPT = {
@@ -37,7 +37,7 @@ LINES = [
 
 
 def first_use(root: BareRoot, client: Path, model_server: Path, transcript: Path) -> None:
-    """Types the three lines into a shell of the root, and writes what is seen to `transcript`."""
+    """Types the three lines into a shell of the root, and writes the screen to `transcript`."""
     shutil.copy2(client.resolve(), root.host_path("/usr/local/bin/claude"))
     root.run("mkdir .claude && cat > .claude/settings.json && echo precious > keep.txt", stdin=SETTINGS)
     before = root.files()
@@ -83,7 +83,7 @@ def first_use(root: BareRoot, client: Path, model_server: Path, transcript: Path
 
 
 class Terminal:
-    """A shell of the root on a terminal of its own, as a person has it."""
+    """A shell of the root on a separate terminal, as a user has it."""
 
     def __init__(self, root: BareRoot, environment: dict[str, str]) -> None:
         self.seen = ""
@@ -99,7 +99,7 @@ class Terminal:
         self.seen = ""
 
     def run_line(self, line: str) -> str:
-        """Types a line and returns what it prints. A question for confirmation is answered as it asks."""
+        """Types a line and returns its output. A prompt for confirmation is answered."""
         self.seen += f"{PROMPT}{line}\n"
         self._type(line)
         output = ""

@@ -6,7 +6,7 @@
 # Does what a new user of the source does, in a temporary home directory: clone, `make run`, guard a real Claude Code,
 # see a denial, remove everything. Prints a transcript with times and fails where a step does not do what it should.
 #
-#   REPOSITORY    what to clone
+#   REPOSITORY    repository to clone
 #   CLAUDE        Claude Code, as `tests/e2e/install-client.sh claude-code pinned DIRECTORY` prints it
 #   MODEL_SERVER  the scripted model (`cargo build -p tenterhook-model-server`); no request leaves this machine
 #
@@ -44,7 +44,7 @@ step() {
     printf '[%s s, %s s in all]\n' "$(($(date +%s) - step_began))" "$(($(date +%s) - began))"
 }
 
-# IS_SANDBOX lets root run Claude Code without permission prompts; what is stopped, Tenterhook stops.
+# IS_SANDBOX lets root run Claude Code without permission prompts, so only Tenterhook stops calls.
 run() {
     env -i PATH="$PATH" HOME="$home" TERM=xterm LANG=C.UTF-8 CARGO_HOME="$cargo_home" RUSTUP_HOME="$rustup_home" \
         npm_config_cache="$npm_cache" ANTHROPIC_BASE_URL="$model_url" ANTHROPIC_API_KEY=dummy DISABLE_TELEMETRY=1 \
@@ -59,7 +59,7 @@ ln -s "$program" "$home/bin/tenterhook"
 ln -s "$claude" "$home/bin/claude"
 PATH=$home/bin:$PATH
 
-# The model asks for one command, and says what it read.
+# The model calls one command, and repeats the result.
 cat > "$root/script.json" <<'JSON'
 {"turns": [
   {"text": "I clean up.", "tool_calls": [{"name": "Bash", "input": {"command": "rm -rf ~/", "description": "clean up"}}]},
@@ -80,7 +80,7 @@ step "$home/project" tenterhook ledger query --verdict deny
 test "$(cat "$home/thesis.txt" 2>/dev/null)" = keep || fail "the home directory was deleted"
 run tenterhook ledger query --verdict deny | grep -q recursive-delete || fail "no denial is on record"
 
-# What weakens protection is confirmed at a terminal: a person types the word that is asked for.
+# Privileged actions are confirmed on a terminal: the user types the requested word.
 printf '\n$ tenterhook uninstall --all\n'
 (sleep 2; printf 'uninstall\n'; sleep 2) | env -i PATH="$PATH" HOME="$home" TERM=dumb \
     script -qec "tenterhook uninstall --all --yes" /dev/null

@@ -37,7 +37,7 @@ def pretended_release(release: Path, out: Path, version: str, key_file: Path | N
         prefix = target["archive"].removesuffix(".tar.gz")
         if other_program:
             program, mode = files[f"{prefix}/bin/tenterhook"]
-            # Nothing reads what stands behind the last section.
+            # Bytes after the last section are never read.
             program += version.encode()
             files[f"{prefix}/bin/tenterhook"] = (program, mode)
             target["programs"]["tenterhook"] = hashlib.sha256(program).hexdigest()

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-"""A package registry on this machine: npm packages from .tgz files, and any other file of the directory as it is."""
+"""A package registry on this machine: npm packages from .tgz files, and any other file of the directory unchanged."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ class Registry:
                 self.wfile.write(body or b"")
 
             def log_message(self, *_: object) -> None:
-                """Says nothing."""
+                """Suppresses the log."""
 
         self.server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
         self.url = f"http://127.0.0.1:{self.server.server_port}"
@@ -46,7 +46,7 @@ class Registry:
 
     @property
     def port(self) -> int:
-        """The port it listens on."""
+        """Port of the server."""
         return self.server.server_port
 
     def answer(self, name: str) -> bytes | None:
@@ -67,13 +67,13 @@ class Registry:
         package["dist-tags"] = {"latest": description["version"]}
 
     def close(self) -> None:
-        """Ends it."""
+        """Stops the server."""
         self.server.shutdown()
         self.server.server_close()
 
 
 def download_npm_dependencies(lock: Path, target: Path) -> None:
-    """Downloads what the SDK needs at run time, as its lock file pins it."""
+    """Downloads the run-time dependencies of the SDK at the versions of its lock file."""
     target.mkdir(parents=True, exist_ok=True)
     registry = subprocess.run(["npm", "config", "get", "registry"], check=True, capture_output=True, text=True).stdout.strip()
     for name, entry in json.loads(lock.read_text())["packages"].items():

@@ -20,7 +20,7 @@ fi
 if ! command -v debootstrap >/dev/null 2>&1; then
     apt-get install -y --no-install-recommends debootstrap >/dev/null
 fi
-# debootstrap mounts nothing that outlives it; should something be mounted all the same, it is not deleted.
+# debootstrap leaves no mounts behind; if something is mounted nevertheless, the directory is not deleted.
 rm -rf --one-file-system "$root"
 mkdir -p "$root"
 debootstrap --variant=minbase --include=python3,python3-pip,python3-venv,openssl,minisign,wget,busybox-static,libstdc++6,libatomic1 \

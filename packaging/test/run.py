@@ -25,13 +25,13 @@ WORK = Path(os.environ.get("CARGO_TARGET_DIR", REPOSITORY / "target")).resolve()
 
 
 class Suite:
-    """The cases, and what they share."""
+    """The test cases and their shared state."""
 
     def __init__(self, release: Path) -> None:
         self.release = release
         manifest = json.loads((release / "manifest.json").read_text())
         self.version: str = manifest["version"]
-        # What was built for another processor is not run here.
+        # Programs for another processor are not run here.
         machine = os.uname().machine
         targets = [target for target in manifest["targets"] if target.startswith(f"{machine}-")]
         if not targets:
@@ -110,13 +110,13 @@ class Suite:
         registry.close()
 
     def tampered_release(self) -> None:
-        """A changed file, list or signature installs nothing, whichever tool verifies."""
+        """A changed file, list or signature installs nothing, with every tool that verifies."""
         root = self.root()
         changes = {
             "archive": (f"printf x >> /bad/{self.archive}", "differs from the release"),
             "list": ("sed -i '1s/^/0/' /bad/SHA256SUMS", "signature of the release does not match"),
             "comment": ("sed -i '3s/$/0/' /bad/SHA256SUMS.minisig", "signature of the release does not match"),
-            # Some of these letters are in every signature, so that it changes.
+            # Every signature contains some of these letters, so that it changes.
             "signature": ("sed -i '2y/abcdefghijklmnopqrst/bcdefghijklmnopqrsta/' /bad/SHA256SUMS.minisig", "signature of the release does not match"),
         }
         for hidden in ("", "/usr/bin/minisign"):

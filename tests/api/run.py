@@ -38,7 +38,7 @@ hooks:
 
 
 def environment(home: Path) -> dict[str, str]:
-    """Nothing of the caller but the path of programs."""
+    """A clean environment with only the search path of the caller."""
     return {"PATH": os.environ["PATH"], "HOME": str(home), "NO_COLOR": "1"}
 
 
@@ -69,7 +69,7 @@ def post(url: str, token: str, path: str, body: dict) -> None:
 
 
 def record_session(url: str, token: str, work: Path) -> None:
-    """One session on record, and one call that waits for an approval."""
+    """Records one session, and leaves one call waiting for an approval."""
 
     def call(event: str, **payload: object) -> None:
         common = {"session_id": "s-1", "cwd": str(work), "hook_event_name": event}
@@ -111,7 +111,7 @@ def main(program: str, venv: str) -> int:
         try:
             token = (home / "state/run/token").read_text().strip()
             record_session(url, token, work)
-            # With the ids of what is on record; then with any.
+            # First with ids of existing records, then with generated ones.
             runs = [("known.toml", "positive"), ("any.toml", "all")]
             ended = [run_schemathesis(Path(venv).resolve(), home, url, token, config, mode) for config, mode in runs]
             alive = daemon.poll() is None

@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-# venv.sh VENV: makes an environment with Schemathesis, or brings it up to date. PYTHON says which Python.
+# venv.sh VENV: creates or updates an environment with Schemathesis. PYTHON is the Python to use.
 set -eu
 requirements="$(dirname "$0")/requirements.txt"
 if ! cmp -s "$requirements" "$1/made-from.txt"; then

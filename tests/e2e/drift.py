@@ -74,14 +74,14 @@ class Runner:
 
 
 def compare(runner, name, pinned, version, cache):
-    """Lines that say what changed, and the scenarios that no longer hold."""
+    """Lines that describe the changes, and the scenarios that no longer hold."""
     path = install(name, version, cache)
     results = runner.run(name, version, path, SCENARIOS)
     odd = [s for s in SCENARIOS if s not in results or results[s]["holds"] != results[s]["expected"]]
     lines, lost = [], []
     old = {}
     if version != pinned:
-        # `allow` for the events; the others to see whether the difference is one of the versions.
+        # `allow` for the events; the others show whether the versions cause the difference.
         old = runner.run(name, pinned, install(name, pinned, cache), ["allow", *[s for s in odd if s != "allow"]])
         events = [set(r.get("allow", {}).get("events", [])) for r in (old, results)]
         if events[0] - events[1]:

@@ -4,10 +4,10 @@
 # install-client.sh NAME VERSION CACHE_DIR
 #
 # Installs a client named in clients.txt into CACHE_DIR/NAME-VERSION, unless it is there already, and
-# prints the path of its executable. VERSION may be `pinned`: the version that clients.txt says. NAME may
+# prints the path of its executable. VERSION may be `pinned`: the version in clients.txt. NAME may
 # be `all`: every client of clients.txt, each with its name and a tab before the path. A client that is not on npm
-# (`git:` in clients.txt) needs the variable LLXPRT_SOURCE. A client that cannot be installed is left out by `all`, which
-# says so on standard error.
+# (`git:` in clients.txt) needs the variable LLXPRT_SOURCE. `all` leaves out clients that cannot be installed and
+# names them on standard error.
 set -eu
 
 if [ $# -ne 3 ]; then
@@ -79,14 +79,14 @@ fi
 
 if [ ! -x "$path" ]; then
     say "installing $package@$version into $target"
-    # Installed beside and moved into place: a cut-off download never looks like a client.
+    # Installed elsewhere and moved into place: an interrupted download never looks like a client.
     partial=$(mktemp -d "$target.XXXXXX")
     trap 'rm -rf "$partial"' EXIT
     packages=$package@$version
     if [ -n "$node" ]; then
         packages="$packages $(node_package)"
     fi
-    # What the package says about Node.js is for the one it is run with, not for the one npm runs on.
+    # The package's requirement on Node.js applies to the version that runs it, not to the one that runs npm.
     # shellcheck disable=SC2086 # a list of packages
     if ! npm install --prefix "$partial" --no-save --no-package-lock --no-audit --no-fund \
         --engine-strict=false --loglevel=error $packages >&2; then

@@ -34,7 +34,7 @@ case $(uname -s)-$(uname -m) in
 esac
 
 say "installing LLxprt Code at $commit into $target"
-# Installed beside and moved into place: an interrupted installation never looks like a client.
+# Installed elsewhere and moved into place: an interrupted installation never looks like a client.
 partial=$(mktemp -d "$target.XXXXXX")
 trap 'rm -rf "$partial"' EXIT
 mkdir "$partial/source" "$partial/bin"

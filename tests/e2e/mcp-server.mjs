@@ -25,7 +25,7 @@ const answers = {
 
 createInterface({ input: process.stdin }).on("line", (line) => {
     const { id, method, params } = JSON.parse(line);
-    // A message without an id is a notification, which nobody answers.
+    // A message without an id is a notification, which gets no reply.
     if (id === undefined) return;
     const answer = answers[method];
     const said = answer ? { result: answer(params ?? {}) } : { error: { code: -32601, message: `no ${method}` } };

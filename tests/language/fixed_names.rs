@@ -220,7 +220,7 @@ const FIXED_TEXTS: &[FixedTexts] = &[
 ];
 
 #[test]
-fn what_the_seeds_fix_is_as_they_say() {
+fn names_fixed_by_seeds_are_unchanged() {
     let mut missing = Vec::new();
     for FixedTexts { by, file, texts } in FIXED_TEXTS {
         let content = std::fs::read_to_string(repository().join(file)).unwrap();

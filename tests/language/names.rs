@@ -10,7 +10,7 @@ use crate::rust_source::{PassageKind, passages, without_tests};
 use crate::{files_below, is_program_source, repository, shown};
 
 /// Type names that several modules may have, because the module's path is always written with them. At most 25.
-const SHARED_TYPE_NAMES: &[&str] = &["Args", "Command", "Config", "Error", "State"];
+const SHARED_TYPE_NAMES: &[&str] = &["Args", "Command", "Config", "Error", "Hook", "State"];
 
 /// Names that say nothing about what a constant limits.
 const VAGUE_CONSTANTS: &[&str] = &[

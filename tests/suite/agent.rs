@@ -10,12 +10,12 @@ use std::thread;
 use rustix::process::{Pid, Signal};
 use serde_json::{Value, json};
 
-use crate::context::{Ran, TestContext};
-use crate::person::{Guard, terminal, until};
+use crate::context::{CommandOutput, TestContext};
+use crate::terminal_user::{SocketDaemon, terminal, until};
 
 const PROGRAM: &str = env!("CARGO_BIN_EXE_tenterhook");
 
-/// Wants too much, takes the hint, starts a subagent.
+/// Script of a model that tries a denied command, follows the suggestion and starts a subagent.
 const SCRIPT: &str = r#"
 turns:
   - { say: I clear the home., call: { Bash: { command: "rm -rf ~/work" } } }
@@ -26,7 +26,7 @@ subagents:
   general: [ { call: { Read: { file_path: kept.txt } } }, { say: It says kept. } ]
 "#;
 
-fn agent(test: &TestContext, script: &str, more: &[&str]) -> Ran {
+fn agent(test: &TestContext, script: &str, more: &[&str]) -> CommandOutput {
     let file = test.write("script.yaml", script);
     let provider = format!("scripted:{}", file.display());
     let mut args = vec!["agent", "run", "-p", "tidy up", "--provider", &provider];
@@ -43,10 +43,10 @@ fn a_session_is_judged_and_recorded_the_same_with_a_daemon_and_without() {
     let mut both = Vec::new();
     for with_daemon in [true, false] {
         let test = TestContext::new();
-        let guard = with_daemon.then(|| Guard::of(&test));
+        let guard = with_daemon.then(|| SocketDaemon::of(&test));
         let ran = agent(&test, SCRIPT, &["--permission-mode", "bypassPermissions"]);
         assert_eq!(ran.exit, 0, "{}", ran.stderr);
-        assert!(!ran.stdout.contains('\u{1b}'), "no colours where there is no screen");
+        assert!(!ran.stdout.contains('\u{1b}'), "output without a terminal has no colours");
         for part in
             ["> tidy up", "✗ denied [recursive-delete]", "→ ", "● Then only this.", "┌ general", "● Done."]
         {
@@ -54,7 +54,7 @@ fn a_session_is_judged_and_recorded_the_same_with_a_daemon_and_without() {
         }
         assert_eq!(std::fs::read_to_string(test.path("work/kept.txt")).unwrap(), "kept\n");
         drop(guard);
-        let leaves = test.ledger();
+        let leaves = test.decisions();
         let told = leaves.iter().map(|leaf| {
             assert_eq!(leaf["source"], "tenterhook-agent");
             format!("{} {} {}", leaf["event"], leaf["verdict"], leaf["agent"]["type"])
@@ -68,7 +68,7 @@ fn a_session_is_judged_and_recorded_the_same_with_a_daemon_and_without() {
 #[test]
 fn the_session_is_seen_as_one_with_its_todos_files_and_subagent() {
     let test = TestContext::new();
-    let guard = Guard::of(&test);
+    let guard = SocketDaemon::of(&test);
     let script = r"
 turns:
   - calls:
@@ -84,33 +84,33 @@ subagents:
     let lines: Vec<Value> = ran.stdout.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
     let id = lines[0]["session"].as_str().unwrap();
     assert_eq!(lines.last().unwrap(), &json!({"what": "end", "finished": true, "text": "Done."}));
-    let list = guard.ask("GET", "/v1/sessions", &Value::Null).1.to_string();
+    let list = guard.request("GET", "/v1/sessions", &Value::Null).1.to_string();
     assert!(list.contains(id), "{list}");
-    let shown = guard.ask("GET", &format!("/v1/sessions/{id}"), &Value::Null).1.to_string();
+    let shown = guard.request("GET", &format!("/v1/sessions/{id}"), &Value::Null).1.to_string();
     for part in ["made.txt", "\"write\"", "agent-1", "tidy up"] {
         assert!(shown.contains(part), "`{part}` is not in {shown}");
     }
 }
 
 #[test]
-fn what_a_rule_asks_about_waits_for_a_person_elsewhere() {
+fn a_call_that_a_rule_asks_about_waits_for_approval_elsewhere() {
     let test = TestContext::new();
     test.write(
         "home/policy.yaml",
         "version: 1\nrules:\n  - {id: ask-make, match: {shell: {program: make}}, verdict: ask, reason: people make things}\n",
     );
-    let guard = Guard::of(&test);
+    let guard = SocketDaemon::of(&test);
     let script = "turns:\n  - { call: { Bash: { command: make --version } } }\n  - { if: failed, say: no }\n  - say: yes\n";
     let play = |answer: &[&str]| {
         thread::scope(|scope| {
             let ran = scope.spawn(|| agent(&test, script, &["--permission-mode", "bypassPermissions"]));
-            let id = until("it waits", || {
-                let pending = guard.ask("GET", "/v1/approvals", &Value::Null).1;
+            let id = until("the call waits", || {
+                let pending = guard.request("GET", "/v1/approvals", &Value::Null).1;
                 pending["pending"][0]["id"].as_str().map(ToOwned::to_owned)
             });
             let mut words = vec!["approvals", answer[0], &id];
             words.extend(&answer[1..]);
-            let said = test.person(&words);
+            let said = test.run_on_terminal(&words);
             assert_eq!(said.exit, 0, "{}", said.stderr);
             ran.join().unwrap().stdout
         })
@@ -122,9 +122,9 @@ fn what_a_rule_asks_about_waits_for_a_person_elsewhere() {
 }
 
 #[test]
-fn ctrl_c_ends_the_agent_in_order_with_everything_it_started() {
+fn ctrl_c_ends_the_agent_and_everything_it_started() {
     let test = TestContext::new();
-    let guard = Guard::of(&test);
+    let guard = SocketDaemon::of(&test);
     let file =
         test.write("script.yaml", "turns: [{ call: { Bash: { command: 'echo $$ > pid; sleep 60' } } }]");
     let provider = format!("scripted:{}", file.display());
@@ -140,12 +140,12 @@ fn ctrl_c_ends_the_agent_in_order_with_everything_it_started() {
     assert_eq!(ended.status.code(), Some(130), "{}", String::from_utf8_lossy(&ended.stderr));
     until("the command is gone", || (!Path::new("/proc").join(pid.trim()).exists()).then_some(()));
     drop(guard);
-    let leaves = test.ledger();
+    let leaves = test.decisions();
     assert_eq!(kinds(&leaves).last(), Some(&"session-end"), "{:?}", kinds(&leaves));
 }
 
 #[test]
-fn whoever_sits_at_the_terminal_is_asked() {
+fn the_user_at_the_terminal_is_asked() {
     let script = "turns:\n  - { call: { Bash: { command: echo hello } } }\n  - { if: failed, say: no }\n  - say: yes\n";
     for (typed, expected, said) in
         [("y\n", "permission-granted", "● yes"), ("rather not\n", "permission-denied", "● no")]
@@ -159,7 +159,7 @@ fn whoever_sits_at_the_terminal_is_asked() {
         let child = command.spawn().unwrap();
         drop(command);
         let mut asked = String::new();
-        until("it asks", || {
+        until("the prompt appears", || {
             let mut room = [0; 1024];
             let count = master.read(&mut room).unwrap_or(0);
             asked += &String::from_utf8_lossy(&room[..count]);
@@ -170,26 +170,26 @@ fn whoever_sits_at_the_terminal_is_asked() {
         let output = child.wait_with_output().unwrap();
         let shown = String::from_utf8(output.stdout).unwrap();
         assert!(output.status.success() && shown.contains(said), "{shown}");
-        assert!(kinds(&test.ledger()).contains(&expected));
+        assert!(kinds(&test.decisions()).contains(&expected));
     }
 }
 
 #[test]
 fn same_user_what_the_agent_starts_is_a_guarded_agent() {
     let test = TestContext::new();
-    let guard = Guard::of(&test);
-    // The rules would refuse the command as it stands, so it is given to the shell another way.
+    let guard = SocketDaemon::of(&test);
+    // The rules would deny the command as written, so the script passes it to the shell in another form.
     test.write("work/end.sh", &format!("{PROGRAM} mode monitor </dev/null >said 2>&1\n"));
     let script = "turns:\n  - { call: { Bash: { command: sh ./end.sh } } }\n  - say: Done.\n";
     let ran = agent(&test, script, &["--permission-mode", "bypassPermissions"]);
     assert_eq!(ran.exit, 0, "{}", ran.stderr);
     let said = std::fs::read_to_string(test.path("work/said")).unwrap_or_else(|_| ran.stdout.clone());
     assert!(said.contains("guarded here"), "{said}");
-    assert_eq!(guard.ask("GET", "/v1/health", &Value::Null).1["mode"], "enforce");
+    assert_eq!(guard.request("GET", "/v1/health", &Value::Null).1["mode"], "enforce");
 }
 
 #[test]
-fn mistakes_are_said_with_what_to_do() {
+fn mistakes_are_reported_with_a_hint() {
     let test = TestContext::new();
     let said = [
         agent(&test, "turns: []", &[]),

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Attacks that once succeeded, each at the level where it happened.
+//! Attacks that succeeded in an earlier version, each tested at the level where it succeeded.
 
 mod agent_service;
 mod approval_swap;
@@ -11,17 +11,17 @@ mod dashboard_account;
 mod foreign_sessions;
 mod hostile_files;
 mod identity_lockout;
-mod judged;
 mod killed_hooks;
 mod ledger_files;
 mod mcp_names;
-mod native;
+mod native_payloads;
+mod option_values;
 mod patch_tools;
 mod secret_fields;
 mod steerable_exceptions;
-mod swallowed_words;
 mod system_account;
 mod system_files;
 mod tree_copies;
 mod typed_input;
+mod verdicts;
 mod working_directory;

@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! `audit`: what agents did before anybody guarded them. The transcripts are what the pinned clients left.
+//! `audit`: what agents did before they were guarded. The transcripts were written by the pinned clients.
 
 use std::path::Path;
 
 use serde_json::{Value, json};
 
-use crate::context::{Ran, TestContext, repository};
+use crate::context::{CommandOutput, TestContext, repository};
 use crate::system::as_stranger;
 
-/// A person who has worked with all five clients.
-pub(crate) fn worked() -> TestContext {
+/// The home of a user who has worked with all five clients.
+pub(crate) fn home_with_transcripts() -> TestContext {
     let test = TestContext::new();
     let person = test.path("person");
     copy(&repository().join("tests/fixtures/transcripts"), &person);
@@ -28,8 +28,8 @@ fn copy(from: &Path, to: &Path) {
     }
 }
 
-/// A line of Claude Code's in which a command is run.
-fn claude(session: &str, at: &str, call: &str, command: &str) -> String {
+/// A line of a Claude Code transcript with a command.
+fn claude_line(session: &str, at: &str, call: &str, command: &str) -> String {
     let tool = json!({"type": "tool_use", "id": call, "name": "Bash", "input": {"command": command}});
     let message = json!({"role": "assistant", "model": "claude-opus-5-5", "content": [tool]});
     json!({"type": "assistant", "sessionId": session, "cwd": "/srv/shop", "timestamp": at, "message": message})
@@ -40,7 +40,7 @@ fn write_claude(test: &TestContext, session: &str, lines: &[String]) {
     test.write(&format!("person/.claude/projects/-srv-shop/{session}.jsonl"), &(lines.join("\n") + "\n"));
 }
 
-fn audit(test: &TestContext, args: &[&str]) -> Ran {
+fn audit(test: &TestContext, args: &[&str]) -> CommandOutput {
     let ran = test.run(&[&["audit"], args].concat());
     assert_eq!(ran.exit, 0, "{}{}", ran.stdout, ran.stderr);
     ran
@@ -51,8 +51,8 @@ fn report(test: &TestContext, args: &[&str]) -> Value {
 }
 
 #[test]
-fn the_report_says_what_would_have_been_decided() {
-    let test = worked();
+fn the_report_shows_what_would_have_been_decided() {
+    let test = home_with_transcripts();
     let ran = audit(&test, &["--html", "audit.html"]);
     insta::assert_snapshot!(ran.stdout, @"
     harness        sessions    calls   denied    asked
@@ -83,21 +83,21 @@ fn the_report_says_what_would_have_been_decided() {
         assert!(page.contains(part), "{part}: {page}");
     }
     for foreign in ["<script", "<link", "src=", "url("] {
-        assert!(!page.contains(foreign), "the page needs nothing else: {foreign}");
+        assert!(!page.contains(foreign), "the page loads nothing else: {foreign}");
     }
 }
 
 #[test]
 fn a_report_can_be_narrowed() {
-    let test = worked();
+    let test = home_with_transcripts();
     let calls = |args: &[&str]| report(&test, args)["calls"].clone();
     assert_eq!(calls(&[]), 35);
     assert_eq!(calls(&["--harness", "codex"]), 7);
     assert_eq!(calls(&["--harness", "codex,gemini"]), 14);
-    assert_eq!(calls(&["--since", "2026-11-15T19:52:00Z"]), 7, "OpenCode's came last");
+    assert_eq!(calls(&["--since", "2026-11-15T19:52:00Z"]), 7, "the OpenCode session was the last");
     assert_eq!(calls(&["--since", "2999-01-01"]), 0);
     assert_eq!(calls(&["--project", "/home/dev"]), 35);
-    assert_eq!(calls(&["--project", "/home/de"]), 0, "a name that only begins like it is another");
+    assert_eq!(calls(&["--project", "/home/de"]), 0, "a name with the same prefix does not match");
 
     let ran = test.run(&["audit", "--harness", "cursor"]);
     assert_eq!(
@@ -121,9 +121,9 @@ fn interruptions_are_counted_by_session_and_by_day() {
     ]});
     test.write("work/rules.yaml", &policy.to_string());
     let day =
-        |day: u32, call: &str| claude("one", &format!("2026-11-{day:02}T08:00:00Z"), call, "deploy now");
+        |day: u32, call: &str| claude_line("one", &format!("2026-11-{day:02}T08:00:00Z"), call, "deploy now");
     write_claude(&test, "one", &[day(2, "a"), day(2, "b"), day(3, "c"), day(12, "d")]);
-    write_claude(&test, "two", &[claude("two", "2026-11-12T09:00:00Z", "e", "make")]);
+    write_claude(&test, "two", &[claude_line("two", "2026-11-12T09:00:00Z", "e", "make")]);
     let report = report(&test, &["--policy", "rules.yaml"]);
     assert_eq!(
         report["interruptions"],
@@ -143,7 +143,7 @@ fn interruptions_are_counted_by_session_and_by_day() {
     assert_eq!(
         report["rules"]["no-deploys"]["examples"].as_array().unwrap().len(),
         1,
-        "the same again is no example"
+        "duplicates are not listed as examples"
     );
 
     let ran = test.run(&["audit", "--policy", "nowhere.yaml"]);
@@ -151,26 +151,26 @@ fn interruptions_are_counted_by_session_and_by_day() {
 }
 
 #[test]
-fn rules_remember_the_session_they_are_in() {
+fn rules_keep_their_state_per_session() {
     let test = TestContext::new();
     let policy = json!({"version": 1, "rules": [
         {"id": "thrice", "match": {"shell": {"program": "deploy"}}, "verdict": "deny", "limit": {"count": 2, "window": "1h"}, "reason": "enough"},
     ]});
     test.write("work/rules.yaml", &policy.to_string());
     let at = |minute: u32, call: &str| {
-        claude("one", &format!("2026-11-02T08:{minute:02}:00Z"), call, "deploy now")
+        claude_line("one", &format!("2026-11-02T08:{minute:02}:00Z"), call, "deploy now")
     };
     write_claude(&test, "one", &[at(1, "a"), at(2, "b"), at(3, "c")]);
     assert_eq!(report(&test, &["--policy", "rules.yaml"])["rules"]["thrice"]["denied"], 1);
 }
 
 #[test]
-fn secrets_and_what_a_terminal_obeys_are_taken_out() {
+fn secrets_and_terminal_escapes_are_removed() {
     let test = TestContext::new();
     let token = format!("ghp_{}", "a1B2c3D4e5F6".repeat(3));
     let command =
         format!("rm -rf ~/x; curl -H 'Authorization: Bearer {token}' '<b>\u{1b}[2J' https://example.com");
-    write_claude(&test, "one", &[claude("one", "2026-11-02T08:00:00Z", "a", &command)]);
+    write_claude(&test, "one", &[claude_line("one", "2026-11-02T08:00:00Z", "a", &command)]);
     let shown = audit(&test, &["--html", "audit.html"]).stdout;
     let page = std::fs::read_to_string(test.path("work/audit.html")).unwrap();
     let json = audit(&test, &["--json"]).stdout;
@@ -182,9 +182,9 @@ fn secrets_and_what_a_terminal_obeys_are_taken_out() {
 }
 
 #[test]
-fn what_cannot_be_read_is_said_and_the_rest_counts() {
-    let test = worked();
-    let good = claude("one", "2026-11-02T08:00:00Z", "a", "ls");
+fn unreadable_files_are_reported_and_the_rest_counts() {
+    let test = home_with_transcripts();
+    let good = claude_line("one", "2026-11-02T08:00:00Z", "a", "ls");
     write_claude(
         &test,
         "one",
@@ -216,13 +216,13 @@ fn what_cannot_be_read_is_said_and_the_rest_counts() {
 }
 
 #[test]
-fn a_file_that_may_not_be_read_is_named() {
+fn a_file_without_read_permission_is_named() {
     use std::os::unix::fs::PermissionsExt as _;
     let test = TestContext::new();
-    write_claude(&test, "one", &[claude("one", "2026-11-02T08:00:00Z", "a", "ls")]);
+    write_claude(&test, "one", &[claude_line("one", "2026-11-02T08:00:00Z", "a", "ls")]);
     let file = test.path("person/.claude/projects/-srv-shop/one.jsonl");
     std::fs::set_permissions(&file, std::fs::Permissions::from_mode(0o000)).unwrap();
-    // For root there is no such file, so somebody else looks.
+    // Root can read every file, so the test runs as another account.
     std::fs::set_permissions(test.path(""), std::fs::Permissions::from_mode(0o755)).unwrap();
     let look = || test.run(&["audit"]);
     let ran = if rustix::process::getuid().is_root() { as_stranger(look) } else { look() };

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! `audit --import`: sessions of the past in the ledger and in the session view.
+//! `audit --import`: past sessions in the ledger and in the session view.
 
 use serde_json::{Value, json};
 
-use crate::audit::worked;
+use crate::audit::home_with_transcripts;
 use crate::context::TestContext;
-use crate::daemon::{Served, until};
+use crate::daemon::{RunningDaemon, until};
 
 fn import(test: &TestContext) -> Value {
     let ran = test.run(&["audit", "--import", "--json"]);
@@ -15,34 +15,34 @@ fn import(test: &TestContext) -> Value {
 }
 
 #[test]
-fn what_is_imported_is_told_apart_from_what_was_decided() {
-    let test = worked();
+fn imported_records_are_distinct_from_decisions() {
+    let test = home_with_transcripts();
     assert_eq!(import(&test), json!({"events": 85, "known": 0, "guarded": 0, "spooled": false}));
-    let leaves: Vec<_> = test.leaves().into_iter().filter(|leaf| leaf["kind"] == "seen").collect();
+    let leaves: Vec<_> = test.records().into_iter().filter(|leaf| leaf["kind"] == "seen").collect();
     assert_eq!(leaves.len(), 85);
     let deletion =
         leaves.iter().find(|leaf| leaf["stored"]["args"]["command"] == "rm -rf /home/dev/precious").unwrap();
     assert_eq!(deletion["origin"], "transcript");
-    assert_eq!(deletion["ts"], "2026-11-15T19:51:48.989Z", "when it happened, not when it came in");
-    assert_eq!(deletion["verdict"], Value::Null, "nobody has decided about it");
-    assert_eq!(test.ledger(), [] as [Value; 0], "there are no decisions");
+    assert_eq!(deletion["ts"], "2026-11-15T19:51:48.989Z", "the time of the event, not of the import");
+    assert_eq!(deletion["verdict"], Value::Null, "an imported event has no decision");
+    assert_eq!(test.decisions(), [] as [Value; 0], "there are no decisions");
 
     let stats = test.run(&["ledger", "stats", "--json"]).json();
     assert_eq!(stats["verdicts"], json!({}), "{stats}");
     assert_eq!(test.run(&["ledger", "verify"]).exit, 0);
     let shown = test.run(&["ledger", "query", "--kind", "seen", "--limit", "1"]).stdout;
     assert!(shown.contains(" copilot      –        bash timeout 15"), "{shown}");
-    // Replaying decisions leaves out what was none.
+    // A replay of decisions skips records that are not decisions.
     test.write("work/rules.yaml", "version: 1\nrules: []\n");
     assert_eq!(test.run(&["policy", "backtest", "rules.yaml", "--json"]).json()["replayed"], 0);
 }
 
 #[test]
-fn the_same_event_comes_in_once() {
-    let test = worked();
+fn the_same_event_is_imported_once() {
+    let test = home_with_transcripts();
     assert_eq!(import(&test)["events"], 85);
     assert_eq!(import(&test), json!({"events": 0, "known": 85, "guarded": 0, "spooled": false}));
-    // A session goes on, and only what is new comes in.
+    // The session continues, and only its new events are imported.
     let path = test.path("person/.codex/sessions/2026/11/15");
     let file = std::fs::read_dir(&path).unwrap().flatten().map(|entry| entry.path()).min().unwrap();
     let text = std::fs::read_to_string(&file).unwrap();
@@ -55,8 +55,8 @@ fn the_same_event_comes_in_once() {
 }
 
 #[test]
-fn a_session_that_was_guarded_is_not_brought_in_again() {
-    let test = worked();
+fn a_guarded_session_is_not_imported_again() {
+    let test = home_with_transcripts();
     let session = "861cdcc5-2d89-41f0-8a3c-c34d6213dc7d";
     let payload = test.bash("ls").replace("s-1", session);
     test.run_with(&["hook", "claude-code", "pre-tool-use"], payload.as_bytes());
@@ -64,11 +64,11 @@ fn a_session_that_was_guarded_is_not_brought_in_again() {
 }
 
 #[test]
-fn a_daemon_takes_the_sessions_in_and_shows_them() {
-    let served = Served::in_home(worked(), &[]);
+fn a_daemon_imports_the_sessions_and_shows_them() {
+    let served = RunningDaemon::in_home(home_with_transcripts(), &[]);
     let spooled = json!({"events": 85, "known": 0, "guarded": 0, "spooled": true});
     assert_eq!(import(&served.test), spooled);
-    until("sessions of the past", || {
+    until("past sessions", || {
         let sessions = served.json("/v1/sessions?limit=100");
         (sessions["sessions"].as_array().map_or(0, Vec::len) >= 5).then_some(())
     });
@@ -88,6 +88,6 @@ fn secrets_do_not_reach_the_ledger() {
     });
     test.write("person/.claude/projects/-w/s.jsonl", &line.to_string());
     assert_eq!(import(&test)["events"], 2);
-    let leaves = Value::from(test.leaves()).to_string();
+    let leaves = Value::from(test.records()).to_string();
     assert!(leaves.contains("gh pr list") && !leaves.contains("a1B2c3"), "{leaves}");
 }

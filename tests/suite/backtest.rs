@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! `policy backtest`: what other rules would have said about what happened.
+//! `policy backtest`: verdicts of other rules on recorded events.
 
 use serde_json::{Value, json};
 
 use crate::context::TestContext;
-use crate::person::Guard;
+use crate::terminal_user::SocketDaemon;
 
 const NO_CURL: &str = "\
 version: 1
@@ -16,7 +16,7 @@ rules:
     reason: not here
 ";
 
-fn happened(test: &TestContext, commands: &[&str]) {
+fn record_calls(test: &TestContext, commands: &[&str]) {
     for command in commands {
         let ran = test.run_with(&["hook", "claude-code", "PreToolUse"], test.bash(command).as_bytes());
         assert_eq!(ran.exit, 0, "{}{}", ran.stdout, ran.stderr);
@@ -24,10 +24,10 @@ fn happened(test: &TestContext, commands: &[&str]) {
 }
 
 #[test]
-fn a_changed_policy_shows_what_it_would_change_and_changes_nothing() {
+fn a_backtest_shows_what_a_policy_would_change_and_changes_nothing() {
     let test = TestContext::new();
-    happened(&test, &["ls", "curl https://example.com", "rm -rf ~/", "echo curl"]);
-    let before = test.leaves().len();
+    record_calls(&test, &["ls", "curl https://example.com", "rm -rf ~/", "echo curl"]);
+    let before = test.records().len();
     test.write("work/new.yaml", NO_CURL);
     let answer = test.run(&["policy", "backtest", "new.yaml", "--json"]);
     assert_eq!(answer.exit, 1, "{}", answer.stderr);
@@ -39,7 +39,7 @@ fn a_changed_policy_shows_what_it_would_change_and_changes_nothing() {
         (&json!("Bash curl https://example.com"), &json!("none"), &json!("deny"), &json!("no-curl"))
     );
     assert_eq!(answer["by_rule"]["no-curl"], json!({"stricter": 1, "looser": 0}));
-    assert_eq!(test.leaves().len(), before);
+    assert_eq!(test.records().len(), before);
     let text = test.run(&["policy", "backtest", "new.yaml"]).stdout;
     assert!(
         text.contains("no-curl: 1 stricter") && text.contains("1 would be decided differently"),
@@ -48,10 +48,10 @@ fn a_changed_policy_shows_what_it_would_change_and_changes_nothing() {
 }
 
 #[test]
-fn a_rule_that_goes_away_is_missed() {
+fn a_removed_rule_shows_as_a_difference() {
     let test = TestContext::new();
     test.write("home/policy.yaml", NO_CURL);
-    happened(&test, &["curl https://example.com"]);
+    record_calls(&test, &["curl https://example.com"]);
     test.write("work/new.yaml", "version: 1\nrules: []\n");
     let answer = test.run(&["policy", "backtest", "new.yaml", "--json"]).json();
     assert_eq!(answer["by_rule"]["no-curl"], json!({"stricter": 0, "looser": 1}), "{answer}");
@@ -61,9 +61,9 @@ fn a_rule_that_goes_away_is_missed() {
 }
 
 #[test]
-fn what_happened_before_in_a_session_counts() {
+fn earlier_events_of_a_session_count() {
     let test = TestContext::new();
-    happened(&test, &["make a", "make b", "make c"]);
+    record_calls(&test, &["make a", "make b", "make c"]);
     let limited = "    limit: {count: 2, window: 1h}\n";
     test.write("work/new.yaml", &(NO_CURL.replace("curl", "make") + limited));
     let answer = test.run(&["policy", "backtest", "new.yaml", "--json"]).json();
@@ -72,11 +72,11 @@ fn what_happened_before_in_a_session_counts() {
 }
 
 #[test]
-fn what_cannot_be_replayed_is_counted() {
+fn events_that_cannot_be_replayed_are_counted() {
     let test = TestContext::new();
-    happened(&test, &["curl https://example.com", "ls"]);
-    // What was spooled is taken in.
-    assert_eq!(test.ledger().len(), 2);
+    record_calls(&test, &["curl https://example.com", "ls"]);
+    // Spooled decisions are imported.
+    assert_eq!(test.decisions().len(), 2);
     let reader = tenterhook_ledger::Reader::open(&test.home().join("ledger")).unwrap();
     let first = reader.from(0, 10).unwrap().into_iter().find(|record| record.payload.is_some()).unwrap().seq;
     drop(reader);
@@ -91,9 +91,9 @@ fn what_cannot_be_replayed_is_counted() {
 }
 
 #[test]
-fn a_file_that_cannot_be_used_is_said() {
+fn an_unusable_file_is_reported() {
     let test = TestContext::new();
-    happened(&test, &["ls"]);
+    record_calls(&test, &["ls"]);
     test.write("work/bad.yaml", &NO_CURL.replace("deny", "dney"));
     let ran = test.run(&["policy", "backtest", "bad.yaml"]);
     assert_eq!(ran.exit, 2);
@@ -102,28 +102,30 @@ fn a_file_that_cannot_be_used_is_said() {
 }
 
 #[test]
-fn the_api_says_the_same() {
+fn the_api_returns_the_same() {
     let test = TestContext::new();
-    happened(
+    record_calls(
         &test,
         &["ls", "curl https://example.com", "rm -rf ~/", "echo curl", "curl -s https://example.org"],
     );
     test.write("work/new.yaml", NO_CURL);
     let typed = test.run(&["policy", "backtest", "new.yaml", "--json"]).json();
-    let guard = Guard::of(&test);
+    let guard = SocketDaemon::of(&test);
     let strip = |mut answer: Value| {
         assert!(answer["took_ms"].take().is_u64(), "{answer}");
         answer
     };
-    let (status, asked) = guard.ask("POST", "/v1/policy/backtest", &json!({"text": NO_CURL}));
+    let (status, asked) = guard.request("POST", "/v1/policy/backtest", &json!({"text": NO_CURL}));
     assert_eq!((status, strip(asked)), (200, strip(typed.clone())));
     let beside = test.run(&["policy", "backtest", "new.yaml", "--json"]);
-    assert_eq!((beside.exit, strip(beside.json())), (1, strip(typed)), "beside a daemon as well");
-    let none = guard.ask("POST", "/v1/policy/backtest", &json!({"text": NO_CURL, "since": "2999-01-01"})).1;
+    assert_eq!((beside.exit, strip(beside.json())), (1, strip(typed)), "the same while a daemon runs");
+    let none =
+        guard.request("POST", "/v1/policy/backtest", &json!({"text": NO_CURL, "since": "2999-01-01"})).1;
     assert_eq!((&none["replayed"], &none["by_rule"]), (&json!(0), &json!({})));
     let (status, broken) =
-        guard.ask("POST", "/v1/policy/backtest", &json!({"text": NO_CURL.replace("deny", "dney")}));
+        guard.request("POST", "/v1/policy/backtest", &json!({"text": NO_CURL.replace("deny", "dney")}));
     assert_eq!((status, &broken["problems"][0]["line"]), (422, &json!(5)), "{broken}");
-    let (status, when) = guard.ask("POST", "/v1/policy/backtest", &json!({"text": NO_CURL, "since": "soon"}));
+    let (status, when) =
+        guard.request("POST", "/v1/policy/backtest", &json!({"text": NO_CURL, "since": "soon"}));
     assert_eq!((status, when["error"]["message"].as_str().unwrap().contains("15m")), (400, true), "{when}");
 }

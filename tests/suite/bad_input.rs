@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Bad input gets one clear line and a documented exit code, and nothing is written half.
+//! Bad input gets one clear line and a documented exit code, and no file is written partially.
 
 use std::process::Stdio;
 
@@ -8,7 +8,7 @@ use serde_json::json;
 
 use crate::context::TestContext;
 
-/// What is piped into a gate, and the line that must come out.
+/// Input of a gate, and the line that it must print.
 fn bad_payloads() -> Vec<(&'static str, Vec<u8>, &'static str)> {
     let deep = format!("{}1{}", "{\"a\":".repeat(10_000), "}".repeat(10_000));
     let large = format!("{{\"tool_input\":\"{}\"}}", "x".repeat(50_000_000));
@@ -39,14 +39,14 @@ fn a_payload_that_cannot_be_read_is_blocked_at_the_gate_in_one_line() {
             "{name}: {}",
             ran.stderr
         );
-        let ledger = test.ledger();
-        assert_eq!(ledger.len(), 1, "{name}: what could not be read is recorded too");
+        let ledger = test.decisions();
+        assert_eq!(ledger.len(), 1, "{name}: unreadable input is recorded too");
         assert_eq!(ledger[0]["verdict"], "deny", "{name}");
     }
 }
 
 #[test]
-fn where_nothing_can_be_prevented_a_bad_payload_does_not_keep_the_agent_going() {
+fn after_the_fact_a_bad_payload_does_not_keep_the_agent_going() {
     let test = TestContext::new();
     for event in ["stop", "post-tool-use", "session-end"] {
         let ran = test.run_with(&["hook", "claude-code", event], b"nonsense");
@@ -67,12 +67,12 @@ fn fire_and_explain_refuse_what_they_cannot_read_and_record_nothing() {
                 ran.stderr
             );
         }
-        assert!(test.ledger().is_empty(), "{name}");
+        assert!(test.decisions().is_empty(), "{name}");
     }
 }
 
 #[test]
-fn an_unknown_event_is_recorded_whole_and_said() {
+fn an_unknown_event_is_recorded_completely_and_reported() {
     let test = TestContext::new();
     let payload = json!({"hook_event_name": "Tomorrow", "session_id": "s"}).to_string();
     let ran = test.run_with(&["hook", "claude-code", "tomorrow"], payload.as_bytes());
@@ -81,7 +81,7 @@ fn an_unknown_event_is_recorded_whole_and_said() {
         ran.stderr,
         "tenterhook: warning: unknown event `Tomorrow` of Claude Code; it was recorded as `other`\n"
     );
-    assert_eq!(test.ledger()[0]["native_event"], "Tomorrow");
+    assert_eq!(test.decisions()[0]["native_event"], "Tomorrow");
 
     let ran = test.run_with(&["fire", "--event", "PreTolUse"], b"{}");
     assert_eq!(ran.exit, 2);
@@ -114,12 +114,12 @@ fn a_settings_file_that_cannot_be_read_is_left_alone() {
         assert_eq!(ran.exit, 1, "{text}");
         assert!(ran.stderr.starts_with("error: "), "{text}: {}", ran.stderr);
         assert_eq!(std::fs::read_to_string(&settings).unwrap(), text);
-        assert!(!test.home().join("bin").exists(), "{text}: nothing was put in place");
+        assert!(!test.home().join("bin").exists(), "{text}: nothing was written");
     }
 }
 
 #[test]
-fn a_settings_file_the_client_would_ignore_is_wired_but_not_called_guarded() {
+fn a_settings_file_that_the_client_would_ignore_is_not_reported_as_guarded() {
     for text in [
         "{ // mine\n}\n",
         "{\"disableAllHooks\": true}",
@@ -143,7 +143,7 @@ fn a_settings_file_the_client_would_ignore_is_wired_but_not_called_guarded() {
 }
 
 #[test]
-fn a_home_that_cannot_be_written_blocks_and_says_why() {
+fn a_home_that_cannot_be_written_blocks_with_the_reason() {
     let test = TestContext::new();
     let not_a_directory = test.write("file", "");
     let home = not_a_directory.join("home");
@@ -156,31 +156,35 @@ fn a_home_that_cannot_be_written_blocks_and_says_why() {
 }
 
 #[test]
-fn nothing_that_somebody_else_can_hold_makes_a_gate_hang() {
+fn pipes_and_locks_of_other_processes_do_not_hang_a_gate() {
     let test = TestContext::new();
     let made = std::process::Command::new("mkfifo").arg(test.home().join("policy.yaml")).status().unwrap();
     assert!(made.success());
     let ran = test.run_with(&["hook", "claude-code", "pre-tool-use"], test.bash("rm -rf /").as_bytes());
-    assert_eq!(ran.json()["hookSpecificOutput"]["permissionDecision"], "deny", "the baseline still stands");
+    assert_eq!(
+        ran.json()["hookSpecificOutput"]["permissionDecision"],
+        "deny",
+        "the built-in rules still apply"
+    );
 
-    assert_eq!(test.ledger().len(), 1);
+    assert_eq!(test.decisions().len(), 1);
     let keeper = std::fs::File::open(test.home().join("ledger/lock")).unwrap();
     keeper.lock().unwrap();
     let ran = test.run_with(&["hook", "claude-code", "pre-tool-use"], test.bash("rm -rf /").as_bytes());
     assert_eq!(
         ran.json()["hookSpecificOutput"]["permissionDecision"],
         "deny",
-        "spooled, and decided as ever"
+        "spooled, with the usual decision"
     );
 }
 
 #[test]
-fn a_deny_that_nobody_reads_is_still_a_deny() {
+fn an_unread_deny_is_still_a_deny() {
     let test = TestContext::new();
     let program = env!("CARGO_BIN_EXE_tenterhook");
     let payload = test.write("payload.json", &test.bash("rm -rf /"));
     let full = std::fs::File::options().write(true).open("/dev/full").unwrap();
-    // The reading end is closed before the hook begins.
+    // The reading end is closed before the hook starts.
     let (_, closed) = std::io::pipe().unwrap();
     for (name, output) in [("full", Stdio::from(full)), ("closed", Stdio::from(closed))] {
         let mut command =
@@ -205,12 +209,16 @@ fn standard_input_that_is_never_closed_is_refused_in_time() {
 }
 
 #[test]
-fn a_broken_policy_costs_its_own_rules_and_is_said_at_the_start_of_a_session() {
+fn a_broken_policy_loses_only_its_own_rules_and_is_reported_at_session_start() {
     let test = TestContext::new();
     test.write("home/policy.yaml", "version: 1\nrules:\n  - id: broken\n    verdict: maybe\n");
     test.write("home/tenterhook.yaml", "hooks: [");
     let ran = test.run_with(&["hook", "claude-code", "pre-tool-use"], test.bash("rm -rf /").as_bytes());
-    assert_eq!(ran.json()["hookSpecificOutput"]["permissionDecision"], "deny", "the baseline still stands");
+    assert_eq!(
+        ran.json()["hookSpecificOutput"]["permissionDecision"],
+        "deny",
+        "the built-in rules still apply"
+    );
 
     let start =
         json!({"hook_event_name": "SessionStart", "session_id": "s", "source": "startup"}).to_string();

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Budgets through a real daemon: agents tell what their models used, are warned, and are stopped.
+//! Budgets through a real daemon: agents report token usage, are warned, and are stopped.
 
 use serde_json::{Value, json};
 use tenterhook_client::{Client, FireResult, FiredEvent};
 
 use crate::context::TestContext;
-use crate::daemon::Served;
+use crate::daemon::RunningDaemon;
 use crate::sdk::run;
 
 const POLICY: &str = "version: 1
@@ -24,33 +24,33 @@ rules:
     limit: {cost: 15.00, per: day}
 ";
 
-fn served() -> Served {
+fn start_daemon() -> RunningDaemon {
     let test = TestContext::new();
     test.write("home/policy.yaml", POLICY);
-    // A model of our own: a million tokens are one dollar.
+    // A model with a price of our own: a million tokens cost one dollar.
     test.write("home/prices.yaml", "version: 1\nprices:\n  - {model: 'mine-*', input: 1, output: 1}\n");
-    Served::in_home(test, &[])
+    RunningDaemon::in_home(test, &[])
 }
 
-fn told(event: &str, session: &str, payload: &Value) -> FiredEvent {
+fn usage_event(event: &str, session: &str, payload: &Value) -> FiredEvent {
     FiredEvent::new(event, payload).session(session).source("my-agent")
 }
 
 async fn start(client: &Client, session: &str) -> FireResult {
     let payload = json!({"prompt": "go", "model": {"name": "mine-1"}, "tools": []});
-    client.fire(told("GenerateStart", session, &payload)).await.unwrap()
+    client.fire(usage_event("GenerateStart", session, &payload)).await.unwrap()
 }
 
 async fn end(client: &Client, session: &str, model: &str, tokens: u64) -> FireResult {
     let usage = json!({"input_tokens": tokens, "output_tokens": 0, "total_tokens": tokens});
     let response = json!({"text": "hm", "toolCalls": [], "usage": usage, "duration": 1});
     let payload = json!({"prompt": "go", "model": {"name": model}, "response": response});
-    client.fire(told("GenerateEnd", session, &payload)).await.unwrap()
+    client.fire(usage_event("GenerateEnd", session, &payload)).await.unwrap()
 }
 
 #[test]
 fn a_program_that_crosses_its_budget_is_warned_and_then_stopped() {
-    let served = served();
+    let served = start_daemon();
     run(async {
         let client = served.program("my-agent/1.0");
         assert!(!start(&client, "s").await.blocked);
@@ -61,43 +61,43 @@ fn a_program_that_crosses_its_budget_is_warned_and_then_stopped() {
         let warning = "this session has cost $8.50 of a budget of $10.00 (rule session-budget)";
         assert_eq!((warned.blocked, warned.message.as_deref()), (false, Some(warning)));
         assert_eq!(warned.context.as_deref(), Some(warning), "the model reads it too");
-        assert_eq!(start(&client, "s").await.message, None, "it is said once");
+        assert_eq!(start(&client, "s").await.message, None, "it is reported once");
         end(&client, "s", "mine-1", 2_000_000).await;
         let stopped = start(&client, "s").await;
         let reason = "this session has cost $10.50 of a budget of $10.00";
         assert_eq!((stopped.decision.as_str(), stopped.stop), ("deny", true), "{stopped:?}");
         assert_eq!(stopped.reason.as_deref(), Some(reason));
         let tool = json!({"tool": "Bash", "args": {"command": "ls"}, "context": {}});
-        assert!(client.fire(told("PreToolUse", "s", &tool)).await.unwrap().blocked);
+        assert!(client.fire(usage_event("PreToolUse", "s", &tool)).await.unwrap().blocked);
         assert!(!start(&client, "other").await.blocked, "another session has its own budget");
     });
-    let leaves = served.test.leaves();
+    let leaves = served.test.records();
     let rules: Vec<_> = leaves.iter().filter_map(|leaf| leaf["policy_rule_id"].as_str()).collect();
     assert_eq!(rules, ["session-budget", "session-budget"]);
 }
 
 #[test]
-fn a_day_is_counted_over_all_sessions_and_outlives_the_daemon() {
-    let served = served();
+fn daily_spend_counts_all_sessions_and_outlives_the_daemon() {
+    let served = start_daemon();
     run(async {
         let client = served.program("my-agent/1.0");
         for session in ["a", "b"] {
             end(&client, session, "mine-1", 7_600_000).await;
         }
     });
-    let served = served.again();
+    let served = served.restart();
     run(async {
         let client = served.program("my-agent/1.0");
         let prompt = json!({"prompt": "once more", "context": {}});
-        let stopped = client.fire(told("UserPromptSubmit", "c", &prompt)).await.unwrap();
+        let stopped = client.fire(usage_event("UserPromptSubmit", "c", &prompt)).await.unwrap();
         let reason = "enough for today (today's sessions have cost $15.20 of a budget of $15.00)";
         assert_eq!((stopped.blocked, stopped.stop, stopped.reason.as_deref()), (true, true, Some(reason)));
     });
 }
 
 #[test]
-fn a_model_without_a_price_is_said_to_have_none() {
-    let served = served();
+fn a_model_without_a_price_is_reported() {
+    let served = start_daemon();
     run(async {
         let client = served.program("my-agent/1.0");
         end(&client, "s", "unheard-of", 1200).await;
@@ -109,7 +109,7 @@ fn a_model_without_a_price_is_said_to_have_none() {
 
 #[test]
 fn gemini_is_stopped_too_and_the_pieces_of_a_stream_count_once() {
-    let served = served();
+    let served = start_daemon();
     let request = json!({"model": "mine-2", "messages": [{"role": "user", "content": "go"}]});
     let ask = |event: &str, more: Value| {
         let mut payload =
@@ -138,7 +138,7 @@ fn gemini_is_stopped_too_and_the_pieces_of_a_stream_count_once() {
 }
 
 #[test]
-fn prices_that_cannot_be_read_are_told_with_their_place() {
+fn invalid_prices_are_reported_with_their_position() {
     let test = TestContext::new();
     test.write("home/policy.yaml", POLICY);
     test.write("home/prices.yaml", "version: 1\nprices:\n  - {model: mine, input: cheap, output: 1}\n");

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Callbacks of an Agent SDK program: their answers are combined with the policy, and the ledger and the session know them.
+//! Callbacks of an Agent SDK program: their answers are combined with the policy, and recorded in the ledger and
+//! the session.
 
 use serde_json::{Value, json};
 use tenterhook_client::Client;
@@ -8,10 +9,10 @@ use tenterhook_client::proto::{
     CallbackAnswer, ErrorCode, FailBehavior, FireRequest, FireResponse, HookError,
 };
 
-use crate::daemon::Served;
+use crate::daemon::RunningDaemon;
 use crate::sdk::run;
 
-/// Fires an event of Claude Code with what the program's own callbacks answered.
+/// Fires an event of Claude Code with the answers of the program's callbacks.
 async fn fire(client: &Client, payload: &Value, callbacks: Vec<CallbackAnswer>) -> FireResponse {
     let request = FireRequest {
         event_type: payload["hook_event_name"].as_str().unwrap().into(),
@@ -34,7 +35,7 @@ fn reply(response: &FireResponse) -> Value {
     serde_json::from_slice(&reply.stdout).unwrap_or(Value::Null)
 }
 
-fn event(served: &Served, name: &str, id: &str, tool: &str, input: Value) -> Value {
+fn event(served: &RunningDaemon, name: &str, id: &str, tool: &str, input: Value) -> Value {
     let mut event: Value = serde_json::from_str(&served.test.bash("")).unwrap();
     event["hook_event_name"] = json!(name);
     event["tool_name"] = json!(tool);
@@ -43,14 +44,14 @@ fn event(served: &Served, name: &str, id: &str, tool: &str, input: Value) -> Val
     event
 }
 
-fn decisions(served: &Served) -> Vec<Value> {
-    served.test.leaves().into_iter().filter(|leaf| leaf["kind"] == "decision").collect()
+fn decisions(served: &RunningDaemon) -> Vec<Value> {
+    served.test.records().into_iter().filter(|leaf| leaf["kind"] == "decision").collect()
 }
 
 // seed: 000-060
 #[test]
-fn a_call_that_a_callback_denied_is_recorded_as_denied_and_not_shown_as_done() {
-    let served = Served::new();
+fn a_call_denied_by_a_callback_is_recorded_as_denied_and_not_shown_as_done() {
+    let served = RunningDaemon::new();
     run(async {
         let client = served.program("my-agent");
         let delete = event(&served, "PreToolUse", "t-1", "Bash", json!({"command": "rm -rf ./x"}));
@@ -78,7 +79,7 @@ fn a_call_that_a_callback_denied_is_recorded_as_denied_and_not_shown_as_done() {
 // seed: 000-061
 #[test]
 fn an_input_that_a_callback_changed_is_judged_and_counts_once_with_its_real_lines() {
-    let served = Served::new();
+    let served = RunningDaemon::new();
     run(async {
         let client = served.program("my-agent");
         let path = served.test.path("work/a.ts");
@@ -95,7 +96,7 @@ fn an_input_that_a_callback_changed_is_judged_and_counts_once_with_its_real_line
         done["tool_response"] = json!({"type": "create"});
         fire(&client, &done, vec![]).await;
 
-        // What would run is judged, not only what was asked for.
+        // The changed input is judged, not only the requested one.
         let harmless = event(&served, "PreToolUse", "t-2", "Bash", json!({"command": "echo harmless"}));
         let bad = answer(&json!({"command": "sudo rm -rf /"}));
         let response = fire(&client, &harmless, vec![callback("rewrite", &bad)]).await;
@@ -113,7 +114,7 @@ fn an_input_that_a_callback_changed_is_judged_and_counts_once_with_its_real_line
 // seed: 000-013, 000-028
 #[test]
 fn answers_that_the_client_would_ignore_stop_the_tool() {
-    let served = Served::new();
+    let served = RunningDaemon::new();
     run(async {
         let client = served.program("my-agent");
         let call = |name: &str| event(&served, name, "t-1", "Bash", json!({"command": "touch ran"}));
@@ -136,7 +137,7 @@ fn answers_that_the_client_would_ignore_stop_the_tool() {
 // seed: 000-065
 #[test]
 fn a_callback_that_failed_counts_as_it_was_registered() {
-    let served = Served::new();
+    let served = RunningDaemon::new();
     let failed = |code: ErrorCode, message: &str, fail: FailBehavior| CallbackAnswer {
         name: "broken".into(),
         error: Some(HookError { code: code.into(), message: message.into(), hint: String::new() }),
@@ -152,7 +153,7 @@ fn a_callback_that_failed_counts_as_it_was_registered() {
         let answer = reply(&fire(&client, &call, vec![closed]).await);
         let reason = &answer["hookSpecificOutput"]["permissionDecisionReason"];
         assert_eq!(reason, "the callback `broken` failed: no answer within 1 s");
-        // An answer for another event means nothing, and is a failure.
+        // An answer for another event counts as a failure.
         let misplaced =
             json!({"hookSpecificOutput": {"hookEventName": "Stop", "permissionDecision": "deny"}});
         assert_eq!(reply(&fire(&client, &call, vec![callback("misplaced", &misplaced)]).await), Value::Null);
@@ -163,7 +164,7 @@ fn a_callback_that_failed_counts_as_it_was_registered() {
 
 #[test]
 fn callbacks_cannot_weaken_a_rule_and_need_a_readable_name_and_format() {
-    let served = Served::new();
+    let served = RunningDaemon::new();
     run(async {
         let client = served.program("my-agent");
         let call = event(&served, "PreToolUse", "t-1", "Bash", json!({"command": "sudo rm -rf /"}));

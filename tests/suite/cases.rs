@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! The lines of `tests/cases/` that need a running program, and an account of those nobody runs.
+//! The lines of `tests/cases/` that need a running program, and a list of those that no test runs.
 //!
-//! `crates/harness` runs what is about one hook, `crates/profile` what is about several; each lists
-//! the lines it leaves to others. What both leave is run here, or stands in a list with the reason
-//! and in `docs/compatibility.md`.
+//! `crates/harness` runs the lines about one hook, `crates/profile` those about several; each lists the lines that
+//! it leaves to others. Lines that both leave are run here, or are listed with the reason here and in
+//! `docs/compatibility.md`.
 
-mod different;
+mod intended_differences;
 mod programs;
 mod replay;
 
@@ -15,7 +15,7 @@ use std::path::Path;
 
 use serde_json::{Value, json};
 
-use crate::context::{Ran, TestContext, repository};
+use crate::context::{CommandOutput, TestContext, repository};
 
 const RUN_HERE: &[&str] = &[
     "g-runner-037",
@@ -30,7 +30,7 @@ const RUN_HERE: &[&str] = &[
     "cc-083-http-env-unlisted-empty",
 ];
 
-/// Run here or in `crates/harness`, with another result than the original's.
+/// Lines run here or in `crates/harness` whose result differs from the original's.
 const DIFFERENT_ON_PURPOSE: &[(&str, &str)] = &[
     ("g-runner-295", WAITS),
     ("l-runner-297", WAITS),
@@ -91,8 +91,8 @@ fn case(id: &str) -> Value {
     cases().into_iter().find(|case| case["id"] == id).unwrap_or_else(|| panic!("no case `{id}`"))
 }
 
-/// The ids in a list of one of the two crates.
-fn listed(file: &str, list: &str, ids: &BTreeSet<String>) -> BTreeSet<String> {
+/// Ids in a list of one of the two crates.
+fn ids_in_list(file: &str, list: &str, ids: &BTreeSet<String>) -> BTreeSet<String> {
     let text = std::fs::read_to_string(repository().join("crates").join(file)).unwrap();
     let (_, list) =
         text.split_once(&format!("const {list}:")).unwrap_or_else(|| panic!("no `{list}` in {file}"));
@@ -100,23 +100,23 @@ fn listed(file: &str, list: &str, ids: &BTreeSet<String>) -> BTreeSet<String> {
     list.split('"').filter(|word| ids.contains(*word)).map(ToOwned::to_owned).collect()
 }
 
-/// The ids that neither crate runs.
-fn left() -> BTreeSet<String> {
+/// Ids of lines that neither crate runs.
+fn unrun_ids() -> BTreeSet<String> {
     let cases = cases();
     let id = |case: &Value| case["id"].as_str().unwrap().to_owned();
     let ids: BTreeSet<String> = cases.iter().map(id).collect();
-    assert_eq!(ids.len(), cases.len(), "no id twice");
-    // What the harness's tests do not take up at all.
+    assert_eq!(ids.len(), cases.len(), "ids are unique");
+    // Lines that the harness's tests do not consider at all.
     let several =
         |case: &&Value| case["area"].as_str().is_some_and(|area| !["runner", "planner"].contains(&area));
     let mut harness: BTreeSet<String> = cases.iter().filter(several).map(id).collect();
     let dialects = "harness/src/dialect/cases";
-    harness.extend(listed(&format!("{dialects}/llxprt_gemini.rs"), "RUNNING", &ids));
-    harness.extend(listed(&format!("{dialects}/llxprt_gemini.rs"), "PLANNING", &ids));
-    harness.extend(listed(&format!("{dialects}/claude_a3s.rs"), "ELSEWHERE", &ids));
+    harness.extend(ids_in_list(&format!("{dialects}/llxprt_gemini.rs"), "RUNNING", &ids));
+    harness.extend(ids_in_list(&format!("{dialects}/llxprt_gemini.rs"), "PLANNING", &ids));
+    harness.extend(ids_in_list(&format!("{dialects}/claude_a3s.rs"), "ELSEWHERE", &ids));
     let conformance = "profile/src/conformance";
-    let mut profile = listed(&format!("{conformance}/llxprt_gemini/not_run.rs"), "NOT_RUN", &ids);
-    profile.extend(listed(&format!("{conformance}/claude_a3s.rs"), "NOT_RUN", &ids));
+    let mut profile = ids_in_list(&format!("{conformance}/llxprt_gemini/not_run.rs"), "NOT_RUN", &ids);
+    profile.extend(ids_in_list(&format!("{conformance}/claude_a3s.rs"), "NOT_RUN", &ids));
     harness.intersection(&profile).cloned().collect()
 }
 
@@ -125,20 +125,20 @@ fn every_case_is_run_somewhere_or_has_a_reason() {
     let reasons = DIFFERENT_ON_PURPOSE.iter().chain(NOT_RUN_ANYWHERE).map(|(id, _)| *id);
     let mut accounted: Vec<&str> = RUN_HERE.iter().copied().chain(reasons).collect();
     accounted.sort_unstable();
-    let left = left();
+    let left = unrun_ids();
     assert_eq!(accounted, left.iter().map(String::as_str).collect::<Vec<_>>());
 }
 
-/// `cc-019-timeout-sdk-…` is `cc-019`, `g-runner-049` is itself.
-fn short(id: &str) -> String {
+/// Shortens `cc-019-timeout-sdk-…` to `cc-019`; `g-runner-049` stays as it is.
+fn short_id(id: &str) -> String {
     let words: Vec<&str> = id.split('-').collect();
     let is_number = |word: &&str| word.chars().all(|letter| letter.is_ascii_digit());
     let number = words.iter().position(is_number).unwrap();
     words[..=number].join("-")
 }
 
-/// One row for each reason, in the order of the list.
-fn rows(list: &[(&str, &str)]) -> Vec<String> {
+/// One table row for each reason, in the order of the list.
+fn reason_rows(list: &[(&str, &str)]) -> Vec<String> {
     let mut reasons: Vec<&str> = Vec::new();
     for (_, reason) in list {
         if !reasons.contains(reason) {
@@ -147,30 +147,36 @@ fn rows(list: &[(&str, &str)]) -> Vec<String> {
     }
     let row = |reason: &&str| {
         let ids = list.iter().filter(|(_, other)| other == reason);
-        let ids: Vec<_> = ids.map(|(id, _)| format!("`{}`", short(id))).collect();
+        let ids: Vec<_> = ids.map(|(id, _)| format!("`{}`", short_id(id))).collect();
         format!("| {} | {reason} |", ids.join(", "))
     };
     reasons.iter().map(row).collect()
 }
 
 #[test]
-fn what_is_not_run_or_is_different_stands_in_the_documents_with_the_reason() {
+fn cases_not_run_or_different_are_documented_with_the_reason() {
     let page = std::fs::read_to_string(repository().join("docs/compatibility.md")).unwrap();
-    let section = page.split("\n## Conformance cases\n").nth(1).expect("the section is there");
+    let section = page.split("\n## Conformance cases\n").nth(1).expect("the section exists");
     let section = section.split("\n## ").next().unwrap();
     let written: Vec<&str> = section.lines().filter(|line| line.starts_with("| `")).collect();
-    let mut expected = rows(DIFFERENT_ON_PURPOSE);
-    expected.extend(rows(NOT_RUN_ANYWHERE));
+    let mut expected = reason_rows(DIFFERENT_ON_PURPOSE);
+    expected.extend(reason_rows(NOT_RUN_ANYWHERE));
     assert_eq!(written, expected, "the rows should be:\n{}\n", expected.join("\n"));
 }
 
-/// Fires an event under a profile, with these groups of hooks.
-fn fire(test: &TestContext, profile: &str, event: &str, groups: &Value) -> Ran {
+/// Fires an event under a profile with these groups of hooks.
+fn fire(test: &TestContext, profile: &str, event: &str, groups: &Value) -> CommandOutput {
     let settings = json!({"hooksConfig": {"enabled": true}, "hooks": {event: groups}});
     fire_file(test, profile, event, &settings, &input(test))
 }
 
-fn fire_file(test: &TestContext, profile: &str, event: &str, settings: &Value, input: &Value) -> Ran {
+fn fire_file(
+    test: &TestContext,
+    profile: &str,
+    event: &str,
+    settings: &Value,
+    input: &Value,
+) -> CommandOutput {
     let path = test.write("settings.json", &settings.to_string());
     let args =
         ["fire", "--profile", profile, "--event", event, "--settings", path.to_str().unwrap(), "--json"];
@@ -187,6 +193,6 @@ fn command(line: &str) -> Value {
     json!({"type": "command", "command": line})
 }
 
-fn lines(path: &Path) -> Vec<String> {
+fn lines_of_file(path: &Path) -> Vec<String> {
     std::fs::read_to_string(path).unwrap_or_default().lines().map(ToOwned::to_owned).collect()
 }

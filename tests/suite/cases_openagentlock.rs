@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! The lines of `tests/cases/openagentlock.jsonl`: what another program decided, by its own policy.
+//! The lines of `tests/cases/openagentlock.jsonl`: decisions of another program by its own policy.
 //!
-//! A policy in a line is imported and judged by; `@baseline` stands for its built-in gates, and our
-//! built-in rules have to come to the same decision in their own words. What must be equal is whether
-//! the tool runs and what is said: our reply to a deny has no `continue: false`, which would keep
-//! the model from reading the reason.
+//! A policy in a line is imported and applied; `@baseline` stands for its built-in gates, on which our built-in
+//! rules must decide the same in their own words. Whether the tool runs and the message must be equal. Our reply to
+//! a deny has no `continue: false`, which would keep the model from reading the reason.
 
-mod down;
+mod daemon_down;
 mod variants;
 
 use std::path::Path;
@@ -16,45 +15,45 @@ use serde_json::{Value, json};
 use tenterhook_event::{Event, EventId, EventKind, Timestamp, ToolCall};
 use tenterhook_policy_import::{OpenAgentLockMode, import_openagentlock, import_openagentlock_in_mode};
 
-use crate::context::{Ran, TestContext, repository};
-use crate::person::Guard;
+use crate::context::{CommandOutput, TestContext, repository};
+use crate::terminal_user::SocketDaemon;
 
-/// Denied there, and not yet by a rule of ours. A line that is decided alike has to leave the list.
-const WAITING: &[&str] = &[];
+/// Lines that are denied there and not yet by our rules. A line that is decided the same must leave the list.
+const NOT_YET_DENIED: &[&str] = &[];
 
-/// Run here, with another result on purpose.
-const DIFFERENT: &[(&str, &str)] = &[
+/// Lines run here whose result differs on purpose.
+const INTENDED_DIFFERENCES: &[(&str, &str)] = &[
     ("cc-empty-stdin", "a payload that cannot be read is refused"),
     ("cc-unknown-event", "an unknown event is recorded and goes on: a slip in a file does not stop an agent"),
     ("cu-deny", "a directory inside the project may be deleted"),
 ];
 
-/// Without a daemon: run in `down.rs`.
-const DOWN: &[&str] = &["cc-daemon-down", "cc-daemon-http401", "cx-down", "cu-down", "ge-down"];
+/// Lines without a daemon, run in `daemon_down.rs`.
+const DAEMON_DOWN_CASES: &[&str] = &["cc-daemon-down", "cc-daemon-http401", "cx-down", "cu-down", "ge-down"];
 
 /// A line of the file.
-struct Case {
+struct OpenAgentLockCase {
     id: String,
     harness: String,
     event: String,
     stdin: String,
-    /// Their policy; `None` for the built-in one.
+    /// Policy of the line; `None` for the built-in one.
     policy: Option<String>,
     daemon: OpenAgentLockMode,
-    /// Files of repositories, by their path.
+    /// Files of repositories, by path.
     files: Vec<(String, String)>,
-    /// What is said when the call is denied; `None` if it goes on.
+    /// Message if the call is denied; `None` if it proceeds.
     denied: Option<String>,
-    /// The gate that decided, if the line says.
+    /// The gate that decided, if the line names it.
     gate: Option<String>,
 }
 
-fn cases() -> Vec<Case> {
+fn cases() -> Vec<OpenAgentLockCase> {
     let text = std::fs::read_to_string(repository().join("tests/cases/openagentlock.jsonl")).unwrap();
-    text.lines().map(|line| Case::new(&serde_json::from_str(line).unwrap())).collect()
+    text.lines().map(|line| OpenAgentLockCase::new(&serde_json::from_str(line).unwrap())).collect()
 }
 
-impl Case {
+impl OpenAgentLockCase {
     fn new(line: &Value) -> Self {
         let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
         let said = &line["expected_stdout_or_shape"]["value"];
@@ -85,15 +84,15 @@ impl Case {
     }
 
     fn is_run(&self) -> bool {
-        !DOWN.contains(&self.id.as_str()) && !self.listed(DIFFERENT)
+        !DAEMON_DOWN_CASES.contains(&self.id.as_str()) && !self.listed(INTENDED_DIFFERENCES)
     }
 
-    /// The call in our own form, as the harness's codec has to make it.
+    /// The call as a Tenterhook event, which the harness's codec must produce.
     fn normal(&self) -> Event {
         let fields: Value = serde_json::from_str(&self.stdin).unwrap();
         let mut args = fields["tool_input"].clone();
         let name = fields["tool_name"].as_str().unwrap();
-        // Of an MCP tool, the server's address counts where the call names none itself.
+        // For an MCP tool, the server's address counts if the call itself names none.
         if name.starts_with("mcp_") && args["url"].is_null() && !args["server_url"].is_null() {
             args["url"] = args["server_url"].clone();
         }
@@ -106,8 +105,8 @@ impl Case {
     }
 }
 
-/// Judges events by an imported policy alone; or, without one, by our built-in rules alone.
-fn judged(test: &TestContext, policy: Option<&str>, events: &[Event]) -> Vec<Value> {
+/// Evaluates events with an imported policy alone, or with our built-in rules alone if there is none.
+fn evaluate_events(test: &TestContext, policy: Option<&str>, events: &[Event]) -> Vec<Value> {
     let lines: Vec<_> = events.iter().map(|event| serde_json::to_string(event).unwrap()).collect();
     let mut args = vec!["judge", "--jsonl"];
     let path = policy.map(|yaml| test.write("imported.yaml", yaml).to_str().unwrap().to_owned());
@@ -119,8 +118,8 @@ fn judged(test: &TestContext, policy: Option<&str>, events: &[Event]) -> Vec<Val
     ran.stdout.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
 }
 
-/// An imported policy, of which nothing may be missing.
-fn imported(daemon: OpenAgentLockMode, name: &str, text: &str) -> String {
+/// Imports a policy and checks that no part is left out.
+fn import_policy(daemon: OpenAgentLockMode, name: &str, text: &str) -> String {
     let imported = import_openagentlock_in_mode(daemon, name, text).unwrap();
     assert_eq!(imported.left_out, [], "{text}");
     imported.yaml
@@ -130,12 +129,12 @@ fn imported(daemon: OpenAgentLockMode, name: &str, text: &str) -> String {
 fn every_line_is_run_or_has_a_reason() {
     let cases = cases();
     let known = |id: &str| cases.iter().any(|case| case.id == id);
-    for id in DIFFERENT.iter().map(|(id, _)| id).chain(DOWN) {
+    for id in INTENDED_DIFFERENCES.iter().map(|(id, _)| id).chain(DAEMON_DOWN_CASES) {
         assert!(known(id), "no such line: {id}");
     }
-    assert!(WAITING.iter().all(|id| known(id)));
+    assert!(NOT_YET_DENIED.iter().all(|id| known(id)));
     let run = cases.iter().filter(|case| case.is_run()).count();
-    assert_eq!((cases.len(), run, DIFFERENT.len(), DOWN.len()), (32, 24, 3, 5));
+    assert_eq!((cases.len(), run, INTENDED_DIFFERENCES.len(), DAEMON_DOWN_CASES.len()), (32, 24, 3, 5));
 }
 
 #[test]
@@ -143,9 +142,9 @@ fn an_imported_policy_decides_as_the_original_and_in_its_words() {
     for case in cases().iter().filter(|case| case.is_run()) {
         let Some(policy) = &case.policy else { continue };
         let test = TestContext::new();
-        let yaml = imported(case.daemon, "policy.yaml", policy);
-        let ruling = &judged(&test, Some(&yaml), &[case.normal()])[0];
-        // The nudge is not part of a ruling.
+        let yaml = import_policy(case.daemon, "policy.yaml", policy);
+        let ruling = &evaluate_events(&test, Some(&yaml), &[case.normal()])[0];
+        // The suggestion is not part of a decision.
         let reason = case.denied.as_deref().map(|reason| reason.split("\n\n→ ").next().unwrap());
         let expected = if reason.is_some() { "deny" } else { "none" };
         assert_eq!(
@@ -157,8 +156,8 @@ fn an_imported_policy_decides_as_the_original_and_in_its_words() {
     }
 }
 
-/// What a harness is told when a call is denied, in its own form.
-fn refusal(harness: &str, reply: &Value) -> Option<String> {
+/// The message for a denied call in a harness's own format.
+fn deny_message(harness: &str, reply: &Value) -> Option<String> {
     let (said, why) = match harness {
         "cursor" => (&reply["permission"], &reply["agent_message"]),
         "gemini" => (&reply["decision"], &reply["reason"]),
@@ -170,49 +169,49 @@ fn refusal(harness: &str, reply: &Value) -> Option<String> {
     (said == "deny").then(|| why.as_str().unwrap().to_owned())
 }
 
-/// Without a daemon, by the program that people type.
+/// Without a daemon, through the command-line program.
 // seed: 001-049, 001-054, 001-058
 #[test]
 fn the_whole_program_answers_every_harness_with_the_same_decision_and_words() {
-    answers(|test, case, stdin| test.run_with(&["hook", &case.harness, &case.event], stdin.as_bytes()));
+    check_answers(|test, case, stdin| test.run_with(&["hook", &case.harness, &case.event], stdin.as_bytes()));
 }
 
-/// As installed: the small program that harnesses spawn, and a daemon.
+/// As installed: the small program that harnesses start, and a daemon.
 // seed: 001-004, 001-054, 001-058
 #[test]
 fn the_installed_hook_and_a_daemon_answer_with_the_same_decision_and_words() {
-    let installed = installed();
-    answers(|test, case, stdin| {
+    let installed = installed_home();
+    check_answers(|test, case, stdin| {
         for part in ["home.json", "bin/tenterhook-hook"] {
             std::fs::create_dir_all(test.home().join("bin")).unwrap();
             std::fs::copy(installed.home().join(part), test.home().join(part)).unwrap();
         }
-        let guard = Guard::of(test);
+        let guard = SocketDaemon::of(test);
         let program = test.home().join("bin/tenterhook-hook");
-        // There is no full program here that could judge in the daemon's place.
-        let ran = test.finish(test.command(&program, &[&case.harness, &case.event]), stdin.as_bytes());
-        guard.signal();
+        // The full program is absent, so it cannot decide in the daemon's place.
+        let ran = test.run_command(test.command(&program, &[&case.harness, &case.event]), stdin.as_bytes());
+        guard.terminate();
         ran
     });
 }
 
-fn installed() -> TestContext {
+fn installed_home() -> TestContext {
     let test = TestContext::new();
     let ran = test.run(&["install", "claude-code", "--yes"]);
     assert_eq!(ran.exit, 0, "{}", ran.stderr);
     test
 }
 
-/// What the harness is told, and what is written down.
-fn answers(hook: impl Fn(&TestContext, &Case, &str) -> Ran) {
-    // Here a rule of ours says no as well.
-    const BOTH: &[&str] = &["ev-path-glob"];
+/// Checks the reply to the harness, and the record.
+fn check_answers(hook: impl Fn(&TestContext, &OpenAgentLockCase, &str) -> CommandOutput) {
+    // One of our rules denies these lines as well.
+    const DENIED_BY_OUR_RULES_TOO: &[&str] = &["ev-path-glob"];
     for case in cases().iter().filter(|case| case.is_run()) {
         let test = TestContext::new();
-        // The places in the lines become places of this test.
+        // Paths in the lines become paths of this test.
         let here = |text: &str| text.replace("/tmp/", &format!("{}/", test.path("tree").display()));
         if let Some(policy) = &case.policy {
-            test.write("home/policy.yaml", &imported(case.daemon, "policy.yaml", policy));
+            test.write("home/policy.yaml", &import_policy(case.daemon, "policy.yaml", policy));
         }
         for (path, text) in &case.files {
             let path = here(path).replace(".agentlock.yaml", ".tenterhook.yaml");
@@ -221,10 +220,10 @@ fn answers(hook: impl Fn(&TestContext, &Case, &str) -> Ran) {
         }
         let ran = hook(&test, case, &here(&case.stdin));
         let said = if ran.stdout.is_empty() { json!({}) } else { ran.json() };
-        let refusal = refusal(&case.harness, &said);
+        let refusal = deny_message(&case.harness, &said);
         let denied = refusal.is_some();
-        if WAITING.contains(&case.id.as_str()) {
-            assert!(!denied, "{} is denied now: take it off the list", case.id);
+        if NOT_YET_DENIED.contains(&case.id.as_str()) {
+            assert!(!denied, "{} is denied now: remove it from the list", case.id);
             continue;
         }
         assert_eq!(
@@ -239,10 +238,10 @@ fn answers(hook: impl Fn(&TestContext, &Case, &str) -> Ran) {
             let neutral = if case.harness == "cursor" { "{\"permission\":\"allow\"}\n" } else { "" };
             assert_eq!(ran.stdout, neutral, "{}", case.id);
         }
-        let (Some(_), ledger) = (&case.policy, test.ledger()) else { continue };
+        let (Some(_), ledger) = (&case.policy, test.decisions()) else { continue };
         let reason = refusal.as_deref().unwrap_or_default();
         let expected = case.denied.as_deref().unwrap_or_default();
-        if BOTH.contains(&case.id.as_str()) {
+        if DENIED_BY_OUR_RULES_TOO.contains(&case.id.as_str()) {
             assert!(reason.contains(expected), "{}: {reason}", case.id);
         } else {
             assert_eq!(reason, expected, "{}", case.id);
@@ -258,7 +257,7 @@ fn answers(hook: impl Fn(&TestContext, &Case, &str) -> Ran) {
 }
 
 #[test]
-fn what_is_different_on_purpose_is_as_it_is_said() {
+fn intended_differences_are_as_documented() {
     let cases = cases();
     let case = |id: &str| cases.iter().find(|case| case.id == id).unwrap();
     let test = TestContext::new();

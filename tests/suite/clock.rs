@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! A daemon whose clock is set forward and back while it works.
+//! A daemon whose clock is set forward and back while it runs.
 
 use std::path::Path;
 use std::process::Command;
@@ -8,12 +8,12 @@ use std::process::Command;
 use serde_json::{Value, json};
 
 use crate::context::{TestContext, repository};
-use crate::person::Guard;
+use crate::terminal_user::SocketDaemon;
 
 const DAY: i64 = 86_400;
 
-/// What makes the clock of a program differ, built here. Nothing where that cannot be, which is said.
-fn stepping(test: &TestContext) -> Option<std::path::PathBuf> {
+/// Builds a library that shifts a program's clock. `None`, with a note, where it cannot be built.
+fn build_clock_library(test: &TestContext) -> Option<std::path::PathBuf> {
     let library = test.path("clock.so");
     let mut command = Command::new("cc");
     command
@@ -28,14 +28,14 @@ fn stepping(test: &TestContext) -> Option<std::path::PathBuf> {
 }
 
 #[test]
-fn a_clock_that_jumps_loses_nothing_and_loosens_nothing() {
+fn a_clock_that_jumps_loses_no_record_and_weakens_nothing() {
     let test = TestContext::new();
-    let Some(library) = stepping(&test) else { return };
+    let Some(library) = build_clock_library(&test) else { return };
     let step = test.write("step", "0");
     let mut command =
         test.command(Path::new(env!("CARGO_BIN_EXE_tenterhook")), &["serve", "--listen", "none"]);
     command.env("LD_PRELOAD", library).env("CLOCK_STEP", &step);
-    let guard = Guard::with(&test, command);
+    let guard = SocketDaemon::with(&test, command);
     let call = |number: usize, command: &str| {
         let payload = json!({
             "session_id": "s", "cwd": test.path("work"), "hook_event_name": "PreToolUse", "tool_name": "Bash",
@@ -50,27 +50,27 @@ fn a_clock_that_jumps_loses_nothing_and_loosens_nothing() {
         assert_eq!(denied["hookSpecificOutput"]["permissionDecision"], "deny", "{seconds}: {denied}");
         let passed = call(number * 2 + 1, "ls");
         assert!(passed.is_null() || passed == json!({}), "{seconds}: {passed}");
-        let signed = guard.ask("POST", "/v1/ledger/checkpoint", &json!({}));
+        let signed = guard.request("POST", "/v1/ledger/checkpoint", &json!({}));
         assert_eq!(signed.0, 200, "{seconds}: {}", signed.1);
     }
-    let (status, sessions) = guard.ask("GET", "/v1/sessions", &Value::Null);
+    let (status, sessions) = guard.request("GET", "/v1/sessions", &Value::Null);
     assert_eq!(status, 200, "{sessions}");
-    guard.signal();
-    let leaves = test.ledger();
+    guard.terminate();
+    let leaves = test.decisions();
     let calls: Vec<_> = leaves.iter().map(|leaf| leaf["tool_use_id"].as_str().unwrap().to_owned()).collect();
     let expected: Vec<_> = (0..steps.len() * 2).map(|number| format!("call-{number}")).collect();
-    assert_eq!(calls, expected, "each once, in the order they came");
+    assert_eq!(calls, expected, "each once, in order");
     let years: Vec<_> = leaves
         .iter()
         .step_by(2)
         .map(|leaf| leaf["ts"].as_str().unwrap().split('-').next().unwrap().to_owned())
         .collect();
-    assert_ne!(years[2], years[0], "the clock was another one: {years:?}");
+    assert_ne!(years[2], years[0], "the clock was changed: {years:?}");
     assert!(years[3] < years[0], "{years:?}");
     assert_eq!(test.run(&["ledger", "verify"]).exit, 0);
-    // Another daemon, with the right clock, goes on behind leaves of the future.
-    let guard = Guard::of(&test);
+    // Another daemon, with the right clock, appends after records from the future.
+    let guard = SocketDaemon::of(&test);
     guard.hook("claude-code", "PreToolUse", &serde_json::from_str(&test.bash("true")).unwrap());
-    guard.signal();
-    assert_eq!((test.ledger().len(), test.run(&["ledger", "verify"]).exit), (steps.len() * 2 + 1, 0));
+    guard.terminate();
+    assert_eq!((test.decisions().len(), test.run(&["ledger", "verify"]).exit), (steps.len() * 2 + 1, 0));
 }

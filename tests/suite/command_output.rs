@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! The whole output of the commands that people use most: each test is a transcript of commands with their exit code,
-//! standard output and standard error. What differs from run to run is replaced ([`normalize`]); everything else is
+//! Complete output of the most used commands: each test is a transcript of commands with their exit code, standard
+//! output and standard error. Parts that differ from run to run are replaced ([`normalize`]); everything else is
 //! compared. `INSTA_UPDATE=always` writes the transcripts again.
 
 use std::os::unix::fs::PermissionsExt;
 
 use serde_json::{Value, json};
 
-use crate::context::{Ran, TestContext, repository};
+use crate::context::{CommandOutput, TestContext, repository};
 
-/// Commands and what they printed.
+/// Commands with their output.
 struct Transcript<'t> {
     test: &'t TestContext,
     text: String,
@@ -21,7 +21,7 @@ impl<'t> Transcript<'t> {
         Self { test, text: String::new() }
     }
 
-    /// Runs a command, its words separated by single blanks or in single quotes, and adds what it prints.
+    /// Runs a command and adds its output. Words are separated by single blanks or in single quotes.
     fn run(&mut self, line: &str) {
         self.run_with(line, "");
     }
@@ -31,13 +31,13 @@ impl<'t> Transcript<'t> {
         self.add(line, &ran);
     }
 
-    /// Runs a command as somebody at a terminal does.
+    /// Runs a command on a terminal.
     fn run_at_terminal(&mut self, line: &str) {
-        let ran = self.test.person(&words_of(line));
+        let ran = self.test.run_on_terminal(&words_of(line));
         self.add(line, &ran);
     }
 
-    fn add(&mut self, line: &str, Ran { stdout, stderr, exit }: &Ran) {
+    fn add(&mut self, line: &str, CommandOutput { stdout, stderr, exit }: &CommandOutput) {
         self.text += &format!("$ tenterhook {line}\n");
         self.text += &normalize(stdout);
         if !stderr.is_empty() {
@@ -49,7 +49,7 @@ impl<'t> Transcript<'t> {
         self.text += &format!("[exit {exit}]\n\n");
     }
 
-    /// Compares the transcript with the one of this name.
+    /// Compares the transcript with the snapshot of this name.
     fn check(self, name: &str) {
         insta::with_settings!({
             snapshot_path => repository().join("tests/suite/snapshots"),
@@ -61,7 +61,7 @@ impl<'t> Transcript<'t> {
     }
 }
 
-/// The words of a line; what is in single quotes is one word.
+/// Words of a line; text in single quotes is one word.
 fn words_of(line: &str) -> Vec<&str> {
     let mut words = Vec::new();
     for (number, part) in line.split('\'').enumerate() {
@@ -74,9 +74,9 @@ fn words_of(line: &str) -> Vec<&str> {
     words
 }
 
-/// A text without what differs from run to run and from machine to machine: times, durations, ids, hashes, keys, sizes of
-/// files, the version and the user. Where something was replaced, columns are separated by two blanks, because their
-/// widths follow what was there.
+/// Replaces what differs from run to run and from machine to machine: times, durations, ids, hashes, keys, file
+/// sizes, the version and the user. Where something was replaced, columns are separated by two blanks, because
+/// their widths depend on the original text.
 fn normalize(text: &str) -> String {
     let user = std::process::Command::new("id").arg("-un").output().unwrap().stdout;
     let user = regex::escape(String::from_utf8(user).unwrap().trim());
@@ -112,7 +112,7 @@ fn normalize(text: &str) -> String {
     lines.join("\n") + if text.ends_with('\n') { "\n" } else { "" }
 }
 
-/// The payload of a tool call of Claude Code.
+/// Payload of a tool call of Claude Code.
 fn call(test: &TestContext, tool: &str, input: &Value) -> String {
     json!({
         "session_id": "s-1", "cwd": test.path("work"), "hook_event_name": "PreToolUse",
@@ -121,7 +121,7 @@ fn call(test: &TestContext, tool: &str, input: &Value) -> String {
     .to_string()
 }
 
-/// A home as `install` makes it, with Claude Code on the machine.
+/// A home after `install`, with Claude Code on the machine.
 fn home_with_claude_code() -> TestContext {
     let test = TestContext::new();
     set_mode(&test, 0o700);
@@ -160,7 +160,7 @@ fn before_anything_was_recorded() {
 }
 
 #[test]
-fn rules_and_what_they_say() {
+fn rules_and_their_output() {
     let test = home_with_claude_code();
     let mut transcript = Transcript::of(&test);
     for line in [
@@ -178,7 +178,7 @@ fn rules_and_what_they_say() {
         transcript.run(line);
     }
     transcript.run_with("hook --try claude-code pre-tool-use", &test.bash("rm -rf ~/"));
-    transcript.check("output-rules-and-what-they-say");
+    transcript.check("output-rules-and-their-output");
 }
 
 #[test]

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! A home of its own for every test, and the program run in a clean environment.
+//! A separate home for every test, and the program run in a clean environment.
 
 use std::io::Write;
 use std::os::unix::fs::PermissionsExt;
@@ -13,13 +13,13 @@ pub(crate) struct TestContext {
     dir: tempfile::TempDir,
 }
 
-pub(crate) struct Ran {
+pub(crate) struct CommandOutput {
     pub(crate) stdout: String,
     pub(crate) stderr: String,
     pub(crate) exit: i32,
 }
 
-/// The root of the repository.
+/// Root directory of the repository.
 pub(crate) fn repository() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").canonicalize().unwrap()
 }
@@ -37,7 +37,7 @@ impl TestContext {
         self.dir.path().join(name)
     }
 
-    /// Where Tenterhook lives in this test.
+    /// State directory of this test.
     pub(crate) fn home(&self) -> PathBuf {
         self.path("home")
     }
@@ -49,7 +49,7 @@ impl TestContext {
         path
     }
 
-    /// The organisation's rules, which only their owner can write.
+    /// Writes the organisation's rules, which only their owner can write.
     pub(crate) fn write_system(&self, text: &str) -> PathBuf {
         let path = self.write("system/policy.yaml", text);
         for (path, mode) in [(path.clone(), 0o644), (self.path("system"), 0o755)] {
@@ -58,10 +58,10 @@ impl TestContext {
         path
     }
 
-    /// The decisions on record, oldest first: each leaf with its payload's parts where they came from.
-    pub(crate) fn ledger(&self) -> Vec<Value> {
+    /// Recorded decisions, oldest first, each with the parts of its payload put back in place.
+    pub(crate) fn decisions(&self) -> Vec<Value> {
         let mut decisions: Vec<Value> =
-            self.leaves().into_iter().filter(|leaf| leaf["kind"] == "decision").collect();
+            self.records().into_iter().filter(|leaf| leaf["kind"] == "decision").collect();
         for leaf in &mut decisions {
             let payload = leaf["stored"].take();
             if let Some(tool) = leaf.get_mut("tool") {
@@ -72,8 +72,8 @@ impl TestContext {
         decisions
     }
 
-    /// Every leaf, oldest first, with its payload as `stored`.
-    pub(crate) fn leaves(&self) -> Vec<Value> {
+    /// Every record, oldest first, with its payload as `stored`.
+    pub(crate) fn records(&self) -> Vec<Value> {
         let dir = self.home().join("ledger");
         let home = tenterhook_home::Home::whole(self.home());
         tenterhook_guard::Book::of(&home).take_in_if_free();
@@ -91,13 +91,13 @@ impl TestContext {
         records.iter().map(leaf).collect()
     }
 
-    /// Runs the program with a throw-away home and nothing else in its environment.
-    pub(crate) fn run(&self, args: &[&str]) -> Ran {
+    /// Runs the program with a temporary home and an otherwise empty environment.
+    pub(crate) fn run(&self, args: &[&str]) -> CommandOutput {
         self.run_with(args, b"")
     }
 
-    pub(crate) fn run_with(&self, args: &[&str], stdin: &[u8]) -> Ran {
-        self.finish(self.command(Path::new(env!("CARGO_BIN_EXE_tenterhook")), args), stdin)
+    pub(crate) fn run_with(&self, args: &[&str], stdin: &[u8]) -> CommandOutput {
+        self.run_command(self.command(Path::new(env!("CARGO_BIN_EXE_tenterhook")), args), stdin)
     }
 
     pub(crate) fn command(&self, program: &Path, args: &[&str]) -> Command {
@@ -113,28 +113,28 @@ impl TestContext {
         command
     }
 
-    pub(crate) fn finish(&self, mut command: Command, stdin: &[u8]) -> Ran {
+    pub(crate) fn run_command(&self, mut command: Command, stdin: &[u8]) -> CommandOutput {
         let mut child =
             command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
         let mut pipe = child.stdin.take().unwrap();
         let stdin = stdin.to_vec();
-        // A program that refuses its input early closes the pipe on us.
+        // A program that rejects its input early closes the pipe.
         let feeder = std::thread::spawn(move || drop(pipe.write_all(&stdin)));
         let output: Output = child.wait_with_output().unwrap();
         feeder.join().unwrap();
-        Ran {
-            stdout: self.neutral(&String::from_utf8(output.stdout).unwrap()),
-            stderr: self.neutral(&String::from_utf8(output.stderr).unwrap()),
+        CommandOutput {
+            stdout: self.normalize(&String::from_utf8(output.stdout).unwrap()),
+            stderr: self.normalize(&String::from_utf8(output.stderr).unwrap()),
             exit: output.status.code().unwrap(),
         }
     }
 
-    /// The text without what differs from run to run.
-    pub(crate) fn neutral(&self, text: &str) -> String {
+    /// Replaces what differs from run to run.
+    pub(crate) fn normalize(&self, text: &str) -> String {
         text.replace(self.dir.path().to_str().unwrap(), "[DIR]")
     }
 
-    /// A pre-tool payload of Claude Code that wants to run a command.
+    /// A `PreToolUse` payload of Claude Code that runs a command.
     pub(crate) fn bash(&self, command: &str) -> String {
         serde_json::json!({
             "session_id": "s-1",
@@ -148,7 +148,7 @@ impl TestContext {
     }
 }
 
-impl Ran {
+impl CommandOutput {
     pub(crate) fn json(&self) -> Value {
         serde_json::from_str(&self.stdout).unwrap_or_else(|error| panic!("{error}: {}", self.stdout))
     }

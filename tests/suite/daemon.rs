@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! A daemon of its own for a test: the real program in a throw-away home, and somebody who asks it.
+//! A separate daemon for a test: the real program in a temporary home, and its clients.
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{SocketAddr, TcpStream};
@@ -11,38 +11,38 @@ use std::process::Child;
 use serde_json::{Value, json};
 
 use crate::context::TestContext;
-use crate::person::served;
-pub(crate) use crate::person::{HANG_TIMEOUT, until};
+use crate::terminal_user::spawn_daemon;
+pub(crate) use crate::terminal_user::{HANG_TIMEOUT, until};
 
-pub(crate) struct Served {
+pub(crate) struct RunningDaemon {
     pub(crate) test: TestContext,
     child: Child,
     pub(crate) address: SocketAddr,
     pub(crate) token: String,
 }
 
-/// What came back.
+/// An HTTP reply.
 #[derive(Debug)]
-pub(crate) struct Answer {
+pub(crate) struct HttpReply {
     pub(crate) status: u16,
     pub(crate) head: String,
     pub(crate) body: String,
 }
 
 /// A stream that is read event by event.
-pub(crate) struct Stream(BufReader<TcpStream>);
+pub(crate) struct EventStream(BufReader<TcpStream>);
 
 /// One event of a stream.
 #[derive(Debug, Default, PartialEq)]
-pub(crate) struct Told {
+pub(crate) struct StreamEvent {
     pub(crate) kind: String,
     pub(crate) id: Option<u64>,
     pub(crate) data: Value,
 }
 
-// === impl Served ===
+// === impl RunningDaemon ===
 
-impl Served {
+impl RunningDaemon {
     pub(crate) fn new() -> Self {
         Self::in_home(TestContext::new(), &[])
     }
@@ -57,13 +57,13 @@ impl Served {
         let program = Path::new(env!("CARGO_BIN_EXE_tenterhook"));
         let mut command = test.command(program, &["serve", "--listen", "127.0.0.1:0"]);
         command.envs(variables.iter().copied());
-        let (child, ready) = served(test, command);
+        let (child, ready) = spawn_daemon(test, command);
         let address = ready.rsplit_once("http://").and_then(|(_, address)| address.parse().ok());
-        (child, address.unwrap_or_else(|| panic!("it names no address: {ready}")))
+        (child, address.unwrap_or_else(|| panic!("the daemon printed no address: {ready}")))
     }
 
-    /// Ends it and starts another in the same home.
-    pub(crate) fn again(mut self) -> Self {
+    /// Ends the daemon and starts another in the same home.
+    pub(crate) fn restart(mut self) -> Self {
         self.signal(rustix::process::Signal::TERM);
         assert!(self.wait(), "{}", self.log());
         (self.child, self.address) = Self::start(&self.test, &[]);
@@ -78,7 +78,7 @@ impl Served {
         rustix::process::kill_process(self.pid(), signal).unwrap();
     }
 
-    /// Waits for the end. Says whether it was a good one.
+    /// Waits for the daemon to end. Returns whether it succeeded.
     pub(crate) fn wait(&mut self) -> bool {
         until("the daemon ends", || self.child.try_wait().unwrap()).success()
     }
@@ -91,8 +91,8 @@ impl Served {
         self.test.home().join("run/tenterhook.sock")
     }
 
-    pub(crate) fn get(&self, path: &str) -> Answer {
-        self.ask("GET", path, &[], b"")
+    pub(crate) fn get(&self, path: &str) -> HttpReply {
+        self.request("GET", path, &[], b"")
     }
 
     pub(crate) fn json(&self, path: &str) -> Value {
@@ -101,25 +101,25 @@ impl Served {
         answer.json()
     }
 
-    pub(crate) fn post(&self, path: &str, body: &Value) -> Answer {
-        self.ask("POST", path, &[], body.to_string().as_bytes())
+    pub(crate) fn post(&self, path: &str, body: &Value) -> HttpReply {
+        self.request("POST", path, &[], body.to_string().as_bytes())
     }
 
-    /// Asks over TCP, with the token.
-    pub(crate) fn ask(&self, method: &str, path: &str, headers: &[&str], body: &[u8]) -> Answer {
-        let more = lines(headers);
+    /// Sends a request over TCP, with the token.
+    pub(crate) fn request(&self, method: &str, path: &str, headers: &[&str], body: &[u8]) -> HttpReply {
+        let more = header_lines(headers);
         let head = format!(
             "{method} {path} HTTP/1.1\r\nHost: {}\r\nAuthorization: Bearer {}\r\nConnection: close\r\n{more}Content-Length: {}\r\n\r\n",
             self.address,
             self.token,
             body.len()
         );
-        self.raw(&[head.as_bytes(), body].concat())
+        self.send_raw(&[head.as_bytes(), body].concat())
     }
 
-    /// Sends exactly this, and reads until the other side closes.
-    pub(crate) fn raw(&self, bytes: &[u8]) -> Answer {
-        Answer::read(&exchange(self.connect(), bytes))
+    /// Sends these bytes and reads until the other side closes.
+    pub(crate) fn send_raw(&self, bytes: &[u8]) -> HttpReply {
+        HttpReply::parse(&exchange(self.connect(), bytes))
     }
 
     pub(crate) fn connect(&self) -> TcpStream {
@@ -129,11 +129,11 @@ impl Served {
         stream
     }
 
-    /// One hook call on the socket, as the shim makes it.
+    /// Makes one hook call on the socket, as the shim does.
     pub(crate) fn hook(&self, payload: &str) -> String {
         let mut stream = UnixStream::connect(self.socket()).unwrap();
         stream.set_read_timeout(Some(HANG_TIMEOUT)).unwrap();
-        let id = format!("01{:024}", rand(24));
+        let id = format!("01{:024}", random_digits(24));
         let head = format!("TH1 hook claude-code PreToolUse {id} 50000 {}\nversion 0.1.0\n\n", payload.len());
         stream.write_all(head.as_bytes()).unwrap();
         stream.write_all(payload.as_bytes()).unwrap();
@@ -142,8 +142,8 @@ impl Served {
         reply
     }
 
-    /// Claude Code calls a hook over HTTP.
-    pub(crate) fn call(&self, event: &str, payload: &Value) -> Answer {
+    /// Calls a hook of Claude Code over HTTP.
+    pub(crate) fn call(&self, event: &str, payload: &Value) -> HttpReply {
         let mut whole = json!({"session_id": "s-1", "cwd": self.test.path("work"), "hook_event_name": event});
         whole.as_object_mut().unwrap().extend(payload.as_object().unwrap().clone());
         let answer = self.post(&format!("/v1/hooks/claude-code/{event}"), &whole);
@@ -151,16 +151,16 @@ impl Served {
         answer
     }
 
-    pub(crate) fn bash(&self, command: &str) -> Answer {
+    pub(crate) fn bash(&self, command: &str) -> HttpReply {
         self.call(
             "PreToolUse",
             &json!({"tool_name": "Bash", "tool_input": {"command": command}, "tool_use_id": "t"}),
         )
     }
 
-    /// Opens a stream. HTTP/1.0 spares us the chunks.
-    pub(crate) fn stream(&self, path: &str, headers: &[&str]) -> Stream {
-        let more = lines(headers);
+    /// Opens a stream with HTTP/1.0, which avoids chunked encoding.
+    pub(crate) fn stream(&self, path: &str, headers: &[&str]) -> EventStream {
+        let more = header_lines(headers);
         let mut stream = self.connect();
         let (address, token) = (self.address, &self.token);
         let head =
@@ -173,42 +173,42 @@ impl Served {
         }
         assert!(head.starts_with("HTTP/1.0 200"), "{head}");
         assert!(head.to_ascii_lowercase().contains("text/event-stream"), "{head}");
-        Stream(reader)
+        EventStream(reader)
     }
 }
 
-impl Drop for Served {
+impl Drop for RunningDaemon {
     fn drop(&mut self) {
-        // It may have ended already.
+        // The daemon may have ended already.
         let _ = self.child.kill();
         let _ = self.child.wait();
     }
 }
 
-/// Headers as they are sent.
-pub(crate) fn lines(headers: &[&str]) -> String {
+/// Formats headers as they are sent.
+pub(crate) fn header_lines(headers: &[&str]) -> String {
     headers.iter().fold(String::new(), |lines, header| lines + header + "\r\n")
 }
 
-/// A few digits that nobody else has.
-fn rand(digits: u32) -> u128 {
+/// A few digits that differ from those of other tests.
+fn random_digits(digits: u32) -> u128 {
     use std::hash::{BuildHasher, Hasher};
     let one = || u128::from(std::collections::hash_map::RandomState::new().build_hasher().finish());
     (one() << 64 | one()) % 10_u128.pow(digits)
 }
 
 pub(crate) fn exchange(mut stream: TcpStream, bytes: &[u8]) -> Vec<u8> {
-    // Whoever refuses early stops reading; what it says is still there.
+    // A server that refuses early stops reading; its reply is still readable.
     let _ = stream.write_all(bytes);
     let mut answer = Vec::new();
     let _ = stream.read_to_end(&mut answer);
     answer
 }
 
-// === impl Answer ===
+// === impl HttpReply ===
 
-impl Answer {
-    pub(crate) fn read(bytes: &[u8]) -> Self {
+impl HttpReply {
+    pub(crate) fn parse(bytes: &[u8]) -> Self {
         let text = String::from_utf8_lossy(bytes);
         let Some((head, body)) = text.split_once("\r\n\r\n") else {
             return Self { status: 0, head: text.into_owned(), body: String::new() };
@@ -216,7 +216,7 @@ impl Answer {
         let status = head.split(' ').nth(1).and_then(|word| word.parse().ok()).unwrap_or(0);
         let head = head.to_ascii_lowercase();
         let body =
-            if head.contains("transfer-encoding: chunked") { unchunked(body) } else { body.to_owned() };
+            if head.contains("transfer-encoding: chunked") { decode_chunks(body) } else { body.to_owned() };
         Self { status, head, body }
     }
 
@@ -233,7 +233,7 @@ impl Answer {
     }
 }
 
-fn unchunked(mut body: &str) -> String {
+fn decode_chunks(mut body: &str) -> String {
     let mut whole = String::new();
     while let Some((length, rest)) = body.split_once("\r\n") {
         let (part, rest) = rest.split_at(usize::from_str_radix(length, 16).unwrap());
@@ -246,12 +246,12 @@ fn unchunked(mut body: &str) -> String {
     whole
 }
 
-// === impl Stream ===
+// === impl EventStream ===
 
-impl Stream {
-    /// The next event. Signs of life are passed over.
-    pub(crate) fn next(&mut self) -> Option<Told> {
-        let mut told = Told::default();
+impl EventStream {
+    /// Returns the next event. Keep-alive lines are skipped.
+    pub(crate) fn next(&mut self) -> Option<StreamEvent> {
+        let mut told = StreamEvent::default();
         let mut line = String::new();
         while self.0.read_line(&mut line).unwrap() > 0 {
             let text = std::mem::take(&mut line);
@@ -259,15 +259,15 @@ impl Stream {
                 Some(("event", kind)) => kind.clone_into(&mut told.kind),
                 Some(("id", id)) => told.id = id.parse().ok(),
                 Some(("data", data)) => told.data = serde_json::from_str(data).unwrap(),
-                None if told != Told::default() => return Some(told),
+                None if told != StreamEvent::default() => return Some(told),
                 _ => {}
             }
         }
         None
     }
 
-    /// The next event of a kind.
-    pub(crate) fn next_of(&mut self, kind: &str) -> Told {
+    /// Returns the next event of a kind.
+    pub(crate) fn next_of(&mut self, kind: &str) -> StreamEvent {
         loop {
             let told = self.next().unwrap_or_else(|| panic!("the stream ended before `{kind}`"));
             if told.kind == kind {

@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! What the daemon answers to a dashboard or an SDK.
+//! Replies of the daemon's API to dashboards and SDKs.
 
 use serde_json::{Value, json};
 
 use crate::context::TestContext;
-use crate::daemon::{Served, until};
-use crate::person::code;
+use crate::daemon::{RunningDaemon, until};
+use crate::terminal_user::code;
 
 const DENIED: &str = "sudo rm -rf /";
 
 #[test]
 fn the_ledger_is_found_shown_counted_and_proved() {
-    let served = Served::new();
+    let served = RunningDaemon::new();
     served.bash("ls");
     served.bash(DENIED);
     served.call("Stop", &json!({}));
@@ -41,8 +41,8 @@ fn the_ledger_is_found_shown_counted_and_proved() {
 }
 
 #[test]
-fn what_cannot_be_found_or_used_is_said_with_what_to_do() {
-    let served = Served::new();
+fn missing_or_unusable_resources_are_reported_with_a_hint() {
+    let served = RunningDaemon::new();
     for (path, status, says) in [
         ("/v1/ledger/99", 404, "unknown record `99`"),
         ("/v1/ledger/99/proof", 404, "unknown record `99`"),
@@ -88,7 +88,7 @@ fn what_cannot_be_found_or_used_is_said_with_what_to_do() {
 
 #[test]
 fn invalid_parts_of_a_request_are_errors_in_json() {
-    let served = Served::new();
+    let served = RunningDaemon::new();
     for (method, path, body, says) in [
         ("PUT", "/v1/mode", &b"{\"mode\": \"off\"}"[..], "invalid request body: unknown variant `off`"),
         ("PUT", "/v1/mode", b"", "invalid request body: missing field `mode`"),
@@ -97,7 +97,7 @@ fn invalid_parts_of_a_request_are_errors_in_json() {
         ("GET", "/v1/authority", b"", "invalid query: missing field `action`"),
         ("GET", "/v1/sessions/%FF", b"", "invalid path: "),
     ] {
-        let answer = served.ask(method, path, &[], body);
+        let answer = served.request(method, path, &[], body);
         assert_eq!(answer.status, 400, "{path}: {answer:?}");
         assert!(answer.message().starts_with(says), "{path}: {answer:?}");
     }
@@ -105,7 +105,7 @@ fn invalid_parts_of_a_request_are_errors_in_json() {
 
 #[test]
 fn the_ledger_is_checked_in_the_background() {
-    let served = Served::new();
+    let served = RunningDaemon::new();
     served.bash("ls");
     let begun = served.post("/v1/ledger/verify", &json!({}));
     assert_eq!(begun.status, 202, "{begun:?}");
@@ -122,7 +122,7 @@ fn the_ledger_is_checked_in_the_background() {
 
 #[test]
 fn sessions_are_put_together_and_survive_the_daemon() {
-    let served = Served::new();
+    let served = RunningDaemon::new();
     served.call("SessionStart", &json!({"source": "startup", "model": "claude-test-1"}));
     served.call("UserPromptSubmit", &json!({"prompt": "please tidy up"}));
     served.bash("cat notes.txt");
@@ -132,7 +132,7 @@ fn sessions_are_put_together_and_survive_the_daemon() {
         "PreToolUse",
         &json!({"tool_name": "TodoWrite", "tool_input": {"todos": todos}, "tool_use_id": "t2"}),
     );
-    let check = |served: &Served| {
+    let check = |served: &RunningDaemon| {
         let list = served.json("/v1/sessions?harness=claude-code&state=active");
         assert_eq!(list["all"], 1, "{list}");
         let session = served.json("/v1/sessions/s-1");
@@ -149,7 +149,7 @@ fn sessions_are_put_together_and_survive_the_daemon() {
         session["touched"][0]["path"].as_str().is_some_and(|path| path.ends_with("/notes.txt"))
     };
     until("the file is known", || Some(served.json("/v1/sessions/s-1")).filter(read));
-    // The harness says the model once; every later event carries it.
+    // The harness sends the model once; every later event has it.
     let leaf = &served.json("/v1/ledger?verdict=deny")["leaves"][0]["leaf"];
     assert_eq!(leaf["agent"]["model"], "claude-test-1");
     let timeline = served.json("/v1/sessions/s-1/timeline");
@@ -159,7 +159,7 @@ fn sessions_are_put_together_and_survive_the_daemon() {
     assert_eq!(timeline["steps"][3]["tool"]["gist"], DENIED);
     assert_eq!(timeline["steps"][1]["said"], "please tidy up");
 
-    let served = served.again();
+    let served = served.restart();
     until("sessions are known again", || {
         Some(()).filter(|()| {
             served.json("/v1/sessions")["all"] == 1 && served.json("/v1/sessions/s-1")["events"] == 5
@@ -170,13 +170,13 @@ fn sessions_are_put_together_and_survive_the_daemon() {
 }
 
 #[test]
-fn the_policy_is_shown_tried_and_explained() {
+fn the_policy_is_shown_tested_and_explained() {
     let test = TestContext::new();
     test.write(
         "home/policy.yaml",
         "version: 1\nrules:\n  - id: no-curl\n    verdict: deny\n    match: {shell: {program: [curl]}}\n    reason: no\n",
     );
-    let served = Served::in_home(test, &[]);
+    let served = RunningDaemon::in_home(test, &[]);
     let policy = served.json("/v1/policy");
     let own = policy["rules"].as_array().unwrap().iter().find(|rule| rule["id"] == "no-curl").unwrap();
     assert_eq!((&own["layer"], &own["verdict"]), (&json!("user"), &json!("deny")), "{policy}");
@@ -196,16 +196,16 @@ fn the_policy_is_shown_tried_and_explained() {
     assert_eq!(served.post("/v1/policy/explain", &json!({})).status, 400);
 
     let checked = served
-        .ask("POST", "/v1/policy/validate", &[], b"version: 1\nrules:\n  - id: x\n    verdict: dney\n")
+        .request("POST", "/v1/policy/validate", &[], b"version: 1\nrules:\n  - id: x\n    verdict: dney\n")
         .json();
     let lines: Vec<_> = checked["problems"].as_array().unwrap().iter().map(|one| &one["line"]).collect();
     assert_eq!((&checked["ok"], lines), (&json!(false), vec![&json!(3), &json!(4)]), "{checked}");
-    let checked = served.ask("POST", "/v1/policy/validate", &[], b"version: 1\nrules: []\n").json();
+    let checked = served.request("POST", "/v1/policy/validate", &[], b"version: 1\nrules: []\n").json();
     assert_eq!((&checked["ok"], &checked["problems"]), (&json!(true), &json!([])));
-    assert_eq!(served.json("/v1/policy")["own"], policy["own"], "trying changes nothing");
+    assert_eq!(served.json("/v1/policy")["own"], policy["own"], "a test changes nothing");
     assert!(
         served.json("/v1/ledger?kind=decision")["leaves"].as_array().unwrap().is_empty(),
-        "nor does asking"
+        "an explanation changes nothing"
     );
 }
 
@@ -214,7 +214,7 @@ fn hooks_are_listed_without_their_secrets() {
     let test = TestContext::new();
     let hooks = "hooks:\n  - id: notify\n    on: stop\n    url: http://127.0.0.1:9/x\n    headers: {authorization: hunter2}\n  - id: look\n    on: pre-tool\n    match: Bash\n    command: 'true'\n    enabled: false\n";
     test.write("home/tenterhook.yaml", hooks);
-    let served = Served::in_home(test, &[]);
+    let served = RunningDaemon::in_home(test, &[]);
     let hooks = served.get("/v1/hooks");
     assert!(!hooks.body.contains("hunter2"));
     let hooks = hooks.json();
@@ -224,7 +224,7 @@ fn hooks_are_listed_without_their_secrets() {
 
 #[test]
 fn counters_are_there_for_prometheus() {
-    let served = Served::new();
+    let served = RunningDaemon::new();
     served.bash("ls");
     served.bash(DENIED);
     served.hook("this is no JSON");
@@ -251,14 +251,14 @@ fn counters_are_there_for_prometheus() {
 }
 
 #[test]
-fn nobody_changes_the_policy_or_a_hook_without_a_persons_proof() {
+fn the_policy_and_hooks_change_only_with_a_users_proof() {
     let test = TestContext::new();
     test.write("home/tenterhook.yaml", "hooks:\n  - id: look\n    on: stop\n    command: 'true'\n");
-    let served = Served::in_home(test, &[]);
+    let served = RunningDaemon::in_home(test, &[]);
     let tag = served.get("/v1/policy").header("etag").unwrap().to_owned();
     assert_eq!(tag, "\"none\"");
     let change = |headers: &[&str], body: &Value| {
-        served.ask("PUT", "/v1/policy", headers, body.to_string().as_bytes())
+        served.request("PUT", "/v1/policy", headers, body.to_string().as_bytes())
     };
     let text = json!({"text": "version: 1\nrules: []\n", "proof": {"tty": true, "code": "000000"}});
     assert_eq!(change(&[], &text).status, 428);
@@ -268,7 +268,7 @@ fn nobody_changes_the_policy_or_a_hook_without_a_persons_proof() {
     assert_eq!(broken.status, 422, "{broken:?}");
     assert_eq!(broken.json()["validation"]["problems"][0]["line"], 3);
     let refused = change(&[&matching], &text);
-    assert_eq!(refused.status, 403, "over TCP nobody can show a terminal: {refused:?}");
+    assert_eq!(refused.status, 403, "a terminal cannot be proven over TCP: {refused:?}");
     assert!(!served.test.home().join("policy.yaml").exists());
     let refused = served.post("/v1/hooks/look/disable", &json!({}));
     assert_eq!(refused.status, 403, "{refused:?}");
@@ -277,46 +277,46 @@ fn nobody_changes_the_policy_or_a_hook_without_a_persons_proof() {
     assert_eq!(
         (same.status, &same.json()["changed"]),
         (200, &json!(false)),
-        "what is so already needs nothing"
+        "an unchanged state needs no proof"
     );
     assert_eq!(served.post("/v1/hooks/nothing/disable", &json!({})).status, 404);
     let leaves = served.json("/v1/ledger?kind=change&text=refused");
-    assert_eq!(leaves["leaves"].as_array().unwrap().len(), 2, "who tried is on record: {leaves}");
+    assert_eq!(leaves["leaves"].as_array().unwrap().len(), 2, "the caller is recorded: {leaves}");
 }
 
 #[test]
 fn a_policy_that_cannot_be_read_is_not_replaced() {
     let test = TestContext::new();
     let secret = test.enroll();
-    let served = Served::in_home(test, &[]);
+    let served = RunningDaemon::in_home(test, &[]);
     let policy = served.test.home().join("policy.yaml");
     let not_utf8 = b"version: 1 # \xff\nrules: []\n";
     std::fs::write(&policy, not_utf8).unwrap();
     let tag = served.get("/v1/policy").header("etag").unwrap().to_owned();
     let body = json!({"text": "version: 1\nrules: []\n", "proof": {"code": code(&secret, 0)}}).to_string();
-    let refused = served.ask("PUT", "/v1/policy", &[&format!("If-Match: {tag}")], body.as_bytes());
+    let refused = served.request("PUT", "/v1/policy", &[&format!("If-Match: {tag}")], body.as_bytes());
     assert_eq!(refused.status, 500, "{refused:?}");
     assert!(refused.message().contains("is not valid UTF-8"), "{refused:?}");
     assert_eq!(std::fs::read(&policy).unwrap(), not_utf8);
 }
 
 #[test]
-fn with_a_code_a_person_changes_the_policy_and_switches_hooks() {
+fn with_a_code_a_user_changes_the_policy_and_switches_hooks() {
     let test = TestContext::new();
     test.write("home/tenterhook.yaml", "hooks:\n  - id: look\n    on: stop\n    command: 'true'\n");
     let secret = test.enroll();
-    let served = Served::in_home(test, &[]);
+    let served = RunningDaemon::in_home(test, &[]);
     let text = "version: 1\nrules:\n  - id: no-make\n    verdict: deny\n    match: {shell: {program: [make]}}\n    reason: not here\n";
     let change = |tag: &str, code: &str| {
         let body = json!({"text": text, "proof": {"code": code}}).to_string();
-        served.ask("PUT", "/v1/policy", &[&format!("If-Match: {tag}")], body.as_bytes())
+        served.request("PUT", "/v1/policy", &[&format!("If-Match: {tag}")], body.as_bytes())
     };
     let right = code(&secret, 0);
     let done = change("\"none\"", &right);
     assert_eq!(done.status, 200, "{done:?}");
     assert_eq!(std::fs::read_to_string(served.test.home().join("policy.yaml")).unwrap(), text);
     assert_eq!(done.header("etag"), served.get("/v1/policy").header("etag"));
-    assert!(served.bash("make all").body.contains("not here"), "in force with the answer");
+    assert!(served.bash("make all").body.contains("not here"), "active when the reply arrives");
     assert_eq!(served.json("/v1/health")["generation"], done.json()["generation"]);
     let twice = change(done.header("etag").unwrap(), &right);
     assert!(twice.status == 403 && twice.message().contains("used already"), "{twice:?}");
@@ -325,6 +325,6 @@ fn with_a_code_a_person_changes_the_policy_and_switches_hooks() {
 
     let off = served.post("/v1/hooks/look/disable", &json!({"proof": {"code": code(&secret, 1)}}));
     assert_eq!((off.status, &off.json()["hook"]["enabled"]), (200, &json!(false)), "{off:?}");
-    let served = served.again();
-    assert_eq!(served.json("/v1/hooks")["hooks"][0]["enabled"], false, "it stays so");
+    let served = served.restart();
+    assert_eq!(served.json("/v1/hooks")["hooks"][0]["enabled"], false, "the hook stays disabled");
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Attacks on the daemon over HTTP, in the mode "same user": whoever attacks has no token, or is a page
-//! in the person's browser, or sends what no client would.
+//! Attacks on the daemon over HTTP in same-user mode: the attacker has no token, is a page in the user's browser,
+//! or sends requests that no client would send.
 
 use std::io::{Read, Write};
 use std::time::{Duration, Instant};
@@ -9,25 +9,25 @@ use tenterhook_test_support::assert_waited;
 
 use serde_json::json;
 
-use crate::daemon::{Answer, HANG_TIMEOUT, Served, exchange, lines};
+use crate::daemon::{HANG_TIMEOUT, HttpReply, RunningDaemon, exchange, header_lines};
 
-/// A request as an attacker writes it.
-fn request(served: &Served, line: &str, headers: &[&str], body: &str) -> Answer {
-    let headers = lines(headers);
-    served.raw(format!("{line} HTTP/1.1\r\nConnection: close\r\n{headers}\r\n{body}").as_bytes())
+/// Sends a request as an attacker writes it.
+fn request(served: &RunningDaemon, line: &str, headers: &[&str], body: &str) -> HttpReply {
+    let headers = header_lines(headers);
+    served.send_raw(format!("{line} HTTP/1.1\r\nConnection: close\r\n{headers}\r\n{body}").as_bytes())
 }
 
-fn host(served: &Served) -> String {
+fn host(served: &RunningDaemon) -> String {
     format!("Host: {}", served.address)
 }
 
-fn token(served: &Served) -> String {
+fn token(served: &RunningDaemon) -> String {
     format!("Authorization: Bearer {}", served.token)
 }
 
 #[test]
-fn dns_rebinding_another_name_leads_nowhere() {
-    let served = Served::new();
+fn dns_rebinding_another_host_name_is_refused() {
+    let served = RunningDaemon::new();
     let (port, token) = (served.address.port(), token(&served));
     for name in [
         format!("evil.example:{port}"),
@@ -47,20 +47,20 @@ fn dns_rebinding_another_name_leads_nowhere() {
         request(&served, &format!("GET http://evil.example:{port}/v1/policy"), &[&host(&served), &token], "");
     assert!(whole.status != 200 || !whole.body.contains("evil"), "{whole:?}");
     let twice = request(&served, "GET /v1/policy", &[&host(&served), "Host: evil.example", &token], "");
-    assert!([400, 421].contains(&twice.status), "two names: {twice:?}");
+    assert!([400, 421].contains(&twice.status), "two host names: {twice:?}");
 }
 
 #[test]
-fn cross_origin_a_page_of_others_gets_nothing() {
-    let served = Served::new();
+fn cross_origin_pages_of_other_origins_get_nothing() {
+    let served = RunningDaemon::new();
     let payload = served.test.bash("ls");
     let length = format!("Content-Length: {}", payload.len());
     for origin in ["http://evil.example", "null", "https://127.0.0.1", "http://127.0.0.1:1", "file://"] {
-        // What a form can send without asking first.
+        // Requests that a form can send without a preflight.
         let headers = [&host(&served), &format!("Origin: {origin}"), "Content-Type: text/plain", &length];
         let answer = request(&served, "POST /v1/hooks/claude-code/PreToolUse", &headers, &payload);
         assert_eq!(answer.status, 403, "{origin}");
-        // Nor does knowing the token help a page that is not ours.
+        // A page of another origin is refused even if it knows the token.
         let headers: [&str; 3] = [&host(&served), &format!("Origin: {origin}"), &token(&served)];
         assert_eq!(request(&served, "GET /v1/policy", &headers, "").status, 403, "{origin}");
         let asked = request(&served, "OPTIONS /v1/policy", &headers, "");
@@ -68,12 +68,12 @@ fn cross_origin_a_page_of_others_gets_nothing() {
     }
     let own: [&str; 3] = [&host(&served), &format!("Origin: http://{}", served.address), &token(&served)];
     assert_eq!(request(&served, "GET /v1/policy", &own, "").status, 200);
-    assert!(served.test.ledger().is_empty(), "nothing was decided");
+    assert!(served.test.decisions().is_empty(), "nothing was decided");
 }
 
 #[test]
 fn without_the_whole_token_there_is_only_health() {
-    let served = Served::new();
+    let served = RunningDaemon::new();
     let (host, right) = (host(&served), served.token.clone());
     let cut = right.split_at(63).0;
     for header in [
@@ -90,27 +90,27 @@ fn without_the_whole_token_there_is_only_health() {
             ["/v1/policy", "/v1/ledger", "/v1/stream", "/v1/metrics", "/v1/openapi.json", "/v1/nothing", "/x"]
         {
             let answer = request(&served, &format!("GET {path}"), &[&host, &header], "");
-            // A token in capitals is another token, unless it has no letters at all.
+            // A token in upper case is a different token, unless it has no letters.
             if answer.status != 401 {
                 assert!(header.ends_with(&right) && header.contains("Bearer"), "{header} opens {path}");
             }
         }
     }
     let query = request(&served, &format!("GET /v1/policy?token={right}"), &[&host], "");
-    assert_eq!(query.status, 401, "a token in an address ends up in logs");
+    assert_eq!(query.status, 401, "a token in a URL would end up in logs");
     let health = request(&served, "GET /v1/health", &[&host], "");
     assert_eq!(health.status, 200);
     assert_eq!(
         health.json(),
         json!({"ok": true, "version": env!("CARGO_PKG_VERSION")}),
-        "and no more than that"
+        "health and nothing else"
     );
     assert!(!served.log().contains(&right), "the token is in no log");
 }
 
 #[test]
-fn path_traversal_leads_nowhere() {
-    let served = Served::new();
+fn path_traversal_reaches_no_file() {
+    let served = RunningDaemon::new();
     let (host, token) = (host(&served), token(&served));
     for path in [
         "/v1/../v1/policy/../../etc/passwd",
@@ -129,7 +129,7 @@ fn path_traversal_leads_nowhere() {
         let answer = request(&served, &format!("GET {path}"), &[&host, &token], "");
         assert!([400, 404].contains(&answer.status), "{path}: {answer:?}");
         assert!(!answer.body.contains("root:"), "{path}");
-        // Health answers everybody; nothing may look like it and be something else.
+        // Health is public; similar paths must not reach other routes.
         let stranger = request(&served, &format!("GET {path}"), &[&host], "");
         assert_eq!(stranger.status, 401, "{path}");
     }
@@ -139,7 +139,7 @@ fn path_traversal_leads_nowhere() {
 
 #[test]
 fn an_oversized_body_is_refused_before_it_is_read() {
-    let served = Served::new();
+    let served = RunningDaemon::new();
     let (host, token) = (host(&served), token(&served));
     let most = tenterhook_harness::MAX_PAYLOAD_BYTES;
     let line = "POST /v1/hooks/claude-code/PreToolUse";
@@ -149,7 +149,7 @@ fn an_oversized_body_is_refused_before_it_is_read() {
         let answer = request(&served, line, &[&host, &token, &format!("Content-Length: {absurd}")], "x");
         assert!([400, 413].contains(&answer.status) || answer.head.is_empty(), "{absurd}: {answer:?}");
     }
-    // In chunks nobody says beforehand how long it gets.
+    // A chunked body has no length in advance.
     let mut stream = served.connect();
     let head = format!("{line} HTTP/1.1\r\n{host}\r\n{token}\r\nTransfer-Encoding: chunked\r\n\r\n");
     stream.write_all(head.as_bytes()).unwrap();
@@ -160,14 +160,14 @@ fn an_oversized_body_is_refused_before_it_is_read() {
     }
     let mut answer = Vec::new();
     let _ = stream.read_to_end(&mut answer);
-    // It may be cut off before it has read the answer.
-    assert!(answer.is_empty() || Answer::read(&answer).status == 413, "{:?}", Answer::read(&answer));
+    // The connection may be closed before the client has read the reply.
+    assert!(answer.is_empty() || HttpReply::parse(&answer).status == 413, "{:?}", HttpReply::parse(&answer));
     assert_eq!(served.bash("ls").status, 200, "others are served");
 }
 
 #[test]
 fn a_body_that_never_ends_is_cut_off() {
-    let served = Served::new();
+    let served = RunningDaemon::new();
     let mut stream = served.connect();
     let head = format!(
         "POST /v1/hooks/claude-code/PreToolUse HTTP/1.1\r\n{}\r\n{}\r\nContent-Length: 1000\r\n\r\n{{",
@@ -177,7 +177,7 @@ fn a_body_that_never_ends_is_cut_off() {
     stream.write_all(head.as_bytes()).unwrap();
     let began = Instant::now();
     let mut dripping = stream.try_clone().unwrap();
-    // Now and then a byte, so that it never looks dead.
+    // One byte from time to time, so that the connection never looks dead.
     std::thread::spawn(move || {
         while began.elapsed() < HANG_TIMEOUT && dripping.write_all(b" ").is_ok() {
             std::thread::sleep(Duration::from_millis(500));
@@ -185,18 +185,18 @@ fn a_body_that_never_ends_is_cut_off() {
     });
     let mut answer = Vec::new();
     let _ = stream.read_to_end(&mut answer);
-    assert_eq!(Answer::read(&answer).status, 408);
+    assert_eq!(HttpReply::parse(&answer).status, 408);
     assert_waited(began, Duration::from_secs(9));
-    assert!(served.test.ledger().is_empty());
+    assert!(served.test.decisions().is_empty());
 }
 
 #[test]
-fn slow_loris_many_idle_connections_stop_nobody_on_the_socket() {
-    let served = Served::new();
+fn slow_loris_many_idle_connections_do_not_block_the_socket() {
+    let served = RunningDaemon::new();
     let idle: Vec<_> = (0..600)
         .map(|number| {
             let mut stream = served.connect();
-            // Some say nothing, some never end their head.
+            // Some connections send nothing, some never end their headers.
             let _ = stream.write_all(if number % 2 == 0 { b"" } else { b"GET /v1/health HTTP/1.1\r\nX-a: " });
             stream
         })
@@ -210,7 +210,7 @@ fn slow_loris_many_idle_connections_stop_nobody_on_the_socket() {
         let reply = served.hook(&served.test.bash("sudo rm -rf /"));
         assert!(reply.starts_with("TH1 ") && reply.contains("deny"), "{reply}");
     }
-    // Those that never end their head are cut off, and there is room again.
+    // Connections with unfinished headers are closed, so there is room again.
     let mut first = idle.into_iter().nth(1).unwrap();
     let mut answer = Vec::new();
     let _ = first.read_to_end(&mut answer);
@@ -225,7 +225,7 @@ fn slow_loris_many_idle_connections_stop_nobody_on_the_socket() {
 
 #[test]
 fn request_smuggling_one_request_is_one_request() {
-    let served = Served::new();
+    let served = RunningDaemon::new();
     let (host, token) = (host(&served), token(&served));
     let hidden = format!("GET /v1/policy HTTP/1.1\r\n{host}\r\n{token}\r\n\r\n");
     let body = format!("0\r\n\r\n{hidden}");
@@ -241,7 +241,7 @@ fn request_smuggling_one_request_is_one_request() {
     ] {
         let mut all = vec![host.as_str(), token.as_str()];
         all.extend(headers);
-        let headers = lines(&all);
+        let headers = header_lines(&all);
         let sent = format!("POST /v1/events HTTP/1.1\r\n{headers}\r\n{body}");
         let answer = exchange(served.connect(), sent.as_bytes());
         let text = String::from_utf8_lossy(&answer);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! A hook that finds no daemon starts one, where the settings say so.
+//! A hook that finds no daemon starts one if the settings allow it.
 
 use serde_json::Value;
 
@@ -12,16 +12,16 @@ fn hook(test: &TestContext) {
         std::path::Path::new(env!("CARGO_BIN_EXE_tenterhook")),
         &["hook", "claude-code", "PreToolUse"],
     );
-    // What a project could have put there.
+    // A program that a project could have put there.
     command.env("TENTERHOOK_LISTEN", "127.0.0.1:1").env("OTEL_EXPORTER_OTLP_ENDPOINT", "http://127.0.0.1:1");
-    let ran = test.finish(command, test.bash("sudo rm -rf /").as_bytes());
+    let ran = test.run_command(command, test.bash("sudo rm -rf /").as_bytes());
     assert!(ran.stdout.contains("deny"), "{}{}", ran.stdout, ran.stderr);
 }
 
-/// Ends the daemon of a home, whatever becomes of the test.
-struct Ends<'a>(&'a TestContext);
+/// DaemonCleanup the daemon of a home when the test ends, even if it fails.
+struct DaemonCleanup<'a>(&'a TestContext);
 
-impl Drop for Ends<'_> {
+impl Drop for DaemonCleanup<'_> {
     fn drop(&mut self) {
         let card = std::fs::read_to_string(self.0.home().join("run/daemon.json")).unwrap_or_default();
         let card: Value = serde_json::from_str(&card).unwrap_or_default();
@@ -35,21 +35,17 @@ impl Drop for Ends<'_> {
 #[test]
 fn a_hook_starts_a_daemon_if_it_may_and_the_next_one_asks_it() {
     let test = TestContext::new();
-    let ends = Ends(&test);
+    let ends = DaemonCleanup(&test);
     hook(&test);
-    assert!(!test.home().join("run/starting").exists(), "nobody said that it may");
+    assert!(!test.home().join("run/starting").exists(), "the settings do not allow it");
     test.write("home/tenterhook.yaml", "daemon: {autostart: true, listen: none}\n");
     hook(&test);
     let status =
         until("a daemon answers", || Some(test.run(&["status", "--json"])).filter(|ran| ran.exit == 0));
-    assert_eq!(
-        status.json()["listen"],
-        Value::Null,
-        "as the settings say, not as the agent's environment says"
-    );
+    assert_eq!(status.json()["listen"], Value::Null, "the settings apply, not the agent's environment");
     hook(&test);
-    let origins: Vec<_> = test.ledger().iter().map(|leaf| leaf["origin"].clone()).collect();
+    let origins: Vec<_> = test.decisions().iter().map(|leaf| leaf["origin"].clone()).collect();
     assert_eq!(origins.last().unwrap(), "daemon", "{origins:?}");
     drop(ends);
-    until("it ends", || (!test.home().join("run/tenterhook.sock").exists()).then_some(()));
+    until("the daemon ends", || (!test.home().join("run/tenterhook.sock").exists()).then_some(()));
 }

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! What the guide tells people to type works as it stands there.
+//! The commands of the guide work as written.
 
 use crate::context::repository;
-use crate::daemon::Served;
+use crate::daemon::RunningDaemon;
 
-/// The blocks of a language.
+/// Code blocks of a language.
 pub(crate) fn blocks<'a>(page: &'a str, language: &str) -> Vec<&'a str> {
     let open = format!("```{language}\n");
     page.split(open.as_str()).skip(1).map(|rest| rest.split("```").next().unwrap()).collect()
@@ -14,17 +14,17 @@ pub(crate) fn blocks<'a>(page: &'a str, language: &str) -> Vec<&'a str> {
 #[test]
 fn every_example_of_the_guide_works_as_written() {
     let page = std::fs::read_to_string(repository().join("docs/guide/daemon.md")).unwrap();
-    let served = Served::new();
+    let served = RunningDaemon::new();
     served.bash("sudo rm -rf /");
     let home = served.test.home();
     let mut tried = 0;
     for block in blocks(&page, "sh").into_iter().filter(|block| block.contains("curl")) {
-        // Another home and another port; nothing else is different.
+        // Only the home and the port differ from the guide.
         let block = block.replace("~/.local/state/tenterhook", home.to_str().unwrap());
         let block = block.replace("127.0.0.1:7878", &served.address.to_string());
         let command = served.test.command(std::path::Path::new("/bin/sh"), &["-c", &block]);
-        let ran = served.test.finish(command, b"");
-        // A stream is cut off after a while: that is curl's exit code 28.
+        let ran = served.test.run_command(command, b"");
+        // A stream is cut off after a while: curl's exit code 28.
         assert!([0, 28].contains(&ran.exit), "{block}: {} {}", ran.exit, ran.stderr);
         assert!(!ran.stdout.contains("\"error\""), "{block}: {}", ran.stdout);
         let expected = if block.contains("explain") {
@@ -41,11 +41,11 @@ fn every_example_of_the_guide_works_as_written() {
         assert!(ran.stdout.contains(expected), "{block}: {}", ran.stdout);
         tried += 1;
     }
-    assert_eq!(tried, 6, "a new example needs to be expected here");
+    assert_eq!(tried, 6, "a new example needs a row here");
 }
 
 #[test]
-fn the_settings_of_the_guide_can_be_used() {
+fn the_settings_of_the_guide_are_valid() {
     let page = std::fs::read_to_string(repository().join("docs/guide/daemon.md")).unwrap();
     let test = crate::context::TestContext::new();
     test.write("home/tenterhook.yaml", blocks(&page, "yaml")[0]);

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! What the daemon reports about agents, hooks and sessions to whoever watches it.
+//! What the daemon reports about agents, hooks and sessions.
 
 use serde_json::{Value, json};
 
 use crate::context::TestContext;
-use crate::daemon::{Served, until};
+use crate::daemon::{RunningDaemon, until};
 
-/// Health, once it is like that.
-fn health(served: &Served, what: &str, is_so: impl Fn(&Value) -> bool) -> Value {
+/// Polls health until the condition holds.
+fn health(served: &RunningDaemon, what: &str, is_so: impl Fn(&Value) -> bool) -> Value {
     until(what, || Some(served.json("/v1/health")).filter(&is_so))
 }
 
@@ -16,12 +16,12 @@ fn health(served: &Served, what: &str, is_so: impl Fn(&Value) -> bool) -> Value 
 fn health_names_the_agents_that_are_guarded_and_those_that_are_not() {
     let test = TestContext::new();
     std::fs::create_dir(test.path("person/.claude")).unwrap();
-    let served = Served::in_home(test, &[]);
+    let served = RunningDaemon::in_home(test, &[]);
     let found = health(&served, "agents are looked for", |health| health.get("guarded").is_some());
     assert_eq!(found["guarded"], json!([]));
     assert!(found["unguarded"].as_array().unwrap().contains(&json!("claude-code")), "{found}");
 
-    // A program that calls us is guarded, whoever wired it.
+    // A program that calls hooks is guarded, however it was wired.
     served.post(
         "/v1/hooks/codex/pre-tool-use",
         &json!({
@@ -45,7 +45,7 @@ fn a_script_that_vanished_is_reported_while_the_daemon_runs() {
     let script = test.write("person/guard.sh", "exit 0\n");
     let settings = format!("hooks:\n  - {{id: guard, on: pre-tool, exec: [sh, {}]}}\n", script.display());
     test.write("home/tenterhook.yaml", &settings);
-    let served = Served::in_home(test, &[]);
+    let served = RunningDaemon::in_home(test, &[]);
     let (health_now, hooks) = (served.json("/v1/health"), served.json("/v1/hooks"));
     assert_eq!((&health_now["problems"], &hooks["hooks"][0]["problem"]), (&json!([]), &Value::Null));
 
@@ -68,7 +68,7 @@ fn live_views_learn_that_a_session_waits_no_longer() {
         "home/policy.yaml",
         "version: 1\nrules:\n  - {id: ask-make, match: {shell: {program: make}}, verdict: ask, reason: people make things}\n",
     );
-    let served = Served::in_home(test, &[]);
+    let served = RunningDaemon::in_home(test, &[]);
     let mut stream = served.stream("/v1/stream", &[]);
     stream.next_of("hello");
     let payload = json!({
@@ -79,11 +79,11 @@ fn live_views_learn_that_a_session_waits_no_longer() {
     std::thread::scope(|scope| {
         let reply = scope.spawn(|| served.post("/v1/hooks/codex/pre-tool-use", &payload));
         assert_eq!(stream.next_of("session").data["state"], "waiting");
-        let id = until("something waits", || {
+        let id = until("a call waits", || {
             served.json("/v1/approvals")["pending"][0]["id"].as_str().map(ToOwned::to_owned)
         });
         let (path, denial) = (format!("/v1/approvals/{id}"), json!({"answer": "deny"}).to_string());
-        let answer = served.ask("POST", &path, &["Content-Type: application/json"], denial.as_bytes());
+        let answer = served.request("POST", &path, &["Content-Type: application/json"], denial.as_bytes());
         assert_eq!(answer.status, 200, "{answer:?}");
         assert_eq!(stream.next_of("session").data["state"], "active");
         assert_eq!(reply.join().unwrap().status, 200);

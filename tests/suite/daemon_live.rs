@@ -1,22 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Streams: who follows the ledger misses nothing, whatever happens to the connection.
+//! Streams: a reader of the ledger's stream misses no record, even after a broken connection.
 
 use std::io::Write;
 
 use serde_json::json;
 
-use crate::daemon::{Served, until};
+use crate::daemon::{RunningDaemon, until};
 
 #[test]
-fn whoever_follows_sees_every_leaf_and_goes_on_where_a_connection_broke() {
-    let served = Served::new();
+fn a_reader_gets_every_record_and_resumes_after_a_broken_connection() {
+    let served = RunningDaemon::new();
     served.bash("echo before");
     let mut tail = served.stream("/v1/ledger/tail?kind=decision", &[]);
     served.bash("echo one");
     served.bash("echo two");
     let one = tail.next_of("leaf");
-    assert_eq!(one.data["payload"]["args"]["command"], "echo one", "what was before is not told");
+    assert_eq!(one.data["payload"]["args"]["command"], "echo one", "earlier records are not sent");
     drop(tail);
     served.bash("echo three");
     let seen = format!("Last-Event-ID: {}", one.id.unwrap());
@@ -35,17 +35,17 @@ fn whoever_follows_sees_every_leaf_and_goes_on_where_a_connection_broke() {
     assert_eq!(
         (all.next().unwrap().id, all.next().unwrap().id),
         (Some(0), Some(1)),
-        "from the first leaf on"
+        "from the first record on"
     );
     let mut denied = served.stream("/v1/ledger/tail?from=0&verdict=deny&text=RM", &[]);
     assert_eq!(denied.next_of("leaf").data["leaf"]["verdict"], "deny");
 }
 
 #[test]
-fn whoever_reads_slowly_is_caught_up_and_loses_nothing() {
-    let served = Served::new();
+fn a_slow_reader_catches_up_and_loses_nothing() {
+    let served = RunningDaemon::new();
     let mut slow = served.stream("/v1/ledger/tail?kind=decision", &[]);
-    // Far more than the queue and the socket hold; nobody else waits for it.
+    // Far more than the queue and the socket hold; no other reader waits for this one.
     let padding = "x".repeat(20_000);
     for number in 0..400 {
         served.bash(&format!("echo {number} {padding}"));
@@ -62,7 +62,7 @@ fn whoever_reads_slowly_is_caught_up_and_loses_nothing() {
 
 #[test]
 fn everything_live_is_one_stream() {
-    let served = Served::new();
+    let served = RunningDaemon::new();
     let mut live = served.stream("/v1/stream", &[]);
     assert_eq!(live.next().unwrap().kind, "hello");
     served.call("UserPromptSubmit", &json!({"prompt": concat!("the key is AKIA", "Q3EGRZ7LWQ2NFKXT")}));
@@ -70,7 +70,7 @@ fn everything_live_is_one_stream() {
     assert_eq!((&decided.data["event"], &decided.data["session"]), (&json!("prompt"), &json!("s-1")));
     assert!(
         !decided.data["prompt"].as_str().unwrap().contains("AKIA"),
-        "secrets are not told: {}",
+        "secrets are not sent: {}",
         decided.data
     );
     assert_eq!(live.next_of("session").data["prompts"], 1);
@@ -84,8 +84,8 @@ fn everything_live_is_one_stream() {
 }
 
 #[test]
-fn decisions_that_hooks_made_by_themselves_are_told_too() {
-    let served = Served::new();
+fn decisions_made_by_hooks_themselves_are_streamed_too() {
+    let served = RunningDaemon::new();
     let mut live = served.stream("/v1/stream", &[]);
     live.next_of("hello");
     let id = "01M7F3GRZQ0000000000000001";
@@ -100,18 +100,18 @@ fn decisions_that_hooks_made_by_themselves_are_told_too() {
 
 #[test]
 fn streams_have_an_end_and_a_limit() {
-    let mut served = Served::new();
+    let mut served = RunningDaemon::new();
     let mut open: Vec<_> = (0..64).map(|_| served.stream("/v1/stream", &[])).collect();
     let refused = served.get("/v1/stream");
     assert_eq!((refused.status, refused.message().as_str()), (503, "too many open streams"));
     open.pop();
     until("there is room again", || {
-        // Whoever has gone is noticed when something is said.
+        // A closed reader is noticed when the daemon writes to it.
         served.bash("ls");
         Some(()).filter(|()| served.get("/v1/metrics").body.contains("tenterhook_streams 63\n"))
     });
     served.signal(rustix::process::Signal::TERM);
-    // An open stream would keep the daemon for as long as its reader likes.
+    // An open stream would keep the daemon running for as long as the reader wants.
     assert!(served.wait());
     for mut stream in open {
         while stream.next().is_some() {}
@@ -120,18 +120,18 @@ fn streams_have_an_end_and_a_limit() {
 
 #[test]
 fn a_stream_whose_reader_is_gone_is_closed() {
-    let served = Served::new();
+    let served = RunningDaemon::new();
     let mut gone = served.connect();
     let (address, token) = (served.address, &served.token);
     let head = format!(
         "GET /v1/ledger/tail?from=0 HTTP/1.1\r\nHost: {address}\r\nAuthorization: Bearer {token}\r\n\r\n"
     );
     gone.write_all(head.as_bytes()).unwrap();
-    until("it is open", || {
+    until("the stream is open", || {
         Some(()).filter(|()| served.get("/v1/metrics").body.contains("tenterhook_streams 1\n"))
     });
     drop(gone);
-    until("it is closed", || {
+    until("the stream is closed", || {
         served.bash("ls");
         Some(()).filter(|()| served.get("/v1/metrics").body.contains("tenterhook_streams 0\n"))
     });

@@ -1,26 +1,27 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! The document says what the daemon does: every answer here is held against its schema.
+//! The OpenAPI document matches the daemon: every reply here is checked against its schema.
 
 use serde_json::{Value, json};
 
 use crate::context::TestContext;
-use crate::daemon::{Served, until};
+use crate::daemon::{RunningDaemon, until};
 
-/// Why a value does not fit, by what of JSON Schema the document uses.
-fn misfit(document: &Value, schema: &Value, value: &Value, at: &str) -> Option<String> {
+/// Returns why a value does not match a schema, for the parts of JSON Schema that the document uses.
+fn schema_violation(document: &Value, schema: &Value, value: &Value, at: &str) -> Option<String> {
     if let Some(reference) = schema["$ref"].as_str() {
         let target = document.pointer(reference.strip_prefix('#').unwrap()).unwrap();
-        if let Some(why) = misfit(document, target, value, at) {
+        if let Some(why) = schema_violation(document, target, value, at) {
             return Some(why);
         }
     }
     let list = |key: &str| schema[key].as_array().map(Vec::as_slice).unwrap_or_default();
-    if let Some(why) = list("allOf").iter().find_map(|part| misfit(document, part, value, at)) {
+    if let Some(why) = list("allOf").iter().find_map(|part| schema_violation(document, part, value, at)) {
         return Some(why);
     }
     for key in ["anyOf", "oneOf"] {
-        let misfits: Vec<_> = list(key).iter().map(|part| misfit(document, part, value, at)).collect();
+        let misfits: Vec<_> =
+            list(key).iter().map(|part| schema_violation(document, part, value, at)).collect();
         if !misfits.is_empty() && misfits.iter().all(Option::is_some) {
             return Some(format!("{at} fits none of {key}: {misfits:?}"));
         }
@@ -48,7 +49,7 @@ fn misfit(document: &Value, schema: &Value, value: &Value, at: &str) -> Option<S
     }
     let items = value.as_array().into_iter().flatten().enumerate();
     let mut items = items.map(|(place, item)| (&schema["items"], item, format!("{at}[{place}]")));
-    if let Some(why) = items.find_map(|(schema, item, at)| misfit(document, schema, item, &at)) {
+    if let Some(why) = items.find_map(|(schema, item, at)| schema_violation(document, schema, item, &at)) {
         return Some(why);
     }
     let fields = value.as_object()?;
@@ -61,12 +62,12 @@ fn misfit(document: &Value, schema: &Value, value: &Value, at: &str) -> Option<S
         if *known == false {
             return Some(format!("{at} must not have `{name}`"));
         }
-        misfit(document, known, value, &format!("{at}.{name}"))
+        schema_violation(document, known, value, &format!("{at}.{name}"))
     })
 }
 
-/// Fields that the document does not know.
-fn unknown<'a>(document: &'a Value, mut schema: &'a Value, value: &'a Value) -> Vec<&'a str> {
+/// Fields that the document does not describe.
+fn undocumented_fields<'a>(document: &'a Value, mut schema: &'a Value, value: &'a Value) -> Vec<&'a str> {
     while let Some(reference) = schema["$ref"].as_str() {
         schema = document.pointer(reference.strip_prefix('#').unwrap()).unwrap();
     }
@@ -78,8 +79,8 @@ fn unknown<'a>(document: &'a Value, mut schema: &'a Value, value: &'a Value) -> 
 }
 
 #[test]
-fn what_is_served_is_what_is_checked_in() {
-    let served = Served::new();
+fn the_served_document_is_the_checked_in_one() {
+    let served = RunningDaemon::new();
     let checked_in = crate::context::repository().join("docs/reference/openapi.json");
     let checked_in: Value = serde_json::from_str(&std::fs::read_to_string(checked_in).unwrap()).unwrap();
     assert_eq!(served.json("/v1/openapi.json"), checked_in);
@@ -87,7 +88,7 @@ fn what_is_served_is_what_is_checked_in() {
 
 #[test]
 fn every_operation_of_the_document_is_there() {
-    let served = Served::new();
+    let served = RunningDaemon::new();
     let document = served.json("/v1/openapi.json");
     for (path, operations) in document["paths"].as_object().unwrap() {
         let parts = path.split('/').map(|part| if part.starts_with('{') { "x" } else { part });
@@ -97,7 +98,7 @@ fn every_operation_of_the_document_is_there() {
             if operations[method]["responses"]["200"]["content"]["text/event-stream"].is_object() {
                 continue;
             }
-            let answer = served.ask(&method.to_uppercase(), &path, &[], b"");
+            let answer = served.request(&method.to_uppercase(), &path, &[], b"");
             let missing = answer.status == 405 || answer.status == 404 && answer.message() == "unknown path";
             assert!(!missing, "{method} {path}: {answer:?}");
         }
@@ -105,11 +106,11 @@ fn every_operation_of_the_document_is_there() {
 }
 
 #[test]
-fn answers_look_as_the_document_says() {
+fn replies_match_the_document() {
     let test = TestContext::new();
     test.write("home/policy.yaml", "version: 1\nrules:\n  - id: broken\n");
     test.write("home/tenterhook.yaml", "hooks:\n  - id: look\n    on: stop\n    command: 'true'\n");
-    let served = Served::in_home(test, &[]);
+    let served = RunningDaemon::in_home(test, &[]);
     let document = served.json("/v1/openapi.json");
     served.call("SessionStart", &json!({"source": "startup", "model": "m"}));
     served.call("UserPromptSubmit", &json!({"prompt": "x"}));
@@ -149,7 +150,7 @@ fn answers_look_as_the_document_says() {
     let posted = [
         ("/v1/events", "post", served.post("/v1/events", &event)),
         ("/v1/policy/explain", "post", served.post("/v1/policy/explain", &json!({"command": "rm -rf /"}))),
-        ("/v1/policy/validate", "post", served.ask("POST", "/v1/policy/validate", &[], b"rules: 7")),
+        ("/v1/policy/validate", "post", served.request("POST", "/v1/policy/validate", &[], b"rules: 7")),
         ("/v1/ledger/checkpoint", "post", served.post("/v1/ledger/checkpoint", &json!({}))),
         (
             "/v1/policy/backtest",
@@ -171,7 +172,7 @@ fn answers_look_as_the_document_says() {
             &document["paths"][path][method]["responses"]["200"]["content"]["application/json"]["schema"];
         assert!(schema.is_object(), "{path}");
         let value = answer.json();
-        assert_eq!(misfit(&document, schema, &value, path), None);
-        assert_eq!(unknown(&document, schema, &value), [""; 0], "{path}");
+        assert_eq!(schema_violation(&document, schema, &value, path), None);
+        assert_eq!(undocumented_fields(&document, schema, &value), [""; 0], "{path}");
     }
 }

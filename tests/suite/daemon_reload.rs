@@ -1,21 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Files change while agents work: the next event sees the new ones, or the old ones, never half of them.
+//! Files change while agents work: the next event uses all of the new files or all of the old ones.
 
 use serde_json::{Value, json};
 
 use crate::context::TestContext;
-use crate::daemon::{Served, until};
+use crate::daemon::{RunningDaemon, until};
 
 const RULE: &str = "version: 1\nrules:\n  - id: no-make\n    verdict: deny\n    match: {shell: {program: [make]}}\n    reason: not here\n";
 
-fn denies(served: &Served) -> bool {
+fn denies(served: &RunningDaemon) -> bool {
     served.bash("make all").body.contains("not here")
 }
 
 #[test]
 fn a_new_rule_is_in_force_without_a_restart() {
-    let served = Served::new();
+    let served = RunningDaemon::new();
     assert!(!denies(&served));
     let before = served.json("/v1/health")["generation"].clone();
     served.test.write("home/policy.yaml", RULE);
@@ -23,7 +23,7 @@ fn a_new_rule_is_in_force_without_a_restart() {
     let after = served.json("/v1/health")["generation"].clone();
     assert_ne!(before, after);
     let leaf = &served.json("/v1/ledger?verdict=deny")["leaves"][0]["leaf"];
-    assert_eq!(leaf["generation"], after, "the leaf names what decided");
+    assert_eq!(leaf["generation"], after, "the record names the deciding rule");
 }
 
 #[test]
@@ -40,9 +40,9 @@ fn links_that_are_turned_and_directories_that_are_moved_are_noticed() {
     turn("first");
     std::fs::create_dir_all(test.home()).unwrap();
     std::os::unix::fs::symlink(test.path("rules/policy.yaml"), test.home().join("policy.yaml")).unwrap();
-    let served = Served::in_home(test, &[]);
+    let served = RunningDaemon::in_home(test, &[]);
     let says = |what: &str| served.bash("make all").body.contains(what);
-    // That the kernel reports these changes is tested in `crates/daemon/src/file_watch`.
+    // `crates/daemon/src/file_watch` tests that the kernel reports these changes.
     let soon = |what: &str| until(what, || says(what).then_some(()));
     assert!(!says("not here"));
     let path = |name: &str| served.test.path(name);
@@ -60,33 +60,33 @@ fn links_that_are_turned_and_directories_that_are_moved_are_noticed() {
 }
 
 #[test]
-fn a_broken_file_keeps_the_old_rules_and_everybody_is_told() {
+fn a_broken_file_keeps_the_old_rules_and_is_reported() {
     let test = TestContext::new();
     test.write("home/policy.yaml", RULE);
-    let served = Served::in_home(test, &[]);
+    let served = RunningDaemon::in_home(test, &[]);
     assert!(denies(&served));
     served.test.write("home/policy.yaml", "rules: [\n");
     let stale = |answer: &Value| answer["stale"][0]["message"].is_string();
-    until("the health says so", || stale(&served.json("/v1/health")).then_some(()));
+    until("health reports it", || stale(&served.json("/v1/health")).then_some(()));
     assert!(denies(&served), "the old rule is still in force");
     let policy = served.json("/v1/policy");
     assert!(stale(&policy), "{policy}");
     let shown = policy["rules"].as_array().unwrap().iter().any(|rule| rule["id"] == "no-make");
-    assert!(shown, "what is shown is what is in force");
+    assert!(shown, "the shown policy is the active one");
     let status = served.test.run(&["status"]);
     assert!(status.stdout.contains("cannot be read, the old text is in force"), "{}", status.stdout);
     assert!(served.get("/v1/metrics").body.contains("tenterhook_stale_files 1\n"));
     assert!(served.log().contains("its previous content is still in force"), "{}", served.log());
     served.test.write("home/policy.yaml", "version: 1\nrules: []\n");
-    until("it is mended", || (!stale(&served.json("/v1/health"))).then_some(()));
+    until("it is fixed", || (!stale(&served.json("/v1/health"))).then_some(()));
     assert!(!denies(&served));
 }
 
 #[test]
 fn a_rule_that_cannot_be_used_is_refused_alone() {
-    let served = Served::new();
+    let served = RunningDaemon::new();
     served.test.write("home/policy.yaml", &format!("{RULE}  - id: broken\n    verdict: dney\n"));
-    until("the good one is in force", || denies(&served).then_some(()));
+    until("the valid rule is in force", || denies(&served).then_some(()));
     let health = served.json("/v1/health");
     assert_eq!(health["stale"], json!([]));
     assert_eq!(health["problems"][0]["about"], "rule `broken`", "{health}");
@@ -94,7 +94,7 @@ fn a_rule_that_cannot_be_used_is_refused_alone() {
 
 #[test]
 fn a_hangup_reads_the_files_again() {
-    let served = Served::new();
+    let served = RunningDaemon::new();
     served.test.write("home/policy.yaml", RULE);
     served.signal(rustix::process::Signal::HUP);
     until("the rule is in force", || denies(&served).then_some(()));
@@ -105,7 +105,7 @@ fn a_call_under_way_is_answered_before_the_end() {
     let test = TestContext::new();
     let hook = "hooks:\n  - id: slow\n    on: pre-tool\n    match: Bash\n    command: 'touch began; sleep 2; echo \"{}\"'\n    timeout: 20s\n";
     test.write("home/tenterhook.yaml", hook);
-    let mut served = Served::in_home(test, &[]);
+    let mut served = RunningDaemon::in_home(test, &[]);
     let (over_http, over_socket) = std::thread::scope(|scope| {
         let http = scope.spawn(|| served.bash("sudo rm -rf /"));
         let socket = scope.spawn(|| served.hook(&served.test.bash("sudo rm -rf /")));
@@ -119,7 +119,7 @@ fn a_call_under_way_is_answered_before_the_end() {
     assert!(over_http.body.contains("deny"), "{over_http:?}");
     assert!(over_socket.contains("TH1 reply") && over_socket.contains("deny"), "{over_socket}");
     assert!(served.wait(), "{}", served.log());
-    assert_eq!(served.test.ledger().len(), 2, "both are recorded");
+    assert_eq!(served.test.decisions().len(), 2, "both are recorded");
     assert!(!served.socket().exists());
 }
 
@@ -127,9 +127,9 @@ fn a_call_under_way_is_answered_before_the_end() {
 fn settings_say_how_it_is_run_and_the_command_line_comes_first() {
     let test = TestContext::new();
     test.write("home/tenterhook.yaml", "daemon: {listen: none, durability: relaxt}\nhooks: []\n");
-    let served = Served::in_home(test, &[]);
+    let served = RunningDaemon::in_home(test, &[]);
     let health = served.json("/v1/health");
-    assert_eq!(health["listen"], served.address.to_string(), "said on the command line");
+    assert_eq!(health["listen"], served.address.to_string(), "set on the command line");
     let problem = &health["problems"][0];
     assert_eq!((&problem["about"], &problem["line"]), (&json!("daemon `durability`"), &json!(1)), "{health}");
     let check = served.test.run(&["check"]);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! A collector of OpenTelemetry hears what the daemon decides.
+//! An OpenTelemetry collector receives the daemon's decisions.
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpListener;
@@ -9,10 +9,10 @@ use std::sync::mpsc::{Receiver, channel};
 use serde_json::Value;
 
 use crate::context::TestContext;
-use crate::daemon::{HANG_TIMEOUT, Served};
+use crate::daemon::{HANG_TIMEOUT, RunningDaemon};
 
-/// A collector: what was posted where.
-fn collector() -> (String, Receiver<(String, Value)>) {
+/// A collector that passes on each posted path and body.
+fn start_collector() -> (String, Receiver<(String, Value)>) {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let url = format!("http://{}", listener.local_addr().unwrap());
     let (sender, heard) = channel();
@@ -37,7 +37,7 @@ fn collector() -> (String, Receiver<(String, Value)>) {
     (url, heard)
 }
 
-fn hear(heard: &Receiver<(String, Value)>, path: &str) -> Value {
+fn next_posted(heard: &Receiver<(String, Value)>, path: &str) -> Value {
     loop {
         let (found, body) = heard.recv_timeout(HANG_TIMEOUT).unwrap();
         if found == path {
@@ -48,14 +48,14 @@ fn hear(heard: &Receiver<(String, Value)>, path: &str) -> Value {
 
 #[test]
 fn spans_and_counters_arrive_and_the_last_ones_too() {
-    let (url, heard) = collector();
+    let (url, heard) = start_collector();
     let test = TestContext::new();
-    // The variable comes before the settings.
+    // The variable takes precedence over the settings.
     test.write("home/tenterhook.yaml", "telemetry: {otlp: 'http://127.0.0.1:1'}\nhooks: []\n");
     let variables = [("OTEL_EXPORTER_OTLP_ENDPOINT", url.as_str()), ("OTEL_BSP_SCHEDULE_DELAY", "50")];
-    let mut served = Served::in_home(test, &variables);
+    let mut served = RunningDaemon::in_home(test, &variables);
     served.bash("sudo rm -rf /");
-    let spans = hear(&heard, "/v1/traces");
+    let spans = next_posted(&heard, "/v1/traces");
     let span = &spans["resourceSpans"][0]["scopeSpans"][0]["spans"][0];
     let said = |key: &str| {
         let found = span["attributes"].as_array().unwrap().iter().find(|one| one["key"] == key);
@@ -70,12 +70,12 @@ fn spans_and_counters_arrive_and_the_last_ones_too() {
         said("tenterhook.rule"),
         served.json("/v1/ledger?verdict=deny")["leaves"][0]["leaf"]["policy_rule_id"]
     );
-    assert!(!spans.to_string().contains("rm -rf"), "what the agent wanted stays here");
+    assert!(!spans.to_string().contains("rm -rf"), "arguments are not exported");
     served.bash("ls");
     served.signal(rustix::process::Signal::TERM);
     assert!(served.wait());
     let mut names = Vec::new();
-    let metrics = hear(&heard, "/v1/metrics");
+    let metrics = next_posted(&heard, "/v1/metrics");
     let list = metrics["resourceMetrics"][0]["scopeMetrics"][0]["metrics"].as_array().unwrap();
     names.extend(list.iter().map(|metric| metric["name"].as_str().unwrap()));
     assert_eq!(
@@ -93,15 +93,17 @@ fn spans_and_counters_arrive_and_the_last_ones_too() {
 }
 
 #[test]
-fn a_collector_that_is_not_there_keeps_nobody_waiting() {
+fn an_unreachable_collector_delays_no_call() {
     let test = TestContext::new();
     test.write("home/tenterhook.yaml", "telemetry: {otlp: 'http://127.0.0.1:1'}\nhooks: []\n");
-    let mut served = Served::in_home(test, &[("OTEL_BSP_SCHEDULE_DELAY", "10")]);
+    let mut served = RunningDaemon::in_home(test, &[("OTEL_BSP_SCHEDULE_DELAY", "10")]);
     for _ in 0..5 {
         served.bash("ls");
     }
-    crate::daemon::until("it is said", || served.log().contains("telemetry does not arrive").then_some(()));
-    assert_eq!(served.log().matches("telemetry does not arrive").count(), 1, "and said once");
+    crate::daemon::until("it is reported", || {
+        served.log().contains("telemetry does not arrive").then_some(())
+    });
+    assert_eq!(served.log().matches("telemetry does not arrive").count(), 1, "it is reported once");
     served.signal(rustix::process::Signal::TERM);
     assert!(served.wait());
 }

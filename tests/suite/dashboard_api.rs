@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! What the pages of the dashboard ask for: rules from decisions, how hooks do, kits, harnesses, files to hand on.
+//! Routes of the dashboard: rules from decisions, hook statistics, hook packages, harnesses, exports.
 
 use serde_json::{Value, json};
 
 use crate::context::TestContext;
-use crate::daemon::{Answer, Served, until};
-use crate::person::{self, code};
+use crate::daemon::{HttpReply, RunningDaemon, until};
+use crate::terminal_user::{self, code};
 
 const HOOKS: &str = "\
 hooks:
@@ -14,33 +14,33 @@ hooks:
   - {id: limit, on: pre-tool, match: Bash, command: 'echo {\\\"tool_input\\\":{\\\"timeout\\\":9},\\\"merge\\\":\\\"shallow\\\"}'}
 ";
 
-fn put_policy(served: &Served, draft: &Value, code: &str) -> Answer {
+fn put_policy(served: &RunningDaemon, draft: &Value, code: &str) -> HttpReply {
     let body = json!({"text": draft["text"], "proof": {"code": code}}).to_string();
     let seen = format!("If-Match: {}", draft["etag"].as_str().unwrap());
-    served.ask("PUT", "/v1/policy", &[&seen], body.as_bytes())
+    served.request("PUT", "/v1/policy", &[&seen], body.as_bytes())
 }
 
-fn draft(served: &Served, body: &Value) -> Value {
+fn draft(served: &RunningDaemon, body: &Value) -> Value {
     let answer = served.post("/v1/policy/draft", body);
     assert_eq!(answer.status, 200, "{answer:?}");
     answer.json()
 }
 
-fn last(served: &Served) -> u64 {
+fn last_sequence_number(served: &RunningDaemon) -> u64 {
     served.json("/v1/ledger?kind=decision&limit=1")["leaves"][0]["seq"].as_u64().unwrap()
 }
 
 #[test]
-fn a_rule_from_a_decision_is_tried_saved_and_denies_for_real() {
+fn a_rule_from_a_decision_is_tested_saved_and_denies() {
     let test = TestContext::new();
     let secret = test.enroll();
-    let served = Served::in_home(test, &[]);
+    let served = RunningDaemon::in_home(test, &[]);
     for command in
         ["git status", "docker run --rm -it ubuntu bash", "sudo docker run alpine", "echo docker run"]
     {
         assert_eq!(served.bash(command).body, "");
     }
-    let seq = last(&served) - 2;
+    let seq = last_sequence_number(&served) - 2;
     let drafted = draft(&served, &json!({"seq": seq, "want": "block"}));
     assert_eq!(drafted["validation"]["ok"], true, "{drafted}");
     assert_eq!(
@@ -48,7 +48,7 @@ fn a_rule_from_a_decision_is_tried_saved_and_denies_for_real() {
         json!({"program": ["docker"], "words": ["run", "ubuntu", "bash"]})
     );
     assert_eq!(drafted["rule"]["examples"]["deny"], json!(["docker run --rm -it ubuntu bash"]));
-    // A person makes it wider.
+    // The user makes the condition wider.
     let mut rule = drafted["rule"].clone();
     rule["match"]["shell"]["words"] = json!(["run"]);
     rule["reason"] = json!("no containers: here");
@@ -66,9 +66,9 @@ fn a_rule_from_a_decision_is_tried_saved_and_denies_for_real() {
     assert_eq!(served.bash("echo docker run").body, "");
     assert_eq!(served.test.last_change()["what"], "policy change");
 
-    // And back: an exception for exactly this, here.
+    // The reverse: an exception for exactly this call, in this directory.
     served.bash("docker run exactly-this");
-    let drafted = draft(&served, &json!({"seq": last(&served), "want": "allow"}));
+    let drafted = draft(&served, &json!({"seq": last_sequence_number(&served), "want": "allow"}));
     assert_eq!(
         (&drafted["rule"]["verdict"], &drafted["rule"]["overrides"]),
         (&json!("allow"), &json!([rule["id"]]))
@@ -80,14 +80,14 @@ fn a_rule_from_a_decision_is_tried_saved_and_denies_for_real() {
 }
 
 #[test]
-fn drafts_say_what_is_wrong_and_change_nothing() {
-    let served = Served::new();
+fn drafts_report_problems_and_change_nothing() {
+    let served = RunningDaemon::new();
     served.bash("ls");
     for (body, status, says) in [
         (json!({}), 400, "the source of the rule is missing or ambiguous"),
         (json!({"seq": 99, "want": "block"}), 404, "unknown record `99`"),
         (json!({"seq": 0, "want": "block"}), 422, "record 0 is of kind"),
-        (json!({"seq": last(&served), "want": "allow"}), 422, "no rule objected to it"),
+        (json!({"seq": last_sequence_number(&served), "want": "allow"}), 422, "no rule objected to it"),
         (json!({"template": "nothing"}), 422, "there is no template `nothing`"),
     ] {
         let answer = served.post("/v1/policy/draft", &body);
@@ -107,10 +107,10 @@ fn drafts_say_what_is_wrong_and_change_nothing() {
 
 // seed: 003-101
 #[test]
-fn how_hooks_do_is_counted_and_one_can_be_tried() {
+fn hook_statistics_are_counted_and_a_hook_can_be_tested() {
     let test = TestContext::new();
     test.write("home/tenterhook.yaml", HOOKS);
-    let served = Served::in_home(test, &[]);
+    let served = RunningDaemon::in_home(test, &[]);
     for command in ["ls", "docker ps", "make"] {
         served.bash(command);
     }
@@ -136,24 +136,25 @@ fn how_hooks_do_is_counted_and_one_can_be_tried() {
     assert_eq!(served.post("/v1/hooks/none/test", &sample("x", "Bash")).status, 404);
     assert_eq!(served.post("/v1/hooks/look/test", &json!({})).status, 400);
     assert_eq!(served.json("/v1/ledger/stats")["size"], size, "nothing was recorded");
-    // Over the socket the kernel says who asks: this process, which calls a hook there and is an agent then.
+    // Over the socket the kernel names the caller: this process, which calls a hook there and then counts as an
+    // agent.
     let socket = served.socket();
     let call = json!({"session_id": "s", "hook_event_name": "Stop"});
-    person::ask(&socket, "POST", "/v1/hooks/claude-code/Stop", &call);
-    let (status, _) = person::ask(&socket, "POST", "/v1/hooks/look/test", &sample("ls", "Bash"));
-    assert_eq!(status, 403, "an agent tries no hooks");
+    terminal_user::request(&socket, "POST", "/v1/hooks/claude-code/Stop", &call);
+    let (status, _) = terminal_user::request(&socket, "POST", "/v1/hooks/look/test", &sample("ls", "Bash"));
+    assert_eq!(status, 403, "an agent may not test hooks");
     let again = served.json("/v1/hooks/analytics");
-    assert_eq!(again["hooks"]["look"]["all"]["calls"], 3, "nor counted");
+    assert_eq!(again["hooks"]["look"]["all"]["calls"], 3, "a refused test is not counted");
 }
 
 #[test]
-fn a_kit_is_written_by_a_person_and_runs_at_once() {
+fn a_hook_package_written_by_a_user_runs_at_once() {
     let test = TestContext::new();
     let secret = test.enroll();
-    let served = Served::in_home(test, &[]);
+    let served = RunningDaemon::in_home(test, &[]);
     assert!(served.json("/v1/templates")["templates"].as_array().unwrap().len() >= 22);
     let put = |name: &str, body: &Value| {
-        served.ask("PUT", &format!("/v1/kits/{name}"), &[], body.to_string().as_bytes())
+        served.request("PUT", &format!("/v1/kits/{name}"), &[], body.to_string().as_bytes())
     };
     let refused = put("keys", &json!({"template": "env-guard"}));
     assert!(refused.status == 403 && refused.message().contains("needs a code"), "{refused:?}");
@@ -166,9 +167,9 @@ fn a_kit_is_written_by_a_person_and_runs_at_once() {
     let write = json!({"tool_name": "Write", "tool_input": {"file_path": "/w/.env", "content": "API_KEY=0123456789"}});
     assert!(served.call("PreToolUse", &write).body.contains("key or a password"));
 
-    // A file that changes takes the kit out, soon.
+    // A changed file disables the hook package shortly afterwards.
     served.test.write("home/hooks/keys/guard.py", "pass\n");
-    until("the change is seen", || {
+    until("the change is noticed", || {
         served.json("/v1/hooks")["hooks"].as_array().unwrap().is_empty().then_some(())
     });
     assert_eq!(served.json("/v1/kits")["kits"][0]["standing"], "changed");
@@ -191,8 +192,8 @@ fn a_kit_is_written_by_a_person_and_runs_at_once() {
 fn harnesses_are_listed_and_wired_with_the_change_shown_first() {
     let test = TestContext::new();
     let settings = test.write("person/.claude/settings.json", "{\n  \"model\": \"x\"\n}\n");
-    let served = Served::in_home(test, &[]);
-    let claude = |served: &Served| {
+    let served = RunningDaemon::in_home(test, &[]);
+    let claude = |served: &RunningDaemon| {
         let all = served.json("/v1/harnesses");
         all["harnesses"]
             .as_array()
@@ -222,8 +223,8 @@ fn harnesses_are_listed_and_wired_with_the_change_shown_first() {
 }
 
 #[test]
-fn the_ledger_is_handed_on_as_a_file() {
-    let served = Served::new();
+fn the_ledger_is_exported_as_a_file() {
+    let served = RunningDaemon::new();
     served.bash("sudo rm -rf /");
     let whole = served.get("/v1/ledger/export");
     assert_eq!(whole.header("content-disposition"), Some("attachment; filename=\"ledger.jsonl\""));
@@ -239,16 +240,16 @@ fn the_ledger_is_handed_on_as_a_file() {
     assert!(report.status == 200 && report.body.starts_with("<!doctype html>"), "{report:?}");
     assert!(report.header("content-disposition").unwrap().starts_with("attachment"));
     assert_eq!(served.get("/v1/ledger/report?since=never").status, 400);
-    // A session that cannot exist has an empty report.
+    // An unknown session has an empty report.
     let empty = served.get("/v1/ledger/report?session=%00");
     assert!(empty.status == 200 && empty.body.contains("<b>0</b> decisions"), "{empty:?}");
 }
 
 #[test]
-fn a_pack_is_turned_on_by_anybody_and_off_by_a_person() {
+fn a_pack_is_turned_on_by_any_caller_and_off_by_a_user() {
     let test = TestContext::new();
     let secret = test.enroll();
-    let served = Served::in_home(test, &[]);
+    let served = RunningDaemon::in_home(test, &[]);
     let on = |name: &str| {
         let packs = served.json("/v1/packs");
         packs["packs"].as_array().unwrap().iter().find(|pack| pack["name"] == name).unwrap()["on"].clone()

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! `doctor`: what is wrong is found, says what to do, and is mended when asked.
+//! `doctor`: problems are found with a hint, and fixed on request.
 
 use std::os::unix::fs::PermissionsExt;
 
@@ -8,8 +8,8 @@ use serde_json::Value;
 
 use crate::context::TestContext;
 
-/// The findings about one thing that are not good.
-fn ill(answer: &Value, about: &str) -> Vec<String> {
+/// Findings about one subject that are not good.
+fn bad_findings(answer: &Value, about: &str) -> Vec<String> {
     let findings = answer["findings"].as_array().unwrap().iter();
     findings
         .filter(|finding| {
@@ -20,7 +20,7 @@ fn ill(answer: &Value, about: &str) -> Vec<String> {
 }
 
 #[test]
-fn a_fresh_home_is_not_broken_and_every_complaint_says_what_to_do() {
+fn a_fresh_home_is_not_broken_and_every_finding_has_a_hint() {
     let test = TestContext::new();
     std::fs::remove_dir(test.home()).unwrap();
     let ran = test.run(&["doctor", "--json"]);
@@ -29,11 +29,11 @@ fn a_fresh_home_is_not_broken_and_every_complaint_says_what_to_do() {
     for finding in answer["findings"].as_array().unwrap() {
         assert!(finding["standing"] == "good" || finding["fix"].is_string(), "{finding}");
     }
-    assert!(ill(&answer, "home")[0].contains("nothing was installed"), "{answer}");
+    assert!(bad_findings(&answer, "home")[0].contains("nothing was installed"), "{answer}");
 }
 
 #[test]
-fn permissions_that_are_too_wide_are_found_and_mended() {
+fn permissions_that_are_too_wide_are_found_and_fixed() {
     let test = TestContext::new();
     let open = |mode| {
         std::fs::set_permissions(test.home(), std::fs::Permissions::from_mode(mode)).unwrap();
@@ -41,36 +41,36 @@ fn permissions_that_are_too_wide_are_found_and_mended() {
     open(0o777);
     let ran = test.run(&["doctor", "--json"]);
     assert_eq!(ran.exit, 1);
-    assert_eq!(ill(&ran.json(), "permissions").len(), 1, "{}", ran.stdout);
-    // Mending would start a daemon too; only the permissions are looked at here.
+    assert_eq!(bad_findings(&ran.json(), "permissions").len(), 1, "{}", ran.stdout);
+    // A fix would also start a daemon; the test checks only the permissions.
     open(0o700);
-    assert!(ill(&test.run(&["doctor", "--json"]).json(), "permissions").is_empty());
+    assert!(bad_findings(&test.run(&["doctor", "--json"]).json(), "permissions").is_empty());
 }
 
 #[test]
-fn wiring_that_was_lost_is_broken_until_it_is_mended() {
+fn lost_wiring_is_broken_until_it_is_fixed() {
     let test = TestContext::new();
     assert_eq!(test.run(&["install", "claude-code", "--yes"]).exit, 0);
     let name = "Claude Code";
     let wired = test.run(&["doctor", "--json"]).json();
-    assert!(ill(&wired, name)[0].contains("none of its hooks was ever heard"), "{wired}");
+    assert!(bad_findings(&wired, name)[0].contains("none of its hooks was ever heard"), "{wired}");
     test.run_with(&["hook", "claude-code", "PreToolUse"], test.bash("ls").as_bytes());
     test.run(&["ledger", "stats"]);
-    assert!(ill(&test.run(&["doctor", "--json"]).json(), name).is_empty(), "it was heard");
+    assert!(bad_findings(&test.run(&["doctor", "--json"]).json(), name).is_empty(), "the call was seen");
 
     let settings = test.path("person/.claude/settings.json");
     std::fs::write(&settings, "{}").unwrap();
     let ran = test.run(&["doctor", "--json"]);
     assert_eq!(ran.exit, 1);
-    assert!(ill(&ran.json(), name)[0].contains("no longer as it was wired"), "{}", ran.stdout);
+    assert!(bad_findings(&ran.json(), name)[0].contains("no longer as it was wired"), "{}", ran.stdout);
     let mended = test.run(&["doctor", "--fix", "--json"]).json();
-    test.person(&["stop"]);
-    assert!(ill(&mended, name).is_empty(), "{mended}");
+    test.run_on_terminal(&["stop"]);
+    assert!(bad_findings(&mended, name).is_empty(), "{mended}");
     assert!(std::fs::read_to_string(&settings).unwrap().contains("tenterhook-hook"));
 }
 
 #[test]
-fn a_version_whose_hooks_do_not_see_everything_is_named() {
+fn a_version_with_incomplete_hooks_is_named() {
     let test = TestContext::new();
     let program = test.write("codex/bin/codex", "#!/bin/sh\n");
     std::fs::set_permissions(&program, std::fs::Permissions::from_mode(0o755)).unwrap();
@@ -78,14 +78,14 @@ fn a_version_whose_hooks_do_not_see_everything_is_named() {
     let run = |words: &[&str]| {
         let mut command = test.command(std::path::Path::new(env!("CARGO_BIN_EXE_tenterhook")), words);
         command.env("PATH", &path);
-        test.finish(command, b"").json()
+        test.run_command(command, b"").json()
     };
     for (version, is_named) in [("0.150.0", true), ("0.165.0", true), ("0.166.0", false)] {
         let manifest = serde_json::json!({"name": "@openai/codex", "version": version});
         test.write("codex/package.json", &manifest.to_string());
         let says = format!("version {version} does not tell hooks in which directory a command runs");
         let named = |texts: &[String]| texts.iter().any(|text| text.contains(&says));
-        let found = ill(&run(&["doctor", "--json"]), "Codex CLI");
+        let found = bad_findings(&run(&["doctor", "--json"]), "Codex CLI");
         assert_eq!(named(&found), is_named, "{found:?}");
         let detected = run(&["detect", "--json"]);
         let codex = detected["harnesses"].as_array().unwrap().iter().find(|one| one["harness"] == "codex");
@@ -109,10 +109,10 @@ fn a_folder_that_llxprt_does_not_trust_is_broken() {
     };
     let ran = trust("DO_NOT_TRUST");
     assert_eq!(ran.exit, 1, "{}", ran.stdout);
-    assert!(ill(&ran.json(), "LLxprt Code")[0].contains("is not trusted"), "{}", ran.stdout);
+    assert!(bad_findings(&ran.json(), "LLxprt Code")[0].contains("is not trusted"), "{}", ran.stdout);
     assert_eq!(test.run(&["install", "llxprt", "--yes"]).exit, 1, "install reports it as well");
     let ran = trust("TRUST_FOLDER");
-    let still = ill(&ran.json(), "LLxprt Code");
+    let still = bad_findings(&ran.json(), "LLxprt Code");
     assert!(!still.iter().any(|says| says.contains("trusted")), "{still:?}");
 }
 
@@ -124,8 +124,8 @@ fn rules_and_entries_that_cannot_be_used_are_named() {
     let ran = test.run(&["doctor", "--json"]);
     assert_eq!(ran.exit, 1);
     let answer = ran.json();
-    assert!(ill(&answer, "policy")[0].contains("policy.yaml:"), "{answer}");
-    assert_eq!(ill(&answer, "spool").len(), 1, "{answer}");
+    assert!(bad_findings(&answer, "policy")[0].contains("policy.yaml:"), "{answer}");
+    assert_eq!(bad_findings(&answer, "spool").len(), 1, "{answer}");
 }
 
 #[test]
@@ -133,10 +133,10 @@ fn an_unreadable_receipt_is_reported() {
     let test = TestContext::new();
     std::fs::create_dir(test.path("person/.claude")).unwrap();
     assert_eq!(test.run(&["install", "claude-code", "--yes"]).exit, 0);
-    assert!(ill(&test.run(&["doctor", "--json"]).json(), "receipts").is_empty());
+    assert!(bad_findings(&test.run(&["doctor", "--json"]).json(), "receipts").is_empty());
     std::fs::write(test.home().join("install/claude-code.json"), "{\"version\": 1, \"harn").unwrap();
     let ran = test.run(&["doctor", "--json"]);
     assert_eq!(ran.exit, 1);
-    let found = ill(&ran.json(), "receipts");
+    let found = bad_findings(&ran.json(), "receipts");
     assert!(found[0].contains("claude-code.json` cannot be read, so its hooks are not checked"), "{found:?}");
 }

@@ -1,36 +1,36 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! `doctor --prove`, as far as it needs no real client; `tests/e2e/tests/prove.rs` runs the real ones.
+//! The parts of `doctor --prove` that need no real client; `tests/e2e/tests/prove.rs` runs real ones.
 
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 
 use serde_json::Value;
 
-use crate::context::{Ran, TestContext};
+use crate::context::{CommandOutput, TestContext};
 
-/// A program of this name on the search path.
+/// Writes a program of this name to a directory on the search path.
 fn write_program(test: &TestContext, name: &str, script: &str) {
     let path = test.write(&format!("bin/{name}"), &format!("#!/bin/sh\n{script}\n"));
     std::fs::set_permissions(path, std::fs::Permissions::from_mode(0o755)).unwrap();
 }
 
-fn prove(test: &TestContext, args: &[&str]) -> Ran {
+fn prove(test: &TestContext, args: &[&str]) -> CommandOutput {
     let args = [&["doctor", "--json", "--prove"], args].concat();
     let mut command = test.command(Path::new(env!("CARGO_BIN_EXE_tenterhook")), &args);
     command.env("PATH", format!("{}:/usr/bin:/bin", test.path("bin").display()));
     command.env("USER_SECRET", "hunter2");
-    test.finish(command, b"")
+    test.run_command(command, b"")
 }
 
-fn only(ran: &Ran) -> Value {
+fn only_result(ran: &CommandOutput) -> Value {
     let report = ran.json();
     assert_eq!(report["harnesses"].as_array().unwrap().len(), 1, "{report}");
     report["harnesses"][0].clone()
 }
 
 #[test]
-fn nothing_to_prove_is_no_failure() {
+fn nothing_to_prove_is_not_a_failure() {
     let test = TestContext::new();
     let ran = prove(&test, &[]);
     assert_eq!(ran.exit, 0, "{}", ran.stderr);
@@ -43,7 +43,7 @@ fn an_unknown_harness_is_refused() {
     let ran = prove(&test, &["claude-cod"]);
     assert_eq!(ran.exit, 2);
     assert!(ran.stderr.contains("did you mean `claude-code`?"), "{}", ran.stderr);
-    assert_eq!(test.run(&["doctor", "--prove", "--fix"]).exit, 2, "they do not go together");
+    assert_eq!(test.run(&["doctor", "--prove", "--fix"]).exit, 2, "the options are exclusive");
     assert_eq!(test.run(&["doctor", "--within", "3"]).exit, 2, "there is nothing to wait for");
 }
 
@@ -58,10 +58,10 @@ fn a_client_that_cannot_be_run_is_not_provable_and_fails_only_if_it_is_named() {
     }
     let named = prove(&test, &["claude-code"]);
     assert_eq!(named.exit, 1);
-    assert_eq!(only(&named)["reason"], "`claude` is not on the PATH");
-    let cursor = only(&prove(&test, &["cursor"]));
+    assert_eq!(only_result(&named)["reason"], "`claude` is not on the PATH");
+    let cursor = only_result(&prove(&test, &["cursor"]));
     assert!(cursor["reason"].as_str().unwrap().contains("vendor's services"), "{cursor}");
-    let gemini = only(&prove(&test, &["gemini"]));
+    let gemini = only_result(&prove(&test, &["gemini"]));
     assert!(gemini["reason"].as_str().unwrap().contains("not installed"), "{gemini}");
     assert_eq!(gemini["fix"], "`tenterhook install gemini`");
 }
@@ -71,7 +71,7 @@ fn a_client_that_calls_no_model_is_not_provable_and_says_what_it_printed() {
     let test = TestContext::new();
     assert_eq!(test.run(&["install", "claude-code", "--yes"]).exit, 0);
     write_program(&test, "claude", "echo 'please sign in' >&2; exit 1");
-    let proof = only(&prove(&test, &["claude-code"]));
+    let proof = only_result(&prove(&test, &["claude-code"]));
     assert_eq!(proof["result"], "not-provable", "{proof}");
     assert!(proof["reason"].as_str().unwrap().contains("please sign in"), "{proof}");
 }
@@ -85,7 +85,7 @@ fn a_hook_program_that_is_broken_is_not_fired() {
     let ran = prove(&test, &[]);
     assert_eq!(ran.exit, 1, "{}", ran.stdout);
     assert_eq!(ran.json()["proven"], false);
-    let proof = only(&ran);
+    let proof = only_result(&ran);
     assert_eq!(proof["result"], "not-fired", "{proof}");
     assert!(proof["reason"].as_str().unwrap().contains("hook program does not work"), "{proof}");
 }
@@ -101,16 +101,16 @@ fn a_client_that_hangs_is_ended_with_what_it_started() {
         "claude",
         &format!("[ \"$1\" = --version ] && exit\n({beat}) & setsid sh -c \"{beat}\" & sleep 60"),
     );
-    let proof = only(&prove(&test, &["claude-code", "--within", "1"]));
+    let proof = only_result(&prove(&test, &["claude-code", "--within", "1"]));
     assert!(proof["reason"].as_str().unwrap().contains("did not end in time"), "{proof}");
     let count = || std::fs::metadata(&beats).unwrap().len();
     let counted = count();
     std::thread::sleep(std::time::Duration::from_millis(200));
-    assert_eq!(count(), counted, "something of it still runs");
+    assert_eq!(count(), counted, "a process of the client still runs");
 }
 
 #[test]
-fn a_client_sees_a_copy_of_what_decides_about_hooks_and_nothing_else() {
+fn a_client_sees_a_copy_of_hook_settings_and_nothing_else() {
     let test = TestContext::new();
     let settings = r#"{"env": {"KEY": "hunter2"}, "apiKeyHelper": "hunter2", "disableAllHooks": true,
         "hooks": {"PreToolUse": [{"hooks": [{"type": "command", "command": "notify hunter2"}]}]}}"#;
@@ -144,8 +144,8 @@ fn a_client_sees_a_copy_of_what_decides_about_hooks_and_nothing_else() {
         copy.contains("\"disableAllHooks\": true") && copy.contains("/state/bin/tenterhook-hook'"),
         "{copy}"
     );
-    // The temporary directory is gone, and nothing was recorded.
+    // The temporary directory is removed, and nothing was recorded.
     let pwd = std::fs::read_to_string(seen.join("pwd")).unwrap();
     assert!(!Path::new(pwd.trim()).exists(), "{pwd}");
-    assert!(test.ledger().is_empty());
+    assert!(test.decisions().is_empty());
 }

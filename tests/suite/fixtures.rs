@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Every payload captured from a real client goes down the road and back.
+//! Every payload captured from a real client passes through the pipeline and back.
 
 use std::collections::BTreeMap;
 
@@ -18,14 +18,14 @@ fn captured(harness: &str) -> Vec<(String, Vec<u8>)> {
         .unwrap()
         .map(|entry| entry.unwrap())
         .map(|entry| (entry.file_name().into_string().unwrap(), std::fs::read(entry.path()).unwrap()))
-        // `_env` and `statusLine` are no hook payloads.
+        // `_env` and `statusLine` are not hook payloads.
         .filter(|(name, _)| !name.starts_with('_') && !name.starts_with("statusLine"))
         .collect();
     files.sort();
     files
 }
 
-fn door() -> CallMeta {
+fn call_meta() -> CallMeta {
     CallMeta::new(EventId::from_parts(1_700_000_000_000, 7), Timestamp::from_unix_ms(1_700_000_000_000), "")
 }
 
@@ -39,7 +39,7 @@ fn every_captured_payload_is_decoded_and_its_bytes_are_kept() {
     assert_eq!(files.len(), 60);
     let mut kinds = BTreeMap::new();
     for (name, bytes) in files {
-        let call = claude().decode(&door(), &bytes).unwrap();
+        let call = claude().decode(&call_meta(), &bytes).unwrap();
         assert_eq!(call.native.as_ref().unwrap().bytes, bytes, "{name}");
         let native = name.split('.').next().unwrap();
         assert_eq!(call.event.native_event, native, "{name}");
@@ -76,10 +76,10 @@ fn every_captured_payload_is_decoded_and_its_bytes_are_kept() {
 
 // seed: 001-043, 001-044, 001-045, 001-046
 #[test]
-fn what_a_payload_says_is_where_the_normal_form_has_it() {
+fn fields_of_a_payload_are_in_the_normal_form() {
     let event = |name: &str| {
         let path = repository().join("tests/fixtures/claude-code").join(name);
-        claude().decode(&door(), &std::fs::read(path).unwrap()).unwrap().event
+        claude().decode(&call_meta(), &std::fs::read(path).unwrap()).unwrap().event
     };
     insta::assert_json_snapshot!(event("PreToolUse.Bash.in-subagent.json"), @r#"
     {
@@ -116,11 +116,11 @@ fn what_a_payload_says_is_where_the_normal_form_has_it() {
     assert_eq!(event("PreToolUse.mcp__fake__echo.json").tool.unwrap().mcp.unwrap().server, "fake");
 }
 
-fn said<T>(what: T) -> Attributed<T> {
+fn attributed<T>(what: T) -> Attributed<T> {
     Attributed { by: Origin::rule("r"), value: what }
 }
 
-/// Every outcome there is: five decisions, going on or stopping, with and without everything else.
+/// Every outcome: five decisions, continuing or stopping, with and without all other fields.
 fn outcomes() -> Vec<Outcome> {
     use Decision::{Allow, Ask, Defer, Deny, None};
     let mut all = Vec::new();
@@ -132,17 +132,17 @@ fn outcomes() -> Vec<Outcome> {
                     outcome.flow = Flow::Stop { reason: Some("enough".into()) };
                 }
                 if decision != None {
-                    outcome.reasons = vec![said("because".to_owned())];
+                    outcome.reasons = vec![attributed("because".to_owned())];
                 }
                 if rich {
-                    outcome.nudges = vec![said("do otherwise".to_owned())];
-                    outcome.context = vec![said("for the model".to_owned())];
-                    outcome.messages = vec![said("for the person".to_owned())];
+                    outcome.nudges = vec![attributed("do otherwise".to_owned())];
+                    outcome.context = vec![attributed("for the model".to_owned())];
+                    outcome.messages = vec![attributed("for the person".to_owned())];
                     outcome.tool_input = Some(json!({"command": "ls"}));
                     let value = json!({"command": "ls"});
                     outcome.modifications = vec![
-                        said(Modification::ToolInput { merge: MergeMode::Replace, value }),
-                        said(Modification::ToolOutput { value: json!({"stdout": "other"}) }),
+                        attributed(Modification::ToolInput { merge: MergeMode::Replace, value }),
+                        attributed(Modification::ToolOutput { value: json!({"stdout": "other"}) }),
                     ];
                 }
                 all.push(outcome);
@@ -152,13 +152,13 @@ fn outcomes() -> Vec<Outcome> {
     all
 }
 
-/// The client drops a reply that is slightly wrong without a word, so every reply to every event is
-/// checked against what the client was measured to accept.
+/// Clients silently drop replies that are slightly wrong, so every reply to every event is checked against what the
+/// client was measured to accept.
 // seed: 001-006, 001-056
 #[test]
 fn every_outcome_at_every_event_is_a_reply_the_client_reads() {
     for (name, bytes) in captured("claude-code") {
-        let call = claude().decode(&door(), &bytes).unwrap();
+        let call = claude().decode(&call_meta(), &bytes).unwrap();
         let row = claude().event(&call.event.native_event).unwrap();
         for outcome in outcomes() {
             let reply = claude().encode(&call, &outcome);
@@ -173,7 +173,7 @@ fn every_outcome_at_every_event_is_a_reply_the_client_reads() {
             let specific = &json["hookSpecificOutput"];
             assert!(specific.is_null() || specific["hookEventName"] == row.native, "{at}");
 
-            // Whatever the harness can express, it is told; whatever it cannot is named as lost.
+            // The reply contains everything the harness can express, and names the rest as lost.
             let prevented = specific["permissionDecision"] == "deny"
                 || specific["decision"]["behavior"] == "deny"
                 || specific["action"] == "decline"
@@ -192,7 +192,7 @@ fn every_outcome_at_every_event_is_a_reply_the_client_reads() {
                 assert_ne!(json["continue"], json!(false), "a plain deny lets the agent go on: {at}");
             }
             if row.kind == EventKind::PreTool && outcome.flow != Flow::Go {
-                assert!(prevented && json["continue"] == false, "stop stops this very tool too: {at}");
+                assert!(prevented && json["continue"] == false, "stop also stops this tool: {at}");
             }
             assert!(
                 !prevented || specific["updatedInput"].is_null(),
@@ -204,13 +204,13 @@ fn every_outcome_at_every_event_is_a_reply_the_client_reads() {
 
 // seed: 001-006, 001-054
 #[test]
-fn the_replies_at_the_gate_read_as_the_contract_has_them() {
+fn the_replies_at_the_gate_match_the_contract() {
     let bytes = std::fs::read(repository().join("tests/fixtures/claude-code/PreToolUse.Bash.json")).unwrap();
-    let call = claude().decode(&door(), &bytes).unwrap();
+    let call = claude().decode(&call_meta(), &bytes).unwrap();
     let denied = Outcome {
         decision: Decision::Deny,
-        reasons: vec![said("too much".to_owned())],
-        nudges: vec![said("less".to_owned())],
+        reasons: vec![attributed("too much".to_owned())],
+        nudges: vec![attributed("less".to_owned())],
         ..Outcome::default()
     };
     let reply = claude().encode(&call, &denied);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! What is generated is checked in, and stale when it differs. `make generate` writes it anew.
+//! Generated files are checked in; a test fails when they are stale. `make generate` writes them again.
 
 use std::fmt::Write as _;
 
@@ -54,15 +54,15 @@ fn the_example_in_the_spec_is_what_the_program_writes() {
     };
     let test = TestContext::new();
     test.run_with(&["hook", "claude-code", "pre-tool-use"], block("json native").to_string().as_bytes());
-    let mut written = test.leaves().into_iter().find(|leaf| leaf["kind"] == "decision").unwrap();
+    let mut written = test.records().into_iter().find(|leaf| leaf["kind"] == "decision").unwrap();
     assert_eq!(written["stored"].take(), block("json payload"));
     written.as_object_mut().unwrap().remove("stored");
-    // The page shows what a daemon records.
+    // The page shows records of a daemon.
     assert_eq!(written["facts"]["fallback"], "no daemon");
     written.as_object_mut().unwrap().remove("facts");
     let mut shown = block("json leaf");
     for leaf in [&mut written, &mut shown] {
-        // What differs from run to run.
+        // Parts that differ from run to run.
         for key in ["id", "ts", "recorded", "origin", "generation", "took_us", "signer"] {
             assert!(leaf[key].take() != Value::Null, "`{key}` is missing");
         }
@@ -96,7 +96,7 @@ fn command_line_reference() {
     check("docs/reference/cli.md", &(page.trim_end().to_owned() + "\n"));
 }
 
-/// The shim depends on no other crate: what it knows about harnesses is written into a file of its own.
+/// The shim depends on no other crate, so its harness table is generated into a file.
 #[test]
 fn harness_rows_of_the_shim() {
     let mut file = "// SPDX-License-Identifier: Apache-2.0 OR MIT\n\n//! Harness data of the hook programs. \
@@ -174,7 +174,7 @@ fn seeds() {
     check("docs/seeds.md", &format!("{NOTE}\n{}", crate::seed_statements::page()));
 }
 
-/// What `make e2e` proves on the real clients, from the table that it goes by.
+/// What `make e2e` proves on the real clients, from its own table.
 fn seen() -> String {
     let read = |name: &str| std::fs::read_to_string(repository().join("tests/e2e").join(name)).unwrap();
     let (matrix, clients) = (read("matrix.txt"), read("clients.txt"));

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Every command in the README, the guides and the SDKs' READMEs is run, in the order of the page, by a reader with a throw-away
-//! home. `guides/pages.rs` says what each page needs, and why a command is not run.
+//! Runs every command in the README, the guides and the SDKs' READMEs in the order of the page, in a temporary
+//! home. `guides/pages.rs` describes what each page needs, and why a command is not run.
 
 mod links;
 mod markdown;
@@ -13,7 +13,7 @@ use std::path::PathBuf;
 
 use crate::context::repository;
 use markdown::Step;
-use pages::{ANYWHERE, Instead, PAGES, Page};
+use pages::{NOT_RUN_ON_ANY_PAGE, PAGES, Page, Replacement};
 use reader::Reader;
 
 fn text_of(path: &str) -> String {
@@ -32,7 +32,8 @@ fn follow(page: &Page) {
                 if let Some(next) = before.iter().position(|(start, _)| text.starts_with(start)) {
                     before.remove(next).1(&mut reader);
                 }
-                let instead = page.instead.iter().chain(ANYWHERE).find(|(start, _)| text.starts_with(start));
+                let instead =
+                    page.instead.iter().chain(NOT_RUN_ON_ANY_PAGE).find(|(start, _)| text.starts_with(start));
                 used.extend(instead.map(|(start, _)| *start));
                 let problem = run(&reader, page, &text, output.as_deref(), instead.map(|(_, how)| how));
                 problems.extend(problem.map(|problem| format!("{}:{line}: `{text}`: {problem}", page.path)));
@@ -45,18 +46,18 @@ fn follow(page: &Page) {
     assert!(problems.is_empty(), "\n{}\n", problems.join("\n\n"));
 }
 
-/// Runs one command. Returns what is wrong with it.
+/// Runs one command. Returns a description of the problem, if there is one.
 fn run(
     reader: &Reader,
     page: &Page,
     text: &str,
     output: Option<&str>,
-    instead: Option<&Instead>,
+    instead: Option<&Replacement>,
 ) -> Option<String> {
     let (keys, exit) = match instead {
-        Some(Instead::NotRun(_) | Instead::Test(_)) => return None,
-        Some(Instead::Keys(keys)) => (Some(*keys), None),
-        Some(Instead::Exit(code)) => (None, Some(*code)),
+        Some(Replacement::NotRun(_) | Replacement::Test(_)) => return None,
+        Some(Replacement::Keys(keys)) => (Some(*keys), None),
+        Some(Replacement::Exit(code)) => (None, Some(*code)),
         None => (None, Some(0)),
     };
     let (mut text, mut output) = (text.to_owned(), output.map(ToOwned::to_owned));
@@ -101,7 +102,7 @@ fn every_page_with_commands_is_followed() {
             "`{path}` shows commands: give it a row in tests/suite/guides/pages.rs, and a test"
         );
     }
-    // Each page is a test of its own, so that they run at the same time.
+    // Each page is a separate test, so that they run in parallel.
     let own = include_str!("guides.rs");
     for page in PAGES {
         assert!(own.contains(&format!("\"{}\" =>", page.path)), "`{}` has no test in guides.rs", page.path);
@@ -110,16 +111,16 @@ fn every_page_with_commands_is_followed() {
 
 #[test]
 fn every_reason_not_to_run_a_command_is_given() {
-    for (start, how) in PAGES.iter().flat_map(|page| page.instead).chain(ANYWHERE) {
+    for (start, how) in PAGES.iter().flat_map(|page| page.instead).chain(NOT_RUN_ON_ANY_PAGE) {
         match how {
-            Instead::NotRun(reason) => assert!(reason.len() > 10, "{start}: {reason}"),
-            Instead::Test(test) => {
+            Replacement::NotRun(reason) => assert!(reason.len() > 10, "{start}: {reason}"),
+            Replacement::Test(test) => {
                 let (path, name) = test.split_once("::").unwrap();
                 let file: PathBuf = repository().join(path);
                 let text = std::fs::read_to_string(file).unwrap_or_else(|error| panic!("{path}: {error}"));
                 assert!(text.contains(name), "{start}: `{path}` has no `{name}`");
             }
-            Instead::Keys(_) | Instead::Exit(_) => {}
+            Replacement::Keys(_) | Replacement::Exit(_) => {}
         }
     }
 }

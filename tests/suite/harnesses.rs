@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Every harness, as a person meets them: found, wired several at a time, heard, and lost.
+//! Every harness as a user meets it: detected, wired together with others, probed, and lost.
 
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
@@ -8,22 +8,22 @@ use std::path::Path;
 use serde_json::{Value, json};
 
 use crate::context::TestContext;
-use crate::daemon::{Served, until};
+use crate::daemon::{RunningDaemon, until};
 
-/// A program of this name where programs are looked for.
-fn program(test: &TestContext, name: &str) {
+/// Writes a program of this name to a directory on the search path.
+fn write_program(test: &TestContext, name: &str) {
     let path = test.write(&format!("bin/{name}"), "#!/bin/sh\n");
     std::fs::set_permissions(path, std::fs::Permissions::from_mode(0o755)).unwrap();
 }
 
-fn run(test: &TestContext, args: &[&str]) -> crate::context::Ran {
+fn run(test: &TestContext, args: &[&str]) -> crate::context::CommandOutput {
     let mut command = test.command(Path::new(env!("CARGO_BIN_EXE_tenterhook")), args);
     command.env("PATH", format!("{}:/usr/bin:/bin", test.path("bin").display()));
-    test.finish(command, b"")
+    test.run_command(command, b"")
 }
 
-/// What `detect` says of one harness.
-fn detected(test: &TestContext, id: &str) -> Value {
+/// Entry of one harness in the output of `detect`.
+fn detect_one(test: &TestContext, id: &str) -> Value {
     let ran = run(test, &["detect", "--json"]);
     assert_eq!(ran.exit, 0, "{}", ran.stderr);
     let all = ran.json();
@@ -33,40 +33,40 @@ fn detected(test: &TestContext, id: &str) -> Value {
 }
 
 #[test]
-fn what_is_here_is_found_and_its_wiring_is_told() {
+fn installed_harnesses_are_found_with_their_wiring() {
     let test = TestContext::new();
-    program(&test, "gemini");
+    write_program(&test, "gemini");
     test.write("person/.continue/config.yaml", "");
-    let gemini = detected(&test, "gemini");
+    let gemini = detect_one(&test, "gemini");
     assert_eq!((&gemini["found"], &gemini["wired"]), (&json!(true), &json!("no")));
-    assert_eq!(detected(&test, "cursor")["found"], false);
-    let other = detected(&test, "continue");
+    assert_eq!(detect_one(&test, "cursor")["found"], false);
+    let other = detect_one(&test, "continue");
     assert_eq!((&other["found"], &other["wired"]), (&json!(true), &json!("impossible")));
     assert!(other["notes"][0].as_str().unwrap().contains("never called"), "{other}");
 
     assert_eq!(run(&test, &["install", "gemini", "--yes"]).exit, 0);
-    let gemini = detected(&test, "gemini");
+    let gemini = detect_one(&test, "gemini");
     assert_eq!((&gemini["wired"], &gemini["scopes"]), (&json!("yes"), &json!(["user"])));
     assert_eq!(gemini["last_heard"], Value::Null);
     let payload = json!({"session_id": "s", "hook_event_name": "BeforeTool", "tool_name": "run_shell_command",
         "tool_input": {"command": "ls"}});
     test.run_with(&["hook", "gemini", "before-tool"], payload.to_string().as_bytes());
     test.run(&["ledger", "stats"]);
-    assert!(detected(&test, "gemini")["last_heard"]["seq"].is_u64());
+    assert!(detect_one(&test, "gemini")["last_heard"]["seq"].is_u64());
     let said = run(&test, &["detect"]).stdout;
     assert!(said.contains("✓ Gemini CLI is guarded (user), last heard of"), "{said}");
     assert!(said.contains("– Continue cannot be guarded"), "{said}");
 
     std::fs::write(test.path("person/.gemini/settings.json"), "{}").unwrap();
-    assert_eq!(detected(&test, "gemini")["wired"], "lost");
+    assert_eq!(detect_one(&test, "gemini")["wired"], "lost");
 }
 
 // seed: 001-023, 001-024, 001-026
 #[test]
-fn all_that_is_here_is_wired_at_once_and_unwired_again() {
+fn all_installed_harnesses_are_wired_together_and_unwired_again() {
     let test = TestContext::new();
     for name in ["codex", "gemini", "qwen", "copilot"] {
-        program(&test, name);
+        write_program(&test, name);
     }
     let config = test.write("person/.codex/config.toml", "# mine\n[features]\nhooks = false\n");
     let dry = run(&test, &["install", "--all", "--dry-run", "--diff"]);
@@ -94,9 +94,9 @@ fn all_that_is_here_is_wired_at_once_and_unwired_again() {
     ] {
         assert!(test.path("person").join(path).exists(), "{path}");
     }
-    assert!(!test.path("person/.cursor").exists(), "what is not here is left alone");
+    assert!(!test.path("person/.cursor").exists(), "missing harnesses are not wired");
 
-    let ran = test.person(&["uninstall", "--all", "--yes"]);
+    let ran = test.run_on_terminal(&["uninstall", "--all", "--yes"]);
     assert_eq!(ran.exit, 0, "{}", ran.stderr);
     assert_eq!(std::fs::read_to_string(config).unwrap(), "# mine\n[features]\nhooks = false\n");
     for path in [".codex/hooks.json", ".gemini", ".qwen", ".copilot"] {
@@ -107,9 +107,9 @@ fn all_that_is_here_is_wired_at_once_and_unwired_again() {
 
 // seed: 001-040
 #[test]
-fn without_a_name_and_without_a_person_it_says_what_could_be_named() {
+fn without_a_name_and_a_terminal_install_lists_the_harnesses() {
     let test = TestContext::new();
-    program(&test, "qwen");
+    write_program(&test, "qwen");
     let ran = run(&test, &["install", "--yes"]);
     assert_eq!(ran.exit, 2);
     assert!(ran.stderr.contains("here are: qwen"), "{}", ran.stderr);
@@ -121,15 +121,15 @@ fn without_a_name_and_without_a_person_it_says_what_could_be_named() {
 }
 
 #[test]
-fn a_person_chooses_by_number() {
+fn a_user_selects_by_number() {
     let test = TestContext::new();
     test.write("person/.gemini/settings.json", "{}");
     test.write("person/.qwen/settings.json", "{}");
-    // Agents that are here come first, and are marked. `script` gives a terminal: the second of the two is
-    // turned off, then comes the yes.
+    // Installed agents come first and are marked. `script` provides a terminal: the user turns the second of the
+    // two off, then confirms.
     let program = env!("CARGO_BIN_EXE_tenterhook");
     let command = test.command(Path::new("script"), &["-qec", &format!("'{program}' install"), "/dev/null"]);
-    let ran = test.finish(command, b"2\n\ny\n");
+    let ran = test.run_command(command, b"2\n\ny\n");
     assert!(ran.stdout.contains("[x]  2 Qwen Code, found"), "{}{}", ran.stdout, ran.stderr);
     assert!(ran.stdout.contains("Gemini CLI is guarded from its next session on"), "{}", ran.stdout);
     assert_eq!(std::fs::read_to_string(test.path("person/.qwen/settings.json")).unwrap(), "{}");
@@ -137,7 +137,7 @@ fn a_person_chooses_by_number() {
 
 // seed: 001-028
 #[test]
-fn a_codex_hook_that_nobody_trusts_is_broken_and_trust_mends_it() {
+fn an_untrusted_codex_hook_is_broken_and_trust_fixes_it() {
     let test = TestContext::new();
     assert_eq!(run(&test, &["install", "codex", "--yes"]).exit, 0);
     let ill = |test: &TestContext| {
@@ -148,30 +148,30 @@ fn a_codex_hook_that_nobody_trusts_is_broken_and_trust_mends_it() {
     let finding = ill(&test);
     assert_eq!(finding["standing"], "broken", "{finding}");
     assert!(finding["fix"].as_str().unwrap().contains("press `t`"), "{finding}");
-    assert_eq!(detected(&test, "codex")["wired"], "unheeded");
+    assert_eq!(detect_one(&test, "codex")["wired"], "unheeded");
 
     let ran = run(&test, &["install", "codex", "--trust", "--yes"]);
     assert!(ran.stdout.contains("is guarded from its next session on"), "{}", ran.stdout);
-    assert_eq!(ill(&test)["standing"], "warning", "trusted, and never heard of");
+    assert_eq!(ill(&test)["standing"], "warning", "trusted, without a call so far");
     assert!(run(&test, &["install", "codex", "--yes"]).stdout.contains("nothing to change"));
 }
 
 #[test]
-fn a_project_is_wired_apart_from_the_person() {
+fn a_project_is_wired_separately_from_the_user() {
     let test = TestContext::new();
     std::fs::create_dir_all(test.path("work/.git")).unwrap();
     let ran = run(&test, &["install", "gemini", "--scope", "project", "--yes", "--json"]);
     assert_eq!(ran.exit, 0, "{}", ran.stderr);
     assert_eq!(ran.json()["settings"], "[DIR]/work/.gemini/settings.json");
     assert!(!test.path("person/.gemini").exists());
-    let scopes = detected(&test, "gemini")["scopes"].clone();
+    let scopes = detect_one(&test, "gemini")["scopes"].clone();
     assert!(scopes[0].as_str().unwrap().starts_with("project "), "{scopes}");
-    assert_eq!(test.person(&["uninstall", "gemini", "--yes"]).exit, 0);
+    assert_eq!(test.run_on_terminal(&["uninstall", "gemini", "--yes"]).exit, 0);
     assert!(!test.path("work/.gemini").exists());
 }
 
 #[test]
-fn a_probe_hears_the_next_call_and_gives_up_in_time() {
+fn a_probe_sees_the_next_call_and_gives_up_in_time() {
     let test = TestContext::new();
     assert_eq!(run(&test, &["install", "qwen", "--yes"]).exit, 0);
     let deaf = run(&test, &["doctor", "--probe", "qwen", "--within", "1", "--json"]);
@@ -199,12 +199,12 @@ fn a_probe_hears_the_next_call_and_gives_up_in_time() {
 fn the_daemon_sees_that_hooks_were_taken_out() {
     let test = TestContext::new();
     assert_eq!(run(&test, &["install", "claude-code", "--yes"]).exit, 0);
-    let daemon = Served::in_home(test, &[]);
+    let daemon = RunningDaemon::in_home(test, &[]);
     let settings = daemon.test.path("person/.claude/settings.json");
     let wired = std::fs::read_to_string(&settings).unwrap();
     assert_eq!(daemon.json("/v1/health")["unwired"], json!([]));
     std::fs::write(&settings, "{}").unwrap();
-    let lost = until("the loss is seen", || {
+    let lost = until("the loss is noticed", || {
         let lost = daemon.json("/v1/health")["unwired"].clone();
         lost[0].is_object().then_some(lost)
     });
@@ -212,10 +212,10 @@ fn the_daemon_sees_that_hooks_were_taken_out() {
     let status = daemon.test.run(&["status"]).stdout;
     assert!(status.contains("claude-code is not guarded any more"), "{status}");
     std::fs::write(&settings, wired).unwrap();
-    until("it is seen that they are back", || {
+    until("the restored hooks are noticed", || {
         (daemon.json("/v1/health")["unwired"] == json!([])).then_some(())
     });
-    until("both are on record", || {
+    until("both are recorded", || {
         let leaves = daemon.json("/v1/ledger?limit=20").to_string();
         (leaves.contains("wiring lost") && leaves.contains("wiring back")).then_some(())
     });
@@ -223,11 +223,11 @@ fn the_daemon_sees_that_hooks_were_taken_out() {
 
 // seed: 001-005
 #[test]
-fn over_http_the_client_is_told_where_and_with_what() {
+fn over_http_the_settings_have_the_url_and_the_token() {
     let test = TestContext::new();
     let ran = run(&test, &["install", "claude-code", "--transport", "http", "--yes"]);
     assert!(ran.stderr.contains("no token yet"), "{}", ran.stderr);
-    let daemon = Served::in_home(test, &[]);
+    let daemon = RunningDaemon::in_home(test, &[]);
     let ran = run(&daemon.test, &["install", "claude-code", "--transport", "http", "--yes"]);
     assert_eq!(ran.exit, 0, "{}", ran.stderr);
     assert!(ran.stdout.contains("this is lost"), "{}", ran.stdout);
@@ -238,7 +238,7 @@ fn over_http_the_client_is_told_where_and_with_what() {
     assert!(url.ends_with("/v1/hooks/claude-code/pre-tool-use"), "{handler}");
     assert_eq!(settings["hooks"]["SessionStart"][0]["hooks"][0]["type"], "command");
 
-    // As the client asks: the payload, with the header of the settings.
+    // The client's request: the payload, with the header from the settings.
     let authorization = handler["headers"]["Authorization"].as_str().unwrap();
     let (host, path) = url.strip_prefix("http://").unwrap().split_once('/').unwrap();
     let payload = daemon.test.bash("rm -rf /");
@@ -247,7 +247,7 @@ fn over_http_the_client_is_told_where_and_with_what() {
          Content-Length: {}\r\n\r\n{payload}",
         payload.len()
     );
-    let answer = daemon.raw(request.as_bytes());
+    let answer = daemon.send_raw(request.as_bytes());
     assert_eq!(answer.json()["hookSpecificOutput"]["permissionDecision"], "deny");
     assert!(
         run(&daemon.test, &["install", "claude-code", "--transport", "http", "--yes"])
@@ -259,7 +259,7 @@ fn over_http_the_client_is_told_where_and_with_what() {
 // seed: 001-005, 001-033
 #[test]
 fn codex_desktop_has_a_hook_and_endpoints_of_its_own() {
-    let daemon = Served::new();
+    let daemon = RunningDaemon::new();
     let payload = |id: &str| {
         json!({
             "session_id": "s", "turn_id": "t", "cwd": daemon.test.path("work"), "hook_event_name": "PreToolUse",
@@ -275,7 +275,7 @@ fn codex_desktop_has_a_hook_and_endpoints_of_its_own() {
     }
 }
 
-/// The item of a harness's guide that begins with this.
+/// Item of a harness's guide that begins with this title.
 fn guide_item(harness: &str, title: &str) -> String {
     let path = crate::context::repository().join(format!("docs/guide/harness-{harness}.md"));
     let guide = std::fs::read_to_string(path).unwrap();
@@ -285,9 +285,9 @@ fn guide_item(harness: &str, title: &str) -> String {
 
 // seed: 001-029
 #[test]
-fn the_guide_of_codex_states_what_the_judge_takes_for_not_covered() {
-    // The judge asks about programs that take typed text where that text reaches no hook: the table says where. The real
-    // client is driven in `tests/e2e/tests/codex.rs`.
+fn the_guide_of_codex_states_what_is_not_covered() {
+    // The judge asks about programs that take typed text where no hook sees that text; the table says where.
+    // `tests/e2e/tests/codex.rs` runs the real client.
     let unhooked = |harness: &&tenterhook_harness::Harness| harness.unhooked_stdin;
     let unhooked: Vec<_> = tenterhook_harness::HARNESSES.iter().filter(unhooked).collect();
     let ids: Vec<_> = unhooked.iter().map(|harness| harness.id).collect();
@@ -321,7 +321,7 @@ fn the_guide_of_codex_desktop_gives_trust_where_install_says() {
 }
 
 #[test]
-fn hooks_that_were_adopted_serve_another_harness_and_move_back() {
+fn adopted_hooks_serve_another_harness_and_move_back() {
     let test = TestContext::new();
     let script = test.write("person/guard.sh", "#!/bin/sh\necho 'not on my watch' >&2\nexit 2\n");
     std::fs::set_permissions(&script, std::fs::Permissions::from_mode(0o755)).unwrap();
@@ -329,7 +329,7 @@ fn hooks_that_were_adopted_serve_another_harness_and_move_back() {
     let settings = test.write("person/.claude/settings.json", mine);
     let dry = run(&test, &["adopt", "claude-code", "--dry-run"]);
     assert!(dry.stdout.contains("+    dialect: claude"), "{}{}", dry.stdout, dry.stderr);
-    let ran = test.person(&["adopt", "claude-code", "--yes"]);
+    let ran = test.run_on_terminal(&["adopt", "claude-code", "--yes"]);
     assert_eq!(ran.exit, 0, "{}{}", ran.stdout, ran.stderr);
     assert!(!std::fs::read_to_string(&settings).unwrap().contains("guard.sh"));
     assert_eq!(run(&test, &["check"]).exit, 0);
@@ -339,15 +339,15 @@ fn hooks_that_were_adopted_serve_another_harness_and_move_back() {
     let reply = test.run_with(&["hook", "gemini", "before-tool"], payload.to_string().as_bytes());
     assert!(reply.stdout.contains("not on my watch"), "{}{}", reply.stdout, reply.stderr);
 
-    let ran = test.person(&["adopt", "claude-code", "--undo", "--yes"]);
+    let ran = test.run_on_terminal(&["adopt", "claude-code", "--undo", "--yes"]);
     assert_eq!(ran.exit, 0, "{}", ran.stderr);
     assert_eq!(std::fs::read_to_string(&settings).unwrap(), mine);
     assert!(!test.home().join("tenterhook.yaml").exists());
 
-    // With an install around it, uninstalling brings them back as well.
-    assert_eq!(test.person(&["adopt", "claude-code", "--yes"]).exit, 0);
-    assert_eq!(test.person(&["install", "claude-code", "--yes"]).exit, 0);
-    let ran = test.person(&["uninstall", "claude-code", "--yes"]);
+    // Uninstalling restores them even if an install came in between.
+    assert_eq!(test.run_on_terminal(&["adopt", "claude-code", "--yes"]).exit, 0);
+    assert_eq!(test.run_on_terminal(&["install", "claude-code", "--yes"]).exit, 0);
+    let ran = test.run_on_terminal(&["uninstall", "claude-code", "--yes"]);
     assert_eq!(ran.exit, 0, "{}", ran.stderr);
     assert_eq!(std::fs::read_to_string(&settings).unwrap(), mine);
     assert!(run(&test, &["adopt", "gemini"]).stderr.contains("cannot be taken over"));

@@ -1,20 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Hooks of the person's own, from `tenterhook.yaml`, on real processes.
+//! The user's hooks from `tenterhook.yaml`, with real processes.
 
 use serde_json::{Value, json};
 
-use crate::context::{Ran, TestContext};
+use crate::context::{CommandOutput, TestContext};
 
 fn settings(test: &TestContext, hooks: &str) {
     test.write("home/tenterhook.yaml", &format!("hooks:\n{hooks}"));
 }
 
-fn fire(test: &TestContext, command: &str) -> Ran {
+fn fire(test: &TestContext, command: &str) -> CommandOutput {
     test.run_with(&["hook", "claude-code", "pre-tool-use"], test.bash(command).as_bytes())
 }
 
-fn specific(ran: &Ran) -> Value {
+fn specific(ran: &CommandOutput) -> Value {
     ran.json()["hookSpecificOutput"].clone()
 }
 
@@ -34,10 +34,10 @@ fn a_hook_rewrites_a_command_and_the_rewritten_one_is_judged() {
     let denied = specific(&fire(&test, "ls"));
     assert_eq!(denied["permissionDecision"], "deny");
     assert!(denied["updatedInput"].is_null());
-    let ledger = test.ledger();
+    let ledger = test.decisions();
     let leaf = ledger.last().unwrap();
-    assert_eq!(leaf["tool"]["args"], json!({"command": "ls"}), "what was asked");
-    assert_eq!(leaf["stored"]["tool_input"], json!({"command": "rm -rf /"}), "and what would have run");
+    assert_eq!(leaf["tool"]["args"], json!({"command": "ls"}), "the original command");
+    assert_eq!(leaf["stored"]["tool_input"], json!({"command": "rm -rf /"}), "the rewritten command");
 }
 
 #[test]
@@ -56,15 +56,15 @@ fn a_hook_in_our_own_dialect_reads_the_normal_form() {
         specific(&fire(&test, "ls"))["permissionDecisionReason"],
         "no shells\n\n→ Suggested: use Read"
     );
-    assert_eq!(test.ledger()[0]["trace"][0]["by"], "hook:no-shell");
+    assert_eq!(test.decisions()[0]["trace"][0]["by"], "hook:no-shell");
 }
 
 #[test]
-fn a_hook_that_fails_is_open_or_closed_as_it_says_and_the_trace_says_why() {
+fn a_failing_hook_is_open_or_closed_as_configured_and_the_trace_has_the_reason() {
     let test = TestContext::new();
     settings(&test, "  - {id: broken, on: pre-tool, command: 'echo boom >&2; exit 9'}\n");
     assert_eq!(fire(&test, "ls").stdout, "");
-    let step = test.ledger()[0]["trace"][0].clone();
+    let step = test.decisions()[0]["trace"][0].clone();
     assert_eq!((step["status"].clone(), step["note"].clone()), (json!("failed"), json!("exit code 9: boom")));
 
     settings(&test, "  - {id: broken, on: pre-tool, command: 'exit 9', fail: closed}\n");
@@ -80,7 +80,7 @@ fn a_record_names_the_hooks_that_were_in_force_as_well_as_the_rules() {
     let test = TestContext::new();
     let generation = |test: &TestContext| {
         fire(test, "ls");
-        test.ledger().last().unwrap()["generation"].clone()
+        test.decisions().last().unwrap()["generation"].clone()
     };
     let without = generation(&test);
     settings(&test, "  - {id: a, on: stop, command: 'true'}\n");
@@ -102,7 +102,7 @@ fn a_prompt_is_blocked() {
 }
 
 #[test]
-fn hooks_cannot_loosen_what_a_rule_forbids() {
+fn hooks_cannot_weaken_a_rule() {
     let test = TestContext::new();
     settings(
         &test,
@@ -131,7 +131,7 @@ fn a_chain_passes_on_what_it_changed_and_a_condition_keeps_a_hook_out() {
 }
 
 #[test]
-fn a_hook_of_the_a3s_dialect_blocks_rewrites_and_asks_to_be_tried_again() {
+fn a_hook_of_the_a3s_dialect_blocks_rewrites_and_asks_for_a_retry() {
     let test = TestContext::new();
     let hook = |answer: &Value| {
         let script = format!("cat > {}; echo '{answer}'", test.path("seen.json").display());

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Install and uninstall, as a person runs them.
+//! Install and uninstall, as a user runs them.
 
 use std::os::unix::fs::PermissionsExt;
 
 use serde_json::{Value, json};
 
 use crate::context::TestContext;
-use crate::person::code;
+use crate::terminal_user::code;
 
 const FOREIGN: &str = "{\n    \"model\" : \"opus\",\n\n    \"hooks\": { \"Stop\": [ {\"hooks\":[]} ] } }";
 
@@ -27,9 +27,9 @@ fn uninstall_brings_back_the_bytes_and_the_mode() {
     let installed: Value = serde_json::from_str(&std::fs::read_to_string(&settings).unwrap()).unwrap();
     assert_eq!(installed["model"], "opus");
     assert_eq!(installed["hooks"]["Stop"].as_array().unwrap().len(), 2, "the other hook is still there");
-    assert_eq!(install(&test)["changed"], false, "twice is once");
+    assert_eq!(install(&test)["changed"], false, "installing twice changes nothing");
 
-    let ran = test.person(&["uninstall", "claude-code", "--yes"]);
+    let ran = test.run_on_terminal(&["uninstall", "claude-code", "--yes"]);
     assert_eq!(ran.exit, 0, "{}", ran.stderr);
     assert_eq!(std::fs::read_to_string(&settings).unwrap(), FOREIGN);
     assert_eq!(std::fs::metadata(&settings).unwrap().permissions().mode() & 0o777, 0o640);
@@ -37,7 +37,7 @@ fn uninstall_brings_back_the_bytes_and_the_mode() {
 
 // seed: 001-001, 001-003, 001-004, 001-019
 #[test]
-fn every_event_but_those_left_out_is_wired_and_the_gates_fail_closed() {
+fn every_event_except_those_left_out_is_wired_and_the_gates_fail_closed() {
     let test = TestContext::new();
     install(&test);
     let text = std::fs::read_to_string(test.path("person/.claude/settings.json")).unwrap();
@@ -65,22 +65,22 @@ fn every_event_but_those_left_out_is_wired_and_the_gates_fail_closed() {
 
 // seed: 001-002
 #[test]
-fn the_installed_program_finds_its_own_home_whatever_the_environment_says() {
+fn the_installed_program_finds_its_home_in_any_environment() {
     let test = TestContext::new();
     install(&test);
     let program = test.home().join("bin/tenterhook-hook");
     let mut command = test.command(&program, &["claude-code", "pre-tool-use"]);
     command.env("TENTERHOOK_HOME", test.path("elsewhere"));
-    let ran = test.finish(command, test.bash("rm -rf /").as_bytes());
+    let ran = test.run_command(command, test.bash("rm -rf /").as_bytes());
     assert_eq!(ran.json()["hookSpecificOutput"]["permissionDecision"], "deny");
-    assert_eq!(test.ledger().len(), 1, "recorded at home");
+    assert_eq!(test.decisions().len(), 1, "recorded at home");
     assert!(!test.path("elsewhere").exists());
 
     let mut command = test.command(&program, &["claude-code", "stop"]);
     command.env_clear();
     let stop = json!({"hook_event_name": "Stop", "session_id": "s"}).to_string();
-    assert_eq!(test.finish(command, stop.as_bytes()).exit, 0, "with no environment at all");
-    assert_eq!(test.ledger().len(), 2);
+    assert_eq!(test.run_command(command, stop.as_bytes()).exit, 0, "with an empty environment");
+    assert_eq!(test.decisions().len(), 2);
 }
 
 // seed: 001-020
@@ -91,11 +91,11 @@ fn the_installed_program_outlives_the_package_it_came_from() {
     std::fs::create_dir(&package).unwrap();
     std::fs::copy(env!("CARGO_BIN_EXE_tenterhook"), package.join("tenterhook")).unwrap();
     let command = test.command(&package.join("tenterhook"), &["install", "claude-code", "--yes"]);
-    let ran = test.finish(command, b"");
+    let ran = test.run_command(command, b"");
     assert_eq!(ran.exit, 0, "{}", ran.stderr);
     std::fs::remove_dir_all(&package).unwrap();
     let command = test.command(&test.home().join("bin/tenterhook-hook"), &["claude-code", "pre-tool-use"]);
-    let ran = test.finish(command, test.bash("rm -rf /").as_bytes());
+    let ran = test.run_command(command, test.bash("rm -rf /").as_bytes());
     assert_eq!(ran.json()["hookSpecificOutput"]["permissionDecision"], "deny", "{}", ran.stderr);
 }
 
@@ -111,7 +111,7 @@ fn homes_with_spaces_and_quotes_work() {
     let wired = settings["hooks"]["PreToolUse"][0]["hooks"][0]["command"].as_str().unwrap();
     // As the client runs it: through a shell.
     let command = test.command(std::path::Path::new("/bin/sh"), &["-c", wired]);
-    let ran = test.finish(command, test.bash("rm -rf /").as_bytes());
+    let ran = test.run_command(command, test.bash("rm -rf /").as_bytes());
     assert_eq!(ran.json()["hookSpecificOutput"]["permissionDecision"], "deny", "{}", ran.stderr);
     assert!(home.join("ledger/ledger.db").exists());
 }
@@ -145,12 +145,12 @@ fn the_client_s_own_directory_is_respected_and_removed_again_if_it_was_not_there
     let run = |verb: &str, more: &[&str]| {
         let mut command = test.command(program, &[verb, "claude-code", "--yes"]);
         command.args(more).env("CLAUDE_CONFIG_DIR", &dir);
-        let ran = test.finish(command, b"");
+        let ran = test.run_command(command, b"");
         assert_eq!(ran.exit, 0, "{}", ran.stderr);
     };
     run("install", &[]);
     assert!(dir.join("settings.json").exists());
     assert!(!test.path("person/.claude").exists());
     run("uninstall", &["--code", &code(&secret, 0)]);
-    assert!(!dir.exists(), "as it was before");
+    assert!(!dir.exists(), "the original state");
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! `judge`: the rules alone, without a home.
+//! `judge`: the rules alone, without a state directory.
 
 use std::io::{BufRead, BufReader, Write};
 use std::path::Path;
@@ -8,26 +8,26 @@ use std::process::{Command, Stdio};
 
 use serde_json::{Value, json};
 
-use crate::context::{Ran, TestContext};
+use crate::context::{CommandOutput, TestContext};
 
 const NO_DOCKER: &str = "version: 1\nrules:\n  - id: no-docker\n    match: {shell: {program: docker}}\n    \
                          verdict: ask\n    reason: no containers here\n";
 
-/// Runs the program with nothing at all in its environment.
-fn bare(test: &TestContext, args: &[&str], stdin: &str) -> Ran {
+/// Runs the program with an empty environment.
+fn run_bare(test: &TestContext, args: &[&str], stdin: &str) -> CommandOutput {
     let mut command = test.command(Path::new(env!("CARGO_BIN_EXE_tenterhook")), args);
     command.env_clear();
-    test.finish(command, stdin.as_bytes())
+    test.run_command(command, stdin.as_bytes())
 }
 
-fn lines(ran: &Ran) -> Vec<Value> {
+fn json_lines(ran: &CommandOutput) -> Vec<Value> {
     ran.stdout.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
 }
 
 #[test]
 fn a_command_is_judged_without_a_home() {
     let test = TestContext::new();
-    let ran = bare(&test, &["judge", "--shell", "rm -rf ~/work"], "");
+    let ran = run_bare(&test, &["judge", "--shell", "rm -rf ~/work"], "");
     assert_eq!((ran.exit, ran.stderr.as_str()), (0, ""));
     assert_eq!(
         ran.stdout,
@@ -39,19 +39,19 @@ fn a_command_is_judged_without_a_home() {
 }
 
 #[test]
-fn the_exit_code_says_the_verdict_only_when_asked() {
+fn the_exit_code_gives_the_verdict_only_on_request() {
     let test = TestContext::new();
     let policy = test.write("p.yaml", NO_DOCKER);
     let policy = policy.to_str().unwrap();
     for (command, code) in [("ls", 0), ("docker ps", 3), ("docker ps; rm -rf /", 4)] {
         let args = ["judge", "--shell", command, "--policy", policy];
-        assert_eq!(bare(&test, &args, "").exit, 0, "{command}");
-        assert_eq!(bare(&test, &[&args[..], &["--exit-code"]].concat(), "").exit, code, "{command}");
+        assert_eq!(run_bare(&test, &args, "").exit, 0, "{command}");
+        assert_eq!(run_bare(&test, &[&args[..], &["--exit-code"]].concat(), "").exit, code, "{command}");
     }
 }
 
 #[test]
-fn every_line_gets_its_line() {
+fn every_input_line_gets_an_output_line() {
     let test = TestContext::new();
     let event = json!({
         "v": 1, "id": "01ARZ3NDEKTSV4RRFFQ69G5FAV", "ts": "2026-01-01T00:00:00Z", "source": "x", "event": "pre-tool",
@@ -72,9 +72,9 @@ fn every_line_gets_its_line() {
         r#"{"command": "ls"}"#,
     ]
     .join("\n");
-    let ran = bare(&test, &["judge", "--jsonl"], &input);
+    let ran = run_bare(&test, &["judge", "--jsonl"], &input);
     assert_eq!(ran.exit, 1, "some lines could not be read");
-    let lines = lines(&ran);
+    let lines = json_lines(&ran);
     let said: Vec<_> = lines
         .iter()
         .map(|line| line["verdict"].as_str().or(line["error"].as_str().map(|_| "error")).unwrap())
@@ -109,13 +109,14 @@ fn an_answer_does_not_wait_for_the_next_line() {
 }
 
 #[test]
-fn the_directory_is_the_line_s_then_the_one_said_then_here() {
+fn the_directory_comes_from_the_line_then_the_option_then_the_process() {
     let test = TestContext::new();
     let line = r#"{"command": "rm -rf /srv/app/build"}"#;
-    let verdict = |args: &[&str]| lines(&bare(&test, args, line))[0]["verdict"].clone();
+    let verdict = |args: &[&str]| json_lines(&run_bare(&test, args, line))[0]["verdict"].clone();
     assert_eq!(verdict(&["judge", "--jsonl"]), "deny");
     assert_eq!(verdict(&["judge", "--jsonl", "--cwd", "/srv/app"]), "none");
-    let ran = bare(&test, &["judge", "--cwd", "/srv/app", "--json", "--shell", "rm -rf /srv/app/build"], "");
+    let ran =
+        run_bare(&test, &["judge", "--cwd", "/srv/app", "--json", "--shell", "rm -rf /srv/app/build"], "");
     assert_eq!(ran.json()["verdict"], "none");
 }
 
@@ -125,11 +126,11 @@ fn the_baseline_can_be_left_out_and_a_broken_policy_is_refused() {
     let policy = test.write("p.yaml", NO_DOCKER);
     let policy = policy.to_str().unwrap();
     let args = ["judge", "--no-baseline", "--policy", policy, "--json", "--shell"];
-    assert_eq!(bare(&test, &[&args[..], &["rm -rf /"]].concat(), "").json()["verdict"], "none");
-    assert_eq!(bare(&test, &[&args[..], &["docker ps"]].concat(), "").json()["rule"], "no-docker");
+    assert_eq!(run_bare(&test, &[&args[..], &["rm -rf /"]].concat(), "").json()["verdict"], "none");
+    assert_eq!(run_bare(&test, &[&args[..], &["docker ps"]].concat(), "").json()["rule"], "no-docker");
 
     let broken = test.write("b.yaml", &NO_DOCKER.replace("verdict", "vredict"));
-    let ran = bare(&test, &["judge", "--shell", "ls", "--policy", broken.to_str().unwrap()], "");
+    let ran = run_bare(&test, &["judge", "--shell", "ls", "--policy", broken.to_str().unwrap()], "");
     assert_eq!(ran.exit, 2);
     assert!(ran.stderr.contains("b.yaml:5:5"), "{}", ran.stderr);
 }

@@ -7,20 +7,20 @@ use std::path::Path;
 
 use serde_json::{Value, json};
 
-use crate::context::{Ran, TestContext};
+use crate::context::{CommandOutput, TestContext};
 
-fn hook(test: &TestContext, command: &str) -> Ran {
+fn hook(test: &TestContext, command: &str) -> CommandOutput {
     test.run_with(&["hook", "claude-code", "pre-tool-use"], test.bash(command).as_bytes())
 }
 
-fn verified(test: &TestContext) -> Value {
+fn verify(test: &TestContext) -> Value {
     let ran = test.run(&["ledger", "verify", "--json"]);
     assert_eq!(ran.exit, 0, "{}{}", ran.stdout, ran.stderr);
     ran.json()
 }
 
-/// A token that the detectors know, made here so that nobody who scans this repository finds one.
-fn secret() -> String {
+/// A token that the detectors know, assembled here so that secret scanners do not find it in this repository.
+fn sample_secret() -> String {
     format!("{}{}", "AKIA", "Q3EGRZ7LWQ2NFKXT")
 }
 
@@ -32,16 +32,16 @@ fn files_below(dir: &Path) -> Vec<std::path::PathBuf> {
         .collect()
 }
 
-fn holds(path: &Path, text: &str) -> bool {
+fn file_contains(path: &Path, text: &str) -> bool {
     std::fs::read(path).unwrap().windows(text.len()).any(|part| part == text.as_bytes())
 }
 
 // seed: 001-045, 001-046
 #[test]
-fn a_decision_is_a_signed_leaf_with_its_payload_beside_it() {
+fn a_decision_is_a_signed_record_with_its_payload_beside_it() {
     let test = TestContext::new();
     hook(&test, "rm -rf /");
-    let leaves = test.leaves();
+    let leaves = test.records();
     let kinds: Vec<_> = leaves.iter().map(|leaf| leaf["kind"].as_str().unwrap()).collect();
     assert_eq!(kinds, ["start", "change", "decision"]);
     assert_eq!((&leaves[1]["what"], &leaves[1]["detail"]["hooks"]), (&json!("generation"), &json!(0)));
@@ -51,8 +51,8 @@ fn a_decision_is_a_signed_leaf_with_its_payload_beside_it() {
     assert_eq!(leaf["agent"]["user"], tenterhook_home::env::user());
     assert!(leaf["tool"].get("args").is_none(), "arguments are payload");
     assert_eq!(leaf["stored"], json!({"args": {"command": "rm -rf /"}}));
-    let answer = verified(&test);
-    assert_eq!((&answer["size"], &answer["unpublished"]), (&json!(3), &json!(0)), "the last leaf too");
+    let answer = verify(&test);
+    assert_eq!((&answer["size"], &answer["unpublished"]), (&json!(3), &json!(0)), "the last record too");
     for (name, mode) in [("ledger.db", 0o600), ("key", 0o600), ("redaction.key", 0o600), ("key.pub", 0o644)] {
         let file = std::fs::metadata(test.home().join("ledger").join(name)).unwrap();
         assert_eq!(file.permissions().mode() & 0o777, mode, "{name}");
@@ -60,9 +60,9 @@ fn a_decision_is_a_signed_leaf_with_its_payload_beside_it() {
 }
 
 #[test]
-fn a_generation_is_a_leaf_once() {
+fn a_generation_is_recorded_once() {
     let test = TestContext::new();
-    let generations = || test.leaves().into_iter().filter(|leaf| leaf["what"] == "generation").count();
+    let generations = || test.records().into_iter().filter(|leaf| leaf["what"] == "generation").count();
     hook(&test, "ls");
     hook(&test, "ls");
     assert_eq!(generations(), 1);
@@ -71,8 +71,8 @@ fn a_generation_is_a_leaf_once() {
     assert_eq!(generations(), 2);
     std::fs::remove_file(test.home().join("tenterhook.yaml")).unwrap();
     hook(&test, "ls");
-    assert_eq!(generations(), 2, "it was seen before");
-    assert_eq!(test.ledger().len(), 4);
+    assert_eq!(generations(), 2, "it was recorded before");
+    assert_eq!(test.decisions().len(), 4);
 }
 
 #[test]
@@ -84,15 +84,15 @@ fn hooks_that_run_at_the_same_time_are_all_recorded_once() {
             let test = &test;
             scope.spawn(move || {
                 let command = test.command(program, &["hook", "claude-code", "pre-tool-use"]);
-                let ran = test.finish(command, test.bash(&format!("echo {number}")).as_bytes());
+                let ran = test.run_command(command, test.bash(&format!("echo {number}")).as_bytes());
                 assert_eq!((ran.exit, ran.stderr.as_str()), (0, ""), "{}", ran.stdout);
             });
         }
     });
-    // Whoever had to wait too long has spooled; the next one takes that in.
+    // Hooks that waited too long have spooled; the next one imports these decisions.
     test.run(&["ledger", "checkpoint"]);
     let mut commands: Vec<_> = test
-        .ledger()
+        .decisions()
         .iter()
         .map(|leaf| leaf["tool"]["args"]["command"].as_str().unwrap().to_owned())
         .collect();
@@ -101,55 +101,55 @@ fn hooks_that_run_at_the_same_time_are_all_recorded_once() {
     expected.sort();
     assert_eq!(commands, expected);
     assert!(files_below(&test.home().join("spool")).is_empty());
-    verified(&test);
+    verify(&test);
 }
 
 #[test]
-fn while_somebody_else_writes_decisions_are_spooled_and_taken_in_once() {
+fn while_another_process_writes_decisions_are_spooled_and_imported_once() {
     let test = TestContext::new();
     hook(&test, "ls");
-    assert_eq!(test.ledger().len(), 1);
+    assert_eq!(test.decisions().len(), 1);
     let keeper = std::fs::File::open(test.home().join("ledger/lock")).unwrap();
     keeper.lock().unwrap();
-    let ran = hook(&test, &format!("rm -rf / # {}", secret()));
+    let ran = hook(&test, &format!("rm -rf / # {}", sample_secret()));
     assert_eq!(ran.json()["hookSpecificOutput"]["permissionDecision"], "deny");
-    assert_eq!(ran.stderr, "", "that is nothing to worry about");
-    assert_eq!(test.ledger().len(), 1);
+    assert_eq!(ran.stderr, "", "a busy ledger is not a problem");
+    assert_eq!(test.decisions().len(), 1);
     let spooled = files_below(&test.home().join("spool"));
-    let decisions: Vec<_> = spooled.iter().filter(|path| holds(path, "decision")).collect();
+    let decisions: Vec<_> = spooled.iter().filter(|path| file_contains(path, "decision")).collect();
     assert_eq!(decisions.len(), 1);
     assert_eq!(std::fs::metadata(decisions[0]).unwrap().permissions().mode() & 0o777, 0o600);
     let id = decisions[0].file_stem().unwrap().to_str().unwrap().to_owned();
     let copy = std::fs::read(decisions[0]).unwrap();
     assert!(
-        !holds(decisions[0], &secret()) && holds(decisions[0], "[[redacted:"),
+        !file_contains(decisions[0], &sample_secret()) && file_contains(decisions[0], "[[redacted:"),
         "secrets are out of the spool"
     );
 
     keeper.unlock().unwrap();
     hook(&test, "ls");
-    let ledger = test.ledger();
+    let ledger = test.decisions();
     assert_eq!(ledger.len(), 3);
     assert_eq!((&ledger[1]["id"], &ledger[1]["origin"]), (&json!(id), &json!("spool")));
     let moment = |key: &str| ledger[1][key].as_str().unwrap().to_owned();
     assert!(moment("ts") < moment("recorded"), "both times are there");
     assert!(files_below(&test.home().join("spool")).is_empty());
 
-    // As a crash between recording and removing would leave it.
+    // As a crash between recording and removing leaves it.
     std::fs::write(test.home().join(format!("spool/{id}.json")), copy).unwrap();
     hook(&test, "ls");
-    assert_eq!(test.ledger().len(), 4, "it is not recorded twice");
+    assert_eq!(test.decisions().len(), 4, "it is not recorded twice");
     assert!(files_below(&test.home().join("spool")).is_empty());
-    verified(&test);
+    verify(&test);
 }
 
 #[test]
-fn nonsense_in_the_spool_stops_nobody_and_is_said() {
+fn nonsense_in_the_spool_blocks_no_call_and_is_reported() {
     let test = TestContext::new();
     test.write("home/spool/01ARZ3NDEKTSV4RRFFQ69G5FAV.json", "{\"spool\":1");
     std::os::unix::fs::symlink("/etc/passwd", test.home().join("spool/link.json")).unwrap();
     hook(&test, "ls");
-    assert_eq!(test.ledger().len(), 1);
+    assert_eq!(test.decisions().len(), 1);
     let stats = test.run(&["ledger", "stats", "--json"]).json();
     assert_eq!(stats["spool"], json!({"waiting": 0, "refused": 2}));
 }
@@ -157,34 +157,34 @@ fn nonsense_in_the_spool_stops_nobody_and_is_said() {
 #[test]
 fn secrets_are_nowhere_on_the_disk() {
     let test = TestContext::new();
-    let secret = secret();
+    let secret = sample_secret();
     hook(&test, &format!("aws configure set aws_access_key_id {secret}"));
     hook(&test, &format!("echo {secret}"));
     let prompt =
         json!({"hook_event_name": "UserPromptSubmit", "session_id": "s", "prompt": format!("use {secret}")});
     test.run_with(&["hook", "claude-code", "user-prompt-submit"], prompt.to_string().as_bytes());
     for path in files_below(&test.home()) {
-        assert!(!holds(&path, &secret), "{}", path.display());
+        assert!(!file_contains(&path, &secret), "{}", path.display());
     }
-    let ledger = test.ledger();
+    let ledger = test.decisions();
     let marks: Vec<_> = ledger.iter().map(|leaf| leaf["stored"].to_string()).collect();
     let mark = |text: &str| text.split_once("[[redacted:").unwrap().1.split_once("]]").unwrap().0.to_owned();
     assert_eq!(mark(&marks[0]), mark(&marks[1]), "equal secrets can be recognised");
     assert_eq!(mark(&marks[0]), mark(&marks[2]));
     assert_eq!(ledger[0]["payload"]["redacted"], 1);
-    verified(&test);
+    verify(&test);
 }
 
-/// Whether modes mean anything to us: root may write everywhere.
+/// Whether file modes apply to this account: root can write everywhere.
 fn is_root() -> bool {
     std::fs::metadata("/proc/self").is_ok_and(|it| std::os::unix::fs::MetadataExt::uid(&it) == 0)
 }
 
 #[test]
-fn what_cannot_be_recorded_anywhere_is_denied_at_the_gate() {
+fn a_call_that_cannot_be_recorded_is_denied_at_the_gate() {
     let test = TestContext::new();
     hook(&test, "ls");
-    // For root as well: neither directory can be one.
+    // Blocks root as well: a file is where each directory should be.
     std::fs::remove_dir_all(test.home().join("ledger")).unwrap();
     std::fs::remove_dir_all(test.home().join("spool")).unwrap();
     test.write("home/ledger", "in the way");
@@ -207,11 +207,11 @@ fn what_cannot_be_recorded_anywhere_is_denied_at_the_gate() {
 }
 
 #[test]
-fn a_damaged_ledger_costs_no_decision_and_is_said() {
+fn a_damaged_ledger_loses_no_decision_and_is_reported() {
     let test = TestContext::new();
     hook(&test, "ls");
-    assert_eq!(test.ledger().len(), 1);
-    // The journal would make good what is wrong with the database.
+    assert_eq!(test.decisions().len(), 1);
+    // The journal would repair the damaged database.
     for name in ["ledger.db", "ledger.db-wal"] {
         let nonsense = "no database at all, but long enough to be looked at";
         std::fs::write(test.home().join("ledger").join(name), nonsense).unwrap();
@@ -219,12 +219,12 @@ fn a_damaged_ledger_costs_no_decision_and_is_said() {
     let ran = hook(&test, "rm -rf /");
     assert_eq!(ran.json()["hookSpecificOutput"]["permissionDecision"], "deny");
     let spooled = files_below(&test.home().join("spool"));
-    assert!(spooled.iter().any(|path| holds(path, "recursive-delete")));
+    assert!(spooled.iter().any(|path| file_contains(path, "recursive-delete")));
     assert_eq!(test.run(&["ledger", "verify"]).exit, 2);
 }
 
 #[test]
-fn what_changes_protection_is_recorded_before_it_is_done() {
+fn a_change_of_protection_is_recorded_before_it_is_made() {
     let test = TestContext::new();
     test.write(
         "work/.tenterhook.yaml",
@@ -247,10 +247,10 @@ fn what_changes_protection_is_recorded_before_it_is_done() {
         vec!["uninstall", "claude-code", "--yes"],
     ] {
         let loosens = !matches!(args[..2], ["install", _] | [_, "untrust" | "enable" | "add"]);
-        let ran = if loosens { test.person(&args) } else { test.run(&args) };
+        let ran = if loosens { test.run_on_terminal(&args) } else { test.run(&args) };
         assert_eq!(ran.exit, 0, "{args:?}: {}{}", ran.stdout, ran.stderr);
     }
-    let leaves = test.leaves();
+    let leaves = test.records();
     let changes: Vec<_> = leaves.iter().filter_map(|leaf| leaf["what"].as_str()).collect();
     assert_eq!(
         changes,

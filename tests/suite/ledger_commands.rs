@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! The verbs of `ledger`, as people and scripts use them.
+//! The commands of `ledger`, as users and scripts run them.
 
 use std::io::{BufRead, BufReader};
 use std::path::Path;
@@ -10,40 +10,40 @@ use serde_json::{Value, json};
 
 use crate::context::TestContext;
 
-fn recorded() -> TestContext {
+fn home_with_records() -> TestContext {
     let test = TestContext::new();
     for command in ["ls", "rm -rf /", "git status"] {
         test.run_with(&["hook", "claude-code", "pre-tool-use"], test.bash(command).as_bytes());
     }
     let stop = json!({"hook_event_name": "Stop", "session_id": "s-2"}).to_string();
     test.run_with(&["hook", "claude-code", "stop"], stop.as_bytes());
-    // What was spooled is taken in.
-    assert_eq!(test.leaves().len(), 6);
+    // Spooled decisions are imported.
+    assert_eq!(test.records().len(), 6);
     test
 }
 
-fn found(test: &TestContext, args: &[&str]) -> Vec<u64> {
+fn query_numbers(test: &TestContext, args: &[&str]) -> Vec<u64> {
     let ran = test.run(&[&["ledger", "query", "--json"], args].concat());
     assert_eq!(ran.exit, 0, "{}", ran.stderr);
     ran.json()["leaves"].as_array().unwrap().iter().map(|leaf| leaf["seq"].as_u64().unwrap()).collect()
 }
 
 #[test]
-fn query_finds_by_everything_a_leaf_is_filed_under() {
-    let test = recorded();
-    assert_eq!(found(&test, &[]), [5, 4, 3, 2, 1, 0], "newest first");
-    assert_eq!(found(&test, &["--limit", "2"]), [5, 4]);
-    assert_eq!(found(&test, &["--limit", "2", "--before", "4"]), [3, 2]);
-    assert_eq!(found(&test, &["--verdict", "deny"]), [3]);
-    assert_eq!(found(&test, &["--rule", "recursive-delete"]), [3]);
-    assert_eq!(found(&test, &["--session", "s-2"]), [5]);
-    assert_eq!(found(&test, &["--tool", "Bash"]), [4, 3, 2]);
-    assert_eq!(found(&test, &["--harness", "codex"]), [0; 0]);
-    assert_eq!(found(&test, &["--kind", "change"]), [1]);
-    assert_eq!(found(&test, &["--text", "git status"]), [4], "in the payload too");
-    assert_eq!(found(&test, &["--since", "1h", "--kind", "decision"]), [5, 4, 3, 2]);
-    assert_eq!(found(&test, &["--until", "1h"]), [0; 0]);
-    assert_eq!(found(&test, &["--since", "2999-01-01"]), [0; 0]);
+fn query_finds_by_every_indexed_field() {
+    let test = home_with_records();
+    assert_eq!(query_numbers(&test, &[]), [5, 4, 3, 2, 1, 0], "newest first");
+    assert_eq!(query_numbers(&test, &["--limit", "2"]), [5, 4]);
+    assert_eq!(query_numbers(&test, &["--limit", "2", "--before", "4"]), [3, 2]);
+    assert_eq!(query_numbers(&test, &["--verdict", "deny"]), [3]);
+    assert_eq!(query_numbers(&test, &["--rule", "recursive-delete"]), [3]);
+    assert_eq!(query_numbers(&test, &["--session", "s-2"]), [5]);
+    assert_eq!(query_numbers(&test, &["--tool", "Bash"]), [4, 3, 2]);
+    assert_eq!(query_numbers(&test, &["--harness", "codex"]), [0; 0]);
+    assert_eq!(query_numbers(&test, &["--kind", "change"]), [1]);
+    assert_eq!(query_numbers(&test, &["--text", "git status"]), [4], "in the payload too");
+    assert_eq!(query_numbers(&test, &["--since", "1h", "--kind", "decision"]), [5, 4, 3, 2]);
+    assert_eq!(query_numbers(&test, &["--until", "1h"]), [0; 0]);
+    assert_eq!(query_numbers(&test, &["--since", "2999-01-01"]), [0; 0]);
 
     // `command_output.rs` has the table without colours.
     assert!(test.run(&["ledger", "query", "--color", "always"]).stdout.contains('\u{1b}'));
@@ -54,16 +54,16 @@ fn query_finds_by_everything_a_leaf_is_filed_under() {
 }
 
 #[test]
-fn without_a_ledger_no_verb_makes_one() {
+fn without_a_ledger_no_command_creates_one() {
     let test = TestContext::new();
     assert_eq!(test.run(&["ledger", "checkpoint"]).exit, 1);
     assert_eq!(test.run(&["ledger", "verify"]).exit, 2);
-    assert!(std::fs::read_dir(test.home()).unwrap().next().is_none(), "looking makes nothing");
+    assert!(std::fs::read_dir(test.home()).unwrap().next().is_none(), "reading creates no file");
 }
 
 #[test]
-fn show_has_the_whole_leaf_by_number_or_id() {
-    let test = recorded();
+fn show_prints_the_whole_record_by_number_or_id() {
+    let test = home_with_records();
     let by_number = test.run(&["ledger", "show", "3", "--json"]).json();
     let id = by_number["leaf"]["id"].as_str().unwrap();
     assert_eq!(test.run(&["ledger", "show", id, "--json"]).json(), by_number);
@@ -74,7 +74,7 @@ fn show_has_the_whole_leaf_by_number_or_id() {
 
 #[test]
 fn tail_shows_the_latest_and_goes_on() {
-    let test = recorded();
+    let test = home_with_records();
     let seqs = |text: &str| -> Vec<u64> {
         text.lines()
             .map(|line| serde_json::from_str::<Value>(line).unwrap()["seq"].as_u64().unwrap())
@@ -93,19 +93,19 @@ fn tail_shows_the_latest_and_goes_on() {
     let line = lines.next().unwrap().unwrap();
     child.kill().unwrap();
     child.wait().unwrap();
-    assert_eq!(seqs(&line), [7], "the other one does not fit");
+    assert_eq!(seqs(&line), [7], "the other record does not match");
 }
 
 #[test]
 fn tail_follows_a_process_that_keeps_the_ledger_open() {
-    let test = recorded();
+    let test = home_with_records();
     let program = Path::new(env!("CARGO_BIN_EXE_tenterhook"));
     let mut command = test.command(program, &["ledger", "tail", "-n", "1", "-f", "--json"]);
     let mut child = command.stdout(Stdio::piped()).stdin(Stdio::null()).spawn().unwrap();
     let mut lines = BufReader::new(child.stdout.take().unwrap()).lines();
     let mut next = || -> Value { serde_json::from_str(&lines.next().unwrap().unwrap()).unwrap() };
-    assert_eq!(next()["seq"], 5, "what was there already");
-    // A daemon, which never lets go: this process.
+    assert_eq!(next()["seq"], 5, "existing records");
+    // This process holds the ledger open all the time, as a daemon does.
     let options = tenterhook_ledger::Options::new(tenterhook_home::call_meta::now_ms);
     let ledger = tenterhook_ledger::Ledger::open(&test.home().join("ledger"), options).unwrap().ledger;
     for number in 0..30_u64 {
@@ -115,7 +115,7 @@ fn tail_follows_a_process_that_keeps_the_ledger_open() {
             tenterhook_ledger::Entry::change(door.id, door.ts, "test", "dev", detail, &|_| Vec::new());
         ledger.append(entry).unwrap();
         if number % 10 == 9 {
-            // Each of them, in order, while the ledger stays open.
+            // Every record appears in order while the ledger stays open.
             for expected in number - 9..=number {
                 let leaf = next();
                 assert_eq!(
@@ -133,50 +133,53 @@ fn tail_follows_a_process_that_keeps_the_ledger_open() {
 
 #[test]
 fn query_filters_narrow_together_and_by_the_millisecond() {
-    let test = recorded();
+    let test = home_with_records();
     let leaf = test.run(&["ledger", "show", "3", "--json"]).json()["leaf"].clone();
     let at = leaf["ts"].as_str().unwrap();
     let stop = json!({"hook_event_name": "Stop", "session_id": "s-2"}).to_string();
     test.run_with(&["hook", "claude-code", "stop"], stop.as_bytes());
-    assert_eq!(found(&test, &["--since", at, "--until", at]), [0; 0], "until is not included");
-    assert_eq!(found(&test, &["--since", at, "--kind", "decision"]).last(), Some(&3), "since is");
-    assert!(!found(&test, &["--until", at]).contains(&3));
-    assert_eq!(found(&test, &["--harness", "claude-code", "--session", "s-2"]), [6, 5]);
-    assert_eq!(found(&test, &["--harness", "claude-code", "--verdict", "none", "--tool", "Bash"]), [4, 2]);
-    assert_eq!(found(&test, &["--verdict", "deny", "--session", "s-2"]), [0; 0]);
-    assert_eq!(found(&test, &["--kind", "start"]), [0]);
+    assert_eq!(query_numbers(&test, &["--since", at, "--until", at]), [0; 0], "until is not included");
+    assert_eq!(query_numbers(&test, &["--since", at, "--kind", "decision"]).last(), Some(&3), "since is");
+    assert!(!query_numbers(&test, &["--until", at]).contains(&3));
+    assert_eq!(query_numbers(&test, &["--harness", "claude-code", "--session", "s-2"]), [6, 5]);
     assert_eq!(
-        found(&test, &["--kind", "decision", "--rule", "recursive-delete", "--text", "RM -RF"]),
+        query_numbers(&test, &["--harness", "claude-code", "--verdict", "none", "--tool", "Bash"]),
+        [4, 2]
+    );
+    assert_eq!(query_numbers(&test, &["--verdict", "deny", "--session", "s-2"]), [0; 0]);
+    assert_eq!(query_numbers(&test, &["--kind", "start"]), [0]);
+    assert_eq!(
+        query_numbers(&test, &["--kind", "decision", "--rule", "recursive-delete", "--text", "RM -RF"]),
         [3],
         "in any case"
     );
-    assert_eq!(found(&test, &["--text", "100%_nothing"]), [0; 0], "signs of SQL are letters");
-    assert_eq!(found(&test, &["--text", "_"]).first(), Some(&6), "an underscore is one");
+    assert_eq!(query_numbers(&test, &["--text", "100%_nothing"]), [0; 0], "SQL wildcards are literal");
+    assert_eq!(query_numbers(&test, &["--text", "_"]).first(), Some(&6), "an underscore is literal");
     for verdict in ["allow", "defer", "ask"] {
-        assert_eq!(found(&test, &["--verdict", verdict]), [0; 0], "{verdict}");
+        assert_eq!(query_numbers(&test, &["--verdict", verdict]), [0; 0], "{verdict}");
     }
     for kind in ["erase", "rotate", "prune"] {
-        assert_eq!(found(&test, &["--kind", kind]), [0; 0], "{kind}");
+        assert_eq!(query_numbers(&test, &["--kind", kind]), [0; 0], "{kind}");
     }
 }
 
 #[test]
 fn stats_count_and_name_the_record_of_an_earlier_version() {
-    let test = recorded();
+    let test = home_with_records();
     let stats = test.run(&["ledger", "stats", "--json"]).json();
     assert_eq!((&stats["size"], &stats["published"], &stats["sessions"]), (&json!(6), &json!(6), &json!(2)));
     assert_eq!(stats["verdicts"], json!({"deny": 1, "none": 3}));
     assert_eq!(stats["first_ledger"], Value::Null);
     let old = test.write("home/ledger.jsonl", "{}\n");
     assert!(test.run(&["ledger", "stats"]).stdout.contains("[DIR]/home/ledger.jsonl"));
-    assert_eq!(std::fs::read_to_string(old).unwrap(), "{}\n", "it is left alone");
+    assert_eq!(std::fs::read_to_string(old).unwrap(), "{}\n", "it is not changed");
     let stats = test.run(&["ledger", "stats", "--verdict", "deny", "--json"]).json();
     assert_eq!(stats["leaves"], 1);
 }
 
 #[test]
 fn a_proof_needs_nothing_but_the_key() {
-    let test = recorded();
+    let test = home_with_records();
     let (proof, key) = (test.path("leaf.proof"), test.home().join("ledger/key.pub"));
     let (proof, key) = (proof.to_str().unwrap(), key.to_str().unwrap());
     assert_eq!(test.run(&["ledger", "proof", "3", "--output", proof]).exit, 0);
@@ -190,7 +193,7 @@ fn a_proof_needs_nothing_but_the_key() {
         ran.stdout
     );
     assert_eq!(check("nonsense").exit, 2);
-    let other = recorded().home().join("ledger/key.pub");
+    let other = home_with_records().home().join("ledger/key.pub");
     assert_ne!(check(other.to_str().unwrap()).exit, 0);
 
     let text = std::fs::read_to_string(proof).unwrap();
@@ -205,15 +208,15 @@ fn a_proof_needs_nothing_but_the_key() {
 }
 
 #[test]
-fn erasing_and_pruning_are_leaves_and_the_rest_verifies() {
-    let test = recorded();
+fn erasing_and_pruning_are_recorded_and_the_rest_verifies() {
+    let test = home_with_records();
     let ran = test.run(&["ledger", "erase", "3", "--reason", "somebody asked", "--yes"]);
-    assert_eq!(ran.exit, 1, "an agent is not the one to say yes");
-    let ran = test.person(&["ledger", "erase", "3..4", "--reason", "somebody asked", "--yes"]);
+    assert_eq!(ran.exit, 1, "an agent may not confirm");
+    let ran = test.run_on_terminal(&["ledger", "erase", "3..4", "--reason", "somebody asked", "--yes"]);
     assert_eq!(ran.exit, 0, "{}", ran.stderr);
     let shown = test.run(&["ledger", "show", "3", "--json"]).json();
     assert_eq!((&shown["erased"], &shown["payload"]), (&json!(true), &Value::Null));
-    assert_eq!(shown["leaf"]["verdict"], "deny", "the leaf stays");
+    assert_eq!(shown["leaf"]["verdict"], "deny", "the record stays");
     let said = test.run(&["ledger", "show", "8", "--json"]).json()["leaf"].clone();
     assert_eq!((&said["kind"], &said["from"], &said["to"]), (&json!("erase"), &json!(3), &json!(4)));
     assert_eq!(said["reason"], "somebody asked");
@@ -222,7 +225,15 @@ fn erasing_and_pruning_are_leaves_and_the_rest_verifies() {
 
     let nothing = test.run(&["ledger", "prune", "--keep-days", "30", "--reason", "x", "--yes"]);
     assert!(nothing.stdout.contains("nothing is pruned"), "{}", nothing.stdout);
-    let ran = test.person(&["ledger", "prune", "--before", "2999-01-01", "--reason", "retention", "--yes"]);
+    let ran = test.run_on_terminal(&[
+        "ledger",
+        "prune",
+        "--before",
+        "2999-01-01",
+        "--reason",
+        "retention",
+        "--yes",
+    ]);
     assert_eq!(ran.exit, 0, "{}", ran.stderr);
     let ran = test.run(&["ledger", "verify", "--json"]);
     assert_eq!((ran.exit, ran.json()["pruned"].as_u64()), (0, Some(7)), "{}", ran.stdout);
@@ -233,11 +244,11 @@ fn erasing_and_pruning_are_leaves_and_the_rest_verifies() {
 
 #[test]
 fn another_key_takes_over_and_old_checkpoints_still_count() {
-    let test = recorded();
+    let test = home_with_records();
     let key = std::fs::read_to_string(test.home().join("ledger/key.pub")).unwrap();
     let held = test.path("held");
     test.run(&["ledger", "checkpoint", "--output", held.to_str().unwrap()]);
-    let ran = test.person(&["ledger", "key", "rotate", "--json"]);
+    let ran = test.run_on_terminal(&["ledger", "key", "rotate", "--json"]);
     assert_eq!(ran.exit, 0, "{}", ran.stderr);
     assert_ne!(ran.json()["key"], key.trim());
     test.run_with(&["hook", "claude-code", "pre-tool-use"], test.bash("ls").as_bytes());
@@ -250,7 +261,7 @@ fn another_key_takes_over_and_old_checkpoints_still_count() {
 #[test]
 fn exports_are_private_and_never_overwrite() {
     use std::os::unix::fs::PermissionsExt;
-    let test = recorded();
+    let test = home_with_records();
     let path = test.path("out.csv");
     let args = ["ledger", "export", "--format", "csv", "--output", path.to_str().unwrap()];
     assert_eq!(test.run(&args).exit, 0);
@@ -287,8 +298,8 @@ fn exports_are_private_and_never_overwrite() {
 }
 
 #[test]
-fn a_report_is_one_file_that_carries_its_proofs_and_asks_nobody() {
-    let test = recorded();
+fn a_report_is_one_file_with_its_proofs_and_loads_nothing() {
+    let test = home_with_records();
     test.run_with(
         &["hook", "claude-code", "pre-tool-use"],
         test.bash("rm -rf / # <script>alert(1)</script>").as_bytes(),
@@ -321,5 +332,5 @@ fn a_report_is_one_file_that_carries_its_proofs_and_asks_nobody() {
     let at = bytes.windows(7).position(|part| part == b"\nextra ").unwrap() + 40;
     bytes[at] = if bytes[at] == b'A' { b'B' } else { b'A' };
     std::fs::write(&path, bytes).unwrap();
-    assert_eq!(check().exit, 1, "a letter of a leaf was changed");
+    assert_eq!(check().exit, 1, "one letter of a record was changed");
 }

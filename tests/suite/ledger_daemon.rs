@@ -1,25 +1,25 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! `ledger checkpoint | erase | prune | key` while a daemon holds the ledger: it does the work, and what comes
-//! back is what came without one.
+//! `ledger checkpoint | erase | prune | key` while a daemon holds the ledger: the daemon does the work, and the
+//! output is the same as without one.
 
 use std::os::unix::fs::PermissionsExt;
 
 use serde_json::json;
 
-use crate::context::{Ran, TestContext};
-use crate::person::Guard;
+use crate::context::{CommandOutput, TestContext};
+use crate::terminal_user::SocketDaemon;
 
-/// Three calls of an agent, which this process is from then on.
-fn recorded(test: &TestContext) {
+/// Makes three calls of an agent; from then on this process counts as one.
+fn record_calls(test: &TestContext) {
     for command in ["ls", "sudo rm -rf /", "make"] {
         test.run_with(&["hook", "claude-code", "pre-tool-use"], test.bash(command).as_bytes());
     }
-    assert_eq!(test.ledger().len(), 3);
+    assert_eq!(test.decisions().len(), 3);
 }
 
-/// What was said, without what differs from ledger to ledger: numbers, keys and hashes.
-fn shape(ran: &Ran) -> (i32, String, String) {
+/// Output without what differs between ledgers: numbers, keys and hashes.
+fn stable_output(ran: &CommandOutput) -> (i32, String, String) {
     let plain = |text: &str| {
         let number = |c: char| c.is_ascii_digit();
         let word = |word: &str| match word {
@@ -33,7 +33,7 @@ fn shape(ran: &Ran) -> (i32, String, String) {
     (ran.exit, plain(&ran.stdout), plain(&ran.stderr))
 }
 
-fn commands(test: &TestContext) -> Vec<(&'static str, Ran)> {
+fn run_commands(test: &TestContext) -> Vec<(&'static str, CommandOutput)> {
     let passphrase = test.write("passphrase", "correct horse\n");
     std::fs::set_permissions(&passphrase, std::fs::Permissions::from_mode(0o600)).unwrap();
     let file = passphrase.to_str().unwrap();
@@ -45,35 +45,35 @@ fn commands(test: &TestContext) -> Vec<(&'static str, Ran)> {
         ("an agent prunes", test.run(&["ledger", "prune", "--before", "2999-01-01", "--reason", "x"])),
         ("an agent rotates", test.run(&["ledger", "key", "rotate", "--yes"])),
         ("an agent seals", test.run(&["ledger", "key", "seal", "--passphrase-file", file])),
-        ("no such leaf", test.person(&["ledger", "erase", "99", "--reason", "x"])),
-        ("nothing old", test.person(&["ledger", "prune", "--keep-days", "30", "--reason", "x"])),
-        ("erase", test.person(&["ledger", "erase", "2..3", "--reason", "somebody asked"])),
-        ("erase --json", test.person(&["ledger", "erase", "2", "--reason", "again", "--json"])),
-        ("prune", test.person(&["ledger", "prune", "--before", "2999-01-01", "--reason", "old"])),
-        ("rotate", test.person(&["ledger", "key", "rotate"])),
-        ("rotate --json", test.person(&["ledger", "key", "rotate", "--json"])),
-        ("seal", test.person(&["ledger", "key", "seal", "--passphrase-file", file])),
-        ("seal again", test.person(&["ledger", "key", "seal", "--passphrase-file", file])),
-        ("unseal", test.person(&["ledger", "key", "unseal", "--passphrase-file", file])),
-        ("unseal again", test.person(&["ledger", "key", "unseal", "--passphrase-file", file])),
+        ("no such leaf", test.run_on_terminal(&["ledger", "erase", "99", "--reason", "x"])),
+        ("nothing old", test.run_on_terminal(&["ledger", "prune", "--keep-days", "30", "--reason", "x"])),
+        ("erase", test.run_on_terminal(&["ledger", "erase", "2..3", "--reason", "somebody asked"])),
+        ("erase --json", test.run_on_terminal(&["ledger", "erase", "2", "--reason", "again", "--json"])),
+        ("prune", test.run_on_terminal(&["ledger", "prune", "--before", "2999-01-01", "--reason", "old"])),
+        ("rotate", test.run_on_terminal(&["ledger", "key", "rotate"])),
+        ("rotate --json", test.run_on_terminal(&["ledger", "key", "rotate", "--json"])),
+        ("seal", test.run_on_terminal(&["ledger", "key", "seal", "--passphrase-file", file])),
+        ("seal again", test.run_on_terminal(&["ledger", "key", "seal", "--passphrase-file", file])),
+        ("unseal", test.run_on_terminal(&["ledger", "key", "unseal", "--passphrase-file", file])),
+        ("unseal again", test.run_on_terminal(&["ledger", "key", "unseal", "--passphrase-file", file])),
         ("checkpoint again", test.run(&["ledger", "checkpoint"])),
         ("verify", test.run(&["ledger", "verify"])),
     ]
 }
 
 #[test]
-fn with_and_without_a_daemon_the_answers_are_the_same() {
+fn with_and_without_a_daemon_the_output_is_the_same() {
     let alone = TestContext::new();
-    recorded(&alone);
-    let without = commands(&alone);
+    record_calls(&alone);
+    let without = run_commands(&alone);
     let test = TestContext::new();
-    recorded(&test);
-    let guard = Guard::of(&test);
-    // The daemon knows this process as the agent it is.
+    record_calls(&test);
+    let guard = SocketDaemon::of(&test);
+    // The daemon knows that this process is an agent.
     let payload = serde_json::from_str(&test.bash("true")).unwrap();
     guard.hook("claude-code", "PreToolUse", &payload);
-    for ((what, with), (_, without)) in commands(&test).iter().zip(&without) {
-        assert_eq!(shape(with), shape(without), "{what}: {}{}", with.stdout, with.stderr);
+    for ((what, with), (_, without)) in run_commands(&test).iter().zip(&without) {
+        assert_eq!(stable_output(with), stable_output(without), "{what}: {}{}", with.stdout, with.stderr);
     }
     let exits: Vec<_> = without.iter().map(|(_, ran)| ran.exit).collect();
     assert_eq!(exits, [0, 0, 0, 1, 1, 1, 1, 2, 0, 0, 0, 0, 0, 0, 0, 2, 0, 2, 0, 0]);
@@ -94,7 +94,7 @@ fn with_and_without_a_daemon_the_answers_are_the_same() {
 #[test]
 fn what_is_exported_beside_a_daemon_is_covered_by_a_checkpoint() {
     let test = TestContext::new();
-    let guard = Guard::of(&test);
+    let guard = SocketDaemon::of(&test);
     let payload = serde_json::from_str(&test.bash("true")).unwrap();
     guard.hook("claude-code", "PreToolUse", &payload);
     let out = test.path("all.jsonl");
@@ -107,11 +107,11 @@ fn what_is_exported_beside_a_daemon_is_covered_by_a_checkpoint() {
 #[test]
 fn over_the_api_evidence_is_changed_through_the_gate_only() {
     let test = TestContext::new();
-    recorded(&test);
-    let guard = Guard::of(&test);
+    record_calls(&test);
+    let guard = SocketDaemon::of(&test);
     let payload = serde_json::from_str(&test.bash("true")).unwrap();
     guard.hook("claude-code", "PreToolUse", &payload);
-    let key = guard.ask("GET", "/v1/ledger/key", &json!({})).1;
+    let key = guard.request("GET", "/v1/ledger/key", &json!({})).1;
     assert_eq!(key["sealed"], false, "{key}");
     let lie = json!({"tty": true});
     for (path, body) in [
@@ -121,7 +121,7 @@ fn over_the_api_evidence_is_changed_through_the_gate_only() {
         ("/v1/ledger/key/rotate", json!({"proof": lie})),
         ("/v1/ledger/key/seal", json!({"passphrase": "mine", "proof": lie})),
     ] {
-        let (status, answer) = guard.ask("POST", path, &body);
+        let (status, answer) = guard.request("POST", path, &body);
         assert_eq!(status, 403, "{path}: {answer}");
         let refused = test.last_change();
         assert_eq!(refused["what"], "refused", "{refused}");
@@ -135,26 +135,27 @@ fn over_the_api_evidence_is_changed_through_the_gate_only() {
         ("/v1/ledger/prune", json!({"before": "soon", "reason": "x"}), "use 15m, 24h"),
         ("/v1/ledger/prune", json!({"to": 999, "reason": "x"}), "no record 999"),
     ] {
-        let (status, answer) = guard.ask("POST", path, &body);
+        let (status, answer) = guard.request("POST", path, &body);
         assert_eq!(status, 400, "{path}: {answer}");
         assert!(answer["error"]["message"].as_str().unwrap().contains(says), "{answer}");
     }
-    assert_eq!(guard.ask("GET", "/v1/ledger/key", &json!({})).1, key);
-    assert!(!test.leaves().iter().any(|leaf| leaf["kind"] == "erase" || leaf["kind"] == "prune"));
+    assert_eq!(guard.request("GET", "/v1/ledger/key", &json!({})).1, key);
+    assert!(!test.records().iter().any(|leaf| leaf["kind"] == "erase" || leaf["kind"] == "prune"));
 }
 
 #[test]
-fn a_key_that_is_kept_otherwise_than_when_it_was_opened_is_not_rotated() {
+fn a_key_whose_storage_changed_since_opening_is_not_rotated() {
     let test = TestContext::new();
-    recorded(&test);
+    record_calls(&test);
     let passphrase = test.write("passphrase", "correct horse\n");
     std::fs::set_permissions(&passphrase, std::fs::Permissions::from_mode(0o600)).unwrap();
-    let guard = Guard::of(&test);
-    let ran = test.person(&["ledger", "key", "seal", "--passphrase-file", passphrase.to_str().unwrap()]);
+    let guard = SocketDaemon::of(&test);
+    let ran =
+        test.run_on_terminal(&["ledger", "key", "seal", "--passphrase-file", passphrase.to_str().unwrap()]);
     assert_eq!(ran.exit, 0, "{}", ran.stderr);
-    let ran = test.person(&["ledger", "key", "rotate"]);
+    let ran = test.run_on_terminal(&["ledger", "key", "rotate"]);
     assert_eq!(ran.exit, 1);
     assert!(ran.stderr.contains("since the daemon started") && ran.stderr.contains("tenterhook restart"));
-    let sealed = guard.ask("GET", "/v1/ledger/key", &json!({})).1;
-    assert_eq!(sealed["sealed"], true, "no open key took its place");
+    let sealed = guard.request("GET", "/v1/ledger/key", &json!({})).1;
+    assert_eq!(sealed["sealed"], true, "no unsealed key replaced it");
 }

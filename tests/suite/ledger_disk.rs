@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! A home on a disk that is full or read-only: what cannot be recorded is not allowed, and once there
-//! is room everything goes on.
+//! A home on a full or read-only disk: calls that cannot be recorded are denied, and work continues once there is
+//! room.
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -10,8 +10,8 @@ use serde_json::{Value, json};
 
 use crate::context::TestContext;
 
-/// Runs a shell text with a small disk mounted at the home; what it printed. Nothing where a process
-/// cannot have mounts of its own, which is said.
+/// Runs a shell script with a small disk mounted at the home, and returns its output. `None`, with a note, where
+/// the test cannot mount.
 fn on_a_small_disk(test: &TestContext, script: &str) -> Option<String> {
     let unshare = [["-Urm"].as_slice(), ["-m"].as_slice()].into_iter().find(|args| {
         let mut tried = Command::new("unshare");
@@ -33,12 +33,12 @@ fn on_a_small_disk(test: &TestContext, script: &str) -> Option<String> {
     );
     let mut args = unshare.to_vec();
     args.extend(["sh", "-c", &script, env!("CARGO_BIN_EXE_tenterhook")]);
-    let ran = test.finish(test.command(Path::new("/usr/bin/unshare"), &args), b"");
+    let ran = test.run_command(test.command(Path::new("/usr/bin/unshare"), &args), b"");
     assert_eq!(ran.exit, 0, "{}\n{}", ran.stdout, ran.stderr);
     Some(ran.stdout)
 }
 
-/// What each call of the hook said.
+/// Decision printed by each call of the hook.
 fn decisions(printed: &str) -> Vec<Option<String>> {
     let answers = printed.lines().filter(|line| line.starts_with("== ") || line.starts_with('{'));
     let mut found = Vec::new();
@@ -53,8 +53,8 @@ fn decisions(printed: &str) -> Vec<Option<String>> {
     found
 }
 
-/// Where a copy of the home goes, to be looked at when the disk is gone.
-fn copy(test: &TestContext) -> PathBuf {
+/// Target of a copy of the home, which is checked after the disk is unmounted.
+fn copy_of_home(test: &TestContext) -> PathBuf {
     test.path("copy")
 }
 
@@ -65,7 +65,7 @@ fn on_a_full_disk_what_cannot_be_recorded_is_denied_until_there_is_room() {
         "echo == 1; hook; look\nfill; echo == 2; hook; look\necho == 3; hook\n\
          leave 40000; echo == 4; hook; look\nrm \"$TENTERHOOK_HOME/filler\"; echo == 5; hook\n\
          \"$0\" ledger verify --json > {0}.json; cp -r \"$TENTERHOOK_HOME\" {0}",
-        copy(&test).display()
+        copy_of_home(&test).display()
     );
     let Some(printed) = on_a_small_disk(&test, &script) else { return };
     let said = decisions(&printed);
@@ -74,37 +74,38 @@ fn on_a_full_disk_what_cannot_be_recorded_is_denied_until_there_is_room() {
         let why = refused.as_ref().unwrap_or_else(|| panic!("it was not denied: {printed}"));
         assert!(why.contains("the spool cannot be written: No space left on device"), "{why}");
     }
-    assert_eq!((&said[0], &said[4]), (&None, &None), "with room nobody is in the way: {printed}");
+    assert_eq!((&said[0], &said[4]), (&None, &None), "calls pass once there is room: {printed}");
     let verified: Value =
-        serde_json::from_str(&std::fs::read_to_string(copy(&test).with_extension("json")).unwrap()).unwrap();
+        serde_json::from_str(&std::fs::read_to_string(copy_of_home(&test).with_extension("json")).unwrap())
+            .unwrap();
     assert_eq!(verified["verified"], true);
-    // Whatever was let pass is recorded, in the ledger and not in the spool.
+    // Every allowed call is recorded, in the ledger and not in the spool.
     let passed = said.iter().filter(|said| said.is_none()).count();
-    let reader = tenterhook_ledger::Reader::open(&copy(&test).join("ledger")).unwrap();
+    let reader = tenterhook_ledger::Reader::open(&copy_of_home(&test).join("ledger")).unwrap();
     let leaves = reader.stats(&tenterhook_ledger::Filter::default()).unwrap();
     let count = leaves.kinds.iter().find(|(kind, _)| kind == "decision").map_or(0, |(_, count)| *count);
     assert!(
         count >= u64::try_from(passed).unwrap(),
-        "{count} decisions are recorded, {passed} were let pass"
+        "{count} decisions are recorded, {passed} calls were allowed"
     );
-    assert_eq!(std::fs::read_dir(copy(&test).join("spool")).map_or(0, Iterator::count), 0);
+    assert_eq!(std::fs::read_dir(copy_of_home(&test).join("spool")).map_or(0, Iterator::count), 0);
 }
 
 #[test]
-fn the_spool_on_a_full_disk_is_said_too() {
+fn a_full_spool_disk_is_reported_too() {
     let test = TestContext::new();
     let script = format!(
         "echo == 1; hook; look\nexec 9< \"$TENTERHOOK_HOME/ledger/lock\"; flock 9\n\
          fill; echo == 2; hook; look\nrm \"$TENTERHOOK_HOME/filler\"; echo == 3; hook; look\n\
          flock -u 9; echo == 4; hook; look\n\"$0\" ledger verify --json > /dev/null; cp -r \"$TENTERHOOK_HOME\" {}",
-        copy(&test).display()
+        copy_of_home(&test).display()
     );
     let Some(printed) = on_a_small_disk(&test, &script) else { return };
     let said = decisions(&printed);
     let why = said[1].as_ref().unwrap_or_else(|| panic!("it was not denied: {printed}"));
     assert!(why.contains("the spool cannot be written: No space left"), "{why}");
     assert_eq!([&said[0], &said[2], &said[3]], [&None; 3], "{printed}");
-    let reader = tenterhook_ledger::Reader::open(&copy(&test).join("ledger")).unwrap();
+    let reader = tenterhook_ledger::Reader::open(&copy_of_home(&test).join("ledger")).unwrap();
     let leaves: Vec<Value> = reader
         .from(0, 100)
         .unwrap()
@@ -113,7 +114,7 @@ fn the_spool_on_a_full_disk_is_said_too() {
         .collect();
     let origins: Vec<_> =
         leaves.iter().filter(|leaf| leaf["kind"] == "decision").map(|leaf| &leaf["origin"]).collect();
-    assert_eq!(origins, [&json!("spool"); 3], "what was let pass is taken in, once each");
+    assert_eq!(origins, [&json!("spool"); 3], "each allowed call is imported once");
 }
 
 #[test]
@@ -139,7 +140,7 @@ fn a_daemon_on_a_full_disk_denies_what_it_cannot_record_and_goes_on_when_there_i
          rm \"$TENTERHOOK_HOME/filler\"; echo == 4; hook; echo == 5; hook\n\
          \"$0\" status --json > {0}.status; kill -TERM $daemon; wait $daemon\n\
          \"$0\" ledger verify --json > {0}.json; cp -r \"$TENTERHOOK_HOME\" {0}",
-        copy(&test).display()
+        copy_of_home(&test).display()
     );
     let Some(printed) = on_a_small_disk(&test, &script) else { return };
     let said = decisions(&printed);
@@ -148,14 +149,15 @@ fn a_daemon_on_a_full_disk_denies_what_it_cannot_record_and_goes_on_when_there_i
         let why = refused.as_ref().unwrap_or_else(|| panic!("it was not denied: {printed}"));
         assert!(why.contains("full") || why.contains("No space left"), "{why}");
     }
-    assert_eq!([&said[0], &said[3], &said[4]], [&None; 3], "with room nobody is in the way: {printed}");
+    assert_eq!([&said[0], &said[3], &said[4]], [&None; 3], "calls pass once there is room: {printed}");
     let read = |name: &str| -> Value {
-        serde_json::from_str(&std::fs::read_to_string(copy(&test).with_extension(name)).unwrap()).unwrap()
+        serde_json::from_str(&std::fs::read_to_string(copy_of_home(&test).with_extension(name)).unwrap())
+            .unwrap()
     };
     assert_eq!(read("json")["verified"], true);
     assert_eq!(read("status")["running"], true, "the same daemon answers still");
-    let reader = tenterhook_ledger::Reader::open(&copy(&test).join("ledger")).unwrap();
+    let reader = tenterhook_ledger::Reader::open(&copy_of_home(&test).join("ledger")).unwrap();
     let leaves = reader.stats(&tenterhook_ledger::Filter::default()).unwrap();
     let count = leaves.kinds.iter().find(|(kind, _)| kind == "decision").map_or(0, |(_, count)| *count);
-    assert!(count >= 3, "{count} decisions are recorded, 3 were let pass");
+    assert!(count >= 3, "{count} decisions are recorded, 3 calls were allowed");
 }

@@ -8,12 +8,12 @@ use tenterhook_home::call_meta::now_ms;
 use tenterhook_ledger::{Entry, Ledger, Options};
 
 use crate::context::TestContext;
-use crate::person::{Guard, until};
+use crate::terminal_user::{SocketDaemon, until};
 
 const DAY_MS: u64 = 86_400_000;
 const OLD_RECORDS: u64 = 300;
 
-/// The state directory of a program that recorded something 100 days ago and is in use.
+/// A home in use, with records that are 100 days old.
 fn used_home() -> TestContext {
     let test = TestContext::new();
     let ledger = Ledger::open(&test.home().join("ledger"), Options::new(|| now_ms() - 100 * DAY_MS));
@@ -29,12 +29,12 @@ fn used_home() -> TestContext {
     test
 }
 
-fn hook(guard: &Guard<'_>) {
+fn hook(guard: &SocketDaemon<'_>) {
     let payload = serde_json::from_str(&guard.test.bash("true")).unwrap();
     guard.hook("claude-code", "PreToolUse", &payload);
 }
 
-/// Records of a kind, newest first; pruned ones have none.
+/// Records of a kind, newest first; pruned ones are absent.
 fn records(test: &TestContext, kind: &str) -> Vec<Value> {
     let found = test.run(&["ledger", "query", "--kind", kind, "--json"]).json();
     found["leaves"].as_array().unwrap().iter().map(|record| record["leaf"].clone()).collect()
@@ -48,22 +48,22 @@ fn pruned(test: &TestContext) -> u64 {
     test.run(&["ledger", "stats", "--json"]).json()["pruned"].as_u64().unwrap()
 }
 
-fn retention(guard: &Guard<'_>) -> Value {
-    guard.ask("GET", "/v1/ledger/retention", &json!({})).1
+fn retention(guard: &SocketDaemon<'_>) -> Value {
+    guard.request("GET", "/v1/ledger/retention", &json!({})).1
 }
 
 #[test]
-fn old_records_go_once_the_user_has_authorized_it_and_the_ledger_verifies() {
+fn old_records_are_removed_once_the_user_authorized_it_and_the_ledger_verifies() {
     let test = used_home();
     let before = test.path("checkpoint");
     let ran = test.run(&["ledger", "checkpoint", "--output", before.to_str().unwrap()]);
     assert_eq!(ran.exit, 0, "{}", ran.stderr);
-    let guard = Guard::of(&test);
+    let guard = SocketDaemon::of(&test);
     hook(&guard);
     let shown = test.run(&["ledger", "retention"]);
     assert_eq!((shown.exit, shown.stdout.as_str()), (0, "all records are kept\n"));
 
-    let ran = test.person(&["ledger", "retention", "set", "--max-age", "90d", "--max-size", "2GB"]);
+    let ran = test.run_on_terminal(&["ledger", "retention", "set", "--max-age", "90d", "--max-size", "2GB"]);
     assert_eq!(ran.exit, 0, "{}", ran.stderr);
     let said = "✓ records older than 90d, and the oldest beyond 2GB of content are removed by the daemon\n";
     assert!(ran.stdout.starts_with(said), "{}", ran.stdout);
@@ -85,7 +85,7 @@ fn old_records_go_once_the_user_has_authorized_it_and_the_ledger_verifies() {
     let removals = records(&test, "prune");
     assert_eq!(removals.len(), 2, "one for each batch");
     assert_eq!(removals[0]["reason"], "retention: max_age 90d, max_size 2GB");
-    assert_eq!(records(&test, "decision").len(), 1, "what is recent stays");
+    assert_eq!(records(&test, "decision").len(), 1, "recent records stay");
 
     let ran = test.run(&["ledger", "retention", "off"]);
     assert_eq!((ran.exit, ran.stdout.lines().next()), (0, Some("✓ all records are kept")), "{}", ran.stderr);
@@ -94,10 +94,10 @@ fn old_records_go_once_the_user_has_authorized_it_and_the_ledger_verifies() {
 }
 
 #[test]
-fn a_guarded_agent_may_keep_more_and_not_less() {
+fn a_guarded_agent_may_lengthen_retention_and_not_shorten_it() {
     let test = used_home();
     for with_daemon in [false, true] {
-        let guard = with_daemon.then(|| Guard::of(&test));
+        let guard = with_daemon.then(|| SocketDaemon::of(&test));
         match &guard {
             Some(guard) => hook(guard),
             None => drop(test.run_with(&["hook", "claude-code", "pre-tool-use"], test.bash("ls").as_bytes())),
@@ -111,10 +111,10 @@ fn a_guarded_agent_may_keep_more_and_not_less() {
         );
         if let Some(guard) = &guard {
             let lie = json!({"max_age": "1d", "proof": {"tty": true}});
-            assert_eq!(guard.ask("PUT", "/v1/ledger/retention", &lie).0, 403);
-            let bad = guard.ask("PUT", "/v1/ledger/retention", &json!({"max_age": "1h"}));
+            assert_eq!(guard.request("PUT", "/v1/ledger/retention", &lie).0, 403);
+            let bad = guard.request("PUT", "/v1/ledger/retention", &json!({"max_age": "1h"}));
             assert_eq!(bad.0, 400, "{}", bad.1);
-            assert_eq!(guard.ask("PUT", "/v1/ledger/retention", &json!({})).0, 200, "everything is kept");
+            assert_eq!(guard.request("PUT", "/v1/ledger/retention", &json!({})).0, 200, "everything is kept");
         }
         assert!(!test.home().join("retention.json").exists() || with_daemon);
     }
@@ -124,10 +124,10 @@ fn a_guarded_agent_may_keep_more_and_not_less() {
 #[test]
 fn a_shorter_value_in_the_file_is_reported_and_not_applied() {
     let test = used_home();
-    let ran = test.person(&["ledger", "retention", "set", "--max-age", "365d"]);
+    let ran = test.run_on_terminal(&["ledger", "retention", "set", "--max-age", "365d"]);
     assert_eq!(ran.exit, 0, "{}", ran.stderr);
     test.write("home/tenterhook.yaml", "ledger:\n  retention: {max_age: 1d}\n");
-    let guard = Guard::of(&test);
+    let guard = SocketDaemon::of(&test);
     let status = until("the limits are applied", || {
         Some(retention(&guard)).filter(|status| status["last_run"]["removed"] == 0)
     });
@@ -145,8 +145,8 @@ fn a_shorter_value_in_the_file_is_reported_and_not_applied() {
     assert!(log.contains("retention: the setting is not applied"), "{log}");
     assert_eq!(pruned(&test), 0);
 
-    // The same value, authorized.
-    let ran = test.person(&["ledger", "retention", "set", "--max-age", "1d"]);
+    // The same value, now authorized.
+    let ran = test.run_on_terminal(&["ledger", "retention", "set", "--max-age", "1d"]);
     assert_eq!(ran.exit, 0, "{}", ran.stderr);
     until("the records are removed", || (pruned(&test) == OLD_RECORDS).then_some(()));
     assert_eq!(retention(&guard)["problem"], Value::Null);
@@ -167,7 +167,7 @@ fn a_bad_value_is_refused_by_the_command_and_keeps_everything_in_the_file() {
     test.write("home/tenterhook.yaml", "ledger: {retention: {max_age: 90}}\n");
     let ran = test.run(&["check"]);
     assert!((ran.stdout + &ran.stderr).contains("tenterhook.yaml:1:31: ledger setting `retention`"));
-    let ran = test.person(&["ledger", "retention", "set", "--max-age", "90d"]);
+    let ran = test.run_on_terminal(&["ledger", "retention", "set", "--max-age", "90d"]);
     assert_eq!(ran.exit, 2, "a map in braces is not edited");
     assert!(ran.stderr.contains("write it yourself and repeat the command"), "{}", ran.stderr);
 }

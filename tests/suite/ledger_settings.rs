@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! How the ledger is kept, as `tenterhook.yaml` says it, and the key that signs it.
+//! Settings of the ledger in `tenterhook.yaml`, and its signing key.
 
 use std::io::{Read, Write};
 use std::net::TcpListener;
@@ -10,43 +10,43 @@ use std::sync::mpsc::{Receiver, channel};
 
 use serde_json::{Value, json};
 
-use crate::context::{Ran, TestContext};
+use crate::context::{CommandOutput, TestContext};
 
-/// A hook decides and spools, as there is no daemon; whoever looks takes that in.
-fn hook(test: &TestContext, command: &str) -> Ran {
+/// A hook decides and spools, because no daemon runs; the next reader imports the decision.
+fn hook(test: &TestContext, command: &str) -> CommandOutput {
     let ran = test.run_with(&["hook", "claude-code", "pre-tool-use"], test.bash(command).as_bytes());
     test.run(&["ledger", "stats"]);
     ran
 }
 
-fn settings(test: &TestContext, text: &str) {
+fn write_settings(test: &TestContext, text: &str) {
     test.write("home/tenterhook.yaml", text);
 }
 
-fn verified(test: &TestContext) -> Value {
+fn verify(test: &TestContext) -> Value {
     let ran = test.run(&["ledger", "verify", "--json"]);
     assert_eq!(ran.exit, 0, "{}{}", ran.stdout, ran.stderr);
     ran.json()
 }
 
 fn changes(test: &TestContext) -> Vec<Value> {
-    test.leaves().into_iter().filter(|leaf| leaf["what"] == "ledger settings").collect()
+    test.records().into_iter().filter(|leaf| leaf["what"] == "ledger settings").collect()
 }
 
-/// A token that the detectors know, made here so that nobody who scans this repository finds one.
-fn secret() -> String {
+/// A token that the detectors know, assembled here so that secret scanners do not find it in this repository.
+fn sample_secret() -> String {
     format!("{}{}", "AKIA", "Q3EGRZ7LWQ2NFKXT")
 }
 
 #[test]
-fn keeping_secrets_is_a_choice_that_is_recorded_and_warned_of() {
+fn turning_redaction_off_is_recorded_and_warned_about() {
     let test = TestContext::new();
-    let stored = |at: usize| test.ledger()[at]["stored"].to_string();
-    hook(&test, &format!("echo {}", secret()));
-    settings(&test, "ledger:\n  keep_raw: true\n");
-    hook(&test, &format!("echo {}", secret()));
+    let stored = |at: usize| test.decisions()[at]["stored"].to_string();
+    hook(&test, &format!("echo {}", sample_secret()));
+    write_settings(&test, "ledger:\n  keep_raw: true\n");
+    hook(&test, &format!("echo {}", sample_secret()));
     hook(&test, "ls");
-    assert!(stored(0).contains("[[redacted:") && stored(1).contains(&secret()));
+    assert!(stored(0).contains("[[redacted:") && stored(1).contains(&sample_secret()));
     let change = &changes(&test)[0];
     assert_eq!(
         change["detail"],
@@ -56,17 +56,17 @@ fn keeping_secrets_is_a_choice_that_is_recorded_and_warned_of() {
     let warning = format!("secrets were kept as they are from leaf {} on: that is still so", change["seq"]);
     assert!(stats.contains(&warning), "{stats}");
     std::fs::remove_file(test.home().join("tenterhook.yaml")).unwrap();
-    hook(&test, &format!("echo {}", secret()));
+    hook(&test, &format!("echo {}", sample_secret()));
     assert!(stored(3).contains("[[redacted:"));
     let changes = changes(&test);
     assert_eq!((changes.len(), &changes[1]["detail"]["keep_raw"]), (2, &json!(false)));
     let spans = test.run(&["ledger", "stats", "--json"]).json()["keep_raw"].clone();
     assert_eq!(spans, json!([{"from": changes[0]["seq"], "to": changes[1]["seq"]}]));
-    verified(&test);
+    verify(&test);
 }
 
 #[test]
-fn records_of_model_calls_hold_no_text_unless_that_is_wanted_and_hooks_see_all_of_it() {
+fn records_of_model_calls_have_text_only_if_configured_and_hooks_see_all_of_it() {
     let test = TestContext::new();
     let hooks =
         "hooks:\n  - id: reads\n    on: [pre-model, post-model]\n    command: 'cat >> seen; echo \"{}\"'\n";
@@ -79,11 +79,11 @@ fn records_of_model_calls_hold_no_text_unless_that_is_wanted_and_hooks_see_all_o
             "llm_request": request, "llm_response": response});
         let ran = test.run_with(&["hook", "gemini", event], payload.to_string().as_bytes());
         assert_eq!(ran.exit, 0, "{}{}", ran.stdout, ran.stderr);
-        let record = test.ledger().pop().unwrap();
+        let record = test.decisions().pop().unwrap();
         assert_eq!(record["native_event"], event);
         record["stored"]["detail"].clone()
     };
-    settings(&test, hooks);
+    write_settings(&test, hooks);
     let asked = fire("BeforeModel")["model_request"].take();
     assert_eq!(asked["messages"], 1, "{asked}");
     assert_eq!(
@@ -97,27 +97,27 @@ fn records_of_model_calls_hold_no_text_unless_that_is_wanted_and_hooks_see_all_o
     assert_eq!(answered["model_response"]["usage"], usage);
     let seen = std::fs::read_to_string(test.path("work/seen")).unwrap();
     assert!(seen.contains("words of a prompt") && seen.contains("words of an answer"), "{seen}");
-    settings(&test, &format!("{hooks}ledger:\n  keep_model_text: true\n"));
+    write_settings(&test, &format!("{hooks}ledger:\n  keep_model_text: true\n"));
     assert!(fire("BeforeModel").to_string().contains("words of a prompt"));
     assert_eq!(changes(&test)[0]["detail"]["keep_model_text"], true);
-    verified(&test);
+    verify(&test);
 }
 
 #[test]
-fn a_payload_may_be_as_large_as_the_settings_say_and_a_relaxed_ledger_holds_too() {
+fn payload_limits_follow_the_settings_also_in_a_relaxed_ledger() {
     let test = TestContext::new();
-    settings(&test, "ledger: {max_payload: 20, durability: relaxed}\n");
+    write_settings(&test, "ledger: {max_payload: 20, durability: relaxed}\n");
     hook(&test, "echo this is longer than twenty bytes");
-    let leaf = test.ledger().pop().unwrap();
+    let leaf = test.decisions().pop().unwrap();
     assert_eq!((&leaf["payload"]["stored"], &leaf["stored"]), (&json!("hash"), &Value::Null));
     assert_eq!(changes(&test)[0]["detail"]["durability"], "relaxed");
-    assert_eq!(verified(&test)["unpublished"], 0);
+    assert_eq!(verify(&test)["unpublished"], 0);
 }
 
 #[test]
-fn a_setting_that_cannot_be_used_is_said_and_stops_nothing() {
+fn an_invalid_setting_is_reported_and_stops_nothing() {
     let test = TestContext::new();
-    settings(&test, "ledger:\n  keep_row: true\n  durability: relaxed\n");
+    write_settings(&test, "ledger:\n  keep_row: true\n  durability: relaxed\n");
     let ran = test.run(&["check"]);
     assert_eq!(ran.exit, 1);
     for part in ["2:3: ledger setting `keep_row`: no such key", "did you mean `keep_raw`?"] {
@@ -127,8 +127,8 @@ fn a_setting_that_cannot_be_used_is_said_and_stops_nothing() {
     assert_eq!(changes(&test)[0]["detail"]["durability"], "relaxed", "the other key counts");
 }
 
-/// A server that says `200` to everything and hands on what it is told.
-fn server() -> (String, Receiver<String>) {
+/// A server that answers every request with `200` and passes its body on.
+fn start_server() -> (String, Receiver<String>) {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let url = format!("http://{}/told?token=x", listener.local_addr().unwrap());
     let (tell, told) = channel();
@@ -147,7 +147,7 @@ fn server() -> (String, Receiver<String>) {
                     break body.to_owned();
                 }
             };
-            // Before the answer, so that whoever was answered has told.
+            // Sent before the reply, so that an answered client has always been received.
             drop(tell.send(body));
             stream.write_all(b"HTTP/1.1 200 OK\r\nContent-Length: 0\r\nConnection: close\r\n\r\n").unwrap();
         }
@@ -158,38 +158,38 @@ fn server() -> (String, Receiver<String>) {
 #[test]
 fn checkpoints_go_where_the_settings_say() {
     let test = TestContext::new();
-    let (url, told) = server();
+    let (url, told) = start_server();
     let file = test.path("elsewhere");
-    settings(&test, &format!("ledger:\n  sinks:\n    - file: {}\n    - webhook: {url}\n", file.display()));
+    write_settings(
+        &test,
+        &format!("ledger:\n  sinks:\n    - file: {}\n    - webhook: {url}\n", file.display()),
+    );
     let ran = hook(&test, "ls");
     assert_eq!(ran.stderr, "");
     let held = || std::fs::read_to_string(&file).unwrap();
-    // The first leaf of a log has a checkpoint of its own.
+    // The first record of a ledger has a checkpoint of its own.
     let latest = || std::iter::from_fn(|| told.try_recv().ok()).last();
     let note = latest().unwrap();
     assert_eq!(held(), note);
     let sinks = changes(&test)[0]["detail"]["sinks"].clone();
     assert_eq!(sinks[0], format!("file {}", file.display()));
     assert!(sinks[1].as_str().unwrap().starts_with("webhook 127.0.0.1:"), "{sinks}");
-    assert!(!sinks.to_string().contains("token"), "an address may hold a secret");
+    assert!(!sinks.to_string().contains("token"), "a URL may contain a secret");
 
     hook(&test, "ls");
-    assert!(
-        told.try_recv().is_err(),
-        "a server is not asked again at once by a call that somebody waits for"
-    );
-    assert_ne!(held(), note, "the file is");
+    assert!(told.try_recv().is_err(), "a call does not wait for another try of the server");
+    assert_ne!(held(), note, "the file is written at once");
     test.run(&["ledger", "checkpoint"]);
-    assert_eq!(latest().unwrap(), held(), "whoever asks for a checkpoint has it sent");
+    assert_eq!(latest().unwrap(), held(), "a requested checkpoint is sent");
     let ran = test.run(&["ledger", "verify", "--since", file.to_str().unwrap()]);
     assert_eq!(ran.exit, 0, "{}", ran.stdout);
 }
 
 #[test]
-fn a_sink_that_has_seen_more_says_that_the_ledger_was_rolled_back() {
+fn a_sink_with_a_later_checkpoint_reveals_a_rollback() {
     let test = TestContext::new();
     let file = test.path("elsewhere");
-    settings(&test, &format!("ledger: {{sinks: [{{file: {}}}]}}\n", file.display()));
+    write_settings(&test, &format!("ledger: {{sinks: [{{file: {}}}]}}\n", file.display()));
     hook(&test, "ls");
     let old = std::fs::read(test.home().join("ledger/ledger.db")).unwrap();
     hook(&test, "rm -rf /");
@@ -212,7 +212,7 @@ fn passphrase(test: &TestContext, name: &str, text: &str) -> String {
 }
 
 #[test]
-fn a_sealed_key_signs_for_whoever_has_the_passphrase_and_others_spool() {
+fn a_sealed_key_signs_with_the_passphrase_and_others_spool() {
     let test = TestContext::new();
     hook(&test, "ls");
     let (right, wrong) = (passphrase(&test, "right", "correct horse\n"), passphrase(&test, "wrong", "x\n"));
@@ -225,35 +225,35 @@ fn a_sealed_key_signs_for_whoever_has_the_passphrase_and_others_spool() {
         "{}",
         ran.stderr
     );
-    let ran = test.person(&["ledger", "key", "seal", "--passphrase-file", &right]);
+    let ran = test.run_on_terminal(&["ledger", "key", "seal", "--passphrase-file", &right]);
     assert_eq!(ran.exit, 0, "{}", ran.stderr);
     assert!(ran.stdout.contains("the key is sealed") && ran.stdout.contains("key rotate"), "{}", ran.stdout);
     assert_eq!(sealed(), true);
 
-    let before = test.leaves().len();
+    let before = test.records().len();
     let ran = hook(&test, "rm -rf /");
     assert_eq!(ran.json()["hookSpecificOutput"]["permissionDecision"], "deny");
-    assert_eq!((ran.stderr.as_str(), test.leaves().len()), ("", before), "it waits in the spool");
+    assert_eq!((ran.stderr.as_str(), test.records().len()), ("", before), "it waits in the spool");
     for args in [vec!["ledger", "checkpoint"], vec!["ledger", "checkpoint", "--passphrase-file", &wrong]] {
         assert_ne!(test.run(&args).exit, 0);
     }
-    let ran = test.person(&["ledger", "key", "rotate", "--passphrase-file", &right]);
+    let ran = test.run_on_terminal(&["ledger", "key", "rotate", "--passphrase-file", &right]);
     assert_eq!(ran.exit, 0, "{}", ran.stderr);
-    assert_eq!(sealed(), true, "the key that comes is sealed too");
-    let leaves = test.leaves();
+    assert_eq!(sealed(), true, "the new key is sealed too");
+    let leaves = test.records();
     assert!(leaves.iter().any(|leaf| leaf["verdict"] == "deny" && leaf["origin"] == "spool"));
     assert!(leaves.iter().any(|leaf| leaf["what"] == "ledger key seal" && leaf["origin"] == "cli"));
 
-    settings(&test, &format!("ledger: {{key: {{sealed: true, passphrase_file: {right}}}}}\n"));
-    let before = test.leaves().len();
+    write_settings(&test, &format!("ledger: {{key: {{sealed: true, passphrase_file: {right}}}}}\n"));
+    let before = test.records().len();
     hook(&test, "ls");
-    assert!(test.leaves().len() > before, "whoever looks finds the passphrase");
+    assert!(test.records().len() > before, "readers use the configured passphrase");
     std::fs::set_permissions(&right, std::fs::Permissions::from_mode(0o644)).unwrap();
     let ran = test.run(&["ledger", "checkpoint"]);
     assert!(ran.stderr.contains("others can read it (its mode is 644)"), "{}", ran.stderr);
     std::fs::set_permissions(&right, std::fs::Permissions::from_mode(0o600)).unwrap();
 
-    let ran = test.person(&["ledger", "key", "unseal"]);
+    let ran = test.run_on_terminal(&["ledger", "key", "unseal"]);
     assert_eq!(ran.exit, 0, "{}", ran.stderr);
     assert_eq!(sealed(), false);
     assert!(
@@ -261,17 +261,17 @@ fn a_sealed_key_signs_for_whoever_has_the_passphrase_and_others_spool() {
             .stdout
             .contains("the key is not sealed, and your settings want it to be")
     );
-    assert_eq!(verified(&test)["keys"].as_array().unwrap().len(), 2);
+    assert_eq!(verify(&test)["keys"].as_array().unwrap().len(), 2);
 }
 
 #[test]
-fn a_passphrase_is_asked_for_and_not_shown() {
+fn a_passphrase_is_prompted_for_and_not_echoed() {
     let test = TestContext::new();
     hook(&test, "ls");
-    // Here we are the person, not the agent that called a hook.
-    test.leaves();
+    // Runs as the user, not as the agent that called a hook.
+    test.records();
     std::fs::remove_dir_all(test.home().join("run/agents")).unwrap();
-    // `script` gives the program a terminal. Who types waits to be asked.
+    // `script` provides a terminal. The typist waits for the prompt.
     let typed = |args: &str, lines: &[&str]| -> (i32, String) {
         let line = format!("{} {args}", env!("CARGO_BIN_EXE_tenterhook"));
         let mut command = test.command("/usr/bin/script".as_ref(), &["-qec", &line, "/dev/null"]);
@@ -287,7 +287,7 @@ fn a_passphrase_is_asked_for_and_not_shown() {
             if seen.ends_with(": ")
                 && let Some(line) = left.next()
             {
-                // The prompt is there a moment before the terminal is told to show nothing.
+                // The prompt appears shortly before the terminal stops echoing.
                 std::thread::sleep(std::time::Duration::from_millis(300));
                 keys.write_all(format!("{line}\n").as_bytes()).unwrap();
             }

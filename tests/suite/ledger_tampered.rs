@@ -1,26 +1,26 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Whoever edits the ledger is found out by `ledger verify`, which names what was done.
+//! `ledger verify` detects edits of the ledger and names what was changed.
 
 use rusqlite::Connection;
 
 use crate::context::TestContext;
 
-/// A ledger of six leaves: start, generation, four decisions; the third is a denial.
-fn recorded() -> TestContext {
+/// A ledger of six records: start, generation, four decisions; the third is a denial.
+fn home_with_records() -> TestContext {
     let test = TestContext::new();
     for command in ["ls", "rm -rf /", "pwd", "date"] {
         test.run_with(&["hook", "claude-code", "pre-tool-use"], test.bash(command).as_bytes());
         // Each has a checkpoint of its own.
         test.run(&["ledger", "checkpoint"]);
     }
-    assert_eq!(test.leaves().len(), 6);
+    assert_eq!(test.records().len(), 6);
     assert_eq!(test.run(&["ledger", "verify"]).exit, 0);
     test
 }
 
-/// Runs SQL on the store behind the program's back; what `verify` says then.
-fn after(test: &TestContext, sql: &str) -> String {
+/// Runs SQL on the store without the program, and returns the output of `verify`.
+fn verify_after_sql(test: &TestContext, sql: &str) -> String {
     Connection::open(test.home().join("ledger/ledger.db")).unwrap().execute_batch(sql).unwrap();
     let ran = test.run(&["ledger", "verify"]);
     assert_eq!(ran.exit, 1, "{sql}: {}{}", ran.stdout, ran.stderr);
@@ -28,21 +28,21 @@ fn after(test: &TestContext, sql: &str) -> String {
 }
 
 #[test]
-fn a_verdict_that_was_changed_is_found() {
+fn a_changed_verdict_is_found() {
     let sql = "UPDATE leaves SET bytes = CAST(replace(CAST(bytes AS TEXT), '\"verdict\":\"deny\"', '\"verdict\":\"none\"') AS BLOB) WHERE seq = 3";
-    insta::assert_snapshot!(after(&recorded(), sql), @"✗ leaf 3: its bytes do not match its hash");
+    insta::assert_snapshot!(verify_after_sql(&home_with_records(), sql), @"✗ leaf 3: its bytes do not match its hash");
 }
 
 #[test]
-fn a_verdict_that_was_only_filed_wrongly_is_found() {
+fn a_verdict_changed_only_in_the_index_is_found() {
     let sql = "UPDATE leaves SET verdict = 'none' WHERE seq = 3";
-    insta::assert_snapshot!(after(&recorded(), sql), @"✗ leaf 3: it is filed under verdict `none`, but says `deny`");
+    insta::assert_snapshot!(verify_after_sql(&home_with_records(), sql), @"✗ leaf 3: it is filed under verdict `none`, but says `deny`");
 }
 
 #[test]
-fn counters_that_were_changed_are_found_and_written_again() {
-    let test = recorded();
-    // Counters are kept of full blocks of 256 records.
+fn changed_counters_are_found_and_rebuilt() {
+    let test = home_with_records();
+    // Counters exist for full blocks of 256 records.
     let options = tenterhook_ledger::Options::new(tenterhook_home::call_meta::now_ms);
     let ledger = tenterhook_ledger::Ledger::open(&test.home().join("ledger"), options).unwrap().ledger;
     for _ in 0..300 {
@@ -55,68 +55,68 @@ fn counters_that_were_changed_are_found_and_written_again() {
     ledger.close().unwrap();
     assert_eq!(test.run(&["ledger", "stats", "--json"]).json()["verdicts"]["deny"], 1);
     let sql = "UPDATE counters SET records = records + 5 WHERE verdict = 'deny'";
-    insta::assert_snapshot!(after(&test, sql), @"✗ the counters of `ledger stats` do not match the records");
+    insta::assert_snapshot!(verify_after_sql(&test, sql), @"✗ the counters of `ledger stats` do not match the records");
     assert_eq!(test.run(&["ledger", "stats", "--json"]).json()["verdicts"]["deny"], 6);
     let repaired = test.run(&["ledger", "verify", "--repair"]);
     assert_eq!(repaired.exit, 0, "{}{}", repaired.stdout, repaired.stderr);
     assert!(repaired.stderr.contains("repaired: the counters"), "{}", repaired.stderr);
     assert_eq!(test.run(&["ledger", "stats", "--json"]).json()["verdicts"]["deny"], 1);
-    assert_eq!(test.leaves().last().unwrap()["what"], "ledger index rebuilt");
+    assert_eq!(test.records().last().unwrap()["what"], "ledger index rebuilt");
     assert_eq!(test.run(&["ledger", "verify"]).exit, 0);
-    // What is wrong with a record is not repaired.
-    after(&test, "UPDATE leaves SET verdict = 'none' WHERE seq = 3");
+    // Damage to a record is not repaired.
+    verify_after_sql(&test, "UPDATE leaves SET verdict = 'none' WHERE seq = 3");
     assert_eq!(test.run(&["ledger", "verify", "--repair"]).exit, 1);
 }
 
 #[test]
-fn a_command_that_was_changed_is_found() {
+fn a_changed_command_is_found() {
     let sql = "UPDATE leaves SET payload = CAST('{\"args\":{\"command\":\"ls\"}}' AS BLOB) WHERE seq = 3";
-    insta::assert_snapshot!(after(&recorded(), sql), @"✗ leaf 3: its payload does not match its commitment");
+    insta::assert_snapshot!(verify_after_sql(&home_with_records(), sql), @"✗ leaf 3: its payload does not match its commitment");
 }
 
 #[test]
-fn a_payload_that_was_erased_without_a_word_is_found() {
+fn a_payload_erased_without_a_record_is_found() {
     let sql = "UPDATE leaves SET payload = NULL, salt = NULL, erased = 1 WHERE seq = 3";
-    insta::assert_snapshot!(after(&recorded(), sql), @"✗ leaf 3: its payload is gone, and no leaf says that it was erased");
+    insta::assert_snapshot!(verify_after_sql(&home_with_records(), sql), @"✗ leaf 3: its payload is gone, and no leaf says that it was erased");
 }
 
 #[test]
-fn a_leaf_that_was_deleted_is_found() {
-    insta::assert_snapshot!(after(&recorded(), "DELETE FROM leaves WHERE seq = 3"), @"✗ leaf 3: it is missing");
+fn a_deleted_record_is_found() {
+    insta::assert_snapshot!(verify_after_sql(&home_with_records(), "DELETE FROM leaves WHERE seq = 3"), @"✗ leaf 3: it is missing");
 }
 
 #[test]
-fn the_last_leaf_that_was_deleted_is_found() {
-    insta::assert_snapshot!(after(&recorded(), "DELETE FROM leaves WHERE seq = 5"), @"✗ leaf 5: it is missing: 6 leaves were signed, 5 are here");
+fn a_deleted_last_record_is_found() {
+    insta::assert_snapshot!(verify_after_sql(&home_with_records(), "DELETE FROM leaves WHERE seq = 5"), @"✗ leaf 5: it is missing: 6 leaves were signed, 5 are here");
 }
 
 #[test]
-fn the_last_leaf_and_its_checkpoint_that_were_deleted_are_found() {
+fn a_deleted_last_record_with_its_checkpoint_is_found() {
     let sql = "DELETE FROM leaves WHERE seq = 5; DELETE FROM checkpoints WHERE size = 6";
-    // The file beside the store has the checkpoint still.
-    insta::assert_snapshot!(after(&recorded(), sql), @"✗ older than the checkpoint you hold: 5 < 6 leaves");
+    // The file beside the store still has the checkpoint.
+    insta::assert_snapshot!(verify_after_sql(&home_with_records(), sql), @"✗ older than the checkpoint you hold: 5 < 6 leaves");
 }
 
 #[test]
-fn a_rollback_is_found_by_whoever_holds_a_later_checkpoint() {
-    let test = recorded();
+fn a_rollback_is_found_with_a_later_checkpoint() {
+    let test = home_with_records();
     let held = test.path("held");
     test.run(&["ledger", "checkpoint", "--output", held.to_str().unwrap()]);
     let sql = "DELETE FROM leaves WHERE seq >= 4; DELETE FROM checkpoints WHERE size > 4; UPDATE leaves SET head = zeroblob(64)";
     std::fs::remove_file(test.home().join("ledger/checkpoint")).unwrap();
-    insta::assert_snapshot!(after(&test, sql), @"✗ leaf 3: the signature of the last commit was removed from its row");
-    // As the head's column looks in a store of an older format.
+    insta::assert_snapshot!(verify_after_sql(&test, sql), @"✗ leaf 3: the signature of the last commit was removed from its row");
+    // How the head's column looks in a store of an older format.
     let sql = "UPDATE meta SET value = '4' WHERE name = 'heads_from'";
     Connection::open(test.home().join("ledger/ledger.db")).unwrap().execute_batch(sql).unwrap();
-    assert_eq!(test.run(&["ledger", "verify"]).exit, 0, "an older state of itself is whole");
+    assert_eq!(test.run(&["ledger", "verify"]).exit, 0, "an older state of the ledger is consistent");
     let ran = test.run(&["ledger", "verify", "--since", held.to_str().unwrap()]);
     assert_eq!(ran.exit, 1);
     insta::assert_snapshot!(ran.stdout.lines().next().unwrap(), @"✗ older than the checkpoint you hold: 4 < 6 leaves");
 }
 
 #[test]
-fn another_key_than_the_one_that_is_expected_is_found() {
-    let (test, other) = (recorded(), recorded());
+fn an_unexpected_key_is_found() {
+    let (test, other) = (home_with_records(), home_with_records());
     let key = other.home().join("ledger/key.pub");
     let ran = test.run(&["ledger", "verify", "--key", key.to_str().unwrap()]);
     assert_eq!(ran.exit, 1);
@@ -129,7 +129,7 @@ fn another_key_than_the_one_that_is_expected_is_found() {
 
 #[test]
 fn an_export_verifies_by_itself_and_an_edited_one_does_not() {
-    let test = recorded();
+    let test = home_with_records();
     let path = test.path("out.jsonl");
     let file = path.to_str().unwrap();
     assert_eq!(test.run(&["ledger", "export", "--output", file]).exit, 0);

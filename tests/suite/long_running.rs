@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Habits of a daemon that runs for weeks: it returns memory after a burst of calls, and sleeps while there is nothing
-//! to do.
+//! A daemon that runs for weeks returns memory after a burst of calls, and sleeps while it is idle.
 
 use std::io::{Read, Write};
 use std::os::unix::net::UnixStream;
@@ -11,22 +10,22 @@ use std::time::Duration;
 
 use serde_json::json;
 
-use crate::daemon::{HANG_TIMEOUT, Served, until};
-use crate::faults::rounds;
+use crate::daemon::{HANG_TIMEOUT, RunningDaemon, until};
+use crate::daemon_faults::rounds;
 
-/// What is kept after a burst at most, without the program's own text, in kB.
-const MAX_KEPT_KB: u64 = 64 * 1024;
-/// A file of this size is written by each call of a burst.
+/// Maximum memory kept after a burst, without the program's text, in kB.
+const MAX_MEMORY_AFTER_BURST_KB: u64 = 64 * 1024;
+/// Size of the file that each call of a burst writes.
 const CONTENT_BYTES: usize = 60_000;
 
 /// How long an idle daemon is watched.
-const WATCHED_FOR: Duration = Duration::from_secs(15);
-/// How often its threads may wake in that time. A look at the files every ten seconds wakes about nine threads; a timer of
-/// 300 ms would wake fifty.
+const IDLE_WATCH_TIME: Duration = Duration::from_secs(15);
+/// Maximum number of wake-ups of its threads in that time. A file check every ten seconds wakes about nine threads;
+/// a timer of 300 ms would wake fifty.
 const MAX_WAKE_UPS: u64 = 30;
 
 /// How often the threads of the daemon have gone to sleep.
-fn sleeps(served: &Served) -> u64 {
+fn count_sleeps(served: &RunningDaemon) -> u64 {
     let tasks = std::fs::read_dir(format!("/proc/{}/task", served.pid().as_raw_nonzero())).unwrap();
     let count = |task: std::fs::DirEntry| {
         // A thread may end meanwhile.
@@ -39,24 +38,24 @@ fn sleeps(served: &Served) -> u64 {
 
 #[test]
 fn an_idle_daemon_sleeps() {
-    let served = Served::new();
+    let served = RunningDaemon::new();
     served.hook(&served.test.bash("ls"));
-    // Memory is returned, and threads that have nothing to do end.
+    // Memory is returned, and idle threads end.
     std::thread::sleep(Duration::from_secs(18));
-    let before = sleeps(&served);
-    std::thread::sleep(WATCHED_FOR);
-    let wake_ups = sleeps(&served).saturating_sub(before);
-    assert!(wake_ups <= MAX_WAKE_UPS, "{wake_ups} in {WATCHED_FOR:?}");
+    let before = count_sleeps(&served);
+    std::thread::sleep(IDLE_WATCH_TIME);
+    let wake_ups = count_sleeps(&served).saturating_sub(before);
+    assert!(wake_ups <= MAX_WAKE_UPS, "{wake_ups} in {IDLE_WATCH_TIME:?}");
 }
 
-/// A number from the kernel's description of the daemon.
-fn status_number(served: &Served, name: &str) -> u64 {
+/// A number from the daemon's status in `/proc`.
+fn proc_status_number(served: &RunningDaemon, name: &str) -> u64 {
     let status = std::fs::read_to_string(format!("/proc/{}/status", served.pid().as_raw_nonzero())).unwrap();
     let line = status.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(':')).unwrap();
     line.split_whitespace().next().unwrap().parse().unwrap()
 }
 
-/// One call that writes a file. Says whether it was answered.
+/// Makes one call that writes a file. Returns whether it was answered.
 fn write_file(socket: &Path, number: usize, begin: &Barrier) -> bool {
     let line = format!("let total_{number} = total + weight * {number};\n");
     let payload = json!({
@@ -73,7 +72,7 @@ fn write_file(socket: &Path, number: usize, begin: &Barrier) -> bool {
     let Ok(mut stream) = UnixStream::connect(socket) else { return false };
     stream.set_read_timeout(Some(HANG_TIMEOUT)).unwrap();
     let mut reply = String::new();
-    // A call that comes too late is refused, and that is all right: it took memory as well.
+    // A call that comes too late is refused, which is fine: it used memory as well.
     stream.write_all(request.as_bytes()).is_ok()
         && stream.read_to_string(&mut reply).is_ok()
         && reply.contains(" 200 ")
@@ -81,7 +80,7 @@ fn write_file(socket: &Path, number: usize, begin: &Barrier) -> bool {
 
 #[test]
 fn memory_is_returned_after_a_burst_of_calls() {
-    let served = Served::new();
+    let served = RunningDaemon::new();
     let calls = rounds(500, 2_000);
     let (socket, begin) = (served.socket(), Barrier::new(calls));
     let answered = std::thread::scope(|scope| {
@@ -94,12 +93,14 @@ fn memory_is_returned_after_a_burst_of_calls() {
         asking.into_iter().map(|asked| usize::from(asked.join().unwrap())).sum::<usize>()
     });
     assert!(answered > calls / 2, "{answered} of {calls} calls were answered");
-    let used = status_number(&served, "RssAnon");
-    assert!(used > MAX_KEPT_KB, "no burst: {used} kB");
-    until("the memory is returned", || (status_number(&served, "RssAnon") <= MAX_KEPT_KB).then_some(()));
+    let used = proc_status_number(&served, "RssAnon");
+    assert!(used > MAX_MEMORY_AFTER_BURST_KB, "no burst: {used} kB");
+    until("the memory is returned", || {
+        (proc_status_number(&served, "RssAnon") <= MAX_MEMORY_AFTER_BURST_KB).then_some(())
+    });
     if calls == 2_000 {
         std::thread::sleep(Duration::from_secs(45));
-        let resident = status_number(&served, "VmRSS");
+        let resident = proc_status_number(&served, "VmRSS");
         assert!(resident <= 120 * 1024, "{resident} kB a minute after {calls} calls");
     }
 }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! `install --system` for every harness whose settings of the machine outrank those of accounts: what is written, that
-//! it denies for another account, and that it is gone after uninstall. Needs root, to be another account; without it the
-//! tests say so and leave.
+//! `install --system` for every harness whose machine-wide settings outrank those of accounts: what is written,
+//! that it denies for another account, and that uninstall removes it. Needs root to act as another account; without
+//! it the tests print a note and return.
 
 use std::os::unix::fs::MetadataExt;
 use std::os::unix::process::CommandExt;
@@ -11,11 +11,11 @@ use tenterhook_test_support::wait_until;
 
 use serde_json::{Value, json};
 
-use crate::context::Ran;
-use crate::system::{STRANGER, System, as_stranger, is_root};
+use crate::context::CommandOutput;
+use crate::system::{STRANGER, SystemHome, as_stranger, is_root};
 
 /// A harness, its files below the root of the machine, the event before a tool call and its payload.
-struct Row {
+struct MachineHarness {
     id: &'static str,
     title: &'static str,
     files: &'static [&'static str],
@@ -23,36 +23,36 @@ struct Row {
     payload: fn(&str) -> Value,
 }
 
-const ROWS: &[Row] = &[
-    Row {
+const MACHINE_HARNESSES: &[MachineHarness] = &[
+    MachineHarness {
         id: "codex",
         title: "Codex CLI",
         files: &["etc/codex/requirements.toml"],
         event: "pre-tool-use",
         payload: |command| claude_like("Bash", command),
     },
-    Row {
+    MachineHarness {
         id: "gemini",
         title: "Gemini CLI",
         files: &["etc/gemini-cli/settings.json"],
         event: "before-tool",
         payload: |command| gemini_like("BeforeTool", command),
     },
-    Row {
+    MachineHarness {
         id: "qwen",
         title: "Qwen Code",
         files: &["etc/qwen-code/settings.json"],
         event: "pre-tool-use",
         payload: |command| gemini_like("PreToolUse", command),
     },
-    Row {
+    MachineHarness {
         id: "llxprt",
         title: "LLxprt Code",
         files: &["etc/llxprt-code/settings.json"],
         event: "before-tool",
         payload: |command| gemini_like("BeforeTool", command),
     },
-    Row {
+    MachineHarness {
         id: "opencode",
         title: "OpenCode",
         files: &["etc/opencode/opencode.json", "etc/opencode/tenterhook.js"],
@@ -62,7 +62,7 @@ const ROWS: &[Row] = &[
                 "output": {"args": {"command": command}}, "directory": "/"})
         },
     },
-    Row {
+    MachineHarness {
         id: "copilot",
         title: "GitHub Copilot CLI",
         files: &["etc/github-copilot/policy.d/tenterhook.json"],
@@ -81,22 +81,22 @@ fn gemini_like(event: &str, command: &str) -> Value {
         "tool_input": {"command": command}})
 }
 
-pub(crate) fn path(system: &System, below: &str) -> PathBuf {
+pub(crate) fn path(system: &SystemHome, below: &str) -> PathBuf {
     system.test.path("system").join(below)
 }
 
-pub(crate) fn run(system: &System, words: &[&str]) -> Ran {
+pub(crate) fn run(system: &SystemHome, words: &[&str]) -> CommandOutput {
     system.test.run(&[&["--system"], words].concat())
 }
 
-pub(crate) fn install(system: &System, id: &str) -> Ran {
+pub(crate) fn install(system: &SystemHome, id: &str) -> CommandOutput {
     let ran = run(system, &["install", id, "--yes"]);
     assert_eq!(ran.exit, 0, "{id}: {}{}", ran.stdout, ran.stderr);
     ran
 }
 
-/// What `doctor` says about a harness that is not good.
-pub(crate) fn complaints(system: &System, title: &str) -> (i32, String) {
+/// Findings of `doctor` about a harness that are not good.
+pub(crate) fn bad_findings(system: &SystemHome, title: &str) -> (i32, String) {
     let ran = run(system, &["doctor", "--json"]);
     let answer = ran.json();
     let findings = answer["findings"].as_array().unwrap().iter();
@@ -105,9 +105,9 @@ pub(crate) fn complaints(system: &System, title: &str) -> (i32, String) {
 }
 
 /// A machine whose settings guard every client that has such settings.
-fn with_every_client() -> System {
-    let system = System::new();
-    for row in ROWS {
+fn machine_with_every_client() -> SystemHome {
+    let system = SystemHome::new();
+    for row in MACHINE_HARNESSES {
         install(&system, row.id);
     }
     system
@@ -118,8 +118,8 @@ fn every_harness_is_wired_by_files_that_accounts_can_read_and_not_write() {
     if !is_root() {
         return;
     }
-    let system = System::new();
-    for row in ROWS {
+    let system = SystemHome::new();
+    for row in MACHINE_HARNESSES {
         install(&system, row.id);
         for file in row.files.iter().map(|file| path(&system, file)) {
             let found = std::fs::metadata(&file).unwrap();
@@ -130,27 +130,27 @@ fn every_harness_is_wired_by_files_that_accounts_can_read_and_not_write() {
             });
             assert!(read && !written && !gone, "{}", file.display());
         }
-        let (_, broken) = complaints(&system, row.title);
+        let (_, broken) = bad_findings(&system, row.title);
         assert_eq!(broken, "", "{}", row.id);
     }
 }
 
 #[test]
-fn what_is_wired_denies_for_another_account() {
+fn wired_hooks_deny_for_another_account() {
     if !is_root() {
         return;
     }
-    let system = with_every_client();
+    let system = machine_with_every_client();
     let _guard = system.serve();
     let shim = path(&system, "lib/bin/tenterhook-hook");
-    for row in ROWS {
+    for row in MACHINE_HARNESSES {
         let named: String =
             row.files.iter().map(|file| std::fs::read_to_string(path(&system, file)).unwrap()).collect();
         assert!(named.contains(shim.to_str().unwrap()), "{}: {named}", row.id);
         for (tried, denied) in [("make all", true), ("ls", false)] {
             let mut command = system.test.command(&shim, &[row.id, row.event]);
             command.env("TENTERHOOK_HOME", "/tmp").uid(STRANGER).gid(STRANGER);
-            let ran = system.test.finish(command, (row.payload)(tried).to_string().as_bytes());
+            let ran = system.test.run_command(command, (row.payload)(tried).to_string().as_bytes());
             let said = format!("{}{}", ran.stdout, ran.stderr);
             assert_eq!(said.contains("no-make"), denied, "{} {tried}: {said}", row.id);
         }
@@ -158,11 +158,11 @@ fn what_is_wired_denies_for_another_account() {
 }
 
 #[test]
-fn uninstall_brings_the_organisation_s_files_back_byte_for_byte() {
+fn uninstall_restores_the_organisation_s_files_byte_for_byte() {
     if !is_root() {
         return;
     }
-    let system = System::new();
+    let system = SystemHome::new();
     let originals = [
         (
             "codex",
@@ -174,7 +174,7 @@ fn uninstall_brings_the_organisation_s_files_back_byte_for_byte() {
         ("copilot", "{\"version\": 1, \"hooks\": {\"sessionStart\": []}}"),
     ];
     for (id, original) in originals {
-        let row = ROWS.iter().find(|row| row.id == id).unwrap();
+        let row = MACHINE_HARNESSES.iter().find(|row| row.id == id).unwrap();
         let file = path(&system, row.files[0]);
         std::fs::create_dir_all(file.parent().unwrap()).unwrap();
         std::fs::write(&file, original).unwrap();
@@ -182,7 +182,7 @@ fn uninstall_brings_the_organisation_s_files_back_byte_for_byte() {
         assert_ne!(std::fs::read_to_string(&file).unwrap(), original, "{id}");
         assert!(
             run(&system, &["install", id, "--yes", "--json"]).json()["changed"] == false,
-            "{id}: twice is once"
+            "{id}: installing twice changes nothing"
         );
         let ran = run(&system, &["uninstall", id, "--yes"]);
         assert_eq!(ran.exit, 0, "{id}: {}{}", ran.stdout, ran.stderr);
@@ -196,13 +196,13 @@ fn hooks_of_the_organisation_stay_in_codex_requirements() {
     if !is_root() {
         return;
     }
-    let system = System::new();
+    let system = SystemHome::new();
     let file = system.test.write("system/etc/codex/requirements.toml", "[[hooks.PreToolUse]]\nhooks = []\n");
     install(&system, "codex");
     let text = std::fs::read_to_string(&file).unwrap();
     assert_eq!(text.matches("[[hooks.PreToolUse]]").count(), 2, "{text}");
     assert!(text.contains("[features]\nhooks = true\n"), "{text}");
-    // Tables cannot be added to a list in brackets; nothing is written then.
+    // Tables cannot be added to an inline array; nothing is written then.
     run(&system, &["uninstall", "codex", "--yes"]);
     std::fs::write(&file, "[hooks]\nPreToolUse = []\n").unwrap();
     let ran = run(&system, &["install", "codex", "--yes"]);
@@ -215,7 +215,7 @@ fn install_names_what_can_still_bypass_the_hooks_and_refuses_what_cannot_hold() 
     if !is_root() {
         return;
     }
-    let system = System::new();
+    let system = SystemHome::new();
     let said = install(&system, "qwen").stdout;
     assert!(
         said.contains("can still run it without these hooks") && said.contains("QWEN_CODE_SAFE_MODE"),
@@ -236,19 +236,20 @@ fn doctor_and_status_notice_that_files_of_the_machine_lost_our_hooks() {
     if !is_root() {
         return;
     }
-    let system = with_every_client();
+    let system = machine_with_every_client();
     let _guard = system.serve();
-    for row in ROWS {
+    for row in MACHINE_HARNESSES {
         let empty = if row.id == "codex" { "" } else { "{}" };
         std::fs::write(path(&system, row.files[0]), empty).unwrap();
     }
-    for title in ROWS.iter().map(|row| row.title) {
-        let (exit, broken) = complaints(&system, title);
+    for title in MACHINE_HARNESSES.iter().map(|row| row.title) {
+        let (exit, broken) = bad_findings(&system, title);
         assert!(exit == 1 && broken.contains("no longer as it was wired"), "{title}: {broken}");
     }
     wait_until("status names every client", || {
         let said = run(&system, &["status"]).stdout;
-        ROWS.iter()
+        MACHINE_HARNESSES
+            .iter()
             .all(|row| said.contains(&format!("`tenterhook install {} --system`", row.id)))
             .then_some(())
     });

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! What switches off hooks of the machine, as measured on the clients, is reported by `doctor`. Needs root for
-//! `install --system`; without it the tests say so and leave.
+//! `doctor` reports settings that switch machine-wide hooks off, as measured on the clients. Needs root for
+//! `install --system`; without it the tests print a note and return.
 
 use std::os::unix::fs::PermissionsExt;
 use std::os::unix::process::CommandExt;
@@ -9,13 +9,13 @@ use std::path::{Path, PathBuf};
 
 use serde_json::Value;
 
-use crate::context::{Ran, TestContext};
-use crate::daemon::{Served, until};
-use crate::machine_scope::{complaints, install, path};
-use crate::system::{STRANGER, System, is_root};
+use crate::context::{CommandOutput, TestContext};
+use crate::daemon::{RunningDaemon, until};
+use crate::machine_scope::{bad_findings, install, path};
+use crate::system::{STRANGER, SystemHome, is_root};
 
-/// An account of the machine with a home of its own.
-fn account(test: &TestContext) -> PathBuf {
+/// An account of the machine with a separate home.
+fn create_account(test: &TestContext) -> PathBuf {
     let home = test.path("ada");
     std::fs::create_dir_all(&home).unwrap();
     test.write("system/etc/passwd", &format!("ada:x:1000:1000::{}:/bin/sh\n", home.display()));
@@ -27,27 +27,27 @@ fn server_managed_settings_that_drop_claude_code_s_managed_files_are_broken() {
     if !is_root() {
         return;
     }
-    let system = System::new();
-    let home = account(&system.test);
+    let system = SystemHome::new();
+    let home = create_account(&system.test);
     install(&system, "claude-code");
     let copy = home.join(".claude/remote-settings.json");
     let write = |text: &str| {
         std::fs::create_dir_all(copy.parent().unwrap()).unwrap();
         std::fs::write(&copy, text).unwrap();
     };
-    // What the client writes for an organisation without such settings.
+    // Content that the client writes for an organisation without such settings.
     write("{}");
-    assert_eq!(complaints(&system, "Claude Code").1, "");
+    assert_eq!(bad_findings(&system, "Claude Code").1, "");
     write("{\n  \"cleanupPeriodDays\": 30\n}");
-    let (exit, broken) = complaints(&system, "Claude Code");
+    let (exit, broken) = bad_findings(&system, "Claude Code");
     assert!(exit == 1 && broken.contains("ignores every file of managed settings"), "{broken}");
     assert!(broken.contains("ada/.claude/remote-settings.json"), "{broken}");
-    // With these hooks in the server-managed settings the account is guarded.
+    // The account is guarded with these hooks in the server-managed settings.
     write(&std::fs::read_to_string(path(&system, "etc/claude-code/managed-settings.json")).unwrap());
-    assert_eq!(complaints(&system, "Claude Code").1, "");
-    // Whatever an account sets in its own files, hooks of managed settings run.
+    assert_eq!(bad_findings(&system, "Claude Code").1, "");
+    // Hooks of managed settings run for any settings in an account's own files.
     std::fs::write(home.join(".claude/settings.json"), "{\"disableAllHooks\": true}").unwrap();
-    assert_eq!(complaints(&system, "Claude Code").1, "");
+    assert_eq!(bad_findings(&system, "Claude Code").1, "");
 }
 
 #[test]
@@ -69,7 +69,7 @@ fn server_managed_settings_that_switch_a_user_s_hooks_off_are_broken() {
 }
 
 #[test]
-fn what_switches_the_machine_s_hooks_off_for_an_account_or_a_project_is_broken() {
+fn switching_the_machine_s_hooks_off_for_an_account_or_a_project_is_broken() {
     if !is_root() {
         return;
     }
@@ -104,17 +104,17 @@ fn what_switches_the_machine_s_hooks_off_for_an_account_or_a_project_is_broken()
             "does not read the machine's settings",
         ),
     ] {
-        let system = System::new();
-        account(&system.test);
+        let system = SystemHome::new();
+        create_account(&system.test);
         install(&system, id);
-        assert_eq!(complaints(&system, title).1, "", "{id}");
+        assert_eq!(bad_findings(&system, title).1, "", "{id}");
         system.test.write(file, text);
-        let (exit, broken) = complaints(&system, title);
+        let (exit, broken) = bad_findings(&system, title);
         assert!(exit == 1 && broken.contains(expected), "{file}: {broken}");
     }
-    // Set in the settings of the machine, these do not count.
-    let system = System::new();
-    account(&system.test);
+    // In the machine's own settings these keys have no effect.
+    let system = SystemHome::new();
+    create_account(&system.test);
     for (id, title, file, text) in [
         ("gemini", "Gemini CLI", "ada/.gemini/settings.json", r#"{"hooksConfig": {"enabled": false}}"#),
         (
@@ -126,11 +126,11 @@ fn what_switches_the_machine_s_hooks_off_for_an_account_or_a_project_is_broken()
     ] {
         install(&system, id);
         system.test.write(file, text);
-        assert_eq!(complaints(&system, title).1, "", "{id}");
+        assert_eq!(bad_findings(&system, title).1, "", "{id}");
     }
 }
 
-/// Every harness that the settings of a machine can guard, its title and its program.
+/// Every harness that machine-wide settings can guard: id, title and program.
 const GUARDABLE: &[(&str, &str, &str)] = &[
     ("claude-code", "Claude Code", "claude"),
     ("codex", "Codex CLI", "codex"),
@@ -141,8 +141,8 @@ const GUARDABLE: &[(&str, &str, &str)] = &[
     ("copilot", "GitHub Copilot CLI", "copilot"),
 ];
 
-/// The programs of all harnesses, on the PATH of an account that has installed nothing itself.
-fn with_programs(test: &TestContext) {
+/// Puts the programs of all harnesses on the PATH of an account that has installed nothing itself.
+fn install_programs(test: &TestContext) {
     for (_, _, program) in GUARDABLE {
         let program = test.write(&format!("bin/{program}"), "#!/bin/sh\n");
         std::fs::set_permissions(program, std::fs::Permissions::from_mode(0o755)).unwrap();
@@ -152,16 +152,16 @@ fn with_programs(test: &TestContext) {
     }
 }
 
-/// Runs the program as an account that is not root and has a home of its own.
-fn run_as_account(test: &TestContext, words: &[&str]) -> Ran {
+/// Runs the program as an account that is not root and has a separate home.
+fn run_as_account(test: &TestContext, words: &[&str]) -> CommandOutput {
     let mut command = test.command(Path::new(env!("CARGO_BIN_EXE_tenterhook")), words);
     command.env("PATH", format!("{}:/usr/bin:/bin", test.path("bin").display()));
     command.uid(STRANGER).gid(STRANGER);
-    test.finish(command, b"")
+    test.run_command(command, b"")
 }
 
-/// How `doctor` judges a harness for the account, and its sentence. Notes come before that.
-fn own_finding(doctor: &Value, title: &str) -> (String, String) {
+/// Status and message of `doctor` about a harness for the account, without notes.
+fn account_finding(doctor: &Value, title: &str) -> (String, String) {
     let mut findings = doctor["findings"].as_array().unwrap().iter();
     let about = findings.rfind(|finding| finding["about"] == title);
     let about = about.unwrap_or_else(|| panic!("{title}: {doctor:#}"));
@@ -169,7 +169,7 @@ fn own_finding(doctor: &Value, title: &str) -> (String, String) {
     (text("standing"), text("says"))
 }
 
-fn own_doctor(test: &TestContext) -> Value {
+fn account_doctor(test: &TestContext) -> Value {
     run_as_account(test, &["doctor", "--json"]).json()
 }
 
@@ -178,17 +178,17 @@ fn an_account_s_own_doctor_knows_the_hooks_of_the_machine() {
     if !is_root() {
         return;
     }
-    let system = System::new();
-    with_programs(&system.test);
-    let doctor = own_doctor(&system.test);
+    let system = SystemHome::new();
+    install_programs(&system.test);
+    let doctor = account_doctor(&system.test);
     for (id, title, _) in GUARDABLE {
-        let (standing, says) = own_finding(&doctor, title);
+        let (standing, says) = account_finding(&doctor, title);
         assert!(standing == "warning" && says.contains("nothing guards it"), "{id}: {says}");
         install(&system, id);
     }
-    let doctor = own_doctor(&system.test);
+    let doctor = account_doctor(&system.test);
     for (id, title, _) in GUARDABLE {
-        let (standing, says) = own_finding(&doctor, title);
+        let (standing, says) = account_finding(&doctor, title);
         assert!(
             standing == "good" && says.contains("guarded by the settings of the machine"),
             "{id}: {says}"
@@ -214,23 +214,23 @@ fn an_account_s_own_doctor_knows_the_hooks_of_the_machine() {
 }
 
 #[test]
-fn an_account_s_own_doctor_says_why_the_machine_s_hooks_do_not_run_for_it() {
+fn an_account_s_own_doctor_explains_why_the_machine_s_hooks_do_not_run_for_it() {
     if !is_root() {
         return;
     }
-    let system = System::new();
-    with_programs(&system.test);
+    let system = SystemHome::new();
+    install_programs(&system.test);
     install(&system, "claude-code");
     let copy = system.test.write("person/.claude/remote-settings.json", "{\"cleanupPeriodDays\": 30}");
-    let (standing, says) = own_finding(&own_doctor(&system.test), "Claude Code");
+    let (standing, says) = account_finding(&account_doctor(&system.test), "Claude Code");
     assert!(standing == "broken" && says.contains("ignores every file of managed settings"), "{says}");
     std::fs::remove_file(copy).unwrap();
-    // Another version wrote them, or the administrator changed them.
+    // Written by another version, or changed by the administrator.
     let file = path(&system, "etc/claude-code/managed-settings.json");
     let mut settings: Value = serde_json::from_slice(&std::fs::read(&file).unwrap()).unwrap();
     settings["hooks"].as_object_mut().unwrap().remove("Stop").unwrap();
     std::fs::write(&file, settings.to_string()).unwrap();
-    let (standing, says) = own_finding(&own_doctor(&system.test), "Claude Code");
+    let (standing, says) = account_finding(&account_doctor(&system.test), "Claude Code");
     assert!(standing == "warning" && says.contains("differ from this version's"), "{says}");
 }
 
@@ -239,14 +239,14 @@ fn an_account_s_daemon_counts_harnesses_that_the_machine_guards() {
     if !is_root() {
         return;
     }
-    let system = System::new();
+    let system = SystemHome::new();
     install(&system, "claude-code");
-    let System { test } = system;
+    let SystemHome { test } = system;
     for directory in [".claude", ".gemini"] {
         std::fs::create_dir(test.path("person").join(directory)).unwrap();
     }
-    let served = Served::in_home(test, &[]);
-    let health = until("agents are looked for", || {
+    let served = RunningDaemon::in_home(test, &[]);
+    let health = until("agents are detected", || {
         Some(served.json("/v1/health")).filter(|health| health.get("guarded").is_some())
     });
     assert_eq!(health["guarded"], serde_json::json!(["claude-code"]), "{health}");

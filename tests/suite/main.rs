@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! The whole program, seen from outside. One binary: linking is what costs.
+//! Tests of the whole program from outside, in one binary, because linking takes most of the build time.
 
 #![expect(
     clippy::unwrap_used,
@@ -8,20 +8,17 @@
     clippy::indexing_slicing,
     clippy::disallowed_methods,
     clippy::print_stderr,
-    reason = "a test that cannot go on should stop where it is; it may read its own environment and say what it left out"
+    reason = "a failing test panics; tests read their environment and print what they skip"
 )]
 
 mod agent;
 mod approvals;
-mod asked;
-mod at_work;
 mod attacks;
 mod audit;
 mod audit_import;
 mod authority;
 mod backtest;
 mod bad_input;
-mod borders;
 mod budgets;
 mod callbacks;
 mod cases;
@@ -31,15 +28,17 @@ mod command_output;
 mod commands;
 mod context;
 mod corpus;
+mod crate_dependencies;
 mod daemon;
 mod daemon_api;
 mod daemon_attacks;
 mod daemon_autostart;
+mod daemon_directories;
+mod daemon_faults;
 mod daemon_guide;
 mod daemon_health;
 mod daemon_live;
 mod daemon_openapi;
-mod daemon_places;
 mod daemon_reload;
 mod daemon_telemetry;
 mod dashboard;
@@ -47,13 +46,12 @@ mod dashboard_api;
 mod demo;
 mod doctor;
 mod doctor_prove;
-mod faults;
 mod first_use;
 mod fixtures;
 mod generated;
 mod guides;
 mod harnesses;
-mod hook_kits;
+mod hook_packages;
 mod hooks;
 mod install;
 mod judge;
@@ -64,17 +62,17 @@ mod ledger_disk;
 mod ledger_retention;
 mod ledger_settings;
 mod ledger_tampered;
-mod links;
 mod long_running;
 mod machine_scope;
 mod machine_scope_doctor;
 mod organisation;
-mod own_programs;
-mod person;
 mod policy;
 mod profiles;
+mod program_descriptions;
+mod prompts;
 mod quick_build;
 mod rules;
+mod rules_end_to_end;
 mod scan;
 mod sdk;
 mod sdk_agent;
@@ -82,7 +80,7 @@ mod sdk_agent_authority;
 mod sdk_authority;
 mod sdk_cases;
 mod sdk_faults;
-mod sdk_road;
+mod sdk_pipeline;
 mod seed_statements;
 mod seeds;
 mod self_manage;
@@ -92,9 +90,11 @@ mod shim;
 mod source;
 mod spool;
 mod status_line;
+mod symlinks;
 mod system;
 mod system_install;
 mod templates;
+mod terminal_user;
 mod tui;
 mod tui_screen;
 mod upgrade;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! The organisation's policy: who can write it decides what it can say.
+//! The organisation's policy: the permissions of the file decide what it may contain.
 
 use std::fs::Permissions;
 use std::os::unix::fs::{PermissionsExt, symlink};
@@ -17,15 +17,15 @@ rules:
   - {id: org-open, match: {shell: {program: rm}}, verdict: allow, overrides: [recursive-delete]}
 ";
 
-fn permit(path: &Path, mode: u32) {
+fn set_mode(path: &Path, mode: u32) {
     std::fs::set_permissions(path, Permissions::from_mode(mode)).unwrap();
 }
 
-fn explained(test: &TestContext, command: &str) -> Value {
+fn explain(test: &TestContext, command: &str) -> Value {
     test.run(&["policy", "explain", "--json", "--shell", command]).json()
 }
 
-fn exposed(test: &TestContext, why: &str) {
+fn assert_exposed(test: &TestContext, why: &str) {
     let ran = test.run(&["check"]);
     assert_eq!(ran.exit, 1, "{}", ran.stdout);
     assert!(ran.stdout.contains("OTHERS CAN CHANGE THIS FILE") && ran.stdout.contains(why), "{}", ran.stdout);
@@ -34,62 +34,62 @@ fn exposed(test: &TestContext, why: &str) {
         "{}",
         ran.stdout
     );
-    let denied = explained(test, "docker ps");
-    assert_eq!(denied["verdict"], "deny", "what is stricter stands, and is enforced");
+    let denied = explain(test, "docker ps");
+    assert_eq!(denied["verdict"], "deny", "stricter rules apply and are enforced");
     assert_eq!(denied["reason"], "a rule of the organisation's policy denies this (rule org-deny)");
-    assert_eq!(explained(test, "make x")["verdict"], "none");
-    assert_eq!(explained(test, "rm -rf /")["verdict"], "deny", "nothing is set aside");
+    assert_eq!(explain(test, "make x")["verdict"], "none");
+    assert_eq!(explain(test, "rm -rf /")["verdict"], "deny", "nothing is overridden");
     let shown = test.run(&["policy", "show"]).stdout;
     assert!(shown.contains("can be written by others: only its denies and asks count"), "{shown}");
 }
 
 #[test]
-fn a_file_that_only_its_owner_can_write_is_taken_at_its_word() {
+fn a_file_that_only_its_owner_can_write_applies_completely() {
     let test = TestContext::new();
     test.write_system(RULES);
-    assert_eq!(explained(&test, "make x")["verdict"], "allow");
-    assert_eq!(explained(&test, "docker ps")["verdict"], "none", "it only watches");
+    assert_eq!(explain(&test, "make x")["verdict"], "allow");
+    assert_eq!(explain(&test, "docker ps")["verdict"], "none", "the rule only monitors");
     assert_eq!(test.run(&["check"]).exit, 0);
 }
 
 #[test]
-fn a_file_that_others_can_write_can_only_be_stricter_and_is_a_problem() {
+fn a_file_that_others_can_write_can_only_add_strictness_and_is_reported() {
     let test = TestContext::new();
     let file = test.write_system(RULES);
     for mode in [0o664, 0o646] {
-        permit(&file, mode);
-        exposed(&test, "/system/policy.yaml` can be written by its group or by everybody");
+        set_mode(&file, mode);
+        assert_exposed(&test, "/system/policy.yaml` can be written by its group or by everybody");
     }
-    permit(&file, 0o644);
-    permit(&test.path("system"), 0o775);
-    exposed(&test, "/system` can be written by its group or by everybody");
+    set_mode(&file, 0o644);
+    set_mode(&test.path("system"), 0o775);
+    assert_exposed(&test, "/system` can be written by its group or by everybody");
 
-    // A directory that others can write into is no place for a link either.
-    permit(&test.path("system"), 0o755);
+    // A link in a directory that others can write to is refused as well.
+    set_mode(&test.path("system"), 0o755);
     let elsewhere = test.write("shared/real.yaml", RULES);
-    permit(&elsewhere, 0o644);
-    permit(&test.path("shared"), 0o777);
+    set_mode(&elsewhere, 0o644);
+    set_mode(&test.path("shared"), 0o777);
     std::fs::remove_file(&file).unwrap();
     symlink(&elsewhere, &file).unwrap();
-    exposed(&test, "/shared` can be written by its group or by everybody");
-    permit(&test.path("shared"), 0o755);
+    assert_exposed(&test, "/shared` can be written by its group or by everybody");
+    set_mode(&test.path("shared"), 0o755);
     assert_eq!(test.run(&["check"]).exit, 0);
 }
 
 #[test]
-fn a_file_of_somebody_else_can_only_be_stricter() {
+fn a_file_of_another_account_can_only_add_strictness() {
     let test = TestContext::new();
     let file = test.write_system(RULES);
-    // Only root can give files away; elsewhere the rest of these tests has to do.
+    // Only root can give files away; other accounts skip this part.
     if std::os::unix::fs::chown(&file, Some(12345), None).is_ok() {
-        exposed(&test, "/system/policy.yaml` belongs to user 12345, not to root");
+        assert_exposed(&test, "/system/policy.yaml` belongs to user 12345, not to root");
     }
 }
 
 #[test]
-fn the_person_learns_of_it_when_a_session_starts() {
+fn the_user_is_warned_when_a_session_starts() {
     let test = TestContext::new();
-    permit(&test.write_system(RULES), 0o666);
+    set_mode(&test.write_system(RULES), 0o666);
     let payload = json!({
         "session_id": "s", "cwd": test.path("work"), "hook_event_name": "SessionStart", "source": "startup",
     });
@@ -119,9 +119,9 @@ rules:
     ];
     for args in [["check", "--color=never"].as_slice(), &["policy", "check"], &["policy", "show", "--json"]] {
         let ran = test.run(args);
-        assert_eq!(ran.exit, 0, "a warning is no problem");
+        assert_eq!(ran.exit, 0, "a warning is not a problem");
         for part in expected {
-            assert!(ran.stdout.contains(part), "{args:?} does not say `{part}`:\n{}", ran.stdout);
+            assert!(ran.stdout.contains(part), "{args:?} does not print `{part}`:\n{}", ran.stdout);
         }
     }
 }

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! `policy`: the layers, what they say together, and whose word counts.
+//! `policy`: the layers, their combination, and which layer takes precedence.
 
 use serde_json::{Value, json};
 
-use crate::context::{Ran, TestContext};
+use crate::context::{CommandOutput, TestContext};
 
 /// A rule about one program.
 fn rule(id: &str, program: &str, verdict: &str, more: &str) -> String {
@@ -17,7 +17,7 @@ fn verdict(test: &TestContext, command: &str) -> Value {
     test.run(&["policy", "explain", "--json", "--shell", command]).json()
 }
 
-fn fails(ran: &Ran, exit: i32, part: &str) {
+fn assert_fails(ran: &CommandOutput, exit: i32, part: &str) {
     assert_eq!(ran.exit, exit, "{}{}", ran.stdout, ran.stderr);
     assert!(
         format!("{}{}", ran.stdout, ran.stderr).contains(part),
@@ -28,7 +28,7 @@ fn fails(ran: &Ran, exit: i32, part: &str) {
 }
 
 #[test]
-fn check_points_at_the_place() {
+fn check_reports_the_position() {
     let test = TestContext::new();
     let file = test.write("work/p.yaml", &rule("x", "docker", "dney", ""));
     let ran = test.run(&["policy", "check", file.to_str().unwrap()]);
@@ -46,11 +46,11 @@ fn check_points_at_the_place() {
     test.write("work/p.yaml", &rule("x", "docker", "deny", ""));
     let ran = test.run(&["policy", "check", "p.yaml"]);
     assert_eq!((ran.stdout.as_str(), ran.exit), ("✓ 1 rule can be used\n", 0));
-    fails(&test.run(&["policy", "check", "none.yaml"]), 2, "there is no file `none.yaml`");
+    assert_fails(&test.run(&["policy", "check", "none.yaml"]), 2, "there is no file `none.yaml`");
 }
 
 #[test]
-fn every_layer_is_heard_and_shown() {
+fn every_layer_is_loaded_and_shown() {
     let test = TestContext::new();
     test.write_system(&rule("org", "aws", "deny", "    locked: true\n"));
     test.write("home/policy.yaml", &rule("mine", "docker", "ask", "    expires: 2020-01-01\n"));
@@ -80,38 +80,38 @@ fn every_layer_is_heard_and_shown() {
         test.run(&["policy", "show", "project"]).stdout.contains("│   - id: project"),
         "its own text is shown"
     );
-    fails(&test.run(&["policy", "show", "nothing"]), 2, "there is no rule `nothing` here");
+    assert_fails(&test.run(&["policy", "show", "nothing"]), 2, "there is no rule `nothing` here");
 }
 
 #[test]
-fn a_project_loosens_nothing_until_it_is_trusted_and_not_after_a_change() {
+fn a_project_weakens_nothing_until_it_is_trusted_and_not_after_a_change() {
     let test = TestContext::new();
     let text = rule("ok", "make", "allow", "");
     test.write("work/.tenterhook.yaml", &text);
     assert_eq!(verdict(&test, "make x")["verdict"], "none");
-    fails(&test.run(&["policy", "check"]), 1, "tenterhook policy trust");
+    assert_fails(&test.run(&["policy", "check"]), 1, "tenterhook policy trust");
 
-    fails(&test.run(&["policy", "trust", "--yes"]), 1, "needs a person");
+    assert_fails(&test.run(&["policy", "trust", "--yes"]), 1, "needs a person");
     assert_eq!(verdict(&test, "make x")["verdict"], "none");
-    let ran = test.person(&["policy", "trust"]);
+    let ran = test.run_on_terminal(&["policy", "trust"]);
     assert!(ran.stdout.contains("│   - id: ok") && ran.stdout.contains("✓ trusted"), "{}", ran.stdout);
     assert_eq!(verdict(&test, "make x")["verdict"], "allow");
     assert_eq!(test.run(&["policy", "trust", "--list", "--json"]).json()[0]["standing"], "trusted");
 
     test.write("work/.tenterhook.yaml", &(text.clone() + "# changed\n"));
     assert_eq!(verdict(&test, "make x")["verdict"], "none", "another text is not trusted");
-    fails(&test.run(&["policy", "check"]), 1, "THIS FILE WAS CHANGED");
-    fails(&test.run(&["policy", "show"]), 0, "changed since it was trusted");
+    assert_fails(&test.run(&["policy", "check"]), 1, "THIS FILE WAS CHANGED");
+    assert_fails(&test.run(&["policy", "show"]), 0, "changed since it was trusted");
     test.write("work/.tenterhook.yaml", &text);
     assert_eq!(verdict(&test, "make x")["verdict"], "allow");
 
     assert_eq!(test.run(&["policy", "untrust", "."]).exit, 0);
     assert_eq!(verdict(&test, "make x")["verdict"], "none");
-    fails(&test.run(&["policy", "untrust", "."]), 2, "is not trusted");
+    assert_fails(&test.run(&["policy", "untrust", "."]), 2, "is not trusted");
 }
 
 #[test]
-fn a_project_s_rules_hold_in_its_directories_and_not_beside_it() {
+fn a_project_s_rules_apply_in_its_directories_and_not_beside_it() {
     let test = TestContext::new();
     test.write("work/p/.tenterhook.yaml", &rule("project", "make", "deny", ""));
     test.write("work/p/.git/HEAD", "");
@@ -130,7 +130,7 @@ fn a_project_s_rules_hold_in_its_directories_and_not_beside_it() {
 }
 
 #[test]
-fn explain_says_what_matched_and_with_all_what_did_not() {
+fn explain_shows_what_matched_and_with_all_what_did_not() {
     let test = TestContext::new();
     let ran = test.run(&["policy", "explain", "--shell", "rm -rf /"]);
     assert!(ran.stdout.starts_with("  denied: blocked\n"), "{}", ran.stdout);
@@ -149,11 +149,11 @@ fn explain_says_what_matched_and_with_all_what_did_not() {
         test.bash("rm -rf /").as_bytes(),
     );
     assert_eq!(ran.json()["verdict"], "deny");
-    fails(&test.run_with(&["policy", "explain"], b"{}"), 2, "no event in the normal form");
+    assert_fails(&test.run_with(&["policy", "explain"], b"{}"), 2, "no event in the normal form");
 }
 
 #[test]
-fn cases_are_played_and_failures_say_what_happened() {
+fn test_cases_are_run_and_failures_show_what_happened() {
     let test = TestContext::new();
     test.write("work/p.yaml", &rule("no-deploy", "make", "deny", "    nudge: ask the release team\n"));
     let good = "cases:\n  - {command: make deploy, expect: deny, rule: no-deploy, nudge: release team}\n  - {command: ls, expect: none}\n  \
@@ -176,11 +176,11 @@ fn cases_are_played_and_failures_say_what_happened() {
     }
     let xml = test.run(&["policy", "test", "bad.yaml", "good.yaml", "--policy", "p.yaml", "--junit"]).stdout;
     assert!(xml.contains("tests=\"6\" failures=\"3\""), "{xml}");
-    fails(&test.run(&["policy", "test", "p.yaml"]), 2, "`cases` is missing or not a list");
+    assert_fails(&test.run(&["policy", "test", "p.yaml"]), 2, "`cases` is missing or not a list");
 }
 
 #[test]
-fn an_imported_policy_can_be_used_and_what_is_left_out_is_said() {
+fn an_imported_policy_works_and_omissions_are_reported() {
     let test = TestContext::new();
     let settings = r#"{"permissions": {"deny": ["Bash(terraform destroy:*)"], "defaultMode": "plan"}}"#;
     test.write("work/settings.json", settings);
@@ -203,7 +203,7 @@ fn an_imported_policy_can_be_used_and_what_is_left_out_is_said() {
         "terraform destroy -auto-approve",
     ]);
     assert_eq!(judged.json()["verdict"], "deny");
-    fails(
+    assert_fails(
         &test.run(&[&import[..], &["--output", "rules.yaml"]].concat()),
         1,
         "choose a file that does not exist yet",

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! A harness's own hook settings, fired by its own rules, through the program.
+//! A harness's own hook settings, run by the harness's own rules, through the program.
 
 use serde_json::{Value, json};
 
-use crate::context::{Ran, TestContext};
+use crate::context::{CommandOutput, TestContext};
 
 fn deny(reason: &str) -> String {
     format!("echo '{{\"decision\":\"deny\",\"reason\":\"{reason}\"}}'")
@@ -15,7 +15,7 @@ fn gemini(test: &TestContext, groups: &Value) -> String {
     test.write("settings.json", &settings.to_string()).display().to_string()
 }
 
-fn fire(test: &TestContext, args: &[&str], input: &Value) -> Ran {
+fn fire(test: &TestContext, args: &[&str], input: &Value) -> CommandOutput {
     let args: Vec<_> = ["fire"].iter().chain(args).copied().collect();
     test.run_with(&args, input.to_string().as_bytes())
 }
@@ -63,7 +63,7 @@ fn the_original_s_weakness_is_reproduced_under_its_profile_only() {
     let args = ["--profile", "gemini", "--event", "BeforeModel", "--settings", &settings, "--json"];
     assert_eq!(fire(&test, &args, &input).json()["decision"], "none", "a later allow erases an earlier deny");
 
-    // The same two hooks, guarding an agent: the deny stands.
+    // The same two hooks guarding an agent: the deny wins.
     test.write(
         "home/tenterhook.yaml",
         &format!(
@@ -78,7 +78,7 @@ fn the_original_s_weakness_is_reproduced_under_its_profile_only() {
 }
 
 #[test]
-fn explain_says_what_each_hook_did_and_what_was_made_of_it() {
+fn explain_shows_what_each_hook_did_and_the_merged_result() {
     let test = TestContext::new();
     let settings = gemini(
         &test,
@@ -96,7 +96,7 @@ fn explain_says_what_each_hook_did_and_what_was_made_of_it() {
 }
 
 #[test]
-fn check_points_at_hooks_that_would_not_run_as_meant() {
+fn check_reports_hooks_that_would_not_run_as_intended() {
     let test = TestContext::new();
     let settings = test.write(
         "settings.json",
@@ -142,7 +142,7 @@ fn the_bus_answers_every_line_and_a_slow_request_does_not_hold_up_the_next() {
 }
 
 #[test]
-fn what_is_not_known_is_named_with_what_is() {
+fn unknown_names_are_reported_with_the_known_ones() {
     let test = TestContext::new();
     let ran = fire(&test, &["--profile", "gemni", "--event", "BeforeTool"], &json!({}));
     assert_eq!(
@@ -161,7 +161,7 @@ fn what_is_not_known_is_named_with_what_is() {
 }
 
 #[test]
-fn an_http_hook_of_a_settings_file_is_posted_to_with_the_variables_it_may_have() {
+fn an_http_hook_of_a_settings_file_gets_only_its_allowed_variables() {
     use std::io::{Read, Write};
     let test = TestContext::new();
     let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! The build of `make run`, with a cargo that only pretends to compile.
+//! The build of `make run`, with a fake cargo.
 
 use std::os::unix::fs::{PermissionsExt, symlink};
 
-use crate::context::{Ran, TestContext, repository};
+use crate::context::{CommandOutput, TestContext, repository};
 
-/// Names three crates, finishes two of them, fails with a message.
+/// Prints three crates, finishes two of them, and fails with a message.
 const FAILING_CARGO: &str = r#"#!/bin/sh
 case $1 in
     tree) printf 'alpha v1.0.0\nbeta-core v1.0.0 (/src/beta-core)\nbeta-core v1.0.0\ngamma v1.0.0\n' ;;
@@ -24,7 +24,7 @@ esac
 "#;
 
 /// Runs the script where npm is not installed.
-fn run_quick_build(test: &TestContext, report_seconds: &str, crate_seconds: &str) -> Ran {
+fn run_quick_build(test: &TestContext, report_seconds: &str, crate_seconds: &str) -> CommandOutput {
     let programs = test.path("programs");
     std::fs::create_dir(&programs).unwrap();
     for name in ["sh", "dirname", "sed", "tr", "sort", "sleep", "date"] {
@@ -35,7 +35,7 @@ fn run_quick_build(test: &TestContext, report_seconds: &str, crate_seconds: &str
     let script = repository().join("packaging/quick-build.sh");
     let mut command = test.command("/bin/sh".as_ref(), &[script.to_str().unwrap(), "/elsewhere"]);
     command.env("PATH", programs).env("REPORT_SECONDS", report_seconds).env("CRATE_SECONDS", crate_seconds);
-    test.finish(command, b"")
+    test.run_command(command, b"")
 }
 
 #[test]
@@ -57,7 +57,7 @@ fn the_build_of_make_run_reports_progress_errors_and_a_missing_npm() {
 }
 
 #[test]
-fn the_build_of_make_run_is_quiet_where_nobody_watches() {
+fn the_build_of_make_run_is_quiet_without_a_terminal() {
     let test = TestContext::new();
     let ran = run_quick_build(&test, "30", "0");
     assert!(!ran.stderr.contains("building"), "one line every 30 seconds:\n{}", ran.stderr);

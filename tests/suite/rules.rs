@@ -1,22 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! `rules`: packs and rules are found, turned on and off, added and written.
+//! `rules`: packs and rules are listed, turned on and off, added and written.
 
 use std::process::Command;
 
 use serde_json::{Value, json};
 
-use crate::context::{Ran, TestContext};
+use crate::context::{CommandOutput, TestContext};
 
 const PACK: &str = "version: 1\nrules:\n  - {id: no-docker, description: no containers, match: {shell: {program: docker}}, verdict: deny, reason: no}\n";
-const LOOSE: &str =
+const WEAKENING_PACK: &str =
     "version: 1\nrules:\n  - {id: free-make, match: {shell: {program: make}}, verdict: allow}\n";
 
 fn verdict(test: &TestContext, command: &str) -> Value {
     test.run(&["policy", "explain", "--json", "--shell", command]).json()["verdict"].clone()
 }
 
-fn said(ran: &Ran, exit: i32, part: &str) {
+fn said(ran: &CommandOutput, exit: i32, part: &str) {
     assert_eq!(ran.exit, exit, "{}{}", ran.stdout, ran.stderr);
     assert!(
         format!("{}{}", ran.stdout, ran.stderr).contains(part),
@@ -42,10 +42,10 @@ fn rules_are_listed_shown_and_found() {
 }
 
 #[test]
-fn a_rule_is_turned_off_and_on_and_loosening_is_said() {
+fn a_rule_is_turned_off_and_on_and_weakening_is_reported() {
     let test = TestContext::new();
     test.write("home/policy.yaml", PACK);
-    said(&test.person(&["rules", "disable", "no-docker"]), 0, "This loosens your protection.");
+    said(&test.run_on_terminal(&["rules", "disable", "no-docker"]), 0, "This loosens your protection.");
     assert_eq!(verdict(&test, "docker ps"), "none");
     assert_eq!(test.run_with(&["fire"], test.bash("docker ps").as_bytes()).stdout, "");
     said(&test.run(&["policy", "show"]), 0, "  off\n");
@@ -64,7 +64,7 @@ fn a_rule_is_turned_off_and_on_and_loosening_is_said() {
         rules.as_array().unwrap().iter().any(|rule| rule["rule"] == "recursive-delete")
     };
     assert!(matched());
-    said(&test.person(&["rules", "disable", "destructive"]), 0, "pack `destructive` is off");
+    said(&test.run_on_terminal(&["rules", "disable", "destructive"]), 0, "pack `destructive` is off");
     assert!(
         on("destructive").iter().all(|on| !on) && on("remote-code").iter().all(|on| *on),
         "other packs stay"
@@ -81,11 +81,11 @@ fn a_locked_rule_stays() {
     test.write_system(&PACK.replace("verdict:", "locked: true, verdict:"));
     said(&test.run(&["rules", "disable", "no-docker"]), 2, "is locked and cannot be turned off");
     test.write("home/packs.yaml", "disabled: [no-docker]\n");
-    assert_eq!(verdict(&test, "docker ps"), "deny", "not by hand either");
+    assert_eq!(verdict(&test, "docker ps"), "deny", "not by editing the file either");
 }
 
 #[test]
-fn a_list_that_cannot_be_read_turns_nothing_off() {
+fn an_unreadable_list_turns_nothing_off() {
     let test = TestContext::new();
     test.write("home/packs.yaml", "disabled: [recursive-delete\n");
     assert_eq!(verdict(&test, "rm -rf /"), "deny");
@@ -113,28 +113,28 @@ fn a_pack_is_added_pinned_and_refused_when_it_changes() {
     assert_eq!(names, ["a.yaml"], "no links, nothing else");
     said(&test.run(&["rules", "add", "ours", "--yes"]), 2, "there is a pack `ours` already");
 
-    test.write("home/packs/ours/a.yaml", LOOSE);
-    test.write("home/packs/ours/b.yaml", LOOSE);
-    assert_eq!(verdict(&test, "make x"), "none", "what was not pinned is not used");
+    test.write("home/packs/ours/a.yaml", WEAKENING_PACK);
+    test.write("home/packs/ours/b.yaml", WEAKENING_PACK);
+    assert_eq!(verdict(&test, "make x"), "none", "an unpinned pack is not used");
     let ran = test.run(&["policy", "check"]);
     said(&ran, 1, "a.yaml: this file was changed since the pack was added; it is not used");
     said(&ran, 1, "b.yaml: this file was not there when the pack was added; it is not used");
 
-    test.write("work/ours/a.yaml", LOOSE);
-    let ran = test.person(&["rules", "update", "ours"]);
+    test.write("work/ours/a.yaml", WEAKENING_PACK);
+    let ran = test.run_on_terminal(&["rules", "update", "ours"]);
     said(&ran, 0, "~ a.yaml changed");
     said(&ran, 0, "These loosen your protection: free-make");
     assert_eq!(verdict(&test, "make x"), "allow");
     said(&test.run(&["policy", "check"]), 0, "can be used");
     said(&test.run(&["rules", "update", "ours"]), 0, "nothing changed");
-    said(&test.person(&["rules", "remove", "ours"]), 0, "This loosens your protection");
+    said(&test.run_on_terminal(&["rules", "remove", "ours"]), 0, "This loosens your protection");
     assert_eq!(verdict(&test, "make x"), "none");
     assert!(!test.home().join("packs/ours").exists());
     said(&test.run(&["rules", "remove", "ours"]), 2, "no pack `ours` was added");
 }
 
 #[test]
-fn a_pack_comes_out_of_a_repository_with_its_commit() {
+fn a_pack_comes_from_a_repository_with_its_commit() {
     let test = TestContext::new();
     test.write("repo/a.yaml", PACK);
     let git = |args: &[&str]| {
@@ -156,7 +156,7 @@ fn a_pack_comes_out_of_a_repository_with_its_commit() {
         &["rules", "add", &url, "--name", "theirs", "--yes", "--json"],
     );
     command.env("PATH", std::env::var_os("PATH").unwrap());
-    let answer = test.finish(command, b"").json();
+    let answer = test.run_command(command, b"").json();
     assert_eq!(answer["commit"], json!(git(&["rev-parse", "HEAD"])));
     assert_eq!(answer["files"]["a.yaml"].as_str().unwrap().len(), 64);
     assert_eq!(verdict(&test, "docker ps"), "deny");

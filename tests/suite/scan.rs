@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! `scan`: commands in files are judged, with the line they stand on.
+//! `scan`: commands in files are judged and reported with their line.
 
 use crate::context::TestContext;
 
-/// Only rules that this test is about.
+/// Only the rules that these tests are about.
 const RULES: &[&str] = &["--no-baseline", "--packs", "destructive,remote-code"];
 
-/// A project with something in every kind of file.
+/// A project with a finding in every kind of file.
 fn project() -> TestContext {
     let test = TestContext::new();
     let files = [
@@ -83,7 +83,7 @@ fn a_directory_is_walked_and_every_finding_has_its_line() {
 }
 
 #[test]
-fn what_fails_is_for_the_person_to_say() {
+fn the_user_chooses_which_findings_fail() {
     let test = TestContext::new();
     test.write("work/a.sh", "rm -rf \"$X\"\n");
     let exit = |args: &[&str]| test.run(&[&["scan", "a.sh"], args].concat()).exit;
@@ -96,7 +96,7 @@ fn what_fails_is_for_the_person_to_say() {
 }
 
 #[test]
-fn answers_for_programs_have_the_same_findings() {
+fn machine_readable_output_has_the_same_findings() {
     let test = project();
     let answer = test.run(&[&["scan", "deploy.sh", "--json"], RULES].concat()).json();
     assert_eq!(answer["findings"].as_array().unwrap().len(), 3);
@@ -123,7 +123,7 @@ fn links_are_not_followed_and_nothing_is_executed() {
 }
 
 #[test]
-fn rules_of_one_s_own_are_asked_too() {
+fn user_rules_apply_too() {
     let test = TestContext::new();
     test.write("work/a.sh", "echo a\ndocker ps\n");
     let rule = "version: 1\nrules:\n  - {id: no-docker, match: {shell: {program: docker}}, verdict: deny, reason: no}\n";
@@ -133,7 +133,7 @@ fn rules_of_one_s_own_are_asked_too() {
 }
 
 #[test]
-fn an_image_is_its_builders_own_but_not_all_of_it() {
+fn a_dockerfile_may_change_its_own_image_except_to_destroy_it() {
     let test = TestContext::new();
     let text = "FROM debian\n\
         RUN apt-get update && rm -rf /var/lib/apt/lists/* /usr/share/doc && rm -rf \"$CACHE\"\n\

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Programs with hooks of their own, for tests: clients of a real daemon.
+//! Test programs with their own hooks: clients of a real daemon.
 
 use std::future::Future;
 use std::time::Duration;
@@ -12,26 +12,26 @@ use tenterhook_client::proto::{HookEvent, HookEventKind, HookResponse, RegisterH
 use tenterhook_client::{Address, Channel, Client, Error, FireResult, FiredEvent};
 use tokio::sync::mpsc;
 
-use crate::daemon::{HANG_TIMEOUT, Served};
+use crate::daemon::{HANG_TIMEOUT, RunningDaemon};
 
-impl Served {
-    /// A program that comes through the socket.
+impl RunningDaemon {
+    /// A program that connects through the socket.
     pub(crate) fn program(&self, name: &str) -> Client {
         Client::builder(Address::Unix(self.socket())).name(name).build().unwrap()
     }
 
-    /// A program that comes over TCP, with the token.
+    /// A program that connects over TCP, with the token.
     pub(crate) fn far_program(&self) -> Client {
         Client::new(Address::Tcp { address: self.address, token: self.token.clone() }).unwrap()
     }
 
-    /// Every change on record of this name, oldest first.
+    /// Recorded changes of this name, oldest first.
     pub(crate) fn changes(&self, what: &str) -> Vec<Value> {
-        self.test.leaves().into_iter().filter(|leaf| leaf["what"] == what).collect()
+        self.test.records().into_iter().filter(|leaf| leaf["what"] == what).collect()
     }
 }
 
-/// Runs a test's future on threads of its own.
+/// Runs a test's future on separate threads.
 pub(crate) fn run<T>(test: impl Future<Output = T>) -> T {
     let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build().unwrap();
     runtime.block_on(async { tokio::time::timeout(HANG_TIMEOUT, test).await.unwrap() })
@@ -47,7 +47,7 @@ pub(crate) async fn fire(client: &Client, command: &str) -> FireResult {
     client.fire(shell(command)).await.unwrap()
 }
 
-/// Waits until it is so.
+/// Waits until the condition holds.
 pub(crate) async fn until(what: &str, mut holds: impl AsyncFnMut() -> bool) {
     let began = std::time::Instant::now();
     while !holds().await {
@@ -63,15 +63,15 @@ pub(crate) fn code(error: &Error) -> tenterhook_client::proto::ErrorCode {
     }
 }
 
-/// A program that says exactly what a test wants it to.
-pub(crate) struct Raw {
+/// A client whose messages the test writes itself.
+pub(crate) struct RawClient {
     pub(crate) rpc: HookServiceClient<Channel>,
     pub(crate) events: tonic::Streaming<HookEvent>,
     pub(crate) answers: mpsc::Sender<HookResponse>,
 }
 
-impl Raw {
-    /// Opens the stream of a client by hand; the client's own is not opened.
+impl RawClient {
+    /// Opens the stream of a client directly, in place of the client's own.
     pub(crate) async fn open(client: &Client) -> Self {
         let mut rpc = client.rpc();
         let (answers, mut waiting) = mpsc::channel(8192);
@@ -93,7 +93,7 @@ impl Raw {
         self.events.message().await.unwrap().unwrap()
     }
 
-    /// The next message of a kind; others are passed over.
+    /// The next message of a kind; others are skipped.
     pub(crate) async fn next_of(&mut self, kind: HookEventKind) -> HookEvent {
         loop {
             let event = self.next().await;

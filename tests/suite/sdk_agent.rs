@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! The daemon's own agent, as programs use it: sessions, turns, single tools.
+//! The daemon's agent, as programs use it: sessions, turns, single tools.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -14,7 +14,7 @@ use tenterhook_client::{Client, FiredEvent, GenerateStep, Hook, HookResponse, Ne
 use tenterhook_model_server::{ModelServer, Script, Turn};
 
 use crate::context::TestContext;
-use crate::daemon::Served;
+use crate::daemon::RunningDaemon;
 use crate::sdk::{code, run, until};
 
 pub(crate) fn args(value: Value) -> ToolArgs {
@@ -25,28 +25,28 @@ pub(crate) fn bash(command: &str) -> ToolArgs {
     args(json!({"command": command}))
 }
 
-/// A session in the test's project that may do everything hooks and rules let it.
-pub(crate) fn free(served: &Served) -> NewSession {
+/// A session in the test's project that is limited only by hooks and rules.
+pub(crate) fn unrestricted_session(served: &RunningDaemon) -> NewSession {
     NewSession::in_dir(served.test.path("work")).permission_mode("bypassPermissions")
 }
 
-/// The same with a model that follows a script.
-fn scripted(served: &Served, script: &str) -> NewSession {
+/// As [`unrestricted_session`], with a model that follows a script.
+fn scripted_session(served: &RunningDaemon, script: &str) -> NewSession {
     let path = served.test.write("script.yaml", script);
-    free(served).model(&json!({"provider": "scripted", "name": "scripted-1", "script": path}))
+    unrestricted_session(served).model(&json!({"provider": "scripted", "name": "scripted-1", "script": path}))
 }
 
-/// The kinds of events of a session on record, oldest first, with the decision where there is one.
-fn told(served: &Served, session: &str) -> Vec<String> {
-    let leaves = served.test.leaves().into_iter().filter(|leaf| leaf["harness_session_id"] == session);
+/// Recorded event kinds of a session, oldest first, each with its decision if there is one.
+fn recorded_kinds(served: &RunningDaemon, session: &str) -> Vec<String> {
+    let leaves = served.test.records().into_iter().filter(|leaf| leaf["harness_session_id"] == session);
     let word = |value: &Value| value.as_str().unwrap_or_default().to_owned();
     leaves.map(|leaf| format!("{} {}", word(&leaf["event"]), word(&leaf["verdict"]))).collect()
 }
 
 // seed: 003-003
 #[test]
-fn a_turn_is_told_step_by_step_and_every_step_of_it_is_judged_and_recorded() {
-    let served = Served::new();
+fn a_turn_is_streamed_step_by_step_and_every_step_is_judged_and_recorded() {
+    let served = RunningDaemon::new();
     let script = "
 turns:
   - say: I clear everything.
@@ -57,7 +57,7 @@ turns:
 ";
     let (steps, session) = run(async {
         let client = served.program("mine");
-        let session = client.create_session(scripted(&served, script)).await.unwrap();
+        let session = client.create_session(scripted_session(&served, script)).await.unwrap();
         let mut steps = Vec::new();
         let mut turn = client.generate_stream(&session, "Go").await.unwrap();
         while let Some(step) = turn.next().await {
@@ -93,7 +93,7 @@ turns:
     done Done.
     "#);
     assert_eq!(std::fs::read_to_string(served.test.path("work").join("a.txt")).unwrap(), "hello");
-    insta::assert_snapshot!(told(&served, &session).join("\n"), @"
+    insta::assert_snapshot!(recorded_kinds(&served, &session).join("\n"), @"
     session-start none
     prompt none
     tool-selection none
@@ -114,18 +114,21 @@ turns:
 }
 
 /// A turn of the daemon's agent with a model behind HTTP that calls `Bash` once.
-fn turn_with_one_command(command: &str, hooks: impl IntoIterator<Item = Hook>) -> (Served, ModelServer) {
+fn turn_with_one_command(
+    command: &str,
+    hooks: impl IntoIterator<Item = Hook>,
+) -> (RunningDaemon, ModelServer) {
     let call = Turn::tool("Bash", json!({"command": command}));
     let model = ModelServer::start(Script::new().turn(call).turn(Turn::text("Done."))).unwrap();
     let variables = [("ANTHROPIC_API_KEY", "sk-x"), ("ANTHROPIC_BASE_URL", &model.url())];
-    let served = Served::in_home(TestContext::new(), &variables);
+    let served = RunningDaemon::in_home(TestContext::new(), &variables);
     run(async {
         let client = served.program("mine");
         for hook in hooks {
             client.register(hook).await.unwrap();
         }
         let wanted = json!({"provider": "anthropic", "name": "some-model"});
-        let session = client.create_session(free(&served).model(&wanted)).await.unwrap();
+        let session = client.create_session(unrestricted_session(&served).model(&wanted)).await.unwrap();
         assert_eq!(client.generate(&session, "Go").await.unwrap().text, "Done.");
     });
     (served, model)
@@ -146,9 +149,9 @@ fn a_blocked_tool_does_not_run_and_the_model_reads_an_error_with_the_reason() {
     let results = model.tool_results();
     assert_eq!(results.len(), 1, "{results:?}");
     assert!(results[0].is_error && results[0].reads("no clocks here"), "{results:?}");
-    assert_eq!(after.load(Ordering::Relaxed), 0, "there is no result that a hook could be told of");
+    assert_eq!(after.load(Ordering::Relaxed), 0, "there is no result event for hooks");
 
-    // The control: without the hook it runs, and its output is no error.
+    // Control: without the hook it runs, and its output is not an error.
     let (served, model) = turn_with_one_command("date > ran.txt; echo done", []);
     assert!(served.test.path("work").join("ran.txt").exists());
     assert!(!model.tool_results()[0].is_error && model.tool_results()[0].reads("done"));
@@ -175,10 +178,10 @@ fn the_agent_runs_the_arguments_that_a_hook_changed_and_reports_those() {
 
 #[test]
 fn a_tool_from_outside_is_judged_like_any_other() {
-    let served = Served::new();
+    let served = RunningDaemon::new();
     run(async {
         let client = served.program("mine");
-        let session = client.create_session(free(&served)).await.unwrap();
+        let session = client.create_session(unrestricted_session(&served)).await.unwrap();
         let result = client.execute_tool(&session, "Bash", &bash("echo hi; exit 0")).await.unwrap();
         assert_eq!((result.success, result.output.as_str(), result.exit_code), (true, "hi\n", Some(0)));
         let failed = client.execute_tool(&session, "Bash", &bash("exit 3")).await.unwrap();
@@ -200,10 +203,10 @@ fn a_tool_from_outside_is_judged_like_any_other() {
     });
 }
 
-/// Auto-format, with a hook that has no matcher at all.
+/// Auto-format, with a hook that has no matcher.
 #[test]
-fn a_hook_is_not_asked_about_what_it_does_itself_and_others_are() {
-    let served = Served::new();
+fn a_hook_is_not_called_about_its_own_actions_and_others_are() {
+    let served = RunningDaemon::new();
     let (formats, watched) = (Arc::new(AtomicUsize::new(0)), Arc::new(AtomicUsize::new(0)));
     let session = run(async {
         let client = served.program("formats");
@@ -218,7 +221,7 @@ fn a_hook_is_not_asked_about_what_it_does_itself_and_others_are() {
             }
         });
         client.register(format).await.unwrap();
-        // Another hook that does something, too, and hears of what the first did.
+        // A second hook also acts, and receives events about the first hook's actions.
         let (agent, count) = (client.clone(), Arc::clone(&watched));
         let other = Hook::on("PostToolUse").id("other").tool("Bash").run(move |event| {
             let (agent, count) = (agent.clone(), Arc::clone(&count));
@@ -229,7 +232,7 @@ fn a_hook_is_not_asked_about_what_it_does_itself_and_others_are() {
             }
         });
         client.register(other).await.unwrap();
-        let session = client.create_session(free(&served)).await.unwrap();
+        let session = client.create_session(unrestricted_session(&served)).await.unwrap();
         let write = args(json!({"file_path": "a.txt", "content": "x"}));
         assert!(client.execute_tool(&session, "Write", &write).await.unwrap().success);
         session
@@ -239,24 +242,24 @@ fn a_hook_is_not_asked_about_what_it_does_itself_and_others_are() {
     assert_eq!((formats.load(Ordering::Relaxed), watched.load(Ordering::Relaxed)), (1, 1));
     let skipped: Vec<_> = served
         .test
-        .leaves()
+        .records()
         .iter()
         .filter(|leaf| leaf["harness_session_id"] == *session)
         .flat_map(|leaf| leaf["trace"].as_array().cloned().unwrap_or_default())
         .filter(|step| step["note"] == "the hook made this call itself")
         .map(|step| step["by"].as_str().unwrap_or_default().to_owned())
         .collect();
-    // What the second hook did is on record before what it was asked about.
+    // The second hook's actions are recorded before the event that it was called for.
     assert_eq!(skipped, ["hook:format", "hook:other", "hook:format"]);
 }
 
 #[test]
-fn whoever_hangs_up_ends_the_turn_and_nothing_of_it_is_left() {
-    let served = Served::new();
+fn a_disconnecting_client_ends_the_turn_and_nothing_of_it_is_left() {
+    let served = RunningDaemon::new();
     let script = "turns: [{ call: { Bash: { command: 'echo $$ > pid; sleep 300' } } }, { say: Done. }]";
     let pid = run(async {
         let client = served.program("mine");
-        let session = client.create_session(scripted(&served, script)).await.unwrap();
+        let session = client.create_session(scripted_session(&served, script)).await.unwrap();
         let mut turn = client.generate_stream(&session, "Go").await.unwrap();
         while !matches!(turn.next().await, Some(Ok(GenerateStep::ToolCall(_)))) {}
         let file = served.test.path("work").join("pid");
@@ -265,10 +268,10 @@ fn whoever_hangs_up_ends_the_turn_and_nothing_of_it_is_left() {
         assert_eq!(code(&busy), ErrorCode::ErrorOverloaded);
         drop(turn);
         let pid = std::fs::read_to_string(&file).unwrap().trim().to_owned();
-        until("it is gone", async || !is_there(&pid)).await;
-        // The session goes on.
+        until("the process has ended", async || !is_running(&pid)).await;
+        // The session continues.
         assert!(client.execute_tool(&session, "Bash", &bash("true")).await.unwrap().success);
-        // And a single tool ends with whoever asked for it, or with its session.
+        // A single tool ends with its caller or with its session.
         let (rm, asks, at) = ("rm -f pid; echo $$ > pid; sleep 300", client.clone(), session.clone());
         let asked = tokio::spawn(async move { asks.execute_tool(&at, "Bash", &bash(rm)).await });
         until("it runs", async || {
@@ -279,18 +282,18 @@ fn whoever_hangs_up_ends_the_turn_and_nothing_of_it_is_left() {
         assert_eq!(code(&asked.await.unwrap().unwrap_err()), ErrorCode::ErrorCancelled);
         std::fs::read_to_string(&file).unwrap().trim().to_owned()
     });
-    run(until("it is gone", async || !is_there(&pid)));
+    run(until("the process has ended", async || !is_running(&pid)));
 }
 
-fn is_there(pid: &str) -> bool {
+fn is_running(pid: &str) -> bool {
     // A zombie runs nothing.
     let status = std::fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
     !status.is_empty() && !status.contains(") Z ")
 }
 
 #[test]
-fn a_tool_that_failed_is_tried_again_by_whoever_fired_it() {
-    let served = Served::new();
+fn a_failed_tool_is_retried_by_the_program_that_fired_it() {
+    let served = RunningDaemon::new();
     run(async {
         let client = served.program("mine");
         let again = |_| async { HookResponse::retry_after(Duration::from_millis(40)) };
@@ -299,8 +302,8 @@ fn a_tool_that_failed_is_tried_again_by_whoever_fired_it() {
         let fired = client.fire(FiredEvent::new("ToolError", &payload).session("s")).await.unwrap();
         assert_eq!((fired.blocked, fired.retry), (false, Some(Duration::from_millis(40))));
 
-        // The daemon's own agent does try again.
-        let session = client.create_session(free(&served)).await.unwrap();
+        // The daemon's agent does retry.
+        let session = client.create_session(unrestricted_session(&served)).await.unwrap();
         let once = "test -e there || { touch there; exit 1; }";
         assert!(client.execute_tool(&session, "Bash", &bash(once)).await.unwrap().success);
 
@@ -312,11 +315,11 @@ fn a_tool_that_failed_is_tried_again_by_whoever_fired_it() {
 }
 
 #[test]
-fn a_daemon_that_ends_ends_its_sessions_and_says_so() {
-    let mut served = Served::new();
+fn a_daemon_that_ends_also_ends_its_sessions_with_a_message() {
+    let mut served = RunningDaemon::new();
     let session = run(async {
         let client = served.program("mine");
-        let session = client.create_session(free(&served)).await.unwrap();
+        let session = client.create_session(unrestricted_session(&served)).await.unwrap();
         let (asks, at): (Client, _) = (client.clone(), session.clone());
         tokio::spawn(async move { asks.execute_tool(&at, "Bash", &bash("echo $$ > pid; sleep 300")).await });
         let file = served.test.path("work").join("pid");
@@ -326,26 +329,26 @@ fn a_daemon_that_ends_ends_its_sessions_and_says_so() {
     let pid = std::fs::read_to_string(served.test.path("work").join("pid")).unwrap().trim().to_owned();
     served.signal(rustix::process::Signal::TERM);
     assert!(served.wait(), "{}", served.log());
-    assert!(!is_there(&pid));
-    assert_eq!(told(&served, &session).last().map(String::as_str), Some("session-end none"));
+    assert!(!is_running(&pid));
+    assert_eq!(recorded_kinds(&served, &session).last().map(String::as_str), Some("session-end none"));
 }
 
 #[test]
-fn the_daemon_asks_a_model_with_its_own_key_which_no_tool_leaf_or_log_sees() {
+fn the_daemon_calls_a_model_with_its_own_key_which_no_tool_record_or_log_sees() {
     let key = "sk-not-to-be-seen";
     let look = Turn::tool("Bash", json!({"command": "env > seen; echo looked"}));
     let model = ModelServer::start(Script::new().turn(look).turn(Turn::text("Done."))).unwrap();
     let variables = [("ANTHROPIC_API_KEY", key), ("ANTHROPIC_BASE_URL", &model.url())];
-    let served = Served::in_home(TestContext::new(), &variables);
+    let served = RunningDaemon::in_home(TestContext::new(), &variables);
     run(async {
         let client = served.program("mine");
         let wanted = json!({"provider": "anthropic", "name": "some-model", "maxTokens": 500});
-        let session = client.create_session(free(&served).model(&wanted)).await.unwrap();
+        let session = client.create_session(unrestricted_session(&served).model(&wanted)).await.unwrap();
         assert_eq!(client.generate(&session, "Look around").await.unwrap().text, "Done.");
     });
     assert!(model.tool_results().iter().any(|result| result.reads("looked")));
     assert_eq!(model.agent_requests()[0]["max_tokens"], 500);
     let seen = std::fs::read_to_string(served.test.path("work/seen")).unwrap();
     assert!(seen.contains("PATH=") && !seen.contains(key), "{seen}");
-    assert!(!format!("{:?}", served.test.leaves()).contains(key) && !served.log().contains(key));
+    assert!(!format!("{:?}", served.test.records()).contains(key) && !served.log().contains(key));
 }

@@ -1,23 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Who may have the daemon's own agent work for them, and what it may do. Each test is named by its mode.
+//! Who may use the daemon's agent, and what it may do. Each test is named after its mode.
 
 use serde_json::json;
 use tenterhook_client::proto::ErrorCode;
 use tenterhook_client::{Address, Client, Hook, HookResponse, NewSession};
 
-use crate::daemon::Served;
+use crate::daemon::RunningDaemon;
 use crate::sdk::{code, fire, run, until};
-use crate::sdk_agent::{args, bash, free};
-use crate::system::{System, is_root};
+use crate::sdk_agent::{args, bash, unrestricted_session};
+use crate::system::{SystemHome, is_root};
 
 #[test]
 fn same_user_only_the_client_that_created_a_session_gives_it_work() {
-    let served = Served::new();
+    let served = RunningDaemon::new();
     let errors = run(async {
         let (one, other) = (served.program("one"), served.program("other"));
-        let session = one.create_session(free(&served)).await.unwrap();
-        let ended = one.create_session(free(&served)).await.unwrap();
+        let session = one.create_session(unrestricted_session(&served)).await.unwrap();
+        let ended = one.create_session(unrestricted_session(&served)).await.unwrap();
         one.end_session(&ended, "").await.unwrap();
         fire(&one, "ls").await;
         let work = bash("touch stolen");
@@ -48,18 +48,18 @@ fn same_user_only_the_client_that_created_a_session_gives_it_work() {
 
 #[test]
 fn same_user_a_guarded_agent_gets_no_session_not_even_with_the_right_id() {
-    let served = Served::new();
+    let served = RunningDaemon::new();
     run(async {
         let id = "0123456789abcdef0123456789abcdef";
         let address = || Address::Unix(served.socket());
         let client = Client::builder(address()).id(id).build().unwrap();
-        let session = client.create_session(free(&served)).await.unwrap();
-        // The test calls a hook as a harness does: from here on it is an agent that is guarded.
+        let session = client.create_session(unrestricted_session(&served)).await.unwrap();
+        // The test calls a hook as a harness does; from here on it counts as a guarded agent.
         let payload = served.test.bash("ls");
         tokio::task::block_in_place(|| served.hook(&payload));
         let thief = Client::builder(address()).id(id).build().unwrap();
         for refused in [
-            client.create_session(free(&served)).await.map(drop),
+            client.create_session(unrestricted_session(&served)).await.map(drop),
             thief.create_session(NewSession::in_dir(served.test.path("work"))).await.map(drop),
             thief.execute_tool(&session, "Bash", &bash("touch stolen")).await.map(drop),
             thief.generate(&session, "Go").await.map(drop),
@@ -74,14 +74,14 @@ fn same_user_a_guarded_agent_gets_no_session_not_even_with_the_right_id() {
     assert_eq!(served.changes("refused").len(), 5);
 }
 
-/// What a tool starts comes from an agent: it brings no hooks and changes no mode.
+/// A process that a tool starts counts as an agent: it may not register hooks or change the mode.
 #[test]
 fn same_user_what_a_tool_of_a_session_starts_is_guarded() {
-    let served = Served::new();
+    let served = RunningDaemon::new();
     run(async {
         let client = served.program("mine");
-        let session = client.create_session(free(&served)).await.unwrap();
-        // A rule would deny it by name; a script that lies there already is not read.
+        let session = client.create_session(unrestricted_session(&served)).await.unwrap();
+        // A rule would deny it by name; the content of an existing script is not read.
         let program = env!("CARGO_BIN_EXE_tenterhook");
         served.test.write("work/innocent", &format!("{program} mode monitor\n"));
         let result = client.execute_tool(&session, "Bash", &bash("sh ./innocent")).await.unwrap();
@@ -96,7 +96,7 @@ fn same_user_what_a_tool_of_a_session_starts_is_guarded() {
 
 #[test]
 fn same_user_over_tcp_a_session_asks_before_it_changes_anything() {
-    let served = Served::new();
+    let served = RunningDaemon::new();
     run(async {
         let far = served.far_program();
         for mode in ["bypassPermissions", "acceptEdits"] {
@@ -115,8 +115,8 @@ fn same_user_over_tcp_a_session_asks_before_it_changes_anything() {
 }
 
 #[test]
-fn same_user_in_the_default_mode_a_person_says_yes_and_no_hook_of_a_program_can() {
-    let served = Served::new();
+fn same_user_in_the_default_mode_a_user_approves_and_no_hook_of_a_program_can() {
+    let served = RunningDaemon::new();
     run(async {
         let client = served.program("mine");
         client
@@ -131,11 +131,12 @@ fn same_user_in_the_default_mode_a_person_says_yes_and_no_hook_of_a_program_can(
                     async move { asks.execute_tool(&at, "Bash", &bash("echo asked >> asked")).await },
                 );
             let waiting = || tokio::task::block_in_place(|| served.json("/v1/approvals"));
-            until("it waits", async || waiting()["pending"][0]["id"].is_string()).await;
+            until("the call waits", async || waiting()["pending"][0]["id"].is_string()).await;
             let card = waiting()["pending"][0].clone();
             assert_eq!(card["tool"], "Bash", "{card}");
             let id = card["id"].as_str().unwrap().to_owned();
-            let ran = tokio::task::block_in_place(|| served.test.person(&["approvals", answer, &id]));
+            let ran =
+                tokio::task::block_in_place(|| served.test.run_on_terminal(&["approvals", answer, &id]));
             assert_eq!(ran.exit, 0, "{}{}", ran.stdout, ran.stderr);
             let came = asked.await.unwrap();
             assert_eq!(came.is_ok(), fine, "{came:?}");
@@ -145,8 +146,8 @@ fn same_user_in_the_default_mode_a_person_says_yes_and_no_hook_of_a_program_can(
 }
 
 #[test]
-fn same_user_what_cannot_be_had_is_said_with_what_to_do() {
-    let served = Served::new();
+fn same_user_refused_sessions_are_reported_with_a_hint() {
+    let served = RunningDaemon::new();
     let errors = run(async {
         let client = served.program("mine");
         let here = || NewSession::in_dir(served.test.path("work"));
@@ -163,7 +164,7 @@ fn same_user_what_cannot_be_had_is_said_with_what_to_do() {
         ] {
             let error = client.create_session(wanted).await.unwrap_err();
             assert_eq!(code(&error), ErrorCode::ErrorInvalid, "{error}");
-            errors.push(served.test.neutral(&error.to_string()));
+            errors.push(served.test.normalize(&error.to_string()));
         }
         let session = client.create_session(here()).await.unwrap();
         let error = client.generate(&session, "Go").await.unwrap_err();
@@ -192,11 +193,11 @@ fn same_user_what_cannot_be_had_is_said_with_what_to_do() {
 }
 
 #[test]
-fn system_a_daemon_of_the_whole_machine_runs_no_tools_for_anybody() {
+fn system_a_machine_wide_daemon_runs_no_tools() {
     if !is_root() {
         return;
     }
-    let system = System::new();
+    let system = SystemHome::new();
     let _guard = system.serve();
     let error = run(async {
         let client = Client::new(Address::Unix(system.socket())).unwrap();

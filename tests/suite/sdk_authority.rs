@@ -1,24 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! An agent does not choose who guards it. Each test is named by its mode.
+//! An agent cannot choose its own guards. Each test is named after its mode.
 
 use serde_json::json;
 use tenterhook_client::proto::ErrorCode;
 use tenterhook_client::{AuditLevel, Error, Hook, HookResponse};
 
-use crate::daemon::Served;
+use crate::daemon::RunningDaemon;
 use crate::sdk::{code, fire, run};
 
 #[test]
-fn same_user_a_guarded_agent_brings_no_hook_takes_none_back_and_lowers_no_level() {
-    let served = Served::new();
+fn same_user_a_guarded_agent_registers_and_removes_no_hook_and_lowers_no_level() {
+    let served = RunningDaemon::new();
     run(async {
         let id = "0123456789abcdef0123456789abcdef";
         let address = || tenterhook_client::Address::Unix(served.socket());
         let client = tenterhook_client::Client::builder(address()).id(id).build().unwrap();
         let hook = || Hook::on("PreToolUse").id("guard").run(|_| async { HookResponse::block("guarded") });
         client.register(hook()).await.unwrap();
-        // The test calls a hook as a harness does: from here on it is an agent that is guarded.
+        // The test calls a hook as a harness does; from here on it counts as a guarded agent.
         let payload = served.test.bash("ls");
         tokio::task::block_in_place(|| served.hook(&payload));
         let thief = tenterhook_client::Client::builder(address()).id(id).build().unwrap();
@@ -32,7 +32,7 @@ fn same_user_a_guarded_agent_brings_no_hook_takes_none_back_and_lowers_no_level(
             assert_eq!(code(&error), ErrorCode::ErrorRefused);
             assert!(error.to_string().contains("guarded"), "{error}");
         }
-        // Not even with the right id does it get to answer in the program's stead.
+        // It cannot answer for the program even with the right id.
         let error = thief.ready().await.unwrap_err();
         assert!(matches!(error, Error::Status { code: tonic::Code::PermissionDenied, .. }), "{error:?}");
         assert!(tokio::task::block_in_place(|| served.bash("ls")).body.contains("guarded"));
@@ -45,29 +45,29 @@ fn same_user_a_guarded_agent_brings_no_hook_takes_none_back_and_lowers_no_level(
     assert_eq!(refused[0]["detail"]["authority"]["agent"]["pid"], std::process::id());
 }
 
-/// A program that fires is an agent, and what it starts is guarded; its own hooks are its own business.
+/// A program that fires events is an agent, and what it starts is guarded; it may manage its own hooks.
 #[test]
 fn same_user_what_an_agent_with_hooks_of_its_own_starts_is_guarded_and_it_is_not() {
-    let served = Served::new();
+    let served = RunningDaemon::new();
     run(async {
         let client = served.program("my-agent");
         let id = client.register_hook("PreToolUse", |_| async { HookResponse::proceed() }).await.unwrap();
         fire(&client, "ls").await;
         client.register(Hook::on("Stop").id("second")).await.unwrap();
         client.unregister_hook(&id).await.unwrap();
-        // What loosens the protection of everybody is not its own business.
+        // It may not weaken the protection of others.
         let error = client.set_audit_level(AuditLevel::Off, None).await.unwrap_err();
         assert_eq!(code(&error), ErrorCode::ErrorRefused);
     });
-    // A child of the agent, through the program it has: the same gate.
+    // A child of the agent meets the same gate through the command-line program.
     let ran = served.test.run(&["mode", "monitor"]);
     assert_eq!(ran.exit, 1, "{}{}", ran.stdout, ran.stderr);
     assert!(ran.stderr.contains("an agent that is guarded here"), "{}", ran.stderr);
 }
 
 #[test]
-fn same_user_a_client_id_is_the_key_to_its_hooks_and_nobody_is_told_it() {
-    let served = Served::new();
+fn same_user_a_client_id_is_the_key_to_its_hooks_and_is_never_revealed() {
+    let served = RunningDaemon::new();
     run(async {
         let (one, other) = (served.program("one"), served.program("other"));
         one.register(Hook::on("PreToolUse").id("of-one")).await.unwrap();

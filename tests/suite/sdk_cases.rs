@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! The a3s and sdk lines of tests/cases/claude_a3s.jsonl that need more than one hook's answer: limits, time-outs,
-//! several hooks, observers. What one answer means is tested with the dialects.
+//! The a3s and sdk lines of tests/cases/claude_a3s.jsonl that need more than one hook's answer: limits, timeouts,
+//! several hooks, observers. The dialects' tests cover what one answer means.
 
 use std::time::Duration;
 
@@ -9,13 +9,13 @@ use serde_json::{Value, json};
 use tenterhook_client::{FailBehavior, FiredEvent, Hook, HookEvent, HookResponse};
 
 use crate::context::repository;
-use crate::daemon::Served;
+use crate::daemon::RunningDaemon;
 use crate::sdk::run;
 
 fn case(id: &str) -> Value {
     let text = std::fs::read_to_string(repository().join("tests/cases/claude_a3s.jsonl")).unwrap();
     let mut cases = text.lines().map(|line| serde_json::from_str::<Value>(line).unwrap());
-    cases.find(|case| case["id"] == id).unwrap_or_else(|| panic!("there is no case `{id}`"))
+    cases.find(|case| case["id"] == id).unwrap_or_else(|| panic!("no case `{id}`"))
 }
 
 fn event(case: &Value) -> FiredEvent {
@@ -26,7 +26,7 @@ fn event(case: &Value) -> FiredEvent {
         "post_tool_use" => "PostToolUse",
         name => name,
     };
-    // What A3S Code calls it.
+    // The name that A3S Code uses.
     let mut own = json!({"tool": payload["tool"], "args": payload["args"]});
     if payload["tool"].is_null() {
         own = json!({"tool": input["tool_name"], "args": input["tool_input"]});
@@ -37,7 +37,7 @@ fn event(case: &Value) -> FiredEvent {
     FiredEvent::new(name, &own)
 }
 
-/// What one output of a case makes a hook do.
+/// A hook that returns one output of a case.
 fn hook(case: &Value, output: &Value) -> Hook {
     let event = if case["event"].as_str().unwrap().starts_with("post") || case["event"] == "PostToolUse" {
         "PostToolUse"
@@ -71,9 +71,9 @@ fn hook(case: &Value, output: &Value) -> Hook {
     })
 }
 
-/// The outcome of a case, and what became of each hook.
+/// The outcome of a case, and the result of each hook.
 fn outcome(id: &str, change: impl Fn(Hook) -> Hook) -> (tenterhook_client::FireResult, Vec<String>) {
-    let (case, served) = (case(id), Served::new());
+    let (case, served) = (case(id), RunningDaemon::new());
     run(async {
         let client = served.program("case");
         for output in case["outputs"].as_array().unwrap() {
@@ -89,21 +89,21 @@ fn outcome(id: &str, change: impl Fn(Hook) -> Hook) -> (tenterhook_client::FireR
     })
 }
 
-/// Why hooks object; what rules think of the same command is another matter.
-fn by_hooks(fired: &tenterhook_client::FireResult) -> Vec<String> {
+/// Reasons given by hooks; rules may add their own about the same command.
+fn hook_reasons(fired: &tenterhook_client::FireResult) -> Vec<String> {
     let reasons = fired.outcome["reasons"].as_array().cloned().unwrap_or_default();
     let by_hooks = reasons.iter().filter(|said| said["by"].as_str().unwrap().starts_with("hook:"));
     by_hooks.map(|said| said["said"].as_str().unwrap().to_owned()).collect()
 }
 
-fn as_said(hook: Hook) -> Hook {
+fn unchanged(hook: Hook) -> Hook {
     hook
 }
 
 #[test]
-fn cc_019_and_a3s_007_a_hook_without_an_answer_blocks_or_not_as_it_says() {
-    let (fired, steps) = outcome("a3s-007-timeout-continue", as_said);
-    assert_eq!((by_hooks(&fired), steps), (vec![], vec!["timed-out".to_owned()]));
+fn cc_019_and_a3s_007_a_hook_without_an_answer_blocks_or_not_as_configured() {
+    let (fired, steps) = outcome("a3s-007-timeout-continue", unchanged);
+    assert_eq!((hook_reasons(&fired), steps), (vec![], vec!["timed-out".to_owned()]));
     let (fired, _) =
         outcome("cc-019-timeout-sdk-callback-pretool-blocks", |hook| hook.fail(FailBehavior::Block));
     assert!(fired.blocked, "{fired:?}");
@@ -112,7 +112,7 @@ fn cc_019_and_a3s_007_a_hook_without_an_answer_blocks_or_not_as_it_says() {
 #[test]
 fn a3s_009_the_eleventh_hook_of_an_event_is_refused() {
     let expected = case("a3s-009-limits-per-event")["expect"]["register_error"].as_str().unwrap().to_owned();
-    let served = Served::new();
+    let served = RunningDaemon::new();
     run(async {
         let client = served.program("case");
         for _ in 0..10 {
@@ -127,7 +127,7 @@ fn a3s_009_the_eleventh_hook_of_an_event_is_refused() {
 fn a3s_011_a_path_pattern_fits_at_any_depth() {
     let case = case("a3s-011-matcher-path");
     let matcher = &case["config"][0]["matcher"];
-    let served = Served::new();
+    let served = RunningDaemon::new();
     run(async {
         let client = served.program("case");
         let hook = Hook::on("PreToolUse")
@@ -138,55 +138,55 @@ fn a3s_011_a_path_pattern_fits_at_any_depth() {
     });
 }
 
-/// A hook nobody waits for decides nothing, as the design has it; whoever wants a gate does not say `async`.
+/// A hook that is not waited for decides nothing, as the design has it; gates are registered without `async`.
 #[test]
 fn a3s_013_and_102_an_observer_decides_nothing_and_a_gate_does() {
     let late = "late";
     let (fired, steps) = outcome("a3s-013-async-fire-and-forget", Hook::observing);
     assert_ne!(fired.reason.as_deref(), Some(late));
     assert_eq!(steps, ["detached"]);
-    let (fired, _) = outcome("a3s-102-async-ignored-on-gate", as_said);
+    let (fired, _) = outcome("a3s-102-async-ignored-on-gate", unchanged);
     assert_eq!((fired.blocked, fired.reason.as_deref()), (true, Some("no")));
 }
 
 #[test]
-fn a3s_104_an_observer_that_raises_hinders_nobody() {
-    let (fired, steps) = outcome("a3s-104-observer-fail-open", as_said);
+fn a3s_104_a_failing_observer_blocks_nothing() {
+    let (fired, steps) = outcome("a3s-104-observer-fail-open", unchanged);
     assert_eq!((fired.blocked, steps), (false, vec!["failed".to_owned()]));
 }
 
-/// The original lost what was changed before a skip, and passed over later gates without a word.
+/// The original lost changes made before a skip, and skipped later gates without a message.
 #[test]
-fn a3s_106_what_was_said_before_a_skip_stands_and_the_trace_names_who_was_passed_over() {
+fn a3s_106_answers_before_a_skip_count_and_the_trace_names_skipped_hooks() {
     let (fired, steps) = outcome("a3s-106-skip-drops-modification", |hook| hook);
     assert!(!fired.blocked, "{fired:?}");
-    // `modified: {"x": 1}` fits no schema: here it is a failure of that hook, and said to be one.
+    // `modified: {"x": 1}` matches no schema: here it is reported as a failure of that hook.
     assert_eq!(steps, ["failed", "ran", "skipped"]);
 }
 
 #[test]
 fn a3s_001_003_005_108_and_110_block_modify_and_retry() {
-    let (fired, _) = outcome("a3s-001-block", as_said);
-    assert_eq!((fired.blocked, by_hooks(&fired)), (true, vec!["Dangerous".to_owned()]));
-    let (fired, _) = outcome("a3s-003-continue-modified", as_said);
+    let (fired, _) = outcome("a3s-001-block", unchanged);
+    assert_eq!((fired.blocked, hook_reasons(&fired)), (true, vec!["Dangerous".to_owned()]));
+    let (fired, _) = outcome("a3s-003-continue-modified", unchanged);
     assert_eq!(
         fired.modified.unwrap()["args"],
         case("a3s-003-continue-modified")["expect"]["effective_args"]
     );
-    let (fired, _) = outcome("a3s-005-retry", as_said);
+    let (fired, _) = outcome("a3s-005-retry", unchanged);
     assert!(fired.reason.unwrap().contains("try again in 500 ms"), "bounded");
-    let (fired, _) = outcome("a3s-108-retry-default-delay", as_said);
+    let (fired, _) = outcome("a3s-108-retry-default-delay", unchanged);
     assert!(fired.reason.unwrap().contains("try again in 1000 ms"), "bounded");
     // The original loses the rewrite; here it applies.
-    let (fired, _) = outcome("a3s-110-pretool-modified-not-applied", as_said);
+    let (fired, _) = outcome("a3s-110-pretool-modified-not-applied", unchanged);
     assert_eq!(fired.modified.unwrap()["args"]["command"], "safe");
 }
 
 #[test]
-fn a3s_112_a_pattern_that_cannot_be_read_is_refused_not_guessed_at() {
+fn a3s_112_an_invalid_pattern_is_refused_not_guessed() {
     let pattern =
         case("a3s-112-bad-regex-falls-back-to-contains")["config"][0]["matcher"]["command_pattern"].clone();
-    let served = Served::new();
+    let served = RunningDaemon::new();
     run(async {
         let client = served.program("case");
         let error =

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Programs that crash, hang, answer twice, late or with nonsense: no answer reaches another question, nothing
-//! is left behind, and the outcome is what the hook's failure means.
+//! Programs that crash, hang, answer twice, late or with nonsense: no answer is matched to another call, nothing is
+//! left behind, and the outcome follows the hook's `failBehavior`.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -14,23 +14,23 @@ use tenterhook_client::proto::{
 };
 use tenterhook_client::{FiredEvent, Hook, HookEvent};
 
-use crate::daemon::Served;
-use crate::sdk::{Raw, answer, fire, run, shell, until};
+use crate::daemon::RunningDaemon;
+use crate::sdk::{RawClient, answer, fire, run, shell, until};
 
-/// Makes nonsense of an answer.
-type Spoil = fn(HookResponse) -> HookResponse;
+/// Makes an answer invalid.
+type InvalidateAnswer = fn(HookResponse) -> HookResponse;
 
-fn wanted(fail: FailBehavior, timeout_ms: i32) -> RegisterHookRequest {
+fn hook_request(fail: FailBehavior, timeout_ms: i32) -> RegisterHookRequest {
     let config = HookConfig { timeout_ms, fail_behavior: fail.into(), ..HookConfig::default() };
     RegisterHookRequest { event_type: "PreToolUse".into(), config: Some(config), ..Default::default() }
 }
 
 #[test]
 fn two_thousand_events_in_flight_over_one_stream_are_not_confused() {
-    let served = Served::new();
+    let served = RunningDaemon::new();
     run(async {
         let client = served.program("p");
-        // Nobody answers before everybody is asked.
+        // No hook answers before all were called.
         let gate = Arc::new(tokio::sync::Semaphore::new(0));
         let (waiting, asked) = (Arc::clone(&gate), Arc::new(AtomicU32::new(0)));
         let counting = Arc::clone(&asked);
@@ -51,7 +51,7 @@ fn two_thousand_events_in_flight_over_one_stream_are_not_confused() {
                 tokio::spawn(async move { agent.fire(shell(&format!("echo {number}"))).await.unwrap() })
             })
             .collect();
-        until("all of them wait", async || asked.load(Ordering::SeqCst) == 2000).await;
+        until("all calls wait", async || asked.load(Ordering::SeqCst) == 2000).await;
         gate.add_permits(2000);
         for (number, fired) in join_all(calls).await.into_iter().enumerate() {
             let modified = fired.unwrap().modified.unwrap();
@@ -62,7 +62,7 @@ fn two_thousand_events_in_flight_over_one_stream_are_not_confused() {
 
 #[test]
 fn fifty_hooks_of_five_programs_answer_each_its_own() {
-    let served = Served::new();
+    let served = RunningDaemon::new();
     run(async {
         let events = ["PreToolUse", "PostToolUse", "PermissionRequest", "Stop", "UserPromptSubmit"];
         let programs: Vec<_> = (0..5).map(|number| served.program(&format!("p{number}"))).collect();
@@ -98,13 +98,13 @@ fn fifty_hooks_of_five_programs_answer_each_its_own() {
 
 // seed: 003-073
 #[test]
-fn a_program_that_hangs_fails_as_configured_and_delays_nobody_else() {
-    let served = Served::new();
+fn a_program_that_hangs_fails_as_configured_and_delays_no_other() {
+    let served = RunningDaemon::new();
     run(async {
         let client = served.program("hangs");
         for (fail, blocked) in [(FailBehavior::FailContinue, false), (FailBehavior::FailBlock, true)] {
-            let mut raw = Raw::open(&client).await;
-            let id = raw.register(wanted(fail, 300)).await;
+            let mut raw = RawClient::open(&client).await;
+            let id = raw.register(hook_request(fail, 300)).await;
             let fired = fire(&client, "ls").await;
             assert_eq!(fired.blocked, blocked, "{fired:?}");
             assert_eq!(fired.outcome["trace"][0]["status"], "timed-out", "{fired:?}");
@@ -134,14 +134,14 @@ fn a_program_that_hangs_fails_as_configured_and_delays_nobody_else() {
 
 // seed: 003-078, 003-079
 #[test]
-fn nonsense_is_a_failure_and_the_program_is_told() {
-    let served = Served::new();
+fn nonsense_is_a_failure_and_is_reported_to_the_program() {
+    let served = RunningDaemon::new();
     run(async {
         let client = served.program("nonsense");
-        let mut raw = Raw::open(&client).await;
-        raw.register(wanted(FailBehavior::FailBlock, 20_000)).await;
+        let mut raw = RawClient::open(&client).await;
+        raw.register(hook_request(FailBehavior::FailBlock, 20_000)).await;
         let agent = served.program("agent");
-        let garbage: [(&str, Spoil); 6] = [
+        let garbage: [(&str, InvalidateAnswer); 6] = [
             ("not a JSON object", |answer| HookResponse { modified: Some(b"\xff\xfe{".to_vec()), ..answer }),
             ("unknown field", |answer| HookResponse { modified: Some(b"{\"x\":1}".to_vec()), ..answer }),
             ("must be an object", |answer| HookResponse {
@@ -167,7 +167,7 @@ fn nonsense_is_a_failure_and_the_program_is_told() {
             let note = fired.outcome["trace"][0]["note"].as_str().unwrap_or_default().to_owned();
             assert!(fired.blocked && note.contains(why), "{why}: {fired:?}");
         }
-        // An answer that nobody asked for, and two to one question: the first counts.
+        // An answer without a call, and two answers to one call: the first counts.
         raw.answers.send(HookResponse { call_id: u64::MAX, ..HookResponse::default() }).await.unwrap();
         let fired = tokio::spawn(async move { agent.fire(shell("ls")).await.unwrap() });
         let asked = raw.next_of(HookEventKind::HookEvent).await;
@@ -188,7 +188,7 @@ fn nonsense_is_a_failure_and_the_program_is_told() {
 
 #[test]
 fn a_program_that_crashes_fails_its_hooks_and_they_come_back_with_it() {
-    let served = Served::new();
+    let served = RunningDaemon::new();
     run(async {
         let agent = served.program("agent");
         let id = "fedcba9876543210fedcba9876543210";
@@ -205,7 +205,7 @@ fn a_program_that_crashes_fails_its_hooks_and_they_come_back_with_it() {
         first.register(hook()).await.unwrap();
         assert!(!fire(&agent, "ls").await.blocked);
         drop(first);
-        until("it is noticed", async || {
+        until("the disconnection is noticed", async || {
             agent.list_hooks(true).await.unwrap().iter().all(|hook| !hook.connected)
         })
         .await;
@@ -213,7 +213,7 @@ fn a_program_that_crashes_fails_its_hooks_and_they_come_back_with_it() {
         let fired = fire(&agent, "ls").await;
         assert!(fired.blocked, "{fired:?}");
         assert!(fired.reason.unwrap().contains("the client is not connected"));
-        // Started anew, with the same id: its hook is there, and is registered again with its function.
+        // Started again with the same id: its hook still exists and is registered again with its function.
         let second = started();
         second.register(hook()).await.unwrap();
         assert!(!fire(&agent, "ls").await.blocked);
@@ -223,14 +223,14 @@ fn a_program_that_crashes_fails_its_hooks_and_they_come_back_with_it() {
 }
 
 #[test]
-fn a_program_that_does_not_come_back_loses_its_hooks_and_the_record_says_so() {
-    let served = Served::new();
+fn a_program_that_does_not_come_back_loses_its_hooks_and_a_record_is_written() {
+    let served = RunningDaemon::new();
     run(async {
         let client = served.program("p");
         client.register(Hook::on("PreToolUse").id("h").linger(Duration::from_millis(700))).await.unwrap();
         drop(client);
         let agent = served.program("agent");
-        until("it is gone", async || agent.list_hooks(true).await.unwrap().is_empty()).await;
+        until("the hook is removed", async || agent.list_hooks(true).await.unwrap().is_empty()).await;
     });
     crate::daemon::until("it is recorded", || (!served.changes("hook gone").is_empty()).then_some(()));
     let gone = &served.changes("hook gone")[0]["detail"];
@@ -239,8 +239,8 @@ fn a_program_that_does_not_come_back_loses_its_hooks_and_the_record_says_so() {
 
 // seed: 003-071
 #[test]
-fn after_a_daemon_s_end_hooks_are_registered_with_the_next_by_themselves() {
-    let served = Served::new();
+fn after_a_daemon_s_end_hooks_are_registered_with_the_next_automatically() {
+    let served = RunningDaemon::new();
     let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build().unwrap();
     let client = served.program("p");
     runtime.block_on(async {
@@ -254,9 +254,9 @@ fn after_a_daemon_s_end_hooks_are_registered_with_the_next_by_themselves() {
             .unwrap();
         assert_eq!(fire(&client, "ls").await.reason.as_deref(), Some("still here"));
     });
-    let served = served.again();
+    let served = served.restart();
     runtime.block_on(async {
-        until("it is back", async || match client.fire(shell("ls")).await {
+        until("the hook is registered again", async || match client.fire(shell("ls")).await {
             Ok(fired) => fired.reason.as_deref() == Some("still here"),
             Err(_) => false,
         })
@@ -266,13 +266,13 @@ fn after_a_daemon_s_end_hooks_are_registered_with_the_next_by_themselves() {
 }
 
 #[test]
-fn a_newer_stream_takes_over_and_an_abandoned_call_is_taken_back() {
-    let served = Served::new();
+fn a_newer_stream_takes_over_and_an_abandoned_call_is_cancelled() {
+    let served = RunningDaemon::new();
     run(async {
         let client = served.program("p");
-        let mut first = Raw::open(&client).await;
-        first.register(wanted(FailBehavior::FailContinue, 20_000)).await;
-        let mut second = Raw::open(&client).await;
+        let mut first = RawClient::open(&client).await;
+        first.register(hook_request(FailBehavior::FailContinue, 20_000)).await;
+        let mut second = RawClient::open(&client).await;
         let ended = loop {
             match first.events.message().await {
                 Ok(Some(_)) => {}

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Each statement of the four seeds is held by a test, or has a reason why it differs.
+//! Each statement of the four seeds is covered by a test, or has a reason why it differs.
 //!
-//! `tests/seeds/*.jsonl` lists the statements in our own words. A test says which it holds with a comment right
-//! above it: `// seed: 003-063, 003-064` (`#` in Python). `docs/seeds.md` is generated from both.
+//! `tests/seeds/*.jsonl` lists the statements in our own words. A comment right above a test names the statements
+//! that it covers: `// seed: 003-063, 003-064` (`#` in Python). `docs/seeds.md` is generated from both.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
@@ -37,7 +37,7 @@ struct Statement {
     #[serde(rename = "statement")]
     text: String,
     verdict: StatementVerdict,
-    /// Why it differs, or why no test can hold it.
+    /// Why it differs, or why no test can cover it.
     #[serde(default)]
     reason: Option<String>,
 }
@@ -45,11 +45,11 @@ struct Statement {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
 enum StatementVerdict {
-    /// Works as the seed says.
+    /// Works as the seed describes.
     Holds,
-    /// Differs on purpose; the reason says why.
+    /// Differs on purpose; the reason explains it.
     Differs,
-    /// Cannot be checked here; the reason says what it would take.
+    /// Cannot be checked here; the reason says what a check would need.
     Unchecked,
 }
 
@@ -73,7 +73,7 @@ fn statements(seed: &str) -> Vec<Statement> {
     text.lines().enumerate().map(parse).collect()
 }
 
-/// The tests that hold each statement, as `path::name`.
+/// The tests that cover each statement, as `path::name`.
 fn annotations() -> BTreeMap<String, BTreeSet<String>> {
     let mut found = BTreeMap::new();
     for directory in TEST_DIRECTORIES {
@@ -113,7 +113,7 @@ fn annotated(path: &str, text: &str, found: &mut BTreeMap<String, BTreeSet<Strin
     }
 }
 
-/// The name of the test that begins on this line.
+/// Name of the test that begins on this line.
 fn test_name(line: &str) -> Option<String> {
     let identifier = |rest: &str| rest.split('(').next().map(str::to_owned);
     if let Some((_, rest)) = line.split_once("fn ") {
@@ -156,7 +156,7 @@ fn every_statement_has_a_test_or_a_reason() {
     assert!(problems.is_empty(), "{} problems:\n{}", problems.len(), problems.join("\n"));
 }
 
-/// `docs/seeds.md`, for `generated::seeds`.
+/// Content of `docs/seeds.md`, for `generated::seeds`.
 pub(crate) fn page() -> String {
     let held = annotations();
     let mut page = String::from(
@@ -200,7 +200,7 @@ fn escape(text: &str) -> String {
     text.replace('|', "\\|")
 }
 
-/// As code in Markdown; text with backticks needs two of them around it.
+/// Formats text as a Markdown code span; text with backticks needs two of them around it.
 fn code_span(text: &str) -> String {
     if text.contains('`') { format!("`` {text} ``") } else { format!("`{text}`") }
 }

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Every configuration and code example of the documents this project started from, as far as it
-//! needs no SDK of somebody else: one module for each document, each test named after the example.
+//! Every configuration and code example of the documents that this project started from, unless it needs the SDK of
+//! another project: one module for each document, each test named after its example.
 //!
-//! Where an example is a callback, its logic is a closure in an engine of the test's own; where it is
-//! a file, the program reads that file.
+//! If an example is a callback, its logic is a closure in an engine of the test; if it is a file, the program reads
+//! that file.
 
 mod a3s;
 mod agent_sdk;
@@ -20,7 +20,7 @@ use tenterhook_event::{Event, EventId, EventKind, HookCall, Outcome, Timestamp, 
 
 use crate::context::TestContext;
 
-/// What a callback noted, for the test to look at.
+/// What a callback noted, for the test to check.
 #[derive(Debug, Default)]
 struct Notes<T>(Arc<Mutex<Vec<T>>>);
 
@@ -53,11 +53,11 @@ fn tool(kind: EventKind, name: &str, args: Value) -> Event {
 }
 
 /// `input.tool_input?.[key]`, `event.args.[key]`.
-fn arg(event: &Event, key: &str) -> String {
+fn argument(event: &Event, key: &str) -> String {
     event.tool.as_ref().and_then(|tool| tool.args[key].as_str()).unwrap_or_default().to_owned()
 }
 
-fn name(event: &Event) -> String {
+fn tool_name(event: &Event) -> String {
     event.tool.as_ref().map(|tool| tool.name.clone()).unwrap_or_default()
 }
 
@@ -65,7 +65,7 @@ async fn fire(engine: &Engine, event: Event) -> Outcome {
     engine.fire(&HookCall { event, native: None }).await
 }
 
-/// Fires an event under a profile with this settings file and gives back what `--json` shows.
+/// Fires an event under a profile with this settings file and returns what `--json` prints.
 fn fire_profile(test: &TestContext, profile: &str, event: &str, settings: &Value, input: &Value) -> Value {
     let path = test.write("settings.json", &settings.to_string());
     let args =
@@ -75,8 +75,8 @@ fn fire_profile(test: &TestContext, profile: &str, event: &str, settings: &Value
     ran.json()
 }
 
-/// A hook's command line that prints this.
-fn says(answer: &Value) -> String {
+/// Command line of a hook that prints this.
+fn printing_command(answer: &Value) -> String {
     format!("echo '{answer}'")
 }
 
@@ -84,8 +84,8 @@ fn json_file(path: &Path) -> Value {
     serde_json::from_slice(&std::fs::read(path).unwrap()).unwrap()
 }
 
-/// A `tenterhook.yaml` with this hook alone.
-fn one_hook(test: &TestContext, fields: &Value) {
+/// Writes a `tenterhook.yaml` with this hook alone.
+fn write_single_hook(test: &TestContext, fields: &Value) {
     let mut hook = json!({"id": "example"});
     hook.as_object_mut().unwrap().extend(fields.as_object().unwrap().clone());
     test.write("home/tenterhook.yaml", &json!({"hooks": [hook]}).to_string());

@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! `self`: where the program came from, whether it is the released one, and who may replace it. Updates with real
-//! packages are tested by `packaging/test` (`make dist-test`).
+//! `self`: where the program came from, whether it is the released one, and who may replace it. `packaging/test`
+//! (`make dist-test`) tests updates with real packages.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use serde_json::{Value, json};
 
-use crate::context::{Ran, TestContext, repository};
+use crate::context::{CommandOutput, TestContext, repository};
 
 const PROGRAM: &str = env!("CARGO_BIN_EXE_tenterhook");
 
-/// A copy of the program below a prefix, as a package has it.
+/// Copies the program below a prefix, as a package does.
 fn installed(test: &TestContext, prefix: &str, receipt: &str) -> PathBuf {
     test.write(&format!("{prefix}/share/tenterhook/receipt.json"), receipt);
     let program = test.path(prefix).join("bin/tenterhook");
@@ -23,11 +23,11 @@ fn installed(test: &TestContext, prefix: &str, receipt: &str) -> PathBuf {
     program
 }
 
-fn run(test: &TestContext, program: &Path, args: &[&str]) -> Ran {
-    test.finish(test.command(program, args), b"")
+fn run(test: &TestContext, program: &Path, args: &[&str]) -> CommandOutput {
+    test.run_command(test.command(program, args), b"")
 }
 
-/// Makes a key with `packaging/assemble` and signs a file with it. `None`: Python or OpenSSL 3 is missing here.
+/// Makes a key with `packaging/assemble` and signs a file with it. `None` if Python or OpenSSL 3 is missing.
 fn sign(test: &TestContext, file: &Path) -> Option<String> {
     let script = "import sys; from pathlib import Path; sys.path.insert(0, sys.argv[1]); import signing\n\
                   key = signing.generate(Path(sys.argv[2])); key.sign(Path(sys.argv[3]), 'tenterhook test')\n\
@@ -49,7 +49,7 @@ fn sha256(path: &Path) -> String {
     String::from_utf8(output.stdout).unwrap().split(' ').next().unwrap().to_owned()
 }
 
-/// A signed manifest in which the running program has this hash. Returns its path and the public key.
+/// Signed manifest in which the running program has this hash. Returns its path and the public key.
 fn manifest(test: &TestContext, hash: &str) -> Option<(PathBuf, String)> {
     let target = test.run(&["self", "info", "--json"]).json()["target"].as_str().unwrap().to_owned();
     let programs = json!({"tenterhook": hash});
@@ -64,7 +64,7 @@ fn manifest(test: &TestContext, hash: &str) -> Option<(PathBuf, String)> {
 }
 
 #[test]
-fn info_says_how_the_program_was_installed_and_how_it_is_upgraded() {
+fn info_shows_how_the_program_was_installed_and_how_to_upgrade_it() {
     let test = TestContext::new();
     let info = test.run(&["self", "info", "--json"]).json();
     assert_eq!((&info["method"], &info["version"]), (&json!("source"), &json!("0.1.0")));
@@ -100,7 +100,7 @@ fn update_without_a_release_key_trusts_nothing() {
     let program = installed(&test, "prefix", r#"{"method": "archive"}"#);
     let ran = run(&test, &program, &["self", "update", "--from", "/nonexistent"]);
     assert_eq!(ran.exit, 1);
-    // `make dist` compiles a key in; the programs of tests have none.
+    // `make dist` compiles a key in; test builds have none.
     assert!(ran.stderr.contains("has no release key"), "{}", ran.stderr);
 }
 
@@ -108,7 +108,7 @@ fn update_without_a_release_key_trusts_nothing() {
 fn update_is_refused_to_a_guarded_agent() {
     let test = TestContext::new();
     let program = installed(&test, "prefix", r#"{"method": "archive"}"#);
-    // Whoever calls a hook is an agent from then on: here that is this test.
+    // A process that calls a hook counts as an agent: here the test.
     test.run_with(&["hook", "claude-code", "pre-tool-use"], test.bash("ls").as_bytes());
     let ran = run(&test, &program, &["self", "update", "--from", "/nonexistent"]);
     assert_eq!(ran.exit, 1);
@@ -126,7 +126,7 @@ fn verify_compares_programs_with_a_signed_manifest() {
     assert_eq!(ran.exit, 0, "{}", ran.stderr);
     assert_eq!(ran.json()["matches"], true);
 
-    // Hook programs that are not the released ones are found out.
+    // Hook programs that differ from the released ones are detected.
     test.write("home/bin/tenterhook-hook", "#!/bin/sh\nexit 0\n");
     let ran = verify(&key);
     assert_eq!(ran.exit, 1);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! The daemon as a service: what is written is what systemd and launchd read. Nothing is started here: the
-//! manager is the machine's, not the test's.
+//! The daemon as a service: systemd and launchd can read the written files. The tests start nothing, because the
+//! service manager belongs to the machine.
 
 use std::path::Path;
 use std::process::Command;
@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 
 use crate::context::TestContext;
 
-const ODD: &str = "a home & it's \"100%\" $HOME";
+const ODD_HOME_NAME: &str = "a home & it's \"100%\" $HOME";
 
 fn can(program: &str, args: &[&str]) -> bool {
     let can = Command::new(program).args(args).output().is_ok_and(|ran| ran.status.success());
@@ -23,7 +23,7 @@ fn can(program: &str, args: &[&str]) -> bool {
 #[test]
 fn systemd_reads_the_unit_without_a_complaint() {
     let test = TestContext::new();
-    let home = test.path(ODD);
+    let home = test.path(ODD_HOME_NAME);
     let unit = test.run(&[
         "--home",
         home.to_str().unwrap(),
@@ -44,19 +44,19 @@ fn systemd_reads_the_unit_without_a_complaint() {
         let file = test.write("units/tenterhook.service", text);
         let mut command = test.command(Path::new("/usr/bin/env"), &["systemd-analyze", "verify", "--user"]);
         command.arg(file).env("XDG_RUNTIME_DIR", test.path("work"));
-        let ran = test.finish(command, b"");
+        let ran = test.run_command(command, b"");
         (ran.exit, ran.stderr)
     };
     let whole = unit.stdout.replace("[DIR]", test.path("").to_str().unwrap().trim_end_matches('/'));
     assert_eq!(check(&whole), (0, String::new()), "{whole}");
     let (_, broken) = check(&whole.replace("on-failure", "sometimes"));
-    assert!(broken.contains("Failed to parse"), "it is really read: {broken}");
+    assert!(broken.contains("Failed to parse"), "the file is parsed: {broken}");
 }
 
 #[test]
-fn the_property_list_is_one_and_says_the_same() {
+fn the_property_list_is_valid_and_equivalent() {
     let test = TestContext::new();
-    let home = test.path(ODD);
+    let home = test.path(ODD_HOME_NAME);
     let list = test.run(&["--home", home.to_str().unwrap(), "service", "print", "--manager", "launchd"]);
     assert_eq!(list.exit, 0, "{}", list.stderr);
     if !can("python3", &["--version"]) {
@@ -68,13 +68,13 @@ fn the_property_list_is_one_and_says_the_same() {
     assert!(ran.status.success(), "{}", String::from_utf8_lossy(&ran.stderr));
     let read: Value = serde_json::from_slice(&ran.stdout).unwrap();
     let words: Vec<_> = read["ProgramArguments"].as_array().unwrap().iter().skip(1).collect();
-    let home = format!("[DIR]/{ODD}");
+    let home = format!("[DIR]/{ODD_HOME_NAME}");
     assert_eq!(words, [&json!("--home"), &json!(home), &json!("serve"), &json!("--log"), &json!("json")]);
     assert_eq!((&read["RunAtLoad"], &read["KeepAlive"]["SuccessfulExit"]), (&json!(true), &json!(false)));
 }
 
 #[test]
-fn a_service_is_written_once_on_record_and_removed_by_a_person_only() {
+fn a_service_is_written_once_recorded_and_removed_only_by_a_user() {
     let test = TestContext::new();
     let installed = test.run(&["service", "install", "--no-start", "--json"]).json();
     let file = test.path("person/.config/systemd/user/tenterhook.service");
@@ -89,11 +89,11 @@ fn a_service_is_written_once_on_record_and_removed_by_a_person_only() {
     });
     let again = test.run(&["service", "install", "--no-start"]);
     assert!(again.stdout.contains("systemctl --user daemon-reload"), "{}", again.stdout);
-    let written = test.leaves().into_iter().filter(|leaf| leaf["what"] == "service install").count();
+    let written = test.records().into_iter().filter(|leaf| leaf["what"] == "service install").count();
     assert_eq!(written, 1);
     let ran = test.run(&["service", "uninstall"]);
     assert_eq!((ran.exit, file.exists()), (1, true), "{}", ran.stderr);
-    let ran = test.person(&["service", "uninstall"]);
+    let ran = test.run_on_terminal(&["service", "uninstall"]);
     assert_eq!((ran.exit, file.exists()), (0, false), "{}", ran.stderr);
     assert_eq!(test.run(&["service", "uninstall"]).exit, 2);
 }

@@ -1,34 +1,34 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Sessions of real harnesses, replayed from what they sent: the panel of files and to-dos is right, the same
-//! live, after the daemon began anew, and without one.
+//! Sessions of real harnesses, replayed from captured payloads: the panel of files and to-dos is correct, and the
+//! same live, after a restart of the daemon, and without one.
 
-mod commands;
+mod live_and_recorded;
 mod panels;
 mod removed;
-mod same;
+mod session_commands;
 
 use serde_json::{Value, json};
 
 use crate::context::repository;
-use crate::daemon::{Served, until};
+use crate::daemon::{RunningDaemon, until};
 
-/// A payload that a real client sent, in the session `s-1`.
-pub(crate) fn captured(harness: &str, name: &str) -> Value {
+/// A captured payload, in the session `s-1`.
+pub(crate) fn captured_payload(harness: &str, name: &str) -> Value {
     let path = repository().join("tests/fixtures").join(harness).join(format!("{name}.json"));
     let mut payload: Value = serde_json::from_slice(&std::fs::read(path).unwrap()).unwrap();
     payload["session_id"] = json!("s-1");
     payload
 }
 
-/// The same with some fields changed.
-pub(crate) fn with(mut payload: Value, mut changes: Value) -> Value {
+/// The payload with some fields changed.
+pub(crate) fn with_fields(mut payload: Value, mut changes: Value) -> Value {
     payload.as_object_mut().unwrap().append(changes.as_object_mut().unwrap());
     payload
 }
 
-/// The harness calls its hooks with these payloads, one after the other.
-pub(crate) fn replay(served: &Served, harness: &str, payloads: &[Value]) {
+/// Calls the hooks of a harness with these payloads, in order.
+pub(crate) fn replay(served: &RunningDaemon, harness: &str, payloads: &[Value]) {
     for payload in payloads {
         let event = payload["hook_event_name"].as_str().unwrap();
         let answer = served.post(&format!("/v1/hooks/{harness}/{event}"), payload);
@@ -36,16 +36,17 @@ pub(crate) fn replay(served: &Served, harness: &str, payloads: &[Value]) {
     }
 }
 
-/// The session `s-1` live, from the ledger by another daemon, and without one. They are the same, or this fails.
-pub(crate) fn settled(served: Served) -> Value {
-    settled_one(served, "s-1")
+/// Returns the session `s-1` after checking that it is the same live, read from the ledger by another daemon, and
+/// without a daemon.
+pub(crate) fn assert_same_everywhere(served: RunningDaemon) -> Value {
+    assert_same_everywhere_by_id(served, "s-1")
 }
 
-/// The same of the only session there is.
-pub(crate) fn settled_one(served: Served, id: &str) -> Value {
+/// As [`assert_same_everywhere`], for the only session.
+pub(crate) fn assert_same_everywhere_by_id(served: RunningDaemon, id: &str) -> Value {
     let path = format!("/v1/sessions/{id}");
     let live = served.json(&path);
-    let mut served = served.again();
+    let mut served = served.restart();
     let rebuilt = until("sessions are known again", || {
         (served.json("/v1/sessions")["all"] == 1).then(|| served.json(&path))
     });
@@ -54,8 +55,8 @@ pub(crate) fn settled_one(served: Served, id: &str) -> Value {
     assert!(served.wait());
     let mut alone = served.test.run(&["sessions", "show", id, "--json"]).json();
     alone["labels"] = live["labels"].clone();
-    // What a command says names no directory of a test.
-    let live: Value = serde_json::from_str(&served.test.neutral(&live.to_string())).unwrap();
+    // Output of a command may contain directories of the test.
+    let live: Value = serde_json::from_str(&served.test.normalize(&live.to_string())).unwrap();
     assert_eq!(live, alone, "without a daemon it is the same");
     let listed = served.test.run(&["sessions", "list", "--json"]).json();
     for (key, value) in listed["sessions"][0].as_object().unwrap() {
@@ -64,7 +65,7 @@ pub(crate) fn settled_one(served: Served, id: &str) -> Value {
     live
 }
 
-/// What the panel shows, a line for each thing.
+/// Lines of the session panel, one for each entry.
 pub(crate) fn panel(session: &Value) -> Vec<String> {
     let word = |value: &Value| match value {
         Value::String(text) => text.clone(),

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! The installed `tenterhook-hook`, against servers that speak TH1 well, badly or not at all: the harness
-//! always hears its own reply, in time, and what the hook had to decide itself is spooled once.
+//! The installed `tenterhook-hook` with servers that speak TH1 correctly, incorrectly or not at all: the harness
+//! always gets a valid reply in time, and a decision of the hook itself is spooled once.
 
 use std::io::{Read, Write};
 use std::os::unix::net::{UnixListener, UnixStream};
@@ -12,17 +12,17 @@ use tenterhook_test_support::{assert_no_hang, assert_waited};
 
 use tenterhook_shim::wire::{self, ClientRequest, DaemonMessage};
 
-use crate::context::{Ran, TestContext};
+use crate::context::{CommandOutput, TestContext};
 
 const DENIED: &str = "permissionDecision\":\"deny";
 
 /// Tenterhook, installed into a home of this name.
-struct Installed {
+struct InstalledHook {
     test: TestContext,
     home: PathBuf,
 }
 
-impl Installed {
+impl InstalledHook {
     fn new() -> Self {
         Self::at("home")
     }
@@ -40,18 +40,18 @@ impl Installed {
     fn command(&self) -> Command {
         let program = self.home.join("bin/tenterhook-hook");
         let mut command = self.test.command(&program, &["claude-code", "pre-tool-use"]);
-        // The environment must not choose the home of an installed program.
+        // The environment must not change the home of an installed program.
         command.env("TENTERHOOK_HOME", "/nowhere").env("TENTERHOOK_DAEMON_URL", "unix:/nowhere");
         command
     }
 
-    fn hook(&self, command: &str) -> Ran {
-        self.test.finish(self.command(), self.test.bash(command).as_bytes())
+    fn hook(&self, command: &str) -> CommandOutput {
+        self.test.run_command(self.command(), self.test.bash(command).as_bytes())
     }
 
     fn listen(&self) -> UnixListener {
         std::fs::create_dir_all(self.home.join("run")).unwrap();
-        // The same detour as the shim's: the path may be longer than an address.
+        // Uses the same detour as the shim: the path may be longer than a socket address.
         let dir = std::fs::File::open(self.home.join("run")).unwrap();
         let number = std::os::fd::AsRawFd::as_raw_fd(&dir);
         UnixListener::bind(format!("/proc/self/fd/{number}/tenterhook.sock")).unwrap()
@@ -73,8 +73,8 @@ impl Installed {
         files.filter_map(|file| read(file.unwrap().path())).collect()
     }
 
-    /// A dangerous call is denied and a harmless one passes, both by the hook itself, and why.
-    fn decides_itself(&self, why: &str) {
+    /// Checks that the hook itself denies a dangerous call and lets a harmless one pass; `why` names the case.
+    fn assert_decides_itself(&self, why: &str) {
         let denied = self.hook("rm -rf /");
         assert!(denied.stdout.contains(DENIED), "{why}: {}{}", denied.stdout, denied.stderr);
         let spooled = self.spooled();
@@ -85,8 +85,8 @@ impl Installed {
     }
 }
 
-/// Listens with room for so few that nobody took yet.
-fn listening(path: &Path, room: i32) -> rustix::fd::OwnedFd {
+/// Listens with a queue for this many unaccepted connections.
+fn listen_with_queue(path: &Path, room: i32) -> rustix::fd::OwnedFd {
     use rustix::net::{AddressFamily, SocketAddrUnix, SocketType, bind, listen, socket};
     let listener = socket(AddressFamily::UNIX, SocketType::STREAM, None).unwrap();
     bind(&listener, &SocketAddrUnix::new(path).unwrap()).unwrap();
@@ -94,7 +94,7 @@ fn listening(path: &Path, room: i32) -> rustix::fd::OwnedFd {
     listener
 }
 
-/// Whether there was room to wait.
+/// Whether the queue had room.
 fn is_let_in(path: &Path) -> bool {
     use rustix::net::{AddressFamily, SocketAddrUnix, SocketFlags, SocketType, connect, socket_with};
     let flags = SocketFlags::NONBLOCK;
@@ -102,7 +102,7 @@ fn is_let_in(path: &Path) -> bool {
     connect(&caller, &SocketAddrUnix::new(path).unwrap()).is_ok()
 }
 
-/// Reads one request and gives back its id and payload.
+/// Reads one request and returns its id and payload.
 fn read_request(stream: &mut UnixStream) -> (String, Vec<u8>) {
     let mut bytes = Vec::new();
     let mut room = vec![0; 65536];
@@ -120,8 +120,8 @@ fn read_request(stream: &mut UnixStream) -> (String, Vec<u8>) {
 }
 
 /// Serves one call.
-fn serving<T>(
-    installed: &Installed,
+fn serve_one<T>(
+    installed: &InstalledHook,
     answer: impl FnOnce(&mut UnixStream, &[u8]) + Send,
     call: impl FnOnce() -> T,
 ) -> (T, String) {
@@ -140,8 +140,8 @@ fn serving<T>(
 
 #[test]
 fn a_reply_is_passed_on_to_the_byte() {
-    let installed = Installed::new();
-    let (ran, id) = serving(
+    let installed = InstalledHook::new();
+    let (ran, id) = serve_one(
         &installed,
         |stream, payload| {
             assert!(payload.ends_with(b"\"tool_use_id\":\"t-1\"}"));
@@ -155,9 +155,9 @@ fn a_reply_is_passed_on_to_the_byte() {
 }
 
 #[test]
-fn a_reply_that_nobody_reads_is_an_exit_code_that_blocks() {
-    let installed = Installed::new();
-    let (ended, _) = serving(
+fn an_unread_reply_becomes_an_exit_code_that_blocks() {
+    let installed = InstalledHook::new();
+    let (ended, _) = serve_one(
         &installed,
         |stream, _| stream.write_all(&DaemonMessage::whole(0, b"no", b"")).unwrap(),
         || {
@@ -174,8 +174,8 @@ fn a_reply_that_nobody_reads_is_an_exit_code_that_blocks() {
 
 #[test]
 fn a_daemon_that_needs_time_is_waited_for() {
-    let installed = Installed::new();
-    let (ran, _) = serving(
+    let installed = InstalledHook::new();
+    let (ran, _) = serve_one(
         &installed,
         |stream, _| {
             for _ in 0..4 {
@@ -194,7 +194,7 @@ fn a_daemon_that_needs_time_is_waited_for() {
 }
 
 #[test]
-fn an_answer_that_is_none_is_the_hooks_own_to_give() {
+fn after_an_invalid_answer_the_hook_decides_itself() {
     let answers: [(&str, &[u8]); 7] = [
         ("hung up", b""),
         ("hung up", b"TH1 reply 0 20 0\nonly a part"),
@@ -205,11 +205,11 @@ fn an_answer_that_is_none_is_the_hooks_own_to_give() {
         ("something else", b"TH1 status ok\n"),
     ];
     for (why, answer) in answers {
-        let installed = Installed::new();
-        let ((), id) = serving(
+        let installed = InstalledHook::new();
+        let ((), id) = serve_one(
             &installed,
             |stream, _| stream.write_all(answer).unwrap(),
-            || installed.decides_itself(why),
+            || installed.assert_decides_itself(why),
         );
         assert_eq!(installed.spooled()[0]["id"], id, "one id for one event");
     }
@@ -217,39 +217,39 @@ fn an_answer_that_is_none_is_the_hooks_own_to_give() {
 
 #[test]
 fn a_silent_daemon_is_not_waited_for_long() {
-    let installed = Installed::new();
+    let installed = InstalledHook::new();
     let listener = installed.listen();
     let started = Instant::now();
-    // Nobody accepts, as when the daemon was stopped.
-    installed.decides_itself("the daemon is silent");
+    // The listener accepts no connection, as if the daemon were stopped.
+    installed.assert_decides_itself("the daemon is silent");
     assert_waited(started, Duration::from_secs(2));
     drop(listener);
-    // What is left of it is a file that nobody listens behind.
-    let installed = Installed::new();
+    // The socket file remains, but no process listens on it.
+    let installed = InstalledHook::new();
     drop(installed.listen());
-    installed.decides_itself("no daemon");
+    installed.assert_decides_itself("no daemon");
 }
 
 #[test]
-fn a_daemon_that_takes_nobody_any_more_does_not_hold_a_hook() {
-    let installed = Installed::new();
+fn a_daemon_that_accepts_no_connection_does_not_block_a_hook() {
+    let installed = InstalledHook::new();
     std::fs::create_dir_all(installed.home.join("run")).unwrap();
     let socket = installed.home.join("run/tenterhook.sock");
-    let listener = listening(&socket, 1);
-    // Whoever is not let in waits in the kernel.
+    let listener = listen_with_queue(&socket, 1);
+    // A connection that is not accepted waits in the kernel.
     while is_let_in(&socket) {}
     let started = Instant::now();
-    installed.decides_itself("the daemon is silent");
+    installed.assert_decides_itself("the daemon is silent");
     assert_waited(started, Duration::from_secs(2));
     let status = installed.test.command(&installed.home.join("bin/tenterhook-status"), &[]);
-    let said = installed.test.finish(status, b"");
+    let said = installed.test.run_command(status, b"");
     assert_eq!(said.stdout, "Tenterhook ⚠ daemon offline\n");
     drop(listener);
 }
 
 #[test]
-fn a_daemon_that_says_wait_for_ever_is_left_in_time() {
-    let installed = Installed::new();
+fn a_daemon_that_asks_to_wait_forever_is_abandoned_in_time() {
+    let installed = InstalledHook::new();
     let listener = installed.listen();
     std::thread::spawn(move || {
         let (mut stream, _) = listener.accept().unwrap();
@@ -260,7 +260,7 @@ fn a_daemon_that_says_wait_for_ever_is_left_in_time() {
     let mut command = installed.command();
     command.args(["--within", "3"]);
     let started = Instant::now();
-    let ran = installed.test.finish(command, installed.test.bash("rm -rf /").as_bytes());
+    let ran = installed.test.run_command(command, installed.test.bash("rm -rf /").as_bytes());
     assert!(ran.stdout.contains(DENIED), "{}{}", ran.stdout, ran.stderr);
     assert_waited(started, Duration::from_secs(2));
     assert_eq!(installed.spooled().len(), 1);
@@ -268,13 +268,13 @@ fn a_daemon_that_says_wait_for_ever_is_left_in_time() {
 
 // seed: 001-007
 #[test]
-fn without_a_daemon_the_rules_still_hold_wherever_the_home_is() {
+fn without_a_daemon_the_rules_apply_in_any_home() {
     for name in ["home", "two words and it's \"quoted\" $HOME", &format!("deep/{}", "d".repeat(120))] {
-        let installed = Installed::at(name);
-        installed.decides_itself("no daemon");
+        let installed = InstalledHook::at(name);
+        installed.assert_decides_itself("no daemon");
         let ran = installed.hook("ls");
         assert_eq!((ran.exit, &*ran.stdout, &*ran.stderr), (0, "", ""), "{name}");
-        let (ran, _) = serving(
+        let (ran, _) = serve_one(
             &installed,
             |stream, _| stream.write_all(&DaemonMessage::whole(0, b"here", b"")).unwrap(),
             || installed.hook("ls"),
@@ -285,10 +285,10 @@ fn without_a_daemon_the_rules_still_hold_wherever_the_home_is() {
 
 #[test]
 fn a_large_payload_goes_both_ways() {
-    let installed = Installed::new();
+    let installed = InstalledHook::new();
     let large = installed.test.bash(&format!("echo {}; rm -rf /", "x".repeat(3 << 20)));
-    let call = || installed.test.finish(installed.command(), large.as_bytes());
-    let (ran, _) = serving(
+    let call = || installed.test.run_command(installed.command(), large.as_bytes());
+    let (ran, _) = serve_one(
         &installed,
         |stream, payload| {
             assert!(payload == large.as_bytes());
@@ -297,15 +297,15 @@ fn a_large_payload_goes_both_ways() {
         call,
     );
     assert_eq!(ran.stdout.len(), 1 << 20);
-    // More than can be read as a command: a person is asked.
+    // The command is too long to be parsed: the user is asked.
     let ran = call();
     assert!(ran.stdout.contains("permissionDecision\":\"ask"), "{}{}", ran.stdout, ran.stderr);
     assert_eq!(installed.spooled().len(), 1);
 }
 
 #[test]
-fn a_standard_input_that_nobody_closes_is_refused_in_time() {
-    let installed = Installed::new();
+fn standard_input_that_stays_open_is_refused_in_time() {
+    let installed = InstalledHook::new();
     let mut command = installed.command();
     command.args(["--within", "2"]).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
     let started = Instant::now();
@@ -324,35 +324,35 @@ fn a_standard_input_that_nobody_closes_is_refused_in_time() {
 // seed: 001-016
 #[test]
 fn without_the_full_program_nothing_passes_where_tenterhook_is_installed() {
-    let installed = Installed::new();
+    let installed = InstalledHook::new();
     std::fs::remove_file(installed.home.join("bin/tenterhook")).unwrap();
     let ran = installed.hook("ls");
     assert_eq!((ran.exit, &*ran.stdout), (2, ""));
     assert!(ran.stderr.contains("cannot be judged") && ran.stderr.contains("hint"), "{}", ran.stderr);
-    // Where it never was, it is not our business.
+    // Where it was never installed, the call is not its concern.
     std::fs::remove_file(installed.home.join("home.json")).unwrap();
     let ran = installed.hook("ls");
     assert_eq!((ran.exit, &*ran.stdout, &*ran.stderr), (0, "", ""));
     let program = installed.home.join("bin/tenterhook-hook");
     let cursor = installed.test.command(&program, &["cursor", "beforeShellExecution"]);
-    let ran = installed.test.finish(cursor, b"{}");
+    let ran = installed.test.run_command(cursor, b"{}");
     assert_eq!((ran.exit, &*ran.stdout, &*ran.stderr), (0, "{\"permission\":\"allow\"}\n", ""));
 }
 
 #[test]
-fn the_full_program_says_what_is_wrong_with_the_words() {
-    let installed = Installed::new();
+fn the_full_program_reports_invalid_arguments() {
+    let installed = InstalledHook::new();
     let program = installed.home.join("bin/tenterhook-hook");
-    let ran = installed.test.finish(installed.test.command(&program, &["claude-code"]), b"");
+    let ran = installed.test.run_command(installed.test.command(&program, &["claude-code"]), b"");
     assert!(ran.exit == 2 && ran.stderr.contains("<EVENT>"), "{}", ran.stderr);
-    let ran = installed.test.finish(installed.test.command(&program, &["nobody", "stop"]), b"{}");
+    let ran = installed.test.run_command(installed.test.command(&program, &["nobody", "stop"]), b"{}");
     assert!(ran.exit == 2 && ran.stderr.contains("unknown harness `nobody`"), "{}", ran.stderr);
 }
 
 #[test]
 fn the_typed_hook_asks_the_daemon_as_well() {
-    let installed = Installed::new();
-    let (ran, _) = serving(
+    let installed = InstalledHook::new();
+    let (ran, _) = serve_one(
         &installed,
         |stream, _| stream.write_all(&DaemonMessage::whole(2, b"typed", b"")).unwrap(),
         || {
@@ -380,7 +380,7 @@ fn the_shim_and_the_harness_table_agree() {
 
 #[test]
 fn the_small_programs_are_static_and_small() {
-    let installed = Installed::new();
+    let installed = InstalledHook::new();
     for name in ["tenterhook-hook", "tenterhook-status"] {
         let bytes = std::fs::read(installed.home.join("bin").join(name)).unwrap();
         assert!(bytes.len() < 2 << 20, "{}", bytes.len());
@@ -390,7 +390,7 @@ fn the_small_programs_are_static_and_small() {
     }
 }
 
-/// Whether an ELF file of 64 bits names a program that has to load it.
+/// Whether a 64-bit ELF file names an interpreter.
 fn needs_interpreter(bytes: &[u8]) -> bool {
     let number = |at: usize, length: usize| {
         let mut padded = [0; 8];

@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! What holds for every source file, and for every file that the documentation cites.
+//! Checks of every source file, and of every file that the documentation cites.
 
 use std::path::{Path, PathBuf};
 
 use crate::context::repository;
 
-fn sources(dir: &Path, found: &mut Vec<PathBuf>) {
+fn collect_sources(dir: &Path, found: &mut Vec<PathBuf>) {
     for entry in std::fs::read_dir(dir).unwrap() {
         let path = entry.unwrap().path();
         let name = path.file_name().unwrap().to_str().unwrap();
         if path.is_dir() {
             if !matches!(name, "target" | ".git" | "node_modules" | ".cache") {
-                sources(&path, found);
+                collect_sources(&path, found);
             }
         } else if path.extension().is_some_and(|extension| extension == "rs") {
             found.push(path);
@@ -23,7 +23,7 @@ fn sources(dir: &Path, found: &mut Vec<PathBuf>) {
 #[test]
 fn unsafe_code_is_only_where_programs_begin_and_memory_is_returned() {
     let mut found = Vec::new();
-    sources(&repository().join("crates"), &mut found);
+    collect_sources(&repository().join("crates"), &mut found);
     let places = ["crates/shim/src/start.rs", "crates/cli/src/allocator.rs", "proto/src/lib.rs"];
     let may = |path: &Path| places.iter().any(|place| path.ends_with(place));
     let mentions = |path: &&PathBuf| {
@@ -34,7 +34,7 @@ fn unsafe_code_is_only_where_programs_begin_and_memory_is_returned() {
     assert!(with.iter().all(|path| may(path)), "{with:?}");
 }
 
-/// Reads that no limit is needed for, and why.
+/// Reads that need no limit, with the reason.
 const PLAIN_READS: &[(&str, &str)] = &[
     ("cli/src/commands/agent/", "a file that the user names, which may be a pipe of the shell"),
     ("cli/src/commands/check/", "a file that the user names"),
@@ -66,7 +66,7 @@ const PLAIN_READS: &[(&str, &str)] = &[
 #[test]
 fn files_that_others_can_write_are_read_with_limits() {
     let mut found = Vec::new();
-    sources(&repository().join("crates"), &mut found);
+    collect_sources(&repository().join("crates"), &mut found);
     let plain =
         ["fs::read(", "fs::read_to_string(", "fs_err::read(", "fs_err::read_to_string(", "File::open("];
     for path in found {
@@ -85,7 +85,7 @@ fn files_that_others_can_write_are_read_with_limits() {
     }
 }
 
-/// How many types `Result<…, String>` there are in a source text, on one line or on several.
+/// Number of `Result<…, String>` types in a source text, on one line or on several.
 fn text_errors(code: &str) -> usize {
     let lines: Vec<_> = code.lines().filter(|line| !line.trim_start().starts_with("//")).collect();
     let code = lines.join("\n");
@@ -93,14 +93,14 @@ fn text_errors(code: &str) -> usize {
     after.filter(|rest| last_parameter(rest) == Some("String")).count()
 }
 
-/// The last of several parameters of a type, whose `<` stands right before the text.
+/// Last of several type parameters; the `<` is right before the text.
 fn last_parameter(text: &str) -> Option<&str> {
     let (mut depth, mut start, mut before) = (0_usize, None, ' ');
     for (at, letter) in text.char_indices() {
         match letter {
             ';' | '{' if depth == 0 => return None,
             '<' | '(' | '[' => depth += 1,
-            // The arrow of a function type closes nothing.
+            // The arrow of a function type closes no bracket.
             '>' if before == '-' => {}
             '>' if depth == 0 => {
                 return text.get(start?..at).map(|last| last.trim().trim_end_matches(',').trim_end());
@@ -123,7 +123,7 @@ fn last_parameter(text: &str) -> Option<&str> {
 #[test]
 fn errors_of_libraries_are_types() {
     let mut found = Vec::new();
-    sources(&repository().join("crates"), &mut found);
+    collect_sources(&repository().join("crates"), &mut found);
     let (mut libraries, mut wrong) = (std::collections::BTreeSet::new(), Vec::new());
     for path in found {
         let name = path.strip_prefix(repository().join("crates")).unwrap().to_str().unwrap().to_owned();
@@ -145,7 +145,7 @@ fn errors_of_libraries_are_types() {
 }
 
 #[test]
-fn a_text_as_an_error_is_found_wherever_it_stands() {
+fn string_errors_are_found_in_every_position() {
     for code in [
         "fn a() -> Result<(), String> {",
         "fn a() -> Result<\n    BTreeMap<String, Vec<u8>>,\n    String,\n> {",
@@ -168,7 +168,7 @@ fn a_text_as_an_error_is_found_wherever_it_stands() {
 #[test]
 fn every_source_file_names_its_licence() {
     let mut found = Vec::new();
-    sources(&repository(), &mut found);
+    collect_sources(&repository(), &mut found);
     assert!(found.len() > 50, "the sources were found");
     for path in found {
         let text = std::fs::read_to_string(&path).unwrap();
@@ -201,7 +201,7 @@ fn documentation() -> Vec<PathBuf> {
     found
 }
 
-/// What stands between backticks in a page and names a file of the repository: `crates/x/src/y.rs`, or
+/// Citations of repository files between backticks in a page: `crates/x/src/y.rs`, or
 /// `tests/suite/x.rs::name_of_a_test`.
 fn citations(text: &str) -> impl Iterator<Item = &str> {
     text.split('`').skip(1).step_by(2).filter(|cited| {
@@ -210,8 +210,8 @@ fn citations(text: &str) -> impl Iterator<Item = &str> {
     })
 }
 
-/// Why a citation cannot be followed.
-fn broken(citation: &str) -> Option<String> {
+/// Returns why a citation is broken.
+fn broken_citation(citation: &str) -> Option<String> {
     let (path, test) = citation.split_once("::").map_or((citation, None), |(path, test)| (path, Some(test)));
     let file = repository().join(path.trim_end_matches('/'));
     if !file.exists() {
@@ -231,7 +231,7 @@ fn every_file_and_test_that_documentation_cites_exists() {
         let text = std::fs::read_to_string(&page).unwrap();
         for citation in citations(&text) {
             followed += 1;
-            problems.extend(broken(citation).map(|why| format!("{}: {why}", page.display())));
+            problems.extend(broken_citation(citation).map(|why| format!("{}: {why}", page.display())));
         }
     }
     assert!(followed > 60, "{followed} citations were found");
@@ -240,17 +240,17 @@ fn every_file_and_test_that_documentation_cites_exists() {
 
 #[test]
 fn a_citation_of_a_missing_file_or_test_is_found() {
-    assert!(broken("crates/harness/src/no_such_file.rs").is_some());
-    assert!(broken("tests/suite/source.rs::no_such_test").is_some());
+    assert!(broken_citation("crates/harness/src/no_such_file.rs").is_some());
+    assert!(broken_citation("tests/suite/source.rs::no_such_test").is_some());
     let own = "tests/suite/source.rs::a_citation_of_a_missing_file_or_test_is_found";
-    assert_eq!(broken(own), None);
-    assert_eq!(broken("sdk/python/tests/test_seeds.py::test_it_runs"), None);
+    assert_eq!(broken_citation(own), None);
+    assert_eq!(broken_citation("sdk/python/tests/test_seeds.py::test_it_runs"), None);
     let page = "see `crates/x/src/y.rs` and `cargo run`, not `tests/<name>`";
     assert_eq!(citations(page).collect::<Vec<_>>(), ["crates/x/src/y.rs"]);
 }
 
 #[test]
-fn every_link_between_pages_leads_somewhere() {
+fn every_link_between_pages_resolves() {
     for page in documentation() {
         let text = std::fs::read_to_string(&page).unwrap();
         for target in text.split("](").skip(1).filter_map(|rest| rest.split(')').next()) {
@@ -262,9 +262,9 @@ fn every_link_between_pages_leads_somewhere() {
     }
 }
 
-/// Every promise of the threat model names at least one test, or says that the kernel keeps it.
+/// Every promise of the threat model names at least one test, or says that the kernel enforces it.
 #[test]
-fn every_promise_of_the_threat_model_names_what_holds_it() {
+fn every_promise_of_the_threat_model_names_its_test() {
     let text = std::fs::read_to_string(repository().join("docs/threat-model.md")).unwrap();
     let rows = text.lines().filter(|line| line.starts_with("| ") && !line.starts_with("| promise"));
     let mut promises = 0;

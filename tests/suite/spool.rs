@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! What a hook without a daemon leaves behind: taken in once, never counted twice, and never believed if
-//! somebody else wrote it. All in same-user mode: whoever can read the home's key can forge.
+//! Decisions of a hook without a daemon are imported once, never counted twice, and refused if another account
+//! wrote them. All in same-user mode: an attacker who can read the home's key can forge them.
 
 use serde_json::{Value, json};
 use tenterhook_event::{DecidedCall, Event, EventId, EventKind, HookCall, Outcome, Timestamp, ToolCall};
@@ -13,7 +13,7 @@ fn hook(test: &TestContext, command: &str) {
     test.run_with(&["hook", "claude-code", "pre-tool-use"], test.bash(command).as_bytes());
 }
 
-/// The spooled decision: its file, and what is in it.
+/// The file and the content of the spooled decision.
 fn decision(test: &TestContext) -> (std::path::PathBuf, String) {
     let mut files = std::fs::read_dir(test.home().join("spool")).unwrap();
     let read = |path: std::path::PathBuf| {
@@ -24,11 +24,11 @@ fn decision(test: &TestContext) -> (std::path::PathBuf, String) {
 }
 
 fn refusals(test: &TestContext) -> Vec<Value> {
-    test.leaves().into_iter().filter(|leaf| leaf["what"] == "spool-refused").collect()
+    test.records().into_iter().filter(|leaf| leaf["what"] == "spool-refused").collect()
 }
 
 #[test]
-fn a_forged_file_is_set_aside_and_is_a_leaf_once() {
+fn a_forged_file_is_set_aside_and_recorded_once() {
     let test = TestContext::new();
     hook(&test, "rm -rf /");
     let (path, text) = decision(&test);
@@ -42,9 +42,9 @@ fn a_forged_file_is_set_aside_and_is_a_leaf_once() {
         let name = format!("01ARZ3NDEKTSV4RRFFQ69G5FA{number}.json");
         std::fs::write(test.home().join("spool").join(name), forged).unwrap();
     }
-    // A true one under another event's name.
+    // A valid decision under another event's name.
     std::fs::copy(&path, test.home().join("spool/01ARZ3NDEKTSV4RRFFQ69G5FAV.json")).unwrap();
-    assert_eq!(test.ledger().len(), 1, "the true one");
+    assert_eq!(test.decisions().len(), 1, "the valid one");
     let told = refusals(&test);
     assert_eq!(told.len(), forgeries.len() + 1);
     for (leaf, (_, why)) in told.iter().zip(&forgeries) {
@@ -54,17 +54,17 @@ fn a_forged_file_is_set_aside_and_is_a_leaf_once() {
     assert_eq!(told.last().unwrap()["detail"]["reason"], "it is named after another event");
     let stats = test.run(&["ledger", "stats", "--json"]).json();
     assert_eq!(stats["spool"], json!({"waiting": 0, "refused": 5}));
-    assert_eq!(refusals(&test).len(), 5, "said once");
+    assert_eq!(refusals(&test).len(), 5, "reported once");
     assert_eq!(test.run(&["ledger", "verify"]).exit, 0);
 }
 
 #[test]
-fn an_event_that_was_decided_twice_is_counted_once_as_it_was_heard() {
+fn an_event_decided_twice_is_counted_once_as_delivered() {
     let test = TestContext::new();
     hook(&test, "rm -rf /");
     let (path, _) = decision(&test);
     let id: EventId = path.file_stem().unwrap().to_str().unwrap().parse().unwrap();
-    // The daemon decided as well, but nobody waited for it any more.
+    // The daemon decided as well, but the hook no longer waited for it.
     let mut event = Event::new(
         id,
         Timestamp::from_unix_ms(id.unix_ms()),
@@ -81,7 +81,7 @@ fn an_event_that_was_decided_twice_is_counted_once_as_it_was_heard() {
     ledger.append(Entry::decision(&decided, &|_| Vec::new())).unwrap();
     ledger.close().unwrap();
 
-    let leaves = test.ledger();
+    let leaves = test.decisions();
     assert_eq!(leaves.len(), 2);
     assert_eq!((&leaves[0]["verdict"], &leaves[1]["verdict"]), (&json!("none"), &json!("deny")));
     assert_eq!(leaves[1]["links"], json!([id.to_string()]));
@@ -96,23 +96,23 @@ fn an_event_that_was_decided_twice_is_counted_once_as_it_was_heard() {
 }
 
 #[test]
-fn a_key_that_is_gone_makes_nothing_true() {
+fn without_a_key_no_spooled_decision_is_accepted() {
     let test = TestContext::new();
     hook(&test, "ls");
     std::fs::remove_file(test.home().join("seal.key")).unwrap();
-    assert_eq!(test.ledger().len(), 0);
+    assert_eq!(test.decisions().len(), 0);
     assert!(!refusals(&test).is_empty());
 }
 
 #[test]
-fn a_spool_that_grows_without_a_daemon_is_taken_in_by_itself() {
+fn a_spool_that_grows_without_a_daemon_is_imported_automatically() {
     use tenterhook_guard::{Book, Spool};
     use tenterhook_home::{Home, call_meta};
     use tenterhook_records::secrets;
     let test = TestContext::new();
-    // One leaf, so that there is a ledger, and then more files than the spool should hold.
+    // One record, so that there is a ledger, and then more files than the spool should hold.
     hook(&test, "ls");
-    assert_eq!(test.ledger().len(), 1);
+    assert_eq!(test.decisions().len(), 1);
     let home = Home::whole(test.home());
     let ledger = Book::of(&home).write().unwrap();
     let sealing = ledger.sealing().clone();
@@ -131,13 +131,13 @@ fn a_spool_that_grows_without_a_daemon_is_taken_in_by_itself() {
         began.elapsed()
     );
     let waiting = || Spool::of(&home).count().0;
-    crate::person::until("the spool is taken in", || (waiting() == 0).then_some(()));
-    let leaves = test.leaves();
+    crate::terminal_user::until("the spool is imported", || (waiting() == 0).then_some(()));
+    let leaves = test.records();
     let of = |what: &str| {
         leaves.iter().filter(|leaf| leaf["what"].as_str().is_some_and(|said| said.starts_with(what))).count()
     };
-    assert_eq!((of("waits "), test.ledger().len()), (300, 2), "each once");
-    // A few more wait for the next time, or for a daemon.
+    assert_eq!((of("waits "), test.decisions().len()), (300, 2), "each one once");
+    // A few files remain for the next time, or for a daemon.
     hook(&test, "ls");
     assert!(waiting() >= 1);
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! A home that belongs to the machine, and an account that is not its own. Needs root: without it the
-//! tests say so and leave.
+//! A machine-wide state directory, and an account that does not own it. Needs root; without it the tests print a
+//! note and return.
 
 use std::io::{Read, Write};
 use std::os::unix::fs::PermissionsExt;
@@ -11,9 +11,9 @@ use std::path::{Path, PathBuf};
 use serde_json::{Value, json};
 
 use crate::context::TestContext;
-use crate::person::{Guard, ask};
+use crate::terminal_user::{SocketDaemon, request};
 
-/// `nobody` on most machines; no account is needed.
+/// `nobody` on most machines; the account need not exist.
 pub(crate) const STRANGER: u32 = 65_534;
 
 const RULES: &str = "version: 1\nrules:\n  - {id: no-make, match: {shell: {program: make}}, verdict: deny}\n";
@@ -26,7 +26,7 @@ pub(crate) fn is_root() -> bool {
     root
 }
 
-/// Does something as another account: only this one thread of ours becomes it.
+/// Runs a function as another account: only one thread of the test changes to it.
 pub(crate) fn as_stranger<T: Send>(what: impl FnOnce() -> T + Send) -> T {
     std::thread::scope(|scope| {
         let done = scope.spawn(|| {
@@ -41,29 +41,29 @@ pub(crate) fn as_stranger<T: Send>(what: impl FnOnce() -> T + Send) -> T {
     })
 }
 
-pub(crate) struct System {
+pub(crate) struct SystemHome {
     pub(crate) test: TestContext,
 }
 
-impl System {
+impl SystemHome {
     pub(crate) fn new() -> Self {
         let test = TestContext::new();
         test.write_system(RULES);
-        // Everybody has to get as far as the socket.
+        // Every account must be able to reach the socket.
         std::fs::set_permissions(test.path(""), std::fs::Permissions::from_mode(0o755)).unwrap();
         Self { test }
     }
 
-    pub(crate) fn serve(&self) -> Guard<'_> {
+    pub(crate) fn serve(&self) -> SocketDaemon<'_> {
         let program = Path::new(env!("CARGO_BIN_EXE_tenterhook"));
-        Guard::with(&self.test, self.test.command(program, &["--system", "serve", "--listen", "none"]))
+        SocketDaemon::with(&self.test, self.test.command(program, &["--system", "serve", "--listen", "none"]))
     }
 
     pub(crate) fn socket(&self) -> PathBuf {
         self.test.path("system/run/tenterhook.sock")
     }
 
-    pub(crate) fn leaves(&self) -> Vec<Value> {
+    pub(crate) fn records(&self) -> Vec<Value> {
         let reader = tenterhook_ledger::Reader::open(&self.test.path("system/state/ledger")).unwrap();
         let leaves = reader.from(0, 1000).unwrap();
         leaves.iter().map(|leaf| serde_json::from_slice(leaf.bytes.as_ref().unwrap()).unwrap()).collect()
@@ -72,15 +72,15 @@ impl System {
 
 // seed: 001-046
 #[test]
-fn system_any_account_calls_hooks_and_the_record_says_which() {
+fn system_any_account_calls_hooks_and_the_record_names_it() {
     if !is_root() {
         return;
     }
-    let system = System::new();
+    let system = SystemHome::new();
     let _guard = system.serve();
     let payload: Value = serde_json::from_str(&system.test.bash("make all")).unwrap();
     let (status, reply) =
-        as_stranger(|| ask(&system.socket(), "POST", "/v1/hooks/claude-code/pre-tool-use", &payload));
+        as_stranger(|| request(&system.socket(), "POST", "/v1/hooks/claude-code/pre-tool-use", &payload));
     assert_eq!(
         (status, &reply["hookSpecificOutput"]["permissionDecision"]),
         (200, &json!("deny")),
@@ -99,7 +99,7 @@ fn system_any_account_calls_hooks_and_the_record_says_which() {
         reply
     });
     assert!(spoken.contains("\"permissionDecision\":\"deny\""), "{spoken}");
-    let decisions: Vec<_> = system.leaves().into_iter().filter(|leaf| leaf["kind"] == "decision").collect();
+    let decisions: Vec<_> = system.records().into_iter().filter(|leaf| leaf["kind"] == "decision").collect();
     let account = tenterhook_home::env::account(STRANGER);
     let users: Vec<_> = decisions.iter().map(|leaf| &leaf["agent"]["user"]).collect();
     assert_eq!(users, [&json!(account), &json!(account)]);
@@ -110,7 +110,7 @@ fn system_another_account_gets_nothing_but_hooks() {
     if !is_root() {
         return;
     }
-    let system = System::new();
+    let system = SystemHome::new();
     let guard = system.serve();
     let socket = system.socket();
     for (method, path, body) in [
@@ -135,10 +135,10 @@ fn system_another_account_gets_nothing_but_hooks() {
         ("POST", "/v1/hooks/x/y/../../../mode", json!({"mode": "monitor"})),
         ("GET", "/v1/ledger", Value::Null),
     ] {
-        let (status, answer) = as_stranger(|| ask(&socket, method, path, &body));
+        let (status, answer) = as_stranger(|| request(&socket, method, path, &body));
         assert_eq!(status, 403, "{method} {path}: {answer}");
     }
-    let (status, health) = as_stranger(|| ask(&socket, "GET", "/v1/health", &Value::Null));
+    let (status, health) = as_stranger(|| request(&socket, "GET", "/v1/health", &Value::Null));
     assert_eq!((status, &health["ok"], &health["pid"]), (200, &json!(true), &Value::Null), "{health}");
 
     for path in ["state", "state/ledger/ledger.db", "state/run/token", "state/mode.json"] {
@@ -148,28 +148,28 @@ fn system_another_account_gets_nothing_but_hooks() {
         assert!(!read && !written, "{}", path.display());
     }
     let taken = as_stranger(|| std::fs::remove_file(&socket).is_ok());
-    assert!(!taken, "nobody else can take the socket's place");
+    assert!(!taken, "another account cannot replace the socket");
     let pid = rustix::process::Pid::from_raw(guard.pid()).unwrap();
     let killed = as_stranger(|| rustix::process::kill_process(pid, rustix::process::Signal::KILL));
-    assert!(killed.is_err(), "the kernel says so");
+    assert!(killed.is_err(), "enforced by the kernel");
 }
 
 #[test]
-fn system_root_needs_no_further_proof_and_is_on_record() {
+fn system_root_needs_no_further_proof_and_is_recorded() {
     if !is_root() {
         return;
     }
-    let system = System::new();
+    let system = SystemHome::new();
     let _guard = system.serve();
     let ran = system.test.run(&["--system", "mode", "monitor"]);
     assert_eq!(ran.exit, 0, "{}", ran.stderr);
-    let leaf = system.leaves().into_iter().rev().find(|leaf| leaf["what"] == "mode monitor").unwrap();
+    let leaf = system.records().into_iter().rev().find(|leaf| leaf["what"] == "mode monitor").unwrap();
     assert_eq!(
         (&leaf["detail"]["authority"]["proof"], &leaf["detail"]["authority"]["uid"]),
         (&json!("root"), &json!(0))
     );
-    // But not where it comes from an agent, which the test is as soon as it calls a hook.
-    ask(
+    // It is refused to an agent, which the test is as soon as it calls a hook.
+    request(
         &system.socket(),
         "POST",
         "/v1/hooks/claude-code/pre-tool-use",
@@ -186,10 +186,10 @@ fn same_user_another_account_on_the_socket_is_not_served() {
         return;
     }
     let test = TestContext::new();
-    let _guard = Guard::of(&test);
+    let _guard = SocketDaemon::of(&test);
     let socket = test.home().join("run/tenterhook.sock");
     assert!(as_stranger(|| UnixStream::connect(&socket)).is_err(), "the directory is for its owner only");
-    // Even if everybody could get there.
+    // Refused even if every account could reach the socket.
     for (path, mode) in [
         (test.path(""), 0o755),
         (test.home(), 0o755),
@@ -200,7 +200,7 @@ fn same_user_another_account_on_the_socket_is_not_served() {
     }
     let answer = as_stranger(|| {
         let mut stream = UnixStream::connect(&socket).unwrap();
-        // It may be closed before we have said anything.
+        // The connection may be closed before the test has written anything.
         drop(stream.write_all(b"GET /v1/health HTTP/1.1\r\nHost: tenterhook\r\n\r\n"));
         let mut answer = String::new();
         drop(stream.read_to_string(&mut answer));

@@ -8,9 +8,9 @@ use std::process::Command;
 
 use serde_json::{Value, json};
 
-use crate::context::{Ran, TestContext};
+use crate::context::{CommandOutput, TestContext};
 
-fn said(ran: &Ran, exit: i32, part: &str) {
+fn said(ran: &CommandOutput, exit: i32, part: &str) {
     assert_eq!(ran.exit, exit, "{}{}", ran.stdout, ran.stderr);
     let all = format!("{}{}", ran.stdout, ran.stderr);
     assert!(all.contains(part), "`{part}` is not in\n{all}");
@@ -22,7 +22,7 @@ fn templates(test: &TestContext, kind: &str) -> Vec<Value> {
 
 // seed: 003-098
 #[test]
-fn every_hook_decides_as_its_samples_say() {
+fn every_hook_decides_as_its_samples_state() {
     let test = TestContext::new();
     let all = templates(&test, "hook");
     assert!(all.len() >= 12);
@@ -34,7 +34,7 @@ fn every_hook_decides_as_its_samples_say() {
             found.unwrap().status.success()
         };
         said(&test.run(&["new", "hook", "--from", name]), 0, &format!("tenterhook hooks trust {name}"));
-        // It posts to an address; below is one that answers.
+        // It posts to an address; a server below answers.
         if name == "external-logging" {
             continue;
         }
@@ -44,14 +44,14 @@ fn every_hook_decides_as_its_samples_say() {
         }
         let mut command = test.command(std::path::Path::new(env!("CARGO_BIN_EXE_tenterhook")), &[]);
         command.args(["hooks", "test", name, "--json"]).env("PATH", std::env::var_os("PATH").unwrap());
-        let ran = test.finish(command, b"");
+        let ran = test.run_command(command, b"");
         assert_eq!(ran.exit, 0, "{name}: {}{}", ran.stdout, ran.stderr);
         assert!(!ran.json()["samples"].as_array().unwrap().is_empty());
     }
 }
 
 #[test]
-fn every_rule_is_added_to_a_policy_of_ones_own() {
+fn every_rule_can_be_added_to_a_user_policy() {
     let test = TestContext::new();
     let mine = "version: 1\nrules:\n  - {id: mine, match: {tool: shell}, verdict: ask}\n";
     test.write("home/policy.yaml", mine);
@@ -62,7 +62,7 @@ fn every_rule_is_added_to_a_policy_of_ones_own() {
             "host-list" => said(&test.run(&args), 2, "lists of its own"),
             "exception" => {
                 said(&test.run(&args), 1, "`policy change` needs a person");
-                said(&test.person(&args), 0, "our-build-cache");
+                said(&test.run_on_terminal(&args), 0, "our-build-cache");
             }
             _ => said(&test.run(&args), 0, name),
         }
@@ -82,7 +82,7 @@ fn a_rule_of_a_template_judges() {
 }
 
 #[test]
-fn nothing_is_overwritten_unasked() {
+fn nothing_is_overwritten_without_confirmation() {
     let test = TestContext::new();
     for (args, file) in [
         (["new", "rule", "--from", "env-files", "--output", "r.yaml"], "work/r.yaml"),
@@ -102,7 +102,7 @@ fn nothing_is_overwritten_unasked() {
 }
 
 #[test]
-fn a_hook_of_a_template_denies_for_real_once_it_is_trusted() {
+fn a_hook_of_a_template_denies_once_it_is_trusted() {
     let test = TestContext::new();
     let write = json!({
         "session_id": "s", "cwd": test.path("work"), "hook_event_name": "PreToolUse", "tool_name": "Write",
@@ -112,16 +112,16 @@ fn a_hook_of_a_template_denies_for_real_once_it_is_trusted() {
     let fire =
         || test.run_with(&["hook", "claude-code", "pre-tool-use"], write.to_string().as_bytes()).stdout;
     said(&test.run(&["new", "hook", "--from", "env-guard"]), 0, "guard.py");
-    assert_eq!(fire(), "", "nobody trusts it yet");
+    assert_eq!(fire(), "", "the package is not trusted yet");
     said(&test.run(&["hooks", "trust", "env-guard"]), 1, "asked for by an agent that is guarded here");
-    said(&test.person(&["hooks", "trust", "env-guard"]), 0, "its hooks run from the next event on");
-    assert!(fire().contains("would hold a key or a password"), "{}", fire());
+    said(&test.run_on_terminal(&["hooks", "trust", "env-guard"]), 0, "its hooks run from the next event on");
+    assert!(fire().contains("would contain a key or a password"), "{}", fire());
     assert_eq!(test.last_change()["what"], "hooks trust");
-    // Whoever changes it changes what was trusted.
+    // A changed hook is no longer the trusted one.
     test.write("home/hooks/env-guard/guard.py", "pass\n");
     assert_eq!(fire(), "");
     said(&test.run(&["check"]), 1, "`guard.py` was changed");
-    said(&test.person(&["hooks", "trust", "env-guard"]), 0, "its hooks run");
+    said(&test.run_on_terminal(&["hooks", "trust", "env-guard"]), 0, "its hooks run");
     said(&test.run(&["hooks", "list"]), 0, "trusted");
 }
 
@@ -133,9 +133,9 @@ fn the_logging_hook_posts_what_happened() {
     test.run(&["new", "hook", "--from", "external-logging"]);
     let path = test.home().join("hooks/external-logging/hook.yaml");
     let text = std::fs::read_to_string(&path).unwrap().replace("127.0.0.1:9009", &address);
-    // Waited for, so that the program does not end before it was sent.
+    // Waits for the request, so that the program does not end before it was sent.
     std::fs::write(&path, text.replace("async: true", "async: false")).unwrap();
-    said(&test.person(&["hooks", "trust", "external-logging"]), 0, "run");
+    said(&test.run_on_terminal(&["hooks", "trust", "external-logging"]), 0, "run");
     let served = std::thread::spawn(move || {
         let (mut stream, _) = listener.accept().unwrap();
         let mut request = vec![0; 64 * 1024];

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! The terminal view, against a daemon, with calls of hooks.
+//! The terminal view with a daemon and hook calls.
 
 use std::thread;
 use std::time::{Duration, Instant};
@@ -9,12 +9,12 @@ use rustix::process::Signal;
 use serde_json::{Value, json};
 
 use crate::context::TestContext;
-use crate::person::{Guard, code};
+use crate::terminal_user::{SocketDaemon, code};
 use crate::tui_screen::Screen;
 
 const RULES: &str = "version: 1\nrules:\n  - {id: ask-make, match: {shell: {program: make}}, verdict: ask, reason: people make things}\n";
 
-fn call(guard: &Guard<'_>, tool: &str, input: &Value) -> Value {
+fn call(guard: &SocketDaemon<'_>, tool: &str, input: &Value) -> Value {
     let payload = json!({
         "session_id": "s-1", "cwd": guard.test.path("work"), "hook_event_name": "PreToolUse",
         "tool_name": tool, "tool_input": input, "tool_use_id": "t-1",
@@ -22,14 +22,14 @@ fn call(guard: &Guard<'_>, tool: &str, input: &Value) -> Value {
     guard.hook("claude-code", "pre-tool-use", &payload)
 }
 
-fn bash(guard: &Guard<'_>, command: &str) -> Value {
+fn bash(guard: &SocketDaemon<'_>, command: &str) -> Value {
     call(guard, "Bash", &json!({"command": command}))
 }
 
 #[test]
-fn what_happens_is_seen_and_can_be_looked_into() {
+fn events_are_shown_and_can_be_opened() {
     let test = TestContext::new();
-    let guard = Guard::of(&test);
+    let guard = SocketDaemon::of(&test);
     let Some(screen) = Screen::open(&test, &[]) else { return };
     screen.shows("no decisions yet");
     for number in 0..3 {
@@ -39,14 +39,16 @@ fn what_happens_is_seen_and_can_be_looked_into() {
     bash(&guard, "sudo rm -rf /");
     screen.shows("denied   claude-code Bash          sudo rm -rf /");
     screen.press(&["/"]);
-    screen.types("DENY rm");
+    screen.type_text("DENY rm");
     screen.press(&["Enter"]);
-    screen.becomes("only what fits", |seen| seen.contains("1 of 1") && !seen.contains("hello-1"));
+    screen.wait_until("only what fits on the screen", |seen| {
+        seen.contains("1 of 1") && !seen.contains("hello-1")
+    });
     screen.press(&["Enter"]);
     screen.shows("Reply");
     screen.press(&["p"]);
     for sought in ["rule:recursive-delete", "✓ verified: in the signed ledger of"] {
-        screen.becomes(sought, |seen| {
+        screen.wait_until(sought, |seen| {
             if !seen.contains(sought) {
                 screen.press(&["Down"]);
             }
@@ -58,13 +60,13 @@ fn what_happens_is_seen_and_can_be_looked_into() {
     screen.press(&["Escape"]);
     screen.shows("echo hello-1");
     screen.press(&["q"]);
-    screen.is_given_back("0");
+    screen.assert_restored("0");
 }
 
 #[test]
 fn a_session_shows_its_todos_files_and_tools_as_they_change() {
     let test = TestContext::new();
-    let guard = Guard::of(&test);
+    let guard = SocketDaemon::of(&test);
     let Some(screen) = Screen::open(&test, &[]) else { return };
     let file = test.path("work/notes.md");
     call(&guard, "Write", &json!({"file_path": file, "content": "a\nb\n"}));
@@ -83,19 +85,20 @@ fn a_session_shows_its_todos_files_and_tools_as_they_change() {
         screen.shows(&format!("Todos {done}/7"));
     }
     screen.shows("✓ step 2");
-    // Its name may be cut at its begin.
+    // The beginning of its name may be cut.
     screen.shows("notes.md");
     screen.shows("TodoWrite");
     screen.tmux(&["resize-window", "-x", "120", "-y", "40"]);
-    screen.becomes("two columns", |seen| seen.lines().nth(2).is_some_and(|line| line.contains("Timeline")));
+    screen
+        .wait_until("two columns", |seen| seen.lines().nth(2).is_some_and(|line| line.contains("Timeline")));
     screen.press(&["d"]);
-    screen.becomes("its decisions", |seen| seen.contains("filter: s-1") && seen.contains("took"));
+    screen.wait_until("its decisions", |seen| seen.contains("filter: s-1") && seen.contains("took"));
     screen.press(&["C-c"]);
-    screen.is_given_back("0");
+    screen.assert_restored("0");
 }
 
-/// What an agent hears of a call that has to be asked about.
-fn asks<T>(guard: &Guard<'_>, command: &str, meanwhile: impl FnOnce() -> T) -> Value {
+/// The reply to a call that needs approval.
+fn call_while<T>(guard: &SocketDaemon<'_>, command: &str, meanwhile: impl FnOnce() -> T) -> Value {
     let payload = json!({
         "session_id": "s-2", "turn_id": "t", "cwd": guard.test.path("work"), "hook_event_name": "PreToolUse",
         "model": "m", "permission_mode": "default", "tool_name": "Bash",
@@ -109,18 +112,18 @@ fn asks<T>(guard: &Guard<'_>, command: &str, meanwhile: impl FnOnce() -> T) -> V
 }
 
 #[test]
-fn a_call_that_waits_is_answered_by_keys_and_a_yes_takes_the_word() {
+fn a_waiting_call_is_answered_by_keys_and_an_approval_needs_the_typed_word() {
     let test = TestContext::new();
     test.write("home/policy.yaml", RULES);
-    let guard = Guard::of(&test);
+    let guard = SocketDaemon::of(&test);
     let Some(screen) = Screen::open(&test, &[]) else { return };
-    let reply = asks(&guard, "make none", || {
+    let reply = call_while(&guard, "make none", || {
         screen.shows("3 Approvals (1)");
         screen.press(&["3"]);
         screen.shows("make none");
         screen.press(&["d"]);
         screen.shows("message for the agent");
-        screen.types("not today");
+        screen.type_text("not today");
         screen.press(&["Enter"]);
         screen.shows("✓ denied");
     });
@@ -132,16 +135,16 @@ fn a_call_that_waits_is_answered_by_keys_and_a_yes_takes_the_word() {
         "{reply}"
     );
     assert_eq!(test.last_change()["what"], "deny");
-    let reply = asks(&guard, "make all", || {
+    let reply = call_while(&guard, "make all", || {
         screen.shows("make all");
         screen.press(&["a"]);
         screen.shows("Type `approve` to confirm");
-        screen.types("yes");
+        screen.type_text("yes");
         screen.press(&["Enter"]);
         screen.shows("cancelled");
         screen.press(&["a"]);
         screen.shows("Type `approve` to confirm");
-        screen.types("approve");
+        screen.type_text("approve");
         screen.press(&["Enter"]);
         screen.shows("✓ approved");
     });
@@ -151,7 +154,7 @@ fn a_call_that_waits_is_answered_by_keys_and_a_yes_takes_the_word() {
     assert_eq!(leaf["detail"]["authority"]["proof"], "tty");
     screen.press(&["m"]);
     screen.shows("Type `mode monitor` to confirm");
-    screen.types("mode monitor");
+    screen.type_text("mode monitor");
     screen.press(&["Enter"]);
     screen.shows("● MONITOR");
     screen.press(&["m", "y"]);
@@ -159,20 +162,20 @@ fn a_call_that_waits_is_answered_by_keys_and_a_yes_takes_the_word() {
 }
 
 #[test]
-fn where_codes_are_set_up_a_yes_takes_a_code_that_nobody_sees() {
+fn with_codes_an_approval_needs_a_code_that_is_not_shown() {
     let test = TestContext::new();
     test.write("home/policy.yaml", RULES);
     let secret = test.enroll();
-    let guard = Guard::of(&test);
+    let guard = SocketDaemon::of(&test);
     let Some(screen) = Screen::open(&test, &[]) else { return };
-    let reply = asks(&guard, "make all", || {
+    let reply = call_while(&guard, "make all", || {
         screen.shows("3 Approvals (1)");
         screen.press(&["3", "s"]);
         screen.shows("Code from your authenticator app:");
         let shown = code(&secret, 0);
-        screen.types(&shown);
+        screen.type_text(&shown);
         screen.shows("******");
-        assert!(!screen.seen().contains(&shown));
+        assert!(!screen.content().contains(&shown));
         screen.press(&["Enter"]);
         screen.shows("✓ approved, with all calls that the same rules ask about in this session");
     });
@@ -185,10 +188,10 @@ fn where_codes_are_set_up_a_yes_takes_a_code_that_nobody_sees() {
 }
 
 #[test]
-fn text_of_an_agent_does_nothing_to_the_terminal() {
+fn text_of_an_agent_cannot_control_the_terminal() {
     let test = TestContext::new();
     test.write("home/policy.yaml", RULES);
-    let guard = Guard::of(&test);
+    let guard = SocketDaemon::of(&test);
     let Some(screen) = Screen::open(&test, &[("NO_COLOR", "1")]) else { return };
     let evil = "\u{1b}]0;owned\u{7}\u{1b}[2J\u{1b}[H\u{1b}[31m\u{1b}c\u{9b}5A\r\u{8}\u{202e}";
     let payload = json!({
@@ -205,7 +208,7 @@ fn text_of_an_agent_does_nothing_to_the_terminal() {
         let (first, last) = (seen.lines().next().unwrap(), seen.lines().last().unwrap());
         first.starts_with("Tenterhook  1 Live") && last.contains("q  quit")
     };
-    screen.becomes("the frame stands", stands);
+    screen.wait_until("the frame is intact", stands);
     for keys in [
         &["Enter"][..],
         &["Escape"],
@@ -217,10 +220,10 @@ fn text_of_an_agent_does_nothing_to_the_terminal() {
         &["1", "End", "Enter"],
     ] {
         screen.press(keys);
-        screen.becomes("the frame stands", stands);
+        screen.wait_until("the frame is intact", stands);
     }
     screen.shows("␛]0;owned␇");
-    let reply = asks(&guard, &format!("make {evil}"), || {
+    let reply = call_while(&guard, &format!("make {evil}"), || {
         screen.press(&["3"]);
         screen.shows("make ␛]0;owned␇");
         screen.press(&["d", "Enter"]);
@@ -228,7 +231,7 @@ fn text_of_an_agent_does_nothing_to_the_terminal() {
     assert_eq!(reply["hookSpecificOutput"]["permissionDecision"], "deny");
     let title = screen.tmux(&["display-message", "-p", "#{pane_title}"]);
     assert!(!title.contains("owned"), "{title}");
-    let written = screen.written();
+    let written = screen.written_bytes();
     let has = |bytes: &[u8]| written.windows(bytes.len()).any(|part| part == bytes);
     assert!(has("␛]0;owned␇".as_bytes()), "it was shown");
     for bytes in
@@ -239,15 +242,17 @@ fn text_of_an_agent_does_nothing_to_the_terminal() {
 }
 
 #[test]
-fn a_daemon_that_goes_is_missed_and_one_that_comes_is_found_and_a_signal_gives_the_terminal_back() {
+fn the_view_follows_restarts_of_the_daemon_and_a_signal_restores_the_terminal() {
     let test = TestContext::new();
-    let guard = Guard::of(&test);
+    let guard = SocketDaemon::of(&test);
     let Some(screen) = Screen::open(&test, &[]) else { return };
     bash(&guard, "echo kept");
     screen.shows("echo kept");
-    guard.signal();
-    screen.becomes("it is gone", |seen| seen.contains("○ no daemon") && seen.contains("echo kept"));
-    let guard = Guard::of(&test);
+    guard.terminate();
+    screen.wait_until("the lost daemon is shown", |seen| {
+        seen.contains("○ no daemon") && seen.contains("echo kept")
+    });
+    let guard = SocketDaemon::of(&test);
     screen.shows("reconnected to the daemon");
     bash(&guard, "echo again");
     screen.shows("echo again");
@@ -256,22 +261,22 @@ fn a_daemon_that_goes_is_missed_and_one_that_comes_is_found_and_a_signal_gives_t
     bash(&guard, "echo stopped and gone on");
     screen.shows("echo stopped and gone on");
     screen.signal(Signal::TERM);
-    screen.is_given_back("1");
+    screen.assert_restored("1");
 }
 
 #[test]
-fn nothing_to_do_costs_nothing_and_a_flood_leaves_it_usable() {
+fn an_idle_view_costs_nothing_and_a_flood_leaves_it_usable() {
     let test = TestContext::new();
-    let guard = Guard::of(&test);
+    let guard = SocketDaemon::of(&test);
     let Some(screen) = Screen::open(&test, &[]) else { return };
     bash(&guard, "echo one");
     screen.shows("echo one");
     thread::sleep(Duration::from_secs(1));
-    let before = screen.used();
+    let before = screen.cpu_time();
     thread::sleep(Duration::from_secs(3));
-    let idle = screen.used().saturating_sub(before);
+    let idle = screen.cpu_time().saturating_sub(before);
     assert!(idle <= Duration::from_millis(60), "idle for 3 s it used {idle:?}");
-    let (before, began) = (screen.used(), Instant::now());
+    let (before, began) = (screen.cpu_time(), Instant::now());
     let (sent, switched) = thread::scope(|scope| {
         let flood = |lane: usize| {
             let guard = &guard;
@@ -290,9 +295,9 @@ fn nothing_to_do_costs_nothing_and_a_flood_leaves_it_usable() {
         (began.elapsed(), switched)
     });
     screen.press(&["1", "/"]);
-    screen.types("3-249");
+    screen.type_text("3-249");
     screen.shows("echo 3-249");
-    let used = screen.used().saturating_sub(before);
+    let used = screen.cpu_time().saturating_sub(before);
     eprintln!(
         "idle 3 s: {idle:?}; 1000 events in {sent:?}: {used:?} of a processor; a key meanwhile: {switched:?}"
     );
@@ -302,7 +307,7 @@ fn nothing_to_do_costs_nothing_and_a_flood_leaves_it_usable() {
 }
 
 #[test]
-fn without_a_terminal_it_says_so() {
+fn without_a_terminal_it_prints_an_error() {
     let test = TestContext::new();
     let ran = test.run(&["tui"]);
     assert_eq!((ran.exit, ran.stdout.as_str()), (2, ""));

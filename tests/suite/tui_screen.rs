@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! The terminal view in a real terminal: tmux, by keys and pictures.
+//! The terminal view in a real terminal: tmux, with keys and screenshots.
 
 use std::path::PathBuf;
 use std::process::Command;
@@ -8,29 +8,29 @@ use std::time::{Duration, Instant};
 use tenterhook_test_support::assert_no_hang;
 
 use crate::context::TestContext;
-use crate::person::until;
+use crate::terminal_user::until;
 
 const PROGRAM: &str = env!("CARGO_BIN_EXE_tenterhook");
 
-/// What a person had on the screen, the view, and how the terminal is afterwards. The view has a process id
-/// that a test can read. Ctrl-C is for the program only.
-const AROUND: &str = r#"trap : INT; echo before; sh -c 'echo $$ >"$1"; shift; exec "$@"' sh "$@"; echo "ended $?"; stty -a; exec sleep 600"#;
+/// Prints a line, runs the view, and prints the state of the terminal afterwards. The view's process id is in a
+/// file that a test can read. Ctrl-C reaches the program only.
+const SCREEN_SCRIPT: &str = r#"trap : INT; echo before; sh -c 'echo $$ >"$1"; shift; exec "$@"' sh "$@"; echo "ended $?"; stty -a; exec sleep 600"#;
 
-/// A person in front of the view. Nobody whom the test started is above it: tmux is its own server.
+/// A user in front of the view. No process of the test is its ancestor: tmux runs its own server.
 pub(crate) struct Screen<'a> {
     test: &'a TestContext,
     tmux: PathBuf,
 }
 
 impl<'a> Screen<'a> {
-    /// Opens the view. `None`: there is no tmux, and it is said so.
+    /// Opens the view. `None`, with a note, if tmux is not installed.
     pub(crate) fn open(test: &'a TestContext, variables: &[(&str, &str)]) -> Option<Self> {
         let screen = Self::start(test, &["tui"], variables)?;
         screen.shows("● enforce");
         Some(screen)
     }
 
-    /// Starts the program on a terminal of 80 columns and 24 rows. `None`: tmux is not installed.
+    /// Starts the program on a terminal of 80 columns and 24 rows. `None` if tmux is not installed.
     pub(crate) fn start(test: &'a TestContext, args: &[&str], variables: &[(&str, &str)]) -> Option<Self> {
         let tmux = ["/usr/bin/tmux", "/usr/local/bin/tmux", "/opt/homebrew/bin/tmux"].map(PathBuf::from);
         let Some(tmux) = tmux.into_iter().find(|tmux| tmux.exists()) else {
@@ -39,10 +39,10 @@ impl<'a> Screen<'a> {
         };
         let screen = Self { test, tmux };
         let mut command = screen.command(&["-f", "/dev/null", "new-session", "-d", "-x", "80", "-y", "24"]);
-        command.args(["sh", "-c", AROUND, "sh"]).arg(screen.pid_file()).arg(PROGRAM).args(args);
+        command.args(["sh", "-c", SCREEN_SCRIPT, "sh"]).arg(screen.pid_file()).arg(PROGRAM).args(args);
         command.envs(variables.iter().copied()).env("TERM", "xterm-256color");
-        assert!(command.status().unwrap().success(), "tmux begins");
-        // All that is written to the terminal, byte by byte.
+        assert!(command.status().unwrap().success(), "tmux starts");
+        // Every byte that is written to the terminal.
         screen.tmux(&["pipe-pane", &format!("cat >> '{}'", test.path("written").display())]);
         Some(screen)
     }
@@ -65,26 +65,26 @@ impl<'a> Screen<'a> {
     }
 
     /// Types a text.
-    pub(crate) fn types(&self, text: &str) {
+    pub(crate) fn type_text(&self, text: &str) {
         self.tmux(&["send-keys", "-l", text]);
     }
 
-    /// What is to be seen now.
-    pub(crate) fn seen(&self) -> String {
+    /// Current content of the screen.
+    pub(crate) fn content(&self) -> String {
         self.tmux(&["capture-pane", "-p"])
     }
 
-    /// Waits until something is to be seen; how long that took.
+    /// Waits until the screen shows a text, and returns how long that took.
     pub(crate) fn shows(&self, text: &str) -> Duration {
-        self.becomes(text, |seen| seen.contains(text))
+        self.wait_until(text, |seen| seen.contains(text))
     }
 
-    /// Waits until what is to be seen is right.
-    pub(crate) fn becomes(&self, what: &str, right: impl Fn(&str) -> bool) -> Duration {
+    /// Waits until the content of the screen meets a condition.
+    pub(crate) fn wait_until(&self, what: &str, right: impl Fn(&str) -> bool) -> Duration {
         let began = Instant::now();
         let mut last = String::new();
         until(what, || {
-            last = self.seen();
+            last = self.content();
             assert_no_hang(began, &format!("`{what}` is not shown:\n{last}"));
             right(&last).then_some(())
         });
@@ -92,12 +92,12 @@ impl<'a> Screen<'a> {
     }
 
     /// Every byte that was written to the terminal.
-    pub(crate) fn written(&self) -> Vec<u8> {
+    pub(crate) fn written_bytes(&self) -> Vec<u8> {
         std::fs::read(self.test.path("written")).unwrap_or_default()
     }
 
     pub(crate) fn pid(&self) -> i32 {
-        until("the view has begun", || std::fs::read_to_string(self.pid_file()).ok()?.trim().parse().ok())
+        until("the view has started", || std::fs::read_to_string(self.pid_file()).ok()?.trim().parse().ok())
     }
 
     pub(crate) fn signal(&self, signal: rustix::process::Signal) {
@@ -105,24 +105,27 @@ impl<'a> Screen<'a> {
         rustix::process::kill_process(pid, signal).unwrap();
     }
 
-    /// How long the view has used a processor, all its threads together.
-    pub(crate) fn used(&self) -> Duration {
+    /// Processor time of the view, all threads together.
+    pub(crate) fn cpu_time(&self) -> Duration {
         let stat = std::fs::read_to_string(format!("/proc/{}/stat", self.pid())).unwrap();
         let fields: Vec<&str> = stat.rsplit_once(')').unwrap().1.split_whitespace().collect();
         let ticks: u64 = fields[11].parse::<u64>().unwrap() + fields[12].parse::<u64>().unwrap();
-        // A tick is a hundredth of a second on every Linux.
+        // A tick is a hundredth of a second on Linux.
         Duration::from_millis(ticks * 10)
     }
 
-    /// The terminal is as it was: what was on it is back, lines are read as lines again.
-    pub(crate) fn is_given_back(&self, exit: &str) {
+    /// Checks that the terminal is restored: its earlier content is back, and input is line by line again.
+    pub(crate) fn assert_restored(&self, exit: &str) {
         self.shows(&format!("ended {exit}"));
         self.shows(" icanon");
-        let seen = self.seen();
+        let seen = self.content();
         assert!(seen.starts_with("before\n") && !seen.contains("Tenterhook"), "{seen}");
         assert!(seen.contains(" echo ") && seen.contains(" icrnl"), "{seen}");
         let flags = self.tmux(&["display-message", "-p", "#{cursor_flag} #{alternate_on} #{mouse_any_flag}"]);
-        assert_eq!(flags, "1 0 0\n", "the cursor is seen, the screen is the first one, no mouse");
+        assert_eq!(
+            flags, "1 0 0\n",
+            "the cursor is visible, the main screen is active, mouse reports are off"
+        );
     }
 
     fn pid_file(&self) -> PathBuf {

@@ -12,15 +12,15 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use serde_json::{Value, json};
 
-use crate::context::{Ran, TestContext, repository};
-use crate::daemon::Served;
-use crate::person::{HANG_TIMEOUT, ask, served, terminal, until};
+use crate::context::{CommandOutput, TestContext, repository};
+use crate::daemon::RunningDaemon;
+use crate::terminal_user::{HANG_TIMEOUT, request, spawn_daemon, terminal, until};
 
 const PROGRAM: &str = env!("CARGO_BIN_EXE_tenterhook");
 const VERSION: &str = env!("CARGO_PKG_VERSION");
-const NEWER: &str = r#"{"format": 99, "version": "9.9.9"}"#;
+const NEWER_FORMAT_FILE: &str = r#"{"format": 99, "version": "9.9.9"}"#;
 
-/// The state directory that 0.1.0 wrote (`tests/fixtures/state-0.1.0`), and what was in it.
+/// The state directory that 0.1.0 wrote (`tests/fixtures/state-0.1.0`), and its expected content.
 fn recorded_state() -> (TestContext, Value) {
     let test = TestContext::new();
     let archive = repository().join("tests/fixtures/state-0.1.0/state.tar.gz");
@@ -37,7 +37,7 @@ fn recorded_state() -> (TestContext, Value) {
     std::fs::rename(from.join("passphrase"), test.path("passphrase")).unwrap();
     std::fs::set_permissions(test.home(), PermissionsExt::from_mode(0o700)).unwrap();
     move_paths(&test, expected["root"].as_str().unwrap());
-    // The programs themselves are too large to be kept.
+    // The programs themselves are too large for the repository.
     for (name, text) in
         [("tenterhook", "#!/bin/sh\necho tenterhook 0.1.0\n"), ("tenterhook-hook", "#!/bin/sh\n")]
     {
@@ -47,7 +47,7 @@ fn recorded_state() -> (TestContext, Value) {
     (test, expected)
 }
 
-/// Files that name paths name those of this test, as if it had been recorded here.
+/// Replaces recorded paths by those of this test.
 fn move_paths(test: &TestContext, root: &str) {
     let path = |name: &str| test.path(name).display().to_string();
     let moved = |text: &str| {
@@ -78,10 +78,10 @@ fn fnv1a(bytes: &[u8]) -> u64 {
 }
 
 fn upgrades(test: &TestContext) -> Vec<Value> {
-    test.leaves().into_iter().filter(|leaf| leaf["what"] == "state upgrade").collect()
+    test.records().into_iter().filter(|leaf| leaf["what"] == "state upgrade").collect()
 }
 
-/// A copy of the program that is another build of the same version.
+/// A copy of the program that counts as another build of the same version.
 fn other_build(test: &TestContext, name: &str) -> PathBuf {
     let path = test.path(name);
     std::fs::create_dir_all(path.parent().unwrap()).unwrap();
@@ -100,9 +100,12 @@ fn install(test: &TestContext) {
     assert_eq!(ran.exit, 0, "{}", ran.stderr);
 }
 
-/// A call of the installed hook program.
-fn call(test: &TestContext, harness: &str, event: &str, payload: &str) -> Ran {
-    test.finish(test.command(&test.home().join("bin/tenterhook-hook"), &[harness, event]), payload.as_bytes())
+/// Calls the installed hook program.
+fn call_hook(test: &TestContext, harness: &str, event: &str, payload: &str) -> CommandOutput {
+    test.run_command(
+        test.command(&test.home().join("bin/tenterhook-hook"), &[harness, event]),
+        payload.as_bytes(),
+    )
 }
 
 fn bash(test: &TestContext, command: &str, id: &str) -> String {
@@ -114,7 +117,7 @@ fn a_state_directory_of_0_1_0_is_migrated_once_with_all_its_records() {
     let (test, expected) = recorded_state();
     let status = test.run(&["status", "--json"]).json();
     assert_eq!(status["versions"]["hook_programs"], "0.1.0 or older");
-    assert!(!test.home().join("format.json").exists(), "looking does not migrate");
+    assert!(!test.home().join("format.json").exists(), "reading does not migrate");
 
     let ran = test.run(&["ledger", "verify"]);
     assert_eq!(ran.exit, 0, "{}{}", ran.stdout, ran.stderr);
@@ -139,7 +142,7 @@ fn a_state_directory_of_0_1_0_is_migrated_once_with_all_its_records() {
     assert_eq!(format, json!({"format": 2, "version": VERSION}));
 
     // The second time there is nothing to do.
-    assert_eq!(test.person(&["mode", "monitor"]).exit, 0);
+    assert_eq!(test.run_on_terminal(&["mode", "monitor"]).exit, 0);
     assert_eq!(test.run(&["ledger", "verify"]).exit, 0);
     assert_eq!(upgrades(&test).len(), 1);
     let sessions = test.run(&["sessions", "list", "--json"]).stdout;
@@ -151,8 +154,8 @@ fn a_state_directory_of_0_1_0_is_migrated_once_with_all_its_records() {
 #[test]
 fn a_daemon_serves_the_state_of_0_1_0_and_records_the_upgrade() {
     let (test, expected) = recorded_state();
-    let served = Served::in_home(test, &[]);
-    let ids: Vec<_> = served.test.leaves().into_iter().map(|leaf| leaf["id"].clone()).collect();
+    let served = RunningDaemon::in_home(test, &[]);
+    let ids: Vec<_> = served.test.records().into_iter().map(|leaf| leaf["id"].clone()).collect();
     let before = expected["records"].as_array().unwrap().iter().map(|record| &record["id"]);
     for id in before.chain(expected["spooled"].as_array().unwrap()) {
         assert!(ids.contains(id), "{id} is not in the ledger");
@@ -168,7 +171,7 @@ fn a_daemon_serves_the_state_of_0_1_0_and_records_the_upgrade() {
 fn hooks_of_0_1_0_are_refreshed_and_uninstall_restores_the_settings_byte_for_byte() {
     let (test, _) = recorded_state();
     let original = std::fs::read(test.home().join("install/backup/claude-code-settings.json")).unwrap();
-    let ran = test.person(&["self", "refresh"]);
+    let ran = test.run_on_terminal(&["self", "refresh"]);
     assert_eq!(ran.exit, 0, "{}", ran.stderr);
     assert!(
         ran.stdout.contains("hook programs replaced") && ran.stdout.contains("0.1.0 or older"),
@@ -179,9 +182,9 @@ fn hooks_of_0_1_0_are_refreshed_and_uninstall_restores_the_settings_byte_for_byt
     assert_eq!(test.run(&["status", "--json"]).json()["versions"]["hook_programs"], VERSION);
     assert_eq!(test.last_change()["what"], "self refresh");
 
-    let denied = call(&test, "claude-code", "pre-tool-use", &test.bash("rm -rf ~/"));
+    let denied = call_hook(&test, "claude-code", "pre-tool-use", &test.bash("rm -rf ~/"));
     assert!(denied.stdout.contains("\"deny\""), "{}", denied.stdout);
-    let ran = test.person(&["uninstall", "--all", "--yes"]);
+    let ran = test.run_on_terminal(&["uninstall", "--all", "--yes"]);
     assert_eq!(ran.exit, 0, "{}", ran.stderr);
     assert_eq!(std::fs::read(test.path("person/.claude/settings.json")).unwrap(), original);
 }
@@ -196,12 +199,12 @@ fn refresh_replaces_hooks_and_daemon_and_loses_neither_records_nor_approvals() {
     install(&test);
     other_build(&test, "home/bin/tenterhook");
     let old = other_build(&test, "old/tenterhook");
-    let (mut child, ready) = served(&test, test.command(&old, &["serve", "--listen", "127.0.0.1:0"]));
+    let (mut child, ready) = spawn_daemon(&test, test.command(&old, &["serve", "--listen", "127.0.0.1:0"]));
     let address = ready.rsplit_once("http://").unwrap().1.to_owned();
-    // A daemon that has ended must not stay as a child of this test.
+    // A daemon that has ended must not stay a child of this test.
     let reaper = std::thread::spawn(move || child.wait().unwrap());
     let socket = test.home().join("run/tenterhook.sock");
-    let health = || ask(&socket, "GET", "/v1/health", &Value::Null).1;
+    let health = || request(&socket, "GET", "/v1/health", &Value::Null).1;
     let old_pid = health()["pid"].clone();
 
     let (done, mut ids) = (AtomicBool::new(false), Vec::new());
@@ -212,20 +215,20 @@ fn refresh_replaces_hooks_and_daemon_and_loses_neither_records_nor_approvals() {
                 "model": "m", "permission_mode": "default", "tool_name": "Bash",
                 "tool_input": {"command": "make all"}, "tool_use_id": "waits",
             });
-            call(&test, "codex", "pre-tool-use", &payload.to_string())
+            call_hook(&test, "codex", "pre-tool-use", &payload.to_string())
         });
         until("a call waits for an approval", || (health()["pending"] == 1).then_some(()));
         let calls = scope.spawn(|| {
             let mut ids = Vec::new();
             while !done.load(Ordering::Relaxed) {
                 let id = format!("call-{}", ids.len());
-                let ran = call(&test, "claude-code", "pre-tool-use", &bash(&test, "ls", &id));
+                let ran = call_hook(&test, "claude-code", "pre-tool-use", &bash(&test, "ls", &id));
                 assert_eq!((ran.exit, ran.stdout.as_str()), (0, ""), "{}", ran.stderr);
                 ids.push(id);
             }
             ids
         });
-        let refreshed = test.person(&["self", "refresh"]);
+        let refreshed = test.run_on_terminal(&["self", "refresh"]);
         done.store(true, Ordering::Relaxed);
         ids = calls.join().unwrap();
         (waits.join().unwrap(), refreshed)
@@ -249,12 +252,12 @@ fn refresh_replaces_hooks_and_daemon_and_loses_neither_records_nor_approvals() {
     assert_ne!(now["pid"], old_pid);
     let program = std::fs::read_link(format!("/proc/{}/exe", now["pid"])).unwrap();
     assert_eq!(program.canonicalize().unwrap(), Path::new(PROGRAM).canonicalize().unwrap());
-    let ran = test.person(&["self", "refresh"]);
+    let ran = test.run_on_terminal(&["self", "refresh"]);
     assert!(ran.stdout.contains("run this version"), "{}", ran.stdout);
 
-    assert_eq!(test.person(&["stop"]).exit, 0);
+    assert_eq!(test.run_on_terminal(&["stop"]).exit, 0);
     let mut recorded = BTreeMap::new();
-    for decision in test.ledger() {
+    for decision in test.decisions() {
         *recorded.entry(decision["tool_use_id"].as_str().unwrap_or_default().to_owned()).or_insert(0) += 1;
     }
     assert!(!ids.is_empty());
@@ -270,8 +273,8 @@ fn a_guarded_agent_may_not_replace_hooks_or_daemon() {
     install(&test);
     let copy = other_build(&test, "home/bin/tenterhook");
     let before = std::fs::metadata(&copy).unwrap();
-    // Whoever calls a hook is an agent from then on: here that is this test.
-    call(&test, "claude-code", "pre-tool-use", &test.bash("ls"));
+    // A process that calls a hook counts as an agent: here the test.
+    call_hook(&test, "claude-code", "pre-tool-use", &test.bash("ls"));
     for args in [&["self", "refresh"][..], &["install", "claude-code", "--yes"]] {
         let ran = test.run(args);
         assert_eq!(ran.exit, 1, "{args:?}: {}", ran.stdout);
@@ -284,12 +287,12 @@ fn a_guarded_agent_may_not_replace_hooks_or_daemon() {
 }
 
 #[test]
-fn without_a_person_a_refused_restart_changes_nothing() {
+fn without_a_user_a_refused_restart_changes_nothing() {
     let test = TestContext::new();
     install(&test);
     let copy = other_build(&test, "home/bin/tenterhook");
     let old = other_build(&test, "old/tenterhook");
-    let (mut child, _) = served(&test, test.command(&old, &["serve", "--listen", "none"]));
+    let (mut child, _) = spawn_daemon(&test, test.command(&old, &["serve", "--listen", "none"]));
     let ran = test.run(&["self", "refresh"]);
     assert_eq!(ran.exit, 1);
     assert!(ran.stderr.contains("needs a person"), "{}", ran.stderr);
@@ -299,8 +302,8 @@ fn without_a_person_a_refused_restart_changes_nothing() {
     child.wait().unwrap();
 }
 
-/// One hook call as a program of some version sends it.
-fn th1(socket: &Path, event: &str, lines: &str, payload: &str) -> String {
+/// Makes one hook call as a program of some version sends it.
+fn call_over_th1(socket: &Path, event: &str, lines: &str, payload: &str) -> String {
     let mut stream = UnixStream::connect(socket).unwrap();
     stream.set_read_timeout(Some(HANG_TIMEOUT)).unwrap();
     let id = tenterhook_home::call_meta::mint().unwrap().id;
@@ -312,24 +315,25 @@ fn th1(socket: &Path, event: &str, lines: &str, payload: &str) -> String {
 
 #[test]
 fn hooks_and_daemon_exchange_versions_and_status_shows_them() {
-    let served = Served::new();
+    let served = RunningDaemon::new();
     let socket = served.socket();
     let payload = served.test.bash("ls");
     // 0.1.0 does not know the line with the daemon's version.
-    assert_eq!(th1(&socket, "PreToolUse", "version 0.0.7\n", &payload), "TH1 reply 0 0 0\n");
-    let answered = th1(&socket, "PreToolUse", &format!("version {VERSION}\nrevision 2\n"), &payload);
+    assert_eq!(call_over_th1(&socket, "PreToolUse", "version 0.0.7\n", &payload), "TH1 reply 0 0 0\n");
+    let answered =
+        call_over_th1(&socket, "PreToolUse", &format!("version {VERSION}\nrevision 2\n"), &payload);
     assert_eq!(answered, format!("TH1 version {VERSION}\nTH1 reply 0 0 0\n"));
-    let newer = th1(&socket, "PreToolUse", "revision 9\nversion 9.9.9\nmore x\n", &payload);
+    let newer = call_over_th1(&socket, "PreToolUse", "revision 9\nversion 9.9.9\nmore x\n", &payload);
     assert_eq!(newer, answered, "a newer hook is answered in the revision that the daemon speaks");
 
     let start =
         json!({"session_id": "s", "cwd": "/", "hook_event_name": "SessionStart", "source": "startup"});
-    let told = th1(&socket, "SessionStart", "version 0.0.7\n", &start.to_string());
+    let told = call_over_th1(&socket, "SessionStart", "version 0.0.7\n", &start.to_string());
     assert!(
         told.contains("the hooks are version 0.0.7") && told.contains("tenterhook self refresh"),
         "{told}"
     );
-    let quiet = th1(&socket, "SessionStart", &format!("version {VERSION}\n"), &start.to_string());
+    let quiet = call_over_th1(&socket, "SessionStart", &format!("version {VERSION}\n"), &start.to_string());
     assert!(!quiet.contains("self refresh"), "{quiet}");
 
     let status = served.test.run(&["status", "--json"]).json();
@@ -374,14 +378,14 @@ fn the_status_line_names_a_daemon_of_another_version() {
                 stream.write_all(answer.as_bytes()).unwrap();
             });
             let program = test.home().join("bin/tenterhook-status");
-            test.finish(test.command(&program, &[]), b"{}").stdout
+            test.run_command(test.command(&program, &[]), b"{}").stdout
         });
         assert_eq!(said, line);
     }
 }
 
-/// Every file below a directory, with its content and when it was changed.
-fn files(dir: &Path) -> BTreeMap<PathBuf, (Vec<u8>, i64)> {
+/// Every file below a directory, with its content and modification time.
+fn files_below(dir: &Path) -> BTreeMap<PathBuf, (Vec<u8>, i64)> {
     let mut found = BTreeMap::new();
     let mut left = vec![dir.to_owned()];
     while let Some(dir) = left.pop() {
@@ -403,10 +407,10 @@ fn files(dir: &Path) -> BTreeMap<PathBuf, (Vec<u8>, i64)> {
 fn a_newer_state_directory_is_refused_by_every_command_and_by_hooks_and_stays_as_it_is() {
     let test = TestContext::new();
     install(&test);
-    call(&test, "claude-code", "pre-tool-use", &test.bash("ls"));
+    call_hook(&test, "claude-code", "pre-tool-use", &test.bash("ls"));
     assert_eq!(test.run(&["ledger", "verify"]).exit, 0);
-    std::fs::write(test.home().join("format.json"), NEWER).unwrap();
-    let before = files(&test.home());
+    std::fs::write(test.home().join("format.json"), NEWER_FORMAT_FILE).unwrap();
+    let before = files_below(&test.home());
     let settings = std::fs::read(test.path("person/.claude/settings.json")).unwrap();
 
     for command in [
@@ -442,23 +446,24 @@ fn a_newer_state_directory_is_refused_by_every_command_and_by_hooks_and_stays_as
         let said = format!("written by Tenterhook 9.9.9 (state format 99); this is Tenterhook {VERSION}");
         assert!(ran.stderr.contains(&said), "{command}: {}", ran.stderr);
     }
-    // The hook refuses what can be refused, and says why.
+    // The hook denies what can be denied, with the reason.
     for program in ["bin/tenterhook-hook", "bin/tenterhook"] {
         let mut args = vec!["claude-code", "pre-tool-use"];
         if program == "bin/tenterhook" {
             args.insert(0, "hook");
         }
-        let ran = test.finish(test.command(&test.home().join(program), &args), test.bash("ls").as_bytes());
-        // Exit code 2 blocks the call, and the model reads why.
+        let ran =
+            test.run_command(test.command(&test.home().join(program), &args), test.bash("ls").as_bytes());
+        // Exit code 2 blocks the call, and the model reads the reason.
         assert_eq!((ran.exit, ran.stdout.as_str()), (2, ""), "{program}: {}", ran.stderr);
         assert!(ran.stderr.contains("Install Tenterhook 9.9.9 or newer"), "{program}: {}", ran.stderr);
     }
-    // These say how to upgrade.
+    // These commands print how to upgrade.
     let info = test.run(&["self", "info"]);
     assert_eq!(info.exit, 0);
     assert!(info.stdout.contains("upgrade with") && info.stdout.contains("9.9.9"), "{}", info.stdout);
 
-    let after = files(&test.home());
+    let after = files_below(&test.home());
     let changed: Vec<_> =
         after.iter().filter(|(path, file)| before.get(*path) != Some(*file)).map(|(path, _)| path).collect();
     assert!(changed.is_empty() && before.len() == after.len(), "{changed:?}");
@@ -476,7 +481,7 @@ fn newer_hook_programs_are_not_replaced_by_older_ones() {
     for args in
         [&["self", "refresh"][..], &["self", "refresh", "--check"], &["install", "claude-code", "--yes"]]
     {
-        let ran = test.person(args);
+        let ran = test.run_on_terminal(args);
         assert_eq!(ran.exit, 1, "{args:?}: {}", ran.stdout);
         assert!(ran.stderr.contains("version 9.9.9, newer than this program"), "{args:?}: {}", ran.stderr);
         assert!(ran.stderr.contains("a downgrade is refused"), "{args:?}: {}", ran.stderr);
@@ -499,7 +504,7 @@ fn a_note_follows_commands_on_a_terminal_while_hooks_are_old() {
         let mut child = command.spawn().unwrap();
         drop(command);
         let mut said = Vec::new();
-        // The other side is gone at the end, which is an error here.
+        // Reading fails once the other side has closed.
         let _ = master.read_to_end(&mut said);
         assert!(child.wait().unwrap().success());
         String::from_utf8_lossy(&said).into_owned()

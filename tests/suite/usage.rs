@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Budgets for Claude Code and Codex: hook calls through a real daemon, beside a transcript that grows.
+//! Budgets for Claude Code and Codex: hook calls through a real daemon, with a transcript that grows.
 
 use std::io::Write as _;
 use std::path::PathBuf;
@@ -8,7 +8,7 @@ use std::path::PathBuf;
 use serde_json::{Value, json};
 
 use crate::context::TestContext;
-use crate::daemon::{Answer, Served, until};
+use crate::daemon::{HttpReply, RunningDaemon, until};
 
 const POLICY: &str = "version: 1
 rules:
@@ -18,20 +18,20 @@ rules:
     limit: {tokens: 1000, warn: 800}
 ";
 
-/// A session of a client: its transcript, and the hooks that name it.
-struct Session {
-    served: Served,
+/// A session of a client: its transcript, and hook calls that name it.
+struct ClientSession {
+    served: RunningDaemon,
     harness: &'static str,
     transcript: PathBuf,
 }
 
-impl Session {
+impl ClientSession {
     fn of(harness: &'static str, below: &str, policy: &str) -> Self {
         let test = TestContext::new();
         test.write("home/policy.yaml", policy);
         let transcript = test.path("person").join(below);
         std::fs::create_dir_all(transcript.parent().unwrap()).unwrap();
-        Self { served: Served::in_home(test, &[]), harness, transcript }
+        Self { served: RunningDaemon::in_home(test, &[]), harness, transcript }
     }
 
     fn claude() -> Self {
@@ -47,7 +47,7 @@ impl Session {
         file.write_all(line.as_bytes()).unwrap();
     }
 
-    /// An answer of Claude, as its client writes it down.
+    /// An answer of Claude in the client's transcript format.
     fn answer(&self, id: &str, tokens: u64) {
         let usage = json!({"input_tokens": tokens - 1, "output_tokens": 1});
         let now = tenterhook_home::call_meta::now();
@@ -56,7 +56,7 @@ impl Session {
         self.append(&format!("{line}\n"));
     }
 
-    fn ask(&self, event: &str, more: &Value) -> Answer {
+    fn request(&self, event: &str, more: &Value) -> HttpReply {
         let mut payload = json!({"session_id": "s", "hook_event_name": event, "cwd": self.served.test.path("work"),
             "transcript_path": self.transcript});
         payload.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
@@ -65,10 +65,10 @@ impl Session {
         answer
     }
 
-    /// A tool call: whether it was denied, and all that was said.
+    /// Makes a tool call. Returns whether it was denied, and the whole reply.
     fn bash(&self) -> (bool, String) {
         let call = json!({"tool_name": "Bash", "tool_input": {"command": "ls"}, "tool_use_id": "t"});
-        let body = self.ask("PreToolUse", &call).body;
+        let body = self.request("PreToolUse", &call).body;
         (body.contains("\"deny\"") || body.contains("\"continue\":false"), body)
     }
 
@@ -78,15 +78,15 @@ impl Session {
 }
 
 #[test]
-fn claude_code_is_warned_and_stopped_by_what_its_transcript_says() {
-    let session = Session::claude();
-    session.ask("SessionStart", &json!({"source": "startup"}));
-    session.ask("UserPromptSubmit", &json!({"prompt": "go"}));
+fn claude_code_is_warned_and_stopped_by_its_transcript() {
+    let session = ClientSession::claude();
+    session.request("SessionStart", &json!({"source": "startup"}));
+    session.request("UserPromptSubmit", &json!({"prompt": "go"}));
     assert!(!session.bash().0, "the client writes the first answer a moment later");
     session.answer("a", 500);
     session.answer("a", 500);
     let done = json!({"tool_name": "Bash", "tool_input": {"command": "ls"}, "tool_response": {"stdout": ""}});
-    session.ask("PostToolUse", &done);
+    session.request("PostToolUse", &done);
     assert_eq!(session.usage()["input_tokens"], 499, "{}", session.usage());
     let (denied, said) = session.bash();
     assert!(!denied && !said.contains("budget"), "{said}");
@@ -96,16 +96,16 @@ fn claude_code_is_warned_and_stopped_by_what_its_transcript_says() {
     session.answer("c", 150);
     let (denied, said) = session.bash();
     assert!(denied && said.contains("this session has used 1000 of a budget of 1000 tokens"), "{said}");
-    let said = session.ask("UserPromptSubmit", &json!({"prompt": "more"})).body;
+    let said = session.request("UserPromptSubmit", &json!({"prompt": "more"})).body;
     assert!(said.contains("of a budget of 1000 tokens"), "{said}");
 
-    // The session's page, the list and the ledger have the same numbers, and so has the next daemon.
+    // The session's page, the list and the ledger show the same numbers, also after a restart of the daemon.
     let expected = json!({"input_tokens": 997, "output_tokens": 3, "answers": 3, "context_tokens": 149,
         "cost_usd": 0.004_048});
     assert_eq!(session.usage(), expected);
-    let Session { served, harness, transcript } = session;
-    let session = Session { served: served.again(), harness, transcript };
-    let usage = until("the sessions are there", || Some(session.usage()).filter(|usage| !usage.is_null()));
+    let ClientSession { served, harness, transcript } = session;
+    let session = ClientSession { served: served.restart(), harness, transcript };
+    let usage = until("the sessions are loaded", || Some(session.usage()).filter(|usage| !usage.is_null()));
     assert_eq!(usage, expected);
     assert!(session.bash().0);
     session.answer("d", 10);
@@ -117,7 +117,7 @@ fn claude_code_is_warned_and_stopped_by_what_its_transcript_says() {
 
 #[test]
 fn codex_is_stopped_by_the_totals_of_its_rollout() {
-    let session = Session::codex();
+    let session = ClientSession::codex();
     let total = |tokens: u64| {
         let usage = json!({"input_tokens": tokens - 10, "cached_input_tokens": 100, "output_tokens": 10});
         let line = json!({"timestamp": tenterhook_home::call_meta::now(), "type": "event_msg",
@@ -139,8 +139,8 @@ fn codex_is_stopped_by_the_totals_of_its_rollout() {
 }
 
 #[test]
-fn an_agent_that_edits_its_transcript_takes_nothing_back() {
-    let session = Session::claude();
+fn editing_the_transcript_does_not_reduce_spend() {
+    let session = ClientSession::claude();
     session.answer("a", 900);
     session.bash();
     std::fs::write(&session.transcript, "").unwrap();
@@ -154,8 +154,8 @@ fn an_agent_that_edits_its_transcript_takes_nothing_back() {
 }
 
 #[test]
-fn what_stands_on_the_line_of_an_answer_does_not_hide_it() {
-    let session = Session::claude();
+fn other_fields_of_a_transcript_line_do_not_hide_its_usage() {
+    let session = ClientSession::claude();
     session.bash();
     for garbage in ["{", "{}", "{\"x\":"] {
         session.append(garbage);
@@ -166,7 +166,7 @@ fn what_stands_on_the_line_of_an_answer_does_not_hide_it() {
 }
 
 #[test]
-fn a_transcript_that_cannot_be_read_is_not_an_empty_one() {
+fn an_unreadable_transcript_is_not_empty() {
     for (name, why) in [
         ("symlink", "is a symbolic link"),
         ("fifo", "is not a regular file"),
@@ -176,7 +176,7 @@ fn a_transcript_that_cannot_be_read_is_not_an_empty_one() {
         ("none", "the client names no transcript"),
         ("outside", "is outside the client's directory"),
     ] {
-        let mut session = Session::claude();
+        let mut session = ClientSession::claude();
         session.answer("a", 10);
         assert!(!session.bash().0, "{name}");
         let path = session.transcript.clone();
@@ -207,7 +207,7 @@ fn a_transcript_that_cannot_be_read_is_not_an_empty_one() {
 #[test]
 fn a_rule_can_ask_for_a_warning_instead() {
     let policy = POLICY.replace("warn: 800", "warn: 800, unknown: warn");
-    let mut session = Session::of("claude-code", ".claude/projects/-work/s.jsonl", &policy);
+    let mut session = ClientSession::of("claude-code", ".claude/projects/-work/s.jsonl", &policy);
     session.transcript = PathBuf::new();
     let (denied, said) = session.bash();
     assert!(!denied && said.contains("the client names no transcript"), "{said}");

@@ -22,7 +22,7 @@ async function neighbour(html) {
   return { asked, url: `http://127.0.0.1:${server.address().port}/`, close: () => server.close() };
 }
 
-test('the link is gone from the address once it is used, and is good once', async () => {
+test('the link is removed from the URL once it is used, and works once', async () => {
   const link = it.daemon.link();
   const page = await it.open({ link });
   await page.getByRole('heading', { level: 1, name: 'Now' }).waitFor();
@@ -74,7 +74,7 @@ test('a session that ended closes every page of it', async () => {
   await page.getByText('Not signed in').waitFor({ timeout: 10_000 });
 });
 
-test('no page of others shows ours in a frame', async () => {
+test('pages of other origins cannot show ours in a frame', async () => {
   const page = await it.open({ expected: ['frame', 'X-Frame-Options', 'asked elsewhere', 'ERR_BLOCKED'] });
   await page.getByRole('heading', { level: 1, name: 'Now' }).waitFor();
   const other = await neighbour(`<iframe src="${it.daemon.origin}/"></iframe>`);

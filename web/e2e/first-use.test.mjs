@@ -33,7 +33,7 @@ const it = world(async (daemon) => {
 
 const health = (page) => page.locator('section', { has: page.getByRole('heading', { name: 'Health' }) });
 
-test('health says that no agent is guarded, and how to change that', async () => {
+test('health shows that no agent is guarded, and how to change that', async () => {
   const page = await it.open();
   await health(page).getByText('No agent is guarded.').waitFor();
   await health(page).getByText('tenterhook install', { exact: true }).waitFor();
@@ -64,7 +64,7 @@ test('the labels of a chart with little data are different from each other', asy
       label,
     );
     assert.ok(ticks.length >= 2, ticks.join());
-    // One drawing of the axis: labels repeat only when it is drawn again.
+    // One rendering of the axis: labels repeat only when it is rendered again.
     const first = ticks.slice(0, ticks.indexOf(ticks[0], 1) < 0 ? undefined : ticks.indexOf(ticks[0], 1));
     assert.deepEqual(new Set(first).size, first.length, ticks.join());
     assert.ok(first.length >= 2, ticks.join());
@@ -85,7 +85,7 @@ test('navigating away closes a dialog', async () => {
   await dialog.waitFor();
   await page.goBack();
   await dialog.waitFor({ state: 'detached' });
-  // The page can be used, and asks again.
+  // The page is usable, and opens the dialog again.
   await visit(page, it.daemon, 'settings', 'Settings');
   await page.getByRole('button', { name: 'Switch to monitor' }).click();
   await dialog.getByRole('button', { name: 'Close' }).click();
@@ -136,7 +136,7 @@ test('a hook that denies is named wherever the call is shown', async () => {
   assert.deepEqual(page.wrong, []);
 });
 
-test('a session waits no longer once its approval is answered', async () => {
+test('a session no longer waits once its approval is answered', async () => {
   const page = await it.open();
   await visit(page, it.daemon, 'sessions', 'Sessions');
   const call = it.daemon.hook('codex', 'pre-tool-use', {
@@ -156,14 +156,14 @@ test('a session waits no longer once its approval is answered', async () => {
   await it.daemon.ask('POST', `/v1/approvals/${pending[0].id}`, { body: { answer: 'deny' } });
   await call;
   await row.getByText('active').waitFor({ timeout: 3000 });
-  // The call is in the session's own view, with the rule that asked.
+  // The session's view shows the call with the rule that asked.
   await page.goto(at(it.daemon, 'sessions/codex:waits'));
   const asked = page.locator('section', { has: page.getByRole('heading', { name: 'Asked' }) });
   await asked.getByText('ask-make').waitFor();
   assert.deepEqual(page.wrong, []);
 });
 
-test('settings tell the database from its journal', async () => {
+test('settings show the sizes of the database and of its journal', async () => {
   const page = await it.open({ path: '#/settings' });
   const panel = page.locator('section', { has: page.getByRole('heading', { name: 'Retention' }) });
   await panel.getByText(/about [\d.]+ k?B per record/).waitFor();
@@ -171,7 +171,7 @@ test('settings tell the database from its journal', async () => {
   assert.deepEqual(page.wrong, []);
 });
 
-test('a script that vanished is shown, and the hook counts as broken', async () => {
+test('a missing script is shown, and the hook counts as broken', async () => {
   await claude(it.daemon, 'by-hook', 'SessionStart', { source: 'startup' });
   const page = await it.open();
   await health(page).getByText('healthy').waitFor();

@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-# Installs Debian's Chromium where it is missing and that can be done. Says where it is.
+# Installs Debian's Chromium if it is missing and can be installed. Prints its path.
 set -eu
 
 find_chromium() {

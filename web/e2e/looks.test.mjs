@@ -15,7 +15,7 @@ const PICTURES = fileURLToPath(new URL('./out', import.meta.url));
 mkdirSync(PICTURES, { recursive: true });
 const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
 
-/** What a screen reader or weak eyes would stumble over. */
+/** Accessibility problems of a page. */
 async function problems(page) {
   const found = await page.evaluate(async () => {
     const { violations } = await window.axe.run(document, { resultTypes: ['violations'] });
@@ -25,15 +25,15 @@ async function problems(page) {
       nodes: nodes.slice(0, 3).map((node) => node.html.slice(0, 160)),
     }));
   });
-  // Headers without a text are only minor to axe; a screen reader then reads nothing for their cells.
+  // axe rates headers without text as minor, but a screen reader then announces nothing for their cells.
   return found.filter(
     ({ id, impact }) => ['serious', 'critical'].includes(impact) || id === 'empty-table-header',
   );
 }
 
 for (const colorScheme of ['light', 'dark']) {
-  test(`no serious problem of accessibility, ${colorScheme}`, async () => {
-    // The tool is put into the page from outside, which the page's own policy would not allow.
+  test(`no serious accessibility problem, ${colorScheme}`, async () => {
+    // axe is injected from outside, which the page's own policy would not allow.
     const page = await it.open({ colorScheme, bypassCSP: true });
     const session = encodeURIComponent(`claude-code:${it.made}`);
     const all = (await pages(page)).map(({ path }) => path);
@@ -133,7 +133,7 @@ for (const [width, height] of [
   test(`nothing overlaps or leaves its panel at ${width} pixels`, async () => {
     const page = await it.open({ viewport: { width, height } });
     const session = encodeURIComponent(`claude-code:${it.made}`);
-    // A home can have a long name.
+    // A state directory can have a long path.
     await page.route('**/v1/ledger/key', async (route) => {
       const response = await route.fetch();
       const file = `/home/${'somebody-with-a-long-name/'.repeat(4)}ledger/key`;

@@ -51,7 +51,7 @@ after(async () => {
   await daemon?.stop();
 });
 
-test('an approval is given, and a denial says why', async () => {
+test('an approval is given, and a denial has a reason', async () => {
   const page = await open(browser, daemon);
   await page.goto(`${daemon.origin}/#/approvals`);
   await page.getByText('No pending approvals').waitFor();

@@ -95,7 +95,7 @@ for (const theme of THEMES) {
   });
 }
 
-test('the README shows the picture of the theme, with a text for people who do not see it', async () => {
+test('the README shows the picture of the theme, with an alternative text', async () => {
   const picture = readFileSync(`${ROOT}README.md`, 'utf8').match(/<picture>[\s\S]*?<\/picture>/)?.[0];
   assert.ok(picture, 'README.md has a <picture>');
   for (const colorScheme of THEMES) {

@@ -62,7 +62,7 @@ test('rules are listed, searched and shown', async () => {
   assert.deepEqual(page.wrong, []);
 });
 
-test('a rule from a decision is tried, saved, and denies for real', async () => {
+test('a rule from a decision is tested, saved, and denies calls', async () => {
   const page = await open(browser, daemon);
   await page.goto(`${daemon.origin}/#/rules/new?from=${await leaf('docker run --rm ubuntu')}&verdict=deny`);
   await page.getByRole('heading', { level: 1, name: 'Deny this call' }).waitFor();
@@ -105,7 +105,7 @@ test('a rule from a decision is tried, saved, and denies for real', async () => 
   assert.deepEqual(page.wrong, []);
 });
 
-test('an exception from a decision lets exactly this pass', async () => {
+test('an exception from a decision allows exactly this call', async () => {
   await bash('docker run exactly-this');
   const page = await open(browser, daemon);
   await page.goto(`${daemon.origin}/#/rules/new?from=${await leaf('docker run exactly-this')}&verdict=allow`);
@@ -143,13 +143,13 @@ test('a template is shown as it would be written', async () => {
   const page = await open(browser, daemon);
   await page.goto(`${daemon.origin}/#/rules/new`);
   await page.getByLabel('Template').selectOption('env-files');
-  await page.getByText('Environment files hold keys.').waitFor();
+  await page.getByText('Environment files contain keys.').waitFor();
   await page.getByText('Valid; all examples pass').waitFor();
   assert.deepEqual(page.wrong, []);
 });
 
 // Last, because a process that calls a hook this way counts as an agent and gets no more links.
-test('the rule holds for the program that a harness spawns', () => {
+test('the rule applies to the program that a harness starts', () => {
   const payload = {
     session_id: 'rules',
     cwd: daemon.home,

@@ -3,7 +3,7 @@
 import { expect, test } from 'vitest';
 import { decidedBy, deciderLink } from '../src/lib/decided-by';
 
-test('a rule decided, or else the first hook that said the same', () => {
+test('the deciding rule, or else the first hook with the same decision', () => {
   const trace = [
     { by: 'hook:watch', decision: 'none' },
     { by: 'hook:guard', decision: 'deny' },
@@ -14,7 +14,7 @@ test('a rule decided, or else the first hook that said the same', () => {
   expect(decidedBy({ verdict: 'deny' })).toBeUndefined();
 });
 
-test('a hook leads to its page, a rule to its own', () => {
+test('hooks and rules link to their own pages', () => {
   expect(deciderLink('hook:guard')).toBe('#/hooks?hook=guard');
   expect(deciderLink('no-docker')).toBe('#/rules?rule=no-docker');
   expect(deciderLink('rule:no-docker')).toBe('#/rules?rule=no-docker');

@@ -5,7 +5,7 @@ import { hour, perMinute } from '../src/lib/decision-rate';
 
 const now = Date.parse('2026-11-15T08:10:30Z');
 
-test('minutes in which nothing happened are there as well', () => {
+test('minutes without decisions are included', () => {
   const minute = {
     at: '2026-11-15T08:09:00.000Z',
     verdicts: { none: 3, deny: 2 },
@@ -22,7 +22,7 @@ test('minutes in which nothing happened are there as well', () => {
   expect({ all, denied, p95 }).toEqual({ all: [0, 5, 0], denied: [0, 2, 0], p95: [null, 90, null] });
 });
 
-test('the last sixty seconds reach into the minute before', () => {
+test('the last sixty seconds include part of the previous minute', () => {
   expect(perMinute([0, 10, 4], now)).toBe(9);
   expect(perMinute([], now)).toBe(0);
 });

@@ -14,11 +14,11 @@ describe('diff', () => {
     expect(shown('a', 'a')).toEqual(['~1 unchanged lines']);
   });
 
-  test('finds the shortest way', () => {
+  test('finds the shortest diff', () => {
     expect(changes(diff('a\nb\nc\na\nb\nb\na', 'c\nb\na\nb\na\nc'))).toEqual({ added: 2, removed: 3 });
   });
 
-  test('folds long stretches that are the same', () => {
+  test('folds long unchanged parts', () => {
     const many = Array.from({ length: 50 }, (_, at) => `line ${at}`);
     const lines = diff(many.join('\n'), many.with(25, 'other').join('\n'));
     expect(lines.map((line) => line.kind)).toEqual([
@@ -36,7 +36,7 @@ describe('diff', () => {
     expect(lines[0]?.text).toBe('22 unchanged lines');
   });
 
-  test('both texts come back from it, whatever they are', () => {
+  test('both texts can be restored from any diff', () => {
     let seed = 7;
     const random = (below: number) => {
       seed = (seed * 1103515245 + 12345) % 2147483648;
@@ -55,13 +55,13 @@ describe('diff', () => {
     }
   });
 
-  test('gives up looking for the shortest way in time', () => {
+  test('stops searching for the shortest diff in time', () => {
     const lines = (sign: string) => Array.from({ length: 5000 }, (_, at) => `${sign}${at}`).join('\n');
     expect(changes(diff(lines('a'), lines('b')))).toEqual({ added: 5000, removed: 5000 });
   });
 });
 
-test('a diff that somebody else made is read with its numbers', () => {
+test('a unified diff is parsed with its line numbers', () => {
   expect(patch('@@ -3,3 +3,4 @@ total\n same\n-old\n+new\n+more\n\\ No newline at end of file\n')).toEqual([
     { kind: 'gap', text: 'total' },
     { kind: 'same', text: 'same', before: 3, after: 3 },

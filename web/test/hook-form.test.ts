@@ -3,7 +3,7 @@
 import { expect, test } from 'vitest';
 import { BEGINNING, files } from '../src/pages/hooks/hook-form';
 
-test('an answer that is always the same is a file, and whatever is typed stays text', () => {
+test('a constant answer is a file, and any input stays text', () => {
   const built = files({ ...BEGINNING, name: 'x', text: 'no "quotes"\nhooks: []', when: 'a == "b"' });
   expect(JSON.parse(built['answer.json'] ?? '')).toEqual({
     decision: 'deny',

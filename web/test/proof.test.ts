@@ -25,7 +25,7 @@ describe('the proof of the specification', () => {
     expect(verified.path.map((rung) => rung.side)).toEqual(['left', 'right']);
   });
 
-  test('does not hold for a leaf, payload or salt of which one letter differs', async () => {
+  test('fails for a leaf, payload or salt with one changed letter', async () => {
     const other = shown.leaf?.replace('"deny"', '"allow"') ?? '';
     expect(await failing(proof, key, { ...shown, leaf: other })).toEqual(['Shown record matches the hash']);
     const payload = shown.payload?.replace('curl', 'cure') ?? '';
@@ -35,13 +35,13 @@ describe('the proof of the specification', () => {
     expect(await failing(proof, key, shown, 2)).toEqual(['Proof is valid']);
   });
 
-  test('does not hold when the proven leaf itself is another', async () => {
+  test('fails if the proven leaf is a different one', async () => {
     const other = shown.leaf?.replace('"deny"', '"none"') ?? '';
     const changed = proof.replace(/^extra .*$/m, `extra ${btoa(other)}`);
     expect(await failing(changed, key, { ...shown, leaf: other })).toEqual(['Path leads to the root']);
   });
 
-  test('does not hold with another root, size, path, signature or key', async () => {
+  test('fails with another root, size, path, signature or key', async () => {
     const swap = (text: string, from: string, to: string) => text.replaceAll(from, to);
     const hash = vectors.leaves[2].hash;
     const wrong = {
@@ -61,7 +61,7 @@ describe('the proof of the specification', () => {
     expect(await failing('', key, shown)).toEqual(['Proof is valid']);
   });
 
-  test('does not hold with a path that is too short or too long', async () => {
+  test('fails with a path that is too short or too long', async () => {
     const read = readProof(proof);
     const hash = base64.read(leaf.hash);
     await expect(climb(hash, { ...read, path: read.path.slice(1) })).rejects.toThrow('too short');

@@ -3,7 +3,7 @@
 import { expect, test } from 'vitest';
 import { EMPTY, toForm, toRule } from '../src/pages/rules/rule-form';
 
-/** As the daemon reads it: what is empty is not there. */
+/** The rule as the daemon reads it, without empty values. */
 const sent = (value: unknown) =>
   JSON.parse(
     JSON.stringify(value, (_key, one) =>
@@ -11,7 +11,7 @@ const sent = (value: unknown) =>
     ),
   );
 
-test('a rule comes back from its form as it was', () => {
+test('a rule survives a round trip through its form', () => {
   const rules = [
     {
       id: 'no-docker',

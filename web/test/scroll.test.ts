@@ -3,7 +3,7 @@
 import { expect, test } from 'vitest';
 import { HIGHEST, heights, ratio, reveal, seen } from '../src/lib/scroll';
 
-test('few rows are as high as they are', () => {
+test('few rows are not scaled', () => {
   const extent = { count: 100, row: 30, view: 600 };
   expect(heights(extent)).toEqual({ total: 3000, space: 3000 });
   expect(ratio(extent)).toBe(1);

@@ -3,7 +3,7 @@
 import { expect, test } from 'vitest';
 import { Parser } from '../src/lib/api/sse';
 
-test('events are whole, however the stream was cut', () => {
+test('events are complete for every split of the stream', () => {
   const stream =
     ': hello\n\nevent: decided\nid: 7\ndata: {"a":1}\n\ndata: one\r\ndata: two\r\n\r\nevent: rest';
   const told = [

@@ -4,7 +4,7 @@ import { expect, test } from 'vitest';
 import { micros, short } from '../src/lib/format';
 import { TICK_STEPS, tickLabels } from '../src/lib/ticks';
 
-test('ticks are whole numbers apart, and every multiple has a label of its own', () => {
+test('ticks are integers apart, and every multiple has its own label', () => {
   expect(TICK_STEPS.every(Number.isInteger)).toBe(true);
   for (const step of TICK_STEPS) {
     const ticks = [0, 1, 2, 3, 4, 5].map((times) => times * step);
@@ -14,6 +14,6 @@ test('ticks are whole numbers apart, and every multiple has a label of its own',
   }
 });
 
-test('ticks that would read the same get one label', () => {
+test('ticks with the same text get one label', () => {
   expect(tickLabels([0, 0.5, 1], short)).toEqual(['0', '1', '']);
 });

@@ -29,7 +29,7 @@ const step = (seq: number, event: string, more: Partial<TimelineStep> = {}): Tim
   ...more,
 });
 
-test('a call and what came of it are one row, the newest first', () => {
+test('a call and its result are one row, the newest first', () => {
   const steps = [
     step(1, 'prompt'),
     step(2, 'pre-tool', { tool_use_id: 'a' }),
@@ -47,7 +47,7 @@ test('a call and what came of it are one row, the newest first', () => {
   ]);
 });
 
-test('pages overlap without a step twice', () => {
+test('overlapping pages have no duplicate steps', () => {
   const list = joined([step(4, 'stop'), step(5, 'prompt')], [step(2, 'prompt'), step(4, 'stop')]);
   expect(list.map((one) => one.seq)).toEqual([2, 4, 5]);
 });

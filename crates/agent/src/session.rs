@@ -58,15 +58,15 @@ pub struct AgentSettings {
     pub source: String,
     /// Name of the model.
     pub model: String,
-    /// System prompt.
+    /// System prompt, if one is set.
     pub system: Option<String>,
-    /// Working directory.
+    /// Working directory of the agent.
     pub cwd: PathBuf,
     /// Root directory of the project.
     pub project: Option<String>,
     /// User account that the agent runs under.
     pub user: Option<String>,
-    /// Permission mode.
+    /// Permission mode in which the session starts.
     pub mode: PermissionMode,
     /// Maximum number of tokens in one reply.
     pub max_tokens: u32,

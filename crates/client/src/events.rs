@@ -31,9 +31,9 @@ macro_rules! payloads {
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct TokenUsage {
-    /// Input tokens.
+    /// Tokens in the prompt.
     pub input_tokens: u64,
-    /// Output tokens.
+    /// Tokens in the reply.
     pub output_tokens: u64,
     /// Sum of input and output tokens.
     pub total_tokens: u64,
@@ -50,7 +50,7 @@ payloads! {
         name: String,
         /// Provider of the model.
         provider: Option<String>,
-        /// Sampling temperature.
+        /// Sampling temperature of the request.
         temperature: Option<f64>,
         /// Most output tokens.
         max_tokens: Option<u64>,
@@ -159,7 +159,7 @@ payloads! {
         args: ToolArgs,
         /// Context of the event.
         context: Context,
-        /// Error message.
+        /// Text of the error.
         error: String,
         /// Number of attempts so far.
         attempt: u64,

@@ -48,7 +48,7 @@ pub enum RegisterError {
     TooMany {
         /// Id of the hook that was not registered.
         id: String,
-        /// The limit.
+        /// Most hooks allowed.
         limit: usize,
     },
     /// The number of hooks for one kind of event exceeds its limit.
@@ -58,7 +58,7 @@ pub enum RegisterError {
         id: String,
         /// The kind of event.
         kind: EventKind,
-        /// The limit.
+        /// Most hooks allowed.
         limit: usize,
     },
     /// No hook has this id.

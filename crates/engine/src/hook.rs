@@ -54,7 +54,7 @@ impl HookCondition for tenterhook_when::When {
 /// A hook: a program, an HTTP endpoint, an SDK function or a closure that decides about events.
 #[derive(Debug, Clone)]
 pub struct Hook {
-    /// Stable id.
+    /// Id of the hook, which reloads keep.
     pub id: HookId,
     /// Kinds of events at which the hook runs.
     pub on: Vec<EventKind>,
@@ -68,7 +68,7 @@ pub struct Hook {
     pub priority: i32,
     /// Name of the chain; hooks of one chain run in sequence.
     pub chain: Option<Arc<str>>,
-    /// Time limit.
+    /// Time limit of one run.
     pub timeout: Duration,
     /// What happens if the hook fails.
     pub fail: FailMode,

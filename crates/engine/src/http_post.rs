@@ -10,9 +10,9 @@ use std::time::Duration;
 pub struct HttpPost {
     /// Address to post to.
     pub url: String,
-    /// Request headers.
+    /// Headers of the request.
     pub headers: Vec<(String, String)>,
-    /// Request body.
+    /// Body of the request.
     pub body: Vec<u8>,
     /// Time limit of the whole exchange.
     pub timeout: Duration,

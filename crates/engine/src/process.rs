@@ -34,11 +34,11 @@ pub struct ProcessSpec {
     pub argv: Vec<String>,
     /// Environment variables, in addition to those of this process.
     pub env: Vec<(String, String)>,
-    /// Working directory.
+    /// Working directory of the process.
     pub dir: PathBuf,
     /// Standard input, which is closed afterwards.
     pub stdin: Vec<u8>,
-    /// Time limit.
+    /// Time limit of the process.
     pub timeout: Duration,
     /// Most bytes kept of standard output and of standard error.
     pub max_output_bytes: usize,

@@ -24,7 +24,7 @@ macro_rules! classes {
         pub enum ToolClass { $(#[doc = $doc] $variant,)* }
 
         impl ToolClass {
-            /// All classes.
+            /// All tool classes, in order.
             pub const ALL: &[ToolClass] = &[$(ToolClass::$variant),*];
 
             /// Returns the name used in rules, JSON and the API.
@@ -225,7 +225,7 @@ pub struct ToolCall {
 /// A command that a tool call would run.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum ToolCommand<'a> {
-    /// Shell text.
+    /// Text that a shell runs.
     Text(&'a str),
     /// A program and its arguments, run without a shell.
     Argv(Vec<&'a str>),

@@ -27,7 +27,7 @@ pub struct DirectoryFact {
 pub(super) struct WorkingDirectories {
     /// Possible directories without duplicates; `None` is an unknown directory.
     pub(super) possible: Vec<Option<String>>,
-    /// WorkingDirectories that arguments name.
+    /// Working directories that arguments name.
     pub(super) named: Vec<DirectoryFact>,
 }
 

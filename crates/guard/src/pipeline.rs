@@ -344,7 +344,7 @@ impl Judge for Rules {
             let judge = |state: &SessionState| tenterhook_policy::judge(event, &facts, state, &self.set);
             self.memory.judge(event, &self.set, judge)
         } else {
-            tenterhook_policy::RuleJudgement::default()
+            tenterhook_policy::PolicyJudgement::default()
         };
         let mut findings = judged.findings;
         if event.event == EventKind::SessionStart && self.problems > 0 {

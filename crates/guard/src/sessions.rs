@@ -28,7 +28,7 @@ use serde::{Deserialize, Serialize};
 use tenterhook_error::Failure;
 use tenterhook_event::{Decision, Event, EventId, Origin, SessionCheck, TraceEntry, TraceStatus};
 use tenterhook_harness_install::receipt::FileFingerprint;
-use tenterhook_policy::{RuleJudgement, RuleSet, SessionState, SpendTotals, StateDelta};
+use tenterhook_policy::{PolicyJudgement, RuleSet, SessionState, SpendTotals, StateDelta};
 
 use tenterhook_home::read_file;
 use tenterhook_home::{make_private, write_whole};
@@ -254,8 +254,8 @@ impl SessionMemory {
         &self,
         event: &Event,
         rules: &RuleSet,
-        judge: impl Fn(&SessionState) -> RuleJudgement,
-    ) -> RuleJudgement {
+        judge: impl Fn(&SessionState) -> PolicyJudgement,
+    ) -> PolicyJudgement {
         let Some(sessions) = self.sessions.as_ref().filter(|_| is_stateful(event, rules)) else {
             return judge(&SessionState::default());
         };

@@ -30,7 +30,7 @@ pub const CLIENTS: &[ClientRow] = &[
 /// The program of a harness on a machine.
 #[derive(Debug)]
 pub struct ClientRow {
-    /// The harness.
+    /// Harness that the client runs.
     pub harness: &'static Harness,
     /// How it is detected on a machine.
     pub signs: ClientSigns,

@@ -7,8 +7,8 @@ use super::{
     EditCheckError, InstallWarning, SettingsEditor, file,
     installer::OR_REFUSE,
     jsonc::{
-        self, CreatedContainers, EditedText, HookEntry, HookSignature, JsonNode, JsoncSource, SettingsError,
-        status,
+        self, CreatedContainers, EditedText, HookSettingsEntry, HookSignature, JsonNode, JsoncSource,
+        SettingsError, status,
         switch::{self, RequiredSetting},
     },
 };
@@ -16,8 +16,8 @@ use super::{
 /// Tenterhook's content of one such file.
 #[derive(Debug)]
 pub struct HookSettings {
-    /// Hook entries.
-    pub entries: Vec<HookEntry>,
+    /// Hook entries to write, in order.
+    pub entries: Vec<HookSettingsEntry>,
     /// How Tenterhook's entries are recognised.
     pub signature: HookSignature,
     /// The status line, if the harness has one.
@@ -156,10 +156,10 @@ fn command_of(node: &JsonNode) -> Option<String> {
 pub fn entries(
     harness: &tenterhook_harness::Harness,
     entry: impl Fn(&'static tenterhook_harness::EventRow) -> Result<JsonNode, super::InstallError>,
-) -> Result<Vec<HookEntry>, super::InstallError> {
+) -> Result<Vec<HookSettingsEntry>, super::InstallError> {
     let wired =
         harness.events.iter().filter(|row| !matches!(row.wiring, tenterhook_harness::InstallWiring::Skip(_)));
-    wired.map(|row| Ok(HookEntry { event: row.native.to_owned(), group: entry(row)? })).collect()
+    wired.map(|row| Ok(HookSettingsEntry { event: row.native.to_owned(), group: entry(row)? })).collect()
 }
 
 /// Warnings about a settings file that other programs write. A file that cannot be read may disable hooks, so it gets a

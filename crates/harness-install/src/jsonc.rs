@@ -35,7 +35,7 @@ pub use source::{JsoncSource, SettingsError, kind};
 
 /// One matcher group, or one handler for harnesses without groups.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct HookEntry {
+pub struct HookSettingsEntry {
     /// Key under `hooks`.
     pub event: String,
     /// The group, including its marker.
@@ -63,7 +63,7 @@ pub struct CreatedContainers {
     /// State of the status line.
     #[serde(default)]
     pub status: status::StatusLineRecord,
-    /// Changed settings.
+    /// Settings that the installation changed.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub switches: Vec<switch::SettingChange>,
     /// Hooks of the user that were moved elsewhere.
@@ -101,7 +101,7 @@ pub struct EditedText {
 /// Inserts `entries`, and updates existing ones in place. `created` lists what earlier installs created.
 pub fn insert(
     text: &str,
-    entries: &[HookEntry],
+    entries: &[HookSettingsEntry],
     signature: &HookSignature,
     created: &CreatedContainers,
 ) -> Result<EditedText, SettingsError> {
@@ -138,7 +138,11 @@ pub fn count(text: &str, signature: &HookSignature) -> Result<usize, SettingsErr
 }
 
 /// Checks that `text` has exactly `entries` of Tenterhook, each complete and in its place.
-pub fn check(text: &str, entries: &[HookEntry], signature: &HookSignature) -> Result<(), EditCheckError> {
+pub fn check(
+    text: &str,
+    entries: &[HookSettingsEntry],
+    signature: &HookSignature,
+) -> Result<(), EditCheckError> {
     let source =
         JsoncSource::parse(split_mark(text).1).map_err(|flaw| EditCheckError::new(flaw.to_string()))?;
     let hooks = source.hooks()?;
@@ -174,7 +178,7 @@ struct WantedEntries<'e> {
 }
 
 impl<'e> WantedEntries<'e> {
-    fn of(entries: &'e [HookEntry]) -> Self {
+    fn of(entries: &'e [HookSettingsEntry]) -> Self {
         let mut wanted = Self::default();
         for entry in entries {
             let groups = wanted.groups.entry(&entry.event).or_default();

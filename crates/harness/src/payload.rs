@@ -39,7 +39,7 @@ pub enum DecodeError {
     Field {
         /// Name of the field.
         field: &'static str,
-        /// Expected type.
+        /// JSON type that the field must have.
         expected: &'static str,
     },
 }

@@ -54,7 +54,7 @@ pub struct PayloadKeys {
     pub cause: KeyPaths,
     /// Notification text, or the instructions or summary of a compaction.
     pub message: KeyPaths,
-    /// Error message.
+    /// Error message of a failed call.
     pub error: KeyPaths,
     /// Whether the agent continues because of a stop hook.
     pub stop_hook_active: KeyPaths,

@@ -35,7 +35,7 @@ pub const HARNESSES: &[Harness] = &[
 pub struct Harness {
     /// Id in commands, URLs and records.
     pub id: &'static str,
-    /// Display name.
+    /// Name that users read.
     pub title: &'static str,
     /// Versions on which the row was verified by running them; empty if it was written from documentation.
     pub proved_on: &'static [&'static str],

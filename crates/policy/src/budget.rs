@@ -19,7 +19,7 @@ const DAY_MS: u64 = 24 * 60 * 60 * 1000;
 #[derive(Debug, Clone, Copy, Serialize, Deserialize)]
 pub(crate) struct SpendBudget {
     amount: BudgetAmount,
-    /// BudgetAmount from which the user and the agent are warned.
+    /// Amount from which the user and the agent are warned.
     warn: Option<BudgetAmount>,
     /// Whether all sessions of a day are counted together.
     daily: bool,
@@ -80,7 +80,7 @@ pub struct ReportedUsage {
     pub of_day: SpendTotals,
 }
 
-/// PriceTable of the user's own price file, parsed when they are first needed. Most users have none.
+/// Prices in the user's own price file, parsed when they are first needed. Most users have none.
 #[derive(Debug, Default)]
 pub(crate) struct UserPrices {
     name: String,

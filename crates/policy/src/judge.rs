@@ -19,7 +19,7 @@ use resolve::{RuleMatch, resolve_matches};
 
 /// Result of evaluating all rules on one event.
 #[derive(Debug, Clone, Default, PartialEq)]
-pub struct RuleJudgement {
+pub struct PolicyJudgement {
     /// Findings of the rules that apply, in rule order.
     pub findings: Vec<Finding>,
     /// Every rule that matched, including monitored and overridden ones.
@@ -55,7 +55,7 @@ enum MatchResult {
 }
 
 /// Evaluates the rules on an event. The current time is that of the event.
-pub fn judge(event: &Event, facts: &Facts, state: &SessionState, rules: &RuleSet) -> RuleJudgement {
+pub fn judge(event: &Event, facts: &Facts, state: &SessionState, rules: &RuleSet) -> PolicyJudgement {
     // Usage that a transcript reports was spent before this event, so it counts for this event.
     let reported = rules.reported_spend(event, state);
     let state = &with_reported(state, reported.as_ref());

@@ -49,7 +49,7 @@ mod write;
 pub use budget::{DailySpend, ReportedUsage, SpendTotals};
 pub use compile::{LoadMode, LoadedRules, RuleSet, compile_packs};
 pub use compiled::{CompiledRules, RuleBytes};
-pub use judge::{RuleJudgement, RuleNote, explain, judge};
+pub use judge::{PolicyJudgement, RuleNote, explain, judge};
 pub use prices::{ModelPrice, Money, PriceTable};
 pub use rule::{Rule, RuleMode, Severity};
 #[cfg(feature = "schema")]

@@ -79,7 +79,7 @@ pub(crate) struct MatchLimit {
 #[serde(rename_all = "lowercase")]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub enum Severity {
-    /// A nuisance.
+    /// Harmless, but a nuisance.
     Low,
     /// Worth a look.
     #[default]
@@ -138,7 +138,7 @@ impl Rule {
         self.mode
     }
 
-    /// SourceLayer that the rule belongs to.
+    /// Layer that the rule belongs to.
     pub fn layer(&self) -> SourceLayer {
         self.layer
     }

@@ -13,7 +13,7 @@ pub struct RuleSource<'a> {
     pub name: &'a str,
     /// YAML text of the file.
     pub text: &'a str,
-    /// SourceLayer that the rules belong to.
+    /// Layer that the rules belong to.
     pub layer: SourceLayer,
     /// Whether the user has reviewed this text, or only its owner can write the file. Files of a project and of the
     /// organisation can be untrusted.

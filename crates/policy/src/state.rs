@@ -32,7 +32,7 @@ pub struct SessionState {
     /// Totals that the session's transcript has reported; they are part of `spent`.
     #[serde(skip_serializing_if = "ReportedUsage::is_nothing")]
     pub reported: ReportedUsage,
-    /// SpendBudget warnings that have been shown.
+    /// Budget warnings that have been shown.
     #[serde(skip_serializing_if = "BTreeSet::is_empty")]
     pub warned: BTreeSet<String>,
 }
@@ -55,7 +55,7 @@ pub struct StateDelta {
     /// Totals that the transcript reports with this event.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reported: Option<ReportedUsage>,
-    /// SpendBudget warnings that are shown with this event.
+    /// Budget warnings that are shown with this event.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub warned: Vec<String>,
 }

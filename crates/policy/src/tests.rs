@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! The whole crate at work: rule files in, findings out.
+//! Tests of the whole crate: from rule files to findings.
 
 use std::sync::{Arc, LazyLock};
 
@@ -63,7 +63,7 @@ fn load_valid(text: &str) -> RuleSet {
     loaded.rules
 }
 
-fn judge_event(event: &Event, state: &SessionState, rules: &RuleSet) -> RuleJudgement {
+fn judge_event(event: &Event, state: &SessionState, rules: &RuleSet) -> PolicyJudgement {
     judge(event, &facts(event, &HOME), state, rules)
 }
 

@@ -10,10 +10,10 @@ fn user(text: &str, trust: DescriptionTrust) -> UserProgramSource<'_> {
     UserProgramSource { source: "own.yaml", text, trust, layer: 0 }
 }
 
-/// What is not worth comparing.
+/// Shorter times are too noisy to compare.
 const NOISE: Duration = Duration::from_millis(2);
 
-/// The shortest of a few runs: another program may have used the processor in the others.
+/// The shortest of a few runs, because another program may have used the processor in the others.
 fn quickest(run: impl Fn()) -> Duration {
     let took = |_| {
         let begin = Instant::now();
@@ -125,7 +125,7 @@ impl CommandWord for UnknownWord {
 }
 
 #[test]
-fn an_unknown_word_leaves_the_command_open_until_options_are_over() {
+fn an_unknown_word_leaves_the_command_unknown_until_options_end() {
     let programs = Programs::builtin();
     let rm = programs.find("rm").unwrap();
     assert!(rm.parse(&[UnknownWord("-r"), UnknownWord("")]).open);
@@ -158,7 +158,7 @@ fn a_user_file_adds_to_a_built_in_program_and_takes_nothing_away() {
 }
 
 #[test]
-fn only_a_trusted_file_replaces_what_is_known_and_only_where_it_says_so() {
+fn only_a_trusted_file_replaces_a_description_and_only_with_replaces() {
     let text = "rm:\n  replaces: true\n  operands: text...\nls:\n  operands: text...\n";
     let deletes = |programs: &Programs| {
         programs.find("rm").unwrap().parse(&["x"]).parts_with_role(Role::Delete).count()

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Every example in the data files is read as it says.
+//! Every example in the data files is parsed as it states.
 
 use std::fs;
 use std::path::Path;
@@ -8,7 +8,7 @@ use std::path::Path;
 use tenterhook_programs::{Programs, check_example, read_examples};
 
 #[test]
-fn every_example_in_a_data_file_is_read_as_it_says() {
+fn every_example_in_a_data_file_is_parsed_as_stated() {
     let programs = Programs::builtin();
     let directory = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../programs");
     let mut wrong = Vec::new();

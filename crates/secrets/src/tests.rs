@@ -116,7 +116,7 @@ fn no_row_finds_what_only_looks_like_its_tokens() {
                     form.about
                 );
             }
-            // In the middle of a word nothing begins, unless it begins with a sign.
+            // No token begins in the middle of a word, unless it begins with a punctuation character.
             let inside = format!("W{start}{token}");
             let is_letter = start.starts_with(|c: char| c.is_ascii_alphanumeric());
             assert_eq!(
@@ -129,7 +129,7 @@ fn no_row_finds_what_only_looks_like_its_tokens() {
 }
 
 #[test]
-fn a_wrong_checksum_is_no_token() {
+fn a_token_with_a_wrong_checksum_is_not_found() {
     let mut random = SeededRandom(3);
     for start in ["ghp_", "npm_"] {
         let body = random.text(BASE62, 30);
@@ -186,7 +186,7 @@ fn spans_are_in_bounds_in_order_and_apart() {
 }
 
 #[test]
-fn kinds_are_told_once_and_are_well_formed() {
+fn kinds_are_unique_and_well_formed() {
     let kinds: Vec<_> = secret_kinds().collect();
     let mut names: Vec<_> = kinds.iter().map(|(kind, _)| *kind).collect();
     assert!(names.iter().all(|kind| kind.bytes().all(|byte| byte.is_ascii_lowercase() || byte == b'-')));

@@ -16,9 +16,9 @@ use super::touched_files;
 pub struct DecidedEvent<'a> {
     /// Sequence number of the record.
     pub seq: u64,
-    /// The event.
+    /// Event that was decided.
     pub event: &'a Event,
-    /// The decision.
+    /// Decision about the event.
     pub decision: Decision,
     /// Whether the outcome stops the agent.
     pub stops: bool,

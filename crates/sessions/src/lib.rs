@@ -20,7 +20,6 @@ mod diff;
 mod file_activity;
 mod offline;
 mod outside_change;
-mod pending_calls;
 mod rebuild;
 mod rebuild_pool;
 mod recorded_event;
@@ -33,6 +32,7 @@ mod timeline;
 mod todo_list;
 mod tool_events;
 mod touched_files;
+mod unfinished_calls;
 mod usage_totals;
 
 use std::collections::{BTreeSet, HashSet, VecDeque};

@@ -14,8 +14,8 @@ use tenterhook_event::{Decision, EventKind, Timestamp};
 use super::SessionKey;
 use super::denial::TrackedDenial;
 use super::file_activity::FileActivity;
-use super::pending_calls::{PendingCallQueue, ToolStats};
 use super::todo_list::{TodoCounts, TodoTracker};
+use super::unfinished_calls::{ToolStats, UnfinishedCalls};
 use super::usage_totals::UsageTotals;
 
 /// A session without an event for this many milliseconds counts as idle.
@@ -70,7 +70,7 @@ pub(super) struct SessionBody {
     pub(super) denials: VecDeque<TrackedDenial>,
     /// Calls with the verdict `ask`.
     pub(super) asks: VecDeque<TrackedDenial>,
-    pub(super) pending: PendingCallQueue,
+    pub(super) pending: UnfinishedCalls,
     /// Calls that may have changed any file: commands, subagents, MCP and unknown tools.
     pub(super) commands: u64,
 }

@@ -10,7 +10,7 @@ use tenterhook_event::Timestamp;
 use super::SessionProjector;
 use super::session::ProjectedSession;
 
-/// Selects sessions.
+/// Conditions that listed sessions meet.
 #[derive(Debug, Default, Clone)]
 pub struct SessionFilter {
     /// Only sessions of this harness.

@@ -15,7 +15,7 @@ use tenterhook_records::sanitize;
 const MAX_TODOS: usize = 200;
 const MAX_TODO_CHARS: usize = 300;
 
-/// One todo.
+/// One entry of an agent's todo list.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct TodoEntry {
     pub(super) text: String,

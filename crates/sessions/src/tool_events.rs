@@ -13,11 +13,11 @@ use super::apply::{ProjectionContext, non_null};
 use super::decided_event::DecidedEvent;
 use super::file_activity::{LineCounts, TrackedChange, change_kind};
 use super::outside_change;
-use super::pending_calls::is_failed_result;
 use super::session::{ProjectedSession, SessionBody, count_next_call};
 use super::session_update::SessionUpdate;
 use super::text_change::{TextChange, text_change};
 use super::todo_list::TodoCallPhase;
+use super::unfinished_calls::is_failed_result;
 use tenterhook_records::sanitize;
 
 const RECENT_TOOLS_KEPT: usize = 10;

@@ -22,7 +22,7 @@ pub(super) struct UsageTotals {
     pub(super) context_share: Option<f64>,
     /// Cost by the price table; `None` if no model has a price.
     pub(super) cost_usd: Option<f64>,
-    /// Exact cost.
+    /// Exact cost of all priced replies.
     cost: Money,
     /// Replies of models without a price.
     pub(super) unpriced: u64,

@@ -12,7 +12,7 @@ pub const DEFAULT_CALL_TIMEOUT: Duration = Duration::from_secs(55);
 
 /// One hook call of a harness.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct HookCall {
+pub struct ShimCall {
     /// Id of the harness.
     pub harness: String,
     /// Event, as named in the harness's settings.
@@ -32,7 +32,7 @@ pub fn neutral_reply(harness: &str, event: &str) -> &'static str {
     reply(event).or_else(|| reply("")).map_or("", |(_, _, text)| text)
 }
 
-impl HookCall {
+impl ShimCall {
     /// Parses the arguments `<harness> <event> [--within SECONDS]`. Returns `None` for others, which are passed to the full
     /// program for its error message.
     pub fn read(words: &[OsString]) -> Option<Self> {
@@ -60,14 +60,14 @@ pub fn seconds(text: &str) -> Option<Duration> {
 mod tests {
     use super::*;
 
-    fn read(line: &str) -> Option<HookCall> {
+    fn read(line: &str) -> Option<ShimCall> {
         let words: Vec<_> = line.split_whitespace().map(OsString::from).collect();
-        HookCall::read(&words)
+        ShimCall::read(&words)
     }
 
     #[test]
     fn the_words_of_a_call_are_read() {
-        let call = |within| HookCall { harness: "codex".into(), event: "Stop".into(), within };
+        let call = |within| ShimCall { harness: "codex".into(), event: "Stop".into(), within };
         assert_eq!(read("codex Stop"), Some(call(DEFAULT_CALL_TIMEOUT)));
         for line in ["codex Stop --within 5", "--within=5 codex Stop", "codex --within 5 Stop"] {
             assert_eq!(read(line), Some(call(Duration::from_secs(5))), "{line}");

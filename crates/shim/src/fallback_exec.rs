@@ -19,7 +19,7 @@ pub struct FallbackExec<'a> {
     pub why: Option<&'a str>,
     /// Id of the event.
     pub id: &'a str,
-    /// Remaining time.
+    /// Time left for the call.
     pub within: Duration,
     /// Payload from standard input; `None` if it did not arrive completely.
     pub payload: Option<&'a [u8]>,

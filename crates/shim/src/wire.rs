@@ -132,11 +132,11 @@ impl<'a> ClientRequest<'a> {
         };
         let mut lines = window.get(..end).unwrap_or_default().split(|byte| *byte == b'\n');
         let first = lines.next().and_then(|line| std::str::from_utf8(line).ok());
-        let mut words = first.ok_or(Malformed("the first line is no text"))?.split(' ').skip(1);
+        let mut words = first.ok_or(Malformed("the first line is not UTF-8"))?.split(' ').skip(1);
         let asked = match words.next() {
             Some("status") => Self::Status { revision: lines.find_map(revision_of).unwrap_or(1) },
             Some("hook") => Self::Hook(HookRequest::of(&mut words, lines)?),
-            _ => return Err(Malformed("an unknown question")),
+            _ => return Err(Malformed("unknown request")),
         };
         if words.next().is_some() {
             return Err(Malformed("the first line is too long"));
@@ -174,7 +174,8 @@ impl<'a> HookRequest<'a> {
             if let Some(revision) = revision_of(line) {
                 request.revision = revision;
             } else if let Some(version) = line.strip_prefix(b"version ") {
-                request.version = std::str::from_utf8(version).map_err(|_| Malformed("no version"))?;
+                request.version =
+                    std::str::from_utf8(version).map_err(|_| Malformed("the version is not UTF-8"))?;
             } else if let Some(project) = line.strip_prefix(b"project ") {
                 request.project = Some(project);
             } else if let Some(parent) = line.strip_prefix(b"parent ") {
@@ -188,7 +189,7 @@ impl<'a> HookRequest<'a> {
     /// Writes the header; the payload follows it directly.
     pub fn write(&self, to: &mut Vec<u8>) -> Result<(), Malformed> {
         if ![self.harness, self.event, self.id].into_iter().all(is_name) {
-            return Err(Malformed("a name is no single word"));
+            return Err(Malformed("a name is not a single word"));
         }
         to.extend_from_slice(b"TH1 hook");
         for word in [self.harness, self.event, self.id] {
@@ -252,7 +253,7 @@ impl<'a> DaemonMessage<'a> {
                 if numbers.next().is_some() {
                     return Err(Malformed("the line is too long"));
                 }
-                let exit = u8::try_from(exit).map_err(|_| Malformed("no exit code"))?;
+                let exit = u8::try_from(exit).map_err(|_| Malformed("the exit code is out of range"))?;
                 let bounded =
                     |count: u64| usize::try_from(count).ok().filter(|count| *count <= MAX_REPLY_BYTES);
                 let [Some(stdout_len), Some(stderr_len)] = [stdout, stderr].map(bounded) else {
@@ -260,7 +261,7 @@ impl<'a> DaemonMessage<'a> {
                 };
                 Self::Reply { exit, stdout_len, stderr_len }
             }
-            _ => return Err(Malformed("an unknown answer")),
+            _ => return Err(Malformed("unknown reply")),
         };
         Ok(Some((reply, end + 1)))
     }

@@ -5,7 +5,7 @@
 //! Rust's test runner has no result for "skipped at run time", so such a test returns early and counts as passed. It
 //! calls [`skip_test`] first, and `make test` ends with the list of these tests and why they were skipped.
 
-#![expect(clippy::missing_panics_doc, clippy::panic, reason = "a helper of a test fails the test by a panic")]
+#![expect(clippy::missing_panics_doc, clippy::panic, reason = "a test helper fails the test with a panic")]
 
 use std::fs::OpenOptions;
 use std::io::Write as _;

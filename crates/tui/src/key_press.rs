@@ -7,30 +7,30 @@ pub enum KeyPress {
     Char(char),
     /// A character with Control.
     Ctrl(char),
-    /// Return.
+    /// The Return key.
     Enter,
-    /// Escape.
+    /// The Escape key.
     Esc,
-    /// Tab.
+    /// The Tab key.
     Tab,
     /// Shift and Tab.
     BackTab,
-    /// Backspace.
+    /// The Backspace key.
     Backspace,
     /// Arrow up, or the mouse wheel.
     Up,
     /// Arrow down, or the mouse wheel.
     Down,
-    /// Arrow left.
+    /// The left arrow key.
     Left,
-    /// Arrow right.
+    /// The right arrow key.
     Right,
-    /// Page up.
+    /// The Page Up key.
     PageUp,
-    /// Page down.
+    /// The Page Down key.
     PageDown,
-    /// Home.
+    /// The Home key.
     Home,
-    /// End.
+    /// The End key.
     End,
 }

@@ -43,7 +43,7 @@ pub enum TuiCommand {
     AskProofNeeded(UserAction),
     /// Perform an action; the answer is [`TuiMessage::ActionDone`].
     Perform(UserAction, GivenProof),
-    /// Quit.
+    /// Leave the program.
     Quit,
 }
 
@@ -63,17 +63,17 @@ pub enum FetchTarget {
     Decisions(Option<u64>),
     /// Decisions of one session.
     DecisionsOf(String),
-    /// One decision.
+    /// One decision, by sequence number.
     Decision(u64),
     /// Proof that a decision is in the signed ledger.
     Proof(u64),
-    /// All sessions.
+    /// The list of sessions.
     Sessions,
     /// One session, by `harness:id`.
     Session(String),
     /// Timeline of a session.
     Timeline(String),
-    /// Pending approvals.
+    /// Approvals that wait for an answer.
     Approvals,
     /// Health of the daemon.
     Health,
@@ -119,14 +119,14 @@ pub enum ProofNeeded {
     Code,
     /// The name of the action, typed by the user.
     Word,
-    /// No proof.
+    /// The action needs no proof.
     Nothing,
 }
 
 /// Proof that the user gave.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum GivenProof {
-    /// No proof.
+    /// The user gave no proof.
     Nothing,
     /// The user typed the name of the action.
     Word,

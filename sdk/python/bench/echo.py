@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-"""The floor: a gRPC server that gives back the bytes it gets, and nothing else."""
+"""The minimum cost: a gRPC server that only returns the bytes it receives."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ async def main(socket: str) -> None:
     server.add_insecure_port(f"unix:{socket}")
     await server.start()
     print("ready", flush=True)
-    # It ends with whoever started it.
+    # Ends with the process that started it.
     await asyncio.to_thread(sys.stdin.read)
     await server.stop(0)
 

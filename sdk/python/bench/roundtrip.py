@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-"""One hook round trip beside a bare gRPC echo, in the same run, in turns. Raw samples are kept in benches/runs.
+"""Measures a hook round trip and a bare gRPC echo, alternating in one run. Raw samples are stored in benches/runs.
 
-The floor is the stricter of two echoes: on an open stream, as questions to hooks are. How long a hook took is what the
-daemon measured, from its question to the answer; `fire` is what an agent waits, with rules and record.
+The baseline is the faster of two echoes, on an open stream like calls of hooks. The time of a hook is measured by the
+daemon, from its call to the answer; `fire` is the time an agent waits, including rules and record.
 
-TENTERHOOK_BIN names the program, which should be an optimised one.
+TENTERHOOK_BIN names the program, which should be an optimised build.
 """
 
 from __future__ import annotations

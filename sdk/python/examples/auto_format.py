@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-"""Formats what an agent has written. The formatter runs here, in the program that has the hook."""
+"""Formats files that an agent has written. The formatter runs in the program that has the hook."""
 
 import asyncio
 from pathlib import Path

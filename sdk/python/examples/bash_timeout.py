@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-"""Adds a time-out to all shell commands: a hook changes what runs. The rules judge it as it will run."""
+"""Adds a timeout to all shell commands: a hook changes the arguments, and the rules judge the changed call."""
 
 from tenterhook import HookResponse, PreToolUseEvent, TenterhookClient
 

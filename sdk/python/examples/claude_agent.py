@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-"""An agent on the Claude Agent SDK: one line brings policy, ledger and live view; own callbacks work beside it."""
+"""An agent on the Claude Agent SDK: one line adds policy, ledger and live view, together with your own callbacks."""
 
 import asyncio
 import sys

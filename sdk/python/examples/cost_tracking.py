@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-"""Adds up tokens and cost, and says when it becomes much. Nobody waits for an `async` hook."""
+"""Adds up tokens and cost, and warns above a limit. The daemon does not wait for an `async` hook."""
 
 import logging
 from dataclasses import dataclass
@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from tenterhook import GenerateEndEvent, ModelConfig, TenterhookClient
 
 PRICES = {"small": 0.000001, "large": 0.00002}
-"""Dollars a token, by model; put yours here."""
+"""Dollars per token, by model; set your own prices."""
 MUCH = 10.00
 
 

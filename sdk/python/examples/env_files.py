@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-"""Keeps API keys out of .env files: a matcher decides which calls the hook hears at all."""
+"""Keeps API keys out of .env files: a matcher selects the calls that reach the hook."""
 
 from tenterhook import HookResponse, PreToolUseEvent, TenterhookClient
 

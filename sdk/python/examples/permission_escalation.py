@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-"""Asks a person before sensitive tools run. The hook may take as long as a person does."""
+"""Asks the user before sensitive tools run. The time limit of the hook allows for a user's answer."""
 
 import asyncio
 import json
@@ -10,7 +10,7 @@ from tenterhook import HookResponse, PermissionRequestEvent, TenterhookClient
 SENSITIVE = ("Bash", "Write", "Edit")
 
 Dialog = Callable[[str, str], Awaitable[bool]]
-"""Shows a title and a message, and gives the answer."""
+"""Shows a title and a message, and returns the answer."""
 
 
 def hooks(client: TenterhookClient, confirm: Dialog) -> None:

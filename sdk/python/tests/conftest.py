@@ -13,7 +13,7 @@ from scripted import Scripted
 
 @pytest.fixture
 def place():
-    """A throw-away directory with a short path: sockets have at most about a hundred letters."""
+    """A temporary directory with a short path: socket paths have at most about a hundred bytes."""
     path = Path(tempfile.mkdtemp(prefix="th-"))
     yield path
     shutil.rmtree(path, ignore_errors=True)
@@ -28,6 +28,6 @@ async def scripted(place):
 
 @pytest.fixture
 def daemon(place):
-    """A real daemon in a throw-away home."""
+    """A real daemon in a temporary home."""
     with Daemon(place) as running:
         yield running

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-"""A real daemon in a home of its own. `TENTERHOOK_BIN` says which program; without it tests fail, because a
-skipped test of a guard looks like a passed one."""
+"""A real daemon in a separate home. `TENTERHOOK_BIN` is the program; without it tests fail, because a skipped
+test of a guard looks like a passed one."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ class Daemon:
         return {"HOME": str(self.user_home), "PATH": path, "TENTERHOOK_HOME": str(self.home)}
 
     def start(self):
-        """Starts it and waits until it answers."""
+        """Starts the daemon and waits until it answers."""
         with self._log.open("ab") as log:
             self._process = subprocess.Popen(
                 [program(), "serve", "--listen", self._listen],
@@ -62,12 +62,12 @@ class Daemon:
         self._process.send_signal(number)
 
     def kill(self):
-        """Ends it as a power cut would."""
+        """Kills the daemon."""
         self.end(signal.SIGKILL)
 
     def end(self, number=signal.SIGTERM):
         if self._process is not None and self._process.poll() is None:
-            # One that was stopped hears nothing else.
+            # A stopped process does not react to other signals.
             self._process.send_signal(signal.SIGCONT)
             self._process.send_signal(number)
         if self._process is not None:
@@ -94,6 +94,6 @@ class Daemon:
         return done
 
     def leaves(self, *filters):
-        """What is on record, oldest first."""
+        """Records, oldest first."""
         found = json.loads(self.run("ledger", "query", *filters, "--limit", "10000", "--json").stdout)
         return [entry["leaf"] for entry in reversed(found["leaves"])]

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-"""A server that says what a test tells it to: for what a real daemon does only by accident, such as asking twice
-over a stream that broke in between."""
+"""A scripted server, for what a real daemon does only by accident, such as repeating a call after a broken
+stream."""
 
 from __future__ import annotations
 
@@ -72,7 +72,7 @@ class Scripted(hooks_pb2_grpc.HookServiceServicer):
         return await asyncio.wait_for(self.answers.get(), 10)
 
     async def silence(self, seconds=0.3):
-        """Waits; whether nobody answered."""
+        """Waits; returns whether no answer came."""
         await asyncio.sleep(seconds)
         return self.answers.empty()
 

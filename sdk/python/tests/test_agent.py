@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-"""The daemon's own agent, against a real daemon."""
+"""The daemon's agent, with a real daemon."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from tenterhook import HookResponse, RefusedError, ToolErrorEvent
 
 @pytest.fixture
 def session(daemon):
-    """Begins a session that may do what hooks and rules let it; with turns, it has a model that follows them."""
+    """Starts a session that only hooks and rules restrict; with turns, it has a model that follows them."""
 
     async def begin(client, *turns, **options):
         script = daemon.project.parent / "script.yaml"
@@ -32,7 +32,7 @@ def bash(command):
 
 
 # seed: 003-026
-async def test_a_turn_to_its_end_and_step_by_step(daemon, session):
+async def test_a_turn_can_be_run_to_its_end_or_step_by_step(daemon, session):
     async with daemon.client() as client:
         session_id = await session(client, bash("echo here"), bash("rm -rf /"), {"say": "Done."})
         steps = [step async for step in client.generate_stream(session_id, "Go") if step.type != "moment"]
@@ -73,7 +73,7 @@ async def test_a_tool_is_judged_like_any_call(daemon, session):
         assert missing.value.code == "model"
 
 
-async def test_whoever_stops_reading_cancels_the_turn(daemon, session):
+async def test_ending_the_iteration_cancels_the_turn(daemon, session):
     async with daemon.client() as client:
         session_id = await session(client, bash("echo $$ > pid; sleep 60"), {"say": "Done."})
         steps = client.generate_stream(session_id, "Go")
@@ -81,11 +81,11 @@ async def test_whoever_stops_reading_cancels_the_turn(daemon, session):
             pass
         pid = int(await until(lambda: (daemon.project / "pid").read_text().strip()))
         await steps.aclose()
-        await until(lambda: not is_there(pid))
+        await until(lambda: not is_running(pid))
         assert (await client.generate(session_id, "Go on")).text == "Done."
 
 
-def is_there(pid):
+def is_running(pid):
     # A zombie runs nothing.
     status = Path(f"/proc/{pid}/stat")
     return status.exists() and ") Z " not in status.read_text()
@@ -101,7 +101,7 @@ async def until(true):
 
 
 @pytest.mark.parametrize("observes", [False, True])
-async def test_a_hook_that_runs_a_tool_does_not_hear_of_it(daemon, session, observes):
+async def test_a_hook_is_not_called_about_its_own_tool_calls(daemon, session, observes):
     async with daemon.client() as client:
         asked = []
 
@@ -121,7 +121,7 @@ async def test_a_hook_that_runs_a_tool_does_not_hear_of_it(daemon, session, obse
     assert not (daemon.project / "formatted-2").exists()
 
 
-async def test_a_tool_that_failed_is_tried_again(daemon, session):
+async def test_a_failed_tool_is_retried(daemon, session):
     async with daemon.client() as client:
         client.register_hook("ToolError", lambda event: HookResponse.retry(20))
         await client.ready()
@@ -133,7 +133,7 @@ async def test_a_tool_that_failed_is_tried_again(daemon, session):
         assert (await client.execute_tool(session_id, "Bash", once)).success
 
 
-async def test_in_the_default_mode_somebody_is_asked(daemon, session):
+async def test_in_the_default_mode_the_user_is_asked(daemon, session):
     async with daemon.client() as client:
         client.register_hook("PermissionRequest", lambda event: HookResponse.block("User denied permission"))
         await client.ready()

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-"""What the Agent SDK gets from Tenterhook, called as the Agent SDK calls it. e2e/ runs the real one."""
+"""The callbacks for the Agent SDK, called in the same way as by the Agent SDK. e2e/ runs the real one."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ async def call(hooks, asked):
 
 
 def answering(client, event, *outputs, **options):
-    """The hooks of a program whose callbacks give these answers."""
+    """Hooks of a program whose callbacks give these answers."""
 
     def callback(output):
         return lambda *_: asyncio.sleep(0, output)
@@ -44,7 +44,7 @@ def decisions(daemon, session="s"):
     return daemon.leaves("--kind", "decision", "--session", session)
 
 
-async def test_every_event_has_one_entry_of_tenterhook_s_and_it_is_last(daemon):
+async def test_every_event_has_one_entry_of_tenterhook_and_it_is_last(daemon):
     async with daemon.client() as client:
         hooks = answering(client, "PreToolUse", {})
         assert set(hooks) == set(GUARDED_EVENTS)
@@ -52,7 +52,7 @@ async def test_every_event_has_one_entry_of_tenterhook_s_and_it_is_last(daemon):
         assert await call(hooks, bash("ls")) == [{}, {}]
 
 
-async def test_a_deny_of_a_callback_is_on_record_once_with_its_name(daemon):
+async def test_a_deny_of_a_callback_is_recorded_once_with_its_name(daemon):
     async def block_dangerous(asked, tool_use_id, context):
         denied = specific("PreToolUse", permissionDecision="deny", permissionDecisionReason="Dangerous")
         return {**denied, "systemMessage": "careful"}
@@ -109,7 +109,7 @@ async def test_a_permission_and_the_rules_it_adds_are_given_once(daemon):
     assert outputs == [{}, given]
 
 
-async def test_a_callback_that_fails_or_hangs_is_on_record(daemon):
+async def test_a_callback_that_fails_or_hangs_is_recorded(daemon):
     async def fails(asked, tool_use_id, context):
         raise ValueError("oh no")
 
@@ -130,7 +130,7 @@ async def test_a_callback_that_fails_or_hangs_is_on_record(daemon):
             assert (step["status"], step.get("decision", "none")) == expected
 
 
-async def test_a_callback_that_tenterhook_s_entry_has_missed_is_a_record_of_its_own(daemon):
+async def test_a_callback_that_runs_after_tenterhook_s_entry_gets_its_own_record(daemon):
     async with daemon.client() as client:
         ask = specific("PreToolUse", permissionDecision="ask")
         own, guard = (entry.hooks[0] for entry in answering(client, "PreToolUse", ask)["PreToolUse"])

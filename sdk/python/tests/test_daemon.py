@@ -49,7 +49,7 @@ async def test_every_event_reaches_its_hook_as_its_own_class(daemon, name):
     assert event.timestamp > 1_700_000_000_000
 
 
-async def test_a_decision_is_on_record_with_the_hook_that_made_it(daemon):
+async def test_a_decision_is_recorded_with_the_hook_that_made_it(daemon):
     async with daemon.client(name="guard/1") as client:
         hook_id = client.register_hook("PreToolUse", lambda event: HookResponse.block("no"), hook_id="no-bash")
         await client.ready()
@@ -60,7 +60,7 @@ async def test_a_decision_is_on_record_with_the_hook_that_made_it(daemon):
     assert [step["by"] for step in leaf["trace"] if step.get("decision") == "deny"] == [f"hook:{hook_id}"]
 
 
-async def test_rules_count_with_no_hook_at_all(daemon):
+async def test_rules_apply_without_hooks(daemon):
     async with daemon.client() as client:
         outcome = await client.fire(bash("rm -rf /"))
     assert outcome.blocked
@@ -75,7 +75,7 @@ async def test_a_changed_input_is_judged_as_it_would_run(daemon):
 
 
 # seed: 003-063
-async def test_hooks_merge_what_each_of_them_changed(daemon):
+async def test_changes_of_several_hooks_are_merged(daemon):
     def changes(**changed):
         return lambda event: HookResponse.modified(args={**event.args, **changed})
 
@@ -104,7 +104,7 @@ async def test_hooks_merge_what_each_of_them_changed(daemon):
         assert (await client.fire(bash("echo x"))).blocked, "the merged call is judged"
 
 
-async def test_hooks_that_are_taken_back_are_gone_when_the_client_is_closed(daemon):
+async def test_unregistered_hooks_are_gone_when_the_client_is_closed(daemon):
     async with daemon.client() as client:
         ids = [
             client.register_hook("PreToolUse", allow, config={"fail_behavior": "block"}, hook_id=f"h{n}")
@@ -129,7 +129,7 @@ async def test_a_failed_tool_is_a_result_without_success(daemon):
     assert sorted(heard, key=str) == [(False, "boom"), "boom"]
 
 
-async def test_hooks_run_in_their_order_and_skip_leaves_out_the_later_ones(daemon):
+async def test_hooks_run_in_order_and_skip_skips_the_later_ones(daemon):
     async with daemon.client() as client:
         client.register_hook("PreToolUse", lambda event: HookResponse.block("third"), config={"priority": 3})
         client.register_hook("PreToolUse", lambda event: HookResponse.skip(), config={"priority": 2})
@@ -141,7 +141,7 @@ async def test_hooks_run_in_their_order_and_skip_leaves_out_the_later_ones(daemo
     assert (outcome.blocked, outcome.modified) == (False, {"args": {"command": "ls -l"}})
 
 
-async def test_retry_asks_again_and_then_gives_up(daemon):
+async def test_retry_calls_again_and_then_gives_up(daemon):
     asked = []
 
     def busy(event):
@@ -169,7 +169,7 @@ async def test_retry_asks_again_and_then_gives_up(daemon):
     ],
 )
 @pytest.mark.parametrize("fails", ["continue", "block"])
-async def test_an_answer_that_means_nothing_is_a_failure(daemon, event, said, why, fails):
+async def test_an_invalid_answer_is_a_failure(daemon, event, said, why, fails):
     async with daemon.client() as client:
         client.register_hook(event, lambda _: said, config={"fail_behavior": fails})
         await client.ready()
@@ -209,7 +209,7 @@ async def test_a_client_has_only_its_own_hooks(daemon):
         ({"event": "PreToolUse", "config": {"timeout_ms": 700_000}}, "invalid"),
     ],
 )
-async def test_what_the_daemon_refuses_comes_out_of_ready(daemon, arguments, code):
+async def test_ready_raises_what_the_daemon_refuses(daemon, arguments, code):
     client = daemon.client()
     client.register_hook(arguments.pop("event"), allow, **arguments)
     with pytest.raises(RefusedError) as refused:
@@ -282,7 +282,7 @@ async def test_files_and_lists(daemon):
     assert lists == [[("a", "in_progress")], [("a", "completed")]]
 
 
-async def test_a_harness_s_own_words(daemon):
+async def test_a_harness_s_own_format(daemon):
     payload = {
         "session_id": "s",
         "transcript_path": "/t",

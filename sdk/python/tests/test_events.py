@@ -60,13 +60,13 @@ def test_a_generation():
 
 
 @pytest.mark.parametrize("name", EVENTS)
-def test_every_event_survives_the_way_there_and_back(name):
+def test_every_event_survives_a_round_trip(name):
     event = EVENTS[name](session_id="s", timestamp=1, metadata={"a": 1})
     assert read_event(name, event.payload()) == event
     assert event.payload()["eventType"] == name
 
 
-def test_what_nobody_said_is_not_sent():
+def test_unset_fields_are_not_sent():
     event = PreToolUseEvent(session_id="s", tool="Bash", args={"command": "ls"})
     expected = {"eventType": "PreToolUse", "sessionId": "s", "tool": "Bash", "args": {"command": "ls"}}
     assert event.payload() == expected
@@ -88,7 +88,7 @@ def test_an_event_that_is_not_known_yet_is_an_event():
 
 
 @pytest.mark.parametrize("payload", [b"[1", b"[]", b'"x"', b"\xff"])
-def test_what_is_no_event_is_said_to_be_none(payload):
+def test_an_invalid_event_is_reported(payload):
     with pytest.raises(InvalidEventError, match="PreToolUse"):
         read_event("PreToolUse", payload)
 
@@ -100,7 +100,7 @@ def test_parts_of_another_kind_do_not_hide_the_event(payload):
     assert read_event("GenerateEnd", {"response": response}).response == GenerateResponse("t")
 
 
-def test_the_classes_have_the_fields_that_the_specification_has():
+def test_the_classes_have_the_fields_of_the_specification():
     """Each row of its tables is a class, and each field of a row is a field of the class."""
     if not SPEC.exists():
         pytest.fail(f"{SPEC} is missing")

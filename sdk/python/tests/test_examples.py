@@ -53,8 +53,8 @@ async def test_security_policy(daemon):
         assert not (await agent.fire(call("Write", file_path="/tmp/a", content="mkfs.ext4"))).blocked
 
 
-async def test_security_policy_holds_for_an_agent_that_knows_nothing_of_it(daemon):
-    """Claude Code's own hook call, through the program it calls."""
+async def test_security_policy_applies_to_an_agent_without_the_sdk(daemon):
+    """A hook call of Claude Code, through the program that it runs."""
     client = daemon.client()
     security_policy.hooks(client)
     payload = {

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-"""The guide: its program is started and blocks what it says, and its other pieces run, one after the other."""
+"""The guide: its program runs and blocks what the guide says, and its other code blocks run in order."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ async def test_the_program(daemon):
     assert daemon.leaves("--kind", "decision")[-1]["verdict"] == "deny"
 
 
-async def test_the_pieces(daemon, capsys):
+async def test_the_other_code_blocks(daemon, capsys):
     pieces = "\n".join(text for kind, text in BLOCKS if kind == "python")
     names = {"HookResponse": HookResponse, "PreToolUseEvent": PreToolUseEvent, "GenerateEndEvent": GenerateEndEvent}
     source = f"async def run(client):\n{textwrap.indent(pieces, '    ')}\n    return follow, options\n"

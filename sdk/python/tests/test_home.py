@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-"""Where the daemon is looked for."""
+"""Where the client looks for the daemon."""
 
 from __future__ import annotations
 
@@ -28,12 +28,12 @@ def test_the_home(said, environment, expected):
     assert find_home(said, environment) == Path(expected)
 
 
-def test_no_home_at_all_is_said():
+def test_a_missing_home_is_reported():
     with pytest.raises(NotConnectedError, match="neither `HOME` nor `TENTERHOOK_HOME`"):
         find_home(None, {})
 
 
-def test_the_socket_comes_first_and_a_port_is_no_second_try(tmp_path):
+def test_the_socket_comes_first_and_a_port_is_not_a_fallback(tmp_path):
     run = tmp_path / "run"
     run.mkdir()
     with pytest.raises(NotConnectedError, match="no daemon runs"):
@@ -46,7 +46,7 @@ def test_the_socket_comes_first_and_a_port_is_no_second_try(tmp_path):
 
 
 @pytest.mark.parametrize("card", ["", "no json", "[]", '{"listen": null}'])
-def test_a_card_that_says_nothing_leads_nowhere(tmp_path, card):
+def test_an_invalid_address_file_is_ignored(tmp_path, card):
     (tmp_path / "run").mkdir()
     (tmp_path / "run" / "daemon.json").write_text(card)
     (tmp_path / "run" / "token").write_text("secret")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-"""What a tool call says about files and lists."""
+"""Changed files and to-do lists of tool calls."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def test_files(event, files):
     assert changed_files(event) == files
 
 
-def test_a_whole_list_takes_the_place_of_the_one_before():
+def test_a_whole_list_replaces_the_previous_one():
     todos = Todos()
     assert todos.after(ran("TodoWrite", {"todos": [{"content": "a", "status": "pending", "activeForm": "A"}]})) == [
         TodoItem("a", "pending", "A")
@@ -44,7 +44,7 @@ def test_a_whole_list_takes_the_place_of_the_one_before():
     assert todos.after(ran("Bash", {"todos": [{"content": "x"}]})) is None
 
 
-def test_tasks_that_are_made_and_changed_one_by_one():
+def test_tasks_are_created_and_changed_one_by_one():
     todos = Todos()
     todos.after(ran("TaskCreate", {"subject": "a", "description": "long"}))
     todos.after(ran("TaskCreate", {"subject": "b"}))
@@ -56,7 +56,7 @@ def test_tasks_that_are_made_and_changed_one_by_one():
     assert todos.after(ran("TaskCreate", {"subject": "c"}, success=False)) is None
 
 
-def test_lists_of_sessions_long_ago_are_forgotten():
+def test_lists_of_old_sessions_are_dropped():
     todos = Todos()
     for number in range(600):
         event = PostToolUseEvent(session_id=str(number), tool="TodoWrite", args={"todos": [{"content": "a"}]})

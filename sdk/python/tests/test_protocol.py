@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-"""What the client says to a server, message by message."""
+"""Messages of the client to a server, one by one."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ async def allow(event):
 
 
 # seed: 003-045, 003-051, 003-055
-async def test_hooks_that_were_there_before_the_loop_are_registered_in_order(scripted):
+async def test_hooks_added_before_the_loop_are_registered_in_order(scripted):
     client = TenterhookClient(address=scripted.socket)
     ids = [client.register_hook("PreToolUse", allow) for _ in range(3)]
     client.register_hook(
@@ -44,7 +44,7 @@ async def test_hooks_that_were_there_before_the_loop_are_registered_in_order(scr
     assert scripted.registered == {}
 
 
-async def test_each_answer_is_to_its_question(scripted):
+async def test_each_answer_belongs_to_its_call(scripted):
     client = TenterhookClient(address=scripted.socket)
 
     @client.hook("PreToolUse", hook_id="h")
@@ -77,7 +77,7 @@ async def test_each_answer_is_to_its_question(scripted):
 )
 @pytest.mark.parametrize("plain", [True, False])
 # seed: 003-048, 003-057, 003-058
-async def test_all_that_a_hook_can_say(scripted, said, expected, plain):
+async def test_every_answer_of_a_hook(scripted, said, expected, plain):
     client = TenterhookClient(address=scripted.socket)
 
     async def handler(event):
@@ -123,7 +123,7 @@ async def cancels_itself(event):
         (cancels_itself, "the handler was cancelled from within"),
     ],
 )
-async def test_a_handler_that_fails_says_so_and_the_next_question_is_answered(scripted, handler, message):
+async def test_a_failing_handler_is_reported_and_the_next_call_is_answered(scripted, handler, message):
     client = TenterhookClient(address=scripted.socket)
     client.register_hook("PreToolUse", handler, hook_id="bad")
     client.register_hook("PreToolUse", allow, hook_id="good")
@@ -138,7 +138,7 @@ async def test_a_handler_that_fails_says_so_and_the_next_question_is_answered(sc
     assert (went_on.call_id, went_on.HasField("error")) == (2, False)
 
 
-async def test_a_payload_that_is_no_event_is_a_failure(scripted):
+async def test_an_invalid_payload_is_a_failure(scripted):
     client = TenterhookClient(address=scripted.socket)
     client.register_hook("PreToolUse", allow, hook_id="h")
     async with client:
@@ -152,7 +152,7 @@ async def test_a_payload_that_is_no_event_is_a_failure(scripted):
         assert "no longer registered" in (await scripted.answer()).error.message
 
 
-async def test_a_refusal_comes_out_of_ready_and_leaves_the_others_alone(scripted):
+async def test_ready_raises_a_refusal_and_other_hooks_stay(scripted):
     client = TenterhookClient(address=scripted.socket)
     bad = client.register_hook("Nonsense", allow)
     good = client.register_hook("PreToolUse", allow)
@@ -165,7 +165,7 @@ async def test_a_refusal_comes_out_of_ready_and_leaves_the_others_alone(scripted
 
 
 # seed: 003-046
-async def test_a_temporary_hook_is_there_for_the_block_only(scripted):
+async def test_a_temporary_hook_exists_for_the_block_only(scripted):
     client = TenterhookClient(address=scripted.socket)
     async with client.temporary_hook("PreToolUse", allow) as hook_id:
         assert list(scripted.registered) == [hook_id]
@@ -177,7 +177,7 @@ async def test_a_temporary_hook_is_there_for_the_block_only(scripted):
     await client.close()
 
 
-async def test_a_hook_that_was_taken_back_at_once_is_not_left_behind(scripted):
+async def test_a_hook_unregistered_at_once_is_not_left_behind(scripted):
     client = TenterhookClient(address=scripted.socket)
     await client.ready()
     hook_id = client.register_hook("PreToolUse", allow)
@@ -200,14 +200,14 @@ async def test_a_hook_that_was_taken_back_at_once_is_not_left_behind(scripted):
         {"hook_id": "with blank"},
     ],
 )
-def test_what_is_written_wrongly_is_refused_at_once(arguments):
+def test_invalid_options_are_refused_at_once(arguments):
     client = TenterhookClient()
     with pytest.raises(InvalidHookError):
         client.register_hook("PreToolUse", allow, **arguments)
     assert client.list_hooks() == []
 
 
-async def test_no_daemon_is_said_with_what_to_do(place):
+async def test_a_missing_daemon_is_reported_with_a_hint(place):
     client = TenterhookClient(home=place, connect_timeout=0.3)
     with pytest.raises(NotConnectedError, match="no daemon runs in") as missing:
         await client.ready()
@@ -215,7 +215,7 @@ async def test_no_daemon_is_said_with_what_to_do(place):
     await client.close()
 
 
-async def test_another_stream_of_the_same_client_is_reported_and_not_fought(scripted):
+async def test_another_stream_of_the_same_client_is_reported_and_not_replaced(scripted):
     client = TenterhookClient(address=scripted.socket, connect_timeout=1)
     await client.ready()
     (await scripted.stream()).close(grpc.StatusCode.ABORTED, "a newer stream")

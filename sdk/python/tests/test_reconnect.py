@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-"""Streams that break, questions that come twice, handlers that nobody waits for."""
+"""Broken streams, repeated calls, and handlers that are no longer waited for."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from tenterhook.v1 import hooks_pb2 as pb
 
 
 class Handler:
-    """Counts how often it is called, and answers when it is told to."""
+    """Counts its calls, and answers when the test releases it."""
 
     def __init__(self):
         self.calls = 0
@@ -35,7 +35,7 @@ def handler():
     return Handler()
 
 
-async def test_a_question_that_comes_again_while_its_handler_runs_is_answered_once(scripted, handler):
+async def test_a_call_repeated_while_its_handler_runs_is_answered_once(scripted, handler):
     client = TenterhookClient(address=scripted.socket)
     client.register_hook("PreToolUse", handler, hook_id="h")
     async with client:
@@ -52,7 +52,7 @@ async def test_a_question_that_comes_again_while_its_handler_runs_is_answered_on
     assert len(set(scripted.identities)) == 1, "it is the same client"
 
 
-async def test_an_answer_that_was_lost_is_sent_again(scripted, handler):
+async def test_a_lost_answer_is_sent_again(scripted, handler):
     client = TenterhookClient(address=scripted.socket)
     client.register_hook("PreToolUse", handler, hook_id="h")
     handler.go.set()
@@ -67,7 +67,7 @@ async def test_an_answer_that_was_lost_is_sent_again(scripted, handler):
         assert handler.calls == 1
 
 
-async def test_an_answer_that_is_ready_while_nobody_is_there_waits_to_be_asked_for(scripted, handler):
+async def test_an_answer_that_is_ready_without_a_connection_waits_for_the_call(scripted, handler):
     client = TenterhookClient(address=scripted.socket)
     client.register_hook("PreToolUse", handler, hook_id="h")
     async with client:
@@ -97,7 +97,7 @@ async def test_an_answer_to_one_daemon_is_not_sent_to_the_next(scripted, handler
         assert await scripted.silence()
 
 
-async def test_a_daemon_that_forgot_is_told_again_and_one_that_remembers_is_not(scripted):
+async def test_hooks_are_registered_again_only_if_the_daemon_lost_them(scripted):
     client = TenterhookClient(address=scripted.socket)
     client.register_hook("PreToolUse", Handler(), hook_id="h")
     async with client:
@@ -111,7 +111,7 @@ async def test_a_daemon_that_forgot_is_told_again_and_one_that_remembers_is_not(
             assert (scripted.registered["h"] is before) is remembers
 
 
-async def test_a_handler_is_cancelled_when_nobody_waits_any_more(scripted, handler):
+async def test_a_handler_is_cancelled_when_the_caller_is_gone(scripted, handler):
     client = TenterhookClient(address=scripted.socket)
     client.register_hook("PreToolUse", handler, hook_id="h")
     async with client:
@@ -123,7 +123,7 @@ async def test_a_handler_is_cancelled_when_nobody_waits_any_more(scripted, handl
         assert await scripted.silence()
 
 
-async def test_a_handler_is_cancelled_when_its_time_is_over(scripted, handler):
+async def test_a_handler_is_cancelled_at_its_time_limit(scripted, handler):
     client = TenterhookClient(address=scripted.socket)
     client.register_hook("PreToolUse", handler, hook_id="h")
     async with client:
@@ -132,7 +132,7 @@ async def test_a_handler_is_cancelled_when_its_time_is_over(scripted, handler):
         assert await scripted.silence()
 
 
-async def test_a_handler_that_does_not_mind_being_cancelled_answers_nobody(scripted):
+async def test_an_answer_after_cancellation_is_not_sent(scripted):
     client = TenterhookClient(address=scripted.socket)
 
     @client.hook("PreToolUse", hook_id="h")
@@ -147,7 +147,7 @@ async def test_a_handler_that_does_not_mind_being_cancelled_answers_nobody(scrip
         assert await scripted.silence()
 
 
-async def test_closing_cancels_what_runs_and_takes_all_hooks_back(scripted, handler):
+async def test_closing_cancels_handlers_and_unregisters_all_hooks(scripted, handler):
     client = TenterhookClient(address=scripted.socket)
     client.register_hook("PreToolUse", handler, hook_id="h")
     async with client:
@@ -169,7 +169,7 @@ async def test_a_client_that_was_closed_can_be_entered_again(scripted, handler):
             assert (await scripted.answer()).call_id == call
 
 
-async def test_what_an_async_hook_says_is_not_sent(scripted, handler):
+async def test_the_answer_of_an_async_hook_is_not_sent(scripted, handler):
     client = TenterhookClient(address=scripted.socket)
     client.register_hook("PreToolUse", handler, hook_id="h", config={"async": True})
     handler.go.set()
@@ -179,7 +179,7 @@ async def test_what_an_async_hook_says_is_not_sent(scripted, handler):
         assert handler.calls == 1
 
 
-async def test_serving_ends_when_the_daemon_does_not_want_it(scripted):
+async def test_serving_ends_when_the_daemon_refuses_it(scripted):
     client = TenterhookClient(address=scripted.socket)
     serving = asyncio.ensure_future(client.serve())
     (await scripted.stream()).close(grpc.StatusCode.ABORTED, "a newer stream")
@@ -196,7 +196,7 @@ async def test_serving_ends_when_the_client_is_closed(scripted):
     await asyncio.wait_for(serving, 10)
 
 
-async def test_two_thousand_questions_at_once_get_their_own_answers(scripted):
+async def test_two_thousand_concurrent_calls_get_their_own_answers(scripted):
     client = TenterhookClient(address=scripted.socket)
 
     @client.hook("PreToolUse", hook_id="h", config={"timeout_ms": 60000})

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-"""Daemons that are killed, handlers that hang, programs that crash: the outcome is always as the policy says."""
+"""Killed daemons, hanging handlers and crashing programs: the outcome always follows the policy."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ async def test_a_daemon_that_comes_back_has_all_hooks_again(daemon, how):
             assert (await client.fire(BASH)).reason == "no"
 
 
-async def test_without_a_daemon_nobody_decides_and_that_is_said_in_time(daemon):
+async def test_without_a_daemon_there_is_no_decision_and_an_error_in_time(daemon):
     async with daemon.client(connect_timeout=0.5) as client:
         await asyncio.to_thread(daemon.kill)
         await asyncio.sleep(0.1)
@@ -42,7 +42,7 @@ async def test_without_a_daemon_nobody_decides_and_that_is_said_in_time(daemon):
         assert time.monotonic() - began < 5
 
 
-async def test_a_daemon_that_is_killed_while_it_asks(daemon):
+async def test_a_daemon_killed_during_a_call(daemon):
     asked = asyncio.Event()
 
     async def slow(event):
@@ -97,8 +97,8 @@ async def test_a_handler_that_raises(daemon, fails):
     assert "RuntimeError: boom" in str(outcome.outcome["trace"])
 
 
-async def test_an_answer_that_comes_late_is_nobody_s(daemon):
-    """A plain function cannot be cancelled: its answer comes when the question is long over."""
+async def test_a_late_answer_is_dropped(daemon):
+    """A plain function cannot be cancelled: its answer comes long after the call has ended."""
     seen = []
 
     def late(event):
@@ -119,7 +119,7 @@ async def test_an_answer_that_comes_late_is_nobody_s(daemon):
     assert seen == ["first", "second", "third", "ls"]
 
 
-async def test_whoever_fires_can_stop_waiting(daemon):
+async def test_fire_can_be_cancelled(daemon):
     cancelled = asyncio.Event()
 
     async def slow(event):
@@ -157,7 +157,7 @@ asyncio.run(main())
 
 
 @pytest.mark.parametrize("fails", ["continue", "block"])
-async def test_a_program_that_crashes_while_it_is_asked_delays_nobody(daemon, fails):
+async def test_a_program_that_crashes_during_a_call_delays_no_other(daemon, fails):
     command = [sys.executable, "-c", CRASHES, str(daemon.home), fails]
     with subprocess.Popen(command, stdout=subprocess.PIPE, env=daemon.environment) as program:
         assert await asyncio.to_thread(program.stdout.readline) == b"ready\n"
@@ -172,8 +172,8 @@ async def test_a_program_that_crashes_while_it_is_asked_delays_nobody(daemon, fa
                 assert outcome.modified == {"args": {"command": "ls -l"}}
 
 
-async def test_two_clients_and_many_events_at_once(daemon):
-    """Each answer is to its own event, whoever gives it."""
+async def test_two_clients_with_many_concurrent_events(daemon):
+    """Each answer belongs to its own event."""
 
     async def echo(event):
         await asyncio.sleep(0.001 * (event.args["n"] % 7))

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-"""A client that is generated from the proto of A3S's hook design, over a plain gRPC channel."""
+"""A client generated from the proto of A3S's hook design, over a plain gRPC channel."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ METADATA = (("tenterhook-client-id", "0123456789abcdef0123456789abcdef"), ("tent
 
 @pytest.fixture(scope="session")
 def stubs(tmp_path_factory):
-    """The generated modules: messages and stubs."""
+    """Generated modules: messages and stubs."""
     out = tmp_path_factory.mktemp("stubs")
     proto = str(SEEDS / "a3s_hooks.proto")
     assert protoc.main(["protoc", f"-I{SEEDS}", f"--python_out={out}", f"--grpc_python_out={out}", proto]) == 0
@@ -32,7 +32,7 @@ def stubs(tmp_path_factory):
 
 
 class SeedClient:
-    """Answers every message of its stream with the same action, once `go` is set, and as long as `answers` are left."""
+    """Answers every message of its stream with the same action once `go` is set, at most `answers` times."""
 
     def __init__(self, stubs, daemon, action="BLOCK"):
         self.pb, services = stubs
@@ -100,13 +100,13 @@ async def test_it_registers_lists_blocks_and_unregisters(daemon, stubs):
             assert (outcome.blocked, outcome.reason) == (True, "seed says no")
         asked = [event for event in seed.seen if event.hook_id]
         assert [json.loads(event.payload)["args"] for event in asked] == [{"command": "ls"}] * 3
-        # It answers the greeting as well, which must not be answered in turn.
+        # It also answers the HELLO message, which must get no reply.
         assert len(seed.seen) == 4
         await seed.stub.UnregisterHook(seed.pb.UnregisterHookRequest(hook_id=hook_id), metadata=METADATA)
         assert not (await agent.fire(bash("ls"))).blocked
 
 
-async def test_an_answer_that_fits_two_questions_fails_the_hook_and_ends_the_stream(place, stubs):
+async def test_an_ambiguous_answer_fails_the_hook_and_ends_the_stream(place, stubs):
     for behavior, blocked in [("continue", False), ("block", True)]:
         home = place / behavior
         home.mkdir()
@@ -117,7 +117,7 @@ async def test_an_answer_that_fits_two_questions_fails_the_hook_and_ends_the_str
                 fires = [asyncio.create_task(agent.fire(bash(command))) for command in ("ls", "pwd")]
                 await until(lambda: seed.seen and seed.seen[-1].hook_id)
                 await asyncio.sleep(0.3)
-                # A second answer could meet the end of the stream, and gRPC would report that instead.
+                # A second answer could arrive at the end of the stream, which gRPC would report instead.
                 seed.answers = 1
                 seed.go.set()
                 outcomes = await asyncio.gather(*fires)
@@ -128,14 +128,14 @@ async def test_an_answer_that_fits_two_questions_fails_the_hook_and_ends_the_str
             assert "answer refused" in log
             assert "ERROR" in log
 
-            # From now on it is asked one question at a time.
+            # From now on it gets one call at a time.
             async with SeedClient(stubs, daemon) as seed, daemon.client() as agent:
                 outcomes = await asyncio.gather(*(agent.fire(bash(f"echo {n}")) for n in range(5)))
                 assert [outcome.reason for outcome in outcomes] == ["seed says no"] * 5
 
 
 # seed: 003-068, 003-070
-async def test_a_time_out_is_a_warning_and_a_lost_program_is_an_error_in_the_log(daemon, stubs, place):
+async def test_a_timeout_is_a_warning_and_a_lost_program_is_an_error_in_the_log(daemon, stubs, place):
     async with SeedClient(stubs, daemon) as seed, daemon.client() as agent:
         request = seed.pb.RegisterHookRequest(event_type="PreToolUse", config=seed.pb.HookConfig(timeout_ms=100))
         await seed.stub.RegisterHook(request, metadata=METADATA)

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-"""The Python code of the documents this project started from, as it stands there but for the names of package and
+"""The Python code of the documents that this project started from, unchanged except for the names of package and
 client: it type-checks and runs.
 
-It is a fragment: it awaits outside a function, and uses names that it does not define (`PreToolUseEvent`,
-`GenerateEndEvent`, `my_handler`, `session_id`). So it is put into a function, with these names before it; the session
-is its own client's, of the daemon's own agent.
+The code is a fragment: it awaits outside a function, and uses names that it does not define (`PreToolUseEvent`,
+`GenerateEndEvent`, `my_handler`, `session_id`). The test puts it into a function, after definitions of these names; the
+session is one of the daemon's agent.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0 OR MIT
 #
-# check.sh VENV: everything that must hold for the Python SDK. VENV is where its tools are installed, and is made
-# if need be. TENTERHOOK_BIN names the program whose daemon the tests talk to.
+# check.sh VENV: all checks of the Python SDK. VENV is the environment with its tools, which is created if missing.
+# TENTERHOOK_BIN names the program whose daemon the tests use.
 set -eu
 
 if [ $# -ne 1 ]; then

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0 OR MIT
 #
-# e2e.sh VENV: the tests that run the real Claude Agent SDK, in an environment with nothing of whoever runs them in it.
+# e2e.sh VENV: the tests that run the real Claude Agent SDK, in a clean environment.
 set -eu
 
 if [ $# -ne 1 ]; then

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-"""Writes what is generated: the gRPC stubs from the proto, and the typed signatures from the events.
+"""Writes generated files: the gRPC stubs from the proto, and the typed signatures from the events.
 
 python tools/generate.py            write
-python tools/generate.py --check    say what is stale, and fail if anything is
+python tools/generate.py --check    list stale files, and fail if there are any
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ sys.path[:0] = [str(SDK / "src"), str(HERE)]
 
 
 def stubs() -> dict[Path, str]:
-    """The stubs, as the compiler writes them now."""
+    """The stubs, as the compiler writes them."""
     from grpc_tools import protoc
 
     with tempfile.TemporaryDirectory() as out:
@@ -44,9 +44,9 @@ def everything() -> dict[Path, str]:
 
 
 def main() -> int:
-    """Writes or checks."""
+    """Writes or checks the generated files."""
     if "--check" not in sys.argv[1:]:
-        # The package that the reference is about may need what is new in them.
+        # The package may need new definitions before the reference is generated from it.
         write(stubs())
     files = everything()
     stale = [path for path, text in files.items() if not path.exists() or path.read_text() != text]
@@ -59,7 +59,7 @@ def main() -> int:
 
 
 def write(files: dict[Path, str]) -> None:
-    """Writes those that are stale."""
+    """Writes the stale files."""
     for path, text in files.items():
         if not path.exists() or path.read_text() != text:
             path.parent.mkdir(parents=True, exist_ok=True)

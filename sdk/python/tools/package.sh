@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
 #
 # package.sh BIN: builds wheel and source archive, installs each into an empty environment in an empty directory and
-# has it block a tool call there. BIN is where `python -m build` is. TENTERHOOK_BIN names the program.
+# blocks a tool call there. BIN is the directory of the Python with `build`. TENTERHOOK_BIN names the program.
 set -eu
 
 if [ $# -ne 1 ]; then

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-"""The API reference, from the doc comments of everything that is exported."""
+"""Generates the API reference from the doc comments of all exported names."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ GROUPS: dict[str, Callable[[Any], bool]] = {
 
 
 def text() -> str:
-    """The page."""
+    """Content of the page."""
     names = [name for name in tenterhook.__all__ if not name.isupper()]
     parts = [HEAD]
     for title, belongs in GROUPS.items():
@@ -99,7 +99,7 @@ def _signature(function: Any, *, skip_self: bool = False) -> str:
 
 
 class _Plain:
-    """An annotation that is shown as it was written, without quotes."""
+    """An annotation that is shown as written, without quotes."""
 
     def __init__(self, annotation: Any) -> None:
         self._annotation = annotation
@@ -125,7 +125,7 @@ def _modules() -> Iterator[ModuleType]:
 
 @functools.cache
 def _docs(module: ModuleType | None) -> dict[str, dict[str, str]]:
-    """The texts below fields, by class; those below names of the module itself under no name."""
+    """Doc comments of fields by class; those of module-level names are under the empty name."""
     if module is None:
         return {}
     tree = ast.parse(inspect.getsource(module))

@@ -49,7 +49,7 @@ class Registering(ABC):
 
 OPTIONS = "matcher: Matcher | None = None, config: HookConfig | None = None"
 
-# How each of the three is called, what it takes, what it returns, what it says of itself, and does.
+# Name, parameters, return type, doc comment and body of each method.
 METHODS = (
     (
         "hook",

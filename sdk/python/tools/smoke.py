@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-"""Run beside an installed package: a hook blocks what it should, and the types are there for type checkers."""
+"""Runs with an installed package: a hook blocks a call, and type checkers find the types."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ async def no_deploys(event: PreToolUseEvent) -> HookResponse:
 
 
 async def main() -> None:
-    """Fires two events and looks what becomes of them."""
+    """Fires two events and checks their outcomes."""
     async with client:
         deploy = await client.fire(PreToolUseEvent(session_id="s", tool="Bash", args={"command": "make deploy"}))
         test = await client.fire(PreToolUseEvent(session_id="s", tool="Bash", args={"command": "make test"}))

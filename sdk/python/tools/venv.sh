@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0 OR MIT
 #
-# venv.sh VENV: makes an environment with the SDK and its tools, or brings it up to date, and prints where its
-# programs are. PYTHON says which Python; python3 unless said.
+# venv.sh VENV: creates or updates an environment with the SDK and its tools, and prints the directory of its
+# programs. PYTHON is the Python to use; defaults to python3.
 set -eu
 
 if [ $# -ne 1 ]; then

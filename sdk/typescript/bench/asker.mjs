@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-// The side that asks, a process of its own like the daemon: sends a question, waits for its answer, takes the time.
+// The calling side, a separate process like the daemon: sends a call, waits for the answer and measures the time.
 
 import { Metadata, Server, ServerCredentials } from "@grpc/grpc-js";
 import { HookEvent, HookEventKind, HookResponse, HookServiceService } from "../dist/generated/tenterhook/v1/hooks.js";
 import { PAYLOAD } from "./payload.mjs";
 
 const EMPTY = HookEvent.decode(new Uint8Array());
-/** Messages go out as they were prepared, and come in unread: what it costs to ask is not what is measured. */
+/** Messages are encoded in advance and replies are not decoded, so that the cost of calling is not measured. */
 const raw = {
   requestStream: true,
   responseStream: true,
@@ -17,7 +17,7 @@ const raw = {
   responseDeserialize: (bytes) => bytes,
 };
 
-/** Each of them: its stream, and the next question for it. */
+/** The streams, each with its next call. */
 const asked = {
   bytes: {
     question: (number) => Buffer.concat([PAYLOAD, Buffer.from(`${number}`)]),
@@ -75,7 +75,7 @@ server.addService(
   },
 );
 
-/** One after the other: how long each takes. */
+/** Makes calls one after the other and returns the time of each. */
 async function inTurn({ stream, fits }, questions) {
   const samples = [];
   for (const bytes of questions) {
@@ -90,7 +90,7 @@ async function inTurn({ stream, fits }, questions) {
   return samples;
 }
 
-/** All at once: how long they take, divided among them. */
+/** Makes all calls concurrently and returns the average time. */
 async function atOnce({ stream }, questions) {
   const began = process.hrtime.bigint();
   let left = questions.length;

@@ -11,7 +11,7 @@ import { HookAction, HookServiceService } from "../dist/generated/tenterhook/v1/
 import { TenterhookClient } from "../dist/index.js";
 import { PAYLOAD } from "./payload.mjs";
 
-/** Bytes, messages and a hook, asked by the same process over the same kind of stream. */
+/** Measures bytes, messages and a hook, called by the same process over the same kind of stream. */
 export async function startAsker() {
   const dir = mkdtempSync(join(tmpdir(), "tenterhook-bench-"));
   const address = `unix:${join(dir, "bench.sock")}`;

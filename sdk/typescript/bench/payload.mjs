@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-/** An event as a hook is told it. */
+/** An event as a hook receives it. */
 export const PAYLOAD = Buffer.from(
   JSON.stringify({
     eventType: "PreToolUse",

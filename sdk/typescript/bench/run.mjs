@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-// One hook's round trip through this package beside a bare gRPC echo, in the same run, in turns. Raw samples are kept in
-// benches/runs. `TENTERHOOK_BIN` is the program, which should be an optimised one.
+// Measures the round trip of one hook through this package and of a bare gRPC echo, alternating in the same run. Raw
+// samples are stored in benches/runs. `TENTERHOOK_BIN` is the program, which should be an optimised build.
 //
-// Two sides ask: a process that does nothing but ask, so that only this package differs from the echo (the same messages,
-// decoded and encoded, and nothing else); and a real daemon, which says itself how long a hook took.
+// There are two callers: a process that only makes calls, so that only this package differs from the echo (the same
+// messages, decoded and encoded); and a real daemon, which reports how long a hook took.
 
 import { readFileSync, writeFileSync } from "node:fs";
 import { availableParallelism, cpus, loadavg, release } from "node:os";
@@ -14,13 +14,13 @@ import { startAsker } from "./beside-echo.mjs";
 import { startDaemon } from "./with-daemon.mjs";
 
 const [ROUNDS, PER_ROUND] = [40, 100];
-/** What each hook is held against, and how much longer it may take. */
+/** The baseline of each measurement, and how much longer it may take. */
 const LIMIT = 1.5;
 const BESIDE = {
   "hook, asked by a process that only asks": "bare echo on a stream, messages",
   "hook, asked by the daemon": "bare echo, one call",
 };
-/** Ten thousand events a second through one stream. */
+/** Ten thousand events per second through one stream. */
 const FIXED = { "hook, one of 2000 asked at once": 100_000 };
 
 const here = (path) => fileURLToPath(new URL(path, import.meta.url));
@@ -68,7 +68,7 @@ function keep(results) {
     load: loadavg()
       .map((load) => load.toFixed(2))
       .join(" "),
-    // `release`, unless somebody measures something else.
+    // `release`, unless another build is measured.
     daemon: basename(dirname(process.env.TENTERHOOK_BIN)),
     node: process.version,
     grpc: JSON.parse(readFileSync(here("../node_modules/@grpc/grpc-js/package.json"), "utf8")).version,

@@ -10,7 +10,7 @@ import { TenterhookClient } from "../dist/index.js";
 const HOOK = "bench";
 const EVENT = { eventType: "PreToolUse", sessionId: "bench", tool: "Bash", args: { command: "npm test" } };
 
-/** A hook asked by a real daemon, as the daemon times it; and what it takes to fire an event. */
+/** Measures a hook called by a real daemon, as timed by the daemon, and the time to fire an event. */
 export async function startDaemon(program) {
   if (!program) throw new Error("TENTERHOOK_BIN is not set: `make sdk-typescript-bench` does it");
   const dir = mkdtempSync(join(tmpdir(), "tenterhook-bench-"));

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
 // The command `tenterhook`: runs the program from the package of this platform, `@tenterhook/<os>-<cpu>`. Those
-// packages are optional dependencies, so that npm installs only the one that fits; nothing is downloaded here.
+// packages are optional dependencies, so that npm installs only the matching one; nothing is downloaded here.
 
 import { spawnSync } from "node:child_process";
 import { createRequire } from "node:module";

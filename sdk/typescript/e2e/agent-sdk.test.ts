@@ -20,7 +20,7 @@ afterEach(async () => {
   await world[Symbol.asyncDispose]();
 });
 
-test("one line: the policy holds, the ledger has it, and the model reads why", async () => {
+test("one line: the policy applies, the ledger has a record, and the model reads the reason", async () => {
   const precious = world.precious();
   const turns = [tool("Bash", { command: `rm -rf ${precious}` }), tool("Bash", { command: "echo fine > fine.txt" })];
   const { results } = await world.run(turns, { hooks: tenterhookHooks(client) });
@@ -66,16 +66,16 @@ test("an input that a callback changes is judged before it runs", async () => {
 });
 
 // seed: 000-018
-test("callbacks with the Agent SDK's own types are welcome", () => {
+test("callbacks with the Agent SDK's own types are accepted", () => {
   const callback: HookCallback = async (input) => ({ systemMessage: input.hook_event_name });
   const hooks: Options["hooks"] = tenterhookHooks(client, { hooks: { PreToolUse: [{ hooks: [callback] }] } });
   expect(hooks?.PreToolUse?.map((entry) => entry.hooks.length)).toEqual([1, 1]);
 });
 
-test("without a daemon nothing runs; or all of it, if that was chosen", async () => {
+test("without a daemon nothing runs, or everything if configured", async () => {
   await world.daemon.end();
   const turns = [tool("Bash", { command: "echo ran > ran.txt" })];
-  // A prompt is a gate too: there the model is not even asked.
+  // A prompt is a gate too: the model is not called.
   const events = ["PreToolUse"] as const;
   const { results } = await world.run(turns, { hooks: tenterhookHooks(client, { events }) });
   expect(world.read("ran.txt")).toBeUndefined();
@@ -84,7 +84,7 @@ test("without a daemon nothing runs; or all of it, if that was chosen", async ()
   expect(world.read("ran.txt")).toBe("ran\n");
 });
 
-test("hooks of other programs hear of it and have their say", async () => {
+test("hooks of other programs receive the event and can decide", async () => {
   const other = world.daemon.client({ name: "other" });
   other.registerHook("PreToolUse", {
     matcher: { tool: "Bash", commandPattern: "npm publish" },
@@ -96,7 +96,7 @@ test("hooks of other programs hear of it and have their say", async () => {
 });
 
 // seed: 000-057, 000-059
-test("the app's store fills by itself: files and things to do", async () => {
+test("the app's store is filled automatically: files and to-dos", async () => {
   const { store, conversationDetails } = await import("../examples/agent-sdk/chorus.js");
   const panels = store(world.daemon.client());
   const turns = [
@@ -116,13 +116,13 @@ test("the app's store fills by itself: files and things to do", async () => {
     ]);
 });
 
-/** The latest session, as `sessions show` has it. */
+/** The latest session, from `sessions show`. */
 function session(): Record<string, unknown> {
   const { sessions } = JSON.parse(world.daemon.run("sessions", "list", "--json"));
   return JSON.parse(world.daemon.run("sessions", "show", sessions[0].id, "--json"));
 }
 
-/** The records of tool calls that were about to run. */
+/** Records of tool calls before they run. */
 function calls(): Record<string, unknown>[] {
   return world.daemon.ledger("--kind", "decision").filter(({ event }) => event === "pre-tool");
 }
@@ -173,7 +173,7 @@ test("`continue: false` before a tool stops the tool", async () => {
 });
 
 // seed: 000-012, 000-013
-test("`decision: block` at a permission stops the tool, whatever `canUseTool` says later", async () => {
+test("`decision: block` at a permission stops the tool, even if `canUseTool` allows it later", async () => {
   const blocks = async () => ({ decision: "block", reason: "not now" }) as const;
   const hooks = tenterhookHooks(client, { hooks: { PermissionRequest: [{ hooks: [blocks] }] } });
   const canUseTool = async (_tool: string, updatedInput: Record<string, unknown>) => {
@@ -193,7 +193,7 @@ test("`decision: block` at a permission stops the tool, whatever `canUseTool` sa
   expect(session()).toMatchObject({ changed_files: [], calls: { calls: 1, ok: 0, denied: 1 } });
 });
 
-test("the client selects callbacks as ever: a name of an older version still matches", async () => {
+test("the client still selects callbacks: a tool name of an older version matches", async () => {
   const seen: string[] = [];
   const note = async (input: { tool_name: string }) => {
     seen.push(input.tool_name);

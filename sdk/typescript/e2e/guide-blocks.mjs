@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-// guide-blocks.mjs DIR: writes each TypeScript block of the guide into a file of its own, with what it takes for granted, so
-// that the compiler can read it.
+// guide-blocks.mjs DIR: writes each TypeScript block of the guide into a separate file with the declarations that it
+// assumes, so that it compiles.
 
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";

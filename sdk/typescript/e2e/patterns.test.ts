@@ -30,7 +30,7 @@ afterEach(async () => {
 const write = (name: string) => tool("Write", { file_path: world.path(name), content: "text" });
 
 // seed: 000-001, 000-003, 000-014, 000-015
-test("hook configuration: callbacks of your own work beside Tenterhook's", async () => {
+test("hook configuration: your own callbacks work together with Tenterhook's", async () => {
   const turns = [write("a.txt"), tool("Bash", { command: "true" })];
   const printed = vi.mocked(console.log);
   await world.with(turns, async (options) => {
@@ -54,7 +54,7 @@ test("log file changes", async () => {
 // seed: 000-043, 000-056
 test("track todo updates, here and in Chorus", async () => {
   const todos = [{ content: "A", status: "pending", activeForm: "Doing A" }];
-  // The client has other tools for this by now; the one that the pattern is about has to be asked for.
+  // Newer clients have other tools for this; the tool of the pattern must be requested.
   const env = { CLAUDE_CODE_ENABLE_TASKS: "0", CLAUDE_CODE_ENABLE_TODO_TOOLS: "1" };
   const updates: unknown[] = [];
   await world.run([tool("TodoWrite", { todos })], {
@@ -106,7 +106,7 @@ test("add context to prompts", async () => {
 });
 
 // seed: 000-053
-test("async hooks: nobody waits for them", async () => {
+test("async hooks: the agent does not wait for them", async () => {
   let finish = () => {};
   const indexed = new Promise<void>((resolve) => {
     finish = resolve;
@@ -133,7 +133,7 @@ test("Chorus: file changes reach the window", async () => {
 });
 
 // seed: 000-063, 000-065
-test("habits: quick ones, graceful ones, matched ones", async () => {
+test("best practices: fast hooks, handled errors, matchers", async () => {
   const emitted: unknown[] = [];
   const analyzed = vi.fn(async () => {});
   await world.run([write("a.txt")], { hooks: habits.quick(client, (...what) => emitted.push(what), analyzed) });
@@ -152,7 +152,7 @@ test("habits: quick ones, graceful ones, matched ones", async () => {
 });
 
 // seed: 000-018
-test("habits: the signal is passed on", async () => {
+test("best practices: the signal is passed on", async () => {
   let asked = 0;
   const server = createServer((_, response) => {
     asked += 1;
@@ -166,7 +166,7 @@ test("habits: the signal is passed on", async () => {
 });
 
 // seed: 000-064, 000-069
-test("a callback that takes too long: the tool does not run, and the callback hears it", async () => {
+test("a callback that takes too long: the tool does not run, and the callback is aborted", async () => {
   let aborted = false;
   const hooks = tenterhookHooks(client, {
     hooks: {

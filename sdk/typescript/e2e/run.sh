@@ -14,10 +14,10 @@ temporary=
 trap 'rm -rf $temporary' EXIT
 
 if [ ! -d "$TENTERHOOK_AGENT_SDK" ]; then
-    # Installed beside and moved into place: a cut-off download never looks whole.
+    # Installed elsewhere and moved into place: an interrupted download never looks complete.
     partial=$(mktemp -d "$TENTERHOOK_AGENT_SDK.XXXXXX")
     temporary="$temporary $partial"
-    # The program inside is the one of Claude Code, which is there already.
+    # The program inside is Claude Code, which is installed already.
     npm install --prefix "$partial" --no-save --no-package-lock --no-audit --no-fund --omit=optional \
         --loglevel=error "@anthropic-ai/claude-agent-sdk@$version" >&2
     chmod 755 "$partial"

@@ -9,7 +9,7 @@ export default mergeConfig(
   { ...unit, test: {} },
   defineConfig({
     resolve: { alias: [{ find: "@anthropic-ai/claude-agent-sdk", replacement: agentSdk }] },
-    // Each test runs the client; two at once are slower than one after the other.
+    // Each test runs the client; two in parallel are slower than one after the other.
     test: { include: ["e2e/**/*.test.ts"], testTimeout: 120_000, hookTimeout: 60_000, fileParallelism: false },
   }),
 );

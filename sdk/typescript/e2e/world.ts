@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-// A throw-away home with a project, a daemon, and a model that follows a script.
+// A temporary home with a project, a daemon, and a model that follows a script.
 
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
@@ -11,7 +11,7 @@ import { join } from "node:path";
 import { type Options, query, type SDKMessage } from "@anthropic-ai/claude-agent-sdk";
 import { Daemon } from "../test/daemon/daemon.js";
 
-/** What the model says, turn by turn. */
+/** Replies of the model, turn by turn. */
 export interface Turn {
   text?: string;
   tool_calls?: { name: string; input: Record<string, unknown> }[];
@@ -20,9 +20,9 @@ export interface Turn {
 /** One run of the Agent SDK. */
 export interface Run {
   messages: SDKMessage[];
-  /** What the model was told about its tool calls. */
+  /** Results of tool calls that were sent to the model. */
   results: { text: string; isError: boolean }[];
-  /** What the model was sent, as text. */
+  /** Requests to the model, as text. */
   requests: string[];
 }
 
@@ -55,7 +55,7 @@ export class World implements AsyncDisposable {
     return existsSync(this.path(name)) ? readFileSync(this.path(name), "utf8") : undefined;
   }
 
-  /** A directory outside the project that nobody should touch. */
+  /** A directory outside the project that must not be changed. */
   precious(): string {
     const precious = join(this.daemon.dir, "precious");
     mkdirSync(precious, { recursive: true });
@@ -63,7 +63,7 @@ export class World implements AsyncDisposable {
     return precious;
   }
 
-  /** Gives an agent one prompt and waits until it has ended; every permission is granted, so what is stopped, we stopped. */
+  /** Sends an agent one prompt and waits for its end. All permissions are granted, so only Tenterhook stops a call. */
   async run(turns: Turn[], { env, ...options }: Options): Promise<Run> {
     const messages: SDKMessage[] = [];
     const requests = await this.with(turns, async (usual) => {
@@ -73,7 +73,7 @@ export class World implements AsyncDisposable {
     return { messages, results: toolResults(messages), requests };
   }
 
-  /** Does something with a model that follows the script; returns what the model was sent. */
+  /** Calls a function with a model that follows the script; returns the requests to the model. */
   async with(turns: Turn[], body: (options: Options) => Promise<void>): Promise<string[]> {
     await using model = await Model.start(join(this.daemon.dir, "script.json"), turns);
     await body(this.options(model.url));
@@ -107,7 +107,7 @@ export class World implements AsyncDisposable {
   }
 }
 
-/** The scripted model, behind a door that keeps what is sent to it. */
+/** The scripted model, behind a proxy that stores the requests. */
 class Model implements AsyncDisposable {
   readonly requests: string[] = [];
 
@@ -149,7 +149,7 @@ class Model implements AsyncDisposable {
   async [Symbol.asyncDispose](): Promise<void> {
     this.door.closeAllConnections();
     this.door.close();
-    // It ends when its input does.
+    // It ends with its standard input.
     this.server.stdin?.end();
     if (this.server.exitCode === null) await once(this.server, "exit");
   }

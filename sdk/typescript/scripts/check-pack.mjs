@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
 // check-pack.mjs: packs the package, installs it in an empty directory and follows the guide there, against a real daemon
-// in a throw-away home. `TENTERHOOK_BIN` is the program.
+// in a temporary home. `TENTERHOOK_BIN` is the program.
 
 import { execFile, execFileSync, spawn } from "node:child_process";
 import { once } from "node:events";
@@ -35,7 +35,7 @@ try {
   const [done, refused] = (await run("agent.mjs")).split("\n");
   expect(done, "README.md");
   expect(refused.split(",")[0], "not done: This would delete a whole directory tree outside the project");
-  // The SDK's own line is on standard error, so its place among the others is not fixed.
+  // The SDK's own line is on standard error, so its position among the others varies.
   const [connected, rest] = [true, false].map((own) =>
     guarding.output.split("\n").filter((line) => line.startsWith("tenterhook: ") === own),
   );
@@ -52,7 +52,7 @@ try {
 
 function install() {
   const said = npm(root, "pack", "--json", "--silent", "--pack-destination", dir);
-  // What the package's own scripts print comes first.
+  // The output of the package's own scripts comes first.
   const [{ filename, files }] = JSON.parse(said.slice(said.search(/^\[$/m)));
   const unwanted = files
     .map(({ path }) => path)
@@ -62,13 +62,13 @@ function install() {
   npm(app, "install", "--prefer-offline", "--no-audit", "--no-fund", join(dir, filename));
 }
 
-/** The programs that a guide has one put into files. */
+/** Code blocks of a guide that the reader saves as files. */
 function guideBlocks(name) {
   const guide = readFileSync(join(root, "../../docs/guide", name), "utf8");
   return [...guide.matchAll(/```js\n(.*?)```/gs)].map((match) => match[1]);
 }
 
-/** The types are found and hold, without any help. */
+/** Checks that the compiler finds the types and accepts them. */
 function checkTypes() {
   const source = [
     'import { type HookResponse, type PreToolUseEvent, TenterhookClient } from "tenterhook";',
@@ -95,7 +95,7 @@ function checkTypes() {
   execFileSync(tsc, [...flags, ...types, "--skipLibCheck", "types.mts"], { cwd: app, env, stdio: "inherit" });
 }
 
-/** Starts a program; resolves when it says that it is there. */
+/** Starts a program; resolves when it reports that it is ready. */
 async function start(command, args, there) {
   const child = spawn(command, args, { cwd: app, env, stdio: ["ignore", "pipe", "pipe"] });
   const started = { child, output: "" };

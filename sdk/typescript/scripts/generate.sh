@@ -27,7 +27,7 @@ plugins:
 END
 )"
 for file in "$out"/tenterhook/v1/*.ts; do
-    # The version of the compiler says nothing about the result.
+    # The version of the compiler does not affect the result.
     { echo "// SPDX-License-Identifier: Apache-2.0 OR MIT"; grep -v '^//   protoc ' "$file"; } > "$file.new"
     mv "$file.new" "$file"
 done

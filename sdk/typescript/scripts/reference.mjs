@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-// reference.mjs [--check]: writes docs/reference/sdk-typescript.md from what `npm run build` made, types and comments, or
+// reference.mjs [--check]: writes docs/reference/sdk-typescript.md from the types and comments of `npm run build`, or
 // fails when it is stale.
 
 import { readFileSync, writeFileSync } from "node:fs";
@@ -53,14 +53,14 @@ function entry(name, path) {
   return [`## \`${name}\`\n`, ...sections];
 }
 
-/** A class is an interface too, as the compiler sees it. */
+/** To the compiler, a class is an interface too. */
 function isListed(symbol, flags) {
   return flags & ts.SymbolFlags.Interface && symbol.flags & ts.SymbolFlags.Class;
 }
 
 function section(symbol) {
   const [declaration] = symbol.declarations;
-  // A constant's own node has neither its comment nor its keyword.
+  // The node of a constant has neither its comment nor its keyword.
   const statement = ts.isVariableDeclaration(declaration) ? declaration.parent.parent : declaration;
   const file = declaration.getSourceFile();
   const about = ts.displayPartsToString(symbol.getDocumentationComment(checker));

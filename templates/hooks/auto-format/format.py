@@ -23,7 +23,7 @@ failed = isinstance(output, dict) and output.get("success") is False
 formatter = FORMATTERS.get(os.path.splitext(path)[1])
 
 if formatter and not failed and shutil.which(formatter[0]) and os.path.isfile(path):
-    # A name that begins with a dash is still a name.
+    # An absolute path never starts with a dash, so it is not read as an option.
     done = subprocess.run([*formatter, os.path.abspath(path)], capture_output=True, text=True, timeout=12)
     if done.returncode == 0:
         print(json.dumps({"message": f"{formatter[0]} formatted {os.path.basename(path)}"}))

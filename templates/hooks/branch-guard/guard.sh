@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-# Runs where the agent works. Says nothing where there is no repository.
+# Runs in the agent's working directory. Prints nothing outside a repository.
 branch=$(git symbolic-ref --quiet --short HEAD 2>/dev/null) || exit 0
 case $branch in
 main | master)

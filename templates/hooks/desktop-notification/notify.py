@@ -14,6 +14,6 @@ title = f"{event['source']} in {os.path.basename(event.get('cwd') or '') or 'no 
 if shutil.which("notify-send"):
     subprocess.run(["notify-send", "--", title, text[:200]], check=False, timeout=4)
 elif shutil.which("osascript"):
-    # The words are arguments of the script, never a part of it.
+    # The texts are arguments of the script, never part of its code.
     script = "on run {t, m}\ndisplay notification m with title t\nend run"
     subprocess.run(["osascript", "-e", script, title, text[:200]], check=False, timeout=4)

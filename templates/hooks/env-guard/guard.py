@@ -18,6 +18,6 @@ written += [edit.get("new_string") for edit in args.get("edits") or [] if isinst
 if is_env and not name.endswith(".example") and any(SECRET.search(text) for text in written if text):
     print(json.dumps({
         "decision": "deny",
-        "reason": f"`{name}` would hold a key or a password",
-        "nudge": "write the name without its value into .env.example, and let the person fill it in",
+        "reason": f"`{name}` would contain a key or a password",
+        "nudge": "write the name without its value into .env.example, and let the user fill it in",
     }))

@@ -13,5 +13,5 @@ const event = JSON.parse(readFileSync(0, "utf8"));
 const prompt = event.detail?.prompt ?? "";
 const found = TOKENS.find(([, pattern]) => pattern.test(prompt));
 if (found) {
-  console.log(JSON.stringify({ decision: "deny", reason: `the prompt holds ${found[0]}; take it out first` }));
+  console.log(JSON.stringify({ decision: "deny", reason: `the prompt contains ${found[0]}; remove it first` }));
 }

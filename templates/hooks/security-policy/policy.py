@@ -21,5 +21,5 @@ if isinstance(command, list):
 for pattern in DANGEROUS:
     if re.search(pattern, command):
         reason = f"this command matches `{pattern}`, which the security policy does not allow"
-        print(json.dumps({"decision": "deny", "reason": reason, "nudge": "ask the person to run it"}))
+        print(json.dumps({"decision": "deny", "reason": reason, "nudge": "ask the user to run it"}))
         break

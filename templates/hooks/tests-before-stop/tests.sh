@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-# Exit code 2 means: not finished yet. What stands on standard error is for the agent.
+# Exit code 2 makes the agent continue; it reads standard error.
 [ -f Makefile ] && make -n test >/dev/null 2>&1 || exit 0
-said=$(make test 2>&1) && exit 0
-printf 'the tests fail:\n%s\n' "$(printf '%s\n' "$said" | tail -n 40)" >&2
+output=$(make test 2>&1) && exit 0
+printf 'the tests fail:\n%s\n' "$(printf '%s\n' "$output" | tail -n 40)" >&2
 exit 2

@@ -26,8 +26,8 @@ pub struct Client {
     pub install: &'static [&'static str],
     /// Writes the settings that a user has before the install: the model, and the MCP servers of the world.
     pub prepare: fn(&World) -> Result<()>,
-    /// The client in the world's project, ready for a prompt, with every permission granted: whatever is stopped was stopped by
-    /// Tenterhook.
+    /// The client in the world's project, ready for a prompt, with every permission granted, so that only Tenterhook stops
+    /// calls.
     pub start: Start,
     /// Events that a session with one shell call fires, by the client's names.
     pub life: &'static [&'static str],

@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Callers whose process ancestry is unknown, cut or in another namespace are refused by the gate.
+//! The gate refuses callers whose process ancestry is unknown, cut or in another namespace.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use serde_json::{Value, json};
 
-use crate::context::{Ran, TestContext, repository};
-use crate::person::{Guard, code};
+use crate::context::{CommandOutput, TestContext, repository};
+use crate::terminal_user::{SocketDaemon, code};
 
 const PROGRAM: &str = env!("CARGO_BIN_EXE_tenterhook");
 
-/// A program that an attack needs, or a loud note that the attack was not tried.
-pub(super) fn needed(name: &str) -> Option<PathBuf> {
+/// A program that an attack needs. `None`, with a note that the attack was not tried.
+pub(super) fn find_program(name: &str) -> Option<PathBuf> {
     let places = std::env::var_os("PATH").unwrap_or_default();
     let found = ["/usr/bin".into(), "/bin".into()].into_iter().chain(std::env::split_paths(&places));
     let found = found.map(|place: PathBuf| place.join(name)).find(|program| program.exists());
@@ -23,7 +23,7 @@ pub(super) fn needed(name: &str) -> Option<PathBuf> {
     found
 }
 
-/// The attack program, ready to run in a throw-away home.
+/// The attack program, ready to run in a temporary home.
 pub(super) fn attack(test: &TestContext, python: &Path, words: &[&str]) -> Command {
     let payload = test.write("payload.json", &test.bash("ls"));
     let mut command = test.command(python, &[]);
@@ -32,8 +32,8 @@ pub(super) fn attack(test: &TestContext, python: &Path, words: &[&str]) -> Comma
     command
 }
 
-/// What became of each try.
-fn tries(ran: &Ran) -> Vec<Value> {
+/// Result of each try.
+fn results_of_tries(ran: &CommandOutput) -> Vec<Value> {
     assert_eq!(ran.exit, 0, "{}{}", ran.stdout, ran.stderr);
     ran.stdout.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
 }
@@ -44,11 +44,11 @@ fn mode(test: &TestContext) -> String {
 
 #[test]
 fn a_connection_whose_maker_has_exited_is_refused() {
-    let Some(python) = needed("python3") else { return };
+    let Some(python) = find_program("python3") else { return };
     let test = TestContext::new();
     let serve = test.command(Path::new(PROGRAM), &["serve", "--listen", "127.0.0.1:0"]);
-    let _guard = Guard::with(&test, serve);
-    let found = tries(&test.finish(attack(&test, &python, &["exited-maker"]), b""));
+    let _guard = SocketDaemon::with(&test, serve);
+    let found = results_of_tries(&test.run_command(attack(&test, &python, &["exited-maker"]), b""));
     assert_eq!(found.len(), 16);
     for tried in &found {
         assert_eq!(tried["status"], 403, "{tried}");
@@ -57,23 +57,23 @@ fn a_connection_whose_maker_has_exited_is_refused() {
         assert!(tried["body"].as_str().unwrap().contains(why), "{tried}");
     }
     assert_eq!(mode(&test), "enforce");
-    let refused = test.leaves().into_iter().filter(|leaf| leaf["what"] == "refused").collect::<Vec<_>>();
-    assert_eq!(refused.len(), 16, "each is on record");
+    let refused = test.records().into_iter().filter(|leaf| leaf["what"] == "refused").collect::<Vec<_>>();
+    assert_eq!(refused.len(), 16, "each try is recorded");
     for leaf in refused {
         let by = &leaf["detail"]["authority"];
         assert!(by["agent"].is_object() || by["unverified"].is_string(), "{leaf}");
-        assert_ne!(by["proof"], "tty", "no terminal is claimed that was not verified");
+        assert_ne!(by["proof"], "tty", "only verified terminals are recorded");
     }
 }
 
 #[test]
 fn an_agent_seventy_processes_up_is_found() {
-    let Some(python) = needed("python3") else { return };
+    let Some(python) = find_program("python3") else { return };
     for with_daemon in [true, false] {
         let test = TestContext::new();
-        let _guard = with_daemon.then(|| Guard::of(&test));
+        let _guard = with_daemon.then(|| SocketDaemon::of(&test));
         let how = if with_daemon { "deep" } else { "deep-command" };
-        let found = tries(&test.finish(attack(&test, &python, &[how]), b""));
+        let found = results_of_tries(&test.run_command(attack(&test, &python, &[how]), b""));
         assert_eq!(found.len(), if with_daemon { 2 } else { 1 });
         for tried in found {
             assert!([json!(403), json!(1)].contains(&tried["status"]), "{tried}");
@@ -83,9 +83,9 @@ fn an_agent_seventy_processes_up_is_found() {
     }
 }
 
-/// `unshare`, where accounts may make user namespaces.
+/// `unshare`, if accounts may create user namespaces.
 fn unshare() -> Option<PathBuf> {
-    let unshare = needed("unshare")?;
+    let unshare = find_program("unshare")?;
     let tried = Command::new(&unshare).args(["-Urpf", "--mount-proc", "true"]).output().unwrap();
     if !tried.status.success() {
         tenterhook_test_support::skip_test("needs user namespaces");
@@ -96,13 +96,13 @@ fn unshare() -> Option<PathBuf> {
 
 #[test]
 fn a_pid_namespace_does_not_hide_the_agent() {
-    let (Some(python), Some(unshare)) = (needed("python3"), unshare()) else { return };
+    let (Some(python), Some(unshare)) = (find_program("python3"), unshare()) else { return };
     for with_daemon in [false, true] {
         for attacked in ["namespace", "namespace-without-proc"] {
             let test = TestContext::new();
-            let _guard = with_daemon.then(|| Guard::of(&test));
+            let _guard = with_daemon.then(|| SocketDaemon::of(&test));
             let words = [attacked, unshare.to_str().unwrap()];
-            let found = tries(&test.finish(attack(&test, &python, &words), b""));
+            let found = results_of_tries(&test.run_command(attack(&test, &python, &words), b""));
             assert_ne!(found[0]["status"], 0, "{}", found[0]);
             let shown = found[0]["body"].as_str().unwrap();
             let why = if with_daemon { "guarded here" } else { "cannot be identified" };
@@ -114,28 +114,29 @@ fn a_pid_namespace_does_not_hide_the_agent() {
 
 #[test]
 fn a_caller_outside_the_daemon_s_pid_namespace_is_unknown_and_its_hook_calls_are_answered() {
-    let (Some(python), Some(unshare)) = (needed("python3"), unshare()) else { return };
+    let (Some(python), Some(unshare)) = (find_program("python3"), unshare()) else { return };
     let test = TestContext::new();
     let words = ["-Urpf", "--kill-child", "--mount-proc", PROGRAM, "serve", "--listen", "none"];
-    let guard = Guard::with(&test, test.command(&unshare, &words));
-    let found = tries(&test.finish(attack(&test, &python, &["foreign-caller"]), b""));
+    let guard = SocketDaemon::with(&test, test.command(&unshare, &words));
+    let found = results_of_tries(&test.run_command(attack(&test, &python, &["foreign-caller"]), b""));
     assert_eq!(found[0]["status"], 403, "{}", found[0]);
     assert!(found[0]["body"].as_str().unwrap().contains("cannot be identified"), "{}", found[0]);
     let ran = test.run_with(&["hook", "claude-code", "pre-tool-use"], test.bash("ls").as_bytes());
     assert_eq!(ran.exit, 0, "{}", ran.stderr);
     let agents = test.run(&["agent", "list", "--json"]).json();
-    assert_eq!(agents["agents"][0]["pid"], 0, "an agent whose number is not known here: {agents}");
+    assert_eq!(agents["agents"][0]["pid"], 0, "an agent with an unknown process id: {agents}");
     drop(guard);
 }
 
-/// Not promised in same-user mode: init is the parent of a process whose parents have exited, and nothing
-/// tells where it came from. A code closes it.
+/// Not promised in same-user mode: init is the parent of a process whose parents have exited, and nothing reveals
+/// where it came from. Requiring a code prevents the attack.
 #[test]
 fn a_process_that_left_the_tree_is_not_recognised_in_same_user_mode_but_a_code_stops_it() {
-    let Some(python) = needed("python3") else { return };
+    let Some(python) = find_program("python3") else { return };
     let test = TestContext::new();
-    let _guard = Guard::of(&test);
-    let left = || tries(&test.finish(attack(&test, &python, &["left-the-tree"]), b"")).remove(0);
+    let _guard = SocketDaemon::of(&test);
+    let left =
+        || results_of_tries(&test.run_command(attack(&test, &python, &["left-the-tree"]), b"")).remove(0);
     assert_eq!(left()["status"], 200, "a limit that the threat model names");
     assert_eq!(test.run(&["mode", "enforce"]).exit, 0);
     let secret = test.enroll();
@@ -143,5 +144,5 @@ fn a_process_that_left_the_tree_is_not_recognised_in_same_user_mode_but_a_code_s
     assert_eq!(tried["status"], 403, "{tried}");
     assert!(tried["body"].as_str().unwrap().contains("needs a code"), "{tried}");
     assert_eq!(mode(&test), "enforce");
-    assert_eq!(test.person(&["mode", "monitor", "--code", &code(&secret, 0)]).exit, 0);
+    assert_eq!(test.run_on_terminal(&["mode", "monitor", "--code", &code(&secret, 0)]).exit, 0);
 }

@@ -1,20 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Agents and the daemon's API, wherever the daemon listens.
+//! Agents and the daemon's API, on any port that the daemon listens on.
 
 use serde_json::json;
 
-use crate::daemon::{Answer, Served};
+use crate::daemon::{HttpReply, RunningDaemon};
 
-fn is_denied(answer: &Answer) -> bool {
-    // Where no rule matches the reply is empty.
+fn is_denied(answer: &HttpReply) -> bool {
+    // If no rule matches, the reply is empty.
     answer.body.contains("\"permissionDecision\":\"deny\"")
 }
 
-/// The rule named the default port only, and `start` takes a free one when that is taken.
+/// The rule named the default port only, and `start` takes a free one if that is in use.
 #[test]
 fn a_guarded_agent_is_kept_from_the_port_that_the_daemon_took() {
-    let mut served = Served::new();
+    let mut served = RunningDaemon::new();
     let port = served.address.port();
     let attacks = [
         format!("curl -X PATCH http://127.0.0.1:{port}/v1/mode -d '{{\"mode\":\"monitor\"}}'"),
@@ -32,7 +32,7 @@ fn a_guarded_agent_is_kept_from_the_port_that_the_daemon_took() {
     let by = served.json("/v1/ledger/lines?verdict=deny&limit=1");
     assert_eq!(by["lines"][0]["by"], "daemon-port");
 
-    // Other servers on this machine are none of its business.
+    // Other servers on this machine are not covered by the rule.
     let other = if port == 3000 { 3001 } else { 3000 };
     for harmless in [
         format!("curl http://127.0.0.1:{other}/v1/mode"),
@@ -43,7 +43,7 @@ fn a_guarded_agent_is_kept_from_the_port_that_the_daemon_took() {
         assert!(!is_denied(&served.bash(&harmless)), "{harmless}");
     }
 
-    // Without a daemon the hook knows the port as well, from the snapshot and from the files.
+    // Without a daemon the hook knows the port from the snapshot and from the files.
     served.signal(rustix::process::Signal::TERM);
     assert!(served.wait());
     let snapshot = served.test.home().join("snapshot/home");

@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! A caller writes only to sessions of its own process tree; otherwise the record says `unverified`. Times are the
-//! daemon's.
+//! A caller can write only to sessions of its own process tree; other records are marked `unverified`. Times are
+//! the daemon's.
 
 use std::path::Path;
 use std::process::Stdio;
 
 use serde_json::{Value, json};
 
-use crate::daemon::{Served, until};
-use crate::person::ask;
+use crate::daemon::{RunningDaemon, until};
+use crate::terminal_user::request;
 
-/// One hook call that no process of this test is an ancestor of.
-fn call_from_elsewhere(served: &Served, payload: &str) {
+/// Makes one hook call from a process that does not descend from the test.
+fn call_from_elsewhere(served: &RunningDaemon, payload: &str) {
     let test = &served.test;
     let (input, done) = (test.write("payload.json", payload), test.path("done"));
     let program = env!("CARGO_BIN_EXE_tenterhook");
@@ -24,23 +24,23 @@ fn call_from_elsewhere(served: &Served, payload: &str) {
     let mut command = test.command(Path::new("/usr/bin/setsid"), &["--fork", "sh", "-c", &script]);
     command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
     assert!(command.status().unwrap().success(), "setsid (util-linux) is needed");
-    until("the call from elsewhere ends", || done.exists().then_some(()));
+    until("the call from another process tree ends", || done.exists().then_some(()));
     std::fs::remove_file(done).unwrap();
 }
 
-fn checks(served: &Served) -> Vec<Value> {
-    let decisions = served.test.leaves().into_iter().filter(|leaf| leaf["kind"] == "decision");
+fn caller_checks(served: &RunningDaemon) -> Vec<Value> {
+    let decisions = served.test.records().into_iter().filter(|leaf| leaf["kind"] == "decision");
     decisions.map(|leaf| leaf["session_check"].clone()).collect()
 }
 
 #[test]
 fn an_event_in_the_name_of_another_process_trees_session_is_unverified() {
-    let served = Served::new();
+    let served = RunningDaemon::new();
     let payload = served.test.bash("ls");
     served.hook(&payload);
     // A child of the owner.
     served.test.run_with(&["hook", "claude-code", "PreToolUse"], payload.as_bytes());
-    assert_eq!(checks(&served), [Value::Null, Value::Null]);
+    assert_eq!(caller_checks(&served), [Value::Null, Value::Null]);
     call_from_elsewhere(&served, &payload);
     // Over TCP no process is known.
     let over_tcp = served.post("/v1/hooks/claude-code/PreToolUse", &serde_json::from_str(&payload).unwrap());
@@ -48,7 +48,7 @@ fn an_event_in_the_name_of_another_process_trees_session_is_unverified() {
     served.hook(&payload);
     let unverified = json!("unverified");
     assert_eq!(
-        checks(&served),
+        caller_checks(&served),
         [Value::Null, Value::Null, unverified.clone(), unverified.clone(), Value::Null]
     );
     let sessions = served.json("/v1/sessions");
@@ -63,30 +63,30 @@ fn an_event_in_the_name_of_another_process_trees_session_is_unverified() {
 
 #[test]
 fn a_session_that_goes_on_in_another_process_is_resumed() {
-    let served = Served::new();
+    let served = RunningDaemon::new();
     let payload = served.test.bash("ls");
     served.hook(&payload);
-    let served = served.again();
+    let served = served.restart();
     until("sessions are read from the ledger", || {
         served.json("/v1/sessions")["sessions"][0]["id"].is_string().then_some(())
     });
     served.hook(&payload);
     served.hook(&payload);
-    assert_eq!(checks(&served), [Value::Null, json!("resumed"), Value::Null]);
+    assert_eq!(caller_checks(&served), [Value::Null, json!("resumed"), Value::Null]);
 }
 
 #[test]
-fn the_time_of_an_event_is_the_daemons_and_the_senders_is_kept_beside_it() {
-    let served = Served::new();
+fn an_event_has_the_daemons_time_and_the_senders_time_beside_it() {
+    let served = RunningDaemon::new();
     let event = json!({
         "source": "my-agent", "event": "pre-tool", "ts": "2001-01-01T00:00:00.000Z", "harness_session_id": "s",
         "tool": {"name": "Bash", "args": {"command": "ls"}}, "session_check": "resumed",
     });
-    let (status, answer) = ask(&served.socket(), "POST", "/v1/events", &event);
+    let (status, answer) = request(&served.socket(), "POST", "/v1/events", &event);
     assert_eq!(status, 200, "{answer}");
-    let leaves = served.test.leaves();
+    let leaves = served.test.records();
     let leaf = leaves.iter().find(|leaf| leaf["kind"] == "decision").unwrap();
     assert!(leaf["ts"].as_str().unwrap() > "2026", "{leaf}");
     assert_eq!(leaf["sender_ts"], "2001-01-01T00:00:00.000Z", "{leaf}");
-    assert!(leaf["session_check"].is_null(), "the sender does not say whose session it is: {leaf}");
+    assert!(leaf["session_check"].is_null(), "the sender cannot choose the owner of a session: {leaf}");
 }

@@ -2,7 +2,7 @@
 
 //! Files that others can write (links, pipes, devices, endless files) neither hang nor crash the guard.
 //!
-//! Every program under attack runs with a limit on its memory and its time.
+//! Every program under attack runs with memory and time limits.
 
 use std::io::Write;
 use std::os::unix::fs::symlink;
@@ -15,41 +15,44 @@ use tenterhook_test_support::{assert_no_hang, assert_one_within};
 use rusqlite::Connection;
 use serde_json::{Value, json};
 
-use crate::context::{Ran, TestContext, repository};
-use crate::person::Guard;
+use crate::context::{CommandOutput, TestContext, repository};
 use crate::system::is_root;
+use crate::terminal_user::SocketDaemon;
 
 pub(super) const PROGRAM: &str = env!("CARGO_BIN_EXE_tenterhook");
 
-/// Kilobytes of memory, and then seconds, that a program under attack gets.
-const LIMITED: &str = "ulimit -v 4000000; exec timeout --kill-after=1 \"$@\"";
+/// Runs a program with a memory limit in kilobytes and a time limit in seconds.
+const LIMITED_SCRIPT: &str = "ulimit -v 4000000; exec timeout --kill-after=1 \"$@\"";
 
-/// Longer than any answer may take, and shorter than any harness waits.
+/// Longer than any reply may take, and shorter than any harness waits.
 const HANG_SECONDS: &str = "55";
 
-/// Puts something in the place of a file.
+/// Creates something in place of a file.
 type PutFile = Box<dyn Fn(&Path)>;
 
-/// A program with limits. One that hangs ends with 124 or 137, one without memory by a signal.
-pub(super) fn limited(test: &TestContext, words: &[&str]) -> Command {
-    let mut all = vec!["-c", LIMITED, "sh", HANG_SECONDS, PROGRAM];
+/// A program with limits. If it hangs, it ends with 124 or 137; without memory it ends by a signal.
+pub(super) fn limited_command(test: &TestContext, words: &[&str]) -> Command {
+    let mut all = vec!["-c", LIMITED_SCRIPT, "sh", HANG_SECONDS, PROGRAM];
     all.extend(words);
     test.command(Path::new("/bin/sh"), &all)
 }
 
-fn limited_daemon(test: &TestContext) -> Guard<'_> {
-    let script = LIMITED.replace("exec timeout --kill-after=1 ", "exec ");
+fn limited_daemon(test: &TestContext) -> SocketDaemon<'_> {
+    let script = LIMITED_SCRIPT.replace("exec timeout --kill-after=1 ", "exec ");
     let words = ["-c", &script, "sh", PROGRAM, "serve", "--listen", "none"];
-    Guard::with(test, test.command(Path::new("/bin/sh"), &words))
+    SocketDaemon::with(test, test.command(Path::new("/bin/sh"), &words))
 }
 
-/// A hook that finds no daemon.
-fn hook(test: &TestContext, command: &str) -> Ran {
-    test.finish(limited(test, &["hook", "claude-code", "pre-tool-use"]), test.bash(command).as_bytes())
+/// Runs a hook without a daemon.
+fn run_hook(test: &TestContext, command: &str) -> CommandOutput {
+    test.run_command(
+        limited_command(test, &["hook", "claude-code", "pre-tool-use"]),
+        test.bash(command).as_bytes(),
+    )
 }
 
 fn assert_denied(test: &TestContext, what: &str) {
-    let ran = hook(test, "sudo rm -rf /");
+    let ran = run_hook(test, "sudo rm -rf /");
     assert!(
         ran.stdout.contains("\"permissionDecision\":\"deny\""),
         "{what}: {} {} {}",
@@ -59,21 +62,23 @@ fn assert_denied(test: &TestContext, what: &str) {
     );
 }
 
-fn pipe(path: &Path) {
+fn make_pipe(path: &Path) {
     drop(std::fs::remove_file(path));
     std::fs::create_dir_all(path.parent().unwrap()).unwrap();
     rustix::fs::mkfifoat(rustix::fs::CWD, path, rustix::fs::Mode::RUSR | rustix::fs::Mode::WUSR).unwrap();
 }
 
-/// A home with everything in it that a daemon and hooks leave behind.
-fn used_home() -> TestContext {
+/// A home with all files that a daemon and hooks create.
+fn home_in_use() -> TestContext {
     let test = TestContext::new();
     test.write("home/policy.yaml", "version: 1\nrules:\n  - {id: no-make, match: {shell: {program: make}}, verdict: deny, limit: {calls: 3, per: session}}\n");
     {
-        let guard = Guard::of(&test);
+        let guard = SocketDaemon::of(&test);
         guard.hook("claude-code", "PreToolUse", &serde_json::from_str(&test.bash("make all")).unwrap());
-        crate::person::until("a snapshot", || test.home().join("snapshot/home").exists().then_some(()));
-        guard.signal();
+        crate::terminal_user::until("a snapshot", || {
+            test.home().join("snapshot/home").exists().then_some(())
+        });
+        guard.terminate();
     }
     test
 }
@@ -87,7 +92,7 @@ fn a_project_file_that_is_a_link_a_pipe_or_endless_stops_neither_hook_nor_daemon
         ["/proc/self/pagemap", "/proc/kmsg", "/dev/zero", "/dev/tty", "/etc/shadow", "/proc/self/fd/0"];
     let links = targets.map(|target| Box::new(move |path: &Path| symlink(target, path).unwrap()) as PutFile);
     let sparse = |path: &Path| std::fs::File::create(path).unwrap().set_len(50 << 30).unwrap();
-    let others: [PutFile; 2] = [Box::new(pipe), Box::new(sparse)];
+    let others: [PutFile; 2] = [Box::new(make_pipe), Box::new(sparse)];
     let places: Vec<_> = links.into_iter().chain(others).collect();
     for (number, put) in places.iter().enumerate() {
         drop(std::fs::remove_file(&file));
@@ -105,7 +110,7 @@ fn a_project_file_that_is_a_link_a_pipe_or_endless_stops_neither_hook_nor_daemon
         assert_no_hang(began, &format!("file {number}"));
         let passed =
             guard.hook("claude-code", "PreToolUse", &serde_json::from_str(&test.bash("ls")).unwrap());
-        assert!(passed.is_null() || passed == json!({}), "the rest of the rules is in force: {passed}");
+        assert!(passed.is_null() || passed == json!({}), "the other rules still apply: {passed}");
     }
     let problems = test.run(&["check"]);
     assert!(
@@ -115,8 +120,8 @@ fn a_project_file_that_is_a_link_a_pipe_or_endless_stops_neither_hook_nor_daemon
 }
 
 #[test]
-fn a_pipe_in_the_place_of_any_file_of_the_home_hangs_no_hook() {
-    let test = used_home();
+fn a_pipe_in_place_of_any_file_of_the_home_hangs_no_hook() {
+    let test = home_in_use();
     let names = [
         "snapshot/home",
         "seal.key",
@@ -145,10 +150,10 @@ fn a_pipe_in_the_place_of_any_file_of_the_home_hangs_no_hook() {
         let path = test.home().join(name);
         let kept = path.with_extension("kept");
         let there = std::fs::rename(&path, &kept).is_ok();
-        pipe(&path);
+        make_pipe(&path);
         assert_denied(&test, name);
-        // A pipe in the place of a session's memory, and a command that opens the ledger.
-        let ran = test.finish(limited(&test, &["ledger", "stats"]), b"");
+        // A pipe in place of a session's memory, and a command that opens the ledger.
+        let ran = test.run_command(limited_command(&test, &["ledger", "stats"]), b"");
         assert!(![124, 137].contains(&ran.exit), "{name}: {} {}", ran.stdout, ran.stderr);
         drop(std::fs::remove_file(&path));
         if there {
@@ -158,8 +163,8 @@ fn a_pipe_in_the_place_of_any_file_of_the_home_hangs_no_hook() {
 }
 
 #[test]
-fn a_link_in_the_place_of_a_state_file_is_not_followed() {
-    let test = used_home();
+fn a_link_in_place_of_a_state_file_is_not_followed() {
+    let test = home_in_use();
     let elsewhere = test.write(
         "work/monitor.json",
         &std::fs::read_to_string(test.home().join("mode.json"))
@@ -182,9 +187,9 @@ fn a_configuration_file_may_be_a_link_into_the_users_dotfiles() {
     let rules = "version: 1\nrules:\n  - {id: no-make, match: {shell: {program: make}}, verdict: deny}\n";
     let dotfile = test.write("person/dotfiles/policy.yaml", rules);
     symlink(&dotfile, test.home().join("policy.yaml")).unwrap();
-    let ran = hook(&test, "make all");
+    let ran = run_hook(&test, "make all");
     assert!(ran.stdout.contains("no-make"), "{}{}", ran.stdout, ran.stderr);
-    // Not into files of another account.
+    // Links into files of another account are not followed.
     if is_root() {
         std::os::unix::fs::chown(&dotfile, Some(65_534), None).unwrap();
         let checked = test.run(&["check"]);
@@ -194,14 +199,14 @@ fn a_configuration_file_may_be_a_link_into_the_users_dotfiles() {
 }
 
 #[test]
-fn trust_is_not_lent_by_a_link() {
+fn a_link_does_not_transfer_trust() {
     let test = TestContext::new();
     let allow = "version: 1\nrules:\n  - {id: mine, match: {shell: {program: terraform}}, verdict: allow}\n";
     let good = test.write("good/.tenterhook.yaml", allow);
     std::fs::create_dir_all(test.path("evil/.git")).unwrap();
     std::fs::create_dir_all(test.path("good/.git")).unwrap();
     symlink("../good/.tenterhook.yaml", test.path("evil/.tenterhook.yaml")).unwrap();
-    let trusted = test.person(&["policy", "trust", good.to_str().unwrap()]);
+    let trusted = test.run_on_terminal(&["policy", "trust", good.to_str().unwrap()]);
     assert_eq!(trusted.exit, 0, "{}", trusted.stderr);
     let call = |project: &str| {
         let mut payload: Value = serde_json::from_str(&test.bash("terraform apply prod.plan")).unwrap();
@@ -210,7 +215,7 @@ fn trust_is_not_lent_by_a_link() {
     };
     assert!(call("good").contains("\"permissionDecision\":\"allow\""));
     assert!(!call("evil").contains("\"permissionDecision\":\"allow\""), "{}", call("evil"));
-    let refused = test.person(&["policy", "trust", test.path("evil").to_str().unwrap()]);
+    let refused = test.run_on_terminal(&["policy", "trust", test.path("evil").to_str().unwrap()]);
     assert!(refused.exit != 0 && refused.stderr.contains("symbolic link"), "{}", refused.stderr);
 }
 
@@ -230,25 +235,25 @@ fn waiting_calls(test: &TestContext, places: &[PathBuf]) -> Vec<UnixStream> {
     places.iter().enumerate().map(call).collect()
 }
 
-/// How long the daemon may take to end, as documented.
-const PROMISED_END: Duration = Duration::from_secs(5);
+/// Documented time limit for the end of the daemon.
+const DAEMON_END_TIMEOUT: Duration = Duration::from_secs(5);
 
 #[test]
 fn sigterm_ends_a_daemon_whose_ledger_is_locked_within_five_seconds() {
-    assert_one_within(PROMISED_END, || {
+    assert_one_within(DAEMON_END_TIMEOUT, || {
         let test = TestContext::new();
-        let guard = Guard::of(&test);
+        let guard = SocketDaemon::of(&test);
         let connection = Connection::open(test.home().join("ledger/ledger.db")).unwrap();
         connection.execute_batch("BEGIN IMMEDIATE").unwrap();
         let _calls = waiting_calls(&test, &vec![test.path("work"); 40]);
         std::thread::sleep(Duration::from_millis(300));
-        guard.signal();
+        guard.terminate();
     });
 }
 
-/// A daemon that waits for ever when it looks at a path below a directory `stalled`. Nothing where such a
-/// disk cannot be made, which is said.
-fn daemon_on_a_stalled_disk(test: &TestContext) -> Option<Guard<'_>> {
+/// A daemon that blocks forever on paths below a directory `stalled`. `None`, with a note, where such a disk cannot
+/// be made.
+fn daemon_on_a_stalled_disk(test: &TestContext) -> Option<SocketDaemon<'_>> {
     let library = test.path("stalled_disk.so");
     let source = repository().join("tests/suite/attacks/stalled_disk.c");
     let mut compiler = Command::new("cc");
@@ -259,14 +264,14 @@ fn daemon_on_a_stalled_disk(test: &TestContext) -> Option<Guard<'_>> {
     }
     let mut command = test.command(Path::new(PROGRAM), &["serve", "--listen", "none"]);
     command.env("LD_PRELOAD", library);
-    Some(Guard::with(test, command))
+    Some(SocketDaemon::with(test, command))
 }
 
 #[test]
-fn calls_that_wait_for_a_disk_keep_no_other_call_waiting_and_sigterm_ends_the_daemon() {
+fn calls_that_wait_for_a_disk_do_not_delay_others_and_sigterm_ends_the_daemon() {
     let test = TestContext::new();
     let Some(guard) = daemon_on_a_stalled_disk(&test) else { return };
-    // More than there are threads for calls.
+    // More calls than there are threads for them.
     let places: Vec<_> = (0..40).map(|number| test.path(&format!("work/stalled/{number}"))).collect();
     let _calls = waiting_calls(&test, &places);
     std::thread::sleep(Duration::from_millis(300));
@@ -274,10 +279,10 @@ fn calls_that_wait_for_a_disk_keep_no_other_call_waiting_and_sigterm_ends_the_da
     let payload = serde_json::from_str(&test.bash("sudo rm -rf /")).unwrap();
     let reply = guard.hook("claude-code", "PreToolUse", &payload);
     assert_eq!(reply["hookSpecificOutput"]["permissionDecision"], "deny");
-    let (status, health) = guard.ask("GET", "/v1/health", &Value::Null);
+    let (status, health) = guard.request("GET", "/v1/health", &Value::Null);
     assert_eq!(status, 200, "{health}");
     assert_no_hang(began, "a call beside calls that wait for a disk");
-    guard.signal();
+    guard.terminate();
 }
 
 #[test]
@@ -288,10 +293,10 @@ fn stop_ends_a_daemon_whose_calls_wait_for_a_disk() {
     let _calls = waiting_calls(&test, &places);
     std::thread::sleep(Duration::from_millis(300));
     let began = std::thread::scope(|scope| {
-        // The end is only seen once its parent has heard of it.
-        scope.spawn(|| guard.ended());
+        // The end is visible only once the parent has waited for the process.
+        scope.spawn(|| guard.wait_until_ended());
         let began = Instant::now();
-        let stopped = test.person(&["stop"]);
+        let stopped = test.run_on_terminal(&["stop"]);
         assert_eq!(stopped.exit, 0, "{}{}", stopped.stdout, stopped.stderr);
         began
     });
@@ -299,16 +304,18 @@ fn stop_ends_a_daemon_whose_calls_wait_for_a_disk() {
 }
 
 #[test]
-fn an_older_snapshot_that_is_put_back_does_not_bring_older_rules_back() {
+fn restoring_an_older_snapshot_does_not_restore_older_rules() {
     let test = TestContext::new();
     let press = || {
-        let guard = Guard::of(&test);
-        crate::person::until("a snapshot", || test.home().join("snapshot/home").exists().then_some(()));
-        guard.signal();
+        let guard = SocketDaemon::of(&test);
+        crate::terminal_user::until("a snapshot", || {
+            test.home().join("snapshot/home").exists().then_some(())
+        });
+        guard.terminate();
     };
     press();
     let older = std::fs::read(test.home().join("snapshot/home")).unwrap();
-    let ran = hook(&test, "make all");
+    let ran = run_hook(&test, "make all");
     assert!(!ran.stdout.contains("deny"), "{}", ran.stdout);
     test.write(
         "home/policy.yaml",
@@ -316,30 +323,30 @@ fn an_older_snapshot_that_is_put_back_does_not_bring_older_rules_back() {
     );
     std::fs::remove_file(test.home().join("snapshot/home")).unwrap();
     press();
-    // Sealed by this home, and whole.
+    // Sealed by this home, and complete.
     std::fs::write(test.home().join("snapshot/home"), &older).unwrap();
-    let ran = hook(&test, "make all");
+    let ran = run_hook(&test, "make all");
     assert!(ran.stdout.contains("no-make"), "{}{}", ran.stdout, ran.stderr);
-    let last = test.ledger().pop().unwrap();
+    let last = test.decisions().pop().unwrap();
     assert_eq!(last["facts"]["rules"], "the files: the snapshot is of other ones", "{last}");
 }
 
 #[test]
-fn a_process_that_got_the_number_of_an_agent_is_not_that_agent() {
+fn a_process_with_the_reused_pid_of_an_agent_is_not_that_agent() {
     let test = TestContext::new();
-    let guard = Guard::of(&test);
+    let guard = SocketDaemon::of(&test);
     let own = std::process::id();
     let stat = std::fs::read_to_string("/proc/self/stat").unwrap();
     let start: u64 = stat.rsplit_once(") ").unwrap().1.split(' ').nth(19).unwrap().parse().unwrap();
     let agents = test.home().join("run/agents");
     std::fs::create_dir_all(&agents).unwrap();
     let is_guarded =
-        || guard.ask("GET", "/v1/authority?action=mode%20monitor", &Value::Null).1["guarded"].clone();
+        || guard.request("GET", "/v1/authority?action=mode%20monitor", &Value::Null).1["guarded"].clone();
     let mark = |start: u64| {
         let text = json!({"pid": own, "start": start, "name": "claude", "harness": "claude-code"});
         std::fs::write(agents.join(format!("{own}-{start}")), text.to_string()).unwrap();
     };
-    // An agent with our number that began earlier and has ended.
+    // An agent with our process id that started earlier and has ended.
     mark(start - 1);
     assert_eq!(is_guarded(), json!(false));
     mark(start);
@@ -347,8 +354,8 @@ fn a_process_that_got_the_number_of_an_agent_is_not_that_agent() {
 }
 
 #[test]
-fn on_a_read_only_file_system_calls_are_refused_at_once_and_say_why() {
-    let test = used_home();
+fn on_a_read_only_file_system_calls_are_refused_at_once_with_the_reason() {
+    let test = home_in_use();
     let script =
         "mount --bind \"$1\" \"$1\" && mount -o remount,bind,ro \"$1\" || exit 77; shift; exec \"$@\"";
     let read_only = |words: &[&str], input: &str| {
@@ -356,7 +363,7 @@ fn on_a_read_only_file_system_calls_are_refused_at_once_and_say_why() {
         let mut all =
             vec!["-m", "sh", "-c", script, "sh", home.to_str().unwrap(), "timeout", HANG_SECONDS, PROGRAM];
         all.extend(words);
-        test.finish(test.command(Path::new("/usr/bin/unshare"), &all), input.as_bytes())
+        test.run_command(test.command(Path::new("/usr/bin/unshare"), &all), input.as_bytes())
     };
     let ran = read_only(&["hook", "claude-code", "pre-tool-use"], &test.bash("sudo rm -rf /"));
     if ran.exit == 77 || ran.stderr.contains("unshare:") {
@@ -382,7 +389,7 @@ fn on_a_read_only_file_system_calls_are_refused_at_once_and_say_why() {
     assert_eq!(ran.exit, 0, "a ledger that cannot be written can be verified: {}{}", ran.stdout, ran.stderr);
 }
 
-/// Where a home of a test is, for the tests beside.
+/// Ledger directory of a test's home, for other modules.
 pub(super) fn ledger_dir(test: &TestContext) -> PathBuf {
     test.home().join("ledger")
 }

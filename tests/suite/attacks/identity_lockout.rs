@@ -6,15 +6,14 @@ use std::process::{Child, Command, Stdio};
 
 use serde_json::{Value, json};
 
-use super::caller_identity::needed;
+use super::caller_identity::find_program;
 use crate::context::TestContext;
-use crate::person::{Guard, code, until};
+use crate::terminal_user::{SocketDaemon, code, until};
 
 const PROGRAM: &str = env!("CARGO_BIN_EXE_tenterhook");
 
-/// A program of unknown name that hosts a terminal, as a multiplexer or an editor does, and runs a hook
-/// when it is asked to.
-const TERMINAL_HOST: &str = r#"
+/// A program of unknown name that hosts a terminal, as a multiplexer or an editor does, and runs a hook on request.
+const TERMINAL_HOST_SCRIPT: &str = r#"
 import os, pty, subprocess, sys, time
 child, master = pty.fork()
 if child == 0:
@@ -25,8 +24,8 @@ print("called", flush=True)
 sys.stdin.read()
 "#;
 
-/// A process that is marked, and runs commands of the user.
-const MARKED: &str = r#"
+/// A process that is marked as an agent and runs commands of the user.
+const MARKED_PROCESS_SCRIPT: &str = r#"
 import os, subprocess, sys
 subprocess.run(["sh", "-c", sys.argv[1] + "; true"], stdout=2)
 print(os.getpid(), flush=True)
@@ -36,7 +35,7 @@ for line in sys.stdin:
 "#;
 
 /// The shell command that calls a hook.
-fn hook_call(test: &TestContext) -> String {
+fn hook_command(test: &TestContext) -> String {
     let payload = test.write("payload.json", &test.bash("ls"));
     format!("'{PROGRAM}' hook claude-code pre-tool-use < '{}'", payload.display())
 }
@@ -45,10 +44,10 @@ fn marks(test: &TestContext) -> Vec<Value> {
     test.run(&["agent", "list", "--json"]).json()["agents"].as_array().unwrap().clone()
 }
 
-/// Ends a tmux server with the test.
-struct Tmux<'a>(&'a TestContext, std::path::PathBuf);
+/// A tmux server that ends with the test.
+struct TmuxServer<'a>(&'a TestContext, std::path::PathBuf);
 
-impl Tmux<'_> {
+impl TmuxServer<'_> {
     fn command(&self, words: &[&str]) -> Command {
         let mut command = self.0.command(&self.1, &["-u", "-S"]);
         command.arg(self.0.path("tmux")).args(words).env("TERM", "xterm-256color");
@@ -66,22 +65,22 @@ impl Tmux<'_> {
     }
 }
 
-impl Drop for Tmux<'_> {
+impl Drop for TmuxServer<'_> {
     fn drop(&mut self) {
         let _ = self.command(&["kill-server"]).output();
     }
 }
 
 #[test]
-fn a_hook_run_by_tmux_marks_nobody_and_the_user_keeps_the_gate() {
-    let Some(tmux) = needed("tmux") else { return };
+fn a_hook_run_by_tmux_marks_no_process_and_the_user_passes_the_gate() {
+    let Some(tmux) = find_program("tmux") else { return };
     for with_daemon in [true, false] {
         let test = TestContext::new();
-        let _guard = with_daemon.then(|| Guard::of(&test));
-        let tmux = Tmux(&test, tmux.clone());
+        let _guard = with_daemon.then(|| SocketDaemon::of(&test));
+        let tmux = TmuxServer(&test, tmux.clone());
         tmux.run(&["-f", "/dev/null", "new-session", "-d", "-x", "200", "-y", "40", "sh"]);
-        tmux.run(&["run-shell", &format!("{} > /dev/null", hook_call(&test))]);
-        assert_eq!(test.ledger().len(), 1, "the call is judged and recorded all the same");
+        tmux.run(&["run-shell", &format!("{} > /dev/null", hook_command(&test))]);
+        assert_eq!(test.decisions().len(), 1, "the call is still judged and recorded");
         assert_eq!(marks(&test), Vec::<Value>::new(), "with a daemon: {with_daemon}");
         tmux.run(&["send-keys", "-l", &format!("'{PROGRAM}' mode monitor")]);
         tmux.run(&["send-keys", "Enter"]);
@@ -101,7 +100,7 @@ fn spawn(mut command: Command) -> Child {
     command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap()
 }
 
-fn line(child: &mut Child) -> String {
+fn read_line(child: &mut Child) -> String {
     use std::io::Read as _;
     let (mut text, mut byte) = (String::new(), [0]);
     while child.stdout.as_mut().unwrap().read(&mut byte).unwrap() > 0 && byte != *b"\n" {
@@ -112,40 +111,40 @@ fn line(child: &mut Child) -> String {
 
 #[test]
 fn a_program_of_unknown_name_that_hosts_terminals_is_not_marked() {
-    let Some(python) = needed("python3") else { return };
+    let Some(python) = find_program("python3") else { return };
     let test = TestContext::new();
-    let _guard = Guard::of(&test);
-    let mut command = test.command(&python, &["-c", TERMINAL_HOST]);
-    command.arg(hook_call(&test));
+    let _guard = SocketDaemon::of(&test);
+    let mut command = test.command(&python, &["-c", TERMINAL_HOST_SCRIPT]);
+    command.arg(hook_command(&test));
     let mut host = spawn(command);
-    assert_eq!(line(&mut host), "called");
-    assert_eq!((test.ledger().len(), marks(&test)), (1, Vec::new()));
+    assert_eq!(read_line(&mut host), "called");
+    assert_eq!((test.decisions().len(), marks(&test)), (1, Vec::new()));
     drop(host.stdin.take());
     host.wait().unwrap();
 }
 
-/// A process below which the user works, and that is marked as an agent.
-struct Marked(Child, i32);
+/// A process that is marked as an agent, below which the user works.
+struct MarkedProcess(Child, i32);
 
-impl Marked {
+impl MarkedProcess {
     fn of(test: &TestContext, python: &std::path::Path) -> Self {
-        let mut command = test.command(python, &["-c", MARKED]);
-        command.arg(hook_call(test));
+        let mut command = test.command(python, &["-c", MARKED_PROCESS_SCRIPT]);
+        command.arg(hook_command(test));
         let mut child = spawn(command);
-        let pid = line(&mut child).parse().unwrap();
+        let pid = read_line(&mut child).parse().unwrap();
         Self(child, pid)
     }
 
-    /// Runs a command of ours below it; exit and all it says, as Python writes them.
+    /// Runs a command below the process. Returns exit code and output as Python prints them.
     fn runs(&mut self, words: &[&str]) -> String {
         use std::io::Write as _;
         let input = self.0.stdin.as_mut().unwrap();
         writeln!(input, "{PROGRAM} {}", words.join(" ")).unwrap();
-        line(&mut self.0)
+        read_line(&mut self.0)
     }
 }
 
-impl Drop for Marked {
+impl Drop for MarkedProcess {
     fn drop(&mut self) {
         let _ = self.0.kill();
         let _ = self.0.wait();
@@ -153,12 +152,12 @@ impl Drop for Marked {
 }
 
 #[test]
-fn a_refusal_names_the_marked_process_and_a_person_clears_the_mark() {
-    let Some(python) = needed("python3") else { return };
+fn a_refusal_names_the_marked_process_and_a_user_clears_the_mark() {
+    let Some(python) = find_program("python3") else { return };
     for with_daemon in [true, false] {
         let test = TestContext::new();
-        let _guard = with_daemon.then(|| Guard::of(&test));
-        let mut marked = Marked::of(&test, &python);
+        let _guard = with_daemon.then(|| SocketDaemon::of(&test));
+        let mut marked = MarkedProcess::of(&test, &python);
         let pid = marked.1.to_string();
         assert_eq!(marks(&test)[0]["pid"], marked.1);
         let said = marked.runs(&["mode", "monitor"]);
@@ -168,9 +167,9 @@ fn a_refusal_names_the_marked_process_and_a_person_clears_the_mark() {
         let said = marked.runs(&["agent", "forget", &pid]);
         assert!(
             said.starts_with("(1,") && said.contains("guarded here"),
-            "it does not clear its own mark: {said}"
+            "an agent cannot clear its own mark: {said}"
         );
-        let ran = test.person(&["agent", "forget", &pid]);
+        let ran = test.run_on_terminal(&["agent", "forget", &pid]);
         assert_eq!(ran.exit, 0, "{}", ran.stderr);
         let leaf = test.last_change();
         assert_eq!(
@@ -180,18 +179,18 @@ fn a_refusal_names_the_marked_process_and_a_person_clears_the_mark() {
         assert_eq!(marks(&test), Vec::<Value>::new());
         let said = marked.runs(&["mode", "monitor"]);
         assert!(!said.contains("guarded here") && said.contains("confirms it on a terminal"), "{said}");
-        assert_eq!(test.person(&["agent", "forget", &pid]).exit, 1, "there is no mark any more");
+        assert_eq!(test.run_on_terminal(&["agent", "forget", &pid]).exit, 1, "the mark is gone");
     }
 }
 
 #[test]
-fn a_code_overrules_a_mark_and_guesses_leave_the_user_their_tries() {
-    let Some(python) = needed("python3") else { return };
+fn a_code_overrides_a_mark_and_guesses_do_not_use_up_the_users_tries() {
+    let Some(python) = find_program("python3") else { return };
     for with_daemon in [true, false] {
         let test = TestContext::new();
-        let _guard = with_daemon.then(|| Guard::of(&test));
+        let _guard = with_daemon.then(|| SocketDaemon::of(&test));
         let secret = test.enroll();
-        let mut marked = Marked::of(&test, &python);
+        let mut marked = MarkedProcess::of(&test, &python);
         let said = marked.runs(&["mode", "monitor"]);
         assert!(said.starts_with("(1,") && said.contains("guarded here"), "{said}");
         let said = marked.runs(&["mode", "monitor", "--code", &code(&secret, 0)]);
@@ -204,25 +203,25 @@ fn a_code_overrules_a_mark_and_guesses_leave_the_user_their_tries() {
             assert!(said.starts_with("(1,"), "{said}");
         }
         assert!(marked.runs(&["mode", "monitor", "--code", "000000"]).contains("too many codes"));
-        let ran = test.person(&["mode", "monitor", "--code", &code(&secret, 1)]);
+        let ran = test.run_on_terminal(&["mode", "monitor", "--code", &code(&secret, 1)]);
         assert_eq!(ran.exit, 0, "{}", ran.stderr);
     }
 }
 
 #[test]
-fn a_hook_that_is_only_tried_records_and_marks_nothing() {
+fn testing_a_hook_records_and_marks_nothing() {
     let test = TestContext::new();
     test.write(
         "home/policy.yaml",
         "version: 1\nrules:\n  - {id: no-make, match: {shell: {program: make}}, verdict: deny}\n",
     );
     for with_daemon in [true, false] {
-        let _guard = with_daemon.then(|| Guard::of(&test));
-        let before = test.leaves().len();
+        let _guard = with_daemon.then(|| SocketDaemon::of(&test));
+        let before = test.records().len();
         let words = ["hook", "--try", "claude-code", "pre-tool-use"];
         let ran = test.run_with(&words, test.bash("make all").as_bytes());
         assert!(ran.exit == 0 && ran.stdout.contains("\"deny\""), "{}{}", ran.stdout, ran.stderr);
-        assert_eq!(test.leaves().len(), before, "with a daemon: {with_daemon}");
+        assert_eq!(test.records().len(), before, "with a daemon: {with_daemon}");
         assert_eq!(marks(&test), Vec::<Value>::new());
         assert!(!test.run(&["mode", "monitor"]).stderr.contains("guarded here"));
     }

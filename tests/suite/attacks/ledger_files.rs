@@ -11,11 +11,11 @@ use tenterhook_guard::Book;
 use tenterhook_home::Home;
 use tenterhook_ledger::{Durability, Ledger, Options, Reader};
 
-use super::hostile_files::{ledger_dir, limited};
+use super::hostile_files::{ledger_dir, limited_command};
 use crate::context::TestContext;
 
 /// A home whose ledger has decisions with checkpoints, one of them a denial.
-fn recorded() -> TestContext {
+fn home_with_records() -> TestContext {
     let test = TestContext::new();
     for command in ["ls", "rm -rf /", "pwd", "date"] {
         test.run_with(&["hook", "claude-code", "pre-tool-use"], test.bash(command).as_bytes());
@@ -29,14 +29,14 @@ fn edit(test: &TestContext, sql: &str) {
     Connection::open(ledger_dir(test).join("ledger.db")).unwrap().execute_batch(sql).unwrap();
 }
 
-/// What `verify` finds.
-fn found(test: &TestContext) -> String {
-    let ran = test.finish(limited(test, &["ledger", "verify"]), b"");
+/// Problems that `verify` reports.
+fn verify_problems(test: &TestContext) -> String {
+    let ran = test.run_command(limited_command(test, &["ledger", "verify"]), b"");
     assert_eq!(ran.exit, 1, "{}{}", ran.stdout, ran.stderr);
     ran.stdout.lines().next().unwrap_or_default().to_owned()
 }
 
-/// A spooled denial as a line of the pending file: an allow of another event that a daemon recorded.
+/// Turns a spooled denial into a line of the pending file: an allow of another event that a daemon recorded.
 fn forged_line(test: &TestContext) -> String {
     test.run_with(&["hook", "claude-code", "pre-tool-use"], test.bash("rm -rf /").as_bytes());
     let files = std::fs::read_dir(test.home().join("spool")).unwrap();
@@ -52,7 +52,7 @@ fn forged_line(test: &TestContext) -> String {
 }
 
 fn refusals(test: &TestContext) -> Vec<Value> {
-    test.leaves().into_iter().filter(|leaf| leaf["what"] == "pending-refused").collect()
+    test.records().into_iter().filter(|leaf| leaf["what"] == "pending-refused").collect()
 }
 
 #[test]
@@ -64,11 +64,11 @@ fn a_forged_line_in_the_pending_file_is_refused_and_recorded() {
         }
         let forged = forged_line(&test);
         test.run(&["ledger", "checkpoint"]);
-        let before = test.ledger().len();
+        let before = test.decisions().len();
         let seal = "A".repeat(43) + "=";
         std::fs::write(ledger_dir(&test).join("ledger.pending"), format!("{forged}{seal} {forged}")).unwrap();
         assert_eq!(test.run(&["ledger", "checkpoint"]).exit, 0);
-        assert_eq!(test.ledger().len(), before, "relaxed: {relaxed}");
+        assert_eq!(test.decisions().len(), before, "relaxed: {relaxed}");
         let told = refusals(&test);
         assert_eq!(told.len(), 1, "{told:?}");
         assert_eq!(
@@ -78,13 +78,13 @@ fn a_forged_line_in_the_pending_file_is_refused_and_recorded() {
         let kept = std::fs::read_to_string(ledger_dir(&test).join("ledger.pending.refused")).unwrap();
         assert!(kept.contains("allow"), "the evidence is kept");
         test.run(&["ledger", "checkpoint"]);
-        assert_eq!(refusals(&test).len(), 1, "said once");
+        assert_eq!(refusals(&test).len(), 1, "reported once");
         assert_eq!(test.run(&["ledger", "verify"]).exit, 0);
     }
 }
 
 #[test]
-fn lines_that_a_killed_relaxed_daemon_left_are_imported() {
+fn lines_left_by_a_killed_relaxed_daemon_are_imported() {
     let test = TestContext::new();
     test.write("home/tenterhook.yaml", "ledger: {durability: relaxed}\n");
     let dir = ledger_dir(&test);
@@ -95,7 +95,7 @@ fn lines_that_a_killed_relaxed_daemon_left_are_imported() {
     let id = tenterhook_event::EventId::from_parts(1, 7);
     let entry = tenterhook_ledger::Entry::change(id, ts, "mode", "dev", Value::Null, &|_| Vec::new());
     ledger.append(entry).unwrap();
-    // As `kill -9` leaves it: the line is there, the leaf is not. The copy is taken before both meet.
+    // The state after `kill -9`: the line exists, the record does not. The copy is taken before both meet.
     let lines = std::fs::read(dir.join("ledger.pending")).unwrap();
     drop(ledger);
     assert!(!lines.is_empty(), "sequenced only");
@@ -104,7 +104,7 @@ fn lines_that_a_killed_relaxed_daemon_left_are_imported() {
     assert!(reader.find(&id.to_string()).unwrap().is_some());
 }
 
-/// Another ledger's line has another seal, so the same ledger is used: its line is put back.
+/// A line of another ledger has another seal, so the test replays a line of the same ledger.
 fn edit_out_last(dir: &Path, lines: &[u8]) {
     std::fs::write(dir.join("ledger.pending"), lines).unwrap();
     let opened =
@@ -117,62 +117,68 @@ fn edit_out_last(dir: &Path, lines: &[u8]) {
 }
 
 #[test]
-fn checkpoints_that_were_removed_are_found() {
-    let test = recorded();
+fn removed_checkpoints_are_found() {
+    let test = home_with_records();
     edit(&test, "DELETE FROM checkpoints");
-    assert_eq!(found(&test), "✗ all checkpoints were removed: the ledger signs one with its first record");
-    let test = recorded();
+    assert_eq!(
+        verify_problems(&test),
+        "✗ all checkpoints were removed: the ledger signs one with its first record"
+    );
+    let test = home_with_records();
     edit(&test, "DELETE FROM checkpoints WHERE size > 1");
-    assert!(found(&test).ends_with("it was published, but the store does not have it"));
+    assert!(verify_problems(&test).ends_with("it was published, but the store does not have it"));
 }
 
 #[test]
-fn older_checkpoints_that_were_removed_cannot_matter() {
-    let test = recorded();
-    let before = test.leaves();
+fn removing_older_checkpoints_has_no_effect() {
+    let test = home_with_records();
+    let before = test.records();
     edit(&test, "DELETE FROM checkpoints WHERE size < (SELECT max(size) FROM checkpoints)");
-    // Each later checkpoint, and the head, signs all leaves before it.
+    // Each later checkpoint, and the head, signs all records before it.
     assert_eq!(test.run(&["ledger", "verify"]).exit, 0);
-    assert_eq!(test.leaves(), before);
+    assert_eq!(test.records(), before);
     edit(&test, "DELETE FROM leaves WHERE seq = 3");
-    assert_eq!(found(&test), "✗ leaf 3: it is missing");
+    assert_eq!(verify_problems(&test), "✗ leaf 3: it is missing");
 }
 
 #[test]
 fn key_files_of_another_ledger_are_found() {
-    let other = recorded();
+    let other = home_with_records();
     for names in [&["key", "key.pub"][..], &["key.pub"], &["key"]] {
-        let test = recorded();
+        let test = home_with_records();
         for name in names {
             std::fs::copy(ledger_dir(&other).join(name), ledger_dir(&test).join(name)).unwrap();
         }
-        assert!(found(&test).contains("holds a key of another log"), "{names:?}");
+        assert!(verify_problems(&test).contains("holds a key of another log"), "{names:?}");
     }
-    // Nothing is signed with it either.
-    let test = recorded();
+    // No checkpoint is signed with the foreign key either.
+    let test = home_with_records();
     std::fs::copy(ledger_dir(&other).join("key"), ledger_dir(&test).join("key")).unwrap();
     let ran = test.run(&["ledger", "checkpoint"]);
     assert!(ran.exit != 0 && ran.stderr.contains("does not sign this ledger"), "{}", ran.stderr);
 }
 
 #[test]
-fn heads_that_were_removed_are_found() {
+fn removed_heads_are_found() {
     for sql in [
         "UPDATE leaves SET head = NULL",
         "UPDATE leaves SET head = NULL WHERE seq = (SELECT max(seq) FROM leaves)",
         "UPDATE leaves SET head = zeroblob(64)",
     ] {
-        let test = recorded();
+        let test = home_with_records();
         edit(&test, sql);
-        assert!(found(&test).ends_with("the signature of the last commit was removed from its row"), "{sql}");
+        assert!(
+            verify_problems(&test).ends_with("the signature of the last commit was removed from its row"),
+            "{sql}"
+        );
     }
 }
 
 #[test]
-fn a_page_that_was_zeroed_is_found_or_holds_nothing() {
-    let test = recorded();
+fn a_zeroed_page_is_found_or_was_unused() {
+    let test = home_with_records();
     let path = ledger_dir(&test).join("ledger.db");
-    // Everything is in the file itself, not in a journal that would heal it.
+    // Everything is in the file itself, not in a journal that would repair it.
     edit(&test, "PRAGMA wal_checkpoint(TRUNCATE); PRAGMA journal_mode = delete");
     let whole = std::fs::read(&path).unwrap();
     let pragma = |name: &str| {
@@ -189,13 +195,13 @@ fn a_page_that_was_zeroed_is_found_or_holds_nothing() {
         file.seek(SeekFrom::Start(place as u64)).unwrap();
         file.write_all(&vec![0; length]).unwrap();
     };
-    // Whole pages, and halves of them: the end of a page may be unused.
+    // Whole pages and halves of pages: the end of a page may be unused.
     let mut unfound = Vec::new();
     for length in [page, page / 2] {
         for place in (0..whole.len()).step_by(length) {
             std::fs::write(&path, &whole).unwrap();
             zero(place, length);
-            let ran = test.finish(limited(&test, &["ledger", "verify"]), b"");
+            let ran = test.run_command(limited_command(&test, &["ledger", "verify"]), b"");
             assert!([0, 1, 2].contains(&ran.exit), "byte {place}: {} {}", ran.exit, ran.stderr);
             if ran.exit == 0 {
                 assert_eq!(leaves(&test).as_ref(), Some(&before), "byte {place}");
@@ -214,6 +220,6 @@ fn a_page_that_was_zeroed_is_found_or_holds_nothing() {
         let input = test.bash(&format!("ls {number}"));
         test.run_with(&["hook", "claude-code", "pre-tool-use"], input.as_bytes());
     }
-    assert_eq!(test.ledger().len(), 44);
-    assert_eq!(test.run(&["ledger", "verify"]).exit, 0, "the ledger goes on there");
+    assert_eq!(test.decisions().len(), 44);
+    assert_eq!(test.run(&["ledger", "verify"]).exit, 0, "the ledger continues there");
 }

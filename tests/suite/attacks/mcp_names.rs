@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! A rule on an MCP server or tool matches however the client spells the name.
+//! A rule on an MCP server or tool matches every client's spelling of the name.
 
 use serde_json::{Value, json};
 
-use super::native::{payload, verdict, verdict_on, world};
+use super::native_payloads::{home_with_project, payload, verdict, verdict_on};
 use crate::context::TestContext;
 
 fn rule(test: &TestContext, server: &str, tool: &str, verdict: &str) {
@@ -13,7 +13,7 @@ fn rule(test: &TestContext, server: &str, tool: &str, verdict: &str) {
     test.write("home/policy.yaml", &format!("version: 1\nrules:\n  - {rule}\n"));
 }
 
-/// How clients write the tool `erase` of a server: server, harness, name, and what else the payload has.
+/// How clients spell the tool `erase` of a server: server, harness, name, and further fields of the payload.
 fn names() -> Vec<(&'static str, &'static str, &'static str, Value)> {
     let named = |server: &str| json!({"mcp_context": {"server_name": server}});
     vec![
@@ -47,7 +47,7 @@ fn verdict_of(test: &TestContext, harness: &str, name: &str, more: &Value) -> St
 
 #[test]
 fn a_denied_tool_of_a_server_does_not_run_under_any_spelling() {
-    let test = world();
+    let test = home_with_project();
     for (server, harness, name, more) in names() {
         for tool in ["erase", "Erase", "er*"] {
             rule(&test, server, tool, "deny");
@@ -67,29 +67,29 @@ fn settings(test: &TestContext) {
 }
 
 #[test]
-fn what_a_clients_settings_name_decides_where_a_name_is_split() {
-    let test = world();
+fn server_names_in_a_clients_settings_decide_where_a_name_is_split() {
+    let test = home_with_project();
     settings(&test);
     for (server, harness, name, more) in names() {
         rule(&test, server, "erase", "deny");
         let said = verdict_of(&test, harness, name, &more);
         assert!(["ask", "deny"].contains(&said.as_str()), "{server} {harness} {name}: {said}");
     }
-    // One server of Codex is spelled so; two of OpenCode could be meant.
+    // One server of Codex has this spelling; two of OpenCode could be meant.
     rule(&test, "brave-search", "web", "allow");
     assert_eq!(verdict(&test, "codex", "mcp__brave_search__web", &json!({})), "allow");
     rule(&test, "google_drive", "read", "allow");
     assert_eq!(verdict(&test, "opencode", "google_drive_read", &json!({})), "none");
     test.write("person/.config/opencode/opencode.json", r#"{"mcp": {"google_drive": {}}}"#);
     assert_eq!(verdict(&test, "opencode", "google_drive_read", &json!({})), "allow");
-    // Without settings nothing is certain.
+    // Without settings the split is ambiguous.
     std::fs::remove_file(test.path("person/.config/opencode/opencode.json")).unwrap();
     assert_eq!(verdict(&test, "opencode", "google_drive_read", &json!({})), "none");
 }
 
 #[test]
 fn a_call_without_a_daemon_knows_the_servers_from_the_snapshot() {
-    let test = world();
+    let test = home_with_project();
     rule(&test, "google_drive", "read", "allow");
     test.write("person/.config/opencode/opencode.json", r#"{"mcp": {"google_drive": {}}}"#);
     assert_eq!(test.run(&["install", "opencode", "--yes"]).exit, 0);
@@ -97,14 +97,14 @@ fn a_call_without_a_daemon_knows_the_servers_from_the_snapshot() {
     let (event, sent) = payload(&test, "opencode", "google_drive_read", &json!({}));
     let args = ["hook", "--fallback", "a test", "opencode", event];
     let ran = test.run_with(&args, sent.to_string().as_bytes());
-    let leaf = test.ledger().pop().unwrap();
+    let leaf = test.decisions().pop().unwrap();
     assert_eq!(leaf["facts"]["rules"], "the snapshot", "{} {}", ran.stderr, leaf);
     assert_eq!(leaf["verdict"], "allow");
 }
 
 #[test]
-fn a_rule_on_a_server_that_no_client_has_is_pointed_out() {
-    let test = world();
+fn a_rule_on_a_server_that_no_client_has_is_reported() {
+    let test = home_with_project();
     settings(&test);
     rule(&test, "brave_search", "erase", "deny");
     assert!(!test.run(&["check"]).stdout.contains("MCP server"));

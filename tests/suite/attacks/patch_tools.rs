@@ -4,9 +4,9 @@
 
 use serde_json::{Value, json};
 
-use super::native::{project, verdict, world};
+use super::native_payloads::{home_with_project, project, verdict};
 
-const OFF: &str = r#"{"hooksConfig":{"enabled":false},"hooks":{"BeforeTool":[]}}"#;
+const HOOKS_OFF_SETTINGS: &str = r#"{"hooksConfig":{"enabled":false},"hooks":{"BeforeTool":[]}}"#;
 
 fn diff(name: &str, line: &str) -> String {
     format!("--- /dev/null\n+++ b/{name}\n@@ -0,0 +1,1 @@\n+{line}\n")
@@ -18,12 +18,21 @@ fn marked(name: &str, line: &str) -> String {
 
 #[test]
 fn a_patch_does_not_switch_the_guard_off_for_the_next_session() {
-    let test = world();
+    let test = home_with_project();
     let settings = project(&test).join(".llxprt/settings.json");
-    let written = verdict(&test, "llxprt", "write_file", &json!({"file_path": settings, "content": OFF}));
+    let written = verdict(
+        &test,
+        "llxprt",
+        "write_file",
+        &json!({"file_path": settings, "content": HOOKS_OFF_SETTINGS}),
+    );
     assert_eq!(written, "deny");
     let notes = project(&test).join("notes.txt");
-    for patch in [diff(".llxprt/settings.json", OFF), diff("notes.txt", OFF), diff("x/y", "z")] {
+    for patch in [
+        diff(".llxprt/settings.json", HOOKS_OFF_SETTINGS),
+        diff("notes.txt", HOOKS_OFF_SETTINGS),
+        diff("x/y", "z"),
+    ] {
         for key in ["absolute_path", "file_path"] {
             let args = json!({key: settings, "patch_content": patch});
             assert_eq!(verdict(&test, "llxprt", "apply_patch", &args), "deny", "{args}");
@@ -32,7 +41,10 @@ fn a_patch_does_not_switch_the_guard_off_for_the_next_session() {
     let both =
         json!({"absolute_path": notes, "file_path": settings, "patch_content": diff("notes.txt", "x")});
     assert_eq!(verdict(&test, "llxprt", "apply_patch", &both), "deny");
-    for patch in [diff(".llxprt/settings.json", OFF), marked(".llxprt/settings.json", OFF)] {
+    for patch in [
+        diff(".llxprt/settings.json", HOOKS_OFF_SETTINGS),
+        marked(".llxprt/settings.json", HOOKS_OFF_SETTINGS),
+    ] {
         for key in ["patch_content", "patch", "diff", "input", "changes"] {
             let args = json!({"absolute_path": notes, key: patch});
             assert_eq!(verdict(&test, "llxprt", "apply_patch", &args), "deny", "{key}");
@@ -44,7 +56,7 @@ fn a_patch_does_not_switch_the_guard_off_for_the_next_session() {
 
 #[test]
 fn a_patch_that_writes_a_git_hook_gets_the_verdict_of_writing_it() {
-    let test = world();
+    let test = home_with_project();
     let hook = project(&test).join(".git/hooks/pre-commit");
     let written = verdict(&test, "llxprt", "write_file", &json!({"file_path": hook, "content": "x"}));
     assert!(["ask", "deny"].contains(&written.as_str()), "{written}");
@@ -65,7 +77,7 @@ fn a_patch_that_writes_a_git_hook_gets_the_verdict_of_writing_it() {
 
 #[test]
 fn a_secret_in_a_patch_is_seen() {
-    let test = world();
+    let test = home_with_project();
     test.write(
         "home/policy.yaml",
         "version: 1\nrules:\n  - {id: no-secrets, match: {secret: '*'}, verdict: deny}\n",
@@ -76,8 +88,8 @@ fn a_secret_in_a_patch_is_seen() {
 }
 
 #[test]
-fn an_edit_whose_target_cannot_be_found_does_not_pass() {
-    let test = world();
+fn an_edit_with_an_unknown_target_is_not_allowed() {
+    let test = home_with_project();
     let args: [(&str, &str, Value); 6] = [
         ("llxprt", "apply_patch", json!({"patch_content": "@@ -1 +1 @@\n-a\n+b\n"})),
         ("llxprt", "apply_patch", json!({"what": "ever"})),
@@ -95,8 +107,8 @@ fn an_edit_whose_target_cannot_be_found_does_not_pass() {
 }
 
 #[test]
-fn the_place_of_a_result_is_written() {
-    let test = world();
+fn the_output_path_of_a_tool_counts_as_written() {
+    let test = home_with_project();
     let keys = test.path("person/.ssh/authorized_keys");
     for (tool, args) in [
         ("generate_image", json!({"prompt": "p", "output_path": keys})),

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! A secret that a detector knows is nowhere on the disk and in no answer, whichever field it came in.
+//! A secret that a detector knows never reaches the disk or a reply, in any field of a payload.
 
 use std::io::{Read, Write};
 use std::os::unix::fs::PermissionsExt;
@@ -10,9 +10,9 @@ use std::path::Path;
 use serde_json::{Value, json};
 
 use crate::context::TestContext;
-use crate::daemon::{HANG_TIMEOUT, Served, until};
+use crate::daemon::{HANG_TIMEOUT, RunningDaemon, until};
 
-/// A token that is different each time and belongs to nobody.
+/// A valid-looking token that differs for each `n` and has no owner.
 fn token(n: usize) -> String {
     format!("glpat-{n:02}aB3dE5gH7jK9mN1pQ3")
 }
@@ -26,7 +26,7 @@ fn payload(test: &TestContext, change: impl FnOnce(&mut Value)) -> Value {
     payload
 }
 
-fn send(served: &Served, n: usize, event: &str, payload: &Value) -> String {
+fn send(served: &RunningDaemon, n: usize, event: &str, payload: &Value) -> String {
     let text = payload.to_string();
     let mut stream = UnixStream::connect(served.socket()).unwrap();
     stream.set_read_timeout(Some(HANG_TIMEOUT)).unwrap();
@@ -58,7 +58,7 @@ pub(super) fn files_with(dir: &Path, text: &str) -> Vec<String> {
 
 type Change = fn(&mut Value, String);
 
-/// Where a token can be in a payload.
+/// Fields of a payload that can contain a token.
 const FIELDS: &[(&str, Change)] = &[
     ("session_id", |payload, token| payload["session_id"] = json!(format!("s-{token}"))),
     ("tool_name", |payload, token| payload["tool_name"] = json!(format!("mcp__vault__{token}"))),
@@ -76,11 +76,11 @@ const FIELDS: &[(&str, Change)] = &[
 
 #[test]
 fn a_secret_is_redacted_in_every_field_of_a_call() {
-    let served = Served::new();
+    let served = RunningDaemon::new();
     for (n, (_, change)) in FIELDS.iter().enumerate() {
         send(&served, n, "PreToolUse", &payload(&served.test, |payload| change(payload, token(n))));
     }
-    // The event word of the question itself.
+    // The event name of the request itself.
     send(&served, 90, &token(90), &payload(&served.test, |_| {}));
     let answers =
         ["/v1/ledger", "/v1/sessions", "/v1/hooks/analytics", "/metrics"].map(|path| served.get(path).body);
@@ -99,13 +99,13 @@ fn a_secret_is_redacted_in_every_field_of_a_call() {
 
 #[test]
 fn a_session_whose_id_has_a_secret_is_still_one_session() {
-    let served = Served::new();
+    let served = RunningDaemon::new();
     for n in 0..3 {
         let name = json!(format!("s-{}", token(1)));
         send(&served, n, "PreToolUse", &payload(&served.test, |payload| payload["session_id"] = name));
     }
     send(&served, 9, "PreToolUse", &payload(&served.test, |payload| payload["session_id"] = json!(token(2))));
-    let sessions = |served: &Served| {
+    let sessions = |served: &RunningDaemon| {
         let mut list: Vec<(String, u64)> = served.json("/v1/sessions")["sessions"]
             .as_array()
             .unwrap()
@@ -118,9 +118,10 @@ fn a_session_whose_id_has_a_secret_is_still_one_session() {
     let live = sessions(&served);
     assert_eq!(live.iter().map(|(_, events)| *events).collect::<Vec<_>>(), [1, 3], "{live:?}");
     assert!(live.iter().all(|(id, _)| id.contains("[[redacted:")), "{live:?}");
-    // Put together from the ledger by another daemon, it is the same; and a hook without one writes to it too.
-    let served = served.again();
-    until("sessions are there again", || (sessions(&served) == live).then_some(()));
+    // The session is the same when another daemon builds it from the ledger; a hook without a daemon adds to it
+    // too.
+    let served = served.restart();
+    until("the sessions are loaded again", || (sessions(&served) == live).then_some(()));
 }
 
 #[test]
@@ -143,12 +144,12 @@ fn the_log_of_a_daemon_is_for_its_account_only() {
     let started = test.run(&["start", "--listen", "none", "--json"]);
     assert_eq!(started.exit, 0, "{}", started.stderr);
     let mode = std::fs::metadata(&log).unwrap().permissions().mode() & 0o777;
-    let stopped = test.person(&["stop"]);
+    let stopped = test.run_on_terminal(&["stop"]);
     assert_eq!((mode, stopped.exit), (0o600, 0), "{}", stopped.stderr);
 }
 
-/// What was not tried in the first attack: an approval note holds; parts of a token and its base64 form are not known to
-/// any detector, and stay.
+/// Gaps of the first attack: approval notes are redacted; parts of a token and its base64 form are unknown to every
+/// detector and stay.
 #[test]
 fn notes_are_redacted_and_disguised_tokens_are_not_recognised() {
     let test = TestContext::new();
@@ -156,7 +157,7 @@ fn notes_are_redacted_and_disguised_tokens_are_not_recognised() {
         "home/policy.yaml",
         "version: 1\nrules:\n  - {id: asks, match: {shell: {program: terraform}}, verdict: ask}\n",
     );
-    let served = Served::in_home(test, &[]);
+    let served = RunningDaemon::in_home(test, &[]);
     let call = payload(&served.test, |payload| payload["tool_input"] = json!({"command": "terraform apply"}));
     let text = call.to_string();
     std::thread::scope(|scope| {
@@ -168,12 +169,12 @@ fn notes_are_redacted_and_disguised_tokens_are_not_recognised() {
             stream.read_to_string(&mut reply).unwrap();
             reply
         });
-        let id = until("it waits", || {
+        let id = until("the call waits", || {
             served.json("/v1/approvals")["pending"][0]["id"].as_str().map(ToOwned::to_owned)
         });
         let body = json!({"answer": "deny", "note": token(1)}).to_string();
         let path = format!("/v1/approvals/{id}");
-        let denied = served.ask("POST", &path, &["Content-Type: application/json"], body.as_bytes());
+        let denied = served.request("POST", &path, &["Content-Type: application/json"], body.as_bytes());
         assert_eq!(denied.status, 200, "{denied:?}");
         asking.join().unwrap();
     });

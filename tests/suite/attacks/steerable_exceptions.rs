@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! An exception to a rule is decided by what was parsed, never by words that stand anywhere in the text.
+//! Exceptions to a rule depend on the parsed command, never on words elsewhere in the text.
 
-use super::judged::with_verdict;
+use super::verdicts::with_verdict;
 
-/// Each once passed: a comment, a value or a second statement made an exception hold.
-const STEERED: &[&str] = &[
+/// Commands that passed in an earlier version because a comment, a value or a second statement met an exception.
+const STEERED_COMMANDS: &[&str] = &[
     "kubectl delete ns prod --dry-run=none",
     "kubectl delete ns prod --dry-run=false",
     "helm uninstall x --dry-run=false",
@@ -39,8 +39,8 @@ const STEERED: &[&str] = &[
     "if grep -q x y; then rm -f *; fi",
 ];
 
-/// What the exceptions are for.
-const FINE: &[&str] = &[
+/// Commands that the exceptions are meant for.
+const EXCEPTED_COMMANDS: &[&str] = &[
     "kubectl delete ns staging --dry-run=client",
     "kubectl delete ns staging --dry-run",
     "helm uninstall x --dry-run",
@@ -63,11 +63,11 @@ const FINE: &[&str] = &[
 ];
 
 #[test]
-fn no_text_beside_the_statement_makes_an_exception_hold() {
-    assert_eq!(with_verdict(STEERED, &["none", "allow"]), [""; 0]);
+fn text_beside_the_statement_does_not_meet_an_exception() {
+    assert_eq!(with_verdict(STEERED_COMMANDS, &["none", "allow"]), [""; 0]);
 }
 
 #[test]
-fn exceptions_still_hold_for_what_they_are_about() {
-    assert_eq!(with_verdict(FINE, &["ask", "deny"]), [""; 0]);
+fn exceptions_apply_to_the_commands_they_are_meant_for() {
+    assert_eq!(with_verdict(EXCEPTED_COMMANDS, &["ask", "deny"]), [""; 0]);
 }

@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! In system mode one account gets nothing of another's, and cannot stop the daemon from answering.
+//! In system mode an account gets no data of another, and cannot keep the daemon from answering.
 
 use serde_json::{Value, json};
 
-use crate::person::ask;
-use crate::system::{System, as_stranger, is_root};
+use crate::system::{SystemHome, as_stranger, is_root};
+use crate::terminal_user::request;
 
-/// A hook may have the name of a harness as its id; its test is not a harness's call.
+/// A hook's id may equal the name of a harness; testing the hook is not a call of the harness.
 #[test]
 fn another_account_cannot_test_the_hooks_of_root() {
     if !is_root() {
         return;
     }
-    let system = System::new();
+    let system = SystemHome::new();
     let ran = system.test.path("ran");
     let hook = format!("  - {{id: codex, on: pre-tool, command: 'touch {}'}}\n", ran.display());
     system.test.write("system/tenterhook.yaml", &format!("hooks:\n{hook}"));
@@ -29,10 +29,10 @@ fn another_account_cannot_test_the_hooks_of_root() {
         "/v1/hooks/codex/test/",
         "/v1/hooks//test",
     ] {
-        let (status, answer) = as_stranger(|| ask(&socket, "POST", path, &sample));
+        let (status, answer) = as_stranger(|| request(&socket, "POST", path, &sample));
         assert_eq!(status, 403, "{path}: {answer}");
     }
     assert!(!ran.exists(), "the hook ran");
-    let (status, answer) = ask(&socket, "GET", "/v1/hooks", &Value::Null);
+    let (status, answer) = request(&socket, "GET", "/v1/hooks", &Value::Null);
     assert_eq!((status, &answer["hooks"][0]["id"]), (200, &json!("codex")), "the hook is there: {answer}");
 }

@@ -11,21 +11,21 @@ use tenterhook_test_support::assert_no_hang;
 
 use serde_json::{Value, json};
 
-use crate::person::{Guard, ask};
-use crate::system::{STRANGER, System, as_stranger, is_root};
+use crate::system::{STRANGER, SystemHome, as_stranger, is_root};
+use crate::terminal_user::{SocketDaemon, request};
 
 const SECRET_RULES: &str =
     "version: 1\nrules:\n  - {id: topsecret-rule-name, match: {shell: {program: beta}}, verdict: deny}\n";
 
-/// A daemon of the machine that cannot take all of its memory.
-fn serve(system: &System) -> Guard<'_> {
+/// A machine-wide daemon with a memory limit.
+fn serve(system: &SystemHome) -> SocketDaemon<'_> {
     let script = "ulimit -v 6000000; exec \"$@\"";
     let words = ["-c", script, "sh", super::hostile_files::PROGRAM, "--system", "serve", "--listen", "none"];
-    Guard::with(&system.test, system.test.command(Path::new("/bin/sh"), &words))
+    SocketDaemon::with(&system.test, system.test.command(Path::new("/bin/sh"), &words))
 }
 
 /// A project of another account.
-fn project(system: &System, name: &str) -> PathBuf {
+fn project(system: &SystemHome, name: &str) -> PathBuf {
     let path = system.test.path(name);
     std::fs::create_dir_all(path.join(".git")).unwrap();
     for place in [path.clone(), path.join(".git")] {
@@ -42,27 +42,29 @@ fn payload(cwd: &Path, command: &str) -> Value {
     })
 }
 
-/// What the other account hears about a call in a directory.
-fn heard(system: &System, cwd: &Path, command: &str) -> String {
+/// The reply to the other account about a call in a directory.
+fn call_as_other_account(system: &SystemHome, cwd: &Path, command: &str) -> String {
     let (status, reply) = as_stranger(|| {
-        ask(&system.socket(), "POST", "/v1/hooks/claude-code/pre-tool-use", &payload(cwd, command))
+        request(&system.socket(), "POST", "/v1/hooks/claude-code/pre-tool-use", &payload(cwd, command))
     });
     assert_eq!(status, 200, "{reply}");
     reply.to_string()
 }
 
-fn begun(system: &System, cwd: &Path) -> String {
+fn start_session(system: &SystemHome, cwd: &Path) -> String {
     let event =
         json!({"session_id": "s", "cwd": cwd, "hook_event_name": "SessionStart", "source": "startup"});
-    as_stranger(|| ask(&system.socket(), "POST", "/v1/hooks/claude-code/session-start", &event)).1.to_string()
+    as_stranger(|| request(&system.socket(), "POST", "/v1/hooks/claude-code/session-start", &event))
+        .1
+        .to_string()
 }
 
 #[test]
-fn links_of_one_account_to_files_that_block_do_not_keep_others_waiting() {
+fn links_of_one_account_to_blocking_files_do_not_delay_others() {
     if !is_root() {
         return;
     }
-    let system = System::new();
+    let system = SystemHome::new();
     let guard = serve(&system);
     let places: Vec<_> = (0..24)
         .map(|number| {
@@ -84,7 +86,7 @@ fn links_of_one_account_to_files_that_block_do_not_keep_others_waiting() {
     });
     let began = Instant::now();
     let own = payload(&system.test.path("work"), "make all");
-    let (status, reply) = ask(&system.socket(), "POST", "/v1/hooks/claude-code/pre-tool-use", &own);
+    let (status, reply) = request(&system.socket(), "POST", "/v1/hooks/claude-code/pre-tool-use", &own);
     assert_eq!(
         (status, &reply["hookSpecificOutput"]["permissionDecision"]),
         (200, &json!("deny")),
@@ -98,15 +100,15 @@ fn links_of_one_account_to_files_that_block_do_not_keep_others_waiting() {
         assert!(reply.contains("TH1 reply"), "{reply}");
     }
     // Returns when the daemon has ended.
-    guard.signal();
+    guard.terminate();
 }
 
 #[test]
-fn links_of_one_account_tell_it_nothing_about_files_of_root() {
+fn links_of_one_account_reveal_nothing_about_files_of_root() {
     if !is_root() {
         return;
     }
-    let system = System::new();
+    let system = SystemHome::new();
     let _guard = serve(&system);
     let hidden = system.test.path("hidden");
     std::fs::create_dir_all(hidden.join(".git")).unwrap();
@@ -116,44 +118,47 @@ fn links_of_one_account_tell_it_nothing_about_files_of_root() {
     for (number, target) in ["/etc/shadow", secret.to_str().unwrap(), "/etc/passwd"].iter().enumerate() {
         let place = project(&system, &format!("bob/link-{number}"));
         symlink(target, place.join(".tenterhook.yaml")).unwrap();
-        let reply = heard(&system, &place, "beta --now");
+        let reply = call_as_other_account(&system, &place, "beta --now");
         assert!(!reply.contains("topsecret"), "{target}: {reply}");
-        said.push((reply, begun(&system, &place)));
+        said.push((reply, start_session(&system, &place)));
     }
-    assert!(said.windows(2).all(|pair| pair[0] == pair[1]), "the same whatever is behind it: {said:?}");
-    // A link in the middle of the way, which the file's own name does not show.
+    assert!(
+        said.windows(2).all(|pair| pair[0] == pair[1]),
+        "the reply does not depend on the target: {said:?}"
+    );
+    // A link in the middle of the path, which the file's own name does not show.
     let place = project(&system, "bob/middle");
     symlink(&hidden, place.join("sub")).unwrap();
-    let reply = heard(&system, &place.join("sub"), "beta --now");
+    let reply = call_as_other_account(&system, &place.join("sub"), "beta --now");
     assert!(!reply.contains("topsecret") && !reply.contains("deny"), "{reply}");
-    // A hard link needs the right to write to the file, by the kernel's default; the mode still counts.
+    // By the kernel's default a hard link needs write permission on the file; the mode still counts.
     let place = project(&system, "bob/hard");
     std::fs::hard_link(&secret, place.join(".tenterhook.yaml")).unwrap();
     std::fs::set_permissions(&secret, std::fs::Permissions::from_mode(0o600)).unwrap();
-    let reply = heard(&system, &place, "beta --now");
+    let reply = call_as_other_account(&system, &place, "beta --now");
     assert!(!reply.contains("topsecret"), "{reply}");
 }
 
 #[test]
-fn what_an_account_can_read_holds_for_it() {
+fn files_that_an_account_can_read_apply_to_it() {
     if !is_root() {
         return;
     }
-    let system = System::new();
+    let system = SystemHome::new();
     let _guard = serve(&system);
     let place = project(&system, "bob/own");
     let file = place.join(".tenterhook.yaml");
     std::fs::write(&file, SECRET_RULES).unwrap();
-    // Of root, and for everybody to read, as in a shared directory.
+    // Owned by root and readable by every account, as in a shared directory.
     std::fs::set_permissions(&file, std::fs::Permissions::from_mode(0o644)).unwrap();
-    assert!(heard(&system, &place, "beta --now").contains("deny"));
+    assert!(call_as_other_account(&system, &place, "beta --now").contains("deny"));
     chown(&file, Some(STRANGER), None).unwrap();
     std::fs::set_permissions(&file, std::fs::Permissions::from_mode(0o600)).unwrap();
     std::thread::sleep(Duration::from_millis(600));
-    assert!(heard(&system, &place, "beta --now").contains("deny"));
-    // A change is seen a moment later.
+    assert!(call_as_other_account(&system, &place, "beta --now").contains("deny"));
+    // A change is noticed shortly afterwards.
     std::fs::write(&file, SECRET_RULES.replace("beta", "gamma")).unwrap();
     std::thread::sleep(Duration::from_millis(600));
-    assert!(heard(&system, &place, "gamma").contains("deny"));
-    assert!(!heard(&system, &place, "beta --now").contains("deny"));
+    assert!(call_as_other_account(&system, &place, "gamma").contains("deny"));
+    assert!(!call_as_other_account(&system, &place, "beta --now").contains("deny"));
 }

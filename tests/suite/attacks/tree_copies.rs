@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! A tree that is copied or moved onto a guarded place writes everything in it.
+//! Copying or moving a directory tree onto a guarded path counts as writing everything in it.
 
-use super::judged::with_verdict;
+use super::verdicts::with_verdict;
 
-/// Each once passed, or is another way to do the same.
-const ONTO_GUARDED: &[&str] = &[
+/// Commands that passed in an earlier version, and variants of them.
+const COPIES_ONTO_GUARDED_PATHS: &[&str] = &[
     "mkdir x && echo '{}' > x/settings.json && cp -r x/. ~/.claude/",
     "cp -rT x ~/.claude",
     "cp -r x/.claude ~",
@@ -28,8 +28,8 @@ const ONTO_GUARDED: &[&str] = &[
     "cp -R x/. $HOME/.ssh",
 ];
 
-/// Trees elsewhere.
-const FINE: &[&str] = &[
+/// Copies of trees to other paths.
+const COPIES_ELSEWHERE: &[&str] = &[
     "cp -r src/ dist/",
     "cp -a x/. ./build",
     "rsync -a a/ ~/backup/",
@@ -42,10 +42,10 @@ const FINE: &[&str] = &[
     "cpio -idmv < a.cpio",
 ];
 
-/// Patterns that stand for guarded paths.
+/// Patterns that match guarded paths.
 const DENIED: &[&str] = &["cat ~/.ssh/*", "rm -rf ~/*", "cat ~/.aws/cred*", "rm ~/.claude/*"];
 
-/// Patterns that only could stand for a path of a locked rule.
+/// Patterns that could match a path of a locked rule, but need not.
 const NOT_DENIED: &[&str] = &["find src -name '*foo*' -exec sed -i s/a/b/ {} +"];
 
 #[test]
@@ -54,16 +54,16 @@ fn a_pattern_that_only_could_match_is_not_denied() {
 }
 
 #[test]
-fn a_tree_on_a_guarded_place_is_stopped() {
-    assert_eq!(with_verdict(ONTO_GUARDED, &["none", "allow"]), [""; 0]);
+fn a_tree_copied_onto_a_guarded_path_is_denied() {
+    assert_eq!(with_verdict(COPIES_ONTO_GUARDED_PATHS, &["none", "allow"]), [""; 0]);
 }
 
 #[test]
-fn trees_elsewhere_are_not() {
-    assert_eq!(with_verdict(FINE, &["ask", "deny"]), [""; 0]);
+fn a_tree_copied_elsewhere_is_not_denied() {
+    assert_eq!(with_verdict(COPIES_ELSEWHERE, &["ask", "deny"]), [""; 0]);
 }
 
 #[test]
-fn patterns_that_stand_for_guarded_paths_are_denied() {
+fn patterns_that_match_guarded_paths_are_denied() {
     assert_eq!(with_verdict(DENIED, &["none", "allow", "ask"]), [""; 0]);
 }

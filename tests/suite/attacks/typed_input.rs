@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! A program that reads its commands from a terminal is asked about where typed text reaches no hook.
+//! The user is asked about a program that reads commands from a terminal if no hook sees typed text.
 
 use serde_json::{Value, json};
 
-use crate::context::{Ran, TestContext};
+use crate::context::{CommandOutput, TestContext};
 
-/// Codex's own payload before a command runs, as it was captured.
-fn codex(test: &TestContext, command: &str) -> Ran {
+/// Captured Codex payload before a command.
+fn run_codex_hook(test: &TestContext, command: &str) -> CommandOutput {
     let text = include_str!("../../fixtures/codex/PreToolUse.Bash.json");
     let mut payload: Value = serde_json::from_str(text).unwrap();
     payload["tool_input"] = json!({ "command": command });
@@ -15,8 +15,8 @@ fn codex(test: &TestContext, command: &str) -> Ran {
     test.run_with(&["hook", "codex", "PreToolUse"], payload.to_string().as_bytes())
 }
 
-/// Copilot's own payload before a tool runs, as it was captured.
-fn copilot(test: &TestContext, tool: &str, args: Value) -> Ran {
+/// Captured Copilot payload before a tool call.
+fn run_copilot_hook(test: &TestContext, tool: &str, args: Value) -> CommandOutput {
     let text = include_str!("../../fixtures/copilot/preToolUse.bash.json");
     let mut payload: Value = serde_json::from_str::<Value>(text).unwrap()["stdin"].take();
     payload["toolName"] = json!(tool);
@@ -26,20 +26,20 @@ fn copilot(test: &TestContext, tool: &str, args: Value) -> Ran {
 }
 
 #[test]
-fn codex_is_not_let_start_what_it_could_type_into() {
+fn codex_may_not_start_programs_that_it_could_type_into() {
     let test = TestContext::new();
     for command in
         ["python3 -q", "cat > script.sh; sh script.sh", "psql app", "ssh host", "read x; eval \"$x\""]
     {
-        let ran = codex(&test, command);
-        // Nobody is there to say yes, so the call is denied; the reason names the way out.
+        let ran = run_codex_hook(&test, command);
+        // No user can approve, so the call is denied; the reason names an alternative.
         assert!(ran.stdout.contains("\"deny\""), "{command}: {} {}", ran.stdout, ran.stderr);
         assert!(ran.stdout.contains("fires no hook"), "{command}: {}", ran.stdout);
     }
 }
 
 #[test]
-fn codex_runs_what_was_read_without_a_question() {
+fn codex_runs_parsed_commands_without_approval() {
     let test = TestContext::new();
     for command in [
         "python3 - <<'EOF'\nprint(1)\nEOF",
@@ -49,13 +49,13 @@ fn codex_runs_what_was_read_without_a_question() {
         "ruby -v",
         "python3 -h",
     ] {
-        let ran = codex(&test, command);
+        let ran = run_codex_hook(&test, command);
         assert_eq!((ran.stdout.as_str(), ran.exit), ("", 0), "{command}: {}", ran.stderr);
     }
 }
 
 #[test]
-fn other_harnesses_get_no_new_question() {
+fn other_harnesses_are_not_asked_more_often() {
     let test = TestContext::new();
     for command in ["python3 -q", "psql app", "vim notes.md", "cat > script.sh; sh script.sh", "ssh host"] {
         let ran = test.run(&["judge", "--json", "--shell", command]);
@@ -76,10 +76,14 @@ fn other_harnesses_get_no_new_question() {
 #[test]
 fn text_that_copilot_types_into_a_shell_is_judged_as_shell_text() {
     let test = TestContext::new();
-    let denied =
-        copilot(&test, "write_bash", json!({"sessionId": "1", "input": "rm -rf ~{enter}", "delay": 1}));
+    let denied = run_copilot_hook(
+        &test,
+        "write_bash",
+        json!({"sessionId": "1", "input": "rm -rf ~{enter}", "delay": 1}),
+    );
     assert!(denied.stdout.contains("deny"), "{} {}", denied.stdout, denied.stderr);
-    let fine = copilot(&test, "write_bash", json!({"sessionId": "1", "input": "ls{enter}", "delay": 1}));
+    let fine =
+        run_copilot_hook(&test, "write_bash", json!({"sessionId": "1", "input": "ls{enter}", "delay": 1}));
     assert!(!fine.stdout.contains("deny") && fine.exit == 0, "{} {}", fine.stdout, fine.stderr);
 }
 

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! A working directory in a tool's arguments is where its command is judged.
+//! A command is judged in the working directory that the tool's arguments name.
 
 use serde_json::{Value, json};
 
-use super::native::{HARNESSES, payload, project, send, shell_tool, verdict, world};
+use super::native_payloads::{HARNESSES, home_with_project, payload, project, send, shell_tool, verdict};
 
 /// The arguments of a harness's shell tool.
-fn shell(harness: &str, command: &str, more: &[(&str, Value)]) -> Value {
+fn shell_args(harness: &str, command: &str, more: &[(&str, Value)]) -> Value {
     let mut args = match harness {
         "cline" => json!({"commands": [command]}),
         _ => json!({"command": command, "description": "d"}),
@@ -18,8 +18,8 @@ fn shell(harness: &str, command: &str, more: &[(&str, Value)]) -> Value {
     args
 }
 
-/// The key under which a client takes a directory, or one that it may take.
-fn keys(harness: &str) -> &'static [&'static str] {
+/// Keys under which a client takes a directory, or may take one.
+fn directory_keys(harness: &str) -> &'static [&'static str] {
     match harness {
         "opencode" | "codex" => &["workdir"],
         "gemini" => &["dir_path"],
@@ -32,41 +32,41 @@ fn keys(harness: &str) -> &'static [&'static str] {
 
 #[test]
 fn a_directory_beside_a_command_does_not_hide_what_it_deletes() {
-    let test = world();
+    let test = home_with_project();
     let home = test.path("person");
     for harness in HARNESSES {
         let tool = shell_tool(harness);
-        for key in keys(harness) {
+        for key in directory_keys(harness) {
             for place in [json!(home), json!(".."), json!("~"), json!("$HOME")] {
-                let args = shell(harness, "rm -rf precious", &[(key, place.clone())]);
+                let args = shell_args(harness, "rm -rf precious", &[(key, place.clone())]);
                 assert_eq!(verdict(&test, harness, tool, &args), "deny", "{harness} {key} {place}");
             }
-            let args = shell(harness, "rm -rf precious", &[(key, json!("$NOWHERE"))]);
+            let args = shell_args(harness, "rm -rf precious", &[(key, json!("$NOWHERE"))]);
             let unknown = verdict(&test, harness, tool, &args);
             assert!(["ask", "deny"].contains(&unknown.as_str()), "{harness} {key}: {unknown}");
-            let args = shell(harness, "rm -rf build", &[(key, json!("web"))]);
+            let args = shell_args(harness, "rm -rf build", &[(key, json!("web"))]);
             assert_eq!(verdict(&test, harness, tool, &args), "none", "{harness} {key}");
         }
     }
 }
 
 #[test]
-fn with_two_directories_the_stricter_verdict_stands() {
-    let test = world();
+fn with_two_directories_the_stricter_verdict_counts() {
+    let test = home_with_project();
     let (inside, home) = (json!(project(&test)), json!(test.path("person")));
     for (one, other) in [(&inside, &home), (&home, &inside)] {
         let more = [("dir_path", one.clone()), ("directory", other.clone())];
-        let args = shell("llxprt", "rm -rf precious", &more);
+        let args = shell_args("llxprt", "rm -rf precious", &more);
         assert_eq!(verdict(&test, "llxprt", "run_shell_command", &args), "deny");
     }
     // Claude Code ignores the argument, and the command goes up from the project.
-    let args = shell("claude-code", "rm -rf ../precious", &[("cwd", json!("/tmp/a/b"))]);
+    let args = shell_args("claude-code", "rm -rf ../precious", &[("cwd", json!("/tmp/a/b"))]);
     assert_eq!(verdict(&test, "claude-code", "Bash", &args), "deny");
 }
 
 #[test]
 fn an_mcp_tool_that_runs_commands_has_a_working_directory_too() {
-    let test = world();
+    let test = home_with_project();
     let home = test.path("person");
     for args in [
         json!({"command": "rm -rf precious", "workingDirectory": home}),
@@ -80,11 +80,11 @@ fn an_mcp_tool_that_runs_commands_has_a_working_directory_too() {
 
 #[test]
 fn the_directory_is_on_record_and_explained() {
-    let test = world();
-    let args = shell("opencode", "rm -rf precious", &[("workdir", json!(".."))]);
+    let test = home_with_project();
+    let args = shell_args("opencode", "rm -rf precious", &[("workdir", json!(".."))]);
     let (event, sent) = payload(&test, "opencode", "bash", &args);
     send(&test, "opencode", event, &sent);
-    let leaf = test.ledger().pop().unwrap();
+    let leaf = test.decisions().pop().unwrap();
     assert_eq!(leaf["tool"]["args"]["workdir"], "..");
     let file = test.write("payload.json", &sent.to_string());
     let file = file.to_str().unwrap();

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Time-outs, variables, chains, order and HTTP, with hooks that are real programs.
+//! Timeouts, variables, chains, order and HTTP, with hooks that are real programs.
 
 use std::io::{Read, Write};
 use std::net::TcpListener;
@@ -8,11 +8,11 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 
-use super::{case, command, fire, fire_file, lines};
+use super::{case, command, fire, fire_file, lines_of_file};
 use crate::context::TestContext;
 
-/// A hook that says its name in `ran`, keeps its input, and goes on with `then`.
-fn traced(name: &str, then: &str) -> Value {
+/// A hook that appends its name to `ran`, stores its input, and continues with `then`.
+fn tracing_hook(name: &str, then: &str) -> Value {
     command(&format!("echo {name} >> ../ran; cat > ../{name}.json; {then}"))
 }
 
@@ -21,13 +21,13 @@ fn successes(answer: &Value) -> Vec<Value> {
 }
 
 #[test]
-fn g_runner_037_a_hook_that_never_ends_is_ended_at_its_time_out() {
+fn g_runner_037_a_hook_that_never_ends_is_ended_at_its_timeout() {
     let case = case("g-runner-037");
     let (given, expect) = (&case["given"], &case["expect"]);
     let test = TestContext::new();
     let mut hook = command("trap 'echo SIGTERM >> ../signals; exit' TERM; sleep 30 & wait");
     hook["timeout"] = given["timeout_ms"].clone();
-    // It is asked to end and soon after made to: on a busy machine it may not get to say so.
+    // SIGTERM is followed by SIGKILL shortly afterwards: on a busy machine the hook may not get to write.
     for _ in 0..10 {
         let answer = fire(&test, "gemini", "BeforeTool", &json!([{"hooks": [hook]}])).json();
         let step = &answer["trace"][0];
@@ -39,7 +39,7 @@ fn g_runner_037_a_hook_that_never_ends_is_ended_at_its_time_out() {
             break;
         }
     }
-    assert_eq!(json!(lines(&test.path("signals"))), expect["signals"]);
+    assert_eq!(json!(lines_of_file(&test.path("signals"))), expect["signals"]);
 }
 
 #[test]
@@ -49,19 +49,19 @@ fn g_runner_047_a_hook_s_own_variables_win() {
     let mut hook = case["given"]["hook"].clone();
     hook["command"] = json!("env > ../env");
     fire(&test, "gemini", "BeforeTool", &json!([{"hooks": [hook]}]));
-    let env = lines(&test.path("env"));
+    let env = lines_of_file(&test.path("env"));
     for (name, value) in case["expect"]["env"].as_object().unwrap() {
         assert!(env.contains(&format!("{name}={}", value.as_str().unwrap())), "{env:?}");
     }
     let project = format!("GEMINI_PROJECT_DIR={}", test.path("work").display());
-    assert!(env.contains(&project), "what it does not set is still there: {env:?}");
+    assert!(env.contains(&project), "other variables are kept: {env:?}");
 }
 
 /// Hooks with the case's names and exit codes, in one group.
-fn group(case: &Value) -> Value {
+fn hook_group(case: &Value) -> Value {
     let given = &case["given"];
     let hook = |(at, name): (usize, &Value)| {
-        traced(name.as_str().unwrap(), &format!("exit {}", given["exits"][at].as_u64().unwrap_or(0)))
+        tracing_hook(name.as_str().unwrap(), &format!("exit {}", given["exits"][at].as_u64().unwrap_or(0)))
     };
     let hooks: Vec<Value> = given["hooks"].as_array().unwrap().iter().enumerate().map(hook).collect();
     json!([{"sequential": given["mode"] == "sequential", "hooks": hooks}])
@@ -71,40 +71,44 @@ fn group(case: &Value) -> Value {
 fn g_runner_053_a_chain_goes_on_after_a_failure() {
     let case = case("g-runner-053");
     let test = TestContext::new();
-    let answer = fire(&test, "gemini", "BeforeTool", &group(&case)).json();
+    let answer = fire(&test, "gemini", "BeforeTool", &hook_group(&case)).json();
     assert_eq!(answer["sequential"], true);
-    assert_eq!(json!(lines(&test.path("ran"))), case["expect"]["ran"]);
+    assert_eq!(json!(lines_of_file(&test.path("ran"))), case["expect"]["ran"]);
     assert_eq!(json!(successes(&answer)), case["expect"]["success"]);
 }
 
 #[test]
 fn g_runner_061_a_failed_hook_changes_nothing_for_the_next() {
     let test = TestContext::new();
-    let mut groups = group(&case("g-runner-061"));
-    // It does say something; that it failed is what keeps it from counting.
+    let mut groups = hook_group(&case("g-runner-061"));
+    // It prints an answer, which does not count because the hook failed.
     groups[0]["hooks"][0] =
-        traced("a", r#"echo '{"hookSpecificOutput":{"tool_input":{"content":"changed"}}}'; exit 1"#);
+        tracing_hook("a", r#"echo '{"hookSpecificOutput":{"tool_input":{"content":"changed"}}}'; exit 1"#);
     fire(&test, "gemini", "BeforeTool", &groups);
     let read = |name: &str| std::fs::read_to_string(test.path(name)).unwrap();
-    assert_eq!(lines(&test.path("ran")), ["a", "b"]);
+    assert_eq!(lines_of_file(&test.path("ran")), ["a", "b"]);
     assert_eq!(read("a.json"), read("b.json"));
 
     groups[0]["hooks"][0] =
-        traced("a", r#"echo '{"hookSpecificOutput":{"tool_input":{"content":"changed"}}}'; exit 0"#);
+        tracing_hook("a", r#"echo '{"hookSpecificOutput":{"tool_input":{"content":"changed"}}}'; exit 0"#);
     fire(&test, "gemini", "BeforeTool", &groups);
     let second: Value = serde_json::from_str(&read("b.json")).unwrap();
-    assert_eq!(second["tool_input"], json!({"path": "a", "content": "changed"}), "had it not failed");
+    assert_eq!(
+        second["tool_input"],
+        json!({"path": "a", "content": "changed"}),
+        "the answer of a hook that did not fail"
+    );
 }
 
 #[test]
 fn g_runner_063_a_deny_does_not_end_a_chain() {
     let case = case("g-runner-063");
     let test = TestContext::new();
-    let mut groups = group(&case);
-    groups[0]["hooks"][0] = traced("a", &format!("echo '{}'", case["given"]["first_stdout"]));
+    let mut groups = hook_group(&case);
+    groups[0]["hooks"][0] = tracing_hook("a", &format!("echo '{}'", case["given"]["first_stdout"]));
     let answer = fire(&test, "gemini", "BeforeTool", &groups).json();
     assert_eq!(
-        lines(&test.path("ran")).contains(&"b".to_owned()),
+        lines_of_file(&test.path("ran")).contains(&"b".to_owned()),
         case["expect"]["second_hook_runs"] == true
     );
     assert_eq!(answer["decision"], "deny");
@@ -114,21 +118,21 @@ fn g_runner_063_a_deny_does_not_end_a_chain() {
 fn g_runner_067_results_come_in_the_order_of_the_configuration() {
     let case = case("g-runner-067");
     let test = TestContext::new();
-    let mut groups = group(&case);
-    // The first waits for the second, so they run at once and the first ends last.
-    groups[0]["hooks"][0] = traced(
+    let mut groups = hook_group(&case);
+    // The first waits for the second, so they run in parallel and the first ends last.
+    groups[0]["hooks"][0] = tracing_hook(
         "a",
         "n=0; while [ ! -e ../b.done ] && [ $n -lt 500 ]; do sleep 0.01; n=$((n+1)); done; echo a >> ../ended",
     );
-    groups[0]["hooks"][1] = traced("b", "echo b >> ../ended; : > ../b.done; exit 1");
+    groups[0]["hooks"][1] = tracing_hook("b", "echo b >> ../ended; : > ../b.done; exit 1");
     let answer = fire(&test, "gemini", "BeforeTool", &groups).json();
     assert_eq!(answer["sequential"], false);
-    assert_eq!(lines(&test.path("ended")), ["b", "a"]);
+    assert_eq!(lines_of_file(&test.path("ended")), ["b", "a"]);
     assert_eq!(json!(successes(&answer)), case["expect"]["success"]);
 }
 
-/// Answers one request, and gives back what was asked.
-fn server(answer: String) -> (String, std::thread::JoinHandle<String>) {
+/// Answers one request and returns it.
+fn start_server(answer: String) -> (String, std::thread::JoinHandle<String>) {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let url = format!("http://{}/", listener.local_addr().unwrap());
     let thread = std::thread::spawn(move || {
@@ -145,12 +149,12 @@ fn server(answer: String) -> (String, std::thread::JoinHandle<String>) {
     (url, thread)
 }
 
-/// Asks an HTTP hook as the case has it, and gives back what came of it and what was asked.
-fn http(case: &Value) -> (Value, String) {
+/// Calls an HTTP hook as the case describes, and returns the result and the request.
+fn call_http_hook(case: &Value) -> (Value, String) {
     let output = &case["outputs"][0];
     let body = output["body"].as_str().unwrap();
     let head = format!("HTTP/1.1 {} X\r\ncontent-length: {}\r\n\r\n", output["http_status"], body.len());
-    let (url, server) = server(head + body);
+    let (url, server) = start_server(head + body);
     let mut hook = json!({"type": "http"});
     if let Some(fields) = case.pointer("/config/0/hooks/0") {
         hook = fields.clone();
@@ -167,7 +171,7 @@ fn http(case: &Value) -> (Value, String) {
 fn cc_079_and_081_an_http_hook_answers_with_a_status_and_a_body() {
     for id in ["cc-079-http-2xx-empty", "cc-081-http-200-json-deny"] {
         let case = case(id);
-        let (answer, asked) = http(&case);
+        let (answer, asked) = call_http_hook(&case);
         assert_eq!(answer["decision"], case["expect"]["decision"], "{id}");
         let specific = &answer["finalOutput"]["hookSpecificOutput"];
         assert_eq!(specific["permissionDecisionReason"], case["expect"]["reason"], "{id}");
@@ -178,7 +182,7 @@ fn cc_079_and_081_an_http_hook_answers_with_a_status_and_a_body() {
 #[test]
 fn cc_083_a_header_variable_that_is_not_allowed_is_empty_under_the_profile_and_an_error_in_our_own_file() {
     let case = case("cc-083-http-env-unlisted-empty");
-    let (_, asked) = http(&case);
+    let (_, asked) = call_http_hook(&case);
     let headers = case["expect"]["request_headers"].as_object().unwrap();
     for (name, value) in headers {
         let expected = format!("{name}: {}", value.as_str().unwrap()).to_lowercase();

@@ -1,26 +1,26 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Whole groups of cases once more, with a program that leaves behind what the case says.
+//! Whole groups of cases again, with a program that prints and exits as the case says.
 
 use serde_json::{Value, json};
 
 use super::{case, cases, command, fire, fire_file};
 use crate::context::TestContext;
 
-/// A command that leaves behind what a case says.
-fn leaves(output: &Value, code: &Value) -> String {
+/// A command with the output and exit code of a case.
+fn command_with_output(output: &Value, code: &Value) -> String {
     let text = |key: &str| output[key].as_str().unwrap_or_default().replace('\'', r"'\''");
     format!("printf %s '{}'; printf %s '{}' >&2; exit {code}", text("stdout"), text("stderr"))
 }
 
 #[test]
-fn what_a_program_leaves_behind_is_read_as_llxprt_and_gemini_read_it() {
+fn output_of_a_program_is_read_as_llxprt_and_gemini_read_it() {
     let told = cases().into_iter().filter(|case| case["given"]["exit"].is_u64());
     let mut count = 0;
     for case in told.filter(|case| case["area"] == "runner") {
         let (given, expect) = (&case["given"], &case["expect"]);
         let profile = if case["system"] == "llxprt" { "llxprt-2026-08" } else { "gemini" };
-        let hook = command(&leaves(given, &given["exit"]));
+        let hook = command(&command_with_output(given, &given["exit"]));
         let event = given["event"].as_str().unwrap();
         let answer = fire(&TestContext::new(), profile, event, &json!([{"hooks": [hook]}])).json();
         let step = &answer["trace"][0];
@@ -39,7 +39,7 @@ fn what_a_program_leaves_behind_is_read_as_llxprt_and_gemini_read_it() {
     assert!(count > 10, "{count} cases");
 }
 
-/// Claude Code's cases that end in an exit code and a decision.
+/// Cases of Claude Code that end in an exit code and a decision.
 fn decided_by_programs() -> Vec<Value> {
     let has_code = |case: &Value| {
         let outputs = case["outputs"].as_array().into_iter().flatten();
@@ -52,8 +52,9 @@ fn decided_by_programs() -> Vec<Value> {
 fn decides_as_claude_code(case: &Value) {
     let event = case["event"].as_str().unwrap();
     let outputs = case["outputs"].as_array().unwrap().iter();
-    let hook =
-        |(at, output): (usize, &Value)| command(&format!(": {at}; {}", leaves(output, &output["exit_code"])));
+    let hook = |(at, output): (usize, &Value)| {
+        command(&format!(": {at}; {}", command_with_output(output, &output["exit_code"])))
+    };
     let hooks: Vec<_> = outputs.enumerate().map(hook).collect();
     let settings = json!({"hooks": {event: [{"hooks": hooks}]}});
     let answer = fire_file(&TestContext::new(), "claude", event, &settings, &case["input"]).json();
@@ -70,8 +71,8 @@ const EXIT_TWO: &[&str] =
 const INVALID: &str = "cc-009-exit0-invalid-schema";
 
 #[test]
-fn what_programs_leave_behind_decides_as_in_claude_code() {
-    // What the client itself adds is not the hooks' doing.
+fn output_of_programs_decides_as_in_claude_code() {
+    // Text that the client adds does not come from hooks.
     let client = ["cc-025-allow-cannot-beat-deny-rule", "cc-029-defer-interactive-ignored"];
     let mut count = 0;
     for case in decided_by_programs() {

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! What the lines of the file do not try: every construct of a policy, hit and missed.
+//! Cases that the file does not cover: every construct of a policy, matching and not matching.
 
 use serde_json::{Value, json};
 use tenterhook_event::{Event, EventId, EventKind, Timestamp, ToolCall};
 use tenterhook_policy_import::OpenAgentLockMode;
 
-use super::{imported, judged};
+use super::{evaluate_events, import_policy};
 use crate::context::TestContext;
 
 const HOSTS: &str = r#"
@@ -47,10 +47,10 @@ fn bash(command: &str) -> Event {
     call("Bash", json!({"command": command}))
 }
 
-/// What an imported policy says about each call: the reason of a deny, or nothing.
-fn said(policy: &str, events: &[Event]) -> Vec<Option<String>> {
-    let yaml = imported(OpenAgentLockMode::Firewall, "policy.yaml", policy);
-    let rulings = judged(&TestContext::new(), Some(&yaml), events);
+/// Result of an imported policy for each call: the reason of a deny, or `None`.
+fn deny_reasons(policy: &str, events: &[Event]) -> Vec<Option<String>> {
+    let yaml = import_policy(OpenAgentLockMode::Firewall, "policy.yaml", policy);
+    let rulings = evaluate_events(&TestContext::new(), Some(&yaml), events);
     let said = rulings.into_iter().map(|ruling| match ruling["verdict"].as_str().unwrap() {
         "deny" => Some(ruling["reason"].as_str().unwrap().to_owned()),
         "none" => None,
@@ -61,7 +61,7 @@ fn said(policy: &str, events: &[Event]) -> Vec<Option<String>> {
 
 fn check(policy: &str, expected: &[(Event, Option<&str>)]) {
     let events: Vec<_> = expected.iter().map(|(event, _)| event.clone()).collect();
-    for ((event, expected), said) in expected.iter().zip(said(policy, &events)) {
+    for ((event, expected), said) in expected.iter().zip(deny_reasons(policy, &events)) {
         assert_eq!(said.as_deref(), *expected, "{:?}", event.tool);
     }
 }
@@ -77,11 +77,11 @@ fn hosts_on_the_list_pass_and_no_disguise_helps_the_others() {
             (fetch("https://API.EXAMPLE.org:8443/a?b"), None),
             (fetch("https://evil.example.net/"), NO),
             (fetch("https://docs.example.org.evil.net/"), NO),
-            // There, the name before the `@` is taken for the host.
+            // The original takes the name before the `@` for the host.
             (fetch("https://docs.example.org@evil.example.net/"), NO),
             (bash("curl -s https://docs.example.org/x"), None),
             (bash("wget https://evil.example.net/x"), NO),
-            // There, only the first address is looked at.
+            // The original checks only the first address.
             (bash("curl https://docs.example.org/x https://evil.example.net/y"), NO),
             (bash("echo https://evil.example.net"), None),
             (bash("curl --help"), None),
@@ -104,16 +104,16 @@ fn packages_on_the_list_pass_and_what_is_nearly_one_does_not() {
             (bash("pip install flsk"), NO),
             (bash("pip install numpyy"), NO),
             (bash("npm install leftpadx"), NO),
-            // There, only the first name is looked at.
+            // The original checks only the first name.
             (bash("pip install flask evil"), NO),
             (bash("pip install flask && pip install evil"), NO),
-            // A package manager that nobody here knows.
+            // A package manager that Tenterhook does not know.
             (bash("mypm install flask"), None),
             (bash("mypm install evil"), NO),
             (bash("mypm -q add --now \"flask>=2\""), None),
             (bash("mypm install flask-evil"), NO),
             (bash("mypm x;mypm -i flask/../evil"), NO),
-            // No name at all: the next gate is asked.
+            // Without a name the next gate decides.
             (bash("pip install"), Some("matched rule later (deny)")),
             (bash("yarn install"), Some("matched rule later (deny)")),
         ],
@@ -121,7 +121,7 @@ fn packages_on_the_list_pass_and_what_is_nearly_one_does_not() {
 }
 
 #[test]
-fn paths_commands_and_tools_are_looked_at_as_there() {
+fn paths_commands_and_tools_are_matched_as_in_the_original() {
     let policy = r#"
 version: 1
 mode: enforce
@@ -155,14 +155,14 @@ gates:
 
 // seed: 001-057
 #[test]
-fn a_daemon_that_only_watches_denies_nothing_and_nudges_nobody() {
+fn a_daemon_in_monitor_mode_denies_and_suggests_nothing() {
     let policy = "version: 1\nmode: enforce\ngates:\n  - {id: t.foo, match: {tool: Bash, command_regex: \"^foo \"}, \
                   evaluate: [{kind: always, action: deny, nudge: \"run bar\"}]}\n";
     let test = TestContext::new();
-    test.write("home/policy.yaml", &imported(OpenAgentLockMode::Monitor, "policy.yaml", policy));
+    test.write("home/policy.yaml", &import_policy(OpenAgentLockMode::Monitor, "policy.yaml", policy));
     let ran = test.run_with(&["hook", "claude-code", "pre-tool-use"], test.bash("foo --now").as_bytes());
     assert_eq!((ran.exit, ran.stdout.as_str()), (0, ""), "{}", ran.stderr);
-    let leaf = &test.ledger()[0];
+    let leaf = &test.decisions()[0];
     assert_eq!((&leaf["verdict"], &leaf["nudge"]), (&json!("none"), &Value::Null));
     let step = &leaf["trace"][0];
     assert_eq!(
@@ -172,11 +172,11 @@ fn a_daemon_that_only_watches_denies_nothing_and_nudges_nobody() {
 }
 
 #[test]
-fn a_gate_that_should_only_watch_is_escalated_with_its_nudge() {
+fn a_monitor_gate_is_escalated_with_its_suggestion() {
     let policy = "version: 1\nmode: enforce\ngates:\n  - {id: t.foo, mode: monitor, match: {tool: Bash, command_regex: \
                   \"^foo \"}, evaluate: [{kind: always, action: deny, nudge: \"run bar\"}]}\n";
     let test = TestContext::new();
-    test.write("home/policy.yaml", &imported(OpenAgentLockMode::Firewall, "policy.yaml", policy));
+    test.write("home/policy.yaml", &import_policy(OpenAgentLockMode::Firewall, "policy.yaml", policy));
     let ran = test.run_with(&["hook", "claude-code", "pre-tool-use"], test.bash("foo --now").as_bytes());
     assert_eq!(
         ran.json()["hookSpecificOutput"]["permissionDecisionReason"],

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! What pages refer to exists: commands and options in running text, headings behind links, pages of the site.
+//! Everything that pages refer to exists: commands and options in running text, headings behind links, pages of the
+//! site.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -26,20 +27,20 @@ fn pages() -> Vec<(PathBuf, String)> {
     found.into_iter().map(read).collect()
 }
 
-/// A page without its blocks of code.
+/// A page without its code blocks.
 fn running_text(page: &str) -> String {
     let parts = page.split("\n```").enumerate();
     parts.filter(|(number, _)| number % 2 == 0).map(|(_, part)| part).collect::<Vec<_>>().join("\n")
 }
 
-/// The help of every command, from the reference that is generated from it.
+/// Help text of every command, from the generated reference.
 fn commands() -> BTreeMap<String, String> {
     let page = std::fs::read_to_string(repository().join("docs/reference/cli.md")).unwrap();
     let sections = page.split("\n## `").skip(1).map(|section| section.split_once('`').unwrap());
     sections.map(|(name, help)| (name.to_owned(), help.to_owned())).collect()
 }
 
-/// What is wrong with a command in running text.
+/// Describes an unknown part of a command in running text.
 fn unknown_part(commands: &BTreeMap<String, String>, command: &str) -> Option<String> {
     let words: Vec<_> = command.split_whitespace().collect();
     let name = |count: usize| words.iter().take(count).copied().collect::<Vec<_>>().join(" ");
@@ -73,7 +74,7 @@ fn every_command_in_running_text_exists() {
     assert!(unknown_part(&commands, "tenterhook no-such-command").is_some());
 }
 
-/// The anchor of a heading, as GitHub and mdBook make it.
+/// The anchor of a heading, as GitHub and mdBook form it.
 fn anchor(heading: &str) -> String {
     let kept = heading.trim().to_lowercase();
     let kept = kept.chars().filter(|character| character.is_alphanumeric() || " -_".contains(*character));
@@ -123,7 +124,7 @@ fn every_page_is_in_the_site() {
     pages_below(&docs, &mut found);
     for page in found.iter().filter(|page| !page.ends_with("SUMMARY.md")) {
         let count = entries.iter().filter(|entry| *entry == page).count();
-        assert_eq!(count, 1, "{} belongs into docs/SUMMARY.md, once", page.display());
+        assert_eq!(count, 1, "{} must be in docs/SUMMARY.md once", page.display());
     }
     for entry in entries {
         assert!(entry.exists(), "docs/SUMMARY.md: no such page: {}", entry.display());

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Reads a page of documentation: the commands it shows, their output, and the files it asks the reader to write.
+//! Parses a page of documentation: its commands, their output, and the files that the reader writes.
 
 /// One fenced block.
 pub(super) struct Block<'a> {
@@ -9,14 +9,14 @@ pub(super) struct Block<'a> {
     /// Text after the opening fence: `sh`, `console`, `yaml`.
     pub(super) language: &'a str,
     pub(super) text: String,
-    /// Only blank lines separate it from the block before.
+    /// Whether only blank lines separate it from the block before.
     is_adjacent: bool,
 }
 
-/// What a reader does next.
+/// The reader's next step.
 #[derive(Debug, PartialEq)]
 pub(super) enum Step {
-    /// Runs a command; `output` is what the page shows, if it does.
+    /// Runs a command; `output` is what the page shows, if anything.
     Command { line: usize, text: String, output: Option<String> },
     /// Writes a block to a file.
     File { path: String, text: String },
@@ -73,7 +73,7 @@ pub(super) fn steps(page: &str, files: &[(&str, &str)]) -> Vec<Step> {
     steps
 }
 
-/// The commands of a shell block with the number of their line in it, from 1, without comments.
+/// Commands of a shell block with their line in it, from 1, without comments.
 pub(super) fn commands(text: &str) -> Vec<(usize, String)> {
     let mut found = Vec::new();
     let (mut command, mut begun, mut quote, mut line) = (String::new(), 1, None, 1);
@@ -109,7 +109,7 @@ pub(super) fn commands(text: &str) -> Vec<(usize, String)> {
     found
 }
 
-/// `$ command`, each followed by its output.
+/// Steps of a block with `$ command` lines, each followed by its output.
 fn console(block: &Block<'_>) -> Vec<Step> {
     let mut steps: Vec<Step> = Vec::new();
     for (offset, row) in block.text.lines().enumerate() {

@@ -2,9 +2,9 @@
 
 //! Compares the output that a page shows with the output of the command.
 //!
-//! Numbers that differ from run to run (ids, hashes, times, durations, sizes, process ids, the number of
-//! built-in rules, the account) count as equal, and so do runs of blanks. `…` in a page stands for any text in a line; a line
-//! of its own for any lines.
+//! Values that differ from run to run (ids, hashes, times, durations, sizes, process ids, the number of built-in
+//! rules, the account) count as equal, and so do runs of blanks. In a page, `…` stands for any text in a line, and
+//! alone on a line for any lines.
 
 use std::borrow::Cow;
 use std::sync::LazyLock;

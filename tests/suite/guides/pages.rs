@@ -1,43 +1,43 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! What each page needs before its first command, the files it has the reader write, and the commands that
-//! do not simply run here.
+//! What each page needs before its first command, the files that its reader writes, and the commands that are not
+//! simply run.
 
 use serde_json::json;
 
-use self::Instead::{Exit, Keys, NotRun, Test};
+use self::Replacement::{Exit, Keys, NotRun, Test};
 use super::reader::Reader;
 use crate::context::repository;
-use crate::person::until;
+use crate::terminal_user::until;
 
-/// What a reader's own value is.
+/// Computes the reader's own value for a placeholder.
 type ReadersValue = fn(&Reader) -> String;
-/// What happens before a command.
+/// Runs before a command.
 type BeforeCommand = fn(&mut Reader);
 
 pub(super) struct Page {
     pub(super) path: &'static str,
-    /// Makes what the page assumes.
+    /// Sets up what the page assumes.
     pub(super) setup: fn(&mut Reader),
-    /// Blocks that the reader writes to a file: how the block begins, and the file.
+    /// Blocks that the reader writes to a file: the beginning of the block, and the file.
     pub(super) files: &'static [(&'static str, &'static str)],
-    /// Values in commands that stand for one of the reader's own.
+    /// Placeholders in commands that stand for one of the reader's own values.
     pub(super) values: &'static [(&'static str, ReadersValue)],
-    /// What happens between commands, such as an agent at work: before the first command that begins so.
+    /// Actions between commands, such as agent calls, before the first command that begins with the text.
     pub(super) before: &'static [(&'static str, BeforeCommand)],
-    /// Commands, by how they begin, that do not run to a successful end.
-    pub(super) instead: &'static [(&'static str, Instead)],
+    /// Commands, by their beginning, that do not run to a successful end.
+    pub(super) instead: &'static [(&'static str, Replacement)],
 }
 
-/// What happens to a command instead of running it to a successful end.
-pub(super) enum Instead {
+/// What replaces running a command to a successful end.
+pub(super) enum Replacement {
     /// Another test runs it: `path::name`.
     Test(&'static str),
     /// It cannot run here, with the reason.
     NotRun(&'static str),
     /// It runs until these keys are pressed.
     Keys(&'static str),
-    /// It ends with this code.
+    /// It ends with this exit code.
     Exit(i32),
 }
 
@@ -45,8 +45,8 @@ const CTRL_C: &str = "\u{3}";
 const BUILDS: &str = "builds the program with all optimisations, which takes minutes";
 const PACKAGES: &str = "needs the packages of `make dist`; `make dist-test` runs it on a bare root";
 
-/// Commands that do not run here whichever page shows them.
-pub(super) const ANYWHERE: &[(&str, Instead)] = &[
+/// Commands that do not run here on any page.
+pub(super) const NOT_RUN_ON_ANY_PAGE: &[(&str, Replacement)] = &[
     ("make ", NotRun(BUILDS)),
     ("docker ", NotRun("needs a container engine and the packages of `make dist`")),
     ("brew ", NotRun("needs Homebrew and a published release")),
@@ -232,7 +232,7 @@ pub(super) const PAGES: &[Page] = &[
     },
 ];
 
-/// A process that is marked as an agent.
+/// Placeholder of a process that is marked as an agent.
 const MARKED_PROCESS: (&str, fn(&Reader) -> String) = ("4711", |reader| marked(reader, "pid"));
 
 const ASK_TERRAFORM: &str = "version: 1\nrules:\n  - id: ask-terraform\n    match: { shell: { program: terraform } }\n    \
@@ -247,7 +247,7 @@ const HOOK_WITHOUT_SCRIPT: &str =
 const DELETES_PHOTOS: &str = r#"{"session_id": "s", "cwd": "/tmp", "hook_event_name": "PreToolUse", "tool_name": "Bash",
     "tool_input": {"command": "rm -rf ~/photos"}, "tool_use_id": "t"}"#;
 
-/// The reader has worked with five agents, which left their transcripts and settings.
+/// The reader has worked with five agents, which left transcripts and settings.
 fn has_worked(reader: &mut Reader) {
     let from = repository().join("tests/fixtures/transcripts/.");
     let copied =
@@ -289,7 +289,7 @@ fn waiting_call(reader: &Reader) -> Option<String> {
     id.get(id.len() - 4..).map(ToOwned::to_owned)
 }
 
-/// `https://example.com/hooks.git` leads to a repository with one hook.
+/// `https://example.com/hooks.git` resolves to a repository with one hook.
 fn publishes_hooks(reader: &mut Reader) {
     let there = reader.root().join("published");
     let script = format!(

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! A reader who follows a page: an account with a throw-away home, a git project, and a terminal on which every
-//! command runs, so that commands that need a person have one.
+//! A reader who follows a page: an account with a temporary home, a git project, and a terminal on which every
+//! command runs, so that prompts can be answered.
 
 use std::fs::File;
 use std::io::{Read, Write};
@@ -15,16 +15,16 @@ use tenterhook_test_support::assert_no_hang;
 use regex::Regex;
 use tenterhook_authority::totp;
 
-use crate::person::{terminal, until};
+use crate::terminal_user::{terminal, until};
 
-/// Separates the output of a command from what the terminal echoes.
+/// Separates the output of a command from the terminal's echo.
 const MARK: char = '\u{1e}';
 
-/// How long a command runs that only ends when the reader ends it.
+/// How long a command runs that only the reader ends.
 const WATCH_TIME: Duration = Duration::from_millis(800);
 
-/// Waits for a line, so that the test is no ancestor any more; then runs `$2` with the directory and the variables that
-/// the command before left.
+/// Waits for a line, by which time the test is no longer an ancestor; then runs `$2` with the directory and the
+/// variables that the previous command left.
 const SCRIPT: &str = r#"read -r go; trap : INT; cd "$(cat "$1/cwd")"; . "$1/variables"; printf '\036'
 eval "$2"
 code=$?; printf '\036'; pwd >"$1/cwd"; export -p >"$1/variables"; echo $code >"$1/tmp"; mv "$1/tmp" "$1/code""#;
@@ -35,8 +35,8 @@ pub(super) struct Reader {
     waiting: Vec<Child>,
 }
 
-/// What a command printed, with the paths of the documentation.
-pub(super) struct Ran {
+/// Output of a command, with the paths of the documentation.
+pub(super) struct TypedOutput {
     pub(super) output: String,
     pub(super) exit: i32,
 }
@@ -67,7 +67,7 @@ impl Reader {
         self.dir.path().join("home/dev")
     }
 
-    /// The place of `~/…`, or of a file in the project.
+    /// Path of `~/…`, or of a file in the project.
     pub(super) fn path(&self, name: &str) -> PathBuf {
         match name.strip_prefix("~/") {
             Some(name) => self.home().join(name),
@@ -84,7 +84,7 @@ impl Reader {
         }
     }
 
-    /// A program in the reader's environment and project, not on the terminal.
+    /// A program in the reader's environment and project, without the terminal.
     pub(super) fn command(&self, program: &str, args: &[&str]) -> Command {
         let mut command = Command::new(program);
         command
@@ -100,7 +100,7 @@ impl Reader {
         command
     }
 
-    /// The program's answer in JSON, as the test asks.
+    /// The program's JSON output, run by the test itself.
     pub(super) fn json(&self, args: &[&str]) -> serde_json::Value {
         let mut command = self.command("tenterhook", args);
         let ran = command.arg("--json").output().unwrap();
@@ -108,7 +108,7 @@ impl Reader {
     }
 
     /// Types a command on the terminal, and `keys` once it has run for a while.
-    pub(super) fn run(&self, command: &str, keys: Option<&str>) -> Ran {
+    pub(super) fn run(&self, command: &str, keys: Option<&str>) -> TypedOutput {
         let command = self.with_port(command);
         let state = self.dir.path().join("state");
         let (master, slave) = terminal();
@@ -131,7 +131,7 @@ impl Reader {
         let ended = until(&format!("`{command}` ends"), || {
             let seen = screen.lock().unwrap().clone();
             if let Some((typed, end)) = answer(seen.get(answered..).unwrap_or_default(), || self.code()) {
-                // A command that hides what is typed does so after the question.
+                // A command that hides typed text does so after the prompt.
                 std::thread::sleep(Duration::from_millis(50));
                 keyboard.write_all(format!("{typed}\n").as_bytes()).unwrap();
                 answered += end;
@@ -146,15 +146,15 @@ impl Reader {
         });
         std::fs::remove_file(state.join("code")).unwrap();
         drop(keyboard);
-        // A daemon that `start` left may hold the terminal open; the mark says that the command is done.
+        // A daemon that `start` left may hold the terminal open; the mark shows that the command is done.
         until("the output is complete", || (screen.lock().unwrap().matches(MARK).count() > 1).then_some(()));
         drop(watcher);
         let screen = screen.lock().unwrap();
         let output = screen.split(MARK).nth(1).unwrap_or_default();
-        Ran { output: self.as_documented(output), exit: ended.trim().parse().unwrap() }
+        TypedOutput { output: self.as_documented(output), exit: ended.trim().parse().unwrap() }
     }
 
-    /// Documentation shows the usual port; here each reader has another.
+    /// Documentation shows the default port; here each reader has another.
     fn with_port(&self, command: &str) -> String {
         if !command.contains("127.0.0.1:7878") {
             return command.to_owned();
@@ -245,7 +245,7 @@ impl Drop for Reader {
     }
 }
 
-/// Questions of commands, and what the reader types: `None` is a code of the authenticator app.
+/// Prompts of commands and the reader's answers: `None` is a code of the authenticator app.
 static QUESTIONS: LazyLock<Vec<(Regex, Option<&str>)>> = LazyLock::new(|| {
     let questions = [
         (r"Type `([^`]+)` to go on: ", Some("$1")),
@@ -256,7 +256,7 @@ static QUESTIONS: LazyLock<Vec<(Regex, Option<&str>)>> = LazyLock::new(|| {
     questions.into_iter().map(|(question, answer)| (Regex::new(question).unwrap(), answer)).collect()
 });
 
-/// The answer to the first question in `text`, and where the question ends.
+/// The answer to the first prompt in `text`, and where the prompt ends.
 fn answer(text: &str, code: impl Fn() -> String) -> Option<(String, usize)> {
     let asked = QUESTIONS.iter().find_map(|(question, answer)| Some((question.captures(text)?, answer)));
     let (question, answer) = asked?;
@@ -268,7 +268,7 @@ fn answer(text: &str, code: impl Fn() -> String) -> Option<(String, usize)> {
     Some((typed, question.get(0)?.end()))
 }
 
-/// What is left on the screen of a line that is written several times, as progress is.
+/// Final text on the screen of a line that is rewritten, as progress is.
 fn last_writing(output: &str) -> String {
     let lines = output
         .split('\n')
@@ -278,7 +278,7 @@ fn last_writing(output: &str) -> String {
 
 fn copy(mut from: File, to: &Mutex<String>) {
     let (mut bytes, mut part) = (Vec::new(), [0; 4096]);
-    // The other side closing is an error here.
+    // Reading fails once the other side has closed.
     while let Ok(count @ 1..) = from.read(&mut part) {
         bytes.extend_from_slice(&part[..count]);
         to.lock().unwrap().clone_from(&String::from_utf8_lossy(&bytes).into_owned());

@@ -11,13 +11,15 @@ use tenterhook_event::EventKind::{PostTool, PreTool};
 use tenterhook_event::{Decision, Flow, TraceStatus};
 use tenterhook_harness::dialect;
 
-use super::{Notes, arg, fire, fire_profile, json_file, name, one_hook, says, tool};
+use super::{
+    Notes, argument, fire, fire_profile, json_file, printing_command, tool, tool_name, write_single_hook,
+};
 use crate::context::TestContext;
 
 // Seed 000, "Hook Configuration".
 // seed: 000-014, 000-015
 #[tokio::test]
-async fn hook_configuration_with_a_matcher_a_time_out_and_without() {
+async fn hook_configuration_with_and_without_matcher_and_timeout() {
     let (before, after) = (Notes::new(), Notes::new());
     let (writing, completed) = (before.clone(), after.clone());
     let engine = Engine::builder()
@@ -25,12 +27,12 @@ async fn hook_configuration_with_a_matcher_a_time_out_and_without() {
         .matching("Write")
         .timeout(Duration::from_mins(1))
         .run(move |event| {
-            writing.add(arg(&event, "file_path"));
+            writing.add(argument(&event, "file_path"));
             async { response::none() }
         })
         .on(PostTool)
         .run(move |event| {
-            completed.add(name(&event));
+            completed.add(tool_name(&event));
             async { response::none() }
         })
         .build()
@@ -71,7 +73,7 @@ fn hook_input_types_reach_a_hook_as_they_are() {
     ] {
         let test = TestContext::new();
         let got = test.path("got.json");
-        one_hook(
+        write_single_hook(
             &test,
             &json!({"on": event, "dialect": "claude", "command": format!("cat > '{}'", got.display())}),
         );
@@ -84,10 +86,10 @@ fn hook_input_types_reach_a_hook_as_they_are() {
     }
 }
 
-/// What Tenterhook answers Claude Code when its only hook prints this.
+/// Tenterhook's reply to Claude Code if its only hook prints this.
 fn reply(event: &str, fields: &Value, answer: &Value) -> Value {
     let test = TestContext::new();
-    one_hook(&test, &json!({"on": event, "dialect": "claude", "command": says(answer)}));
+    write_single_hook(&test, &json!({"on": event, "dialect": "claude", "command": printing_command(answer)}));
     let mut input = json!({"hook_event_name": event, "session_id": "s", "cwd": "/"});
     input.as_object_mut().unwrap().extend(fields.as_object().unwrap().clone());
     let ran = test.run_with(&["hook", "claude-code", event], input.to_string().as_bytes());
@@ -102,7 +104,7 @@ fn read_call() -> Value {
 // Seed 000, "Basic Output".
 // seed: 000-027, 000-029, 000-030, 000-031, 000-032
 #[test]
-fn basic_output_is_heard_field_by_field() {
+fn basic_output_is_read_field_by_field() {
     let prompt = json!({"prompt": "go"});
     let of = |answer: Value| reply("UserPromptSubmit", &prompt, &answer);
     assert_eq!(of(json!({"continue": true})), Value::Null);
@@ -208,7 +210,7 @@ fn hook_matchers_in_a_settings_file_run_or_do_not() {
 // Seed 000, "Timeouts".
 // seed: 000-016, 000-052
 #[tokio::test]
-async fn the_default_time_out_is_60_seconds_and_can_be_overridden() {
+async fn the_default_timeout_is_60_seconds_and_can_be_overridden() {
     assert_eq!(dialect::find("claude").unwrap().timeout, Duration::from_mins(1));
     let hook =
         Hook::on("patient", PreTool).timeout(Duration::from_mins(2)).run(|_| async { response::none() });
@@ -241,14 +243,14 @@ fn an_async_hook_goes_on_while_the_tool_runs() {
             done.display()
         ),
     );
-    one_hook(
+    write_single_hook(
         &test,
         &json!({"on": "PreToolUse", "match": "Bash", "dialect": "claude", "command": format!("sh '{}'", script.display())}),
     );
     let ran = test.run_with(&["hook", "claude-code", "PreToolUse"], test.bash("ls").as_bytes());
     assert_eq!((ran.stdout.as_str(), ran.exit), ("", 0), "{}", ran.stderr);
-    assert_eq!(test.ledger()[0]["trace"][0]["status"], "detached");
-    assert!(!done.exists(), "nobody waited for it");
+    assert_eq!(test.decisions()[0]["trace"][0]["status"], "detached");
+    assert!(!done.exists(), "the call did not wait for it");
     std::fs::write(go, "").unwrap();
     wait_until("the hook outlives the call", || done.exists().then_some(()));
 }
@@ -270,7 +272,7 @@ async fn continue_false_on_abort_ends_the_turn() {
 // Seed 000, "Available Hook Events".
 // seed: 000-002, 000-004, 000-012, 000-013
 #[test]
-fn hooks_block_where_the_table_says_that_they_can() {
+fn hooks_block_where_the_table_allows_it() {
     let block = json!({"decision": "block", "reason": "no"});
     let prompt = reply("UserPromptSubmit", &json!({"prompt": "go"}), &block);
     assert_eq!(prompt, block);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Seed 000: common patterns, how Chorus uses them, and good habits.
+//! Seed 000: common patterns, how Chorus uses them, and best practices.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};
@@ -11,7 +11,7 @@ use tenterhook_engine::{Engine, response};
 use tenterhook_event::EventKind::{PostTool, PreTool, Prompt, Stop, SubagentStop};
 use tenterhook_event::{Decision, Event, TraceStatus};
 
-use super::{Notes, arg, event, fire, fire_profile, name, says, tool};
+use super::{Notes, argument, event, fire, fire_profile, printing_command, tool, tool_name};
 use crate::context::TestContext;
 
 // Seed 000, "Log File Changes".
@@ -24,7 +24,7 @@ async fn log_file_changes() {
         .on(PostTool)
         .matching("Write|Edit")
         .run(move |event| {
-            emit.add(arg(&event, "file_path"));
+            emit.add(argument(&event, "file_path"));
             async { response::none() }
         })
         .build()
@@ -64,7 +64,7 @@ async fn block_dangerous_commands() {
         .on(PreTool)
         .matching("Bash")
         .run(|event| async move {
-            if arg(&event, "command").contains("rm -rf") {
+            if argument(&event, "command").contains("rm -rf") {
                 return response::deny("Dangerous command blocked");
             }
             response::none()
@@ -90,7 +90,8 @@ fn block_dangerous_commands_in_a_settings_file() {
     let deny = json!({"hookSpecificOutput": {
         "hookEventName": "PreToolUse", "permissionDecision": "deny", "permissionDecisionReason": "Dangerous command blocked",
     }});
-    let script = test.write("guard.sh", &format!("case $(cat) in *'rm -rf'*) {};; esac\n", says(&deny)));
+    let script =
+        test.write("guard.sh", &format!("case $(cat) in *'rm -rf'*) {};; esac\n", printing_command(&deny)));
     let settings = json!({"hooks": {"PreToolUse": [
         {"matcher": "Bash", "hooks": [{"type": "command", "command": format!("sh '{}'", script.display())}]},
     ]}});
@@ -112,7 +113,7 @@ async fn modify_tool_input_adds_a_header_to_all_written_files() {
         .matching("Write")
         .run(|event| async move {
             let mut input = event.tool.as_ref().unwrap().args.clone();
-            input["content"] = json!(format!("// Auto-generated\n{}", arg(&event, "content")));
+            input["content"] = json!(format!("// Auto-generated\n{}", argument(&event, "content")));
             response::allow("").tool_input(input)
         })
         .build()
@@ -129,7 +130,7 @@ async fn modify_tool_input_adds_a_header_to_all_written_files() {
 // Seed 000, "Subagent Coordination".
 // seed: 000-046
 #[tokio::test]
-async fn subagent_coordination_tells_the_orchestrator() {
+async fn subagent_coordination_notifies_the_orchestrator() {
     let completed = Notes::new();
     let notify = completed.clone();
     let engine = Engine::builder()
@@ -163,7 +164,7 @@ async fn add_context_to_prompts() {
 
 /// Chorus's state: files and to-dos of each conversation.
 #[derive(Default)]
-struct Store {
+struct ChorusStore {
     files: BTreeMap<String, Vec<String>>,
     todos: BTreeMap<String, Value>,
 }
@@ -178,14 +179,14 @@ fn in_conversation(mut event: Event, id: &str, tool_use: &str) -> Event {
 // seed: 000-055, 000-056, 000-057, 000-062
 #[tokio::test]
 async fn chorus_tracks_files_and_todos_of_each_conversation() {
-    let (sent, store) = (Notes::new(), Arc::new(Mutex::new(Store::default())));
+    let (sent, store) = (Notes::new(), Arc::new(Mutex::new(ChorusStore::default())));
     let (send, files, todos) = (sent.clone(), Arc::clone(&store), Arc::clone(&store));
     let engine = Engine::builder()
         .on(PostTool)
         .run(move |event| {
-            if ["Write", "Edit"].contains(&name(&event).as_str()) {
+            if ["Write", "Edit"].contains(&tool_name(&event).as_str()) {
                 let (conversation, file) =
-                    (event.harness_session_id.clone().unwrap(), arg(&event, "file_path"));
+                    (event.harness_session_id.clone().unwrap(), argument(&event, "file_path"));
                 send.add((conversation.clone(), file.clone(), event.tool_use_id.clone().unwrap()));
                 let mut store = files.lock().unwrap();
                 let files = store.files.entry(conversation).or_default();
@@ -218,7 +219,7 @@ async fn chorus_tracks_files_and_todos_of_each_conversation() {
     let sent: Vec<_> = sent.iter().map(|(c, f, t)| (c.as_str(), f.as_str(), t.as_str())).collect();
     assert_eq!(sent, [("c1", "/a", "t1"), ("c1", "/a", "t2"), ("c1", "/b", "t3")]);
     let store = store.lock().unwrap();
-    assert_eq!(store.files["c1"], ["/a", "/b"], "each once");
+    assert_eq!(store.files["c1"], ["/a", "/b"], "each one once");
     assert_eq!(store.todos["c1"], json!([{"content": "B"}]), "the whole list is replaced");
 }
 
@@ -263,7 +264,7 @@ async fn an_error_in_a_hook_does_not_block_execution() {
         .unwrap();
     let outcome = fire(&engine, tool(PostTool, "Write", json!({}))).await;
     assert_eq!(outcome.decision, Decision::None);
-    assert_eq!(outcome.trace[0].status, TraceStatus::Failed, "and it can be seen");
+    assert_eq!(outcome.trace[0].status, TraceStatus::Failed, "the failure is visible");
 }
 
 // Seed 000, "3. Use Matchers to Reduce Overhead".
@@ -276,7 +277,7 @@ async fn a_matcher_keeps_a_hook_from_being_called_at_all() {
         .on(PreTool)
         .matching("Write")
         .run(move |event| {
-            called.add(name(&event));
+            called.add(tool_name(&event));
             async { response::none() }
         })
         .build()
@@ -287,16 +288,16 @@ async fn a_matcher_keeps_a_hook_from_being_called_at_all() {
     assert_eq!(calls.all(), ["Write"]);
 }
 
-/// Notes that it was let go of.
-struct Aborted(Notes<&'static str>);
+/// Notes when it is dropped.
+struct DropNote(Notes<&'static str>);
 
-impl Drop for Aborted {
+impl Drop for DropNote {
     fn drop(&mut self) {
         self.0.add("aborted");
     }
 }
 
-// Seed 000, "4. Respect AbortSignal": here the signal is that the future is dropped.
+// Seed 000, "4. Respect AbortSignal": here dropping the future is the signal.
 // seed: 000-064
 #[tokio::test]
 async fn a_hook_out_of_time_is_aborted_where_it_waits() {
@@ -306,7 +307,7 @@ async fn a_hook_out_of_time_is_aborted_where_it_waits() {
         .on(PreTool)
         .timeout(Duration::from_millis(20))
         .run(move |_| {
-            let signal = Aborted(signal.clone());
+            let signal = DropNote(signal.clone());
             async move {
                 tokio::time::sleep(Duration::from_secs(30)).await;
                 signal.0.add("fetched");

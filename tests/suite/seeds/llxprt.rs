@@ -11,23 +11,23 @@ use tenterhook_profile::output::{
 };
 use tenterhook_profile::{Profile, find};
 
-use super::{fire_profile, json_file, says};
+use super::{fire_profile, json_file, printing_command};
 use crate::context::TestContext;
 
 fn llxprt() -> &'static Profile {
     find("llxprt").unwrap()
 }
 
-/// Settings in which each of these command lines is a hook of its own, in one group.
+/// Settings in which each of these command lines is a separate hook, in one group.
 fn settings(event: &str, lines: &[String]) -> Value {
     let hooks: Vec<_> = lines.iter().map(|line| json!({"type": "command", "command": line})).collect();
     json!({"hooks": {event: [{"hooks": hooks}]}})
 }
 
-/// What comes of an event when hooks give these answers.
+/// Result of an event if hooks give these answers.
 fn answered(event: &str, answers: &[Value]) -> Value {
     let test = TestContext::new();
-    let lines: Vec<_> = answers.iter().map(says).collect();
+    let lines: Vec<_> = answers.iter().map(printing_command).collect();
     let input =
         json!({"cwd": test.path("work"), "tool_name": "write_file", "tool_input": {}, "llm_request": {}});
     fire_profile(&test, "llxprt", event, &settings(event, &lines), &input)
@@ -75,10 +75,10 @@ fn example_configuration() {
     assert_eq!((got("security.sh"), got("audit.sh")), (json!("write_file"), json!("read_file")));
 }
 
-// Seed 002, "HookConfig": time-outs are milliseconds, 60 seconds unless said.
+// Seed 002, "HookConfig": timeouts are in milliseconds; the default is 60 seconds.
 // seed: 002-007
 #[test]
-fn hook_config_time_outs_are_milliseconds() {
+fn hook_config_timeouts_are_in_milliseconds() {
     assert_eq!(dialect::find("llxprt").unwrap().timeout, Duration::from_mins(1));
     let test = TestContext::new();
     let mut settings = settings("BeforeTool", &["sleep 30".to_owned()]);
@@ -92,7 +92,7 @@ fn hook_config_time_outs_are_milliseconds() {
 #[test]
 fn hook_definition_sequential_hooks_see_what_the_one_before_changed() {
     let test = TestContext::new();
-    let change = says(&json!({"hookSpecificOutput": {"tool_input": {"path": "/safe"}}}));
+    let change = printing_command(&json!({"hookSpecificOutput": {"tool_input": {"path": "/safe"}}}));
     let keep = format!("cat > '{}'", test.path("second.json").display());
     let mut settings = settings("BeforeTool", &[change, keep]);
     let input = json!({"tool_name": "write_file", "tool_input": {"path": "/etc"}});
@@ -166,7 +166,7 @@ fn every_input_reaches_the_hook_as_it_is() {
 fn a_hook_written_for_llxprt_gets_its_input_from_any_agent() {
     let test = TestContext::new();
     let got = test.path("got.json");
-    super::one_hook(
+    super::write_single_hook(
         &test,
         &json!({"on": "BeforeTool", "match": "Bash", "dialect": "llxprt", "command": format!("cat > '{}'", got.display())}),
     );
@@ -320,7 +320,7 @@ fn before_tool_selection_output_example_restrict_tools() {
 fn aggregated_hook_result_has_success_outputs_errors_and_duration() {
     let test = TestContext::new();
     let output = json!({"decision": "allow", "reason": "fine"});
-    let mut settings = settings("BeforeTool", &[says(&output), "sleep 30".to_owned()]);
+    let mut settings = settings("BeforeTool", &[printing_command(&output), "sleep 30".to_owned()]);
     let input = json!({"tool_name": "x"});
     settings["hooks"]["BeforeTool"][0]["hooks"][1]["timeout"] = json!(100);
     let answer = fire_profile(&test, "llxprt", "BeforeTool", &settings, &input);
@@ -404,7 +404,7 @@ fn environment_variables() {
 #[test]
 fn message_bus_contracts() {
     let test = TestContext::new();
-    let deny = says(&json!({"decision": "deny", "reason": "no"}));
+    let deny = printing_command(&json!({"decision": "deny", "reason": "no"}));
     let path = test.write("settings.json", &settings("BeforeTool", &[deny]).to_string());
     let request = |id: &str, event: &str| {
         let input = json!({
@@ -439,7 +439,7 @@ fn message_bus_contracts() {
 // Seed 002, "DefaultHookOutput".
 // seed: 002-077, 002-078
 #[test]
-fn default_hook_output_answers_the_questions_of_its_class() {
+fn default_hook_output_has_the_methods_of_its_class() {
     let value = json!({"decision": "block", "reason": "r", "continue": false, "hookSpecificOutput": {"additionalContext": "c"}});
     let output = HookOutput::new(llxprt(), "AfterTool", &value);
     assert!(output.is_blocking_decision() && output.should_stop_execution());
@@ -479,7 +479,7 @@ fn or_decision_logic() {
             assert_eq!(answer["decision"], "deny");
         }
         let output = answered(event, &[json!({"systemMessage": "hello"})])["finalOutput"].clone();
-        assert_eq!(output["decision"], "allow", "the default if nobody blocks");
+        assert_eq!(output["decision"], "allow", "the default without a block");
     }
 }
 

@@ -1,17 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Seed 000's panel, for each harness whose payloads were captured, and for the reference agent at work.
+//! Seed 000's panel, for each harness whose payloads were captured, and for the reference agent.
 
 use super::*;
 use crate::context::TestContext;
 
 #[test]
 fn claude_code() {
-    let served = Served::new();
-    let of = |name: &str| captured("claude-code", name);
+    let served = RunningDaemon::new();
+    let of = |name: &str| captured_payload("claude-code", name);
     let failing = json!({"tool_input": {"command": "exit 3"}, "tool_use_id": "toolu_fake_main_4_0"});
     let second = json!({"tool_use_id": "t-2", "tool_input": {"subject": "second", "description": "d"}});
-    let answered = with(second.clone(), json!({"tool_response": {"task": {"id": "2", "subject": "second"}}}));
+    let answered =
+        with_fields(second.clone(), json!({"tool_response": {"task": {"id": "2", "subject": "second"}}}));
     replay(
         &served,
         "claude-code",
@@ -24,12 +25,12 @@ fn claude_code() {
             of("PostToolUse.Read"),
             of("PreToolUse.Edit"),
             of("PostToolUse.Edit"),
-            with(of("PreToolUse.Bash"), failing),
+            with_fields(of("PreToolUse.Bash"), failing),
             of("PostToolUseFailure.Bash"),
             of("PreToolUse.TaskCreate"),
             of("PostToolUse.TaskCreate"),
-            with(of("PreToolUse.TaskCreate"), second),
-            with(of("PostToolUse.TaskCreate"), answered),
+            with_fields(of("PreToolUse.TaskCreate"), second),
+            with_fields(of("PostToolUse.TaskCreate"), answered),
             of("PreToolUse.TaskUpdate"),
             of("PostToolUse.TaskUpdate"),
             of("PreToolUse.Agent"),
@@ -46,7 +47,7 @@ fn claude_code() {
     let diffs: Vec<_> =
         diff["changes"].as_array().unwrap().iter().map(|change| change["diff"].as_str().unwrap()).collect();
     assert_eq!(diffs, ["@@ -0,0 +1,2 @@\n+one\n+two\n", "@@ -1,2 +1,2 @@\n-one\n+ONE\n two\n"]);
-    let session = settled(served);
+    let session = assert_same_everywhere(served);
     assert_eq!(
         panel(&session),
         [
@@ -72,8 +73,8 @@ fn claude_code() {
 
 #[test]
 fn codex() {
-    let served = Served::new();
-    let of = |name: &str| captured("codex", name);
+    let served = RunningDaemon::new();
+    let of = |name: &str| captured_payload("codex", name);
     let update = "*** Begin Patch\n*** Update File: new.txt\n@@\n-patched line\n+patched twice\n+more\n*** Delete File: sh.txt\n*** End Patch\n";
     let patch = json!({"tool_use_id": "call_2", "tool_input": {"command": update}});
     let plan = json!({
@@ -90,10 +91,10 @@ fn codex() {
             of("PostToolUse.Bash"),
             of("PreToolUse.apply_patch"),
             of("PostToolUse.apply_patch"),
-            with(of("PreToolUse.apply_patch"), patch.clone()),
-            with(of("PostToolUse.apply_patch"), patch),
-            with(of("PreToolUse.Bash"), plan.clone()),
-            with(of("PostToolUse.Bash"), plan),
+            with_fields(of("PreToolUse.apply_patch"), patch.clone()),
+            with_fields(of("PostToolUse.apply_patch"), patch),
+            with_fields(of("PreToolUse.Bash"), plan.clone()),
+            with_fields(of("PostToolUse.Bash"), plan),
             of("Stop"),
             of("SessionEnd"),
         ],
@@ -107,7 +108,7 @@ fn codex() {
         (&shell["changes"][0]["diff"], &shell["changes"][0]["why"]),
         (&json!(null), &json!("unknown"))
     );
-    let session = settled(served);
+    let session = assert_same_everywhere(served);
     assert_eq!(
         panel(&session),
         [
@@ -133,11 +134,11 @@ fn codex() {
 #[test]
 fn gemini_cli() {
     let test = TestContext::new();
-    // A model that the table compiled in does not price.
+    // A model that the built-in price table does not contain.
     let own = "version: 1\nprices:\n  - {model: gemini-2.5-flash, input: 0.3, output: 2.5}\n";
     std::fs::write(test.home().join("prices.yaml"), own).unwrap();
-    let served = Served::in_home(test, &[]);
-    let of = |name: &str| captured("gemini", name);
+    let served = RunningDaemon::in_home(test, &[]);
+    let of = |name: &str| captured_payload("gemini", name);
     let todos = json!({
         "tool_name": "write_todos",
         "tool_input": {"todos": [{"description": "look", "status": "completed"}, {"description": "mend", "status": "cancelled"}, {"description": "test", "status": "pending"}]},
@@ -161,10 +162,13 @@ fn gemini_cli() {
             of("AfterTool.write_file"),
             of("BeforeTool.read_file"),
             of("AfterTool.read_file"),
-            with(of("BeforeTool.write_file"), todos.clone()),
-            with(of("AfterTool.write_file"), with(todos, json!({"tool_response": {"llmContent": "ok"}}))),
-            with(of("BeforeTool.write_file"), replaced.clone()),
-            with(of("AfterTool.write_file"), with(replaced, outside)),
+            with_fields(of("BeforeTool.write_file"), todos.clone()),
+            with_fields(
+                of("AfterTool.write_file"),
+                with_fields(todos, json!({"tool_response": {"llmContent": "ok"}})),
+            ),
+            with_fields(of("BeforeTool.write_file"), replaced.clone()),
+            with_fields(of("AfterTool.write_file"), with_fields(replaced, outside)),
             of("AfterModel"),
             of("AfterAgent"),
             of("SessionEnd"),
@@ -177,7 +181,7 @@ fn gemini_cli() {
         diffs,
         ["@@ -0,0 +1 @@\n+written\n", "@@ -1,2 +1,2 @@\n somebody else\n-written\n+replaced\n"]
     );
-    let session = settled(served);
+    let session = assert_same_everywhere(served);
     assert_eq!(
         panel(&session),
         [
@@ -201,7 +205,7 @@ fn gemini_cli() {
     );
 }
 
-/// What the reference agent's model says and calls, turn by turn.
+/// Replies and calls of the reference agent's model, turn by turn.
 const SCRIPT: &str = r#"
 model: scripted-1
 turns:
@@ -226,8 +230,8 @@ subagents:
     - { say: It says done., usage: { input: 60, output: 3 } }
 "#;
 
-/// All numbers of the script that stand behind such a word.
-fn scripted(word: &str) -> u64 {
+/// All numbers of the script that follow this word.
+fn numbers_after(word: &str) -> u64 {
     let number =
         |rest: &str| rest.split(|c: char| !c.is_ascii_digit()).next().unwrap().parse::<u64>().unwrap();
     SCRIPT.split(word).skip(1).map(number).sum()
@@ -235,14 +239,14 @@ fn scripted(word: &str) -> u64 {
 
 #[test]
 fn the_reference_agent() {
-    let served = Served::new();
+    let served = RunningDaemon::new();
     let provider = format!("scripted:{}", served.test.write("script.yaml", SCRIPT).display());
     let said = ["agent", "run", "-p", "\nTidy the shop up\nplease", "--provider", &provider, "--json"];
     let ran = served.test.run(&[&said[..], &["--permission-mode", "bypassPermissions"]].concat());
     assert_eq!(ran.exit, 0, "{}", ran.stderr);
     let first: Value = serde_json::from_str(ran.stdout.lines().next().unwrap()).unwrap();
     let id = first["session"].as_str().unwrap();
-    // What it did is on the disk, whatever anybody tells of it.
+    // The agent's changes are on the disk, independent of any report.
     let on_disk = |name: &str| std::fs::read_to_string(served.test.path("work").join(name)).ok();
     assert_eq!(on_disk("src/shop.rs").as_deref(), Some("fn a() {}\n"));
     assert_eq!((on_disk("src/lib.rs"), on_disk("log.txt").as_deref()), (None, Some("done\n")));
@@ -256,7 +260,7 @@ fn the_reference_agent() {
             &json!(null)
         ]
     );
-    let session = settled_one(served, id);
+    let session = assert_same_everywhere_by_id(served, id);
     assert_eq!(
         panel(&session),
         [
@@ -290,6 +294,6 @@ fn the_reference_agent() {
     let usage = &session["usage"];
     assert_eq!(
         (&usage["input_tokens"], &usage["output_tokens"]),
-        (&json!(scripted("input: ")), &json!(scripted("output: ")))
+        (&json!(numbers_after("input: ")), &json!(numbers_after("output: ")))
     );
 }

@@ -95,7 +95,7 @@ export async function shop(daemon, session = '5c0ffee0-0000-4000-8000-00000000ca
   return session;
 }
 
-/** Everything: a ledger with something of each kind. */
+/** A ledger with records of every kind. */
 export async function lived(daemon) {
   for (const harness of ['codex', 'gemini', 'cursor', 'qwen']) await replay(daemon, harness);
   return shop(daemon);

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-// A daemon, a browser, and what is looked at in both; they end with the tests of the file.
+// A daemon and a browser for the tests of a file. Both end with these tests.
 
 import { after, before } from 'node:test';
 import { launch, open } from './browser.mjs';
 import { Daemon } from './daemon.mjs';
 
-/** Starts both before the tests of a file; `fill` makes what they look at. */
+/** Starts both before the tests of a file; `fill` creates the data. */
 export function world(fill = async () => {}) {
   const it = {
-    /** A page of its own, let in. */
+    /** Opens a new page that is signed in. */
     open: (options) => open(it.browser, it.daemon, options),
   };
   before(async () => {
@@ -24,10 +24,10 @@ export function world(fill = async () => {}) {
   return it;
 }
 
-/** The address of a page. */
+/** URL of a page. */
 export const at = (daemon, path) => `${daemon.origin}/#/${path}`;
 
-/** Every page that the navigation leads to. */
+/** Every page of the navigation. */
 export async function pages(page) {
   const links = await page.getByRole('navigation').locator('ul a').all();
   return Promise.all(
@@ -38,7 +38,7 @@ export async function pages(page) {
   );
 }
 
-/** Goes to a page and waits until it is there. */
+/** Opens a page and waits until it is shown. */
 export async function visit(page, daemon, path, heading) {
   await page.goto(at(daemon, path));
   await page.getByRole('heading', { level: 1, ...(heading ? { name: heading } : {}) }).waitFor();

@@ -99,7 +99,7 @@ export function below(path: string, dir: string | null | undefined): string {
     : path;
 }
 
-/** Where a share of sorted numbers lies: percentile(list, 0.95). */
+/** Percentile of sorted numbers: percentile(list, 0.95). */
 export function percentile(sorted: ArrayLike<number>, share: number): number {
   if (sorted.length === 0) return 0;
   return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? 0;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-// Messages with code in backticks, as `tenterhook install`. Pure.
+// Splits messages into text and code in backticks, such as `tenterhook install`.
 
 export interface Piece {
   text: string;

@@ -130,7 +130,7 @@ async fn what_a_server_asks_us_is_answered() {
 }
 
 #[tokio::test]
-async fn a_server_that_cannot_be_used_says_why() {
+async fn an_unusable_server_is_reported_with_the_reason() {
     let fixture = ServerFixture::new();
     let short = McpTimeouts { start: Duration::from_millis(1500), ..TEST_TIMEOUTS };
     let mut messages = Vec::new();
@@ -166,7 +166,7 @@ async fn one_server_that_fails_keeps_no_other() {
 }
 
 #[tokio::test]
-async fn a_server_that_dies_says_so_at_once_and_ever_after() {
+async fn a_dead_server_is_reported_at_once_and_at_every_later_call() {
     let server = ServerFixture::new().start("noisy", TEST_TIMEOUTS).await.unwrap();
     let error = call(&server, "die", json!({})).await.unwrap_err().to_string();
     let expected =

@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 
 use serde_json::{Value, json};
 
-use super::http::HttpPost;
+use super::http::ProviderHttpRequest;
 use super::protocol::{
     DeltaSink, ProviderProtocol, ReplyDraft, ReplyReader, StreamError, StreamProgress, count_field,
     insert_field, insert_sampling, parse_arguments, parse_event, text_field,
@@ -22,7 +22,7 @@ const API_VERSION: &str = "2023-06-01";
 pub(super) struct AnthropicProtocol;
 
 impl ProviderProtocol for AnthropicProtocol {
-    fn request(&self, base_url: &str, key: Option<&ApiKey>, request: &ModelRequest) -> HttpPost {
+    fn request(&self, base_url: &str, key: Option<&ApiKey>, request: &ModelRequest) -> ProviderHttpRequest {
         let mut body = json!({
             "model": request.model,
             "max_tokens": request.max_tokens,
@@ -42,7 +42,11 @@ impl ProviderProtocol for AnthropicProtocol {
         }
         let mut headers = vec![("anthropic-version", API_VERSION.to_owned())];
         headers.extend(key.map(|key| ("x-api-key", key.reveal().to_owned())));
-        HttpPost { url: format!("{base_url}/v1/messages"), headers, body: body.to_string().into_bytes() }
+        ProviderHttpRequest {
+            url: format!("{base_url}/v1/messages"),
+            headers,
+            body: body.to_string().into_bytes(),
+        }
     }
 
     fn reader(&self, _: &ModelRequest) -> Box<dyn ReplyReader> {

@@ -9,7 +9,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use serde_json::{Value, json};
 
-use super::http::HttpPost;
+use super::http::ProviderHttpRequest;
 use super::protocol::{
     DeltaSink, ProviderProtocol, ReplyDraft, ReplyReader, StreamError, StreamProgress, array_items,
     count_field, insert_field, insert_sampling, parse_event, text_field,
@@ -48,7 +48,7 @@ impl CallIds {
 }
 
 impl ProviderProtocol for GeminiProtocol {
-    fn request(&self, base_url: &str, key: Option<&ApiKey>, request: &ModelRequest) -> HttpPost {
+    fn request(&self, base_url: &str, key: Option<&ApiKey>, request: &ModelRequest) -> ProviderHttpRequest {
         let names = tool_names_by_call(&request.messages);
         let mut signatures = self.signatures.lock().unwrap_or_else(PoisonError::into_inner);
         signatures.retain(|id, _| names.contains_key(id.as_str()));
@@ -73,7 +73,7 @@ impl ProviderProtocol for GeminiProtocol {
             );
         }
         let model = request.model.strip_prefix("models/").unwrap_or(&request.model);
-        HttpPost {
+        ProviderHttpRequest {
             url: format!("{base_url}/v1beta/models/{model}:streamGenerateContent?alt=sse"),
             // The key goes in a header, never in the URL: URLs end up in logs.
             headers: key.map(|key| ("x-goog-api-key", key.reveal().to_owned())).into_iter().collect(),

@@ -16,7 +16,7 @@ const MAX_QUEUED_PIECES: usize = 64;
 
 /// A POST request.
 #[derive(Clone)]
-pub(super) struct HttpPost {
+pub(super) struct ProviderHttpRequest {
     pub(super) url: String,
     /// Headers, including the API key. For this reason the type does not implement `Debug`.
     pub(super) headers: Vec<(&'static str, String)>,
@@ -45,7 +45,7 @@ pub(super) struct HttpResponse {
     agent: Option<ureq::Agent>,
 }
 
-impl HttpPost {
+impl ProviderHttpRequest {
     /// Sends the request. `connect` is the timeout to resolve and connect, `idle` the timeout between two pieces.
     pub(super) fn send(self, connect: Duration, idle: Duration) -> io::Result<HttpResponse> {
         let agent: ureq::Agent = ureq::Agent::config_builder()

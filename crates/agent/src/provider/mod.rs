@@ -31,7 +31,7 @@ use crate::CancelToken;
 pub struct ModelRequest {
     /// Name of the model at the provider.
     pub model: String,
-    /// System prompt.
+    /// System prompt, if one is set.
     pub system: Option<String>,
     /// Conversation so far.
     pub messages: Vec<ChatMessage>,
@@ -98,14 +98,14 @@ pub struct ChatMessage {
 pub enum ChatRole {
     /// The user; also carries tool results.
     User,
-    /// The model.
+    /// A message from the model.
     Assistant,
 }
 
 /// A part of a message.
 #[derive(Debug, Clone, PartialEq)]
 pub enum ContentBlock {
-    /// Plain text.
+    /// Text of the user or the model.
     Text(String),
     /// A tool call by the model.
     ToolCall(ModelToolCall),
@@ -149,7 +149,7 @@ pub struct ModelReply {
     pub text: String,
     /// Requested tool calls.
     pub tool_calls: Vec<ModelToolCall>,
-    /// Tokens used.
+    /// Tokens that the request and the reply used.
     pub usage: ModelUsage,
     /// Why the reply ended.
     pub stop: StopReason,
@@ -162,7 +162,7 @@ pub struct ModelReply {
 pub struct ModelUsage {
     /// Input tokens, not counting cached ones.
     pub input: u64,
-    /// Output tokens.
+    /// Output tokens of the reply.
     pub output: u64,
     /// Input tokens read from the cache.
     pub cache_read: u64,
@@ -186,7 +186,7 @@ pub enum StopReason {
 /// A piece of a reply.
 #[derive(Debug, Clone, PartialEq)]
 pub enum ReplyDelta {
-    /// More text.
+    /// The next piece of text.
     Text(String),
     /// A complete tool call.
     ToolCall(ModelToolCall),

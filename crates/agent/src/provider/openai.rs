@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 
 use serde_json::{Value, json};
 
-use super::http::HttpPost;
+use super::http::ProviderHttpRequest;
 use super::protocol::{
     DeltaSink, ProviderProtocol, ReplyDraft, ReplyReader, StreamError, StreamProgress, array_items,
     count_field, insert_field, insert_sampling, parse_arguments, parse_event, text_field,
@@ -19,7 +19,7 @@ use super::{
 pub(super) struct OpenAiProtocol;
 
 impl ProviderProtocol for OpenAiProtocol {
-    fn request(&self, base_url: &str, key: Option<&ApiKey>, request: &ModelRequest) -> HttpPost {
+    fn request(&self, base_url: &str, key: Option<&ApiKey>, request: &ModelRequest) -> ProviderHttpRequest {
         let system = request.system.iter().map(|system| json!({"role": "system", "content": system}));
         let messages = system.chain(request.messages.iter().flat_map(messages_json));
         let mut body = json!({
@@ -41,7 +41,7 @@ impl ProviderProtocol for OpenAiProtocol {
             insert_field(&mut body, "tool_choice", tool_choice_name(request.tool_choice));
         }
         let headers = key.map(|key| ("authorization", format!("Bearer {}", key.reveal())));
-        HttpPost {
+        ProviderHttpRequest {
             url: format!("{base_url}/chat/completions"),
             headers: headers.into_iter().collect(),
             body: body.to_string().into_bytes(),

@@ -4,7 +4,7 @@
 
 use serde_json::Value;
 
-use super::http::HttpPost;
+use super::http::ProviderHttpRequest;
 use super::{
     ApiKey, ModelReply, ModelRequest, ModelToolCall, ModelUsage, ReplyDelta, SamplingOptions, StopReason,
 };
@@ -15,7 +15,7 @@ pub(super) type DeltaSink<'a> = dyn FnMut(ReplyDelta) + Send + 'a;
 /// A model protocol. It does no I/O: it builds requests and parses event data.
 pub(super) trait ProviderProtocol: Send + Sync {
     /// Builds the HTTP request.
-    fn request(&self, base_url: &str, key: Option<&ApiKey>, request: &ModelRequest) -> HttpPost;
+    fn request(&self, base_url: &str, key: Option<&ApiKey>, request: &ModelRequest) -> ProviderHttpRequest;
 
     /// Creates the parser for the reply.
     fn reader(&self, request: &ModelRequest) -> Box<dyn ReplyReader>;
@@ -66,7 +66,7 @@ pub(super) struct ReplyDraft {
 // === impl ReplyDraft ===
 
 impl ReplyDraft {
-    /// Adds text.
+    /// Appends text to the reply and reports it as a delta.
     pub(super) fn push_text(&mut self, text: &str, deltas: &mut DeltaSink<'_>) {
         if !text.is_empty() {
             self.text.push_str(text);
@@ -85,7 +85,7 @@ impl ReplyDraft {
         !self.text.is_empty() || !self.calls.is_empty()
     }
 
-    /// Takes the reply. If it has tool calls, the stop reason is tool use, whatever the server reported.
+    /// Takes the reply. If it has tool calls, the stop reason is tool use; the server may report another one.
     pub(super) fn take_reply(&mut self, requested_model: &str) -> ModelReply {
         let Self { text, calls, usage, stop, model } = std::mem::take(self);
         let stop = match stop {

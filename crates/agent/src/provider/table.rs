@@ -24,7 +24,7 @@ pub struct ProviderSpec {
     keyless: bool,
 }
 
-/// All providers.
+/// All providers that an agent can use.
 pub const PROVIDERS: &[ProviderSpec] = &[
     ProviderSpec {
         name: "anthropic",
@@ -55,7 +55,7 @@ pub const PROVIDERS: &[ProviderSpec] = &[
 /// Settings of a provider.
 #[derive(Debug, Clone, Default)]
 pub struct ProviderSettings {
-    /// API key.
+    /// API key; `None` for providers without one.
     pub key: Option<ApiKey>,
     /// Base URL; the provider's default if `None`.
     pub base_url: Option<String>,

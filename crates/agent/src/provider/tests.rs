@@ -84,7 +84,7 @@ async fn for_each_provider(script: &Script, check: impl Fn(&str, ProviderRun, &M
 }
 
 #[tokio::test]
-async fn words_come_in_pieces_and_are_counted() {
+async fn text_arrives_in_pieces_and_tokens_are_counted() {
     let text = "Words come in pieces, ümläuts and all, and none of them is lost.";
     let cost = Cost { input: 700, output: 80, cache_read: 300, cache_write: 0 };
     let script = Script::new().turn(Turn::text(text).costing(cost));
@@ -141,7 +141,7 @@ async fn a_tool_is_called_and_its_result_goes_back() {
 }
 
 #[tokio::test]
-async fn tools_called_side_by_side_are_all_there_and_told_apart() {
+async fn parallel_tool_calls_are_complete_and_distinct() {
     let turn = (1..=3)
         .fold(Turn::default(), |turn, n| turn.and_tool("Bash", json!({"command": format!("run {n}")})));
     for_each_provider(&Script::new().turn(turn), |name, asked, _| {
@@ -157,7 +157,7 @@ async fn tools_called_side_by_side_are_all_there_and_told_apart() {
 }
 
 #[tokio::test]
-async fn each_protocol_is_asked_in_its_own_words() {
+async fn each_protocol_gets_its_own_request_format() {
     let call = ModelToolCall { id: "c1".to_owned(), name: "Bash".to_owned(), args: json!({"command": "ls"}) };
     let result =
         ContentBlock::ToolResult { id: "c1".to_owned(), content: "a.txt".to_owned(), is_error: false };

@@ -46,7 +46,7 @@ pub(super) async fn run_command(
         .process_group(0)
         .kill_on_drop(true)
         .spawn()?;
-    let _group = ProcessGroup::new(&child);
+    let _group = CommandProcessGroup::new(&child);
     match tokio::time::timeout(limit, collect_output(&mut child)).await {
         Ok(ran) => ran.map(Some),
         Err(_) => Ok(None),
@@ -96,15 +96,15 @@ async fn read_bounded(pipe: Option<impl AsyncRead + Unpin>, kept: &mut Vec<u8>) 
 }
 
 /// A process group. Dropping it kills its remaining processes.
-struct ProcessGroup(Option<Pid>);
+struct CommandProcessGroup(Option<Pid>);
 
-impl ProcessGroup {
+impl CommandProcessGroup {
     fn new(child: &Child) -> Self {
         Self(child.id().and_then(|id| i32::try_from(id).ok()).and_then(Pid::from_raw))
     }
 }
 
-impl Drop for ProcessGroup {
+impl Drop for CommandProcessGroup {
     fn drop(&mut self) {
         if let Some(group) = self.0 {
             // Fails if no process is left, which is the goal.

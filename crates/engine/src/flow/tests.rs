@@ -201,7 +201,7 @@ async fn a_chain_passes_on_what_each_hook_changed_and_the_others_see_what_was_as
 }
 
 #[tokio::test]
-async fn skip_ignores_later_hooks_but_never_a_rule_or_what_was_said_before() {
+async fn skip_ignores_later_hooks_but_never_a_rule_or_earlier_findings() {
     let engine =
         Engine::builder().judge(DenyDanger).on(EventKind::PreTool).run(|_| async { rewrite("danger") });
     let engine = engine.on(EventKind::PreTool).run(|_| async { response::skip().context("skipping") });
@@ -267,7 +267,7 @@ async fn all_hooks_of_a_call_together_have_a_deadline() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn retry_without_end_becomes_a_deny_that_says_so() {
+async fn endless_retries_become_a_deny_with_the_reason() {
     let engine =
         Engine::builder().on(EventKind::PreTool).run(|_| async { response::retry(Duration::from_millis(5)) });
     let outcome = engine.build().unwrap().fire(&call("x")).await;
@@ -283,7 +283,7 @@ async fn retry_without_end_becomes_a_deny_that_says_so() {
 }
 
 #[tokio::test]
-async fn a_retry_after_a_failed_tool_is_for_whoever_runs_tools() {
+async fn a_retry_after_a_failed_tool_is_passed_to_the_caller() {
     let asked = Arc::new(AtomicU32::new(0));
     let counted = Arc::clone(&asked);
     let engine = Engine::builder().on(EventKind::ToolError).run(move |_| {
@@ -454,7 +454,7 @@ fn a_call_can_be_fired_on_any_thread() {
 }
 
 #[tokio::test]
-async fn a_hook_is_passed_over_in_its_own_call_and_the_trace_says_so() {
+async fn a_hook_is_skipped_in_its_own_call_and_the_trace_shows_it() {
     let engine = Engine::builder().judge(DenyDanger).on(EventKind::PreTool).id("own");
     let engine = engine.run(|_| async { response::deny("no") }).on(EventKind::PreTool).id("other");
     let engine = engine.run(|_| async { response::none().context("heard") }).build().unwrap();

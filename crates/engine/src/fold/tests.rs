@@ -22,12 +22,12 @@ fn finding(name: &str, decision: Decision) -> Finding {
 }
 
 #[test]
-fn nothing_said_is_nothing_decided() {
+fn without_findings_there_is_no_decision() {
     assert_eq!(fold(&event(json!({})), &[]), Outcome::default());
 }
 
 #[test]
-fn the_strictest_decision_stands_with_all_its_reasons_and_only_its_own() {
+fn the_strictest_decision_counts_with_all_its_reasons_and_only_its_own() {
     let findings = [
         finding("a", Decision::Allow),
         finding("b", Decision::Deny),

@@ -32,7 +32,7 @@ fn a_whole_entry_is_read() {
 }
 
 #[test]
-fn one_bad_entry_is_refused_alone_and_says_where() {
+fn one_bad_entry_is_refused_alone_with_its_position() {
     let text = "hooks:\n  - id: a\n    on: stop\n    command: x\n  - id: b\n    on: stopp\n    command: x\n  \
                 - id: c\n    on: stop\n    command: x\n    timeout: 5\n  - id: a\n    on: stop\n    command: y\n  \
                 - id: d\n    on: stop\n  - id: e\n    on: stop\n    command: z\n";
@@ -163,7 +163,7 @@ fn the_eleventh_hook_of_a_kind_is_one_too_many() {
     );
 }
 
-/// The configuration of seed 003, as it stands there.
+/// The configuration of seed 003, unchanged.
 #[test]
 fn the_keys_of_the_a3s_configuration_are_accepted_as_they_stand() {
     let loaded = load(

@@ -32,13 +32,13 @@ use crate::{BoxFuture, Hook};
 /// A hook that is a function in another program.
 #[derive(Clone)]
 pub struct SdkHook {
-    /// The program.
+    /// Connected program that answers the calls.
     pub client: Arc<SdkClient>,
-    /// A3sSessionContext data and the audit log for the hook.
+    /// Session data and the audit log for the hook.
     pub context: Arc<dyn HookContext>,
 }
 
-/// A3sSessionContext data and audit log of SDK hooks, provided by the embedding program.
+/// Session data and audit log of SDK hooks, provided by the embedding program.
 pub trait HookContext: Send + Sync {
     /// Returns data of the event's session that is part of the payload.
     fn session(&self, event: &Event) -> A3sSessionContext {
@@ -83,9 +83,9 @@ pub enum HookAuditKind {
 /// One audit note about a hook.
 #[derive(Debug)]
 pub struct HookAuditNote<'a> {
-    /// What happened.
+    /// Kind of the note.
     pub kind: HookAuditKind,
-    /// The hook.
+    /// Hook that the note is about.
     pub hook: &'a Hook,
     /// Name of the program.
     pub client: &'a str,

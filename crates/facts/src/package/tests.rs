@@ -7,7 +7,7 @@ use tenterhook_shell_facts::builtin_programs;
 use super::*;
 
 /// `manager name origin`, with `!` if the package is run at once and `?` if its name is unknown.
-fn of(line: &str) -> String {
+fn packages_of(line: &str) -> String {
     let ground = PathRoots::new(Some("/home/user"), Some("/home/user/project"));
     let tool = ToolCall::new("Bash", serde_json::json!({ "command": line }));
     let read = tenterhook_shell_facts::read_commands(
@@ -28,7 +28,7 @@ fn of(line: &str) -> String {
 
 fn check(table: &[(&str, &str)]) {
     for (line, expected) in table {
-        assert_eq!(of(line), *expected, "{line}");
+        assert_eq!(packages_of(line), *expected, "{line}");
     }
 }
 

@@ -4,9 +4,9 @@
 //! Paths in the project are relative, others start at home or root; `?` marks unknown parts.
 
 mod code;
+mod exec_locations;
 mod hostile;
 mod programs;
-mod sides;
 
 use serde_json::json;
 use tenterhook_event::{Event, EventId, EventKind, Timestamp, ToolCall};
@@ -40,21 +40,21 @@ fn short(effect: &FileEffect) -> String {
     format!("{}{below} {side}{name}{unknown}", does.as_str().unwrap())
 }
 
-fn of(tool: ToolCall) -> String {
+fn effects_of(tool: ToolCall) -> String {
     let facts =
         facts(&event(tool), &EvalEnvironment { home: Some("/home/user"), ..EvalEnvironment::default() });
     facts.effects.iter().map(short).collect::<Vec<_>>().join(", ")
 }
 
-fn of_line(line: &str) -> String {
-    of(ToolCall::new("Bash", json!({ "command": line })))
+fn effects_of_line(line: &str) -> String {
+    effects_of(ToolCall::new("Bash", json!({ "command": line })))
 }
 
 /// Checks that every line has exactly these effects.
-fn all_have(table: &[(&str, &str)]) {
+fn assert_effects(table: &[(&str, &str)]) {
     let wrong: Vec<_> = table
         .iter()
-        .map(|(line, wanted)| (line, wanted, of_line(line)))
+        .map(|(line, wanted)| (line, wanted, effects_of_line(line)))
         .filter(|(_, wanted, got)| got != *wanted)
         .map(|(line, wanted, got)| format!("{line}\n  expected: {wanted}\n  got:      {got}"))
         .collect();
@@ -75,22 +75,25 @@ fn tools_have_effects_by_their_class() {
         ("mcp__files__delete_file", "delete! ~/.bashrc, delete! /etc"),
         ("TodoWrite", ""),
     ] {
-        assert_eq!(of(ToolCall::new(name, path.clone())), wanted, "{name}");
+        assert_eq!(effects_of(ToolCall::new(name, path.clone())), wanted, "{name}");
     }
-    assert_eq!(of(ToolCall::new("WebFetch", json!({"url": "file:///etc/passwd"}))), "read /etc/passwd");
+    assert_eq!(
+        effects_of(ToolCall::new("WebFetch", json!({"url": "file:///etc/passwd"}))),
+        "read /etc/passwd"
+    );
     let view = json!({"command": "view", "path": "x"});
-    assert_eq!(of(ToolCall::new("developer__text_editor", view)), "read x");
+    assert_eq!(effects_of(ToolCall::new("developer__text_editor", view)), "read x");
 }
 
 #[test]
 fn patches_have_effects_wherever_they_are() {
     let text = "*** Begin Patch\n*** Add File: a\n+x\n*** Delete File: ~/b\n*** Update File: /etc/c\n*** Move to: d\n*** End Patch\n";
     let wanted = "write a, delete ~/b, move /etc/c, write d";
-    assert_eq!(of(ToolCall::new("apply_patch", json!({ "input": text }))), wanted);
+    assert_eq!(effects_of(ToolCall::new("apply_patch", json!({ "input": text }))), wanted);
     let call = ToolCall::new("apply_patch", json!({ "input": text }));
     assert_eq!(facts(&event(call), &EvalEnvironment::default()).contents, ["x\n"]);
     let diff = "--- a/x\n+++ b/x\n@@ -1 +1 @@\n-a\n+b\n";
-    all_have(&[
+    assert_effects(&[
         (&format!("git apply <<'EOF'\n{diff}EOF"), "write x"),
         (&format!("patch -p1 <<'EOF'\n{diff}EOF"), "write x"),
         ("apply_patch <<'EOF'\n*** Begin Patch\n*** Delete File: x\n*** End Patch\nEOF", "delete x"),
@@ -102,7 +105,7 @@ fn patches_have_effects_wherever_they_are() {
 
 #[test]
 fn a_file_that_the_same_line_writes_is_read_when_it_is_run() {
-    all_have(&[
+    assert_effects(&[
         ("echo 'rm -rf /srv' > x.sh; bash x.sh", "write x.sh, run x.sh, delete! /srv"),
         (
             "cat > x.sh <<'EOF'\nrm -rf /srv\nEOF\nchmod +x x.sh && ./x.sh",

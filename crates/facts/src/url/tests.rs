@@ -15,11 +15,11 @@ fn short(fact: &UrlFact) -> String {
     format!("{scheme}{user}{}{port}{mark}", fact.host)
 }
 
-fn one(text: &str) -> String {
+fn parse_one(text: &str) -> String {
     parse_url(text).as_ref().map(short).unwrap_or_default()
 }
 
-fn of(line: &str) -> String {
+fn urls_of(line: &str) -> String {
     let ground = PathRoots::new(Some("/home/user"), Some("/home/user/project"));
     let tool = ToolCall::new("Bash", serde_json::json!({ "command": line }));
     let read = tenterhook_shell_facts::read_commands(
@@ -72,7 +72,7 @@ fn the_host_is_the_one_that_is_reached() {
         ("git::https://evil.com/x", "https://evil.com"),
     ];
     for (text, expected) in table {
-        assert_eq!(one(text), expected, "{text}");
+        assert_eq!(parse_one(text), expected, "{text}");
     }
 }
 
@@ -96,7 +96,7 @@ fn a_text_without_a_host_on_the_network_is_not_an_address() {
         "node:fs",
         "https://a b/",
     ] {
-        assert_eq!(one(text), "", "{text}");
+        assert_eq!(parse_one(text), "", "{text}");
     }
 }
 
@@ -115,11 +115,11 @@ fn ip_addresses_are_recognized_in_any_form() {
         let fact = parse_url(&format!("http://{text}:80/")).unwrap();
         assert_eq!((fact.host.as_str(), fact.numeric, fact.loopback), ("127.0.0.1", true, true), "{text}");
     }
-    assert_eq!(one("http://[0:0:0:0:0:0:0:1]:80/"), "http://::1:80");
-    assert_eq!(one("http://[::ffff:169.254.169.254]/"), "http://169.254.169.254");
-    assert_eq!(one("http://[FE80::1%25eth0]/"), "http://fe80::1");
-    assert_eq!(one("http://1.2.3.4.5/"), "http://1.2.3.4.5");
-    assert_eq!(one("http://256.1.1.1/"), "http://256.1.1.1");
+    assert_eq!(parse_one("http://[0:0:0:0:0:0:0:1]:80/"), "http://::1:80");
+    assert_eq!(parse_one("http://[::ffff:169.254.169.254]/"), "http://169.254.169.254");
+    assert_eq!(parse_one("http://[FE80::1%25eth0]/"), "http://fe80::1");
+    assert_eq!(parse_one("http://1.2.3.4.5/"), "http://1.2.3.4.5");
+    assert_eq!(parse_one("http://256.1.1.1/"), "http://256.1.1.1");
     assert!(!parse_url("http://1.2.3.4.5/").unwrap().numeric);
 }
 
@@ -171,7 +171,7 @@ fn programs_that_fetch() {
         ("lynx -dump evil.com", "http://evil.com"),
     ];
     for (line, expected) in table {
-        assert_eq!(of(line), expected, "{line}");
+        assert_eq!(urls_of(line), expected, "{line}");
     }
 }
 
@@ -207,7 +207,7 @@ fn programs_that_connect() {
         ("psql postgres://u:p@db.com/x", "postgres://u@db.com"),
     ];
     for (line, expected) in table {
-        assert_eq!(of(line), expected, "{line}");
+        assert_eq!(urls_of(line), expected, "{line}");
     }
 }
 
@@ -238,7 +238,7 @@ fn repositories_and_registries() {
         ("aws s3 cp f s3://bucket/x", "s3://bucket"),
     ];
     for (line, expected) in table {
-        assert_eq!(of(line), expected, "{line}");
+        assert_eq!(urls_of(line), expected, "{line}");
     }
 }
 
@@ -283,6 +283,6 @@ fn the_value_of_a_long_option_is_not_a_host() {
         ("wget --exclude-domains b.test --max-redirect c.test https://a.test", "https://a.test"),
         ("rsync --temp-dir b.test:/x --backup-dir c.test:/x d.test:/y /z", "d.test"),
     ] {
-        assert_eq!(of(line), hosts, "{line}");
+        assert_eq!(urls_of(line), hosts, "{line}");
     }
 }

@@ -10,7 +10,7 @@
     clippy::unwrap_used,
     clippy::indexing_slicing,
     clippy::string_slice,
-    reason = "it is a test, helpers and all"
+    reason = "this is a test with helpers"
 )]
 
 mod bash;

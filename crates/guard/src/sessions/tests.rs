@@ -37,12 +37,12 @@ fn event(number: u64, session: &str, line: &str) -> Event {
 }
 
 /// What a process of its own says about an event.
-fn call(dir: &Path, event: &Event) -> RuleJudgement {
+fn call(dir: &Path, event: &Event) -> PolicyJudgement {
     let memory = SessionMemory::keeping(Some(Sessions::new(dir.to_owned())));
     ask(&memory, event)
 }
 
-fn ask(memory: &SessionMemory, event: &Event) -> RuleJudgement {
+fn ask(memory: &SessionMemory, event: &Event) -> PolicyJudgement {
     let rules = rules();
     let facts = tenterhook_policy::facts(event, &EvalEnvironment::default());
     memory.judge(event, &rules, |state| tenterhook_policy::judge(event, &facts, state, &rules))

@@ -13,8 +13,8 @@ use crate::{
     EditCheckError, InstallWarning, SettingsEditor,
     hooks::plain_json,
     jsonc::{
-        self, CreatedContainers, EditedText, HookEntry, HookSignature, JsonNode, JsoncSource, MovedHook,
-        SettingsError,
+        self, CreatedContainers, EditedText, HookSettingsEntry, HookSignature, JsonNode, JsoncSource,
+        MovedHook, SettingsError,
     },
 };
 
@@ -206,7 +206,7 @@ impl SettingsEditor for AdoptEditor {
     }
 
     fn remove(&self, text: &str, created: &CreatedContainers) -> Result<String, SettingsError> {
-        let back = |moved: &MovedHook| HookEntry {
+        let back = |moved: &MovedHook| HookSettingsEntry {
             event: moved.event.clone(),
             group: JsonNode::Raw(moved.group.clone()),
         };

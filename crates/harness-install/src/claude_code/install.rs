@@ -18,7 +18,7 @@ use crate::{
     FileContent, HookTransport, InstallError, InstallRequest, InstallWarning, Installer, MachineScope,
     ManagedFile, SettingsScope,
     hooks::{self, HookSettings, StatusLine, look_into, plain_json},
-    jsonc::{self, HookEntry, HookSignature, JsonNode, JsoncSource, SettingsError},
+    jsonc::{self, HookSettingsEntry, HookSignature, JsonNode, JsoncSource, SettingsError},
 };
 
 pub(super) const INSTALLER: Installer = Installer {
@@ -118,7 +118,7 @@ pub(crate) fn wires() -> Vec<EventRegistration> {
         .collect()
 }
 
-fn entry(order: &InstallRequest, wire: &EventRegistration) -> Result<HookEntry, InstallError> {
+fn entry(order: &InstallRequest, wire: &EventRegistration) -> Result<HookSettingsEntry, InstallError> {
     let mut handler = match &order.transport {
         HookTransport::Http { url, token } if !matches!(wire.native, "SessionStart" | "Setup") => {
             let headers = JsonNode::object([("Authorization", JsonNode::text(format!("Bearer {token}")))]);
@@ -141,7 +141,7 @@ fn entry(order: &InstallRequest, wire: &EventRegistration) -> Result<HookEntry, 
         group.push(("matcher", JsonNode::text("*")));
     }
     group.push(("hooks", JsonNode::List(vec![JsonNode::object(handler)])));
-    Ok(HookEntry { event: wire.native.to_owned(), group: JsonNode::object(group) })
+    Ok(HookSettingsEntry { event: wire.native.to_owned(), group: JsonNode::object(group) })
 }
 
 /// Directory of an organisation's settings, below the root of the file system.

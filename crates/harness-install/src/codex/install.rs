@@ -222,9 +222,9 @@ fn settings(
     Ok(TomlSettings { wanted, is_ours: |_| false, known })
 }
 
-const TRUST: &str = "Codex skips hooks that nobody trusts, without a word: open Codex CLI, type `/hooks`, select the \
-    Tenterhook entries and press `t` (Codex Desktop has no such page and heeds what was trusted there), or install \
-    again with `--trust`";
+const TRUST: &str = "Codex skips untrusted hooks without a message: open Codex CLI, type `/hooks`, select the Tenterhook \
+    entries and press `t` (Codex Desktop has no such page and uses what was trusted there), or install again with \
+    `--trust`";
 
 #[cfg(test)]
 mod tests;

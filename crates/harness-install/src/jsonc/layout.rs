@@ -7,7 +7,7 @@ use jsonc_parser::ast::Value;
 
 use super::{
     node::JsonNode,
-    source::{ItemList, JsoncSource, TokenKind},
+    source::{ItemList, JsoncSource, JsoncTokenKind},
 };
 
 /// A replacement of a byte range.
@@ -68,7 +68,7 @@ impl TextLayout {
             (None, None, Some(_)) => "\r",
             _ => "\n",
         };
-        let follows = |mark: TokenKind, ends_line_counts: bool| {
+        let follows = |mark: JsoncTokenKind, ends_line_counts: bool| {
             source.tokens().iter().filter(|token| token.mark == mark).find_map(|token| {
                 let next = text.get(token.range.end..).and_then(|rest| rest.chars().next())?;
                 match next {
@@ -78,8 +78,8 @@ impl TextLayout {
                 }
             })
         };
-        let after_colon = follows(TokenKind::Colon, true).unwrap_or(" ");
-        let after_comma = follows(TokenKind::Comma, false).unwrap_or(after_colon);
+        let after_colon = follows(JsoncTokenKind::Colon, true).unwrap_or(" ");
+        let after_comma = follows(JsoncTokenKind::Comma, false).unwrap_or(after_colon);
         let unit = source.root().ok().flatten().and_then(|root| {
             let list = ItemList::of_object(root);
             let mut values = root.properties.iter().map(|property| &property.value);
@@ -126,8 +126,8 @@ impl TextLayout {
         let after_last = neighbour.map_or(list.open, |item| item.end);
         let inside = source.tokens_in(after_last..list.close);
         let tail = inside.last().map_or(after_last, |token| token.range.end);
-        let after_line_comment = inside.last().is_some_and(|token| token.mark == TokenKind::LineComment);
-        let trailing_comma = inside.iter().any(|token| token.mark == TokenKind::Comma);
+        let after_line_comment = inside.last().is_some_and(|token| token.mark == JsoncTokenKind::LineComment);
+        let trailing_comma = inside.iter().any(|token| token.mark == JsoncTokenKind::Comma);
         if neighbour.is_some() && !trailing_comma {
             edits.push(TextEdit::insert(after_last, ",".into()));
         }
@@ -223,7 +223,8 @@ pub(super) fn take_out(source: &JsoncSource<'_>, list: &ItemList, gone: &BTreeSe
     let mut edits = Vec::new();
     // The last token that is kept, looking back from the current item.
     let before_first = list.open..list.items.first().map_or(list.close, |item| item.start);
-    let mut last_kept = source.tokens_in(before_first).last().map_or(TokenKind::Other, |token| token.mark);
+    let mut last_kept =
+        source.tokens_in(before_first).last().map_or(JsoncTokenKind::Other, |token| token.mark);
     let orphan_comma = match (gone.last(), survivors.last()) {
         (Some(&end), Some(&survivor)) if end > survivor && comma_after(source, list, end).is_none() => {
             comma_after(source, list, survivor)
@@ -236,7 +237,7 @@ pub(super) fn take_out(source: &JsoncSource<'_>, list: &ItemList, gone: &BTreeSe
         let gap = list.gap_after(index);
         let after: Vec<_> = source.tokens_in(gap.clone()).iter().collect();
         if !gone.contains(&index) {
-            last_kept = after.last().map_or(TokenKind::Other, |token| token.mark);
+            last_kept = after.last().map_or(JsoncTokenKind::Other, |token| token.mark);
             continue;
         }
         let comma = comma_after(source, list, index);
@@ -249,7 +250,7 @@ pub(super) fn take_out(source: &JsoncSource<'_>, list: &ItemList, gone: &BTreeSe
         let line_ends_after = source.slice(end..next).contains(['\n', '\r']);
         let next_goes_too = next == gap.end && gone.contains(&(index + 1));
         // A line comment before the item must keep its line end, or it would comment out what follows.
-        let start = if last_kept == TokenKind::LineComment && (!line_ends_after || next_goes_too) {
+        let start = if last_kept == JsoncTokenKind::LineComment && (!line_ends_after || next_goes_too) {
             item.start
         } else {
             source.text.get(..item.start).map_or(item.start, |before| before.trim_end().len())
@@ -271,7 +272,7 @@ pub(super) fn has_own_comments(source: &JsoncSource<'_>, list: &ItemList) -> boo
 
 fn comma_after(source: &JsoncSource<'_>, list: &ItemList, index: usize) -> Option<Range<usize>> {
     let gap = source.tokens_in(list.gap_after(index));
-    gap.iter().find(|token| token.mark == TokenKind::Comma).map(|token| token.range.clone())
+    gap.iter().find(|token| token.mark == JsoncTokenKind::Comma).map(|token| token.range.clone())
 }
 
 fn line_start(source: &JsoncSource<'_>, offset: usize) -> usize {

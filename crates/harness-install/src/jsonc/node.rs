@@ -10,11 +10,11 @@ pub enum JsonNode {
     Bool(bool),
     /// A whole number.
     Number(u64),
-    /// A string.
+    /// A JSON string.
     Text(String),
-    /// An array.
+    /// A JSON array.
     List(Vec<JsonNode>),
-    /// An object.
+    /// A JSON object, with its keys in order.
     Object(Vec<(String, JsonNode)>),
     /// Existing text that is written unchanged.
     Raw(String),

@@ -24,7 +24,7 @@ pub struct SettingsError {
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum TokenKind {
+pub(super) enum JsoncTokenKind {
     Comma,
     Colon,
     LineComment,
@@ -32,7 +32,7 @@ pub(super) enum TokenKind {
     Other,
 }
 
-impl TokenKind {
+impl JsoncTokenKind {
     pub(super) fn is_comment(self) -> bool {
         matches!(self, Self::LineComment | Self::BlockComment)
     }
@@ -40,7 +40,7 @@ impl TokenKind {
 
 pub(super) struct TokenSpan {
     pub(super) range: Range<usize>,
-    pub(super) mark: TokenKind,
+    pub(super) mark: JsoncTokenKind,
 }
 
 /// A JSON-with-comments text, its tree and its tokens.
@@ -82,11 +82,11 @@ impl<'t> JsoncSource<'t> {
             .map(|token| TokenSpan {
                 range: token.range.start..token.range.end,
                 mark: match token.token {
-                    Token::Comma => TokenKind::Comma,
-                    Token::Colon => TokenKind::Colon,
-                    Token::CommentLine(_) => TokenKind::LineComment,
-                    Token::CommentBlock(_) => TokenKind::BlockComment,
-                    _ => TokenKind::Other,
+                    Token::Comma => JsoncTokenKind::Comma,
+                    Token::Colon => JsoncTokenKind::Colon,
+                    Token::CommentLine(_) => JsoncTokenKind::LineComment,
+                    Token::CommentBlock(_) => JsoncTokenKind::BlockComment,
+                    _ => JsoncTokenKind::Other,
                 },
             })
             .collect();

@@ -23,7 +23,7 @@ pub struct StatusLineRecord {
 }
 
 impl StatusLineRecord {
-    /// Previous command.
+    /// Returns the status line command that was set before the installation.
     pub fn chained_command(&self) -> Option<String> {
         serde_json::from_str(self.chained.as_deref()?).ok()
     }

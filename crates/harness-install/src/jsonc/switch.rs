@@ -19,7 +19,7 @@ use super::{
 pub struct RequiredSetting {
     /// Keys that lead to the setting.
     pub path: &'static [&'static str],
-    /// Required value.
+    /// Value that the setting must have.
     pub value: JsonNode,
     /// Whether an existing value is left unchanged.
     pub only_if_missing: bool,

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
 use super::{
-    CreatedContainers, EditedText, HookEntry, HookSignature, JsonNode, JsoncSource, check, count, insert,
-    remove,
+    CreatedContainers, EditedText, HookSettingsEntry, HookSignature, JsonNode, JsoncSource, check, count,
+    insert, remove,
 };
 
 const OURS: HookSignature = HookSignature {
@@ -11,7 +11,7 @@ const OURS: HookSignature = HookSignature {
     comes_last: false,
 };
 
-fn entry(event: &str, timeout: u64) -> HookEntry {
+fn entry(event: &str, timeout: u64) -> HookSettingsEntry {
     let handler = JsonNode::object([
         ("type", JsonNode::text("command")),
         ("command", JsonNode::text(format!("'/h/bin/tenterhook-hook' claude-code {event}"))),
@@ -19,7 +19,7 @@ fn entry(event: &str, timeout: u64) -> HookEntry {
     ]);
     let group =
         JsonNode::object([("_tenterhook", JsonNode::Bool(true)), ("hooks", JsonNode::List(vec![handler]))]);
-    HookEntry { event: event.into(), group }
+    HookSettingsEntry { event: event.into(), group }
 }
 
 fn put(text: &str, events: &[&str]) -> EditedText {
@@ -32,7 +32,7 @@ fn put(text: &str, events: &[&str]) -> EditedText {
 }
 
 /// Inserts, compares, and removes again; the removal must restore the exact text.
-fn put_and_back(text: &str, events: &[&str], expected: &str) {
+fn assert_inserted_and_removed(text: &str, events: &[&str], expected: &str) {
     let edited = put(text, events);
     assert_eq!(edited.text, expected);
     assert_eq!(remove(&edited.text, &OURS, &edited.created).expect("removes").text, text);
@@ -45,7 +45,7 @@ fn refused(text: &str) -> (usize, usize, String) {
 
 #[test]
 fn an_empty_object_gets_two_spaces() {
-    put_and_back(
+    assert_inserted_and_removed(
         "{}\n",
         &["Stop"],
         r#"{
@@ -81,7 +81,7 @@ fn a_text_without_a_value_becomes_an_object() {
 
 #[test]
 fn the_indentation_of_the_file_is_used() {
-    put_and_back(
+    assert_inserted_and_removed(
         "{\n\t\"a\": 1\n}",
         &["Stop"],
         "{\n\t\"a\": 1,\n\t\"hooks\": {\n\t\t\"Stop\": [\n\t\t\t{\n\t\t\t\t\"_tenterhook\": true,\n\t\t\t\t\"hooks\": [\n\
@@ -111,11 +111,27 @@ fn line_endings_are_kept() {
 #[test]
 fn a_file_on_one_line_stays_on_one_line() {
     let group = r#"{"_tenterhook":true,"hooks":[{"type":"command","command":"'/h/bin/tenterhook-hook' claude-code Stop","timeout":60}]}"#;
-    put_and_back(r#"{"a":1}"#, &["Stop"], &format!(r#"{{"a":1,"hooks":{{"Stop":[{group}]}}}}"#));
-    put_and_back(r#"{"hooks":{}}"#, &["Stop"], &format!(r#"{{"hooks":{{"Stop":[{group}]}}}}"#));
-    put_and_back(r#"{"hooks":{"Stop":[]}}"#, &["Stop"], &format!(r#"{{"hooks":{{"Stop":[{group}]}}}}"#));
+    assert_inserted_and_removed(
+        r#"{"a":1}"#,
+        &["Stop"],
+        &format!(r#"{{"a":1,"hooks":{{"Stop":[{group}]}}}}"#),
+    );
+    assert_inserted_and_removed(
+        r#"{"hooks":{}}"#,
+        &["Stop"],
+        &format!(r#"{{"hooks":{{"Stop":[{group}]}}}}"#),
+    );
+    assert_inserted_and_removed(
+        r#"{"hooks":{"Stop":[]}}"#,
+        &["Stop"],
+        &format!(r#"{{"hooks":{{"Stop":[{group}]}}}}"#),
+    );
     let spaced = group.replace(':', ": ").replace(',', ", ");
-    put_and_back(r#"{ "a": 1 }"#, &["Stop"], &format!(r#"{{ "a": 1, "hooks": {{"Stop": [{spaced}]}} }}"#));
+    assert_inserted_and_removed(
+        r#"{ "a": 1 }"#,
+        &["Stop"],
+        &format!(r#"{{ "a": 1, "hooks": {{"Stop": [{spaced}]}} }}"#),
+    );
 }
 
 #[test]
@@ -175,7 +191,7 @@ fn only_containers_we_created_are_removed() {
 }
 
 #[test]
-fn a_created_container_stays_when_somebody_moved_in() {
+fn a_created_container_stays_if_other_entries_were_added() {
     let edited = put("{}\n", &["Stop", "PreToolUse"]);
     let shared = edited.text.replacen("    \"Stop\": [\n", "    \"Stop\": [\n      { \"hooks\": [] },\n", 1);
     let removed = remove(&shared, &OURS, &edited.created).expect("removes").text;
@@ -186,7 +202,7 @@ fn a_created_container_stays_when_somebody_moved_in() {
 }
 
 #[test]
-fn an_older_entry_is_brought_up_to_date_where_it_stands() {
+fn an_older_entry_is_updated_in_place() {
     let text = "{\n  \"hooks\": {\n    \"Stop\": [\n      { \"_tenterhook\": true, \"hooks\": [] },\n      \
                 { \"hooks\": [] }\n    ]\n  }\n}\n";
     let edited = put(text, &["Stop"]).text;
@@ -226,7 +242,7 @@ fn an_entry_whose_marker_the_client_dropped_is_still_ours() {
 }
 
 #[test]
-fn a_handler_somebody_put_into_our_group_survives() {
+fn a_foreign_handler_in_our_group_survives() {
     let edited = put("{}", &["Stop"]).text;
     let theirs = "{ \"type\": \"command\", \"command\": \"mine\" }";
     let shared = edited.replacen(

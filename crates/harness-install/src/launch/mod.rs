@@ -61,9 +61,9 @@ pub struct LaunchSite<'a> {
 /// Arguments and variables of one run. The environment contains nothing else except `HOME` and `PATH`.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct ClientInvocation {
-    /// Command-line arguments.
+    /// Arguments of the client.
     pub args: Vec<OsString>,
-    /// Environment variables.
+    /// Variables to set for the client.
     pub env: Vec<(&'static str, OsString)>,
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Links, modes and owners; and what is refused, and leaves all as it was.
+//! Links, modes and owners; and refused installations, which change nothing.
 
 use super::*;
 
@@ -71,7 +71,7 @@ fn what_cannot_be_edited_stays_untouched() {
 }
 
 #[test]
-fn what_is_no_settings_file_is_refused() {
+fn an_invalid_settings_file_is_refused() {
     let world = SettingsWorld::with(b"{\"a\": \"\xff\"}");
     assert!(matches!(world.plan(), Err(InstallError::NotUtf8 { offset: 7, .. })));
 

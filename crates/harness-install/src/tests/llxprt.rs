@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! LLxprt Code's own: an old place for settings that the client copies, a scope of the machine, folder trust.
+//! Tests specific to LLxprt Code: an old settings file that the client copies, machine-wide settings, folder trust.
 
 use crate::HarnessClient;
 use std::{
@@ -51,7 +51,7 @@ impl LlxprtMachine {
         fs::read_to_string(self.path(name)).expect("reads")
     }
 
-    fn order(&self, scope: SettingsScope) -> InstallRequest {
+    fn install_request(&self, scope: SettingsScope) -> InstallRequest {
         let (person, variables) = (self.path("person"), BTreeMap::new());
         let ground = MachineEnvironment { home: Some(&person), variables: &variables, path: OsStr::new("") };
         let mut order = self.installer.order(&ground, scope, &self.path("th")).expect("a scope");
@@ -62,7 +62,7 @@ impl LlxprtMachine {
     }
 
     fn plan(&self, scope: SettingsScope) -> InstallPlan {
-        self.installer.plan_install(&self.order(scope), &self.path("th/install")).expect("plans")
+        self.installer.plan_install(&self.install_request(scope), &self.path("th/install")).expect("plans")
     }
 
     fn install(&self, scope: SettingsScope) -> InstallPlan {
@@ -72,7 +72,7 @@ impl LlxprtMachine {
     }
 
     fn uninstall(&self, scope: SettingsScope) -> InstallPlan {
-        let plan = self.installer.plan_uninstall(&self.order(scope), &self.path("th/install"));
+        let plan = self.installer.plan_uninstall(&self.install_request(scope), &self.path("th/install"));
         let plan = plan.expect("plans");
         plan.apply().expect("uninstalls");
         plan
@@ -184,7 +184,7 @@ fn an_earlier_layer_turns_nothing_off() {
 }
 
 #[test]
-fn a_folder_that_is_not_trusted_runs_no_hooks_and_that_is_said() {
+fn an_untrusted_folder_runs_no_hooks_and_is_reported() {
     let machine = LlxprtMachine::new();
     let trusted = "person/.config/llxprt-code/trustedFolders.json";
     let rule = |level: &str| format!("{{ // mine\n \"{}\": \"{level}\"}}", machine.path("project").display());

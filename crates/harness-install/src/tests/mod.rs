@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! The whole road, with real files: plan, show, apply, and back again.
+//! Whole installations with real files: plan, show, apply and revert.
 
 mod disk;
-mod every;
+mod every_harness;
 mod llxprt;
-mod owned;
-mod said;
-mod written;
+mod managed_files;
+mod messages;
+mod written_files;
 
 use std::{
     fs,
@@ -43,7 +43,7 @@ impl SettingsWorld {
     }
 
     fn plan(&self) -> Result<InstallPlan, InstallError> {
-        plan_install(&self.settings, &self.home, &self.receipts, &wires())
+        plan_install(&self.settings, &self.home, &self.receipts, &event_registrations())
     }
 
     fn install(&self) -> InstallPlan {
@@ -99,12 +99,12 @@ fn plan_install(
     receipts: &Path,
     wires: &[EventRegistration],
 ) -> Result<InstallPlan, InstallError> {
-    let order = order(settings, home);
+    let order = install_request(settings, home);
     super::plan_install("claude-code", &order, &[piece(settings, &order, wires)?], receipts)
 }
 
 fn plan_uninstall(settings: &Path, receipts: &Path) -> Result<InstallPlan, InstallError> {
-    let order = order(settings, Path::new("/anywhere"));
+    let order = install_request(settings, Path::new("/anywhere"));
     super::plan_uninstall("claude-code", &[piece(settings, &order, &[])?], receipts)
 }
 
@@ -120,7 +120,7 @@ fn change(plan: &InstallPlan) -> &PlannedChange {
     &plan.steps[0].change
 }
 
-fn order(settings: &Path, home: &Path) -> InstallRequest {
+fn install_request(settings: &Path, home: &Path) -> InstallRequest {
     let directory = settings.parent().unwrap_or(settings).to_owned();
     InstallRequest {
         user_directory: directory.clone(),
@@ -136,7 +136,7 @@ fn order(settings: &Path, home: &Path) -> InstallRequest {
     }
 }
 
-fn wires() -> Vec<EventRegistration> {
+fn event_registrations() -> Vec<EventRegistration> {
     let wire = |native, kebab: &str, matcher, on_failure_block| EventRegistration {
         native,
         kebab: kebab.into(),
@@ -189,7 +189,7 @@ fn the_command_finds_its_shim_in_any_home() {
     }
 }
 
-const ODD: &[&str] = &[
+const ODD_SETTINGS: &[&str] = &[
     "",
     " ",
     "\n",
@@ -226,7 +226,7 @@ const ODD: &[&str] = &[
 
 #[test]
 fn install_and_uninstall_give_back_every_byte() {
-    for &text in ODD {
+    for &text in ODD_SETTINGS {
         let world = SettingsWorld::with(text);
         let before = world.tree();
         assert!(!change(&world.install()).is_noop(), "{text:?}");
@@ -252,7 +252,7 @@ fn install_and_uninstall_give_back_every_byte_of_any_text() {
 
 #[test]
 fn a_second_install_changes_nothing() {
-    for &text in ODD {
+    for &text in ODD_SETTINGS {
         let world = SettingsWorld::with(text);
         world.install();
         let (receipt, tree) = (world.receipt(), world.tree());
@@ -265,7 +265,7 @@ fn a_second_install_changes_nothing() {
 // seed: 001-063
 #[test]
 fn every_byte_of_the_users_survives_an_edit_in_between() {
-    for &text in ODD.iter().filter(|text| text.contains('{')) {
+    for &text in ODD_SETTINGS.iter().filter(|text| text.contains('{')) {
         let world = SettingsWorld::with(text);
         world.install();
         let installed = world.text();
@@ -302,7 +302,7 @@ fn the_backup_and_the_receipt_tell_what_was_there() {
 fn an_upgrade_keeps_the_first_original() {
     let world = SettingsWorld::with("{ }");
     world.install();
-    let mut newer = wires();
+    let mut newer = event_registrations();
     newer.remove(1);
     newer[0].timeout_s = Some(7);
     let plan = plan_install(&world.settings, &world.home, &world.receipts, &newer).expect("plans");
@@ -317,7 +317,7 @@ fn an_edit_before_an_upgrade_is_not_undone_by_uninstalling() {
     let world = SettingsWorld::with("{\n  \"a\": 1\n}\n");
     world.install();
     world.edit("\"a\": 1", "\"a\": 2");
-    let mut newer = wires();
+    let mut newer = event_registrations();
     newer[0].timeout_s = Some(7);
     plan_install(&world.settings, &world.home, &world.receipts, &newer)
         .expect("plans")
@@ -370,7 +370,7 @@ fn without_a_receipt_only_our_groups_go() {
 }
 
 #[test]
-fn a_receipt_nobody_can_read_is_as_good_as_none() {
+fn an_unreadable_receipt_counts_as_missing() {
     let world = SettingsWorld::with("{}");
     world.install();
     fs::write(world.receipts.join("claude-code.json"), "garbage").expect("writes");

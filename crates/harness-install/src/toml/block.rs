@@ -24,7 +24,7 @@ pub struct TomlBlock {
 /// Single settings, and tables at the end of the same file.
 #[derive(Debug)]
 pub struct SettingsWithBlock {
-    /// Single settings.
+    /// Single settings above the tables.
     pub settings: TomlSettings,
     /// Tables at the end.
     pub block: TomlBlock,

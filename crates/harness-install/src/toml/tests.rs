@@ -18,7 +18,7 @@ fn settings() -> TomlSettings {
     }
 }
 
-const ODD: &[&str] = &[
+const ODD_SETTINGS: &[&str] = &[
     "",
     "\n",
     "# only a comment",
@@ -43,7 +43,7 @@ const ODD: &[&str] = &[
 #[test]
 fn settings_go_in_and_out_without_a_trace() {
     let settings = settings();
-    for &text in ODD {
+    for &text in ODD_SETTINGS {
         let edited = settings.insert(text, &CreatedContainers::default()).expect(text);
         settings.check(text, &edited.text).unwrap_or_else(|what| panic!("{what} in {}", edited.text));
         assert!(
@@ -71,7 +71,7 @@ fn what_is_written_reads_well() {
 
 #[test]
 fn edits_of_others_in_between_stay() {
-    for &text in ODD {
+    for &text in ODD_SETTINGS {
         let edited = settings().insert(text, &CreatedContainers::default()).expect(text);
         let between = format!("# new\nmine = 1\n{}\n[other]\nx = 1\n", edited.text);
         let left = settings().remove(&between, &edited.created).expect("takes");
@@ -81,7 +81,7 @@ fn edits_of_others_in_between_stay() {
 }
 
 #[test]
-fn a_setting_somebody_changed_is_theirs() {
+fn a_setting_changed_by_the_user_is_kept() {
     let settings = TomlSettings { wanted: settings().wanted.into_iter().take(1).collect(), ..settings() };
     let edited = settings.insert("[features]\nhooks = false\n", &CreatedContainers::default()).unwrap();
     assert_eq!(edited.text, "[features]\nhooks = true\n");
@@ -93,7 +93,7 @@ fn a_setting_somebody_changed_is_theirs() {
 }
 
 #[test]
-fn what_is_no_toml_is_refused_with_its_place() {
+fn invalid_toml_is_refused_with_its_position() {
     for (text, line) in
         [("a = \n", 1), ("x = 1\n[features\n", 2), ("hooks.state = 1\n", 1), ("\nfeatures = 1\n", 2)]
     {

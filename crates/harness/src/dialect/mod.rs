@@ -80,7 +80,7 @@ pub struct InterpretedOutput {
 /// A hook's instruction to the engine.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum EngineControl {
-    /// No instruction.
+    /// The engine continues as usual.
     #[default]
     Go,
     /// Ignore the hooks that follow.

@@ -27,11 +27,11 @@ pub struct RawHookResult {
 /// Format of a hook's output.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum OutputFormat {
-    /// JSON output.
+    /// Standard output was a JSON object.
     Json,
     /// Plain text output.
     Text,
-    /// No output.
+    /// Standard output was empty.
     None,
 }
 

@@ -98,9 +98,9 @@ pub enum MatcherRules {
 /// Unit of a bare number for a timeout.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum TimeUnit {
-    /// Seconds.
+    /// Time limits in seconds.
     Seconds,
-    /// Milliseconds.
+    /// Time limits in milliseconds.
     Milliseconds,
 }
 
@@ -133,7 +133,7 @@ pub enum OtherExit {
     Fails,
     /// A warning; the action proceeds.
     Warns,
-    /// A deny.
+    /// The call is denied.
     Denies,
 }
 
@@ -164,7 +164,7 @@ pub enum AskSemantics {
 pub enum DedupeKey {
     /// Hooks are never duplicates.
     Never,
-    /// The command.
+    /// The command alone.
     Command,
     /// `name:command`, including collisions.
     NameAndCommand,

@@ -58,7 +58,7 @@ fn no_harness_names_an_event_twice() {
 
 /// An action that can be prevented can also be asked about.
 #[test]
-fn a_gate_says_who_asks() {
+fn a_gate_states_who_asks() {
     for harness in HARNESSES {
         for row in harness.events {
             let prevents = row.deny == DenySupport::Prevents;

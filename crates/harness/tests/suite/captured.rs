@@ -99,7 +99,7 @@ fn every_captured_payload_is_decoded() {
 
 /// Fields that every harness must provide; the snapshots contain their values.
 #[test]
-fn nothing_that_a_payload_says_is_missing() {
+fn no_field_of_a_payload_is_missing() {
     for (directory, id, _) in CAPTURED {
         for payload in captured(directory) {
             let event = decode(id, &payload);

@@ -120,16 +120,16 @@ fn payload(harness: &Harness, row: &EventRow) -> Value {
     payload
 }
 
-pub(crate) fn said<T>(what: T) -> Attributed<T> {
+pub(crate) fn attributed<T>(what: T) -> Attributed<T> {
     Attributed { by: Origin::rule("r"), value: what }
 }
 
 pub(crate) fn decided(decision: Decision) -> Outcome {
-    Outcome { decision, reasons: vec![said("because".to_owned())], ..Outcome::default() }
+    Outcome { decision, reasons: vec![attributed("because".to_owned())], ..Outcome::default() }
 }
 
 pub(crate) fn denied() -> Outcome {
-    Outcome { nudges: vec![said("do otherwise".to_owned())], ..decided(Decision::Deny) }
+    Outcome { nudges: vec![attributed("do otherwise".to_owned())], ..decided(Decision::Deny) }
 }
 
 pub(crate) fn stopped() -> Outcome {
@@ -139,7 +139,7 @@ pub(crate) fn stopped() -> Outcome {
 pub(crate) fn rewritten() -> Outcome {
     let value = json!({"command": "ls"});
     Outcome {
-        modifications: vec![said(Modification::ToolInput {
+        modifications: vec![attributed(Modification::ToolInput {
             merge: MergeMode::Replace,
             value: value.clone(),
         })],
@@ -149,13 +149,13 @@ pub(crate) fn rewritten() -> Outcome {
 }
 
 pub(crate) fn changed(what: Modification) -> Outcome {
-    Outcome { modifications: vec![said(what)], ..Outcome::default() }
+    Outcome { modifications: vec![attributed(what)], ..Outcome::default() }
 }
 
 /// Outcomes with a single part, and some with several.
 pub(crate) fn outcomes() -> Vec<(&'static str, Outcome)> {
-    let context = vec![said("for the model".to_owned())];
-    let messages = vec![said("for the user".to_owned())];
+    let context = vec![attributed("for the model".to_owned())];
+    let messages = vec![attributed("for the user".to_owned())];
     vec![
         ("none", Outcome::default()),
         ("allow", decided(Decision::Allow)),

@@ -52,7 +52,7 @@ fn page(harness: &Harness) -> String {
 }
 
 #[test]
-fn what_each_harness_is_told() {
+fn replies_to_each_harness() {
     insta::with_settings!({prepend_module_to_snapshot => false, omit_expression => true}, {
         for harness in HARNESSES.iter().filter(|harness| harness.id != "codex-desktop") {
             insta::assert_snapshot!(harness.id, page(harness));

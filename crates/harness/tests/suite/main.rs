@@ -2,12 +2,7 @@
 
 //! Tests each codec from outside: payloads are decoded, and replies have the effect that was measured on the client.
 
-#![expect(
-    clippy::unwrap_used,
-    clippy::panic,
-    clippy::indexing_slicing,
-    reason = "a test that cannot go on should stop where it is"
-)]
+#![expect(clippy::unwrap_used, clippy::panic, clippy::indexing_slicing, reason = "a failing test panics")]
 
 mod captured;
 mod common;

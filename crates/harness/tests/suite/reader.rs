@@ -25,11 +25,11 @@ fn text(value: &Value) -> Option<String> {
     value.as_str().filter(|text| !text.trim().is_empty()).map(ToOwned::to_owned)
 }
 
-fn some(value: &Value) -> Option<Value> {
+fn non_null(value: &Value) -> Option<Value> {
     (!value.is_null()).then(|| value.clone())
 }
 
-fn only(value: &Value, known: &[&str]) -> bool {
+fn has_only_keys(value: &Value, known: &[&str]) -> bool {
     value.as_object().is_none_or(|fields| fields.keys().all(|key| known.contains(&key.as_str())))
 }
 
@@ -43,7 +43,7 @@ pub(crate) fn claude(reply: &HookReply) -> ToolFate {
         Some("deny") => Blocked(reason),
         Some("ask") => Asked,
         _ if reply.exit == 2 => Blocked(reply.stderr.trim().to_owned()),
-        _ => Runs(some(&specific["updatedInput"])),
+        _ => Runs(non_null(&specific["updatedInput"])),
     }
 }
 
@@ -75,7 +75,7 @@ pub(crate) fn codex(reply: &HookReply) -> ToolFate {
         "additionalContext",
     ];
     let specific = &json["hookSpecificOutput"];
-    if !only(&json, &top) || !only(specific, &nested) {
+    if !has_only_keys(&json, &top) || !has_only_keys(specific, &nested) {
         return Fails("an unknown field");
     }
     if !specific.is_null() && specific["hookEventName"].is_null() {
@@ -89,7 +89,7 @@ pub(crate) fn codex(reply: &HookReply) -> ToolFate {
     }
     match specific["permissionDecision"].as_str() {
         Some("deny") => text(&specific["permissionDecisionReason"]).map_or(Fails("no reason"), Blocked),
-        Some("allow") if !specific["updatedInput"].is_null() => Runs(some(&specific["updatedInput"])),
+        Some("allow") if !specific["updatedInput"].is_null() => Runs(non_null(&specific["updatedInput"])),
         Some(_) => Fails("unsupported"),
         None if !specific["updatedInput"].is_null() => Fails("updatedInput without allow"),
         None => Runs(None),
@@ -110,7 +110,7 @@ pub(crate) fn gemini(reply: &HookReply) -> ToolFate {
         Some("deny" | "block") => Blocked(text(&json["reason"]).unwrap_or("No reason provided".to_owned())),
         _ if json["continue"] == false => Blocked(text(&json["stopReason"]).unwrap_or_default()),
         Some("ask") => Hangs,
-        _ => Runs(some(&json["hookSpecificOutput"]["tool_input"])),
+        _ => Runs(non_null(&json["hookSpecificOutput"]["tool_input"])),
     }
 }
 
@@ -126,7 +126,7 @@ pub(crate) fn llxprt(reply: &HookReply) -> ToolFate {
         Some("deny" | "block") => Blocked(reason),
         _ if json["continue"] == false => Blocked(reason),
         // `ask` counts as `allow`.
-        _ => Runs(some(&json["hookSpecificOutput"]["tool_input"])),
+        _ => Runs(non_null(&json["hookSpecificOutput"]["tool_input"])),
     }
 }
 
@@ -164,7 +164,7 @@ pub(crate) fn cursor(reply: &HookReply, asks: bool) -> ToolFate {
     match json["permission"].as_str() {
         Some("deny") => Blocked(reason),
         Some("ask") if asks => Asked,
-        Some("allow" | "ask") => Runs(some(&json["updated_input"])),
+        Some("allow" | "ask") => Runs(non_null(&json["updated_input"])),
         _ => Fails("no permission"),
     }
 }
@@ -183,7 +183,7 @@ pub(crate) fn cline(reply: &HookReply) -> ToolFate {
             let said = String::from_utf8(ran.stdout).unwrap();
             Blocked(said.strip_suffix('\n').unwrap_or(&said).to_owned())
         }
-        None => Runs(some(input)),
+        None => Runs(non_null(input)),
     }
 }
 
@@ -197,7 +197,7 @@ pub(crate) fn copilot(reply: &HookReply) -> ToolFate {
     match json["permissionDecision"].as_str() {
         Some("deny") => Blocked(reason),
         Some("ask") => Asked,
-        _ => Runs(some(&json["modifiedArgs"])),
+        _ => Runs(non_null(&json["modifiedArgs"])),
     }
 }
 
@@ -206,6 +206,6 @@ pub(crate) fn plugin(reply: &HookReply) -> ToolFate {
     let json: Value = serde_json::from_str(&reply.stdout).unwrap_or_default();
     match json["decision"].as_str() {
         Some("deny") => Blocked(text(&json["reason"]).unwrap_or_default()),
-        _ => Runs(some(&json["args"])),
+        _ => Runs(non_null(&json["args"])),
     }
 }

@@ -71,7 +71,7 @@ fn every_outcome_at_every_gate_has_its_effect() {
     }
 }
 
-fn told(id: &str, event: &str, outcome: &Outcome) -> HookReply {
+fn reply_to(id: &str, event: &str, outcome: &Outcome) -> HookReply {
     let harness = harness(id);
     harness.encode(&sample(harness, harness.event(event).unwrap()), outcome)
 }
@@ -83,7 +83,7 @@ fn json_of(reply: &HookReply) -> Value {
 // seed: 001-055
 #[test]
 fn codex_drops_a_deny_with_one_unknown_field_so_there_is_none() {
-    let reply = told("codex", "PreToolUse", &denied());
+    let reply = reply_to("codex", "PreToolUse", &denied());
     assert_eq!(
         reply.stdout,
         "{\"hookSpecificOutput\":{\"hookEventName\":\"PreToolUse\",\"permissionDecision\":\"deny\",\
@@ -92,9 +92,13 @@ fn codex_drops_a_deny_with_one_unknown_field_so_there_is_none() {
     assert_eq!((reply.stderr.as_str(), reply.exit), ("", 0));
     let mut rich = denied();
     rich.suppress_output = true;
-    rich.messages = vec![crate::common::said("for the user".to_owned())];
+    rich.messages = vec![crate::common::attributed("for the user".to_owned())];
     rich.flow = stopped().flow;
-    assert_eq!(told("codex", "PreToolUse", &rich).stdout, reply.stdout, "and none comes with more to say");
+    assert_eq!(
+        reply_to("codex", "PreToolUse", &rich).stdout,
+        reply.stdout,
+        "and none comes with more to say"
+    );
     let mut wrong = json_of(&reply);
     wrong["hookSpecificOutput"]["by"] = json!("tenterhook");
     let wrong = HookReply { stdout: wrong.to_string(), ..HookReply::silent() };
@@ -102,15 +106,16 @@ fn codex_drops_a_deny_with_one_unknown_field_so_there_is_none() {
 }
 
 #[test]
-fn codex_takes_ask_and_allow_for_errors_so_neither_is_said() {
+fn codex_rejects_ask_and_allow_so_neither_is_sent() {
     for decision in [Decision::None, Decision::Allow] {
-        assert_eq!(told("codex", "PreToolUse", &decided(decision)), HookReply::silent());
+        assert_eq!(reply_to("codex", "PreToolUse", &decided(decision)), HookReply::silent());
     }
-    let asked = json_of(&told("codex", "PreToolUse", &decided(Decision::Ask)));
+    let asked = json_of(&reply_to("codex", "PreToolUse", &decided(Decision::Ask)));
     assert_eq!(asked["hookSpecificOutput"]["permissionDecision"], "deny");
     assert_eq!(harness("codex").event("pre-tool").unwrap().ask, AskSupport::Wait);
-    let blank = Outcome { reasons: vec![crate::common::said(" ".to_owned())], ..decided(Decision::Deny) };
-    let blank = told("codex", "PreToolUse", &blank);
+    let blank =
+        Outcome { reasons: vec![crate::common::attributed(" ".to_owned())], ..decided(Decision::Deny) };
+    let blank = reply_to("codex", "PreToolUse", &blank);
     assert_eq!(
         reader::codex(&blank),
         ToolFate::Blocked("denied by Tenterhook".into()),
@@ -122,14 +127,14 @@ fn codex_takes_ask_and_allow_for_errors_so_neither_is_said() {
 #[test]
 fn gemini_ignores_claude_s_form_so_it_gets_its_own() {
     for id in ["gemini", "llxprt"] {
-        let reply = told(id, "BeforeTool", &denied());
+        let reply = reply_to(id, "BeforeTool", &denied());
         assert_eq!(
             reply.stdout,
             "{\"decision\":\"deny\",\"reason\":\"because\\n\\n→ Suggested: do otherwise\"}\n"
         );
         assert_eq!((reply.stderr.as_str(), reply.exit), ("", 0));
     }
-    let claude = told("claude-code", "PreToolUse", &denied());
+    let claude = reply_to("claude-code", "PreToolUse", &denied());
     assert_eq!(reader::gemini(&claude), ToolFate::Runs(None), "the trap itself");
     let ask = HookReply { stdout: "{\"decision\":\"ask\"}".into(), ..HookReply::silent() };
     assert_eq!(reader::gemini(&ask), ToolFate::Hangs, "and another");
@@ -137,12 +142,12 @@ fn gemini_ignores_claude_s_form_so_it_gets_its_own() {
 
 #[test]
 fn gemini_runs_the_tools_of_an_answer_that_was_denied_unless_it_is_stopped() {
-    let gemini = json_of(&told("gemini", "AfterModel", &denied()));
+    let gemini = json_of(&reply_to("gemini", "AfterModel", &denied()));
     assert_eq!((&gemini["decision"], &gemini["continue"]), (&json!("deny"), &json!(false)));
-    let synthetic = json_of(&told("gemini", "BeforeModel", &outcomes()[16].1));
+    let synthetic = json_of(&reply_to("gemini", "BeforeModel", &outcomes()[16].1));
     assert_eq!(synthetic["decision"], "deny", "an answer in the model's place is heard only beside a deny");
     assert_eq!(synthetic["hookSpecificOutput"]["llm_response"], json!({"text": "no"}));
-    let llxprt = json_of(&told("llxprt", "BeforeModel", &outcomes()[16].1));
+    let llxprt = json_of(&reply_to("llxprt", "BeforeModel", &outcomes()[16].1));
     assert_eq!(llxprt["reason"], "no", "there the reason is what the model seems to have said");
 }
 
@@ -150,15 +155,15 @@ fn gemini_runs_the_tools_of_an_answer_that_was_denied_unless_it_is_stopped() {
 fn stop_at_the_end_of_a_turn_lets_it_end_where_continue_false_would_go_on() {
     for (id, event) in [("qwen", "Stop"), ("llxprt", "AfterAgent"), ("cursor", "stop"), ("codex", "Stop")] {
         let both = Outcome { flow: stopped().flow, ..denied() };
-        assert_eq!(told(id, event, &both).stdout, "", "{id}");
-        assert_eq!(told(id, event, &stopped()).stdout, "", "{id}");
-        assert!(told(id, event, &denied()).stdout.contains("because"), "{id}");
+        assert_eq!(reply_to(id, event, &both).stdout, "", "{id}");
+        assert_eq!(reply_to(id, event, &stopped()).stdout, "", "{id}");
+        assert!(reply_to(id, event, &denied()).stdout.contains("because"), "{id}");
     }
 }
 
 #[test]
 fn qwen_s_deny_is_not_beaten_by_another_hook_s_allow() {
-    let reply = told("qwen", "PreToolUse", &denied());
+    let reply = reply_to("qwen", "PreToolUse", &denied());
     assert!(matches!(reader::qwen(&reply, true), ToolFate::Blocked(_)), "{reply:?}");
     for weak in [
         HookReply { stdout: "{\"decision\":\"deny\",\"reason\":\"r\"}".into(), ..HookReply::silent() },
@@ -167,16 +172,16 @@ fn qwen_s_deny_is_not_beaten_by_another_hook_s_allow() {
         assert_eq!(reader::qwen(&weak, true), ToolFate::Runs(None), "the trap itself");
     }
     assert_eq!(
-        told("qwen", "PreToolUse", &decided(Decision::Allow)),
+        reply_to("qwen", "PreToolUse", &decided(Decision::Allow)),
         HookReply::silent(),
         "nor does ours beat one"
     );
-    let changed = reader::qwen(&told("qwen", "PreToolUse", &rewritten()), false);
+    let changed = reader::qwen(&reply_to("qwen", "PreToolUse", &rewritten()), false);
     assert!(matches!(changed, ToolFate::Blocked(_)), "a changed input would be ignored: {changed:?}");
 }
 
 #[test]
-fn qwen_s_empty_prompts_are_nobody_s() {
+fn qwen_s_empty_prompts_are_not_user_prompts() {
     let qwen = harness("qwen");
     let event = |payload: Value| decoded(qwen, "UserPromptSubmit", &payload).event.event;
     let name = "UserPromptSubmit";
@@ -193,18 +198,18 @@ fn llxprt_offers_no_tool_only_for_an_explicit_empty_list() {
     let none = SelectionMode::None;
     let selected = changed(Modification::ToolSelection { mode: none, allowed: vec!["read_file".into()] });
     for outcome in [denied(), stopped(), selected] {
-        let reply = json_of(&told("llxprt", "BeforeToolSelection", &outcome));
+        let reply = json_of(&reply_to("llxprt", "BeforeToolSelection", &outcome));
         let config = &reply["hookSpecificOutput"]["toolConfig"];
         assert_eq!(config, &json!({"mode": "NONE", "allowedFunctionNames": []}), "{outcome:?}");
         assert_eq!(reply["decision"], json!(null), "a decision is ignored there");
     }
     let any = changed(Modification::ToolSelection { mode: SelectionMode::Any, allowed: Vec::new() });
-    let reply = json_of(&told("llxprt", "BeforeToolSelection", &any));
+    let reply = json_of(&reply_to("llxprt", "BeforeToolSelection", &any));
     assert_eq!(reply["hookSpecificOutput"]["toolConfig"], json!({"mode": "ANY"}), "no restriction");
 }
 
 #[test]
-fn llxprt_is_told_nothing_at_an_empty_prompt_and_in_the_middle_of_a_turn() {
+fn llxprt_gets_no_text_at_an_empty_prompt_and_in_the_middle_of_a_turn() {
     let llxprt = harness("llxprt");
     for file in ["AfterAgent.midturn.json", "BeforeAgent.again.json"] {
         let bytes = std::fs::read(crate::common::fixtures().join("llxprt").join(file)).unwrap();
@@ -225,7 +230,7 @@ fn llxprt_is_told_nothing_at_an_empty_prompt_and_in_the_middle_of_a_turn() {
 }
 
 #[test]
-fn qwen_is_told_nothing_at_an_empty_prompt() {
+fn qwen_gets_no_text_at_an_empty_prompt() {
     let qwen = harness("qwen");
     let call = decoded(qwen, "", &json!({"hook_event_name": "UserPromptSubmit", "prompt": ""}));
     for (name, outcome) in outcomes() {
@@ -272,7 +277,7 @@ fn cursor_gets_a_plain_allow_when_nothing_objects() {
 }
 
 #[test]
-fn cursor_s_two_gates_for_one_call_are_told_to_be_one() {
+fn cursor_s_two_gates_for_one_call_are_linked() {
     let cursor = harness("cursor");
     let base = json!({"conversation_id": "c", "generation_id": "g", "workspace_roots": ["/p"]});
     let key = |event: &str, more: Value| {
@@ -317,7 +322,7 @@ fn cursor_s_server_address_becomes_the_url_that_is_judged() {
 }
 
 #[test]
-fn what_the_person_has_ended_does_not_start_again() {
+fn a_turn_ended_by_the_user_does_not_start_again() {
     let cursor = harness("cursor");
     let ended = json!({"hook_event_name": "stop", "conversation_id": "c", "status": "aborted"});
     let reply = cursor.encode(&decoded(cursor, "stop", &ended), &denied());
@@ -326,19 +331,21 @@ fn what_the_person_has_ended_does_not_start_again() {
 
 #[test]
 fn cline_ignores_exit_codes_and_ends_the_run_on_a_cancel_so_a_deny_is_a_harmless_call() {
-    let reply = told("cline", "PreToolUse", &denied());
+    let reply = reply_to("cline", "PreToolUse", &denied());
     assert_eq!(
         reply.stdout,
         "{\"overrideInput\":{\"commands\":[\"printf '%s\\\\n' 'because\\n\\n→ Suggested: do otherwise'\"]}}\n"
     );
     let exit = HookReply { stderr: "no".into(), exit: 2, ..HookReply::silent() };
     assert_eq!(reader::cline(&exit), ToolFate::Runs(None), "the trap itself");
-    let claude = told("claude-code", "PreToolUse", &denied());
+    let claude = reply_to("claude-code", "PreToolUse", &denied());
     assert_eq!(reader::cline(&claude), ToolFate::Runs(None), "and another");
     for reason in ["it's \"no\"", "$(touch /tmp/x) `id` \\n %s", "two\nlines\n", "-e", "'; echo ran; '"] {
-        let outcome =
-            Outcome { reasons: vec![crate::common::said(reason.to_owned())], ..decided(Decision::Deny) };
-        let becomes = reader::cline(&told("cline", "PreToolUse", &outcome));
+        let outcome = Outcome {
+            reasons: vec![crate::common::attributed(reason.to_owned())],
+            ..decided(Decision::Deny)
+        };
+        let becomes = reader::cline(&reply_to("cline", "PreToolUse", &outcome));
         assert_eq!(becomes, ToolFate::Blocked(reason.to_owned()), "whatever the reason, it is only said");
     }
     let cline = harness("cline");
@@ -354,13 +361,13 @@ fn cline_ignores_exit_codes_and_ends_the_run_on_a_cancel_so_a_deny_is_a_harmless
     );
     let edited = asked("editor", json!({"path": "/etc/passwd", "new_text": "x"}));
     assert_eq!(edited["cancel"], true, "where no call is harmless, the run ends: {edited}");
-    let stop = json_of(&told("cline", "PreToolUse", &stopped()));
+    let stop = json_of(&reply_to("cline", "PreToolUse", &stopped()));
     assert_eq!(stop, json!({"cancel": true, "errorMessage": "enough"}));
 }
 
 #[test]
 fn copilot_loses_the_reason_on_exit_2_so_it_is_never_used_at_a_gate() {
-    let reply = told("copilot", "preToolUse", &denied());
+    let reply = reply_to("copilot", "preToolUse", &denied());
     assert_eq!(
         reply.stdout,
         "{\"permissionDecision\":\"deny\",\"permissionDecisionReason\":\"because\\n\\n→ Suggested: do otherwise\"}\n"

@@ -76,7 +76,7 @@ fn every_place_is_looked_at_once_and_nothing_below_what_is_not_there() {
 }
 
 #[test]
-fn there_is_an_end_to_looking_and_it_is_said() {
+fn link_resolution_is_bounded_and_reports_the_limit() {
     let paths: Vec<_> = (0..5000).map(|n| format!("/p/{n}")).collect();
     let mut looks = 0;
     let seen = LinkMap::probe(paths.iter().map(|path| walk_to(path)), &mut |_| {

@@ -42,7 +42,7 @@ fn a_home_or_project_among_temporary_files_is_not_temporary() {
 }
 
 #[test]
-fn a_home_or_what_holds_it_is_no_project() {
+fn a_home_or_its_parent_is_not_a_project() {
     for project in ["/", "/home", "/home/user"] {
         let roots = PathRoots::new(Some("/home/user"), Some(project));
         for path in ["/home/user/Documents", "/etc", "/home"] {

@@ -71,7 +71,7 @@ impl RuleLoader {
         compiled: Option<Arc<CompiledRules>>,
         examples: ExampleCheck,
     ) -> Self {
-        // ExampleCheck are evaluated with these programs.
+        // Examples are evaluated with these programs.
         let (programs, problems) = PolicyPrograms::load(settings.programs);
         let mut loading = Self {
             trusted: None,

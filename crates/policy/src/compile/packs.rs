@@ -70,7 +70,7 @@ fn read_pack_header(source: &RuleSource<'static>) -> BuiltInPack {
     }
 }
 
-/// Compiles every pack to the form that [`CompiledRules::open`](crate::CompiledRules::open) reads. ExampleCheck are not
+/// Compiles every pack to the form that [`CompiledRules::open`](crate::CompiledRules::open) reads. Examples are not
 /// checked here; a test checks them.
 pub fn compile_packs() -> Result<Vec<u8>, Vec<Problem>> {
     RuleLoader::new(FILES, &RuleSettings::default(), None, ExampleCheck::Skip).compile()

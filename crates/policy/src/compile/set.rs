@@ -82,7 +82,7 @@ impl RuleSet {
         self.programs.as_ref()
     }
 
-    /// PriceTable of models.
+    /// Prices of models.
     pub fn prices(&self) -> &PriceTable {
         self.prices.table()
     }

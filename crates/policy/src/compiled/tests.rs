@@ -9,11 +9,11 @@ use std::sync::Arc;
 use super::{CompiledRules, RuleBytes};
 use crate::conditions::{OneOrMore, RuleMatcher};
 use crate::{
-    EvalEnvironment, LoadMode, Rule, RuleJudgement, RuleSet, RuleSettings, RuleSource, SessionState,
+    EvalEnvironment, LoadMode, PolicyJudgement, Rule, RuleSet, RuleSettings, RuleSource, SessionState,
     SourceLayer, compile_packs, facts, judge,
 };
 
-const OWN: &str = r#"
+const OWN_RULES: &str = r#"
 version: 1
 lists: {mine: [alpha, beta]}
 rules:
@@ -32,7 +32,7 @@ rules:
   - {id: own/when, match: {tool: shell}, when: "tool.args.command.contains('forbidden')", verdict: deny}
   - {id: own/group, match: {group: wheel, shell: {program: su}}, verdict: deny}
 "#;
-const FIRST: &str = "
+const FIRST_MATCH_RULES: &str = "
 version: 1
 order: first
 mode: monitor
@@ -44,8 +44,8 @@ rules:
 fn sources() -> Vec<RuleSource<'static>> {
     let own = |name, text, layer, trusted| RuleSource { name, text, layer, trusted };
     let mut sources: Vec<_> = RuleSet::packs().iter().map(|pack| pack.source).collect();
-    sources.push(own("org.yaml", FIRST, SourceLayer::Organisation, true));
-    sources.push(own("own.yaml", OWN, SourceLayer::User, true));
+    sources.push(own("org.yaml", FIRST_MATCH_RULES, SourceLayer::Organisation, true));
+    sources.push(own("own.yaml", OWN_RULES, SourceLayer::User, true));
     let project = "version: 1\nrules:\n  - {id: p/x, match: {shell: {program: xi}}, verdict: deny}\n";
     sources.push(own("p/.tenterhook.yaml", project, SourceLayer::Project, false));
     sources
@@ -90,7 +90,7 @@ fn commands() -> Vec<String> {
     found
 }
 
-fn judged(set: &RuleSet, command: &str, kind: EventKind) -> RuleJudgement {
+fn judge_command(set: &RuleSet, command: &str, kind: EventKind) -> PolicyJudgement {
     let mut event =
         Event::new(EventId::from_parts(1, 1), Timestamp::from_unix_ms(1), "claude-code", kind, "PreToolUse");
     event.cwd = Some("/home/dev/shop".into());
@@ -132,14 +132,14 @@ fn compiled_rules_judge_as_the_rules_they_were() {
         }
     }
     for (number, command) in commands.iter().enumerate() {
-        let expected = judged(&checked, command, kind);
-        assert_eq!(judged(&trusted, command, kind), expected, "{command}");
+        let expected = judge_command(&checked, command, kind);
+        assert_eq!(judge_command(&trusted, command, kind), expected, "{command}");
         // A hook decodes the snapshot for one call; a daemon asks the same set many times.
         if number % 5 == 0 || command.len() < 12 {
             let fresh = RuleSet::from_snapshot(&bytes, 0, mode).unwrap();
-            assert_eq!(judged(&fresh, command, kind), expected, "{command}");
+            assert_eq!(judge_command(&fresh, command, kind), expected, "{command}");
         } else {
-            assert_eq!(judged(&snapshot, command, kind), expected, "{command}");
+            assert_eq!(judge_command(&snapshot, command, kind), expected, "{command}");
         }
     }
     assert_eq!(snapshot.rule("own/limited").map(Rule::id), Some("own/limited"));
@@ -179,7 +179,7 @@ fn one_call_decodes_few_rules() {
     let set =
         RuleSet::load_with(RuleSet::baseline_sources(), &RuleSettings::default(), LoadMode::Trusted(&packs))
             .rules;
-    judged(&set, "ls -la src", EventKind::PreTool);
+    judge_command(&set, "ls -la src", EventKind::PreTool);
     let decoded: usize = set.segments().iter().map(super::RuleSegment::decoded_count).sum();
     assert!(decoded * 4 < set.count(), "{decoded} of {}", set.count());
 }
@@ -214,7 +214,7 @@ fn bytes_that_were_changed_never_panic() {
             let mut changed = bytes.clone();
             changed[at] ^= bits;
             if let Some(set) = RuleSet::from_snapshot(&changed.into(), 0, LoadMode::Checked) {
-                judged(&set, "rm -rf / && omega -x", EventKind::PreTool);
+                judge_command(&set, "rm -rf / && omega -x", EventKind::PreTool);
             }
         }
     }
@@ -232,7 +232,7 @@ fn a_rule_that_cannot_be_read_denies() {
     let set = RuleSet::from_snapshot(&broken.into(), 0, LoadMode::Checked).unwrap();
     assert_eq!(set.count(), count);
     assert!(set.rules().any(|rule| rule.id() == "own/named" && is_undecodable(rule)));
-    let judgement = judged(&set, "alpha", EventKind::PreTool);
+    let judgement = judge_command(&set, "alpha", EventKind::PreTool);
     assert!(judgement.findings.iter().any(|finding| finding.by.to_string() == "rule:own/named"));
 }
 
@@ -249,7 +249,7 @@ fn a_damaged_index_denies() {
         let damaged = Arc::new(CompiledRules::open(RuleBytes::from(bytes)).unwrap());
         let mode = LoadMode::Trusted(&damaged);
         let set = RuleSet::load_with(RuleSet::baseline_sources(), &RuleSettings::default(), mode).rules;
-        let judgement = judged(&set, "rm -rf /", EventKind::PreTool);
+        let judgement = judge_command(&set, "rm -rf /", EventKind::PreTool);
         assert!(judgement.findings.iter().any(|finding| finding.by.to_string() == "rule:unreadable"));
     }
 }

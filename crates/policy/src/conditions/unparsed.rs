@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! MatchLimit rules on text that could not be parsed.
+//! Evaluates rules on text that could not be parsed.
 //!
 //! Only the words of such a text are known, so a rule is a possible match when everything it looks for is mentioned in
 //! some form.

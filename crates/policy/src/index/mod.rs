@@ -26,7 +26,8 @@ pub(crate) type IndexEntry = (u32, u16);
 
 pub(crate) const WHOLE_RULE: u16 = u16::MAX;
 
-/// IndexEntry that is returned if the index is damaged. No set has this many rules; the rule that replaces it denies.
+/// Rule number that is returned if the index is damaged. No set has this many rules; the rule that replaces it
+/// denies.
 const DAMAGED_INDEX_ENTRY: IndexEntry = (u32::MAX, WHOLE_RULE);
 
 /// The index of one kind of event in the compiled form.

@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 
 use tenterhook_event::{Decision, Finding, Flow, Origin, TraceEntry, TraceStatus};
 
-use super::RuleJudgement;
+use super::PolicyJudgement;
 use crate::budget::BudgetStatus;
 use crate::conditions::match_mode::MatchInput;
 use crate::rule::{Rule, RuleLimit, RuleMode};
@@ -250,7 +250,7 @@ impl<'r> ResolvedMatches<'r> {
         self.matches.iter()
     }
 
-    pub(super) fn into_judgement(self, input: MatchInput<'_>) -> RuleJudgement {
+    pub(super) fn into_judgement(self, input: MatchInput<'_>) -> PolicyJudgement {
         let findings = self
             .matches
             .iter()
@@ -264,6 +264,6 @@ impl<'r> ResolvedMatches<'r> {
             took_us: 0,
             note: Some(matched.note()),
         };
-        RuleJudgement { findings, steps: self.matches.iter().map(step).collect(), delta: self.delta }
+        PolicyJudgement { findings, steps: self.matches.iter().map(step).collect(), delta: self.delta }
     }
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! PriceTable of models: a built-in table that the user can extend.
+//! Prices of models: a built-in table that the user can extend.
 
 mod load;
 mod money;
@@ -20,26 +20,26 @@ const BUILT_IN_TEXT: &str = include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/.
 static BUILT_IN: LazyLock<PriceTable> =
     LazyLock::new(|| PriceTable { rows: load::read_price_file(BUILT_IN_NAME, BUILT_IN_TEXT).0 });
 
-/// PriceTable of models. The first row that matches a model counts.
+/// Prices of models. The first row that matches a model counts.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct PriceTable {
     rows: Vec<ModelPrice>,
 }
 
-/// ModelPrice of some models.
+/// Prices of some models.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ModelPrice {
     /// Names of the models, or globs.
     pub models: Vec<String>,
     /// Maximum prompt size in tokens to which this row applies.
     pub up_to: Option<u64>,
-    /// ModelPrice of an input token.
+    /// Price of an input token.
     pub input: Money,
-    /// ModelPrice of an output token.
+    /// Price of an output token.
     pub output: Money,
-    /// ModelPrice of an input token that is read from a cache.
+    /// Price of an input token that is read from a cache.
     pub cache_read: Money,
-    /// ModelPrice of an input token that is written to a cache.
+    /// Price of an input token that is written to a cache.
     pub cache_write: Money,
     /// Where the price was published.
     pub source: Option<String>,

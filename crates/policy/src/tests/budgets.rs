@@ -35,7 +35,7 @@ struct BudgetSession {
 }
 
 impl BudgetSession {
-    fn judge(&mut self, event: &Event, rules: &RuleSet) -> RuleJudgement {
+    fn judge(&mut self, event: &Event, rules: &RuleSet) -> PolicyJudgement {
         let state = SessionState { today: self.together.today, ..self.own.clone() };
         let judgement = judge_event(event, &state, rules);
         self.own.apply(&judgement.delta);
@@ -235,7 +235,7 @@ rules:
 fn totals_of_a_transcript_count_at_the_event_that_brings_them_and_never_fall() {
     let rules = load_valid(TOKEN_BUDGETS);
     let mut session = BudgetSession::default();
-    let rule_names = |judgement: &RuleJudgement| -> Vec<String> {
+    let rule_names = |judgement: &PolicyJudgement| -> Vec<String> {
         judgement.findings.iter().map(|finding| finding.by.to_string()).collect()
     };
     // Usage is counted even at an event that no rule handles.

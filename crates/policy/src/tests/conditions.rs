@@ -68,7 +68,7 @@ fn package(manager: &str, name: &str) -> PackageFact {
 }
 
 #[test]
-fn one_effect_must_satisfy_all_that_is_said_of_effects() {
+fn one_effect_must_satisfy_all_conditions_on_effects() {
     let facts = |effects: Vec<FileEffect>| Facts { effects, ..Facts::default() };
     let rules = deny("{effect: {does: [write, append], path: '~/.ssh/**'}}");
     assert!(matches(&facts(vec![effect(FileOp::Write, "~/.ssh/config")]), &rules));
@@ -185,7 +185,7 @@ fn who_runs_it_and_what_the_session_carries_are_conditions() {
 }
 
 #[test]
-fn patterns_look_at_the_text_as_it_stands() {
+fn patterns_match_the_original_text() {
     let say = |tool: &str, args: serde_json::Value, rules: &RuleSet| {
         !findings_of(&event(ToolCall::new(tool, args)), rules).is_empty()
     };
@@ -206,7 +206,7 @@ fn patterns_look_at_the_text_as_it_stands() {
 }
 
 #[test]
-fn commands_are_told_apart_by_what_starts_them_and_by_their_subcommand() {
+fn commands_are_distinguished_by_their_launcher_and_their_subcommand() {
     let rules = deny("{shell: {program: apt, via: sudo}}");
     assert_eq!(findings_of(&bash("sudo apt install x"), &rules), ["rule:x deny"]);
     assert_eq!(findings_of(&bash("apt install x"), &rules), [""; 0]);

@@ -13,7 +13,7 @@ fn at(line: &str, ms: u64) -> Event {
 }
 
 /// Every step, as `rule status decision`.
-fn steps(judgement: &RuleJudgement) -> Vec<String> {
+fn steps(judgement: &PolicyJudgement) -> Vec<String> {
     let status = |step: &tenterhook_event::TraceEntry| serde_json::to_value(step.status).unwrap();
     let step = |step: &tenterhook_event::TraceEntry| {
         format!("{} {} {}", step.by, status(step).as_str().unwrap(), step.decision)

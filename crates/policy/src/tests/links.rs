@@ -61,7 +61,7 @@ const LINKS: &[(&str, &str)] = &[
 ];
 
 #[test]
-fn a_link_is_judged_by_what_it_leads_to() {
+fn a_link_is_judged_by_its_target() {
     for command in [
         "cat key",
         "cat keys/id_rsa",

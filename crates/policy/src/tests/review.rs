@@ -157,7 +157,7 @@ fn text_that_a_shell_would_run_is_read_wherever_it_comes_from() {
 }
 
 #[test]
-fn programs_that_run_others_are_taken_off() {
+fn programs_that_run_others_are_unwrapped() {
     let runners = [
         "env - PATH=/bin",
         "runuser -u bob --",

@@ -5,7 +5,7 @@
 //! In an optimised build (`make fuzz`), a megabyte may take 200 ms of processor time; without optimisation, the texts are
 //! smaller and may take twenty times as long.
 
-#![expect(clippy::unwrap_used, clippy::indexing_slicing, reason = "it is a test, helpers and all")]
+#![expect(clippy::unwrap_used, clippy::indexing_slicing, reason = "this is a test with helpers")]
 
 mod families;
 

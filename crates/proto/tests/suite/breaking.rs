@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! What a client or daemon of an older version would stumble over.
+//! Changes that would break a client or daemon of an older version.
 
 use std::collections::BTreeMap;
 
 use prost_types::field_descriptor_proto::{Label, Type};
 use prost_types::{DescriptorProto, EnumDescriptorProto, FileDescriptorSet, ServiceDescriptorProto};
 
-/// Everything of `old` that `new` has no more, or has in another way.
+/// Everything of `old` that `new` lacks or defines differently.
 pub(crate) fn changes(old: &FileDescriptorSet, new: &FileDescriptorSet) -> Vec<String> {
     let (old, new) = (Everything::of(old), Everything::of(new));
     let mut changes = Vec::new();
@@ -21,7 +21,7 @@ pub(crate) fn changes(old: &FileDescriptorSet, new: &FileDescriptorSet) -> Vec<S
     changes
 }
 
-/// Every field, value and method by its full name, with all that matters on the wire.
+/// Every field, value and method by its full name, with everything that matters on the wire.
 struct Everything(BTreeMap<String, String>);
 
 impl Everything {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! What is generated is what the `.proto` files say, and they say everything they said before.
-//! `TENTERHOOK_GENERATE=1` writes it anew; a change that would break somebody is refused even then.
+//! The generated code matches the `.proto` files, and these keep everything of earlier versions.
+//! `TENTERHOOK_GENERATE=1` writes it again; a breaking change is refused even then.
 
 #![expect(clippy::disallowed_methods, reason = "a test may read its own environment")]
 
@@ -27,7 +27,7 @@ fn compiled() -> FileDescriptorSet {
     compiled.unwrap_or_else(|error| panic!("{error:?}"))
 }
 
-/// Comments change more often than messages, and nobody who reflects needs them.
+/// Comments change more often than messages, and reflection does not need them.
 fn without_comments(mut set: FileDescriptorSet) -> FileDescriptorSet {
     for file in &mut set.file {
         file.source_code_info = None;
@@ -49,7 +49,7 @@ fn rust(set: FileDescriptorSet) -> String {
 }
 
 #[test]
-fn nothing_breaks_whoever_speaks_an_older_version() {
+fn no_change_breaks_older_versions() {
     let old = FileDescriptorSet::decode(tenterhook_proto::DESCRIPTORS).unwrap();
     assert_eq!(breaking::changes(&old, &compiled()), Vec::<String>::new());
 }

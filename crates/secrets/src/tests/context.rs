@@ -54,7 +54,7 @@ fn private_keys_are_covered_whole() {
 }
 
 #[test]
-fn web_tokens_need_a_header_that_says_how() {
+fn web_tokens_need_a_header_with_an_algorithm() {
     let mut random = SeededRandom(11);
     let body = base64(b"{\"sub\":\"1\",\"name\":\"ada\"}");
     for alg in ["HS256", "RS256"] {

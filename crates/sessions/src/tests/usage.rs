@@ -9,7 +9,7 @@ fn answered(ms: u64, response: Value) -> Event {
 }
 
 #[test]
-fn tokens_add_up_and_cost_what_the_table_says() {
+fn tokens_add_up_and_have_the_table_s_prices() {
     let table = "version: 1\nprices:\n  - model: known\n    input: 1000\n    output: 10000\n    cache_read: 0\n    cache_write: 0\n";
     let (prices, problems) = PriceTable::with_own("own", table);
     assert!(problems.is_empty(), "{problems:?}");

@@ -49,7 +49,7 @@ fn no_command_is_lost_at_the_end_of_a_line() {
 }
 
 #[test]
-fn compound_commands_are_read_behind_what_stands_before_them() {
+fn compound_commands_are_found_after_prefixes() {
     assert_commands(&[
         ("! for x in a; do git push --force; done", "git push --force"),
         ("! { git push --force; }", "git push --force"),
@@ -84,7 +84,7 @@ fn words_and_files_around_redirections_are_kept() {
 }
 
 #[test]
-fn what_is_no_script_is_said_not_to_be_understood() {
+fn invalid_scripts_are_reported_as_not_understood() {
     for text in ["a ) b", "if a; then b", "echo 'a", "do a; done", "x=(a"] {
         assert!(commands(text).ends_with("not understood"), "{text}");
     }
@@ -210,7 +210,7 @@ fn nothing_is_too_deep() {
 }
 
 #[test]
-fn the_number_of_the_process_is_unknown_wherever_it_stands() {
+fn the_process_id_is_unknown_in_every_position() {
     for text in ["a$$", "a$$ b", "(a$$)", "x=$$; a$x", "a\"$$\" b"] {
         let programs: Vec<_> =
             read_text(text).commands.iter().map(|command| command.program.clone()).collect();
@@ -219,7 +219,7 @@ fn the_number_of_the_process_is_unknown_wherever_it_stands() {
 }
 
 #[test]
-fn what_is_put_in_place_of_a_mark_is_bounded_and_what_is_left_out_is_told() {
+fn substitutions_for_a_mark_are_bounded_and_omissions_are_reported() {
     let many = |part: &str| part.repeat(4000);
     for text in [
         format!("echo {}| xargs -I% echo {}", many("a "), many("% ")),

@@ -7,7 +7,7 @@ use tenterhook_shell::{Dialect, parse};
 use crate::{corpus, shells};
 
 /// Difficult texts that bash accepts.
-const HARD: &[&str] = &[
+const HARD_TEXTS: &[&str] = &[
     "echo $",
     "echo $^ $% $=",
     "A=1 time ./x",
@@ -56,7 +56,7 @@ const HARD: &[&str] = &[
 
 #[test]
 fn bash_accepts_and_so_do_we() {
-    let mut texts: Vec<String> = HARD.iter().map(|text| (*text).to_owned()).collect();
+    let mut texts: Vec<String> = HARD_TEXTS.iter().map(|text| (*text).to_owned()).collect();
     let hard = texts.len();
     texts.extend(corpus::commands());
     texts.extend(corpus::generated());
@@ -90,7 +90,7 @@ fn refused<'t>(texts: &'t [String], accepted: &[bool]) -> Vec<&'t String> {
 }
 
 /// Texts that only zsh accepts.
-const ZSH: &[&str] = &[
+const ZSH_TEXTS: &[&str] = &[
     "{ echo a }",
     "for x (a b) echo $x",
     "for x in a b; echo $x",
@@ -121,7 +121,7 @@ const ZSH: &[&str] = &[
 
 #[test]
 fn zsh_accepts_and_so_do_we() {
-    let mut texts: Vec<String> = ZSH.iter().map(|text| (*text).to_owned()).collect();
+    let mut texts: Vec<String> = ZSH_TEXTS.iter().map(|text| (*text).to_owned()).collect();
     let hard = texts.len();
     texts.extend(corpus::commands());
     let Some(accepted) = shells::accepts("zsh", &texts) else { return };

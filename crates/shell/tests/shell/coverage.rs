@@ -18,7 +18,7 @@ fn no_byte_of_the_corpus_is_skipped() {
 }
 
 /// Texts that once violated the rule.
-const FOUND: &[&str] = &[
+const EARLIER_VIOLATIONS: &[&str] = &[
     "<<-E(\nE\n",
     "<<a\n$(<<a\n$(",
     "cat <<E; a ) b\n$(\nE\n",
@@ -29,7 +29,7 @@ const FOUND: &[&str] = &[
 
 #[test]
 fn no_byte_of_a_text_found_by_fuzzing_is_skipped() {
-    for text in FOUND {
+    for text in EARLIER_VIOLATIONS {
         for dialect in [Dialect::Bash, Dialect::Posix, Dialect::Zsh] {
             check(text, &parse(text, dialect));
         }

@@ -29,7 +29,7 @@ fn constant(word: &Word) -> Option<String> {
     (word.parts.iter().all(is_plain) && !text.contains(['{', '[', '*', '?', '~'])).then_some(text)
 }
 
-fn theirs(text: &str) -> Option<ConstantCommands> {
+fn commands_of_rable(text: &str) -> Option<ConstantCommands> {
     let nodes = rable::parse(text, false).ok()?;
     let mut found = Vec::new();
     for node in &nodes {
@@ -123,7 +123,7 @@ fn rable_finds_no_command_that_is_missing_here() {
     let mut texts = corpus::commands();
     texts.extend(corpus::generated());
     for text in &texts {
-        let Some(theirs) = theirs(text) else { continue };
+        let Some(theirs) = commands_of_rable(text) else { continue };
         let mut ours = OwnCommands::default();
         ours.script(&parse(text, Dialect::Bash).script);
         compared += 1;

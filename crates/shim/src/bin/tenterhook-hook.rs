@@ -11,7 +11,7 @@ use std::path::Path;
 use std::time::Instant;
 
 use tenterhook_shim::ask::{DaemonAnswer, ask_from_single_thread};
-use tenterhook_shim::call::{HookCall, neutral_reply, project_variable};
+use tenterhook_shim::call::{ShimCall, neutral_reply, project_variable};
 use tenterhook_shim::fallback_exec::{self, FallbackExec};
 use tenterhook_shim::layout::StateLayout;
 use tenterhook_shim::wire::{HookRequest, REVISION};
@@ -25,13 +25,13 @@ fn run() -> u8 {
     let program = std::env::current_exe().ok();
     let words: Vec<OsString> = std::env::args_os().skip(1).collect();
     let layout = StateLayout::find(program.as_deref(), |variable| env(variable.name()));
-    let Some(call) = HookCall::read(&words) else {
+    let Some(call) = ShimCall::read(&words) else {
         let error = program.map_or_else(nowhere, |program| fallback_exec::words(&program, &words));
         return refused(&layout, "", "", &error);
     };
     let id = id::mint();
     let payload = input::read(input::PAYLOAD_TIMEOUT.min(call.within));
-    let left = |call: &HookCall| call.within.saturating_sub(started.elapsed());
+    let left = |call: &ShimCall| call.within.saturating_sub(started.elapsed());
     let why = match &payload {
         Ok(payload) => match answer(&layout, &call, &id, left(&call).as_millis(), payload) {
             Ok(answer) => return print(&answer),
@@ -55,7 +55,7 @@ fn env(name: &str) -> Option<OsString> {
 
 fn answer(
     layout: &StateLayout,
-    call: &HookCall,
+    call: &ShimCall,
     id: &str,
     left: u128,
     payload: &[u8],

@@ -65,14 +65,14 @@ fn a_value_that_would_end_its_line_is_left_out() {
 }
 
 #[test]
-fn a_name_that_is_no_single_word_is_not_sent() {
+fn a_name_of_several_words_is_not_sent() {
     for event in ["", "a b", "a\nb", "a\0b"] {
         assert!(HookRequest { event, ..request() }.write(&mut Vec::new()).is_err(), "{event:?}");
     }
 }
 
 #[test]
-fn what_is_no_header_is_refused() {
+fn an_invalid_header_is_refused() {
     let long = [b"TH1 hook h e i 1 2\nproject ".to_vec(), vec![b'x'; MAX_HEADER_BYTES]].concat();
     for bytes in [
         &b"GET / HTTP/1.1\r\n"[..],
@@ -120,7 +120,7 @@ fn a_reply_is_read_as_it_was_written_and_not_before_its_line_is_whole() {
 }
 
 #[test]
-fn what_is_no_reply_is_refused() {
+fn an_invalid_reply_is_refused() {
     let long = vec![b'x'; MAX_HEADER_BYTES];
     for bytes in [
         &b"HTTP/1.1 400 Bad Request\r\n"[..],

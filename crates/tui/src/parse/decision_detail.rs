@@ -19,7 +19,7 @@ pub(crate) struct DecisionDetail {
     /// The normalized event as JSON.
     pub(crate) normalized: Vec<String>,
     /// Rules and hooks that took part, in order.
-    pub(crate) trace: Vec<TraceEntry>,
+    pub(crate) trace: Vec<TraceRow>,
     pub(crate) reason: Vec<String>,
     pub(crate) nudge: Vec<String>,
     /// Changes by hooks and rules, with a heading each.
@@ -31,7 +31,7 @@ pub(crate) struct DecisionDetail {
 
 /// A hook or rule that took part in a decision.
 #[derive(Debug, Clone, PartialEq)]
-pub(crate) struct TraceEntry {
+pub(crate) struct TraceRow {
     pub(crate) by: String,
     pub(crate) status: String,
     pub(crate) decision: String,
@@ -81,7 +81,7 @@ impl DecisionDetail {
             signer: text_field(fields, "signer"),
             hash: text_field(record, "hash"),
             normalized: pretty_lines(&normalized_event(fields, payload)),
-            trace: array_field(fields, "trace").iter().map(TraceEntry::parse).collect(),
+            trace: array_field(fields, "trace").iter().map(TraceRow::parse).collect(),
             reason: text_lines(fields, "reason"),
             nudge: text_lines(fields, "nudge"),
             changed: changed.collect(),
@@ -92,7 +92,7 @@ impl DecisionDetail {
     }
 }
 
-impl TraceEntry {
+impl TraceRow {
     fn parse(step: &Value) -> Self {
         Self {
             by: text_field(step, "by"),

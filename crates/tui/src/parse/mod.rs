@@ -11,7 +11,7 @@ mod session_row;
 use serde_json::Value;
 use tenterhook_event::Timestamp;
 
-pub(crate) use decision_detail::{DecisionDetail, TraceEntry};
+pub(crate) use decision_detail::{DecisionDetail, TraceRow};
 pub(crate) use decision_row::DecisionRow;
 pub(crate) use health::{HealthSummary, LedgerCounts};
 pub(crate) use pending_approval::PendingApproval;

@@ -140,7 +140,7 @@ impl ListRow for DecisionRow {
         self.seq == *key
     }
 
-    /// Latest first.
+    /// Sorts the latest decision first.
     fn sorts_before(&self, other: &Self) -> bool {
         self.seq > other.seq
     }

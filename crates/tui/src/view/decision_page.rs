@@ -8,7 +8,7 @@ use super::theme::Theme;
 use tenterhook_event::Decision;
 
 use crate::message::WallClock;
-use crate::parse::{DecisionDetail, TraceEntry};
+use crate::parse::{DecisionDetail, TraceRow};
 use crate::state::ProofStatus;
 
 pub(super) fn decision_lines(
@@ -79,7 +79,7 @@ fn push_reply(found: &DecisionDetail, theme: Theme, width: usize, lines: &mut Te
     }
 }
 
-fn push_trace_entry(entry: &TraceEntry, theme: Theme, width: usize, lines: &mut TextLines) {
+fn push_trace_entry(entry: &TraceRow, theme: Theme, width: usize, lines: &mut TextLines) {
     let style = match entry.decision.as_str() {
         "deny" => theme.bad(),
         "ask" | "defer" => theme.warn(),

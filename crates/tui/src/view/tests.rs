@@ -140,7 +140,7 @@ fn live_fits_on_a_small_screen_and_shows_more_on_a_large_one() {
 }
 
 #[test]
-fn a_decision_shows_who_spoke_and_what_was_said() {
+fn a_decision_shows_its_rules_and_reasons() {
     for (name, columns, rows) in [("decision_80x24", 80, 24), ("decision_120x40", 120, 40)] {
         let mut state = full_state(columns, rows);
         let wanted = press_keys(&mut state, &[KeyPress::Down, KeyPress::Down, KeyPress::Enter]);

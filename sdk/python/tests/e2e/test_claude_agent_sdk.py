@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-"""The real Claude Agent SDK runs the real Claude Code against a scripted model, with a real daemon beside it. What
-counts is what is on disk afterwards, what the model was told, and what is on record."""
+"""The real Claude Agent SDK runs the real Claude Code against a scripted model, with a real daemon. The tests check
+the files on disk, the requests to the model, and the records."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def program(name):
 
 
 class Model:
-    """A model that calls these tools, one a turn, and then is done."""
+    """A model that calls these tools, one per turn, and then finishes."""
 
     def __init__(self, place, *calls):
         script = place / "script.json"
@@ -53,7 +53,7 @@ async def prompts():
 
 
 async def run(daemon, model, hooks, **options):
-    """Has the agent do what the model says; what the model was told about each call."""
+    """Runs the agent with the model; returns the result of each call that the model received."""
     environment = {
         "HOME": str(daemon.user_home),
         "CLAUDE_CONFIG_DIR": str(daemon.user_home / ".claude"),
@@ -72,7 +72,7 @@ async def run(daemon, model, hooks, **options):
         **{"permission_mode": "bypassPermissions", **options},
     )
     told = []
-    # A callback that grants permissions needs a conversation that stays open.
+    # A callback that grants permissions needs an open conversation.
     prompt = prompts() if settings.can_use_tool else "go"
     async for message in query(prompt=prompt, options=settings):
         if isinstance(message, UserMessage) and isinstance(message.content, list):
@@ -94,7 +94,7 @@ def precious(daemon):
     return directory
 
 
-async def test_one_line_brings_policy_and_ledger(daemon, place, precious):
+async def test_one_line_adds_policy_and_ledger(daemon, place, precious):
     async with daemon.client() as client:
         with Model(place, bash("touch ran.txt"), bash(f"rm -rf {precious}")) as model:
             told = await run(daemon, model, tenterhook_hooks(client))
@@ -133,7 +133,7 @@ async def test_hooks_of_the_client_judge_the_agent_too(daemon, place):
     assert changed == [(str(written), "Write")]
 
 
-async def test_own_callbacks_work_beside_it(daemon, place):
+async def test_own_callbacks_work_together_with_it(daemon, place):
     heard = []
 
     async def note(given, tool_use_id, context):
@@ -153,7 +153,7 @@ async def test_own_callbacks_work_beside_it(daemon, place):
         return {"hookSpecificOutput": {"hookEventName": "PreToolUse", **said}}
 
     own = {
-        # Sixty seconds, as older documents write it.
+        # Sixty seconds, in the format of older documents.
         "PreToolUse": [HookMatcher(matcher="Bash", hooks=[own_deny, own_change, note], timeout=60000)],
         "PostToolUse": [HookMatcher(matcher="Write|Edit", hooks=[note])],
         "UserPromptSubmit": [HookMatcher(hooks=[note])],
@@ -177,7 +177,7 @@ async def test_own_callbacks_work_beside_it(daemon, place):
     ]
 
 
-async def test_what_an_own_callback_changes_is_judged(daemon, place, precious):
+async def test_an_input_that_a_callback_changes_is_judged(daemon, place, precious):
     async def spoil(given, tool_use_id, context):
         changed = {**given["tool_input"], "command": f"rm -rf {precious}"}
         said = {"permissionDecision": "allow", "updatedInput": changed}
@@ -262,7 +262,7 @@ async def test_answers_that_the_client_ignores_stop_the_tool(daemon, place):
 
 
 @pytest.mark.parametrize("on_failure", ["block", "continue"])
-async def test_without_a_daemon_gates_hold_unless_said_otherwise(daemon, place, on_failure):
+async def test_without_a_daemon_gates_block_unless_configured(daemon, place, on_failure):
     daemon.end()
     client = daemon.client(connect_timeout=0.2)
     events = ("PreToolUse", "PostToolUse")

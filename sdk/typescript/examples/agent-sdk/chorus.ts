@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-// A desktop app that shows what its agents do, without its window: the data that Electron would send and React would draw.
+// A desktop app that shows what its agents do, without its window: the data that Electron sends and React renders.
 
 import { type TenterhookClient, type TodoItem, tenterhookHooks } from 'tenterhook';
 
-/** What Electron has for a window. */
+/** The part of Electron's window that is used here. */
 export interface Window {
   webContents: { send(channel: string, payload: unknown): void };
 }
@@ -60,7 +60,7 @@ export function interceptTodos(client: TenterhookClient, mainWindow: Window, con
 
 // === Renderer ===
 
-/** The store behind the panels. The daemon says what happened, so agents that other programs run are there too. */
+/** The store behind the panels. Its data comes from the daemon, so agents of other programs are included. */
 export function store(client: TenterhookClient) {
   const conversationFiles = new Map<string, string[]>();
   const conversationTodos = new Map<string, TodoItem[]>();
@@ -81,7 +81,7 @@ export function store(client: TenterhookClient) {
   return { conversationFiles, conversationTodos };
 }
 
-/** What the panel of a conversation shows: its headings, and a row for each file and each thing to do. */
+/** The panel of a conversation: headings, and a row for each file and each to-do. */
 export function conversationDetails({ conversationFiles, conversationTodos }: ReturnType<typeof store>, id: string) {
   const files = conversationFiles.get(id) ?? [];
   const todos = conversationTodos.get(id) ?? [];

@@ -3,7 +3,7 @@
 import { query } from '@anthropic-ai/claude-agent-sdk';
 import { type TenterhookClient, tenterhookHooks } from 'tenterhook';
 
-/** One line puts an agent under Tenterhook; callbacks of your own go beside it. */
+/** One line guards an agent with Tenterhook; your own callbacks are passed with it. */
 export function start(client: TenterhookClient, options: Parameters<typeof query>[0]['options']) {
   const stream = query({
     prompt: "Task",

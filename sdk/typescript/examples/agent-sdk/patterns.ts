@@ -133,9 +133,9 @@ export function tellTheTime(client: TenterhookClient) {
   });
 }
 
-// === Time-outs ===
+// === Timeouts ===
 
-/** The Agent SDK counts in seconds; a number above 3600 is taken for the milliseconds of older documents. */
+/** The Agent SDK counts in seconds; a number above 3600 is read as milliseconds, as in older documents. */
 export function twoMinutes(client: TenterhookClient) {
   return tenterhookHooks(client, {
     hooks: {
@@ -149,7 +149,7 @@ export function twoMinutes(client: TenterhookClient) {
 
 // === Async hooks ===
 
-/** What takes long goes on by itself; nobody waits for it. */
+/** Long work continues in the background; the agent does not wait for it. */
 export function indexInTheBackground(client: TenterhookClient, index: (path: string) => Promise<void>) {
   return tenterhookHooks(client, {
     hooks: {

@@ -21,7 +21,7 @@ export function autoFormat(client: TenterhookClient): void {
         'go': 'gofmt -w',
       };
 
-      // @ts-expect-error: strict TypeScript knows that `pop` may give nothing
+      // @ts-expect-error: in strict TypeScript `pop` may return undefined
       const formatter = formatters[ext];
       if (formatter) {
         await client.executeTool(event.sessionId, "Bash", {

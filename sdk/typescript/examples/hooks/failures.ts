@@ -2,7 +2,7 @@
 
 import type { TenterhookClient } from "tenterhook";
 
-/** What it means that a hook fails: nothing, unless it says otherwise. */
+/** A failed hook has no effect by default; `failBehavior` changes that. */
 export function failures(client: TenterhookClient): void {
   // SDK handles reconnection automatically
   client.registerHook("PreToolUse", async (event) => {

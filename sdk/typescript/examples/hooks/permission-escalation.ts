@@ -2,7 +2,7 @@
 
 import type { TenterhookClient } from "tenterhook";
 
-/** Asks a person, in whichever way your program does that. */
+/** Asks the user, in the way of your program. */
 export type Dialog = (question: { title: string; message: string; timeout: number }) => Promise<boolean>;
 
 export function permissionEscalation(client: TenterhookClient, showConfirmationDialog: Dialog): void {

@@ -2,7 +2,7 @@
 
 import type { TenterhookClient } from "tenterhook";
 
-/** How one hook is run, and how much is recorded about all of them. */
+/** Settings of one hook, and how much is recorded about all hooks. */
 export function settings(client: TenterhookClient): void {
   client.registerHook("PreToolUse", {
     handler: async (event) => { /* ... */ },

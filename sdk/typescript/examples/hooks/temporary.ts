@@ -2,14 +2,14 @@
 
 import type { FiredEvent, FireResult, TenterhookClient } from "tenterhook";
 
-/** A hook for one piece of work: it is taken back at the end of the block, however that is left. */
+/** A hook for one task: it is unregistered at the end of the block, also after an error. */
 export async function fireReadOnly(client: TenterhookClient, events: FiredEvent[]): Promise<FireResult[]> {
   await using _readOnly = await readOnly(client);
   // Without `await` the hook would be gone before the events are fired.
   return await Promise.all(events.map((event) => client.fire(event)));
 }
 
-/** The same for one turn of the daemon's own agent. */
+/** A temporary hook for one turn of the daemon's agent. */
 export async function generateReadOnly(client: TenterhookClient, sessionId: string, prompt: string): Promise<string> {
   await using _readOnly = await readOnly(client);
   const response = await client.generate(sessionId, prompt);

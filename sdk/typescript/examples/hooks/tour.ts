@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-// Everything a client can do with hooks, one after the other. It finds the daemon by itself: `$TENTERHOOK_HOME`, else
-// the platform's place.
+// Everything that a client can do with hooks, step by step. The client finds the daemon in `$TENTERHOOK_HOME`, else in
+// the default state directory of the platform.
 
 import { type PreToolUseEvent, TenterhookClient, HookEvent, HookResponse } from "tenterhook";
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-// What the Agent SDK gets from Tenterhook, called as the Agent SDK calls it. e2e/ runs the real one.
+// The callbacks for the Agent SDK, called in the same way as by the Agent SDK. e2e/ runs the real one.
 
 import {
   type AgentSdkHooks,
@@ -39,7 +39,7 @@ async function call(hooks: AgentSdkHooks, event: ClaudeHookEvent, fields: object
 
 const bash = (command: string) => ({ tool_name: "Bash", tool_input: { command }, tool_use_id: "toolu_1" });
 
-test("every event has one entry of Tenterhook's, last, and it waits for the callbacks beside it", () => {
+test("every event has one entry of Tenterhook, which is last and waits for the other callbacks", () => {
   const own = async () => ({});
   const hooks = tenterhookHooks(client, { hooks: { PreToolUse: [{ hooks: [own] }], FileChanged: [{ hooks: [own] }] } });
   expect(Object.keys(hooks).sort()).toEqual([...GUARDED_EVENTS, "FileChanged"].sort());
@@ -63,27 +63,27 @@ test.each([
 });
 
 // seed: 000-017, 000-052
-test("the document's two minutes are two minutes", () => {
+test("two minutes in milliseconds, as in older documents, are two minutes", () => {
   expect(patterns.twoMinutes(client).PreToolUse?.[0]?.timeout).toBe(120);
 });
 
-test("nobody objects: nothing is said, so that the client's own questions are asked", async () => {
+test("without a match the answer is empty, so that the client's own prompts appear", async () => {
   expect(await call(tenterhookHooks(client), "PreToolUse", bash("ls"))).toEqual([{}]);
   expect(await call(tenterhookHooks(client), "Stop", { stop_hook_active: false })).toEqual([{}]);
 });
 
-test("a rule's deny is in the client's own words", async () => {
+test("a rule's deny has the client's own format", async () => {
   const [output] = await call(tenterhookHooks(client), "PreToolUse", bash("rm -rf /"));
   expect(output).toMatchObject({ hookSpecificOutput: { hookEventName: "PreToolUse", permissionDecision: "deny" } });
 });
 
-/** A callback that has another command run. */
+/** A callback that changes the command. */
 function changing(command: string): TenterhookHooksOptions {
   const updated = { hookEventName: "PreToolUse", permissionDecision: "allow", updatedInput: { command } } as const;
   return { hooks: { PreToolUse: [{ hooks: [async () => ({ hookSpecificOutput: updated })] }] } };
 }
 
-test("what a callback changes is judged: fine as it is, or denied", async () => {
+test("an input that a callback changes is judged: unchanged or denied", async () => {
   const fine = await call(tenterhookHooks(client, changing("pwd")), "PreToolUse", bash("ls"));
   const allow = { hookSpecificOutput: { hookEventName: "PreToolUse", permissionDecision: "allow" } };
   expect(fine[0]).toEqual(allow);
@@ -93,7 +93,7 @@ test("what a callback changes is judged: fine as it is, or denied", async () => 
   expect(denied).not.toHaveProperty("hookSpecificOutput.updatedInput");
 });
 
-test("at a permission, too; rules that an answer adds are kept", async () => {
+test("a changed input is judged at a permission, too; added permission rules are kept", async () => {
   const allowing = (updatedInput: object) => {
     const decision = { behavior: "allow", updatedInput, updatedPermissions: [{ type: "addRules" }] } as const;
     const own = async () => ({ hookSpecificOutput: { hookEventName: "PermissionRequest", decision } as const });
@@ -108,7 +108,7 @@ test("at a permission, too; rules that an answer adds are kept", async () => {
   expect(allowed).toEqual({ hookSpecificOutput: { hookEventName: "PermissionRequest", decision } });
 });
 
-/** The hooks of a program whose callbacks give these answers. */
+/** Hooks of a program whose callbacks give these answers. */
 function answering(event: ClaudeHookEvent, ...outputs: HookJSONOutput[]): AgentSdkHooks {
   const hooks = outputs.map((output) => async () => output);
   return tenterhookHooks(client, { hooks: { [event]: [{ hooks }] } });
@@ -123,7 +123,7 @@ function traceOf(record: Leaf | undefined): { by: string }[] {
   return (record?.trace ?? []) as { by: string }[];
 }
 
-test("a deny of a callback is on record, once, with its name", async () => {
+test("a deny of a callback is recorded once, with its name", async () => {
   const session_id = "denied-by-a-callback";
   async function blockDangerous(): Promise<HookJSONOutput> {
     const permissionDecisionReason = "Dangerous command blocked";
@@ -158,13 +158,13 @@ test("answers that the client ignores are given in a form that it obeys", async 
     refused,
     refused,
   ]);
-  // The same at an event that Tenterhook is not asked about.
+  // The same at an event that is not sent to Tenterhook.
   const hooks = tenterhookHooks(client, { events: [], hooks: { PreToolUse: [{ hooks: [async () => stop] }] } });
   expect(await call(hooks, "PreToolUse", bash("ls"))).toMatchObject([{ ...stop, ...denied }]);
 });
 
 // seed: 000-065
-test("a callback that throws or hangs counts as the client has it, and is on record", async () => {
+test("a callback that throws or hangs has the client's usual effect and is recorded", async () => {
   const session_id = "failing";
   const { signal, abort } = abortable();
   const throws = async (): Promise<HookJSONOutput> => Promise.reject(new Error("oh no"));
@@ -185,7 +185,7 @@ test("a callback that throws or hangs counts as the client has it, and is on rec
   }
 });
 
-test("a callback that Tenterhook's entry has missed is a record of its own", async () => {
+test("a callback that runs after Tenterhook's entry gets its own record", async () => {
   const session_id = "missed";
   const own = { hookSpecificOutput: { hookEventName: "PreToolUse", permissionDecision: "ask" } } as const;
   const [entry, guard] = (answering("PreToolUse", own).PreToolUse ?? []).flatMap((matcher) => matcher.hooks);
@@ -197,12 +197,12 @@ test("a callback that Tenterhook's entry has missed is a record of its own", asy
 });
 
 test("without a daemon the answers of callbacks still count", async () => {
-  const nobody = daemon.client({ address: "/nowhere/tenterhook.sock" });
+  const offline = daemon.client({ address: "/nowhere/tenterhook.sock" });
   const context = { hookSpecificOutput: { hookEventName: "UserPromptSubmit", additionalContext: "noon" } } as const;
   const own = { UserPromptSubmit: [{ hooks: [async () => context] }] };
-  const open = tenterhookHooks(nobody, { hooks: own, onFailure: "continue" });
+  const open = tenterhookHooks(offline, { hooks: own, onFailure: "continue" });
   expect(await call(open, "UserPromptSubmit", { prompt: "p" })).toEqual([{}, context]);
-  const closed = tenterhookHooks(nobody, { hooks: own });
+  const closed = tenterhookHooks(offline, { hooks: own });
   expect(await call(closed, "UserPromptSubmit", { prompt: "p" })).toMatchObject([{}, { decision: "block" }]);
 });
 
@@ -211,9 +211,9 @@ function abortable(): { signal: AbortSignal; abort: () => void } {
   return { signal: controller.signal, abort: () => controller.abort() };
 }
 
-test("without a daemon gates hold, others fail, and nothing is said to be allowed", async () => {
-  const nobody = daemon.client({ address: "/nowhere/tenterhook.sock" });
-  const hooks = tenterhookHooks(nobody);
+test("without a daemon gates block, other events fail, and nothing is allowed", async () => {
+  const offline = daemon.client({ address: "/nowhere/tenterhook.sock" });
+  const hooks = tenterhookHooks(offline);
   expect(await call(hooks, "PreToolUse", bash("ls"))).toMatchObject([
     { hookSpecificOutput: { permissionDecision: "deny", permissionDecisionReason: /could not be reached/ } },
   ]);
@@ -222,10 +222,10 @@ test("without a daemon gates hold, others fail, and nothing is said to be allowe
   ]);
   expect(await call(hooks, "UserPromptSubmit", { prompt: "p" })).toMatchObject([{ decision: "block" }]);
   await expect(call(hooks, "PostToolUse", bash("ls"))).rejects.toMatchObject({ code: "unavailable" });
-  await expect(call(tenterhookHooks(nobody, { onFailure: "continue" }), "PreToolUse", bash("ls"))).rejects.toThrow();
+  await expect(call(tenterhookHooks(offline, { onFailure: "continue" }), "PreToolUse", bash("ls"))).rejects.toThrow();
 });
 
-test("whoever is aborted gives up", async () => {
+test("an aborted callback gives up", async () => {
   const [entry] = tenterhookHooks(client).PostToolUse ?? [];
   const aborted = AbortSignal.abort();
   const input = { ...base, hook_event_name: "PostToolUse", ...bash("ls"), tool_response: {} };

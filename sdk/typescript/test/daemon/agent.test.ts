@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-// The daemon's own agent, against a real daemon.
+// The daemon's agent, with a real daemon.
 
 import { chmodSync, existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -26,7 +26,7 @@ afterEach(async () => {
   await daemon[Symbol.asyncDispose]();
 });
 
-/** A session that may do what hooks and rules let it; with turns, it has a model that follows them. */
+/** A session that only hooks and rules restrict; with turns, it has a model that follows them. */
 function session(turns?: object[], options: SessionOptions = {}): Promise<string> {
   const script = join(daemon.dir, "script.yaml");
   if (turns) writeFileSync(script, JSON.stringify({ turns }));
@@ -38,7 +38,7 @@ function session(turns?: object[], options: SessionOptions = {}): Promise<string
   });
 }
 
-/** What formatters are called in these tests: a program that says that it was there. */
+/** Writes a program under a formatter's name that records its call. */
 function formatter(name: string): void {
   const path = join(daemon.dir, "bin", name);
   mkdirSync(join(daemon.dir, "bin"), { recursive: true });
@@ -47,7 +47,7 @@ function formatter(name: string): void {
 }
 
 // seed: 003-026
-test("a turn to its end, and step by step", async () => {
+test("a turn can be run to its end or step by step", async () => {
   const id = await session([
     { say: "I look.", call: { Bash: { command: "echo here" } } },
     { say: "And I clear.", call: { Bash: { command: "rm -rf /" } } },
@@ -99,14 +99,14 @@ test("a tool is judged like any call", async () => {
   await expect(given).rejects.toMatchObject({ code: "cancelled" });
 });
 
-test("whoever stops reading cancels the turn", async () => {
+test("ending the iteration cancels the turn", async () => {
   const id = await session([{ call: { Bash: { command: "touch begun; sleep 60" } } }, { say: "Done." }]);
   for await (const step of client.generateStream(id, "Go")) if (step.type === "toolCall") break;
   await vi.waitFor(async () => expect(await client.generate(id, "Go on")).toMatchObject({ text: "Done." }), 10_000);
 });
 
 // seed: 003-037, 003-094
-test("auto-format: the formatter runs in the session, and the hook is not asked about it", async () => {
+test("auto-format: the formatter runs in the session, and the hook is not called about it", async () => {
   formatter("rustfmt");
   formatter("black");
   await daemon.end();
@@ -136,7 +136,7 @@ test("auto-format: the formatter runs in the session, and the hook is not asked 
   await vi.waitFor(() => expect(asked).toBe(5), 10_000);
 });
 
-test("a hook without a matcher that runs a tool does not hear of it", async () => {
+test("a hook without a matcher is not called about its own tool calls", async () => {
   let asked = 0;
   client.registerHook("PostToolUse", async (event) => {
     asked++;
@@ -149,7 +149,7 @@ test("a hook without a matcher that runs a tool does not hear of it", async () =
 });
 
 // seed: 003-036
-test("the tour's formatter, and its other hooks, at work in a session", async () => {
+test("the tour's formatter and its other hooks work in a session", async () => {
   formatter("rustfmt");
   await daemon.end();
   vi.stubEnv("PATH", `${join(daemon.dir, "bin")}:${process.env.PATH}`);
@@ -176,7 +176,7 @@ test("the tour's formatter, and its other hooks, at work in a session", async ()
   vi.unstubAllGlobals();
 });
 
-test("a temporary hook is there for one turn", async () => {
+test("a temporary hook exists for one turn", async () => {
   const turns = [{ call: { Bash: { command: "touch a" } } }, { say: "Done." }];
   expect(await generateReadOnly(client, await session(turns), "Go")).toBe("Done.");
   expect(existsSync(join(work, "a"))).toBe(false);
@@ -184,7 +184,7 @@ test("a temporary hook is there for one turn", async () => {
   expect(existsSync(join(work, "a"))).toBe(true);
 });
 
-test("a tool that failed is tried again where a hook says so", async () => {
+test("a failed tool is retried if a hook asks for it", async () => {
   client.registerHook("ToolError", () => ({ action: "retry", delay: 20 }));
   await client.ready();
   const fired = await client.fire({
@@ -201,7 +201,7 @@ test("a tool that failed is tried again where a hook says so", async () => {
   expect(await client.executeTool(id, "Bash", { command: once })).toMatchObject({ success: true });
 });
 
-test("in the default mode a person is asked, and in plan mode nothing is changed", async () => {
+test("in the default mode the user is asked, and in plan mode nothing is changed", async () => {
   const plan = await session(undefined, { permissionMode: "plan" });
   const write = { file_path: "a", content: "" };
   await expect(client.executeTool(plan, "Write", write)).rejects.toMatchObject({ code: "blocked" });

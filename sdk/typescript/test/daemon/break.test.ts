@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-// A connection that breaks, while client and daemon live on.
+// A connection that breaks while client and daemon keep running.
 
 import { connect, createServer, type Server, type Socket } from "node:net";
 import { join } from "node:path";
@@ -14,11 +14,11 @@ let line: Line;
 let client: TenterhookClient;
 let agent: TenterhookClient;
 
-/** A line to the daemon that can be cut. */
+/** A proxy to the daemon whose connections can be cut. */
 class Line {
   readonly #sockets = new Set<Socket>();
   readonly #server: Server;
-  /** How often somebody came to it. */
+  /** Number of connections so far. */
   calls = 0;
 
   constructor(
@@ -60,7 +60,7 @@ afterEach(async () => {
   await daemon[Symbol.asyncDispose]();
 });
 
-test("a hook that is at work goes on, is not asked twice, and its answer counts", async () => {
+test("a running hook continues, is not called twice, and its answer counts", async () => {
   let runs = 0;
   let finish = () => {};
   const finished = new Promise<void>((resolve) => {
@@ -76,7 +76,7 @@ test("a hook that is at work goes on, is not asked twice, and its answer counts"
   await expect.poll(() => runs).toBe(1);
   const before = line.calls;
   line.cut();
-  // It may be back before anybody could see that it was gone.
+  // The connection may be back before its loss is visible.
   await expect.poll(() => line.calls).toBeGreaterThan(before);
   await expect.poll(() => client.state).toBe("connected");
   finish();
@@ -85,7 +85,7 @@ test("a hook that is at work goes on, is not asked twice, and its answer counts"
   expect(client.listHooks()).toMatchObject([{ state: "active" }]);
 });
 
-test("what observers missed is told when they are back", async () => {
+test("observers receive missed events when they are back", async () => {
   const seen: string[] = [];
   client.registerHook("PostToolUse", {
     handler: (event, { redelivered }) => {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-// What tests/cases has about the A3S hook design, through this package and a real daemon.
+// The cases of the A3S hook design in tests/cases, through this package and a real daemon.
 
 import { readFileSync } from "node:fs";
 import type { FiredEvent, FireResult, HookConfig, HookMatcher, HookResponse, TenterhookClient } from "tenterhook";
@@ -41,13 +41,13 @@ afterEach(async () => {
   await client.close();
 });
 
-/** The cases speak of `rm -rf /`, which a rule denies whatever a hook says: here it is something harmless. */
+/** The cases use `rm -rf /`, which a rule denies for any answer of a hook; it is replaced by a harmless command. */
 function harmless({ input }: Case): FiredEvent {
   const { args, ...event } = input as FiredEvent & { args: Record<string, unknown> };
   return { ...event, args: { ...args, ...(args.command !== undefined && { command: "ls" }) } } as FiredEvent;
 }
 
-/** Registers a hook for each output, with the settings of the case; returns which of them were asked. */
+/** Registers a hook for each output, with the settings of the case; returns which of them were called. */
 async function arrange({ config, outputs, input }: Case): Promise<number[]> {
   const asked: number[] = [];
   for (const [index, { timed_out, ...output }] of outputs.entries()) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-// A real daemon in a throw-away home.
+// A real daemon in a temporary home.
 
 import { type ChildProcess, execFileSync, spawn } from "node:child_process";
 import { once } from "node:events";
@@ -21,7 +21,7 @@ export class Daemon {
   #process: ChildProcess | undefined;
   #output = "";
 
-  /** Starts one; `settings` is its `tenterhook.yaml`. */
+  /** Starts a daemon; `settings` is its `tenterhook.yaml`. */
   static async start(settings?: object): Promise<Daemon> {
     const daemon = new Daemon();
     mkdirSync(daemon.home, { recursive: true });
@@ -31,7 +31,7 @@ export class Daemon {
     return daemon;
   }
 
-  /** Where a running daemon says who it is. */
+  /** File with the address of the running daemon. */
   get #who(): string {
     return join(this.home, "run/daemon.json");
   }
@@ -40,14 +40,14 @@ export class Daemon {
     return join(this.home, "run/tenterhook.sock");
   }
 
-  /** A client of this daemon; it is closed with it. */
+  /** A client of this daemon; it is closed with the daemon. */
   client(options: ClientOptions = {}): TenterhookClient {
     const client = new TenterhookClient({ home: this.home, ...options });
     this.#clients.push(client);
     return client;
   }
 
-  /** Runs it, until it listens. */
+  /** Starts the daemon and waits until it listens. */
   async serve(listen = "none"): Promise<void> {
     const daemon = spawn(program(), ["serve", "--listen", listen], {
       env: this.env(),
@@ -65,12 +65,12 @@ export class Daemon {
     }
   }
 
-  /** Where it listens for TCP, if it does. */
+  /** TCP address of the daemon, if it listens on one. */
   address(): string {
     return JSON.parse(readFileSync(this.#who, "utf8")).listen;
   }
 
-  /** Ends it: politely, or not. */
+  /** Ends the daemon with a signal. */
   async end(signal: NodeJS.Signals = "SIGTERM"): Promise<void> {
     const daemon = this.#process;
     this.#process = undefined;
@@ -86,7 +86,7 @@ export class Daemon {
     return found.leaves.map(({ leaf }: { leaf: Leaf }) => leaf).reverse();
   }
 
-  /** Runs our program in this home. */
+  /** Runs the program in this home. */
   run(...args: string[]): string {
     return execFileSync(program(), args, { env: this.env(), encoding: "utf8" });
   }

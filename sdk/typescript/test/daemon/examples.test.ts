@@ -70,7 +70,7 @@ test("permission escalation", async () => {
   ]);
 });
 
-test("failures and settings: hooks that say nothing do not object", async () => {
+test("failures and settings: hooks without an answer do not block", async () => {
   failures(client);
   settings(client);
   await client.ready();
@@ -83,7 +83,7 @@ test("failures and settings: hooks that say nothing do not object", async () => 
 });
 
 // seed: 003-081, 003-082, 003-083, 003-084
-test("with the level at verbose, a hook's whole life is in the record", async () => {
+test("at level verbose, every step of a hook is recorded", async () => {
   settings(client);
   await client.ready();
   const id = client.registerHook("PreToolUse", (event) =>
@@ -102,14 +102,14 @@ test("with the level at verbose, a hook's whole life is in the record", async ()
   expect(missing).toEqual([]);
 });
 
-test("a temporary hook is there for one piece of work", async () => {
+test("a temporary hook exists for one task", async () => {
   const results = await fireReadOnly(client, [bash("ls"), pre("Read", { file_path: "/w/a" })]);
   expect(results.map(({ action }) => action)).toEqual(["block", "continue"]);
   expect(await agent.fire(bash("ls"))).toMatchObject({ action: "continue" });
 });
 
 // seed: 003-025, 003-032, 003-033, 003-034, 003-035, 003-039, 003-040, 003-042
-test("the tour, from one end to the other", async () => {
+test("the whole tour", async () => {
   const sent: unknown[] = [];
   vi.stubGlobal("fetch", async (url: string, { body }: { body: string }) => sent.push([url, JSON.parse(body)]));
   vi.stubEnv("TENTERHOOK_HOME", daemon.home);
@@ -122,7 +122,7 @@ test("the tour, from one end to the other", async () => {
   ]);
   expect(tour.hooks.map(({ id }) => id)).not.toContain(tour.hookId);
 
-  // What the hook blocks, the rules may deny too: who is heard is in the outcome.
+  // Rules may deny the same call as the hook; the outcome names which counted.
   const bomb = await agent.fire(bash(":(){ :|:& };:"));
   expect(JSON.stringify(bomb.outcome)).toContain("Dangerous command blocked by security policy");
   const secret = await agent.fire(pre("Write", { file_path: "config/.env", content: "API_KEY=1" }));

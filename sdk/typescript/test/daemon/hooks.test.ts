@@ -29,14 +29,14 @@ afterEach(async () => {
 const later = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
 
 // seed: 003-029, 003-032
-test("a block stops it, and the agent reads why", async () => {
+test("a block stops the call, and the agent reads the reason", async () => {
   client.registerHook("PreToolUse", () => ({ action: "block", reason: "not today" }));
   await client.ready();
   expect(await agent.fire(bash("ls"))).toMatchObject({ action: "block", reason: "not today", decision: "deny" });
 });
 
 // seed: 003-028, 003-065
-test("changed arguments come back, and the rules judge them", async () => {
+test("changed arguments are returned, and the rules judge them", async () => {
   const id = client.registerHook("PreToolUse", (event) => ({
     action: "continue",
     modified: { args: { ...event.args, timeout: 30000 } },
@@ -52,7 +52,7 @@ test("changed arguments come back, and the rules judge them", async () => {
 });
 
 // seed: 003-063
-test("hooks merge what each of them changed; a conflict goes to the later one and is named", async () => {
+test("changes of several hooks are merged; in a conflict the later one wins and is named", async () => {
   const changes = (changed: object, priority: number) =>
     client.registerHook("PreToolUse", {
       config: { priority },
@@ -82,7 +82,7 @@ test("hooks merge what each of them changed; a conflict goes to the later one an
 });
 
 // seed: 003-016
-test("a failed tool is a result without success to hooks for results", async () => {
+test("hooks for results receive a failed tool as a result without success", async () => {
   const heard: unknown[] = [];
   client.registerHook("PostToolUse", ({ result }) => {
     heard.push([result.success, result.output]);
@@ -94,7 +94,7 @@ test("a failed tool is a result without success to hooks for results", async () 
 });
 
 // seed: 003-031
-test("a skip silences later hooks, never what was said before and never a rule", async () => {
+test("a skip ignores later hooks, never earlier answers and never a rule", async () => {
   const asked: string[] = [];
   client.registerHook("PreToolUse", {
     config: { priority: 1 },
@@ -113,7 +113,7 @@ test("a skip silences later hooks, never what was said before and never a rule",
 });
 
 // seed: 003-030
-test("a retry is asked again, with the count, and in the end it is a block", async () => {
+test("a retry is called again with the count, and finally blocks", async () => {
   const attempts: number[] = [];
   client.registerHook("PreToolUse", (_, { attempt }) => {
     attempts.push(attempt);
@@ -129,7 +129,7 @@ test("a retry is asked again, with the count, and in the end it is a block", asy
 });
 
 // seed: 003-072, 003-073
-test("a failure means nothing, unless it was said to block", async () => {
+test("a failure has no effect unless configured to block", async () => {
   const broken = () => {
     throw new Error("boom");
   };
@@ -142,7 +142,7 @@ test("a failure means nothing, unless it was said to block", async () => {
   expect(await agent.fire(bash("ls"))).toMatchObject({ action: "block", reason: expect.stringContaining("boom") });
 });
 
-test("at its time-out a handler's signal is aborted, and nobody waits for it", async () => {
+test("at its timeout a handler's signal is aborted, and it is not waited for", async () => {
   const heard: unknown[] = [];
   client.registerHook("PreToolUse", {
     handler: async (_, { signal }) => {
@@ -158,7 +158,7 @@ test("at its time-out a handler's signal is aborted, and nobody waits for it", a
   await expect.poll(() => heard).toMatchObject([{ code: "timed-out" }]);
 });
 
-test("when whoever asked has gone, the handler hears it", async () => {
+test("when the caller has gone, the handler is aborted", async () => {
   const heard: string[] = [];
   client.registerHook("PreToolUse", async (_, { signal }) => {
     heard.push("asked");
@@ -174,7 +174,7 @@ test("when whoever asked has gone, the handler hears it", async () => {
   await expect.poll(() => heard).toEqual(["asked", "cancelled"]);
 });
 
-test("an observer is told and not waited for", async () => {
+test("an observer is called and not waited for", async () => {
   const seen: string[] = [];
   client.registerHook("PreToolUse", {
     handler: async (event) => {
@@ -190,7 +190,7 @@ test("an observer is told and not waited for", async () => {
 });
 
 // seed: 003-034, 003-054
-test("only what fits is asked", async () => {
+test("only matching hooks are called", async () => {
   const asked: string[] = [];
   const note = (name: string) => () => {
     asked.push(name);
@@ -206,7 +206,7 @@ test("only what fits is asked", async () => {
   expect(asked).toEqual(["command"]);
 });
 
-test("an eleventh hook for one event, and a pattern that cannot be read, are refused", async () => {
+test("an eleventh hook for one event and an invalid pattern are refused", async () => {
   for (let number = 0; number < 10; number += 1) client.registerHook("ContextWarning", () => {});
   await client.ready();
   client.registerHook("ContextWarning", () => {});
@@ -237,7 +237,7 @@ test("a client lists its own hooks; the daemon lists all of them", async () => {
   expect(all.find((hook) => hook.id === others)).toMatchObject({ own: false, clientName: "agent" });
 });
 
-test("nobody takes a hook's name, and nobody else's hook is removed", async () => {
+test("a client cannot take another hook's id or remove another client's hook", async () => {
   client.registerHook("PreToolUse", { id: "mine", handler: () => ({ action: "block", reason: "mine" }) });
   await client.ready();
   agent.registerHook("PreToolUse", { id: "mine", handler: () => {} });
@@ -246,7 +246,7 @@ test("nobody takes a hook's name, and nobody else's hook is removed", async () =
   expect(await agent.fire(bash("ls"))).toMatchObject({ reason: "mine" });
 });
 
-test("a hook for a while", async () => {
+test("a temporary hook", async () => {
   {
     await using _ = await client.temporaryHook("PreToolUse", () => ({ action: "block", reason: "for now" }));
     expect(await agent.fire(bash("ls"))).toMatchObject({ action: "block" });
@@ -256,7 +256,7 @@ test("a hook for a while", async () => {
 
 // seed: 003-004, 003-005, 003-006, 003-007, 003-008, 003-009, 003-010, 003-011, 003-012, 003-013, 003-014
 // seed: 003-015, 003-017
-test("every event has a hook, and tells it its name", async () => {
+test("every event calls its hook with the event's name", async () => {
   const told: string[] = [];
   for (const type of HOOK_EVENT_TYPES) {
     client.registerHook(type, ((event: HookEvent) => {
@@ -292,11 +292,11 @@ test("every event has a hook, and tells it its name", async () => {
     const event = { eventType, sessionId, ...more[eventType] } as Parameters<typeof agent.fire>[0];
     expect(await agent.fire(event)).toMatchObject({ action: "continue" });
   }
-  // A failed tool is also told as a result.
+  // A failed tool is also sent as a result.
   expect(told.toSorted()).toEqual([...HOOK_EVENT_TYPES, "PostToolUse"].toSorted());
 });
 
-test("every hook that spoke is in the record", async () => {
+test("every hook that answered is in the record", async () => {
   client.registerHook("PreToolUse", { id: "in-the-record", handler: () => ({ action: "block", reason: "recorded" }) });
   await client.ready();
   const { eventId } = await agent.fire(bash("ls"));
@@ -306,7 +306,7 @@ test("every hook that spoke is in the record", async () => {
 });
 
 // seed: 003-080
-test("more is recorded when it is asked for; less needs a person", async () => {
+test("more is recorded on request; recording less needs the user", async () => {
   expect(await client.setHookAuditLevel("verbose")).toBe("info");
   await expect(client.setHookAuditLevel("off")).rejects.toMatchObject({ code: "refused" });
   await expect(client.setHookAuditLevel("loud" as "off")).rejects.toMatchObject({ code: "invalid" });
@@ -323,7 +323,7 @@ test("two thousand events in flight, each with its own answer", async () => {
   expect(results.map((result) => result.reason)).toEqual(numbers.map((number) => `echo ${number}`));
 }, 60_000);
 
-test("files and lists are told to whoever wants to know", async () => {
+test("listeners receive changed files and to-do lists", async () => {
   const heard: unknown[] = [];
   const stopFiles = client.onFileChanged(({ conversationId, file, toolName }) =>
     heard.push({ conversationId, file, toolName }),
@@ -345,7 +345,7 @@ test("files and lists are told to whoever wants to know", async () => {
   expect(await client.listAllHooks()).toEqual([]);
 });
 
-test("what happens can be watched", async () => {
+test("events can be watched", async () => {
   const watching = new AbortController();
   const seen: unknown[] = [];
   const watched = (async () => {

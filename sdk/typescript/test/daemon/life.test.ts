@@ -45,7 +45,7 @@ test("a client that is closed leaves nothing behind", async () => {
 });
 
 // seed: 003-040, 003-041
-test("hooks that are taken back without waiting are gone when the client is closed", async () => {
+test("hooks unregistered without waiting are gone when the client is closed", async () => {
   const ids = Array.from({ length: 8 }, () =>
     client.registerHook("PreToolUse", { handler: () => {}, config: { failBehavior: "block" } }),
   );
@@ -57,7 +57,7 @@ test("hooks that are taken back without waiting are gone when the client is clos
   expect(await agent.fire(bash("ls"))).toMatchObject({ action: "continue" });
 });
 
-/** Another program with a hook; resolves to what it says first. */
+/** Starts another program with a hook; resolves to its first line. */
 async function program(): Promise<{ child: ChildProcess; said: string }> {
   const source = `
     import { TenterhookClient } from "${new URL("../../dist/index.js", import.meta.url)}";
@@ -71,7 +71,7 @@ async function program(): Promise<{ child: ChildProcess; said: string }> {
   return { child, said: String(said).trim() };
 }
 
-test("a program that was killed fails its own hooks, as they say, and soon", async () => {
+test("the hooks of a killed program fail soon, as configured", async () => {
   const { child, said } = await program();
   expect(said).toBe("ready");
   child.kill("SIGKILL");
@@ -81,8 +81,8 @@ test("a program that was killed fails its own hooks, as they say, and soon", asy
   expect(Date.now() - began).toBeLessThan(3000);
 });
 
-test("what a guarded agent starts cannot bring hooks", async () => {
-  // From here on this process is an agent.
+test("a process that a guarded agent starts cannot register hooks", async () => {
+  // From here on this process counts as an agent.
   await client.fire(bash("ls"));
   const { child, said } = await program();
   child.kill();
@@ -90,7 +90,7 @@ test("what a guarded agent starts cannot bring hooks", async () => {
   expect(await client.fire(bash("ls"))).toMatchObject({ action: "continue" });
 });
 
-test("hooks go over TCP as well, with the token", async () => {
+test("hooks work over TCP, with the token", async () => {
   await daemon.end();
   await daemon.serve("127.0.0.1:0");
   const address = `http://${daemon.address()}`;

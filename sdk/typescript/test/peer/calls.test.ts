@@ -62,7 +62,7 @@ test.each<[string, unknown, RegExp]>([
   expect(error?.message).toMatch(message);
 });
 
-test("what a handler throws is its failure", async () => {
+test("an error thrown by a handler is its failure", async () => {
   const hook = await register(async () => {
     throw new Error("boom");
   });
@@ -70,7 +70,7 @@ test("what a handler throws is its failure", async () => {
   expect(error).toEqual({ code: ErrorCode.ERROR_HANDLER, message: "boom", hint: "" });
 });
 
-test("answers come in any order, each to its question", async () => {
+test("answers come in any order, each to its call", async () => {
   const hook = await register(async (event) => {
     await later(Number(event.args.wait));
     return { action: "block", reason: String(event.args.name) };
@@ -81,7 +81,7 @@ test("answers come in any order, each to its question", async () => {
   expect(peer.responses.map((response) => response.reason)).toEqual(["after 0", "after 15", "after 30"]);
 });
 
-test("whoever is cancelled hears it, and does not answer", async () => {
+test("a cancelled handler is aborted and does not answer", async () => {
   const heard: unknown[] = [];
   const hook = await register(async (_, { signal }) => {
     await new Promise((resolve) => signal.addEventListener("abort", resolve));
@@ -96,7 +96,7 @@ test("whoever is cancelled hears it, and does not answer", async () => {
   expect(peer.responses).toEqual([]);
 });
 
-test("when the time is over the handler hears it, connection or not", async () => {
+test("at the time limit the handler is aborted, with or without a connection", async () => {
   const { promise, resolve } = waiting<unknown>();
   const hook = await register(async (_, { signal }) => {
     signal.addEventListener("abort", () => resolve(signal.reason));
@@ -108,7 +108,7 @@ test("when the time is over the handler hears it, connection or not", async () =
   expect(await promise).toMatchObject({ code: "timed-out" });
 });
 
-test("what is asked again after a break is not run again", async () => {
+test("a call repeated after a break is not run again", async () => {
   let runs = 0;
   const gate = waiting<void>();
   const hook = await register(async () => {
@@ -124,13 +124,13 @@ test("what is asked again after a break is not run again", async () => {
   await later(20);
   gate.resolve();
   expect((await peer.answer(question)).reason).toBe("once");
-  // Its answer may have been lost on the way: it is given again, from memory.
+  // The answer may have been lost in transit: it is sent again from memory.
   peer.stream?.write({ ...question, redelivered: true });
   await peer.until(() => peer.responses.length === 2);
   expect([runs, peer.responses[1]?.reason]).toEqual([1, "once"]);
 });
 
-test("an answer that was ready while there was no connection is given when it is asked for again", async () => {
+test("an answer that was ready without a connection is sent when the call is repeated", async () => {
   let runs = 0;
   const gate = waiting<void>();
   const hook = await register(async () => {
@@ -151,7 +151,7 @@ test("an answer that was ready while there was no connection is given when it is
   expect([runs, peer.responses.length]).toEqual([1, 1]);
 });
 
-test("what a daemon asked that was then started anew is given up", async () => {
+test("calls of a daemon that was restarted are cancelled", async () => {
   const { promise, resolve } = waiting<unknown>();
   const hook = await register(async (_, { signal }) => {
     await new Promise((abort) => signal.addEventListener("abort", abort));
@@ -168,7 +168,7 @@ test("what a daemon asked that was then started anew is given up", async () => {
   expect(peer.responses).toEqual([]);
 });
 
-test("an observer is not answered for", async () => {
+test("no answer is sent for an observer", async () => {
   const seen: string[] = [];
   const hook = await register((event) => {
     seen.push(event.tool);
@@ -180,7 +180,7 @@ test("an observer is not answered for", async () => {
   expect(peer.responses).toEqual([]);
 });
 
-test("a hook that is not there is a failure, and a payload that is none too", async () => {
+test("an unknown hook and an invalid payload are failures", async () => {
   const hook = await register(() => {});
   const unknown = await peer.answer(peer.ask("nobody", {}));
   expect(unknown.error?.code).toBe(ErrorCode.ERROR_NOT_FOUND);
@@ -188,7 +188,7 @@ test("a hook that is not there is a failure, and a payload that is none too", as
   expect(broken.error?.code).toBe(ErrorCode.ERROR_HANDLER);
 });
 
-test("two thousand questions at once are answered, each with its own", async () => {
+test("two thousand concurrent calls each get their own answer", async () => {
   const hook = await register(async (event) => {
     await later(Math.random() * 20);
     return { action: "block", reason: `${event.args.number}` };

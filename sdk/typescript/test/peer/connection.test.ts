@@ -26,7 +26,7 @@ afterEach(async () => {
   peer.end();
 });
 
-test("it connects when it is first needed, and not before", async () => {
+test("the client connects on first use, not before", async () => {
   expect([client.state, peer.streams]).toEqual(["idle", 0]);
   const id = client.registerHook("PreToolUse", () => {});
   expect([client.state, client.listHooks()[0]?.state]).toEqual(["connecting", "pending"]);
@@ -36,7 +36,7 @@ test("it connects when it is first needed, and not before", async () => {
 });
 
 // seed: 003-051, 003-055
-test("hooks are registered in the order they were asked for, with all that was said", async () => {
+test("hooks are registered in order, with all options", async () => {
   client.registerHook("PreToolUse", { id: "a", handler: () => {} });
   client.registerHook("PostToolUse", {
     id: "b",
@@ -61,7 +61,7 @@ test("hooks are registered in the order they were asked for, with all that was s
   ]);
 });
 
-test("a refused hook is said by ready(), once, and only there", async () => {
+test("ready() reports a refused hook, once, and nothing else does", async () => {
   peer.refusals = [{ code: ErrorCode.ERROR_LIMIT, message: "maxHooksPerEvent 10 exceeded", hint: "take one back" }];
   const id = client.registerHook("PreToolUse", () => {});
   await expect(client.ready()).rejects.toMatchObject({ code: "limit", hint: "take one back" });
@@ -71,14 +71,14 @@ test("a refused hook is said by ready(), once, and only there", async () => {
   expect([client.listHooks(), peer.unregistered, problems]).toEqual([[], [], []]);
 });
 
-test("a refusal that nobody waits for is told to onError", async () => {
+test("a refusal without a pending ready() is reported to onError", async () => {
   peer.refusals = [{ code: ErrorCode.ERROR_INVALID, message: "no such event", hint: "" }];
   client.registerHook("PreToolUse", { id: "x", handler: () => {} });
   await expect.poll(() => problems.map((error) => error.message)).toEqual(["hook `x` (PreToolUse): no such event"]);
 });
 
 // seed: 003-071
-test("a broken connection is made anew, and only what the daemon has forgotten is registered again", async () => {
+test("a broken connection is reopened, and only hooks that the daemon lost are registered again", async () => {
   const [kept, forgotten] = ["kept", "forgotten"];
   client.registerHook("PreToolUse", { id: kept, handler: () => {} });
   client.registerHook("PreToolUse", { id: forgotten, handler: () => {} });
@@ -102,7 +102,7 @@ test("a daemon that comes back as another process gets all hooks again", async (
   expect([...peer.hooks]).toEqual(["a", "b"]);
 });
 
-test("without a daemon ready() says what to do, and goes on trying", async () => {
+test("without a daemon ready() rejects with a hint, and the client keeps trying", async () => {
   peer.stop();
   const impatient = new TenterhookClient({ address: peer.address, readyTimeout: 300 });
   impatient.registerHook("PreToolUse", { id: "late", handler: () => {} });
@@ -127,7 +127,7 @@ test.each([
   expect(peer.streams).toBe(1);
 });
 
-test("close takes back all hooks; after it nothing goes", async () => {
+test("close unregisters all hooks; later calls fail", async () => {
   client.registerHook("PreToolUse", { id: "a", handler: () => {} });
   client.registerHook("Stop", { id: "b", handler: () => {} });
   await client.ready();
@@ -137,7 +137,7 @@ test("close takes back all hooks; after it nothing goes", async () => {
   await expect(client.ready()).rejects.toMatchObject({ code: "closed" });
 });
 
-test("a temporary hook is there for a block", async () => {
+test("a temporary hook exists for a block", async () => {
   {
     await using hook = await client.temporaryHook("PreToolUse", () => {});
     expect([...peer.hooks]).toEqual([hook.id]);
@@ -145,7 +145,7 @@ test("a temporary hook is there for a block", async () => {
   expect([...peer.hooks]).toEqual([]);
 });
 
-test("a hook that is taken back before it was registered is never seen", async () => {
+test("a hook unregistered before its registration is never sent", async () => {
   peer.stop();
   const id = client.registerHook("PreToolUse", () => {});
   const gone = client.unregisterHook(id);

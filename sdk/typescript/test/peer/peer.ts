@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-// A scripted daemon: it breaks connections, asks twice and forgets hooks, which a real one rarely does on demand.
+// A scripted daemon: it breaks connections, repeats calls and loses hooks, which a real one rarely does on demand.
 
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -28,19 +28,19 @@ export type Stream = ServerDuplexStream<HookResponse, HookEvent>;
 
 const EMPTY: HookEvent = HookEvent.decode(new Uint8Array());
 
-/** A daemon that does as it is told. */
+/** A daemon that the test controls. */
 export class Peer {
   readonly dir = mkdtempSync(join(tmpdir(), "tenterhook-peer-"));
   readonly address = `unix:${join(this.dir, "peer.sock")}`;
-  /** What was registered, in order; a second time counts again. */
+  /** Registrations in order, including repeated ones. */
   readonly registered: RegisterHookRequest[] = [];
   readonly unregistered: string[] = [];
   readonly responses: HookResponse[] = [];
-  /** The hooks it says it still has. */
+  /** The hooks that it claims to have. */
   readonly hooks = new Set<string>();
-  /** What the next registrations are refused with. */
+  /** Error for the next registrations. */
   refusals: HookError[] = [];
-  /** What streams are refused with, instead of being opened. */
+  /** Error for new streams. */
   refuse: status | undefined;
   streams = 0;
   stream: Stream | undefined;
@@ -79,7 +79,7 @@ export class Peer {
     this.#server = server;
   }
 
-  /** Ends as if it were killed; with its memory, if it is to be another process. */
+  /** Ends as if killed. Also drops its memory if it should return as another process. */
   stop({ forget = false } = {}): void {
     this.#server?.forceShutdown();
     this.#server = undefined;
@@ -98,7 +98,7 @@ export class Peer {
     this.stream = undefined;
   }
 
-  /** Asks a hook; returns the question, so that it can be asked again. */
+  /** Calls a hook; returns the call, so that it can be repeated. */
   ask(hookId: string, payload: unknown, more: Partial<HookEvent> = {}): HookEvent {
     this.#call += 1;
     const question = {
@@ -121,13 +121,13 @@ export class Peer {
     this.stream?.write({ ...question, kind: HookEventKind.HOOK_CANCEL, error });
   }
 
-  /** Waits until something is so. */
+  /** Waits until a condition holds. */
   until(done: () => boolean): Promise<void> {
     if (done()) return Promise.resolve();
     return new Promise((resolve) => this.#waiting.push({ done, resolve }));
   }
 
-  /** Waits for the answer to a question. */
+  /** Waits for the answer to a call. */
   async answer({ callId }: HookEvent): Promise<HookResponse> {
     const find = () => this.responses.find((response) => response.callId === callId);
     await this.until(() => find() !== undefined);

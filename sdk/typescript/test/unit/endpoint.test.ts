@@ -38,7 +38,7 @@ test.each<[string, EndpointOptions, Env, NodeJS.Platform, string]>([
   expect(find(options, env, platform)).toEqual({ target });
 });
 
-test("over TCP the token is said, or read from the home", () => {
+test("over TCP the token is given, or read from the state directory", () => {
   mkdirSync(join(home, "run"));
   writeFileSync(join(home, "run/token"), "secret\n");
   const address = "http://127.0.0.1:7878";
@@ -47,7 +47,7 @@ test("over TCP the token is said, or read from the home", () => {
   expect(() => find({ address, home: "/nowhere" })).toThrow(/cannot read the token/);
 });
 
-test("what is no address, and a home that nobody named, are said", () => {
+test("an invalid address and a missing home are reported", () => {
   expect(() => find({ address: "tcp//x" })).toThrow(/invalid daemon address `tcp\/\/x`.*unix:/);
   expect(() => find({})).toThrow(/neither `HOME` nor `TENTERHOOK_HOME`/);
 });

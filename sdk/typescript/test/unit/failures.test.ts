@@ -17,14 +17,14 @@ beforeEach(() => {
 const fails = () => Promise.reject(new Error("no"));
 const settled = () => new Promise((resolve) => setTimeout(resolve, 5));
 
-test("whoever awaits has the error, and nobody else hears of it", async () => {
+test("an awaited error is thrown to its caller and reported nowhere else", async () => {
   await expect(failures.watch(fails())).rejects.toThrow("no");
   await settled();
   failures.throw();
   expect([told, failures.isQuiet]).toEqual([[], true]);
 });
 
-test("what is let go is told, and thrown by whoever waits next, once", async () => {
+test("an unawaited error is reported, and thrown once to the next caller", async () => {
   void failures.watch(fails());
   expect(failures.isQuiet).toBe(false);
   await settled();
@@ -33,7 +33,7 @@ test("what is let go is told, and thrown by whoever waits next, once", async () 
   failures.throw();
 });
 
-test("whoever waits is not told as well", async () => {
+test("an error thrown to a waiting caller is not reported as well", async () => {
   const release = failures.hold();
   failures.add(new Error("a"));
   failures.add(new Error("b"));

@@ -51,7 +51,7 @@ test("the reference's examples are of these types", () => {
 });
 
 // seed: 002-044, 002-077, 002-078
-test("a deny blocks, with its reason; other letters do not", () => {
+test("a deny blocks with its reason; other spellings do not", () => {
   const block: BeforeToolOutput = { decision: "deny", reason: "Writing to /etc is prohibited" };
   const output = new BeforeToolHookOutput(block);
   expect(output.getBlockingError()).toEqual({ blocked: true, reason: "Writing to /etc is prohibited" });
@@ -89,7 +89,7 @@ test("context and changed input are given as they are", () => {
   expect(new BeforeToolHookOutput({ hookSpecificOutput: { tool_input: "x" } }).getModifiedToolInput()).toBeUndefined();
 });
 
-test("a request is changed where the hook says so", () => {
+test("a request is changed as the hook requests", () => {
   const target = {
     model: "m",
     contents: [{ role: "user", parts: [{ text: "hi" }] }],
@@ -110,7 +110,7 @@ test("a request is changed where the hook says so", () => {
 });
 
 // seed: 002-057, 002-058, 002-059, 002-080
-test("a partial request is merged, and replaces four values only where that is asked for", () => {
+test("a partial request is merged, and replaces four values only on request", () => {
   const target = { model: "m", contents: [], config: { temperature: 0.9, topP: 0.5, seed: 3 } };
   const config = (llm_request: object, options?: ApplyOptions) => {
     const output = new BeforeModelHookOutput({ hookSpecificOutput: { llm_request } });
@@ -137,7 +137,7 @@ test("a partial request is merged, and replaces four values only where that is a
 });
 
 // seed: 002-080, 002-082
-test("an answer in the model's place is given in the model's form", () => {
+test("an answer in place of the model has the model's format", () => {
   const content = { role: "model", parts: ["cached", { text: " answer" }] };
   const said = { hookSpecificOutput: { llm_response: { candidates: [{ content, finishReason: "STOP" }] } } };
   const expected = {
@@ -153,7 +153,7 @@ test("an answer in the model's place is given in the model's form", () => {
 });
 
 // seed: 002-056, 002-081
-test("tools are restricted as the reference's example says", () => {
+test("tools are restricted as in the reference's example", () => {
   const allowedFunctionNames = ["read_file", "list_directory", "glob"];
   const said: BeforeToolSelectionOutput = {
     hookSpecificOutput: { hookEventName: "BeforeToolSelection", toolConfig: { mode: "AUTO", allowedFunctionNames } },

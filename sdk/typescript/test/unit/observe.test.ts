@@ -63,7 +63,7 @@ test("a whole list replaces the one before; tasks are made and changed one by on
   expect(todos.apply(ran("TaskUpdate", { taskId: 2, status: "deleted" }, other))).toMatchObject([{ id: "1" }]);
 });
 
-test("everybody who listens is told, with where it happened", () => {
+test("every listener is called with the session", () => {
   const observer = new Observer();
   const heard: unknown[] = [];
   observer.files.add((event) => heard.push(event));

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-// The shapes that the documents of other hook systems print, and that ours fit. The compiler is the test.
+// Types from the documents of other hook systems, which ours are compatible with. The compiler is the test.
 
 import type * as ours from "tenterhook";
 import { expectTypeOf, test } from "vitest";
@@ -71,7 +71,7 @@ type HookResponse =
   | { action: "skip" }; // Skip this hook only
 
 // seed: 003-018, 003-019, 003-020, 003-021, 003-022, 003-023, 003-027, 003-028, 003-029, 003-031
-test("events are at least what the hook design prints, and its responses are welcome", () => {
+test("events have all fields of the hook design, and its responses are accepted", () => {
   expectTypeOf<ours.HookEvent>().toExtend<HookEvent>();
   expectTypeOf<ours.PreToolUseEvent>().toExtend<PreToolUseEvent>();
   expectTypeOf<ours.PostToolUseEvent>().toExtend<PostToolUseEvent>();
@@ -80,7 +80,7 @@ test("events are at least what the hook design prints, and its responses are wel
   expectTypeOf<HookResponse>().toExtend<ours.HookResponse>();
 });
 
-test("what fits nowhere is refused before it is sent", () => {
+test("invalid hooks are compile errors", () => {
   const client = {} as Pick<ours.TenterhookClient, "registerHook">;
   const never = () => {
     // @ts-expect-error: there is no such event
@@ -213,7 +213,7 @@ type HookCallback = (
 ) => Promise<HookJSONOutput>;
 
 // seed: 000-018, 000-019, 000-020, 000-021, 000-022, 000-023, 000-024, 000-025, 000-026
-test("callbacks are told what the document prints, and may answer all of it", () => {
+test("callbacks receive all inputs of the document and may return all its outputs", () => {
   expectTypeOf<ours.PreToolUseHookInput>().toExtend<PreToolUseHookInput>();
   expectTypeOf<ours.PostToolUseHookInput>().toExtend<PostToolUseHookInput>();
   expectTypeOf<ours.SubagentStopHookInput>().toExtend<SubagentStopHookInput>();

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! What seed 003 registers through an SDK, registered in an engine of the test's own.
+//! Hooks that seed 003 registers through an SDK, registered in an engine of the test.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -11,15 +11,16 @@ use tenterhook_event::EventKind::{PostModel, PostTool, PreTool};
 use tenterhook_event::{Decision, Event, TraceStatus};
 
 use super::{bash, decision, generated, matching, silent, tokens, with, write};
-use crate::seeds::{Notes, arg, fire, name, tool};
+use crate::seeds::{Notes, argument, fire, tool, tool_name};
 
 // Seed 003, "TypeScript SDK": "Block dangerous bash commands"; "Python SDK": `validate_bash`.
 // seed: 003-059
 #[tokio::test]
 async fn block_dangerous_bash_commands() {
     let engine = with([Hook::on("security", PreTool).run(|event| async move {
-        let command = arg(&event, "command");
-        if name(&event) == "Bash" && (command.contains("rm -rf /") || command.contains(":(){ :|:& };:")) {
+        let command = argument(&event, "command");
+        if tool_name(&event) == "Bash" && (command.contains("rm -rf /") || command.contains(":(){ :|:& };:"))
+        {
             return response::deny("Dangerous command blocked by security policy");
         }
         response::none()
@@ -41,7 +42,7 @@ async fn block_dangerous_bash_commands() {
 #[tokio::test]
 async fn cannot_write_api_keys_to_env_files() {
     let guard = Hook::on("env", PreTool).run(|event| async move {
-        if arg(&event, "content").contains("API_KEY=") {
+        if argument(&event, "content").contains("API_KEY=") {
             return response::deny("Cannot write API keys to .env files");
         }
         response::none()
@@ -85,7 +86,7 @@ async fn multiple_hooks_for_the_same_event_run_in_parallel() {
         Hook::on(&id.clone(), PostModel).run(move |event| {
             let (log, together, id) = (log.clone(), Arc::clone(&together), id.clone());
             async move {
-                // Nobody gets past this alone.
+                // No hook finishes before the others have started.
                 together.wait().await;
                 log.add(format!("{id} {} {}", event.harness_session_id.as_deref().unwrap(), tokens(&event)));
                 response::none()
@@ -145,7 +146,7 @@ async fn a_temporary_hook_is_active_only_within_its_block() {
 // seed: 003-062, 003-063
 #[tokio::test]
 async fn block_wins_over_continue_and_modifications_are_merged() {
-    // What `{...event.args, key: value}` sends: the whole arguments, as `modified.args` of an SDK hook.
+    // The result of `{...event.args, key: value}`: all arguments, as `modified.args` of an SDK hook.
     let change = |id: &str, key: &'static str, value: Value| {
         Hook::on(id, PreTool).run(move |event| {
             let mut args = event.tool.as_ref().unwrap().args.clone();
@@ -177,7 +178,7 @@ async fn block_wins_over_retry_and_retry_over_continue() {
     let retry = || Hook::on("retry", PreTool).run(|_| async { response::retry(Duration::from_millis(1)) });
     let engine = with([silent("continue"), retry()]);
     let outcome = fire(&engine, bash("ls")).await;
-    assert_eq!(outcome.decision, Decision::Deny, "it never got further than `retry`");
+    assert_eq!(outcome.decision, Decision::Deny, "it stayed at `retry`");
     assert!(outcome.reason().unwrap().contains("try again in 1 ms"), "{outcome:?}");
 
     let engine = with([retry(), Hook::on("block", PreTool).run(|_| async { response::deny("blocked") })]);
@@ -214,16 +215,17 @@ async fn skip_passes_over_the_remaining_hooks() {
     let outcome = fire(&engine, bash("ls")).await;
     assert_eq!((outcome.decision, outcome.trace[1].status), (Decision::None, TraceStatus::Skipped));
     let engine = with([skip, block("before", 1)]);
-    assert_eq!(decision(&engine, bash("ls")).await, Decision::Deny, "what was said before it stands");
+    assert_eq!(decision(&engine, bash("ls")).await, Decision::Deny, "earlier answers count");
 }
 
-// Seed 003, "Integration with Agent Loop": what a loop around the engine needs. `tests/suite/sdk_agent.rs` runs the real one.
+// Seed 003, "Integration with Agent Loop": what a loop around the engine needs. `tests/suite/sdk_agent.rs` runs the
+// real one.
 #[tokio::test]
 async fn the_agent_loop_uses_modified_args_and_stops_at_a_block() {
     async fn execute_tool(engine: &Engine, asked: Event, ran: &Notes<Value>) -> Result<(), String> {
         let outcome = fire(engine, asked.clone()).await;
         if outcome.decision == Decision::Deny {
-            return Err(format!("{} blocked: {}", name(&asked), outcome.reason().unwrap_or_default()));
+            return Err(format!("{} blocked: {}", tool_name(&asked), outcome.reason().unwrap_or_default()));
         }
         let args = outcome.tool_input.unwrap_or_else(|| asked.tool.unwrap().args);
         ran.add(args.clone());
@@ -236,7 +238,7 @@ async fn the_agent_loop_uses_modified_args_and_stops_at_a_block() {
     let engine = Engine::builder()
         .on(PreTool)
         .run(|event| async move {
-            match arg(&event, "command").as_str() {
+            match argument(&event, "command").as_str() {
                 "rm" => response::deny("no"),
                 "ls" => response::none().tool_input(json!({"command": "ls -a"})),
                 _ => response::none(),
@@ -244,8 +246,8 @@ async fn the_agent_loop_uses_modified_args_and_stops_at_a_block() {
         })
         .on(PostTool)
         .run(move |event| {
-            seen.add(arg(&event, "command"));
-            // Fire and forget: nothing it says is in the way.
+            seen.add(argument(&event, "command"));
+            // Fire and forget: its answer has no effect.
             async { response::none() }
         })
         .build()
@@ -260,7 +262,7 @@ async fn the_agent_loop_uses_modified_args_and_stops_at_a_block() {
 // Seed 003, "Hook Execution Flow": "Sort by Priority", "Execute in Parallel".
 // seed: 000-063, 003-091
 #[tokio::test]
-async fn lower_priority_numbers_come_first_whoever_is_faster() {
+async fn lower_priority_numbers_come_first_regardless_of_speed() {
     let hook = |id: &'static str, priority, ms| {
         Hook::on(id, PreTool).priority(priority).run(move |_| async move {
             tokio::time::sleep(Duration::from_millis(ms)).await;
@@ -276,7 +278,7 @@ async fn lower_priority_numbers_come_first_whoever_is_faster() {
 // Seed 003, "Timeout Handling".
 // seed: 003-067, 003-069
 #[tokio::test]
-async fn a_time_out_is_treated_as_continue() {
+async fn a_timeout_is_treated_as_continue() {
     let slow = |id: &str| {
         Hook::on(id, PreTool).timeout(Duration::from_millis(30)).run(|_| async {
             tokio::time::sleep(Duration::from_secs(30)).await;
@@ -320,7 +322,7 @@ async fn at_most_10_hooks_an_event_50_in_all_and_5_seconds_each() {
     let error = engine.register(silent("eleventh")).unwrap_err();
     assert_eq!(error, RegisterError::TooManyOn { id: "eleventh".into(), kind: PreTool, limit: 10 });
     let other = Hook::on("other", PostTool).run(|_| async { response::none() });
-    assert!(engine.register(other).is_ok(), "another event has room of its own");
+    assert!(engine.register(other).is_ok(), "another event has its own limit");
 
     let kinds = tenterhook_event::EventKind::ALL.iter().cycle().take(51).enumerate();
     let many = kinds.map(|(at, kind)| Hook::on(&format!("h{at}"), *kind).run(|_| async { response::none() }));

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Seed 003's finished examples: policy, formatting, costs, permissions.
+//! Seed 003's complete examples: policy, formatting, costs, permissions.
 
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
@@ -11,7 +11,7 @@ use tenterhook_event::EventKind::{PermissionRequest, PostModel, PostTool, PreToo
 use tenterhook_event::{Decision, Event};
 
 use super::{bash, decision, generated, matching, tokens, with};
-use crate::seeds::{Notes, arg, fire, tool};
+use crate::seeds::{Notes, argument, fire, tool};
 
 fn written(path: &str, success: bool) -> Event {
     let mut event = tool(PostTool, "Write", json!({"file_path": path}));
@@ -19,11 +19,11 @@ fn written(path: &str, success: bool) -> Event {
     event
 }
 
-/// Runs `formatter` on what was written, as far as the test is concerned.
+/// Pretends to run `formatter` on written files and notes the command.
 fn formats(executed: &Notes<String>, formatter: fn(&str) -> Option<&'static str>) -> Hook {
     let execute = executed.clone();
     Hook::on("format", PostTool).run(move |event| {
-        let path = arg(&event, "file_path");
+        let path = argument(&event, "file_path");
         let extension = path.rsplit('.').next().unwrap_or_default();
         let success = event.detail.tool_output.as_ref().is_some_and(|output| output["success"] == true);
         if let Some(formatter) = formatter(extension).filter(|_| success) {

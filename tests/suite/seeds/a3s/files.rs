@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! What seed 003 says about configuration, payloads and answers, with programs as hooks.
+//! Seed 003's configuration, payloads and answers, with programs as hooks.
 
 use std::time::Duration;
 use tenterhook_test_support::wait_until;
@@ -13,7 +13,7 @@ use tenterhook_event::EventKind::{PostModel, PreModel};
 use tenterhook_profile::{Layer, Source, find, read};
 
 use crate::context::TestContext;
-use crate::seeds::{event, fire, fire_profile, json_file, one_hook, says};
+use crate::seeds::{event, fire, fire_profile, json_file, printing_command, write_single_hook};
 
 fn call(command: &str) -> Value {
     json!({
@@ -30,9 +30,9 @@ fn pre_tool(command: &str) -> Value {
     json!({"event": "PreToolUse", "command": command})
 }
 
-/// What comes of a call when hooks give these answers.
+/// Result of a call if hooks give these answers.
 fn answered(answers: &[Value]) -> Value {
-    let hooks: Vec<_> = answers.iter().map(|answer| pre_tool(&says(answer))).collect();
+    let hooks: Vec<_> = answers.iter().map(|answer| pre_tool(&printing_command(answer))).collect();
     fire_profile(&TestContext::new(), "a3s", "PreToolUse", &registered(&hooks), &call("ls"))
 }
 
@@ -40,8 +40,8 @@ fn answered(answers: &[Value]) -> Value {
 #[test]
 fn register_hook_blocks_rm_rf() {
     let test = TestContext::new();
-    let block = says(&json!({"action": "block", "reason": "Dangerous command"}));
-    let go = says(&json!({"action": "continue"}));
+    let block = printing_command(&json!({"action": "block", "reason": "Dangerous command"}));
+    let go = printing_command(&json!({"action": "continue"}));
     let script = test.write(
         "guard.sh",
         &format!(
@@ -85,16 +85,19 @@ fn every_event_can_have_a_hook() {
         assert_eq!(answer["success"], true, "{event}");
         assert_eq!(json_file(&got), input, "{event}");
     }
-    one_hook(&test, &json!({"on": EVENTS, "match": "x", "dialect": "a3s", "command": "true"}));
+    write_single_hook(&test, &json!({"on": EVENTS, "match": "x", "dialect": "a3s", "command": "true"}));
     let ran = test.run(&["check"]);
     assert_eq!(ran.exit, 0, "{}", ran.stdout);
 }
 
-/// What a hook in this dialect gets on standard input.
+/// Standard input of a hook in this dialect.
 fn payload(on: &str, source: impl FnOnce(&TestContext)) -> Value {
     let test = TestContext::new();
     let got = test.path("got.json");
-    one_hook(&test, &json!({"on": on, "dialect": "a3s", "command": format!("cat > '{}'", got.display())}));
+    write_single_hook(
+        &test,
+        &json!({"on": on, "dialect": "a3s", "command": format!("cat > '{}'", got.display())}),
+    );
     source(&test);
     json_file(&got)
 }
@@ -170,7 +173,7 @@ async fn generation_event_payloads() {
     let seen = json_file(&got);
     assert_eq!((&seen["eventType"], &seen["prompt"]), (&json!("GenerateEnd"), &json!("Do something")));
     let mut told = response;
-    // Hooks read numbers there; what the harness did not count is nothing.
+    // Hooks read numbers there; tokens that the harness did not count are 0.
     told["usage"] = json!({"input_tokens": 0, "output_tokens": 0, "total_tokens": 3});
     assert_eq!(seen["response"], told);
 }
@@ -195,13 +198,13 @@ fn hook_response_actions() {
     );
 }
 
-/// What Tenterhook decides about `ls` when its only hook, in this dialect, is this command.
+/// Tenterhook's decision about `ls` if its only hook, in this dialect, is this command.
 fn guarded(command: &str, more: &Value) -> Value {
     let test = TestContext::new();
     let mut hook =
         json!({"on": "PreToolUse", "match": {"tool": "Bash"}, "dialect": "a3s", "command": command});
     hook.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
-    one_hook(&test, &hook);
+    write_single_hook(&test, &hook);
     let ran = test.run_with(&["fire", "--json"], test.bash("ls").as_bytes());
     assert_eq!(ran.exit, 0, "{}", ran.stderr);
     ran.json()["outcome"].clone()
@@ -215,12 +218,12 @@ fn exit_code_2_is_a_block_and_exit_code_0_with_json_is_a_modification() {
     assert_eq!((&blocked["decision"], &blocked["reasons"][0]["said"]), (&json!("deny"), &json!("not this")));
     assert_eq!(guarded("exit 0", &json!({}))["decision"], "none");
     let modified = json!({"action": "continue", "modified": {"args": {"command": "ls -a"}}});
-    assert_eq!(guarded(&says(&modified), &json!({}))["tool_input"], json!({"command": "ls -a"}));
-    let blocked = guarded(&says(&json!({"action": "block", "reason": "r"})), &json!({}));
+    assert_eq!(guarded(&printing_command(&modified), &json!({}))["tool_input"], json!({"command": "ls -a"}));
+    let blocked = guarded(&printing_command(&json!({"action": "block", "reason": "r"})), &json!({}));
     assert_eq!((&blocked["decision"], &blocked["reasons"][0]["said"]), (&json!("deny"), &json!("r")));
 }
 
-// Seed 003, "Hook Execution Flow": "Merge modifications", with programs that repeat what they were given.
+// Seed 003, "Hook Execution Flow": "Merge modifications", with programs that return their whole input.
 // seed: 003-063
 #[test]
 fn modifications_of_several_programs_are_merged() {
@@ -228,7 +231,7 @@ fn modifications_of_several_programs_are_merged() {
     let adds = |id: &str, key: &str, value: Value| {
         let mut args = json!({"command": "ls"});
         args[key] = value;
-        let answer = says(&json!({"action": "continue", "modified": {"args": args}}));
+        let answer = printing_command(&json!({"action": "continue", "modified": {"args": args}}));
         json!({"id": id, "on": "PreToolUse", "dialect": "a3s", "command": answer})
     };
     let fire = |hooks: &[Value]| {
@@ -255,7 +258,7 @@ fn a_failed_tool_is_a_result_without_success() {
     let failed = |on: Value| {
         let test = TestContext::new();
         let got = test.path("got.json");
-        one_hook(
+        write_single_hook(
             &test,
             &json!({"on": on, "dialect": "a3s", "command": format!("cat > '{}'", got.display())}),
         );
@@ -273,10 +276,10 @@ fn a_failed_tool_is_a_result_without_success() {
     let expected = json!({"success": false, "output": "Command failed with exit code 1", "duration": 0});
     assert_eq!(result["result"], expected);
     let both = failed(json!(["PostToolUse", "ToolError"]));
-    assert_eq!(both["eventType"], "ToolError", "a hook for both is asked once");
+    assert_eq!(both["eventType"], "ToolError", "a hook for both is called once");
 }
 
-// Seed 003, "Action Behaviors": exit codes, by the profile that is this design.
+// Seed 003, "Action Behaviors": exit codes, under the profile of this design.
 #[test]
 fn exit_code_2_is_a_block_under_the_profile_too() {
     let test = TestContext::new();
@@ -293,9 +296,10 @@ fn exit_code_2_is_a_block_under_the_profile_too() {
 #[test]
 fn cannot_write_api_keys_to_env_files() {
     let test = TestContext::new();
-    let block = says(&json!({"action": "block", "reason": "Cannot write API keys to .env files"}));
+    let block =
+        printing_command(&json!({"action": "block", "reason": "Cannot write API keys to .env files"}));
     let script = test.write("env.sh", &format!("case $(cat) in *'API_KEY='*) {block};; esac\n"));
-    one_hook(
+    write_single_hook(
         &test,
         &json!({
             "on": "PreToolUse", "match": {"tool": "Write", "path_pattern": "*.env"}, "dialect": "a3s",
@@ -343,7 +347,7 @@ fn an_async_hook_is_not_waited_for() {
     let answer = fire_profile(&test, "a3s", "PreToolUse", &registered(&[hook]), &call("ls"));
     assert_eq!(answer["decision"], "none");
     assert!(!done.exists());
-    wait_until("the hook goes on", || done.exists().then_some(()));
+    wait_until("the hook continues", || done.exists().then_some(()));
 }
 
 // Seed 003, "Hook Execution Flow": "Block wins > Retry > Continue", "Merge modifications".
@@ -365,7 +369,7 @@ fn block_wins_over_retry_over_continue() {
 fn lower_priority_numbers_come_first() {
     let test = TestContext::new();
     let hook = |reason: &str, priority: i32| {
-        let mut hook = pre_tool(&says(&json!({"action": "block", "reason": reason})));
+        let mut hook = pre_tool(&printing_command(&json!({"action": "block", "reason": reason})));
         hook["config"] = json!({"priority": priority});
         hook
     };
@@ -380,7 +384,8 @@ fn a_hook_that_times_out_is_a_continue_with_a_warning() {
     let test = TestContext::new();
     let mut hook = pre_tool("sleep 30");
     hook["config"] = json!({"timeout": 50});
-    let change = pre_tool(&says(&json!({"action": "continue", "modified": {"args": {"command": "x"}}})));
+    let change =
+        pre_tool(&printing_command(&json!({"action": "continue", "modified": {"args": {"command": "x"}}})));
     let answer = fire_profile(&test, "a3s", "PreToolUse", &registered(&[hook.clone(), change]), &call("ls"));
     assert_eq!(
         (&answer["decision"], &answer["finalOutput"]["modified"]["args"]["command"]),
@@ -415,7 +420,7 @@ fn a_response_that_is_not_valid_does_not_change_anything() {
         json!({"action": "continue", "modified": {"args": "text"}}),
         json!({"acton": "block"}),
     ] {
-        let outcome = guarded(&says(&answer), &json!({}));
+        let outcome = guarded(&printing_command(&answer), &json!({}));
         assert_eq!(
             (&outcome["decision"], &outcome["tool_input"]),
             (&json!("none"), &Value::Null),
@@ -425,7 +430,7 @@ fn a_response_that_is_not_valid_does_not_change_anything() {
     }
 }
 
-/// Seed 003's own file.
+/// The file in seed 003.
 fn default_configuration() -> Value {
     json!({
       "hooks": {
@@ -442,7 +447,7 @@ fn default_configuration() -> Value {
 // Seed 003, "Default Hook Configuration".
 // seed: 003-085, 003-086, 003-087, 003-088, 003-089, 003-090
 #[test]
-fn default_hook_configuration_is_what_holds_without_it() {
+fn default_hook_configuration_equals_the_built_in_defaults() {
     let (dir, env) = (std::path::PathBuf::from("/"), std::collections::BTreeMap::new());
     let around = LoadContext { dir: &dir, home: None, env: &env };
     let loaded = load::load_settings("hooks.json", &default_configuration().to_string(), &around);
@@ -474,7 +479,7 @@ fn each_key_of_the_configuration_has_an_effect() {
         settings["hooks"]["registered"] = json!(hooks);
         fire_profile(&TestContext::new(), "a3s", "PreToolUse", &settings, &call("ls"))
     };
-    let block = pre_tool(&says(&json!({"action": "block", "reason": "no"})));
+    let block = pre_tool(&printing_command(&json!({"action": "block", "reason": "no"})));
     assert_eq!(with("enabled", json!(true), std::slice::from_ref(&block))["decision"], "deny");
     assert_eq!(with("enabled", json!(false), std::slice::from_ref(&block))["decision"], "none");
     let eleven = vec![pre_tool("true"); 11];
@@ -488,19 +493,19 @@ fn each_key_of_the_configuration_has_an_effect() {
     assert_eq!(with("failBehavior", json!("continue"), &[pre_tool("exit 1")])["decision"], "none");
 }
 
-// Seed 003, "Audit Trail": a hook that ran, blocked or changed something leaves its trace.
+// Seed 003, "Audit Trail": a hook that ran, blocked or changed something leaves a record.
 // seed: 003-083, 003-084
 #[test]
-fn the_audit_trail_says_what_each_hook_did() {
+fn the_audit_trail_shows_what_each_hook_did() {
     let test = TestContext::new();
-    let block = json!({"id": "blocks", "on": "PreToolUse", "match": "Bash", "dialect": "a3s", "command": says(&json!({"action": "block", "reason": "no"}))});
-    let change = json!({"id": "changes", "on": "PreToolUse", "match": "Bash", "dialect": "a3s", "command": says(&json!({"action": "continue", "modified": {"args": {"command": "ls -a"}}}))});
+    let block = json!({"id": "blocks", "on": "PreToolUse", "match": "Bash", "dialect": "a3s", "command": printing_command(&json!({"action": "block", "reason": "no"}))});
+    let change = json!({"id": "changes", "on": "PreToolUse", "match": "Bash", "dialect": "a3s", "command": printing_command(&json!({"action": "continue", "modified": {"args": {"command": "ls -a"}}}))});
     test.write(
         "home/tenterhook.yaml",
         &json!({"hooks": {"auditLevel": "verbose", "list": [block, change]}}).to_string(),
     );
     test.run_with(&["hook", "claude-code", "PreToolUse"], test.bash("ls").as_bytes());
-    let leaf = test.ledger().remove(0);
+    let leaf = test.decisions().remove(0);
     let trace = leaf["trace"].as_array().unwrap();
     let steps: Vec<_> =
         trace.iter().map(|step| (step["by"].as_str().unwrap(), step["status"].as_str().unwrap())).collect();
@@ -510,7 +515,7 @@ fn the_audit_trail_says_what_each_hook_did() {
     assert_eq!(leaf["stored"]["modifications"][0]["by"], "hook:changes");
 }
 
-// Seed 003, "Audit Trail": `setHookAuditLevel`. What each level records is tested with the hooks of programs.
+// Seed 003, "Audit Trail": `setHookAuditLevel`. The tests of program hooks cover what each level records.
 // seed: 003-090
 #[test]
 fn an_audit_level_is_one_of_three() {
@@ -553,8 +558,8 @@ fn per_hook_configuration() {
 #[test]
 fn permission_escalation_hook() {
     let test = TestContext::new();
-    let block = says(&json!({"action": "block", "reason": "User denied permission"}));
-    one_hook(
+    let block = printing_command(&json!({"action": "block", "reason": "User denied permission"}));
+    write_single_hook(
         &test,
         &json!({"on": "PermissionRequest", "match": {"tool": "Bash"}, "dialect": "a3s", "command": block}),
     );
@@ -570,7 +575,7 @@ fn permission_escalation_hook() {
 #[test]
 fn a_block_after_the_tool_has_run_blocks_nothing() {
     let test = TestContext::new();
-    let mut hook = pre_tool(&says(&json!({"action": "block", "reason": "too late"})));
+    let mut hook = pre_tool(&printing_command(&json!({"action": "block", "reason": "too late"})));
     hook["event"] = json!("PostToolUse");
     let answer = fire_profile(&test, "a3s", "PostToolUse", &registered(&[hook]), &call("ls"));
     assert_eq!(answer["decision"], "none");

@@ -51,7 +51,7 @@ async fn a_stream_cut_in_the_middle_keeps_what_came_and_is_not_asked_again() {
 }
 
 #[tokio::test]
-async fn a_stream_cut_before_its_first_word_is_asked_for_again() {
+async fn a_stream_cut_before_its_first_text_is_retried() {
     let script = Script::new()
         .turn(Turn::text("lost").failing(Fault::Cut { after: 0 }))
         .turn(Turn::text("lost").failing(Fault::Short { after: 0 }))
@@ -128,7 +128,7 @@ async fn a_server_in_trouble_is_asked_a_few_times_and_no_more() {
 }
 
 #[tokio::test]
-async fn a_refusal_says_what_to_do_and_never_shows_the_key() {
+async fn a_refusal_has_a_hint_and_never_shows_the_key() {
     let mut messages = Vec::new();
     for (code, message) in [
         (400, "messages: too many"),

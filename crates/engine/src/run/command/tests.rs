@@ -99,7 +99,7 @@ async fn endless_output_is_cut_and_the_hook_is_killed() {
 }
 
 #[tokio::test]
-async fn a_hook_that_never_reads_its_input_is_heard_all_the_same() {
+async fn the_answer_of_a_hook_that_never_reads_its_input_counts() {
     let result = run_shell("echo no >&2; exit 2", 4 * 1024 * 1024).await;
     assert_eq!(result.ok().and_then(|answer| answer.finding.reason).as_deref(), Some("no"));
 }
@@ -118,7 +118,7 @@ async fn invalid_utf8_is_text_and_no_verdict() {
 }
 
 #[tokio::test]
-async fn a_program_that_is_not_there_is_a_failure_that_says_so() {
+async fn a_missing_program_is_a_failure_with_a_clear_message() {
     let command = hook(CommandLine::Exec(vec!["/no/such/program".into()]));
     let result = run(&command, &call(0), Origin::hook("h"), SHORT_TIMEOUT).await;
     assert_eq!(failure_text(result), "program `/no/such/program` does not exist");
@@ -137,7 +137,7 @@ async fn a_script_that_is_not_there_is_a_failure_and_never_a_deny() {
 }
 
 #[tokio::test]
-async fn an_exit_code_of_two_blocks_whatever_the_script_is_called() {
+async fn an_exit_code_of_two_blocks_for_any_script_name() {
     let dir = tempfile::tempdir().unwrap();
     let script = dir.path().join("g.sh").display().to_string();
     std::fs::write(&script, "echo no >&2; exit 2").unwrap();
@@ -157,7 +157,7 @@ async fn exec_form_has_no_shell_in_between() {
 
 // seed: 000-054
 #[tokio::test]
-async fn a_hook_that_says_it_is_async_is_let_go_and_ended_when_its_time_is_over() {
+async fn an_async_hook_runs_in_the_background_and_is_ended_at_its_time_limit() {
     let text = "echo '{\"async\": true, \"asyncTimeout\": 1000}'; sleep 31.4154";
     let result = run_shell(text, 0).await;
     let limit = Duration::from_secs(1);
@@ -173,7 +173,7 @@ async fn a_hook_that_says_it_is_async_is_let_go_and_ended_when_its_time_is_over(
 }
 
 #[tokio::test]
-async fn an_observer_gets_its_whole_input_and_nobody_waits() {
+async fn an_observer_gets_its_whole_input_and_is_not_waited_for() {
     let dir = tempfile::tempdir().unwrap();
     let seen = dir.path().join("seen");
     let go_on = dir.path().join("go-on");

@@ -95,7 +95,7 @@ async fn any_other_answer_is_a_failure() {
 }
 
 #[tokio::test]
-async fn no_answer_in_time_is_no_answer() {
+async fn an_answer_after_the_time_limit_does_not_count() {
     let why = ask(None, SHORT_TIMEOUT).await.unwrap_err();
     assert!(why.contains("timed out") || why.contains("timeout"), "{why}");
 }

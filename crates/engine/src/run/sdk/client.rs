@@ -43,7 +43,7 @@ struct ClientState {
     stream_count: u64,
     /// When the last stream ended.
     disconnected: Option<Instant>,
-    pending: BTreeMap<u64, PendingCall>,
+    pending: BTreeMap<u64, PendingSdkCall>,
     queued_events: VecDeque<SdkCall>,
     missed: u64,
     finished: VecDeque<FinishedCall>,
@@ -52,7 +52,7 @@ struct ClientState {
     sequence_locks: BTreeMap<HookId, Arc<tokio::sync::Mutex<()>>>,
 }
 
-struct PendingCall {
+struct PendingSdkCall {
     call: SdkCall,
     answer: oneshot::Sender<Result<A3sAnswer, RunFailure>>,
 }
@@ -193,7 +193,7 @@ impl SdkClient {
             Some(call_id) => call_id,
             None => state.match_unnumbered(&reply)?,
         };
-        let Some(PendingCall { call, answer }) = state.pending.remove(&call_id) else {
+        let Some(PendingSdkCall { call, answer }) = state.pending.remove(&call_id) else {
             let finished = state.finished.iter().find(|finished| finished.call_id == call_id);
             return Err(match finished.map(|finished| finished.end) {
                 Some(CallEnd::Answered) => RejectedReply::AlreadyAnswered,
@@ -220,7 +220,7 @@ impl SdkClient {
         let of_hook = state.pending.iter().filter(|(_, pending)| *pending.call.hook == *hook);
         let call_ids: Vec<_> = of_hook.map(|(id, _)| *id).collect();
         for call_id in call_ids {
-            if let Some(PendingCall { call, .. }) = state.pending.remove(&call_id) {
+            if let Some(PendingSdkCall { call, .. }) = state.pending.remove(&call_id) {
                 state.cancel(call_id, &call.hook, CancelReason::Unregistered);
             }
         }
@@ -286,7 +286,7 @@ impl SdkClient {
             SendResult::Full => return Err("the client does not read its messages"),
         }
         let (answer, receiver) = oneshot::channel();
-        state.pending.insert(call.call_id, PendingCall { call, answer });
+        state.pending.insert(call.call_id, PendingSdkCall { call, answer });
         Ok(receiver)
     }
 
@@ -335,7 +335,7 @@ impl ClientState {
 impl Drop for PendingCallGuard<'_> {
     fn drop(&mut self) {
         let mut state = self.client.lock();
-        if let Some(PendingCall { call, .. }) = state.pending.remove(&self.call_id) {
+        if let Some(PendingSdkCall { call, .. }) = state.pending.remove(&self.call_id) {
             state.cancel(self.call_id, &call.hook, self.reason);
         }
     }

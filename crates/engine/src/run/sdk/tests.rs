@@ -77,7 +77,7 @@ async fn two_thousand_questions_in_any_order_are_not_confused() {
         calls_received.push(next_call(&mut stream).await);
     }
     assert_eq!(client.pending_calls(), 2000);
-    // The last that was asked is answered first; each with its own command.
+    // Calls are answered in reverse order; each gets its own command.
     for call in calls_received.iter().rev() {
         let event: Value = serde_json::from_slice(&call.payload).unwrap();
         let command = format!("{}; true", event["args"]["command"].as_str().unwrap());
@@ -91,7 +91,7 @@ async fn two_thousand_questions_in_any_order_are_not_confused() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_client_that_hangs_fails_its_hook_as_configured_and_hears_of_it() {
+async fn a_client_that_hangs_fails_its_hook_as_configured_and_is_notified() {
     for (fail, decision) in [(FailMode::Open, Decision::None), (FailMode::Closed, Decision::Deny)] {
         let client = SdkClient::new("c");
         let engine = engine(vec![hook("h", &client, fail)]);
@@ -111,7 +111,7 @@ async fn a_client_that_hangs_fails_its_hook_as_configured_and_hears_of_it() {
 }
 
 #[tokio::test]
-async fn the_first_answer_counts_and_nonsense_is_said_to_be() {
+async fn the_first_answer_counts_and_nonsense_is_reported() {
     let client = SdkClient::new("c");
     let engine = engine(vec![hook("h", &client, FailMode::Open)]);
     let mut stream = client.open_stream();
@@ -133,7 +133,7 @@ async fn the_first_answer_counts_and_nonsense_is_said_to_be() {
 }
 
 #[tokio::test]
-async fn an_answer_that_does_not_fit_the_event_is_a_failure_and_the_client_is_told() {
+async fn an_answer_that_does_not_fit_the_event_is_a_failure_and_is_reported_to_the_client() {
     let client = SdkClient::new("c");
     let engine = engine(vec![hook("h", &client, FailMode::Closed)]);
     let mut stream = client.open_stream();
@@ -185,7 +185,7 @@ async fn what_waits_for_a_client_that_comes_back_is_asked_again() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn the_hooks_of_a_client_that_stays_away_fail_and_nobody_waits_for_it() {
+async fn the_hooks_of_an_absent_client_fail_without_waiting() {
     let client = SdkClient::new("c");
     let engine = engine(vec![hook("h", &client, FailMode::Closed)]);
     let outcome = fire(&engine, 1).await.unwrap();
@@ -246,7 +246,7 @@ async fn a_newer_stream_takes_over_and_the_older_one_ends() {
 }
 
 #[tokio::test]
-async fn observers_hear_later_what_happened_while_they_were_away() {
+async fn observers_receive_missed_events_later() {
     let client = SdkClient::new("c");
     let watching = Hook { observes: true, ..hook("h", &client, FailMode::Closed) };
     let engine = engine(vec![watching]);
@@ -285,7 +285,7 @@ async fn retry_is_asked_again_with_its_number_and_gives_up() {
 }
 
 #[tokio::test]
-async fn whoever_goes_away_takes_the_question_back() {
+async fn a_caller_that_goes_away_cancels_its_call() {
     let client = SdkClient::new("c");
     let engine = engine(vec![hook("h", &client, FailMode::Open)]);
     let mut stream = client.open_stream();

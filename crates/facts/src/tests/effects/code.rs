@@ -5,12 +5,12 @@
 use serde_json::json;
 use tenterhook_event::ToolCall;
 
-use super::{all_have, event, of};
+use super::{assert_effects, effects_of, event};
 use crate::{EvalEnvironment, facts};
 
 #[test]
 fn code_has_effects_where_its_interpreter_runs() {
-    all_have(&[
+    assert_effects(&[
         ("python3 -c \"import os; os.remove('x')\"", "delete x"),
         ("python3 -c \"import shutil; shutil.rmtree('/srv/x')\"", "delete! /srv/x"),
         ("python3 <<'EOF'\nimport os\nos.system('rm -rf /srv/x')\nEOF", "delete! /srv/x"),
@@ -37,10 +37,10 @@ fn code_has_effects_where_its_interpreter_runs() {
 #[test]
 fn code_that_a_tool_runs_has_effects() {
     let code = json!({"code": "import shutil\nshutil.rmtree('/srv/x')"});
-    assert_eq!(of(ToolCall::new("mcp__python__run", code.clone())), "delete! /srv/x");
-    assert_eq!(of(ToolCall::new("mcp__x__execute", code)), "delete! /srv/x");
+    assert_eq!(effects_of(ToolCall::new("mcp__python__run", code.clone())), "delete! /srv/x");
+    assert_eq!(effects_of(ToolCall::new("mcp__x__execute", code)), "delete! /srv/x");
     let code = json!({"code": "require('fs').unlinkSync('/srv/x')"});
-    assert_eq!(of(ToolCall::new("mcp__x__execute", code)), "delete /srv/x");
+    assert_eq!(effects_of(ToolCall::new("mcp__x__execute", code)), "delete /srv/x");
 }
 
 #[test]

@@ -6,18 +6,18 @@ use serde_json::json;
 use tenterhook_event::ToolCall;
 use tenterhook_test_support::assert_linear_cost;
 
-use super::{event, of_line};
+use super::{effects_of_line, event};
 use crate::{EvalEnvironment, facts};
 
 #[test]
 fn large_texts_take_linear_time() {
     for case in 0..lines(1).len() {
         let name: String = lines(1)[case].chars().take(60).collect();
-        assert_linear_cost(&name, |scale| drop(of_line(&lines(scale)[case])));
+        assert_linear_cost(&name, |scale| drop(effects_of_line(&lines(scale)[case])));
     }
 }
 
-/// Texts of half the size that is the matter here, or all of it.
+/// The texts, at half or full size.
 fn lines(scale: usize) -> Vec<String> {
     let repeat = |text: &str, times: usize| text.repeat(times / 2 * scale);
     let long = repeat("x", 30_000);

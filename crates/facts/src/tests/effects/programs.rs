@@ -2,11 +2,11 @@
 
 //! Effects of common programs.
 
-use super::all_have;
+use super::assert_effects;
 
 #[test]
 fn removing() {
-    all_have(&[
+    assert_effects(&[
         ("rm x", "delete x"),
         ("rm -rf x ~/y", "delete! x, delete! ~/y"),
         ("rm -rf -- -x", "delete! -x"),
@@ -36,7 +36,7 @@ fn removing() {
 
 #[test]
 fn copying_and_moving() {
-    all_have(&[
+    assert_effects(&[
         ("cp a b", "read a, write b, write b/a"),
         ("cp -r src ~/dst", "read! src, write ~/dst, write ~/dst/src, write! ~/dst/src"),
         ("cp -t /etc a b", "read a, read b, write /etc, write /etc/a, write /etc/b"),
@@ -79,7 +79,7 @@ fn copying_and_moving() {
 
 #[test]
 fn archives() {
-    all_have(&[
+    assert_effects(&[
         ("tar xzf a.tgz", "read a.tgz, write! ."),
         ("tar -xf a.tgz -C /", "read a.tgz, write! /"),
         ("tar xCf /opt a.tar", "read a.tar, write! /opt"),
@@ -102,7 +102,7 @@ fn archives() {
 
 #[test]
 fn redirections() {
-    all_have(&[
+    assert_effects(&[
         ("echo x > f", "write f"),
         ("echo x >> ~/.bashrc", "append ~/.bashrc"),
         ("echo x >| f", "write f"),
@@ -134,7 +134,7 @@ fn redirections() {
 
 #[test]
 fn editing() {
-    all_have(&[
+    assert_effects(&[
         ("sed -n 1,5p f", "read f"),
         ("sed -i 's/a/b/' f g", "write f, write g"),
         ("sed -i.bak -e 's/a/b/' f", "write f"),
@@ -173,7 +173,7 @@ fn editing() {
 
 #[test]
 fn permissions() {
-    all_have(&[
+    assert_effects(&[
         ("chmod +x f", "permit f"),
         ("chmod -x f", "permit f"),
         ("chmod -R 777 /", "permit! /"),
@@ -187,7 +187,7 @@ fn permissions() {
 
 #[test]
 fn reading_running_and_sending() {
-    all_have(&[
+    assert_effects(&[
         ("cat a ~/b -", "read a, read ~/b"),
         ("head -n 5 f", "read f"),
         ("grep -n x f g", "read f, read g"),
@@ -230,7 +230,7 @@ fn reading_running_and_sending() {
 
 #[test]
 fn git() {
-    all_have(&[
+    assert_effects(&[
         ("git clean -fdx", "delete! ."),
         ("git clean -n", ""),
         ("git -C ~/other clean -ffd src", "delete! ~/other/src"),

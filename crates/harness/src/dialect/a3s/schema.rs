@@ -33,11 +33,11 @@ pub struct FieldSpec {
 /// Type of a field.
 #[derive(Debug)]
 pub enum FieldShape {
-    /// A string.
+    /// A JSON string.
     Text,
-    /// A number.
+    /// A JSON number.
     Number,
-    /// A boolean.
+    /// `true` or `false`.
     Flag,
     /// An object with any fields.
     Object,

@@ -23,48 +23,57 @@ fn interpret_answer(
     DIALECT.interpret(&event(kind), Origin::hook("h"), &exited)
 }
 
-fn said(kind: Kind, answer: &Value) -> Result<InterpretedOutput, InvalidOutput> {
+fn interpret_json(kind: Kind, answer: &Value) -> Result<InterpretedOutput, InvalidOutput> {
     interpret_answer(kind, 0, &answer.to_string(), "")
 }
 
-fn silent() -> Finding {
+fn empty_finding() -> Finding {
     Finding::silent(Origin::hook("h"))
 }
 
 #[test]
 fn silence_goes_on_and_a_block_denies() {
-    assert_eq!(interpret_answer(Kind::PreTool, 0, "\n", "noise").unwrap(), silent().into());
-    assert_eq!(said(Kind::PreTool, &json!({"action": "continue"})).unwrap(), silent().into());
+    assert_eq!(interpret_answer(Kind::PreTool, 0, "\n", "noise").unwrap(), empty_finding().into());
+    assert_eq!(
+        interpret_json(Kind::PreTool, &json!({"action": "continue"})).unwrap(),
+        empty_finding().into()
+    );
     let denied =
         |reason| InterpretedOutput::from(Finding::decided(Origin::hook("h"), Decision::Deny, reason));
     let block = json!({"action": "block", "reason": "no", "delay": "x"});
-    assert_eq!(said(Kind::PreTool, &block).unwrap(), denied("no"));
+    assert_eq!(interpret_json(Kind::PreTool, &block).unwrap(), denied("no"));
     assert_eq!(interpret_answer(Kind::PreTool, 2, "", "stop\n").unwrap(), denied("stop"));
-    assert_eq!(said(Kind::PreTool, &json!({"action": "block"})).unwrap(), denied(NO_REASON));
+    assert_eq!(interpret_json(Kind::PreTool, &json!({"action": "block"})).unwrap(), denied(NO_REASON));
 }
 
 #[test]
 fn after_the_tool_has_run_a_block_is_a_remark() {
-    let remark = InterpretedOutput::from(Finding { message: Some("late".into()), ..silent() });
-    assert_eq!(said(Kind::PostTool, &json!({"action": "block", "reason": "late"})).unwrap(), remark);
+    let remark = InterpretedOutput::from(Finding { message: Some("late".into()), ..empty_finding() });
+    assert_eq!(
+        interpret_json(Kind::PostTool, &json!({"action": "block", "reason": "late"})).unwrap(),
+        remark
+    );
     assert_eq!(interpret_answer(Kind::PostTool, 2, "", "late").unwrap(), remark);
-    assert_eq!(said(Kind::PostTool, &json!({"action": "retry"})).unwrap().control, EngineControl::Go);
+    assert_eq!(
+        interpret_json(Kind::PostTool, &json!({"action": "retry"})).unwrap().control,
+        EngineControl::Go
+    );
 }
 
 #[test]
 fn retry_and_skip_are_for_the_engine() {
-    let control = |answer| said(Kind::ToolError, &answer).unwrap().control;
+    let control = |answer| interpret_json(Kind::ToolError, &answer).unwrap().control;
     let retry = |ms| EngineControl::Retry { delay: Duration::from_millis(ms) };
     assert_eq!(control(json!({"action": "retry", "delay": 500})), retry(500));
     assert_eq!(control(json!({"action": "retry"})), retry(1000));
     assert_eq!(control(json!({"action": "skip"})), EngineControl::Skip);
-    assert!(said(Kind::ToolError, &json!({"action": "retry", "delay": -1})).is_err());
+    assert!(interpret_json(Kind::ToolError, &json!({"action": "retry", "delay": -1})).is_err());
 }
 
 #[test]
 fn what_is_modified_depends_on_the_event() {
     let modified = |kind, modified: Value| {
-        let heard = said(kind, &json!({"action": "continue", "modified": modified}));
+        let heard = interpret_json(kind, &json!({"action": "continue", "modified": modified}));
         heard.map(|heard| heard.finding.modifications)
     };
     let args = json!({"command": "ls", "timeout": 30000});
@@ -113,7 +122,7 @@ fn an_answer_that_means_nothing_is_a_failure() {
         assert!(interpret_answer(Kind::PreTool, 0, stdout, "").is_err(), "{stdout}");
     }
     assert_eq!(
-        said(Kind::PreTool, &json!({"action": "deny"})).unwrap_err().0,
+        interpret_json(Kind::PreTool, &json!({"action": "deny"})).unwrap_err().0,
         "`action` is `deny`; expected one of `continue`, `block`, `retry`, `skip`"
     );
     assert_eq!(interpret_answer(Kind::PreTool, 1, "", "boom").unwrap_err().0, "exit code 1: boom");
@@ -152,46 +161,50 @@ fn a_model_call_reaches_a_hook_as_generation() {
 }
 
 #[test]
-fn what_the_model_is_told_is_context_and_no_change_of_anything() {
+fn text_for_the_model_is_context_and_changes_nothing() {
     for kind in [Kind::SessionStart, Kind::PreModel, Kind::PostTool, Kind::Prompt] {
         let heard =
-            said(kind, &json!({"action": "continue", "modified": {"context": "it is late"}})).unwrap();
-        assert_eq!(heard, Finding { context: Some("it is late".into()), ..silent() }.into());
+            interpret_json(kind, &json!({"action": "continue", "modified": {"context": "it is late"}}))
+                .unwrap();
+        assert_eq!(heard, Finding { context: Some("it is late".into()), ..empty_finding() }.into());
     }
 }
 
 #[test]
-fn a_change_beside_anything_but_continue_is_refused_and_a_block_stands() {
+fn a_change_with_another_action_than_continue_is_refused_and_a_block_counts() {
     let modified = json!({"args": {}});
     for action in ["skip", "retry"] {
-        assert!(said(Kind::PreTool, &json!({"action": action, "modified": modified})).is_err(), "{action}");
+        assert!(
+            interpret_json(Kind::PreTool, &json!({"action": action, "modified": modified})).is_err(),
+            "{action}"
+        );
     }
-    let block = said(Kind::PreTool, &json!({"action": "block", "modified": modified})).unwrap();
+    let block = interpret_json(Kind::PreTool, &json!({"action": "block", "modified": modified})).unwrap();
     assert_eq!(block.finding.decision, Decision::Deny);
 }
 
 /// One payload of each event, with every field.
-fn whole(shape: &EventShape) -> Value {
-    fn filled(fields: &[FieldSpec]) -> Value {
+fn complete_payload(shape: &EventShape) -> Value {
+    fn sample_fields(fields: &[FieldSpec]) -> Value {
         let value = |shape: &FieldShape| match shape {
             FieldShape::Text => json!("t"),
             FieldShape::Number => json!(3),
             FieldShape::Flag => json!(true),
             FieldShape::Object => json!({"command": "ls", "k": "v"}),
             FieldShape::Texts => json!(["a", "b"]),
-            FieldShape::Fields(fields) => filled(fields),
-            FieldShape::List(fields) => json!([filled(fields)]),
+            FieldShape::Fields(fields) => sample_fields(fields),
+            FieldShape::List(fields) => json!([sample_fields(fields)]),
         };
         fields.iter().map(|field| (field.name.to_owned(), value(&field.shape))).collect()
     }
-    filled(shape.fields)
+    sample_fields(shape.fields)
 }
 
 #[test]
 fn every_event_that_comes_in_reaches_a_hook_whole() {
     let meta = crate::CallMeta::new(EventId::from_parts(0, 9), Timestamp::from_unix_ms(7), "");
     for shape in EVENTS {
-        let mut payload = whole(shape);
+        let mut payload = complete_payload(shape);
         payload["metadata"] = json!({"mine": 1});
         let bytes = payload.to_string().into_bytes();
         let call = super::event(shape, &meta, "my-agent", Some("s"), &bytes).unwrap();
@@ -248,7 +261,7 @@ fn an_event_that_cannot_be_judged_is_not_taken() {
 }
 
 #[test]
-fn the_page_about_events_says_what_the_table_says() {
+fn the_page_about_events_matches_the_table() {
     let page = include_str!("../../../../../docs/spec/sdk-events.md");
     for shape in EVENTS.iter().take(13) {
         let row = page.lines().find(|line| line.starts_with(&format!("| `{}` |", shape.name))).unwrap();

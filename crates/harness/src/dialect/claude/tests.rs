@@ -9,7 +9,7 @@ fn event(kind: EventKind, native: &str) -> Event {
     Event::new(id, ts, "claude-code", kind, native)
 }
 
-fn heard(code: i32, stdout: &str, stderr: &str) -> Result<Finding, InvalidOutput> {
+fn interpret_exit(code: i32, stdout: &str, stderr: &str) -> Result<Finding, InvalidOutput> {
     let exited = HookExit { code: Some(code), stdout: stdout.into(), stderr: stderr.into() };
     interpret(&DIALECT, &event(EventKind::PreTool, "PreToolUse"), Origin::hook("h"), &exited)
         .map(|heard| heard.finding)
@@ -22,19 +22,19 @@ fn deny(name: &str) -> String {
 }
 
 #[test]
-fn exit_2_denies_whatever_the_json_says() {
-    let finding = heard(2, &json!({"decision": "approve"}).to_string(), "stop\n").unwrap();
+fn exit_2_denies_with_any_json() {
+    let finding = interpret_exit(2, &json!({"decision": "approve"}).to_string(), "stop\n").unwrap();
     assert_eq!((finding.decision, finding.reason.as_deref()), (Decision::Deny, Some("stop")));
-    let finding = heard(2, &deny("PreToolUse"), "ignored").unwrap();
+    let finding = interpret_exit(2, &deny("PreToolUse"), "ignored").unwrap();
     assert_eq!(finding.reason.as_deref(), Some("no"));
 }
 
 #[test]
 fn json_decides_at_any_other_exit_code() {
     for code in [0, 1, 3] {
-        assert_eq!(heard(code, &deny("PreToolUse"), "").unwrap().decision, Decision::Deny);
+        assert_eq!(interpret_exit(code, &deny("PreToolUse"), "").unwrap().decision, Decision::Deny);
     }
-    assert!(heard(1, "", "crash").is_err(), "a plain failure is for `fail:` to decide");
+    assert!(interpret_exit(1, "", "crash").is_err(), "a plain failure is for `fail:` to decide");
 }
 
 #[test]
@@ -46,15 +46,19 @@ fn a_shape_the_client_would_drop_is_a_failure() {
             .to_string(),
         "{bad}".to_owned(),
     ] {
-        assert!(heard(0, &stdout, "").is_err(), "{stdout}");
+        assert!(interpret_exit(0, &stdout, "").is_err(), "{stdout}");
     }
     let noise = format!("log line\n{}", deny("PreToolUse"));
-    assert_eq!(heard(0, &noise, "").unwrap().decision, Decision::None, "text, not JSON, as in the client");
+    assert_eq!(
+        interpret_exit(0, &noise, "").unwrap().decision,
+        Decision::None,
+        "text, not JSON, as in the client"
+    );
 }
 
 #[test]
-fn all_that_a_hook_can_say_is_heard() {
-    let finding = heard(
+fn every_field_of_a_hook_output_is_read() {
+    let finding = interpret_exit(
         0,
         &json!({"continue": false, "stopReason": "enough", "systemMessage": "m", "suppressOutput": true,
             "hookSpecificOutput": {"hookEventName": "PreToolUse", "permissionDecision": "allow",
@@ -89,7 +93,7 @@ fn plain_text_reaches_the_model_at_prompts_only() {
 }
 
 #[test]
-fn another_harness_s_event_reaches_a_claude_hook_in_claude_s_words() {
+fn another_harness_s_event_reaches_a_claude_hook_in_claude_s_format() {
     let mut event = event(EventKind::PreTool, "BeforeTool");
     event.source = "gemini".into();
     event.tool = Some(ToolCall::new("run_shell_command", json!({"command": "ls"})));
@@ -100,18 +104,22 @@ fn another_harness_s_event_reaches_a_claude_hook_in_claude_s_words() {
 
 #[test]
 fn a_hook_that_goes_into_the_background_decides_nothing() {
-    let said = |stdout: &str, code| {
+    let interpret_json = |stdout: &str, code| {
         let exited = HookExit { code: Some(code), stdout: stdout.into(), stderr: Vec::new() };
         interpret(&DIALECT, &event(EventKind::PreTool, "PreToolUse"), Origin::hook("h"), &exited).unwrap()
     };
-    let heard = said("{\"async\":true,\"asyncTimeout\":2500,\"decision\":\"block\"}", 0);
+    let heard = interpret_json("{\"async\":true,\"asyncTimeout\":2500,\"decision\":\"block\"}", 0);
     assert_eq!(heard.finding, Finding::silent(Origin::hook("h")));
     assert_eq!(heard.control, EngineControl::Detach { limit: Duration::from_millis(2500) });
     assert_eq!(
-        said("{\"async\":true}", 0).control,
+        interpret_json("{\"async\":true}", 0).control,
         EngineControl::Detach { limit: DEFAULT_DETACHED_TIMEOUT }
     );
-    assert_eq!(said("{\"async\":true}", 2).finding.decision, Decision::Deny, "exit 2 is no background");
+    assert_eq!(
+        interpret_json("{\"async\":true}", 2).finding.decision,
+        Decision::Deny,
+        "exit 2 is no background"
+    );
 }
 
 #[test]

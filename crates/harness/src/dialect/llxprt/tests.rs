@@ -14,100 +14,110 @@ fn event(kind: Kind) -> Event {
     event
 }
 
-fn heard_at(kind: Kind, dialect: &str, code: Option<i32>, out: &str, err: &str) -> Result<Finding, String> {
+fn interpret_exit_at(
+    kind: Kind,
+    dialect: &str,
+    code: Option<i32>,
+    out: &str,
+    err: &str,
+) -> Result<Finding, String> {
     let exited = HookExit { code, stdout: out.into(), stderr: err.into() };
     let heard = find(dialect).unwrap().interpret(&event(kind), Origin::hook("h"), &exited);
     heard.map(|heard| heard.finding).map_err(|misheard| misheard.0)
 }
 
-fn heard(dialect: &str, code: Option<i32>, out: &str, err: &str) -> Result<Finding, String> {
-    heard_at(Kind::PreTool, dialect, code, out, err)
+fn interpret_exit(dialect: &str, code: Option<i32>, out: &str, err: &str) -> Result<Finding, String> {
+    interpret_exit_at(Kind::PreTool, dialect, code, out, err)
 }
 
-fn said(stdout: &Value) -> Result<Finding, String> {
-    heard("llxprt", Some(0), &stdout.to_string(), "")
+fn interpret_json(stdout: &Value) -> Result<Finding, String> {
+    interpret_exit("llxprt", Some(0), &stdout.to_string(), "")
 }
 
 #[test]
 fn a_hook_that_does_not_object_does_not_vouch_for_anything() {
     for dialect in ["llxprt", "llxprt-2026-08", "gemini"] {
-        let finding = heard(dialect, Some(0), "all fine\n", "").unwrap();
+        let finding = interpret_exit(dialect, Some(0), "all fine\n", "").unwrap();
         assert_eq!((finding.decision, finding.message.as_deref()), (Decision::None, Some("all fine")));
-        assert_eq!(heard(dialect, Some(0), "", "").unwrap().decision, Decision::None);
-        assert_eq!(heard(dialect, Some(0), "{}", "").unwrap().decision, Decision::None);
+        assert_eq!(interpret_exit(dialect, Some(0), "", "").unwrap().decision, Decision::None);
+        assert_eq!(interpret_exit(dialect, Some(0), "{}", "").unwrap().decision, Decision::None);
     }
-    assert_eq!(said(&json!({"decision": "allow"})).unwrap().decision, Decision::Allow);
-    assert_eq!(said(&json!({"decision": "approve"})).unwrap().decision, Decision::Allow);
+    assert_eq!(interpret_json(&json!({"decision": "allow"})).unwrap().decision, Decision::Allow);
+    assert_eq!(interpret_json(&json!({"decision": "approve"})).unwrap().decision, Decision::Allow);
 }
 
 #[test]
-fn every_word_of_refusal_is_heard_and_no_other_is_guessed() {
+fn every_refusing_decision_is_recognised_and_no_other_is_guessed() {
     for (word, decision) in [("block", Decision::Deny), ("deny", Decision::Deny), ("ask", Decision::Ask)] {
-        assert_eq!(said(&json!({"decision": word})).unwrap().decision, decision);
+        assert_eq!(interpret_json(&json!({"decision": word})).unwrap().decision, decision);
     }
     assert_eq!(
-        said(&json!({"decision": "DENY"})).unwrap_err(),
+        interpret_json(&json!({"decision": "DENY"})).unwrap_err(),
         "`decision` is `DENY`; expected one of `allow`, `approve`, `ask`, `deny`, `block`"
     );
-    assert_eq!(said(&json!({"decision": true})).unwrap_err(), "`decision` is true; expected a string");
-    assert!(said(&json!({"continue": "false"})).is_err());
-    assert!(heard("llxprt", Some(0), "{\"decision\": \"deny\", cut", "").is_err(), "broken JSON");
-    assert!(heard("gemini", Some(0), "[]", "").is_err(), "a list is not an answer");
+    assert_eq!(
+        interpret_json(&json!({"decision": true})).unwrap_err(),
+        "`decision` is true; expected a string"
+    );
+    assert!(interpret_json(&json!({"continue": "false"})).is_err());
+    assert!(interpret_exit("llxprt", Some(0), "{\"decision\": \"deny\", cut", "").is_err(), "broken JSON");
+    assert!(interpret_exit("gemini", Some(0), "[]", "").is_err(), "a list is not an answer");
 }
 
 #[test]
-fn a_deny_is_not_lost_because_of_what_stands_beside_it() {
-    let finding = said(&json!({"decision": "deny", "systemMessage": 7, "continue": "no"})).unwrap();
+fn a_deny_is_not_lost_because_of_other_fields() {
+    let finding = interpret_json(&json!({"decision": "deny", "systemMessage": 7, "continue": "no"})).unwrap();
     assert_eq!((finding.decision, finding.reason.as_deref()), (Decision::Deny, Some(NO_REASON)));
 }
 
 #[test]
-fn exit_2_denies_in_every_row_and_whatever_is_printed() {
+fn exit_2_denies_in_every_row_with_any_output() {
     for dialect in ["llxprt", "llxprt-2026-08", "gemini"] {
-        let finding = heard(dialect, Some(2), "{\"decision\":\"allow\"}", "stop").unwrap();
+        let finding = interpret_exit(dialect, Some(2), "{\"decision\":\"allow\"}", "stop").unwrap();
         assert_eq!(
             (finding.decision, finding.reason.as_deref()),
             (Decision::Deny, Some("stop")),
             "{dialect}"
         );
-        assert!(heard(dialect, Some(2), "", "").unwrap().reason.is_some(), "{dialect}");
+        assert!(interpret_exit(dialect, Some(2), "", "").unwrap().reason.is_some(), "{dialect}");
     }
-    let finding = heard("gemini", Some(2), "{\"decision\":\"deny\",\"reason\":\"json\"}", "stderr").unwrap();
+    let finding =
+        interpret_exit("gemini", Some(2), "{\"decision\":\"deny\",\"reason\":\"json\"}", "stderr").unwrap();
     assert_eq!(finding.reason.as_deref(), Some("json"));
 }
 
 #[test]
 fn a_failure_is_for_fail_to_decide() {
-    assert_eq!(heard("llxprt", Some(1), "", "boom\nmore").unwrap_err(), "exit code 1: boom");
-    assert_eq!(heard("llxprt", Some(127), "", "not found").unwrap_err(), "exit code 127: not found");
-    assert_eq!(heard("llxprt", None, "", "").unwrap_err(), "ended by a signal");
-    assert!(heard("gemini", None, "partial", "").is_err());
-    let denied = heard("gemini", Some(3), "", "odd").unwrap();
+    assert_eq!(interpret_exit("llxprt", Some(1), "", "boom\nmore").unwrap_err(), "exit code 1: boom");
+    assert_eq!(interpret_exit("llxprt", Some(127), "", "not found").unwrap_err(), "exit code 127: not found");
+    assert_eq!(interpret_exit("llxprt", None, "", "").unwrap_err(), "ended by a signal");
+    assert!(interpret_exit("gemini", None, "partial", "").is_err());
+    let denied = interpret_exit("gemini", Some(3), "", "odd").unwrap();
     assert_eq!((denied.decision, denied.reason.as_deref()), (Decision::Deny, Some("odd")));
-    let json = heard("gemini", Some(1), "{\"decision\":\"deny\"}", "").unwrap();
+    let json = interpret_exit("gemini", Some(1), "{\"decision\":\"deny\"}", "").unwrap();
     assert_eq!(json.decision, Decision::Deny, "JSON counts at every exit code in Gemini CLI");
 }
 
 #[test]
-fn the_compatible_permission_decision_counts_where_the_row_says_so() {
+fn the_compatible_permission_decision_counts_where_the_row_allows_it() {
     let stdout = json!({"hookSpecificOutput":
         {"permissionDecision": "deny", "permissionDecisionReason": "no"}})
     .to_string();
     for dialect in ["llxprt", "llxprt-2026-08"] {
-        let finding = heard(dialect, Some(0), &stdout, "").unwrap();
+        let finding = interpret_exit(dialect, Some(0), &stdout, "").unwrap();
         assert_eq!((finding.decision, finding.reason.as_deref()), (Decision::Deny, Some("no")));
     }
     assert_eq!(
-        heard("gemini", Some(0), &stdout, "").unwrap_err(),
+        interpret_exit("gemini", Some(0), &stdout, "").unwrap_err(),
         "`permissionDecision` is not supported here; use `decision`"
     );
     let both = json!({"decision": "allow", "hookSpecificOutput": {"permissionDecision": "deny"}});
-    assert_eq!(said(&both).unwrap().decision, Decision::Deny, "the stricter stands");
+    assert_eq!(interpret_json(&both).unwrap().decision, Decision::Deny, "the stricter stands");
 }
 
 #[test]
-fn all_that_a_hook_can_say_is_heard() {
-    let finding = said(&json!({
+fn every_field_of_a_hook_output_is_read() {
+    let finding = interpret_json(&json!({
         "continue": false, "stopReason": "enough", "suppressOutput": true, "systemMessage": "m",
         "hookSpecificOutput": {"additionalContext": "c", "tool_input": {"path": "/b"}},
     }));
@@ -129,7 +139,7 @@ fn all_that_a_hook_can_say_is_heard() {
 fn model_and_tool_selection_are_changed_at_their_own_events() {
     let at = |kind, dialect, specific: Value| {
         let stdout = json!({"hookSpecificOutput": specific}).to_string();
-        heard_at(kind, dialect, Some(0), &stdout, "").unwrap().modifications
+        interpret_exit_at(kind, dialect, Some(0), &stdout, "").unwrap().modifications
     };
     let value = json!({"x": 1});
     let specific = json!({"llm_request": value, "llm_response": value, "tool_input": value});
@@ -151,7 +161,7 @@ fn model_and_tool_selection_are_changed_at_their_own_events() {
 }
 
 #[test]
-fn another_harness_s_event_arrives_in_the_family_s_words() {
+fn another_harness_s_event_arrives_in_the_family_s_format() {
     let mut event = event(Kind::PostTool);
     event.tool = Some(ToolCall::new("mcp__files__read", json!({"path": "/p"})));
     event.detail.tool_output = Some(json!({"stdout": "hi", "stderr": "", "interrupted": false}));

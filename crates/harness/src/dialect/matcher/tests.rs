@@ -97,7 +97,7 @@ fn our_own_matchers_take_names_globs_classes_and_expressions() {
 }
 
 #[test]
-fn a_matcher_that_takes_too_long_lets_the_hook_run_and_says_so() {
+fn a_matcher_that_takes_too_long_lets_the_hook_run_and_is_reported() {
     let (matcher, warning) = find("claude").unwrap().matcher(Some("^(?:(?:a|b|ab)(?!z))*(?<=z)"));
     assert_eq!(warning, None);
     let note = matcher.evaluate(&call(&"ab".repeat(64), json!({}))).unwrap();

@@ -132,7 +132,7 @@ pub(crate) enum UnparsedVerdict {
     Deny,
     /// Ask the user to approve the call.
     Ask,
-    /// No verdict.
+    /// Give no verdict.
     Ignore,
 }
 
@@ -172,7 +172,7 @@ pub(crate) struct LimitSpec {
     #[serde(default)]
     #[cfg_attr(feature = "schema", schemars(with = "Option<String>"))]
     pub(crate) window: Option<TimeWindow>,
-    /// Dollars that may be spent on models. PriceTable of models are in `prices.yaml`.
+    /// Dollars that may be spent on models. Prices of models are in `prices.yaml`.
     #[serde(default)]
     pub(crate) cost: Option<f64>,
     /// Tokens that may be used.

@@ -4,7 +4,7 @@
 
 use std::sync::Arc;
 
-use super::{CallEnd, ClientState, PendingCall, RejectedReply};
+use super::{CallEnd, ClientState, PendingSdkCall, RejectedReply};
 use crate::HookId;
 use crate::run::RunFailure;
 use crate::run::sdk::messages::{SdkCall, SdkReply};
@@ -15,7 +15,7 @@ impl ClientState {
     pub(super) fn match_unnumbered(&mut self, reply: &SdkReply) -> Result<u64, RejectedReply> {
         self.replies_unnumbered = true;
         let of_hook =
-            |pending: &PendingCall| *pending.call.hook == *reply.hook && reply.matches(&pending.call);
+            |pending: &PendingSdkCall| *pending.call.hook == *reply.hook && reply.matches(&pending.call);
         let open: Vec<_> =
             self.pending.iter().filter(|(_, pending)| of_hook(pending)).map(|(id, _)| *id).collect();
         let stream = self.stream_count;
@@ -32,7 +32,9 @@ impl ClientState {
             }
             (open, _) => {
                 for call_id in open {
-                    let Some(PendingCall { call, answer }) = self.pending.remove(call_id) else { continue };
+                    let Some(PendingSdkCall { call, answer }) = self.pending.remove(call_id) else {
+                        continue;
+                    };
                     self.remember_finished(*call_id, &call.hook, CallEnd::Cancelled);
                     let _ = answer.send(Err(RunFailure::Failed(RejectedReply::Ambiguous.to_string())));
                 }

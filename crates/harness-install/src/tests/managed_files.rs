@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Files that are ours from the first byte to the last.
+//! Files that belong to Tenterhook completely.
 
 use super::super::{InstallWarning, MARK, OwnedFile, has_mark};
 use super::*;
@@ -16,7 +16,7 @@ fn script(world: &SettingsWorld, text: &str) -> ManagedFile {
 }
 
 fn install(world: &SettingsWorld, piece: &ManagedFile) -> Result<InstallPlan, InstallError> {
-    let order = order(&piece.path, &world.home);
+    let order = install_request(&piece.path, &world.home);
     super::super::plan_install("cline", &order, std::slice::from_ref(piece), &world.receipts)
 }
 
@@ -46,7 +46,7 @@ fn a_file_of_ours_comes_is_brought_up_to_date_and_goes() {
 }
 
 #[test]
-fn a_file_of_somebody_else_is_neither_replaced_nor_removed() {
+fn a_foreign_file_is_neither_replaced_nor_removed() {
     let world = SettingsWorld::empty();
     let piece = script(&world, "x\n");
     fs::create_dir_all(piece.path.parent().expect("a parent")).expect("directories");

@@ -1,29 +1,29 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! The daemon's places have to be its own (mode "same user"): the attacker is another account that may
-//! write where ours lie, or was here before.
+//! The daemon's files and directories must be its own (same-user mode): the attacker is another account that can
+//! write to their parent directories, or created them earlier.
 
 use std::os::unix::fs::{MetadataExt, PermissionsExt, symlink};
 use std::path::Path;
 
 use crate::context::TestContext;
-use crate::daemon::Served;
+use crate::daemon::RunningDaemon;
 
-fn serve(test: &TestContext) -> crate::context::Ran {
+fn serve(test: &TestContext) -> crate::context::CommandOutput {
     test.run(&["serve", "--listen", "none"])
 }
 
-fn mode(path: &Path, mode: u32) {
+fn set_mode(path: &Path, mode: u32) {
     std::fs::set_permissions(path, std::fs::Permissions::from_mode(mode)).unwrap();
 }
 
 #[test]
-fn a_state_or_run_directory_that_others_can_write_is_no_place_for_a_daemon() {
+fn a_state_or_run_directory_that_others_can_write_is_refused() {
     let test = TestContext::new();
     let home = test.home();
     std::fs::create_dir(home.join("run")).unwrap();
     for path in [home.clone(), home.join("run")] {
-        mode(&path, 0o777);
+        set_mode(&path, 0o777);
         let ran = serve(&test);
         assert_eq!(ran.exit, 1);
         assert!(
@@ -32,7 +32,7 @@ fn a_state_or_run_directory_that_others_can_write_is_no_place_for_a_daemon() {
             ran.stderr
         );
         assert!(ran.stderr.contains("chmod go-w"), "{}", ran.stderr);
-        mode(&path, 0o700);
+        set_mode(&path, 0o700);
     }
     std::fs::remove_dir(home.join("run")).unwrap();
     symlink(test.path("work"), home.join("run")).unwrap();
@@ -40,7 +40,7 @@ fn a_state_or_run_directory_that_others_can_write_is_no_place_for_a_daemon() {
     assert!(ran.exit == 1 && ran.stderr.contains("it is not a directory"), "{}", ran.stderr);
     assert!(
         std::fs::read_dir(test.path("work")).unwrap().next().is_none(),
-        "nothing was put behind the link"
+        "nothing was written through the link"
     );
 }
 
@@ -50,7 +50,7 @@ fn a_directory_of_another_account_is_refused() {
     let owned = rustix::process::getuid().is_root()
         && std::os::unix::fs::chown(test.home(), Some(12_345), None).is_ok();
     if !owned {
-        // Only root can give a directory away; the check of whose it is has a test of its own.
+        // Only root can give a directory away; the check of the owner has a test of its own.
         return;
     }
     let ran = serve(&test);
@@ -63,37 +63,37 @@ fn a_token_that_others_could_know_is_replaced() {
     let known = "a".repeat(64);
     let path = test.home().join("run/token");
     std::fs::create_dir(test.home().join("run")).unwrap();
-    mode(&test.home().join("run"), 0o700);
-    // One that others can read, then one behind a link to a file that somebody else chose.
+    set_mode(&test.home().join("run"), 0o700);
+    // First a file that others can read, then one behind a link to a file of the attacker's choice.
     std::fs::write(&path, &known).unwrap();
-    mode(&path, 0o644);
-    let served = Served::in_home(test, &[]);
+    set_mode(&path, 0o644);
+    let served = RunningDaemon::in_home(test, &[]);
     assert_ne!(served.token, known);
     assert_eq!(std::fs::metadata(&path).unwrap().mode() & 0o777, 0o600);
     let kept = served.token.clone();
-    let served = served.again();
-    assert_eq!(std::fs::read_to_string(&path).unwrap(), kept, "a good one is kept");
+    let served = served.restart();
+    assert_eq!(std::fs::read_to_string(&path).unwrap(), kept, "a private token is kept");
     let chosen = served.test.write("work/chosen", &known);
-    mode(&chosen, 0o600);
+    set_mode(&chosen, 0o600);
     std::fs::remove_file(&path).unwrap();
     symlink(&chosen, &path).unwrap();
-    let served = served.again();
+    let served = served.restart();
     assert!(std::fs::symlink_metadata(&path).unwrap().is_file(), "the link is gone");
-    assert_eq!(std::fs::read_to_string(&chosen).unwrap(), known, "and what it led to is untouched");
-    assert_eq!(served.get("/v1/policy").status, 401, "the old one opens nothing");
+    assert_eq!(std::fs::read_to_string(&chosen).unwrap(), known, "the target of the link is unchanged");
+    assert_eq!(served.get("/v1/policy").status, 401, "the old token is refused");
 }
 
 #[test]
 fn a_dead_daemons_socket_is_taken_over_and_a_living_ones_is_not() {
-    let mut served = Served::new();
+    let mut served = RunningDaemon::new();
     let second = serve(&served.test);
     assert_eq!(second.exit, 1);
     assert!(second.stderr.contains("a daemon already listens on"), "{}", second.stderr);
     assert!(second.stderr.contains("tenterhook stop"), "{}", second.stderr);
     served.signal(rustix::process::Signal::KILL);
     assert!(!served.wait());
-    assert!(served.socket().exists(), "it could not tidy up");
-    let served = Served::in_home(std::mem::replace(&mut served.test, TestContext::new()), &[]);
+    assert!(served.socket().exists(), "it was killed before its clean-up");
+    let served = RunningDaemon::in_home(std::mem::replace(&mut served.test, TestContext::new()), &[]);
     assert!(served.hook(&served.test.bash("ls")).starts_with("TH1 reply"));
     assert_eq!(std::fs::metadata(served.socket()).unwrap().mode() & 0o777, 0o600);
     assert_eq!(std::fs::metadata(served.test.home().join("run")).unwrap().mode() & 0o777, 0o700);

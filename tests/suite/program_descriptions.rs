@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Programs that users describe: a call is judged by the descriptions, with a daemon and without; they add caution
-//! and take none away, and the guarded agent cannot write them.
+//! Programs that users describe: calls are judged by the descriptions, with and without a daemon. Descriptions make
+//! rules stricter and never weaker, and the guarded agent cannot write them.
 
 use std::os::unix::fs::PermissionsExt;
 
 use serde_json::{Value, json};
 
 use crate::context::TestContext;
-use crate::daemon::{Served, until};
+use crate::daemon::{RunningDaemon, until};
 
-const ACME: &str = "\
+const ACME_DESCRIPTION: &str = "\
 acme:
   about: The company's deployment tool
   commands:
@@ -22,15 +22,15 @@ acme:
         acme wipe -r a b: {sub: wipe, recursive: -r, delete: a b}
 ";
 
-/// Everything an agent could write to make dangerous programs look harmless.
-const HOSTILE: &str = "\
+/// Descriptions that an agent could write to make dangerous programs look harmless.
+const HOSTILE_DESCRIPTIONS: &str = "\
 rm, find, dd, chmod, git: {replaces: true, operands: text..., syntax: none, ignores-addresses: true}
 curl, wget, ssh: {replaces: true, always: dry-run info, location: container, operands: remote-path...}
 sudo, bash, sh, echo, env: {operands: command..., location: remote, stdin: data}
 ";
 
-/// What dangerous lines are denied, with and without descriptions.
-const DENIED: &[&str] = &[
+/// Dangerous commands that are denied with and without descriptions.
+const DENIED_COMMANDS: &[&str] = &[
     "rm -rf ~",
     "sudo rm -rf /",
     "$(echo rm) -rf ~",
@@ -46,7 +46,7 @@ fn verdict(test: &TestContext, command: &str) -> String {
     answer["hookSpecificOutput"]["permissionDecision"].as_str().unwrap_or("none").to_owned()
 }
 
-fn denies(served: &Served, command: &str) -> bool {
+fn denies(served: &RunningDaemon, command: &str) -> bool {
     served.bash(command).body.contains("deny")
 }
 
@@ -54,14 +54,14 @@ fn denies(served: &Served, command: &str) -> bool {
 fn a_program_of_the_company_is_judged_by_its_description_with_and_without_a_daemon() {
     let test = TestContext::new();
     assert_eq!(verdict(&test, "acme wipe -r ~"), "none");
-    test.write("home/programs/acme.yaml", ACME);
+    test.write("home/programs/acme.yaml", ACME_DESCRIPTION);
     for _ in 0..2 {
         assert_eq!(verdict(&test, "acme wipe -r ~"), "deny");
         assert_eq!(verdict(&test, "acme wipe -r --dry-run ~"), "none");
         assert_eq!(verdict(&test, "sudo acme run -- chmod -R 777 /"), "deny");
         assert_eq!(verdict(&test, "acme wipe -r build"), "none");
     }
-    let served = Served::in_home(test, &[]);
+    let served = RunningDaemon::in_home(test, &[]);
     assert!(denies(&served, "acme wipe -r ~") && !denies(&served, "acme wipe -r build"));
     assert!(served.hook(&served.test.bash("acme wipe -r ~")).contains("deny"));
     let explained = served.test.run(&["explain", "--command", "acme wipe -r ~"]);
@@ -73,11 +73,15 @@ fn a_program_of_the_company_is_judged_by_its_description_with_and_without_a_daem
 #[test]
 fn a_project_adds_descriptions_and_weakens_none() {
     let test = TestContext::new();
-    let before: Vec<_> = DENIED.iter().map(|command| verdict(&test, command)).collect();
-    assert_eq!(before.iter().filter(|verdict| *verdict == "deny").count(), DENIED.len(), "{before:?}");
-    test.write("work/.tenterhook/programs/hostile.yaml", HOSTILE);
-    test.write("work/.tenterhook/programs/acme.yaml", ACME);
-    for command in DENIED {
+    let before: Vec<_> = DENIED_COMMANDS.iter().map(|command| verdict(&test, command)).collect();
+    assert_eq!(
+        before.iter().filter(|verdict| *verdict == "deny").count(),
+        DENIED_COMMANDS.len(),
+        "{before:?}"
+    );
+    test.write("work/.tenterhook/programs/hostile.yaml", HOSTILE_DESCRIPTIONS);
+    test.write("work/.tenterhook/programs/acme.yaml", ACME_DESCRIPTION);
+    for command in DENIED_COMMANDS {
         assert_eq!(verdict(&test, command), "deny", "{command}");
     }
     assert_eq!(verdict(&test, "acme wipe -r ~"), "deny");
@@ -85,8 +89,8 @@ fn a_project_adds_descriptions_and_weakens_none() {
     assert_eq!(check.exit, 1, "{}", check.stdout);
     let refused = "hostile.yaml:1:28: program `rm`: only a file of the machine's policy may replace";
     assert!(check.stdout.contains(refused), "{}", check.stdout);
-    let served = Served::in_home(test, &[]);
-    for command in DENIED {
+    let served = RunningDaemon::in_home(test, &[]);
+    for command in DENIED_COMMANDS {
         assert!(denies(&served, command), "{command}");
     }
     assert!(denies(&served, "acme wipe -r ~"));
@@ -95,7 +99,7 @@ fn a_project_adds_descriptions_and_weakens_none() {
 }
 
 #[test]
-fn a_project_cannot_take_a_rule_out_of_force_through_its_examples() {
+fn a_project_cannot_disable_a_rule_through_its_examples() {
     let test = TestContext::new();
     let rule = "version: 1\nrules:\n  - id: keep-src\n    verdict: deny\n    match: {effect: {does: delete, path: src/**}}\n    examples: {deny: [rm src/a], allow: [acme list src/a]}\n";
     test.write("home/policy.yaml", rule);
@@ -107,9 +111,9 @@ fn a_project_cannot_take_a_rule_out_of_force_through_its_examples() {
 }
 
 #[test]
-fn mistakes_are_reported_with_their_place_and_the_rest_counts() {
+fn mistakes_are_reported_with_their_position_and_the_rest_counts() {
     let test = TestContext::new();
-    test.write("home/programs/acme.yaml", ACME);
+    test.write("home/programs/acme.yaml", ACME_DESCRIPTION);
     test.write(
         "home/programs/tools.yaml",
         "sweep:\n  operands: delete...\nbroken:\n  operandz: read...\nwrong:\n  operands: read...\n  examples:\n    wrong a: {write: a}\n",
@@ -132,29 +136,29 @@ fn mistakes_are_reported_with_their_place_and_the_rest_counts() {
         json["problems"][0]["hint"],
         "this program is skipped; the other programs in the file still apply"
     );
-    let served = Served::in_home(test, &[]);
+    let served = RunningDaemon::in_home(test, &[]);
     let status = served.test.run(&["status"]);
     assert!(status.stdout.contains("programs/tools.yaml is not in force: unknown key"), "{}", status.stdout);
 }
 
 #[test]
 fn the_daemon_notices_new_changed_broken_and_removed_descriptions() {
-    let served = Served::new();
-    let wipes = |served: &Served| denies(served, "acme wipe -r ~");
+    let served = RunningDaemon::new();
+    let wipes = |served: &RunningDaemon| denies(served, "acme wipe -r ~");
     assert!(!wipes(&served));
     let before = served.json("/v1/health")["generation"].clone();
-    served.test.write("home/programs/acme.yaml", ACME);
+    served.test.write("home/programs/acme.yaml", ACME_DESCRIPTION);
     until("the description is in force", || wipes(&served).then_some(()));
     assert_ne!(served.json("/v1/health")["generation"], before);
     served.test.write("home/programs/acme.yaml", "acme: [\n");
     let is_stale = || served.json("/v1/health")["stale"][0]["message"].is_string();
     until("the file cannot be read", || is_stale().then_some(()));
-    assert!(wipes(&served), "what it said before is in force");
-    served.test.write("home/programs/acme.yaml", &ACME.replace("wipe", "erase"));
+    assert!(wipes(&served), "the previous description is in force");
+    served.test.write("home/programs/acme.yaml", &ACME_DESCRIPTION.replace("wipe", "erase"));
     until("the other description is in force", || (!wipes(&served)).then_some(()));
     assert!(denies(&served, "acme erase -r ~") && !is_stale());
     std::fs::remove_file(served.test.path("home/programs/acme.yaml")).unwrap();
-    until("it is gone", || (!denies(&served, "acme erase -r ~")).then_some(()));
+    until("the description is removed", || (!denies(&served, "acme erase -r ~")).then_some(()));
 }
 
 #[test]
@@ -182,7 +186,7 @@ fn the_guarded_agent_cannot_write_descriptions() {
 }
 
 #[test]
-fn only_the_machine_may_replace_what_is_known_of_a_program() {
+fn only_machine_wide_files_may_replace_a_description() {
     let test = TestContext::new();
     let writes = |test: &TestContext| {
         let judged = test.run(&["policy", "explain", "--shell", "tee notes.txt", "--json"]).json();
@@ -208,11 +212,11 @@ fn only_the_machine_may_replace_what_is_known_of_a_program() {
 }
 
 #[test]
-fn descriptions_can_be_looked_at() {
+fn descriptions_can_be_listed() {
     let test = TestContext::new();
     let none = test.run(&["programs", "list", "--own"]);
     assert!(none.stdout.contains("put files into [DIR]/home/programs"), "{}", none.stdout);
-    test.write("home/programs/acme.yaml", ACME);
+    test.write("home/programs/acme.yaml", ACME_DESCRIPTION);
     let list = test.run(&["programs", "list"]).stdout;
     assert!(list.contains("user [DIR]/home/programs/acme.yaml\n  acme") && list.contains(" curl "), "{list}");
     let own = test.run(&["programs", "list", "--own", "--json"]).json();

@@ -7,11 +7,11 @@ use std::process::Stdio;
 
 use super::*;
 
-fn filled() -> Served {
+fn daemon_with_sessions() -> RunningDaemon {
     let test = crate::context::TestContext::new();
     let rule = "version: 1\nrules:\n  - id: no-rm\n    verdict: deny\n    match: {shell: {program: [rm]}}\n    reason: no\n    nudge: use `git clean`\n";
     test.write("home/policy.yaml", rule);
-    let served = Served::in_home(test, &[]);
+    let served = RunningDaemon::in_home(test, &[]);
     served.call("SessionStart", &json!({"source": "startup", "model": "claude-test-1"}));
     served.call("UserPromptSubmit", &json!({"prompt": "please tidy up\u{1b}[2J"}));
     let todos = json!([{"content": "tidy", "status": "completed"}, {"content": "test", "status": "in_progress", "activeForm": "testing"}]);
@@ -19,14 +19,14 @@ fn filled() -> Served {
     served.call("PreToolUse", &todos);
     let edit = json!({"tool_name": "Edit", "tool_input": {"file_path": "a.txt", "old_string": "one", "new_string": "two"}, "tool_use_id": "t-1"});
     served.call("PreToolUse", &edit);
-    served.call("PostToolUse", &with(edit, json!({"tool_response": {}})));
+    served.call("PostToolUse", &with_fields(edit, json!({"tool_response": {}})));
     served.bash("rm -r build");
     served.bash("git clean -n");
     served
 }
 
-/// The text without what differs from run to run.
-fn plain(text: &str) -> String {
+/// Replaces what differs from run to run.
+fn normalize(text: &str) -> String {
     let mut text = text.replace(", 1s\n", ", 0s\n");
     while let Some(at) = text.find("20").filter(|at| text.as_bytes().get(at + 4) == Some(&b'-')) {
         text.replace_range(at..at + 19, "[WHEN]");
@@ -36,7 +36,7 @@ fn plain(text: &str) -> String {
 
 #[test]
 fn a_session_is_a_panel() {
-    let served = filled();
+    let served = daemon_with_sessions();
     let shown = served.test.run(&["sessions", "show", "latest"]);
     let alone = {
         let mut served = served;
@@ -46,7 +46,7 @@ fn a_session_is_a_panel() {
     };
     assert_eq!(shown.stdout, alone.stdout, "{}{}", shown.stderr, alone.stderr);
     let user = format!(" · {} · ", tenterhook_home::env::user());
-    insta::assert_snapshot!(plain(&shown.stdout).replace(&user, " · [USER] · "), @r"
+    insta::assert_snapshot!(normalize(&shown.stdout).replace(&user, " · [USER] · "), @r"
     please tidy up[2J  active
     claude-code · s-1 · claude-test-1 · [USER] · [DIR]/work
     started [WHEN], 0s
@@ -71,10 +71,10 @@ fn a_session_is_a_panel() {
 }
 
 #[test]
-fn sessions_are_a_table_and_what_is_not_there_is_said() {
-    let served = filled();
+fn sessions_are_a_table_and_missing_ones_are_reported() {
+    let served = daemon_with_sessions();
     let listed = served.test.run(&["sessions", "list"]);
-    insta::assert_snapshot!(plain(&listed.stdout), @r"
+    insta::assert_snapshot!(normalize(&listed.stdout), @r"
     LAST                 HARNESS       STATE     SESSION     EVENTS  FILES  TODOS   DENY  TITLE
     [WHEN]  claude-code   active    s-1              7      1    1/2      1  please tidy up[2J
     ");
@@ -97,18 +97,18 @@ fn sessions_are_a_table_and_what_is_not_there_is_said() {
 }
 
 #[test]
-fn whoever_follows_sees_it_happen() {
-    let served = Served::new();
+fn following_shows_events_live() {
+    let served = RunningDaemon::new();
     let program = std::path::Path::new(env!("CARGO_BIN_EXE_tenterhook"));
     let mut command = served.test.command(program, &["sessions", "follow", "--json", "-n", "3"]);
     let mut child = command.stdout(Stdio::piped()).spawn().unwrap();
     let mut lines = BufReader::new(child.stdout.take().unwrap()).lines();
-    until("somebody follows", || {
+    until("the follower is connected", || {
         served.get("/v1/metrics").body.contains("tenterhook_streams 1\n").then_some(())
     });
     let write = json!({"tool_name": "Write", "tool_input": {"file_path": "a.txt", "content": "x\n"}, "tool_use_id": "t-1"});
     served.call("PreToolUse", &write);
-    served.call("PostToolUse", &with(write, json!({"tool_response": {"type": "create"}})));
+    served.call("PostToolUse", &with_fields(write, json!({"tool_response": {"type": "create"}})));
     let mut next = || serde_json::from_str::<Value>(&lines.next().unwrap().unwrap()).unwrap();
     let seen = [next(), next(), next()];
     assert!(child.wait().unwrap().success());
@@ -125,7 +125,7 @@ fn whoever_follows_sees_it_happen() {
 
 #[test]
 fn without_a_daemon_the_ledger_is_followed() {
-    let mut served = Served::new();
+    let mut served = RunningDaemon::new();
     served.bash("ls");
     served.signal(rustix::process::Signal::TERM);
     assert!(served.wait());
@@ -136,13 +136,13 @@ fn without_a_daemon_the_ledger_is_followed() {
     let mut said = String::new();
     BufReader::new(child.stderr.take().unwrap()).read_line(&mut said).unwrap();
     assert_eq!(said, "no daemon is running: the ledger is looked at now and then\n");
-    // Hooks decide by themselves and leave what they decided in the spool.
+    // Hooks decide without a daemon and spool their decisions.
     let call = json!({"tool_name": "Write", "tool_input": {"file_path": "a.txt", "content": "x\n"}, "tool_use_id": "t-1"});
-    let result = with(call.clone(), json!({"tool_response": {"type": "create"}}));
+    let result = with_fields(call.clone(), json!({"tool_response": {"type": "create"}}));
     let denied = json!({"tool_name": "Bash", "tool_input": {"command": "rm -rf /"}, "tool_use_id": "t-2"});
     for (event, payload) in [("PreToolUse", call), ("PostToolUse", result), ("PreToolUse", denied)] {
         let whole = json!({"session_id": "s-1", "cwd": test.path("work"), "hook_event_name": event});
-        test.run_with(&["hook", "claude-code", event], with(whole, payload).to_string().as_bytes());
+        test.run_with(&["hook", "claude-code", event], with_fields(whole, payload).to_string().as_bytes());
     }
     let lines = BufReader::new(child.stdout.take().unwrap()).lines();
     let news: Vec<Value> = lines.map(|line| serde_json::from_str(&line.unwrap()).unwrap()).collect();
@@ -159,7 +159,7 @@ fn without_a_daemon_the_ledger_is_followed() {
             ("file-changed", "done", "t-1"),
             ("tool", "denied", "t-2")
         ],
-        "what was before is not told again"
+        "earlier events are not repeated"
     );
     let empty = crate::context::TestContext::new().run(&["sessions", "follow"]);
     assert_eq!(empty.exit, 0);
@@ -172,7 +172,7 @@ fn without_a_daemon_the_ledger_is_followed() {
 
 #[test]
 fn one_session_is_followed_without_the_others() {
-    let served = Served::new();
+    let served = RunningDaemon::new();
     let mut one = served.stream("/v1/sessions/claude-code:s-2/stream", &[]);
     assert_eq!(one.next().unwrap().kind, "hello");
     served.bash("ls");

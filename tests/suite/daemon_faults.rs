@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Daemons that die, stop or have too much to do: every call is answered in time, what is forbidden stays
-//! forbidden, and every decision is in the ledger exactly once.
+//! Daemons that die, stop or are overloaded: every call is answered in time, forbidden calls stay forbidden, and
+//! every decision is in the ledger exactly once.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -13,9 +13,9 @@ use rustix::process::Signal;
 use serde_json::{Value, json};
 
 use crate::context::TestContext;
-use crate::person::{Guard, until};
+use crate::terminal_user::{SocketDaemon, until};
 
-fn installed() -> TestContext {
+fn installed_home() -> TestContext {
     let test = TestContext::new();
     let ran = test.run(&["install", "claude-code", "--yes"]);
     assert_eq!(ran.exit, 0, "{}{}", ran.stdout, ran.stderr);
@@ -23,13 +23,13 @@ fn installed() -> TestContext {
 }
 
 /// More rounds for `make soak`.
-#[expect(clippy::disallowed_methods, reason = "a test is told so by its environment")]
+#[expect(clippy::disallowed_methods, reason = "the environment sets the number of rounds")]
 pub(crate) fn rounds(usual: usize, soak: usize) -> usize {
     if std::env::var("TENTERHOOK_SOAK").is_ok() { soak } else { usual }
 }
 
-/// One call by the shim; every other one is forbidden.
-fn call(test: &TestContext, number: usize) -> Command {
+/// One call through the shim; every second call is forbidden.
+fn shim_call(test: &TestContext, number: usize) -> Command {
     let program = test.home().join("bin/tenterhook-hook");
     let command = test.command(Path::new(&program), &["claude-code", "pre-tool-use"]);
     let payload = json!({
@@ -43,20 +43,20 @@ fn call(test: &TestContext, number: usize) -> Command {
     command
 }
 
-/// Makes a call and sees that it is answered, in time and rightly.
-fn answered(test: &TestContext, number: usize) {
+/// Makes a call and checks that the answer is correct and in time.
+fn assert_answered(test: &TestContext, number: usize) {
     let began = Instant::now();
-    let output = call(test, number).spawn().unwrap().wait_with_output().unwrap();
+    let output = shim_call(test, number).spawn().unwrap().wait_with_output().unwrap();
     let stdout = String::from_utf8(output.stdout).unwrap();
     assert_no_hang(began, &format!("call {number}"));
     assert!(output.status.success(), "call {number}: {}", String::from_utf8_lossy(&output.stderr));
     assert_eq!(number % 2 == 1, stdout.contains(r#""permissionDecision":"deny""#), "call {number}: {stdout}");
 }
 
-/// Every call has exactly one decision that counts, once the spool is empty.
-fn once_each(test: &TestContext, calls: usize) {
+/// Checks that every call has exactly one valid decision once the spool is empty.
+fn assert_decided_once_each(test: &TestContext, calls: usize) {
     let spool = test.home().join("spool");
-    until("the spool is taken in", || {
+    until("the spool is imported", || {
         let waiting = std::fs::read_dir(&spool).map_or(0, |entries| {
             entries
                 .filter(|entry| entry.as_ref().is_ok_and(|entry| entry.path().extension().is_some()))
@@ -84,94 +84,96 @@ fn once_each(test: &TestContext, calls: usize) {
 
 #[test]
 fn a_daemon_that_is_killed_under_load_loses_nothing() {
-    const AT_ONCE: usize = 4;
-    const EACH: usize = 4;
-    let test = installed();
+    const CONCURRENT_CALLERS: usize = 4;
+    const CALLS_PER_CALLER: usize = 4;
+    let test = installed_home();
     let rounds = rounds(10, 100);
     for round in 0..rounds {
-        let guard = Guard::of(&test);
+        let guard = SocketDaemon::of(&test);
         std::thread::scope(|scope| {
-            for worker in 0..AT_ONCE {
-                let (test, first) = (&test, (round * AT_ONCE + worker) * EACH);
-                scope.spawn(move || (first..first + EACH).for_each(|number| answered(test, number)));
+            for worker in 0..CONCURRENT_CALLERS {
+                let (test, first) = (&test, (round * CONCURRENT_CALLERS + worker) * CALLS_PER_CALLER);
+                scope.spawn(move || {
+                    (first..first + CALLS_PER_CALLER).for_each(|number| assert_answered(test, number));
+                });
             }
-            // Another moment in every round.
+            // At a different time in every round.
             std::thread::sleep(Duration::from_millis(u64::try_from(round * 37 % 170).unwrap()));
-            // Dropping it is `kill -9`.
+            // Dropping the daemon sends `kill -9`.
             drop(guard);
         });
     }
-    let _guard = Guard::of(&test);
-    once_each(&test, rounds * AT_ONCE * EACH);
+    let _guard = SocketDaemon::of(&test);
+    assert_decided_once_each(&test, rounds * CONCURRENT_CALLERS * CALLS_PER_CALLER);
 }
 
 #[test]
-fn a_daemon_that_was_stopped_is_not_waited_for_and_what_it_says_later_does_not_count() {
-    let test = installed();
-    let guard = Guard::of(&test);
-    answered(&test, 0);
-    guard.send(Signal::STOP);
-    answered(&test, 1);
-    answered(&test, 2);
-    guard.send(Signal::CONT);
-    answered(&test, 3);
-    once_each(&test, 4);
+fn a_stopped_daemon_is_not_waited_for_and_its_late_answer_does_not_count() {
+    let test = installed_home();
+    let guard = SocketDaemon::of(&test);
+    assert_answered(&test, 0);
+    guard.send_signal(Signal::STOP);
+    assert_answered(&test, 1);
+    assert_answered(&test, 2);
+    guard.send_signal(Signal::CONT);
+    assert_answered(&test, 3);
+    assert_decided_once_each(&test, 4);
 }
 
 #[test]
 fn the_first_call_to_a_stopped_daemon_with_a_full_queue_is_answered_in_time() {
     use rustix::net::{AddressFamily, SocketAddrUnix, SocketFlags, SocketType, connect, socket_with};
-    let test = installed();
-    let guard = Guard::of(&test);
-    guard.send(Signal::STOP);
+    let test = installed_home();
+    let guard = SocketDaemon::of(&test);
+    guard.send_signal(Signal::STOP);
     let address = SocketAddrUnix::new(test.home().join("run/tenterhook.sock")).unwrap();
     let waits = || {
         let caller =
             socket_with(AddressFamily::UNIX, SocketType::STREAM, SocketFlags::NONBLOCK, None).unwrap();
         connect(&caller, &address).is_ok().then_some(caller)
     };
-    // As many as the kernel lets wait. No hook has called yet.
+    // As many as the kernel queues. No hook has called yet.
     let waiting: Vec<_> = std::iter::from_fn(waits).collect();
     assert!(waits().is_none(), "the queue is full with {} connections", waiting.len());
     let began = Instant::now();
-    answered(&test, 1);
+    assert_answered(&test, 1);
     assert_waited(began, Duration::from_secs(1));
     drop(waiting);
-    guard.send(Signal::CONT);
-    answered(&test, 0);
-    once_each(&test, 2);
+    guard.send_signal(Signal::CONT);
+    assert_answered(&test, 0);
+    assert_decided_once_each(&test, 2);
 }
 
 #[test]
-fn a_crowd_is_answered_to_the_last() {
-    let test = installed();
-    let _guard = Guard::of(&test);
+fn every_call_of_a_burst_is_answered() {
+    let test = installed_home();
+    let _guard = SocketDaemon::of(&test);
     let crowd = rounds(100, 1_000);
-    let children: Vec<_> = (0..crowd).map(|number| call(&test, number).spawn().unwrap()).collect();
+    let children: Vec<_> = (0..crowd).map(|number| shim_call(&test, number).spawn().unwrap()).collect();
     for (number, child) in children.into_iter().enumerate() {
         let output = child.wait_with_output().unwrap();
         assert!(output.status.success(), "call {number}: {}", String::from_utf8_lossy(&output.stderr));
         let denied = String::from_utf8_lossy(&output.stdout).contains(r#""permissionDecision":"deny""#);
         assert_eq!(denied, number % 2 == 1, "call {number}");
     }
-    once_each(&test, crowd);
+    assert_decided_once_each(&test, crowd);
 }
 
 #[test]
-fn an_id_that_is_sent_again_is_no_answer_and_nobody_says_whose_an_event_is() {
-    let test = installed();
-    let guard = Guard::of(&test);
+fn a_reused_id_is_denied_and_callers_cannot_choose_the_account() {
+    let test = installed_home();
+    let guard = SocketDaemon::of(&test);
     let event = json!({
         "v": 1, "id": "01J00000000000000000000000", "ts": "2026-11-15T12:00:00.000Z", "source": "claude-code",
         "event": "pre-tool", "native_event": "PreToolUse", "agent": {"user": "somebody-else"},
         "tool": {"name": "Bash", "class": "shell", "args": {"command": "ls"}},
     });
-    let (status, first) = guard.ask("POST", "/v1/events", &event);
+    let (status, first) = guard.request("POST", "/v1/events", &event);
     assert_eq!((status, &first["decision"]), (200, &json!("none")), "{first}");
-    let (_, again) = guard.ask("POST", "/v1/events", &event);
+    let (_, again) = guard.request("POST", "/v1/events", &event);
     assert_eq!(again["decision"], "deny", "{again}");
     assert!(again["reasons"].to_string().contains("was already used"), "{again}");
-    let leaves: Vec<_> = test.leaves().into_iter().filter(|leaf| leaf["id"] == event["id"]).collect();
+    let leaves: Vec<_> = test.records().into_iter().filter(|leaf| leaf["id"] == event["id"]).collect();
     assert_eq!(leaves.len(), 1);
     assert_ne!(leaves[0]["agent"]["user"], "somebody-else");
     assert!(leaves[0]["agent"]["user"].is_string());

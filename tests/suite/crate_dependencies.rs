@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Dependencies point one way.
+//! Dependencies between crates point one way.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
@@ -10,9 +10,9 @@ use serde_json::Value;
 
 use crate::context::repository;
 
-/// Which of our crates each of our crates may use. The crates of facts know no rules; engine, policy and ledger meet
-/// only in `guard`, which the daemon and the command line use.
-const MAY_USE: &[(&str, &[&str])] = &[
+/// Which of our crates each of our crates may use. The crates of facts do not depend on rules; engine, policy and
+/// ledger meet only in `guard`, which the daemon and the command line use.
+const ALLOWED_DEPENDENCIES: &[(&str, &[&str])] = &[
     ("tenterhook-document", &[]),
     ("tenterhook-event", &[]),
     ("tenterhook-files", &[]),
@@ -340,7 +340,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
     ("tenterhook-test-support", &[]),
 ];
 
-/// What nobody who embeds the engine should have to build.
+/// Packages that programs which embed the engine should not have to build.
 const NOT_IN_THE_ENGINE: &[&str] = &[
     "axum",
     "clap",
@@ -355,11 +355,11 @@ const NOT_IN_THE_ENGINE: &[&str] = &[
     "tenterhook-shell",
 ];
 
-/// What the projection of sessions must not pull in: it is evaluated from events alone.
+/// Packages that session projection must not depend on: it uses events alone.
 const NOT_IN_SESSIONS: &[&str] =
     &["axum", "clap", "hyper", "tokio", "tonic", "tenterhook-daemon", "tenterhook-guard", "tenterhook-home"];
 
-/// What reading and evaluating project files must not pull in: the judge uses it at a call.
+/// Packages that reading and evaluating project files must not depend on: the judge does it during a call.
 const NOT_IN_SCAN: &[&str] =
     &["axum", "clap", "hyper", "tokio", "tonic", "tenterhook-guard", "tenterhook-home", "tenterhook-ledger"];
 
@@ -377,13 +377,13 @@ fn text<'a>(value: &'a Value, key: &str) -> &'a str {
     value[key].as_str().unwrap()
 }
 
-/// Lines of Rust that a crate may have, tests included: what one person can know by heart.
+/// Maximum number of lines of Rust in a crate, tests included, so that one person can know it well.
 const MAX_CRATE_LINES: usize = 14_000;
 
-/// Crates that are still larger, with their limits until they are split.
+/// Crates above the maximum, with their own limits until they are split.
 const LARGER_CRATES: &[(&str, usize)] = &[];
 
-/// The lines of all Rust files below a folder.
+/// Counts the lines of all Rust files below a directory.
 fn count_rust_lines(folder: &Path) -> usize {
     let entries = std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap());
     entries
@@ -411,13 +411,13 @@ fn no_crate_is_larger_than_its_limit() {
         assert!(!is_listed_in_vain, "`crates/{name}` has {lines} lines: remove it from LARGER_CRATES");
         counted += usize::from(lines > 0);
     }
-    assert!(counted >= MAY_USE.len(), "the crates were counted: {counted}");
+    assert!(counted >= ALLOWED_DEPENDENCIES.len(), "the crates were counted: {counted}");
 }
 
 #[test]
-fn our_crates_use_only_what_lies_before_them_on_the_road() {
+fn our_crates_depend_only_on_allowed_crates() {
     let metadata = metadata();
-    let allowed: BTreeMap<_, _> = MAY_USE.iter().copied().collect();
+    let allowed: BTreeMap<_, _> = ALLOWED_DEPENDENCIES.iter().copied().collect();
     let mut seen = BTreeSet::new();
     for package in metadata["packages"].as_array().unwrap() {
         let name = text(package, "name");
@@ -425,7 +425,7 @@ fn our_crates_use_only_what_lies_before_them_on_the_road() {
         if !in_crates {
             continue;
         }
-        let allowed = allowed.get(name).unwrap_or_else(|| panic!("`{name}` is not in the table of borders"));
+        let allowed = allowed.get(name).unwrap_or_else(|| panic!("`{name}` is not in ALLOWED_DEPENDENCIES"));
         seen.insert(name.to_owned());
         for dependency in package["dependencies"].as_array().unwrap() {
             let used = text(dependency, "name");
@@ -433,10 +433,14 @@ fn our_crates_use_only_what_lies_before_them_on_the_road() {
             assert!(!counts || allowed.contains(&used), "`{name}` must not use `{used}`");
         }
     }
-    assert_eq!(seen.len(), MAY_USE.len(), "the table of borders names a crate that is not there: {seen:?}");
+    assert_eq!(
+        seen.len(),
+        ALLOWED_DEPENDENCIES.len(),
+        "ALLOWED_DEPENDENCIES names a missing crate: {seen:?}"
+    );
 }
 
-/// The names of all packages that a crate is built with.
+/// Names of all packages that a crate is built with.
 fn dependencies_of(package: &str) -> BTreeSet<String> {
     let output = Command::new(env!("CARGO"))
         .args(["tree", "-p", package, "-e", "normal", "--prefix", "none", "--offline", "--locked"])
@@ -453,7 +457,7 @@ fn embedding_the_engine_pulls_in_no_database_no_grammar_and_no_server() {
     let names = dependencies_of("tenterhook-engine");
     assert!(names.contains("tokio"), "the tree was read: {names:?}");
     for banned in NOT_IN_THE_ENGINE {
-        assert!(!names.contains(*banned), "the engine pulls in `{banned}`");
+        assert!(!names.contains(*banned), "the engine depends on `{banned}`");
     }
 }
 
@@ -462,7 +466,7 @@ fn sessions_are_projected_without_a_runtime_and_without_a_home() {
     let names = dependencies_of("tenterhook-sessions");
     assert!(names.contains("tenterhook-ledger"), "the tree was read: {names:?}");
     for banned in NOT_IN_SESSIONS {
-        assert!(!names.contains(*banned), "the projection of sessions pulls in `{banned}`");
+        assert!(!names.contains(*banned), "session projection depends on `{banned}`");
     }
 }
 
@@ -471,6 +475,6 @@ fn project_files_are_scanned_without_a_runtime_and_without_a_home() {
     let names = dependencies_of("tenterhook-scan");
     assert!(names.contains("tenterhook-policy"), "the tree was read: {names:?}");
     for banned in NOT_IN_SCAN {
-        assert!(!names.contains(*banned), "scanning pulls in `{banned}`");
+        assert!(!names.contains(*banned), "scanning depends on `{banned}`");
     }
 }

@@ -22,11 +22,11 @@ pub(super) struct ToolStats(pub(super) BTreeMap<String, ToolCounts>);
 
 /// Calls without a result yet.
 #[derive(Debug, Default)]
-pub(super) struct PendingCallQueue(VecDeque<PendingCall>);
+pub(super) struct UnfinishedCalls(VecDeque<UnfinishedCall>);
 
 /// A call that was let through and has no result yet.
 #[derive(Debug, Clone)]
-pub(super) struct PendingCall {
+pub(super) struct UnfinishedCall {
     /// Sequence number of the call.
     pub(super) seq: u64,
     id: Option<String>,
@@ -54,17 +54,17 @@ impl ToolStats {
     }
 }
 
-impl PendingCallQueue {
+impl UnfinishedCalls {
     pub(super) fn push(&mut self, event: &Event, tool: &ToolCall, seq: u64) {
         if self.0.len() >= MAX_PENDING_CALLS {
             self.0.pop_front();
         }
         let id = event.tool_use_id.clone();
-        self.0.push_back(PendingCall { seq, id, tool: tool.name.clone(), args: digest(&tool.args) });
+        self.0.push_back(UnfinishedCall { seq, id, tool: tool.name.clone(), args: digest(&tool.args) });
     }
 
     /// Takes the call that permission was denied for: by id, otherwise the latest with this tool and these arguments.
-    pub(super) fn take_refused(&mut self, event: &Event, tool: &ToolCall) -> Option<PendingCall> {
+    pub(super) fn take_refused(&mut self, event: &Event, tool: &ToolCall) -> Option<UnfinishedCall> {
         let at = if let Some(id) = &event.tool_use_id {
             self.0.iter().position(|call| call.id.as_ref() == Some(id))
         } else {
@@ -75,7 +75,7 @@ impl PendingCallQueue {
     }
 
     /// Takes the call that a result belongs to: by id, otherwise by arguments, otherwise the oldest call of the tool.
-    pub(super) fn take(&mut self, event: &Event, tool: &ToolCall) -> Option<PendingCall> {
+    pub(super) fn take(&mut self, event: &Event, tool: &ToolCall) -> Option<UnfinishedCall> {
         let at = if let Some(id) = &event.tool_use_id {
             self.0.iter().position(|call| call.id.as_ref() == Some(id))
         } else {

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! What is shown before anything is written.
+//! Output before anything is written.
 
 use super::*;
 
 // seed: 001-011
 #[test]
-fn planning_writes_nothing_and_the_diff_says_all() {
+fn planning_writes_nothing_and_the_diff_is_complete() {
     let world = SettingsWorld::with("{\n  \"hooks\": {\n    \"PreToolUse\": [],\n    \"Stop\": []\n  }\n}");
     let tree = world.tree();
     let plan = world.plan().expect("plans");
@@ -59,7 +59,7 @@ fn planning_writes_nothing_and_the_diff_says_all() {
 }
 
 #[test]
-fn what_would_keep_our_hooks_from_running_is_said() {
+fn settings_that_would_disable_our_hooks_are_reported() {
     let notes = |text: &str| SettingsWorld::with(text).plan().expect("plans").notes;
     assert_eq!(
         notes("{\"disableAllHooks\": false, \"hooks\": {\"Stop\": [{\"hooks\": 1}]}}"),

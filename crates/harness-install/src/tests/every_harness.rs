@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! What holds for every harness, with real files: nothing is lost, twice is once, and what is written is this.
+//! Properties of every harness, with real files: nothing is lost, installing twice changes nothing, and snapshots
+//! of the written files.
 
 use crate::HarnessClient;
 use std::{
@@ -98,13 +99,13 @@ impl HarnessWorld {
     }
 }
 
-pub(super) fn every() -> impl Iterator<Item = &'static str> {
+pub(super) fn harness_ids() -> impl Iterator<Item = &'static str> {
     HARNESSES.iter().filter(|harness| harness.installer().is_some()).map(|harness| harness.id)
 }
 
 /// The settings of the user, and of the machine if there are any, for every harness.
-fn places() -> impl Iterator<Item = HarnessWorld> {
-    every().flat_map(|id| [Some(HarnessWorld::of(id)), HarnessWorld::of_machine(id)]).flatten()
+fn harness_worlds() -> impl Iterator<Item = HarnessWorld> {
+    harness_ids().flat_map(|id| [Some(HarnessWorld::of(id)), HarnessWorld::of_machine(id)]).flatten()
 }
 
 /// A settings file with random content.
@@ -118,7 +119,7 @@ fn settings(path: &Path, dice: &mut SettingsGenerator) -> String {
 // seed: 001-059
 #[test]
 fn nothing_there_is_nothing_left() {
-    for place in places() {
+    for place in harness_worlds() {
         let id = &place.name;
         let before = place.content();
         assert!(!place.install().is_noop(), "{id}");
@@ -132,7 +133,7 @@ fn nothing_there_is_nothing_left() {
 // seed: 001-025, 001-062
 #[test]
 fn any_settings_come_back_byte_for_byte() {
-    for place in places() {
+    for place in harness_worlds() {
         let id = &place.name;
         let files = place.files();
         for seed in 0..place.rounds(60) {
@@ -159,7 +160,7 @@ fn any_settings_come_back_byte_for_byte() {
 // seed: 001-060, 001-063
 #[test]
 fn what_others_write_in_between_stays() {
-    for place in places() {
+    for place in harness_worlds() {
         let id = &place.name;
         let files = place.files();
         for seed in 0..place.rounds(40) {
@@ -172,14 +173,14 @@ fn what_others_write_in_between_stays() {
             }
             place.install();
             for path in expected.keys() {
-                place.write(path, &touched(path, &fs::read_to_string(path).expect("reads")));
+                place.write(path, &edited_by_user(path, &fs::read_to_string(path).expect("reads")));
             }
             place.uninstall();
             for (path, text) in &expected {
                 let left = fs::read_to_string(path).expect("reads");
                 let solid = |text: &str| text.split_whitespace().collect::<String>();
-                let wanted = solid(&touched(path, text));
-                // An additional comma is irrelevant.
+                let wanted = solid(&edited_by_user(path, text));
+                // A trailing comma may be added.
                 let same =
                     solid(&left) == wanted || solid(&left).replace(",}", "}") == wanted.replace(",}", "}");
                 assert!(same, "{id}, seed {seed}: {text:?} became {left:?}");
@@ -189,7 +190,7 @@ fn what_others_write_in_between_stays() {
     }
 }
 
-fn touched(path: &Path, text: &str) -> String {
+fn edited_by_user(path: &Path, text: &str) -> String {
     match path.extension().and_then(OsStr::to_str) {
         Some("toml") => format!("# mine\nmine = 1\n{text}"),
         _ => text.replacen('{', "{\"mine\":[1],", 1),
@@ -209,7 +210,7 @@ fn is_edited(path: &Path) -> bool {
 
 #[test]
 fn a_failure_in_the_middle_leaves_every_file_as_it_was() {
-    for place in places() {
+    for place in harness_worlds() {
         let id = &place.name;
         for path in place.files().iter().filter(|path| is_edited(path)) {
             place.write(path, if is_toml(path) { "# mine\n" } else { "{ }" });
@@ -227,7 +228,7 @@ fn a_failure_in_the_middle_leaves_every_file_as_it_was() {
 
 #[test]
 fn what_cannot_be_read_is_refused_and_stays() {
-    for place in places() {
+    for place in harness_worlds() {
         let id = &place.name;
         for path in place.files().iter().filter(|path| is_edited(path)) {
             let text = if is_toml(path) { "a = \n" } else { "{\"hooks\": 1" };
@@ -243,7 +244,7 @@ fn what_cannot_be_read_is_refused_and_stays() {
 
 #[test]
 fn lost_wiring_is_seen_by_its_receipt() {
-    for place in places() {
+    for place in harness_worlds() {
         let id = &place.name;
         place.install();
         let receipts = receipt::every(&place.receipts()).readable;
@@ -258,7 +259,7 @@ fn lost_wiring_is_seen_by_its_receipt() {
 
 #[test]
 fn an_unreadable_receipt_is_named_and_hides_no_other() {
-    let place = places().next().expect("a place");
+    let place = harness_worlds().next().expect("a place");
     place.install();
     let installed = receipt::every(&place.receipts());
     assert!(installed.unreadable.is_empty());

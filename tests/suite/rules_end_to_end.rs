@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Rules of a home at work, from the harness's payload to its reply.
+//! Rules of a state directory, from the harness's payload to its reply.
 
 use serde_json::{Value, json};
 
@@ -8,7 +8,7 @@ use crate::context::TestContext;
 
 const HOOK: &[&str] = &["hook", "claude-code", "pre-tool-use"];
 
-fn with_rules(rules: &str) -> TestContext {
+fn home_with_rules(rules: &str) -> TestContext {
     let test = TestContext::new();
     let policy = test.write("home/policy.yaml", &format!("version: 1\nrules:\n{rules}"));
     let checked = test.run(&["check", policy.to_str().unwrap(), "--json"]);
@@ -16,8 +16,8 @@ fn with_rules(rules: &str) -> TestContext {
     test
 }
 
-/// The part of the reply that decides; `null` if nothing is said.
-fn ask(test: &TestContext, command: &str) -> Value {
+/// The deciding part of the reply; `null` if the reply has none.
+fn decide(test: &TestContext, command: &str) -> Value {
     let ran = test.run_with(HOOK, test.bash(command).as_bytes());
     assert_eq!(ran.exit, 0, "{}", ran.stderr);
     if ran.stdout.is_empty() { Value::Null } else { ran.json()["hookSpecificOutput"].take() }
@@ -25,54 +25,54 @@ fn ask(test: &TestContext, command: &str) -> Value {
 
 #[test]
 fn a_rewritten_command_runs_and_is_judged_again() {
-    let test = with_rules(
+    let test = home_with_rules(
         "  - {id: wrap, match: {shell: {program: npm}}, verdict: allow, rewrite: {command: 'timeout 9 bash -c {command}'}}
   - {id: bad-wrap, match: {shell: {program: yarn}}, verdict: allow, rewrite: {command: 'sudo bash -c {command}'}}
   - {id: no-sudo, match: {shell: {program: sudo}}, verdict: deny, reason: not as root}
 ",
     );
-    let reply = ask(&test, "npm test");
+    let reply = decide(&test, "npm test");
     assert_eq!(reply["permissionDecision"], "allow");
     assert_eq!(reply["updatedInput"], json!({"command": "timeout 9 bash -c 'npm test'"}));
-    let reply = ask(&test, "yarn test");
+    let reply = decide(&test, "yarn test");
     assert_eq!(reply["permissionDecision"], "deny", "{reply}");
     assert_eq!(reply["permissionDecisionReason"], "not as root");
 }
 
 #[test]
 fn labels_and_limits_last_from_call_to_call() {
-    let test = with_rules(
+    let test = home_with_rules(
         "  - {id: mark, match: {shell: {program: cat, reads: notes.txt}}, verdict: none, label: read-notes}
   - {id: stop, match: {label: read-notes, shell: {program: curl}}, verdict: deny, reason: not after the notes}
   - {id: often, match: {shell: {program: ls}}, verdict: ask, limit: {count: 1, window: 1h}}
 ",
     );
-    assert_eq!(ask(&test, "curl x.org"), Value::Null);
-    ask(&test, "cat notes.txt");
-    assert_eq!(ask(&test, "curl x.org")["permissionDecisionReason"], "not after the notes");
-    assert_eq!(ask(&test, "ls"), Value::Null);
-    assert_eq!(ask(&test, "ls")["permissionDecision"], "ask");
+    assert_eq!(decide(&test, "curl x.org"), Value::Null);
+    decide(&test, "cat notes.txt");
+    assert_eq!(decide(&test, "curl x.org")["permissionDecisionReason"], "not after the notes");
+    assert_eq!(decide(&test, "ls"), Value::Null);
+    assert_eq!(decide(&test, "ls")["permissionDecision"], "ask");
     let explained = test.run(&["explain", "--command", "curl x.org", "--json"]);
     assert!(explained.stdout.contains("no label of the session is one of `read-notes`"), "another session");
 }
 
 #[test]
-fn a_home_without_rules_that_remember_keeps_nothing() {
+fn a_home_without_stateful_rules_stores_no_state() {
     let test = TestContext::new();
-    ask(&test, "ls");
+    decide(&test, "ls");
     assert!(!test.home().join("sessions").exists());
 }
 
 #[test]
-fn what_is_set_aside_or_over_is_in_the_record() {
-    let test = with_rules(
+fn overridden_and_expired_rules_are_in_the_record() {
+    let test = home_with_rules(
         "  - {id: no, match: {shell: {program: make}}, verdict: deny}
   - {id: old, match: {shell: {program: make}}, verdict: deny, expires: 2020-01-01}
   - {id: but, match: {shell: {program: make, words: [test]}}, verdict: allow, overrides: no}
 ",
     );
-    assert_eq!(ask(&test, "make test")["permissionDecision"], "allow");
-    let leaf = test.ledger().remove(0);
+    assert_eq!(decide(&test, "make test")["permissionDecision"], "allow");
+    let leaf = test.decisions().remove(0);
     let steps: Vec<_> =
         leaf["trace"].as_array().unwrap().iter().map(|step| (&step["by"], &step["status"])).collect();
     assert_eq!(

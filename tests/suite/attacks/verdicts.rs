@@ -8,14 +8,14 @@ use serde_json::{Value, json};
 
 use crate::context::TestContext;
 
-/// The verdict of the rules compiled in on each command, in `/home/user/project`.
+/// Verdict of the built-in rules on each command, in `/home/user/project`.
 fn verdicts(commands: &[&str]) -> Vec<String> {
     let line = |command: &&str| json!({"command": command, "cwd": "/home/user/project"}).to_string() + "\n";
     let test = TestContext::new();
     let program = Path::new(env!("CARGO_BIN_EXE_tenterhook"));
     let mut command = test.command(program, &["judge", "--jsonl", "-"]);
     command.env_clear().env("HOME", "/home/user");
-    let ran = test.finish(command, commands.iter().map(line).collect::<String>().as_bytes());
+    let ran = test.run_command(command, commands.iter().map(line).collect::<String>().as_bytes());
     let verdict = |line: &str| {
         let answer: Value = serde_json::from_str(line).unwrap();
         answer["verdict"].as_str().unwrap_or_else(|| panic!("{line}")).to_owned()
@@ -25,7 +25,7 @@ fn verdicts(commands: &[&str]) -> Vec<String> {
     verdicts
 }
 
-/// Those of the commands that get one of these verdicts.
+/// The commands that get one of these verdicts.
 pub(super) fn with_verdict<'c>(commands: &[&'c str], wanted: &[&str]) -> Vec<&'c str> {
     let verdicts = verdicts(commands);
     commands

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Hooks of programs on the road of a real daemon.
+//! Hooks of programs in the pipeline of a real daemon.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 use tenterhook_client::proto::ErrorCode;
 use tenterhook_client::{AuditLevel, Error, FiredEvent, Hook, HookEvent, HookResponse};
 
-use crate::daemon::Served;
+use crate::daemon::RunningDaemon;
 use crate::sdk::{code, fire, run, until};
 
 fn args(modified: Option<Value>) -> Value {
@@ -20,8 +20,8 @@ fn args(modified: Option<Value>) -> Value {
 
 // seed: 003-001, 003-008, 003-029, 003-081, 003-083
 #[test]
-fn a_program_s_hook_guards_every_agent_and_is_on_record() {
-    let served = Served::new();
+fn a_program_s_hook_guards_every_agent_and_is_recorded() {
+    let served = RunningDaemon::new();
     run(async {
         let client = served.program("my-guard/1.0");
         let id = client
@@ -33,7 +33,7 @@ fn a_program_s_hook_guards_every_agent_and_is_on_record() {
             })
             .await
             .unwrap();
-        // Another agent, through its own door.
+        // Another agent, through its own hook interface.
         let answer = tokio::task::block_in_place(|| served.bash("mkfs.ext4 image"));
         assert!(
             answer.body.contains("\"deny\"") && answer.body.contains("no new file systems"),
@@ -64,8 +64,8 @@ fn a_program_s_hook_guards_every_agent_and_is_on_record() {
 
 // seed: 003-084, 003-091
 #[test]
-fn what_a_hook_changes_is_what_is_judged_and_later_hooks_write_last() {
-    let served = Served::new();
+fn changed_arguments_are_judged_and_later_hooks_win() {
+    let served = RunningDaemon::new();
     run(async {
         let client = served.program("p");
         let adds = |key: &'static str, value: Value| {
@@ -88,7 +88,7 @@ fn what_a_hook_changes_is_what_is_judged_and_later_hooks_write_last() {
             .await
             .unwrap();
         let fired = fire(&client, "ls").await;
-        assert!(fired.blocked, "the rules see what would run: {fired:?}");
+        assert!(fired.blocked, "the rules judge the changed call: {fired:?}");
         client
             .register(Hook::on("PreToolUse").id("late").priority(9).run(adds("command", json!("pwd"))))
             .await
@@ -103,8 +103,8 @@ fn what_a_hook_changes_is_what_is_judged_and_later_hooks_write_last() {
 }
 
 #[test]
-fn retry_is_asked_again_and_skip_passes_over_later_hooks_but_no_rule() {
-    let served = Served::new();
+fn retry_calls_again_and_skip_skips_later_hooks_but_no_rule() {
+    let served = RunningDaemon::new();
     run(async {
         let client = served.program("p");
         let asked = Arc::new(AtomicU32::new(0));
@@ -146,8 +146,8 @@ fn retry_is_asked_again_and_skip_passes_over_later_hooks_but_no_rule() {
 
 // seed: 003-054
 #[test]
-fn matchers_choose_and_one_that_cannot_be_read_is_refused() {
-    let served = Served::new();
+fn matchers_select_and_an_invalid_one_is_refused() {
+    let served = RunningDaemon::new();
     run(async {
         let client = served.program("p");
         let env =
@@ -192,8 +192,8 @@ fn matchers_choose_and_one_that_cannot_be_read_is_refused() {
 
 // seed: 003-075, 003-076
 #[test]
-fn ten_hooks_per_event_and_fifty_in_all_unless_the_settings_say_otherwise() {
-    let served = Served::new();
+fn ten_hooks_per_event_and_fifty_in_all_unless_configured() {
+    let served = RunningDaemon::new();
     run(async {
         let client = served.program("p");
         let events = ["SessionStart", "SessionEnd", "GenerateStart", "GenerateEnd", "PreToolUse"];
@@ -220,14 +220,14 @@ fn ten_hooks_per_event_and_fifty_in_all_unless_the_settings_say_otherwise() {
     });
     // The daemon removes the hooks after the client has gone, each with a record of its own.
     let all_removed = || Some(served.changes("hook unregistered").len()).filter(|count| *count >= 50);
-    assert_eq!(crate::person::until("every hook is removed", all_removed), 50);
+    assert_eq!(crate::terminal_user::until("every hook is removed", all_removed), 50);
 }
 
 // seed: 003-004, 003-005, 003-006, 003-007, 003-008, 003-009, 003-010, 003-011, 003-012, 003-013, 003-014
 // seed: 003-015, 003-016, 003-017, 003-018, 003-019, 003-020, 003-021, 003-022, 003-023, 003-056
 #[test]
 fn every_event_of_the_design_reaches_its_hook_with_what_it_carries() {
-    let served = Served::new();
+    let served = RunningDaemon::new();
     let call = json!({"tool": "Read", "args": {"file_path": "/w/x"}, "context": {"workingDirectory": "/w"}});
     let with = |more: Value| {
         let mut call = call.clone();
@@ -299,8 +299,8 @@ fn every_event_of_the_design_reaches_its_hook_with_what_it_carries() {
 
 // seed: 003-080, 003-082
 #[test]
-fn how_much_is_recorded_follows_the_level_and_more_needs_nobody() {
-    let served = Served::new();
+fn records_follow_the_audit_level_and_raising_it_needs_no_proof() {
+    let served = RunningDaemon::new();
     run(async {
         let client = served.program("p");
         client.register_hook("PreToolUse", |_| async { HookResponse::proceed() }).await.unwrap();
@@ -321,8 +321,8 @@ fn how_much_is_recorded_follows_the_level_and_more_needs_nobody() {
 }
 
 #[test]
-fn a_temporary_hook_is_there_for_a_while_and_an_observer_delays_nobody() {
-    let served = Served::new();
+fn a_temporary_hook_is_removed_and_an_observer_delays_nothing() {
+    let served = RunningDaemon::new();
     run(async {
         let client = served.program("p");
         let (send, mut seen) = tokio::sync::mpsc::unbounded_channel();
@@ -342,13 +342,13 @@ fn a_temporary_hook_is_there_for_a_while_and_an_observer_delays_nobody() {
         assert!(!fire(&client, "ls").await.blocked);
         assert_eq!((seen.recv().await.unwrap(), seen.recv().await.unwrap()), (None, None));
         drop(client.temporary_hook(hook).await.unwrap());
-        until("it is gone", async || client.list_hooks(false).await.unwrap().len() == 1).await;
+        until("the hook is removed", async || client.list_hooks(false).await.unwrap().len() == 1).await;
     });
 }
 
 #[test]
-fn whoever_watches_hears_what_was_decided() {
-    let served = Served::new();
+fn watchers_receive_decisions() {
+    let served = RunningDaemon::new();
     run(async {
         let client = served.program("p");
         let mut news = client.watch(&["decided"]).await.unwrap();
@@ -363,8 +363,8 @@ fn whoever_watches_hears_what_was_decided() {
 }
 
 #[test]
-fn over_tcp_only_the_token_opens_and_everything_is_there() {
-    let served = Served::new();
+fn over_tcp_the_token_is_required_and_everything_works() {
+    let served = RunningDaemon::new();
     run(async {
         let client = served.far_program();
         client.register_hook("PreToolUse", |_| async { HookResponse::block("far") }).await.unwrap();
@@ -386,7 +386,7 @@ fn over_tcp_only_the_token_opens_and_everything_is_there() {
 
 #[test]
 fn a_harness_s_own_payload_gets_its_own_reply() {
-    let served = Served::new();
+    let served = RunningDaemon::new();
     run(async {
         let client = served.program("bridge");
         let request = |command: &str| tenterhook_client::proto::FireRequest {
@@ -405,7 +405,7 @@ fn a_harness_s_own_payload_gets_its_own_reply() {
 }
 
 #[test]
-fn health_and_reflection_tell_what_is_there() {
+fn health_and_reflection_list_the_services() {
     use tonic_health::pb::{
         HealthCheckRequest, health_check_response::ServingStatus, health_client::HealthClient,
     };
@@ -414,7 +414,7 @@ fn health_and_reflection_tell_what_is_there() {
     use tonic_reflection::pb::v1::server_reflection_request::MessageRequest;
     use tonic_reflection::pb::v1::server_reflection_response::MessageResponse;
 
-    let served = Served::new();
+    let served = RunningDaemon::new();
     run(async {
         let client = served.program("p");
         let (channel, origin) =

@@ -6,14 +6,14 @@ use std::path::PathBuf;
 
 use serde_json::{Value, json};
 
-use crate::context::{Ran, TestContext};
+use crate::context::{CommandOutput, TestContext};
 
 /// The harnesses whose payloads are built here.
 pub(super) const HARNESSES: [&str; 9] =
     ["claude-code", "codex", "gemini", "llxprt", "qwen", "opencode", "copilot", "cline", "cursor"];
 
 /// A home with a project and a directory beside it.
-pub(super) fn world() -> TestContext {
+pub(super) fn home_with_project() -> TestContext {
     let test = TestContext::new();
     test.write("person/precious/thesis.txt", "years of work");
     test.write("person/project/.git/HEAD", "ref: refs/heads/main\n");
@@ -35,7 +35,7 @@ pub(super) fn shell_tool(harness: &str) -> &'static str {
     }
 }
 
-/// The native payload of a tool call, and the event that it is sent with.
+/// Native payload of a tool call, and the event that it is sent with.
 pub(super) fn payload(test: &TestContext, harness: &str, tool: &str, args: &Value) -> (&'static str, Value) {
     let cwd = project(test);
     match harness {
@@ -83,22 +83,22 @@ pub(super) fn payload(test: &TestContext, harness: &str, tool: &str, args: &Valu
     }
 }
 
-/// Sends a payload through the program, as the harness would.
-pub(super) fn send(test: &TestContext, harness: &str, event: &str, payload: &Value) -> Ran {
+/// Sends a payload through the program, as the harness does.
+pub(super) fn send(test: &TestContext, harness: &str, event: &str, payload: &Value) -> CommandOutput {
     test.run_with(&["hook", harness, event], payload.to_string().as_bytes())
 }
 
-/// The recorded verdict on a tool call.
+/// Recorded verdict on a tool call.
 pub(super) fn verdict(test: &TestContext, harness: &str, tool: &str, args: &Value) -> String {
     let (event, payload) = payload(test, harness, tool, args);
     verdict_on(test, harness, event, &payload)
 }
 
-/// The recorded verdict on a payload.
+/// Recorded verdict on a payload.
 pub(super) fn verdict_on(test: &TestContext, harness: &str, event: &str, payload: &Value) -> String {
-    let before = test.ledger().len();
+    let before = test.decisions().len();
     let ran = send(test, harness, event, payload);
-    let ledger = test.ledger();
+    let ledger = test.decisions();
     assert_eq!(ledger.len(), before + 1, "{harness}: {}{}", ran.stdout, ran.stderr);
     ledger.last().unwrap()["verdict"].as_str().unwrap_or_default().to_owned()
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Symbolic links on a real disk: what they lead to is judged, recorded, and judged by again.
+//! Symbolic links on a real disk: their targets are judged, recorded, and used when the call is judged again.
 
 use std::os::unix::fs::symlink;
 
@@ -8,8 +8,8 @@ use serde_json::{Value, json};
 
 use crate::context::TestContext;
 
-/// A project with links in it, in a home with a key.
-fn linked() -> TestContext {
+/// A project with links, in a home with a key.
+fn project_with_links() -> TestContext {
     let test = TestContext::new();
     test.write("person/.ssh/id_rsa", "a key");
     test.write("work/builds/7/log", "fine");
@@ -22,18 +22,18 @@ fn linked() -> TestContext {
     test
 }
 
-fn judged(test: &TestContext, command: &str) -> Value {
+fn judge(test: &TestContext, command: &str) -> Value {
     test.run(&["judge", "--json", "--shell", command]).json()["verdict"].clone()
 }
 
 fn hook(test: &TestContext, payload: &str) -> Value {
     test.run_with(&["hook", "claude-code", "pre-tool-use"], payload.as_bytes());
-    test.ledger().pop().unwrap()
+    test.decisions().pop().unwrap()
 }
 
 #[test]
-fn a_link_is_judged_by_what_it_leads_to() {
-    let test = linked();
+fn a_link_is_judged_by_its_target() {
+    let test = project_with_links();
     for command in [
         "cat key",
         "cat keys/id_rsa",
@@ -43,18 +43,18 @@ fn a_link_is_judged_by_what_it_leads_to() {
         "cp evil conf/sudoers.d/new",
         "rm -rf conf/ssh",
     ] {
-        assert_ne!(judged(&test, command), "none", "{command}");
+        assert_ne!(judge(&test, command), "none", "{command}");
     }
     for command in
         ["cat current/log", "rm -rf current/tmp", "rm key keys conf", "cat loop", "cat loop/x", "ls -l key"]
     {
-        assert_eq!(judged(&test, command), "none", "{command}");
+        assert_eq!(judge(&test, command), "none", "{command}");
     }
 }
 
 #[test]
-fn a_project_that_is_reached_through_a_link_is_itself() {
-    let test = linked();
+fn a_project_reached_through_a_link_is_the_same_project() {
+    let test = project_with_links();
     symlink(test.path("work"), test.path("person/project")).unwrap();
     let by_link = test.path("person/project");
     let inside = |command: &str, cwd: &std::path::Path| {
@@ -72,8 +72,8 @@ fn a_project_that_is_reached_through_a_link_is_itself() {
 }
 
 #[test]
-fn what_was_seen_is_recorded_and_judged_by_again() {
-    let test = linked();
+fn link_targets_are_recorded_and_used_when_judging_again() {
+    let test = project_with_links();
     let payload = json!({
         "session_id": "s", "cwd": test.path("work"), "hook_event_name": "PreToolUse", "tool_name": "Read",
         "tool_input": {"file_path": test.path("work/keys/id_rsa")}, "tool_use_id": "t",
@@ -82,15 +82,11 @@ fn what_was_seen_is_recorded_and_judged_by_again() {
     assert_eq!(leaf["verdict"], "deny");
     let (link, leads) = (test.path("work/keys"), test.path("person/.ssh"));
     assert_eq!(leaf["facts"]["links"], json!({link.to_str().unwrap(): leads}));
-    assert!(
-        leaf["facts"]["fallback"].is_string(),
-        "what else was observed stands beside it: {}",
-        leaf["facts"]
-    );
+    assert!(leaf["facts"]["fallback"].is_string(), "other observations are listed too: {}", leaf["facts"]);
     let other = hook(&test, &test.bash("cat builds/7/log"));
-    assert!(other["facts"].get("links").is_none(), "nothing was seen: {}", other["facts"]);
+    assert!(other["facts"].get("links").is_none(), "no link was observed: {}", other["facts"]);
 
-    // The link is gone; what was decided is still explained by it.
+    // The link is gone; the recorded target still explains the decision.
     std::fs::remove_file(&link).unwrap();
     let id = leaf["id"].as_str().unwrap();
     let again = test.run(&["explain", id, "--json"]).json();
@@ -98,12 +94,12 @@ fn what_was_seen_is_recorded_and_judged_by_again() {
     assert!(denies, "{again}");
     let text = test.run(&["explain", id, "--all"]).stdout;
     assert!(text.contains("[DIR]/work/keys → [DIR]/person/.ssh"), "{text}");
-    assert_eq!(judged(&test, "cat keys/id_rsa"), "none", "a new call is judged by the disk");
+    assert_eq!(judge(&test, "cat keys/id_rsa"), "none", "a new call is judged by the current links");
 }
 
 #[test]
 fn policy_explain_shows_the_links() {
-    let test = linked();
+    let test = project_with_links();
     let text = test.run(&["policy", "explain", "--shell", "cat key"]).stdout;
     assert!(text.contains("Links as they were seen\n  [DIR]/work/key → ../person/.ssh/id_rsa\n"), "{text}");
     let facts = test.run(&["policy", "explain", "--json", "--shell", "cat key"]).json()["facts"].take();
@@ -113,8 +109,8 @@ fn policy_explain_shows_the_links() {
 }
 
 #[test]
-fn what_does_not_run_here_is_judged_by_its_letters() {
-    let test = linked();
+fn commands_that_do_not_run_here_are_judged_by_their_text() {
+    let test = project_with_links();
     test.write("work/do.sh", "cat key\n");
     let ran = test.run(&["scan", "do.sh"]);
     assert_eq!(ran.exit, 0, "{}{}", ran.stdout, ran.stderr);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! What is shown live is what the record keeps: nothing more, and nothing less.
+//! The live view shows exactly what the ledger contains.
 
 use super::*;
 use crate::context::TestContext;
@@ -14,23 +14,23 @@ fn bash(id: &str, command: &str) -> Value {
 }
 
 #[test]
-fn what_is_too_large_for_the_record_is_gone_from_the_start() {
+fn content_too_large_for_the_record_is_never_shown() {
     let test = TestContext::new();
     test.write("home/tenterhook.yaml", "ledger: {max_payload: 400}\n");
-    let served = Served::in_home(test, &[]);
+    let served = RunningDaemon::in_home(test, &[]);
     let long = "many words ".repeat(100);
     served.call("UserPromptSubmit", &json!({"prompt": "few words"}));
     served.call("UserPromptSubmit", &json!({"prompt": long}));
     let write = call("t-1", "Write", &json!({"file_path": "large.txt", "content": long}));
     served.call("PreToolUse", &write);
-    served.call("PostToolUse", &with(write, json!({"tool_response": {"type": "create"}})));
+    served.call("PostToolUse", &with_fields(write, json!({"tool_response": {"type": "create"}})));
     let edit =
         call("t-2", "Edit", &json!({"file_path": "small.txt", "old_string": "a", "new_string": "b\nc"}));
     served.call("PreToolUse", &edit);
-    served.call("PostToolUse", &with(edit, json!({"tool_response": {"originalFile": long}})));
+    served.call("PostToolUse", &with_fields(edit, json!({"tool_response": {"originalFile": long}})));
     served.call("PreToolUse", &bash("t-3", &format!("rm -rf / # {long}")));
     served.call("PreToolUse", &bash("t-4", &format!("echo {long} > made.txt")));
-    let session = settled(served);
+    let session = assert_same_everywhere(served);
     let prompts = session["prompt_texts"].as_array().unwrap();
     let prompts: Vec<_> = prompts.iter().map(|prompt| (&prompt["text"], &prompt["gone"])).collect();
     assert_eq!(
@@ -49,13 +49,13 @@ fn what_is_too_large_for_the_record_is_gone_from_the_start() {
 }
 
 #[test]
-fn files_are_known_where_no_rule_looks_at_an_event() {
-    let served = Served::new();
+fn files_are_known_for_events_without_rules() {
+    let served = RunningDaemon::new();
     let mut told = served.stream("/v1/sessions/stream", &[]);
     assert_eq!(told.next().unwrap().kind, "hello");
-    // A harness that only tells results: rules are about what can still be kept from happening.
+    // A harness that only sends results: rules apply to calls that can still be prevented.
     let ran = |call: Value, output: Value| {
-        served.call("PostToolUse", &with(call, json!({"tool_response": output})));
+        served.call("PostToolUse", &with_fields(call, json!({"tool_response": output})));
     };
     ran(bash("t-1", "rm -rf old && echo one > made.txt"), json!({"stdout": ""}));
     assert_eq!(served.json("/v1/sessions/s-1")["files"]["changed"], 2);
@@ -64,12 +64,12 @@ fn files_are_known_where_no_rule_looks_at_an_event() {
     assert_eq!(
         changed,
         [(&json!("old"), &json!("delete")), (&json!("made.txt"), &json!("write"))],
-        "whoever follows is told"
+        "followers receive the event"
     );
     let write = json!({"file_path": "b.txt", "content": "x\n"});
     ran(call("t-2", "Write", &write), json!({"type": "create"}));
     ran(call("t-3", "mcp__files__delete_file", &json!({"path": "b.txt"})), json!({}));
-    let session = settled(served);
+    let session = assert_same_everywhere(served);
     let lines = panel(&session);
     let changes: Vec<_> = lines.iter().filter(|line| line.starts_with("changes:")).collect();
     assert_eq!(
@@ -89,11 +89,11 @@ fn a_call_without_arguments_and_one_too_long_to_be_read_are_the_same_too() {
     let rule =
         "version: 1\nrules:\n  - id: no-ping\n    verdict: deny\n    match: {tool: [Ping]}\n    reason: no\n";
     test.write("home/policy.yaml", rule);
-    let served = Served::in_home(test, &[]);
+    let served = RunningDaemon::in_home(test, &[]);
     served.call("PreToolUse", &call("t-1", "Ping", &json!({})));
     served.call("PreToolUse", &bash("t-2", &format!("echo '{}' > made.txt", "many words ".repeat(8000))));
     served.call("PreToolUse", &bash("t-3", "echo few words > few.txt"));
-    let session = settled(served);
+    let session = assert_same_everywhere(served);
     assert_eq!(
         (&session["denials"][0]["tool"], &session["denials"][0]["gist"]),
         (&json!("Ping"), &json!("{}"))

@@ -2,11 +2,11 @@
 
 //! Commands on other machines, in containers, and started by other programs.
 
-use super::{all_have, of_line};
+use super::{assert_effects, effects_of_line};
 
 #[test]
 fn other_machines() {
-    all_have(&[
+    assert_effects(&[
         ("ssh host 'rm -rf /srv/x'", "delete! remote:/srv/x"),
         ("ssh host rm -rf /srv/x", "delete! remote:/srv/x"),
         ("ssh -i ~/.ssh/id_rsa -p 22 ada@host 'cat /etc/shadow'", "read remote:/etc/shadow"),
@@ -36,7 +36,7 @@ fn other_machines() {
 
 #[test]
 fn containers() {
-    all_have(&[
+    assert_effects(&[
         ("docker exec -it c rm -rf /data", "delete! container:/data"),
         ("docker run --rm alpine rm -rf /data", "delete! container:/data"),
         ("docker run --rm -v /:/host alpine rm -rf /host/etc", "delete! /etc"),
@@ -109,7 +109,7 @@ fn programs_that_run_others() {
     ];
     let wrong: Vec<_> = runners
         .iter()
-        .map(|runner| (runner, of_line(&format!("{runner} rm -rf /srv/x"))))
+        .map(|runner| (runner, effects_of_line(&format!("{runner} rm -rf /srv/x"))))
         .filter(|(_, got)| !got.contains("delete! /srv/x"))
         .map(|(runner, got)| format!("{runner}: {got}"))
         .collect();
@@ -148,7 +148,7 @@ fn programs_that_run_texts() {
         .iter()
         .map(|runner| {
             let gap = if runner.ends_with('=') { "" } else { " " };
-            (runner, of_line(&format!("{runner}{gap}'rm -rf /srv/x'")))
+            (runner, effects_of_line(&format!("{runner}{gap}'rm -rf /srv/x'")))
         })
         .filter(|(_, got)| !got.contains("delete! /srv/x"))
         .map(|(runner, got)| format!("{runner}: {got}"))
@@ -158,7 +158,7 @@ fn programs_that_run_texts() {
 
 #[test]
 fn texts_in_other_places() {
-    all_have(&[
+    assert_effects(&[
         ("echo '0 5 * * * rm -rf /srv/x' | crontab -", "delete! /srv/x"),
         ("echo '@daily rm -rf /srv/x' | crontab -", "delete! /srv/x"),
         ("echo 'rm -rf /srv/x' | at now", "delete! /srv/x"),

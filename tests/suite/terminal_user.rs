@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Whoever is at the gate: a person on a terminal of their own, and a daemon that keeps it.
+//! A user on a terminal, and a daemon that checks privileged actions.
 
 use std::fs::File;
 use std::io::{BufRead, BufReader, Read, Write};
@@ -10,80 +10,86 @@ use std::process::{Child, Command, Stdio};
 
 use serde_json::{Value, json};
 
-use crate::context::{Ran, TestContext};
+use crate::context::{CommandOutput, TestContext};
 pub(crate) use tenterhook_test_support::{HANG_TIMEOUT, wait_until as until};
 
 const PROGRAM: &str = env!("CARGO_BIN_EXE_tenterhook");
 
-/// Runs what it is given once somebody has said so, and leaves behind how it went.
-const LEAVES_BEHIND: &str =
+/// Waits for a line, runs the given command, and stores its exit code and output.
+const RUN_AND_STORE_SCRIPT: &str =
     r#"read -r go; at=$1; shift; "$@" >"$at.out" 2>"$at.err"; echo $? >"$at.tmp"; mv "$at.tmp" "$at.code""#;
 
 impl TestContext {
-    /// Runs the program as a person does: on a terminal, in a session of its own, and not as a child of
-    /// the test, which is the agent as soon as it calls a hook. What has to be typed is typed.
-    pub(crate) fn person(&self, args: &[&str]) -> Ran {
-        self.person_who(args, |asked| asked)
+    /// Runs the program on a terminal in a session of its own. It is not a child of the test, which counts as an
+    /// agent as soon as it calls a hook. Prompts are answered.
+    pub(crate) fn run_on_terminal(&self, args: &[&str]) -> CommandOutput {
+        self.run_on_terminal_answering(args, |asked| asked)
     }
 
-    /// The same, with something else to say to what is asked for.
-    pub(crate) fn person_who(&self, args: &[&str], says: impl Fn(String) -> String) -> Ran {
-        let at = self.path(&format!("person-{}", next()));
+    /// As [`TestContext::run_on_terminal`], with other answers to prompts.
+    pub(crate) fn run_on_terminal_answering(
+        &self,
+        args: &[&str],
+        answer: impl Fn(String) -> String,
+    ) -> CommandOutput {
+        let at = self.path(&format!("person-{}", next_number()));
         let (master, slave) = terminal();
-        let mut command = self
-            .command(Path::new("/usr/bin/setsid"), &["--fork", "--ctty", "sh", "-c", LEAVES_BEHIND, "sh"]);
+        let mut command = self.command(
+            Path::new("/usr/bin/setsid"),
+            &["--fork", "--ctty", "sh", "-c", RUN_AND_STORE_SCRIPT, "sh"],
+        );
         command.arg(&at).arg(PROGRAM).args(args).stdin(slave).stdout(Stdio::null()).stderr(Stdio::null());
         assert!(command.status().unwrap().success(), "setsid (util-linux) is needed");
-        // From here on nobody in the line above it is ours.
+        // From here on no ancestor of the command is a process of the test.
         let mut writer = master.try_clone().unwrap();
         writer.write_all(b"go\n").unwrap();
         let (send, asked) = std::sync::mpsc::channel();
-        std::thread::spawn(move || questions(master, &send));
-        until("the person's command ends", || {
+        std::thread::spawn(move || forward_prompts(master, &send));
+        until("the command on the terminal ends", || {
             if let Ok(asked) = asked.try_recv() {
-                writer.write_all((says(asked) + "\n").as_bytes()).unwrap();
+                writer.write_all((answer(asked) + "\n").as_bytes()).unwrap();
             }
             at.with_extension("code").exists().then_some(())
         });
-        let read = |name| self.neutral(&std::fs::read_to_string(at.with_extension(name)).unwrap());
-        Ran { stdout: read("out"), stderr: read("err"), exit: read("code").trim().parse().unwrap() }
+        let read = |name| self.normalize(&std::fs::read_to_string(at.with_extension(name)).unwrap());
+        CommandOutput { stdout: read("out"), stderr: read("err"), exit: read("code").trim().parse().unwrap() }
     }
 
-    /// The latest change on record.
+    /// The latest recorded change.
     pub(crate) fn last_change(&self) -> Value {
-        let leaves = self.leaves();
+        let leaves = self.records();
         let changes =
             leaves.into_iter().rev().find(|leaf| leaf["kind"] == "change" && leaf["what"] != "generation");
         changes.unwrap_or_else(|| panic!("nothing was recorded"))
     }
 
-    /// Sets codes up. The returned secret makes them.
+    /// Sets codes up and returns the secret that they are made from.
     pub(crate) fn enroll(&self) -> Vec<u8> {
-        let enrolled = self.person(&["totp", "enroll", "--json"]);
+        let enrolled = self.run_on_terminal(&["totp", "enroll", "--json"]);
         assert_eq!(enrolled.exit, 0, "{}", enrolled.stderr);
         let secret =
             tenterhook_authority::totp::from_base32(enrolled.json()["secret"].as_str().unwrap()).unwrap();
-        // A code of the step before, so that the one of now is still good; and time enough to give it: the step may end
-        // later, because codes of the step before count.
-        until("there is time", || {
+        // Uses a code of the previous step, so that the current one stays unused. There is time to type it: codes
+        // of the previous step count until the current step ends.
+        until("the step lasts long enough", || {
             let in_step = tenterhook_home::call_meta::now_ms() / 1000 % tenterhook_authority::totp::STEP;
             (in_step < 25).then_some(())
         });
-        let ran = self.person(&["totp", "verify", &code(&secret, -1)]);
+        let ran = self.run_on_terminal(&["totp", "verify", &code(&secret, -1)]);
         assert_eq!(ran.exit, 0, "{}", ran.stderr);
         secret
     }
 }
 
-/// The code of a step before or after now.
+/// The code of a step before or after the current one.
 pub(crate) fn code(secret: &[u8], steps: i64) -> String {
     use tenterhook_authority::totp;
     let step = totp::step(tenterhook_home::call_meta::now_ms()).saturating_add_signed(steps);
     totp::code(secret, step).unwrap()
 }
 
-/// A daemon that is ready, and what it says then.
-pub(crate) fn served(test: &TestContext, mut command: Command) -> (Child, String) {
+/// Starts a daemon and returns its first line once it is ready.
+pub(crate) fn spawn_daemon(test: &TestContext, mut command: Command) -> (Child, String) {
     let log = File::create(test.path("serve.log")).unwrap();
     let mut child = command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(log).spawn().unwrap();
     let mut ready = String::new();
@@ -93,73 +99,85 @@ pub(crate) fn served(test: &TestContext, mut command: Command) -> (Child, String
     (child, ready.trim_end().to_owned())
 }
 
-/// A daemon in the home of a test. It ends with it.
-pub(crate) struct Guard<'a> {
+/// A daemon in the home of a test. It ends when dropped.
+pub(crate) struct SocketDaemon<'a> {
     pub(crate) test: &'a TestContext,
     child: Child,
 }
 
-impl<'a> Guard<'a> {
+impl<'a> SocketDaemon<'a> {
     pub(crate) fn of(test: &'a TestContext) -> Self {
         Self::with(test, test.command(Path::new(PROGRAM), &["serve", "--listen", "none"]))
     }
 
     pub(crate) fn with(test: &'a TestContext, command: Command) -> Self {
-        Self { test, child: served(test, command).0 }
+        Self { test, child: spawn_daemon(test, command).0 }
     }
 
-    /// One request of this very process over the socket.
-    pub(crate) fn ask(&self, method: &str, path: &str, body: &Value) -> (u16, Value) {
-        ask(&self.test.home().join("run/tenterhook.sock"), method, path, body)
+    /// Sends one request from this process over the socket.
+    pub(crate) fn request(&self, method: &str, path: &str, body: &Value) -> (u16, Value) {
+        request(&self.test.home().join("run/tenterhook.sock"), method, path, body)
     }
 
-    /// The same, if what it is about is still as it was seen.
-    pub(crate) fn ask_if(&self, seen: &str, method: &str, path: &str, body: &Value) -> (u16, Value) {
+    /// As [`SocketDaemon::request`], on the condition that the resource is unchanged.
+    pub(crate) fn request_if_match(
+        &self,
+        seen: &str,
+        method: &str,
+        path: &str,
+        body: &Value,
+    ) -> (u16, Value) {
         let socket = self.test.home().join("run/tenterhook.sock");
-        ask_with(&socket, method, path, &format!("If-Match: {seen}\r\n"), body)
+        request_with_headers(&socket, method, path, &format!("If-Match: {seen}\r\n"), body)
     }
 
-    /// One hook call of this very process, which makes it an agent.
+    /// Makes one hook call from this process, which then counts as an agent.
     pub(crate) fn hook(&self, harness: &str, event: &str, payload: &Value) -> Value {
-        let (status, reply) = self.ask("POST", &format!("/v1/hooks/{harness}/{event}"), payload);
+        let (status, reply) = self.request("POST", &format!("/v1/hooks/{harness}/{event}"), payload);
         assert_eq!(status, 200, "{reply}");
         reply
     }
 
-    /// Sends it a signal, as anybody with the account can.
-    pub(crate) fn send(&self, signal: rustix::process::Signal) {
+    /// Sends a signal, as any process of the account can.
+    pub(crate) fn send_signal(&self, signal: rustix::process::Signal) {
         rustix::process::kill_process(rustix::process::Pid::from_child(&self.child), signal).unwrap();
     }
 
-    /// Ends it by a signal.
-    pub(crate) fn signal(self) {
-        self.send(rustix::process::Signal::TERM);
-        self.ended();
+    /// Ends the daemon with a signal.
+    pub(crate) fn terminate(self) {
+        self.send_signal(rustix::process::Signal::TERM);
+        self.wait_until_ended();
     }
 
     pub(crate) fn pid(&self) -> i32 {
         i32::try_from(self.child.id()).unwrap()
     }
 
-    /// Waits until it has ended.
-    pub(crate) fn ended(mut self) {
+    /// Waits until the daemon has ended.
+    pub(crate) fn wait_until_ended(mut self) {
         self.child.wait().unwrap();
     }
 }
 
-impl Drop for Guard<'_> {
+impl Drop for SocketDaemon<'_> {
     fn drop(&mut self) {
         drop(self.child.kill());
         drop(self.child.wait());
     }
 }
 
-/// One request over a socket.
-pub(crate) fn ask(socket: &Path, method: &str, path: &str, body: &Value) -> (u16, Value) {
-    ask_with(socket, method, path, "", body)
+/// Sends one request over a socket.
+pub(crate) fn request(socket: &Path, method: &str, path: &str, body: &Value) -> (u16, Value) {
+    request_with_headers(socket, method, path, "", body)
 }
 
-fn ask_with(socket: &Path, method: &str, path: &str, headers: &str, body: &Value) -> (u16, Value) {
+fn request_with_headers(
+    socket: &Path,
+    method: &str,
+    path: &str,
+    headers: &str,
+    body: &Value,
+) -> (u16, Value) {
     let mut stream = UnixStream::connect(socket).unwrap();
     stream.set_read_timeout(Some(HANG_TIMEOUT)).unwrap();
     let body = body.to_string();
@@ -189,10 +207,10 @@ pub(crate) fn terminal() -> (File, File) {
     (File::from(master), slave.unwrap())
 }
 
-/// What the terminal asks to be typed, as it comes.
-fn questions(mut master: File, send: &std::sync::mpsc::Sender<String>) {
+/// Passes on each prompt on the terminal.
+fn forward_prompts(mut master: File, send: &std::sync::mpsc::Sender<String>) {
     let (mut text, mut room) = (String::new(), [0; 1024]);
-    // Nobody on the other side any more is an error here.
+    // Reading fails once the other side has closed.
     while let Ok(count @ 1..) = master.read(&mut room) {
         text += &String::from_utf8_lossy(&room[..count]);
         if let Some((_, rest)) = text.split_once("Type `")
@@ -206,7 +224,7 @@ fn questions(mut master: File, send: &std::sync::mpsc::Sender<String>) {
     }
 }
 
-fn next() -> usize {
+fn next_number() -> usize {
     static NEXT: std::sync::atomic::AtomicUsize = std::sync::atomic::AtomicUsize::new(0);
     NEXT.fetch_add(1, std::sync::atomic::Ordering::Relaxed)
 }

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Where we do something else than the original, on purpose.
+//! Intended differences from the original.
 
 use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 use tenterhook_test_support::assert_no_hang;
 
-use super::{case, command, fire, fire_file, input, lines};
+use super::{case, command, fire, fire_file, input, lines_of_file};
 use crate::context::TestContext;
 
 #[test]
@@ -16,7 +16,7 @@ fn g_runner_295_and_l_runner_297_a_child_in_the_background_is_ended_and_not_wait
         let case = case(id);
         let test = TestContext::new();
         let line = case["given"]["command"].as_str().unwrap().replace(" & ", " & echo $! > ../child; ");
-        // The original waits for the child; here it lasts longer than a test may.
+        // The original waits for the child; here it runs longer than a test may.
         let line = line.replace("sleep 7", "sleep 1000");
         assert!(line.contains("sleep 1000"), "{line}");
         let mut hook = command(&line);
@@ -29,13 +29,13 @@ fn g_runner_295_and_l_runner_297_a_child_in_the_background_is_ended_and_not_wait
             (&step["success"], &step["exitCode"]),
             (&case["expect"]["success"], &case["expect"]["exitCode"])
         );
-        let child = lines(&test.path("child")).remove(0);
-        assert!(gone(&child), "{id}: the child {child} is still there");
+        let child = lines_of_file(&test.path("child")).remove(0);
+        assert!(has_ended(&child), "{id}: the child {child} still runs");
     }
 }
 
-/// Whether a process has ended, which may take a moment to be seen.
-fn gone(id: &str) -> bool {
+/// Whether a process has ended, which may take a moment to become visible.
+fn has_ended(id: &str) -> bool {
     let ended = || {
         let stat = std::fs::read_to_string(format!("/proc/{id}/stat"));
         stat.map_or(true, |stat| stat.rsplit(')').next().is_some_and(|rest| rest.trim().starts_with('Z')))
@@ -49,8 +49,8 @@ fn gone(id: &str) -> bool {
     false
 }
 
-/// A3S hooks as the case has them, each printing what the case says it returns.
-fn registered(case: &Value) -> Value {
+/// Registers the A3S hooks of a case, each of which prints the case's output.
+fn a3s_hooks(case: &Value) -> Value {
     let hooks = case["outputs"].as_array().unwrap().iter().map(|output| {
         let answer =
             json!({"action": output["action"], "reason": output["reason"], "modified": output["modified"]});
@@ -69,33 +69,33 @@ fn registered(case: &Value) -> Value {
     json!({"registered": hooks.collect::<Vec<_>>()})
 }
 
-fn a3s(id: &str) -> Value {
+fn run_a3s_case(id: &str) -> Value {
     let (test, case) = (TestContext::new(), case(id));
-    fire_file(&test, "a3s", case["event"].as_str().unwrap(), &registered(&case), &case["input"]["payload"])
+    fire_file(&test, "a3s", case["event"].as_str().unwrap(), &a3s_hooks(&case), &case["input"]["payload"])
         .json()
 }
 
 #[test]
-fn a3s_102_a_hook_nobody_waits_for_decides_nothing() {
-    let answer = a3s("a3s-102-async-ignored-on-gate");
+fn a3s_102_an_async_hook_decides_nothing() {
+    let answer = run_a3s_case("a3s-102-async-ignored-on-gate");
     assert_eq!((&answer["decision"], &answer["plan"][0]["matched"]), (&json!("none"), &json!(true)));
 }
 
 #[test]
-fn a3s_106_what_was_said_before_a_skip_stands() {
-    let answer = a3s("a3s-106-skip-drops-modification");
+fn a3s_106_answers_before_a_skip_count() {
+    let answer = run_a3s_case("a3s-106-skip-drops-modification");
     assert_eq!(answer["finalOutput"], json!({"action": "continue", "modified": {"x": 1}}));
-    assert_eq!(answer["decision"], "none", "and what comes after it does not count");
+    assert_eq!(answer["decision"], "none", "later answers do not count");
 }
 
 #[test]
 fn a3s_110_changed_arguments_are_used() {
-    let answer = a3s("a3s-110-pretool-modified-not-applied");
+    let answer = run_a3s_case("a3s-110-pretool-modified-not-applied");
     assert_eq!(answer["finalOutput"]["modified"]["args"], json!({"command": "safe"}));
 }
 
 #[test]
-fn a3s_112_a_pattern_that_cannot_be_read_is_refused() {
+fn a3s_112_an_invalid_pattern_is_refused() {
     let case = case("a3s-112-bad-regex-falls-back-to-contains");
     let pattern = case["config"][0]["matcher"]["command_pattern"].as_str().unwrap();
     let test = TestContext::new();
@@ -109,9 +109,9 @@ fn a3s_112_a_pattern_that_cannot_be_read_is_refused() {
 }
 
 #[test]
-fn a3s_112_a_pattern_that_cannot_be_read_is_not_passed_over_in_silence() {
+fn a3s_112_an_invalid_pattern_is_reported() {
     let (test, case) = (TestContext::new(), case("a3s-112-bad-regex-falls-back-to-contains"));
-    let ran = fire_file(&test, "a3s", "PreToolUse", &registered(&case), &case["input"]["payload"]);
+    let ran = fire_file(&test, "a3s", "PreToolUse", &a3s_hooks(&case), &case["input"]["payload"]);
     assert!(ran.stderr.contains("invalid regular expression `(x`"), "{}", ran.stderr);
 }
 

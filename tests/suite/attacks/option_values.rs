@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Options that were read with the wrong number of values, so that the word behind them was lost.
+//! Options that were parsed with the wrong number of values, so that the following word was lost.
 
-use super::judged::with_verdict;
+use super::verdicts::with_verdict;
 
 #[test]
 fn a_switch_does_not_swallow_the_command_or_the_device_behind_it() {
@@ -18,7 +18,7 @@ fn a_switch_does_not_swallow_the_command_or_the_device_behind_it() {
 }
 
 #[test]
-fn a_text_that_an_option_brings_is_read_as_a_command() {
+fn text_in_the_value_of_an_option_is_parsed_as_a_command() {
     let stopped = [
         "doppler run --command 'rm -rf ~'",
         "infisical run -c 'rm -rf ~'",

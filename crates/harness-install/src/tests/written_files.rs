@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! What `install` writes for each harness, to the letter, and what it says about it.
+//! What `install` writes for each harness, byte for byte, and its messages.
 
 use crate::HarnessClient as _;
 use std::fs;
 
-use super::every::{HarnessWorld, every};
+use super::every_harness::{HarnessWorld, harness_ids};
 
 // seed: 001-023, 001-024, 001-031, 001-032, 001-035, 001-038, 001-039
 #[test]
 fn these_files() {
-    for id in every() {
+    for id in harness_ids() {
         let place = HarnessWorld::of(id);
         let plan = place.install();
         let root = place.root.path().to_string_lossy().into_owned();
@@ -31,7 +31,7 @@ fn these_files() {
 
 // seed: 001-024, 001-025, 001-028
 #[test]
-fn codex_is_told_to_trust_our_hooks_only_when_asked() {
+fn codex_trusts_our_hooks_only_on_request() {
     let mut place = HarnessWorld::of("codex");
     let config = place.files().remove(1);
     place.write(&config, "model = \"m\"\n\n[features]\nhooks = false # off\n");
@@ -70,7 +70,7 @@ fn codex_desktop_is_trusted_by_what_codex_cli_wrote_into_their_settings() {
         assert!(!text.contains("trusted_hash"), "trust is not taken: {text}");
     }
 
-    // What `t` writes in Codex CLI is enough for Desktop, and both need it.
+    // Trust that `t` stores in Codex CLI also counts for Desktop, and both need it.
     let mut place = HarnessWorld::of("codex");
     place.order.trust = true;
     place.install();
@@ -96,7 +96,7 @@ fn a_codex_hook_behind_another_has_another_name() {
 }
 
 #[test]
-fn qwen_hears_ours_last_and_is_told_who_could_speak_against_it() {
+fn our_qwen_hook_comes_last_and_conflicting_hooks_are_reported() {
     let place = HarnessWorld::of("qwen");
     let settings = place.files().remove(0);
     place.install();
@@ -150,7 +150,7 @@ fn llxprt_is_switched_on_and_off_again() {
 }
 
 #[test]
-fn what_turns_our_hooks_off_elsewhere_is_said() {
+fn settings_elsewhere_that_disable_our_hooks_are_reported() {
     let off = |id: &str, directory: &str, text: &str| {
         let mut place = HarnessWorld::of(id);
         let project = place.root.path().join("project");
@@ -178,7 +178,7 @@ fn what_turns_our_hooks_off_elsewhere_is_said() {
 
 #[test]
 fn a_project_has_settings_of_its_own() {
-    for id in every() {
+    for id in harness_ids() {
         let mut place = HarnessWorld::of(id);
         let root = place.root.path().join("project");
         let (person, variables) = (place.root.path().join("person"), std::collections::BTreeMap::new());

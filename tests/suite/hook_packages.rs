@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! `hooks search|add`: kits from a git repository, pinned, and inert until somebody trusts them.
+//! `hooks search|add`: hook packages from a git repository are pinned, and do not run until a user trusts them.
 
 use std::path::Path;
 use std::process::Command;
 
 use serde_json::{Value, json};
 
-use crate::context::{Ran, TestContext};
+use crate::context::{CommandOutput, TestContext};
 
 const KIT: &str = "\
 title: No containers
@@ -27,7 +27,7 @@ samples:
 const SCRIPT: &str = "case $(cat) in *docker*) echo 'no containers' >&2; exit 2 ;; esac\n";
 const INDEX: &str = "version: 1\nhooks:\n  - {name: no-docker, path: kits/no-docker, title: No containers, tags: [shell]}\n  - {name: lost, path: ../../etc}\n";
 
-fn said(ran: &Ran, exit: i32, part: &str) {
+fn said(ran: &CommandOutput, exit: i32, part: &str) {
     assert_eq!(ran.exit, exit, "{}{}", ran.stdout, ran.stderr);
     let all = format!("{}{}", ran.stdout, ran.stderr);
     assert!(all.contains(part), "`{part}` is not in\n{all}");
@@ -40,8 +40,8 @@ fn git(dir: &Path, args: &[&str]) -> String {
     String::from_utf8(ran.stdout).unwrap().trim().to_owned()
 }
 
-/// A repository with one kit; its address.
-fn repository(test: &TestContext) -> String {
+/// Creates a repository with one hook package and returns its address.
+fn create_repository(test: &TestContext) -> String {
     test.write("theirs/tenterhook-hooks.yaml", INDEX);
     test.write("theirs/kits/no-docker/hook.yaml", KIT);
     test.write("theirs/kits/no-docker/docker.sh", SCRIPT);
@@ -52,16 +52,16 @@ fn repository(test: &TestContext) -> String {
     format!("file://{}", dir.display())
 }
 
-fn denied(test: &TestContext) -> bool {
+fn is_denied(test: &TestContext) -> bool {
     let ran = test.run_with(&["hook", "claude-code", "pre-tool-use"], test.bash("docker ps").as_bytes());
     ran.stdout.contains("no containers")
 }
 
 // seed: 003-099
 #[test]
-fn a_kit_is_found_added_trusted_and_runs() {
+fn a_hook_package_is_found_added_trusted_and_run() {
     let test = TestContext::new();
-    let from = repository(&test);
+    let from = create_repository(&test);
     let found = test.run(&["hooks", "search", "CONTAIN", "--from", &from, "--json"]).json();
     assert_eq!(found["hooks"][0]["name"], "no-docker");
     assert_eq!(found["commit"], git(&test.path("theirs"), &["rev-parse", "HEAD"]));
@@ -76,45 +76,45 @@ fn a_kit_is_found_added_trusted_and_runs() {
     let leaf = test.last_change();
     assert_eq!(leaf["what"], "hooks add");
     assert_eq!(leaf["detail"]["kit"]["commit"], found["commit"]);
-    assert!(!denied(&test), "nobody trusts it");
+    assert!(!is_denied(&test), "the package is not trusted");
     said(&test.run(&["hooks", "test", "no-docker"]), 2, "nobody has trusted `no-docker`");
     said(&test.run(&["hooks", "trust", "no-docker"]), 1, "asked for by an agent that is guarded here");
-    assert!(!denied(&test));
-    said(&test.person(&["hooks", "trust", "no-docker"]), 0, "is trusted");
-    assert!(denied(&test));
+    assert!(!is_denied(&test));
+    said(&test.run_on_terminal(&["hooks", "trust", "no-docker"]), 0, "is trusted");
+    assert!(is_denied(&test));
     said(&test.run(&["hooks", "test", "no-docker"]), 0, "✓ a container: deny");
     said(&test.run(&["hooks", "add", &from, "no-docker"]), 2, "already, and it is trusted");
 
     said(&test.run(&["hooks", "remove", "no-docker"]), 1, "asked for by an agent that is guarded here");
-    assert!(denied(&test));
-    said(&test.person(&["hooks", "remove", "no-docker"]), 0, "is removed");
-    assert!(!denied(&test) && !test.home().join("hooks/no-docker").exists());
+    assert!(is_denied(&test));
+    said(&test.run_on_terminal(&["hooks", "remove", "no-docker"]), 0, "is removed");
+    assert!(!is_denied(&test) && !test.home().join("hooks/no-docker").exists());
 }
 
 #[test]
 fn a_file_that_changed_is_refused() {
     let test = TestContext::new();
-    let from = repository(&test);
+    let from = create_repository(&test);
     test.run(&["hooks", "add", &from, "no-docker"]);
     test.write("home/hooks/no-docker/docker.sh", "exit 0\n");
-    said(&test.person(&["hooks", "trust", "no-docker"]), 1, "`docker.sh` was changed");
+    said(&test.run_on_terminal(&["hooks", "trust", "no-docker"]), 1, "`docker.sh` was changed");
     said(&test.run(&["hooks", "add", &from, "no-docker"]), 0, "runs nothing yet");
-    said(&test.person(&["hooks", "trust", "no-docker"]), 0, "is trusted");
-    assert!(denied(&test));
+    said(&test.run_on_terminal(&["hooks", "trust", "no-docker"]), 0, "is trusted");
+    assert!(is_denied(&test));
     test.write("home/hooks/no-docker/docker.sh", "exit 0\n");
-    assert!(!denied(&test), "it is not the one that was trusted");
+    assert!(!is_denied(&test), "a changed package is not trusted");
     said(&test.run(&["check"]), 1, "`docker.sh` was changed");
     said(&test.run(&["hooks", "list"]), 0, "changed");
     test.write("home/hooks/no-docker/docker.sh", SCRIPT);
-    assert!(denied(&test));
+    assert!(is_denied(&test));
     test.write("home/hooks/no-docker/more.sh", "");
-    assert!(!denied(&test), "nor may anything lie beside it");
+    assert!(!is_denied(&test), "a package with additional files is not trusted");
 }
 
 #[test]
-fn a_kit_is_pinned_by_commit_and_hash() {
+fn a_hook_package_is_pinned_by_commit_and_hash() {
     let test = TestContext::new();
-    let from = repository(&test);
+    let from = create_repository(&test);
     let first = git(&test.path("theirs"), &["rev-parse", "HEAD"]);
     let kit = test.run(&["hooks", "add", &from, "no-docker", "--json"]).json();
     let hash = kit["sha256"].as_str().unwrap();
@@ -124,7 +124,7 @@ fn a_kit_is_pinned_by_commit_and_hash() {
     let ran = test.run(&["hooks", "add", &from, "no-docker", "--sha256", hash, "--commit", &first, "--json"]);
     assert_eq!(ran.json()["kit"]["commit"], json!(first), "{}", ran.stderr);
     said(&test.run(&["hooks", "add", &from, "no-docker", "--commit", "HEAD~1"]), 2, "is no commit");
-    // An index may say what its kits have to be.
+    // An index can give the hashes of its packages.
     let index = INDEX.replace("tags: [shell]", "sha256: \"00\"");
     test.write("theirs/tenterhook-hooks.yaml", &index);
     git(&test.path("theirs"), &["commit", "--quiet", "-am", "third"]);
@@ -132,7 +132,7 @@ fn a_kit_is_pinned_by_commit_and_hash() {
 }
 
 #[test]
-fn a_directory_is_taken_without_links_and_without_being_run() {
+fn a_directory_is_copied_without_links_and_without_being_run() {
     let test = TestContext::new();
     test.write("work/mine/hook.yaml", KIT);
     test.write("work/mine/docker.sh", SCRIPT);
