@@ -29,18 +29,18 @@ const LARGE_PAYLOAD_BYTES: usize = 256 * 1024;
 /// The longest text about a refused call in the log and in live views.
 const MAX_REFUSAL_CHARS: usize = 500;
 
-/// One call of a harness.
-pub(crate) struct Asked<'a> {
+/// A call of a harness that has to be answered.
+pub(crate) struct IncomingCall<'a> {
     pub(crate) harness: &'static Harness,
     pub(crate) peer: Peer,
     /// Event name from the hook command.
     pub(crate) event: &'a str,
-    /// Minted by the hook program.
+    /// Id of the event, created by the hook program.
     pub(crate) id: EventId,
     pub(crate) project: Option<String>,
     /// The account the agent runs under.
     pub(crate) user: Option<String>,
-    /// How long the caller waits.
+    /// Time limit of the caller.
     pub(crate) within: Duration,
     /// Version of the hook program; empty if the call did not come from one.
     pub(crate) hook_version: &'a str,
@@ -49,10 +49,11 @@ pub(crate) struct Asked<'a> {
     pub(crate) callbacks: Callbacks,
 }
 
-/// Answers one call. A failure is an answer too: it denies what can be prevented.
-pub(crate) async fn answer(daemon: &Daemon, asked: Asked<'_>) -> HookReply {
+/// Answers one call. A failure is also an answer: it denies what can be prevented.
+pub(crate) async fn answer(daemon: &Daemon, incoming: IncomingCall<'_>) -> HookReply {
     daemon.answered.fetch_add(1, Ordering::Relaxed);
-    let Asked { harness, peer, event, id, project, user, within, hook_version, payload, callbacks } = asked;
+    let IncomingCall { harness, peer, event, id, project, user, within, hook_version, payload, callbacks } =
+        incoming;
     let mut door = CallMeta::new(id, call_meta::now(), event);
     (door.project, door.user) = (project, user);
     let (began, payload_bytes) = (Instant::now(), payload.len());
@@ -151,13 +152,13 @@ impl Daemon {
     }
 }
 
-/// Takes a call down the road, under the generation of its place.
+/// Evaluates a call with the active rules and hooks of its directory.
 pub(crate) async fn fire(daemon: &Daemon, call: &HookCall) -> Result<Outcome, Failure> {
     fire_on_behalf(daemon, call, &[]).await
 }
 
-/// Evaluates a call that hooks of the calling program may have answered already. `caller` is another account, with
-/// whose rights the project's files are read.
+/// Evaluates a call that hooks of the calling program may have answered already. If `caller` is another account, the
+/// project's files are read with its rights.
 async fn fire_as(
     daemon: &Daemon,
     call: &HookCall,
@@ -178,7 +179,7 @@ async fn fire_as(
     Ok(evaluated.record(generation, &recorder, call).await)
 }
 
-/// Evaluates a call that these hooks made themselves: they are not asked about it.
+/// Evaluates a call that these hooks made themselves; they do not run for it.
 pub(crate) async fn fire_on_behalf(
     daemon: &Daemon,
     call: &HookCall,

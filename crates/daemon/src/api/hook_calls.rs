@@ -15,7 +15,7 @@ use super::route::{HeaderParameter, Route};
 use super::shape::NativeResponse;
 use crate::callbacks::Callbacks;
 use crate::daemon::Daemon;
-use crate::hook::{self, Asked};
+use crate::hook::{self, IncomingCall};
 use crate::listen::Peer;
 
 const HEADERS: &[HeaderParameter] = &[
@@ -70,8 +70,9 @@ async fn answer(
     let user = Some(daemon.user_name(peer));
     let (event, payload, within, hook_version) = (event.as_str(), payload.as_ref(), HTTP_CALL_TIMEOUT, "");
     let callbacks = Callbacks::default();
-    let asked = Asked { harness, peer, event, id, project, user, within, hook_version, payload, callbacks };
-    let reply = hook::answer(&daemon, asked).await;
+    let incoming =
+        IncomingCall { harness, peer, event, id, project, user, within, hook_version, payload, callbacks };
+    let reply = hook::answer(&daemon, incoming).await;
     let mut response = reply.stdout.into_response();
     let sent = response.headers_mut();
     sent.insert(header::CONTENT_TYPE, header::HeaderValue::from_static("application/json"));

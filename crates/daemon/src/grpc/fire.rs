@@ -19,7 +19,7 @@ use tokio::time::Instant;
 use super::wire::error;
 use crate::callbacks::{Callback, CallbackFailure, Callbacks};
 use crate::daemon::Daemon;
-use crate::hook::{self, Asked};
+use crate::hook::{self, IncomingCall};
 use crate::listen::Peer;
 use crate::{approvals, sdk};
 
@@ -106,7 +106,7 @@ async fn fire_native_event(
     let callbacks = request.callbacks.into_iter().map(read_callback).collect::<Result<_, _>>()?;
     let callbacks = Callbacks::of(harness.id, callbacks).map_err(|failure| invalid(&failure.message))?;
     daemon.remember_firing_program(peer, harness.id);
-    let asked = Asked {
+    let incoming = IncomingCall {
         harness,
         peer,
         event: &request.event_type,
@@ -118,7 +118,7 @@ async fn fire_native_event(
         payload: &request.payload,
         callbacks,
     };
-    let reply = hook::answer(daemon, asked).await;
+    let reply = hook::answer(daemon, incoming).await;
     let (stdout, stderr, exit_code) = (reply.stdout.into_bytes(), reply.stderr, i32::from(reply.exit));
     Ok(FireResponse {
         event_id: meta.id.to_string(),

@@ -24,21 +24,21 @@ use crate::listen::question::{HookQuestion, Question};
 use crate::shares::Share;
 use crate::undelivered::{self, UndeliveredAnswer};
 
-/// How long a question may take to arrive.
-const PATIENCE: Duration = Duration::from_secs(10);
-/// When whoever waits is told for the first time that we are alive, and how often from then on.
-const FIRST_SIGN: Duration = Duration::from_millis(250);
-const SIGNS: Duration = Duration::from_secs(1);
-/// How often a thread reads; whoever sends in small pieces is left to the runtime.
-const READS: usize = 64;
-/// An answer up to this length, in bytes, is taken by the kernel whether or not anybody reads.
-const SHORT: usize = 64 * 1024;
+/// Time limit for a question to arrive, and for its answer to be read.
+const TRANSFER_TIMEOUT: Duration = Duration::from_secs(10);
+/// A caller that waits receives its first `wait` message after this time, and the others at this interval.
+const FIRST_WAIT_DELAY: Duration = Duration::from_millis(250);
+const WAIT_INTERVAL: Duration = Duration::from_secs(1);
+/// Reads on a hook thread; callers that send smaller pieces are read by the runtime.
+const MAX_BLOCKING_READS: usize = 64;
+/// The kernel buffers an answer up to this size even if the caller does not read it.
+const MAX_BUFFERED_BYTES: usize = 64 * 1024;
 
 /// Why a large question is not read.
 const NO_MEMORY: &str = "the calls of this account take too much memory";
 
-/// An answer on its way, and the call it is about.
-struct Work {
+/// An answer in progress, and the call it belongs to.
+struct PendingAnswer {
     call: Option<AskedCall>,
     daemon: Arc<Daemon>,
     answer: Pin<Box<dyn Future<Output = Vec<u8>> + Send>>,
@@ -53,8 +53,8 @@ struct AskedCall {
     peer: Peer,
 }
 
-/// Answers on this thread, as far as that needs no waiting. What is left of a question that is still on its
-/// way comes back; everything else that takes its time goes on in the runtime.
+/// Answers a question on this thread if nothing has to be waited for; otherwise the answer continues in the runtime.
+/// Returns the connection and the bytes read so far if the question is incomplete.
 pub(super) fn answer_now(
     mut stream: std::os::unix::net::UnixStream,
     mut bytes: Vec<u8>,
@@ -62,18 +62,18 @@ pub(super) fn answer_now(
     peer: Peer,
 ) -> Option<(std::os::unix::net::UnixStream, Vec<u8>)> {
     let (mut reads, mut memory) = (0, None);
-    let mut work = loop {
+    let mut pending = loop {
         let question = Question::read(&mut bytes);
         if !has_memory(&mut memory, &question, daemon, peer) {
             let _ = stream.write_all(&fallback(NO_MEMORY));
             return None;
         }
         match question {
-            Question::Unfinished { .. } if reads == READS => return Some((stream, bytes)),
+            Question::Unfinished { .. } if reads == MAX_BLOCKING_READS => return Some((stream, bytes)),
             Question::Unfinished { missing, .. } => {
                 reads += 1;
                 let before = bytes.len();
-                bytes.resize(before + missing.clamp(1, SHORT), 0);
+                bytes.resize(before + missing.clamp(1, MAX_BUFFERED_BYTES), 0);
                 let read = stream.read(bytes.get_mut(before..).unwrap_or_default());
                 bytes.truncate(before + *read.as_ref().unwrap_or(&0));
                 match read {
@@ -82,14 +82,14 @@ pub(super) fn answer_now(
                     Err(_) => return Some((stream, bytes)),
                 }
             }
-            question => break Work::on(question, daemon, peer, memory),
+            question => break PendingAnswer::on(question, daemon, peer, memory),
         }
     };
     // A call that waits for nothing is finished here; the rest of any other call runs in the runtime.
-    match (&mut work.answer).now_or_never() {
-        Some(reply) if reply.len() <= SHORT => {
+    match (&mut pending.answer).now_or_never() {
+        Some(reply) if reply.len() <= MAX_BUFFERED_BYTES => {
             if stream.write_all(&reply).is_err() {
-                tokio::spawn(async move { work.report_undelivered().await });
+                tokio::spawn(async move { pending.report_undelivered().await });
             }
         }
         Some(reply) => {
@@ -97,14 +97,14 @@ pub(super) fn answer_now(
                 if let Some(stream) = in_runtime(stream)
                     && !deliver(stream, &reply).await
                 {
-                    work.report_undelivered().await;
+                    pending.report_undelivered().await;
                 }
             });
         }
         None => {
             tokio::spawn(async move {
                 if let Some(stream) = in_runtime(stream) {
-                    finish(stream, work).await;
+                    finish(stream, pending).await;
                 }
             });
         }
@@ -117,13 +117,13 @@ fn in_runtime(stream: std::os::unix::net::UnixStream) -> Option<UnixStream> {
     UnixStream::from_std(stream).ok()
 }
 
-/// Reads one question and answers it. `bytes` is what was read already.
+/// Reads one question and answers it. `bytes` has already been read.
 pub(super) async fn answer(mut stream: UnixStream, bytes: Vec<u8>, daemon: &Arc<Daemon>, peer: Peer) {
-    // Nobody there any more, or somebody who sends and never ends: there is nothing to say.
+    // A caller that disconnects or never finishes its question gets no answer.
     let mut memory = None;
     let reading = read(&mut stream, bytes, &mut memory, daemon, peer);
-    if let Ok(Some(question)) = timeout(PATIENCE, reading).await {
-        finish(stream, Work::on(question, daemon, peer, memory)).await;
+    if let Ok(Some(question)) = timeout(TRANSFER_TIMEOUT, reading).await {
+        finish(stream, PendingAnswer::on(question, daemon, peer, memory)).await;
     }
 }
 
@@ -141,7 +141,7 @@ async fn read(
         }
         match question {
             Question::Unfinished { missing, .. } => {
-                bytes.reserve(missing.min(SHORT));
+                bytes.reserve(missing.min(MAX_BUFFERED_BYTES));
                 let read = stream.read_buf(&mut bytes).await.ok()?;
                 if read == 0 {
                     return None;
@@ -152,29 +152,29 @@ async fn read(
     }
 }
 
-/// Waits for the answer, and tells whoever waits for it that we are alive.
-async fn finish(mut stream: UnixStream, mut work: Work) {
-    let mut signs = interval_at(Instant::now() + FIRST_SIGN, SIGNS);
+/// Waits for the answer, and sends `wait` messages to the caller meanwhile.
+async fn finish(mut stream: UnixStream, mut pending: PendingAnswer) {
+    let mut waits = interval_at(Instant::now() + FIRST_WAIT_DELAY, WAIT_INTERVAL);
     let mut is_watched = true;
     let reply = loop {
         tokio::select! {
             biased;
-            reply = &mut work.answer => break reply,
+            reply = &mut pending.answer => break reply,
             () = input_ended(&stream), if is_watched => is_watched = false,
-            _ = signs.tick() => {}
+            _ = waits.tick() => {}
         }
         // A caller that closed only its own side still reads.
         if stream.write_all(b"TH1 wait\n").await.is_err() {
-            // The caller was killed, or evaluates the call itself by now. Our decision becomes a record all the same,
-            // and a decision of the caller will be linked to it.
-            let noted = work.note_undelivered();
-            work.finish_without_caller(&mut signs).await;
-            work.record_undelivered(noted).await;
+            // The caller was killed, or evaluates the call itself by now. This decision is recorded anyway, and a decision
+            // of the caller will be linked to it.
+            let noted = pending.note_undelivered();
+            pending.finish_without_caller(&mut waits).await;
+            pending.record_undelivered(noted).await;
             return;
         }
     };
     if !deliver(stream, &reply).await {
-        work.report_undelivered().await;
+        pending.report_undelivered().await;
     }
 }
 
@@ -187,36 +187,36 @@ async fn input_ended(stream: &UnixStream) {
         match stream.try_read(&mut [0]) {
             Err(error) if error.kind() == std::io::ErrorKind::WouldBlock => {}
             Ok(0) | Err(_) => return,
-            // A caller has nothing more to say: one that goes on is not listened to.
+            // The protocol has no message after the question: further bytes are ignored.
             Ok(_) => std::future::pending().await,
         }
     }
 }
 
-/// Sends the answer. Says whether the caller took it: one that closes the connection with bytes unread did not.
+/// Sends the answer. Returns whether the caller read it: closing the connection with unread bytes is an error here.
 async fn deliver(mut stream: UnixStream, reply: &[u8]) -> bool {
-    if !matches!(timeout(PATIENCE, stream.write_all(reply)).await, Ok(Ok(()))) {
+    if !matches!(timeout(TRANSFER_TIMEOUT, stream.write_all(reply)).await, Ok(Ok(()))) {
         return false;
     }
     let _ = stream.shutdown().await;
-    !matches!(timeout(PATIENCE, stream.read(&mut [0])).await, Ok(Err(_)))
+    !matches!(timeout(TRANSFER_TIMEOUT, stream.read(&mut [0])).await, Ok(Err(_)))
 }
 
-/// Counts the memory of a question that is larger than what every connection may have. Says whether there was enough.
+/// Reserves memory for a question that is larger than the share of every connection. Returns whether there was enough.
 fn has_memory(memory: &mut Option<Share<u32>>, question: &Question, daemon: &Daemon, peer: Peer) -> bool {
     let length = match question {
         Question::Unfinished { announced, .. } => *announced,
         Question::Hook(hook) => hook.bytes.len(),
         Question::Status { .. } | Question::Malformed(_) => 0,
     };
-    if length > SHORT && memory.is_none() {
+    if length > MAX_BUFFERED_BYTES && memory.is_none() {
         *memory = daemon.reserve_bytes(peer, length);
         return memory.is_some();
     }
     true
 }
 
-impl Work {
+impl PendingAnswer {
     fn on(question: Question, daemon: &Arc<Daemon>, peer: Peer, memory: Option<Share<u32>>) -> Self {
         let ready = |reply: Vec<u8>| {
             let answer = Box::pin(std::future::ready(reply));
@@ -240,21 +240,21 @@ impl Work {
         }
     }
 
-    /// Lets the call be decided and recorded. No person is kept waiting for it: an approval may be asked for only later,
-    /// when hooks have answered.
-    async fn finish_without_caller(&mut self, signs: &mut Interval) {
+    /// Finishes and records the call. Its approval is abandoned again and again, because it may be requested only after
+    /// hooks have answered.
+    async fn finish_without_caller(&mut self, waits: &mut Interval) {
         loop {
             if let Some(call) = &self.call {
                 self.daemon.approvals.abandon(call.id);
             }
             tokio::select! {
                 _ = &mut self.answer => return,
-                _ = signs.tick() => {}
+                _ = waits.tick() => {}
             }
         }
     }
 
-    /// Notes that the answer does not arrive, before anything else can happen to the call.
+    /// Notes that the answer does not arrive, before a result of the call can be reported.
     fn note_undelivered(&self) -> Option<UndeliveredAnswer> {
         let AskedCall { id, hook, .. } = self.call.as_ref()?;
         let harness = tenterhook_harness::find_harness(&hook.harness)?;
@@ -294,7 +294,7 @@ async fn decide_call(daemon: &Arc<Daemon>, hook: &HookQuestion, id: EventId, pee
         return fallback("the daemon does not know this harness");
     };
     daemon.register_agent(peer, harness.id, hook.parent);
-    let asked = hook::Asked {
+    let incoming = hook::IncomingCall {
         harness,
         peer,
         event: &hook.event,
@@ -306,7 +306,7 @@ async fn decide_call(daemon: &Arc<Daemon>, hook: &HookQuestion, id: EventId, pee
         payload: hook.payload(),
         callbacks: Callbacks::default(),
     };
-    encode(&hook::answer(daemon, asked).await)
+    encode(&hook::answer(daemon, incoming).await)
 }
 
 fn encode(reply: &Native) -> Vec<u8> {
@@ -314,7 +314,7 @@ fn encode(reply: &Native) -> Vec<u8> {
     format!("TH1 reply {exit} {} {}\n{stdout}{stderr}", stdout.len(), stderr.len()).into_bytes()
 }
 
-/// The answer after the daemon's version, if the asker knows that message.
+/// Puts the daemon's version before the answer, if the caller knows that message.
 fn with_version(revision: u32, mut answer: Vec<u8>) -> Vec<u8> {
     const VERSION_LINE: &str = concat!("TH1 version ", env!("CARGO_PKG_VERSION"), "\n");
     if revision >= 2 {
