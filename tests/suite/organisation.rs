@@ -58,11 +58,11 @@ fn a_file_that_others_can_write_can_only_be_stricter_and_is_a_problem() {
     let file = test.write_system(RULES);
     for mode in [0o664, 0o646] {
         permit(&file, mode);
-        exposed(&test, "/system/policy.yaml` can be written by its group or by everybody");
+        exposed(&test, "/system/policy.yaml` is writable by its group or by all accounts");
     }
     permit(&file, 0o644);
     permit(&test.path("system"), 0o775);
-    exposed(&test, "/system` can be written by its group or by everybody");
+    exposed(&test, "/system` is writable by its group or by all accounts");
 
     // A directory that others can write into is no place for a link either.
     permit(&test.path("system"), 0o755);
@@ -71,7 +71,7 @@ fn a_file_that_others_can_write_can_only_be_stricter_and_is_a_problem() {
     permit(&test.path("shared"), 0o777);
     std::fs::remove_file(&file).unwrap();
     symlink(&elsewhere, &file).unwrap();
-    exposed(&test, "/shared` can be written by its group or by everybody");
+    exposed(&test, "/shared` is writable by its group or by all accounts");
     permit(&test.path("shared"), 0o755);
     assert_eq!(test.run(&["check"]).exit, 0);
 }
@@ -114,7 +114,7 @@ rules:
         "it allows anything that the tool does",
         "it overrides `nothing`, but no such rule is active",
         "the rule `no-such-rule` is disabled, but no such rule is active",
-        "nobody has trusted this file",
+        "this file is not trusted",
         "read it, then run `tenterhook policy trust`",
     ];
     for args in [["check", "--color=never"].as_slice(), &["policy", "check"], &["policy", "show", "--json"]] {

@@ -62,11 +62,12 @@ impl TestContext {
         let enrolled = self.person(&["totp", "enroll", "--json"]);
         assert_eq!(enrolled.exit, 0, "{}", enrolled.stderr);
         let secret =
-            tenterhook_authority::totp::from_base32(enrolled.json()["secret"].as_str().unwrap()).unwrap();
+            tenterhook_authority::totp::decode_base32(enrolled.json()["secret"].as_str().unwrap()).unwrap();
         // A code of the step before, so that the one of now is still good; and time enough to give it: the step may end
         // later, because codes of the step before count.
         until("there is time", || {
-            let in_step = tenterhook_home::call_meta::now_ms() / 1000 % tenterhook_authority::totp::STEP;
+            let in_step =
+                tenterhook_home::call_meta::now_ms() / 1000 % tenterhook_authority::totp::STEP_SECONDS;
             (in_step < 25).then_some(())
         });
         let ran = self.person(&["totp", "verify", &code(&secret, -1)]);
@@ -78,8 +79,8 @@ impl TestContext {
 /// The code of a step before or after now.
 pub(crate) fn code(secret: &[u8], steps: i64) -> String {
     use tenterhook_authority::totp;
-    let step = totp::step(tenterhook_home::call_meta::now_ms()).saturating_add_signed(steps);
-    totp::code(secret, step).unwrap()
+    let step = totp::step_at(tenterhook_home::call_meta::now_ms()).saturating_add_signed(steps);
+    totp::code_at(secret, step).unwrap()
 }
 
 /// A daemon that is ready, and what it says then.

@@ -90,7 +90,7 @@ fn a_list_that_cannot_be_read_turns_nothing_off() {
     test.write("home/packs.yaml", "disabled: [recursive-delete\n");
     assert_eq!(verdict(&test, "rm -rf /"), "deny");
     said(&test.run(&["policy", "check"]), 1, "packs.yaml");
-    said(&test.run(&["rules", "disable", "remote-code"]), 1, "mend or remove the file");
+    said(&test.run(&["rules", "disable", "remote-code"]), 1, "fix or remove the file");
 }
 
 #[test]

@@ -59,7 +59,7 @@ fn every_rule_is_added_to_a_policy_of_ones_own() {
         let name = template["name"].as_str().unwrap();
         let args = ["new", "rule", "--from", name, "--json"];
         match name {
-            "host-list" => said(&test.run(&args), 2, "lists of its own"),
+            "host-list" => said(&test.run(&args), 2, "defines lists"),
             "exception" => {
                 said(&test.run(&args), 1, "`policy change` needs a person");
                 said(&test.person(&args), 0, "our-build-cache");
@@ -113,7 +113,7 @@ fn a_hook_of_a_template_denies_for_real_once_it_is_trusted() {
         || test.run_with(&["hook", "claude-code", "pre-tool-use"], write.to_string().as_bytes()).stdout;
     said(&test.run(&["new", "hook", "--from", "env-guard"]), 0, "guard.py");
     assert_eq!(fire(), "", "nobody trusts it yet");
-    said(&test.run(&["hooks", "trust", "env-guard"]), 1, "asked for by an agent that is guarded here");
+    said(&test.run(&["hooks", "trust", "env-guard"]), 1, "requested by a guarded agent");
     said(&test.person(&["hooks", "trust", "env-guard"]), 0, "its hooks run from the next event on");
     assert!(fire().contains("would hold a key or a password"), "{}", fire());
     assert_eq!(test.last_change()["what"], "hooks trust");

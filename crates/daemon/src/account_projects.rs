@@ -9,9 +9,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use tenterhook_error::Failure;
-use tenterhook_home::Place;
-use tenterhook_home::caller_rights::spawn_as;
-use tenterhook_home::trust::ProjectText;
+use tenterhook_home::{WorkDirs, caller_rights::spawn_as, trust::ProjectText};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, oneshot};
 use tokio::time::timeout;
 
@@ -27,7 +25,7 @@ const MAX_READS_PER_ACCOUNT: usize = 4;
 /// What is in force for other accounts.
 #[derive(Default)]
 pub(crate) struct AccountProjects {
-    generations: Mutex<HashMap<(u32, Place), AccountGeneration>>,
+    generations: Mutex<HashMap<(u32, WorkDirs), AccountGeneration>>,
     permits: Mutex<HashMap<u32, Arc<Semaphore>>>,
 }
 
@@ -40,15 +38,15 @@ struct AccountGeneration {
 
 impl AccountProjects {
     /// What was found a moment ago.
-    pub(crate) fn get_fresh(&self, account: u32, place: &Place, base: &Arc<InForce>) -> Option<Arc<InForce>> {
-        self.get(account, place, base, |known| known.since.elapsed() < BELIEVED)
+    pub(crate) fn get_fresh(&self, account: u32, at: &WorkDirs, base: &Arc<InForce>) -> Option<Arc<InForce>> {
+        self.get(account, at, base, |known| known.since.elapsed() < BELIEVED)
     }
 
     /// What was found for the same texts.
     pub(crate) fn get_same(
         &self,
         account: u32,
-        place: &Place,
+        place: &WorkDirs,
         base: &Arc<InForce>,
         texts: &[ProjectText],
     ) -> Option<Arc<InForce>> {
@@ -58,7 +56,7 @@ impl AccountProjects {
     fn get(
         &self,
         account: u32,
-        place: &Place,
+        place: &WorkDirs,
         base: &Arc<InForce>,
         fits: impl FnOnce(&AccountGeneration) -> bool,
     ) -> Option<Arc<InForce>> {
@@ -70,7 +68,7 @@ impl AccountProjects {
     pub(crate) fn insert(
         &self,
         account: u32,
-        place: &Place,
+        place: &WorkDirs,
         base: Arc<InForce>,
         texts: Vec<ProjectText>,
         found: &Arc<InForce>,
@@ -101,7 +99,7 @@ impl AccountProjects {
 /// its permit.
 pub(crate) async fn read_as(
     account: u32,
-    place: &Place,
+    place: &WorkDirs,
     person: Option<PathBuf>,
     permit: OwnedSemaphorePermit,
 ) -> Result<(Vec<ProjectText>, OwnedSemaphorePermit), Failure> {

@@ -8,8 +8,7 @@ use std::time::Instant;
 
 use tenterhook_api::SpoolCounts;
 use tenterhook_authority::Authority;
-use tenterhook_guard::Book;
-use tenterhook_guard::usage::UsageReader;
+use tenterhook_guard::{LedgerHandle, usage::UsageReader};
 use tenterhook_home::{Env, Home, Mode};
 use tenterhook_ledger::{Ledger, SoftwareKey};
 use tenterhook_setup::hook_programs::HookPrograms;
@@ -82,7 +81,7 @@ pub struct Daemon {
     pub(crate) changing: Arc<tokio::sync::Mutex<()>>,
     /// Room for streams.
     pub(crate) watchers: Arc<Semaphore>,
-    pub(crate) book: Book,
+    pub(crate) book: LedgerHandle,
     /// Which browsers may look.
     pub(crate) access: BrowserAccess,
     /// Whether the key of the ledger was sealed when we opened it.
@@ -106,7 +105,7 @@ impl Daemon {
         hook_programs: HookPrograms,
     ) -> Result<Self, tenterhook_error::Failure> {
         let uid = rustix::process::getuid().as_raw();
-        let quotas = Quotas::new(home.public.is_some());
+        let quotas = Quotas::new(home.is_machine_wide());
         Ok(Self {
             authority: Authority::of(&home, uid),
             approvals: Approvals::new(&home),
@@ -117,12 +116,12 @@ impl Daemon {
             session_owners: SessionOwners::default(),
             hosted: HostedSessions::new(env),
             uid,
-            user: tenterhook_home::env::user(),
+            user: tenterhook_home::env::current_user(),
             recorder: LedgerRecorder::new(ledger.clone()),
             readers: Readers::new(home.ledger()),
-            opened_sealed: SoftwareKey::is_sealed(&Book::of(&home).key_file()),
+            opened_sealed: SoftwareKey::is_sealed(&LedgerHandle::of(&home).key_file()),
             wiring: Wiring::default(),
-            book: Book::of(&home),
+            book: LedgerHandle::of(&home),
             access: BrowserAccess::default(),
             env: env.clone(),
             hook_programs,
@@ -163,7 +162,7 @@ impl Daemon {
 
     /// How many decisions wait in the spool, and how many files there cannot be read.
     pub(crate) fn spooled(&self) -> (usize, usize) {
-        self.book.spooled()
+        self.book.spool_counts()
     }
 
     /// The same, as the API describes it.
@@ -194,7 +193,7 @@ impl Daemon {
 
     /// The name of an account.
     pub(crate) fn account(&self, uid: u32) -> String {
-        if uid == self.uid { self.user.clone() } else { tenterhook_home::env::account(uid) }
+        if uid == self.uid { self.user.clone() } else { tenterhook_home::env::account_name(uid) }
     }
 
     /// The caller's account; a token stands for the daemon's own.

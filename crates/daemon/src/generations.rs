@@ -18,7 +18,8 @@ use tenterhook_engine::{Generation, Hook};
 use tenterhook_error::Failure;
 use tenterhook_guard::Configuration;
 use tenterhook_home::{
-    Env, Home, Mode, Place, Sources, Switches, hook_files, kits, program_files, regular_file, trust,
+    Env, Home, Mode, Sources, Switches, WorkDirs, hook_files, hook_packages, program_files, regular_file,
+    trust,
 };
 
 use crate::account_projects::{AccountProjects, read_as};
@@ -79,7 +80,7 @@ pub(crate) enum Refreshed {
 
 #[derive(Default)]
 struct Projects {
-    places: HashMap<Place, (Instant, Vec<PathBuf>)>,
+    places: HashMap<WorkDirs, (Instant, Vec<PathBuf>)>,
     generations: HashMap<Vec<PathBuf>, (Stamps, Arc<InForce>)>,
 }
 
@@ -87,7 +88,7 @@ impl Generations {
     /// Reads what is in force in a home.
     pub fn read(home: &Home, env: &Env) -> Result<Self, Failure> {
         let (home, env) = (home.clone(), env.clone());
-        let base = InForce::read(&home, &env, &Place::default())?;
+        let base = InForce::read(&home, &env, &WorkDirs::default())?;
         Ok(Self {
             home,
             env,
@@ -105,7 +106,7 @@ impl Generations {
     }
 
     /// What is in force for an agent that works in a place.
-    pub fn of(&self, place: &Place) -> Result<Arc<InForce>, Failure> {
+    pub fn of(&self, place: &WorkDirs) -> Result<Arc<InForce>, Failure> {
         let files = self.files_of(place);
         if files.is_empty() {
             return Ok(self.base());
@@ -134,7 +135,7 @@ impl Generations {
 
     /// What is in force for a caller of another account. Its project files are read in a thread with the
     /// caller's rights; the call waits for that thread in the runtime, and not for long.
-    pub(crate) async fn of_account(&self, place: &Place, account: u32) -> Result<Arc<InForce>, Failure> {
+    pub(crate) async fn of_account(&self, place: &WorkDirs, account: u32) -> Result<Arc<InForce>, Failure> {
         let base = self.base();
         if place.cwd.is_none() {
             return Ok(base);
@@ -182,8 +183,8 @@ impl Generations {
     }
 
     /// Where the rules of a place come from, as the files are now.
-    pub(crate) fn sources(&self, place: &Place) -> Sources {
-        Sources::in_force(&self.home, &self.env, place)
+    pub(crate) fn sources(&self, place: &WorkDirs) -> Sources {
+        Sources::collect(&self.home, &self.env, place)
     }
 
     /// The files that what is in force everywhere is made of.
@@ -211,7 +212,7 @@ impl Generations {
             self.base.store(Arc::new(base.kept(broken, stamps)));
             return Ok(refreshed);
         }
-        let new = InForce::read(&self.home, &self.env, &Place::default())?;
+        let new = InForce::read(&self.home, &self.env, &WorkDirs::default())?;
         let new = new.beside(&self.programs.load(), &self.home);
         let same = new.generation.name() == base.generation.name()
             && (&new.problems, &new.warnings, &new.stale) == (&base.problems, &base.warnings, &base.stale);
@@ -225,7 +226,7 @@ impl Generations {
         &self.env
     }
 
-    fn files_of(&self, place: &Place) -> Vec<PathBuf> {
+    fn files_of(&self, place: &WorkDirs) -> Vec<PathBuf> {
         let Some(cwd) = &place.cwd else { return Vec::new() };
         if let Some((since, files)) = self.projects().places.get(place)
             && since.elapsed() < BELIEVED
@@ -247,7 +248,7 @@ impl Generations {
 }
 
 impl InForce {
-    fn read(home: &Home, env: &Env, place: &Place) -> Result<Self, Failure> {
+    fn read(home: &Home, env: &Env, place: &WorkDirs) -> Result<Self, Failure> {
         Self::read_with(home, env, |home, env| Configuration::read_trusted(home, env, place))
     }
 
@@ -295,21 +296,21 @@ impl InForce {
 fn files(home: &Home, env: &Env) -> Vec<PathBuf> {
     let mut files = texts(home);
     files.extend([home.trust(), home.packs(), home.mode(), home.retention(), home.switches(), home.port()]);
-    files.extend(program_files::watched(home));
-    files.extend(kits::watched(home));
-    files.extend(hook_files::watched(home, env));
+    files.extend(program_files::watched_files(home));
+    files.extend(hook_packages::watched_files(home));
+    files.extend(hook_files::watched_files(home, env));
     files
 }
 
 fn texts(home: &Home) -> Vec<PathBuf> {
-    let own = [home.settings(), home.policy(), home.prices(), home.pack_list(), home.kit_list()];
+    let own = [home.settings(), home.policy(), home.prices(), home.pack_list(), home.hook_package_list()];
     own.into_iter().chain(home.organisation.clone()).collect()
 }
 
 /// Configuration files that are not valid YAML.
 fn unreadable(home: &Home) -> Vec<Problem> {
     let mut problems = Vec::new();
-    let descriptions = program_files::watched(home).into_iter().filter(|path| !path.is_dir());
+    let descriptions = program_files::watched_files(home).into_iter().filter(|path| !path.is_dir());
     for path in texts(home).into_iter().chain(descriptions) {
         let name = path.display().to_string();
         match regular_file(&path) {
@@ -319,7 +320,7 @@ fn unreadable(home: &Home) -> Vec<Problem> {
                     problems.push(Problem::new(&name, spot, message));
                 }
             }
-            Err(error) => problems.push(Problem::whole(&name, error.to_string())),
+            Err(error) => problems.push(Problem::for_file(&name, error.to_string())),
         }
     }
     problems
@@ -334,7 +335,7 @@ mod tests {
     #[test]
     fn a_slow_look_does_not_bring_back_what_was_replaced() {
         let dir = tempfile::tempdir().unwrap();
-        let home = Home::whole(dir.path().to_owned());
+        let home = Home::in_dir(dir.path().to_owned());
         let generations = Generations::read(&home, &Env::default()).unwrap();
         let done = AtomicBool::new(false);
         std::thread::scope(|scope| {

@@ -12,7 +12,7 @@ use tenterhook_error::Failure;
 use tenterhook_event::{Decision, Event, EventId, EventKind, Finding, HookCall, Origin, Outcome, TraceEntry};
 use tenterhook_guard::{CallEvaluator, RefusedCall, answer_call};
 use tenterhook_harness::{CallMeta, Harness, HookReply};
-use tenterhook_home::{Place, call_meta};
+use tenterhook_home::{WorkDirs, call_meta};
 use tenterhook_ledger::Entry;
 use tenterhook_records::{has_secret_identifier, redact_identifiers, sanitize, secrets};
 use tokio::time::Instant;
@@ -97,7 +97,7 @@ impl CallEvaluator for DaemonCall<'_> {
         let answered = std::mem::take(&mut self.callbacks).read(&call.event);
         let outcome = fire_as(daemon, call, caller, answered).await?;
         if let Some(found) = usage {
-            daemon.usage.settle(&found);
+            daemon.usage.mark_recorded(&found);
             daemon.unsaved_usage.note();
         }
         let outcome = match approvals::deadline(harness, &call.event.native_event, self.began, self.within) {
@@ -167,7 +167,7 @@ async fn fire_as(
     caller: Option<u32>,
     answered: Vec<(Finding, TraceEntry)>,
 ) -> Result<Outcome, Failure> {
-    let place = Place::of(&call.event);
+    let place = WorkDirs::of(&call.event);
     let in_force = match caller {
         Some(account) => daemon.generations.of_account(&place, account).await,
         None => daemon.generations.of(&place),
@@ -184,7 +184,7 @@ pub(crate) async fn fire_on_behalf(
     call: &HookCall,
     hooks: &[HookId],
 ) -> Result<Outcome, Failure> {
-    let in_force = daemon.generations.of(&Place::of(&call.event))?;
+    let in_force = daemon.generations.of(&WorkDirs::of(&call.event))?;
     let (recorder, observers) = (&daemon.recorder, &daemon.observers);
     let recorder = CallRecorder { recorder, observers, made_of: &in_force.made_of };
     if hooks.is_empty() {

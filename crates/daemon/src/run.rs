@@ -11,8 +11,8 @@ use std::time::Duration;
 use serde_json::json;
 use tenterhook_api::{GenerationChange, LiveEvent, LiveWarning};
 use tenterhook_error::Failure;
-use tenterhook_guard::{Book, StateFormat, snapshot};
-use tenterhook_home::{Env, Home, Place, Sources, call_meta, daemon_port, make_private, write_whole};
+use tenterhook_guard::{LedgerHandle, StateFormat, snapshot};
+use tenterhook_home::{Env, Home, Sources, WorkDirs, call_meta, daemon_port, make_private_dir, write_atomic};
 use tenterhook_ledger::{BusyCallers, Durability, OpenError};
 use tenterhook_setup::hook_programs::HookPrograms;
 use tenterhook_telemetry::exporter::{Exporter, Otlp};
@@ -104,8 +104,8 @@ async fn run(
 ) -> Result<(), Failure> {
     // From now on a signal is heard, not died of.
     let mut signals = Signals::listen()?;
-    home.make()?;
-    make_private(&home.run())?;
+    home.create()?;
+    make_private_dir(&home.run())?;
     places::check(home)?;
     places::close_log(home);
     places::raise_limits();
@@ -114,10 +114,10 @@ async fn run(
     let tcp = bind_tcp(options.listen).await?;
     let listen_address = tcp.as_ref().map(TcpListener::local_addr).transpose()?;
     // Before the rules are read: they guard this port.
-    daemon_port::record(home, listen_address.map(|address| address.port()))?;
-    let book = Book::of(home);
+    daemon_port::store_port(home, listen_address.map(|address| address.port()))?;
+    let book = LedgerHandle::of(home);
     let opened = open(home, &book, options, &callers).await?;
-    catch_up::warn_of_refused(book.take_in(&opened.ledger));
+    catch_up::warn_of_refused(book.import_spool_into(&opened.ledger));
     let token = places::token(&home.token())?;
     let observers = observers(home, env, options)?;
     observers.sessions.begin_rebuild();
@@ -136,7 +136,7 @@ async fn run(
         listeners.push(tokio::spawn(listen::tcp(tcp, door, router.clone(), ends.clone())));
     }
     let threads = listen::Threads::start(socket, Arc::clone(&daemon), router, ends)?;
-    write_whole(&home.daemon(), &card(&running)?, 0o600)?;
+    write_atomic(&home.daemon(), &card(&running)?, 0o600)?;
     tracing::info!(listen = ?running.listen, socket = %home.socket().display(), "ready");
     ready(&running);
     let remembering = tokio::spawn(catch_up::remember(Arc::clone(&daemon)));
@@ -214,7 +214,7 @@ async fn bind_tcp(address: Option<SocketAddr>) -> Result<Option<TcpListener>, Fa
 }
 
 /// Keeps an eye on files and on the spool, until a signal says to end.
-async fn watch_over(daemon: &Arc<Daemon>, book: &Book, env: &Env, signals: &mut Signals) {
+async fn watch_over(daemon: &Arc<Daemon>, book: &LedgerHandle, env: &Env, signals: &mut Signals) {
     let mut files = FileWatch::default();
     let mut read_anyway = false;
     loop {
@@ -231,10 +231,10 @@ async fn watch_over(daemon: &Arc<Daemon>, book: &Book, env: &Env, signals: &mut 
             tokio::time::sleep(RELOAD_PAUSE).await;
             continue;
         }
-        if book.spooled().0 > 0 {
+        if book.spool_counts().0 > 0 {
             catch_up::import_spooled(daemon, book).await;
         }
-        let is_retried = looked.is_none() || daemon.generations.is_stale() || book.spooled().0 > 0;
+        let is_retried = looked.is_none() || daemon.generations.is_stale() || book.spool_counts().0 > 0;
         let limit = if is_retried { RETRY_INTERVAL } else { Duration::MAX };
         tokio::select! {
             changed = signals.said.changed() => {
@@ -265,7 +265,7 @@ fn observers(home: &Home, env: &Env, options: &Options) -> Result<Observers, Fai
         None => None,
     };
     let person = env.home.as_deref().and_then(Path::to_str).map(ToOwned::to_owned);
-    Ok(Observers::new(person, Sources::prices_of(home), metrics, telemetry))
+    Ok(Observers::new(person, Sources::load_prices(home), metrics, telemetry))
 }
 
 /// Looks at the files again, and says what came of it; nothing if they could not be read.
@@ -312,7 +312,7 @@ async fn refresh(daemon: &Arc<Daemon>, anyway: bool) -> Option<Refreshed> {
 /// Keeps what is in force where hooks find it when nobody answers them.
 async fn write_snapshot(home: &Home, env: &Env) {
     let (home, env) = (home.clone(), env.clone());
-    let written = tokio::task::spawn_blocking(move || snapshot::write(&home, &env, &Place::default()));
+    let written = tokio::task::spawn_blocking(move || snapshot::write(&home, &env, &WorkDirs::default()));
     match written.await {
         Ok(Ok(_)) => {}
         Ok(Err(error)) => tracing::warn!(error = error.message, "no snapshot for hooks without a daemon"),
@@ -323,7 +323,7 @@ async fn write_snapshot(home: &Home, env: &Env) {
 /// Whoever writes a leaf without a daemon holds the ledger for a moment.
 async fn open(
     home: &Home,
-    book: &Book,
+    book: &LedgerHandle,
     options: &Options,
     callers: &Arc<BusyCallers>,
 ) -> Result<tenterhook_ledger::Opened, Failure> {

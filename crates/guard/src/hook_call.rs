@@ -30,11 +30,11 @@ pub trait BlockingCallEvaluator {
     fn record_refusal_now(&mut self, refusal: &RefusedCall) -> Result<(), RecordError>;
 }
 
-/// A call that cannot be evaluated: its payload is unreadable, or rules cannot be had. It is denied where the harness
-/// can prevent something, and recorded like any other decision.
+/// A call that cannot be evaluated: its payload is unreadable, or its rules cannot be loaded. It is denied where
+/// the harness can prevent the call, and recorded like any other decision.
 #[derive(Debug)]
 pub struct RefusedCall {
-    /// Name of the event, as the hook command has it.
+    /// Name of the event, as given to the hook command.
     pub event_name: String,
     /// Reason for the refusal.
     pub reason: String,
@@ -43,14 +43,14 @@ pub struct RefusedCall {
     outcome: Outcome,
 }
 
-/// Answers one call. Every failure is a reply too: what can be prevented is prevented.
+/// Answers one call. A failure also becomes a reply: a call that can be prevented is denied.
 pub async fn answer_call(
     evaluator: &mut impl CallEvaluator,
     harness: &'static Harness,
-    door: &CallMeta,
+    meta: &CallMeta,
     payload: &[u8],
 ) -> HookReply {
-    let evaluated = match harness.decode(door, payload) {
+    let evaluated = match harness.decode(meta, payload) {
         Ok(mut call) => match evaluator.evaluate(&mut call).await {
             Ok(outcome) => Ok((call, outcome)),
             Err(failure) => Err(failure.message),
@@ -59,18 +59,18 @@ pub async fn answer_call(
     };
     match evaluated {
         Ok((call, outcome)) => encode_reply(harness, &call, &outcome),
-        Err(reason) => refuse_call(evaluator, harness, door, reason).await,
+        Err(reason) => refuse_call(evaluator, harness, meta, reason).await,
     }
 }
 
-/// Refuses a call, and records that.
+/// Refuses a call and records the refusal.
 async fn refuse_call(
     evaluator: &mut impl CallEvaluator,
     harness: &'static Harness,
-    door: &CallMeta,
+    meta: &CallMeta,
     reason: String,
 ) -> HookReply {
-    let refusal = RefusedCall::new(harness, door, reason);
+    let refusal = RefusedCall::new(harness, meta, reason);
     let recorded = evaluator.record_refusal(&refusal).await;
     refusal.reply(recorded)
 }
@@ -79,10 +79,10 @@ async fn refuse_call(
 pub fn answer_call_now(
     evaluator: &mut impl BlockingCallEvaluator,
     harness: &'static Harness,
-    door: &CallMeta,
+    meta: &CallMeta,
     payload: &[u8],
 ) -> HookReply {
-    let evaluated = match harness.decode(door, payload) {
+    let evaluated = match harness.decode(meta, payload) {
         Ok(mut call) => match evaluator.evaluate_now(&mut call) {
             Ok(outcome) => Ok((call, outcome)),
             Err(failure) => Err(failure.message),
@@ -91,23 +91,23 @@ pub fn answer_call_now(
     };
     match evaluated {
         Ok((call, outcome)) => encode_reply(harness, &call, &outcome),
-        Err(reason) => refuse_call_now(evaluator, harness, door, reason),
+        Err(reason) => refuse_call_now(evaluator, harness, meta, reason),
     }
 }
 
-/// Refuses a call, and records that on the calling thread.
+/// Refuses a call and records the refusal, on the calling thread.
 pub fn refuse_call_now(
     evaluator: &mut impl BlockingCallEvaluator,
     harness: &'static Harness,
-    door: &CallMeta,
+    meta: &CallMeta,
     reason: String,
 ) -> HookReply {
-    let refusal = RefusedCall::new(harness, door, reason);
+    let refusal = RefusedCall::new(harness, meta, reason);
     let recorded = evaluator.record_refusal_now(&refusal);
     refusal.reply(recorded)
 }
 
-/// The reply of a harness's own format, with a warning about events that the harness's row does not list.
+/// Encodes the reply in the harness's format, with a warning about events that the harness's row does not list.
 fn encode_reply(harness: &Harness, call: &HookCall, outcome: &Outcome) -> HookReply {
     let mut reply = harness.encode(call, outcome);
     if harness.event(&call.event.native_event).is_none() {
@@ -122,14 +122,14 @@ fn encode_reply(harness: &Harness, call: &HookCall, outcome: &Outcome) -> HookRe
 // === impl RefusedCall ===
 
 impl RefusedCall {
-    fn new(harness: &'static Harness, door: &CallMeta, reason: String) -> Self {
-        let row = harness.event(&door.event);
+    fn new(harness: &'static Harness, meta: &CallMeta, reason: String) -> Self {
+        let row = harness.event(&meta.event);
         let kind = row.map_or(EventKind::Other, |row| row.kind);
-        let name = row.map_or(door.event.as_str(), |row| row.native);
-        let call = HookCall { event: Event::new(door.id, door.ts, harness.id, kind, name), native: None };
+        let name = row.map_or(meta.event.as_str(), |row| row.native);
+        let call = HookCall { event: Event::new(meta.id, meta.ts, harness.id, kind, name), native: None };
         let finding = Finding::decided(Origin::Engine, Decision::Deny, &reason);
         let outcome = strengthen(Outcome::default(), finding);
-        Self { event_name: door.event.clone(), reason, harness, call, outcome }
+        Self { event_name: meta.event.clone(), reason, harness, call, outcome }
     }
 
     /// The reply to the harness, with a warning if the refusal could not be recorded.

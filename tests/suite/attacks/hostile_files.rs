@@ -321,7 +321,7 @@ fn an_older_snapshot_that_is_put_back_does_not_bring_older_rules_back() {
     let ran = hook(&test, "make all");
     assert!(ran.stdout.contains("no-make"), "{}{}", ran.stdout, ran.stderr);
     let last = test.ledger().pop().unwrap();
-    assert_eq!(last["facts"]["rules"], "the files: the snapshot is of other ones", "{last}");
+    assert_eq!(last["facts"]["rules"], "the files: the snapshot is outdated", "{last}");
 }
 
 #[test]

@@ -167,7 +167,7 @@ fn a_refusal_names_the_marked_process_and_a_person_clears_the_mark() {
 
         let said = marked.runs(&["agent", "forget", &pid]);
         assert!(
-            said.starts_with("(1,") && said.contains("guarded here"),
+            said.starts_with("(1,") && said.contains("guarded agent"),
             "it does not clear its own mark: {said}"
         );
         let ran = test.person(&["agent", "forget", &pid]);
@@ -179,7 +179,7 @@ fn a_refusal_names_the_marked_process_and_a_person_clears_the_mark() {
         );
         assert_eq!(marks(&test), Vec::<Value>::new());
         let said = marked.runs(&["mode", "monitor"]);
-        assert!(!said.contains("guarded here") && said.contains("confirms it on a terminal"), "{said}");
+        assert!(!said.contains("guarded agent") && said.contains("confirmation on a terminal"), "{said}");
         assert_eq!(test.person(&["agent", "forget", &pid]).exit, 1, "there is no mark any more");
     }
 }
@@ -193,7 +193,7 @@ fn a_code_overrules_a_mark_and_guesses_leave_the_user_their_tries() {
         let secret = test.enroll();
         let mut marked = Marked::of(&test, &python);
         let said = marked.runs(&["mode", "monitor"]);
-        assert!(said.starts_with("(1,") && said.contains("guarded here"), "{said}");
+        assert!(said.starts_with("(1,") && said.contains("guarded agent"), "{said}");
         let said = marked.runs(&["mode", "monitor", "--code", &code(&secret, 0)]);
         assert!(said.starts_with("(0,"), "{said}");
         let by = &test.last_change()["detail"]["authority"];
@@ -224,7 +224,7 @@ fn a_hook_that_is_only_tried_records_and_marks_nothing() {
         assert!(ran.exit == 0 && ran.stdout.contains("\"deny\""), "{}{}", ran.stdout, ran.stderr);
         assert_eq!(test.leaves().len(), before, "with a daemon: {with_daemon}");
         assert_eq!(marks(&test), Vec::<Value>::new());
-        assert!(!test.run(&["mode", "monitor"]).stderr.contains("guarded here"));
+        assert!(!test.run(&["mode", "monitor"]).stderr.contains("guarded agent"));
     }
     let spool = std::fs::read_dir(test.home().join("spool")).map(Iterator::count).unwrap_or_default();
     assert_eq!(spool, 0);

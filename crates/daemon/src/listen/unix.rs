@@ -66,7 +66,7 @@ impl Threads {
         router: Router,
         end: watch::Receiver<bool>,
     ) -> std::io::Result<Self> {
-        let turns = daemon.home.public.is_some().then(|| Turns::new(MOST));
+        let turns = daemon.home.is_machine_wide().then(|| Turns::new(MOST));
         let shared = Arc::new(Shared {
             listener,
             daemon,
@@ -241,7 +241,7 @@ fn take(shared: &Shared, mut stream: UnixStream, peer: Option<Peer>) {
 
 /// Whether somebody is let in at all.
 fn admitted(daemon: &Daemon, peer: Peer) -> bool {
-    daemon.home.public.is_some() || peer.uid().is_some_and(|uid| daemon.is_own(uid))
+    daemon.home.is_machine_wide() || peer.uid().is_some_and(|uid| daemon.is_own(uid))
 }
 
 async fn connection(
