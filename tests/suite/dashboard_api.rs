@@ -87,7 +87,7 @@ fn drafts_say_what_is_wrong_and_change_nothing() {
         (json!({}), 400, "what the rule is made from is not clear"),
         (json!({"seq": 99, "want": "block"}), 404, "there is no leaf `99`"),
         (json!({"seq": 0, "want": "block"}), 422, "record 0 is of kind"),
-        (json!({"seq": last(&served), "want": "allow"}), 422, "no rule objected to it"),
+        (json!({"seq": last(&served), "want": "allow"}), 422, "no rule denied it or asked"),
         (json!({"template": "nothing"}), 422, "there is no template `nothing`"),
     ] {
         let answer = served.post("/v1/policy/draft", &body);

@@ -171,7 +171,7 @@ fn a_rule_is_written_from_a_template_and_can_be_used_at_once() {
     said(&test.run(&["rules", "new", "second"]), 0, "rule `second` is in");
     said(&test.run(&["policy", "check"]), 0, "can be used");
     assert_eq!(verdict(&test, "example-program deploy"), "deny");
-    said(&test.run(&["rules", "new", "first"]), 2, "there is a rule `first`");
+    said(&test.run(&["rules", "new", "first"]), 2, "rule `first` already exists");
     said(&test.run(&["rules", "new", "Not An Id"]), 2, "invalid id");
     test.write(
         "home/policy.yaml",

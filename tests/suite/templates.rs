@@ -61,7 +61,7 @@ fn every_rule_is_added_to_a_policy_of_ones_own() {
         match name {
             "host-list" => said(&test.run(&args), 2, "defines lists"),
             "exception" => {
-                said(&test.run(&args), 1, "`policy change` needs a person");
+                said(&test.run(&args), 1, "`policy change` needs confirmation");
                 said(&test.person(&args), 0, "our-build-cache");
             }
             _ => said(&test.run(&args), 0, name),
@@ -98,7 +98,7 @@ fn nothing_is_overwritten_unasked() {
         assert_ne!(std::fs::read_to_string(test.path(file)).unwrap(), "mine");
     }
     said(&test.run(&["new", "hook", "--from", "nothing"]), 2, "there is no template `nothing`");
-    said(&test.run(&["new", "hook", "--from", "env-guard", "--name", "../x"]), 2, "is no name");
+    said(&test.run(&["new", "hook", "--from", "env-guard", "--name", "../x"]), 2, "invalid name");
 }
 
 #[test]

@@ -152,7 +152,7 @@ mod tests {
         for (found, whole, start, expected) in [
             (line(), true, 299, "ended"),
             (Vec::new(), false, 300, "ended"),
-            (line(), false, 300, "cut"),
+            (line(), false, 300, "incomplete"),
             (vec![process(9, 5, 300); MAX_ANCESTORS], false, 300, "too long"),
             (vec![process(9, 5, 300), process(5, 1, 301), process(1, 0, 0)], true, 300, "inconsistent"),
             (vec![Process { ended: true, ..process(9, 1, 300) }, process(1, 0, 0)], true, 300, "ended"),

@@ -12,8 +12,8 @@ use crate::error::CommandError;
 use crate::terminal::{BAD, BOLD, DIM, WARN, style_of, tame};
 
 const EXAMPLES: &str = "\
-Rules are shown with the layer and the file they come from. Marks: `watches` (monitor mode: only recorded),
-`locked` (no lower layer can turn it off), `off` (you disabled it), `expired`, `can be set aside by …`.
+Rules are shown with the layer and the file they come from. Marks: `monitored` (monitor mode: only recorded),
+`locked` (no lower layer can turn it off), `off` (you disabled it), `expired`, `can be overridden by …`.
 
 Examples:
   tenterhook policy show
