@@ -184,7 +184,7 @@ fn same_user_what_the_agent_starts_is_a_guarded_agent() {
     let ran = agent(&test, script, &["--permission-mode", "bypassPermissions"]);
     assert_eq!(ran.exit, 0, "{}", ran.stderr);
     let said = std::fs::read_to_string(test.path("work/said")).unwrap_or_else(|_| ran.stdout.clone());
-    assert!(said.contains("guarded here"), "{said}");
+    assert!(said.contains("guarded agent"), "{said}");
     assert_eq!(guard.request("GET", "/v1/health", &Value::Null).1["mode"], "enforce");
 }
 

@@ -103,7 +103,7 @@ fn same_user_a_guarded_agent_cannot_approve_itself() {
         let (status, answer) = guard.request("POST", &path, &body);
         assert_eq!(status, 403, "{answer}");
         let ran = test.run(&["approvals", "approve", &id]);
-        assert!(ran.exit == 1 && ran.stderr.contains("an agent that is guarded here"), "{}", ran.stderr);
+        assert!(ran.exit == 1 && ran.stderr.contains("a guarded agent"), "{}", ran.stderr);
         let refused = test.last_change();
         assert_eq!((&refused["what"], &refused["detail"]["action"]), (&json!("refused"), &json!("approve")));
         assert_eq!(refused["links"], json!([id]));

@@ -48,7 +48,7 @@ fn same_user_a_guarded_agent_weakens_nothing_and_every_try_is_recorded() {
         for args in PRIVILEGED_ACTIONS.iter().copied().chain(guard.is_some().then_some(&["stop"][..])) {
             let ran = test.run(args);
             assert_eq!(ran.exit, 1, "{args:?}: {}{}", ran.stdout, ran.stderr);
-            assert!(ran.stderr.contains("by an agent that is guarded here"), "{args:?}: {}", ran.stderr);
+            assert!(ran.stderr.contains("by a guarded agent"), "{args:?}: {}", ran.stderr);
             let leaf = test.last_change();
             assert_eq!(
                 (&leaf["what"], &leaf["detail"]["authority"]["proof"]),
@@ -80,10 +80,7 @@ fn same_user_a_guarded_agent_gets_nothing_over_the_api_for_any_claim() {
     ] {
         let (status, answer) = guard.request_if_match(&etag, method, path, &body);
         assert_eq!(status, 403, "{path}: {answer}");
-        assert!(
-            answer["error"]["message"].as_str().unwrap().contains("an agent that is guarded here"),
-            "{answer}"
-        );
+        assert!(answer["error"]["message"].as_str().unwrap().contains("a guarded agent"), "{answer}");
         assert_eq!(test.last_change()["what"], "refused");
     }
     assert_eq!(guard.request("GET", "/v1/mode", &Value::Null).1["mode"], "enforce");
@@ -101,7 +98,7 @@ fn same_user_without_a_user_nothing_is_weakened_and_the_error_has_a_hint() {
         let _guard = with_daemon.then(|| SocketDaemon::of(&test));
         let ran = test.run(&["mode", "monitor"]);
         assert_eq!(ran.exit, 1);
-        assert!(ran.stderr.contains("needs a person who confirms it on a terminal"), "{}", ran.stderr);
+        assert!(ran.stderr.contains("needs confirmation on a terminal"), "{}", ran.stderr);
         assert!(ran.stderr.contains("tenterhook totp enroll"), "{}", ran.stderr);
         assert_eq!(test.last_change()["what"], "refused");
     }
@@ -127,7 +124,7 @@ fn same_user_a_user_confirms_by_typing_the_action() {
         assert_eq!(by["proof"], "tty");
         assert!(by["program"].as_str().unwrap().ends_with("tenterhook"), "{leaf}");
         assert!(!denies(&test), "effective at once");
-        assert!(test.run(&["check"]).stdout.contains("all rules only watch"));
+        assert!(test.run(&["check"]).stdout.contains("all rules are only monitored"));
         assert_eq!(test.run(&["mode", "--json"]).json()["mode"], "monitor");
 
         assert_eq!(test.run(&["mode", "enforce"]).exit, 0, "strengthening protection needs no confirmation");

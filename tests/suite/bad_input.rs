@@ -152,7 +152,7 @@ fn a_home_that_cannot_be_written_blocks_with_the_reason() {
         test.bash("ls").as_bytes(),
     );
     assert_eq!(ran.exit, 2);
-    assert!(ran.stderr.contains("cannot be made"), "{}", ran.stderr);
+    assert!(ran.stderr.contains("cannot create"), "{}", ran.stderr);
 }
 
 #[test]

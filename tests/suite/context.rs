@@ -75,8 +75,8 @@ impl TestContext {
     /// Every record, oldest first, with its payload as `stored`.
     pub(crate) fn records(&self) -> Vec<Value> {
         let dir = self.home().join("ledger");
-        let home = tenterhook_home::Home::whole(self.home());
-        tenterhook_guard::Book::of(&home).take_in_if_free();
+        let home = tenterhook_home::Home::in_dir(self.home());
+        tenterhook_guard::LedgerHandle::of(&home).import_spool();
         if !dir.join("ledger.db").exists() {
             return Vec::new();
         }

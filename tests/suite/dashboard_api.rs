@@ -87,7 +87,7 @@ fn drafts_report_problems_and_change_nothing() {
         (json!({}), 400, "the source of the rule is missing or ambiguous"),
         (json!({"seq": 99, "want": "block"}), 404, "unknown record `99`"),
         (json!({"seq": 0, "want": "block"}), 422, "record 0 is of kind"),
-        (json!({"seq": last_sequence_number(&served), "want": "allow"}), 422, "no rule objected to it"),
+        (json!({"seq": last_sequence_number(&served), "want": "allow"}), 422, "no rule denied it or asked"),
         (json!({"template": "nothing"}), 422, "there is no template `nothing`"),
     ] {
         let answer = served.post("/v1/policy/draft", &body);

@@ -78,14 +78,14 @@ fn a_hook_package_is_found_added_trusted_and_run() {
     assert_eq!(leaf["detail"]["kit"]["commit"], found["commit"]);
     assert!(!is_denied(&test), "the package is not trusted");
     said(&test.run(&["hooks", "test", "no-docker"]), 2, "nobody has trusted `no-docker`");
-    said(&test.run(&["hooks", "trust", "no-docker"]), 1, "asked for by an agent that is guarded here");
+    said(&test.run(&["hooks", "trust", "no-docker"]), 1, "requested by a guarded agent");
     assert!(!is_denied(&test));
     said(&test.run_on_terminal(&["hooks", "trust", "no-docker"]), 0, "is trusted");
     assert!(is_denied(&test));
     said(&test.run(&["hooks", "test", "no-docker"]), 0, "✓ a container: deny");
     said(&test.run(&["hooks", "add", &from, "no-docker"]), 2, "already, and it is trusted");
 
-    said(&test.run(&["hooks", "remove", "no-docker"]), 1, "asked for by an agent that is guarded here");
+    said(&test.run(&["hooks", "remove", "no-docker"]), 1, "requested by a guarded agent");
     assert!(is_denied(&test));
     said(&test.run_on_terminal(&["hooks", "remove", "no-docker"]), 0, "is removed");
     assert!(!is_denied(&test) && !test.home().join("hooks/no-docker").exists());
@@ -138,7 +138,7 @@ fn a_directory_is_copied_without_links_and_without_being_run() {
     test.write("work/mine/docker.sh", SCRIPT);
     said(&test.run(&["hooks", "add", "mine", "ours"]), 0, "`ours` is in [DIR]/home/hooks/ours");
     std::os::unix::fs::symlink("/etc/passwd", test.path("work/mine/x")).unwrap();
-    said(&test.run(&["hooks", "add", "mine"]), 2, "is no plain file");
+    said(&test.run(&["hooks", "add", "mine"]), 2, "is not a regular file");
     std::fs::remove_file(test.path("work/mine/x")).unwrap();
     test.write("work/mine/hook.yaml", &KIT.replace("on: pre-tool", "on: nothing"));
     said(&test.run(&["hooks", "add", "mine"]), 2, "unknown event `nothing`");

@@ -48,7 +48,7 @@ fn a_decision_is_a_signed_record_with_its_payload_beside_it() {
     let leaf = &leaves[2];
     assert_eq!((&leaf["verdict"], &leaf["origin"]), (&json!("deny"), &json!("spool")));
     assert_eq!(leaf["generation"], leaves[1]["detail"]["generation"]);
-    assert_eq!(leaf["agent"]["user"], tenterhook_home::env::user());
+    assert_eq!(leaf["agent"]["user"], tenterhook_home::env::current_user());
     assert!(leaf["tool"].get("args").is_none(), "arguments are payload");
     assert_eq!(leaf["stored"], json!({"args": {"command": "rm -rf /"}}));
     let answer = verify(&test);

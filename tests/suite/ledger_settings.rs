@@ -120,7 +120,7 @@ fn an_invalid_setting_is_reported_and_stops_nothing() {
     write_settings(&test, "ledger:\n  keep_row: true\n  durability: relaxed\n");
     let ran = test.run(&["check"]);
     assert_eq!(ran.exit, 1);
-    for part in ["2:3: ledger setting `keep_row`: no such key", "did you mean `keep_raw`?"] {
+    for part in ["2:3: ledger setting `keep_row`: unknown key", "did you mean `keep_raw`?"] {
         assert!(ran.stdout.contains(part) || ran.stderr.contains(part), "{}{}", ran.stdout, ran.stderr);
     }
     assert_eq!(hook(&test, "rm -rf /").json()["hookSpecificOutput"]["permissionDecision"], "deny");
@@ -250,7 +250,7 @@ fn a_sealed_key_signs_with_the_passphrase_and_others_spool() {
     assert!(test.records().len() > before, "readers use the configured passphrase");
     std::fs::set_permissions(&right, std::fs::Permissions::from_mode(0o644)).unwrap();
     let ran = test.run(&["ledger", "checkpoint"]);
-    assert!(ran.stderr.contains("others can read it (its mode is 644)"), "{}", ran.stderr);
+    assert!(ran.stderr.contains("other accounts can read it (mode 644)"), "{}", ran.stderr);
     std::fs::set_permissions(&right, std::fs::Permissions::from_mode(0o600)).unwrap();
 
     let ran = test.run_on_terminal(&["ledger", "key", "unseal"]);

@@ -58,11 +58,11 @@ fn a_file_that_others_can_write_can_only_add_strictness_and_is_reported() {
     let file = test.write_system(RULES);
     for mode in [0o664, 0o646] {
         set_mode(&file, mode);
-        assert_exposed(&test, "/system/policy.yaml` can be written by its group or by everybody");
+        assert_exposed(&test, "/system/policy.yaml` is writable by its group or by all accounts");
     }
     set_mode(&file, 0o644);
     set_mode(&test.path("system"), 0o775);
-    assert_exposed(&test, "/system` can be written by its group or by everybody");
+    assert_exposed(&test, "/system` is writable by its group or by all accounts");
 
     // A link in a directory that others can write to is refused as well.
     set_mode(&test.path("system"), 0o755);
@@ -71,7 +71,7 @@ fn a_file_that_others_can_write_can_only_add_strictness_and_is_reported() {
     set_mode(&test.path("shared"), 0o777);
     std::fs::remove_file(&file).unwrap();
     symlink(&elsewhere, &file).unwrap();
-    assert_exposed(&test, "/shared` can be written by its group or by everybody");
+    assert_exposed(&test, "/shared` is writable by its group or by all accounts");
     set_mode(&test.path("shared"), 0o755);
     assert_eq!(test.run(&["check"]).exit, 0);
 }
@@ -114,7 +114,7 @@ rules:
         "it allows anything that the tool does",
         "it overrides `nothing`, but no such rule is active",
         "the rule `no-such-rule` is disabled, but no such rule is active",
-        "nobody has trusted this file",
+        "this file is not trusted",
         "read it, then run `tenterhook policy trust`",
     ];
     for args in [["check", "--color=never"].as_slice(), &["policy", "check"], &["policy", "show", "--json"]] {

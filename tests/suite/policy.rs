@@ -91,7 +91,7 @@ fn a_project_weakens_nothing_until_it_is_trusted_and_not_after_a_change() {
     assert_eq!(verdict(&test, "make x")["verdict"], "none");
     assert_fails(&test.run(&["policy", "check"]), 1, "tenterhook policy trust");
 
-    assert_fails(&test.run(&["policy", "trust", "--yes"]), 1, "needs a person");
+    assert_fails(&test.run(&["policy", "trust", "--yes"]), 1, "needs confirmation");
     assert_eq!(verdict(&test, "make x")["verdict"], "none");
     let ran = test.run_on_terminal(&["policy", "trust"]);
     assert!(ran.stdout.contains("│   - id: ok") && ran.stdout.contains("✓ trusted"), "{}", ran.stdout);

@@ -90,7 +90,7 @@ fn an_unreadable_list_turns_nothing_off() {
     test.write("home/packs.yaml", "disabled: [recursive-delete\n");
     assert_eq!(verdict(&test, "rm -rf /"), "deny");
     said(&test.run(&["policy", "check"]), 1, "packs.yaml");
-    said(&test.run(&["rules", "disable", "remote-code"]), 1, "mend or remove the file");
+    said(&test.run(&["rules", "disable", "remote-code"]), 1, "fix or remove the file");
 }
 
 #[test]
@@ -171,7 +171,7 @@ fn a_rule_is_written_from_a_template_and_can_be_used_at_once() {
     said(&test.run(&["rules", "new", "second"]), 0, "rule `second` is in");
     said(&test.run(&["policy", "check"]), 0, "can be used");
     assert_eq!(verdict(&test, "example-program deploy"), "deny");
-    said(&test.run(&["rules", "new", "first"]), 2, "there is a rule `first`");
+    said(&test.run(&["rules", "new", "first"]), 2, "rule `first` already exists");
     said(&test.run(&["rules", "new", "Not An Id"]), 2, "invalid id");
     test.write(
         "home/policy.yaml",

@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 use tenterhook_client::events::ToolArgs;
 use tenterhook_client::proto::ErrorCode;
 use tenterhook_client::{Client, FiredEvent, GenerateStep, Hook, HookResponse, NewSession};
-use tenterhook_model_server::{ModelServer, Script, Turn};
+use tenterhook_model_server::{ConversationScript, ModelServer, ModelTurn};
 
 use crate::context::TestContext;
 use crate::daemon::RunningDaemon;
@@ -118,8 +118,9 @@ fn turn_with_one_command(
     command: &str,
     hooks: impl IntoIterator<Item = Hook>,
 ) -> (RunningDaemon, ModelServer) {
-    let call = Turn::tool("Bash", json!({"command": command}));
-    let model = ModelServer::start(Script::new().turn(call).turn(Turn::text("Done."))).unwrap();
+    let call = ModelTurn::tool("Bash", json!({"command": command}));
+    let model =
+        ModelServer::start(ConversationScript::new().turn(call).turn(ModelTurn::text("Done."))).unwrap();
     let variables = [("ANTHROPIC_API_KEY", "sk-x"), ("ANTHROPIC_BASE_URL", &model.url())];
     let served = RunningDaemon::in_home(TestContext::new(), &variables);
     run(async {
@@ -148,13 +149,13 @@ fn a_blocked_tool_does_not_run_and_the_model_reads_an_error_with_the_reason() {
     assert!(!served.test.path("work").join("ran.txt").exists());
     let results = model.tool_results();
     assert_eq!(results.len(), 1, "{results:?}");
-    assert!(results[0].is_error && results[0].reads("no clocks here"), "{results:?}");
+    assert!(results[0].is_error && results[0].contains("no clocks here"), "{results:?}");
     assert_eq!(after.load(Ordering::Relaxed), 0, "there is no result event for hooks");
 
     // Control: without the hook it runs, and its output is not an error.
     let (served, model) = turn_with_one_command("date > ran.txt; echo done", []);
     assert!(served.test.path("work").join("ran.txt").exists());
-    assert!(!model.tool_results()[0].is_error && model.tool_results()[0].reads("done"));
+    assert!(!model.tool_results()[0].is_error && model.tool_results()[0].contains("done"));
 }
 
 // seed: 003-065
@@ -172,7 +173,7 @@ fn the_agent_runs_the_arguments_that_a_hook_changed_and_reports_those() {
     });
     let (served, model) = turn_with_one_command("echo asked | tee out.txt", [change, watch]);
     assert_eq!(std::fs::read_to_string(served.test.path("work/out.txt")).unwrap(), "changed\n");
-    assert!(model.tool_results()[0].reads("changed") && !model.tool_results()[0].reads("asked"));
+    assert!(model.tool_results()[0].contains("changed") && !model.tool_results()[0].contains("asked"));
     assert_eq!(*reported.lock().unwrap(), ["echo changed | tee out.txt"]);
 }
 
@@ -336,8 +337,9 @@ fn a_daemon_that_ends_also_ends_its_sessions_with_a_message() {
 #[test]
 fn the_daemon_calls_a_model_with_its_own_key_which_no_tool_record_or_log_sees() {
     let key = "sk-not-to-be-seen";
-    let look = Turn::tool("Bash", json!({"command": "env > seen; echo looked"}));
-    let model = ModelServer::start(Script::new().turn(look).turn(Turn::text("Done."))).unwrap();
+    let look = ModelTurn::tool("Bash", json!({"command": "env > seen; echo looked"}));
+    let model =
+        ModelServer::start(ConversationScript::new().turn(look).turn(ModelTurn::text("Done."))).unwrap();
     let variables = [("ANTHROPIC_API_KEY", key), ("ANTHROPIC_BASE_URL", &model.url())];
     let served = RunningDaemon::in_home(TestContext::new(), &variables);
     run(async {
@@ -346,7 +348,7 @@ fn the_daemon_calls_a_model_with_its_own_key_which_no_tool_record_or_log_sees() 
         let session = client.create_session(unrestricted_session(&served).model(&wanted)).await.unwrap();
         assert_eq!(client.generate(&session, "Look around").await.unwrap().text, "Done.");
     });
-    assert!(model.tool_results().iter().any(|result| result.reads("looked")));
+    assert!(model.tool_results().iter().any(|result| result.contains("looked")));
     assert_eq!(model.agent_requests()[0]["max_tokens"], 500);
     let seen = std::fs::read_to_string(served.test.path("work/seen")).unwrap();
     assert!(seen.contains("PATH=") && !seen.contains(key), "{seen}");

@@ -85,11 +85,7 @@ fn same_user_what_a_tool_of_a_session_starts_is_guarded() {
         let program = env!("CARGO_BIN_EXE_tenterhook");
         served.test.write("work/innocent", &format!("{program} mode monitor\n"));
         let result = client.execute_tool(&session, "Bash", &bash("sh ./innocent")).await.unwrap();
-        assert!(
-            !result.success && result.output.contains("an agent that is guarded here"),
-            "{}",
-            result.output
-        );
+        assert!(!result.success && result.output.contains("a guarded agent"), "{}", result.output);
     });
     assert_eq!(served.json("/v1/mode")["mode"], "enforce");
 }

@@ -33,10 +33,13 @@ fn a_forged_file_is_set_aside_and_recorded_once() {
     hook(&test, "rm -rf /");
     let (path, text) = decision(&test);
     let forgeries = [
-        (text.replace("\\\"deny\\\"", "\\\"allow\\\""), "its seal is not of this home"),
-        (text.lines().next().unwrap().to_owned(), "it carries no seal"),
-        (format!("{}\n{}", text.lines().next().unwrap(), "0".repeat(64)), "its seal is not of this home"),
-        ("{\"spool\":1".to_owned(), "it carries no seal"),
+        (text.replace("\\\"deny\\\"", "\\\"allow\\\""), "its seal is not valid for this home"),
+        (text.lines().next().unwrap().to_owned(), "it has no seal"),
+        (
+            format!("{}\n{}", text.lines().next().unwrap(), "0".repeat(64)),
+            "its seal is not valid for this home",
+        ),
+        ("{\"spool\":1".to_owned(), "it has no seal"),
     ];
     for (number, (forged, _)) in forgeries.iter().enumerate() {
         let name = format!("01ARZ3NDEKTSV4RRFFQ69G5FA{number}.json");
@@ -51,7 +54,7 @@ fn a_forged_file_is_set_aside_and_recorded_once() {
         assert_eq!(leaf["detail"]["reason"], *why, "{leaf}");
         assert!(leaf["detail"]["file"].as_str().unwrap().contains(".json"));
     }
-    assert_eq!(told.last().unwrap()["detail"]["reason"], "it is named after another event");
+    assert_eq!(told.last().unwrap()["detail"]["reason"], "its name does not match its event id");
     let stats = test.run(&["ledger", "stats", "--json"]).json();
     assert_eq!(stats["spool"], json!({"waiting": 0, "refused": 5}));
     assert_eq!(refusals(&test).len(), 5, "reported once");
@@ -106,22 +109,22 @@ fn without_a_key_no_spooled_decision_is_accepted() {
 
 #[test]
 fn a_spool_that_grows_without_a_daemon_is_imported_automatically() {
-    use tenterhook_guard::{Book, Spool};
+    use tenterhook_guard::{LedgerHandle, Spool};
     use tenterhook_home::{Home, call_meta};
     use tenterhook_records::secrets;
     let test = TestContext::new();
     // One record, so that there is a ledger, and then more files than the spool should hold.
     hook(&test, "ls");
     assert_eq!(test.decisions().len(), 1);
-    let home = Home::whole(test.home());
-    let ledger = Book::of(&home).write().unwrap();
+    let home = Home::in_dir(test.home());
+    let ledger = LedgerHandle::of(&home).writer().unwrap();
     let sealing = ledger.sealing().clone();
     ledger.close().unwrap();
     for number in 0..300 {
         let door = call_meta::mint().unwrap();
         let entry =
             Entry::change(door.id, door.ts, &format!("waits {number}"), "test", Value::Null, &secrets);
-        Spool::of(&home).put(&entry.seal(&sealing).unwrap()).unwrap();
+        Spool::of(&home).write(&entry.seal(&sealing).unwrap()).unwrap();
     }
     let began = std::time::Instant::now();
     hook(&test, "rm -rf /");

@@ -100,7 +100,7 @@ fn system_any_account_calls_hooks_and_the_record_names_it() {
     });
     assert!(spoken.contains("\"permissionDecision\":\"deny\""), "{spoken}");
     let decisions: Vec<_> = system.records().into_iter().filter(|leaf| leaf["kind"] == "decision").collect();
-    let account = tenterhook_home::env::account(STRANGER);
+    let account = tenterhook_home::env::account_name(STRANGER);
     let users: Vec<_> = decisions.iter().map(|leaf| &leaf["agent"]["user"]).collect();
     assert_eq!(users, [&json!(account), &json!(account)]);
 }
@@ -177,7 +177,7 @@ fn system_root_needs_no_further_proof_and_is_recorded() {
     );
     system.test.run(&["--system", "mode", "enforce"]);
     let ran = system.test.run(&["--system", "mode", "monitor"]);
-    assert!(ran.exit == 1 && ran.stderr.contains("an agent that is guarded here"), "{}", ran.stderr);
+    assert!(ran.exit == 1 && ran.stderr.contains("a guarded agent"), "{}", ran.stderr);
 }
 
 #[test]

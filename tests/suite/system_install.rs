@@ -89,7 +89,7 @@ fn system_another_account_is_judged_and_recorded_under_its_name() {
     assert_eq!((passed.exit, &*passed.stdout, &*passed.stderr), (0, "", ""));
     guard.terminate();
     let decisions: Vec<_> = system.records().into_iter().filter(|leaf| leaf["kind"] == "decision").collect();
-    let account = tenterhook_home::env::account(STRANGER);
+    let account = tenterhook_home::env::account_name(STRANGER);
     let said: Vec<_> = decisions.iter().map(|leaf| (&leaf["agent"]["user"], &leaf["verdict"])).collect();
     assert_eq!(said, [(&json!(account), &json!("deny")), (&json!(account), &json!("none"))]);
 }

@@ -59,9 +59,9 @@ fn every_rule_can_be_added_to_a_user_policy() {
         let name = template["name"].as_str().unwrap();
         let args = ["new", "rule", "--from", name, "--json"];
         match name {
-            "host-list" => said(&test.run(&args), 2, "lists of its own"),
+            "host-list" => said(&test.run(&args), 2, "defines lists"),
             "exception" => {
-                said(&test.run(&args), 1, "`policy change` needs a person");
+                said(&test.run(&args), 1, "`policy change` needs confirmation");
                 said(&test.run_on_terminal(&args), 0, "our-build-cache");
             }
             _ => said(&test.run(&args), 0, name),
@@ -98,7 +98,7 @@ fn nothing_is_overwritten_without_confirmation() {
         assert_ne!(std::fs::read_to_string(test.path(file)).unwrap(), "mine");
     }
     said(&test.run(&["new", "hook", "--from", "nothing"]), 2, "there is no template `nothing`");
-    said(&test.run(&["new", "hook", "--from", "env-guard", "--name", "../x"]), 2, "is no name");
+    said(&test.run(&["new", "hook", "--from", "env-guard", "--name", "../x"]), 2, "invalid name");
 }
 
 #[test]
@@ -113,7 +113,7 @@ fn a_hook_of_a_template_denies_once_it_is_trusted() {
         || test.run_with(&["hook", "claude-code", "pre-tool-use"], write.to_string().as_bytes()).stdout;
     said(&test.run(&["new", "hook", "--from", "env-guard"]), 0, "guard.py");
     assert_eq!(fire(), "", "the package is not trusted yet");
-    said(&test.run(&["hooks", "trust", "env-guard"]), 1, "asked for by an agent that is guarded here");
+    said(&test.run(&["hooks", "trust", "env-guard"]), 1, "requested by a guarded agent");
     said(&test.run_on_terminal(&["hooks", "trust", "env-guard"]), 0, "its hooks run from the next event on");
     assert!(fire().contains("would contain a key or a password"), "{}", fire());
     assert_eq!(test.last_change()["what"], "hooks trust");

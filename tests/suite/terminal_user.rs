@@ -68,11 +68,12 @@ impl TestContext {
         let enrolled = self.run_on_terminal(&["totp", "enroll", "--json"]);
         assert_eq!(enrolled.exit, 0, "{}", enrolled.stderr);
         let secret =
-            tenterhook_authority::totp::from_base32(enrolled.json()["secret"].as_str().unwrap()).unwrap();
+            tenterhook_authority::totp::decode_base32(enrolled.json()["secret"].as_str().unwrap()).unwrap();
         // Uses a code of the previous step, so that the current one stays unused. There is time to type it: codes
         // of the previous step count until the current step ends.
         until("the step lasts long enough", || {
-            let in_step = tenterhook_home::call_meta::now_ms() / 1000 % tenterhook_authority::totp::STEP;
+            let in_step =
+                tenterhook_home::call_meta::now_ms() / 1000 % tenterhook_authority::totp::STEP_SECONDS;
             (in_step < 25).then_some(())
         });
         let ran = self.run_on_terminal(&["totp", "verify", &code(&secret, -1)]);
@@ -84,8 +85,8 @@ impl TestContext {
 /// The code of a step before or after the current one.
 pub(crate) fn code(secret: &[u8], steps: i64) -> String {
     use tenterhook_authority::totp;
-    let step = totp::step(tenterhook_home::call_meta::now_ms()).saturating_add_signed(steps);
-    totp::code(secret, step).unwrap()
+    let step = totp::step_at(tenterhook_home::call_meta::now_ms()).saturating_add_signed(steps);
+    totp::code_at(secret, step).unwrap()
 }
 
 /// Starts a daemon and returns its first line once it is ready.

@@ -295,7 +295,7 @@ fn without_a_user_a_refused_restart_changes_nothing() {
     let (mut child, _) = spawn_daemon(&test, test.command(&old, &["serve", "--listen", "none"]));
     let ran = test.run(&["self", "refresh"]);
     assert_eq!(ran.exit, 1);
-    assert!(ran.stderr.contains("needs a person"), "{}", ran.stderr);
+    assert!(ran.stderr.contains("needs confirmation"), "{}", ran.stderr);
     assert!(!same_bytes(&copy, Path::new(PROGRAM)));
     assert!(child.try_wait().unwrap().is_none(), "the daemon still runs");
     child.kill().unwrap();

@@ -170,10 +170,10 @@ fn an_unreadable_transcript_is_not_empty() {
     for (name, why) in [
         ("symlink", "is a symbolic link"),
         ("fifo", "is not a regular file"),
-        ("huge", "too long to be read"),
-        ("broken", "cannot be read"),
+        ("huge", "a line that is too long"),
+        ("broken", "unreadable token counts"),
         ("removed", "was removed"),
-        ("none", "the client names no transcript"),
+        ("none", "the client does not name a transcript"),
         ("outside", "is outside the client's directory"),
     ] {
         let mut session = ClientSession::claude();
@@ -210,7 +210,7 @@ fn a_rule_can_ask_for_a_warning_instead() {
     let mut session = ClientSession::of("claude-code", ".claude/projects/-work/s.jsonl", &policy);
     session.transcript = PathBuf::new();
     let (denied, said) = session.bash();
-    assert!(!denied && said.contains("the client names no transcript"), "{said}");
+    assert!(!denied && said.contains("the client does not name a transcript"), "{said}");
     assert!(!session.bash().1.contains("transcript"), "once");
 }
 

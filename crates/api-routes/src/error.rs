@@ -6,7 +6,7 @@ use axum::Json;
 use axum::http::StatusCode;
 use axum::response::{IntoResponse, Response};
 use tenterhook_api::{ErrorDetail, ErrorResponse, FileProblem, PolicyValidation};
-use tenterhook_authority::Refused;
+use tenterhook_authority::AuthorityRefusal;
 use tenterhook_error::{ErrorKind, Failure};
 use tokio::task::JoinError;
 
@@ -106,8 +106,8 @@ impl From<Failure> for ApiError {
     }
 }
 
-impl From<Refused> for ApiError {
-    fn from(refused: Refused) -> Self {
+impl From<AuthorityRefusal> for ApiError {
+    fn from(refused: AuthorityRefusal) -> Self {
         Self::forbidden(refused.why).hint(refused.hint)
     }
 }

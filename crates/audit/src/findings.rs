@@ -11,8 +11,8 @@ use serde::Serialize;
 use serde_json::{Value, json};
 use tenterhook_event::plain_text::strip_control_characters;
 use tenterhook_event::{Decision, Event, EventKind, Timestamp};
-use tenterhook_guard::backtest::gist;
-use tenterhook_guard::replay::Said;
+use tenterhook_guard::backtest::summarize_event;
+use tenterhook_guard::replay::ReplayedVerdict;
 use tenterhook_harness::Harness;
 use tenterhook_records::sanitize;
 use tenterhook_transcript::{LeftOut, Unread};
@@ -134,7 +134,7 @@ pub struct Interruptions {
 
 impl AuditFindings {
     /// Adds an event and its verdict. Only events that can be prevented are counted.
-    pub fn add_event(&mut self, event: &Event, said: &Said) {
+    pub fn add_event(&mut self, event: &Event, said: &ReplayedVerdict) {
         let harness = self.harnesses.entry(harness_id(event)).or_default();
         let ms = event.ts.unix_ms();
         // A subagent with its own session belongs to the session that started it.
@@ -176,7 +176,7 @@ impl AuditFindings {
         }
     }
 
-    fn add_match(&mut self, event: &Event, said: &Said) {
+    fn add_match(&mut self, event: &Event, said: &ReplayedVerdict) {
         let rule = self.rules.entry(said.rule.clone().unwrap_or_default()).or_default();
         if said.decision == Decision::Deny {
             rule.denied += 1;
@@ -187,7 +187,7 @@ impl AuditFindings {
             rule.reason.clone_from(&said.reason);
         }
         // Skip duplicate examples.
-        let what = strip_control_characters(&sanitize(&gist(event), MAX_EXAMPLE_CHARS));
+        let what = strip_control_characters(&sanitize(&summarize_event(event), MAX_EXAMPLE_CHARS));
         if rule.examples.len() < MAX_EXAMPLES && rule.examples.iter().all(|known| known.what != what) {
             rule.examples.push(AuditedCall {
                 at: event.ts,

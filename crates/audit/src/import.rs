@@ -5,7 +5,7 @@
 use serde::Serialize;
 use tenterhook_error::Failure;
 use tenterhook_event::Event;
-use tenterhook_guard::Book;
+use tenterhook_guard::LedgerHandle;
 use tenterhook_home::Home;
 use tenterhook_ledger::{Appended, Entry, Filter, Kind, Ledger, Reader};
 use tenterhook_records::secrets;
@@ -15,7 +15,7 @@ const IMPORT_BATCH_RECORDS: usize = 500;
 
 /// An import in progress. Sessions that hooks have already recorded are skipped.
 pub struct TranscriptImport {
-    book: Book,
+    book: LedgerHandle,
     /// `None` if a daemon holds the ledger; it then imports from the spool.
     ledger: Option<Ledger>,
     /// Reads the existing records.
@@ -45,11 +45,11 @@ pub struct ImportCounts {
 impl TranscriptImport {
     /// Opens the ledger, or the spool if a daemon holds the ledger.
     pub fn begin(home: &Home) -> Result<Self, Failure> {
-        let book = Book::of(home);
+        let book = LedgerHandle::of(home);
         let spooled = tenterhook_home::socket::is_listening(&home.socket());
-        let ledger = if spooled { None } else { Some(book.write()?) };
+        let ledger = if spooled { None } else { Some(book.writer()?) };
         // Reading fails if no ledger exists yet.
-        let reader = book.read().ok();
+        let reader = book.reader().ok();
         let imported = ImportCounts { spooled, ..ImportCounts::default() };
         Ok(Self { book, ledger, reader, session: None, pending: Vec::new(), imported })
     }
@@ -97,7 +97,7 @@ impl TranscriptImport {
         let entries = std::mem::take(&mut self.pending);
         let many = u64::try_from(entries.len()).unwrap_or(0);
         let Some(ledger) = &self.ledger else {
-            match self.book.keep(entries) {
+            match self.book.append(entries) {
                 Ok(()) => self.imported.events += many,
                 Err(error) => self.imported.failed = Some(error.to_string()),
             }

@@ -1,68 +1,68 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Everything that passes the gate.
+//! The privileged actions.
 
 use std::fmt;
 
-/// Something that loosens protection.
+/// An action that weakens protection.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Action {
-    /// Rules only watch.
+    /// Rules are monitored only.
     Monitor,
-    /// Another policy.
+    /// The policy is replaced.
     PolicyChange,
-    /// A project's file may allow and rewrite.
+    /// A project's file is trusted, so that it may allow and rewrite.
     PolicyTrust,
-    /// A pack or a rule is off.
+    /// A pack or a rule is disabled.
     RulesDisable,
     /// A pack with exceptions is added.
     RulesAdd,
-    /// A pack is as others have it now.
+    /// A pack is updated from its source.
     RulesUpdate,
-    /// A pack is gone.
+    /// A pack is removed.
     RulesRemove,
-    /// A hook is added: it may allow and rewrite.
+    /// A hook is added, which may allow and rewrite.
     HooksAdd,
-    /// A kit of hooks may run, as it is now.
+    /// A hook package is trusted, as it is now.
     HooksTrust,
-    /// A hook is off or gone.
+    /// A hook is disabled or removed.
     HooksRemove,
-    /// Somebody has the daemon's own agent work for them.
+    /// A session of the daemon's own agent is created.
     AgentSession,
-    /// Somebody says yes to what waits.
+    /// A waiting call is approved.
     Approve,
-    /// Leaves are removed.
+    /// Records are pruned.
     LedgerPrune,
-    /// Records are removed earlier than before.
+    /// Retention is shortened.
     LedgerRetention,
     /// Payloads are erased.
     LedgerErase,
-    /// Another key signs from here on.
+    /// The signing key is replaced.
     KeyRotate,
-    /// The key is sealed. This tightens; but a guarded agent could lock its person out.
+    /// The key is sealed. This strengthens protection, but a guarded agent could lock out the user.
     KeySeal,
-    /// The key lies open.
+    /// The passphrase of the key is removed.
     KeyUnseal,
-    /// Less is recorded.
+    /// The audit level is lowered.
     LedgerLevel,
-    /// Secrets are recorded.
+    /// Secrets are recorded unredacted.
     LedgerKeepRaw,
-    /// The daemon ends.
+    /// The daemon stops.
     Stop,
-    /// The daemon ends, and another one starts.
+    /// The daemon restarts.
     Restart,
-    /// A harness is no longer guarded.
+    /// The hooks of a harness are uninstalled.
     Uninstall,
-    /// A process is no longer taken for a guarded agent.
+    /// The mark of a guarded agent is removed.
     AgentForget,
-    /// Codes are needed from now on. This tightens; but a guarded agent could lock its person out.
+    /// Codes become necessary. This strengthens protection, but a guarded agent could lock out the user.
     TotpEnroll,
-    /// Codes are not needed any more.
+    /// Codes are no longer necessary.
     TotpRemove,
 }
 
-/// Every action, with what a person types and the record says.
-const NAMES: &[(Action, &str)] = &[
+/// All actions with their names on the command line and in records.
+const ACTION_NAMES: &[(Action, &str)] = &[
     (Action::Monitor, "mode monitor"),
     (Action::PolicyChange, "policy change"),
     (Action::PolicyTrust, "policy trust"),
@@ -92,24 +92,24 @@ const NAMES: &[(Action, &str)] = &[
 ];
 
 impl Action {
-    /// What a person types, and what the record calls it.
+    /// Name on the command line and in records.
     pub fn name(self) -> &'static str {
-        NAMES.iter().find(|(action, _)| *action == self).map_or("", |(_, name)| name)
+        ACTION_NAMES.iter().find(|(action, _)| *action == self).map_or("", |(_, name)| name)
     }
 
-    /// The action of this name.
+    /// Finds an action by its name.
     pub fn from_name(name: &str) -> Option<Self> {
-        NAMES.iter().find(|(_, known)| *known == name).map(|(action, _)| *action)
+        ACTION_NAMES.iter().find(|(_, known)| *known == name).map(|(action, _)| *action)
     }
 
-    /// Whether it takes no code where ancestries are not known: without it, the owner of a machine could
+    /// Whether the owner needs no code on platforms without ancestries: otherwise the owner of a machine could
     /// neither set up codes nor uninstall.
-    pub(crate) fn is_always_for_the_owner(self) -> bool {
+    pub(crate) fn is_open_to_owner(self) -> bool {
         matches!(self, Self::Uninstall | Self::TotpEnroll)
     }
 
-    /// Whether somebody has to show that they are a person.
-    pub(crate) fn needs_a_person(self) -> bool {
+    /// Whether a user must confirm the action.
+    pub(crate) fn needs_confirmation(self) -> bool {
         !matches!(self, Self::TotpEnroll | Self::KeySeal)
     }
 }

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! The agents that are guarded now: who calls hooks is one, and so is everything it starts.
+//! The guarded agents: every process that calls hooks, and its descendants.
 //!
-//! Each is a mark: a file in `<state>/run/agents/`, named by process and start, so that a daemon that was
-//! started later knows them, and a command without a daemon too. A mark counts in the pid namespace in which
-//! it was made; elsewhere its number says nothing, and the gate has to doubt.
+//! Each agent has a mark: a file in `<state>/run/agents/`, named by pid and start time, so that a daemon that
+//! starts later and a command without a daemon know it too. A mark is valid in the pid namespace in which it was
+//! made. In another one its pid has no meaning, and the gate must assume that a caller may be an agent.
 
 use std::collections::HashMap;
 use std::path::PathBuf;
@@ -15,20 +15,20 @@ use std::time::{Duration, Instant};
 use serde::{Deserialize, Serialize};
 
 use super::ancestry::{is_initial, own_pid_namespace};
-use super::harness_process::{is_plausible, may_call, nearest_above};
+use super::harness_process::{can_be_marked, is_plausible_harness, nearest_above};
 use super::process::Process;
 use tenterhook_error::Failure;
 use tenterhook_home::read_file;
-use tenterhook_home::{Home, make_private, write_whole};
+use tenterhook_home::{Home, make_private_dir, write_atomic};
 
-/// How long an agent is believed to be the same process without a look.
-const BELIEVED: Duration = Duration::from_secs(1);
-/// How many are remembered; beyond that those that have ended are looked for.
-const MOST: usize = 1024;
-/// What our own agent calls itself.
+/// How long an agent is assumed to be the same process without checking again.
+const RECHECK_INTERVAL: Duration = Duration::from_secs(1);
+/// Maximum number of agents in memory; above it, ended ones are removed.
+const MAX_KNOWN_AGENTS: usize = 1024;
+/// Harness id of Tenterhook's own agent.
 pub const OWN_AGENT: &str = "tenterhook-agent";
-/// Our own programs, which an agent calls.
-const OURS: &[&str] = &["tenterhook", "tenterhook-hook"];
+/// Tenterhook's programs that agents call.
+const HOOK_PROGRAMS: &[&str] = &["tenterhook", "tenterhook-hook"];
 
 /// The agents of a home.
 #[derive(Debug)]
@@ -42,30 +42,30 @@ pub struct Agents {
     outside: AtomicBool,
 }
 
-/// What is remembered of an agent without reading its mark.
+/// An agent in memory, without reading its mark.
 #[derive(Debug, Clone, Copy)]
 struct KnownAgent {
     start: u64,
-    looked: Instant,
-    /// Whether its mark is written; otherwise that is tried again.
+    checked_at: Instant,
+    /// Whether its mark is written; otherwise writing is tried again.
     is_marked: bool,
 }
 
 /// An agent that called a hook.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Agent {
-    /// Its process.
+    /// Pid of the agent.
     pub pid: i32,
-    /// When that began.
+    /// Start time of the process, in ticks since boot.
     pub start: u64,
-    /// The name of the process.
+    /// Name of the process.
     pub name: String,
-    /// The harness it said it is.
+    /// Id of its harness, as given to the hook.
     pub harness: String,
-    /// Pid namespace in which the number counts; 0: one that was not visible to whoever made the mark.
+    /// Pid namespace in which the pid is valid; 0 if it was not visible to the process that made the mark.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub namespace: Option<u64>,
-    /// Boot of the machine in which the mark was made.
+    /// Boot id of the machine when the mark was made.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub boot: Option<String>,
 }
@@ -78,55 +78,64 @@ impl Agents {
         Self { dir, known: Mutex::default(), is_failing, outside }
     }
 
-    /// Whether a process is an agent that was looked at a moment ago.
-    pub fn knows(&self, pid: u32) -> bool {
+    /// Whether a process is an agent that was checked a moment ago.
+    pub fn is_recently_seen(&self, pid: u32) -> bool {
         let pid = i32::try_from(pid).unwrap_or_default();
-        self.known().get(&pid).is_some_and(|known| known.looked.elapsed() < BELIEVED)
+        self.lock_known().get(&pid).is_some_and(|known| known.checked_at.elapsed() < RECHECK_INTERVAL)
     }
 
-    /// Remembers who made this process call a hook. This process knows the agent from here on, also if its mark cannot
-    /// be written; the first failure in a row is returned, and writing is tried again with later calls.
+    /// Marks the process that made `caller` call a hook. From now on this process knows the agent, even if the
+    /// mark cannot be written. The first of several failures in a row is returned, and later calls try again.
     pub fn remember(&self, caller: i32, harness: &str) -> Result<(), Failure> {
         let Some(process) = Process::read(caller) else { return Ok(()) };
-        // Our own agent is one itself, whatever started it.
+        // Tenterhook's own agent calls hooks itself.
         let ours = is_own_program(&process.name, harness);
         // Usually the parent, and usually known.
         let near = if ours { process.parent } else { caller };
-        if self.known().get(&near).is_some_and(|known| known.is_marked && known.looked.elapsed() < BELIEVED) {
+        if self
+            .lock_known()
+            .get(&near)
+            .is_some_and(|known| known.is_marked && known.checked_at.elapsed() < RECHECK_INTERVAL)
+        {
             return Ok(());
         }
-        let found = if ours { self.above(&process, harness) } else { Some(process).filter(may_call) };
+        let found = if ours {
+            self.find_harness_above(&process, harness)
+        } else {
+            Some(process).filter(can_be_marked)
+        };
         let Some(agent) = found else { return Ok(()) };
-        let mut known = self.known();
-        if known.len() >= MOST {
+        let mut known = self.lock_known();
+        if known.len() >= MAX_KNOWN_AGENTS {
             known.retain(|pid, known| Process::read(*pid).is_some_and(|there| there.start == known.start));
         }
         let was_marked =
             known.get(&agent.pid).is_some_and(|known| known.is_marked && known.start == agent.start);
-        let now = KnownAgent { start: agent.start, looked: Instant::now(), is_marked: was_marked };
+        let now = KnownAgent { start: agent.start, checked_at: Instant::now(), is_marked: was_marked };
         known.insert(agent.pid, now);
         drop(known);
         if was_marked {
             return Ok(());
         }
-        let kept = self.keep(&agent, harness);
-        if kept.is_ok()
-            && let Some(known) = self.known().get_mut(&agent.pid).filter(|known| known.start == agent.start)
+        let written = self.write_mark(&agent, harness);
+        if written.is_ok()
+            && let Some(known) =
+                self.lock_known().get_mut(&agent.pid).filter(|known| known.start == agent.start)
         {
             known.is_marked = true;
         }
-        self.first_failure(kept)
+        self.report_first_failure(written)
     }
 
-    /// Passes a failure on unless the one before it failed too: a full disk is reported once.
-    fn first_failure(&self, written: Result<(), Failure>) -> Result<(), Failure> {
+    /// Returns a failure unless the previous attempt failed too, so that a full disk is reported once.
+    fn report_first_failure(&self, written: Result<(), Failure>) -> Result<(), Failure> {
         let was_failing = self.is_failing.swap(written.is_err(), Ordering::AcqRel);
         if was_failing { Ok(()) } else { written }
     }
 
-    /// Remembers that a hook was called from a pid namespace that is not visible from here. Its number is
-    /// unknown, so the gate has to doubt every caller that may come from there.
-    pub fn remember_outside(&self, harness: &str) -> Result<(), Failure> {
+    /// Marks that a hook was called from a pid namespace that is not visible from here. The pid is unknown, so
+    /// every caller that may come from there may be an agent.
+    pub fn remember_invisible(&self, harness: &str) -> Result<(), Failure> {
         if self.outside.swap(true, Ordering::AcqRel) {
             return Ok(());
         }
@@ -136,16 +145,16 @@ impl Agents {
             name: "unknown".to_owned(),
             harness: harness.to_owned(),
             namespace: Some(0),
-            boot: boot(),
+            boot: boot_id(),
         };
         let written = self.write(&outside);
-        // Tried again with the next call.
+        // The next call tries again.
         self.outside.store(written.is_ok(), Ordering::Release);
-        self.first_failure(written)
+        self.report_first_failure(written)
     }
 
-    /// The agent that one of these processes is.
-    pub fn among(&self, processes: &[Process]) -> Option<Agent> {
+    /// The agent among these processes, if there is one.
+    pub fn find_among(&self, processes: &[Process]) -> Option<Agent> {
         let own = own_pid_namespace();
         processes
             .iter()
@@ -156,8 +165,8 @@ impl Agents {
                 agent.counts_in(own).then_some(agent)
             })
             .or_else(|| {
-                // The file may have been removed by whoever it is about.
-                let known = self.known();
+                // The agent may have removed its own mark.
+                let known = self.lock_known();
                 let found = processes.iter().find(|process| {
                     known.get(&process.pid).is_some_and(|known| known.start == process.start)
                 })?;
@@ -165,29 +174,29 @@ impl Agents {
             })
     }
 
-    /// A mark that was made in another pid namespace, if a process of namespace `caller` may come from the
-    /// marked one. Numbers of another namespace cannot be compared with ours.
-    pub(crate) fn incomparable(&self, caller: Option<u64>) -> Option<Agent> {
+    /// A mark from another pid namespace, if a process of namespace `caller` may descend from the marked one. Pids
+    /// of different namespaces cannot be compared.
+    pub(crate) fn find_in_other_namespace(&self, caller: Option<u64>) -> Option<Agent> {
         let own = own_pid_namespace();
-        // Processes never move to an outer namespace, and the initial one has none around it.
+        // Processes never move to an outer namespace, and the initial one has no outer namespace.
         if own.is_some_and(is_initial) && own == caller {
             return None;
         }
-        let boot = boot();
+        let boot = boot_id();
         self.marks()
             .into_iter()
             .find(|agent| !agent.counts_in(own) && (agent.boot.is_none() || agent.boot == boot))
     }
 
-    /// The agents that are marked now.
+    /// All marked agents that still run.
     pub fn list(&self) -> Vec<Agent> {
-        self.forget_the_ended();
+        self.remove_ended();
         self.marks()
     }
 
-    /// Removes the marks of a process. Whether there was one.
+    /// Removes the marks of a process. Returns whether there were any.
     pub fn forget(&self, pid: i32) -> Result<bool, Failure> {
-        let mut found = self.known().remove(&pid).is_some();
+        let mut found = self.lock_known().remove(&pid).is_some();
         for agent in self.marks().into_iter().filter(|agent| agent.pid == pid) {
             fs_err::remove_file(self.path(agent.pid, agent.start))?;
             found = true;
@@ -198,27 +207,27 @@ impl Agents {
         Ok(found)
     }
 
-    /// The process above a hook that is marked already, or plausibly the harness.
-    fn above(&self, hook: &Process, harness: &str) -> Option<Process> {
+    /// The process above a hook that is marked already or plausibly the harness.
+    fn find_harness_above(&self, hook: &Process, harness: &str) -> Option<Process> {
         let nearest = nearest_above(hook)?;
-        // Without a daemon every call comes by here: a mark saves a closer look.
+        // Without a daemon, every call comes here: an existing mark avoids the closer check.
         let marked = self.path(nearest.pid, nearest.start).exists();
-        (marked || is_plausible(&nearest, harness)).then_some(nearest)
+        (marked || is_plausible_harness(&nearest, harness)).then_some(nearest)
     }
 
-    fn keep(&self, agent: &Process, harness: &str) -> Result<(), Failure> {
+    fn write_mark(&self, agent: &Process, harness: &str) -> Result<(), Failure> {
         let path = self.path(agent.pid, agent.start);
         if path.exists() {
             return Ok(());
         }
-        self.forget_the_ended();
-        self.write(&Agent::of(agent, harness, own_pid_namespace(), boot()))
+        self.remove_ended();
+        self.write(&Agent::of(agent, harness, own_pid_namespace(), boot_id()))
     }
 
     fn write(&self, agent: &Agent) -> Result<(), Failure> {
-        make_private(&self.dir)?;
+        make_private_dir(&self.dir)?;
         let text = serde_json::to_vec(agent).map_err(std::io::Error::from)?;
-        write_whole(&self.path(agent.pid, agent.start), &text, 0o600)
+        write_atomic(&self.path(agent.pid, agent.start), &text, 0o600)
     }
 
     fn marks(&self) -> Vec<Agent> {
@@ -227,8 +236,8 @@ impl Agents {
         entries.filter_map(|entry| serde_json::from_str(&read(entry.path())?).ok()).collect()
     }
 
-    fn forget_the_ended(&self) {
-        let (own, boot) = (own_pid_namespace(), boot());
+    fn remove_ended(&self) {
+        let (own, boot) = (own_pid_namespace(), boot_id());
         for agent in self.marks() {
             let ended = if agent.counts_in(own) {
                 Process::read(agent.pid).is_none_or(|there| there.start != agent.start)
@@ -236,7 +245,7 @@ impl Agents {
                 agent.boot != boot
             };
             if ended {
-                // A mark that stays names a process that is gone: by its start time it matches no other.
+                // A mark that cannot be removed is harmless: no other process has this pid and start time.
                 drop(fs_err::remove_file(self.path(agent.pid, agent.start)));
             }
         }
@@ -246,14 +255,15 @@ impl Agents {
         self.dir.join(format!("{pid}-{start}"))
     }
 
-    fn known(&self) -> std::sync::MutexGuard<'_, HashMap<i32, KnownAgent>> {
+    fn lock_known(&self) -> std::sync::MutexGuard<'_, HashMap<i32, KnownAgent>> {
         self.known.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-/// Whether a process is one of our programs that an agent calls; our own agent calls for itself.
+/// Whether a process is one of Tenterhook's programs that an agent calls. Tenterhook's own agent calls hooks
+/// itself.
 pub(crate) fn is_own_program(name: &str, harness: &str) -> bool {
-    OURS.contains(&name) && harness != OWN_AGENT
+    HOOK_PROGRAMS.contains(&name) && harness != OWN_AGENT
 }
 
 impl Agent {
@@ -262,14 +272,14 @@ impl Agent {
         Self { pid, start, name, harness: harness.to_owned(), namespace, boot }
     }
 
-    /// Whether its number is that of a process in this namespace.
+    /// Whether its pid is valid in this namespace.
     fn counts_in(&self, namespace: Option<u64>) -> bool {
         self.namespace.is_none() || self.namespace == namespace
     }
 }
 
-/// Name of this boot of the machine.
-fn boot() -> Option<String> {
+/// Boot id of the machine.
+fn boot_id() -> Option<String> {
     let id = fs_err::read_to_string("/proc/sys/kernel/random/boot_id").ok()?;
     Some(id.trim().to_owned())
 }
@@ -287,20 +297,20 @@ mod tests {
     #[test]
     fn whoever_calls_is_known_with_all_it_starts_and_nobody_else() {
         let dir = tempfile::tempdir().unwrap();
-        let home = Home::whole(dir.path().to_owned());
+        let home = Home::in_dir(dir.path().to_owned());
         let agents = Agents::of(&home);
         let mut child = std::process::Command::new("sleep").arg("60").spawn().unwrap();
         let line = ancestors(i32::try_from(child.id()).unwrap());
-        assert_eq!(agents.among(&line), None);
+        assert_eq!(agents.find_among(&line), None);
         agents.remember(own(), "codex").unwrap();
-        let found = agents.among(&line).unwrap();
+        let found = agents.find_among(&line).unwrap();
         assert_eq!((found.pid, found.harness.as_str()), (own(), "codex"));
-        assert_eq!(Agents::of(&home).among(&line), Some(found), "another process knows it too");
-        assert_eq!(agents.among(&line[2..]), None, "whoever started the agent is none");
+        assert_eq!(Agents::of(&home).find_among(&line), Some(found), "another process knows it too");
+        assert_eq!(agents.find_among(&line[2..]), None, "the process that started the agent is not one");
 
-        // Removing the file does not help against whoever saw it.
+        // A process that has seen the agent knows it without the file.
         std::fs::remove_dir_all(home.run().join("agents")).unwrap();
-        assert_eq!(agents.among(&line).unwrap().pid, own());
+        assert_eq!(agents.find_among(&line).unwrap().pid, own());
         child.kill().unwrap();
         child.wait().unwrap();
     }
@@ -308,48 +318,52 @@ mod tests {
     #[test]
     fn a_number_that_is_used_again_is_somebody_else() {
         let dir = tempfile::tempdir().unwrap();
-        let agents = Agents::of(&Home::whole(dir.path().to_owned()));
+        let agents = Agents::of(&Home::in_dir(dir.path().to_owned()));
         agents.remember(own(), "codex").unwrap();
         let mut line = ancestors(own());
         line[0].start += 1;
-        assert_eq!(agents.among(&line[..1]), None);
+        assert_eq!(agents.find_among(&line[..1]), None);
     }
 
     #[test]
     fn a_mark_of_another_pid_namespace_is_doubt_and_not_an_agent_of_ours() {
         let dir = tempfile::tempdir().unwrap();
-        let agents = Agents::of(&Home::whole(dir.path().to_owned()));
+        let agents = Agents::of(&Home::in_dir(dir.path().to_owned()));
         let line = ancestors(own());
-        let foreign = Agent::of(&line[0], "codex", Some(1), boot());
+        let foreign = Agent::of(&line[0], "codex", Some(1), boot_id());
         agents.write(&foreign).unwrap();
-        assert_eq!(agents.among(&line), None, "its number is another process here");
-        assert_eq!(agents.incomparable(Some(1)), Some(foreign.clone()), "the caller may come from it");
-        agents.forget_the_ended();
+        assert_eq!(agents.find_among(&line), None, "its number is another process here");
+        assert_eq!(
+            agents.find_in_other_namespace(Some(1)),
+            Some(foreign.clone()),
+            "the caller may come from it"
+        );
+        agents.remove_ended();
         assert_eq!(agents.marks(), [foreign], "whether it has ended is not known here");
         agents.write(&Agent::of(&line[0], "codex", Some(1), Some("another boot".to_owned()))).unwrap();
-        assert_eq!(agents.incomparable(Some(1)), None, "that machine was restarted");
+        assert_eq!(agents.find_in_other_namespace(Some(1)), None, "that machine was restarted");
         assert_eq!(agents.list(), []);
-        agents.remember_outside("codex").unwrap();
-        assert_eq!(agents.incomparable(Some(1)).unwrap().pid, 0);
+        agents.remember_invisible("codex").unwrap();
+        assert_eq!(agents.find_in_other_namespace(Some(1)).unwrap().pid, 0);
         assert!(agents.forget(0).unwrap());
-        assert_eq!(agents.incomparable(Some(1)), None);
+        assert_eq!(agents.find_in_other_namespace(Some(1)), None);
     }
 
     #[test]
     fn a_mark_can_be_cleared() {
         let dir = tempfile::tempdir().unwrap();
-        let agents = Agents::of(&Home::whole(dir.path().to_owned()));
+        let agents = Agents::of(&Home::in_dir(dir.path().to_owned()));
         agents.remember(own(), "codex").unwrap();
         assert_eq!(agents.list().len(), 1);
         assert!(agents.forget(own()).unwrap());
-        assert_eq!((agents.among(&ancestors(own())), agents.list()), (None, Vec::new()));
+        assert_eq!((agents.find_among(&ancestors(own())), agents.list()), (None, Vec::new()));
         assert!(!agents.forget(own()).unwrap());
     }
 
     #[test]
     fn a_mark_that_cannot_be_written_is_reported_once_and_tried_again() {
         let dir = tempfile::tempdir().unwrap();
-        let home = Home::whole(dir.path().to_owned());
+        let home = Home::in_dir(dir.path().to_owned());
         let agents = Agents::of(&home);
         // A file in the place of the directory of marks.
         let in_the_way = home.run().join("agents");
@@ -357,11 +371,15 @@ mod tests {
         std::fs::write(&in_the_way, "").unwrap();
         assert!(agents.remember(own(), "codex").is_err());
         assert!(agents.remember(own(), "codex").is_ok(), "reported already");
-        assert_eq!(agents.among(&ancestors(own())).unwrap().pid, own(), "this process knows it all the same");
-        assert!(agents.remember_outside("codex").is_ok(), "still the same failure");
+        assert_eq!(
+            agents.find_among(&ancestors(own())).unwrap().pid,
+            own(),
+            "this process knows it all the same"
+        );
+        assert!(agents.remember_invisible("codex").is_ok(), "still the same failure");
         std::fs::remove_file(&in_the_way).unwrap();
         agents.remember(own(), "codex").unwrap();
-        agents.remember_outside("codex").unwrap();
+        agents.remember_invisible("codex").unwrap();
         assert_eq!(Agents::of(&home).list().len(), 2, "other processes know both now");
     }
 }

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Ancestry of a process, read so that the gate can rely on it: complete, consistent, and of the process
-//! that the kernel named. Whatever cannot be established is [`Ancestry::Unknown`], never a shorter list.
+//! Ancestry of a process, read so that the gate can rely on it: complete, consistent, and of the process that the
+//! kernel named. An ancestry that cannot be verified is [`Ancestry::Unknown`], never a shorter list.
 
 use super::process::Process;
 
-/// Longest ancestry that is followed. A longer one is unknown, not cut.
+/// Maximum number of ancestors. A longer ancestry is unknown, not truncated.
 pub(crate) const MAX_ANCESTORS: usize = 4096;
-/// How often an ancestry that changes while it is read is read again.
+/// How often an ancestry is read if it changes meanwhile.
 const MAX_READS: usize = 4;
 /// Inode of the initial pid namespace, fixed by the kernel (`PROC_PID_INIT_INO`).
 const INITIAL_PID_NAMESPACE: u64 = 0xEFFF_FFFC;
@@ -18,14 +18,14 @@ pub enum Ancestry {
     /// The process first, then its parent, up to the first process of its pid namespace or to one that
     /// entered the namespace from outside.
     Complete(Vec<Process>),
-    /// It could not be established, and why.
+    /// The ancestry could not be verified, and why.
     Unknown(&'static str),
-    /// This platform does not tell.
+    /// This platform does not report ancestries.
     Unsupported,
 }
 
 impl Ancestry {
-    /// Ancestry of the process that has this number and began at `start`.
+    /// Ancestry of the process with this pid and start time.
     pub fn of(pid: i32, start: u64) -> Self {
         if cfg!(not(target_os = "linux")) {
             return Self::Unsupported;
@@ -45,7 +45,7 @@ impl Ancestry {
     }
 
     /// Ancestry of the calling process.
-    pub fn own() -> Self {
+    pub fn current() -> Self {
         if cfg!(not(target_os = "linux")) {
             return Self::Unsupported;
         }
@@ -53,7 +53,7 @@ impl Ancestry {
         own.map_or(Self::Unknown("/proc cannot be read"), |own| Self::of(own.pid, own.start))
     }
 
-    /// The processes, none if the ancestry is unknown.
+    /// The processes; empty if the ancestry is unknown.
     pub fn processes(&self) -> &[Process] {
         match self {
             Self::Complete(processes) => processes,
@@ -62,14 +62,14 @@ impl Ancestry {
     }
 }
 
-/// Ancestors of a process as they are at this moment.
+/// Ancestors of a process at this moment.
 #[cfg(test)]
 #[cfg(target_os = "linux")]
 pub(crate) fn ancestors(pid: i32) -> Vec<Process> {
     walk(pid).0
 }
 
-/// Pid namespace of a process, where it may be read.
+/// Pid namespace of a process, if it can be read.
 pub(crate) fn pid_namespace(pid: i32) -> Option<u64> {
     let link = fs_err::read_link(format!("/proc/{pid}/ns/pid")).ok()?;
     link.to_str()?.strip_prefix("pid:[")?.strip_suffix(']')?.parse().ok()
@@ -85,7 +85,7 @@ pub(crate) fn is_initial(namespace: u64) -> bool {
     namespace == INITIAL_PID_NAMESPACE
 }
 
-/// With the `/proc` of another namespace every number is some other process.
+/// Whether `/proc` shows this process's pid namespace. In another one every pid means a different process.
 fn proc_is_ours() -> bool {
     fs_err::read_link("/proc/self")
         .is_ok_and(|link| link.to_str().is_some_and(|own| own == std::process::id().to_string()))
@@ -114,11 +114,11 @@ fn check((processes, whole): (Vec<Process>, bool), start: u64) -> Ancestry {
         return Ancestry::Unknown(if too_long {
             "its ancestry is too long"
         } else {
-            "its ancestry is cut: a process above it cannot be read"
+            "its ancestry is incomplete: an ancestor cannot be read"
         });
     }
-    // A parent is older than its child, and so is whatever takes over an orphan. A younger one has taken
-    // the number of a parent that ended while we read.
+    // A parent is older than its child, and so is a process that adopts an orphan. A younger one has reused the
+    // pid of a parent that ended meanwhile.
     let consistent =
         processes.iter().zip(processes.iter().skip(1)).all(|(child, parent)| parent.start <= child.start);
     if consistent { Ancestry::Complete(processes) } else { Ancestry::Unknown("its ancestry is inconsistent") }
@@ -137,7 +137,7 @@ mod tests {
     #[test]
     fn our_own_ancestry_begins_with_us_and_is_complete() {
         let own = i32::try_from(std::process::id()).unwrap();
-        let Ancestry::Complete(found) = Ancestry::own() else { panic!("{:?}", Ancestry::own()) };
+        let Ancestry::Complete(found) = Ancestry::current() else { panic!("{:?}", Ancestry::current()) };
         assert_eq!((found[0].pid, found[0].parent), (own, found[1].pid));
         let last = found.last().unwrap();
         assert!(last.pid == 1 || last.parent == 0, "{last:?}");
@@ -152,7 +152,7 @@ mod tests {
         for (found, whole, start, expected) in [
             (line(), true, 299, "ended"),
             (Vec::new(), false, 300, "ended"),
-            (line(), false, 300, "cut"),
+            (line(), false, 300, "incomplete"),
             (vec![process(9, 5, 300); MAX_ANCESTORS], false, 300, "too long"),
             (vec![process(9, 5, 300), process(5, 1, 301), process(1, 0, 0)], true, 300, "inconsistent"),
             (vec![Process { ended: true, ..process(9, 1, 300) }, process(1, 0, 0)], true, 300, "ended"),

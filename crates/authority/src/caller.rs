@@ -1,88 +1,94 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Who asks.
+//! The caller of a privileged action.
 
 use std::fmt;
 
 use serde_json::{Value, json};
 
 use super::ancestry::{Ancestry, own_pid_namespace, pid_namespace};
-use super::{Agent, Agents, Process, Refused};
+use super::{Agent, Agents, AuthorityRefusal, Process};
 
-/// How many processes above a caller the record names.
-const NAMED: usize = 8;
+/// Maximum number of ancestors that a record names.
+const MAX_NAMED_ANCESTORS: usize = 8;
 
-/// Somebody who asks for something.
+/// The caller of a privileged action.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Caller {
-    /// The account, as the kernel says.
+    /// The account, according to the kernel.
     pub uid: u32,
-    /// The process, where the kernel knows it.
+    /// The process, if the kernel reports it.
     pub pid: Option<i32>,
-    /// The program that runs in it.
+    /// Path of its program.
     pub program: Option<String>,
-    /// The names of the processes it comes from.
-    pub under: Vec<String>,
-    /// Whether the process has a terminal, by the kernel's word; `None`: unknown.
+    /// Names of its ancestors.
+    pub ancestors: Vec<String>,
+    /// Whether the process has a terminal, according to the kernel; `None` if unknown.
     pub terminal: Option<bool>,
-    /// The guarded agent that the process is, or comes from.
+    /// The guarded agent that the process is or descends from.
     pub agent: Option<Agent>,
-    /// Whether its ancestry was established.
+    /// How far the process is identified.
     pub identity: Identity,
-    /// How they came.
-    pub way: Way,
+    /// How the caller reached the gate.
+    pub channel: CallerChannel,
 }
 
-/// How well the process of a caller is known.
+/// How far the process of a caller is identified.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Identity {
     /// The process runs, and all its ancestors are known.
     Verified,
-    /// Its ancestry is unknown, cut or inconsistent; why.
+    /// Its ancestry is unknown, incomplete or inconsistent, and why.
     Unknown(String),
-    /// This platform does not tell ancestries.
+    /// This platform does not report ancestries.
     Unsupported,
-    /// The caller came over TCP: no process is known, and only a code counts.
+    /// The caller came over TCP: no process is known, and a code is needed.
     Remote,
 }
 
-/// How somebody came to the gate.
+/// How a caller reached the gate.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Way {
+pub enum CallerChannel {
     /// Through the daemon's socket.
     Socket,
-    /// Over TCP, with the token; who they are is not known.
+    /// Over TCP, with the token; the caller is unknown.
     Tcp,
-    /// With a browser that a one-time link let in; whoever can ask for one can have it.
+    /// With a browser, through a one-time link. Every process that can request a link can use it.
     Browser,
-    /// Without a daemon, as a command.
+    /// As a command, without a daemon.
     Command,
 }
 
 impl Caller {
-    /// The process at the other end of the socket: its number, and its start if that was verified when the
+    /// The process at the other end of the socket: its pid, and its start time if that was verified when the
     /// connection was accepted.
-    pub fn connected(uid: u32, pid: Option<i32>, start: Option<u64>, agents: &Agents) -> Self {
+    pub fn from_socket(uid: u32, pid: Option<i32>, start: Option<u64>, agents: &Agents) -> Self {
         let ancestry = match pid.zip(start) {
             _ if cfg!(not(target_os = "linux")) => Ancestry::Unsupported,
             Some((pid, start)) => Ancestry::of(pid, start),
             None => Ancestry::Unknown("the process that opened the connection has ended or is not visible"),
         };
-        Self::of(uid, pid, &ancestry, Way::Socket, agents)
+        Self::of(uid, pid, &ancestry, CallerChannel::Socket, agents)
     }
 
-    /// The process we are.
-    pub fn own(agents: &Agents) -> Self {
+    /// The calling process itself.
+    pub fn current(agents: &Agents) -> Self {
         let pid = i32::try_from(std::process::id()).ok();
-        Self::of(rustix::process::getuid().as_raw(), pid, &Ancestry::own(), Way::Command, agents)
+        Self::of(
+            rustix::process::getuid().as_raw(),
+            pid,
+            &Ancestry::current(),
+            CallerChannel::Command,
+            agents,
+        )
     }
 
-    fn of(uid: u32, pid: Option<i32>, ancestry: &Ancestry, way: Way, agents: &Agents) -> Self {
+    fn of(uid: u32, pid: Option<i32>, ancestry: &Ancestry, channel: CallerChannel, agents: &Agents) -> Self {
         let processes = ancestry.processes();
-        let agent = agents.among(processes);
+        let agent = agents.find_among(processes);
         let identity = match ancestry {
             Ancestry::Complete(_) if agent.is_some() => Identity::Verified,
-            Ancestry::Complete(_) => match incomparable(processes, way, agents) {
+            Ancestry::Complete(_) => match find_in_other_namespace(processes, channel, agents) {
                 Some(other) => Identity::Unknown(format!(
                     "the marked agent ({other}) is in another pid namespace, where its number cannot be compared"
                 )),
@@ -94,64 +100,69 @@ impl Caller {
         Self {
             uid,
             pid,
-            // The number may be another process's by now.
+            // Another process may have the same pid by now.
             program: processes.first().and_then(|process| Process::program(process.pid)),
-            under: processes.iter().skip(1).take(NAMED).map(|process| process.name.clone()).collect(),
+            ancestors: processes
+                .iter()
+                .skip(1)
+                .take(MAX_NAMED_ANCESTORS)
+                .map(|process| process.name.clone())
+                .collect(),
             terminal: processes.first().map(|process| process.terminal),
             agent,
             identity,
-            way,
+            channel,
         }
     }
 
-    /// Why the caller cannot be told from a guarded agent, if it cannot.
-    pub fn doubt(&self) -> Option<&str> {
+    /// Why the caller may be a guarded agent, if that cannot be excluded.
+    pub fn unverified_reason(&self) -> Option<&str> {
         match &self.identity {
             Identity::Unknown(why) => Some(why),
             Identity::Verified | Identity::Unsupported | Identity::Remote => None,
         }
     }
 
-    /// Why the caller may not do what guarded agents may not, if it is one or cannot be told from one.
-    pub fn refusal(&self, what: &str) -> Option<Refused> {
+    /// Why the caller may not do what guarded agents may not: it is one, or that cannot be excluded.
+    pub fn refusal(&self, what: &str) -> Option<AuthorityRefusal> {
         if let Some(agent) = &self.agent {
             let Agent { pid, name, .. } = agent;
-            let why = format!("`{what}` was asked for by an agent that is guarded here ({agent})");
+            let why = format!("`{what}` was requested by a guarded agent ({agent})");
             let hint = format!(
                 "use a terminal that process {pid} did not start, or give a code (`--code`) where codes are set \
                  up; if `{name}` is not an agent, clear its mark with `tenterhook agent forget {pid}` there"
             );
-            return Some(Refused { why, hint });
+            return Some(AuthorityRefusal { why, hint });
         }
-        let doubt = self.doubt()?;
-        let why = format!("`{what}` was asked for by a process that cannot be identified: {doubt}");
+        let doubt = self.unverified_reason()?;
+        let why = format!("`{what}` was requested by a process that cannot be identified: {doubt}");
         let hint = "run the command itself, in a terminal of this machine, or give a code (`--code`) where codes are set up";
-        Some(Refused { why, hint: hint.to_owned() })
+        Some(AuthorityRefusal { why, hint: hint.to_owned() })
     }
 
-    /// Somebody with the token of an account.
+    /// A caller with the token of an account.
     pub fn with_token(uid: u32) -> Self {
-        Self::unknown(uid, Way::Tcp)
+        Self::unknown(uid, CallerChannel::Tcp)
     }
 
-    /// Somebody in a browser that an account let in.
+    /// A caller in a browser that an account admitted.
     pub fn in_browser(uid: u32) -> Self {
-        Self::unknown(uid, Way::Browser)
+        Self::unknown(uid, CallerChannel::Browser)
     }
 
-    fn unknown(uid: u32, way: Way) -> Self {
-        let (pid, program, under, terminal, agent) = (None, None, Vec::new(), None, None);
-        Self { uid, pid, program, under, terminal, agent, identity: Identity::Remote, way }
+    fn unknown(uid: u32, channel: CallerChannel) -> Self {
+        let (pid, program, ancestors, terminal, agent) = (None, None, Vec::new(), None, None);
+        Self { uid, pid, program, ancestors, terminal, agent, identity: Identity::Remote, channel }
     }
 
-    /// For the record.
+    /// The caller as JSON, for records.
     pub fn to_json(&self) -> Value {
-        let mut value = json!({"uid": self.uid, "via": self.way.word()});
+        let mut value = json!({"uid": self.uid, "via": self.channel.name()});
         let Some(fields) = value.as_object_mut() else { return value };
         fields.extend(self.pid.map(|pid| ("pid".to_owned(), pid.into())));
         fields.extend(self.program.clone().map(|program| ("program".to_owned(), program.into())));
-        if !self.under.is_empty() {
-            fields.insert("under".to_owned(), self.under.clone().into());
+        if !self.ancestors.is_empty() {
+            fields.insert("under".to_owned(), self.ancestors.clone().into());
         }
         if let Some(agent) = &self.agent {
             fields.insert("agent".to_owned(), json!(agent));
@@ -159,7 +170,7 @@ impl Caller {
         match &self.identity {
             Identity::Unknown(why) => drop(fields.insert("unverified".to_owned(), json!(why))),
             Identity::Unsupported => {
-                fields.insert("unverified".to_owned(), json!("this platform does not tell ancestries"));
+                fields.insert("unverified".to_owned(), json!("this platform does not report ancestries"));
             }
             Identity::Verified | Identity::Remote => {}
         }
@@ -167,19 +178,19 @@ impl Caller {
     }
 }
 
-/// A mark of another pid namespace that the caller may come from.
-fn incomparable(processes: &[Process], way: Way, agents: &Agents) -> Option<Agent> {
-    let namespace = match way {
-        Way::Command => own_pid_namespace(),
-        Way::Socket | Way::Tcp | Way::Browser => {
+/// A mark from another pid namespace that the caller may descend from.
+fn find_in_other_namespace(processes: &[Process], channel: CallerChannel, agents: &Agents) -> Option<Agent> {
+    let namespace = match channel {
+        CallerChannel::Command => own_pid_namespace(),
+        CallerChannel::Socket | CallerChannel::Tcp | CallerChannel::Browser => {
             processes.first().and_then(|process| pid_namespace(process.pid))
         }
     };
-    agents.incomparable(namespace)
+    agents.find_in_other_namespace(namespace)
 }
 
-impl Way {
-    fn word(self) -> &'static str {
+impl CallerChannel {
+    fn name(self) -> &'static str {
         match self {
             Self::Socket => "socket",
             Self::Tcp => "tcp",

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! The secret that a person's authenticator app shares with a home: `<state>/totp`, for its owner only.
+//! The secret that a home shares with the user's authenticator app: `<state>/totp`, private to its owner.
 
 use std::fs::File;
 use std::path::PathBuf;
@@ -11,53 +11,53 @@ use serde::{Deserialize, Serialize};
 use super::totp;
 use tenterhook_error::Failure;
 use tenterhook_home::read_file;
-use tenterhook_home::{Home, write_whole};
+use tenterhook_home::{Home, write_atomic};
 
-/// How many codes may be tried in a minute; by a caller that may be an agent, in an hour. An agent that
-/// guesses needs years, and does not use up the tries of the user.
-const TRIES: usize = 5;
-const MINUTE: u64 = 60_000;
-const HOUR: u64 = 60 * MINUTE;
+/// Maximum number of attempts per minute, or per hour for a caller that may be an agent. An agent that guesses
+/// needs years, and does not use up the user's attempts.
+const MAX_ATTEMPTS: usize = 5;
+const MINUTE_MS: u64 = 60_000;
+const HOUR_MS: u64 = 60 * MINUTE_MS;
 
-/// The codes of a home. Every code counts once, whoever asks: the file is changed under a lock.
+/// The codes of a home. Each code is valid once, because the file is changed under a lock.
 #[derive(Debug)]
 pub struct Enrolment {
     home: Home,
 }
 
-/// Whose tries a code counts among.
+/// The quota that an attempt counts against.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum CodeTries {
-    /// Of callers that are not known to be an agent.
+pub enum AttemptQuota {
+    /// For callers that are not known to be agents.
     Ordinary,
-    /// Of callers that come from a marked process, or whose ancestry is unknown.
-    Doubtful,
+    /// For callers that descend from a marked process, or whose ancestry is unknown.
+    Suspect,
 }
 
-/// What became of a code.
+/// Result of an attempt.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Tried {
-    /// It is right, and counted for the first time.
-    Right,
-    /// It is not the code of now.
+pub enum CodeResult {
+    /// The code is valid and was not used before.
+    Accepted,
+    /// The code is not the current one.
     Wrong,
-    /// It was right, and has been used.
+    /// The code was valid but has been used.
     Used,
-    /// Too many were tried within a minute.
+    /// The quota of attempts is used up.
     TooMany,
 }
 
 #[derive(Debug, Serialize, Deserialize)]
-struct Kept {
+struct EnrolmentFile {
     v: u32,
     secret: String,
-    /// When it was made, in milliseconds since the epoch.
+    /// Creation time, in milliseconds since the Unix epoch.
     made: u64,
-    /// The step of the latest code that counted.
+    /// Time step of the latest accepted code.
     last: u64,
-    /// When codes were tried, within the latest minute.
+    /// Times of attempts within the last minute.
     tries: Vec<u64>,
-    /// When callers that may be agents tried codes, within the latest hour.
+    /// Times of attempts by callers that may be agents, within the last hour.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     doubtful_tries: Vec<u64>,
 }
@@ -68,65 +68,67 @@ impl Enrolment {
         Self { home: home.clone() }
     }
 
-    /// Whether codes are needed. A file that cannot be read needs one too: else breaking it would help.
-    pub fn is_on(&self) -> bool {
+    /// Whether codes are needed. An unreadable file also needs one: otherwise damaging it would remove the
+    /// protection.
+    pub fn is_enabled(&self) -> bool {
         self.path().symlink_metadata().is_ok()
     }
 
-    /// A new secret. It counts once a code of it was shown.
-    pub fn begin(&self, now_ms: u64) -> Result<Vec<u8>, Failure> {
+    /// Creates a secret. It is enabled by its first code.
+    pub fn start(&self, now_ms: u64) -> Result<Vec<u8>, Failure> {
         let mut secret = [0; totp::SECRET_BYTES];
         getrandom::fill(&mut secret)
-            .map_err(|error| Failure::internal(format!("no randomness for a secret: {error}")))?;
-        self.home.make()?;
+            .map_err(|error| Failure::internal(format!("cannot generate a secret: {error}")))?;
+        self.home.create()?;
         let _lock = self.lock()?;
-        let kept = Kept {
+        let file = EnrolmentFile {
             v: 1,
-            secret: totp::base32(&secret),
+            secret: totp::encode_base32(&secret),
             made: now_ms,
             last: 0,
             tries: Vec::new(),
             doubtful_tries: Vec::new(),
         };
-        kept.write(&self.beginning())?;
+        file.write(&self.pending_path())?;
         Ok(secret.to_vec())
     }
 
     /// Whether a secret waits for its first code.
-    pub fn is_beginning(&self) -> bool {
-        self.beginning().exists()
+    pub fn is_pending(&self) -> bool {
+        self.pending_path().exists()
     }
 
-    /// The first code of a new secret: from here on codes are needed.
-    pub fn confirm(&self, code: &str, now_ms: u64) -> Result<Tried, Failure> {
+    /// Checks the first code of a new secret and enables it.
+    pub fn confirm(&self, code: &str, now_ms: u64) -> Result<CodeResult, Failure> {
         let _lock = self.lock()?;
-        let mut kept = Kept::read(&self.beginning())?.ok_or_else(|| {
+        let mut file = EnrolmentFile::read(&self.pending_path())?.ok_or_else(|| {
             Failure::user("there is no new secret").hint("begin with `tenterhook totp enroll`")
         })?;
-        let tried = kept.attempt(code, CodeTries::Ordinary, now_ms);
-        kept.write(&self.beginning())?;
-        if tried == Tried::Right {
-            fs_err::rename(self.beginning(), self.path())?;
+        let tried = file.attempt(code, AttemptQuota::Ordinary, now_ms);
+        file.write(&self.pending_path())?;
+        if tried == CodeResult::Accepted {
+            fs_err::rename(self.pending_path(), self.path())?;
         }
         Ok(tried)
     }
 
-    /// Tries a code.
-    pub fn attempt(&self, code: &str, now_ms: u64) -> Result<Tried, Failure> {
-        self.attempt_from(CodeTries::Ordinary, code, now_ms)
+    /// Checks a code.
+    pub fn attempt(&self, code: &str, now_ms: u64) -> Result<CodeResult, Failure> {
+        self.attempt_from(AttemptQuota::Ordinary, code, now_ms)
     }
 
-    /// Tries a code of a caller that may be an agent, or not.
-    pub fn attempt_from(&self, from: CodeTries, code: &str, now_ms: u64) -> Result<Tried, Failure> {
+    /// Checks a code against the quota of its caller.
+    pub fn attempt_from(&self, from: AttemptQuota, code: &str, now_ms: u64) -> Result<CodeResult, Failure> {
         let _lock = self.lock()?;
-        let mut kept = Kept::read(&self.path())?.ok_or_else(|| Failure::user("no codes are needed here"))?;
-        let tried = kept.attempt(code, from, now_ms);
-        kept.write(&self.path())?;
+        let mut file =
+            EnrolmentFile::read(&self.path())?.ok_or_else(|| Failure::user("codes are not set up here"))?;
+        let tried = file.attempt(code, from, now_ms);
+        file.write(&self.path())?;
         Ok(tried)
     }
 
-    /// No codes any more.
-    pub fn end(&self) -> Result<(), Failure> {
+    /// Stops requiring codes.
+    pub fn remove(&self) -> Result<(), Failure> {
         let _lock = self.lock()?;
         Ok(fs_err::remove_file(self.path())?)
     }
@@ -135,11 +137,11 @@ impl Enrolment {
         self.home.totp()
     }
 
-    fn beginning(&self) -> PathBuf {
+    fn pending_path(&self) -> PathBuf {
         self.path().with_extension("new")
     }
 
-    /// Held by whoever tries a code: of two that come at the same time one is the second.
+    /// Held during an attempt, so that of two concurrent attempts with one code only the first succeeds.
     fn lock(&self) -> Result<File, Failure> {
         let file = File::options()
             .create(true)
@@ -151,46 +153,46 @@ impl Enrolment {
     }
 }
 
-impl Kept {
+impl EnrolmentFile {
     fn read(path: &std::path::Path) -> Result<Option<Self>, Failure> {
         let broken = |why: String| {
             Failure::internal(format!("`{}` cannot be read: {why}", path.display()))
-                .hint("bring it back from a copy; without it nobody can show that they are you")
+                .hint("restore it from a backup; without it no code is accepted")
         };
         let text = read_file::regular_file(path).map_err(|error| broken(error.to_string()))?;
         let Some(text) = text else { return Ok(None) };
-        let kept: Self = serde_json::from_str(&text).map_err(|error| broken(error.to_string()))?;
+        let file: Self = serde_json::from_str(&text).map_err(|error| broken(error.to_string()))?;
         // An invalid secret would make every code wrong without an explanation.
-        if totp::from_base32(&kept.secret).is_none_or(|secret| secret.is_empty()) {
+        if totp::decode_base32(&file.secret).is_none_or(|secret| secret.is_empty()) {
             return Err(broken("its secret is damaged".to_owned()));
         }
-        Ok(Some(kept))
+        Ok(Some(file))
     }
 
     fn write(&self, path: &std::path::Path) -> Result<(), Failure> {
-        write_whole(path, &serde_json::to_vec(self).map_err(std::io::Error::from)?, 0o600)
+        write_atomic(path, &serde_json::to_vec(self).map_err(std::io::Error::from)?, 0o600)
     }
 
-    fn attempt(&mut self, code: &str, from: CodeTries, now_ms: u64) -> Tried {
+    fn attempt(&mut self, code: &str, from: AttemptQuota, now_ms: u64) -> CodeResult {
         let (tries, within) = match from {
-            CodeTries::Ordinary => (&mut self.tries, MINUTE),
-            CodeTries::Doubtful => (&mut self.doubtful_tries, HOUR),
+            AttemptQuota::Ordinary => (&mut self.tries, MINUTE_MS),
+            AttemptQuota::Suspect => (&mut self.doubtful_tries, HOUR_MS),
         };
-        // A clock that was set back keeps nobody out for longer than that.
+        // A clock that was set back blocks attempts for at most this long.
         tries.retain(|at| at.abs_diff(now_ms) < within);
-        if tries.len() >= TRIES {
-            return Tried::TooMany;
+        if tries.len() >= MAX_ATTEMPTS {
+            return CodeResult::TooMany;
         }
         tries.push(now_ms);
-        // `Kept::read` rejects invalid secrets.
-        let secret = totp::from_base32(&self.secret).unwrap_or_default();
+        // `EnrolmentFile::read` rejects invalid secrets.
+        let secret = totp::decode_base32(&self.secret).unwrap_or_default();
         match totp::matching_step(&secret, code, now_ms) {
-            _ if secret.is_empty() => Tried::Wrong,
-            None => Tried::Wrong,
-            Some(step) if step <= self.last => Tried::Used,
+            _ if secret.is_empty() => CodeResult::Wrong,
+            None => CodeResult::Wrong,
+            Some(step) if step <= self.last => CodeResult::Used,
             Some(step) => {
                 self.last = step;
-                Tried::Right
+                CodeResult::Accepted
             }
         }
     }
@@ -203,59 +205,63 @@ mod tests {
     const NOW: u64 = 1_800_000_000_000;
 
     fn code(secret: &[u8], at: u64) -> String {
-        totp::code(secret, totp::step(at)).unwrap()
+        totp::code_at(secret, totp::step_at(at)).unwrap()
     }
 
     #[test]
     fn a_code_counts_once_and_only_five_are_tried_in_a_minute() {
         let dir = tempfile::tempdir().unwrap();
-        let codes = Enrolment::of(&Home::whole(dir.path().to_owned()));
-        let secret = codes.begin(NOW).unwrap();
-        assert!(!codes.is_on(), "a secret that nobody has shown a code of locks nobody out");
-        assert_eq!(codes.confirm("000000", NOW).unwrap(), Tried::Wrong);
-        assert_eq!(codes.confirm(&code(&secret, NOW), NOW).unwrap(), Tried::Right);
-        assert!(codes.is_on() && !codes.is_beginning());
+        let codes = Enrolment::of(&Home::in_dir(dir.path().to_owned()));
+        let secret = codes.start(NOW).unwrap();
+        assert!(!codes.is_enabled(), "a secret that nobody has shown a code of locks nobody out");
+        assert_eq!(codes.confirm("000000", NOW).unwrap(), CodeResult::Wrong);
+        assert_eq!(codes.confirm(&code(&secret, NOW), NOW).unwrap(), CodeResult::Accepted);
+        assert!(codes.is_enabled() && !codes.is_pending());
 
-        assert_eq!(codes.attempt(&code(&secret, NOW), NOW).unwrap(), Tried::Used, "it confirmed the secret");
+        assert_eq!(
+            codes.attempt(&code(&secret, NOW), NOW).unwrap(),
+            CodeResult::Used,
+            "it confirmed the secret"
+        );
         let later = NOW + 30_000;
-        assert_eq!(codes.attempt(&code(&secret, later), later).unwrap(), Tried::Right);
-        assert_eq!(codes.attempt(&code(&secret, later), later).unwrap(), Tried::Used);
-        assert_eq!(codes.attempt("123", later).unwrap(), Tried::TooMany);
-        let after = later + MINUTE;
-        assert_eq!(codes.attempt(&code(&secret, after), after).unwrap(), Tried::Right);
-        codes.end().unwrap();
-        assert!(!codes.is_on());
+        assert_eq!(codes.attempt(&code(&secret, later), later).unwrap(), CodeResult::Accepted);
+        assert_eq!(codes.attempt(&code(&secret, later), later).unwrap(), CodeResult::Used);
+        assert_eq!(codes.attempt("123", later).unwrap(), CodeResult::TooMany);
+        let after = later + MINUTE_MS;
+        assert_eq!(codes.attempt(&code(&secret, after), after).unwrap(), CodeResult::Accepted);
+        codes.remove().unwrap();
+        assert!(!codes.is_enabled());
     }
 
     #[test]
     fn a_guessing_agent_has_five_tries_an_hour_and_leaves_the_user_theirs() {
         let dir = tempfile::tempdir().unwrap();
-        let codes = Enrolment::of(&Home::whole(dir.path().to_owned()));
-        let secret = codes.begin(NOW).unwrap();
+        let codes = Enrolment::of(&Home::in_dir(dir.path().to_owned()));
+        let secret = codes.start(NOW).unwrap();
         codes.confirm(&code(&secret, NOW), NOW).unwrap();
         let tried = |from, code: &str, at| codes.attempt_from(from, code, at).unwrap();
-        for _ in 0..TRIES {
-            assert_eq!(tried(CodeTries::Doubtful, "000000", NOW), Tried::Wrong);
+        for _ in 0..MAX_ATTEMPTS {
+            assert_eq!(tried(AttemptQuota::Suspect, "000000", NOW), CodeResult::Wrong);
         }
-        let later = NOW + 2 * MINUTE;
+        let later = NOW + 2 * MINUTE_MS;
         let right = code(&secret, later);
-        assert_eq!(tried(CodeTries::Doubtful, &right, later), Tried::TooMany);
-        assert_eq!(tried(CodeTries::Ordinary, &right, later), Tried::Right);
-        let after = NOW + HOUR;
-        assert_eq!(tried(CodeTries::Doubtful, &code(&secret, after), after), Tried::Right);
+        assert_eq!(tried(AttemptQuota::Suspect, &right, later), CodeResult::TooMany);
+        assert_eq!(tried(AttemptQuota::Ordinary, &right, later), CodeResult::Accepted);
+        let after = NOW + HOUR_MS;
+        assert_eq!(tried(AttemptQuota::Suspect, &code(&secret, after), after), CodeResult::Accepted);
     }
 
     #[test]
     fn a_broken_file_lets_nobody_pass() {
         let dir = tempfile::tempdir().unwrap();
-        let home = Home::whole(dir.path().to_owned());
+        let home = Home::in_dir(dir.path().to_owned());
         std::fs::write(home.totp(), "{}").unwrap();
         let codes = Enrolment::of(&home);
-        assert!(codes.is_on());
+        assert!(codes.is_enabled());
         assert!(codes.attempt("123456", NOW).is_err());
-        codes.begin(NOW).unwrap();
-        let text = std::fs::read_to_string(codes.beginning()).unwrap();
-        let secret = Kept::read(&codes.beginning()).unwrap().unwrap().secret;
+        codes.start(NOW).unwrap();
+        let text = std::fs::read_to_string(codes.pending_path()).unwrap();
+        let secret = EnrolmentFile::read(&codes.pending_path()).unwrap().unwrap().secret;
         std::fs::write(home.totp(), text.replace(&secret, "not base32!")).unwrap();
         let error = codes.attempt("123456", NOW).unwrap_err();
         assert!(error.message.ends_with("cannot be read: its secret is damaged"), "{error}");
@@ -265,9 +271,9 @@ mod tests {
     fn the_secret_is_for_its_owner_only() {
         use std::os::unix::fs::PermissionsExt;
         let dir = tempfile::tempdir().unwrap();
-        let home = Home::whole(dir.path().to_owned());
+        let home = Home::in_dir(dir.path().to_owned());
         let codes = Enrolment::of(&home);
-        let secret = codes.begin(NOW).unwrap();
+        let secret = codes.start(NOW).unwrap();
         codes.confirm(&code(&secret, NOW), NOW).unwrap();
         assert_eq!(std::fs::metadata(home.totp()).unwrap().permissions().mode() & 0o777, 0o600);
     }

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Which process above a hook is plausibly the harness.
+//! Finds the process above a hook that is plausibly the harness.
 //!
-//! An agent can ask a program that it did not start to run a hook: `tmux run-shell`, `systemd-run --user`,
-//! `at`, `ssh localhost`. If that program were marked as an agent, every terminal below it would be refused
-//! by the gate, and the user with it. So programs that host other people's processes are never marked.
+//! An agent can ask a program that it did not start to run a hook: `tmux run-shell`, `systemd-run --user`, `at`,
+//! `ssh localhost`. If that program were marked as an agent, the gate would refuse every terminal below it, and so
+//! the user. Programs that host other processes are therefore never marked.
 
 use std::path::Path;
 
@@ -14,7 +14,7 @@ use super::ancestry::MAX_ANCESTORS;
 use super::process::Process;
 
 /// Session managers, service managers, multiplexers, terminal emulators, remote logins, schedulers, container
-/// supervisors, desktop shells and editors with terminals, by the kernel's name (15 bytes).
+/// supervisors, desktop shells and editors with terminals, by the kernel's process name (15 bytes).
 const SESSION_HOSTS: &[&str] = &[
     "(sd-pam)",
     "SCREEN",
@@ -115,26 +115,26 @@ const SESSION_HOSTS: &[&str] = &[
     "zed-editor",
     "zellij",
 ];
-/// Names with a part that differs, such as `tmux: server`.
+/// Prefixes of names with a variable part, such as `tmux: server`.
 const SESSION_HOST_PREFIXES: &[&str] = &["tmux"];
-/// Words of a command line in which a harness names itself.
+/// Number of words of a command line in which a harness is searched.
 const NAMING_WORDS: usize = 3;
 
-/// The nearest process above `hook` that does not just run what it was given.
+/// The nearest process above `hook` that is not a launcher.
 pub(crate) fn nearest_above(hook: &Process) -> Option<Process> {
     let next = |process: &Process| (process.parent > 0).then(|| Process::read(process.parent)).flatten();
     let mut above = std::iter::successors(Process::read(hook.parent), next).take(MAX_ANCESTORS);
-    above.find(|process| !process.passes_on())
+    above.find(|process| !process.is_launcher())
 }
 
 /// Whether a process that called a hook itself, over the socket, may be marked.
-pub(crate) fn may_call(process: &Process) -> bool {
+pub(crate) fn can_be_marked(process: &Process) -> bool {
     process.pid > 1 && !is_session_host(&process.name)
 }
 
-/// Whether the process above a hook may be marked. Otherwise a person runs the hook by hand, or a program that
-/// hosts terminals or services was asked to.
-pub(crate) fn is_plausible(process: &Process, harness: &str) -> bool {
+/// Whether the process above a hook may be marked. It may not if the user ran the hook by hand, or if it hosts
+/// terminals or services.
+pub(crate) fn is_plausible_harness(process: &Process, harness: &str) -> bool {
     if is_session_host(&process.name) || process.is_shell() {
         return false;
     }
@@ -148,7 +148,7 @@ fn is_session_host(name: &str) -> bool {
     SESSION_HOSTS.contains(&name) || SESSION_HOST_PREFIXES.iter().any(|prefix| name.starts_with(prefix))
 }
 
-/// Whether a command line is that of the harness: `claude`, or `node …/@google/gemini-cli/dist/index.js`.
+/// Whether a command line names the harness: `claude`, or `node …/@google/gemini-cli/dist/index.js`.
 fn names_harness(words: &[u8], harness: &str) -> bool {
     let programs = tenterhook_harness::find_harness(harness).map(HarnessClient::programs).unwrap_or_default();
     let named = |part: &str| {
@@ -168,7 +168,7 @@ fn names_harness(words: &[u8], harness: &str) -> bool {
         .any(|word| Path::new(word).components().any(|part| part.as_os_str().to_str().is_some_and(named)))
 }
 
-/// Whether it runs as a service: leads a session without a terminal, below the first process or a service
+/// Whether a process is a service: it leads a session without a terminal, below the first process or a service
 /// manager.
 fn is_service(process: &Process) -> bool {
     let leads = process.session == process.pid && !process.terminal;
@@ -177,10 +177,10 @@ fn is_service(process: &Process) -> bool {
             || Process::read(process.parent).is_some_and(|parent| is_session_host(&parent.name)))
 }
 
-/// Whether a child of it is a shell that a person types into, on a terminal of its own.
+/// Whether a child of the process is an interactive shell on a terminal of its own.
 fn hosts_terminals(process: &Process) -> bool {
     children(process.pid).into_iter().filter_map(Process::read).any(|child| {
-        child.is_shell() && child.terminal && child.session == child.pid && child.is_for_a_person()
+        child.is_shell() && child.terminal && child.session == child.pid && child.is_interactive()
     })
 }
 
@@ -233,15 +233,15 @@ mod tests {
     fn a_service_of_unknown_name_is_no_harness_unless_it_names_itself() {
         let mut child = std::process::Command::new("sleep").arg("60").spawn().unwrap();
         let mut process = Process::read(i32::try_from(child.id()).unwrap()).unwrap();
-        // The kernel lets the parent go on before the new command line is in place.
+        // The kernel lets the parent continue before the new command line is set.
         while process.command_line().is_empty() {
             std::thread::yield_now();
         }
         process.terminal = false;
-        assert!(is_plausible(&process, "codex"), "an ordinary child is");
+        assert!(is_plausible_harness(&process, "codex"), "an ordinary child is");
         (process.parent, process.session) = (1, process.pid);
-        assert!(!is_plausible(&process, "codex"));
-        assert!(is_plausible(&process, "sleep"), "its command line names it");
+        assert!(!is_plausible_harness(&process, "codex"));
+        assert!(is_plausible_harness(&process, "sleep"), "its command line names it");
         child.kill().unwrap();
         child.wait().unwrap();
     }

@@ -1,12 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! The one gate for everything that loosens protection: who asks, what they show for it, and whether
-//! that is enough.
+//! The gate for privileged actions: who asks, with which proof, and whether that is sufficient.
 //!
-//! A person shows that they are there by a code of their authenticator app, or, in a home without
-//! codes, by typing the name of what they do on a terminal. A process that comes from a guarded agent, or
-//! whose ancestry cannot be established, passes with a code only. What each of these is worth is in
-//! `docs/threat-model.md`.
+//! A user proves their presence with a code of an authenticator app or, in a home without codes, by typing the
+//! name of the action on a terminal. A process that descends from a guarded agent, or whose ancestry cannot be
+//! verified, needs a code. `docs/threat-model.md` describes the strength of each proof.
 
 mod action;
 mod agents;
@@ -23,53 +21,53 @@ use serde_json::{Value, json};
 pub use action::Action;
 pub use agents::{Agent, Agents, OWN_AGENT};
 pub use ancestry::Ancestry;
-pub use caller::{Caller, Identity, Way};
-pub use enrolment::{CodeTries, Enrolment, Tried};
+pub use caller::{Caller, CallerChannel, Identity};
+pub use enrolment::{AttemptQuota, CodeResult, Enrolment};
 pub use process::Process;
 pub use tenterhook_api::AuthorityProof as Proof;
 
 use tenterhook_error::Failure;
 use tenterhook_home::Home;
 
-/// Decides who may loosen the protection of a home.
+/// Decides who may weaken the protection of a home.
 #[derive(Debug)]
 pub struct Authority {
-    /// The codes.
+    /// Codes of the authenticator app.
     pub codes: Enrolment,
-    /// Who is guarded.
+    /// Marks of guarded agents.
     pub agents: Agents,
-    /// Whom the home belongs to.
+    /// The account that owns the home.
     owner: u32,
-    /// Whether the home belongs to the machine: then its administrator needs to show nothing.
+    /// Whether the home is machine-wide: then root needs no proof.
     system: bool,
 }
 
-/// What has to be shown.
+/// The proof that an action needs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
-pub enum Needs {
-    /// A code.
+pub enum ProofRequirement {
+    /// A code of the authenticator app.
     Code,
     /// The name of the action, typed on a terminal.
     Tty,
-    /// Nothing.
+    /// No proof is needed.
     Nothing,
 }
 
-/// Somebody may.
+/// An authorized action.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Granted {
-    /// By what they have shown: `code`, `tty` (a terminal that the kernel confirmed), `unverified` (typed,
-    /// where the platform confirms no terminals), `root` or `none`.
+pub struct GrantedAction {
+    /// The proof: `code`, `tty` (on a terminal that the kernel confirmed), `unverified` (typed, on a platform that
+    /// does not confirm terminals), `root` or `none`.
     pub proof: &'static str,
 }
 
-/// Somebody may not.
+/// A refused action.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Refused {
-    /// Why.
+pub struct AuthorityRefusal {
+    /// Reason for the refusal.
     pub why: String,
-    /// What to do.
+    /// Hint on what to do next.
     pub hint: String,
 }
 
@@ -78,54 +76,61 @@ pub struct Refused {
 impl Authority {
     /// The gate of a home that belongs to an account.
     pub fn of(home: &Home, owner: u32) -> Self {
-        Self { codes: Enrolment::of(home), agents: Agents::of(home), owner, system: home.public.is_some() }
+        Self { codes: Enrolment::of(home), agents: Agents::of(home), owner, system: home.is_machine_wide() }
     }
 
-    /// What a caller would have to show.
-    pub fn needs(&self, action: Action, caller: &Caller) -> Needs {
-        let person = || if self.codes.is_on() { Needs::Code } else { Needs::Tty };
-        // A cookie is no proof, whoever it says it is: an agent may have asked for the link.
-        if caller.way == Way::Browser || caller.agent.is_some() || caller.doubt().is_some() {
-            person()
+    /// The proof that a caller needs for an action.
+    pub fn required_proof(&self, action: Action, caller: &Caller) -> ProofRequirement {
+        let presence =
+            || if self.codes.is_enabled() { ProofRequirement::Code } else { ProofRequirement::Tty };
+        // A cookie proves no presence: an agent may have requested the link.
+        if caller.channel == CallerChannel::Browser
+            || caller.agent.is_some()
+            || caller.unverified_reason().is_some()
+        {
+            presence()
         } else if caller.identity == Identity::Unsupported {
-            if action.is_always_for_the_owner() { person() } else { Needs::Code }
+            if action.is_open_to_owner() { presence() } else { ProofRequirement::Code }
         } else if self.system && caller.uid == 0 {
-            Needs::Nothing
-        } else if self.codes.is_on() {
-            Needs::Code
-        } else if action.needs_a_person() {
-            Needs::Tty
+            ProofRequirement::Nothing
+        } else if self.codes.is_enabled() {
+            ProofRequirement::Code
+        } else if action.needs_confirmation() {
+            ProofRequirement::Tty
         } else {
-            Needs::Nothing
+            ProofRequirement::Nothing
         }
     }
 
-    /// Whether a caller may do it. A code that is shown is used up, whatever comes of it.
+    /// Whether a caller may perform an action. A given code is used up in any case.
     pub fn admit(
         &self,
         action: Action,
         caller: &Caller,
         proof: &Proof,
         now_ms: u64,
-    ) -> Result<Granted, Refused> {
+    ) -> Result<GrantedAction, AuthorityRefusal> {
         let doubt = caller.refusal(action.name());
-        // A code proves a person whatever the ancestry says: marks can be wrong, a code cannot.
-        if let Some(refused) = doubt.as_ref().filter(|_| proof.code.is_none() || !self.codes.is_on()) {
+        // A code proves the user's presence regardless of the ancestry: a mark can be wrong, a code cannot.
+        if let Some(refused) = doubt.as_ref().filter(|_| proof.code.is_none() || !self.codes.is_enabled()) {
             return Err(refused.clone());
         }
         if caller.uid != self.owner && caller.uid != 0 {
-            let why = format!("`{action}` was asked for by another account");
-            return Err(Refused::new(why, "only the account this home belongs to may weaken its protection"));
+            let why = format!("`{action}` was requested by another account");
+            return Err(AuthorityRefusal::new(
+                why,
+                "only the account this home belongs to may weaken its protection",
+            ));
         }
-        match self.needs(action, caller) {
-            Needs::Nothing => {
-                Ok(Granted { proof: if caller.uid == 0 && self.system { "root" } else { "none" } })
+        match self.required_proof(action, caller) {
+            ProofRequirement::Nothing => {
+                Ok(GrantedAction { proof: if caller.uid == 0 && self.system { "root" } else { "none" } })
             }
-            Needs::Code => {
-                let from = if doubt.is_some() { CodeTries::Doubtful } else { CodeTries::Ordinary };
+            ProofRequirement::Code => {
+                let from = if doubt.is_some() { AttemptQuota::Suspect } else { AttemptQuota::Ordinary };
                 self.check_code(action, proof, from, now_ms)
             }
-            Needs::Tty => check_tty(action, caller, proof),
+            ProofRequirement::Tty => check_tty(action, caller, proof),
         }
     }
 
@@ -133,38 +138,44 @@ impl Authority {
         &self,
         action: Action,
         proof: &Proof,
-        from: CodeTries,
+        from: AttemptQuota,
         now_ms: u64,
-    ) -> Result<Granted, Refused> {
-        if !self.codes.is_on() {
+    ) -> Result<GrantedAction, AuthorityRefusal> {
+        if !self.codes.is_enabled() {
             let hint = "set up codes with `tenterhook totp enroll` and give one with `--code CODE`";
-            return Err(Refused::new(format!("`{action}` needs a code here, and none are set up"), hint));
+            return Err(AuthorityRefusal::new(
+                format!("`{action}` needs a code here, but codes are not set up"),
+                hint,
+            ));
         }
         let Some(code) = &proof.code else {
             let hint = "give the code of your authenticator app with `--code CODE` or `--code-file FILE`";
-            return Err(Refused::new(format!("`{action}` needs a code"), hint));
+            return Err(AuthorityRefusal::new(format!("`{action}` needs a code"), hint));
         };
         let (why, hint) = match self.codes.attempt_from(from, code, now_ms) {
-            Ok(Tried::Right) => return Ok(Granted { proof: "code" }),
-            Ok(Tried::Wrong) => ("the code is wrong", "is the clock of this machine right?"),
-            Ok(Tried::Used) => ("the code was used already", "wait for the next one"),
-            Ok(Tried::TooMany) if from == CodeTries::Doubtful => (
+            Ok(CodeResult::Accepted) => return Ok(GrantedAction { proof: "code" }),
+            Ok(CodeResult::Wrong) => ("the code is wrong", "check the clock of this machine"),
+            Ok(CodeResult::Used) => ("the code was used already", "wait for the next one"),
+            Ok(CodeResult::TooMany) if from == AttemptQuota::Suspect => (
                 "too many codes were tried",
-                "from here five are taken in an hour; use a terminal that no agent started",
+                "this process may try five codes per hour; use a terminal that no agent started",
             ),
-            Ok(Tried::TooMany) => ("too many codes were tried", "wait a minute"),
+            Ok(CodeResult::TooMany) => ("too many codes were tried", "wait a minute"),
             Err(Failure { message, hints, .. }) => {
-                return Err(Refused { why: message, hint: hints.into_iter().next().unwrap_or_default() });
+                return Err(AuthorityRefusal {
+                    why: message,
+                    hint: hints.into_iter().next().unwrap_or_default(),
+                });
             }
         };
-        Err(Refused::new(format!("`{action}` is not done: {why}"), hint))
+        Err(AuthorityRefusal::new(format!("`{action}` was refused: {why}"), hint))
     }
 
-    /// What the record says about who asked and what came of it, beside what they asked for.
-    pub fn leaf(
+    /// Name and detail of the record of a decision: the action, the caller and the result.
+    pub fn change_record(
         action: Action,
         caller: &Caller,
-        result: &Result<Granted, Refused>,
+        result: &Result<GrantedAction, AuthorityRefusal>,
         mut detail: Value,
     ) -> (&'static str, Value) {
         let mut by = caller.to_json();
@@ -182,48 +193,48 @@ impl Authority {
                 }
                 (action.name(), detail)
             }
-            Err(Refused { why, .. }) => {
+            Err(AuthorityRefusal { why, .. }) => {
                 ("refused", json!({"action": action.name(), "why": why, "asked": detail, "authority": by}))
             }
         }
     }
 }
 
-fn check_tty(action: Action, caller: &Caller, proof: &Proof) -> Result<Granted, Refused> {
-    if caller.way == Way::Browser {
-        let hint = "do it in a terminal, or set up codes with `tenterhook totp enroll`";
-        let why = format!("`{action}` needs more than a browser, and no codes are set up here");
-        return Err(Refused::new(why, hint));
+fn check_tty(action: Action, caller: &Caller, proof: &Proof) -> Result<GrantedAction, AuthorityRefusal> {
+    if caller.channel == CallerChannel::Browser {
+        let hint = "use a terminal, or set up codes with `tenterhook totp enroll`";
+        let why = format!("`{action}` needs a code in a browser, but codes are not set up");
+        return Err(AuthorityRefusal::new(why, hint));
     }
-    if caller.way == Way::Tcp {
+    if caller.channel == CallerChannel::Tcp {
         let hint = "use the command line, or set up codes with `tenterhook totp enroll`";
-        return Err(Refused::new(
-            format!("`{action}` over TCP needs a code, and none are set up here"),
+        return Err(AuthorityRefusal::new(
+            format!("`{action}` needs a code over TCP, but codes are not set up"),
             hint,
         ));
     }
     match caller.terminal {
-        Some(true) if proof.tty => return Ok(Granted { proof: "tty" }),
-        // The kernel confirms nothing here; the record says so.
+        Some(true) if proof.tty => return Ok(GrantedAction { proof: "tty" }),
+        // The kernel confirms no terminals on this platform; the record says so.
         None if proof.tty && caller.identity == Identity::Unsupported => {
-            return Ok(Granted { proof: "unverified" });
+            return Ok(GrantedAction { proof: "unverified" });
         }
         _ => {}
     }
-    let hint = "run it in a terminal; for scripts set up codes with `tenterhook totp enroll` and give one with `--code-file FILE`";
-    Err(Refused::new(format!("`{action}` needs a person who confirms it on a terminal"), hint))
+    let hint = "run it in a terminal; for scripts, set up codes with `tenterhook totp enroll` and pass one with `--code-file FILE`";
+    Err(AuthorityRefusal::new(format!("`{action}` needs confirmation on a terminal"), hint))
 }
 
-// === impl Refused ===
+// === impl AuthorityRefusal ===
 
-impl Refused {
+impl AuthorityRefusal {
     fn new(why: impl Into<String>, hint: &str) -> Self {
         Self { why: why.into(), hint: hint.to_owned() }
     }
 }
 
-impl From<Refused> for Failure {
-    fn from(refused: Refused) -> Self {
+impl From<AuthorityRefusal> for Failure {
+    fn from(refused: AuthorityRefusal) -> Self {
         Self::denied(refused.why).hint(refused.hint)
     }
 }

@@ -1,85 +1,85 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Processes, as the kernel tells of them. Where there is no `/proc` nothing is known of anybody.
+//! Processes, as the kernel reports them in `/proc`. On platforms without it, no process is known.
 
 use std::io::Read as _;
 
-/// Programs that run what they are given; who gave it to them is who matters.
+/// Programs that run other programs: their caller matters.
 const SHELLS: &[&str] = &["sh", "ash", "bash", "busybox", "dash", "fish", "ksh", "mksh", "nu", "zsh"];
 const WRAPPERS: &[&str] = &[
     "doas", "env", "ionice", "nice", "nohup", "runuser", "setpriv", "setsid", "stdbuf", "su", "sudo", "time",
     "timeout",
 ];
 
-/// A process at one moment. A number is used again, but not with the same start.
+/// A process at one moment. Pids are reused, but not with the same start time.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Process {
-    /// Its number.
+    /// Process id, which the kernel reuses.
     pub pid: i32,
-    /// Who started it, or took it over.
+    /// Pid of the process that started or adopted it.
     pub parent: i32,
-    /// When it began, in ticks since the machine did.
+    /// Start time, in ticks since boot.
     pub start: u64,
-    /// Its session; the same number as its own for a session leader.
+    /// Id of its session; equal to its pid for a session leader.
     pub session: i32,
-    /// Whether it has exited and only waits to be reaped.
+    /// Whether it has exited and waits to be reaped.
     pub ended: bool,
     /// Whether it has a terminal.
     pub terminal: bool,
-    /// Its name, cut to 15 bytes by the kernel.
+    /// Its name, truncated to 15 bytes by the kernel.
     pub name: String,
 }
 
 impl Process {
-    /// What is known of a process.
+    /// Reads a process; `None` if it does not exist.
     pub fn read(pid: i32) -> Option<Self> {
-        // One read: somebody waits for an answer meanwhile. No line is longer.
+        // A single read, because a caller waits. The line is always shorter.
         let mut line = [0; 1024];
         let read = fs_err::File::open(format!("/proc/{pid}/stat")).ok()?.read(&mut line).ok()?;
         Self::parse(&String::from_utf8_lossy(line.get(..read)?))
     }
 
-    /// The program it runs, where we may know.
+    /// Path of its program, if this process may read it.
     pub fn program(pid: i32) -> Option<String> {
         let path = fs_err::read_link(format!("/proc/{pid}/exe")).ok()?;
         Some(path.to_string_lossy().into_owned())
     }
 
-    /// The process that a call comes from: the nearest one that is neither our own program nor runs only what it was
-    /// given. Our own agent is one itself.
-    pub fn origin(self, harness: &str) -> Option<Self> {
-        let passes_on =
-            |process: &Self| process.passes_on() || super::agents::is_own_program(&process.name, harness);
+    /// The process that a call comes from: the nearest one that is neither a launcher nor one of Tenterhook's
+    /// programs. Tenterhook's own agent counts.
+    pub fn calling_process(self, harness: &str) -> Option<Self> {
+        let is_launcher =
+            |process: &Self| process.is_launcher() || super::agents::is_own_program(&process.name, harness);
         let next = |process: &Self| {
-            (passes_on(process) && process.parent > 0).then(|| Self::read(process.parent)).flatten()
+            (is_launcher(process) && process.parent > 0).then(|| Self::read(process.parent)).flatten()
         };
-        std::iter::successors(Some(self), next).last().filter(|found| found.pid > 1 && !passes_on(found))
+        std::iter::successors(Some(self), next).last().filter(|found| found.pid > 1 && !is_launcher(found))
     }
 
-    /// Whether it only runs what somebody else gave it.
-    pub(crate) fn passes_on(&self) -> bool {
-        WRAPPERS.contains(&self.name.as_str()) || self.is_shell() && !self.is_for_a_person()
+    /// Whether it only runs other programs.
+    pub(crate) fn is_launcher(&self) -> bool {
+        WRAPPERS.contains(&self.name.as_str()) || self.is_shell() && !self.is_interactive()
     }
 
     pub(crate) fn is_shell(&self) -> bool {
         SHELLS.contains(&self.name.as_str())
     }
 
-    /// A shell without a command or script is one that a person types into.
-    pub(crate) fn is_for_a_person(&self) -> bool {
-        is_for_a_person(&self.command_line())
+    /// Whether it is a shell without a command or script, which a user types into.
+    pub(crate) fn is_interactive(&self) -> bool {
+        is_interactive(&self.command_line())
     }
 
-    /// Words of its command line, each ended by a zero byte.
+    /// Words of its command line, each terminated by a zero byte.
     pub(crate) fn command_line(&self) -> Vec<u8> {
         fs_err::read(format!("/proc/{}/cmdline", self.pid)).unwrap_or_default()
     }
 
     fn parse(text: &str) -> Option<Self> {
-        // The name may hold anything, brackets and blanks too: it ends at the last bracket.
+        // The name may contain brackets and blanks: it ends at the last bracket.
         let (pid, rest) = text.split_once(" (")?;
         let (name, rest) = rest.rsplit_once(')')?;
-        // In the order of the line: state, parent, group, session, terminal; then fourteen others and the start.
+        // Order of the fields: state, parent, group, session, terminal, fourteen others, start time.
         let mut fields = rest.strip_prefix(' ')?.split(' ');
         Some(Self {
             pid: pid.parse().ok()?,
@@ -93,11 +93,11 @@ impl Process {
     }
 }
 
-fn is_for_a_person(words: &[u8]) -> bool {
+fn is_interactive(words: &[u8]) -> bool {
     let mut words = words.split(|byte| *byte == 0).skip(1).filter(|word| !word.is_empty());
     while let Some(word) = words.next() {
         match word {
-            // Terminals of editors bring a start-up file of their own.
+            // Terminals of editors use a start-up file of their own.
             b"--init-file" | b"--rcfile" | b"-o" | b"-O" => drop(words.next()),
             _ if word.starts_with(b"--") => {}
             _ if word.starts_with(b"-") && !word.contains(&b'c') => {}
@@ -142,7 +142,7 @@ mod tests {
             ("bash\0hook.sh\0", false),
             ("bash\0-e\0hook.sh\0", false),
         ] {
-            assert_eq!(is_for_a_person(words.as_bytes()), expected, "{words:?}");
+            assert_eq!(is_interactive(words.as_bytes()), expected, "{words:?}");
         }
     }
 }

@@ -12,7 +12,7 @@ struct Test {
 
 fn gate() -> Test {
     let dir = tempfile::tempdir().unwrap();
-    Test { authority: Authority::of(&Home::whole(dir.path().to_owned()), OWNER), _dir: dir }
+    Test { authority: Authority::of(&Home::in_dir(dir.path().to_owned()), OWNER), _dir: dir }
 }
 
 fn caller() -> Caller {
@@ -20,11 +20,11 @@ fn caller() -> Caller {
         uid: OWNER,
         pid: Some(7),
         program: Some("/usr/bin/tenterhook".to_owned()),
-        under: vec!["bash".to_owned()],
+        ancestors: vec!["bash".to_owned()],
         terminal: Some(true),
         agent: None,
         identity: Identity::Verified,
-        way: Way::Socket,
+        channel: CallerChannel::Socket,
     }
 }
 
@@ -44,10 +44,10 @@ impl Test {
 
     /// A secret that counts, and its code of now.
     fn enrolled(&self) -> String {
-        let secret = self.authority.codes.begin(NOW - 90_000).unwrap();
-        let earlier = totp::code(&secret, totp::step(NOW - 90_000)).unwrap();
-        assert_eq!(self.authority.codes.confirm(&earlier, NOW - 90_000).unwrap(), Tried::Right);
-        totp::code(&secret, totp::step(NOW)).unwrap()
+        let secret = self.authority.codes.start(NOW - 90_000).unwrap();
+        let earlier = totp::code_at(&secret, totp::step_at(NOW - 90_000)).unwrap();
+        assert_eq!(self.authority.codes.confirm(&earlier, NOW - 90_000).unwrap(), CodeResult::Accepted);
+        totp::code_at(&secret, totp::step_at(NOW)).unwrap()
     }
 }
 
@@ -86,7 +86,7 @@ fn a_guarded_agent_passes_with_a_code_only_and_the_refusal_names_the_mark() {
     let refused = gate.authority.admit(Action::Monitor, &caller, &typed(), NOW).unwrap_err();
     assert_eq!(
         refused.why,
-        "`mode monitor` was asked for by an agent that is guarded here (claude-code: `node`, process 5)"
+        "`mode monitor` was requested by a guarded agent (claude-code: `node`, process 5)"
     );
     assert!(refused.hint.contains("tenterhook agent forget 5"), "{}", refused.hint);
     let enroll = gate.authority.admit(Action::TotpEnroll, &caller, &Proof::default(), NOW);
@@ -115,7 +115,7 @@ fn a_caller_that_cannot_be_identified_passes_with_a_code_only() {
         assert!(why.contains("cannot be identified: the process has ended"), "{why}");
         assert!(gate.authority.admit(Action::TotpEnroll, &caller, &Proof::default(), NOW).is_err());
     }
-    let home = Home { public: Some("/run".into()), ..Home::whole("/nowhere".into()) };
+    let home = Home { machine_run: Some("/run".into()), ..Home::in_dir("/nowhere".into()) };
     let system = Authority::of(&home, OWNER);
     let root = Caller { uid: 0, ..unknown.clone() };
     assert!(
@@ -124,7 +124,8 @@ fn a_caller_that_cannot_be_identified_passes_with_a_code_only() {
     );
     let code = gate.enrolled();
     assert_eq!(gate.admit(&unknown, &with_code(&code)), Ok("code"));
-    let (_, leaf) = Authority::leaf(Action::Monitor, &unknown, &Ok(Granted { proof: "code" }), json!({}));
+    let (_, leaf) =
+        Authority::change_record(Action::Monitor, &unknown, &Ok(GrantedAction { proof: "code" }), json!({}));
     assert_eq!(leaf["authority"]["unverified"], "the process has ended");
 }
 
@@ -137,7 +138,11 @@ fn where_ancestries_are_not_told_a_code_is_needed_except_to_uninstall_and_to_set
     for action in [Action::Uninstall, Action::TotpEnroll] {
         assert!(gate.authority.admit(action, &caller, &Proof::default(), NOW).is_err(), "{action}");
         let granted = gate.authority.admit(action, &caller, &typed(), NOW);
-        assert_eq!(granted, Ok(Granted { proof: "unverified" }), "no terminal is claimed that nobody saw");
+        assert_eq!(
+            granted,
+            Ok(GrantedAction { proof: "unverified" }),
+            "no terminal is claimed that nobody saw"
+        );
     }
     let code = gate.enrolled();
     assert_eq!(gate.admit(&caller, &with_code(&code)), Ok("code"));
@@ -150,7 +155,7 @@ fn other_accounts_are_strangers_and_the_machine_s_administrator_needs_nothing() 
         (Caller { uid: 1001, ..caller() }, Caller { uid: 0, terminal: Some(false), ..caller() });
     assert!(gate.admit(&other, &typed()).unwrap_err().contains("another account"));
     assert!(gate.admit(&root, &Proof::default()).is_err(), "in a person's home root types too");
-    let home = Home { public: Some("/run".into()), ..Home::whole("/nowhere".into()) };
+    let home = Home { machine_run: Some("/run".into()), ..Home::in_dir("/nowhere".into()) };
     let system = Test { authority: Authority::of(&home, OWNER), ..gate };
     assert_eq!(system.admit(&root, &Proof::default()), Ok("root"));
     assert!(system.admit(&other, &typed()).is_err());
@@ -160,7 +165,7 @@ fn other_accounts_are_strangers_and_the_machine_s_administrator_needs_nothing() 
 fn setting_up_codes_needs_no_proof_once() {
     let gate = gate();
     let enroll = || gate.authority.admit(Action::TotpEnroll, &caller(), &Proof::default(), NOW);
-    assert_eq!(enroll(), Ok(Granted { proof: "none" }));
+    assert_eq!(enroll(), Ok(GrantedAction { proof: "none" }));
     gate.enrolled();
     assert!(enroll().is_err(), "another secret needs a code of the first");
 }
@@ -168,14 +173,18 @@ fn setting_up_codes_needs_no_proof_once() {
 #[test]
 fn the_record_says_who_asked_and_what_came_of_it() {
     let detail = json!({"name": "x"});
-    let (what, leaf) =
-        Authority::leaf(Action::RulesDisable, &caller(), &Ok(Granted { proof: "tty" }), detail.clone());
+    let (what, leaf) = Authority::change_record(
+        Action::RulesDisable,
+        &caller(),
+        &Ok(GrantedAction { proof: "tty" }),
+        detail.clone(),
+    );
     let by = json!({
         "uid": OWNER, "pid": 7, "program": "/usr/bin/tenterhook", "under": ["bash"], "via": "socket", "proof": "tty"
     });
     assert_eq!((what, leaf), ("rules disable", json!({"name": "x", "authority": by})));
-    let refused = Err(Refused::new("no", ""));
-    let (what, leaf) = Authority::leaf(Action::RulesDisable, &caller(), &refused, detail);
+    let refused = Err(AuthorityRefusal::new("no", ""));
+    let (what, leaf) = Authority::change_record(Action::RulesDisable, &caller(), &refused, detail);
     assert_eq!(
         (what, &leaf["action"], &leaf["asked"]["name"]),
         ("refused", &json!("rules disable"), &json!("x"))

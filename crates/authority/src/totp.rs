@@ -5,45 +5,46 @@
 use hmac::{Hmac, KeyInit, Mac};
 use sha1::Sha1;
 
-/// How long a code counts, in seconds.
-pub const STEP: u64 = 30;
-/// How many digits a code has.
-pub const DIGITS: usize = 6;
-/// How many bytes a new secret has: as many as the hash gives.
+/// Length of a time step, in seconds.
+pub const STEP_SECONDS: u64 = 30;
+/// Number of digits of a code.
+pub const CODE_DIGITS: usize = 6;
+/// Length of a new secret, equal to that of the hash.
 pub const SECRET_BYTES: usize = 20;
 
-const ALPHABET: &[u8; 32] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZ234567";
+const BASE32_ALPHABET: &[u8; 32] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZ234567";
 
-/// The step of a moment.
-pub fn step(now_ms: u64) -> u64 {
-    now_ms / 1000 / STEP
+/// The time step of a time.
+pub fn step_at(now_ms: u64) -> u64 {
+    now_ms / 1000 / STEP_SECONDS
 }
 
-/// The code of a step. `None`: the secret cannot be a key.
-pub fn code(secret: &[u8], step: u64) -> Option<String> {
-    let number = truncated(secret, step)? % 1_000_000;
-    Some(format!("{number:0DIGITS$}"))
+/// The code of a time step; `None` if the secret is not a valid key.
+pub fn code_at(secret: &[u8], step: u64) -> Option<String> {
+    let number = truncated_hmac(secret, step)? % 1_000_000;
+    Some(format!("{number:0CODE_DIGITS$}"))
 }
 
-/// Which step around now a code belongs to: the clocks of two machines differ a little.
+/// The time step of a code, around the current one: the clocks of two machines differ slightly.
 pub fn matching_step(secret: &[u8], given: &str, now_ms: u64) -> Option<u64> {
     let given: String = given.chars().filter(|letter| !letter.is_whitespace()).collect();
-    let now = step(now_ms);
-    let fits = |step: u64| code(secret, step).is_some_and(|right| same(right.as_bytes(), given.as_bytes()));
-    // All three are computed, whichever fits: the time it takes says nothing.
+    let now = step_at(now_ms);
+    let fits =
+        |step: u64| code_at(secret, step).is_some_and(|right| is_equal(right.as_bytes(), given.as_bytes()));
+    // All three are computed in any case, so that the duration reveals nothing.
     [now, now.saturating_sub(1), now + 1]
         .into_iter()
         .fold(None, |found, step| if fits(step) { Some(step) } else { found })
 }
 
-/// What an authenticator app reads.
-pub fn uri(secret: &[u8], account: &str) -> String {
-    let account: String = account.bytes().map(escaped).collect();
-    format!("otpauth://totp/Tenterhook:{account}?secret={}&issuer=Tenterhook", base32(secret))
+/// The URI that an authenticator app reads.
+pub fn enrolment_uri(secret: &[u8], account: &str) -> String {
+    let account: String = account.bytes().map(percent_encode).collect();
+    format!("otpauth://totp/Tenterhook:{account}?secret={}&issuer=Tenterhook", encode_base32(secret))
 }
 
-/// Bytes as people type them.
-pub fn base32(bytes: &[u8]) -> String {
+/// Encodes bytes in base32, without padding.
+pub fn encode_base32(bytes: &[u8]) -> String {
     let mut text = String::with_capacity(bytes.len().div_ceil(5) * 8);
     for chunk in bytes.chunks(5) {
         let bits = chunk.iter().fold(0_u64, |bits, byte| bits << 8 | u64::from(*byte));
@@ -51,18 +52,18 @@ pub fn base32(bytes: &[u8]) -> String {
         let letters = (chunk.len() * 8).div_ceil(5);
         for at in 0..letters {
             let five = usize::try_from(bits >> (35 - 5 * at) & 31).unwrap_or_default();
-            text.push(char::from(ALPHABET.get(five).copied().unwrap_or(b'A')));
+            text.push(char::from(BASE32_ALPHABET.get(five).copied().unwrap_or(b'A')));
         }
     }
     text
 }
 
-/// The bytes again; letters of either case, blanks and padding left out.
-pub fn from_base32(text: &str) -> Option<Vec<u8>> {
+/// Decodes base32, ignoring case, blanks and padding.
+pub fn decode_base32(text: &str) -> Option<Vec<u8>> {
     let letters = text.bytes().filter(|byte| !matches!(byte, b' ' | b'-' | b'='));
     let (mut bytes, mut bits, mut held) = (Vec::new(), 0_u32, 0);
     for letter in letters {
-        let five = ALPHABET.iter().position(|known| *known == letter.to_ascii_uppercase())?;
+        let five = BASE32_ALPHABET.iter().position(|known| *known == letter.to_ascii_uppercase())?;
         bits = (bits << 5 | u32::try_from(five).ok()?) & 0xffff;
         held += 5;
         if held >= 8 {
@@ -73,7 +74,7 @@ pub fn from_base32(text: &str) -> Option<Vec<u8>> {
     Some(bytes)
 }
 
-fn truncated(secret: &[u8], step: u64) -> Option<u32> {
+fn truncated_hmac(secret: &[u8], step: u64) -> Option<u32> {
     let mut mac = Hmac::<Sha1>::new_from_slice(secret).ok()?;
     mac.update(&step.to_be_bytes());
     let hash = mac.finalize().into_bytes();
@@ -82,13 +83,13 @@ fn truncated(secret: &[u8], step: u64) -> Option<u32> {
     Some(u32::from_be_bytes(four) & 0x7fff_ffff)
 }
 
-/// Compares without saying by its time how much was right.
-fn same(right: &[u8], given: &[u8]) -> bool {
+/// Compares in constant time.
+fn is_equal(right: &[u8], given: &[u8]) -> bool {
     let differing = right.iter().zip(given).fold(0, |differing, (a, b)| differing | (a ^ b));
     right.len() == given.len() && differing == 0
 }
 
-fn escaped(byte: u8) -> String {
+fn percent_encode(byte: u8) -> String {
     if byte.is_ascii_alphanumeric() || b"-._~@".contains(&byte) {
         char::from(byte).to_string()
     } else {
@@ -100,7 +101,7 @@ fn escaped(byte: u8) -> String {
 mod tests {
     use super::*;
 
-    /// RFC 6238, appendix B: eight digits there, of which ours are the last six.
+    /// RFC 6238, appendix B, which has eight digits; the last six are used here.
     #[test]
     fn codes_are_the_published_ones() {
         let secret = b"12345678901234567890";
@@ -112,9 +113,9 @@ mod tests {
             (2_000_000_000, "69279037"),
             (20_000_000_000, "65353130"),
         ] {
-            let step = step(seconds * 1000);
-            assert_eq!(format!("{:08}", truncated(secret, step).unwrap() % 100_000_000), expected);
-            assert_eq!(code(secret, step).unwrap(), expected.split_at(2).1);
+            let step = step_at(seconds * 1000);
+            assert_eq!(format!("{:08}", truncated_hmac(secret, step).unwrap() % 100_000_000), expected);
+            assert_eq!(code_at(secret, step).unwrap(), expected.split_at(2).1);
         }
     }
 
@@ -123,20 +124,20 @@ mod tests {
     fn counters_are_the_published_ones() {
         let expected = ["755224", "287082", "359152", "969429", "338314", "254676", "287922", "162583"];
         for (step, expected) in (0..).zip(expected) {
-            assert_eq!(code(b"12345678901234567890", step).unwrap(), expected);
+            assert_eq!(code_at(b"12345678901234567890", step).unwrap(), expected);
         }
     }
 
     #[test]
     fn a_code_of_the_step_before_or_after_counts_and_no_other() {
         let secret = b"12345678901234567890";
-        let now = 1_000 * STEP * 1000;
+        let now = 1_000 * STEP_SECONDS * 1000;
         for (of, expected) in
             [(998, None), (999, Some(999)), (1000, Some(1000)), (1001, Some(1001)), (1002, None)]
         {
-            assert_eq!(matching_step(secret, &code(secret, of).unwrap(), now), expected, "{of}");
+            assert_eq!(matching_step(secret, &code_at(secret, of).unwrap(), now), expected, "{of}");
         }
-        let right = code(secret, 1000).unwrap();
+        let right = code_at(secret, 1000).unwrap();
         let (left, rest) = right.split_at(3);
         assert_eq!(matching_step(secret, &format!(" {left} {rest}\n"), now), Some(1000));
         for wrong in ["", "1", left, &format!("{right}0"), "abcdef"] {
@@ -156,16 +157,16 @@ mod tests {
             ("fooba", "MZXW6YTB"),
             ("foobar", "MZXW6YTBOI"),
         ] {
-            assert_eq!(base32(bytes.as_bytes()), text);
-            assert_eq!(from_base32(text).unwrap(), bytes.as_bytes());
+            assert_eq!(encode_base32(bytes.as_bytes()), text);
+            assert_eq!(decode_base32(text).unwrap(), bytes.as_bytes());
         }
-        assert_eq!(from_base32("mzxw 6ytb-oi======").unwrap(), b"foobar");
-        assert_eq!(from_base32("m1"), None);
+        assert_eq!(decode_base32("mzxw 6ytb-oi======").unwrap(), b"foobar");
+        assert_eq!(decode_base32("m1"), None);
     }
 
     #[test]
     fn an_app_reads_where_the_secret_is_for() {
-        let uri = uri(b"foobar", "dev on box");
+        let uri = enrolment_uri(b"foobar", "dev on box");
         assert_eq!(uri, "otpauth://totp/Tenterhook:dev%20on%20box?secret=MZXW6YTBOI&issuer=Tenterhook");
     }
 }

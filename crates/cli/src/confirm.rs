@@ -8,10 +8,10 @@ use std::io::{BufRead, BufReader, Read, Write};
 use std::path::{Path, PathBuf};
 
 use serde_json::{Value, json};
-use tenterhook_authority::{Action, Authority, Caller, Needs, Proof};
+use tenterhook_authority::{Action, Authority, Caller, Proof, ProofRequirement};
 use tenterhook_daemon_control::ask;
 use tenterhook_daemon_control::gate::{caller_standing, local_authority};
-use tenterhook_guard::Book;
+use tenterhook_guard::LedgerHandle;
 use tenterhook_home::call_meta;
 
 use crate::context::Context;
@@ -50,12 +50,12 @@ pub(crate) fn require_confirmation(
     if ask::request(home, "POST", "/v1/authority", Some(&body))?.is_some() {
         return Ok(());
     }
-    home.make()?;
+    home.create()?;
     let authority = local_authority(home);
-    let caller = Caller::own(&authority.agents);
+    let caller = Caller::current(&authority.agents);
     let result = authority.admit(action, &caller, &proof, call_meta::now_ms());
-    let (what, detail) = Authority::leaf(action, &caller, &result, detail);
-    Book::of(home).change(what, detail)?;
+    let (what, detail) = Authority::change_record(action, &caller, &result, detail);
+    LedgerHandle::of(home).record_change(what, detail)?;
     result.map(drop).map_err(CommandError::from)
 }
 
@@ -90,9 +90,9 @@ pub(crate) fn collect_proof(
         return Ok(Proof { code, tty: false });
     }
     Ok(match needs {
-        Needs::Nothing => Proof::default(),
-        Needs::Code => Proof { code: read_code(args)?, tty: false },
-        Needs::Tty => Proof { tty: confirm_on_terminal(action)?, code: None },
+        ProofRequirement::Nothing => Proof::default(),
+        ProofRequirement::Code => Proof { code: read_code(args)?, tty: false },
+        ProofRequirement::Tty => Proof { tty: confirm_on_terminal(action)?, code: None },
     })
 }
 

@@ -27,7 +27,7 @@ impl Context {
         let env = env::read_env();
         let program = std::env::current_exe().ok();
         let found = if cli.system {
-            Ok(Home::of_system(program.as_deref(), &env))
+            Ok(Home::machine_wide(program.as_deref(), &env))
         } else {
             Home::find(cli.home.as_deref(), program.as_deref(), &env)
         };
@@ -48,7 +48,7 @@ impl Context {
 
     /// The same for another home, whatever was typed.
     pub(crate) fn at(home: std::path::PathBuf, terminal: Terminal) -> Self {
-        Self::with(terminal, env::read_env(), Some(home.clone()), Ok(Home::whole(home)))
+        Self::with(terminal, env::read_env(), Some(home.clone()), Ok(Home::in_dir(home)))
     }
 
     /// How the person calls this program, for what they could type next.
@@ -71,7 +71,7 @@ impl Context {
         let mut door = tenterhook_home::call_meta::mint()?;
         event.clone_into(&mut door.event);
         door.project = self.env.project_of(harness);
-        door.user = Some(tenterhook_home::env::user());
+        door.user = Some(tenterhook_home::env::current_user());
         Ok(door)
     }
 }

@@ -12,7 +12,7 @@ use tenterhook_transcript::transcripts_of;
 #[expect(clippy::disallowed_methods, reason = "this is the one place")]
 pub(crate) fn read_env() -> Env {
     let path = |name| std::env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from);
-    let of_harnesses = HARNESSES
+    let harness_variables = HARNESSES
         .iter()
         .flat_map(|harness| {
             let settings = harness.installer().map(|installer| installer.variables);
@@ -32,6 +32,6 @@ pub(crate) fn read_env() -> Env {
         all: std::env::vars_os()
             .filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)))
             .collect(),
-        of_harnesses,
+        harness_variables,
     }
 }

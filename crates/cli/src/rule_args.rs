@@ -4,7 +4,7 @@
 
 use std::path::{Path, PathBuf};
 
-use tenterhook_home::{Home, Place, Sources, packs};
+use tenterhook_home::{Home, Sources, WorkDirs, packs};
 use tenterhook_policy::{RuleSet, SourceLayer};
 use tenterhook_rulebook::Rulebook;
 
@@ -34,25 +34,25 @@ impl RuleArgs {
     /// The rules that were asked for, without any state directory.
     pub(crate) fn load(&self, home: Option<&Path>) -> Result<Rulebook, CommandError> {
         let mut sources = Sources::default();
-        if let Some(name) = self.packs.iter().find(|name| packs::compiled_in(name).is_none()) {
+        if let Some(name) = self.packs.iter().find(|name| packs::built_in(name).is_none()) {
             let known: Vec<_> = RuleSet::packs().iter().map(|pack| pack.name).collect();
             let error = CommandError::user(format!("there is no pack `{name}`"));
             return Err(error.hint(format!("known: {}", known.join(", "))));
         }
-        sources.compiled_in(|pack| {
+        sources.add_built_in_packs(|pack| {
             pack.on_by_default && !self.no_baseline || self.packs.iter().any(|name| name == pack.name)
         });
-        sources.texts.extend(Sources::files(&self.policy, SourceLayer::User)?.texts);
+        sources.texts.extend(Sources::from_files(&self.policy, SourceLayer::User)?.texts);
         Ok(open_rulebook(&sources, home))
     }
 }
 
 /// The rules in force in a state directory, for an agent that works in a place.
-pub(crate) fn rules_in_force(home: &Home, env: &Env, place: &Place) -> Rulebook {
-    open_rulebook(&Sources::in_force(home, env, place), env.home.as_deref())
+pub(crate) fn rules_in_force(home: &Home, env: &Env, place: &WorkDirs) -> Rulebook {
+    open_rulebook(&Sources::collect(home, env, place), env.home.as_deref())
 }
 
 fn open_rulebook(sources: &Sources, home: Option<&Path>) -> Rulebook {
     let loaded = sources.load();
-    Rulebook::new(loaded.rules, loaded.problems, home).with_facts(tenterhook_guard::symlinks::facts)
+    Rulebook::new(loaded.rules, loaded.problems, home).with_facts(tenterhook_guard::symlinks::collect_facts)
 }

@@ -3,13 +3,13 @@
 //! Runs work until it is done or a signal ends it.
 
 use tenterhook_event::{HookCall, Outcome};
-use tenterhook_guard::Road;
+use tenterhook_guard::CallPipeline;
 use tokio::signal::unix::{SignalKind, signal};
 
 use crate::error::CommandError;
 
 /// Runs one call through the pipeline. A runtime is built only if a hook has to run.
-pub(crate) fn fire_until_signal(road: &Road, call: &HookCall) -> Result<Outcome, CommandError> {
+pub(crate) fn fire_until_signal(road: &CallPipeline, call: &HookCall) -> Result<Outcome, CommandError> {
     if let Some(outcome) = road.fire_now(call) {
         return Ok(outcome);
     }

@@ -6,7 +6,7 @@
 use serde_json::Value;
 use tenterhook_authority::Action;
 use tenterhook_daemon_control::gate::caller_standing;
-use tenterhook_guard::{Book, Settled};
+use tenterhook_guard::{LedgerHandle, ServiceSettings};
 use tenterhook_home::Home;
 use tenterhook_setup::hook_programs::HookPrograms;
 use tenterhook_setup::versions::version_advice;
@@ -46,7 +46,7 @@ impl SetupHost for CliHost<'_> {
         let running =
             running.as_ref().and_then(|health| health.get("listen")?.as_str().map(ToOwned::to_owned));
         let said = self.context.env.tenterhook_listen.clone();
-        let listen = running.or(said).or_else(|| Settled::of(self.home).0.daemon.listen);
+        let listen = running.or(said).or_else(|| ServiceSettings::of(self.home).0.daemon.listen);
         let listen = listen.unwrap_or_else(|| DEFAULT_LISTEN_ADDRESS.to_owned());
         Ok((listen != "none").then_some(listen))
     }
@@ -56,7 +56,7 @@ impl SetupHost for CliHost<'_> {
     }
 
     fn record_change(&self, name: &str, detail: Value) -> Result<(), CommandError> {
-        Book::of(self.home).change(name, detail)
+        LedgerHandle::of(self.home).record_change(name, detail)
     }
 }
 

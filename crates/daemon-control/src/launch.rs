@@ -13,7 +13,7 @@ use rustix::process::{Pid, Signal, kill_process};
 use serde_json::Value;
 use tenterhook_error::Failure;
 use tenterhook_files::FileClass;
-use tenterhook_home::{Home, make_private, write_whole};
+use tenterhook_home::{Home, make_private_dir, write_atomic};
 
 use crate::ask;
 
@@ -111,10 +111,10 @@ impl Launcher<'_> {
 
     /// The program with other arguments: what it says goes to the log.
     fn command(&self, arguments: &[&str]) -> Result<Command, Failure> {
-        self.home.make()?;
+        self.home.create()?;
         let log = self.home.log();
         if let Some(dir) = log.parent() {
-            make_private(dir)?;
+            make_private_dir(dir)?;
         }
         let file = tenterhook_files::open_state_for_writing(&log, OpenOptions::new().append(true))?;
         let mut command = Command::new(&self.program);
@@ -122,7 +122,7 @@ impl Launcher<'_> {
         if let Some(said) = self.said_home {
             command.arg("--home").arg(std::path::absolute(said)?);
         }
-        if self.home.public.is_some() {
+        if self.home.is_machine_wide() {
             command.arg("--system");
         }
         command.args(arguments).stdin(Stdio::null()).stdout(Stdio::null()).stderr(file);
@@ -152,7 +152,7 @@ fn first_of_many(home: &Home, what: &str, within: Duration) -> bool {
     if recent.is_ok_and(|at| at.elapsed().is_ok_and(|age| age < within)) {
         return false;
     }
-    make_private(&home.run()).and_then(|()| write_whole(&mark, b"", 0o600)).is_ok()
+    make_private_dir(&home.run()).and_then(|()| write_atomic(&mark, b"", 0o600)).is_ok()
 }
 
 /// The process of a daemon, by its health report: the socket says who answers, and a file could name any process.

@@ -47,7 +47,7 @@ pub fn restart_managed(home: &Home, pid: Pid) -> Result<bool, Failure> {
     if !is_in_unit(&groups, systemd::NAME) {
         return Ok(false);
     }
-    tell(&systemd::tell(home.public.is_some(), &["restart", systemd::NAME]))?;
+    tell(&systemd::tell(home.is_machine_wide(), &["restart", systemd::NAME]))?;
     let began = Instant::now();
     while began.elapsed() < RESTART_TIMEOUT {
         if let Ok(Some(health)) = ask::get(home, "/v1/health")

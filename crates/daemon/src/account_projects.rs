@@ -8,7 +8,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use tenterhook_error::Failure;
-use tenterhook_home::Place;
+use tenterhook_home::WorkDirs;
 use tenterhook_home::caller_rights::spawn_as;
 use tenterhook_home::trust::ProjectText;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, oneshot};
@@ -26,7 +26,7 @@ const MAX_READS_PER_ACCOUNT: usize = 4;
 /// Active configurations of projects, by account.
 #[derive(Default)]
 pub(crate) struct AccountProjects {
-    generations: Mutex<HashMap<(u32, Place), AccountGeneration>>,
+    generations: Mutex<HashMap<(u32, WorkDirs), AccountGeneration>>,
     permits: Mutex<HashMap<u32, Arc<Semaphore>>>,
 }
 
@@ -42,7 +42,7 @@ impl AccountProjects {
     pub(crate) fn get_fresh(
         &self,
         account: u32,
-        place: &Place,
+        place: &WorkDirs,
         base: &Arc<ActiveConfig>,
     ) -> Option<Arc<ActiveConfig>> {
         self.get(account, place, base, |known| known.since.elapsed() < PLACE_CACHE_TIME)
@@ -52,7 +52,7 @@ impl AccountProjects {
     pub(crate) fn get_same(
         &self,
         account: u32,
-        place: &Place,
+        place: &WorkDirs,
         base: &Arc<ActiveConfig>,
         texts: &[ProjectText],
     ) -> Option<Arc<ActiveConfig>> {
@@ -62,7 +62,7 @@ impl AccountProjects {
     fn get(
         &self,
         account: u32,
-        place: &Place,
+        place: &WorkDirs,
         base: &Arc<ActiveConfig>,
         fits: impl FnOnce(&AccountGeneration) -> bool,
     ) -> Option<Arc<ActiveConfig>> {
@@ -74,7 +74,7 @@ impl AccountProjects {
     pub(crate) fn insert(
         &self,
         account: u32,
-        place: &Place,
+        place: &WorkDirs,
         base: Arc<ActiveConfig>,
         texts: Vec<ProjectText>,
         found: &Arc<ActiveConfig>,
@@ -104,7 +104,7 @@ impl AccountProjects {
 /// Reads the project files of a place with the rights of an account. A thread that hangs keeps its permit.
 pub(crate) async fn read_as(
     account: u32,
-    place: &Place,
+    place: &WorkDirs,
     person: Option<PathBuf>,
     permit: OwnedSemaphorePermit,
 ) -> Result<(Vec<ProjectText>, OwnedSemaphorePermit), Failure> {

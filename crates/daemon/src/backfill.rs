@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use serde_json::Value;
 use tenterhook_event::EventId;
-use tenterhook_guard::{Book, TakenIn};
+use tenterhook_guard::{LedgerHandle, SpoolImport};
 use tenterhook_ledger::{Origin, Reader};
 use tenterhook_records::recorded::RecordedDecision;
 
@@ -67,7 +67,7 @@ async fn reload_session(daemon: &Arc<Daemon>, key: SessionKey) {
 }
 
 /// Logs spool files that were refused or could not be read.
-pub(crate) fn warn_about_spool(taken: TakenIn) {
+pub(crate) fn warn_about_spool(taken: SpoolImport) {
     if taken.refused > 0 {
         tracing::warn!(files = taken.refused, "spool files without a valid seal were set aside");
     }
@@ -77,7 +77,7 @@ pub(crate) fn warn_about_spool(taken: TakenIn) {
 }
 
 /// Imports decisions that hooks made without the daemon, and reports them to observers.
-pub(crate) async fn import_spooled(daemon: &Arc<Daemon>, book: &Book) {
+pub(crate) async fn import_spooled(daemon: &Arc<Daemon>, book: &LedgerHandle) {
     let before = match daemon.readers.with(Reader::size).await {
         Ok(before) => before,
         Err(error) => {
@@ -85,7 +85,7 @@ pub(crate) async fn import_spooled(daemon: &Arc<Daemon>, book: &Book) {
             return;
         }
     };
-    let found = book.take_in(&daemon.ledger);
+    let found = book.import_spool_into(&daemon.ledger);
     warn_about_spool(found);
     let observed = Arc::clone(daemon);
     let taken = daemon.readers.with(move |reader| {

@@ -8,7 +8,7 @@ use std::time::Instant;
 
 use tenterhook_api::SpoolCounts;
 use tenterhook_authority::Authority;
-use tenterhook_guard::Book;
+use tenterhook_guard::LedgerHandle;
 use tenterhook_guard::usage::UsageReader;
 use tenterhook_home::{Env, Home, Mode};
 use tenterhook_ledger::{Ledger, SoftwareKey};
@@ -82,7 +82,7 @@ pub struct Daemon {
     pub(crate) change_lock: Arc<tokio::sync::Mutex<()>>,
     /// Permits for streams.
     pub(crate) stream_slots: Arc<Semaphore>,
-    pub(crate) book: Book,
+    pub(crate) book: LedgerHandle,
     /// Browsers with access to the dashboard.
     pub(crate) access: BrowserAccess,
     /// Whether the ledger's key was sealed when it was opened.
@@ -106,7 +106,7 @@ impl Daemon {
         hook_programs: HookPrograms,
     ) -> Result<Self, tenterhook_error::Failure> {
         let uid = rustix::process::getuid().as_raw();
-        let quotas = Quotas::new(home.public.is_some());
+        let quotas = Quotas::new(home.is_machine_wide());
         Ok(Self {
             authority: Authority::of(&home, uid),
             approvals: Approvals::new(&home),
@@ -117,12 +117,12 @@ impl Daemon {
             session_owners: SessionOwners::default(),
             hosted: HostedSessions::new(env),
             uid,
-            user: tenterhook_home::env::user(),
+            user: tenterhook_home::env::current_user(),
             recorder: LedgerRecorder::new(ledger.clone()),
             readers: LedgerReaders::new(home.ledger()),
-            opened_sealed: SoftwareKey::is_sealed(&Book::of(&home).key_file()),
+            opened_sealed: SoftwareKey::is_sealed(&LedgerHandle::of(&home).key_file()),
             hook_watch: HookWatch::default(),
-            book: Book::of(&home),
+            book: LedgerHandle::of(&home),
             access: BrowserAccess::default(),
             env: env.clone(),
             hook_programs,
@@ -163,7 +163,7 @@ impl Daemon {
 
     /// Number of decisions in the spool, and of spool files that cannot be read.
     pub(crate) fn spool_counts(&self) -> SpoolCounts {
-        let (waiting, refused) = self.book.spooled();
+        let (waiting, refused) = self.book.spool_counts();
         SpoolCounts { waiting, refused }
     }
 
@@ -189,7 +189,7 @@ impl Daemon {
 
     /// Name of an account.
     pub(crate) fn account_name(&self, uid: u32) -> String {
-        if uid == self.uid { self.user.clone() } else { tenterhook_home::env::account(uid) }
+        if uid == self.uid { self.user.clone() } else { tenterhook_home::env::account_name(uid) }
     }
 
     /// Name of the caller's account; callers with a token use the daemon's.

@@ -3,7 +3,7 @@
 //! Privileged actions in the daemon: the kernel identifies the caller, and the ledger records the result.
 
 use serde_json::{Value, json};
-use tenterhook_authority::{Action, Authority, Caller, Granted, Proof, Refused};
+use tenterhook_authority::{Action, Authority, AuthorityRefusal, Caller, GrantedAction, Proof};
 use tenterhook_engine::RecordError;
 use tenterhook_error::Failure;
 use tenterhook_event::EventId;
@@ -25,7 +25,7 @@ impl Daemon {
     /// Identifies the caller.
     pub(crate) fn caller(&self, peer: Peer) -> Caller {
         match peer {
-            Peer::Local { uid, pid, start } => Caller::connected(uid, pid, start, &self.authority.agents),
+            Peer::Local { uid, pid, start } => Caller::from_socket(uid, pid, start, &self.authority.agents),
             Peer::Token => Caller::with_token(self.uid),
             Peer::Browser => Caller::in_browser(self.uid),
         }
@@ -36,12 +36,12 @@ impl Daemon {
         let agents = &self.authority.agents;
         let remembered = match peer {
             Peer::Local { pid: Some(pid), .. } => {
-                if agents.knows(parent) || agents.knows(pid.unsigned_abs()) {
+                if agents.is_recently_seen(parent) || agents.is_recently_seen(pid.unsigned_abs()) {
                     return;
                 }
                 agents.remember(pid, harness)
             }
-            Peer::Local { pid: None, .. } if cfg!(target_os = "linux") => agents.remember_outside(harness),
+            Peer::Local { pid: None, .. } if cfg!(target_os = "linux") => agents.remember_invisible(harness),
             Peer::Local { .. } | Peer::Token | Peer::Browser => return,
         };
         warn_about_unwritten_mark(remembered);
@@ -55,18 +55,18 @@ impl Daemon {
         proof: &Proof,
         detail: Value,
         links: Vec<EventId>,
-    ) -> Result<Granted, Refused> {
+    ) -> Result<GrantedAction, AuthorityRefusal> {
         // The file of codes is locked for a moment; other tasks must not wait for it.
         let (caller, result) = tokio::task::block_in_place(|| {
             let caller = self.caller(peer);
             let result = self.authority.admit(action, &caller, proof, call_meta::now_ms());
             (caller, result)
         });
-        let (what, detail) = Authority::leaf(action, &caller, &result, detail);
+        let (what, detail) = Authority::change_record(action, &caller, &result, detail);
         if let Err(refused) = &result {
             tracing::warn!(action = action.name(), why = refused.why, "a privileged action was refused");
         }
-        self.record_change(what, caller.uid, detail, links).await.map_err(|why| Refused {
+        self.record_change(what, caller.uid, detail, links).await.map_err(|why| AuthorityRefusal {
             why: format!("`{action}` was not done, because it could not be recorded: {why}"),
             hint: "free disk space for the ledger".to_owned(),
         })?;

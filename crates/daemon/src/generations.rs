@@ -18,7 +18,8 @@ use tenterhook_engine::{Generation, Hook};
 use tenterhook_error::Failure;
 use tenterhook_guard::Configuration;
 use tenterhook_home::{
-    Env, Home, Mode, Place, Sources, Switches, hook_files, kits, program_files, regular_file, trust,
+    Env, Home, Mode, Sources, Switches, WorkDirs, hook_files, hook_packages, program_files, regular_file,
+    trust,
 };
 
 use crate::account_projects::{AccountProjects, read_as};
@@ -79,7 +80,7 @@ pub(crate) enum Refreshed {
 
 #[derive(Default)]
 struct ProjectCache {
-    places: HashMap<Place, (Instant, Vec<PathBuf>)>,
+    places: HashMap<WorkDirs, (Instant, Vec<PathBuf>)>,
     generations: HashMap<Vec<PathBuf>, (FileStamps, Arc<ActiveConfig>)>,
 }
 
@@ -87,7 +88,7 @@ impl Generations {
     /// Reads the configuration of a state directory.
     pub fn read(home: &Home, env: &Env) -> Result<Self, Failure> {
         let (home, env) = (home.clone(), env.clone());
-        let base = ActiveConfig::read(&home, &env, &Place::default())?;
+        let base = ActiveConfig::read(&home, &env, &WorkDirs::default())?;
         Ok(Self {
             home,
             env,
@@ -105,7 +106,7 @@ impl Generations {
     }
 
     /// The configuration for an agent that works in a place.
-    pub fn active_for(&self, place: &Place) -> Result<Arc<ActiveConfig>, Failure> {
+    pub fn active_for(&self, place: &WorkDirs) -> Result<Arc<ActiveConfig>, Failure> {
         let files = self.project_files(place);
         if files.is_empty() {
             return Ok(self.base());
@@ -136,7 +137,7 @@ impl Generations {
     /// rights; the call waits for that thread for a limited time.
     pub(crate) async fn for_account(
         &self,
-        place: &Place,
+        place: &WorkDirs,
         account: u32,
     ) -> Result<Arc<ActiveConfig>, Failure> {
         let base = self.base();
@@ -186,8 +187,8 @@ impl Generations {
     }
 
     /// Reads the sources of the rules of a place.
-    pub(crate) fn sources(&self, place: &Place) -> Sources {
-        Sources::in_force(&self.home, &self.env, place)
+    pub(crate) fn sources(&self, place: &WorkDirs) -> Sources {
+        Sources::collect(&self.home, &self.env, place)
     }
 
     /// Files that the base is made of.
@@ -215,7 +216,7 @@ impl Generations {
             self.base.store(Arc::new(base.with_stale_files(broken, stamps)));
             return Ok(refreshed);
         }
-        let new = ActiveConfig::read(&self.home, &self.env, &Place::default())?;
+        let new = ActiveConfig::read(&self.home, &self.env, &WorkDirs::default())?;
         let new = new.with_program_hooks(&self.programs.load(), &self.home);
         let same = new.generation.name() == base.generation.name()
             && (&new.problems, &new.warnings, &new.stale) == (&base.problems, &base.warnings, &base.stale);
@@ -229,7 +230,7 @@ impl Generations {
         &self.env
     }
 
-    fn project_files(&self, place: &Place) -> Vec<PathBuf> {
+    fn project_files(&self, place: &WorkDirs) -> Vec<PathBuf> {
         let Some(cwd) = &place.cwd else { return Vec::new() };
         if let Some((since, files)) = self.lock_projects().places.get(place)
             && since.elapsed() < PLACE_CACHE_TIME
@@ -251,7 +252,7 @@ impl Generations {
 }
 
 impl ActiveConfig {
-    fn read(home: &Home, env: &Env, place: &Place) -> Result<Self, Failure> {
+    fn read(home: &Home, env: &Env, place: &WorkDirs) -> Result<Self, Failure> {
         Self::read_with(home, env, |home, env| Configuration::read_trusted(home, env, place))
     }
 
@@ -299,21 +300,21 @@ impl ActiveConfig {
 fn base_files(home: &Home, env: &Env) -> Vec<PathBuf> {
     let mut files = text_files(home);
     files.extend([home.trust(), home.packs(), home.mode(), home.retention(), home.switches(), home.port()]);
-    files.extend(program_files::watched(home));
-    files.extend(kits::watched(home));
-    files.extend(hook_files::watched(home, env));
+    files.extend(program_files::watched_files(home));
+    files.extend(hook_packages::watched_files(home));
+    files.extend(hook_files::watched_files(home, env));
     files
 }
 
 fn text_files(home: &Home) -> Vec<PathBuf> {
-    let own = [home.settings(), home.policy(), home.prices(), home.pack_list(), home.kit_list()];
+    let own = [home.settings(), home.policy(), home.prices(), home.pack_list(), home.hook_package_list()];
     own.into_iter().chain(home.organisation.clone()).collect()
 }
 
 /// Configuration files that are not valid YAML.
 fn find_unreadable(home: &Home) -> Vec<Problem> {
     let mut problems = Vec::new();
-    let descriptions = program_files::watched(home).into_iter().filter(|path| !path.is_dir());
+    let descriptions = program_files::watched_files(home).into_iter().filter(|path| !path.is_dir());
     for path in text_files(home).into_iter().chain(descriptions) {
         let name = path.display().to_string();
         match regular_file(&path) {
@@ -323,7 +324,7 @@ fn find_unreadable(home: &Home) -> Vec<Problem> {
                     problems.push(Problem::new(&name, spot, message));
                 }
             }
-            Err(error) => problems.push(Problem::whole(&name, error.to_string())),
+            Err(error) => problems.push(Problem::for_file(&name, error.to_string())),
         }
     }
     problems
@@ -338,7 +339,7 @@ mod tests {
     #[test]
     fn a_slow_look_does_not_bring_back_what_was_replaced() {
         let dir = tempfile::tempdir().unwrap();
-        let home = Home::whole(dir.path().to_owned());
+        let home = Home::in_dir(dir.path().to_owned());
         let generations = Generations::read(&home, &Env::default()).unwrap();
         let done = AtomicBool::new(false);
         std::thread::scope(|scope| {

@@ -11,7 +11,7 @@ use tenterhook_error::Failure;
 use tenterhook_event::{Decision, Event, EventId, EventKind, Finding, HookCall, Origin, Outcome, TraceEntry};
 use tenterhook_guard::{CallEvaluator, RefusedCall, answer_call};
 use tenterhook_harness::{CallMeta, DecodeError, Harness, HookReply};
-use tenterhook_home::{Place, call_meta};
+use tenterhook_home::{WorkDirs, call_meta};
 use tenterhook_ledger::Entry;
 use tenterhook_records::{has_secret_identifier, redact_identifiers, sanitize, secrets};
 use tokio::time::Instant;
@@ -95,7 +95,7 @@ impl CallEvaluator for DaemonCall<'_> {
         let answered = std::mem::take(&mut self.callbacks).read(&call.event);
         let outcome = fire_as(daemon, call, caller, self.payload_bytes, answered).await?;
         if let Some(found) = usage {
-            daemon.usage.settle(&found);
+            daemon.usage.mark_recorded(&found);
             daemon.unsaved_usage.note();
         }
         let outcome = match approvals::deadline(harness, &call.event.native_event, self.began, self.within) {
@@ -166,7 +166,7 @@ async fn fire_as(
     payload_bytes: usize,
     answered: Vec<(Finding, TraceEntry)>,
 ) -> Result<Outcome, Failure> {
-    let place = Place::of(&call.event);
+    let place = WorkDirs::of(&call.event);
     let active = match caller {
         Some(account) => daemon.generations.for_account(&place, account).await,
         None => daemon.generations.active_for(&place),
@@ -185,7 +185,7 @@ pub(crate) async fn fire_on_behalf(
     call: &HookCall,
     hooks: &[HookId],
 ) -> Result<Outcome, Failure> {
-    let active = daemon.generations.active_for(&Place::of(&call.event))?;
+    let active = daemon.generations.active_for(&WorkDirs::of(&call.event))?;
     let (recorder, observers) = (&daemon.recorder, &daemon.observers);
     let recorder = CallRecorder { recorder, observers, detail: &active.detail, payload_bytes: 0 };
     if hooks.is_empty() {

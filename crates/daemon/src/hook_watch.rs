@@ -157,8 +157,8 @@ struct HarnessSearch {
 }
 
 fn find_harnesses(env: &Env, home: &Home) -> HarnessSearch {
-    let ground = env.ground();
-    let machine = home.of_machine().and_then(|machine| Some((machine.machine()?, machine.programs())));
+    let ground = env.machine();
+    let machine = home.machine_home().and_then(|machine| Some((machine.machine()?, machine.programs())));
     let mut found = HarnessSearch::default();
     for harness in HARNESSES {
         let Some(installer) = harness.installer().filter(|_| detect(harness, &ground).is_some()) else {

@@ -5,7 +5,7 @@
 use std::sync::Arc;
 
 use serde_json::json;
-use tenterhook_authority::{Action, Proof, Refused};
+use tenterhook_authority::{Action, AuthorityRefusal, Proof};
 use tenterhook_error::Failure;
 use tenterhook_home::{Mode, call_meta};
 
@@ -14,7 +14,7 @@ use crate::listen::Peer;
 
 /// Why the mode was not changed.
 pub(crate) enum ModeChangeError {
-    Refused(Refused),
+    Refused(AuthorityRefusal),
     Failed(Failure),
 }
 

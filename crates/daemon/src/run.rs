@@ -11,8 +11,8 @@ use std::time::Duration;
 use serde_json::json;
 use tenterhook_api::{GenerationChange, LiveEvent, LiveWarning};
 use tenterhook_error::Failure;
-use tenterhook_guard::{Book, StateFormat, snapshot};
-use tenterhook_home::{Env, Home, Place, Sources, call_meta, daemon_port, make_private, write_whole};
+use tenterhook_guard::{LedgerHandle, StateFormat, snapshot};
+use tenterhook_home::{Env, Home, Sources, WorkDirs, call_meta, daemon_port, make_private_dir, write_atomic};
 use tenterhook_ledger::{BusyCallers, Durability, OpenError};
 use tenterhook_setup::hook_programs::HookPrograms;
 use tenterhook_telemetry::exporter::{Exporter, Otlp};
@@ -109,8 +109,8 @@ async fn run(
 ) -> Result<(), Failure> {
     // From now on signals are handled instead of killing the process.
     let mut signals = Signals::listen()?;
-    home.make()?;
-    make_private(&home.run())?;
+    home.create()?;
+    make_private_dir(&home.run())?;
     runtime_dir::check_directories(home)?;
     runtime_dir::restrict_log(home);
     runtime_dir::raise_limits();
@@ -119,10 +119,10 @@ async fn run(
     let tcp = bind_tcp(options.listen).await?;
     let listen_address = tcp.as_ref().map(TcpListener::local_addr).transpose()?;
     // Before the rules are read, because they guard this port.
-    daemon_port::record(home, listen_address.map(|address| address.port()))?;
-    let book = Book::of(home);
+    daemon_port::store_port(home, listen_address.map(|address| address.port()))?;
+    let book = LedgerHandle::of(home);
     let opened = open_ledger(home, &book, options, &callers).await?;
-    backfill::warn_about_spool(book.take_in(&opened.ledger));
+    backfill::warn_about_spool(book.import_spool_into(&opened.ledger));
     let token = runtime_dir::read_or_create_token(&home.token())?;
     let observers = build_observers(home, env, options)?;
     observers.sessions.begin_rebuild();
@@ -141,7 +141,7 @@ async fn run(
         listeners.push(tokio::spawn(listen::serve_tcp(tcp, access, router.clone(), ends.clone())));
     }
     let threads = listen::HookThreads::start(socket, Arc::clone(&daemon), router, ends)?;
-    write_whole(&home.daemon(), &daemon_file(&started)?, 0o600)?;
+    write_atomic(&home.daemon(), &daemon_file(&started)?, 0o600)?;
     tracing::info!(listen = ?started.listen, socket = %home.socket().display(), "ready");
     ready(&started);
     let tasks = [
@@ -212,7 +212,7 @@ async fn bind_tcp(address: Option<SocketAddr>) -> Result<Option<TcpListener>, Fa
 }
 
 /// Watches files and the spool until a signal stops the daemon.
-async fn run_until_signal(daemon: &Arc<Daemon>, book: &Book, env: &Env, signals: &mut Signals) {
+async fn run_until_signal(daemon: &Arc<Daemon>, book: &LedgerHandle, env: &Env, signals: &mut Signals) {
     let mut files = FileWatch::default();
     let mut read_anyway = false;
     loop {
@@ -229,10 +229,10 @@ async fn run_until_signal(daemon: &Arc<Daemon>, book: &Book, env: &Env, signals:
             tokio::time::sleep(RELOAD_PAUSE).await;
             continue;
         }
-        if book.spooled().0 > 0 {
+        if book.spool_counts().0 > 0 {
             backfill::import_spooled(daemon, book).await;
         }
-        let is_retried = refreshed.is_none() || daemon.generations.is_stale() || book.spooled().0 > 0;
+        let is_retried = refreshed.is_none() || daemon.generations.is_stale() || book.spool_counts().0 > 0;
         let limit = if is_retried { RETRY_INTERVAL } else { Duration::MAX };
         tokio::select! {
             changed = signals.state.changed() => {
@@ -263,7 +263,7 @@ fn build_observers(home: &Home, env: &Env, options: &DaemonOptions) -> Result<Ob
         None => None,
     };
     let user_home = env.home.as_deref().and_then(Path::to_str).map(ToOwned::to_owned);
-    Ok(Observers::new(user_home, Sources::prices_of(home), metrics, telemetry))
+    Ok(Observers::new(user_home, Sources::load_prices(home), metrics, telemetry))
 }
 
 /// Checks the files for changes and reports the result; `None` if they could not be read.
@@ -306,7 +306,7 @@ async fn refresh(daemon: &Arc<Daemon>, force: bool) -> Option<Refreshed> {
 /// Writes the snapshot that hooks use while no daemon runs.
 async fn write_snapshot(home: &Home, env: &Env) {
     let (home, env) = (home.clone(), env.clone());
-    let written = tokio::task::spawn_blocking(move || snapshot::write(&home, &env, &Place::default()));
+    let written = tokio::task::spawn_blocking(move || snapshot::write(&home, &env, &WorkDirs::default()));
     match written.await {
         Ok(Ok(_)) => {}
         Ok(Err(error)) => {
@@ -319,7 +319,7 @@ async fn write_snapshot(home: &Home, env: &Env) {
 /// Opens the ledger. Waits a moment, because a process without a daemon locks it while it writes a record.
 async fn open_ledger(
     home: &Home,
-    book: &Book,
+    book: &LedgerHandle,
     options: &DaemonOptions,
     callers: &Arc<BusyCallers>,
 ) -> Result<tenterhook_ledger::Opened, Failure> {

@@ -6,7 +6,7 @@ use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::path::Path;
 
 use tenterhook_error::Failure;
-use tenterhook_home::{Home, state_file, trust, write_whole};
+use tenterhook_home::{Home, state_file, trust, write_atomic};
 
 /// Open files: every caller has a connection.
 const MAX_OPEN_FILES: u64 = 65_536;
@@ -80,7 +80,7 @@ pub(crate) fn read_or_create_token(path: &Path) -> Result<String, Failure> {
     getrandom::fill(&mut random)
         .map_err(|error| Failure::internal(format!("cannot generate a token: {error}")))?;
     let token = trust::sha256(&random);
-    write_whole(path, token.as_bytes(), 0o600)?;
+    write_atomic(path, token.as_bytes(), 0o600)?;
     Ok(token)
 }
 
@@ -108,8 +108,8 @@ mod tests {
 
     fn home() -> (tempfile::TempDir, Home) {
         let dir = tempfile::tempdir().unwrap();
-        let home = Home::whole(dir.path().join("home"));
-        tenterhook_home::make_private(&home.run()).unwrap();
+        let home = Home::in_dir(dir.path().join("home"));
+        tenterhook_home::make_private_dir(&home.run()).unwrap();
         (dir, home)
     }
 

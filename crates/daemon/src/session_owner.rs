@@ -64,7 +64,7 @@ impl Daemon {
     /// The agent process that a call comes from, if the kernel knows it.
     pub(crate) fn agent_process(&self, peer: Peer, harness: &str) -> Option<i32> {
         let Peer::Local { pid: Some(pid), .. } = peer else { return None };
-        Process::read(pid).and_then(|caller| caller.origin(harness)).map(|origin| origin.pid)
+        Process::read(pid).and_then(|caller| caller.calling_process(harness)).map(|origin| origin.pid)
     }
 
     /// Makes the daemon the owner of a session of its own agent.
@@ -99,7 +99,7 @@ impl SessionOwners {
         // The hook process waits for its answer, so it still runs.
         let Some(caller) = Process::read(pid) else { return Some(SessionCheck::Unverified) };
         let Some(owner) = owner else {
-            let origin = caller.origin(&key.harness);
+            let origin = caller.calling_process(&key.harness);
             return match origin.is_some_and(|origin| self.bind(key.clone(), uid, &origin)) {
                 true if was_there() => Some(SessionCheck::Resumed),
                 true => None,
@@ -115,7 +115,7 @@ impl SessionOwners {
         if Process::read(owner.pid).is_some_and(|found| found.start == owner.start) {
             return Some(SessionCheck::Unverified);
         }
-        let origin = caller.origin(&key.harness);
+        let origin = caller.calling_process(&key.harness);
         let bound = origin.is_some_and(|origin| self.bind(key.clone(), uid, &origin));
         Some(if bound { SessionCheck::Resumed } else { SessionCheck::Unverified })
     }

@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use tenterhook_event::HookCall;
 use tenterhook_guard::usage::{
-    MAX_INLINE_READ_BYTES, MAX_READ_BYTES, TranscriptOwner, UsageFound, UsageReader, UsageRequest,
+    MAX_INLINE_READ_BYTES, MAX_READ_BYTES, TranscriptOwner, UsageReader, UsageRequest, UsageUpdate,
 };
 use tenterhook_harness::Harness;
 use tenterhook_home::caller_rights::spawn_as;
@@ -28,7 +28,7 @@ pub(crate) async fn attach(
     harness: &'static Harness,
     call: &mut HookCall,
     caller: Option<u32>,
-) -> Option<UsageFound> {
+) -> Option<UsageUpdate> {
     let request = UsageReader::request(harness, call)?;
     let found = match caller {
         None => read_own(&daemon.usage, &request),
@@ -38,7 +38,7 @@ pub(crate) async fn attach(
     Some(found)
 }
 
-fn read_own(reader: &UsageReader, request: &UsageRequest) -> UsageFound {
+fn read_own(reader: &UsageReader, request: &UsageRequest) -> UsageUpdate {
     let owner = TranscriptOwner::current();
     let found = reader.read(request, owner, MAX_INLINE_READ_BYTES);
     if !found.is_behind {
@@ -49,7 +49,7 @@ fn read_own(reader: &UsageReader, request: &UsageRequest) -> UsageFound {
 }
 
 /// Reads with the caller's rights, in a thread that no other account waits for.
-async fn read_as(reader: &Arc<UsageReader>, request: UsageRequest, account: u32) -> UsageFound {
+async fn read_as(reader: &Arc<UsageReader>, request: UsageRequest, account: u32) -> UsageUpdate {
     let (sender, receiver) = oneshot::channel();
     let reader = Arc::clone(reader);
     let started = spawn_as(account, move |_| {
@@ -62,7 +62,7 @@ async fn read_as(reader: &Arc<UsageReader>, request: UsageRequest, account: u32)
     {
         return found;
     }
-    UsageFound::unknown("the transcript could not be read in time")
+    UsageUpdate::unknown("the transcript could not be read in time")
 }
 
 /// Whether read positions may have to be saved.

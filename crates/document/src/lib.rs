@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Configuration files as trees in which every node knows its place.
+//! Configuration files as trees in which every node has its position.
 //!
-//! A file is read into a [`Node`] first and into types second, entry by entry, so that one entry
-//! that does not fit is refused alone, with line and column, and the others stand.
+//! A file is first read into a [`Node`] and then into types, entry by entry. An invalid entry is rejected on its
+//! own, with line and column, and the others are used.
 //!
 //! ```
 //! use tenterhook_document::{Value, parse, read};
@@ -19,13 +19,13 @@
 //! # Ok::<(), String>(())
 //! ```
 
-mod collect;
+mod deserialize;
 mod problem;
+mod read_all;
 mod tree;
-mod typed;
 pub mod yaml;
 
-pub use collect::{ReadAll, read_all, repeated_keys};
+pub use deserialize::{Misfit, nearest, read};
 pub use problem::{Problem, Spot};
+pub use read_all::{ReadAll, read_all, repeated_keys};
 pub use tree::{Node, Value, parse};
-pub use typed::{Misfit, nearest, read};

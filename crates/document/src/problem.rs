@@ -1,45 +1,45 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! What is wrong with a file, said so that a person can mend it.
+//! Problems of configuration files, as shown to users.
 
 use std::fmt;
 
 use serde::Serialize;
 
-/// One thing that is wrong in a file. What it names was refused; everything else stands.
+/// A problem in a file. The named entry is not used; everything else is.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Problem {
-    /// The file.
+    /// Path or name of the file.
     pub source: String,
-    /// Line, counted from one.
+    /// Line of the problem, counted from one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub line: Option<usize>,
-    /// Column, counted from one.
+    /// Column of the problem, counted from one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub column: Option<usize>,
-    /// The entry it is about, where its id could be read: ``rule `x` ``, ``hook `y` ``.
+    /// The entry with the problem, if its id is known: ``rule `x` ``, ``hook `y` ``.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub about: Option<String>,
-    /// What is wrong.
+    /// Description of the problem.
     pub message: String,
-    /// What to do about it.
+    /// Hint on how to fix it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub hint: Option<String>,
 }
 
-/// A place in a file; zero means unknown.
+/// A position in a file; zero if unknown.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Spot {
-    /// From 1.
+    /// Line, counted from 1.
     pub line: usize,
-    /// From 1.
+    /// Column, counted from 1.
     pub column: usize,
 }
 
 // === impl Problem ===
 
 impl Problem {
-    /// A problem at a place.
+    /// A problem at a position.
     pub fn new(source: &str, spot: Spot, message: impl Into<String>) -> Self {
         Self {
             source: source.to_owned(),
@@ -51,18 +51,18 @@ impl Problem {
         }
     }
 
-    /// A problem with a whole file.
-    pub fn whole(source: &str, message: impl Into<String>) -> Self {
+    /// A problem of a whole file.
+    pub fn for_file(source: &str, message: impl Into<String>) -> Self {
         Self::new(source, Spot::default(), message)
     }
 
-    /// The entry it is about: a `kind` and its id.
+    /// Names the entry with the problem by its `kind` and id.
     #[must_use]
     pub fn about(self, kind: &str, id: Option<&str>) -> Self {
         Self { about: id.map(|id| format!("{kind} `{id}`")), ..self }
     }
 
-    /// What to do about it.
+    /// Adds a hint on how to fix the problem.
     #[must_use]
     pub fn hint(self, hint: impl Into<String>) -> Self {
         Self { hint: Some(hint.into()), ..self }

@@ -1,44 +1,44 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Writes YAML that people like to read.
+//! Writes readable YAML.
 
-/// Longer lists are written one item a line.
-const WIDEST: usize = 90;
-/// Words that YAML, in one version or another, does not take for a text.
-const RESERVED: &[&str] = &["true", "false", "null", "yes", "no", "on", "off", "y", "n", "nan", "inf"];
+/// Maximum width of a list on one line.
+const MAX_LIST_WIDTH: usize = 90;
+/// Words that some version of YAML does not read as text.
+const RESERVED_WORDS: &[&str] = &["true", "false", "null", "yes", "no", "on", "off", "y", "n", "nan", "inf"];
 
-/// Letters that need no quotes, beside the ordinary ones: in a list, and on a line of their own.
-const LIST: &str = "_./()- `";
-const LINE: &str = "_./()- `*~,:;'+=!";
+/// Characters that need no quotes, besides letters and digits: in a list, and on a line of their own.
+const PLAIN_IN_LIST: &str = "_./()- `";
+const PLAIN_ON_LINE: &str = "_./()- `*~,:;'+=!";
 
-/// What is to be written.
+/// A value to write.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Tree<K = &'static str> {
-    /// A text, quoted if it has to be.
+    /// A text, quoted if necessary.
     Text(String),
-    /// A number, `true` or `false`: written as it is.
+    /// A number, `true` or `false`, written without quotes.
     Bare(String),
-    /// On one line if it is short.
+    /// A list, on one line if it is short.
     List(Vec<Tree<K>>),
-    /// An entry a line.
+    /// A map, one entry per line.
     Map(Map<K>),
 }
 
-/// Keys and what they hold, in the order they are written.
+/// Entries of a map, in the order in which they are written.
 pub type Map<K = &'static str> = Vec<(K, Tree<K>)>;
 
 impl<K: AsRef<str>> Tree<K> {
-    /// A text.
+    /// Creates a text.
     pub fn text(text: impl Into<String>) -> Self {
         Self::Text(text.into())
     }
 
-    /// A list of texts.
+    /// Creates a list of texts.
     pub fn texts<T: Into<String>>(texts: impl IntoIterator<Item = T>) -> Self {
         Self::List(texts.into_iter().map(Self::text).collect())
     }
 
-    /// Writes the entries of a map, each on a line of its own.
+    /// Writes the entries of a map, one per line.
     pub fn write(map: &Map<K>, depth: usize, out: &mut String) {
         for (key, value) in map {
             out.push_str(&" ".repeat(depth));
@@ -54,16 +54,16 @@ impl<K: AsRef<str>> Tree<K> {
                 out.push('\n');
                 Self::write(map, depth + 2, out);
             }
-            Self::List(items) if self.flow().is_none_or(|flow| flow.len() + depth > WIDEST) => {
+            Self::List(items) if self.to_flow().is_none_or(|flow| flow.len() + depth > MAX_LIST_WIDTH) => {
                 out.push('\n');
                 for item in items {
                     item.write_item(depth + 2, out);
                 }
             }
-            Self::Text(text) => out.push_str(&format!(" {}\n", scalar(text, LINE))),
+            Self::Text(text) => out.push_str(&format!(" {}\n", write_scalar(text, PLAIN_ON_LINE))),
             short => {
                 out.push(' ');
-                out.push_str(&short.flow().unwrap_or_else(|| "{}".to_owned()));
+                out.push_str(&short.to_flow().unwrap_or_else(|| "{}".to_owned()));
                 out.push('\n');
             }
         }
@@ -78,18 +78,18 @@ impl<K: AsRef<str>> Tree<K> {
             out.push_str("- ");
             out.push_str(block.trim_start());
         } else {
-            let flow = self.flow().unwrap_or_default();
+            let flow = self.to_flow().unwrap_or_default();
             out.push_str(&format!("{indent}- {flow}\n"));
         }
     }
 
-    /// The whole on one line, if it has no map in it.
-    fn flow(&self) -> Option<String> {
+    /// The value on one line, unless it contains a map.
+    fn to_flow(&self) -> Option<String> {
         match self {
-            Self::Text(text) => Some(scalar(text, LIST)),
+            Self::Text(text) => Some(write_scalar(text, PLAIN_IN_LIST)),
             Self::Bare(text) => Some(text.clone()),
             Self::List(items) => {
-                let items: Vec<_> = items.iter().map(Self::flow).collect::<Option<_>>()?;
+                let items: Vec<_> = items.iter().map(Self::to_flow).collect::<Option<_>>()?;
                 Some(format!("[{}]", items.join(", ")))
             }
             Self::Map(_) => None,
@@ -97,14 +97,14 @@ impl<K: AsRef<str>> Tree<K> {
     }
 }
 
-/// A text as plain as it can be: bare, else in single quotes, which leave backslashes alone.
-fn scalar(text: &str, letters: &str) -> String {
+/// Writes a text without quotes if possible, otherwise in single quotes, which need no escapes for backslashes.
+fn write_scalar(text: &str, letters: &str) -> String {
     let plain = |letter: char| letter.is_ascii_alphanumeric() || letters.contains(letter);
     let bare = text.starts_with(|first: char| first.is_ascii_alphabetic())
         && !text.ends_with([' ', ':'])
         && !text.contains(": ")
         && text.chars().all(plain)
-        && !RESERVED.contains(&text.to_ascii_lowercase().as_str());
+        && !RESERVED_WORDS.contains(&text.to_ascii_lowercase().as_str());
     if bare {
         return text.to_owned();
     }

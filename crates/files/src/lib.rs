@@ -2,7 +2,7 @@
 
 //! Bounded reads of files that others can write.
 //!
-//! A project, an agent or another account can put anything in the place of a file: a pipe that nobody
+//! A project, an agent or another account can put anything in the place of a file: a pipe that no process
 //! writes to, a link to an endless file, a file of another account. Every read here opens without
 //! waiting (`O_NONBLOCK`), looks at what was opened (`fstat`) and reads at most a fixed number of bytes.
 
@@ -39,7 +39,7 @@ pub enum RefusalReason {
     /// A pipe, socket, device or directory.
     #[error("is not a regular file")]
     NotRegular,
-    /// A symbolic link.
+    /// A symbolic link where none is followed.
     #[error("is a symbolic link, which is not followed here")]
     SymbolicLink,
     /// More bytes than any such file has.
@@ -48,7 +48,7 @@ pub enum RefusalReason {
     /// The file, or the target of the link, belongs to another account.
     #[error("belongs to another account (uid {0}) and is not read")]
     ForeignOwner(u32),
-    /// Not UTF-8.
+    /// The text is not valid UTF-8.
     #[error("is not valid UTF-8")]
     NotUtf8,
 }
@@ -57,7 +57,7 @@ pub enum RefusalReason {
 #[derive(Debug, Clone, thiserror::Error)]
 #[error("`{}` {reason}", path.display())]
 pub struct FileRefused {
-    /// The file.
+    /// Path of the refused file.
     pub path: PathBuf,
     /// Why it is not read.
     pub reason: RefusalReason,

@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! What would have been decided under other rules: the ledger's events, judged once more by what was
-//! seen of the machine then.
+//! Evaluates recorded events under other rules, with the links that were on the disk at the time.
 //!
-//! Only rules are replayed. What hooks said is set aside on both sides: compared is what the rules said
-//! then, as the trace of each leaf has it, with what they say now. Sessions are remembered from the first
-//! event that is replayed on.
+//! Only rules are replayed. Findings of hooks are ignored on both sides: the recorded findings of rules, from the
+//! trace of each record, are compared with the findings of the new rules. Session state starts with the first
+//! replayed event.
 
 use std::collections::BTreeMap;
 use std::collections::hash_map::DefaultHasher;
@@ -17,140 +16,140 @@ use tenterhook_event::{Decision, Event, EventId};
 use tenterhook_ledger::{Reader, Record};
 use tenterhook_policy::RuleSet;
 
-use crate::replay::{Hindsight, Said, strictest};
+use crate::replay::{EventReplay, ReplayedVerdict, strictest_verdict};
 use tenterhook_error::Failure;
 use tenterhook_records::recorded::{JsonField as _, RecordedDecision};
 
-/// How many leaves are read at a time.
-const PAGE: u64 = 512;
-/// How many differences are named; the others are counted.
-pub const MOST_DIFFERENCES: usize = 10_000;
+/// Number of records that are read at a time.
+const READ_PAGE_RECORDS: u64 = 512;
+/// Maximum number of differences that are listed; the others are counted.
+pub const MAX_DIFFERENCES: usize = 10_000;
 
-/// The rules that are tried, and whose home it is.
+/// Rules to evaluate, and the range of events.
 pub struct Backtest<'a> {
-    /// The rules.
+    /// Rules to evaluate.
     pub rules: &'a RuleSet,
-    /// The person's home, for `~`.
-    pub person: Option<&'a str>,
-    /// Only events from this moment on, in milliseconds since the Unix epoch.
+    /// Home directory of the user, for `~`.
+    pub user_home: Option<&'a str>,
+    /// Start of the range, in milliseconds since the Unix epoch.
     pub from_ms: u64,
-    /// Only events before this moment.
+    /// End of the range, exclusive, in milliseconds since the Unix epoch.
     pub until_ms: u64,
-    /// How many threads judge.
+    /// Number of threads.
     pub threads: usize,
 }
 
-/// What came of it.
+/// Result of a backtest.
 #[derive(Debug, Default, Clone, PartialEq, Eq, Serialize)]
-pub struct Replay {
-    /// Events that were judged.
+pub struct ReplayReport {
+    /// Number of evaluated events.
     pub replayed: u64,
-    /// Events about which the rules say the same.
+    /// Number of events with the same verdict.
     pub same: u64,
     /// Decisions that would be different, oldest first.
-    pub differences: Vec<Difference>,
-    /// Differences that are not named, because there are too many.
+    pub differences: Vec<VerdictChange>,
+    /// Number of differences that are not listed, because there are too many.
     pub unnamed: u64,
-    /// By rule: what it would change.
-    pub by_rule: BTreeMap<String, Changes>,
-    /// What could not be replayed, by the reason.
+    /// Number of changed decisions, by rule.
+    pub by_rule: BTreeMap<String, RuleImpact>,
+    /// Number of events that could not be replayed, by reason.
     pub left_out: BTreeMap<&'static str, u64>,
-    /// Events that were judged without the secrets that were taken out of them: rules about secrets
-    /// may say less than they did.
+    /// Number of events that were evaluated without the secrets removed from them. Rules about secrets may match
+    /// less often than they did.
     pub redacted: u64,
 }
 
 /// One decision that would be different.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct Difference {
-    /// The leaf.
+pub struct VerdictChange {
+    /// Sequence number of the record.
     pub seq: u64,
-    /// The event.
+    /// Id of the event.
     pub id: EventId,
-    /// What it was about: the command, the path, the tool.
+    /// Summary of the call: the command, the path or the tool.
     pub what: String,
-    /// What the rules said.
+    /// Verdict of the recorded rules.
     pub was: Decision,
-    /// Which rule said so.
+    /// Rule with that verdict.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub was_by: Option<String>,
-    /// What they would say.
+    /// Verdict of the new rules.
     pub now: Decision,
-    /// Which rule would.
+    /// Rule with the new verdict.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub now_by: Option<String>,
 }
 
-/// How many decisions a rule would change.
+/// Number of decisions that a rule would change.
 #[derive(Debug, Default, Clone, PartialEq, Eq, Serialize)]
-pub struct Changes {
-    /// To something stricter, because of it.
+pub struct RuleImpact {
+    /// Decisions that become stricter because of the rule.
     pub stricter: u64,
-    /// To something less strict: it decided then and would not now.
+    /// Decisions that become less strict: the rule decided them and would not decide them now.
     pub looser: u64,
 }
 
 type Batch = Vec<(u64, RecordedDecision)>;
 
 impl Backtest<'_> {
-    /// Replays a ledger. `progress` hears how many leaves of how many were read.
-    pub fn run(&self, reader: &Reader, progress: &mut dyn FnMut(u64, u64)) -> Result<Replay, Failure> {
-        // A limit or a budget that all sessions share needs all of them in order.
+    /// Replays a ledger. `progress` receives the number of records read and the total.
+    pub fn run(&self, reader: &Reader, progress: &mut dyn FnMut(u64, u64)) -> Result<ReplayReport, Failure> {
+        // A limit or budget that all sessions share needs all events in order.
         let threads = if self.rules.needs_all_sessions() { 1 } else { self.threads.clamp(1, 16) };
         std::thread::scope(|scope| {
-            let mut inboxes = Vec::new();
+            let mut senders = Vec::new();
             let mut workers = Vec::new();
             for _ in 0..threads {
                 let (send, receive) = sync_channel::<Batch>(4);
-                inboxes.push(send);
+                senders.push(send);
                 workers.push(scope.spawn(move || self.judge_all(&receive)));
             }
-            let mut whole = Replay::default();
-            let read = self.deal(reader, &inboxes, &mut whole, progress);
-            drop(inboxes);
+            let mut report = ReplayReport::default();
+            let read = self.distribute(reader, &senders, &mut report, progress);
+            drop(senders);
             for worker in workers {
-                let part = worker.join().map_err(|_| Failure::internal("judging broke off"))?;
-                whole.add(part);
+                let part = worker.join().map_err(|_| Failure::internal("a worker thread failed"))?;
+                report.add(part);
             }
             read?;
-            whole.differences.sort_unstable_by_key(|difference| difference.seq);
-            let named = whole.differences.len().min(MOST_DIFFERENCES);
-            whole.unnamed += u64::try_from(whole.differences.split_off(named).len()).unwrap_or(u64::MAX);
-            Ok(whole)
+            report.differences.sort_unstable_by_key(|difference| difference.seq);
+            let named = report.differences.len().min(MAX_DIFFERENCES);
+            report.unnamed += u64::try_from(report.differences.split_off(named).len()).unwrap_or(u64::MAX);
+            Ok(report)
         })
     }
 
-    /// Reads the ledger and deals its events out, each session to one worker.
-    fn deal(
+    /// Reads the ledger and distributes its events, each session to one worker.
+    fn distribute(
         &self,
         reader: &Reader,
-        inboxes: &[SyncSender<Batch>],
-        whole: &mut Replay,
+        senders: &[SyncSender<Batch>],
+        report: &mut ReplayReport,
         progress: &mut dyn FnMut(u64, u64),
     ) -> Result<(), Failure> {
         let unreadable = |error: tenterhook_ledger::ReadFailed| Failure::internal(error.to_string());
         let size = reader.size().map_err(unreadable)?;
         let mut next = 0;
         while next < size {
-            let page = reader.from(next, PAGE).map_err(unreadable)?;
+            let page = reader.from(next, READ_PAGE_RECORDS).map_err(unreadable)?;
             let Some(last) = page.last() else { break };
             next = last.seq + 1;
-            let mut hands: Vec<Batch> = inboxes.iter().map(|_| Vec::new()).collect();
+            let mut batches: Vec<Batch> = senders.iter().map(|_| Vec::new()).collect();
             for record in &page {
-                match self.admit(record) {
+                match self.replayable_event(record) {
                     Ok(Some(recorded)) => {
-                        let hand = hand(&recorded.event, hands.len());
-                        if let Some(hand) = hands.get_mut(hand) {
-                            hand.push((record.seq, recorded));
+                        let batch = worker_of(&recorded.event, batches.len());
+                        if let Some(batch) = batches.get_mut(batch) {
+                            batch.push((record.seq, recorded));
                         }
                     }
                     Ok(None) => {}
-                    Err(why) => *whole.left_out.entry(why).or_default() += 1,
+                    Err(why) => *report.left_out.entry(why).or_default() += 1,
                 }
             }
-            for (inbox, hand) in inboxes.iter().zip(hands) {
-                if !hand.is_empty() && inbox.send(hand).is_err() {
-                    return Err(Failure::internal("judging broke off"));
+            for (receiver, batch) in senders.iter().zip(batches) {
+                if !batch.is_empty() && receiver.send(batch).is_err() {
+                    return Err(Failure::internal("a worker thread failed"));
                 }
             }
             progress(next.min(size), size);
@@ -158,11 +157,11 @@ impl Backtest<'_> {
         Ok(())
     }
 
-    /// An event that can be judged again; `None` for what is no event of this time.
-    fn admit(&self, record: &Record) -> Result<Option<RecordedDecision>, &'static str> {
+    /// An event to replay; `None` for other records and for events outside the range.
+    fn replayable_event(&self, record: &Record) -> Result<Option<RecordedDecision>, &'static str> {
         let envelope = match record.envelope() {
-            None => return Err("the leaf was pruned"),
-            Some(Err(_)) => return Err("the leaf cannot be read"),
+            None => return Err("the record was pruned"),
+            Some(Err(_)) => return Err("the record cannot be read"),
             Some(Ok(envelope)) => envelope,
         };
         if envelope.kind != tenterhook_ledger::Kind::Decision {
@@ -176,30 +175,31 @@ impl Backtest<'_> {
             && record.payload.as_ref().is_none_or(|stored| stored.bytes.is_none())
         {
             return Err(match payload.stored {
-                tenterhook_ledger::Stored::Hash => "the payload was too large to be kept",
+                tenterhook_ledger::Stored::Hash => "the payload was too large to be stored",
                 tenterhook_ledger::Stored::Whole => "the payload was erased",
             });
         }
-        RecordedDecision::from_record(record).map(Some).map_err(|_| "the leaf cannot be read")
+        RecordedDecision::from_record(record).map(Some).map_err(|_| "the record cannot be read")
     }
 
-    fn judge_all(&self, inbox: &Receiver<Batch>) -> Replay {
-        let mut replay = Replay::default();
-        let mut hindsight = Hindsight::new(self.rules, self.person, usize::MAX);
-        for (seq, recorded) in inbox.iter().flatten() {
+    fn judge_all(&self, receiver: &Receiver<Batch>) -> ReplayReport {
+        let mut report = ReplayReport::default();
+        let mut replay = EventReplay::new(self.rules, self.user_home, usize::MAX);
+        for (seq, recorded) in receiver.iter().flatten() {
             let event = &recorded.event;
-            let Said { decision: now, rule: now_by, .. } = hindsight.judge(event, Some(&recorded.seen));
-            let (was, was_by) = strictest(&recorded.outcome.trace);
-            replay.replayed += 1;
+            let ReplayedVerdict { decision: now, rule: now_by, .. } =
+                replay.judge(event, Some(&recorded.seen));
+            let (was, was_by) = strictest_verdict(&recorded.outcome.trace);
+            report.replayed += 1;
             let redacted = recorded.leaf.field("payload").field("redacted").as_u64();
-            replay.redacted += u64::from(redacted.is_some_and(|marks| marks > 0));
+            report.redacted += u64::from(redacted.is_some_and(|marks| marks > 0));
             if was == now {
-                replay.same += 1;
+                report.same += 1;
                 continue;
             }
             let mut count = |rule: &Option<String>, stricter: bool| {
                 let changes =
-                    replay.by_rule.entry(rule.clone().unwrap_or_else(|| "–".to_owned())).or_default();
+                    report.by_rule.entry(rule.clone().unwrap_or_else(|| "–".to_owned())).or_default();
                 if stricter { changes.stricter += 1 } else { changes.looser += 1 }
             };
             if now > was {
@@ -207,18 +207,18 @@ impl Backtest<'_> {
             } else {
                 count(&was_by, false);
             }
-            if replay.differences.len() < MOST_DIFFERENCES {
-                let what = gist(event);
-                replay.differences.push(Difference { seq, id: event.id, what, was, was_by, now, now_by });
+            if report.differences.len() < MAX_DIFFERENCES {
+                let what = summarize_event(event);
+                report.differences.push(VerdictChange { seq, id: event.id, what, was, was_by, now, now_by });
             } else {
-                replay.unnamed += 1;
+                report.unnamed += 1;
             }
         }
-        replay
+        report
     }
 }
 
-impl Replay {
+impl ReplayReport {
     fn add(&mut self, part: Self) {
         self.replayed += part.replayed;
         self.same += part.same;
@@ -236,16 +236,16 @@ impl Replay {
     }
 }
 
-/// Which worker has an event's session.
-fn hand(event: &Event, hands: usize) -> usize {
+/// Index of the worker for an event's session.
+fn worker_of(event: &Event, batches: usize) -> usize {
     let mut hasher = DefaultHasher::new();
     (&event.source, &event.harness_session_id).hash(&mut hasher);
-    let hands = u64::try_from(hands.max(1)).unwrap_or(1);
-    usize::try_from(hasher.finish() % hands).unwrap_or(0)
+    let batches = u64::try_from(batches.max(1)).unwrap_or(1);
+    usize::try_from(hasher.finish() % batches).unwrap_or(0)
 }
 
-/// An event in a line.
-pub fn gist(event: &Event) -> String {
+/// A one-line summary of an event.
+pub fn summarize_event(event: &Event) -> String {
     let Some(tool) = &event.tool else { return event.native_event.clone() };
     let args = ["command", "file_path", "path", "absolute_path", "url", "cmd"];
     let arg = args.iter().find_map(|key| tool.args.get(key)?.as_str());

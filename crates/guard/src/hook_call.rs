@@ -15,8 +15,8 @@ use tenterhook_harness::{CallMeta, DecodeError, Harness, HookReply};
 /// Evaluates decoded calls and records refused ones.
 pub trait CallEvaluator {
     /// Decodes the payload of a harness. Override it if decoding a large payload must not block other tasks.
-    fn decode(&self, harness: &Harness, door: &CallMeta, payload: &[u8]) -> Result<HookCall, DecodeError> {
-        harness.decode(door, payload)
+    fn decode(&self, harness: &Harness, meta: &CallMeta, payload: &[u8]) -> Result<HookCall, DecodeError> {
+        harness.decode(meta, payload)
     }
 
     /// Evaluates a call and records the decision. An error is the reason why the call is refused.
@@ -35,11 +35,11 @@ pub trait BlockingCallEvaluator {
     fn record_refusal_now(&mut self, refusal: &RefusedCall) -> Result<(), RecordError>;
 }
 
-/// A call that cannot be evaluated: its payload is unreadable, or rules cannot be had. It is denied where the harness
-/// can prevent something, and recorded like any other decision.
+/// A call that cannot be evaluated: its payload is unreadable, or its rules cannot be loaded. It is denied where
+/// the harness can prevent the call, and recorded like any other decision.
 #[derive(Debug)]
 pub struct RefusedCall {
-    /// Name of the event, as the hook command has it.
+    /// Name of the event, as given to the hook command.
     pub event_name: String,
     /// Reason for the refusal.
     pub reason: String,
@@ -48,18 +48,18 @@ pub struct RefusedCall {
     outcome: Outcome,
 }
 
-/// Answers one call. Every failure is a reply too: what can be prevented is prevented.
+/// Answers one call. A failure also becomes a reply: a call that can be prevented is denied.
 pub async fn answer_call(
     evaluator: &mut impl CallEvaluator,
     harness: &'static Harness,
-    door: &CallMeta,
+    meta: &CallMeta,
     payload: &[u8],
 ) -> HookReply {
-    let evaluated = match evaluator.decode(harness, door, payload) {
+    let evaluated = match evaluator.decode(harness, meta, payload) {
         Ok(mut call) => evaluator.evaluate(&mut call).await.map(|outcome| (call, outcome)),
         Err(error) => Err(invalid_payload(&error)),
     };
-    match reply_or_refuse(harness, door, evaluated) {
+    match reply_or_refuse(harness, meta, evaluated) {
         Ok(reply) => reply,
         Err(refusal) => {
             let recorded = evaluator.record_refusal(&refusal).await;
@@ -72,27 +72,27 @@ pub async fn answer_call(
 pub fn answer_call_now(
     evaluator: &mut impl BlockingCallEvaluator,
     harness: &'static Harness,
-    door: &CallMeta,
+    meta: &CallMeta,
     payload: &[u8],
 ) -> HookReply {
-    let evaluated = match harness.decode(door, payload) {
+    let evaluated = match harness.decode(meta, payload) {
         Ok(mut call) => evaluator.evaluate_now(&mut call).map(|outcome| (call, outcome)),
         Err(error) => Err(invalid_payload(&error)),
     };
-    match reply_or_refuse(harness, door, evaluated) {
+    match reply_or_refuse(harness, meta, evaluated) {
         Ok(reply) => reply,
         Err(refusal) => record_refusal_now(evaluator, &refusal),
     }
 }
 
-/// Refuses a call, and records that on the calling thread.
+/// Refuses a call and records the refusal, on the calling thread.
 pub fn refuse_call_now(
     evaluator: &mut impl BlockingCallEvaluator,
     harness: &'static Harness,
-    door: &CallMeta,
+    meta: &CallMeta,
     reason: String,
 ) -> HookReply {
-    record_refusal_now(evaluator, &RefusedCall::new(harness, door, reason))
+    record_refusal_now(evaluator, &RefusedCall::new(harness, meta, reason))
 }
 
 fn record_refusal_now(evaluator: &mut impl BlockingCallEvaluator, refusal: &RefusedCall) -> HookReply {
@@ -107,16 +107,16 @@ fn invalid_payload(error: &DecodeError) -> Failure {
 /// Encodes the outcome of a call, or refuses a call that has none.
 fn reply_or_refuse(
     harness: &'static Harness,
-    door: &CallMeta,
+    meta: &CallMeta,
     evaluated: Result<(HookCall, Outcome), Failure>,
 ) -> Result<HookReply, Box<RefusedCall>> {
     match evaluated {
         Ok((call, outcome)) => Ok(encode_reply(harness, &call, &outcome)),
-        Err(failure) => Err(Box::new(RefusedCall::new(harness, door, failure.message))),
+        Err(failure) => Err(Box::new(RefusedCall::new(harness, meta, failure.message))),
     }
 }
 
-/// The reply of a harness's own format, with a warning about events that the harness's row does not list.
+/// Encodes the reply in the harness's format, with a warning about events that the harness's row does not list.
 fn encode_reply(harness: &Harness, call: &HookCall, outcome: &Outcome) -> HookReply {
     let mut reply = harness.encode(call, outcome);
     if harness.event(&call.event.native_event).is_none() {
@@ -131,14 +131,14 @@ fn encode_reply(harness: &Harness, call: &HookCall, outcome: &Outcome) -> HookRe
 // === impl RefusedCall ===
 
 impl RefusedCall {
-    fn new(harness: &'static Harness, door: &CallMeta, reason: String) -> Self {
-        let row = harness.event(&door.event);
+    fn new(harness: &'static Harness, meta: &CallMeta, reason: String) -> Self {
+        let row = harness.event(&meta.event);
         let kind = row.map_or(EventKind::Other, |row| row.kind);
-        let name = row.map_or(door.event.as_str(), |row| row.native);
-        let call = HookCall { event: Event::new(door.id, door.ts, harness.id, kind, name), native: None };
+        let name = row.map_or(meta.event.as_str(), |row| row.native);
+        let call = HookCall { event: Event::new(meta.id, meta.ts, harness.id, kind, name), native: None };
         let finding = Finding::decided(Origin::Engine, Decision::Deny, &reason);
         let outcome = strengthen(Outcome::default(), finding);
-        Self { event_name: door.event.clone(), reason, harness, call, outcome }
+        Self { event_name: meta.event.clone(), reason, harness, call, outcome }
     }
 
     /// The reply to the harness, with a warning if the refusal could not be recorded.

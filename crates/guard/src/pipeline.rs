@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! The road, put together: policy judges, the ledger records, the engine folds.
+//! Builds the pipeline of a call: hooks and rules decide, the engine combines their findings, the ledger records
+//! the outcome.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -13,11 +14,11 @@ use tenterhook_facts::{EvalEnvironment, LinkMap};
 use tenterhook_harness_install::receipt::FileFingerprint;
 use tenterhook_policy::{LoadMode, Problem, RuleNote, RuleSet, SessionState};
 
-use crate::recorder::{Book, BookRecorder, SpoolRecorder};
+use crate::mcp_servers::KnownServers;
+use crate::recorder::{DirectRecorder, LedgerHandle, SpoolRecorder};
 use crate::retention::Retention;
-use crate::servers::KnownServers;
-use crate::sessions::{SessionMemory, Sessions};
-use crate::snapshot::{self, RulesFrom};
+use crate::session_memory::{SessionMemory, SessionStateDir};
+use crate::snapshot::{self, RuleOrigin};
 use crate::symlinks;
 use tenterhook_error::Failure;
 use tenterhook_home::Home;
@@ -25,61 +26,61 @@ use tenterhook_home::Mode;
 use tenterhook_home::Switches;
 use tenterhook_home::env::{self, Env};
 use tenterhook_home::hook_files;
-use tenterhook_home::kits;
+use tenterhook_home::hook_packages;
 use tenterhook_home::read_file;
 use tenterhook_home::trust::ProjectText;
-use tenterhook_home::{Place, Sources};
+use tenterhook_home::{Sources, WorkDirs};
 
-/// Everything that decides about an event.
-pub struct Road {
+/// Evaluates calls with the rules and hooks of one configuration.
+pub struct CallPipeline {
     engine: Engine,
-    rules: Arc<Rules>,
+    rules: Arc<RuleJudge>,
 }
 
-/// What the rules and hooks are made of, before the engine is built.
+/// The rules and hooks of a home, before the engine is built.
 pub struct Configuration {
-    /// What records call all of it: the same for the same texts.
+    /// Identifier in records, derived from the texts of all rules and hooks.
     pub generation: String,
-    /// The rules.
+    /// Rules in force.
     pub rules: RuleSet,
-    /// Whether the rules hold.
+    /// Whether rules are enforced or only monitored.
     pub mode: Mode,
-    /// Where the rules come from.
+    /// Sources of the rules.
     pub sources: Sources,
-    /// The hooks.
+    /// Hooks of the settings and of trusted hook packages.
     pub hooks: Vec<Hook>,
-    /// How much there may be of everything.
+    /// Limits on the number and duration of hooks.
     pub limits: HookLimits,
-    /// What holds for hooks that do not say otherwise.
+    /// Defaults for hooks that do not set these values.
     pub defaults: load::HookDefaults,
-    /// What cannot be used.
+    /// Entries that cannot be used.
     pub problems: Vec<Problem>,
-    /// What can be used but is probably not meant so.
+    /// Entries that can be used but are probably mistakes.
     pub warnings: Vec<Problem>,
-    /// Where rules keep what they remember of sessions; without it they remember nothing.
-    pub sessions: Option<Sessions>,
+    /// Directory with the session state of rules; without it, rules keep no state.
+    pub sessions: Option<SessionStateDir>,
     /// The MCP servers in the settings of harnesses.
     pub servers: KnownServers,
 }
 
-/// Where decisions go.
-pub enum Memory {
-    /// Into the ledger of a home.
-    Ledger(Arc<Book>),
-    /// Into the spool of a home: nobody can record just now.
+/// Where decisions are recorded.
+pub enum RecordTarget {
+    /// In the ledger of a home.
+    Ledger(Arc<LedgerHandle>),
+    /// In the spool of a home, because no daemon runs.
     Spool {
-        /// Whose spool.
+        /// Home whose spool is used.
         home: Home,
-        /// Why the hook decides by itself, and by what.
+        /// Why the hook decides without the daemon, and from which rules.
         facts: Value,
-        /// Whether what the generation consists of is recorded already.
-        known: bool,
+        /// Whether the generation is recorded already.
+        is_generation_recorded: bool,
     },
-    /// Nowhere: a question, not an event.
+    /// Nowhere: the call is only evaluated, such as for `explain`.
     None,
 }
 
-struct Rules {
+struct RuleJudge {
     set: RuleSet,
     home: Option<String>,
     groups: Vec<String>,
@@ -91,25 +92,26 @@ struct Rules {
 // === impl Configuration ===
 
 impl Configuration {
-    /// Reads the rules and hooks of a home, and the rules of the project an agent works on, and tries
-    /// every example. What cannot be used is a problem; the rest stands.
-    pub fn read(home: &Home, env: &Env, place: &Place) -> Self {
-        Self::read_with(home, env, place, LoadMode::Checked)
+    /// Reads the rules and hooks of a home and the rules of the agent's project, and checks every example. Entries
+    /// that cannot be used are reported as problems; the others apply.
+    pub fn read(home: &Home, env: &Env, dirs: &WorkDirs) -> Self {
+        Self::read_with(home, env, dirs, LoadMode::Checked)
     }
 
-    /// The same, with the packs of the program in their compiled form: for a single call every millisecond counts.
-    pub fn read_trusted(home: &Home, env: &Env, place: &Place) -> Self {
-        Self::read_with(home, env, place, tenterhook_baseline::trusted())
+    /// Like [`Self::read`], but uses the compiled form of built-in packs, because each millisecond of a single
+    /// call counts.
+    pub fn read_trusted(home: &Home, env: &Env, dirs: &WorkDirs) -> Self {
+        Self::read_with(home, env, dirs, tenterhook_baseline::trusted())
     }
 
-    /// The same where the project's files were read before, with the rights of a caller.
+    /// Like [`Self::read_trusted`], with project files that were read earlier with the rights of a caller.
     pub fn read_with_project(home: &Home, env: &Env, project: Vec<ProjectText>) -> Self {
-        let sources = Sources::in_force_with(home, env, project);
+        let sources = Sources::collect_with_project(home, env, project);
         Self::read_sources(home, env, sources, tenterhook_baseline::trusted())
     }
 
-    fn read_with(home: &Home, env: &Env, place: &Place, mode: LoadMode<'_>) -> Self {
-        Self::read_sources(home, env, Sources::in_force(home, env, place), mode)
+    fn read_with(home: &Home, env: &Env, dirs: &WorkDirs, mode: LoadMode<'_>) -> Self {
+        Self::read_sources(home, env, Sources::collect(home, env, dirs), mode)
     }
 
     fn read_sources(home: &Home, env: &Env, mut sources: Sources, mode: LoadMode<'_>) -> Self {
@@ -117,16 +119,16 @@ impl Configuration {
         let mut problems = std::mem::take(&mut sources.problems);
         problems.extend(loaded.problems);
 
-        let text = read_optional(&home.settings(), &mut problems);
+        let text = read_if_present(&home.settings(), &mut problems);
         let mode = if sources.monitor { Mode::Monitor } else { Mode::Enforce };
-        let mut configuration = Self::of(home, env, loaded.rules, mode, text.as_deref(), problems);
+        let mut configuration = Self::from_rules(home, env, loaded.rules, mode, text.as_deref(), problems);
         configuration.warnings.splice(0..0, sources.warnings.iter().cloned());
         configuration.sources = sources;
         configuration
     }
 
-    /// Rules, and the hooks of this settings file.
-    pub(crate) fn of(
+    /// Combines rules with the hooks of this settings file.
+    pub(crate) fn from_rules(
         home: &Home,
         env: &Env,
         rules: RuleSet,
@@ -134,12 +136,12 @@ impl Configuration {
         text: Option<&str>,
         mut problems: Vec<Problem>,
     ) -> Self {
-        let person = env.home.as_deref().and_then(Path::to_str);
-        let around = load::LoadContext { dir: &home.config, home: person, env: &env.all };
+        let user_home = env.home.as_deref().and_then(Path::to_str);
+        let context = load::LoadContext { dir: &home.config, home: user_home, env: &env.all };
         let mut settings = text.map_or_else(load::LoadedHooks::default, |text| {
-            load::load_settings(&home.settings().display().to_string(), text, &around)
+            load::load_settings(&home.settings().display().to_string(), text, &context)
         });
-        let usable = kits::load(home, &mut settings, &around);
+        let usable = hook_packages::load(home, &mut settings, &context);
         let places = std::mem::take(&mut settings.places);
         let (mut hooks, mut warnings) = (settings.hooks, settings.warnings);
         let switched = read_file::state_file(&home.switches()).ok().flatten();
@@ -150,28 +152,28 @@ impl Configuration {
                 defaults.audit = switches.audit.unwrap_or(defaults.audit);
             }
             Err(error) => {
-                problems.push(Problem::whole(&home.switches().display().to_string(), error.message));
+                problems.push(Problem::for_file(&home.switches().display().to_string(), error.message));
             }
         }
-        // Records name what decided: the rules, and the hooks where there are any.
+        // Records name what decided: the rules, and the hooks if there are any.
         let mut generation = rules.digest();
         for text in [text, switched.as_deref(), usable.as_deref()].into_iter().flatten() {
             generation += &format!("-{}", FileFingerprint::of(text.as_bytes()).fnv1a);
         }
-        warnings.extend(hooks.iter_mut().filter_map(|hook| cap(hook, home)));
+        warnings.extend(hooks.iter_mut().filter_map(|hook| cap_timeout(hook, home)));
         problems.extend(settings.problems);
-        problems.extend(hook_files::problems(&hooks, &places, env));
-        problems.extend(crate::recorder::Settings::of(home).1);
-        // A file that is not YAML is reported above.
+        problems.extend(hook_files::find_problems(&hooks, &places, env));
+        problems.extend(crate::recorder::LedgerSettings::of(home).1);
+        // Invalid YAML is reported above.
         let retention = text.and_then(|_| Retention::read(home).problem);
         problems.extend(retention.filter(|problem| problem.about.is_some()));
-        problems.extend(crate::Settled::of(home).1);
-        let limits = HookLimits { call_timeout: LONGEST_CALL, ..defaults.limits.clone() };
-        let (sources, sessions) = (Sources::default(), Some(Sessions::new(home.sessions())));
+        problems.extend(crate::ServiceSettings::of(home).1);
+        let limits = HookLimits { call_timeout: MAX_CALL_TIMEOUT, ..defaults.limits.clone() };
+        let (sources, sessions) = (Sources::default(), Some(SessionStateDir::new(home.sessions())));
         // A home of the machine serves accounts whose settings it does not read.
-        let servers = match home.public {
+        let servers = match home.machine_run {
             Some(_) => KnownServers::Unknown,
-            None => KnownServers::of_settings(env),
+            None => KnownServers::from_settings(env),
         };
         Self {
             generation,
@@ -190,7 +192,7 @@ impl Configuration {
 }
 
 impl Configuration {
-    /// What it is made of, for the leaf of a generation that was not seen before.
+    /// Description of the configuration, for the record of a new generation.
     pub fn detail(&self) -> Value {
         json!({
             "rules": self.rules.count(),
@@ -200,71 +202,76 @@ impl Configuration {
         })
     }
 
-    /// Makes a generation of it, for whoever has an engine or a daemon of their own. What happens is
-    /// remembered.
-    pub fn into_generation(self, person: Option<&Path>) -> Result<Generation, Failure> {
-        let remembered = SessionMemory::keeping(self.sessions);
+    /// Builds a generation for an engine of the caller. Session state is stored.
+    pub fn into_generation(self, user_home: Option<&Path>) -> Result<Generation, Failure> {
+        let remembered = SessionMemory::read_write(self.sessions);
         let entries = count_entries(&self.problems);
-        let rules = Rules::new(self.rules, person, entries, remembered, self.servers);
+        let rules = RuleJudge::new(self.rules, user_home, entries, remembered, self.servers);
         Generation::new(self.generation, self.hooks, self.limits, Arc::new(rules))
             .map_err(|error| Failure::internal(error.to_string()))
     }
 }
 
-// === impl Road ===
+// === impl CallPipeline ===
 
-impl Road {
-    /// The road of a home, for an agent that works in a place.
-    pub fn open(home: &Home, env: &Env, place: &Place, memory: Memory) -> Result<Self, Failure> {
-        let configuration = Configuration::read_trusted(home, env, place);
+impl CallPipeline {
+    /// Opens the pipeline of a home, for an agent that works in these directories.
+    pub fn open(home: &Home, env: &Env, dirs: &WorkDirs, memory: RecordTarget) -> Result<Self, Failure> {
+        let configuration = Configuration::read_trusted(home, env, dirs);
         Self::build(configuration, env.home.as_deref(), memory)
     }
 
-    /// The road of a hook that has to decide by itself within this time, and why: by the snapshot, if there
-    /// is one that can be trusted and is not too old, else by the files themselves.
-    pub fn by_itself(
+    /// Opens the pipeline of a hook that decides without a daemon. `why` is recorded, and `within` limits the
+    /// duration. Uses the snapshot if it is valid and current, and otherwise reads the files.
+    pub fn offline(
         home: &Home,
         env: &Env,
-        place: &Place,
+        dirs: &WorkDirs,
         why: &str,
         within: Duration,
     ) -> Result<Self, Failure> {
-        let (mut configuration, from) = snapshot::configuration(home, env, place);
+        let (mut configuration, from) = snapshot::load_configuration(home, env, dirs);
         configuration.limits.call_timeout = configuration.limits.call_timeout.min(within);
         let facts = json!({"fallback": why, "rules": from.to_string()});
-        let memory = Memory::Spool { home: home.clone(), facts, known: from == RulesFrom::Snapshot };
+        let memory = RecordTarget::Spool {
+            home: home.clone(),
+            facts,
+            is_generation_recorded: from == RuleOrigin::Snapshot,
+        };
         Self::build(configuration, env.home.as_deref(), memory)
     }
 
-    /// The road of a configuration.
+    /// Builds the pipeline of a configuration.
     pub fn build(
         configuration: Configuration,
-        person: Option<&Path>,
-        memory: Memory,
+        user_home: Option<&Path>,
+        memory: RecordTarget,
     ) -> Result<Self, Failure> {
         let detail = configuration.detail();
         let Configuration { generation, rules, hooks, limits, problems, sessions, servers, .. } =
             configuration;
-        // A question is answered by what is remembered, and leaves nothing behind.
+        // A call that is only evaluated reads the session state but does not change it.
         let remembered = match &memory {
-            Memory::Ledger(_) | Memory::Spool { .. } => SessionMemory::keeping(sessions),
-            Memory::None => SessionMemory::looking(sessions),
+            RecordTarget::Ledger(_) | RecordTarget::Spool { .. } => SessionMemory::read_write(sessions),
+            RecordTarget::None => SessionMemory::read_only(sessions),
         };
-        let rules = Arc::new(Rules::new(rules, person, count_entries(&problems), remembered, servers));
+        let rules = Arc::new(RuleJudge::new(rules, user_home, count_entries(&problems), remembered, servers));
         let builder =
             Engine::builder().named(generation).judge(Arc::clone(&rules)).limits(limits).hooks(hooks);
         let engine = match memory {
-            Memory::Ledger(book) => builder.recorder(BookRecorder { book, detail }),
-            Memory::Spool { home, facts, known } => {
-                builder.recorder(SpoolRecorder { home, detail: (!known).then_some(detail), facts })
-            }
-            Memory::None => builder.recorder(NoRecorder),
+            RecordTarget::Ledger(ledger) => builder.recorder(DirectRecorder { ledger, detail }),
+            RecordTarget::Spool { home, facts, is_generation_recorded } => builder.recorder(SpoolRecorder {
+                home,
+                detail: (!is_generation_recorded).then_some(detail),
+                facts,
+            }),
+            RecordTarget::None => builder.recorder(NoRecorder),
         };
         let engine = engine.build().map_err(|error| Failure::internal(error.to_string()))?;
         Ok(Self { engine, rules })
     }
 
-    /// Takes one call down the road.
+    /// Runs one call through hooks and rules.
     pub async fn fire(&self, call: &HookCall) -> Outcome {
         self.engine.fire(call).await
     }
@@ -274,55 +281,55 @@ impl Road {
         self.engine.fire_now(call)
     }
 
-    /// The engine, for whoever exchanges its configuration.
+    /// The engine, for callers that replace its configuration.
     pub fn engine(&self) -> &Engine {
         &self.engine
     }
 
-    /// Whether some rule limits what may be spent.
+    /// Whether a rule limits spend.
     pub fn has_budgets(&self) -> bool {
         self.rules.set.has_budgets()
     }
 
-    /// The configuration an event would see now.
+    /// The configuration that applies to the next event.
     pub fn generation(&self) -> Arc<Generation> {
         self.engine.generation()
     }
 
-    /// What the rules see of an event, and what each of them makes of it.
-    /// With `seen` it is judged by what was seen then, not by the disk of today.
+    /// The facts of an event, and how each rule evaluates them. With `seen`, the recorded links are used instead
+    /// of the disk.
     pub fn explain(
         &self,
         event: &Event,
         seen: Option<&LinkMap>,
     ) -> (tenterhook_policy::Facts, Vec<RuleNote>) {
         let rules = &self.rules;
-        let (facts, state) = (rules.facts(event, seen), rules.memory.look(event, &rules.set));
+        let (facts, state) = (rules.facts(event, seen), rules.memory.state_of(event, &rules.set));
         let notes = tenterhook_policy::explain(event, &facts, &state, &rules.set);
         (facts, notes)
     }
 }
 
-// === impl Rules ===
+// === impl RuleJudge ===
 
-impl Rules {
+impl RuleJudge {
     fn new(
         set: RuleSet,
-        person: Option<&Path>,
+        user_home: Option<&Path>,
         problems: usize,
         memory: SessionMemory,
         servers: KnownServers,
     ) -> Self {
-        let home = person.and_then(Path::to_str).map(ToOwned::to_owned);
-        let groups = if set.uses_groups() { env::groups() } else { Vec::new() };
+        let home = user_home.and_then(Path::to_str).map(ToOwned::to_owned);
+        let groups = if set.uses_groups() { env::current_groups() } else { Vec::new() };
         Self { set, home, groups, problems, memory, servers }
     }
 
     fn facts(&self, event: &Event, seen: Option<&LinkMap>) -> tenterhook_policy::Facts {
         let groups: Vec<_> = self.groups.iter().map(String::as_str).collect();
         let servers = self.servers.for_event(event);
-        // Who runs the agent comes with the event.
-        let around = EvalEnvironment {
+        // The event names the user that runs the agent.
+        let context = EvalEnvironment {
             home: self.home.as_deref(),
             groups: &groups,
             seen,
@@ -330,11 +337,11 @@ impl Rules {
             programs: self.set.programs(),
             ..EvalEnvironment::default()
         };
-        symlinks::facts(event, &around)
+        symlinks::collect_facts(event, &context)
     }
 }
 
-impl Judge for Rules {
+impl Judge for RuleJudge {
     fn judge(&self, event: &Event) -> RuleJudgement {
         let (mut observed, mut touched) = (None, None);
         let judged = if self.set.handles(event.event) || self.set.counts_usage_of(event) {
@@ -348,7 +355,7 @@ impl Judge for Rules {
         };
         let mut findings = judged.findings;
         if event.event == EventKind::SessionStart && self.problems > 0 {
-            // A person who does not look at `check` still has to learn that a rule is not in force.
+            // A user who does not run `check` must still learn that a rule is not in force.
             let message = format!(
                 "Tenterhook: {} of your rules or hooks cannot be used; run `tenterhook check`",
                 self.problems
@@ -359,29 +366,29 @@ impl Judge for Rules {
     }
 }
 
-/// Harnesses wait a minute for us; all hooks of a call together get less.
-const LONGEST_CALL: Duration = Duration::from_secs(50);
+/// Harnesses wait one minute for a reply, so all hooks of a call together get less.
+const MAX_CALL_TIMEOUT: Duration = Duration::from_secs(50);
 
-/// Harnesses wait a minute for us. A hook that may take longer would be cut off together with our
-/// answer, so it gets less.
-pub const LONGEST_HOOK: Duration = Duration::from_secs(45);
+/// Maximum timeout of a hook. Harnesses wait one minute for a reply; a hook that takes longer would be cut off
+/// together with the reply.
+pub const MAX_HOOK_TIMEOUT: Duration = Duration::from_secs(45);
 
-fn cap(hook: &mut Hook, home: &Home) -> Option<Problem> {
-    if hook.timeout <= LONGEST_HOOK {
+fn cap_timeout(hook: &mut Hook, home: &Home) -> Option<Problem> {
+    if hook.timeout <= MAX_HOOK_TIMEOUT {
         return None;
     }
     let message = format!(
-        "it may take {:?}, but harnesses do not wait that long: it gets {LONGEST_HOOK:?}",
+        "timeout of {:?} reduced to {MAX_HOOK_TIMEOUT:?}, because harnesses do not wait longer",
         hook.timeout
     );
-    // A dialect's own default is not the person's doing.
-    let said = hook.runner.dialect().is_none_or(|dialect| dialect.timeout != hook.timeout);
-    hook.timeout = LONGEST_HOOK;
+    // The default timeout of a dialect is not the user's choice.
+    let is_own_choice = hook.runner.dialect().is_none_or(|dialect| dialect.timeout != hook.timeout);
+    hook.timeout = MAX_HOOK_TIMEOUT;
     let source = home.settings().display().to_string();
-    said.then(|| Problem::whole(&source, message).about("hook", Some(&hook.id)))
+    is_own_choice.then(|| Problem::for_file(&source, message).about("hook", Some(&hook.id)))
 }
 
-/// How many rules, hooks and files the problems are about: one entry may have several.
+/// Number of rules, hooks and files that the problems are about: one entry may have several.
 fn count_entries(problems: &[Problem]) -> usize {
     let same = |one: &Problem, other: &Problem| {
         one.about.is_some() && one.source == other.source && one.about == other.about
@@ -390,10 +397,10 @@ fn count_entries(problems: &[Problem]) -> usize {
     problems.iter().enumerate().filter(first).count()
 }
 
-/// A file that is not there is no problem; one that cannot be read is.
-fn read_optional(path: &Path, problems: &mut Vec<Problem>) -> Option<String> {
+/// Reads a file. A missing file is not a problem; an unreadable one is.
+fn read_if_present(path: &Path, problems: &mut Vec<Problem>) -> Option<String> {
     read_file::regular_file(path).unwrap_or_else(|error| {
-        problems.push(Problem::whole(&path.display().to_string(), error.to_string()));
+        problems.push(Problem::for_file(&path.display().to_string(), error.to_string()));
         None
     })
 }

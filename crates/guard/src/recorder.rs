@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Where decisions go: into the ledger, or, while somebody else writes to it, into the spool.
+//! Records decisions: in the ledger, or in the spool while another process writes to the ledger.
 //!
-//! A hook without a daemon only spools. A command that records opens the ledger late and lets go at
-//! once, so that others wait as short as can be. Whoever opens the ledger takes in what was spooled;
-//! event ids are unique in it, so nothing comes in twice.
+//! A hook without a daemon only spools. A command that records opens the ledger late and closes it at once, so
+//! that other processes wait as little as possible. Every process that opens the ledger imports the spool; event
+//! ids are unique in the ledger, so that no entry is imported twice.
 
-mod settings;
+mod ledger_settings;
 mod sink_errors;
-mod sinks;
+mod sink_setup;
 mod spool;
 
 use std::os::unix::fs::DirBuilderExt;
@@ -26,158 +26,159 @@ use tenterhook_ledger::{
 };
 
 use crate::state_format::StateFormat;
-pub use settings::{Destination, Settings, passphrase};
+pub(crate) use ledger_settings::DurabilityWord;
+pub use ledger_settings::{LedgerSettings, SinkSetting, read_passphrase};
 pub use sink_errors::SinkErrors;
-pub use spool::{Spool, TakenIn};
+pub use spool::{Spool, SpoolImport};
 use tenterhook_error::Failure;
 use tenterhook_home::Home;
 use tenterhook_home::call_meta::{self, now_ms};
 use tenterhook_home::env;
 use tenterhook_records::{redact_identifiers, secrets};
 
-/// How long another writer may keep us waiting.
-const PATIENCE: Duration = Duration::from_secs(2);
-/// How many spooled entries one hook call takes in at most: somebody waits for its answer.
-const AT_ONCE: usize = 64;
+/// How long to wait for another writer of the ledger.
+const LOCK_TIMEOUT: Duration = Duration::from_secs(2);
+/// Maximum number of spooled entries that one hook call imports, because the harness waits for the reply.
+const SPOOL_IMPORT_BATCH: usize = 64;
 
-/// The record of a home.
+/// Access to the ledger of a home, and to its spool.
 #[derive(Debug)]
-pub struct Book {
+pub struct LedgerHandle {
     /// The state directory.
     state: PathBuf,
     dir: PathBuf,
-    /// Where a daemon would answer.
+    /// Socket of the daemon, which holds the ledger while it runs.
     socket: PathBuf,
     spool: Spool,
-    settings: Settings,
-    /// What opens a sealed key.
+    settings: LedgerSettings,
+    /// Passphrase of a sealed key.
     passphrase: Option<String>,
-    /// What a person should know about how something was kept.
+    /// Warnings about how entries were recorded.
     notes: Mutex<Vec<String>>,
 }
 
-/// Records decisions, and each generation that decides for the first time.
-pub struct BookRecorder {
-    /// Where they go.
-    pub book: Arc<Book>,
-    /// What a generation consists of.
+/// Records decisions, and each generation when it decides for the first time.
+pub struct DirectRecorder {
+    /// Ledger that receives the decisions.
+    pub ledger: Arc<LedgerHandle>,
+    /// Description of the generation.
     pub detail: Value,
 }
 
-/// Spools decisions of a hook that has to decide by itself; the ledger is not opened.
+/// Spools the decisions of a hook that finds no daemon. The ledger is not opened.
 #[derive(Debug)]
 pub struct SpoolRecorder {
-    /// Whose spool.
+    /// Home whose spool is used.
     pub home: Home,
-    /// What a generation consists of; `None` where that is recorded already.
+    /// Description of the generation; `None` if it is recorded already.
     pub detail: Option<Value>,
-    /// Why the hook decides by itself, and by what.
+    /// Why the hook decides without the daemon, and from which rules.
     pub facts: Value,
 }
 
-// === impl Book ===
+// === impl LedgerHandle ===
 
-impl Book {
-    /// The record of a home, kept as its settings say.
+impl LedgerHandle {
+    /// The ledger of a home, with the settings of that home.
     pub fn of(home: &Home) -> Self {
         Self {
             state: home.state.clone(),
             dir: home.ledger(),
             socket: home.socket(),
             spool: Spool::of(home),
-            // `check` says what in them cannot be used.
-            settings: Settings::of(home).0,
+            // `tenterhook check` reports invalid settings.
+            settings: LedgerSettings::of(home).0,
             passphrase: None,
             notes: Mutex::default(),
         }
     }
 
-    /// How it is kept.
-    pub fn settings(&self) -> &Settings {
+    /// The settings of the ledger.
+    pub fn settings(&self) -> &LedgerSettings {
         &self.settings
     }
 
-    /// The file with the key that signs.
+    /// Path of the signing key.
     pub fn key_file(&self) -> PathBuf {
         self.dir.join("key")
     }
 
-    /// Whether somebody has to say a passphrase before anything can be written.
+    /// Whether writing needs a passphrase that is neither given nor in a file.
     pub fn needs_passphrase(&self) -> bool {
         let sealed = SoftwareKey::is_sealed(&self.key_file());
         let new = self.settings.sealed && !self.key_file().exists();
         (sealed || new) && self.passphrase.is_none() && self.settings.passphrase_file.is_none()
     }
 
-    /// The same, with what opens its sealed key.
+    /// Sets the passphrase of the sealed key.
     #[must_use]
     pub fn with_passphrase(mut self, passphrase: String) -> Self {
         self.passphrase = Some(passphrase);
         self
     }
 
-    /// Reads what is recorded, with what was spooled, if nobody else writes just now.
-    pub fn read(&self) -> Result<Reader, Failure> {
-        self.take_in_if_free();
+    /// Opens the ledger for reading. Imports the spool first if no other process writes.
+    pub fn reader(&self) -> Result<Reader, Failure> {
+        self.import_spool();
         Reader::open(&self.dir).map_err(|error| {
             let error = Failure::internal(error.to_string());
             if self.dir.join("ledger.db").exists() {
-                error.hint("`tenterhook ledger verify` looks at all of it; a copy from before may be needed")
+                error.hint("check it with `tenterhook ledger verify`; you may need to restore a backup")
             } else {
-                error.hint("nothing was recorded yet; is `--home` the right one? `tenterhook demo` shows a ledger at work")
+                error.hint("nothing was recorded yet; check `--home`, or try `tenterhook demo`")
             }
         })
     }
 
-    /// Opens the ledger for writing, with all that was spooled in it.
-    pub fn write(&self) -> Result<Ledger, Failure> {
-        let ledger = self.open(Options::new, true).map_err(|error| unusable(&error))?;
-        self.spool.take_in(&ledger, usize::MAX);
+    /// Opens the ledger for writing and imports the spool.
+    pub fn writer(&self) -> Result<Ledger, Failure> {
+        let ledger = self.open(Options::new, true).map_err(|error| open_failure(&error))?;
+        self.spool.import_into(&ledger, usize::MAX);
         Ok(ledger)
     }
 
-    /// Brings what was spooled into the ledger, if nobody else writes just now; a daemon does it itself.
-    pub fn take_in_if_free(&self) -> TakenIn {
+    /// Imports the spool if no other process writes. A running daemon imports it by itself.
+    pub fn import_spool(&self) -> SpoolImport {
         if self.spool.count().0 == 0 {
-            return TakenIn::default();
+            return SpoolImport::default();
         }
-        let Ok(passphrase) = self.opening() else { return TakenIn::default() };
-        let options = self.set(Options::new(now_ms), self.is_due(), passphrase);
+        let Ok(passphrase) = self.resolve_passphrase() else { return SpoolImport::default() };
+        let options = self.apply_settings(Options::new(now_ms), self.is_remote_send_due(), passphrase);
         let Ok(opened) = StateFormat::open_ledger(&self.state, &self.dir, options) else {
-            return TakenIn::default();
+            return SpoolImport::default();
         };
-        let taken = self.spool.take_in(&opened.ledger, usize::MAX);
-        // The leaves are durable; a checkpoint that could not be signed comes with the next one.
+        let taken = self.spool.import_into(&opened.ledger, usize::MAX);
+        // The records are durable. A checkpoint that cannot be signed now is signed with the next one.
         drop(self.close(opened.ledger));
         taken
     }
 
-    /// Lets go of the ledger. What did not reach a sink is noted.
+    /// Closes the ledger. Sinks that were not reached are noted.
     pub fn close(&self, ledger: Ledger) -> Result<(), AppendError> {
         let reports = ledger.clone();
         let closed = ledger.close();
         for SinkReport { sink, size, error } in reports.sinks() {
             if let Some(error) = error {
-                self.note(format!("the checkpoint of {size} leaves did not reach the {sink}: {error}"));
+                self.add_note(format!("the checkpoint of {size} records did not reach the {sink}: {error}"));
             }
         }
         closed
     }
 
-    /// Records that somebody changes protection. Comes before the change: what cannot be recorded is
-    /// not done.
-    pub fn change(&self, what: &str, detail: Value) -> Result<(), Failure> {
-        let door = call_meta::mint()?;
-        let entry = Entry::change(door.id, door.ts, what, &env::user(), detail, &secrets);
-        self.keep(vec![entry.from(Origin::Cli)]).map_err(|why| {
+    /// Records a change of protection. Call it before the change: a change that cannot be recorded is not made.
+    pub fn record_change(&self, what: &str, detail: Value) -> Result<(), Failure> {
+        let meta = call_meta::mint()?;
+        let entry = Entry::change(meta.id, meta.ts, what, &env::current_user(), detail, &secrets);
+        self.append(vec![entry.from(Origin::Cli)]).map_err(|why| {
             Failure::internal(format!("`{what}` is not done, because it cannot be recorded: {why}"))
-                .hint("make room for the ledger, or use a home that can be written (`--home DIR`)")
+                .hint("free some disk space, or use a writable home (`--home DIR`)")
         })
     }
 
-    /// Keeps entries in this order: in the ledger, else in the spool. When it returns they are durable.
-    pub fn keep(&self, entries: Vec<Entry>) -> Result<(), RecordError> {
-        let (sealing, reason) = match sealing(&self.dir, &self.settings) {
+    /// Appends entries in this order, to the ledger or, if that fails, to the spool. They are durable when it
+    /// returns.
+    pub fn append(&self, entries: Vec<Entry>) -> Result<(), RecordError> {
+        let (sealing, reason) = match sealing_for(&self.dir, &self.settings) {
             Ok(sealing) => (sealing, None),
             Err((sealing, why)) => (sealing, Some(why)),
         };
@@ -186,13 +187,14 @@ impl Book {
         let opened = if let Some(why) = reason {
             Err((why, false))
         } else {
-            self.open(Options::brief, self.is_due()).map_err(|error| (error.to_string(), is_expected(&error)))
+            self.open(Options::brief, self.is_remote_send_due())
+                .map_err(|error| (error.to_string(), is_expected_error(&error)))
         };
         let (why, expected) = match opened {
             Ok(ledger) => {
-                self.spool.take_in(&ledger, AT_ONCE);
+                self.spool.import_into(&ledger, SPOOL_IMPORT_BATCH);
                 let appended = ledger.append(sealed.clone());
-                // The leaves are durable; a checkpoint that could not be signed comes with the next one.
+                // The records are durable. A checkpoint that cannot be signed now is signed with the next one.
                 drop(self.close(ledger));
                 match appended {
                     Ok(_) => return Ok(()),
@@ -202,68 +204,70 @@ impl Book {
             Err(why) => why,
         };
         let spooled: Result<(), std::io::Error> =
-            sealed.iter().try_for_each(|one: &Sealed| self.spool.put(one));
-        spooled.map_err(|error| RecordError(format!("{why}; and the spool cannot be written: {error}")))?;
+            sealed.iter().try_for_each(|one: &Sealed| self.spool.write(one));
+        spooled.map_err(|error| RecordError(format!("{why}; the spool cannot be written: {error}")))?;
         if !expected {
-            self.note(format!("the ledger cannot be written, the decision is in the spool: {why}"));
+            self.add_note(format!("the ledger cannot be written, so the decision is in the spool: {why}"));
         }
         Ok(())
     }
 
-    /// Brings all that was spooled into a ledger that somebody holds.
-    pub fn take_in(&self, ledger: &Ledger) -> TakenIn {
-        self.spool.take_in(ledger, usize::MAX)
+    /// Imports the whole spool into a ledger that is open already.
+    pub fn import_spool_into(&self, ledger: &Ledger) -> SpoolImport {
+        self.spool.import_into(ledger, usize::MAX)
     }
 
-    /// What a person should know about how something was kept.
-    pub fn notes(&self) -> Vec<String> {
+    /// Returns the warnings so far and forgets them.
+    pub fn take_notes(&self) -> Vec<String> {
         std::mem::take(&mut self.notes.lock().unwrap_or_else(PoisonError::into_inner))
     }
 
-    /// Whether the spool can be listed.
+    /// Whether the spool directory can be listed.
     pub fn check_spool(&self) -> std::io::Result<()> {
-        self.spool.check()
+        self.spool.check_readable()
     }
 
-    /// How many entries wait in the spool, and how many there cannot be read.
-    pub fn spooled(&self) -> (usize, usize) {
+    /// Number of entries in the spool, and number of files that were refused.
+    pub fn spool_counts(&self) -> (usize, usize) {
         self.spool.count()
     }
 
-    fn note(&self, text: String) {
+    fn add_note(&self, text: String) {
         self.notes.lock().unwrap_or_else(PoisonError::into_inner).push(text);
     }
 
-    /// Opens the ledger; its checkpoints go to servers too if `far`.
-    fn open(&self, begin: fn(fn() -> u64) -> Options, far: bool) -> Result<Ledger, OpenError> {
-        let passphrase = self.opening()?;
+    /// Opens the ledger. With `to_remote`, checkpoints are also sent to servers.
+    fn open(&self, begin: fn(fn() -> u64) -> Options, to_remote: bool) -> Result<Ledger, OpenError> {
+        let passphrase = self.resolve_passphrase()?;
         let started = Instant::now();
         let mut pause = Duration::from_millis(1);
         loop {
-            let options = self.set(begin(now_ms), far, passphrase.clone());
+            let options = self.apply_settings(begin(now_ms), to_remote, passphrase.clone());
             match StateFormat::open_ledger(&self.state, &self.dir, options) {
-                Err(OpenError::Locked { .. }) if started.elapsed() < PATIENCE && !self.has_daemon() => {
+                Err(OpenError::Locked { .. })
+                    if started.elapsed() < LOCK_TIMEOUT && !self.is_daemon_listening() =>
+                {
                     std::thread::sleep(pause);
                     pause = (pause * 2).min(Duration::from_millis(8));
                 }
-                // What a run that was cut short left to do is nothing to worry about.
+                // Repairs after an interrupted run need no report.
                 opened => return opened.map(|opened| opened.ledger),
             }
         }
     }
 }
 
-impl Book {
-    /// Whether a daemon holds the ledger: it will not let go, but it takes in what is spooled.
-    fn has_daemon(&self) -> bool {
+impl LedgerHandle {
+    /// Whether a daemon holds the ledger. It does not release it, but it imports the spool.
+    fn is_daemon_listening(&self) -> bool {
         tenterhook_home::socket::is_listening(&self.socket)
     }
 }
 
-/// How entries are sealed for the ledger in this directory. Without a place for the ledger's own key the
-/// marks of secrets get one that is forgotten: they correlate with nothing, but nothing is readable either.
-fn sealing(dir: &Path, settings: &Settings) -> Result<Sealing, (Sealing, String)> {
-    let Settings { keep_raw, keep_model_text, max_payload, .. } = *settings;
+/// How entries are sealed for the ledger in this directory. If the ledger's key cannot be stored, a random key
+/// that is not kept marks secrets: the marks cannot be correlated, but no secret is readable.
+fn sealing_for(dir: &Path, settings: &LedgerSettings) -> Result<Sealing, (Sealing, String)> {
+    let LedgerSettings { keep_raw, keep_model_text, max_payload, .. } = *settings;
     let sealing = |key| Sealing { key, keep_raw, max_payload, keep_model_text };
     let made = std::fs::DirBuilder::new().recursive(true).mode(0o700).create(dir);
     let key = match made {
@@ -272,47 +276,48 @@ fn sealing(dir: &Path, settings: &Settings) -> Result<Sealing, (Sealing, String)
     };
     key.map(sealing).map_err(|why| {
         let mut random = [0; 32];
-        // Without randomness the salt of the payload fails, and with it the sealing.
+        // Without randomness, the payload's salt fails, and so does sealing.
         let _ = getrandom::fill(&mut random);
         (sealing(RedactionKey::new(random)), why)
     })
 }
 
-impl Book {
-    /// How somebody opens the ledger who keeps it, such as the daemon.
+impl LedgerHandle {
+    /// Options for a process that keeps the ledger open, such as the daemon.
     pub fn options(&self) -> Result<Options, Failure> {
-        let passphrase = self.opening().map_err(|error| unusable(&error))?;
-        Ok(self.set(Options::new(now_ms), true, passphrase))
+        let passphrase = self.resolve_passphrase().map_err(|error| open_failure(&error))?;
+        Ok(self.apply_settings(Options::new(now_ms), true, passphrase))
     }
 
     /// Replaces the secrets in the identifiers of an event that is decided without a daemon.
     pub fn redact_identifiers(&self, event: &mut Event) {
         if !self.settings.keep_raw {
-            let (Ok(sealing) | Err((sealing, _))) = sealing(&self.dir, &self.settings);
+            let (Ok(sealing) | Err((sealing, _))) = sealing_for(&self.dir, &self.settings);
             redact_identifiers(event, &sealing.key);
         }
     }
 
-    /// Whether servers get the checkpoint too: somebody waits, so they are asked now and then only.
-    fn is_due(&self) -> bool {
-        self.settings.sinks.iter().any(Destination::is_far) && sinks::due(&self.dir)
+    /// Whether servers receive the checkpoint too. A caller waits, so they are contacted at intervals only.
+    fn is_remote_send_due(&self) -> bool {
+        self.settings.sinks.iter().any(SinkSetting::is_remote) && sink_setup::claim_remote_send(&self.dir)
     }
 
-    /// The same options, as the settings have them.
-    fn set(&self, mut options: Options, far: bool, passphrase: Option<String>) -> Options {
+    /// Applies the settings to these options.
+    fn apply_settings(&self, mut options: Options, to_remote: bool, passphrase: Option<String>) -> Options {
         options.durability = self.settings.durability;
         options.max_payload = self.settings.max_payload;
         options.keep_raw = self.settings.keep_raw;
         options.keep_model_text = self.settings.keep_model_text;
-        options.sinks = sinks::sinks(self.settings.sinks.iter().filter(|sink| far || !sink.is_far()));
+        options.sinks =
+            sink_setup::build_sinks(self.settings.sinks.iter().filter(|sink| to_remote || !sink.is_remote()));
         options.passphrase = passphrase;
-        options.who = env::user();
+        options.who = env::current_user();
         options.settings = self.settings.detail();
         options
     }
 
-    /// What opens or seals the key, if anything has to.
-    fn opening(&self) -> Result<Option<String>, OpenError> {
+    /// The passphrase that opens or seals the key, if one is needed.
+    fn resolve_passphrase(&self) -> Result<Option<String>, OpenError> {
         if let Some(passphrase) = &self.passphrase {
             return Ok(Some(passphrase.clone()));
         }
@@ -320,38 +325,37 @@ impl Book {
         let new = self.settings.sealed && !self.key_file().exists();
         match &self.settings.passphrase_file {
             _ if !sealed && !new => Ok(None),
-            Some(path) => passphrase(path).map(Some).map_err(|error| OpenError::Store(error.message)),
+            Some(path) => read_passphrase(path).map(Some).map_err(|error| OpenError::Store(error.message)),
             None => Err(SignError::Sealed(self.key_file()).into()),
         }
     }
 }
 
-/// Whether the spool is just the place to go: somebody writes, or whoever has the passphrase will.
-fn is_expected(error: &OpenError) -> bool {
+/// Whether the error is expected, so that the spool is used without a warning: another process writes, or this
+/// process lacks the passphrase.
+fn is_expected_error(error: &OpenError) -> bool {
     matches!(error, OpenError::Locked { .. } | OpenError::Key(SignError::Sealed(_)))
 }
 
-/// The ledger cannot be written, in words, and what to do about it.
-fn unusable(error: &OpenError) -> Failure {
+/// The failure for a ledger that cannot be written, with a hint.
+fn open_failure(error: &OpenError) -> Failure {
     let hint = match error {
-        OpenError::Locked { .. } => "wait until it is done, then try again",
-        OpenError::Permissions { .. } => "take the right to write away from others: `chmod go-w DIR`",
-        OpenError::Key(SignError::Sealed(_)) => {
-            "run it where it can ask for the passphrase, or use `--passphrase-file FILE`"
-        }
+        OpenError::Locked { .. } => "wait until the other process is done, then try again",
+        OpenError::Permissions { .. } => "remove write permission for other accounts: `chmod go-w DIR`",
+        OpenError::Key(SignError::Sealed(_)) => "run it in a terminal, or use `--passphrase-file FILE`",
         OpenError::Key(SignError::Passphrase(_)) => "try again with the right passphrase",
         OpenError::RolledBack { .. } | OpenError::Damaged(_) | OpenError::Unsigned { .. } => {
-            "`tenterhook ledger verify` says what is wrong; keep the directory as evidence and begin a new one by moving it away"
+            "check it with `tenterhook ledger verify`; to start a new ledger, move the directory away and keep it as evidence"
         }
-        OpenError::Newer { .. } => "use the newer program",
-        _ => "see that the directory and its disk can be written",
+        OpenError::Newer { .. } => "use the newer version of Tenterhook",
+        _ => "check that the directory is writable and the disk is not full",
     };
     Failure::internal(error.to_string()).hint(hint)
 }
 
-// === impl BookRecorder ===
+// === impl DirectRecorder ===
 
-impl Recorder for BookRecorder {
+impl Recorder for DirectRecorder {
     fn record<'a>(&'a self, decided: DecidedCall<'a>) -> BoxFuture<'a, Result<(), RecordError>> {
         Box::pin(std::future::ready(self.record_now(&decided)))
     }
@@ -361,17 +365,17 @@ impl Recorder for BookRecorder {
     }
 }
 
-impl BlockingRecorder for BookRecorder {
+impl BlockingRecorder for DirectRecorder {
     fn record_now(&self, decided: &DecidedCall<'_>) -> Result<(), RecordError> {
         let mut entries = Vec::with_capacity(2);
         entries.extend(generation_entry(decided, &self.detail));
         entries.push(Entry::decision(decided, &secrets));
-        self.book.keep(entries)
+        self.ledger.append(entries)
     }
 }
 
-/// The leaf of the generation that decides. Its id is the generation's own, so that the ledger keeps
-/// it only the first time.
+/// The record of the generation that decides. Its id follows from the generation, so that the ledger stores it
+/// only once.
 pub fn generation_entry(decided: &DecidedCall<'_>, made_of: &Value) -> Option<Entry> {
     if decided.generation.is_empty() {
         return None;
@@ -390,36 +394,36 @@ pub fn generation_entry(decided: &DecidedCall<'_>, made_of: &Value) -> Option<En
 // === impl SpoolRecorder ===
 
 impl SpoolRecorder {
-    /// Spools one decision.
-    pub fn keep(&self, decided: &DecidedCall<'_>) -> Result<(), RecordError> {
-        let sealing = match sealing(&self.home.ledger(), &Settings::of(&self.home).0) {
+    /// Writes one decision to the spool.
+    pub fn spool_decision(&self, decided: &DecidedCall<'_>) -> Result<(), RecordError> {
+        let sealing = match sealing_for(&self.home.ledger(), &LedgerSettings::of(&self.home).0) {
             Ok(sealing) | Err((sealing, _)) => sealing,
         };
         let spool = Spool::of(&self.home);
-        let put = |entry: Entry, always: bool| {
+        let write = |entry: Entry, always: bool| {
             let sealed = entry.seal(&sealing).map_err(|error| RecordError(error.to_string()))?;
-            if !always && spool.has(&sealed) {
+            if !always && spool.contains(&sealed) {
                 return Ok(());
             }
-            let put = spool.put(&sealed);
-            put.map_err(|error| RecordError(format!("the spool cannot be written: {error}")))
+            let written = spool.write(&sealed);
+            written.map_err(|error| RecordError(format!("the spool cannot be written: {error}")))
         };
         if let Some(generation) = self.detail.as_ref().and_then(|detail| generation_entry(decided, detail)) {
-            put(generation, false)?;
+            write(generation, false)?;
         }
-        // Searched once, with the facts.
+        // The secrets are searched once, together with the facts.
         let entry = Entry::decision(decided, &|_| Vec::new());
         let mut facts = decided.facts.clone().unwrap_or_else(|| json!({}));
         if let (Some(facts), Some(more)) = (facts.as_object_mut(), self.facts.as_object()) {
             facts.extend(more.clone());
         }
-        put(entry.with_facts(facts, &secrets), true)
+        write(entry.with_facts(facts, &secrets), true)
     }
 }
 
 impl Recorder for SpoolRecorder {
     fn record<'a>(&'a self, decided: DecidedCall<'a>) -> BoxFuture<'a, Result<(), RecordError>> {
-        Box::pin(std::future::ready(self.keep(&decided)))
+        Box::pin(std::future::ready(self.spool_decision(&decided)))
     }
 
     fn blocking(&self) -> Option<&dyn BlockingRecorder> {
@@ -429,6 +433,6 @@ impl Recorder for SpoolRecorder {
 
 impl BlockingRecorder for SpoolRecorder {
     fn record_now(&self, decided: &DecidedCall<'_>) -> Result<(), RecordError> {
-        self.keep(decided)
+        self.spool_decision(decided)
     }
 }

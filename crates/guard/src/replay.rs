@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! What the rules say about events of the past, each in the session it belongs to.
+//! Evaluates rules on past events, each with the state of its session.
 
 use std::collections::HashMap;
 
@@ -8,85 +8,92 @@ use tenterhook_event::{Decision, Event, Origin, TraceEntry, TraceStatus};
 use tenterhook_facts::{EvalEnvironment, LinkMap};
 use tenterhook_policy::{RuleSet, SessionState};
 
-/// Judges past events in the order they come. Nothing on the disk is looked at: it has changed since.
-pub struct Hindsight<'a> {
+/// Evaluates past events in order. The disk is not read, because it has changed since.
+pub struct EventReplay<'a> {
     rules: &'a RuleSet,
-    /// The person's home, for `~`.
-    person: Option<&'a str>,
-    /// How many sessions are remembered; one that is forgotten begins anew.
-    most: usize,
+    /// Home directory of the user, for `~`.
+    user_home: Option<&'a str>,
+    /// Maximum number of sessions whose state is kept; an evicted session starts again without state.
+    max_sessions: usize,
     sessions: HashMap<(String, Option<String>), (u64, SessionState)>,
-    together: SessionState,
-    turn: u64,
+    all_sessions: SessionState,
+    event_count: u64,
 }
 
-/// What the rules say together, and the first that says it.
+/// Combined verdict of the rules on one event.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Said {
-    /// The strictest of all.
+pub struct ReplayedVerdict {
+    /// The strictest verdict.
     pub decision: Decision,
-    /// The rule.
+    /// The first rule with that verdict.
     pub rule: Option<String>,
-    /// Why, in its words.
+    /// Reason given by the rule.
     pub reason: Option<String>,
 }
 
-impl<'a> Hindsight<'a> {
-    /// Judges by these rules.
-    pub fn new(rules: &'a RuleSet, person: Option<&'a str>, most: usize) -> Self {
-        Self { rules, person, most, sessions: HashMap::new(), together: SessionState::default(), turn: 0 }
+impl<'a> EventReplay<'a> {
+    /// Creates a replay with these rules.
+    pub fn new(rules: &'a RuleSet, user_home: Option<&'a str>, max_sessions: usize) -> Self {
+        Self {
+            rules,
+            user_home,
+            max_sessions,
+            sessions: HashMap::new(),
+            all_sessions: SessionState::default(),
+            event_count: 0,
+        }
     }
 
-    /// The next event, with what was seen of the disk then.
-    pub fn judge(&mut self, event: &Event, seen: Option<&LinkMap>) -> Said {
+    /// Evaluates the next event, with the links that were on the disk at the time.
+    pub fn judge(&mut self, event: &Event, seen: Option<&LinkMap>) -> ReplayedVerdict {
         if !self.rules.handles(event.event) {
-            return Said::default();
+            return ReplayedVerdict::default();
         }
-        let around = EvalEnvironment {
-            home: self.person,
+        let environment = EvalEnvironment {
+            home: self.user_home,
             seen,
             programs: self.rules.programs(),
             ..EvalEnvironment::default()
         };
-        let facts = tenterhook_policy::facts(event, &around);
-        self.turn += 1;
+        let facts = tenterhook_policy::facts(event, &environment);
+        self.event_count += 1;
         let key = (event.source.clone(), event.harness_session_id.clone());
-        if self.sessions.len() >= self.most && !self.sessions.contains_key(&key) {
-            self.forget();
+        if self.sessions.len() >= self.max_sessions && !self.sessions.contains_key(&key) {
+            self.evict_quiet_sessions();
         }
-        let (last, own) = self.sessions.entry(key).or_default();
-        *last = self.turn;
+        let (last, own_state) = self.sessions.entry(key).or_default();
+        *last = self.event_count;
         let rules = self.rules;
-        let judged = if self.together.is_empty() {
-            tenterhook_policy::judge(event, &facts, own, rules)
+        let judged = if self.all_sessions.is_empty() {
+            tenterhook_policy::judge(event, &facts, own_state, rules)
         } else {
-            let mut state = SessionState { today: self.together.today, ..own.clone() };
-            let shared = self.together.matched.iter().filter(|(rule, _)| rules.counts_all_sessions(rule));
+            let mut state = SessionState { today: self.all_sessions.today, ..own_state.clone() };
+            let shared = self.all_sessions.matched.iter().filter(|(rule, _)| rules.counts_all_sessions(rule));
             state.matched.extend(shared.map(|(rule, stamps)| (rule.clone(), stamps.clone())));
             tenterhook_policy::judge(event, &facts, &state, rules)
         };
-        own.apply(&judged.delta);
-        self.together.apply(&judged.delta);
-        let (decision, rule) = strictest(&judged.steps);
+        own_state.apply(&judged.delta);
+        self.all_sessions.apply(&judged.delta);
+        let (decision, rule) = strictest_verdict(&judged.steps);
         let by = |finding: &&tenterhook_event::Finding| match &finding.by {
             Origin::Rule(id) => rule.as_deref() == Some(&**id),
             _ => false,
         };
         let reason = judged.findings.iter().find(by).and_then(|finding| finding.reason.clone());
-        Said { decision, rule, reason }
+        ReplayedVerdict { decision, rule, reason }
     }
 
-    /// Makes room: the half of the sessions that was quiet the longest goes.
-    fn forget(&mut self) {
-        let mut turns: Vec<_> = self.sessions.values().map(|(last, _)| *last).collect();
-        let middle = turns.len() / 2;
-        let border = turns.select_nth_unstable(middle).1;
-        self.sessions.retain(|_, (last, _)| *last > *border);
+    /// Evicts the half of the sessions that had no event for the longest time.
+    fn evict_quiet_sessions(&mut self) {
+        let mut counts: Vec<_> = self.sessions.values().map(|(last, _)| *last).collect();
+        let middle = counts.len() / 2;
+        let cutoff = counts.select_nth_unstable(middle).1;
+        self.sessions.retain(|_, (last, _)| *last > *cutoff);
     }
 }
 
-/// What the rules said together, and the first that said it.
-pub(crate) fn strictest(steps: &[TraceEntry]) -> (Decision, Option<String>) {
+/// The strictest verdict of the rules, and the first rule with it.
+pub(crate) fn strictest_verdict(steps: &[TraceEntry]) -> (Decision, Option<String>) {
     let mut strictest = (Decision::None, None);
     for step in steps {
         if let (Origin::Rule(id), TraceStatus::Matched) = (&step.by, step.status)

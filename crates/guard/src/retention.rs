@@ -3,15 +3,15 @@
 //! Retention of ledger records: the setting `ledger.retention`, and how much of it is authorized.
 //!
 //! An agent may be able to edit `tenterhook.yaml`, so the file alone removes nothing. `tenterhook ledger retention
-//! set` passes the gate and writes the limits into the settings and into a file of the state directory. What is
-//! applied is, for each limit, the longer one of the two; a limit that is missing in either of them is not applied.
+//! set` needs authorization and writes the limits to the settings and to a file in the state directory. For each
+//! limit, the longer of the two applies; a limit that is missing in either of them does not apply.
 
-mod apply;
 mod planner;
+mod prune_expired;
 mod settings_text;
 
-pub use apply::RetentionError;
 pub use planner::RetentionPlanner;
+pub use prune_expired::RetentionError;
 
 use std::fmt;
 use std::time::Duration;
@@ -21,13 +21,13 @@ use tenterhook_api::{RetentionRun, RetentionSetting, RetentionStatus};
 use tenterhook_document::{Misfit, Node, Problem, Value, nearest, parse};
 use tenterhook_error::Failure;
 use tenterhook_event::Timestamp;
-use tenterhook_home::{Home, read_file, write_whole};
+use tenterhook_home::{Home, read_file, write_atomic};
 
 const DAY: Duration = Duration::from_hours(24);
-const KEYS: [&str; 2] = ["max_age", "max_size"];
-/// Units of an age, with their days.
+const RETENTION_KEYS: [&str; 2] = ["max_age", "max_size"];
+/// Units of an age, in days.
 const AGE_UNITS: &[(&str, u64)] = &[("d", 1), ("w", 7)];
-/// Units of a size, with their bytes.
+/// Units of a size, in bytes.
 const SIZE_UNITS: &[(&str, u64)] = &[
     ("MB", 1_000_000),
     ("GB", 1_000_000_000),
@@ -37,35 +37,35 @@ const SIZE_UNITS: &[(&str, u64)] = &[
     ("TiB", 1 << 40),
 ];
 
-/// Records younger than this are never removed by retention: evidence cannot be pushed out within a day.
+/// Retention never removes younger records, so that an agent cannot push out evidence within a day.
 pub const MIN_RETENTION_AGE: Duration = DAY;
-/// The smallest `max_size`: less would keep hardly a day of a busy agent.
+/// The smallest `max_size`: less would hold hardly a day of a busy agent.
 pub const MIN_RETENTION_BYTES: u64 = 100_000_000;
 
-/// How long records are kept, and how much of them. A limit that is absent removes nothing.
+/// How long records are kept, and how many bytes of them. A missing limit removes nothing.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct RetentionLimits {
-    /// Records older than this are removed: whole days.
+    /// Records older than this are removed; a whole number of days.
     pub max_age: Option<Duration>,
-    /// The oldest records are removed when the content of all exceeds this, in bytes.
+    /// The oldest records are removed when the content of all records exceeds this number of bytes.
     pub max_size: Option<u64>,
 }
 
-/// A limit that cannot be used.
+/// An invalid retention limit.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{0}")]
 pub struct RetentionLimitError(String);
 
-/// Retention of one state directory: what is configured, what is authorized, and what follows.
+/// Retention of one state directory: configured, authorized and applied limits.
 #[derive(Debug, Clone, Default)]
 pub struct Retention {
     /// The limits in `tenterhook.yaml`.
     pub configured: RetentionLimits,
-    /// The limits that passed the gate last.
+    /// The limits that were authorized last.
     pub authorized: RetentionLimits,
-    /// The limits that records are removed by: for each, the longer one of both.
+    /// The limits that apply: for each, the longer of both.
     pub applied: RetentionLimits,
-    /// Why `configured` is not applied as it is.
+    /// Why `configured` does not apply unchanged.
     pub problem: Option<Problem>,
 }
 
@@ -81,7 +81,7 @@ struct AuthorizedFile {
 // === impl RetentionLimits ===
 
 impl RetentionLimits {
-    /// Limits from their texts, such as `90d` and `2GB`.
+    /// Parses limits such as `90d` and `2GB`.
     pub fn parse(max_age: Option<&str>, max_size: Option<&str>) -> Result<Self, RetentionLimitError> {
         Ok(Self {
             max_age: max_age.map(parse_age).transpose()?,
@@ -145,7 +145,7 @@ impl RetentionLimits {
                 _ => {
                     return Err(Misfit {
                         spot: value.spot,
-                        message: format!("`{name}` is a text such as {}", example(name)),
+                        message: format!("`{name}` is a text such as {}", example_value(name)),
                     });
                 }
             };
@@ -154,8 +154,8 @@ impl RetentionLimits {
                 "max_age" => limits.max_age = Some(parse_age(&text).map_err(misfit)?),
                 "max_size" => limits.max_size = Some(parse_size(&text).map_err(misfit)?),
                 _ => {
-                    let hint = nearest(name, KEYS).map_or_else(
-                        || format!("known: {}", KEYS.join(", ")),
+                    let hint = nearest(name, RETENTION_KEYS).map_or_else(
+                        || format!("known: {}", RETENTION_KEYS.join(", ")),
                         |near| format!("did you mean `{near}`?"),
                     );
                     return Err(refuse(format!("unknown key `{name}`; {hint}")));
@@ -184,11 +184,11 @@ fn is_less<T: PartialOrd>(one: Option<T>, other: Option<T>) -> bool {
     }
 }
 
-fn example(name: &str) -> &'static str {
+fn example_value(name: &str) -> &'static str {
     if name == "max_size" { "`2GB`" } else { "`90d`" }
 }
 
-/// Splits a text into a whole number and the factor of its unit.
+/// Parses a whole number with a unit and returns it multiplied by the unit's factor.
 fn parse_units(text: &str, units: &[(&str, u64)]) -> Option<u64> {
     let digits = text.trim_end_matches(|c: char| c.is_ascii_alphabetic());
     let unit = text.get(digits.len()..)?.trim();
@@ -229,13 +229,13 @@ fn parse_size(text: &str) -> Result<u64, RetentionLimitError> {
 // === impl Retention ===
 
 impl Retention {
-    /// Reads settings and authorization. What cannot be read removes nothing.
+    /// Reads settings and authorization. If one of them is unreadable, nothing is removed.
     pub fn read(home: &Home) -> Self {
         let name = home.settings().display().to_string();
         let text = match read_file::regular_file(&home.settings()) {
             Ok(text) => text.unwrap_or_default(),
             Err(error) => {
-                let problem = Some(Problem::whole(&name, error.to_string()));
+                let problem = Some(Problem::for_file(&name, error.to_string()));
                 return Self { problem, ..Self::default() };
             }
         };
@@ -268,13 +268,13 @@ impl Retention {
             let problem = Problem::new(&name, node.spot, message).about("ledger setting", Some("retention"));
             this.problem = Some(problem.hint(format!(
                 "authorize it with `tenterhook ledger retention set{}`",
-                flags(&this.configured)
+                limit_flags(&this.configured)
             )));
         }
         this
     }
 
-    /// What the API and the command line report.
+    /// The status for the API and the command line.
     pub fn status(&self, last_run: Option<RetentionRun>) -> RetentionStatus {
         let setting = |limits: &RetentionLimits| RetentionSetting {
             max_age: limits.age_text(),
@@ -289,7 +289,7 @@ impl Retention {
         }
     }
 
-    /// The settings file with these limits in it. Fails if it cannot be changed without touching anything else.
+    /// The text of the settings file with these limits. Fails if other settings would change.
     pub fn edit_settings(home: &Home, limits: &RetentionLimits) -> Result<String, Failure> {
         let path = home.settings();
         let text = read_file::regular_file(&path)
@@ -299,38 +299,41 @@ impl Retention {
                 "cannot change `ledger.retention` in `{}` and leave the rest as it is",
                 path.display()
             ))
-            .hint(format!("write it yourself and repeat the command: {}", settings_text::example(limits)))
+            .hint(format!(
+                "write it yourself and repeat the command: {}",
+                settings_text::setting_example(limits)
+            ))
         })
     }
 
-    /// Stores limits that passed the gate, and the settings file from [`Retention::edit_settings`].
+    /// Stores authorized limits, and the settings text from [`Retention::edit_settings`].
     pub fn write(
         home: &Home,
         limits: &RetentionLimits,
         settings: &str,
         now: Timestamp,
     ) -> Result<(), Failure> {
-        home.make()?;
+        home.create()?;
         let file =
             AuthorizedFile { v: 1, max_age: limits.age_text(), max_size: limits.size_text(), since: now };
         let authorized = serde_json::to_vec_pretty(&file).map_err(std::io::Error::from)?;
-        write_whole(&home.retention(), &authorized, 0o600)?;
+        write_atomic(&home.retention(), &authorized, 0o600)?;
         let before = read_file::regular_file(&home.settings()).ok().flatten();
         if before.as_deref().unwrap_or_default() != settings {
-            write_whole(&home.settings(), settings.as_bytes(), 0o600)?;
+            write_atomic(&home.settings(), settings.as_bytes(), 0o600)?;
         }
         Ok(())
     }
 }
 
 /// The limits as flags of `ledger retention set`.
-fn flags(limits: &RetentionLimits) -> String {
+fn limit_flags(limits: &RetentionLimits) -> String {
     let age = limits.age_text().map(|age| format!(" --max-age {age}"));
     let size = limits.size_text().map(|size| format!(" --max-size {size}"));
     [age, size].into_iter().flatten().collect()
 }
 
-/// The limits that passed the gate last; none if nothing did.
+/// The limits that were authorized last; without limits if none were.
 fn authorized_limits(home: &Home) -> Result<RetentionLimits, Failure> {
     let path = home.retention();
     let unreadable = |why: String| Failure::internal(format!("cannot read `{}`: {why}", path.display()));

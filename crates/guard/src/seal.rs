@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! The key under which this home writes what it will believe later: spooled decisions and the snapshot.
+//! The key that seals files which this home reads again later: spooled decisions and the snapshot.
 //!
-//! A file that somebody else put there, or changed, does not carry the right seal. Whoever can read the
-//! key can forge it: the same account can, where the home belongs to that account.
+//! A file that another account wrote or changed lacks a valid seal. Every process that can read the key can forge
+//! a seal; where the home belongs to the agent's account, that includes the agent.
 
 use std::fs::OpenOptions;
 use std::io::{Read, Write};
@@ -15,113 +15,118 @@ use hmac::{Hmac, KeyInit, Mac};
 use sha2::Sha256;
 use tenterhook_files::FileClass;
 
-/// Below the state directory.
-const KEY: &str = "seal.key";
-const LENGTH: usize = 32;
-/// The seal of something large ends with so many bytes.
-const TAG: usize = 16;
+/// Name of the key file in the state directory.
+const KEY_FILE: &str = "seal.key";
+const KEY_BYTES: usize = 32;
+/// Length of the authentication tag at the end of a snapshot's seal.
+const TAG_BYTES: usize = 16;
 
-/// What the key is used for.
-const SPOOL: &[u8] = b"spool/1\n";
-const SNAPSHOT: &[u8] = b"snapshot/2\n";
+/// Contexts that separate the uses of the key.
+const SPOOL_CONTEXT: &[u8] = b"spool/1\n";
+const SNAPSHOT_CONTEXT: &[u8] = b"snapshot/2\n";
 
-/// What is sealed: a seal of one is none of the other.
+/// What a seal is for. A seal for one purpose is invalid for the other.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Sealed {
-    /// A spooled entry.
+pub enum SealPurpose {
+    /// An entry of the spool.
     Spool,
     /// A snapshot of the rules.
     Snapshot,
 }
 
-/// The key of a home.
-pub struct SealKey([u8; LENGTH]);
+/// Seal key of a home.
+pub struct SealKey([u8; KEY_BYTES]);
 
 impl SealKey {
-    /// The key of the home with this state directory; made when there is none yet.
+    /// Opens the key in this state directory; creates it if there is none.
     pub fn open(state: &Path) -> std::io::Result<Self> {
-        match Self::existing(state)? {
+        match Self::open_existing(state)? {
             Some(key) => Ok(key),
-            None => Self::make(state),
+            None => Self::create(state),
         }
     }
 
-    /// The same, but nothing is made.
-    pub fn existing(state: &Path) -> std::io::Result<Option<Self>> {
-        let path = state.join(KEY);
+    /// Opens the key in this state directory, if there is one.
+    pub fn open_existing(state: &Path) -> std::io::Result<Option<Self>> {
+        let path = state.join(KEY_FILE);
         let Some(mut file) = tenterhook_files::open(&path, FileClass::State)? else { return Ok(None) };
         let unusable = |why: &str| std::io::Error::other(format!("`{}` {why}", path.display()));
         if file.metadata()?.mode() & 0o077 != 0 {
-            return Err(unusable("can be used by others (its mode must be 600)"));
+            return Err(unusable("is accessible to other accounts (its mode must be 600)"));
         }
-        let mut key = [0; LENGTH];
+        let mut key = [0; KEY_BYTES];
         file.read_exact(&mut key).map_err(|_| unusable("is too short for a key"))?;
         Ok(Some(Self(key)))
     }
 
-    /// Two that begin at the same time end with the same key.
-    fn make(state: &Path) -> std::io::Result<Self> {
-        let mut key = [0; LENGTH];
+    /// Two processes that create the key at the same time end with the same key.
+    fn create(state: &Path) -> std::io::Result<Self> {
+        let mut key = [0; KEY_BYTES];
         getrandom::fill(&mut key).map_err(std::io::Error::other)?;
-        let beside = state.join(format!(".{KEY}.{}", std::process::id()));
-        drop(std::fs::remove_file(&beside));
-        let mut file = OpenOptions::new().write(true).create_new(true).mode(0o600).open(&beside)?;
+        let temporary = state.join(format!(".{KEY_FILE}.{}", std::process::id()));
+        drop(std::fs::remove_file(&temporary));
+        let mut file = OpenOptions::new().write(true).create_new(true).mode(0o600).open(&temporary)?;
         file.write_all(&key)?;
         file.sync_all()?;
-        let linked = std::fs::hard_link(&beside, state.join(KEY));
-        std::fs::remove_file(&beside)?;
+        let linked = std::fs::hard_link(&temporary, state.join(KEY_FILE));
+        std::fs::remove_file(&temporary)?;
         match linked {
             Err(error) if error.kind() != std::io::ErrorKind::AlreadyExists => Err(error),
-            _ => Self::existing(state)?.ok_or_else(|| std::io::Error::other("the key is gone again")),
+            _ => Self::open_existing(state)?
+                .ok_or_else(|| std::io::Error::other("the key disappeared after it was created")),
         }
     }
 
-    /// The seal of these bytes, in hexadecimal.
-    pub fn seal(&self, what: Sealed, bytes: &[u8]) -> std::io::Result<String> {
-        let seal = match what {
-            Sealed::Spool => self.mac(SPOOL, bytes).map(|mac| mac.finalize().into_bytes().to_vec()),
-            Sealed::Snapshot => self.seal_large(bytes),
+    /// The seal of these bytes, in hexadecimal digits.
+    pub fn seal(&self, purpose: SealPurpose, bytes: &[u8]) -> std::io::Result<String> {
+        let seal = match purpose {
+            SealPurpose::Spool => {
+                self.mac(SPOOL_CONTEXT, bytes).map(|mac| mac.finalize().into_bytes().to_vec())
+            }
+            SealPurpose::Snapshot => self.seal_snapshot(bytes),
         };
         let digits = |byte: &u8| format!("{byte:02x}");
-        let seal = seal.ok_or_else(|| std::io::Error::other("no seal could be made"))?;
+        let seal = seal.ok_or_else(|| std::io::Error::other("cannot create a seal"))?;
         Ok(seal.iter().map(digits).collect())
     }
 
-    /// Whether this is the seal of these bytes.
-    pub fn is_seal(&self, what: Sealed, bytes: &[u8], seal: &str) -> bool {
+    /// Whether this is a valid seal of these bytes.
+    pub fn verify(&self, purpose: SealPurpose, bytes: &[u8], seal: &str) -> bool {
         let pairs = seal.as_bytes().chunks(2);
         let digit = |pair| u8::from_str_radix(std::str::from_utf8(pair).ok()?, 16).ok();
-        let Some(said) = pairs.map(digit).collect::<Option<Vec<u8>>>() else { return false };
-        match what {
-            Sealed::Spool => self.mac(SPOOL, bytes).is_some_and(|mac| mac.verify_slice(&said).is_ok()),
-            Sealed::Snapshot => self.is_large_seal(bytes, said).unwrap_or(false),
+        let Some(given) = pairs.map(digit).collect::<Option<Vec<u8>>>() else { return false };
+        match purpose {
+            SealPurpose::Spool => {
+                self.mac(SPOOL_CONTEXT, bytes).is_some_and(|mac| mac.verify_slice(&given).is_ok())
+            }
+            SealPurpose::Snapshot => self.verify_snapshot(bytes, given).unwrap_or(false),
         }
     }
 
-    fn mac(&self, what: &[u8], bytes: &[u8]) -> Option<Hmac<Sha256>> {
-        Hmac::<Sha256>::new_from_slice(&self.0).ok().map(|mac| mac.chain_update(what).chain_update(bytes))
+    fn mac(&self, purpose: &[u8], bytes: &[u8]) -> Option<Hmac<Sha256>> {
+        Hmac::<Sha256>::new_from_slice(&self.0).ok().map(|mac| mac.chain_update(purpose).chain_update(bytes))
     }
 
-    /// A hook without a daemon looks at hundreds of kilobytes of rules before it judges by them, and GMAC goes
-    /// over them nine times as fast as a hash. The seal is a nonce that is used once, and the tag.
-    fn seal_large(&self, bytes: &[u8]) -> Option<Vec<u8>> {
+    /// Seals a snapshot. A hook without a daemon verifies hundreds of kilobytes of rules before it uses them, and
+    /// GMAC is nine times as fast as a hash. The seal is a nonce, used once, and the tag.
+    fn seal_snapshot(&self, bytes: &[u8]) -> Option<Vec<u8>> {
         let mut nonce = [0; NONCE_LEN];
         getrandom::fill(&mut nonce).ok()?;
-        let key = self.large_key()?;
+        let key = self.snapshot_key()?;
         let unique = Nonce::assume_unique_for_key(nonce);
         let tag = key.seal_in_place_separate_tag(unique, Aad::from(bytes), &mut []).ok()?;
         Some([&nonce, tag.as_ref()].concat())
     }
 
-    fn is_large_seal(&self, bytes: &[u8], mut said: Vec<u8>) -> Option<bool> {
-        let (nonce, tag) = said.split_at_mut_checked(NONCE_LEN).filter(|(_, tag)| tag.len() == TAG)?;
+    fn verify_snapshot(&self, bytes: &[u8], mut given: Vec<u8>) -> Option<bool> {
+        let (nonce, tag) = given.split_at_mut_checked(NONCE_LEN).filter(|(_, tag)| tag.len() == TAG_BYTES)?;
         let nonce = Nonce::try_assume_unique_for_key(nonce).ok()?;
-        Some(self.large_key()?.open_in_place(nonce, Aad::from(bytes), tag).is_ok())
+        Some(self.snapshot_key()?.open_in_place(nonce, Aad::from(bytes), tag).is_ok())
     }
 
-    /// A key of its own: the nonces of one are not those of the other.
-    fn large_key(&self) -> Option<LessSafeKey> {
-        let key = self.mac(SNAPSHOT, b"")?.finalize().into_bytes();
+    /// A separate key, so that its nonces are independent of the other use.
+    fn snapshot_key(&self) -> Option<LessSafeKey> {
+        let key = self.mac(SNAPSHOT_CONTEXT, b"")?.finalize().into_bytes();
         UnboundKey::new(&AES_256_GCM, &key).ok().map(LessSafeKey::new)
     }
 }
@@ -141,13 +146,13 @@ mod tests {
     fn a_seal_is_of_one_text_one_use_and_one_home() {
         let (one, other) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
         let key = SealKey::open(one.path()).unwrap();
-        let seal = key.seal(Sealed::Spool, b"text").unwrap();
-        assert!(SealKey::open(one.path()).unwrap().is_seal(Sealed::Spool, b"text", &seal));
-        assert!(!key.is_seal(Sealed::Spool, b"test", &seal));
-        assert!(!key.is_seal(Sealed::Snapshot, b"text", &seal));
-        assert!(!SealKey::open(other.path()).unwrap().is_seal(Sealed::Spool, b"text", &seal));
+        let seal = key.seal(SealPurpose::Spool, b"text").unwrap();
+        assert!(SealKey::open(one.path()).unwrap().verify(SealPurpose::Spool, b"text", &seal));
+        assert!(!key.verify(SealPurpose::Spool, b"test", &seal));
+        assert!(!key.verify(SealPurpose::Snapshot, b"text", &seal));
+        assert!(!SealKey::open(other.path()).unwrap().verify(SealPurpose::Spool, b"text", &seal));
         for wrong in ["", "zz", "é", seal.split_at(62).0, &format!("{seal}00"), &"0".repeat(64)] {
-            assert!(!key.is_seal(Sealed::Spool, b"text", wrong), "{wrong}");
+            assert!(!key.verify(SealPurpose::Spool, b"text", wrong), "{wrong}");
         }
     }
 
@@ -156,25 +161,25 @@ mod tests {
         let (one, other) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
         let key = SealKey::open(one.path()).unwrap();
         let mut text = b"rules ".repeat(1_000);
-        let seal = key.seal(Sealed::Snapshot, &text).unwrap();
-        assert_eq!(seal.len(), 2 * (NONCE_LEN + TAG));
-        assert_ne!(seal, key.seal(Sealed::Snapshot, &text).unwrap(), "a nonce is used once");
-        assert!(key.is_seal(Sealed::Snapshot, &text, &seal));
-        assert!(!key.is_seal(Sealed::Spool, &text, &seal));
-        assert!(!SealKey::open(other.path()).unwrap().is_seal(Sealed::Snapshot, &text, &seal));
+        let seal = key.seal(SealPurpose::Snapshot, &text).unwrap();
+        assert_eq!(seal.len(), 2 * (NONCE_LEN + TAG_BYTES));
+        assert_ne!(seal, key.seal(SealPurpose::Snapshot, &text).unwrap(), "a nonce is used once");
+        assert!(key.verify(SealPurpose::Snapshot, &text, &seal));
+        assert!(!key.verify(SealPurpose::Spool, &text, &seal));
+        assert!(!SealKey::open(other.path()).unwrap().verify(SealPurpose::Snapshot, &text, &seal));
         for at in [0, 15, 16, 3_000, 5_999] {
             text[at] ^= 1;
-            assert!(!key.is_seal(Sealed::Snapshot, &text, &seal), "{at}");
+            assert!(!key.verify(SealPurpose::Snapshot, &text, &seal), "{at}");
             text[at] ^= 1;
         }
         for at in 0..seal.len() {
             let other = |digit| if digit == '0' { '1' } else { '0' };
             let digits = seal.chars().enumerate();
             let wrong: String = digits.map(|(n, digit)| if n == at { other(digit) } else { digit }).collect();
-            assert!(!key.is_seal(Sealed::Snapshot, &text, &wrong), "{wrong}");
+            assert!(!key.verify(SealPurpose::Snapshot, &text, &wrong), "{wrong}");
         }
         for wrong in ["", "0", seal.split_at(54).0, &format!("{seal}00")] {
-            assert!(!key.is_seal(Sealed::Snapshot, &text, wrong), "{wrong}");
+            assert!(!key.verify(SealPurpose::Snapshot, &text, wrong), "{wrong}");
         }
     }
 
@@ -182,7 +187,7 @@ mod tests {
     fn a_key_that_others_can_read_is_none() {
         let dir = tempfile::tempdir().unwrap();
         SealKey::open(dir.path()).unwrap();
-        let path = dir.path().join(KEY);
+        let path = dir.path().join(KEY_FILE);
         assert_eq!(std::fs::metadata(&path).unwrap().permissions().mode() & 0o777, 0o600);
         std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o644)).unwrap();
         assert!(SealKey::open(dir.path()).is_err());

@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! The format of the state directory. A program refuses a directory that a newer version wrote, and brings an older one
-//! forward when it opens the ledger for writing.
+//! The format of the state directory. A program refuses a directory that a newer version wrote, and upgrades an
+//! older one when it opens the ledger for writing.
 //!
 //! | format | first version | ledger store | changes |
 //! |---|---|---|---|
 //! | 1 | 0.1.0 | 4 | has no `format.json` |
 //! | 2 | 0.2.0 | 6 | `ledger.pending` has sealed lines; agent marks name how they were found |
 //!
-//! Raise [`STATE_FORMAT`] and add a row whenever an older version could not read, or would misread, a file of the state
-//! directory. Nothing here has to be undone after a crash: the ledger migrates in one transaction, and the number is
-//! written after it, by a rename.
+//! Raise [`STATE_FORMAT`] and add a row whenever an older version could not read, or would misread, a file of the
+//! state directory. A crash needs no cleanup: the ledger migrates in one transaction, and the number is written
+//! after it, by a rename.
 
 use std::io::ErrorKind;
 use std::path::Path;
@@ -20,7 +20,7 @@ use serde_json::json;
 use tenterhook_ledger::{Entry, Ledger, OpenError, Opened, Options, Origin};
 
 use tenterhook_error::Failure;
-use tenterhook_home::write_whole;
+use tenterhook_home::write_atomic;
 use tenterhook_home::{call_meta, env, read_file};
 use tenterhook_records::secrets;
 
@@ -35,14 +35,14 @@ const FORMAT_FILE: &str = "format.json";
 /// Format of a state directory, and the version that wrote it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct StateFormat {
-    /// The number of the format.
+    /// Number of the format.
     pub format: u32,
-    /// The version that brought the directory to this format.
+    /// The version that upgraded the directory to this format.
     pub version: String,
 }
 
 impl StateFormat {
-    /// Reads the format of a state directory. `None`: nothing was recorded there yet.
+    /// Reads the format of a state directory. `None` if nothing was recorded there yet.
     pub fn read(state: &Path) -> Result<Option<Self>, Failure> {
         let path = state.join(FORMAT_FILE);
         let unreadable = |why: String| {
@@ -53,7 +53,8 @@ impl StateFormat {
             .hint("remove this file; the next command writes it again")
         };
         let found = match read_file::state_file(&path) {
-            // The state of a machine is for root only, and other accounts call hooks. What is no directory has no format.
+            // Only root can read the state of a machine, and other accounts call hooks. A path that is not a
+            // directory has no format.
             Err(error) if matches!(error.kind(), ErrorKind::PermissionDenied | ErrorKind::NotADirectory) => {
                 return Ok(None);
             }
@@ -67,7 +68,7 @@ impl StateFormat {
     }
 
     /// Fails if a newer version wrote the state directory in a format that this version does not know. Nothing is
-    /// changed then.
+    /// changed.
     pub fn refuse_newer(state: &Path) -> Result<(), Failure> {
         let Some(Self { format, version }) = Self::read(state)?.filter(|found| found.format > STATE_FORMAT)
         else {
@@ -83,15 +84,15 @@ impl StateFormat {
             .hint("downgrades are not supported: nothing was changed"))
     }
 
-    /// The older format that the directory has, if it must be brought forward.
+    /// The format of the directory, if it is older than the current one.
     pub fn outdated(state: &Path) -> Result<Option<Self>, Failure> {
         Ok(Self::read(state)?.filter(|found| found.format < STATE_FORMAT))
     }
 
-    /// Opens the ledger of a state directory for writing, which migrates its store, and brings the directory to the
-    /// current format. An upgrade is recorded.
+    /// Opens the ledger of a state directory for writing, which migrates its store, and upgrades the directory to
+    /// the current format. An upgrade is recorded.
     pub fn open_ledger(state: &Path, dir: &Path, options: Options) -> Result<Opened, OpenError> {
-        // Without a readable format nothing is brought forward; commands refuse such a directory.
+        // If the format is unreadable, nothing is upgraded; commands refuse such a directory.
         let outdated = Self::outdated(state).ok().flatten();
         let opened = Ledger::open(dir, options)?;
         if let Some(before) = outdated {
@@ -100,19 +101,20 @@ impl StateFormat {
                 "to": Self { format: STATE_FORMAT, version: VERSION.to_owned() },
                 "done": opened.recovered,
             });
-            let door = call_meta::mint().map_err(|failure| OpenError::Store(failure.message))?;
-            let entry = Entry::change(door.id, door.ts, "state upgrade", &env::user(), detail, &secrets);
+            let meta = call_meta::mint().map_err(|failure| OpenError::Store(failure.message))?;
+            let entry =
+                Entry::change(meta.id, meta.ts, "state upgrade", &env::current_user(), detail, &secrets);
             opened
                 .ledger
                 .append(entry.from(Origin::Cli))
-                .map_err(|error| OpenError::Store(format!("the upgrade cannot be recorded: {error}")))?;
+                .map_err(|error| OpenError::Store(format!("cannot record the upgrade: {error}")))?;
         }
-        // A number that cannot be written is written by the next one; the store refuses older programs by itself.
+        // If the number cannot be written, the next process writes it. The store itself refuses older programs.
         drop(Self::write_current(state));
         Ok(opened)
     }
 
-    /// Writes the current format, if the directory has another one or none.
+    /// Writes the current format, unless the directory has it already.
     pub fn write_current(state: &Path) -> Result<(), Failure> {
         let path = state.join(FORMAT_FILE);
         let is_current = read_file::state_file(&path)
@@ -125,7 +127,7 @@ impl StateFormat {
         }
         let current = Self { format: STATE_FORMAT, version: VERSION.to_owned() };
         let bytes = serde_json::to_vec(&current).map_err(|error| Failure::internal(error.to_string()))?;
-        write_whole(&path, &bytes, 0o600)
+        write_atomic(&path, &bytes, 0o600)
     }
 }
 

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! A look at the disk: which of the paths that a call names are links, and where they lead.
+//! Finds out which paths of a call are symbolic links, and where they lead.
 //!
-//! Nothing is opened and nothing is followed: every directory on the way is looked at by itself, so
-//! that no pipe, device or directory that is yet to be mounted can keep anybody waiting.
+//! Nothing is opened and no link is followed: each directory of a path is examined separately, so that a pipe, a
+//! device or a directory that is not mounted yet cannot block the call.
 
 use std::collections::HashMap;
 
@@ -11,41 +11,41 @@ use rustix::fs::{AtFlags, CWD, FileType, Mode, OFlags};
 use tenterhook_event::Event;
 use tenterhook_facts::{EntryKind, EvalEnvironment, Facts};
 
-/// What a call would do, with what its paths really are.
-pub fn facts(event: &Event, around: &EvalEnvironment<'_>) -> Facts {
-    let facts = tenterhook_facts::facts(event, around);
-    if around.seen.is_some() {
+/// The facts of a call, with its links resolved.
+pub fn collect_facts(event: &Event, environment: &EvalEnvironment<'_>) -> Facts {
+    let facts = tenterhook_facts::facts(event, environment);
+    if environment.seen.is_some() {
         return facts;
     }
-    let mut eyes = Eyes::default();
-    let seen = tenterhook_facts::probe_links(event, &facts, around, &mut |place| eyes.look(place));
+    let mut probe = SymlinkProbe::default();
+    let seen = tenterhook_facts::probe_links(event, &facts, environment, &mut |path| probe.probe(path));
     if seen.is_empty() {
         return facts;
     }
-    tenterhook_facts::facts(event, &EvalEnvironment { seen: Some(&seen), ..*around })
+    tenterhook_facts::facts(event, &EvalEnvironment { seen: Some(&seen), ..*environment })
 }
 
-/// Looks at places, and remembers which devices are to be left alone.
+/// Probes paths and remembers which devices must not be touched.
 #[derive(Default)]
-struct Eyes {
-    mounts_on_touch: HashMap<i128, bool>,
+struct SymlinkProbe {
+    is_automounted: HashMap<i128, bool>,
 }
 
-impl Eyes {
-    fn look(&mut self, place: &str) -> EntryKind {
-        let Ok(stat) = rustix::fs::statat(CWD, place, AtFlags::SYMLINK_NOFOLLOW) else {
+impl SymlinkProbe {
+    fn probe(&mut self, path: &str) -> EntryKind {
+        let Ok(stat) = rustix::fs::statat(CWD, path, AtFlags::SYMLINK_NOFOLLOW) else {
             return EntryKind::Missing;
         };
         match FileType::from_raw_mode(stat.st_mode) {
-            FileType::Symlink => match rustix::fs::readlinkat(CWD, place, Vec::new()) {
-                Ok(says) => EntryKind::Link(says.to_string_lossy().into_owned()),
+            FileType::Symlink => match rustix::fs::readlinkat(CWD, path, Vec::new()) {
+                Ok(target) => EntryKind::Link(target.to_string_lossy().into_owned()),
                 Err(_) => EntryKind::Missing,
             },
             FileType::Directory => {
-                // What lies on a disk is there already.
-                let mounts = !is_disk(&stat) && {
+                // A file system with a block device is mounted already.
+                let mounts = !has_block_device(&stat) && {
                     let device = i128::from(stat.st_dev);
-                    *self.mounts_on_touch.entry(device).or_insert_with(|| mounts_on_touch(place))
+                    *self.is_automounted.entry(device).or_insert_with(|| is_automounted(path))
                 };
                 if mounts { EntryKind::Missing } else { EntryKind::Other }
             }
@@ -54,30 +54,28 @@ impl Eyes {
     }
 }
 
-/// Whether the file system has a device of its own. The kernel gives those that have none numbers of its
-/// choice, all with the same first part.
+/// Whether the file system has a block device. The kernel numbers the others itself, all with major number 0.
 #[cfg(target_os = "linux")]
-fn is_disk(stat: &rustix::fs::Stat) -> bool {
+fn has_block_device(stat: &rustix::fs::Stat) -> bool {
     rustix::fs::major(stat.st_dev) != 0
 }
 
 #[cfg(not(target_os = "linux"))]
-fn is_disk(_stat: &rustix::fs::Stat) -> bool {
+fn has_block_device(_stat: &rustix::fs::Stat) -> bool {
     false
 }
 
-/// Whether what is below a directory is mounted when somebody goes there, from a machine that may not
-/// answer.
+/// Whether entries of a directory are mounted on access, from a machine that may not answer.
 #[cfg(target_os = "linux")]
-fn mounts_on_touch(directory: &str) -> bool {
+fn is_automounted(directory: &str) -> bool {
     /// `AUTOFS_SUPER_MAGIC`
-    const ON_TOUCH: u64 = 0x0187;
-    let only_the_path = OFlags::PATH | OFlags::NOFOLLOW | OFlags::DIRECTORY | OFlags::CLOEXEC;
-    let Ok(place) = rustix::fs::openat(CWD, directory, only_the_path, Mode::empty()) else { return false };
-    rustix::fs::fstatfs(place).is_ok_and(|system| u64::try_from(system.f_type) == Ok(ON_TOUCH))
+    const AUTOFS_MAGIC: u64 = 0x0187;
+    let path_only = OFlags::PATH | OFlags::NOFOLLOW | OFlags::DIRECTORY | OFlags::CLOEXEC;
+    let Ok(path) = rustix::fs::openat(CWD, directory, path_only, Mode::empty()) else { return false };
+    rustix::fs::fstatfs(path).is_ok_and(|system| u64::try_from(system.f_type) == Ok(AUTOFS_MAGIC))
 }
 
 #[cfg(not(target_os = "linux"))]
-fn mounts_on_touch(_directory: &str) -> bool {
+fn is_automounted(_directory: &str) -> bool {
     false
 }

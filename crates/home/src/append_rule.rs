@@ -1,20 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! A rule more in somebody's file, which stays as they wrote it.
+//! Appends a rule to a user's file and leaves the rest of the file unchanged.
 
 use tenterhook_policy::{RuleSet, RuleSource, SourceLayer};
 
 use tenterhook_error::Failure;
 
-/// The text of a file with a rule at its end, if that is where rules go; `rule` is an item of a YAML
-/// list. Whatever was in force before is in force after, and so is the rule.
+/// The text of a file with a rule appended. `rule` is an item of a YAML list. Fails if the new rule, or one that
+/// was in force before, is not in force afterwards.
 pub fn append_rule(name: &str, before: &str, rule: &str, id: &str) -> Result<String, Failure> {
     if before.trim().is_empty() {
         return Ok(format!("version: 1\nrules:\n{}", indented(rule, "  ")));
     }
     let old = RuleSet::load(&[source(name, before)]);
     if old.rules.rule(id).is_some() {
-        return Err(Failure::user(format!("there is a rule `{id}` in `{name}` already")));
+        return Err(Failure::user(format!("rule `{id}` already exists in `{name}`")));
     }
     let last = before.lines().rev().find(|line| line.trim_start().starts_with("- id:"));
     let indent: String =
@@ -22,10 +22,10 @@ pub fn append_rule(name: &str, before: &str, rule: &str, id: &str) -> Result<Str
     let gap = if before.ends_with('\n') { "\n" } else { "\n\n" };
     let after = format!("{before}{gap}{}", indented(rule, &indent));
     let new = RuleSet::load(&[source(name, &after)]);
-    let kept = old.rules.rules().all(|rule| new.rules.rule(rule.id()).is_some());
-    if new.rules.rule(id).is_none() || !kept || new.problems.len() > old.problems.len() {
+    let keeps_rules = old.rules.rules().all(|rule| new.rules.rule(rule.id()).is_some());
+    if new.rules.rule(id).is_none() || !keeps_rules || new.problems.len() > old.problems.len() {
         return Err(Failure::internal(format!(
-            "`{name}` is written in a way that the rule cannot be added to"
+            "cannot append a rule to `{name}`: its rules are not a block list at the end of the file"
         )));
     }
     Ok(after)

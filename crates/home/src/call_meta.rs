@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! The door of one call: an id is minted, and the clock is read.
+//! Event ids and the clock of a call.
 
 use std::time::{SystemTime, UNIX_EPOCH};
 
@@ -9,11 +9,11 @@ use tenterhook_harness::CallMeta;
 
 use tenterhook_error::Failure;
 
-/// A door that knows no harness.
+/// Creates the metadata of a call: a new id and the current time, without a harness.
 pub fn mint() -> Result<CallMeta, Failure> {
     let mut random = [0; 16];
     getrandom::fill(&mut random)
-        .map_err(|error| Failure::internal(format!("no randomness for an event id: {error}")))?;
+        .map_err(|error| Failure::internal(format!("cannot generate an event id: {error}")))?;
     let ms = now_ms();
     let id = EventId::from_parts(ms, u128::from_ne_bytes(random));
     Ok(CallMeta::new(id, Timestamp::from_unix_ms(ms), ""))
@@ -25,7 +25,7 @@ pub fn now_ms() -> u64 {
     u64::try_from(now.as_millis()).unwrap_or(u64::MAX)
 }
 
-/// Now.
+/// The current time.
 pub fn now() -> Timestamp {
     Timestamp::from_unix_ms(now_ms())
 }

@@ -1,26 +1,26 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Work for another account with the rights of that account, in a thread of its own.
+//! Runs work for another account in a separate thread with the rights of that account.
 //!
-//! A daemon of the machine is root and looks at directories that its callers name. The kernel decides what a
-//! caller may see: on Linux the thread takes the caller's user and groups before it touches a path, so
-//! that links anywhere on the way lead nowhere the caller could not go. A thread that cannot take them
-//! (another system, a daemon that is not root) reads only files that belong to the caller.
+//! A machine-wide daemon is root and reads directories that its callers name. The kernel decides what a caller may
+//! read: on Linux, the thread takes the caller's user and groups before it touches a path, so that no link on the
+//! way leads to a file that the caller cannot read. A thread that cannot take them (another system, or a daemon
+//! that is not root) reads only files that belong to the caller.
 
 use std::io::Result;
 use std::thread::Builder;
 
-/// What decides whether a file may be read for a caller.
+/// Decides whether a file may be read for a caller.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ReadRights {
-    /// The kernel: this thread has the rights of the caller.
+    /// The kernel decides: this thread has the rights of the caller.
     KernelChecked,
-    /// The owner of the file: this thread has other rights, so the file must belong to this account.
+    /// The owner decides: this thread has other rights, so the file must belong to this account.
     OwnerMustBe(u32),
 }
 
 impl ReadRights {
-    /// The account that files must belong to, where the kernel does not decide.
+    /// The account that files must belong to, unless the kernel decides.
     pub(crate) fn required_owner(self) -> Option<u32> {
         match self {
             Self::KernelChecked => None,
@@ -29,7 +29,7 @@ impl ReadRights {
     }
 }
 
-/// Starts a thread that takes the rights of an account and does the work.
+/// Starts a thread that takes the rights of an account and runs `work`.
 pub fn spawn_as(account: u32, work: impl FnOnce(ReadRights) + Send + 'static) -> Result<()> {
     let started = Builder::new().name("caller".into()).spawn(move || {
         let rights = if become_account(account) {
@@ -42,14 +42,14 @@ pub fn spawn_as(account: u32, work: impl FnOnce(ReadRights) + Send + 'static) ->
     started.map(drop)
 }
 
-/// Gives this thread the user and the groups of an account, for good. Says whether it has them.
+/// Gives this thread the user and the groups of an account, permanently. Returns whether it has them.
 #[cfg(target_os = "linux")]
 fn become_account(account: u32) -> bool {
     use rustix::thread::{Gid, Uid, set_thread_groups, set_thread_res_gid, set_thread_res_uid};
     let (primary, groups) = groups_of(account);
     let groups: Vec<_> = groups.into_iter().map(Gid::from_raw).collect();
     let (group, user) = (Gid::from_raw(primary), Uid::from_raw(account));
-    // Only this thread changes. Taking a user that is not root takes the capabilities away as well.
+    // Only this thread changes. Taking a user other than root also drops the capabilities.
     set_thread_groups(&groups).is_ok()
         && set_thread_res_gid(group, group, group).is_ok()
         && set_thread_res_uid(user, user, user).is_ok()
@@ -60,11 +60,11 @@ fn become_account(_account: u32) -> bool {
     false
 }
 
-/// The primary group of an account and the other groups it is a member of, as the system's directory has them. An
-/// account that is not in it has no group that could lend it anything.
+/// The primary group of an account and its other groups, from the system's directory. An unknown account gets a
+/// group without members.
 #[cfg(target_os = "linux")]
 fn groups_of(account: u32) -> (u32, Vec<u32>) {
-    /// The group that stands for none.
+    /// The group `nogroup`.
     const NO_GROUP: u32 = 65_534;
     let Some(user) = uzers::get_user_by_uid(account) else { return (NO_GROUP, Vec::new()) };
     let primary = user.primary_group_id();
@@ -81,13 +81,13 @@ mod tests {
     #[test]
     #[cfg(target_os = "linux")]
     fn the_work_has_the_rights_of_the_account_and_this_thread_keeps_its_own() {
-        let (said, hear) = channel();
+        let (sender, receiver) = channel();
         spawn_as(65_534, move |rights| {
             let uid = rustix::process::geteuid().as_raw();
-            said.send((rights, uid, std::fs::read("/etc/shadow").is_ok())).unwrap();
+            sender.send((rights, uid, std::fs::read("/etc/shadow").is_ok())).unwrap();
         })
         .unwrap();
-        let (rights, uid, reads_shadow) = hear.recv().unwrap();
+        let (rights, uid, reads_shadow) = receiver.recv().unwrap();
         let own = rustix::process::geteuid();
         if own.is_root() {
             assert_eq!((rights, uid, reads_shadow), (ReadRights::KernelChecked, 65_534, false));

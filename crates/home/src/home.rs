@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Where Tenterhook keeps its state and settings.
+//! Paths of Tenterhook's state and settings.
 
 use std::os::unix::fs::{DirBuilderExt, PermissionsExt};
 use std::path::{Path, PathBuf};
@@ -11,149 +11,150 @@ use crate::env::Env;
 use crate::read_file;
 use tenterhook_error::Failure;
 
-/// A file in the state directory that says: somebody installed Tenterhook here.
-const MARK: &str = "home.json";
+/// File in the state directory that marks an installation.
+const MARK_FILE: &str = "home.json";
 
-/// What belongs to the machine and not to a person.
-pub(crate) const SYSTEM: &str =
+/// Configuration directory of the machine.
+pub(crate) const MACHINE_CONFIG_DIR: &str =
     if cfg!(target_os = "macos") { "/Library/Application Support/Tenterhook" } else { "/etc/tenterhook" };
 
-/// Where a home of the machine keeps its state, and where its socket is.
-const SYSTEM_STATE: &str = if cfg!(target_os = "macos") {
+/// State directory and socket directory of a machine-wide home.
+const MACHINE_STATE_DIR: &str = if cfg!(target_os = "macos") {
     "/Library/Application Support/Tenterhook/state"
 } else {
     "/var/lib/tenterhook"
 };
-const SYSTEM_RUN: &str = if cfg!(target_os = "macos") { "/var/run/tenterhook" } else { "/run/tenterhook" };
+const MACHINE_RUN_DIR: &str =
+    if cfg!(target_os = "macos") { "/var/run/tenterhook" } else { "/run/tenterhook" };
 
-/// State and settings.
+/// Directories of state and settings.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Home {
-    /// State: programs, ledger, receipts.
+    /// State directory: programs, ledger, receipts.
     pub state: PathBuf,
-    /// Settings: `tenterhook.yaml`, `policy.yaml`, `packs.yaml`.
+    /// Configuration directory: `tenterhook.yaml`, `policy.yaml`, `packs.yaml`.
     pub config: PathBuf,
-    /// The rules of the organisation that runs this machine.
+    /// Rule file of the organisation that runs this machine.
     pub organisation: Option<PathBuf>,
-    /// Where the daemon's socket is, if the home belongs to the machine and every account may call hooks.
-    pub public: Option<PathBuf>,
+    /// Directory of the daemon's socket, if the home is machine-wide and every account may call hooks.
+    pub machine_run: Option<PathBuf>,
 }
 
-/// Where the programs of a home of the machine lie: everybody has to be able to run them.
-const SYSTEM_PROGRAMS: &str = "/usr/local/lib/tenterhook";
+/// Directory of the programs of a machine-wide home, which every account must be able to run.
+const MACHINE_PROGRAM_DIR: &str = "/usr/local/lib/tenterhook";
 
-/// What says, beside the programs, which home they belong to.
+/// The mark next to the programs, which names the home they belong to.
 #[derive(Debug, Serialize, Deserialize)]
-struct Mark {
+struct HomeMark {
     v: u32,
     config: PathBuf,
-    /// Version of the hook programs beside it; 0.1.0 did not write one.
+    /// Version of the installed hook programs; 0.1.0 did not write one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     version: Option<String>,
-    /// Of a home of the machine: where its state is, and its socket.
+    /// Directories of a machine-wide home.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    machine: Option<Machine>,
+    machine: Option<MachineDirs>,
 }
 
 #[derive(Debug, Serialize, Deserialize)]
-struct Machine {
+struct MachineDirs {
     state: PathBuf,
     run: PathBuf,
 }
 
 impl Home {
-    /// Finds the home: said on the command line, else where the running program is installed, else
-    /// said in the environment, else where the platform has it.
+    /// Finds the home. The order is: the command line, the installation of the running program, the environment,
+    /// the default of the platform.
     ///
-    /// An installed program trusts its own place before the environment: a project's settings can
-    /// set variables for the hooks of a harness, and must not choose their policy.
-    pub fn find(said: Option<&Path>, program: Option<&Path>, env: &Env) -> Result<Self, Failure> {
-        let installed = program.map_or(Ok(None), Self::around);
+    /// The location of an installed program takes precedence over the environment: a project's settings can set
+    /// variables for the hooks of a harness, and must not choose their policy.
+    pub fn find(given: Option<&Path>, program: Option<&Path>, env: &Env) -> Result<Self, Failure> {
+        let installed = program.map_or(Ok(None), Self::find_installed);
         let is_installed = !matches!(installed, Ok(None));
         let system = env.tenterhook_system_dir.as_deref().filter(|_| !is_installed);
-        let organisation = Some(system.unwrap_or(Path::new(SYSTEM)).join("policy.yaml"));
-        let home = Self::find_own(said, installed, env)?;
-        // A home of the machine has its organisation's rules for its own.
-        Ok(if home.public.is_some() { home } else { Self { organisation, ..home } })
+        let organisation = Some(system.unwrap_or(Path::new(MACHINE_CONFIG_DIR)).join("policy.yaml"));
+        let home = Self::find_account_home(given, installed, env)?;
+        // The rules of a machine-wide home are those of the organisation.
+        Ok(if home.is_machine_wide() { home } else { Self { organisation, ..home } })
     }
 
-    /// The home that belongs to the machine: its settings are the organisation's, and its state is for the
-    /// account of its daemon only. A program that is not installed may be told another place to try it in.
-    pub fn of_system(program: Option<&Path>, env: &Env) -> Self {
-        let installed = program.map_or(Ok(None), Self::around);
+    /// The machine-wide home: its settings belong to the organisation, and only the account of its daemon can read
+    /// its state. A program that is not installed may use another directory, for tests.
+    pub fn machine_wide(program: Option<&Path>, env: &Env) -> Self {
+        let installed = program.map_or(Ok(None), Self::find_installed);
         if let Ok(Some(home)) = &installed
-            && home.public.is_some()
+            && home.is_machine_wide()
         {
             return home.clone();
         }
         let is_installed = !matches!(installed, Ok(None));
-        let tried = env.tenterhook_system_dir.as_deref().filter(|_| !is_installed);
-        Self::of_system_at(tried.unwrap_or(Path::new(SYSTEM)))
+        let override_dir = env.tenterhook_system_dir.as_deref().filter(|_| !is_installed);
+        Self::machine_home_at(override_dir.unwrap_or(Path::new(MACHINE_CONFIG_DIR)))
     }
 
-    fn of_system_at(config: &Path) -> Self {
-        let (state, public) = if config == Path::new(SYSTEM) {
-            (PathBuf::from(SYSTEM_STATE), PathBuf::from(SYSTEM_RUN))
+    fn machine_home_at(config: &Path) -> Self {
+        let (state, machine_run) = if config == Path::new(MACHINE_CONFIG_DIR) {
+            (PathBuf::from(MACHINE_STATE_DIR), PathBuf::from(MACHINE_RUN_DIR))
         } else {
             (config.join("state"), config.join("run"))
         };
         let organisation = Some(config.join("policy.yaml"));
-        Self { state, organisation, config: config.to_owned(), public: Some(public) }
+        Self { state, organisation, config: config.to_owned(), machine_run: Some(machine_run) }
     }
 
-    /// The machine's home, seen from the home of an account; `None` if this is the machine's own. Accounts can read its
-    /// programs, not its state.
-    pub fn of_machine(&self) -> Option<Self> {
-        if self.public.is_some() {
+    /// The machine-wide home, as seen from the home of an account; `None` if this is the machine-wide one.
+    /// Accounts can read its programs, but not its state.
+    pub fn machine_home(&self) -> Option<Self> {
+        if self.is_machine_wide() {
             return None;
         }
-        Some(Self::of_system_at(self.organisation.as_deref()?.parent()?))
+        Some(Self::machine_home_at(self.organisation.as_deref()?.parent()?))
     }
 
-    fn find_own(
-        said: Option<&Path>,
+    fn find_account_home(
+        given: Option<&Path>,
         installed: Result<Option<Self>, Failure>,
         env: &Env,
     ) -> Result<Self, Failure> {
-        if let Some(dir) = said {
-            return Ok(Self::whole(absolute(dir)?));
+        if let Some(dir) = given {
+            return Ok(Self::in_dir(absolute(dir)?));
         }
         if let Some(home) = installed? {
             return Ok(home);
         }
         if let Some(dir) = &env.tenterhook_home {
-            return Ok(Self::whole(absolute(dir)?));
+            return Ok(Self::in_dir(absolute(dir)?));
         }
         let Some(home) = &env.home else {
             return Err(Failure::internal("neither `HOME` nor `TENTERHOOK_HOME` is set")
                 .hint("set `TENTERHOOK_HOME` to a directory, or use `--home DIR`"));
         };
         if cfg!(target_os = "macos") {
-            return Ok(Self::whole(home.join("Library/Application Support/Tenterhook")));
+            return Ok(Self::in_dir(home.join("Library/Application Support/Tenterhook")));
         }
-        let below = |said: &Option<PathBuf>, usual: &str| {
-            let said = said.as_deref().filter(|dir| dir.is_absolute());
-            said.map_or_else(|| home.join(usual), Path::to_owned).join("tenterhook")
+        let below = |given: &Option<PathBuf>, usual: &str| {
+            let given = given.as_deref().filter(|dir| dir.is_absolute());
+            given.map_or_else(|| home.join(usual), Path::to_owned).join("tenterhook")
         };
         Ok(Self {
             state: below(&env.xdg_state_home, ".local/state"),
             config: below(&env.xdg_config_home, ".config"),
             organisation: None,
-            public: None,
+            machine_run: None,
         })
     }
 
-    /// State and settings in one directory, and no organisation.
-    pub fn whole(dir: PathBuf) -> Self {
-        Self { config: dir.clone(), state: dir, organisation: None, public: None }
+    /// A home with state and settings in one directory, and without an organisation.
+    pub fn in_dir(dir: PathBuf) -> Self {
+        Self { config: dir.clone(), state: dir, organisation: None, machine_run: None }
     }
 
-    /// The home a program is installed in: `<home>/bin/<program>` beside a mark. A mark that cannot
-    /// be read is an error: going on without it would let the environment choose the home.
-    fn around(program: &Path) -> Result<Option<Self>, Failure> {
+    /// The home in which a program is installed: `<home>/bin/<program>` next to a mark. An unreadable mark is an
+    /// error; otherwise the environment would choose the home.
+    fn find_installed(program: &Path) -> Result<Option<Self>, Failure> {
         let state = program.parent().filter(|bin| bin.ends_with("bin")).and_then(Path::parent);
         let Some(state) = state else { return Ok(None) };
-        let path = state.join(MARK);
+        let path = state.join(MARK_FILE);
         let unreadable = |why: String| {
             Failure::internal(format!("`{}` cannot be read: {why}", path.display()))
                 .hint("install again: `tenterhook install <harness>`")
@@ -161,31 +162,38 @@ impl Home {
         let Some(text) = read_file::state_file(&path).map_err(|error| unreadable(error.to_string()))? else {
             return Ok(None);
         };
-        let mark: Mark = serde_json::from_str(&text).map_err(|error| unreadable(error.to_string()))?;
+        let mark: HomeMark = serde_json::from_str(&text).map_err(|error| unreadable(error.to_string()))?;
         Ok(Some(match mark.machine {
-            None => Self { state: state.to_owned(), config: mark.config, organisation: None, public: None },
-            Some(Machine { state, run }) => Self {
+            None => {
+                Self { state: state.to_owned(), config: mark.config, organisation: None, machine_run: None }
+            }
+            Some(MachineDirs { state, run }) => Self {
                 state,
                 organisation: Some(mark.config.join("policy.yaml")),
                 config: mark.config,
-                public: Some(run),
+                machine_run: Some(run),
             },
         }))
     }
 
-    /// Makes the state directory, for its owner only.
-    pub fn make(&self) -> Result<(), Failure> {
-        make_private(&self.state)
+    /// Whether the home belongs to the machine, so that every account may call hooks.
+    pub fn is_machine_wide(&self) -> bool {
+        self.machine_run.is_some()
     }
 
-    /// Makes the directories that an installation needs.
+    /// Creates the state directory, private to its owner.
+    pub fn create(&self) -> Result<(), Failure> {
+        make_private_dir(&self.state)
+    }
+
+    /// Creates the directories of an installation.
     pub fn make_directories(&self) -> Result<(), Failure> {
-        self.make()?;
-        let make = if self.public.is_some() { make_public } else { make_private };
+        self.create()?;
+        let make = if self.is_machine_wide() { make_public_dir } else { make_private_dir };
         make(&self.config)?;
         make(&self.bin())?;
-        if let Some(run) = &self.public {
-            // The small programs look for the socket beside themselves.
+        if let Some(run) = &self.machine_run {
+            // The small programs look for the socket next to themselves.
             let link = self.programs().join("run");
             if fs_err::read_link(&link).ok().as_ref() != Some(run) {
                 drop(fs_err::remove_file(&link));
@@ -195,22 +203,22 @@ impl Home {
         Ok(())
     }
 
-    /// Makes the home and marks it as one that hook programs of this version are installed in.
-    pub fn mark(&self) -> Result<(), Failure> {
+    /// Creates the home and marks it as an installation of this version's hook programs.
+    pub fn mark_installed(&self) -> Result<(), Failure> {
         self.make_directories()?;
-        let machine = self.public.clone().map(|run| Machine { state: self.state.clone(), run });
+        let machine = self.machine_run.clone().map(|run| MachineDirs { state: self.state.clone(), run });
         let mode = if machine.is_some() { 0o644 } else { 0o600 };
         let (config, version) = (self.config.clone(), Some(env!("CARGO_PKG_VERSION").to_owned()));
-        let mark = serde_json::to_vec_pretty(&Mark { v: 1, config, version, machine })
+        let mark = serde_json::to_vec_pretty(&HomeMark { v: 1, config, version, machine })
             .map_err(|error| Failure::internal(format!("the mark cannot be written: {error}")))?;
-        write_whole(&self.programs().join(MARK), &mark, mode)
+        write_atomic(&self.programs().join(MARK_FILE), &mark, mode)
     }
 
-    /// Version of the installed hook programs, by the mark beside them. `None`: none are installed, or by 0.1.0, which
+    /// Version of the installed hook programs, from their mark. `None` if none are installed, or by 0.1.0, which
     /// wrote no version.
     pub fn installed_version(&self) -> Option<String> {
-        let text = read_file::state_file(&self.programs().join(MARK)).ok().flatten()?;
-        serde_json::from_str::<Mark>(&text).ok()?.version
+        let text = read_file::state_file(&self.programs().join(MARK_FILE)).ok().flatten()?;
+        serde_json::from_str::<HomeMark>(&text).ok()?.version
     }
 
     /// Whether hook programs are installed in this home.
@@ -218,159 +226,163 @@ impl Home {
         self.bin().join("tenterhook").exists()
     }
 
-    /// What our programs lie in: the state, but in a home of the machine a place that everybody can read.
+    /// Directory of the programs: the state directory, or for a machine-wide home one that every account can read.
     pub fn programs(&self) -> PathBuf {
-        match &self.public {
+        match &self.machine_run {
             None => self.state.clone(),
-            Some(_) if self.config == Path::new(SYSTEM) => PathBuf::from(SYSTEM_PROGRAMS),
+            Some(_) if self.config == Path::new(MACHINE_CONFIG_DIR) => PathBuf::from(MACHINE_PROGRAM_DIR),
             Some(_) => self.config.join("lib"),
         }
     }
 
-    /// The root below which settings lie that hold for the whole machine, if the home is the machine's.
+    /// Root directory of machine-wide settings of harnesses, if this home is machine-wide.
     pub fn machine(&self) -> Option<PathBuf> {
-        self.public.as_ref()?;
-        Some(if self.config == Path::new(SYSTEM) { PathBuf::from("/") } else { self.config.clone() })
+        self.machine_run.as_ref()?;
+        Some(if self.config == Path::new(MACHINE_CONFIG_DIR) {
+            PathBuf::from("/")
+        } else {
+            self.config.clone()
+        })
     }
 
-    /// The record.
+    /// Directory of the ledger.
     pub fn ledger(&self) -> PathBuf {
         self.state.join("ledger")
     }
 
-    /// Decisions that could not be recorded yet.
+    /// Directory of decisions that are not in the ledger yet.
     pub fn spool(&self) -> PathBuf {
         self.state.join("spool")
     }
 
-    /// The record of the program's first days: no longer written, and left alone.
+    /// Ledger file of the first versions. It is neither read nor written.
     pub fn first_ledger(&self) -> PathBuf {
         self.state.join("ledger.jsonl")
     }
 
-    /// What belongs to the daemon that runs now: its socket, its token, who it is.
+    /// Directory of the running daemon: its socket, token and identity.
     pub fn run(&self) -> PathBuf {
         self.state.join("run")
     }
 
-    /// Where the daemon listens.
+    /// Socket of the daemon.
     pub fn socket(&self) -> PathBuf {
-        self.public.clone().unwrap_or_else(|| self.run()).join("tenterhook.sock")
+        self.machine_run.clone().unwrap_or_else(|| self.run()).join("tenterhook.sock")
     }
 
-    /// What whoever comes over TCP has to know.
+    /// File with the token that callers over TCP need.
     pub fn token(&self) -> PathBuf {
         self.run().join("token")
     }
 
-    /// Which daemon runs here: its process, version and address.
+    /// File that describes the running daemon: process, version and address.
     pub fn daemon(&self) -> PathBuf {
         self.run().join("daemon.json")
     }
 
-    /// The daemon's TCP port, if it is not the default. It stays when the daemon ends.
+    /// File with the daemon's TCP port, if it is not the default. It stays when the daemon ends.
     pub fn port(&self) -> PathBuf {
         self.state.join("port")
     }
 
-    /// What a daemon in the background says.
+    /// Log of a daemon in the background.
     pub fn log(&self) -> PathBuf {
         self.state.join("log").join("daemon.log")
     }
 
-    /// Our own programs.
+    /// Directory of the installed programs.
     pub fn bin(&self) -> PathBuf {
         self.programs().join("bin")
     }
 
-    /// The rules in a form that a hook without a daemon can judge by at once.
+    /// Directory of compiled rules, which hooks without a daemon read.
     pub fn snapshots(&self) -> PathBuf {
         self.state.join("snapshot")
     }
 
-    /// What was installed where, and how it was before.
+    /// Directory of receipts: what was installed where, and what was there before.
     pub fn receipts(&self) -> PathBuf {
         self.state.join("install")
     }
 
-    /// What rules remember of sessions.
+    /// Directory of the session state of rules.
     pub fn sessions(&self) -> PathBuf {
         self.state.join("sessions")
     }
 
-    /// How far the transcripts of sessions were read, and what was found in them.
+    /// Directory of the usage of sessions, and of the position in each transcript.
     pub fn usage(&self) -> PathBuf {
         self.state.join("usage")
     }
 
-    /// The person's settings.
+    /// Settings of the user.
     pub fn settings(&self) -> PathBuf {
         self.config.join("tenterhook.yaml")
     }
 
-    /// The person's rules.
+    /// Rules of the user.
     pub fn policy(&self) -> PathBuf {
         self.config.join("policy.yaml")
     }
 
-    /// What models cost, where the person knows better.
+    /// Model prices of the user, which override the built-in ones.
     pub fn prices(&self) -> PathBuf {
         self.config.join("prices.yaml")
     }
 
-    /// Which packs and rules are on.
+    /// File that lists enabled and disabled packs and rules.
     pub fn pack_list(&self) -> PathBuf {
         self.config.join("packs.yaml")
     }
 
-    /// The packs of others.
+    /// Directory of added rule packs.
     pub fn packs(&self) -> PathBuf {
         self.config.join("packs")
     }
 
-    /// Which kits of hooks there are, and which of them may run.
-    pub fn kit_list(&self) -> PathBuf {
+    /// File that lists the hook packages, and which of them are trusted.
+    pub fn hook_package_list(&self) -> PathBuf {
         self.config.join("hooks.yaml")
     }
 
-    /// The kits of hooks.
-    pub fn kits(&self) -> PathBuf {
+    /// Directory of hook packages.
+    pub fn hook_packages(&self) -> PathBuf {
         self.config.join("hooks")
     }
 
-    /// Whether all rules only watch.
+    /// File with the mode: enforce or monitor.
     pub fn mode(&self) -> PathBuf {
         self.state.join("mode.json")
     }
 
-    /// The limits of retention that were authorized last.
+    /// File with the retention limits that were authorized last.
     pub fn retention(&self) -> PathBuf {
         self.state.join("retention.json")
     }
 
-    /// The secret of the person's authenticator app.
+    /// File with the secret of the user's authenticator app.
     pub fn totp(&self) -> PathBuf {
         self.state.join("totp")
     }
 
-    /// What was approved for whole sessions.
+    /// File with approvals for whole sessions.
     pub fn approvals(&self) -> PathBuf {
         self.state.join("approvals.json")
     }
 
-    /// Which hooks somebody switched.
+    /// File with hooks that were switched on or off.
     pub fn switches(&self) -> PathBuf {
         self.state.join("hooks.json")
     }
 
-    /// Which project files are trusted.
+    /// File with the trusted project files.
     pub fn trust(&self) -> PathBuf {
         self.state.join("trust.json")
     }
 }
 
-/// Writes a file beside its place and moves it there, so that nobody ever sees half of it.
-pub fn write_whole(path: &Path, bytes: &[u8], mode: u32) -> Result<(), Failure> {
+/// Writes a temporary file next to the path and renames it, so that readers never see a partial file.
+pub fn write_atomic(path: &Path, bytes: &[u8], mode: u32) -> Result<(), Failure> {
     use std::io::Write;
     let write = || -> std::io::Result<()> {
         let dir = path.parent().unwrap_or(Path::new("/"));
@@ -384,21 +396,21 @@ pub fn write_whole(path: &Path, bytes: &[u8], mode: u32) -> Result<(), Failure> 
     write().map_err(|error| Failure::internal(format!("`{}` cannot be written: {error}", path.display())))
 }
 
-/// Makes a directory that everybody can read and only its owner can write.
-pub fn make_public(dir: &Path) -> Result<(), Failure> {
+/// Creates a directory that every account can read and only its owner can write.
+pub fn make_public_dir(dir: &Path) -> Result<(), Failure> {
     let made = std::fs::DirBuilder::new().recursive(true).mode(0o755).create(dir);
-    made.map_err(|error| Failure::internal(format!("`{}` cannot be made: {error}", dir.display())))
+    made.map_err(|error| Failure::internal(format!("cannot create `{}`: {error}", dir.display())))
 }
 
-/// Makes a directory for its owner only.
-pub fn make_private(dir: &Path) -> Result<(), Failure> {
+/// Creates a directory that is private to its owner.
+pub fn make_private_dir(dir: &Path) -> Result<(), Failure> {
     let made = std::fs::DirBuilder::new().recursive(true).mode(0o700).create(dir);
-    made.map_err(|error| Failure::internal(format!("`{}` cannot be made: {error}", dir.display())))
+    made.map_err(|error| Failure::internal(format!("cannot create `{}`: {error}", dir.display())))
 }
 
 fn absolute(dir: &Path) -> Result<PathBuf, Failure> {
     std::path::absolute(dir)
-        .map_err(|error| Failure::internal(format!("`{}` is no usable path: {error}", dir.display())))
+        .map_err(|error| Failure::internal(format!("invalid path `{}`: {error}", dir.display())))
 }
 
 #[cfg(test)]
@@ -424,8 +436,8 @@ mod tests {
     #[test]
     fn an_installed_program_trusts_its_own_place_before_the_environment() {
         let dir = tempfile::tempdir().unwrap();
-        let installed = Home::whole(dir.path().to_owned());
-        installed.mark().unwrap();
+        let installed = Home::in_dir(dir.path().to_owned());
+        installed.mark_installed().unwrap();
         let program = installed.bin().join("tenterhook-hook");
         let misled = Env {
             tenterhook_home: Some("/evil".into()),
@@ -433,11 +445,11 @@ mod tests {
             ..env()
         };
         let found = Home::find(None, Some(&program), &misled).unwrap();
-        let organisation = Some(Path::new(SYSTEM).join("policy.yaml"));
+        let organisation = Some(Path::new(MACHINE_CONFIG_DIR).join("policy.yaml"));
         assert_eq!(found, Home { organisation, ..installed });
-        let said = Home::find(Some(Path::new("/said")), Some(&program), &misled).unwrap();
-        assert_eq!(said.organisation, found.organisation);
-        std::fs::write(dir.path().join(MARK), "{").unwrap();
+        let given = Home::find(Some(Path::new("/given")), Some(&program), &misled).unwrap();
+        assert_eq!(given.organisation, found.organisation);
+        std::fs::write(dir.path().join(MARK_FILE), "{").unwrap();
         assert!(Home::find(None, Some(&program), &misled).is_err(), "a damaged mark opens nothing");
         let elsewhere = Path::new("/usr/bin/tenterhook");
         let found = Home::find(None, Some(elsewhere), &misled).unwrap();
@@ -447,14 +459,15 @@ mod tests {
 
     #[test]
     fn an_account_finds_the_home_of_its_machine() {
-        let machine = Home::find(None, None, &env()).unwrap().of_machine().unwrap();
-        assert_eq!(machine, Home::of_system(None, &env()));
-        assert_eq!(machine.of_machine(), None);
-        let tried = Env { tenterhook_system_dir: Some("/tried".into()), ..env() };
-        let machine = Home::find(Some(Path::new("/said")), None, &tried).unwrap().of_machine().unwrap();
-        assert_eq!(machine, Home::of_system(None, &tried));
-        assert_eq!(machine.programs(), Path::new("/tried/lib"));
-        assert_eq!(Home::whole("/h".into()).of_machine(), None, "it has no organisation");
+        let machine = Home::find(None, None, &env()).unwrap().machine_home().unwrap();
+        assert_eq!(machine, Home::machine_wide(None, &env()));
+        assert_eq!(machine.machine_home(), None);
+        let override_dir = Env { tenterhook_system_dir: Some("/override_dir".into()), ..env() };
+        let machine =
+            Home::find(Some(Path::new("/given")), None, &override_dir).unwrap().machine_home().unwrap();
+        assert_eq!(machine, Home::machine_wide(None, &override_dir));
+        assert_eq!(machine.programs(), Path::new("/override_dir/lib"));
+        assert_eq!(Home::in_dir("/h".into()).machine_home(), None, "it has no organisation");
     }
 
     #[test]

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! The programs and scripts of hooks: whether they can run, and a rule that keeps agents from changing them.
+//! Programs and scripts of hooks: whether they can run, and a rule that prevents agents from changing them.
 
 use std::borrow::Cow;
 use std::fmt::Write as _;
@@ -11,18 +11,18 @@ use tenterhook_engine::{FailMode, Hook, HookBackend, load, needed_files};
 use tenterhook_policy::SourceLayer;
 
 use crate::env::Env;
-use crate::sources::Text;
+use crate::sources::SourceFile;
 use crate::trust::Standing;
 use crate::{Home, read_file};
 
-/// The name of the generated rule file, and the id of its rule.
-const NAME: &str = "hook-files";
-/// Programs in these directories belong to the system; agents cannot write there.
+/// Name of the generated rule file, and id of its rule.
+const RULE_NAME: &str = "hook-files";
+/// Directories of system programs, which agents cannot write to.
 const SYSTEM_DIRS: &[&str] =
     &["/bin/", "/lib/", "/nix/store/", "/sbin/", "/usr/bin/", "/usr/lib/", "/usr/sbin/"];
 
-/// The hooks of the settings that cannot run as they are written, with the reason.
-pub fn problems(hooks: &[Hook], places: &[(String, Spot)], env: &Env) -> Vec<Problem> {
+/// Hooks of the settings that cannot run, with the reason.
+pub fn find_problems(hooks: &[Hook], places: &[(String, Spot)], env: &Env) -> Vec<Problem> {
     let search = env.all.get("PATH").map(String::as_str);
     let problem = |(hook, place): (&Hook, &(String, Spot))| {
         let HookBackend::Command(command) = &hook.runner else { return None };
@@ -36,16 +36,16 @@ pub fn problems(hooks: &[Hook], places: &[(String, Spot)], env: &Env) -> Vec<Pro
     hooks.iter().zip(places).filter_map(problem).collect()
 }
 
-/// The files that hooks of the settings run, wherever they are: a change of one of them is noticed.
-pub fn watched(home: &Home, env: &Env) -> Vec<PathBuf> {
-    paths(&from_settings(home, env))
+/// Files that hooks of the settings run, wherever they are. A change of one of them is noticed.
+pub fn watched_files(home: &Home, env: &Env) -> Vec<PathBuf> {
+    needed_paths(&hooks_of_settings(home, env))
 }
 
-/// A rule that guards the files of hooks as our own files are guarded, if there are any.
-pub(crate) fn rule(home: &Home, env: &Env) -> Option<Text> {
+/// A rule that protects the files of hooks like Tenterhook's own files, if there are any.
+pub(crate) fn protection_rule(home: &Home, env: &Env) -> Option<SourceFile> {
     let own = |path: &PathBuf| path.starts_with(&home.config) || path.starts_with(&home.state);
     let system = |path: &PathBuf| SYSTEM_DIRS.iter().any(|dir| path.starts_with(dir));
-    let mut guarded: Vec<_> = paths(&from_settings(home, env));
+    let mut guarded: Vec<_> = needed_paths(&hooks_of_settings(home, env));
     guarded.retain(|path| !own(path) && !system(path));
     guarded.sort();
     guarded.dedup();
@@ -53,7 +53,7 @@ pub(crate) fn rule(home: &Home, env: &Env) -> Option<Text> {
     if globs.is_empty() {
         return None;
     }
-    let mut yaml = format!("version: 1\npack: {NAME}\nrules:\n  - id: {NAME}\n");
+    let mut yaml = format!("version: 1\npack: {RULE_NAME}\nrules:\n  - id: {RULE_NAME}\n");
     let _ = write!(
         yaml,
         "    description: Changes a program or script of a hook\n    severity: critical\n    locked: true\n    \
@@ -63,17 +63,23 @@ pub(crate) fn rule(home: &Home, env: &Env) -> Option<Text> {
         serde_json::Value::from(globs)
     );
     let (layer, standing) = (SourceLayer::Baseline, Standing::Trusted);
-    Some(Text { name: NAME.to_owned(), yaml: Cow::Owned(yaml), layer, standing, pack: Some(NAME.to_owned()) })
+    Some(SourceFile {
+        name: RULE_NAME.to_owned(),
+        yaml: Cow::Owned(yaml),
+        layer,
+        standing,
+        pack: Some(RULE_NAME.to_owned()),
+    })
 }
 
-fn from_settings(home: &Home, env: &Env) -> Vec<Hook> {
+fn hooks_of_settings(home: &Home, env: &Env) -> Vec<Hook> {
     let Ok(Some(text)) = read_file::regular_file(&home.settings()) else { return Vec::new() };
-    let person = env.home.as_deref().and_then(Path::to_str);
-    let around = load::LoadContext { dir: &home.config, home: person, env: &env.all };
-    load::load_settings("", &text, &around).hooks
+    let user_home = env.home.as_deref().and_then(Path::to_str);
+    let context = load::LoadContext { dir: &home.config, home: user_home, env: &env.all };
+    load::load_settings("", &text, &context).hooks
 }
 
-fn paths(hooks: &[Hook]) -> Vec<PathBuf> {
+fn needed_paths(hooks: &[Hook]) -> Vec<PathBuf> {
     let files = |hook: &Hook| match &hook.runner {
         HookBackend::Command(command) => needed_files::needed_paths(command),
         _ => Vec::new(),
@@ -81,8 +87,8 @@ fn paths(hooks: &[Hook]) -> Vec<PathBuf> {
     hooks.iter().flat_map(files).collect()
 }
 
-/// A path as a glob. A letter with a meaning in globs stands for any letter: the rule guards a little more
-/// then, never less.
+/// A path as a glob. A character with a meaning in globs matches any character: the rule protects slightly more,
+/// never less.
 fn as_glob(path: &Path) -> Option<String> {
     Some(path.to_str()?.replace(['*', '?', '[', ']', '{', '}', '\\'], "?"))
 }

@@ -3,8 +3,8 @@
 //! The state and configuration directories of Tenterhook: where files are, which rules and hook packages are in force,
 //! and which project files are trusted.
 //!
-//! [`Home`] names the paths, [`Sources`] collects the texts of all rules, [`kits`] the hook packages. Nothing here
-//! decides about a call: `tenterhook-guard` builds the pipeline from these files.
+//! [`Home`] names the paths, [`Sources`] collects the texts of all rules, and [`hook_packages`] loads the hook
+//! packages. No call is decided here: `tenterhook-guard` builds the pipeline from these files.
 
 mod append_rule;
 pub mod call_meta;
@@ -13,24 +13,24 @@ pub mod daemon_port;
 pub mod env;
 mod home;
 pub mod hook_files;
-pub mod kits;
+pub mod hook_packages;
 mod mode;
 mod ownership_check;
 pub mod packs;
 pub mod program_files;
 pub mod read_file;
+mod rule_overview;
 pub mod socket;
 mod sources;
 mod switches;
 pub mod templates;
 pub mod trust;
-mod view;
 
 pub use append_rule::append_rule;
 pub use env::Env;
-pub use home::{Home, make_private, make_public, write_whole};
+pub use home::{Home, make_private_dir, make_public_dir, write_atomic};
 pub use mode::Mode;
 pub use read_file::{regular_file, state_file};
-pub use sources::{Place, Sources, Text};
+pub use rule_overview::RuleOverview;
+pub use sources::{SourceFile, Sources, WorkDirs};
 pub use switches::Switches;
-pub use view::View;

@@ -1,58 +1,58 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Whether the rules of a home hold, or only watch.
+//! The mode of a home: whether its rules are enforced or only monitored.
 
 use std::fmt;
 
 use serde::{Deserialize, Serialize};
 use tenterhook_event::Timestamp;
 
-use crate::home::write_whole;
+use crate::home::write_atomic;
 use crate::{Home, read_file};
 use tenterhook_error::Failure;
 
-/// How the rules of a home are applied. Locked rules hold in both.
+/// How the rules of a home are applied. Locked rules are always enforced.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Mode {
-    /// What they say happens.
+    /// Verdicts of rules are enforced.
     #[default]
     Enforce,
-    /// What they would have said is recorded, and nothing else happens.
+    /// Verdicts of rules are recorded only.
     Monitor,
 }
 
 #[derive(Debug, Serialize, Deserialize)]
-struct Kept {
+struct ModeFile {
     v: u32,
     mode: Mode,
     since: Timestamp,
 }
 
 impl Mode {
-    /// The mode of a home. Rules hold unless a file says otherwise, and can be read.
+    /// Reads the mode of a home. Rules are enforced unless a readable file says that they are monitored.
     pub fn read(home: &Home) -> Result<Self, Failure> {
         let path = home.mode();
         let broken = |why: String| {
-            Failure::internal(format!("`{}` cannot be read: {why}; the rules hold", path.display()))
+            Failure::internal(format!("`{}` cannot be read: {why}; rules are enforced", path.display()))
                 .hint("set it again: `tenterhook mode enforce`")
         };
         let Some(text) = read_file::state_file(&path).map_err(|error| broken(error.to_string()))? else {
             return Ok(Self::Enforce);
         };
-        let kept: Kept = serde_json::from_str(&text).map_err(|error| broken(error.to_string()))?;
-        Ok(kept.mode)
+        let file: ModeFile = serde_json::from_str(&text).map_err(|error| broken(error.to_string()))?;
+        Ok(file.mode)
     }
 
-    /// Keeps it.
+    /// Stores the mode.
     pub fn write(self, home: &Home, now: Timestamp) -> Result<(), Failure> {
-        home.make()?;
-        let kept = Kept { v: 1, mode: self, since: now };
-        let text = serde_json::to_vec_pretty(&kept).map_err(std::io::Error::from)?;
-        write_whole(&home.mode(), &text, 0o600)
+        home.create()?;
+        let file = ModeFile { v: 1, mode: self, since: now };
+        let text = serde_json::to_vec_pretty(&file).map_err(std::io::Error::from)?;
+        write_atomic(&home.mode(), &text, 0o600)
     }
 
-    /// The word for it.
+    /// Name of the mode.
     pub fn word(self) -> &'static str {
         match self {
             Self::Enforce => "enforce",
@@ -74,7 +74,7 @@ mod tests {
     #[test]
     fn rules_hold_unless_a_file_that_can_be_read_says_otherwise() {
         let dir = tempfile::tempdir().unwrap();
-        let home = Home::whole(dir.path().to_owned());
+        let home = Home::in_dir(dir.path().to_owned());
         assert_eq!(Mode::read(&home), Ok(Mode::Enforce));
         Mode::Monitor.write(&home, Timestamp::from_unix_ms(0)).unwrap();
         assert_eq!(Mode::read(&home), Ok(Mode::Monitor));

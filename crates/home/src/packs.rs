@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! `packs.yaml`: which packs and rules are on, and the packs of others with the hashes of their files.
+//! `packs.yaml`: which packs and rules are enabled, and added packs with the hashes of their files.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -10,32 +10,32 @@ use serde::Deserialize;
 use tenterhook_document::{parse, read};
 use tenterhook_policy::{BuiltInPack, Problem, RuleSet};
 
-use crate::home::{Home, make_private, write_whole};
+use crate::home::{Home, make_private_dir, write_atomic};
 use crate::read_file;
 use crate::trust::sha256;
 use tenterhook_error::Failure;
 
-/// What a person chose about packs and rules.
+/// The user's choices about packs and rules.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct PackList {
-    /// Packs compiled in that are off by default, and are on here.
+    /// Built-in packs that are off by default and enabled here.
     pub enabled: Vec<String>,
-    /// Rules and packs that are off.
+    /// Disabled rules and packs.
     pub disabled: Vec<String>,
-    /// Packs of others.
-    pub sources: Vec<Added>,
+    /// Packs that the user added.
+    pub sources: Vec<AddedPack>,
 }
 
-/// A pack of somebody else's, as it was when the person looked at it.
+/// An added pack, as the user reviewed it.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Added {
-    /// What messages call it.
+pub struct AddedPack {
+    /// Name of the pack.
     pub name: String,
-    /// A directory or an address.
+    /// Directory or URL it was added from.
     pub from: String,
-    /// The commit, where it came from git.
+    /// The git commit, if it came from a repository.
     #[serde(default)]
     pub commit: Option<String>,
     /// SHA-256 of every file.
@@ -43,17 +43,18 @@ pub struct Added {
     pub files: BTreeMap<String, String>,
 }
 
-/// The pack compiled in of this name.
-pub fn compiled_in(name: &str) -> Option<&'static BuiltInPack> {
+/// Finds a built-in pack by name.
+pub fn built_in(name: &str) -> Option<&'static BuiltInPack> {
     RuleSet::packs().iter().find(|pack| pack.name == name)
 }
 
-/// How many rules a pack compiled in has. A test in `tenterhook-baseline` checks that the compiled form has every pack.
-pub fn rules_in(pack: &BuiltInPack) -> usize {
+/// Number of rules in a built-in pack. A test in `tenterhook-baseline` checks that the compiled form has every
+/// pack.
+pub fn count_rules(pack: &BuiltInPack) -> usize {
     tenterhook_baseline::rules_of(pack.source.name).unwrap_or_default()
 }
 
-/// Whether a file of a pack holds rules, by its name.
+/// Whether a file of a pack contains rules, by its name.
 pub fn is_rule_file(name: &str) -> bool {
     !name.starts_with('.') && Path::new(name).extension().is_some_and(|ending| ending == "yaml")
 }
@@ -61,13 +62,13 @@ pub fn is_rule_file(name: &str) -> bool {
 // === impl PackList ===
 
 impl PackList {
-    /// The list of a home; empty where there is none.
+    /// Reads the list of a home; empty if there is none.
     pub fn read(home: &Home) -> Result<Self, Box<Problem>> {
         let path = home.pack_list();
         let name = path.display().to_string();
         let hint = "until it can be read, only the packs that are on by default are in force";
         let text = read_file::regular_file(&path)
-            .map_err(|error| Box::new(Problem::whole(&name, error.to_string()).hint(hint)))?;
+            .map_err(|error| Box::new(Problem::for_file(&name, error.to_string()).hint(hint)))?;
         let Some(text) = text else { return Ok(Self::default()) };
         if text.trim().is_empty() {
             return Ok(Self::default());
@@ -77,55 +78,55 @@ impl PackList {
         read(&tree).map_err(|found| misfit(found.spot, found.message))
     }
 
-    /// The same for a command that is going to change it.
-    pub fn read_to_change(home: &Home) -> Result<Self, Failure> {
+    /// Reads the list for a command that changes it.
+    pub fn read_for_update(home: &Home) -> Result<Self, Failure> {
         Self::read(home).map_err(|problem| {
-            Failure::internal(problem.to_string()).hint("mend or remove the file, then try again")
+            Failure::internal(problem.to_string()).hint("fix or remove the file, then try again")
         })
     }
 
-    /// Keeps the list.
+    /// Stores the list.
     pub fn write(&self, home: &Home) -> Result<(), Failure> {
-        make_private(&home.config)?;
-        write_whole(&home.pack_list(), self.to_yaml().as_bytes(), 0o600)
+        make_private_dir(&home.config)?;
+        write_atomic(&home.pack_list(), self.to_yaml().as_bytes(), 0o600)
     }
 
-    /// Whether it was switched off.
+    /// Whether a pack or rule is disabled.
     pub fn is_disabled(&self, name: &str) -> bool {
         self.disabled.iter().any(|other| other == name)
     }
 
-    /// Whether a pack compiled in is in force.
+    /// Whether a built-in pack is in force.
     pub fn is_on(&self, pack: &BuiltInPack) -> bool {
         let enabled = pack.on_by_default || self.enabled.iter().any(|name| name == pack.name);
         enabled && !self.is_disabled(pack.name)
     }
 
-    /// The pack of this name that somebody added.
-    pub fn added(&self, name: &str) -> Option<&Added> {
+    /// Finds an added pack by name.
+    pub fn find_added(&self, name: &str) -> Option<&AddedPack> {
         self.sources.iter().find(|added| added.name == name)
     }
 
-    /// Turns a pack or a rule on.
-    pub fn turn_on(&mut self, name: &str) {
+    /// Enables a pack or a rule.
+    pub fn enable(&mut self, name: &str) {
         self.disabled.retain(|other| other != name);
-        let off = compiled_in(name).is_some_and(|pack| !pack.on_by_default);
+        let off = built_in(name).is_some_and(|pack| !pack.on_by_default);
         if off && !self.enabled.iter().any(|other| other == name) {
             self.enabled.push(name.to_owned());
         }
     }
 
-    /// Turns a pack or a rule off. Locked rules stay on, whatever stands here.
-    pub fn turn_off(&mut self, name: &str) {
+    /// Disables a pack or a rule. Locked rules stay in force regardless.
+    pub fn disable(&mut self, name: &str) {
         self.enabled.retain(|other| other != name);
-        let needed = compiled_in(name).is_none_or(|pack| pack.on_by_default);
+        let needed = built_in(name).is_none_or(|pack| pack.on_by_default);
         if needed && !self.is_disabled(name) {
             self.disabled.push(name.to_owned());
         }
     }
 
     fn to_yaml(&self) -> String {
-        // A JSON text is a YAML text, whatever is in it.
+        // Every JSON text is valid YAML.
         let quote = |text: &str| serde_json::Value::from(text).to_string();
         let list = |names: &[String]| names.iter().map(|name| quote(name)).collect::<Vec<_>>().join(", ");
         let mut text = "# Which packs and rules are on. `tenterhook rules` writes this file.\n".to_owned();
@@ -150,16 +151,16 @@ impl PackList {
     }
 }
 
-// === impl Added ===
+// === impl AddedPack ===
 
-impl Added {
-    /// The files of the pack as they were pinned. One that is not the same any more, or that nobody
-    /// pinned, is a problem and is not used.
-    pub fn texts(&self, home: &Home, problems: &mut Vec<Problem>) -> Vec<(String, String)> {
+impl AddedPack {
+    /// Reads the files of the pack as they were pinned. A file that has changed or was not pinned is a problem and
+    /// is not used.
+    pub fn read_texts(&self, home: &Home, problems: &mut Vec<Problem>) -> Vec<(String, String)> {
         let dir = home.packs().join(&self.name);
-        let hint =
-            format!("look at what changed; to take it over run `tenterhook rules update {}`", self.name);
-        let mut refuse = |name: &str, message: &str| problems.push(Problem::whole(name, message).hint(&hint));
+        let hint = format!("review the change; to accept it run `tenterhook rules update {}`", self.name);
+        let mut refuse =
+            |name: &str, message: &str| problems.push(Problem::for_file(name, message).hint(&hint));
         let mut texts = Vec::new();
         for (file, pinned) in &self.files {
             let path = dir.join(file);
@@ -169,7 +170,7 @@ impl Added {
                 Ok(Some(_)) => {
                     refuse(&name, "this file was changed since the pack was added; it is not used");
                 }
-                Ok(None) => refuse(&name, "this file of the pack is gone"),
+                Ok(None) => refuse(&name, "this file of the pack is missing"),
                 Err(error) => refuse(&name, &error.to_string()),
             }
         }
@@ -191,10 +192,10 @@ mod tests {
     #[test]
     fn a_list_is_read_as_it_was_written() {
         let dir = tempfile::tempdir().unwrap();
-        let home = Home::whole(dir.path().to_owned());
+        let home = Home::in_dir(dir.path().to_owned());
         assert_eq!(PackList::read(&home), Ok(PackList::default()));
         let files = [("a.yaml".to_owned(), "00".to_owned()), ("b: \"#.yaml".to_owned(), "11".to_owned())];
-        let added = Added {
+        let added = AddedPack {
             name: "ours".to_owned(),
             from: "https://x.example/r.git".to_owned(),
             commit: Some("abc".to_owned()),
@@ -203,7 +204,7 @@ mod tests {
         let list = PackList {
             enabled: vec!["cloud".to_owned()],
             disabled: vec!["no".to_owned(), "a/b".to_owned()],
-            sources: vec![added.clone(), Added { commit: None, files: BTreeMap::new(), ..added }],
+            sources: vec![added.clone(), AddedPack { commit: None, files: BTreeMap::new(), ..added }],
         };
         for list in [list, PackList::default()] {
             list.write(&home).unwrap();

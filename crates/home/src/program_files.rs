@@ -1,34 +1,35 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Files that describe programs: a folder `programs` beside each policy, and `.tenterhook/programs` in a project.
+//! Files that describe programs: a directory `programs` next to each policy, and `.tenterhook/programs` in a
+//! project.
 
 use std::io::{Error, ErrorKind, Result};
 use std::path::{Path, PathBuf};
 
 use crate::Home;
 
-/// The folder beside a policy.
-const FOLDER: &str = "programs";
-/// The folder in a project. `programs` alone would be a name that projects use for themselves.
+/// Name of the directory next to a policy.
+const PROGRAMS_DIR: &str = "programs";
+/// Directory in a project. `programs` alone could be a directory of the project.
 pub const PROJECT_PROGRAMS: &str = ".tenterhook/programs";
-/// No more files of one folder are read.
-const MAX_FILES: usize = 64;
-/// A folder with more entries is refused.
-const MAX_ENTRIES: usize = 1024;
+/// Maximum number of description files in a directory.
+const MAX_DESCRIPTION_FILES: usize = 64;
+/// Maximum number of entries in a directory; a larger one is refused.
+const MAX_DIR_ENTRIES: usize = 1024;
 
 impl Home {
     /// The user's descriptions of programs.
     pub fn program_descriptions(&self) -> PathBuf {
-        self.config.join(FOLDER)
+        self.config.join(PROGRAMS_DIR)
     }
 
     /// The organisation's descriptions of programs.
     pub fn organisation_descriptions(&self) -> Option<PathBuf> {
-        Some(self.organisation.as_ref()?.parent()?.join(FOLDER))
+        Some(self.organisation.as_ref()?.parent()?.join(PROGRAMS_DIR))
     }
 }
 
-/// The files in a folder that describe programs, by name; none if there is no folder.
+/// The description files of a directory, sorted by name; empty if there is no directory.
 pub fn list_descriptions(folder: &Path) -> Result<Vec<PathBuf>> {
     let entries = match std::fs::read_dir(folder) {
         Ok(entries) => entries,
@@ -37,8 +38,8 @@ pub fn list_descriptions(folder: &Path) -> Result<Vec<PathBuf>> {
     };
     let mut files = Vec::new();
     for (number, entry) in entries.enumerate() {
-        if number >= MAX_ENTRIES {
-            return Err(Error::other(format!("it has more than {MAX_ENTRIES} entries")));
+        if number >= MAX_DIR_ENTRIES {
+            return Err(Error::other(format!("it has more than {MAX_DIR_ENTRIES} entries")));
         }
         let path = entry?.path();
         let is_yaml = path.extension().is_some_and(|extension| extension == "yaml" || extension == "yml");
@@ -46,19 +47,19 @@ pub fn list_descriptions(folder: &Path) -> Result<Vec<PathBuf>> {
             files.push(path);
         }
     }
-    if files.len() > MAX_FILES {
-        return Err(Error::other(format!("it has more than {MAX_FILES} files")));
+    if files.len() > MAX_DESCRIPTION_FILES {
+        return Err(Error::other(format!("it has more than {MAX_DESCRIPTION_FILES} files")));
     }
     files.sort();
     Ok(files)
 }
 
-/// The folders of a home, and the files in them: a change of one of them is a change of the rules.
-pub fn watched(home: &Home) -> Vec<PathBuf> {
+/// The directories of a home and the files in them. A change of one of them is a change of the rules.
+pub fn watched_files(home: &Home) -> Vec<PathBuf> {
     let mut watched = Vec::new();
     for folder in [Some(home.program_descriptions()), home.organisation_descriptions()].into_iter().flatten()
     {
-        // The folder itself is watched, and a folder that cannot be listed is reported when its files are read.
+        // The directory itself is watched, and one that cannot be listed is reported when its files are read.
         watched.extend(list_descriptions(&folder).unwrap_or_default());
         watched.push(folder);
     }
@@ -79,7 +80,7 @@ mod tests {
             std::fs::write(folder.join(name), "").unwrap();
         }
         assert_eq!(list_descriptions(&folder).unwrap(), [folder.join("a.yml"), folder.join("b.yaml")]);
-        for number in 0..MAX_FILES {
+        for number in 0..MAX_DESCRIPTION_FILES {
             std::fs::write(folder.join(format!("{number}.yaml")), "").unwrap();
         }
         assert!(list_descriptions(&folder).unwrap_err().to_string().contains("more than 64 files"));

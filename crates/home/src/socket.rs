@@ -1,48 +1,49 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Sockets of any path: one that is too long for an address is reached through its open directory.
+//! Unix sockets with paths of any length: a path that is too long for an address is reached through its open
+//! directory.
 
 use std::fs::File;
 use std::path::{Path, PathBuf};
 
 use rustix::net::{AddressFamily, SocketAddrUnix, SocketFlags, SocketType, connect, socket_with};
 
-/// The longest path the kernel takes for a socket, in bytes, without the closing zero.
-const LONGEST_PATH: usize = if cfg!(target_os = "linux") { 107 } else { 103 };
+/// Maximum length of a socket path, without the closing zero byte.
+const MAX_SOCKET_PATH_BYTES: usize = if cfg!(target_os = "linux") { 107 } else { 103 };
 
-/// A path that fits into an address, as long as this is held.
+/// A socket path that fits into an address while this value lives.
 #[derive(Debug)]
-pub struct Short {
+pub struct ShortSocketPath {
     path: PathBuf,
-    /// What the path leads through.
+    /// Directory that the path leads through.
     _dir: Option<File>,
 }
 
-impl Short {
-    /// The same socket by a path that fits.
+impl ShortSocketPath {
+    /// A path to the same socket that fits into an address.
     pub fn of(path: &Path) -> std::io::Result<Self> {
         use std::os::fd::AsRawFd;
-        if path.as_os_str().len() <= LONGEST_PATH {
+        if path.as_os_str().len() <= MAX_SOCKET_PATH_BYTES {
             return Ok(Self { path: path.to_owned(), _dir: None });
         }
         let (Some(dir), Some(name)) = (path.parent(), path.file_name()) else {
-            return Err(std::io::Error::other(format!("`{}` is no path for a socket", path.display())));
+            return Err(std::io::Error::other(format!("`{}` is not a valid socket path", path.display())));
         };
         let dir = File::open(dir)?;
         let path = Path::new("/proc/self/fd").join(dir.as_raw_fd().to_string()).join(name);
         Ok(Self { path, _dir: Some(dir) })
     }
 
-    /// The path.
+    /// The path that fits into an address.
     pub fn path(&self) -> &Path {
         &self.path
     }
 }
 
-/// Whether somebody listens there. One whose queue is full does, and nobody waits for it.
+/// Whether a process listens on the socket, even if its queue is full. Does not wait.
 pub fn is_listening(path: &Path) -> bool {
     let tried = || -> std::io::Result<bool> {
-        let short = Short::of(path)?;
+        let short = ShortSocketPath::of(path)?;
         let caller = socket_with(AddressFamily::UNIX, SocketType::STREAM, SocketFlags::NONBLOCK, None)?;
         match connect(&caller, &SocketAddrUnix::new(short.path())?) {
             Ok(()) | Err(rustix::io::Errno::AGAIN) => Ok(true),
@@ -64,7 +65,7 @@ mod tests {
             std::fs::create_dir(&dir).unwrap();
             let path = dir.join("a.sock");
             assert!(!is_listening(&path), "{name}");
-            let short = Short::of(&path).unwrap();
+            let short = ShortSocketPath::of(&path).unwrap();
             let listener = std::os::unix::net::UnixListener::bind(short.path()).unwrap();
             assert!(is_listening(&path), "{name}");
             drop(listener);

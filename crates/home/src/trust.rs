@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Which project files somebody has read and trusts, by the hash of what they read.
+//! Trusted project files, identified by the hash of the text that the user read.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -10,59 +10,59 @@ use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 use tenterhook_event::Timestamp;
 
-use crate::home::{Home, write_whole};
+use crate::home::{Home, write_atomic};
 use crate::program_files::{PROJECT_PROGRAMS, list_descriptions};
 use crate::read_file;
 use tenterhook_error::Failure;
 
-/// The name of a project's rule file.
+/// Name of a project's rule file.
 pub const PROJECT_FILE: &str = ".tenterhook.yaml";
 
-/// The files that are trusted, by their real paths.
+/// Trusted files, by canonical path.
 #[derive(Debug, Default, Serialize, Deserialize)]
-pub struct Trust {
+pub struct TrustStore {
     v: u32,
-    /// When and what was trusted, by path.
-    pub trusted: BTreeMap<PathBuf, Trusted>,
+    /// Trusted text and time, by path.
+    pub trusted: BTreeMap<PathBuf, TrustedFile>,
 }
 
-/// What somebody has read.
+/// A text that the user trusted.
 #[derive(Debug, Serialize, Deserialize)]
-pub struct Trusted {
-    /// The hash of it.
+pub struct TrustedFile {
+    /// SHA-256 of the text.
     pub sha256: String,
-    /// Since when.
+    /// When it was trusted.
     pub since: Timestamp,
 }
 
-/// How much a text is trusted.
+/// How far a file is trusted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Standing {
-    /// Somebody has read exactly this.
+    /// The user trusted exactly this text.
     Trusted,
-    /// Somebody has read another text in this place.
+    /// The user trusted another text at this path.
     Changed,
-    /// Nobody has read it.
+    /// The user has not trusted this file.
     Unknown,
-    /// Others can write it than those who may say what it says.
+    /// An account other than the responsible one can write to the file.
     Exposed,
 }
 
 /// A project's rule file.
 #[derive(Debug)]
 pub struct ProjectFile {
-    /// Where it is.
+    /// Path of the file.
     pub path: PathBuf,
-    /// What it says.
+    /// Content of the file.
     pub text: String,
-    /// How much it is trusted.
+    /// How far the file is trusted.
     pub standing: Standing,
 }
 
-// === impl Trust ===
+// === impl TrustStore ===
 
-impl Trust {
-    /// What is trusted in a home.
+impl TrustStore {
+    /// Reads the trusted files of a home.
     pub fn read(home: &Home) -> Result<Self, Failure> {
         let path = home.trust();
         let broken = |why: String| {
@@ -75,38 +75,38 @@ impl Trust {
         }
     }
 
-    /// Keeps it.
+    /// Stores the trusted files.
     pub fn write(&self, home: &Home) -> Result<(), Failure> {
-        home.make()?;
+        home.create()?;
         let text = serde_json::to_vec_pretty(self).map_err(std::io::Error::from)?;
-        write_whole(&home.trust(), &text, 0o600)
+        write_atomic(&home.trust(), &text, 0o600)
     }
 
-    /// How much the text in this place is trusted.
+    /// How far this text at this path is trusted.
     pub fn standing(&self, path: &Path, text: &str) -> Standing {
-        match self.trusted.get(&real(path)) {
+        match self.trusted.get(&canonical_path(path)) {
             Some(trusted) if trusted.sha256 == sha256(text.as_bytes()) => Standing::Trusted,
             Some(_) => Standing::Changed,
             None => Standing::Unknown,
         }
     }
 
-    /// Trusts this text in this place.
+    /// Trusts this text at this path.
     pub fn add(&mut self, path: &Path, text: &str, now: Timestamp) {
-        let trusted = Trusted { sha256: sha256(text.as_bytes()), since: now };
-        self.trusted.insert(real(path), trusted);
+        let trusted = TrustedFile { sha256: sha256(text.as_bytes()), since: now };
+        self.trusted.insert(canonical_path(path), trusted);
     }
 
-    /// Whether it was trusted.
+    /// Removes trust. Returns whether the file was trusted.
     pub fn remove(&mut self, path: &Path) -> bool {
-        self.trusted.remove(&real(path)).is_some()
+        self.trusted.remove(&canonical_path(path)).is_some()
     }
 }
 
 // === impl Standing ===
 
 impl Standing {
-    /// How it is said.
+    /// Description for the user.
     pub fn word(self) -> &'static str {
         match self {
             Self::Trusted => "trusted",
@@ -117,7 +117,7 @@ impl Standing {
     }
 }
 
-/// Hexadecimal SHA-256.
+/// SHA-256 in hexadecimal digits.
 pub fn sha256(bytes: &[u8]) -> String {
     Sha256::digest(bytes).iter().fold(String::with_capacity(64), |mut text, byte| {
         let _ = write!(text, "{byte:02x}");
@@ -125,9 +125,9 @@ pub fn sha256(bytes: &[u8]) -> String {
     })
 }
 
-/// The path with the links of its directory resolved. The file itself is not followed: if it is a link to a
-/// trusted file, it has no trust of its own.
-fn real(path: &Path) -> PathBuf {
+/// The path with the links of its directory resolved. The file itself is not followed: a link to a trusted file is
+/// not trusted.
+fn canonical_path(path: &Path) -> PathBuf {
     let directory = path.parent().and_then(|directory| fs_err::canonicalize(directory).ok());
     match (directory, path.file_name()) {
         (Some(directory), Some(name)) => directory.join(name),
@@ -135,17 +135,17 @@ fn real(path: &Path) -> PathBuf {
     }
 }
 
-/// The rule files of a project and the files that describe its programs, outermost first: from the working
-/// directory up to the project's root. Never the person's home, nor anything above it.
+/// The rule files of a project and the files that describe its programs, outermost first: from the project's root
+/// down to the working directory. Never the user's home directory, nor anything above it.
 ///
-/// All of them count, not only the nearest: else a file in a subdirectory would take the project's
-/// rules away from whoever works there.
-pub fn project_files(cwd: &Path, project: Option<&Path>, person: Option<&Path>) -> Vec<PathBuf> {
-    // Some harnesses say the working directory where they know no project: the outer of the two counts.
-    let said = project.filter(|root| cwd.starts_with(root));
+/// All of them apply, not only the nearest: otherwise a file in a subdirectory would replace the project's rules
+/// there.
+pub fn project_files(cwd: &Path, project: Option<&Path>, user_home: Option<&Path>) -> Vec<PathBuf> {
+    // Some harnesses report the working directory as the project, so the outer one of both is used.
+    let reported = project.filter(|root| cwd.starts_with(root));
     let found = cwd.ancestors().find(|dir| dir.join(".git").exists());
-    let root = said.into_iter().chain(found).min_by_key(|root| root.as_os_str().len()).unwrap_or(cwd);
-    let above_home = |dir: &Path| person.is_some_and(|person| person.starts_with(dir));
+    let root = reported.into_iter().chain(found).min_by_key(|root| root.as_os_str().len()).unwrap_or(cwd);
+    let above_home = |dir: &Path| user_home.is_some_and(|user_home| user_home.starts_with(dir));
     let mut found: Vec<PathBuf> = Vec::new();
     for dir in
         cwd.ancestors().take_while(|dir| dir.starts_with(root) && !above_home(dir) && dir.parent().is_some())
@@ -154,7 +154,7 @@ pub fn project_files(cwd: &Path, project: Option<&Path>, person: Option<&Path>) 
         let folder = dir.join(PROJECT_PROGRAMS);
         match list_descriptions(&folder) {
             Ok(files) => found.extend(files.into_iter().rev()),
-            // Reading it as a file says what is wrong with it.
+            // Reading the path as a file reports the problem.
             Err(_) => found.push(folder),
         }
         let rules = dir.join(PROJECT_FILE);
@@ -164,27 +164,27 @@ pub fn project_files(cwd: &Path, project: Option<&Path>, person: Option<&Path>) 
     found
 }
 
-/// Whether a file of a project holds rules; the others describe programs.
+/// Whether a project file contains rules; other files describe programs.
 pub fn is_rule_file(path: &Path) -> bool {
     path.file_name().is_some_and(|name| name == PROJECT_FILE)
 }
 
-/// The text of a project's file. A link is refused, as is everything that is not a small regular file.
+/// Reads a project file. A link is refused, and everything else that is not a small regular file.
 pub fn read_project_file(path: &Path) -> std::io::Result<Option<String>> {
     read_file::project_file(path, None)
 }
 
-/// A project's file that is not read.
+/// Why a project file is not read.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{0}")]
 pub struct ProjectReadError(pub String);
 
-/// A project's rule file as it was found, before its trust is known.
+/// A project file as it was read, before its trust is checked.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ProjectText {
-    /// Where it is.
+    /// Path of the file.
     pub path: PathBuf,
-    /// Its text, or why it is not read.
+    /// Content of the file, or why it is not read.
     pub text: Result<String, ProjectReadError>,
 }
 
@@ -199,7 +199,7 @@ mod tests {
 
     #[test]
     fn a_changed_text_is_not_the_one_that_was_read() {
-        let mut trust = Trust::default();
+        let mut trust = TrustStore::default();
         let path = Path::new("/no/such/.tenterhook.yaml");
         assert_eq!(trust.standing(path, "a"), Standing::Unknown);
         trust.add(path, "a", Timestamp::from_unix_ms(0));
@@ -219,7 +219,7 @@ mod tests {
         std::fs::write(at("good"), "a").unwrap();
         std::os::unix::fs::symlink(at("good"), at("evil")).unwrap();
         std::os::unix::fs::symlink(dir.path().join("good"), dir.path().join("same")).unwrap();
-        let mut trust = Trust::default();
+        let mut trust = TrustStore::default();
         trust.add(&at("good"), "a", Timestamp::from_unix_ms(0));
         assert_eq!(trust.standing(&at("good"), "a"), Standing::Trusted);
         assert_eq!(trust.standing(&at("same"), "a"), Standing::Trusted, "it is the same directory");

@@ -12,7 +12,7 @@ use tenterhook_event::plain_text::strip_control_characters;
 use tenterhook_files::{FileClass, read_bytes};
 use tenterhook_harness::Harness;
 use tenterhook_harness_install::launch::{ClientInvocation, ClientLaunch, LaunchSite, run_to_end};
-use tenterhook_model_server::{Delivery, ModelServer, Script, ToolCall, Turn};
+use tenterhook_model_server::{ConversationScript, Delivery, ModelServer, ModelTurn, ScriptedCall};
 
 use crate::stage::{ProofStage, RecordedHooks};
 use crate::{ProofResult, ProofVerdict};
@@ -74,9 +74,9 @@ impl Canary<'_> {
     ) -> Result<ProofVerdict, Failure> {
         let call = |name: &str| {
             let request = (self.launch.shell)(&format!("touch {}", self.project.join(name).display()));
-            Turn::from(ToolCall::new(request.name, request.input))
+            ModelTurn::from(ScriptedCall::new(request.name, request.input))
         };
-        let script = Script::new().turn(call(ALLOWED)).turn(call(DENIED));
+        let script = ConversationScript::new().turn(call(ALLOWED)).turn(call(DENIED));
         let pause = self.launch.event_pause_ms;
         let delivery = pause.map_or(Delivery::Whole, |pause_ms| Delivery::Paced { pause_ms });
         let model = ModelServer::start_with(script, delivery)?;
@@ -142,13 +142,13 @@ impl Canary<'_> {
             }
             _ => {}
         }
-        let said = self.last_error().map(|said| format!(" (it printed: {said})")).unwrap_or_default();
+        let printed = self.last_error().map(|line| format!(" (it printed: {line})")).unwrap_or_default();
         let reason = match seen.ended {
             RunEnd::NotStarted => format!("`{}` cannot be started", self.program.display()),
-            RunEnd::AtTimeout => format!("it did not end in time{said}"),
-            RunEnd::ByItself if seen.requests == 0 => format!("it did not call the scripted model{said}"),
-            RunEnd::ByItself if seen.results == 0 => format!("it did not run the model's commands{said}"),
-            RunEnd::ByItself => format!("it ran none of the model's commands, allowed or denied{said}"),
+            RunEnd::AtTimeout => format!("it did not end in time{printed}"),
+            RunEnd::ByItself if seen.requests == 0 => format!("it did not call the scripted model{printed}"),
+            RunEnd::ByItself if seen.results == 0 => format!("it did not run the model's commands{printed}"),
+            RunEnd::ByItself => format!("it ran none of the model's commands, allowed or denied{printed}"),
         };
         ProofVerdict::not_provable(reason)
     }

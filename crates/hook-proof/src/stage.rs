@@ -11,11 +11,11 @@ use std::process::Stdio;
 
 use serde_json::json;
 use tenterhook_error::Failure;
-use tenterhook_guard::{Book, snapshot};
+use tenterhook_guard::{LedgerHandle, snapshot};
 use tenterhook_harness::Harness;
 use tenterhook_harness_install::launch::{ClientLaunch, copy_settings, hook_program_in};
 use tenterhook_harness_install::{InstallRequest, Installer, MachineEnvironment, SettingsScope};
-use tenterhook_home::{Env, Home, Place};
+use tenterhook_home::{Env, Home, WorkDirs};
 use tenterhook_ledger::Reader;
 
 use crate::ProofVerdict;
@@ -52,8 +52,8 @@ impl ProofStage {
         let directory = tempfile::Builder::new().prefix("hook-proof-").tempdir()?;
         // Clients resolve links, so paths must be canonical.
         let root = fs_err::canonicalize(directory.path())?;
-        let home = Home::whole(root.join("state"));
-        home.mark()?;
+        let home = Home::in_dir(root.join("state"));
+        home.mark_installed()?;
         for name in PROGRAMS {
             let (real, copy) = (bin.join(name), home.bin().join(name));
             // A missing program stays missing: the proof has to show the effect.
@@ -71,7 +71,7 @@ impl ProofStage {
         // JSON is valid YAML.
         fs_err::write(home.policy(), json!({"version": 1, "rules": [rule]}).to_string())?;
         let env = Env { home: Some(root.clone()), ..Env::default() };
-        snapshot::write(&home, &env, &Place::default())?;
+        snapshot::write(&home, &env, &WorkDirs::default())?;
         Ok(Self { root, home, _directory: directory })
     }
 
@@ -120,23 +120,23 @@ impl ProofStage {
         }
         fs_err::write(site.project.join(".git/HEAD"), "ref: refs/heads/main\n")?;
         let variables = BTreeMap::new();
-        let ground =
+        let machine =
             MachineEnvironment { home: Some(&site.home), variables: &variables, path: OsStr::new("") };
         let copy = installer
-            .order(&ground, SettingsScope::User, &self.home.programs())
+            .order(&machine, SettingsScope::User, &self.home.programs())
             .ok_or_else(|| Failure::internal("no settings"))?;
         Ok(copy_settings(launch, installer, real, &copy)?)
     }
 
     /// Number of records so far.
     pub(crate) fn record_count(&self) -> u64 {
-        Book::of(&self.home).take_in_if_free();
+        LedgerHandle::of(&self.home).import_spool();
         Reader::open(&self.home.ledger()).and_then(|reader| reader.size()).unwrap_or_default()
     }
 
     /// Records of a harness's hooks since there were `before` records.
     pub(crate) fn recorded(&self, harness: &Harness, before: u64) -> Result<RecordedHooks, Failure> {
-        Book::of(&self.home).take_in_if_free();
+        LedgerHandle::of(&self.home).import_spool();
         let mut recorded = RecordedHooks::default();
         if !self.home.ledger().join("ledger.db").exists() {
             return Ok(recorded);
@@ -144,8 +144,9 @@ impl ProofStage {
         let failed = |error: tenterhook_ledger::ReadFailed| Failure::internal(error.to_string());
         let reader = Reader::open(&self.home.ledger()).map_err(failed)?;
         for record in reader.from(before, MAX_RECORDS).map_err(failed)? {
-            let leaf = tenterhook_records::recorded::envelope(&record);
-            let text = |key: &str| leaf.get(key).and_then(serde_json::Value::as_str).unwrap_or_default();
+            let record_json = tenterhook_records::recorded::envelope(&record);
+            let text =
+                |key: &str| record_json.get(key).and_then(serde_json::Value::as_str).unwrap_or_default();
             if text("kind") != "decision" || text("source") != harness.id {
                 continue;
             }
@@ -175,11 +176,11 @@ impl ProofStage {
             child.wait_with_output()
         });
         let output = ran?;
-        let said = String::from_utf8_lossy(&output.stdout);
-        if said.contains("deny") {
+        let output_text = String::from_utf8_lossy(&output.stdout);
+        if output_text.contains("deny") {
             Ok(())
         } else {
-            Err(Failure::internal(format!("{}: {said}", output.status)))
+            Err(Failure::internal(format!("{}: {output_text}", output.status)))
         }
     }
 }

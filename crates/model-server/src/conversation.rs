@@ -7,13 +7,13 @@ use std::collections::HashSet;
 use serde_json::Value;
 
 use crate::protocol::Protocol;
-use crate::script::{Script, Turn};
+use crate::script::{ConversationScript, ModelTurn};
 
 /// Answer to requests that offer no tools. Long enough for a title, too short to be mistaken for anything else.
-const ASIDE: &str = "ok";
+const AUXILIARY_ANSWER: &str = "ok";
 
 /// Answer when the script has no turns left.
-const EXHAUSTED: &str = "done";
+const END_OF_SCRIPT_ANSWER: &str = "done";
 
 /// Result of one tool call, as sent to the model.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -28,68 +28,68 @@ pub struct ToolResult {
 
 impl ToolResult {
     /// Whether the model reads this text in it: directly, or in a string of the JSON that it contains.
-    pub fn reads(&self, text: &str) -> bool {
-        let within = |json: &Value| anywhere(json, text);
+    pub fn contains(&self, text: &str) -> bool {
+        let within = |json: &Value| contains_text(json, text);
         self.text.contains(text) || serde_json::from_str(&self.text).is_ok_and(|json| within(&json))
     }
 }
 
 /// Whether a string of this value contains the text.
-pub fn anywhere(value: &Value, text: &str) -> bool {
+pub fn contains_text(value: &Value, text: &str) -> bool {
     match value {
         Value::String(string) => string.contains(text),
-        Value::Array(items) => items.iter().any(|item| anywhere(item, text)),
-        Value::Object(fields) => fields.values().any(|field| anywhere(field, text)),
+        Value::Array(items) => items.iter().any(|item| contains_text(item, text)),
+        Value::Object(fields) => fields.values().any(|field| contains_text(field, text)),
         _ => false,
     }
 }
 
 pub(crate) struct Conversation {
-    turns: std::vec::IntoIter<Turn>,
-    subagents: Vec<(String, std::vec::IntoIter<Turn>)>,
-    asked: Vec<Asked>,
+    turns: std::vec::IntoIter<ModelTurn>,
+    subagents: Vec<(String, std::vec::IntoIter<ModelTurn>)>,
+    recorded: Vec<RecordedRequest>,
 }
 
-struct Asked {
+struct RecordedRequest {
     protocol: &'static dyn Protocol,
     body: Value,
 }
 
 impl Conversation {
-    pub(crate) fn new(script: Script) -> Self {
+    pub(crate) fn new(script: ConversationScript) -> Self {
         let subagents = script.subagents.into_iter();
         let subagents = subagents.map(|subagent| (subagent.prompt, subagent.turns.into_iter())).collect();
-        Self { turns: script.turns.into_iter(), subagents, asked: Vec::new() }
+        Self { turns: script.turns.into_iter(), subagents, recorded: Vec::new() }
     }
 
     /// Records the request and returns the answer.
-    pub(crate) fn answer(&mut self, protocol: &'static dyn Protocol, body: Value) -> Turn {
+    pub(crate) fn answer(&mut self, protocol: &'static dyn Protocol, body: Value) -> ModelTurn {
         let turn = if protocol.offers_tools(&body) {
             let prompts = protocol.prompts(&body);
             let is_asked =
                 |(prompt, _): &&mut (String, _)| prompts.iter().any(|text| text.contains(&*prompt));
             let turns = self.subagents.iter_mut().find(is_asked).map_or(&mut self.turns, |(_, turns)| turns);
-            turns.next().unwrap_or_else(|| Turn::text(EXHAUSTED))
+            turns.next().unwrap_or_else(|| ModelTurn::text(END_OF_SCRIPT_ANSWER))
         } else {
-            Turn::text(ASIDE)
+            ModelTurn::text(AUXILIARY_ANSWER)
         };
-        self.asked.push(Asked { protocol, body });
+        self.recorded.push(RecordedRequest { protocol, body });
         turn
     }
 
     pub(crate) fn requests(&self) -> Vec<Value> {
-        self.asked.iter().map(|asked| asked.body.clone()).collect()
+        self.recorded.iter().map(|recorded| recorded.body.clone()).collect()
     }
 
     pub(crate) fn agent_requests(&self) -> Vec<Value> {
-        let agent = self.asked.iter().filter(|asked| asked.protocol.offers_tools(&asked.body));
-        agent.map(|asked| asked.body.clone()).collect()
+        let agent = self.recorded.iter().filter(|recorded| recorded.protocol.offers_tools(&recorded.body));
+        agent.map(|recorded| recorded.body.clone()).collect()
     }
 
     /// Each request repeats the earlier history, so a result counts the first time it is seen.
     pub(crate) fn tool_results(&self) -> Vec<ToolResult> {
         let mut seen = HashSet::new();
-        let all = self.asked.iter().flat_map(|asked| asked.protocol.tool_results(&asked.body));
+        let all = self.recorded.iter().flat_map(|recorded| recorded.protocol.tool_results(&recorded.body));
         all.filter(|result| seen.insert(result.call_id.clone())).collect()
     }
 }

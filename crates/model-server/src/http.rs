@@ -16,7 +16,7 @@ const MAX_HEAD_BYTES: u64 = 64 * 1024;
 const MAX_BODY_BYTES: u64 = 64 << 20;
 
 #[derive(Debug, PartialEq, Eq)]
-pub(crate) struct Request {
+pub(crate) struct ServedRequest {
     pub(crate) method: String,
     /// Path without the query.
     pub(crate) path: String,
@@ -38,17 +38,17 @@ pub enum Delivery {
 
 /// An answer, in the pieces in which it is written.
 #[derive(Debug)]
-pub(crate) struct Response {
+pub(crate) struct ServerResponse {
     status: Status,
     content_type: &'static str,
     retry_after: Option<u64>,
     pieces: Vec<Vec<u8>>,
-    hitch: Option<Hitch>,
+    disturbance: Option<ScriptedDisturbance>,
 }
 
 /// A disturbance between two pieces.
 #[derive(Debug, Clone, Copy)]
-enum Hitch {
+enum ScriptedDisturbance {
     /// The rest is never sent, although it was announced.
     Cut { after: usize },
     /// The rest is sent after this delay.
@@ -64,7 +64,7 @@ pub(crate) enum Status {
 }
 
 /// Reads one request; `None` if the client closed the connection without sending any.
-pub(crate) fn read_request(stream: &mut impl BufRead) -> io::Result<Option<Request>> {
+pub(crate) fn read_request(stream: &mut impl BufRead) -> io::Result<Option<ServedRequest>> {
     let mut head = stream.by_ref().take(MAX_HEAD_BYTES);
     let mut line = String::new();
     if head.read_line(&mut line)? == 0 {
@@ -86,7 +86,7 @@ pub(crate) fn read_request(stream: &mut impl BufRead) -> io::Result<Option<Reque
     if body.len() as u64 != length {
         return Err(malformed("the body is shorter than its content-length"));
     }
-    Ok(Some(Request { method, path, body }))
+    Ok(Some(ServedRequest { method, path, body }))
 }
 
 /// Reads up to the blank line and returns the length of the body.
@@ -114,13 +114,13 @@ fn malformed(what: &str) -> io::Error {
     io::Error::new(io::ErrorKind::InvalidData, what)
 }
 
-impl Response {
+impl ServerResponse {
     pub(crate) fn json(status: Status, body: &Value) -> Self {
         Self::new(status, "application/json", vec![body.to_string().into_bytes()])
     }
 
     fn new(status: Status, content_type: &'static str, pieces: Vec<Vec<u8>>) -> Self {
-        Self { status, content_type, retry_after: None, pieces, hitch: None }
+        Self { status, content_type, retry_after: None, pieces, disturbance: None }
     }
 
     pub(crate) fn error(status: Status, message: &str) -> Self {
@@ -152,8 +152,10 @@ impl Response {
     /// The answer with a fault.
     pub(crate) fn with(mut self, fault: &Fault) -> Self {
         match fault {
-            Fault::Cut { after } => self.hitch = Some(Hitch::Cut { after: *after }),
-            Fault::Stall { after, ms } => self.hitch = Some(Hitch::Stall { after: *after, ms: *ms }),
+            Fault::Cut { after } => self.disturbance = Some(ScriptedDisturbance::Cut { after: *after }),
+            Fault::Stall { after, ms } => {
+                self.disturbance = Some(ScriptedDisturbance::Stall { after: *after, ms: *ms })
+            }
             Fault::Short { after } => self.pieces.truncate(*after),
             Fault::Malformed { after } => {
                 let place = (*after).min(self.pieces.len());
@@ -200,9 +202,9 @@ impl Response {
              {retry_after}connection: close\r\n\r\n"
         )?;
         for (written, piece) in pieces.iter().enumerate() {
-            match self.hitch {
-                Some(Hitch::Cut { after }) if after == written => return stream.flush(),
-                Some(Hitch::Stall { after, ms }) if after == written => pause(ms),
+            match self.disturbance {
+                Some(ScriptedDisturbance::Cut { after }) if after == written => return stream.flush(),
+                Some(ScriptedDisturbance::Stall { after, ms }) if after == written => pause(ms),
                 _ => {}
             }
             match delivery {
@@ -229,20 +231,21 @@ impl Response {
 mod tests {
     use super::*;
 
-    fn read(mut bytes: &[u8]) -> io::Result<Option<Request>> {
+    fn read(mut bytes: &[u8]) -> io::Result<Option<ServedRequest>> {
         read_request(&mut bytes)
     }
 
     #[test]
     fn a_request_is_method_path_and_body() {
         let request = read(b"POST /v1/messages?beta=true HTTP/1.1\r\nContent-Length: 2\r\n\r\n{}next");
-        let expected = Request { method: "POST".into(), path: "/v1/messages".into(), body: b"{}".into() };
+        let expected =
+            ServedRequest { method: "POST".into(), path: "/v1/messages".into(), body: b"{}".into() };
         assert_eq!(request.unwrap(), Some(expected));
     }
 
     #[test]
     fn an_answer_comes_whole_or_in_chunks() {
-        let answer = Response::data_stream(&[json!(1)], Some("[DONE]"));
+        let answer = ServerResponse::data_stream(&[json!(1)], Some("[DONE]"));
         let written = |delivery| {
             let mut bytes = Vec::new();
             answer.write(&mut bytes, delivery, |_| ()).unwrap();

@@ -2,14 +2,14 @@
 
 //! A scripted model on loopback, for running a real agent without an account or network.
 //!
-//! A [`Script`] contains the model's answers, turn by turn; a [`ModelServer`] serves it in the wire protocols of `protocol/` and
+//! A [`ConversationScript`] contains the model's answers, turn by turn; a [`ModelServer`] serves it in the wire protocols of `protocol/` and
 //! stores every request, so that a test can check what the model was sent.
 //!
 //! ```
 //! use serde_json::json;
-//! use tenterhook_model_server::{ModelServer, Script, Turn};
+//! use tenterhook_model_server::{ModelServer, ConversationScript, ModelTurn};
 //!
-//! let script = Script::new().turn(Turn::tool("Bash", json!({"command": "touch ran.txt"})));
+//! let script = ConversationScript::new().turn(ModelTurn::tool("Bash", json!({"command": "touch ran.txt"})));
 //! let server = ModelServer::start(script)?;
 //! // Run an agent against server.url(); then:
 //! assert!(server.tool_results().is_empty());
@@ -22,7 +22,7 @@ mod protocol;
 mod script;
 mod server;
 
-pub use conversation::{ToolResult, anywhere};
+pub use conversation::{ToolResult, contains_text};
 pub use http::Delivery;
-pub use script::{Fault, Script, ToolCall, Turn, Usage};
+pub use script::{ConversationScript, Fault, ModelTurn, ScriptedCall, TurnUsage};
 pub use server::ModelServer;

@@ -6,11 +6,11 @@
 use std::error::Error;
 use std::io::{Write, copy, sink, stdin, stdout};
 
-use tenterhook_model_server::{ModelServer, Script};
+use tenterhook_model_server::{ConversationScript, ModelServer};
 
 fn main() -> Result<(), Box<dyn Error>> {
     let path = std::env::args_os().nth(1).ok_or("usage: tenterhook-model-server SCRIPT.json")?;
-    let script: Script = serde_json::from_slice(&std::fs::read(path)?)?;
+    let script: ConversationScript = serde_json::from_slice(&std::fs::read(path)?)?;
     let server = ModelServer::start(script)?;
     writeln!(stdout(), "{}", server.url())?;
     copy(&mut stdin().lock(), &mut sink())?;

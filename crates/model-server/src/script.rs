@@ -8,8 +8,8 @@ use serde_json::Value;
 /// Turns of the main agent and of its subagents. Requests without tools (titles, summaries, prompt hooks) do not consume one.
 #[derive(Debug, Clone, Default, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Script {
-    pub(crate) turns: Vec<Turn>,
+pub struct ConversationScript {
+    pub(crate) turns: Vec<ModelTurn>,
     #[serde(default)]
     pub(crate) subagents: Vec<Subagent>,
 }
@@ -20,26 +20,26 @@ pub struct Script {
 pub(crate) struct Subagent {
     /// Text that only its prompt contains.
     pub(crate) prompt: String,
-    pub(crate) turns: Vec<Turn>,
+    pub(crate) turns: Vec<ModelTurn>,
 }
 
 /// One answer of the model: text, tool calls, or both.
 #[derive(Debug, Clone, Default, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields, default)]
-pub struct Turn {
+pub struct ModelTurn {
     pub(crate) text: Option<String>,
-    pub(crate) tool_calls: Vec<ToolCall>,
-    pub(crate) usage: Usage,
+    pub(crate) tool_calls: Vec<ScriptedCall>,
+    pub(crate) usage: TurnUsage,
     pub(crate) fault: Option<Fault>,
 }
 
 /// Number of tokens that the turn reports.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields, default)]
-pub struct Usage {
+pub struct TurnUsage {
     /// Input tokens without the cached ones.
     pub input: u64,
-    /// Output tokens.
+    /// Output tokens of the turn.
     pub output: u64,
     /// Input tokens read from a cache.
     pub cache_read: u64,
@@ -75,7 +75,7 @@ pub enum Fault {
     },
     /// An error instead of an answer.
     Status {
-        /// HTTP status.
+        /// HTTP status of the response.
         status: u16,
         /// Seconds until a retry.
         #[serde(default)]
@@ -86,7 +86,7 @@ pub enum Fault {
     },
 }
 
-impl Default for Usage {
+impl Default for TurnUsage {
     fn default() -> Self {
         Self { input: 1, output: 1, cache_read: 0, cache_write: 0 }
     }
@@ -95,7 +95,7 @@ impl Default for Usage {
 /// One call of a tool that the agent offered.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct ToolCall {
+pub struct ScriptedCall {
     /// Name of the tool, as the agent spells it.
     pub name: String,
     /// Group of the tool, in protocols with tool groups.
@@ -105,7 +105,7 @@ pub struct ToolCall {
     pub input: Value,
 }
 
-impl Script {
+impl ConversationScript {
     /// An empty script: the model answers "done" at once.
     pub fn new() -> Self {
         Self::default()
@@ -113,20 +113,20 @@ impl Script {
 
     /// Adds a turn at the end.
     #[must_use]
-    pub fn turn(mut self, turn: Turn) -> Self {
+    pub fn turn(mut self, turn: ModelTurn) -> Self {
         self.turns.push(turn);
         self
     }
 
     /// Adds the turns of a subagent whose prompt contains `prompt`.
     #[must_use]
-    pub fn subagent(mut self, prompt: impl Into<String>, turns: impl IntoIterator<Item = Turn>) -> Self {
+    pub fn subagent(mut self, prompt: impl Into<String>, turns: impl IntoIterator<Item = ModelTurn>) -> Self {
         self.subagents.push(Subagent { prompt: prompt.into(), turns: turns.into_iter().collect() });
         self
     }
 }
 
-impl Turn {
+impl ModelTurn {
     /// A turn with only text, which ends the agent's run.
     pub fn text(text: impl Into<String>) -> Self {
         Self { text: Some(text.into()), ..Self::default() }
@@ -140,37 +140,37 @@ impl Turn {
     /// Adds a tool call to this turn; several in one turn may run in parallel.
     #[must_use]
     pub fn and_tool(mut self, name: impl Into<String>, input: Value) -> Self {
-        self.tool_calls.push(ToolCall { name: name.into(), namespace: None, input });
+        self.tool_calls.push(ScriptedCall { name: name.into(), namespace: None, input });
         self
     }
 
     /// Sets the number of tokens that the turn reports.
     #[must_use]
-    pub fn costing(mut self, usage: Usage) -> Self {
+    pub fn with_usage(mut self, usage: TurnUsage) -> Self {
         self.usage = usage;
         self
     }
 
     /// Adds a fault.
     #[must_use]
-    pub fn failing(mut self, fault: Fault) -> Self {
+    pub fn with_fault(mut self, fault: Fault) -> Self {
         self.fault = Some(fault);
         self
     }
 
     /// An error instead of an answer.
     pub fn status(status: u16) -> Self {
-        Self::default().failing(Fault::Status { status, retry_after: None, message: None })
+        Self::default().with_fault(Fault::Status { status, retry_after: None, message: None })
     }
 }
 
-impl From<ToolCall> for Turn {
-    fn from(call: ToolCall) -> Self {
+impl From<ScriptedCall> for ModelTurn {
+    fn from(call: ScriptedCall) -> Self {
         Self { tool_calls: vec![call], ..Self::default() }
     }
 }
 
-impl ToolCall {
+impl ScriptedCall {
     /// A call of a tool without a group.
     pub fn new(name: impl Into<String>, input: Value) -> Self {
         Self { name: name.into(), namespace: None, input }
@@ -178,7 +178,7 @@ impl ToolCall {
 
     /// A call of a tool in a group.
     #[must_use]
-    pub fn under(mut self, namespace: impl Into<String>) -> Self {
+    pub fn in_namespace(mut self, namespace: impl Into<String>) -> Self {
         self.namespace = Some(namespace.into());
         self
     }
@@ -196,15 +196,15 @@ mod tests {
             {"text": "look", "tool_calls": [{"name": "Bash", "input": {"command": "ls"}}]},
             {"text": "bye"},
         ]});
-        let built = Script::new()
-            .turn(Turn::text("look").and_tool("Bash", json!({"command": "ls"})))
-            .turn(Turn::text("bye"));
-        assert_eq!(serde_json::from_value::<Script>(file).unwrap(), built);
+        let built = ConversationScript::new()
+            .turn(ModelTurn::text("look").and_tool("Bash", json!({"command": "ls"})))
+            .turn(ModelTurn::text("bye"));
+        assert_eq!(serde_json::from_value::<ConversationScript>(file).unwrap(), built);
     }
 
     #[test]
     fn a_misspelt_field_is_refused() {
         let file = json!({"turns": [{"txt": "look"}]});
-        assert!(serde_json::from_value::<Script>(file).is_err());
+        assert!(serde_json::from_value::<ConversationScript>(file).is_err());
     }
 }

@@ -12,19 +12,19 @@ use std::time::{Duration, Instant};
 use serde_json::{Value, json};
 
 use crate::conversation::{Conversation, ToolResult};
-use crate::http::{self, Delivery, Request, Response, Status};
+use crate::http::{self, Delivery, ServedRequest, ServerResponse, Status};
 use crate::protocol;
-use crate::script::Script;
+use crate::script::ConversationScript;
 
 /// A running model. Dropping it closes the port and ends its threads.
 #[derive(Debug)]
 pub struct ModelServer {
     address: SocketAddr,
-    shared: Arc<Shared>,
+    state: Arc<ServerState>,
     acceptor: Option<JoinHandle<()>>,
 }
 
-struct Shared {
+struct ServerState {
     conversation: Mutex<Conversation>,
     delivery: Delivery,
     stopping: AtomicBool,
@@ -32,21 +32,21 @@ struct Shared {
 
 impl ModelServer {
     /// Listens on a free port of the loopback interface.
-    pub fn start(script: Script) -> io::Result<Self> {
+    pub fn start(script: ConversationScript) -> io::Result<Self> {
         Self::start_with(script, Delivery::Whole)
     }
 
     /// Listens on a free port of the loopback interface, with this kind of delivery.
-    pub fn start_with(script: Script, delivery: Delivery) -> io::Result<Self> {
+    pub fn start_with(script: ConversationScript, delivery: Delivery) -> io::Result<Self> {
         let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0))?;
         let address = listener.local_addr()?;
         let conversation = Mutex::new(Conversation::new(script));
-        let shared = Arc::new(Shared { conversation, delivery, stopping: AtomicBool::new(false) });
+        let state = Arc::new(ServerState { conversation, delivery, stopping: AtomicBool::new(false) });
         let acceptor = std::thread::Builder::new().name("model-server".into()).spawn({
-            let shared = Arc::clone(&shared);
-            move || accept(&listener, &shared)
+            let state = Arc::clone(&state);
+            move || accept(&listener, &state)
         })?;
-        Ok(Self { address, shared, acceptor: Some(acceptor) })
+        Ok(Self { address, state, acceptor: Some(acceptor) })
     }
 
     /// Address of the listener.
@@ -61,23 +61,23 @@ impl ModelServer {
 
     /// Every request body so far, in order of arrival.
     pub fn requests(&self) -> Vec<Value> {
-        self.shared.conversation().requests()
+        self.state.conversation().requests()
     }
 
     /// Requests of the agent's loop: those that offer tools.
     pub fn agent_requests(&self) -> Vec<Value> {
-        self.shared.conversation().agent_requests()
+        self.state.conversation().agent_requests()
     }
 
     /// Results of tool calls that were sent to the model, in order, each once.
     pub fn tool_results(&self) -> Vec<ToolResult> {
-        self.shared.conversation().tool_results()
+        self.state.conversation().tool_results()
     }
 }
 
 impl Drop for ModelServer {
     fn drop(&mut self) {
-        self.shared.stopping.store(true, Ordering::SeqCst);
+        self.state.stopping.store(true, Ordering::SeqCst);
         // The acceptor blocks in accept(), and a connection wakes it. If that fails, the listener is broken and accept() has returned
         // already.
         let woken = TcpStream::connect(self.address);
@@ -89,7 +89,7 @@ impl Drop for ModelServer {
     }
 }
 
-impl Shared {
+impl ServerState {
     /// A poisoned lock still has complete requests: each is added in one step.
     fn conversation(&self) -> MutexGuard<'_, Conversation> {
         self.conversation.lock().unwrap_or_else(PoisonError::into_inner)
@@ -104,24 +104,24 @@ impl Shared {
     }
 }
 
-impl std::fmt::Debug for Shared {
+impl std::fmt::Debug for ServerState {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Shared").finish_non_exhaustive()
+        f.debug_struct("ServerState").finish_non_exhaustive()
     }
 }
 
-fn accept(listener: &TcpListener, shared: &Arc<Shared>) {
+fn accept(listener: &TcpListener, state: &Arc<ServerState>) {
     let mut open: Vec<(JoinHandle<()>, TcpStream)> = Vec::new();
     for stream in listener.incoming() {
-        if shared.stopping.load(Ordering::SeqCst) {
+        if state.stopping.load(Ordering::SeqCst) {
             break;
         }
         open.retain(|(thread, _)| !thread.is_finished());
         // A client retries a connection that failed before it was accepted.
         let Ok(stream) = stream else { continue };
         let Ok(handle) = stream.try_clone() else { continue };
-        let shared = Arc::clone(shared);
-        open.push((std::thread::spawn(move || serve(&stream, &shared)), handle));
+        let state = Arc::clone(state);
+        open.push((std::thread::spawn(move || serve(&stream, &state)), handle));
     }
     for (thread, stream) in open {
         // Wakes a thread whose client never finished its request; has no effect on others.
@@ -130,31 +130,33 @@ fn accept(listener: &TcpListener, shared: &Arc<Shared>) {
     }
 }
 
-fn serve(stream: &TcpStream, shared: &Shared) {
+fn serve(stream: &TcpStream, state: &ServerState) {
     let response = match http::read_request(&mut BufReader::new(stream)) {
         Ok(None) => return,
-        Ok(Some(request)) => respond(&request, shared),
-        Err(error) => Response::error(Status::BadRequest, &error.to_string()),
+        Ok(Some(request)) => respond(&request, state),
+        Err(error) => ServerResponse::error(Status::BadRequest, &error.to_string()),
     };
     // A client that is gone cannot be notified; the request is stored in any case.
-    drop(response.write(&mut &*stream, shared.delivery, |ms| shared.pause(ms)));
+    drop(response.write(&mut &*stream, state.delivery, |ms| state.pause(ms)));
     // The acceptor has a second handle, so closing this one would not end the connection.
     drop(stream.shutdown(Shutdown::Write));
 }
 
-fn respond(request: &Request, shared: &Shared) -> Response {
-    let probed = || Response::json(Status::Ok, &json!({"ok": true}));
+fn respond(request: &ServedRequest, state: &ServerState) -> ServerResponse {
+    let probed = || ServerResponse::json(Status::Ok, &json!({"ok": true}));
     match (request.method.as_str(), request.path.as_str()) {
         ("HEAD", "/") => probed().without_body(),
         ("GET", "/") => probed(),
-        ("POST", path) => match protocol::ALL.iter().find(|protocol| protocol.serves(path)) {
+        ("POST", path) => match protocol::PROTOCOLS.iter().find(|protocol| protocol.serves(path)) {
             Some(protocol) => match serde_json::from_slice::<Value>(&request.body) {
                 Ok(body) => {
-                    let turn = shared.conversation().answer(*protocol, body.clone());
+                    let turn = state.conversation().answer(*protocol, body.clone());
                     let reply = protocol.reply(path, &body, &turn);
-                    turn.fault.iter().fold(reply, Response::with)
+                    turn.fault.iter().fold(reply, ServerResponse::with)
                 }
-                Err(error) => Response::error(Status::BadRequest, &format!("the body is not JSON: {error}")),
+                Err(error) => {
+                    ServerResponse::error(Status::BadRequest, &format!("the body is not JSON: {error}"))
+                }
             },
             None => unknown(path),
         },
@@ -162,6 +164,6 @@ fn respond(request: &Request, shared: &Shared) -> Response {
     }
 }
 
-fn unknown(path: &str) -> Response {
-    Response::error(Status::NotFound, &format!("nothing is served at `{path}`"))
+fn unknown(path: &str) -> ServerResponse {
+    ServerResponse::error(Status::NotFound, &format!("nothing is served at `{path}`"))
 }

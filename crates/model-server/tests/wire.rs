@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Tests the server over a raw socket, as a client without shared code.
+//! Tests the server over a raw socket, as a client without state code.
 
 use std::io::{self, Read, Write};
 use std::net::TcpStream;
 
 use serde_json::{Value, json};
-use tenterhook_model_server::{Fault, ModelServer, Script, ToolResult, Turn};
+use tenterhook_model_server::{ConversationScript, Fault, ModelServer, ModelTurn, ToolResult};
 
 /// Sends one request and returns the status line and the body.
 fn exchange(server: &ModelServer, method: &str, path: &str, body: &str) -> io::Result<(String, String)> {
@@ -35,9 +35,9 @@ fn with_tools(messages: &Value) -> Value {
 
 #[test]
 fn turns_are_answered_in_order_and_then_done() {
-    let script = Script::new()
-        .turn(Turn::text("look").and_tool("Bash", json!({"command": "ls"})))
-        .turn(Turn::text("bye"));
+    let script = ConversationScript::new()
+        .turn(ModelTurn::text("look").and_tool("Bash", json!({"command": "ls"})))
+        .turn(ModelTurn::text("bye"));
     let server = ModelServer::start(script).unwrap();
 
     let first = ask_json(&server, &with_tools(&json!([]))).unwrap();
@@ -54,7 +54,7 @@ fn turns_are_answered_in_order_and_then_done() {
 
 #[test]
 fn a_request_without_tools_consumes_no_turn() {
-    let server = ModelServer::start(Script::new().turn(Turn::text("first"))).unwrap();
+    let server = ModelServer::start(ConversationScript::new().turn(ModelTurn::text("first"))).unwrap();
     let aside = ask_json(&server, &json!({"model": "m", "messages": []})).unwrap();
     assert_eq!(aside["content"][0]["text"], "ok");
     let turn = ask_json(&server, &with_tools(&json!([]))).unwrap();
@@ -64,7 +64,8 @@ fn a_request_without_tools_consumes_no_turn() {
 
 #[test]
 fn a_stream_spells_out_the_same_turn() {
-    let script = Script::new().turn(Turn::text("look").and_tool("Bash", json!({"command": "ls"})));
+    let script =
+        ConversationScript::new().turn(ModelTurn::text("look").and_tool("Bash", json!({"command": "ls"})));
     let server = ModelServer::start(script).unwrap();
     let mut body = with_tools(&json!([]));
     body["stream"] = json!(true);
@@ -87,8 +88,8 @@ fn a_stream_spells_out_the_same_turn() {
 }
 
 /// The stream of a turn with a fault, and its duration.
-fn faulty(turn: Turn) -> io::Result<(String, String, std::time::Duration)> {
-    let server = ModelServer::start(Script::new().turn(turn))?;
+fn faulty(turn: ModelTurn) -> io::Result<(String, String, std::time::Duration)> {
+    let server = ModelServer::start(ConversationScript::new().turn(turn))?;
     let body = json!({"model": "m", "stream": true, "tools": [{"name": "Bash"}], "messages": []});
     let began = std::time::Instant::now();
     let (status, text) = exchange(&server, "POST", "/v1/messages", &body.to_string())?;
@@ -97,22 +98,22 @@ fn faulty(turn: Turn) -> io::Result<(String, String, std::time::Duration)> {
 
 #[test]
 fn a_turn_goes_wrong_as_its_fault_says() {
-    let turn = Turn::text("in the pieces in which it is streamed");
+    let turn = ModelTurn::text("in the pieces in which it is streamed");
     let events = |text: &str| text.matches("\n\n").count();
     let (status, whole, _) = faulty(turn.clone()).unwrap();
     assert_eq!((status.as_str(), events(&whole)), ("HTTP/1.1 200 OK", 8));
 
-    let (_, cut, _) = faulty(turn.clone().failing(Fault::Cut { after: 3 })).unwrap();
+    let (_, cut, _) = faulty(turn.clone().with_fault(Fault::Cut { after: 3 })).unwrap();
     assert_eq!(events(&cut), 3);
-    let (_, short, _) = faulty(turn.clone().failing(Fault::Short { after: 3 })).unwrap();
+    let (_, short, _) = faulty(turn.clone().with_fault(Fault::Short { after: 3 })).unwrap();
     assert_eq!(events(&short), 3);
-    let (_, malformed, _) = faulty(turn.clone().failing(Fault::Malformed { after: 3 })).unwrap();
+    let (_, malformed, _) = faulty(turn.clone().with_fault(Fault::Malformed { after: 3 })).unwrap();
     assert_eq!((events(&malformed), malformed.matches("nonsense").count()), (9, 1));
-    let (_, stalled, took) = faulty(turn.failing(Fault::Stall { after: 3, ms: 150 })).unwrap();
+    let (_, stalled, took) = faulty(turn.with_fault(Fault::Stall { after: 3, ms: 150 })).unwrap();
     assert_eq!(events(&stalled), 8);
     assert!(took >= std::time::Duration::from_millis(150), "{took:?}");
 
-    let (status, body, _) = faulty(Turn::status(529)).unwrap();
+    let (status, body, _) = faulty(ModelTurn::status(529)).unwrap();
     assert_eq!(status, "HTTP/1.1 529 Scripted");
     assert!(body.contains("the script says so"), "{body}");
 }
@@ -121,8 +122,8 @@ fn a_turn_goes_wrong_as_its_fault_says() {
 fn call_ids_are_unique_even_between_servers() {
     let mut ids = std::collections::HashSet::new();
     for _ in 0..2 {
-        let turn = Turn::tool("Bash", json!({})).and_tool("Bash", json!({}));
-        let server = ModelServer::start(Script::new().turn(turn)).unwrap();
+        let turn = ModelTurn::tool("Bash", json!({})).and_tool("Bash", json!({}));
+        let server = ModelServer::start(ConversationScript::new().turn(turn)).unwrap();
         let answer = ask_json(&server, &with_tools(&json!([]))).unwrap();
         for block in answer["content"].as_array().unwrap() {
             assert!(ids.insert(block["id"].as_str().unwrap().to_owned()));
@@ -133,7 +134,7 @@ fn call_ids_are_unique_even_between_servers() {
 
 #[test]
 fn a_result_repeated_by_the_history_is_reported_once() {
-    let server = ModelServer::start(Script::new()).unwrap();
+    let server = ModelServer::start(ConversationScript::new()).unwrap();
     let result = |id: &str, text: &str| {
         json!({"role": "user", "content": [
         {"type": "tool_result", "tool_use_id": id, "content": text, "is_error": false}]})
@@ -150,7 +151,7 @@ fn a_result_repeated_by_the_history_is_reported_once() {
 
 #[test]
 fn probes_are_welcome_and_strangers_are_not() {
-    let server = ModelServer::start(Script::new()).unwrap();
+    let server = ModelServer::start(ConversationScript::new()).unwrap();
     let ok = "HTTP/1.1 200 OK".to_owned();
     assert_eq!(exchange(&server, "HEAD", "/", "").unwrap(), (ok.clone(), String::new()));
     assert_eq!(exchange(&server, "GET", "/", "").unwrap().0, ok);
@@ -167,7 +168,7 @@ fn probes_are_welcome_and_strangers_are_not() {
 
 #[test]
 fn dropping_the_server_closes_the_port_even_with_a_client_half_way() {
-    let server = ModelServer::start(Script::new()).unwrap();
+    let server = ModelServer::start(ConversationScript::new()).unwrap();
     let address = server.address();
     let mut idle = TcpStream::connect(address).unwrap();
     idle.write_all(b"POST /v1/messages HTTP/1.1\r\ncontent-length: 10\r\n\r\n").unwrap();

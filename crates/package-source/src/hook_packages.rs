@@ -6,7 +6,7 @@ use std::path::{Component, Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 use tenterhook_document::{parse, read};
-use tenterhook_home::kits::{self, Files, MANIFEST, Manifest};
+use tenterhook_home::hook_packages::{self, MANIFEST, Manifest, PackageFiles};
 use tenterhook_home::regular_file;
 
 use crate::git::{FetchedRepository, fetch, is_address};
@@ -96,7 +96,7 @@ impl PackageSource {
     }
 
     /// Its files.
-    pub fn files(&self, offer: &PackageOffer) -> Result<Files, Failure> {
+    pub fn files(&self, offer: &PackageOffer) -> Result<PackageFiles, Failure> {
         let inside = Path::new(&offer.path).components().all(|part| matches!(part, Component::Normal(_)));
         if !inside {
             return Err(Failure::user(format!("`{}` leads out of the repository", offer.path)));
@@ -109,8 +109,8 @@ impl PackageSource {
                 return Err(Failure::user(format!("`{}` goes through a link", offer.path)));
             }
         }
-        let files = kits::gather(&dir)?;
-        let found = kits::digest(&kits::hashes(&files));
+        let files = hook_packages::read_files(&dir)?;
+        let found = hook_packages::digest(&hook_packages::hash_files(&files));
         match &offer.sha256 {
             Some(said) if *said != found => {
                 Err(Failure::internal(format!("`{}` is not what its index says: {found}", offer.name))

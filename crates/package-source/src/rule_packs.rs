@@ -6,9 +6,9 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 use tenterhook_files::FileClass;
-use tenterhook_home::packs::{Added, PackList, compiled_in, is_rule_file};
+use tenterhook_home::packs::{AddedPack, PackList, built_in, is_rule_file};
 use tenterhook_home::trust::sha256;
-use tenterhook_home::{Home, make_private, write_whole};
+use tenterhook_home::{Home, make_private_dir, write_atomic};
 use tenterhook_policy::{LoadedRules, RuleSet, RuleSource, SourceLayer};
 
 use crate::git::{fetch, is_address};
@@ -93,7 +93,7 @@ pub fn check_pack_name(name: &str, list: &PackList) -> Result<(), Failure> {
         ))
         .hint("give it one: `--name NAME`"));
     }
-    if compiled_in(name).is_some() || list.added(name).is_some() {
+    if built_in(name).is_some() || list.find_added(name).is_some() {
         return Err(Failure::user(format!("there is a pack `{name}` already"))
             .hint("give this one another name (`--name NAME`), or use `tenterhook rules update`"));
     }
@@ -101,9 +101,9 @@ pub fn check_pack_name(name: &str, list: &PackList) -> Result<(), Failure> {
 }
 
 /// The entry of a pack in `packs.yaml`, with the hash of each file.
-pub fn pin_pack(name: &str, from: &str, gathered: &GatheredPack) -> Added {
+pub fn pin_pack(name: &str, from: &str, gathered: &GatheredPack) -> AddedPack {
     let hash = |(file, text): (&String, &String)| (file.clone(), sha256(text.as_bytes()));
-    Added {
+    AddedPack {
         name: name.to_owned(),
         from: from.to_owned(),
         commit: gathered.commit.clone(),
@@ -114,7 +114,7 @@ pub fn pin_pack(name: &str, from: &str, gathered: &GatheredPack) -> Added {
 /// Writes the files of a pack into the home, and removes those of an earlier state.
 pub fn place_pack(home: &Home, name: &str, gathered: &GatheredPack) -> Result<(), Failure> {
     let dir = home.packs().join(name);
-    make_private(&dir)?;
+    make_private_dir(&dir)?;
     for entry in fs_err::read_dir(&dir)? {
         let entry = entry?;
         if !gathered.files.keys().any(|file| entry.file_name() == file.as_str()) {
@@ -122,7 +122,7 @@ pub fn place_pack(home: &Home, name: &str, gathered: &GatheredPack) -> Result<()
         }
     }
     for (file, text) in &gathered.files {
-        write_whole(&dir.join(file), text.as_bytes(), 0o600)?;
+        write_atomic(&dir.join(file), text.as_bytes(), 0o600)?;
     }
     Ok(())
 }

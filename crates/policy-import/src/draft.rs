@@ -9,7 +9,7 @@ use tenterhook_policy::RuleSet;
 
 /// A rule to be written.
 #[derive(Debug)]
-pub(super) struct RuleDraft {
+pub(super) struct ImportedRule {
     pub(super) id: String,
     /// Comments for the reader of the file.
     pub(super) notes: Vec<String>,
@@ -27,7 +27,7 @@ pub(super) struct RuleDraft {
 pub(super) struct RuleIdGenerator(BTreeSet<String>);
 
 /// Writes the whole file: comments, the keys above `rules`, and the rules.
-pub(super) fn write_rule_file(notes: &[String], head: &Map, drafts: &[RuleDraft]) -> String {
+pub(super) fn write_rule_file(notes: &[String], head: &Map, drafts: &[ImportedRule]) -> String {
     let mut out = String::new();
     for note in notes {
         out.push_str(&format!("# {}\n", single_line(note)));
@@ -52,9 +52,9 @@ fn single_line(text: &str) -> String {
         .collect()
 }
 
-// === impl RuleDraft ===
+// === impl ImportedRule ===
 
-impl RuleDraft {
+impl ImportedRule {
     fn write(&self, out: &mut String) {
         for note in &self.notes {
             out.push_str(&format!("  # {}\n", single_line(note)));

@@ -29,7 +29,7 @@ pub use openagentlock::{OpenAgentLockMode, import_openagentlock, import_openagen
 /// A rule file that was converted from another program's policy.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ImportedRules {
-    /// The rule file.
+    /// Text of the rule file.
     pub yaml: String,
     /// Number of gates or permission rules that were converted.
     pub carried: usize,

@@ -246,8 +246,8 @@ more: 1
         problems,
         [
             "rules.yaml:23:1: no such key: `more`",
-            "rules.yaml:5:13: rule `typo`: no such key here: `shel`; did you mean `shell`?",
-            "rules.yaml:8:20: rule `word`: no such word here: `sometimes`; known: `session-start`, \
+            "rules.yaml:5:13: rule `typo`: unknown key `shel`; did you mean `shell`?",
+            "rules.yaml:8:20: rule `word`: unknown value `sometimes`; known: `session-start`, \
              `session-end`, `prompt`, `pre-model`, `post-model`, `tool-selection`, `pre-tool`, `post-tool`, \
              `tool-error`, `permission-request`, `permission-granted`, `permission-denied`, `subagent-start`, \
              `subagent-stop`, `pre-compact`, `post-compact`, `context-warning`, `notification`, `stop`, `other`",

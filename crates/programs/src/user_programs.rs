@@ -188,7 +188,7 @@ fn encode(programs: &[&AcceptedProgram<'_>], problems: &mut Vec<Problem>) -> Vec
 fn read_user_file(file: &UserProgramSource<'_>, problems: &mut Vec<Problem>) -> Vec<CommandSource> {
     if file.text.len() > MAX_USER_FILE_BYTES {
         let message = format!("file is longer than {MAX_USER_FILE_BYTES} bytes");
-        problems.push(Problem::whole(file.source, message).hint("split it into several files"));
+        problems.push(Problem::for_file(file.source, message).hint("split it into several files"));
         return Vec::new();
     }
     let root = match parse(file.text) {

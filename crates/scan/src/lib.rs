@@ -83,7 +83,7 @@ impl ScanReport {
         let name = name.strip_prefix("./").unwrap_or(&name);
         let text = match tenterhook_files::read_bytes(&file.path, FileClass::Named, walk::MAX_FILE_BYTES) {
             Ok(bytes) => String::from_utf8_lossy(&bytes.unwrap_or_default()).into_owned(),
-            Err(error) => return self.problems.push(Problem::whole(name, error.to_string())),
+            Err(error) => return self.problems.push(Problem::for_file(name, error.to_string())),
         };
         self.files += 1;
         let pieces = match file.kind.read(&text) {

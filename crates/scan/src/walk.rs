@@ -33,7 +33,7 @@ pub(crate) fn find_files(path: &Path, problems: &mut Vec<Problem>) -> Result<Vec
     } else if !metadata.is_file() {
         return Err(Failure::user(format!("`{}` is neither a file nor a directory", path.display())));
     } else if metadata.len() > MAX_FILE_BYTES {
-        problems.push(Problem::whole(&path.display().to_string(), "larger than 1 MiB, not scanned"));
+        problems.push(Problem::for_file(&path.display().to_string(), "larger than 1 MiB, not scanned"));
     } else {
         let kind = kind_of(path).unwrap_or(&kinds::SCRIPT);
         found.push(CommandFile { path: path.to_owned(), kind });
@@ -43,7 +43,7 @@ pub(crate) fn find_files(path: &Path, problems: &mut Vec<Problem>) -> Result<Vec
 
 fn walk(dir: &Path, depth: usize, found: &mut Vec<CommandFile>, problems: &mut Vec<Problem>) {
     let mut refuse = |error: &std::io::Error| {
-        problems.push(Problem::whole(&dir.display().to_string(), error.to_string()));
+        problems.push(Problem::for_file(&dir.display().to_string(), error.to_string()));
     };
     let entries = match fs_err::read_dir(dir) {
         Ok(entries) => entries,

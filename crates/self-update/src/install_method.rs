@@ -167,7 +167,7 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         let root = dir.path().canonicalize().unwrap();
         let program = program_in(&root, Some(r#"{"method": "archive"}"#));
-        let home = Home::whole(root);
+        let home = Home::in_dir(root);
         assert_eq!(InstallMethod::detect(&program, Some(&home)), InstallMethod::HookCopy);
     }
 }

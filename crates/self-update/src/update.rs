@@ -7,7 +7,7 @@ use std::process::{Command, Stdio};
 
 use minisign_verify::PublicKey;
 use tenterhook_error::Failure;
-use tenterhook_home::{make_public, write_whole};
+use tenterhook_home::{make_public_dir, write_atomic};
 
 use crate::build_target;
 use crate::release::{self, CHECKSUMS_FILE, MANIFEST_FILE, PROGRAM, ReleaseManifest, SIGNATURE_SUFFIX};
@@ -87,7 +87,7 @@ pub fn unpack(source: &ReleaseSource, found: &VerifiedRelease) -> Result<Unpacke
 
 /// Replaces the program by a rename, and its other files if there is a prefix.
 pub fn replace_program(unpacked: &Path, program: &Path) -> Result<(), Failure> {
-    write_whole(program, &fs_err::read(unpacked.join("bin").join(PROGRAM))?, 0o755)?;
+    write_atomic(program, &fs_err::read(unpacked.join("bin").join(PROGRAM))?, 0o755)?;
     let prefix = program.parent().filter(|dir| dir.ends_with("bin")).and_then(Path::parent);
     match prefix.map(|prefix| prefix.join("share")).filter(|share| share.join(PROGRAM).is_dir()) {
         Some(share) => copy_tree(&unpacked.join("share"), &share),
@@ -96,14 +96,14 @@ pub fn replace_program(unpacked: &Path, program: &Path) -> Result<(), Failure> {
 }
 
 fn copy_tree(from: &Path, to: &Path) -> Result<(), Failure> {
-    make_public(to)?;
+    make_public_dir(to)?;
     for entry in fs_err::read_dir(from)? {
         let entry = entry?;
         let (path, target) = (entry.path(), to.join(entry.file_name()));
         if entry.file_type()?.is_dir() {
             copy_tree(&path, &target)?;
         } else {
-            write_whole(&target, &fs_err::read(&path)?, 0o644)?;
+            write_atomic(&target, &fs_err::read(&path)?, 0o644)?;
         }
     }
     Ok(())

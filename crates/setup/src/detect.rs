@@ -28,7 +28,7 @@ pub fn detect_harnesses(setup: &Setup<'_>) -> Vec<DetectedHarness> {
 }
 
 fn detect_harness(setup: &Setup<'_>, harness: &'static Harness) -> DetectedHarness {
-    let found = detect(harness, &setup.env.ground());
+    let found = detect(harness, &setup.env.machine());
     let is_found = found.is_some();
     let DetectedClient { program, trace, version } = found.unwrap_or_default();
     let (wired, scopes, mut notes) = state_of_hooks(setup, harness);

@@ -10,7 +10,7 @@ use std::path::Path;
 use fs_err::File;
 use tenterhook_error::Failure;
 use tenterhook_files::FileClass;
-use tenterhook_home::{Home, write_whole};
+use tenterhook_home::{Home, write_atomic};
 
 use crate::Setup;
 use crate::versions::{self, ProgramVersion};
@@ -53,13 +53,13 @@ pub fn place(setup: &Setup<'_>) -> Result<(), Failure> {
     if names.contains(&FULL_PROGRAM) {
         let mut bytes = Vec::new();
         open_running_program()?.read_to_end(&mut bytes)?;
-        write_whole(&home.bin().join(FULL_PROGRAM), &bytes, 0o755)?;
+        write_atomic(&home.bin().join(FULL_PROGRAM), &bytes, 0o755)?;
     }
     for (name, bytes) in programs.0.iter().filter(|(name, _)| names.contains(name)) {
-        write_whole(&home.bin().join(name), bytes, 0o755)?;
+        write_atomic(&home.bin().join(name), bytes, 0o755)?;
     }
     // Last, because the marker names the installed version.
-    home.mark()
+    home.mark_installed()
 }
 
 /// Fails if installed programs would be replaced by a guarded agent, or by older ones.

@@ -11,7 +11,7 @@ use tenterhook_guard::snapshot;
 use tenterhook_harness::Harness;
 use tenterhook_harness_install::receipt::InstallOptions;
 use tenterhook_harness_install::{InstallPlan, SettingsScope, detect};
-use tenterhook_home::{Home, Place, make_public, write_whole};
+use tenterhook_home::{Home, WorkDirs, make_public_dir, write_atomic};
 
 use crate::{Setup, hook_programs, wiring};
 
@@ -43,7 +43,7 @@ pub fn plan_install(
     }
     let order = wiring::order(setup, harness, asked)?;
     let mut plan = wiring::installer(harness)?.plan_install(&order, &setup.home.receipts())?;
-    let version = detect(harness, &setup.env.ground()).and_then(|found| found.version);
+    let version = detect(harness, &setup.env.machine()).and_then(|found| found.version);
     plan.notes.extend(wiring::version_gaps(harness, version.as_deref()));
     Ok(Proposal { harness, asked: asked.clone(), plan })
 }
@@ -62,7 +62,7 @@ fn apply(setup: &Setup<'_>, proposal: &Proposal) -> Result<(), Failure> {
             "settings": plan.settings(),
             "scope": wiring::scope_name(&asked.scope),
         });
-        home.make()?;
+        home.create()?;
         setup.host.record_change("install", detail)?;
     }
     // The programs first: settings must not name a missing program.
@@ -72,21 +72,21 @@ fn apply(setup: &Setup<'_>, proposal: &Proposal) -> Result<(), Failure> {
     let files = plan.steps.iter().map(|step| step.change.path.as_path());
     let public: Vec<_> = files.filter(|_| matches!(asked.scope, SettingsScope::Machine(_))).collect();
     for directory in public.iter().filter_map(|path| path.parent()) {
-        make_public(directory)?;
+        make_public_dir(directory)?;
     }
     plan.apply()?;
     for settings in public {
         fs_err::set_permissions(settings, std::fs::Permissions::from_mode(0o644))?;
     }
     // Without a snapshot, hooks that find no daemon read the files themselves.
-    snapshot::write(home, setup.env, &Place::default()).map(drop)
+    snapshot::write(home, setup.env, &WorkDirs::default()).map(drop)
 }
 
 /// Stores the user's own status line command, which Tenterhook's status line runs as well. `None` removes it.
 pub fn keep_status_line(home: &Home, harness: &str, command: Option<&str>) -> Result<(), Failure> {
     let path = tenterhook_shim::status::chain_file(&home.state, harness);
     match command {
-        Some(command) => write_whole(&path, command.as_bytes(), 0o600),
+        Some(command) => write_atomic(&path, command.as_bytes(), 0o600),
         None => match fs_err::remove_file(&path) {
             Err(error) if error.kind() != std::io::ErrorKind::NotFound => Err(error.into()),
             _ => Ok(()),

@@ -6,7 +6,7 @@
 use std::path::{Path, PathBuf};
 
 use tenterhook_files::{FileClass, read_text};
-use tenterhook_home::write_whole;
+use tenterhook_home::write_atomic;
 
 use tenterhook_error::Failure;
 
@@ -31,8 +31,8 @@ pub fn make_plain(path: &Path) -> Result<PathBuf, Failure> {
     let mut copy = path.as_os_str().to_owned();
     copy.push(format!(".{COPY}"));
     let copy = PathBuf::from(copy);
-    write_whole(&copy, text.as_bytes(), mode)?;
-    write_whole(path, without_comments(&text).as_bytes(), mode)?;
+    write_atomic(&copy, text.as_bytes(), mode)?;
+    write_atomic(path, without_comments(&text).as_bytes(), mode)?;
     Ok(copy)
 }
 

@@ -53,7 +53,7 @@ pub fn order(
     asked: &InstallOptions,
 ) -> Result<InstallRequest, Failure> {
     let installer = installer(harness)?;
-    let order = installer.order(&setup.env.ground(), asked.scope.clone(), &setup.home.programs());
+    let order = installer.order(&setup.env.machine(), asked.scope.clone(), &setup.home.programs());
     let mut order = order.ok_or_else(|| match &asked.scope {
         SettingsScope::User => {
             Failure::internal(format!("`HOME` is not set, so {} has no settings", harness.title))
@@ -120,10 +120,10 @@ pub fn wired(setup: &Setup<'_>, harness: &'static Harness, asked: &InstallOption
 /// Hooks in the machine's settings, as they apply to this account. `None` if there are none, or in the machine's own state
 /// directory.
 pub fn machine_hooks(setup: &Setup<'_>, harness: &Harness) -> Option<MachineHooks> {
-    let machine = setup.home.of_machine()?;
+    let machine = setup.home.machine_home()?;
     let directory = setup.working_directory.clone();
     harness.installer()?.machine_hooks(
-        &setup.env.ground(),
+        &setup.env.machine(),
         &machine.machine()?,
         &machine.programs(),
         directory,

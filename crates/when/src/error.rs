@@ -1,20 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! What can be wrong with a condition, in one line each.
+//! Errors of conditions.
 
 use cel::{ExecutionError, ParseErrors};
 
-use crate::limits::{MAX_DEPTH, MAX_ITEMS, MAX_LOOPS, MAX_TEXT};
+use crate::limits::{MAX_CONDITION_BYTES, MAX_DEPTH, MAX_LOOP_DEPTH, MAX_LOOP_ITEMS};
 
-/// Longest text of the library's that is passed on; the rest is cut.
-const MAX_MESSAGE: usize = 240;
+/// Maximum length of a message of the library; the rest is cut off.
+const MAX_MESSAGE_CHARS: usize = 240;
 
-/// Why a condition was refused, or could not be answered for an event.
+/// Why a condition was rejected, or could not be evaluated for an event.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum WhenError {
     /// The text is longer than the limit.
-    #[error("the condition has {0} bytes; {MAX_TEXT} is the limit")]
+    #[error("the condition has {0} bytes; the maximum is {MAX_CONDITION_BYTES}")]
     TooLong(usize),
     /// The expression is nested deeper than the limit.
     #[error("the condition is nested deeper than {MAX_DEPTH} levels")]
@@ -22,32 +22,32 @@ pub enum WhenError {
     /// The text is not an expression.
     #[error("line {line}, column {column}: {message}")]
     Syntax {
-        /// Counted from one.
+        /// Line, counted from one.
         line: usize,
-        /// Counted from one, in characters.
+        /// Column, counted from one, in characters.
         column: usize,
-        /// What the parser said.
+        /// Message of the parser.
         message: String,
     },
-    /// The expression says something that can be known to be wrong before any event comes.
+    /// The expression is invalid regardless of the event.
     #[error("column {column}: {message}")]
     Refused {
-        /// Counted from one, in characters of the whole text.
+        /// Column, counted from one, in characters of the whole text.
         column: usize,
-        /// What is wrong, and what would be right.
+        /// What is wrong, and what would be valid.
         message: String,
     },
     /// The event has no such field.
     #[error("the event has no `{0}` (test with `has({0})` first)")]
     Missing(String),
-    /// The expression gave something other than true or false.
+    /// The result is neither true nor false.
     #[error("the condition gave a value of type {0}, not a bool")]
     NotBoolean(String),
-    /// A loop would run over too long a list.
-    #[error("a loop over more than {MAX_ITEMS} elements")]
+    /// The list of a loop is too long.
+    #[error("a loop over more than {MAX_LOOP_ITEMS} elements")]
     TooManyItems,
-    /// The evaluation cost more than it may.
-    #[error("the condition costs more than it may for this event")]
+    /// The evaluation exceeded its budget.
+    #[error("the condition exceeds its cost limit for this event")]
     TooExpensive,
     /// The evaluation failed.
     #[error("{0}")]
@@ -57,18 +57,18 @@ pub enum WhenError {
     Panicked(String),
 }
 
-/// Said when loops stand in loops in loops.
+/// Message for loops that are nested too deeply.
 pub(crate) fn too_many_loops() -> String {
-    format!("loops nested deeper than {MAX_LOOPS}")
+    format!("loops nested deeper than {MAX_LOOP_DEPTH}")
 }
 
 impl WhenError {
-    /// The first of the parser's complaints: the others are mostly its echo.
+    /// Converts the first error of the parser; later ones usually follow from it.
     pub(crate) fn from_parser(errors: &ParseErrors) -> Self {
         let Some(first) = errors.errors.first() else {
             return Self::Syntax { line: 1, column: 1, message: "not an expression".to_owned() };
         };
-        // The depth limit stops the parser from inside, which it reports as a failure of its own.
+        // The depth limit stops the parser, which reports that as an error of its own.
         if first.msg.contains("Recursion limit") {
             return Self::TooDeep;
         }
@@ -80,8 +80,8 @@ impl WhenError {
         }
     }
 
-    /// The library's errors carry whole values; what the agent wrote has no place in a log line, so
-    /// only types and names are told.
+    /// Converts an error of the library. Such errors contain whole values, but text of the agent must not appear
+    /// in a log, so only types and names are kept.
     pub(crate) fn from_library(error: &ExecutionError) -> Self {
         use ExecutionError as E;
         let text = match error {
@@ -104,10 +104,10 @@ impl WhenError {
     }
 }
 
-/// One line in our manner: no line breaks, no capital, not too long.
+/// Formats a message: one line, lower case, limited length.
 pub(crate) fn one_line(text: &str) -> String {
     let text = text.trim_start_matches("Syntax error: ");
     let mut chars = text.chars().map(|c| if c.is_control() { ' ' } else { c });
     let first = chars.next().map(|c| c.to_ascii_lowercase());
-    first.into_iter().chain(chars).take(MAX_MESSAGE).collect()
+    first.into_iter().chain(chars).take(MAX_MESSAGE_CHARS).collect()
 }

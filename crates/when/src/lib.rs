@@ -8,16 +8,16 @@ mod lower;
 mod result_type;
 mod run;
 mod stack;
-mod words;
+mod variables;
 
 use cel::parser::Parser;
 use tenterhook_event::Event;
 
 pub use error::WhenError;
-pub use limits::{BUDGET, MAX_DEPTH, MAX_ITEMS, MAX_LOOPS, MAX_TEXT};
-pub use words::VARIABLES;
+pub use limits::{BUDGET, MAX_CONDITION_BYTES, MAX_DEPTH, MAX_LOOP_DEPTH, MAX_LOOP_ITEMS};
+pub use variables::VARIABLES;
 
-/// A condition over events, checked and ready to be asked.
+/// A checked condition over events.
 ///
 /// ```
 /// # use tenterhook_event::{Event, EventId, EventKind, Timestamp};
@@ -36,35 +36,34 @@ pub use words::VARIABLES;
 #[derive(Debug)]
 pub struct When {
     text: String,
-    plan: lower::Plan,
+    compiled: lower::CompiledCondition,
 }
 
 impl When {
-    /// Reads and checks a condition: everything that can be known to be wrong without an event is
-    /// refused here.
+    /// Parses and checks a condition. Everything that is invalid regardless of the event is rejected here.
     pub fn compile(text: &str) -> Result<Self, WhenError> {
-        if text.len() > MAX_TEXT {
+        if text.len() > MAX_CONDITION_BYTES {
             return Err(WhenError::TooLong(text.len()));
         }
         let depth = u16::try_from(MAX_DEPTH).unwrap_or(u16::MAX);
-        let plan = stack::with_room(stack::to_parse(text), || {
+        let compiled = stack::with_stack(stack::parse_stack_bytes(text), || {
             let parser = Parser::new().max_recursion_depth(depth);
             let (parsed, source) =
                 parser.parse_with_source_info(text).map_err(|errors| WhenError::from_parser(&errors))?;
             lower::lower(parsed, &source)
         })??;
-        Ok(Self { text: text.to_owned(), plan })
+        Ok(Self { text: text.to_owned(), compiled })
     }
 
     /// Whether the condition holds for this event.
     ///
-    /// An error is no answer. A caller with a rule takes it as "matched", a caller with a hook as a
-    /// failure of the hook: neither may take it as "did not match".
+    /// An error is not an answer. For a rule it counts as a match, for a hook as a failure of the hook; in neither
+    /// case may it count as "no match".
     pub fn holds(&self, event: &Event) -> Result<bool, WhenError> {
-        run::run(&self.plan, event)
+        run::run(&self.compiled, event)
     }
 
-    /// The condition as it was written.
+    /// The text of the condition.
     pub fn text(&self) -> &str {
         &self.text
     }

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! What one condition may cost.
+//! Limits the cost of one condition.
 //!
-//! The library counts no steps, so the cost is bounded from outside: every read of the event is
-//! paid for by its size, every loop in advance by its length times its body, every `+` by what it
-//! copies. When the budget is gone the answer is an error, whatever the expression made of it.
+//! The library does not count steps, so the cost is limited from outside: every read of the event costs its size,
+//! every loop its length times its body, in advance, and every `+` what it copies. When the budget is used up, the
+//! result is an error, regardless of the expression's own result.
 
 use std::sync::atomic::{AtomicU8, AtomicU32, Ordering};
 
@@ -14,66 +14,66 @@ use cel::common::value::{StaticVal, Val};
 
 use crate::WhenError;
 
-/// Longest condition, in bytes.
-pub const MAX_TEXT: usize = 4096;
-/// Deepest nesting of an expression.
+/// Maximum length of a condition.
+pub const MAX_CONDITION_BYTES: usize = 4096;
+/// Maximum nesting depth of an expression.
 pub const MAX_DEPTH: usize = 64;
-/// Deepest nesting of loops (`all`, `exists`, `exists_one`, `map`, `filter`).
-pub const MAX_LOOPS: usize = 2;
-/// Most elements a loop runs over.
-pub const MAX_ITEMS: usize = 1000;
-/// What one evaluation may cost: a unit is one node of an expression evaluated once, one JSON
-/// value read, or 256 bytes of text.
+/// Maximum nesting depth of loops (`all`, `exists`, `exists_one`, `map`, `filter`).
+pub const MAX_LOOP_DEPTH: usize = 2;
+/// Maximum number of elements in a loop.
+pub const MAX_LOOP_ITEMS: usize = 1000;
+/// Maximum cost of one evaluation. A unit is one evaluated node of an expression, one JSON value read, or 256
+/// bytes of text.
 pub const BUDGET: u32 = 250_000;
-/// Bytes of text that cost as much as one step.
-const BYTES_PER_UNIT: usize = 256;
+/// Number of bytes of text that cost one unit.
+const BYTES_PER_COST_UNIT: usize = 256;
 
-/// What is left to spend. Also a value of the expression language, so that our functions can be
-/// handed it; no expression can name it.
+/// The remaining budget of an evaluation. It is also a value of the expression language, so that it can be passed
+/// to functions of this crate; no expression can name it.
 #[derive(Debug)]
 pub(crate) struct Budget {
     left: AtomicU32,
-    broken: AtomicU8,
+    exceeded: AtomicU8,
 }
 
-const NOTHING: u8 = 0;
-const COST: u8 = 1;
-const ITEMS: u8 = 2;
+const WITHIN_LIMITS: u8 = 0;
+const COST_EXCEEDED: u8 = 1;
+const ITEMS_EXCEEDED: u8 = 2;
 
 impl Budget {
     pub(crate) fn new() -> Self {
-        Self { left: AtomicU32::new(BUDGET), broken: AtomicU8::new(NOTHING) }
+        Self { left: AtomicU32::new(BUDGET), exceeded: AtomicU8::new(WITHIN_LIMITS) }
     }
 
-    /// Takes `cost`, or nothing more is ever given.
+    /// Spends `cost`. Returns `None` if the budget is not sufficient; then nothing is left.
     pub(crate) fn spend(&self, cost: usize) -> Option<()> {
         let left = self.left.load(Ordering::Relaxed);
         let rest = u32::try_from(cost).ok().and_then(|cost| left.checked_sub(cost));
         self.left.store(rest.unwrap_or(0), Ordering::Relaxed);
         if rest.is_none() {
-            self.fail(COST);
+            self.fail(COST_EXCEEDED);
         }
         rest.map(|_| ())
     }
 
-    /// Records a list that is too long for a loop.
+    /// Notes that a list is too long for a loop.
     pub(crate) fn too_many(&self) {
-        self.fail(ITEMS);
+        self.fail(ITEMS_EXCEEDED);
     }
 
-    /// The limit that was broken. An expression may have swallowed the error (`… || true`); the
-    /// caller asks here.
-    pub(crate) fn broken(&self) -> Option<WhenError> {
-        match self.broken.load(Ordering::Relaxed) {
-            NOTHING => None,
-            ITEMS => Some(WhenError::TooManyItems),
+    /// The limit that was exceeded. An expression may have hidden the error (`… || true`), so the caller checks
+    /// this.
+    pub(crate) fn exceeded(&self) -> Option<WhenError> {
+        match self.exceeded.load(Ordering::Relaxed) {
+            WITHIN_LIMITS => None,
+            ITEMS_EXCEEDED => Some(WhenError::TooManyItems),
             _ => Some(WhenError::TooExpensive),
         }
     }
 
     fn fail(&self, why: u8) {
-        // The first reason is the one to report.
-        let _ = self.broken.compare_exchange(NOTHING, why, Ordering::Relaxed, Ordering::Relaxed);
+        // Only the first reason is reported.
+        let _ = self.exceeded.compare_exchange(WITHIN_LIMITS, why, Ordering::Relaxed, Ordering::Relaxed);
     }
 }
 
@@ -92,7 +92,7 @@ impl Val for Budget {
     {
         Box::new(Self {
             left: AtomicU32::new(self.left.load(Ordering::Relaxed)),
-            broken: AtomicU8::new(self.broken.load(Ordering::Relaxed)),
+            exceeded: AtomicU8::new(self.exceeded.load(Ordering::Relaxed)),
         })
     }
 
@@ -103,24 +103,24 @@ impl Val for Budget {
 
 impl StaticVal for Budget {}
 
-/// The error that stops an evaluation; [`Budget::broken`] says why.
-pub(crate) fn stop() -> ExecutionError {
+/// The error that stops an evaluation; [`Budget::exceeded`] has the reason.
+pub(crate) fn limit_error() -> ExecutionError {
     ExecutionError::function_error("when", "limit")
 }
 
-/// What reading a text of this length costs.
+/// Cost of reading a text of this length.
 pub(crate) fn text_cost(len: usize) -> usize {
-    1 + len / BYTES_PER_UNIT
+    1 + len / BYTES_PER_COST_UNIT
 }
 
-/// What reading or copying this value costs, everything in it included.
-pub(crate) fn weigh(value: &dyn Val) -> usize {
+/// Cost of reading or copying a value with everything in it.
+pub(crate) fn cost_of(value: &dyn Val) -> usize {
     if let Some(text) = value.downcast_ref::<CelString<'_>>() {
         text_cost(text.inner().len())
     } else if let Some(list) = value.downcast_ref::<CelList<'_>>() {
-        list.inner().iter().fold(1, |sum, item| sum.saturating_add(weigh(item.as_ref())))
+        list.inner().iter().fold(1, |sum, item| sum.saturating_add(cost_of(item.as_ref())))
     } else if let Some(map) = value.downcast_ref::<CelMap<'_>>() {
-        map.inner().values().fold(1, |sum, item| sum.saturating_add(1 + weigh(item.as_ref())))
+        map.inner().values().fold(1, |sum, item| sum.saturating_add(1 + cost_of(item.as_ref())))
     } else if let Some(bytes) = value.downcast_ref::<CelBytes<'_>>() {
         text_cost(bytes.inner().len())
     } else {

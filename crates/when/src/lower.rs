@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! From what was written to what is evaluated.
+//! Checks a parsed expression and rewrites it for evaluation.
 //!
-//! The tree the library parsed is checked (names, functions, depth, loops, patterns) and rewritten:
-//! a path such as `tool.args.command` becomes one name the event is asked for directly, so that no
-//! map of the event is ever built; `matches` takes a pattern compiled here, once; loops and `+` pay
-//! for what they cost. No expression can spell the names beginning with `@` that this uses.
+//! Names, functions, depth, loops and patterns are checked. A path such as `tool.args.command` becomes one name
+//! that is read directly from the event, so that no map of the event is built. `matches` takes a pattern that is
+//! compiled here, once. Loops and `+` pay their cost. Names that begin with `@` are internal: no expression can
+//! contain them.
 
 use cel::common::ast::{
     CallExpr, ComprehensionExpr, EntryExpr, Expr, IdedExpr, LiteralValue, SelectExpr, SourceInfo, operators,
@@ -15,12 +15,12 @@ use regex::RegexBuilder;
 
 use crate::WhenError;
 use crate::error::{one_line, too_many_loops};
-use crate::limits::{MAX_DEPTH, MAX_LOOPS};
+use crate::limits::{MAX_DEPTH, MAX_LOOP_DEPTH};
 use crate::result_type::never_boolean;
-use crate::run::{ADD, BUDGET, FACT, HAS, LOOP, MATCHES, PATTERN, Pattern};
-use crate::words::{Path, VARIABLES};
+use crate::run::{ADD, BUDGET, LOOP, MATCHES, PATTERN_PREFIX, PRESENCE_PREFIX, Pattern, VALUE_PREFIX};
+use crate::variables::{EventPath, VARIABLES};
 
-/// The functions a condition may call; operators and macros are the parser's business.
+/// Functions that a condition may call; the parser handles operators and macros.
 const FUNCTIONS: &[&str] = &[
     "contains",
     "startsWith",
@@ -36,24 +36,24 @@ const FUNCTIONS: &[&str] = &[
     "type",
     "dyn",
 ];
-/// Names of types, which `type(x) == string` compares with.
-const TYPES: &[&str] =
+/// Names of types, for comparisons such as `type(x) == string`.
+const TYPE_NAMES: &[&str] =
     &["bool", "bytes", "double", "int", "list", "map", "null_type", "string", "type", "uint"];
-/// What a compiled pattern may take, in bytes.
-const MAX_PATTERN: usize = 256 * 1024;
+/// Maximum size of a compiled pattern.
+const MAX_PATTERN_BYTES: usize = 256 * 1024;
 
-/// A checked expression and what it refers to.
+/// A checked expression with its paths and patterns.
 #[derive(Debug)]
-pub(crate) struct Plan {
+pub(crate) struct CompiledCondition {
     pub(crate) expression: IdedExpr,
-    pub(crate) paths: Vec<Path>,
+    pub(crate) paths: Vec<EventPath>,
     pub(crate) patterns: Vec<Pattern>,
-    /// How deep the expression is.
+    /// Nesting depth of the expression.
     pub(crate) depth: usize,
 }
 
 /// Checks and rewrites `parsed`.
-pub(crate) fn lower(parsed: IdedExpr, source: &SourceInfo) -> Result<Plan, WhenError> {
+pub(crate) fn lower(parsed: IdedExpr, source: &SourceInfo) -> Result<CompiledCondition, WhenError> {
     let mut lowering =
         Lowering { source, paths: Vec::new(), patterns: Vec::new(), bound: Vec::new(), loops: 0, depth: 0 };
     let not_boolean = never_boolean(&parsed).map(|what| {
@@ -65,17 +65,17 @@ pub(crate) fn lower(parsed: IdedExpr, source: &SourceInfo) -> Result<Plan, WhenE
         return Err(error);
     }
     let Lowering { paths, patterns, depth, .. } = lowering;
-    Ok(Plan { expression, paths, patterns, depth })
+    Ok(CompiledCondition { expression, paths, patterns, depth })
 }
 
 struct Lowering<'s> {
     source: &'s SourceInfo,
-    paths: Vec<Path>,
+    paths: Vec<EventPath>,
     patterns: Vec<Pattern>,
-    /// Variables of the loops we are in.
+    /// Variables of the enclosing loops.
     bound: Vec<String>,
     loops: usize,
-    /// The deepest we have been.
+    /// The greatest depth so far.
     depth: usize,
 }
 
@@ -89,8 +89,10 @@ impl Lowering<'_> {
         let id = node.id;
         let expr = match node.expr {
             Expr::Literal(literal) => Expr::Literal(literal),
-            Expr::Ident(name) if self.is_bound(&name) || TYPES.contains(&name.as_str()) => Expr::Ident(name),
-            Expr::Ident(name) => self.path(id, &name, Vec::new(), FACT)?,
+            Expr::Ident(name) if self.is_bound(&name) || TYPE_NAMES.contains(&name.as_str()) => {
+                Expr::Ident(name)
+            }
+            Expr::Ident(name) => self.path(id, &name, Vec::new(), VALUE_PREFIX)?,
             Expr::Select(select) => self.select(select, depth)?,
             Expr::Call(call) => self.call(id, call, depth)?,
             Expr::Comprehension(comprehension) => {
@@ -126,10 +128,10 @@ impl Lowering<'_> {
         self.bound.iter().any(|bound| bound == name)
     }
 
-    /// `a.b.c` and `has(a.b.c)`, where `a` is a variable of ours, are one question to the event.
+    /// Replaces `a.b.c` and `has(a.b.c)`, where `a` is a variable, by one name.
     fn select(&mut self, select: SelectExpr, depth: usize) -> Result<Expr, WhenError> {
-        let prefix = if select.test { HAS } else { FACT };
-        match spelled(&select) {
+        let prefix = if select.test { PRESENCE_PREFIX } else { VALUE_PREFIX };
+        match select_chain(&select) {
             Some((at, root, names)) if !self.is_bound(root) => {
                 self.path(at, root, names.into_iter().map(str::to_owned).collect(), prefix)
             }
@@ -141,9 +143,9 @@ impl Lowering<'_> {
     }
 
     fn path(&mut self, id: u64, root: &str, names: Vec<String>, prefix: &str) -> Result<Expr, WhenError> {
-        let Some(path) = Path::new(root, names) else {
+        let Some(path) = EventPath::new(root, names) else {
             let known: Vec<_> = VARIABLES.iter().map(|(name, _)| *name).collect();
-            let message = format!("unknown variable `{}`; there are {}", one_line(root), known.join(", "));
+            let message = format!("unknown variable `{}`; known: {}", one_line(root), known.join(", "));
             return Err(self.refuse(id, message));
         };
         if let Some((field, known)) = path.unknown_field() {
@@ -163,11 +165,10 @@ impl Lowering<'_> {
             return self.matches(id, call, depth);
         }
         if !FUNCTIONS.contains(&name) && name.chars().all(|c| c.is_alphanumeric() || c == '_') {
-            let message =
-                format!("unknown function `{}`; there are {}", one_line(name), FUNCTIONS.join(", "));
+            let message = format!("unknown function `{}`; known: {}", one_line(name), FUNCTIONS.join(", "));
             return Err(self.refuse(id, message));
         }
-        // The library recognises its own `@result + [x]` and appends in place: leave it alone.
+        // The library recognises its own `@result + [x]` and appends in place, so it is not changed.
         let appends = matches!(call.args.first(), Some(IdedExpr { expr: Expr::Ident(name), .. }) if name.starts_with('@'));
         if let Some(target) = call.target.take() {
             call.target = Some(Box::new(self.expr(*target, depth)?));
@@ -175,33 +176,33 @@ impl Lowering<'_> {
         call.args = self.exprs(call.args, depth)?;
         if call.func_name == operators::ADD && !appends {
             ADD.clone_into(&mut call.func_name);
-            call.args.push(budget(id));
+            call.args.push(budget_argument(id));
         }
         Ok(Expr::Call(call))
     }
 
-    /// The library would compile the pattern at every call, without a limit.
+    /// Compiles the pattern once. The library would compile it at every call, without a limit.
     fn matches(&mut self, id: u64, call: CallExpr, depth: usize) -> Result<Expr, WhenError> {
         let mut args: Vec<_> = call.target.map(|target| *target).into_iter().chain(call.args).collect();
         let (Some(pattern), Some(text), true) = (args.pop(), args.pop(), args.is_empty()) else {
             return Err(self.refuse(id, "`matches` takes a text and a pattern".to_owned()));
         };
         let Expr::Literal(LiteralValue::String(pattern)) = &pattern.expr else {
-            return Err(self.refuse(id, "the pattern of `matches` must be written out".to_owned()));
+            return Err(self.refuse(id, "the pattern of `matches` must be a literal".to_owned()));
         };
         let compiled = RegexBuilder::new(pattern.inner())
-            .size_limit(MAX_PATTERN)
-            .dfa_size_limit(MAX_PATTERN)
+            .size_limit(MAX_PATTERN_BYTES)
+            .dfa_size_limit(MAX_PATTERN_BYTES)
             .build()
-            // The message is a drawing over several lines; its last one says what is wrong.
+            // The message has several lines; the last one contains the cause.
             .map_err(|error| {
                 self.refuse(id, one_line(error.to_string().lines().last().unwrap_or_default()))
             })?;
         let index = self.patterns.len();
         self.patterns.push(Pattern(compiled));
         let text = self.expr(text, depth)?;
-        let pattern = IdedExpr { id, expr: Expr::Ident(format!("{PATTERN}{index}")) };
-        let args = vec![text, pattern, budget(id)];
+        let pattern = IdedExpr { id, expr: Expr::Ident(format!("{PATTERN_PREFIX}{index}")) };
+        let args = vec![text, pattern, budget_argument(id)];
         Ok(Expr::Call(CallExpr { func_name: MATCHES.to_owned(), target: None, args }))
     }
 
@@ -211,7 +212,7 @@ impl Lowering<'_> {
         loops: ComprehensionExpr,
         depth: usize,
     ) -> Result<ComprehensionExpr, WhenError> {
-        if self.loops == MAX_LOOPS {
+        if self.loops == MAX_LOOP_DEPTH {
             return Err(self.refuse(id, too_many_loops()));
         }
         let ComprehensionExpr { iter_range, iter_var, iter_var2, accu_var, accu_init, .. } = loops;
@@ -228,10 +229,10 @@ impl Lowering<'_> {
         self.loops -= 1;
         self.bound.truncate(outside);
 
-        // A loop is paid for before it starts: its elements, times the nodes of its body.
-        let body = nodes(&loop_cond).saturating_add(nodes(&loop_step));
+        // The cost of a loop is paid in advance: the number of elements times the nodes of the body.
+        let body = count_nodes(&loop_cond).saturating_add(count_nodes(&loop_step));
         let body = Expr::Literal(LiteralValue::Int(CelInt::from(i64::try_from(body).unwrap_or(i64::MAX))));
-        let args = vec![range, IdedExpr { id, expr: body }, budget(id)];
+        let args = vec![range, IdedExpr { id, expr: body }, budget_argument(id)];
         let expr = Expr::Call(CallExpr { func_name: LOOP.to_owned(), target: None, args });
         let iter_range = IdedExpr { id, expr };
         Ok(ComprehensionExpr {
@@ -253,8 +254,8 @@ impl Lowering<'_> {
     }
 }
 
-/// The root, where it stands, and the fields of a chain of selections that begins at a name.
-fn spelled(select: &SelectExpr) -> Option<(u64, &str, Vec<&str>)> {
+/// The root of a chain of selections, its position, and the names of the fields.
+fn select_chain(select: &SelectExpr) -> Option<(u64, &str, Vec<&str>)> {
     let mut names = vec![select.field.as_str()];
     let mut operand = &select.operand;
     loop {
@@ -272,29 +273,29 @@ fn spelled(select: &SelectExpr) -> Option<(u64, &str, Vec<&str>)> {
     }
 }
 
-fn budget(id: u64) -> IdedExpr {
+fn budget_argument(id: u64) -> IdedExpr {
     IdedExpr { id, expr: Expr::Ident(BUDGET.to_owned()) }
 }
 
-/// How many nodes a (checked, so not too deep) expression has; texts written out count by length.
-fn nodes(node: &IdedExpr) -> usize {
-    let all = |nodes_of: &[IdedExpr]| nodes_of.iter().map(nodes).sum::<usize>();
+/// Number of nodes of a checked expression; literal texts count by length.
+fn count_nodes(node: &IdedExpr) -> usize {
+    let all = |nodes_of: &[IdedExpr]| nodes_of.iter().map(count_nodes).sum::<usize>();
     1 + match &node.expr {
-        Expr::Call(call) => call.target.as_deref().map_or(0, nodes) + all(&call.args),
+        Expr::Call(call) => call.target.as_deref().map_or(0, count_nodes) + all(&call.args),
         Expr::Comprehension(inner) => {
-            nodes(&inner.iter_range) + nodes(&inner.accu_init) + nodes(&inner.result)
+            count_nodes(&inner.iter_range) + count_nodes(&inner.accu_init) + count_nodes(&inner.result)
         }
         Expr::List(list) => all(&list.elements),
         Expr::Map(map) => map.entries.iter().fold(0, |sum, entry| match &entry.expr {
-            EntryExpr::MapEntry(pair) => sum + nodes(&pair.key) + nodes(&pair.value),
-            EntryExpr::StructField(field) => sum + nodes(&field.value),
+            EntryExpr::MapEntry(pair) => sum + count_nodes(&pair.key) + count_nodes(&pair.value),
+            EntryExpr::StructField(field) => sum + count_nodes(&field.value),
         }),
-        Expr::Select(select) => nodes(&select.operand),
-        Expr::Literal(LiteralValue::String(text)) => length(text),
+        Expr::Select(select) => count_nodes(&select.operand),
+        Expr::Literal(LiteralValue::String(text)) => literal_cost(text),
         _ => 0,
     }
 }
 
-fn length(text: &CelString<'_>) -> usize {
+fn literal_cost(text: &CelString<'_>) -> usize {
     text.inner().len() / 64
 }

@@ -24,7 +24,7 @@ const ANY_TYPE: &[(&str, &str)] = &[
     ("detail", "stop_hook_active"),
 ];
 
-/// What the expression yields, if it is certain that it is not a bool.
+/// What the expression yields, if it certainly does not yield a bool.
 pub(crate) fn never_boolean(node: &IdedExpr) -> Option<&'static str> {
     match &node.expr {
         Expr::Literal(LiteralValue::Boolean(_)) => None,
@@ -33,7 +33,7 @@ pub(crate) fn never_boolean(node: &IdedExpr) -> Option<&'static str> {
         Expr::List(_) => Some("a list"),
         Expr::Map(_) | Expr::Struct(_) => Some("a map"),
         Expr::Ident(name) => crate::VARIABLES.iter().any(|(known, _)| known == name).then_some("a map"),
-        Expr::Select(select) if !select.test => field(select),
+        Expr::Select(select) if !select.test => never_boolean_field(select),
         Expr::Call(call) if ARITHMETIC.contains(&call.func_name.as_str()) => {
             Some("the result of a calculation")
         }
@@ -46,8 +46,8 @@ pub(crate) fn never_boolean(node: &IdedExpr) -> Option<&'static str> {
     }
 }
 
-/// A field of an event that always holds a text or a list.
-fn field(select: &SelectExpr) -> Option<&'static str> {
+/// Describes a field of an event that always contains a text or a list.
+fn never_boolean_field(select: &SelectExpr) -> Option<&'static str> {
     let Expr::Ident(root) = &select.operand.expr else { return None };
     let (_, fields) = crate::VARIABLES.iter().find(|(known, _)| known == root)?;
     let known = fields.contains(&select.field.as_str());

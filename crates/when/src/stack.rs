@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Room to recurse.
+//! Provides enough stack for recursion.
 //!
-//! The library parses and evaluates by recursion, and a stack overflow ends the process: no
-//! `catch_unwind` contains it. So the need is estimated, and what does not surely fit into any
-//! thread's stack gets a thread of its own. In a release build that is only a condition of more
-//! than a few hundred bytes, once, while it is compiled; evaluation always fits.
+//! The library parses and evaluates recursively, and a stack overflow ends the process: `catch_unwind` does not
+//! contain it. The required stack is therefore estimated, and work that may not fit runs in a separate thread. In
+//! a release build this only happens when a condition of more than a few hundred bytes is compiled; evaluation
+//! always fits.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::thread;
@@ -15,20 +15,20 @@ use crate::error::one_line;
 use crate::limits::MAX_DEPTH;
 
 const KIB: usize = 1024;
-/// What may be used of a stack whose owner we do not know.
-const SPARE: usize = 512 * KIB;
-/// One level of brackets in the parser. Measured: 15 KiB, unoptimised 250 KiB.
-const PARSE_LEVEL: usize = if cfg!(debug_assertions) { 320 * KIB } else { 24 * KIB };
-/// One byte of a chain such as `1+1+1`. Measured: 0.5 KiB, unoptimised 1 KiB.
-const PARSE_BYTE: usize = if cfg!(debug_assertions) { 2 * KIB } else { KIB };
-/// One level of a tree while it is evaluated. Measured: 4 KiB, unoptimised 60 KiB.
-const EVALUATE_LEVEL: usize = if cfg!(debug_assertions) { 96 * KIB } else { 8 * KIB };
+/// Stack that may be used in any thread.
+const SPARE_STACK_BYTES: usize = 512 * KIB;
+/// Stack for one level of brackets in the parser. Measured: 15 KiB, unoptimised 250 KiB.
+const PARSE_LEVEL_BYTES: usize = if cfg!(debug_assertions) { 320 * KIB } else { 24 * KIB };
+/// Stack for one byte of a chain such as `1+1+1`. Measured: 0.5 KiB, unoptimised 1 KiB.
+const PARSE_CHAIN_BYTES: usize = if cfg!(debug_assertions) { 2 * KIB } else { KIB };
+/// Stack for one level of an evaluated tree. Measured: 4 KiB, unoptimised 60 KiB.
+const EVALUATE_LEVEL_BYTES: usize = if cfg!(debug_assertions) { 96 * KIB } else { 8 * KIB };
 
-/// What parsing this text may need.
-pub(crate) fn to_parse(text: &str) -> usize {
+/// Stack that parsing this text may need.
+pub(crate) fn parse_stack_bytes(text: &str) -> usize {
     let mut open = 0usize;
     let mut deepest = 0;
-    // Brackets in quotes count too: that only makes the estimate larger.
+    // Brackets in quotes are counted too, which only makes the estimate larger.
     for byte in text.bytes() {
         match byte {
             b'(' | b'[' | b'{' => open += 1,
@@ -37,33 +37,33 @@ pub(crate) fn to_parse(text: &str) -> usize {
         }
         deepest = deepest.max(open);
     }
-    // The parser gives up soon after the limit.
-    deepest.min(MAX_DEPTH + 16) * PARSE_LEVEL + text.len() * PARSE_BYTE
+    // The parser stops soon after the limit.
+    deepest.min(MAX_DEPTH + 16) * PARSE_LEVEL_BYTES + text.len() * PARSE_CHAIN_BYTES
 }
 
-/// What evaluating a tree of this depth may need.
-pub(crate) fn to_evaluate(depth: usize) -> usize {
-    depth * EVALUATE_LEVEL
+/// Stack that evaluating a tree of this depth may need.
+pub(crate) fn evaluation_stack_bytes(depth: usize) -> usize {
+    depth * EVALUATE_LEVEL_BYTES
 }
 
-/// Does the work with at least `need` bytes of stack; a panic becomes an error. The process's
-/// panic hook still prints: it is not ours to change.
-pub(crate) fn with_room<T: Send>(need: usize, work: impl FnOnce() -> T + Send) -> Result<T, WhenError> {
+/// Runs `work` with at least `need` bytes of stack. A panic becomes an error; the process's panic hook still
+/// prints it.
+pub(crate) fn with_stack<T: Send>(need: usize, work: impl FnOnce() -> T + Send) -> Result<T, WhenError> {
     let contained = || {
         catch_unwind(AssertUnwindSafe(work)).map_err(|payload| {
-            let said = payload.downcast_ref::<&str>().copied();
-            let said = said.or_else(|| payload.downcast_ref::<String>().map(String::as_str));
-            WhenError::Panicked(one_line(said.unwrap_or("no message")))
+            let message = payload.downcast_ref::<&str>().copied();
+            let message = message.or_else(|| payload.downcast_ref::<String>().map(String::as_str));
+            WhenError::Panicked(one_line(message.unwrap_or("no message")))
         })
     };
-    if need <= SPARE {
+    if need <= SPARE_STACK_BYTES {
         return contained();
     }
     thread::scope(|scope| {
-        let builder = thread::Builder::new().name("when".to_owned()).stack_size(need + SPARE);
-        let worker = builder
-            .spawn_scoped(scope, contained)
-            .map_err(|error| WhenError::Failed(format!("no thread for a deep condition: {error}")))?;
+        let builder = thread::Builder::new().name("when".to_owned()).stack_size(need + SPARE_STACK_BYTES);
+        let worker = builder.spawn_scoped(scope, contained).map_err(|error| {
+            WhenError::Failed(format!("cannot start a thread for a deep condition: {error}"))
+        })?;
         worker.join().unwrap_or_else(|_| Err(WhenError::Panicked("no message".to_owned())))
     })
 }
@@ -74,15 +74,15 @@ mod tests {
 
     #[test]
     fn a_panic_is_an_error_with_or_without_a_thread() {
-        for need in [0, SPARE + 1] {
-            let panicked = with_room(need, || panic!("Of its own\naccord"));
+        for need in [0, SPARE_STACK_BYTES + 1] {
+            let panicked = with_stack(need, || panic!("Of its own\naccord"));
             assert_eq!(panicked, Err::<(), _>(WhenError::Panicked("of its own accord".to_owned())));
-            assert_eq!(with_room(need, || 7), Ok(7));
+            assert_eq!(with_stack(need, || 7), Ok(7));
         }
     }
 
     #[test]
     fn a_release_build_evaluates_every_allowed_depth_in_place() {
-        assert!(cfg!(debug_assertions) || to_evaluate(MAX_DEPTH) <= SPARE);
+        assert!(cfg!(debug_assertions) || evaluation_stack_bytes(MAX_DEPTH) <= SPARE_STACK_BYTES);
     }
 }

@@ -9,7 +9,7 @@ use std::time::Instant;
 use common::{ask, calling, complaint, full};
 use serde_json::{Value, json};
 use tenterhook_test_support::assert_no_hang;
-use tenterhook_when::{MAX_TEXT, When, WhenError};
+use tenterhook_when::{MAX_CONDITION_BYTES, When, WhenError};
 
 /// Without its limits this would take minutes or for ever.
 fn soon<T>(what: &str, work: impl FnOnce() -> T) -> T {
@@ -20,7 +20,7 @@ fn soon<T>(what: &str, work: impl FnOnce() -> T) -> T {
 }
 
 fn filled(unit: &str) -> String {
-    unit.repeat(MAX_TEXT / unit.len() - 8)
+    unit.repeat(MAX_CONDITION_BYTES / unit.len() - 8)
 }
 
 #[test]

@@ -10,7 +10,7 @@ use std::process::{Child, ChildStdin, Stdio};
 use anyhow::{Context as _, Result, ensure};
 use fs_err as fs;
 use serde_json::Value;
-use tenterhook_model_server::{ModelServer, Script};
+use tenterhook_model_server::{ConversationScript, ModelServer};
 
 use crate::client::{Client, Session};
 use crate::process;
@@ -68,7 +68,7 @@ impl Client {
     pub fn run_in_organisation(
         &self,
         world: &World,
-        script: Script,
+        script: ConversationScript,
         settings: Option<&Value>,
     ) -> Result<Session> {
         let model = ModelServer::start(script)?;

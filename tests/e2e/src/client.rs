@@ -9,7 +9,7 @@ use std::process::Command;
 use anyhow::Result;
 use fs_err as fs;
 use serde_json::Value;
-use tenterhook_model_server::{ModelServer, Script, ToolCall, ToolResult, anywhere};
+use tenterhook_model_server::{ConversationScript, ModelServer, ScriptedCall, ToolResult, contains_text};
 
 use crate::world::World;
 use crate::{launched, process};
@@ -32,17 +32,17 @@ pub struct Client {
     /// Events that a session with one shell call fires, by the client's names.
     pub life: &'static [&'static str],
     /// A call of its shell tool.
-    pub shell: fn(command: &str) -> ToolCall,
+    pub shell: fn(command: &str) -> ScriptedCall,
     /// Arguments of that call, as its hooks see them.
     pub shell_input: fn(command: &str) -> Value,
     /// A call of its shell with a working directory in the arguments, if it accepts one.
-    pub shell_in: Option<fn(directory: &Path, command: &str) -> ToolCall>,
+    pub shell_in: Option<fn(directory: &Path, command: &str) -> ScriptedCall>,
     /// Its patch tool, if it has one.
     pub patch: Option<PatchTool>,
     /// A call of a tool of an MCP server.
-    pub mcp: fn(server: &str, tool: &str, arguments: Value) -> ToolCall,
+    pub mcp: fn(server: &str, tool: &str, arguments: Value) -> ScriptedCall,
     /// A call that starts a subagent with this prompt, if it supports subagents.
-    pub subagent: Option<fn(prompt: &str) -> ToolCall>,
+    pub subagent: Option<fn(prompt: &str) -> ScriptedCall>,
 }
 
 /// The patch tool of a client.
@@ -51,7 +51,7 @@ pub struct PatchTool {
     /// Arguments on the command line that enable the tool; several clients offer it to some models only.
     pub args: &'static [&'static str],
     /// A call that creates this file with this one line.
-    pub call: fn(file: &Path, line: &str) -> ToolCall,
+    pub call: fn(file: &Path, line: &str) -> ScriptedCall,
 }
 
 /// A patch that creates a file with one line, in Codex's patch format.
@@ -76,17 +76,29 @@ pub struct Session {
 
 impl Client {
     /// Sends the client one prompt and waits until it has ended; the model follows `script`.
-    pub fn run(&self, world: &World, prompt: &str, script: Script) -> Result<Session> {
+    pub fn run(&self, world: &World, prompt: &str, script: ConversationScript) -> Result<Session> {
         self.run_with(world, prompt, script, &[])
     }
 
     /// Like [`Client::run`], with additional arguments.
-    pub fn run_with(&self, world: &World, prompt: &str, script: Script, args: &[&str]) -> Result<Session> {
+    pub fn run_with(
+        &self,
+        world: &World,
+        prompt: &str,
+        script: ConversationScript,
+        args: &[&str],
+    ) -> Result<Session> {
         self.run_started(self.start, world, prompt, script, args)
     }
 
     /// Like [`Client::run`], with another start command.
-    pub fn run_as(&self, start: Start, world: &World, prompt: &str, script: Script) -> Result<Session> {
+    pub fn run_as(
+        &self,
+        start: Start,
+        world: &World,
+        prompt: &str,
+        script: ConversationScript,
+    ) -> Result<Session> {
         self.run_started(start, world, prompt, script, &[])
     }
 
@@ -95,7 +107,7 @@ impl Client {
         start: Start,
         world: &World,
         prompt: &str,
-        script: Script,
+        script: ConversationScript,
         args: &[&str],
     ) -> Result<Session> {
         let server = ModelServer::start_with(script, launched::delivery(self.id)?)?;
@@ -128,7 +140,7 @@ impl Client {
 impl Session {
     /// Whether the model was sent this text, in any field.
     pub fn model_read(&self, text: &str) -> bool {
-        self.agent_requests.iter().any(|request| anywhere(request, text))
+        self.agent_requests.iter().any(|request| contains_text(request, text))
     }
 }
 

@@ -7,7 +7,7 @@ use std::process::Command;
 use anyhow::{Context as _, Result, anyhow, ensure};
 use tenterhook_harness_install::HarnessClient as _;
 use tenterhook_harness_install::launch::{ClientInvocation, ClientLaunch, LaunchSite, write_launch_settings};
-use tenterhook_model_server::{Delivery, ToolCall};
+use tenterhook_model_server::{Delivery, ScriptedCall};
 
 use crate::programs;
 use crate::world::World;
@@ -46,10 +46,13 @@ pub(crate) fn write_settings(id: &str, world: &World, directory: &str) -> Result
 }
 
 /// A call of the client's shell tool.
-pub(crate) fn shell(id: &str, command: &str) -> ToolCall {
+pub(crate) fn shell(id: &str, command: &str) -> ScriptedCall {
     // A client without a launch description has already failed at its start.
     let request = launch(id).map(|launch| (launch.shell)(command));
-    request.map_or_else(|_| ToolCall::new("", command.into()), |call| ToolCall::new(call.name, call.input))
+    request.map_or_else(
+        |_| ScriptedCall::new("", command.into()),
+        |call| ScriptedCall::new(call.name, call.input),
+    )
 }
 
 /// How the model's answers are sent to the client.

@@ -11,7 +11,7 @@ use std::process::Command;
 use anyhow::{Context as _, Result};
 use fs_err as fs;
 use serde_json::Value;
-use tenterhook_model_server::{ModelServer, Script};
+use tenterhook_model_server::{ConversationScript, ModelServer};
 
 use crate::client::{Client, Session};
 use crate::daemon::Daemon;
@@ -129,7 +129,12 @@ impl World {
 
 impl Client {
     /// Runs the client like [`Client::run`], in a sandbox with the settings of the world's machine.
-    pub fn run_on_machine(&self, world: &World, script: Script, attempt: &Attempt) -> Result<Session> {
+    pub fn run_on_machine(
+        &self,
+        world: &World,
+        script: ConversationScript,
+        attempt: &Attempt,
+    ) -> Result<Session> {
         let server = ModelServer::start_with(script, launched::delivery(self.id)?)?;
         let mut inner = (self.start)(world, &server.url(), "please go on")?;
         inner.args(attempt.args).envs(attempt.variables.iter().copied());

@@ -14,7 +14,7 @@ use std::time::{Duration, Instant};
 use anyhow::{Context as _, Result, ensure};
 use fs_err as fs;
 use serde_json::{Value, json};
-use tenterhook_model_server::{Script, Turn};
+use tenterhook_model_server::{ConversationScript, ModelTurn};
 
 use crate::client::{Client, Session};
 use crate::world::{Hook, World};
@@ -92,7 +92,8 @@ impl Seen {
 fn allow(client: &Client) -> Result<Seen> {
     let world = guarded(client)?;
     let _daemon = world.serve()?;
-    let session = client.run(&world, PROMPT, Script::new().turn(shell(client, "touch ran.txt")))?;
+    let session =
+        client.run(&world, PROMPT, ConversationScript::new().turn(shell(client, "touch ran.txt")))?;
     let ran = world.project().join("ran.txt").exists();
     let ledger = world.ledger()?;
     let mut life = client.life.iter();
@@ -114,7 +115,7 @@ fn deny_alone(client: &Client) -> Result<Seen> {
 fn denied(client: &Client, world: World) -> Result<Seen> {
     let precious = world.precious()?;
     let delete = shell(client, &deletion(&precious));
-    let script = Script::new().turn(delete).turn(shell(client, "touch went-on.txt"));
+    let script = ConversationScript::new().turn(delete).turn(shell(client, "touch went-on.txt"));
     let session = client.run(&world, PROMPT, script)?;
 
     let told = told(&world, &session, "recursive-delete")?;
@@ -129,8 +130,10 @@ fn deny_killed(client: &Client) -> Result<Seen> {
     let (begun, killed) = (world.project().join("begun.txt"), world.project().join("killed.txt"));
     let wait = "touch begun.txt; timeout 30 sh -c 'until test -e killed.txt; do sleep 0.1; done'";
     let delete = shell(client, &deletion(&precious));
-    let script =
-        Script::new().turn(shell(client, wait)).turn(delete).turn(shell(client, "touch went-on.txt"));
+    let script = ConversationScript::new()
+        .turn(shell(client, wait))
+        .turn(delete)
+        .turn(shell(client, "touch went-on.txt"));
     let session = std::thread::scope(|scope| {
         let session = scope.spawn(|| client.run(&world, PROMPT, script));
         let waited = until(|| begun.exists());
@@ -148,7 +151,8 @@ fn deny_killed(client: &Client) -> Result<Seen> {
 fn broken(client: &Client) -> Result<Seen> {
     let world = guarded(client)?;
     fs::remove_file(world.tenterhook_home().join("bin/tenterhook-hook"))?;
-    let session = client.run(&world, PROMPT, Script::new().turn(shell(client, "touch ran.txt")))?;
+    let session =
+        client.run(&world, PROMPT, ConversationScript::new().turn(shell(client, "touch ran.txt")))?;
     let ran = world.project().join("ran.txt").exists();
     Seen::new(world, &session, !ran, true)
 }
@@ -156,7 +160,8 @@ fn broken(client: &Client) -> Result<Seen> {
 fn rewrite(client: &Client) -> Result<Seen> {
     let world = hooked(client, "pre-tool", &rewriting_to(client, "echo two > out.txt"))?;
     let _daemon = world.serve()?;
-    let session = client.run(&world, PROMPT, Script::new().turn(shell(client, "echo one > out.txt")))?;
+    let session =
+        client.run(&world, PROMPT, ConversationScript::new().turn(shell(client, "echo one > out.txt")))?;
     let out = world.project().join("out.txt");
     let out = if out.exists() { fs::read_to_string(out)? } else { String::new() };
     Seen::new(world, &session, out == "two\n", out != "one\n")
@@ -168,7 +173,8 @@ fn rewrite_judged(client: &Client) -> Result<Seen> {
     let script = &rewriting_to(client, &deletion(&precious));
     world.write_hook(Hook { on: "pre-tool", tool: None, script })?;
     let _daemon = world.serve()?;
-    let session = client.run(&world, PROMPT, Script::new().turn(shell(client, "touch harmless.txt")))?;
+    let session =
+        client.run(&world, PROMPT, ConversationScript::new().turn(shell(client, "touch harmless.txt")))?;
     let told = told(&world, &session, "recursive-delete")?;
     // The originally requested command must not run either: the hook denied it.
     let nothing_ran = intact(&precious) && !world.project().join("harmless.txt").exists();
@@ -178,7 +184,8 @@ fn rewrite_judged(client: &Client) -> Result<Seen> {
 fn prompt(client: &Client) -> Result<Seen> {
     let world = hooked(client, "prompt", "cat >/dev/null\necho 'not this one' >&2\nexit 2")?;
     let _daemon = world.serve()?;
-    let session = client.run(&world, PROMPT, Script::new().turn(shell(client, "touch ran.txt")))?;
+    let session =
+        client.run(&world, PROMPT, ConversationScript::new().turn(shell(client, "touch ran.txt")))?;
     let blocked = !session.model_read(PROMPT);
     Seen::new(world, &session, blocked, true)
 }
@@ -195,7 +202,8 @@ fn context(client: &Client, on: &str, native: &str) -> Result<Seen> {
     let output = json!({"hookSpecificOutput": {"hookEventName": native, "additionalContext": CONTEXT}});
     let world = hooked(client, on, &printing(&output))?;
     let _daemon = world.serve()?;
-    let session = client.run(&world, PROMPT, Script::new().turn(shell(client, "touch ran.txt")))?;
+    let session =
+        client.run(&world, PROMPT, ConversationScript::new().turn(shell(client, "touch ran.txt")))?;
     let ran = world.project().join("ran.txt").exists();
     Seen::new(world, &session, ran && session.model_read(CONTEXT), true)
 }
@@ -207,7 +215,9 @@ fn stop(client: &Client) -> Result<Seen> {
         format!("cat >/dev/null\nmkdir \"$HOME/asked\" 2>/dev/null || exit 0\ncat <<'END'\n{output}\nEND");
     let world = hooked(client, "stop", &once)?;
     let _daemon = world.serve()?;
-    let script = Script::new().turn(Turn::text("I am done.")).turn(shell(client, "touch went-on.txt"));
+    let script = ConversationScript::new()
+        .turn(ModelTurn::text("I am done."))
+        .turn(shell(client, "touch went-on.txt"));
     let session = client.run(&world, PROMPT, script)?;
     let went_on = world.project().join("went-on.txt").exists();
     Seen::new(world, &session, went_on && session.model_read(CONTEXT), true)
@@ -223,7 +233,10 @@ fn subagent(client: &Client) -> Result<Seen> {
     let errand = [shell(client, &deletion(&precious)), shell(client, "touch errand-done.txt")];
     // A subagent may run in parallel with the agent, which then has to wait.
     let wait = "timeout 15 sh -c 'until test -e errand-done.txt; do sleep 0.1; done'; sleep 0.5";
-    let script = Script::new().turn(start(ERRAND).into()).turn(shell(client, wait)).subagent(ERRAND, errand);
+    let script = ConversationScript::new()
+        .turn(start(ERRAND).into())
+        .turn(shell(client, wait))
+        .subagent(ERRAND, errand);
     let session = client.run(&world, PROMPT, script)?;
     let told = told(&world, &session, "recursive-delete")?;
     let went_on = world.project().join("errand-done.txt").exists();
@@ -241,7 +254,8 @@ fn uninstall(client: &Client) -> Result<Seen> {
     let restored = world.settings()? == before;
 
     let precious = world.precious()?;
-    let session = client.run(&world, PROMPT, Script::new().turn(shell(client, &deletion(&precious))))?;
+    let session =
+        client.run(&world, PROMPT, ConversationScript::new().turn(shell(client, &deletion(&precious))))?;
     let works = session.success && !precious.exists() && world.ledger()?.is_empty();
     Seen::new(world, &session, works && restored, true)
 }
@@ -262,8 +276,8 @@ pub fn hooked(client: &Client, on: &str, script: &str) -> Result<World> {
 }
 
 /// A turn that runs a command.
-pub fn shell(client: &Client, command: &str) -> Turn {
-    Turn::from((client.shell)(command))
+pub fn shell(client: &Client, command: &str) -> ModelTurn {
+    ModelTurn::from((client.shell)(command))
 }
 
 /// A command that only Tenterhook denies: Codex refuses `rm -f` itself.
@@ -292,7 +306,7 @@ fn told(world: &World, session: &Session, rule: &str) -> Result<bool> {
     let [denial] = denials.as_slice() else { return Ok(false) };
     let reason = said(denial, "reason");
     let results = session.tool_results.iter();
-    let mut told = results.filter(|result| result.reads(reason) && result.reads(SUGGESTED));
+    let mut told = results.filter(|result| result.contains(reason) && result.contains(SUGGESTED));
     Ok(said(denial, "policy_rule_id") == rule && !reason.is_empty() && told.next().is_some())
 }
 

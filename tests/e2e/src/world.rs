@@ -209,10 +209,10 @@ impl World {
         let made = self.tenterhook(&["totp", "enroll", "--json"])?;
         let made: Value = serde_json::from_str(&made.stdout).context("totp enroll")?;
         let secret =
-            made.get("secret").and_then(Value::as_str).and_then(totp::from_base32).context("no secret")?;
+            made.get("secret").and_then(Value::as_str).and_then(totp::decode_base32).context("no secret")?;
         let codes = Codes { secret };
         // Set up with the previous code; the current one stays valid for the first use.
-        let before = totp::code(&codes.secret, Codes::step() - 1).context("no code")?;
+        let before = totp::code_at(&codes.secret, Codes::step() - 1).context("no code")?;
         self.tenterhook(&["totp", "verify", &before])?;
         Ok(codes)
     }
@@ -297,14 +297,14 @@ pub struct Codes {
 impl Codes {
     /// A code that is valid for at least ten seconds.
     pub fn next(&self) -> Result<String> {
-        totp::code(&self.secret, Self::step()).context("no code")
+        totp::code_at(&self.secret, Self::step()).context("no code")
     }
 
     fn step() -> u64 {
-        while tenterhook_home::call_meta::now_ms() / 1000 % totp::STEP > 20 {
+        while tenterhook_home::call_meta::now_ms() / 1000 % totp::STEP_SECONDS > 20 {
             std::thread::sleep(std::time::Duration::from_millis(100));
         }
-        totp::step(tenterhook_home::call_meta::now_ms())
+        totp::step_at(tenterhook_home::call_meta::now_ms())
     }
 }
 

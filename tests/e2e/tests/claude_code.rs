@@ -9,7 +9,7 @@ use anyhow::Result;
 use fs_err as fs;
 use serde_json::json;
 use tenterhook_e2e::{Session, World, clients};
-use tenterhook_model_server::{Script, Turn};
+use tenterhook_model_server::{ConversationScript, ModelTurn};
 
 const NAME: &str = "claude-code";
 
@@ -21,7 +21,7 @@ fn settings(world: &World) -> PathBuf {
     world.home().join(".claude/settings.json")
 }
 
-fn run(world: &World, script: Script) -> Result<Session> {
+fn run(world: &World, script: ConversationScript) -> Result<Session> {
     let client = clients::find(NAME)?;
     world.write(".mcp-servers.json", "{\"mcpServers\": {}}")?;
     client.run(world, "go", script)
@@ -41,7 +41,7 @@ fn uninstalling_leaves_no_trace() -> Result<()> {
     let delete = || {
         let input =
             json!({"command": format!("rm -rf {}", precious.display()), "description": "as scripted"});
-        Script::new().turn(Turn::tool("Bash", input))
+        ConversationScript::new().turn(ModelTurn::tool("Bash", input))
     };
     let own_hook_ran = world.home().join("own-hook-ran");
     // Unusual spacing, mixed line ends, none at the end, and a hook of the user. No comments: the client rejects a settings file with
@@ -85,7 +85,7 @@ fn the_client_complains_about_settings_it_refuses() -> Result<()> {
         r#"{"hooks": {"PreToolUse": [{"hooks": [{"type": "command", "command": "x", "timeout": "soon"}]}]}}"#,
     ] {
         world.write(".claude/settings.json", refused)?;
-        run(&world, Script::new())?;
+        run(&world, ConversationScript::new())?;
         assert!(!complaints(&world)?.is_empty(), "{refused} was accepted");
     }
     Ok(())

@@ -7,7 +7,7 @@ use fs_err as fs;
 use serde_json::json;
 use tenterhook_e2e::scenarios::{guarded, shell};
 use tenterhook_e2e::{Client, World, clients};
-use tenterhook_model_server::{Script, Turn};
+use tenterhook_model_server::{ConversationScript, ModelTurn};
 
 fn cline() -> Result<&'static Client> {
     clients::find("cline")
@@ -19,11 +19,11 @@ fn a_file_that_must_not_be_read_is_not_and_the_agent_goes_on() -> Result<()> {
     world.write(".ssh/id_rsa", "the key to everything\n")?;
     let _daemon = world.serve()?;
     let key = world.home().join(".ssh/id_rsa");
-    let read = Turn::tool("read_files", json!({"files": [{"path": key}]}));
-    let script = Script::new().turn(read).turn(shell(cline()?, "touch went-on.txt"));
+    let read = ModelTurn::tool("read_files", json!({"files": [{"path": key}]}));
+    let script = ConversationScript::new().turn(read).turn(shell(cline()?, "touch went-on.txt"));
     let session = cline()?.run(&world, "please go on", script)?;
     assert!(!session.model_read("the key to everything"), "{session:#?}");
-    assert!(session.tool_results[0].reads("→ Suggested: "), "{session:#?}");
+    assert!(session.tool_results[0].contains("→ Suggested: "), "{session:#?}");
     assert!(world.project().join("went-on.txt").exists(), "{session:#?}");
     Ok(())
 }
@@ -33,8 +33,8 @@ fn a_file_that_must_not_be_written_is_not() -> Result<()> {
     let world = guarded(cline()?)?;
     let _daemon = world.serve()?;
     let keys = world.home().join(".ssh/authorized_keys");
-    let write = Turn::tool("editor", json!({"path": keys, "new_text": "ssh-ed25519 AAAA mallory\n"}));
-    let session = cline()?.run(&world, "please go on", Script::new().turn(write))?;
+    let write = ModelTurn::tool("editor", json!({"path": keys, "new_text": "ssh-ed25519 AAAA mallory\n"}));
+    let session = cline()?.run(&world, "please go on", ConversationScript::new().turn(write))?;
     assert!(!keys.exists(), "{session:#?}");
     assert!(world.ledger()?.iter().any(|leaf| leaf["verdict"] == "deny"), "{session:#?}");
     Ok(())
@@ -50,15 +50,15 @@ fn sessions_in_a_hub_are_guarded_also_in_one_that_was_there_before() -> Result<(
     fs::create_dir_all(other.join(".git"))?;
     let precious = world.precious()?;
     let _daemon = world.serve()?;
-    let runs = |command: &str| Turn::from((cline().unwrap().shell)(command));
+    let runs = |command: &str| ModelTurn::from((cline().unwrap().shell)(command));
     let who = |file: &str| runs(&format!("tr '\\0' ' ' <\"/proc/$PPID/cmdline\" >{file}; pwd >>{file}"));
     let delete = || runs(&format!("rm -r {}", precious.display()));
-    let script = Script::new()
+    let script = ConversationScript::new()
         .turn(who("first.txt"))
-        .turn(Turn::text("done"))
+        .turn(ModelTurn::text("done"))
         .turn(runs("rm -r ../precious"))
         .turn(who("second.txt"))
-        .turn(Turn::text("done"))
+        .turn(ModelTurn::text("done"))
         .turn(delete())
         .turn(who("zen-done.txt"));
     let session = cline()?.run_as(clients::cline::start_in_hub, &world, "please go on", script)?;

@@ -6,7 +6,7 @@ use anyhow::Result;
 use serde_json::json;
 use tenterhook_e2e::scenarios::{guarded, hooked, printing, shell};
 use tenterhook_e2e::{Client, World, clients};
-use tenterhook_model_server::{Script, Turn};
+use tenterhook_model_server::{ConversationScript, ModelTurn};
 
 const REASON: &str = "The harbour master says no.";
 
@@ -21,10 +21,10 @@ fn codex() -> Result<&'static Client> {
 }
 
 /// A command that needs more than the sandbox allows.
-fn escalated(command: &str) -> Turn {
+fn escalated(command: &str) -> ModelTurn {
     let input =
         json!({"cmd": command, "sandbox_permissions": "require_escalated", "justification": "need it"});
-    Turn::tool("exec_command", input)
+    ModelTurn::tool("exec_command", input)
 }
 
 fn events(world: &World) -> Result<Vec<(String, String)>> {
@@ -40,12 +40,12 @@ fn a_permission_that_a_hook_refuses_is_refused_and_the_model_reads_why() -> Resu
     let output = json!({"hookSpecificOutput": {"hookEventName": "PermissionRequest", "decision": decision}});
     let world = hooked(codex()?, "permission-request", &printing(&output))?;
     let _daemon = world.serve()?;
-    let script = Script::new().turn(escalated("touch ran.txt"));
+    let script = ConversationScript::new().turn(escalated("touch ran.txt"));
     let session = codex()?.run_with(&world, "go", script, ASKING)?;
     let events = events(&world)?;
     assert!(!world.project().join("ran.txt").exists(), "{session:#?}\n{events:#?}");
     assert!(events.contains(&("PermissionRequest".into(), "deny".into())), "{events:#?}");
-    assert!(session.tool_results[0].reads(REASON), "{session:#?}");
+    assert!(session.tool_results[0].contains(REASON), "{session:#?}");
     Ok(())
 }
 
@@ -55,7 +55,7 @@ fn a_permission_that_a_hook_grants_is_granted() -> Result<()> {
     let output = json!({"hookSpecificOutput": {"hookEventName": "PermissionRequest", "decision": decision}});
     let world = hooked(codex()?, "permission-request", &printing(&output))?;
     let _daemon = world.serve()?;
-    let script = Script::new().turn(escalated("touch ran.txt"));
+    let script = ConversationScript::new().turn(escalated("touch ran.txt"));
     let session = codex()?.run_with(&world, "go", script, ASKING)?;
     let events = events(&world)?;
     assert!(world.project().join("ran.txt").exists(), "{session:#?}\n{events:#?}");
@@ -69,7 +69,7 @@ fn a_call_that_is_asked_about_twice_is_denied_once() -> Result<()> {
     let world = guarded(codex()?)?;
     let precious = world.precious()?;
     let _daemon = world.serve()?;
-    let script = Script::new().turn(escalated(&format!("rm -r {}", precious.display())));
+    let script = ConversationScript::new().turn(escalated(&format!("rm -r {}", precious.display())));
     let session = codex()?.run_with(&world, "go", script, ASKING)?;
     assert!(precious.join("thesis.txt").exists(), "{session:#?}");
     let denials = events(&world)?.into_iter().filter(|(_, verdict)| verdict == "deny").count();
@@ -86,11 +86,16 @@ fn write_stdin_fires_no_hook() -> Result<()> {
     let start = json!({"cmd": "head -n 1 >typed.txt", "tty": true, "yield_time_ms": 1000});
     // Sessions have random numbers, so this one is not found. Hooks fire before the lookup.
     let typed = json!({"session_id": 1, "chars": "hello\n", "yield_time_ms": 1000});
-    let script = Script::new().turn(Turn::tool("exec_command", start)).turn(Turn::tool("write_stdin", typed));
+    let script = ConversationScript::new()
+        .turn(ModelTurn::tool("exec_command", start))
+        .turn(ModelTurn::tool("write_stdin", typed));
     let session = codex()?.run(&world, "go", script.turn(shell(codex()?, "touch went-on.txt")))?;
     let results = &session.tool_results;
-    assert!(results[0].reads("Process running with session ID"), "{session:#?}");
-    assert!(results[1].reads("write_stdin failed") || results[1].reads("Unknown process"), "{session:#?}");
+    assert!(results[0].contains("Process running with session ID"), "{session:#?}");
+    assert!(
+        results[1].contains("write_stdin failed") || results[1].contains("Unknown process"),
+        "{session:#?}"
+    );
     assert!(world.project().join("went-on.txt").exists(), "{session:#?}");
     let before_tools = events(&world)?.into_iter().filter(|(event, _)| event == "PreToolUse").count();
     assert_eq!(before_tools, 2, "three calls, two of which start a program: {:#?}", events(&world)?);
@@ -104,12 +109,14 @@ fn hooks_that_nobody_trusts_do_not_fire_and_trusted_ones_do() -> Result<()> {
     (codex()?.prepare)(&world)?;
     world.tenterhook(&["install", "codex-desktop", "--yes"])?;
     let _daemon = world.serve()?;
-    let session = codex()?.run(&world, "go", Script::new().turn(shell(codex()?, "touch a.txt")))?;
+    let session =
+        codex()?.run(&world, "go", ConversationScript::new().turn(shell(codex()?, "touch a.txt")))?;
     assert!(world.project().join("a.txt").exists(), "{session:#?}");
     assert!(world.ledger()?.is_empty(), "{:#?}", events(&world)?);
 
     world.tenterhook(&["install", "codex", "--yes", "--trust"])?;
-    let session = codex()?.run(&world, "go", Script::new().turn(shell(codex()?, "touch b.txt")))?;
+    let session =
+        codex()?.run(&world, "go", ConversationScript::new().turn(shell(codex()?, "touch b.txt")))?;
     assert!(world.project().join("b.txt").exists(), "{session:#?}");
     assert!(events(&world)?.contains(&("PreToolUse".into(), "none".into())), "{:#?}", events(&world)?);
     Ok(())
@@ -117,7 +124,7 @@ fn hooks_that_nobody_trusts_do_not_fire_and_trusted_ones_do() -> Result<()> {
 
 #[test]
 fn a_compaction_that_a_hook_refuses_does_not_happen() -> Result<()> {
-    let script = || Script::new().turn(shell(codex().unwrap(), "touch a.txt"));
+    let script = || ConversationScript::new().turn(shell(codex().unwrap(), "touch a.txt"));
     let output = json!({"decision": "block", "reason": REASON});
     let world = hooked(codex()?, "pre-compact", &printing(&output))?;
     let _daemon = world.serve()?;

@@ -6,7 +6,7 @@ use anyhow::Result;
 use serde_json::{Value, json};
 use tenterhook_e2e::scenarios::{guarded, shell};
 use tenterhook_e2e::{Client, World, clients};
-use tenterhook_model_server::{Script, Turn};
+use tenterhook_model_server::{ConversationScript, ModelTurn};
 
 fn gemini() -> Result<&'static Client> {
     clients::find("gemini")
@@ -29,7 +29,8 @@ fn hooks_fire_before_and_after_each_tool_and_a_denied_one_does_not_run() -> Resu
     let precious = world.precious()?;
     let _daemon = world.serve()?;
     let delete = format!("rm -r {}", precious.display());
-    let script = Script::new().turn(shell(gemini()?, "touch ran.txt")).turn(shell(gemini()?, &delete));
+    let script =
+        ConversationScript::new().turn(shell(gemini()?, "touch ran.txt")).turn(shell(gemini()?, &delete));
     let session = gemini()?.run(&world, "please go on", script)?;
     assert!(precious.join("thesis.txt").exists() && world.project().join("ran.txt").exists());
     let row = |event, verdict| [event, "run_shell_command", verdict].map(str::to_owned);
@@ -40,8 +41,9 @@ fn hooks_fire_before_and_after_each_tool_and_a_denied_one_does_not_run() -> Resu
     let world = World::new()?;
     (gemini()?.prepare)(&world)?;
     let precious = world.precious()?;
-    let delete = Turn::tool("run_shell_command", json!({"command": format!("rm -r {}", precious.display())}));
-    let session = gemini()?.run(&world, "please go on", Script::new().turn(delete))?;
+    let delete =
+        ModelTurn::tool("run_shell_command", json!({"command": format!("rm -r {}", precious.display())}));
+    let session = gemini()?.run(&world, "please go on", ConversationScript::new().turn(delete))?;
     assert!(!precious.exists(), "{session:#?}");
     assert!(world.ledger()?.is_empty());
     Ok(())

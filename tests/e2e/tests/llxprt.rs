@@ -7,7 +7,7 @@ use fs_err as fs;
 use serde_json::{Value, json};
 use tenterhook_e2e::scenarios::{guarded, hooked, printing, shell};
 use tenterhook_e2e::{Client, World, clients};
-use tenterhook_model_server::{Script, ToolCall, Turn};
+use tenterhook_model_server::{ConversationScript, ModelTurn, ScriptedCall};
 
 const CONTEXT: &str = "The harbour master is called Odalys.";
 const OLD: &str = ".llxprt/settings.json";
@@ -32,8 +32,9 @@ fn a_prompt_and_the_end_of_a_turn_are_there_once_in_a_turn_with_tools() -> Resul
         format!("cat >/dev/null\nmkdir \"$HOME/asked\" 2>/dev/null || exit 0\ncat <<'END'\n{output}\nEND");
     let world = hooked(llxprt()?, "stop", &once)?;
     let _daemon = world.serve()?;
-    let script =
-        Script::new().turn(shell(llxprt()?, "touch first.txt")).turn(shell(llxprt()?, "touch second.txt"));
+    let script = ConversationScript::new()
+        .turn(shell(llxprt()?, "touch first.txt"))
+        .turn(shell(llxprt()?, "touch second.txt"));
     let session = llxprt()?.run(&world, "please go on", script)?;
     let events = events(&world)?;
     let count = |native: &str, kind: &str| {
@@ -57,7 +58,8 @@ fn what_a_hook_adds_to_a_prompt_is_added_once() -> Result<()> {
         json!({"hookSpecificOutput": {"hookEventName": "UserPromptSubmit", "additionalContext": CONTEXT}});
     let world = hooked(llxprt()?, "prompt", &printing(&output))?;
     let _daemon = world.serve()?;
-    let script = Script::new().turn(shell(llxprt()?, "touch a.txt")).turn(shell(llxprt()?, "touch b.txt"));
+    let script =
+        ConversationScript::new().turn(shell(llxprt()?, "touch a.txt")).turn(shell(llxprt()?, "touch b.txt"));
     let session = llxprt()?.run(&world, "please go on", script)?;
     assert_eq!(session.agent_requests.len(), 3, "{session:#?}");
     for request in &session.agent_requests {
@@ -71,7 +73,7 @@ fn a_denied_tool_selection_offers_no_tools() -> Result<()> {
     let output = json!({"decision": "block", "reason": "no tools now"});
     let world = hooked(llxprt()?, "tool-selection", &printing(&output))?;
     let _daemon = world.serve()?;
-    let script = Script::new().turn(shell(llxprt()?, "touch ran.txt"));
+    let script = ConversationScript::new().turn(shell(llxprt()?, "touch ran.txt"));
     let session = llxprt()?.run(&world, "please go on", script)?;
     // A request without tools is not part of the agent's loop.
     assert_eq!(session.agent_requests.len(), 0, "{session:#?}");
@@ -90,9 +92,14 @@ fn a_tool_of_an_mcp_server_is_judged_under_its_alias() -> Result<()> {
         "reason": "Records are not erased.",
     }]}))?;
     let _daemon = world.serve()?;
-    let call = |tool: &str| Turn::from(ToolCall::new(format!("records__{tool}"), json!({"record": "seven"})));
-    let session =
-        llxprt()?.run(&world, "please go on", Script::new().turn(call("erase")).turn(call("note")))?;
+    let call = |tool: &str| {
+        ModelTurn::from(ScriptedCall::new(format!("records__{tool}"), json!({"record": "seven"})))
+    };
+    let session = llxprt()?.run(
+        &world,
+        "please go on",
+        ConversationScript::new().turn(call("erase")).turn(call("note")),
+    )?;
     assert_eq!(world.records()?, ["records note seven"], "{session:#?}");
     Ok(())
 }
@@ -110,7 +117,8 @@ fn settings_of_the_old_place_are_guarded_before_and_after_the_client_copies_them
 
     let precious = world.precious()?;
     let _daemon = world.serve()?;
-    let delete = || Script::new().turn(shell(llxprt().unwrap(), &format!("rm -r {}", precious.display())));
+    let delete =
+        || ConversationScript::new().turn(shell(llxprt().unwrap(), &format!("rm -r {}", precious.display())));
     for run in ["first", "second"] {
         let session = llxprt()?.run(&world, "please go on", delete())?;
         assert!(precious.exists(), "{run}: {session:#?}");
@@ -131,14 +139,14 @@ fn a_project_that_is_not_trusted_is_reported() -> Result<()> {
     let trusted = ".config/llxprt-code/trustedFolders.json";
     world.write_json(trusted, &json!({ world.project().display().to_string(): "DO_NOT_TRUST" }))?;
     // The client runs no hook there, and leaves no record.
-    let script = Script::new().turn(shell(llxprt()?, "touch ran.txt"));
+    let script = ConversationScript::new().turn(shell(llxprt()?, "touch ran.txt"));
     llxprt()?.run_with(&world, "please go on", script, &["--allowed-tools", "run_shell_command"])?;
     assert_eq!(world.ledger()?, Vec::<Value>::new());
     let complaint = world.tenterhook(&["doctor"]).err().context("doctor finds nothing")?;
     assert!(format!("{complaint:#}").contains("is not trusted"), "{complaint:#}");
 
     world.write_json(trusted, &json!({ world.project().display().to_string(): "TRUST_FOLDER" }))?;
-    let script = Script::new().turn(shell(llxprt()?, "touch trusted.txt"));
+    let script = ConversationScript::new().turn(shell(llxprt()?, "touch trusted.txt"));
     llxprt()?.run(&world, "please go on", script)?;
     assert!(!world.ledger()?.is_empty());
     Ok(())

@@ -9,7 +9,7 @@ use anyhow::Result;
 use serde_json::{Value, json};
 use tenterhook_e2e::scenarios::shell;
 use tenterhook_e2e::{Attempt, Session, World, clients};
-use tenterhook_model_server::Script;
+use tenterhook_model_server::ConversationScript;
 
 /// Text that the model reads when the rule denies the call.
 const REASON: &str = "This would delete a whole directory tree outside the project";
@@ -47,12 +47,12 @@ fn run_once(id: &str, attempt: &Attempt) -> Result<(Outcome, String)> {
     let _daemon = world.serve_machine()?;
     let precious = world.precious()?;
     let delete = shell(client, &format!("rm -r {}", precious.display()));
-    let session = client.run_on_machine(&world, Script::new().turn(delete), attempt)?;
+    let session = client.run_on_machine(&world, ConversationScript::new().turn(delete), attempt)?;
     Ok((outcome_of(&precious, &session), format!("{id}, {}: {session:#?}", attempt.name)))
 }
 
 fn outcome_of(precious: &Path, session: &Session) -> Outcome {
-    let is_told = session.tool_results.iter().any(|result| result.reads(REASON));
+    let is_told = session.tool_results.iter().any(|result| result.contains(REASON));
     match (precious.exists(), is_told) {
         (false, _) => Outcome::Ran,
         (true, true) => Outcome::Denied,
@@ -123,7 +123,8 @@ fn in_organisation(
     if is_user_installed {
         world.tenterhook(&["install", client.id, "--yes"])?;
     }
-    let session = client.run_in_organisation(&world, Script::new().turn(delete), settings.as_ref())?;
+    let session =
+        client.run_in_organisation(&world, ConversationScript::new().turn(delete), settings.as_ref())?;
     let outcome = outcome_of(&precious, &session);
     let [machine, own] = world.broken_on_machine("Claude Code")?;
     let is_dropped = settings.as_ref().is_some_and(|settings| settings.get("hooks").is_none());

@@ -5,7 +5,7 @@
 use anyhow::Result;
 use tenterhook_e2e::scenarios::{guarded, hooked};
 use tenterhook_e2e::{Client, clients};
-use tenterhook_model_server::{Script, Turn};
+use tenterhook_model_server::{ConversationScript, ModelTurn};
 
 fn opencode() -> Result<&'static Client> {
     clients::find("opencode")
@@ -16,7 +16,7 @@ fn a_refused_prompt_shows_its_reason() -> Result<()> {
     let reason = "The harbour master says no.";
     let world = hooked(opencode()?, "prompt", &format!("cat >/dev/null\necho '{reason}' >&2\nexit 2"))?;
     let _daemon = world.serve()?;
-    let session = opencode()?.run(&world, "please go on", Script::new())?;
+    let session = opencode()?.run(&world, "please go on", ConversationScript::new())?;
     assert!(!session.model_read("please go on"), "{session:#?}");
     let shown = format!("{}{}", session.stdout, session.stderr);
     assert!(shown.contains(reason) && !shown.contains("Unexpected server error"), "{session:#?}");
@@ -30,10 +30,10 @@ fn a_directory_outside_the_project_is_judged_where_it_is() -> Result<()> {
     let _daemon = world.serve()?;
     let shell_in = opencode()?.shell_in.expect("its shell takes a working directory");
     for directory in [world.home(), "..".into()] {
-        let script = Script::new().turn(Turn::from(shell_in(&directory, "rm -rf precious")));
+        let script = ConversationScript::new().turn(ModelTurn::from(shell_in(&directory, "rm -rf precious")));
         let session = opencode()?.run(&world, "please go on", script)?;
         assert!(precious.join("thesis.txt").exists(), "{}: {session:#?}", directory.display());
-        assert!(session.tool_results[0].reads("→ Suggested: "), "{session:#?}");
+        assert!(session.tool_results[0].contains("→ Suggested: "), "{session:#?}");
     }
     Ok(())
 }

@@ -7,7 +7,7 @@ use fs_err as fs;
 use serde_json::{Value, json};
 use tenterhook_e2e::scenarios::{guarded, hooked};
 use tenterhook_e2e::{Client, clients};
-use tenterhook_model_server::{Script, ToolCall, Turn};
+use tenterhook_model_server::{ConversationScript, ModelTurn, ScriptedCall};
 
 fn pi() -> Result<&'static Client> {
     clients::find("pi")
@@ -18,7 +18,7 @@ fn a_refused_prompt_shows_its_reason() -> Result<()> {
     let reason = "The harbour master says no.";
     let world = hooked(pi()?, "prompt", &format!("cat >/dev/null\necho '{reason}' >&2\nexit 2"))?;
     let _daemon = world.serve()?;
-    let session = pi()?.run(&world, "please go on", Script::new())?;
+    let session = pi()?.run(&world, "please go on", ConversationScript::new())?;
     assert!(!session.model_read("please go on"), "{session:#?}");
     assert!(session.stderr.contains(reason), "{session:#?}");
     Ok(())
@@ -35,7 +35,8 @@ fn a_command_in_a_script_is_judged() -> Result<()> {
          [tools.bash({{command: line}}), tools.bash({{command: 'touch beside.txt'}})]); text(all)",
         precious.display()
     );
-    let script = Script::new().turn(Turn::from(ToolCall::new("codemode", json!({"code": code}))));
+    let script =
+        ConversationScript::new().turn(ModelTurn::from(ScriptedCall::new("codemode", json!({"code": code}))));
     let session = pi()?.run_with(&world, "please go on", script, &["--tools", "+codemode"])?;
     assert!(precious.join("thesis.txt").exists(), "{session:#?}");
     assert!(world.project().join("beside.txt").exists(), "{session:#?}");
@@ -52,21 +53,22 @@ fn the_agent_cannot_remove_its_extension() -> Result<()> {
     let settings = world.home().join(".pi/agent/settings.json");
     let calls = [
         (pi()?.shell)(&format!("rm {}", extension.display())),
-        ToolCall::new("write", json!({"path": extension, "content": "export default () => {}"})),
-        ToolCall::new(
+        ScriptedCall::new("write", json!({"path": extension, "content": "export default () => {}"})),
+        ScriptedCall::new(
             "edit",
             json!({"path": extension, "edits": [{"oldText": "tool_call", "newText": "x"}]}),
         ),
-        ToolCall::new("write", json!({"path": settings, "content": "{\"extensions\": [\"!*\"]}"})),
+        ScriptedCall::new("write", json!({"path": settings, "content": "{\"extensions\": [\"!*\"]}"})),
     ];
     let count = calls.len();
-    let script = calls.into_iter().fold(Script::new(), |script, call| script.turn(Turn::from(call)));
+    let script =
+        calls.into_iter().fold(ConversationScript::new(), |script, call| script.turn(ModelTurn::from(call)));
     let before = fs::read(&extension)?;
     let session = pi()?.run(&world, "please go on", script)?;
     assert_eq!(fs::read(&extension)?, before, "{session:#?}");
     assert!(!settings.exists(), "{session:#?}");
     assert_eq!(session.tool_results.len(), count, "{session:#?}");
-    assert!(session.tool_results.iter().all(|result| result.reads("→ Suggested: ")), "{session:#?}");
+    assert!(session.tool_results.iter().all(|result| result.contains("→ Suggested: ")), "{session:#?}");
     Ok(())
 }
 
@@ -79,7 +81,7 @@ fn settings_that_switch_the_extension_off_are_found_by_doctor() -> Result<()> {
         world.write_json(settings, &json!({"extensions": ["!*"]}))?;
         let precious = world.precious()?;
         let command = format!("rm -rf {}", precious.display());
-        pi()?.run(&world, name, Script::new().turn(Turn::from((pi()?.shell)(&command))))?;
+        pi()?.run(&world, name, ConversationScript::new().turn(ModelTurn::from((pi()?.shell)(&command))))?;
         fs::rename(&file, file.with_extension("off"))?;
         Ok(!precious.join("thesis.txt").exists())
     };

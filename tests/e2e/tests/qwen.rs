@@ -8,7 +8,7 @@ use anyhow::{Context as _, Result, bail};
 use serde_json::{Value, json};
 use tenterhook_e2e::scenarios::{guarded, hooked, printing, shell};
 use tenterhook_e2e::{Client, Session, World, clients};
-use tenterhook_model_server::Script;
+use tenterhook_model_server::ConversationScript;
 
 const CONTEXT: &str = "The harbour master is called Odalys.";
 
@@ -22,7 +22,7 @@ fn what_a_hook_says_at_the_start_reaches_the_model() -> Result<()> {
         json!({"hookSpecificOutput": {"hookEventName": "SessionStart", "additionalContext": CONTEXT}});
     let world = hooked(qwen()?, "session-start", &printing(&output))?;
     let _daemon = world.serve()?;
-    let session = qwen()?.run(&world, "go", Script::new())?;
+    let session = qwen()?.run(&world, "go", ConversationScript::new())?;
     assert!(session.model_read(CONTEXT), "{session:#?}");
     Ok(())
 }
@@ -32,14 +32,15 @@ fn a_hook_that_ends_the_turn_before_a_tool_keeps_the_tool_from_running() -> Resu
     let output = json!({"continue": false, "stopReason": CONTEXT});
     let world = hooked(qwen()?, "pre-tool", &printing(&output))?;
     let _daemon = world.serve()?;
-    let session = qwen()?.run(&world, "go", Script::new().turn(shell(qwen()?, "touch ran.txt")))?;
+    let session =
+        qwen()?.run(&world, "go", ConversationScript::new().turn(shell(qwen()?, "touch ran.txt")))?;
     assert!(!world.project().join("ran.txt").exists(), "{session:#?}");
     Ok(())
 }
 
 /// A session with one command that asks for permission; standard input is closed, so Qwen Code's own prompt is not answered.
 fn run_asking(world: &World, command: &str) -> Result<Session> {
-    let script = Script::new().turn(shell(qwen()?, command));
+    let script = ConversationScript::new().turn(shell(qwen()?, command));
     qwen()?.run_as(clients::qwen::start_embedded, world, "please go on", script)
 }
 
@@ -81,7 +82,7 @@ fn a_permission_that_a_rule_denies_is_denied_also_beside_a_hook_that_grants_it()
         let _daemon = world.serve()?;
         let session = run_asking(&world, &format!("rm -r {}", precious.display()))?;
         assert!(precious.join("thesis.txt").exists(), "{session:#?}");
-        assert!(session.tool_results[0].reads("\n\n→ Suggested: "), "{session:#?}");
+        assert!(session.tool_results[0].contains("\n\n→ Suggested: "), "{session:#?}");
         assert_eq!(tool_events(&world)?, rows(&[("PermissionRequest", "deny")]), "{session:#?}");
     }
 

@@ -5,7 +5,7 @@
 use anyhow::{Context as _, Result};
 use serde_json::{Value, json};
 use tenterhook_e2e::{World, clients};
-use tenterhook_model_server::{Script, Turn};
+use tenterhook_model_server::{ConversationScript, ModelTurn};
 
 /// Prompt of the subagent, by which the model recognises it.
 const ERRAND: &str = "run the errand of the subagent";
@@ -15,14 +15,14 @@ fn is_read_whole(id: &str) -> Result<()> {
     let world = World::new()?;
     (client.prepare)(&world)?;
     let precious = world.precious()?;
-    let shell = |command: &str| Turn::from((client.shell)(command));
+    let shell = |command: &str| ModelTurn::from((client.shell)(command));
     // A subagent may run in parallel with the agent, which then has to wait.
     let wait = "timeout 15 sh -c 'until test -e errand.txt; do sleep 0.1; done'; sleep 0.5";
-    let script = Script::new()
+    let script = ConversationScript::new()
         .turn(shell("echo hello > greeting.txt"))
         .turn(shell("cat nowhere.txt"))
         .turn(shell(&format!("rm -rf {}", precious.display())))
-        .turn(Turn::from((client.mcp)("records", "note", json!({"record": "seven"}))));
+        .turn(ModelTurn::from((client.mcp)("records", "note", json!({"record": "seven"}))));
     let script = match client.subagent {
         Some(start) => {
             script.turn(start(ERRAND).into()).turn(shell(wait)).subagent(ERRAND, [shell("touch errand.txt")])

@@ -7,19 +7,19 @@ use anyhow::{Context as _, Result};
 use serde_json::{Value, json};
 use tenterhook_e2e::scenarios::guarded;
 use tenterhook_e2e::{Client, Session, World, clients};
-use tenterhook_model_server::{Script, Turn, Usage};
+use tenterhook_model_server::{ConversationScript, ModelTurn, TurnUsage};
 
 /// Prompt of the subagent, by which the model recognises it.
 const ERRAND: &str = "run the errand of the subagent";
 
 /// Tokens of an answer; prompts of the same size would hide a number that is counted twice.
-fn cost(number: u64) -> Usage {
-    Usage { input: 1000 + number, output: 100 + number, cache_read: 500 + number, cache_write: 0 }
+fn cost(number: u64) -> TurnUsage {
+    TurnUsage { input: 1000 + number, output: 100 + number, cache_read: 500 + number, cache_write: 0 }
 }
 
 /// A shell call that gives the client time to write the answer to its transcript.
-fn slow_touch(client: &Client, file: &str, usage: Usage) -> Turn {
-    Turn::from((client.shell)(&format!("touch {file}; sleep 0.4"))).costing(usage)
+fn slow_touch(client: &Client, file: &str, usage: TurnUsage) -> ModelTurn {
+    ModelTurn::from((client.shell)(&format!("touch {file}; sleep 0.4"))).with_usage(usage)
 }
 
 fn sessions(world: &World) -> Result<Vec<Value>> {
@@ -44,13 +44,16 @@ fn what_was_sent_is_what_is_counted(id: &str) -> Result<()> {
     let world = guarded(client)?;
     let _daemon = world.serve()?;
     let start = client.subagent.context("it has no subagents")?;
-    let script = Script::new()
+    let script = ConversationScript::new()
         .turn(slow_touch(client, "a.txt", cost(1)))
-        .turn(Turn::from(start(ERRAND)).costing(cost(2)))
+        .turn(ModelTurn::from(start(ERRAND)).with_usage(cost(2)))
         .turn(slow_touch(client, "b.txt; sleep 2", cost(3)))
-        .turn(Turn::text("done").costing(cost(4)))
-        .turn(Turn::text("done").costing(cost(5)))
-        .subagent(ERRAND, [slow_touch(client, "errand.txt", cost(10)), Turn::text("done").costing(cost(20))]);
+        .turn(ModelTurn::text("done").with_usage(cost(4)))
+        .turn(ModelTurn::text("done").with_usage(cost(5)))
+        .subagent(
+            ERRAND,
+            [slow_touch(client, "errand.txt", cost(10)), ModelTurn::text("done").with_usage(cost(20))],
+        );
     let session = client.run(&world, "go", script)?;
     let sessions = sessions(&world)?;
     let story = format!("{sessions:#?}\n{session:#?}");
@@ -72,7 +75,7 @@ fn a_budget_denies_the_next_call(id: &str, with_daemon: bool) -> Result<()> {
     }]}))?;
     let _daemon = if with_daemon { Some(world.serve()?) } else { None };
     // Two answers use up the budget. The client may write the second one only after its call has begun.
-    let mut script = Script::new();
+    let mut script = ConversationScript::new();
     for (file, number) in [("a.txt", 1), ("b.txt", 2), ("c.txt", 3), ("d.txt", 4)] {
         script = script.turn(slow_touch(client, file, cost(number)));
     }
@@ -87,7 +90,7 @@ fn a_budget_denies_the_next_call(id: &str, with_daemon: bool) -> Result<()> {
     let reason = denied.first().and_then(|leaf| leaf["reason"].as_str()).unwrap_or_default();
     // The third answer, which requests the denied call, may be in the transcript before the hook reads it.
     let is_counted = |answers: u64| {
-        let of = |Usage { input, output, cache_read, .. }: Usage| input + output + cache_read;
+        let of = |TurnUsage { input, output, cache_read, .. }: TurnUsage| input + output + cache_read;
         let used: u64 = (1..=answers).map(|number| of(cost(number))).sum();
         reason.contains(&format!("this session has used {used} of a budget of 3000"))
     };

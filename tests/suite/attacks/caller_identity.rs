@@ -53,7 +53,7 @@ fn a_connection_whose_maker_has_exited_is_refused() {
     for tried in &found {
         assert_eq!(tried["status"], 403, "{tried}");
         let own = tried["how"].as_str().unwrap().starts_with("own");
-        let why = if own { "guarded here" } else { "cannot be identified" };
+        let why = if own { "guarded agent" } else { "cannot be identified" };
         assert!(tried["body"].as_str().unwrap().contains(why), "{tried}");
     }
     assert_eq!(mode(&test), "enforce");
@@ -77,7 +77,7 @@ fn an_agent_seventy_processes_up_is_found() {
         assert_eq!(found.len(), if with_daemon { 2 } else { 1 });
         for tried in found {
             assert!([json!(403), json!(1)].contains(&tried["status"]), "{tried}");
-            assert!(tried["body"].as_str().unwrap().contains("guarded here"), "{tried}");
+            assert!(tried["body"].as_str().unwrap().contains("guarded agent"), "{tried}");
         }
         assert_eq!(mode(&test), "enforce", "with a daemon: {with_daemon}");
     }
@@ -105,7 +105,7 @@ fn a_pid_namespace_does_not_hide_the_agent() {
             let found = results_of_tries(&test.run_command(attack(&test, &python, &words), b""));
             assert_ne!(found[0]["status"], 0, "{}", found[0]);
             let shown = found[0]["body"].as_str().unwrap();
-            let why = if with_daemon { "guarded here" } else { "cannot be identified" };
+            let why = if with_daemon { "guarded agent" } else { "cannot be identified" };
             assert!(shown.contains(why), "{attacked}, with a daemon: {with_daemon}: {shown}");
             assert_eq!(mode(&test), "enforce");
         }

@@ -131,7 +131,7 @@ fn an_account_with_many_waiting_calls_leaves_room_for_others() {
     });
     until("their calls wait", || (waiting() >= 200).then_some(()));
     let ours = send_whole_call(&socket, "codex", 1000, "60000", "terraform apply");
-    let is_ours = |card: &Value| card["user"] != json!(tenterhook_home::env::account(STRANGER));
+    let is_ours = |card: &Value| card["user"] != json!(tenterhook_home::env::account_name(STRANGER));
     until("our call waits as well", || {
         let (_, list) = crate::terminal_user::request(&socket, "GET", "/v1/approvals", &Value::Null);
         list["pending"].as_array().unwrap().iter().any(is_ours).then_some(())

@@ -328,7 +328,7 @@ fn restoring_an_older_snapshot_does_not_restore_older_rules() {
     let ran = run_hook(&test, "make all");
     assert!(ran.stdout.contains("no-make"), "{}{}", ran.stdout, ran.stderr);
     let last = test.decisions().pop().unwrap();
-    assert_eq!(last["facts"]["rules"], "the files: the snapshot is of other ones", "{last}");
+    assert_eq!(last["facts"]["rules"], "the files: the snapshot is outdated", "{last}");
 }
 
 #[test]

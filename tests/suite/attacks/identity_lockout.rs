@@ -166,7 +166,7 @@ fn a_refusal_names_the_marked_process_and_a_user_clears_the_mark() {
 
         let said = marked.runs(&["agent", "forget", &pid]);
         assert!(
-            said.starts_with("(1,") && said.contains("guarded here"),
+            said.starts_with("(1,") && said.contains("guarded agent"),
             "an agent cannot clear its own mark: {said}"
         );
         let ran = test.run_on_terminal(&["agent", "forget", &pid]);
@@ -178,7 +178,7 @@ fn a_refusal_names_the_marked_process_and_a_user_clears_the_mark() {
         );
         assert_eq!(marks(&test), Vec::<Value>::new());
         let said = marked.runs(&["mode", "monitor"]);
-        assert!(!said.contains("guarded here") && said.contains("confirms it on a terminal"), "{said}");
+        assert!(!said.contains("guarded agent") && said.contains("confirmation on a terminal"), "{said}");
         assert_eq!(test.run_on_terminal(&["agent", "forget", &pid]).exit, 1, "the mark is gone");
     }
 }
@@ -192,7 +192,7 @@ fn a_code_overrides_a_mark_and_guesses_do_not_use_up_the_users_tries() {
         let secret = test.enroll();
         let mut marked = MarkedProcess::of(&test, &python);
         let said = marked.runs(&["mode", "monitor"]);
-        assert!(said.starts_with("(1,") && said.contains("guarded here"), "{said}");
+        assert!(said.starts_with("(1,") && said.contains("guarded agent"), "{said}");
         let said = marked.runs(&["mode", "monitor", "--code", &code(&secret, 0)]);
         assert!(said.starts_with("(0,"), "{said}");
         let by = &test.last_change()["detail"]["authority"];
@@ -223,7 +223,7 @@ fn testing_a_hook_records_and_marks_nothing() {
         assert!(ran.exit == 0 && ran.stdout.contains("\"deny\""), "{}{}", ran.stdout, ran.stderr);
         assert_eq!(test.records().len(), before, "with a daemon: {with_daemon}");
         assert_eq!(marks(&test), Vec::<Value>::new());
-        assert!(!test.run(&["mode", "monitor"]).stderr.contains("guarded here"));
+        assert!(!test.run(&["mode", "monitor"]).stderr.contains("guarded agent"));
     }
     let spool = std::fs::read_dir(test.home().join("spool")).map(Iterator::count).unwrap_or_default();
     assert_eq!(spool, 0);

@@ -7,7 +7,7 @@ use std::path::Path;
 
 use rusqlite::Connection;
 use serde_json::Value;
-use tenterhook_guard::Book;
+use tenterhook_guard::LedgerHandle;
 use tenterhook_home::Home;
 use tenterhook_ledger::{Durability, Ledger, Options, Reader};
 
@@ -88,7 +88,7 @@ fn lines_left_by_a_killed_relaxed_daemon_are_imported() {
     let test = TestContext::new();
     test.write("home/tenterhook.yaml", "ledger: {durability: relaxed}\n");
     let dir = ledger_dir(&test);
-    let home = Home::whole(test.home());
+    let home = Home::in_dir(test.home());
     let options = Options { durability: Durability::Relaxed, ..Options::new(|| 1) };
     let ledger = Ledger::open(&dir, options).unwrap().ledger;
     let ts = tenterhook_event::Timestamp::from_unix_ms(1);
@@ -100,7 +100,7 @@ fn lines_left_by_a_killed_relaxed_daemon_are_imported() {
     drop(ledger);
     assert!(!lines.is_empty(), "sequenced only");
     edit_out_last(&dir, &lines);
-    let reader = Book::of(&home).read().unwrap();
+    let reader = LedgerHandle::of(&home).reader().unwrap();
     assert!(reader.find(&id.to_string()).unwrap().is_some());
 }
 

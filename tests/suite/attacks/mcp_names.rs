@@ -110,10 +110,10 @@ fn a_rule_on_a_server_that_no_client_has_is_reported() {
     assert!(!test.run(&["check"]).stdout.contains("MCP server"));
     rule(&test, "recrods", "erase", "deny");
     let said = test.run(&["check"]).stdout;
-    assert!(said.contains("it names the MCP server `recrods`, which no installed client has"), "{said}");
-    assert!(said.contains("configured are: brave-search, google, google_drive"), "{said}");
+    assert!(said.contains("unknown MCP server `recrods`: no installed client has it"), "{said}");
+    assert!(said.contains("configured servers: brave-search, google, google_drive"), "{said}");
     let said = test.run(&["doctor"]).stdout;
-    assert!(said.contains("it names the MCP server `recrods`, which no installed client has"), "{said}");
+    assert!(said.contains("unknown MCP server `recrods`: no installed client has it"), "{said}");
     rule(&test, "rec*", "erase", "deny");
     assert!(!test.run(&["check"]).stdout.contains("MCP server"), "a pattern may be about servers to come");
 }

@@ -35,8 +35,9 @@ static VARIABLE: LazyLock<Vec<(Regex, &str)>> = LazyLock::new(|| {
 });
 
 /// The account that runs the test; pages show `dev`.
-static ACCOUNT: LazyLock<Regex> =
-    LazyLock::new(|| Regex::new(&format!(r"\b{}\b", regex::escape(&tenterhook_home::env::user()))).unwrap());
+static ACCOUNT: LazyLock<Regex> = LazyLock::new(|| {
+    Regex::new(&format!(r"\b{}\b", regex::escape(&tenterhook_home::env::current_user()))).unwrap()
+});
 
 fn without_variables(text: &str) -> String {
     let mut text = Cow::Borrowed(text);

@@ -222,8 +222,8 @@ impl Reader {
         kept["last"] = 0.into();
         kept["tries"] = serde_json::json!([]);
         std::fs::write(&path, kept.to_string()).unwrap();
-        let secret = totp::from_base32(kept["secret"].as_str().unwrap()).unwrap();
-        totp::code(&secret, totp::step(tenterhook_home::call_meta::now_ms())).unwrap()
+        let secret = totp::decode_base32(kept["secret"].as_str().unwrap()).unwrap();
+        totp::code_at(&secret, totp::step_at(tenterhook_home::call_meta::now_ms())).unwrap()
     }
 
     /// The root of this reader's file system, for files outside of the home.

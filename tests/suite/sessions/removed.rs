@@ -108,7 +108,7 @@ fn an_undelivered_decision_is_not_counted() {
         Outcome::default(),
         Finding::decided(Origin::Engine, Decision::Deny, "nobody answered"),
     );
-    let (call, home) = (HookCall { event, native: None }, Home::whole(served.test.home()));
+    let (call, home) = (HookCall { event, native: None }, Home::in_dir(served.test.home()));
     let decided = DecidedCall {
         call: &call,
         outcome: &outcome,
@@ -119,7 +119,7 @@ fn an_undelivered_decision_is_not_counted() {
     };
     let key = RedactionKey::open(&home.ledger()).unwrap();
     let sealing = Sealing { key, keep_raw: false, max_payload: 1 << 20, keep_model_text: false };
-    Spool::of(&home).put(&Entry::decision(&decided, &secrets).seal(&sealing).unwrap()).unwrap();
+    Spool::of(&home).write(&Entry::decision(&decided, &secrets).seal(&sealing).unwrap()).unwrap();
     until("it is imported", || {
         let session = served.json("/v1/sessions/s-1");
         (session["verdicts"] == json!({"none": 1, "deny": 1})).then_some(())

@@ -45,7 +45,7 @@ fn a_session_is_a_panel() {
         served.test.run(&["sessions", "show", "s-"])
     };
     assert_eq!(shown.stdout, alone.stdout, "{}{}", shown.stderr, alone.stderr);
-    let user = format!(" · {} · ", tenterhook_home::env::user());
+    let user = format!(" · {} · ", tenterhook_home::env::current_user());
     insta::assert_snapshot!(normalize(&shown.stdout).replace(&user, " · [USER] · "), @r"
     please tidy up[2J  active
     claude-code · s-1 · claude-test-1 · [USER] · [DIR]/work

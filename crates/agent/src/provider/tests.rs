@@ -8,7 +8,7 @@ mod reading;
 use std::time::Duration;
 
 use serde_json::{Value, json};
-use tenterhook_model_server::{ModelServer, Script, Turn, Usage as Cost};
+use tenterhook_model_server::{ConversationScript, ModelServer, ModelTurn, TurnUsage as Cost};
 
 use super::*;
 
@@ -75,7 +75,7 @@ async fn ask(provider: &dyn Provider, request: &ModelRequest) -> ProviderRun {
 }
 
 /// Sends the same request with each provider, each to its own server.
-async fn for_each_provider(script: &Script, check: impl Fn(&str, ProviderRun, &ModelServer)) {
+async fn for_each_provider(script: &ConversationScript, check: impl Fn(&str, ProviderRun, &ModelServer)) {
     for name in PROVIDER_NAMES {
         let server = ModelServer::start(script.clone()).unwrap();
         let asked = ask(&*provider(name, &server.url()), &request(vec![ChatMessage::user("go")])).await;
@@ -87,7 +87,7 @@ async fn for_each_provider(script: &Script, check: impl Fn(&str, ProviderRun, &M
 async fn text_arrives_in_pieces_and_tokens_are_counted() {
     let text = "Words come in pieces, ümläuts and all, and none of them is lost.";
     let cost = Cost { input: 700, output: 80, cache_read: 300, cache_write: 0 };
-    let script = Script::new().turn(Turn::text(text).costing(cost));
+    let script = ConversationScript::new().turn(ModelTurn::text(text).with_usage(cost));
     for_each_provider(&script, |name, asked, server| {
         assert!(asked.deltas.len() > 2, "{name}: {:?}", asked.deltas);
         assert_eq!(asked.reported_text(), text, "{name}");
@@ -109,10 +109,10 @@ async fn text_arrives_in_pieces_and_tokens_are_counted() {
 async fn a_tool_is_called_and_its_result_goes_back() {
     let long = "cat /a/path/that/is/longer/than/one/piece/of/a/stream";
     for name in PROVIDER_NAMES {
-        let script = Script::new()
-            .turn(Turn::text("let me look").and_tool("Bash", json!({"command": long})))
-            .turn(Turn::tool("Bash", json!({})))
-            .turn(Turn::text("bye"));
+        let script = ConversationScript::new()
+            .turn(ModelTurn::text("let me look").and_tool("Bash", json!({"command": long})))
+            .turn(ModelTurn::tool("Bash", json!({})))
+            .turn(ModelTurn::text("bye"));
         let server = ModelServer::start(script).unwrap();
         let provider = provider(name, &server.url());
         let mut messages = vec![ChatMessage::user("go")];
@@ -143,8 +143,8 @@ async fn a_tool_is_called_and_its_result_goes_back() {
 #[tokio::test]
 async fn parallel_tool_calls_are_complete_and_distinct() {
     let turn = (1..=3)
-        .fold(Turn::default(), |turn, n| turn.and_tool("Bash", json!({"command": format!("run {n}")})));
-    for_each_provider(&Script::new().turn(turn), |name, asked, _| {
+        .fold(ModelTurn::default(), |turn, n| turn.and_tool("Bash", json!({"command": format!("run {n}")})));
+    for_each_provider(&ConversationScript::new().turn(turn), |name, asked, _| {
         let reply = asked.result.unwrap();
         let commands: Vec<_> = reply.tool_calls.iter().map(|call| call.args["command"].clone()).collect();
         assert_eq!(commands, ["run 1", "run 2", "run 3"], "{name}");
@@ -171,7 +171,7 @@ async fn each_protocol_gets_its_own_request_format() {
     ];
     let mut sent = Vec::new();
     for name in PROVIDER_NAMES {
-        let server = ModelServer::start(Script::new()).unwrap();
+        let server = ModelServer::start(ConversationScript::new()).unwrap();
         ask(&*provider(name, &server.url()), &request(messages.clone())).await.result.unwrap();
         sent.extend(server.requests());
     }

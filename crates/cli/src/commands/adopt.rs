@@ -6,7 +6,7 @@ use serde_json::json;
 use tenterhook_authority::Action;
 use tenterhook_guard::snapshot;
 use tenterhook_harness_install::receipt::InstallOptions;
-use tenterhook_home::Place;
+use tenterhook_home::WorkDirs;
 use tenterhook_setup::adopt::{plan_adoption, plan_return};
 use tenterhook_setup::install::Proposal;
 
@@ -77,7 +77,7 @@ pub(super) fn run(context: &Context, args: &Args) -> Result<ExitCode, CommandErr
             &args.proof,
         )?;
         proposal.plan.apply().map_err(CommandError::from)?;
-        snapshot::write(home, &context.env, &Place::default())?;
+        snapshot::write(home, &context.env, &WorkDirs::default())?;
     }
     if context.terminal.json {
         context.terminal.print_json(&proposal_json(proposal, done, json!({"undo": args.undo})))?;

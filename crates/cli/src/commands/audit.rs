@@ -9,9 +9,9 @@ use tenterhook_audit::{
     AuditFindings, AuditScope, TerminalReport, TranscriptImport, read_transcripts, terminal_text, write_page,
 };
 use tenterhook_event::Timestamp;
-use tenterhook_guard::replay::Hindsight;
+use tenterhook_guard::replay::EventReplay;
 use tenterhook_harness::{HARNESSES, Harness};
-use tenterhook_home::{Place, Sources, call_meta, write_whole};
+use tenterhook_home::{Sources, WorkDirs, call_meta, write_atomic};
 use tenterhook_policy::RuleSet;
 use tenterhook_transcript::{self as transcript, Told, transcripts_of};
 
@@ -74,11 +74,11 @@ pub(super) fn run(context: &Context, args: &Args) -> Result<ExitCode, CommandErr
     let wanted = args.wanted()?;
     let rules = load_rules(context, args.policy.as_deref())?;
     let person = context.env.home.as_deref().and_then(Path::to_str);
-    let mut hindsight = Hindsight::new(&rules, person, MAX_OPEN_SESSIONS);
+    let mut hindsight = EventReplay::new(&rules, person, MAX_OPEN_SESSIONS);
     let mut import = if args.import { Some(TranscriptImport::begin(context.home()?)?) } else { None };
     let mut gathered = AuditFindings::default();
 
-    let ground = context.env.ground();
+    let ground = context.env.machine();
     let mut work = Vec::new();
     for harness in chosen {
         let directories = transcript::directories(harness, &ground);
@@ -120,7 +120,7 @@ pub(super) fn run(context: &Context, args: &Args) -> Result<ExitCode, CommandErr
     if let Some(file) = &args.html {
         let page = write_page(&gathered, &args.words(), &call_meta::now().to_string());
         // Commands are in it, so it is for its owner until they hand it on.
-        write_whole(&std::path::absolute(file)?, page.as_bytes(), 0o600)?;
+        write_atomic(&std::path::absolute(file)?, page.as_bytes(), 0o600)?;
     }
     if context.terminal.json {
         context.terminal.print_json(&gathered.to_json(imported.as_ref()))?;
@@ -139,7 +139,7 @@ pub(super) fn run(context: &Context, args: &Args) -> Result<ExitCode, CommandErr
 
 fn load_rules(context: &Context, file: Option<&Path>) -> Result<RuleSet, CommandError> {
     let home = context.home()?;
-    let mut sources = Sources::in_force(home, &context.env, &Place::default());
+    let mut sources = Sources::collect(home, &context.env, &WorkDirs::default());
     if let Some(file) = file {
         sources = sources.with_policy(home, file)?;
     }

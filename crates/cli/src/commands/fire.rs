@@ -6,9 +6,9 @@ use std::sync::Arc;
 
 use serde_json::{Value, json};
 use tenterhook_event::{Event, EventKind};
-use tenterhook_guard::{Book, Memory, Road};
+use tenterhook_guard::{CallPipeline, LedgerHandle, RecordTarget};
 use tenterhook_harness::Harness;
-use tenterhook_home::Place;
+use tenterhook_home::WorkDirs;
 use tenterhook_profile::Level;
 use tenterhook_profile_run::{FiredEvent, ProfileStage};
 
@@ -73,18 +73,18 @@ fn fire_harness(context: &Context, args: &Args) -> Result<ExitCode, CommandError
     let door = context.door(harness, event)?;
     let call = harness.decode(&door, &payload).map_err(|error| CommandError::user(error.to_string()))?;
     let home = context.home()?;
-    let book = Arc::new(Book::of(home));
+    let book = Arc::new(LedgerHandle::of(home));
     let memory = if args.record {
-        home.make()?;
-        Memory::Ledger(Arc::clone(&book))
+        home.create()?;
+        RecordTarget::Ledger(Arc::clone(&book))
     } else {
-        Memory::None
+        RecordTarget::None
     };
     let outcome = run_until_signal::fire_until_signal(
-        &Road::open(home, &context.env, &Place::of(&call.event), memory)?,
+        &CallPipeline::open(home, &context.env, &WorkDirs::of(&call.event), memory)?,
         &call,
     )?;
-    for note in book.notes() {
+    for note in book.take_notes() {
         context.terminal.note(&format!("tenterhook: warning: {note}\n"))?;
     }
     let reply = harness.encode(&call, &outcome);

@@ -9,12 +9,13 @@ use serde_json::json;
 use tenterhook_authority::Agents;
 use tenterhook_engine::RecordError;
 use tenterhook_event::{EventId, HookCall, Outcome};
-use tenterhook_guard::usage::{MAX_READ_BYTES, TranscriptOwner, UsageFound, UsageReader};
+use tenterhook_guard::usage::{MAX_READ_BYTES, TranscriptOwner, UsageReader, UsageUpdate};
 use tenterhook_guard::{
-    BlockingCallEvaluator, Book, Memory, RefusedCall, Road, SpoolRecorder, answer_call_now, refuse_call_now,
+    BlockingCallEvaluator, CallPipeline, LedgerHandle, RecordTarget, RefusedCall, SpoolRecorder,
+    answer_call_now, refuse_call_now,
 };
 use tenterhook_harness::{CallMeta, Harness, HookReply};
-use tenterhook_home::{Home, Place};
+use tenterhook_home::{Home, WorkDirs};
 use tenterhook_records::has_secret_identifier;
 use tenterhook_shim::ask::{DaemonAnswer, ask};
 use tenterhook_shim::call::DEFAULT_CALL_TIMEOUT;
@@ -155,7 +156,7 @@ fn ask_daemon(
 ) -> Result<DaemonAnswer, String> {
     // A newer daemon answers older hooks.
     let home = context.unchecked_home().ok_or("no home")?;
-    let project = harness.project_variable.and_then(|name| context.env.of_harnesses.get(name));
+    let project = harness.project_variable.and_then(|name| context.env.harness_variables.get(name));
     let request = wire::HookRequest {
         harness: harness.id,
         event: &args.event,
@@ -192,7 +193,7 @@ fn evaluate_in_process(
     within: Duration,
 ) -> Result<HookReply, CommandError> {
     let home = context.home()?;
-    home.make()?;
+    home.create()?;
     let why = &remember_agent(home, harness.id, why);
     let payload = match payload {
         // The hook program knows why it could not read the payload.
@@ -241,18 +242,18 @@ impl BlockingCallEvaluator for LocalCall<'_> {
     fn evaluate_now(&mut self, call: &mut HookCall) -> Result<Outcome, CommandError> {
         let (home, env) = (self.home, &self.context.env);
         if self.records.is_some() && has_secret_identifier(&mut call.event) {
-            Book::of(home).redact_identifiers(&mut call.event);
+            LedgerHandle::of(home).redact_identifiers(&mut call.event);
         }
-        let place = Place::of(&call.event);
+        let place = WorkDirs::of(&call.event);
         let road = match &self.records {
-            Some(SpoolReason { why, within }) => Road::by_itself(home, env, &place, why, *within),
-            None => Road::open(home, env, &place, Memory::None),
+            Some(SpoolReason { why, within }) => CallPipeline::offline(home, env, &place, why, *within),
+            None => CallPipeline::open(home, env, &place, RecordTarget::None),
         };
         let road = road?;
         let usage = attach_usage(self.context, home, &road, self.harness, call);
         let outcome = run_until_signal::fire_until_signal(&road, call)?;
         if let Some((reader, found)) = usage.filter(|_| self.records.is_some()) {
-            reader.settle(&found);
+            reader.mark_recorded(&found);
             reader.save();
         }
         // The process ends right after this; freeing the rules would only take time.
@@ -263,7 +264,7 @@ impl BlockingCallEvaluator for LocalCall<'_> {
     fn record_refusal_now(&mut self, refusal: &RefusedCall) -> Result<(), RecordError> {
         let Some(SpoolReason { why, .. }) = &self.records else { return Ok(()) };
         let facts = json!({"fallback": why});
-        SpoolRecorder { home: self.home.clone(), detail: None, facts }.keep(&refusal.decided())
+        SpoolRecorder { home: self.home.clone(), detail: None, facts }.spool_decision(&refusal.decided())
     }
 }
 
@@ -271,10 +272,10 @@ impl BlockingCallEvaluator for LocalCall<'_> {
 fn attach_usage(
     context: &Context,
     home: &Home,
-    road: &Road,
+    road: &CallPipeline,
     harness: &'static Harness,
     call: &mut HookCall,
-) -> Option<(UsageReader, UsageFound)> {
+) -> Option<(UsageReader, UsageUpdate)> {
     if !road.has_budgets() {
         return None;
     }

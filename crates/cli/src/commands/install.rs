@@ -9,7 +9,7 @@ use tenterhook_harness::Harness;
 use tenterhook_harness_install::HarnessClient as _;
 use tenterhook_harness_install::SettingsScope;
 use tenterhook_harness_install::receipt::InstallOptions;
-use tenterhook_home::{Home, Place};
+use tenterhook_home::{Home, WorkDirs};
 use tenterhook_setup::install::{Proposal, apply_install, describe, plan_install};
 use tenterhook_setup::{Setup, plain_json, wiring};
 
@@ -230,7 +230,7 @@ fn summary_text(home: &Home, proposals: &[Proposal]) -> String {
 
 /// Rules and hooks that cannot be used: whoever installs should learn it now, not at the first call.
 fn configuration_problems(context: &Context, home: &Home) -> String {
-    let place = Place::at(std::env::current_dir().ok());
+    let place = WorkDirs::at(std::env::current_dir().ok());
     let problems = Configuration::read_trusted(home, &context.env, &place).problems;
     let line = |problem: &tenterhook_policy::Problem| format!("{WARN}warning{WARN:#}: {problem}\n");
     problems.iter().map(line).collect()

@@ -5,7 +5,7 @@ use std::process::ExitCode;
 use clap::ValueEnum;
 use serde_json::{Value, json};
 use tenterhook_authority::Action;
-use tenterhook_guard::Book;
+use tenterhook_guard::LedgerHandle;
 use tenterhook_home::{Home, Mode, call_meta};
 
 use crate::ask;
@@ -94,8 +94,8 @@ fn set_mode(context: &Context, home: &Home, mode: Mode, args: &ProofArgs) -> Res
     match mode {
         Mode::Monitor => confirm::require_confirmation(context, Action::Monitor, detail, args)?,
         Mode::Enforce => {
-            home.make()?;
-            Book::of(home).change("mode enforce", detail)?;
+            home.create()?;
+            LedgerHandle::of(home).record_change("mode enforce", detail)?;
         }
     }
     mode.write(home, call_meta::now())?;

@@ -9,7 +9,7 @@ use clap::ValueEnum;
 use serde_json::json;
 use tenterhook_daemon::{DaemonOptions, Otlp};
 use tenterhook_daemon_control::port_holder;
-use tenterhook_guard::{Settled, Telemetry};
+use tenterhook_guard::{ServiceSettings, TelemetrySettings};
 use tenterhook_harness::{HARNESSES, Harness};
 use tenterhook_harness_install::HarnessClient as _;
 use tenterhook_home::Env;
@@ -73,7 +73,7 @@ impl DaemonArgs {
 
     fn options(&self, context: &Context) -> Result<DaemonOptions, CommandError> {
         // What cannot be used there is in `check` and `status`; the usual stands in its place.
-        let (settled, _) = Settled::of(context.home()?);
+        let (settled, _) = ServiceSettings::of(context.home()?);
         let said = self.listen.as_deref().or(context.env.tenterhook_listen.as_deref());
         let said = said.or(settled.daemon.listen.as_deref());
         let listen = match said {
@@ -89,7 +89,7 @@ impl DaemonArgs {
 }
 
 /// Where telemetry goes: the variables of OpenTelemetry come before the settings.
-fn otlp_settings(env: &Env, settled: Telemetry) -> Option<Otlp> {
+fn otlp_settings(env: &Env, settled: TelemetrySettings) -> Option<Otlp> {
     let said = |name: &str| env.all.get(name).map(String::as_str).filter(|value| !value.is_empty());
     let url = said("OTEL_EXPORTER_OTLP_ENDPOINT").or(settled.otlp.as_deref())?;
     let mut otlp = Otlp::at(url);

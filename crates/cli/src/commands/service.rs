@@ -9,8 +9,8 @@ use clap::ValueEnum;
 use serde_json::json;
 use tenterhook_authority::Action;
 use tenterhook_daemon_control::service::{ServiceDefinition, ServiceManager, tell};
-use tenterhook_guard::Book;
-use tenterhook_home::write_whole;
+use tenterhook_guard::LedgerHandle;
+use tenterhook_home::write_atomic;
 
 use super::serve::DaemonArgs;
 use crate::confirm::{self, ProofArgs};
@@ -90,13 +90,13 @@ fn install_service(
     let (home, manager) = (context.home()?, ServiceManager::here());
     let path = manager.path(&context.env, service.is_system)?;
     let text = manager.text(service);
-    home.make()?;
+    home.create()?;
     if tenterhook_home::regular_file(&path).ok().flatten().as_deref() != Some(&text) {
-        Book::of(home).change("service install", json!({"file": path}))?;
+        LedgerHandle::of(home).record_change("service install", json!({"file": path}))?;
         if let Some(dir) = path.parent() {
             fs_err::create_dir_all(dir)?;
         }
-        write_whole(&path, text.as_bytes(), 0o644)?;
+        write_atomic(&path, text.as_bytes(), 0o644)?;
     }
     let commands = manager.starts(&path, service.is_system);
     if start {
@@ -119,7 +119,7 @@ fn install_service(
 
 fn uninstall_service(context: &Context, proof: &ProofArgs) -> Result<ExitCode, CommandError> {
     let (home, manager) = (context.home()?, ServiceManager::here());
-    let is_system = home.public.is_some();
+    let is_system = home.is_machine_wide();
     let path = manager.path(&context.env, is_system)?;
     if !path.exists() {
         return Err(CommandError::user(format!("there is no service: `{}` is not there", path.display())));
@@ -159,7 +159,7 @@ fn define_service(context: &Context, how: &DaemonArgs) -> Result<ServiceDefiniti
         })
     };
     let mut words = vec![text(&program)?];
-    if home.public.is_some() {
+    if home.is_machine_wide() {
         words.push("--system".to_owned());
     } else if context.said_home.is_some() || context.env.tenterhook_home.is_some() {
         words.extend(["--home".to_owned(), text(&home.state)?]);
@@ -174,5 +174,5 @@ fn define_service(context: &Context, how: &DaemonArgs) -> Result<ServiceDefiniti
             variables.push((name, text(value)?));
         }
     }
-    Ok(ServiceDefinition { words, variables, log: home.log(), is_system: home.public.is_some() })
+    Ok(ServiceDefinition { words, variables, log: home.log(), is_system: home.is_machine_wide() })
 }

@@ -5,7 +5,7 @@ use std::process::ExitCode;
 use serde_json::json;
 use tenterhook_authority::Action;
 use tenterhook_daemon_control::launch::{Launcher, hold_autostart};
-use tenterhook_guard::Settled;
+use tenterhook_guard::ServiceSettings;
 use tenterhook_home::Home;
 
 use super::serve::{DEFAULT_LISTEN_ADDRESS, DaemonArgs, port_taken_text};
@@ -60,7 +60,7 @@ pub(super) fn run(context: &Context, args: &Args) -> Result<ExitCode, CommandErr
 fn note_other_port(context: &Context, how: &DaemonArgs, listen: Option<&str>) -> Result<(), CommandError> {
     let asked = how.listen.is_some()
         || context.env.tenterhook_listen.is_some()
-        || Settled::of(context.home()?).0.daemon.listen.is_some();
+        || ServiceSettings::of(context.home()?).0.daemon.listen.is_some();
     let (Some(listen), Ok(usual), false) = (listen, DEFAULT_LISTEN_ADDRESS.parse(), asked) else {
         return Ok(());
     };
@@ -86,7 +86,7 @@ pub(crate) fn launch_daemon(context: &Context, home: &Home, how: &DaemonArgs) ->
 
 /// Starts a daemon for the calls to come, where the settings say so.
 pub(super) fn start_if_configured(context: &Context, home: &Home) {
-    if Settled::of(home).0.daemon.autostart
+    if ServiceSettings::of(home).0.daemon.autostart
         && let Ok(launcher) = daemon_launcher(context, home)
     {
         launcher.autostart_daemon();

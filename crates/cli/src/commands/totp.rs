@@ -3,7 +3,7 @@
 use std::process::ExitCode;
 
 use serde_json::json;
-use tenterhook_authority::{Action, Agents, Caller, CodeTries, Enrolment, Tried, totp};
+use tenterhook_authority::{Action, Agents, AttemptQuota, Caller, CodeResult, Enrolment, totp};
 use tenterhook_home::call_meta::now_ms;
 use tenterhook_terminal_text::draw_qr_code;
 
@@ -57,18 +57,18 @@ pub(super) fn run(context: &Context, args: &Args) -> Result<ExitCode, CommandErr
         Command::Verify { code } => verify_code(context, &codes, code),
         Command::Status => print_status(context, &codes),
         Command::Remove { proof } => {
-            if !codes.is_on() {
+            if !codes.is_enabled() {
                 return Err(CommandError::user("no codes are needed here"));
             }
             confirm::require_confirmation(context, Action::TotpRemove, json!({}), proof)?;
-            codes.end()?;
+            codes.remove()?;
             print_status(context, &codes)
         }
     }
 }
 
 fn enroll_secret(context: &Context, codes: &Enrolment) -> Result<ExitCode, CommandError> {
-    if codes.is_on() {
+    if codes.is_enabled() {
         let error = CommandError::user("codes are set up already");
         return Err(error.hint("to use another app, remove them first: `tenterhook totp remove`"));
     }
@@ -78,9 +78,9 @@ fn enroll_secret(context: &Context, codes: &Enrolment) -> Result<ExitCode, Comma
         json!({"state": "begun"}),
         &ProofArgs::default(),
     )?;
-    let secret = codes.begin(now_ms())?;
-    let account = format!("{}@{}", tenterhook_home::env::user(), host_name());
-    let (text, uri) = (totp::base32(&secret), totp::uri(&secret, &account));
+    let secret = codes.start(now_ms())?;
+    let account = format!("{}@{}", tenterhook_home::env::current_user(), host_name());
+    let (text, uri) = (totp::encode_base32(&secret), totp::enrolment_uri(&secret, &account));
     if context.terminal.json {
         context.terminal.print_json(&json!({"secret": text, "uri": uri, "on": false}))?;
         return Ok(ExitCode::SUCCESS);
@@ -97,8 +97,8 @@ fn enroll_secret(context: &Context, codes: &Enrolment) -> Result<ExitCode, Comma
 }
 
 fn verify_code(context: &Context, codes: &Enrolment, code: &str) -> Result<ExitCode, CommandError> {
-    let begins = !codes.is_on() && codes.is_beginning();
-    if !begins && !codes.is_on() {
+    let begins = !codes.is_enabled() && codes.is_pending();
+    if !begins && !codes.is_enabled() {
         return Err(CommandError::user("codes are not set up, so there is none to verify")
             .hint("set them up with `tenterhook totp enroll`"));
     }
@@ -118,35 +118,37 @@ fn verify_code(context: &Context, codes: &Enrolment, code: &str) -> Result<ExitC
     };
     let again = if begins { "the code is wrong; the secret does not count yet" } else { "the code is wrong" };
     match tried {
-        Tried::Right if begins => print_status(context, codes),
-        Tried::Right if context.terminal.json => {
+        CodeResult::Accepted if begins => print_status(context, codes),
+        CodeResult::Accepted if context.terminal.json => {
             context.terminal.print_json(&json!({"right": true}))?;
             Ok(ExitCode::SUCCESS)
         }
-        Tried::Right => {
+        CodeResult::Accepted => {
             context.terminal.say(&format!("{GOOD}✓{GOOD:#} right; it is used up now\n"))?;
             Ok(ExitCode::SUCCESS)
         }
-        Tried::Wrong => Err(CommandError::denied(again).hint("is the clock of this machine right?")),
-        Tried::Used => Err(CommandError::denied("the code was used already").hint("wait for the next one")),
-        Tried::TooMany => Err(CommandError::busy("too many codes were tried").hint("wait a minute")),
+        CodeResult::Wrong => Err(CommandError::denied(again).hint("is the clock of this machine right?")),
+        CodeResult::Used => {
+            Err(CommandError::denied("the code was used already").hint("wait for the next one"))
+        }
+        CodeResult::TooMany => Err(CommandError::busy("too many codes were tried").hint("wait a minute")),
     }
 }
 
 /// An agent that guesses does not use up the tries of the user.
-fn code_tries(context: &Context) -> Result<CodeTries, CommandError> {
-    let caller = Caller::own(&Agents::of(context.home()?));
-    Ok(if caller.refusal("totp verify").is_some() { CodeTries::Doubtful } else { CodeTries::Ordinary })
+fn code_tries(context: &Context) -> Result<AttemptQuota, CommandError> {
+    let caller = Caller::current(&Agents::of(context.home()?));
+    Ok(if caller.refusal("totp verify").is_some() { AttemptQuota::Suspect } else { AttemptQuota::Ordinary })
 }
 
 fn print_status(context: &Context, codes: &Enrolment) -> Result<ExitCode, CommandError> {
     if context.terminal.json {
-        context.terminal.print_json(&json!({"on": codes.is_on(), "begun": codes.is_beginning()}))?;
+        context.terminal.print_json(&json!({"on": codes.is_enabled(), "begun": codes.is_pending()}))?;
         return Ok(ExitCode::SUCCESS);
     }
-    let text = if codes.is_on() {
+    let text = if codes.is_enabled() {
         format!("{GOOD}✓{GOOD:#} codes are set up: whatever loosens protection needs one\n")
-    } else if codes.is_beginning() {
+    } else if codes.is_pending() {
         format!("{WARN}not yet{WARN:#}: give a code of the new secret with `tenterhook totp verify CODE`\n")
     } else {
         "no codes are needed: a person confirms on a terminal\n".to_owned()

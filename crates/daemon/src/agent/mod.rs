@@ -127,7 +127,7 @@ impl Daemon {
         asker: &AgentCaller<'_>,
         what: &str,
     ) -> Result<Caller, ProgramRefusal> {
-        if self.home.public.is_some() {
+        if self.home.is_machine_wide() {
             let why = "this daemon serves the whole machine; tools would run under its account";
             let hint = "start a daemon under your own account, or run `tenterhook agent run`";
             return Err(ProgramRefusal::new(RefusalCode::Refused, why, hint));

@@ -9,7 +9,7 @@ use axum::{Extension, Json};
 use tenterhook_api::{HookAnalytics, HookAnalyticsQuery, HookTestRequest, HookTestResult};
 use tenterhook_engine::Hook;
 use tenterhook_home::call_meta;
-use tenterhook_home::kits::{sample_event, tried};
+use tenterhook_home::hook_packages::{sample_event, sample_run};
 use tenterhook_telemetry::analytics::KEPT_MINUTES;
 
 use super::error::ApiError;
@@ -62,7 +62,7 @@ async fn test(
     let Some(_call) = daemon.begin_call(peer) else {
         return Err(ApiError::busy("server busy"));
     };
-    let why = tried::why_not(&hook, &event);
-    let outcome = tried::run(vec![Hook::clone(&hook)], event.clone()).await?;
+    let why = sample_run::reason_not_applicable(&hook, &event);
+    let outcome = sample_run::run_hooks(vec![Hook::clone(&hook)], event.clone()).await?;
     Ok(Json(HookTestResult { applies: why.is_none(), why, event, outcome }))
 }

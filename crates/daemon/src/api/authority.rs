@@ -9,7 +9,7 @@ use tenterhook_api::{
     AuthorityGrant, AuthorityNeeds, AuthorityQuery, AuthorityRequest, ForgottenAgent, MarkedAgent,
     MarkedAgentList, ProofRequest, RequiredProof,
 };
-use tenterhook_authority::{Action, Agent, Needs};
+use tenterhook_authority::{Action, Agent, ProofRequirement};
 
 use super::error::ApiError;
 use super::extract::{PathParams, QueryParams, RequestBody};
@@ -40,12 +40,12 @@ async fn get_needs(
 ) -> Result<Json<AuthorityNeeds>, ApiError> {
     let action = find_action(&action)?;
     let caller = tokio::task::block_in_place(|| daemon.caller(peer));
-    let needs = match daemon.authority.needs(action, &caller) {
-        Needs::Code => RequiredProof::Code,
-        Needs::Tty => RequiredProof::Tty,
-        Needs::Nothing => RequiredProof::Nothing,
+    let needs = match daemon.authority.required_proof(action, &caller) {
+        ProofRequirement::Code => RequiredProof::Code,
+        ProofRequirement::Tty => RequiredProof::Tty,
+        ProofRequirement::Nothing => RequiredProof::Nothing,
     };
-    let guarded = caller.agent.is_some() || caller.doubt().is_some();
+    let guarded = caller.agent.is_some() || caller.unverified_reason().is_some();
     Ok(Json(AuthorityNeeds { action: action.name().to_owned(), needs, guarded }))
 }
 

@@ -10,8 +10,8 @@ use axum::extract::State;
 use tenterhook_api::{BacktestReport, BacktestRequest, DecisionDifference, RuleEffect};
 use tenterhook_error::Failure;
 use tenterhook_event::Timestamp;
-use tenterhook_guard::backtest::{Backtest, Changes, Difference, Replay};
-use tenterhook_home::{Place, call_meta};
+use tenterhook_guard::backtest::{Backtest, ReplayReport, RuleImpact, VerdictChange};
+use tenterhook_home::{WorkDirs, call_meta};
 use tenterhook_ledger::Reader;
 use tenterhook_records::time_spec;
 use tokio::sync::Semaphore;
@@ -61,7 +61,7 @@ fn run_replay(
     since: Option<Timestamp>,
     until: Option<Timestamp>,
 ) -> Result<BacktestReport, ApiError> {
-    let mut sources = daemon.generations.sources(&Place::default());
+    let mut sources = daemon.generations.sources(&WorkDirs::default());
     replace_user_policy(&mut sources, &daemon.home.policy().display().to_string(), text);
     let loaded = sources.load();
     let problems = file_problems(sources.problems.iter().chain(&loaded.problems));
@@ -70,7 +70,7 @@ fn run_replay(
     }
     let backtest = Backtest {
         rules: &loaded.rules,
-        person: daemon.generations.user_home(),
+        user_home: daemon.generations.user_home(),
         from_ms: since.map_or(0, Timestamp::unix_ms),
         until_ms: until.map_or(u64::MAX, Timestamp::unix_ms),
         // One core is left for hook calls.
@@ -83,9 +83,9 @@ fn run_replay(
     Ok(report(replay, u64::try_from(began.elapsed().as_millis()).unwrap_or(u64::MAX)))
 }
 
-fn report(replay: Replay, took_ms: u64) -> BacktestReport {
-    let Replay { replayed, same, differences, unnamed, by_rule, left_out, redacted } = replay;
-    let effect = |Changes { stricter, looser }| RuleEffect { stricter, looser };
+fn report(replay: ReplayReport, took_ms: u64) -> BacktestReport {
+    let ReplayReport { replayed, same, differences, unnamed, by_rule, left_out, redacted } = replay;
+    let effect = |RuleImpact { stricter, looser }| RuleEffect { stricter, looser };
     BacktestReport {
         replayed,
         same,
@@ -98,7 +98,7 @@ fn report(replay: Replay, took_ms: u64) -> BacktestReport {
     }
 }
 
-fn decision_difference(difference: Difference) -> DecisionDifference {
-    let Difference { seq, id, what, was, was_by, now, now_by } = difference;
+fn decision_difference(difference: VerdictChange) -> DecisionDifference {
+    let VerdictChange { seq, id, what, was, was_by, now, now_by } = difference;
     DecisionDifference { seq, id, what, was, was_by, now, now_by }
 }

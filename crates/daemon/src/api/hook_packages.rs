@@ -15,8 +15,8 @@ use tenterhook_authority::{Action, Proof};
 use tenterhook_engine::load::LoadContext;
 use tenterhook_error::Failure;
 use tenterhook_home::Home;
-use tenterhook_home::kits::{self, Files, Kit, KitList, MANIFEST, Manifest};
-use tenterhook_home::templates::{self, Kind};
+use tenterhook_home::hook_packages::{self, MANIFEST, Manifest, PackageEntry, PackageFiles, PackageList};
+use tenterhook_home::templates::{self, TemplateKind};
 
 use super::error::{ApiError, run_blocking};
 use super::extract::{PathParams, RequestBody};
@@ -46,25 +46,25 @@ async fn list(State(daemon): State<Arc<Daemon>>) -> Result<Json<HookPackageList>
 }
 
 fn hook_packages(home: &Home) -> Result<HookPackageList, Failure> {
-    let list = KitList::read_to_change(home)?;
-    Ok(HookPackageList { kits: list.kits.iter().map(|kit| hook_package(home, kit)).collect() })
+    let list = PackageList::read_for_update(home)?;
+    Ok(HookPackageList { kits: list.packages.iter().map(|kit| hook_package(home, kit)).collect() })
 }
 
-fn hook_package(home: &Home, kit: &Kit) -> HookPackage {
-    let dir = home.kits().join(&kit.name);
+fn hook_package(home: &Home, kit: &PackageEntry) -> HookPackage {
+    let dir = home.hook_packages().join(&kit.name);
     let (standing, why) = match (kit.files(home), kit.trusted) {
         (Err(failure), _) => (HookPackageStatus::Changed, Some(failure.message)),
         (Ok(_), true) => (HookPackageStatus::Trusted, None),
         (Ok(_), false) => (HookPackageStatus::NotTrusted, None),
     };
-    let files = kits::gather(&dir).unwrap_or_default();
+    let files = hook_packages::read_files(&dir).unwrap_or_default();
     let manifest = files.get(MANIFEST).and_then(|text| Manifest::read(MANIFEST, text).ok());
     HookPackage {
         name: kit.name.clone(),
         from: kit.from.clone(),
         commit: kit.commit.clone(),
         trusted: kit.trusted,
-        sha256: kits::digest(&kit.files),
+        sha256: hook_packages::digest(&kit.files),
         standing,
         why,
         folder: dir.display().to_string(),
@@ -86,7 +86,7 @@ async fn validate(
 }
 
 /// Returns the ids of the hooks in these files, or why they are not a usable hook package.
-fn check_files(daemon: &Daemon, name: &str, files: &Files) -> Result<Vec<String>, Failure> {
+fn check_files(daemon: &Daemon, name: &str, files: &PackageFiles) -> Result<Vec<String>, Failure> {
     let env = daemon.generations.env();
     let user_home = daemon.generations.user_home();
     let context = LoadContext { dir: &daemon.home.config, home: user_home, env: &env.all };
@@ -97,7 +97,7 @@ fn check_files(daemon: &Daemon, name: &str, files: &Files) -> Result<Vec<String>
     if !names || files.len() > 20 || files.values().any(|text| text.len() > 256 * 1024) {
         return Err(Failure::user("a hook package has at most 20 files of 256 KiB, with plain names"));
     }
-    let (_, hooks) = kits::check(&daemon.home.kits().join(name), files, &context)?;
+    let (_, hooks) = hook_packages::check(&daemon.home.hook_packages().join(name), files, &context)?;
     Ok(hooks.iter().map(|hook| hook.id.to_string()).collect())
 }
 
@@ -107,11 +107,11 @@ async fn put(
     PathParams(name): PathParams<String>,
     RequestBody(HookPackageRequest { files, template, proof }): RequestBody<HookPackageRequest>,
 ) -> Result<Json<HookPackageList>, ApiError> {
-    kits::check_name(&name)?;
+    hook_packages::check_name(&name)?;
     let (files, from) = match (files, template) {
         (Some(files), None) => (files, "the dashboard".to_owned()),
         (None, Some(template)) => {
-            (templates::find(Kind::Hook, &template)?.kit(&name), format!("template {template}"))
+            (templates::find(TemplateKind::Hook, &template)?.package(&name), format!("template {template}"))
         }
         _ => {
             let hint = "send {\"template\": …} or {\"files\": {\"hook.yaml\": …}}, with \"proof\"";
@@ -119,18 +119,23 @@ async fn put(
         }
     };
     let _turn = daemon.change_lock.lock().await;
-    let list = KitList::read_to_change(&daemon.home)?;
+    let list = PackageList::read_for_update(&daemon.home)?;
     if list.find(&name).is_some_and(|kit| kit.commit.is_some()) {
         let why = format!("`{name}` was installed from a repository and cannot be edited");
         return Err(ApiError::conflict(why).hint("choose another name"));
     }
     check_conflicts(&daemon, &list, &name, &files).map_err(ApiError::unusable_content)?;
-    let kit = Kit { trusted: true, ..Kit::fresh(&name, &from, None, &files) };
+    let kit = PackageEntry { trusted: true, ..PackageEntry::new(&name, &from, None, &files) };
     admit_and_write(&daemon, peer, &proof, list, kit, Some(files)).await
 }
 
 /// Fails if a hook of the package has the id of another hook in force.
-fn check_conflicts(daemon: &Daemon, list: &KitList, name: &str, files: &Files) -> Result<(), Failure> {
+fn check_conflicts(
+    daemon: &Daemon,
+    list: &PackageList,
+    name: &str,
+    files: &PackageFiles,
+) -> Result<(), Failure> {
     let own = list.find(name).filter(|kit| kit.trusted).and_then(|kit| kit.files(&daemon.home).ok());
     let before = own.map(|files| check_files(daemon, name, &files)).transpose()?.unwrap_or_default();
     let base = daemon.generations.base();
@@ -151,11 +156,11 @@ async fn trust(
 ) -> Result<Json<HookPackageList>, ApiError> {
     let _turn = daemon.change_lock.lock().await;
     let (list, kit) = find_package(&daemon.home, &name)?;
-    let dir = daemon.home.kits().join(&name);
-    let files = if kit.commit.is_some() { kit.files(&daemon.home) } else { kits::gather(&dir) };
+    let dir = daemon.home.hook_packages().join(&name);
+    let files = if kit.commit.is_some() { kit.files(&daemon.home) } else { hook_packages::read_files(&dir) };
     let files = files.and_then(|files| check_conflicts(&daemon, &list, &name, &files).map(|()| files));
     let files = files.map_err(ApiError::unusable_content)?;
-    let kit = Kit { trusted: true, files: kits::hashes(&files), ..kit };
+    let kit = PackageEntry { trusted: true, files: hook_packages::hash_files(&files), ..kit };
     admit_and_write(&daemon, peer, &proof, list, kit, None).await
 }
 
@@ -164,15 +169,15 @@ async fn admit_and_write(
     daemon: &Arc<Daemon>,
     peer: Peer,
     proof: &Proof,
-    mut list: KitList,
-    kit: Kit,
-    files: Option<Files>,
+    mut list: PackageList,
+    kit: PackageEntry,
+    files: Option<PackageFiles>,
 ) -> Result<Json<HookPackageList>, ApiError> {
-    let detail = json!({"kit": kit, "sha256": kits::digest(&kit.files)});
+    let detail = json!({"kit": kit, "sha256": hook_packages::digest(&kit.files)});
     daemon.admit(Action::HooksTrust, peer, proof, detail, Vec::new()).await?;
     apply_change(daemon, move |home| {
         if let Some(files) = &files {
-            kits::write(home, &kit.name, files)?;
+            hook_packages::write(home, &kit.name, files)?;
         }
         list.put(kit);
         list.write(home)
@@ -188,12 +193,12 @@ async fn remove(
 ) -> Result<Json<HookPackageList>, ApiError> {
     let _turn = daemon.change_lock.lock().await;
     let (mut list, kit) = find_package(&daemon.home, &name)?;
-    let detail = json!({"kit": kit.name, "sha256": kits::digest(&kit.files)});
+    let detail = json!({"kit": kit.name, "sha256": hook_packages::digest(&kit.files)});
     daemon.admit(Action::HooksRemove, peer, &proof, detail, Vec::new()).await?;
     apply_change(&daemon, move |home| {
-        list.kits.retain(|other| other.name != kit.name);
+        list.packages.retain(|other| other.name != kit.name);
         list.write(home)?;
-        let dir = home.kits().join(&kit.name);
+        let dir = home.hook_packages().join(&kit.name);
         if dir.exists() {
             fs_err::remove_dir_all(dir)?;
         }
@@ -202,8 +207,8 @@ async fn remove(
     .await
 }
 
-fn find_package(home: &Home, name: &str) -> Result<(KitList, Kit), ApiError> {
-    let list = KitList::read_to_change(home)?;
+fn find_package(home: &Home, name: &str) -> Result<(PackageList, PackageEntry), ApiError> {
+    let list = PackageList::read_for_update(home)?;
     let Some(kit) = list.find(name).cloned() else {
         let message = format!("unknown hook package `{}`", tenterhook_records::sanitize(name, 100));
         return Err(ApiError::not_found(message).hint("GET /v1/kits lists the hook packages"));

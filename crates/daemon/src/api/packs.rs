@@ -10,8 +10,8 @@ use serde_json::json;
 use tenterhook_api::{RulePack, RulePackList, RuleSwitchRequest};
 use tenterhook_authority::Action;
 use tenterhook_error::Failure;
-use tenterhook_home::packs::{PackList, compiled_in, rules_in};
-use tenterhook_home::{Place, View, call_meta};
+use tenterhook_home::packs::{PackList, built_in, count_rules};
+use tenterhook_home::{RuleOverview, WorkDirs, call_meta};
 use tenterhook_policy::{BuiltInPack, RuleSet};
 
 use super::error::{ApiError, run_blocking};
@@ -37,13 +37,13 @@ async fn list(State(daemon): State<Arc<Daemon>>) -> Result<Json<RulePackList>, A
 }
 
 fn rule_packs(daemon: &Daemon) -> Result<RulePackList, Failure> {
-    let list = PackList::read_to_change(&daemon.home)?;
-    let compiled_in = RuleSet::packs().iter().map(|pack: &BuiltInPack| RulePack {
+    let list = PackList::read_for_update(&daemon.home)?;
+    let built_in = RuleSet::packs().iter().map(|pack: &BuiltInPack| RulePack {
         name: pack.name.to_owned(),
         title: Some(pack.title.to_owned()),
         on: list.is_on(pack),
         from: None,
-        rules: Some(rules_in(pack)),
+        rules: Some(count_rules(pack)),
     });
     let added = list.sources.iter().map(|added| RulePack {
         name: added.name.clone(),
@@ -52,7 +52,7 @@ fn rule_packs(daemon: &Daemon) -> Result<RulePackList, Failure> {
         from: Some(added.from.clone()),
         rules: None,
     });
-    Ok(RulePackList { packs: compiled_in.chain(added).collect(), disabled: list.disabled.clone() })
+    Ok(RulePackList { packs: built_in.chain(added).collect(), disabled: list.disabled.clone() })
 }
 
 async fn switch(
@@ -72,9 +72,9 @@ async fn switch(
     }
     let before = list.clone();
     if on {
-        list.turn_on(&name);
+        list.enable(&name);
     } else {
-        list.turn_off(&name);
+        list.disable(&name);
     }
     if list != before {
         let detail = json!({"name": name, "enabled": list.enabled, "disabled": list.disabled});
@@ -98,17 +98,17 @@ async fn switch(
 
 /// Finds a rule pack or rule: returns the list of packs, and whether it is locked. `None` if the name is unknown.
 fn find_pack_or_rule(daemon: &Daemon, name: &str) -> Result<Option<(PackList, bool)>, Failure> {
-    let list = PackList::read_to_change(&daemon.home)?;
-    let sources = daemon.generations.sources(&Place::default());
+    let list = PackList::read_for_update(&daemon.home)?;
+    let sources = daemon.generations.sources(&WorkDirs::default());
     let packs: Vec<_> = sources
         .texts
         .iter()
         .filter(|text| text.pack.as_deref() == Some(name))
         .map(|text| &text.name)
         .collect();
-    let mut meant = View::new(&sources, call_meta::now()).rules();
+    let mut meant = RuleOverview::new(&sources, call_meta::now()).rules();
     meant.retain(|rule| rule.id == name || packs.contains(&&rule.source));
-    let is_pack = compiled_in(name).is_some() || list.added(name).is_some();
+    let is_pack = built_in(name).is_some() || list.find_added(name).is_some();
     if !is_pack && meant.is_empty() && !list.is_disabled(name) {
         return Ok(None);
     }

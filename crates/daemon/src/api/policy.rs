@@ -18,9 +18,10 @@ use tenterhook_authority::Action;
 use tenterhook_engine::fold::fold;
 use tenterhook_error::Failure;
 use tenterhook_event::{Event, EventKind, ToolCall};
-use tenterhook_guard::SessionMemory;
+use tenterhook_guard::{SessionMemory, SessionStateDir};
 use tenterhook_home::{
-    Place, Sources, Text, View, call_meta, make_private, regular_file, trust, write_whole,
+    RuleOverview, SourceFile, Sources, WorkDirs, call_meta, make_private_dir, regular_file, trust,
+    write_atomic,
 };
 use tenterhook_policy::{EvalEnvironment, Rule, RuleNote, SourceLayer};
 
@@ -61,16 +62,16 @@ async fn view(
     State(daemon): State<Arc<Daemon>>,
     QueryParams(PolicyQuery { cwd }): QueryParams<PolicyQuery>,
 ) -> Result<WithEtag<PolicyView>, ApiError> {
-    let place = Place::at(cwd.map(PathBuf::from).filter(|cwd| cwd.is_absolute()));
+    let place = WorkDirs::at(cwd.map(PathBuf::from).filter(|cwd| cwd.is_absolute()));
     let policy = run_blocking(move || policy_view(&daemon, &place)).await?;
     Ok(([(header::ETAG, policy.own.etag.clone())], Json(policy)))
 }
 
-fn policy_view(daemon: &Daemon, place: &Place) -> Result<PolicyView, Failure> {
+fn policy_view(daemon: &Daemon, place: &WorkDirs) -> Result<PolicyView, Failure> {
     let active = daemon.generations.active_for(place)?;
     // An unreadable file is listed under `problems`, and PUT refuses to replace it.
     let own = regular_file(&daemon.home.policy()).unwrap_or_default();
-    let shown = View::new(&active.sources, call_meta::now());
+    let shown = RuleOverview::new(&active.sources, call_meta::now());
     Ok(PolicyView {
         layers: shown.layers(),
         rules: shown.rules(),
@@ -121,8 +122,8 @@ async fn put(
     daemon.admit(Action::PolicyChange, peer, &proof, detail, Vec::new()).await?;
     let writing = Arc::clone(&daemon);
     run_blocking(move || {
-        make_private(&writing.home.config)?;
-        write_whole(&own, text.as_bytes(), 0o600)?;
+        make_private_dir(&writing.home.config)?;
+        write_atomic(&own, text.as_bytes(), 0o600)?;
         writing.generations.refresh(true)
     })
     .await?;
@@ -140,7 +141,7 @@ async fn validate(
 /// Checks a text as the user's policy, with its examples.
 pub(super) fn validate_text(daemon: &Daemon, text: String) -> PolicyValidation {
     let name = daemon.home.policy().display().to_string();
-    let mut sources = daemon.generations.sources(&Place::default());
+    let mut sources = daemon.generations.sources(&WorkDirs::default());
     replace_user_policy(&mut sources, &name, text);
     let loaded = sources.load();
     let problems = file_problems(loaded.problems.iter().filter(|problem| problem.source == name));
@@ -167,9 +168,8 @@ pub(super) fn replace_user_policy(sources: &mut Sources, name: &str, yaml: Strin
         .position(|text| text.layer == SourceLayer::Project)
         .unwrap_or(sources.texts.len());
     let standing = trust::Standing::Trusted;
-    sources
-        .texts
-        .insert(at, Text { name: name.to_owned(), yaml, layer: SourceLayer::User, standing, pack: None });
+    let file = SourceFile { name: name.to_owned(), yaml, layer: SourceLayer::User, standing, pack: None };
+    sources.texts.insert(at, file);
 }
 
 async fn explain(
@@ -200,13 +200,13 @@ fn explained_event(request: ExplainRequest) -> Result<Event, ApiError> {
 }
 
 fn explanation(daemon: &Daemon, event: Event, all: bool) -> Result<Explanation, Failure> {
-    let active = daemon.generations.active_for(&Place::of(&event))?;
+    let active = daemon.generations.active_for(&WorkDirs::of(&event))?;
     let rules = active.sources.load().rules;
     let person = daemon.generations.user_home();
     let around = EvalEnvironment { home: person, programs: rules.programs(), ..EvalEnvironment::default() };
-    let facts = tenterhook_guard::symlinks::facts(&event, &around);
-    let memory = SessionMemory::looking(Some(tenterhook_guard::Sessions::new(daemon.home.sessions())));
-    let state = memory.look(&event, &rules);
+    let facts = tenterhook_guard::symlinks::collect_facts(&event, &around);
+    let memory = SessionMemory::read_only(Some(SessionStateDir::new(daemon.home.sessions())));
+    let state = memory.state_of(&event, &rules);
     let outcome = fold(&event, &tenterhook_policy::judge(&event, &facts, &state, &rules).findings);
     let mut notes = tenterhook_policy::explain(&event, &facts, &state, &rules);
     let considered = notes.len();

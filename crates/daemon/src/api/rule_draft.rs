@@ -10,8 +10,8 @@ use axum::extract::State;
 use serde_json::Value;
 use tenterhook_api::{DraftedRule, FileProblem, PolicyValidation, RuleDraftGoal, RuleDraftRequest};
 use tenterhook_error::Failure;
-use tenterhook_guard::draft;
-use tenterhook_home::templates::{self, Kind};
+use tenterhook_guard::rule_draft::{deny_rule, exception_rule};
+use tenterhook_home::templates::{self, TemplateKind};
 use tenterhook_home::{append_rule, regular_file};
 use tenterhook_ledger::Record;
 use tenterhook_policy::{RuleSet, RuleSource, SourceLayer, rule_yaml};
@@ -69,9 +69,9 @@ fn draft_rule(daemon: &Daemon, from: DraftSource) -> Result<DraftedRule, Failure
     let (name, before) = (path.display().to_string(), before.unwrap_or_default());
     let rule = match from {
         DraftSource::Template(template) => {
-            let template = templates::find(Kind::Rule, &template)?;
-            let (ids, items): (Vec<_>, Vec<_>) = template.items().into_iter().unzip();
-            let text = template.added_to(&name, &before)?;
+            let template = templates::find(TemplateKind::Rule, &template)?;
+            let (ids, items): (Vec<_>, Vec<_>) = template.rule_items().into_iter().unzip();
+            let text = template.add_to(&name, &before)?;
             let validation = validate_text(daemon, text.clone());
             let (rule, yaml) = (Value::Null, items.concat());
             return Ok(DraftedRule { ids, rule, yaml, before, text: Some(text), etag, validation });
@@ -79,8 +79,8 @@ fn draft_rule(daemon: &Daemon, from: DraftSource) -> Result<DraftedRule, Failure
         DraftSource::Decision(record, goal) => {
             let leaf = RecordedDecision::from_record(&record)?;
             match goal {
-                RuleDraftGoal::Block => draft::block(&leaf, record.seq, daemon.generations.user_home())?,
-                RuleDraftGoal::Allow => draft::allow(&leaf, record.seq)?,
+                RuleDraftGoal::Block => deny_rule(&leaf, record.seq, daemon.generations.user_home())?,
+                RuleDraftGoal::Allow => exception_rule(&leaf, record.seq)?,
             }
         }
         DraftSource::Parts(rule) => rule,

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use serde_json::{Value, json};
 use tenterhook_api::{Approval, ApprovalAnswer, ApprovalResult, ApprovalScope, ApprovalVerdict};
-use tenterhook_authority::{Action, Refused};
+use tenterhook_authority::{Action, AuthorityRefusal};
 use tenterhook_error::Failure;
 use tenterhook_event::HookCall;
 
@@ -23,7 +23,7 @@ pub(crate) enum AnswerRefusal {
     /// The waiting call is not the one that was shown.
     Changed,
     /// The caller may not approve.
-    Refused(Refused),
+    Refused(AuthorityRefusal),
     /// The answer could not be carried out.
     Failed(Failure),
 }

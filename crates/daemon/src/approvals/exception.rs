@@ -6,8 +6,8 @@ use serde_json::{Value, json};
 use tenterhook_api::Approval;
 use tenterhook_error::Failure;
 use tenterhook_event::{Decision, Event, HookCall, Origin};
-use tenterhook_guard::draft;
-use tenterhook_home::{Place, Sources, append_rule, make_private, regular_file, write_whole};
+use tenterhook_guard::rule_draft;
+use tenterhook_home::{Sources, WorkDirs, append_rule, make_private_dir, regular_file, write_atomic};
 use tenterhook_policy::{EvalEnvironment, SessionState};
 
 use crate::daemon::Daemon;
@@ -20,8 +20,8 @@ pub(super) struct Exception {
 
 impl Exception {
     pub(super) fn write(&self, daemon: &Daemon) -> Result<(), Failure> {
-        make_private(&daemon.home.config)?;
-        write_whole(&daemon.home.policy(), self.text.as_bytes(), 0o600)
+        make_private_dir(&daemon.home.config)?;
+        write_atomic(&daemon.home.policy(), self.text.as_bytes(), 0o600)
     }
 }
 
@@ -39,8 +39,8 @@ pub(super) fn prepare(daemon: &Daemon, approval: &Approval, call: &HookCall) -> 
         // The user saw the input that would run.
         tool.args = approval.args.clone();
     }
-    let conditions =
-        draft::exactly(&event).ok_or_else(|| cannot("no rule can describe exactly this call".to_owned()))?;
+    let conditions = rule_draft::match_exact_call(&event)
+        .ok_or_else(|| cannot("no rule can describe exactly this call".to_owned()))?;
     if !tenterhook_records::secrets(&conditions.to_string()).is_empty() {
         return Err(cannot(
             "the call contains a secret, which the exception would write into the policy".to_owned(),
@@ -83,8 +83,8 @@ fn rule_yaml(id: &str, approval: &Approval, rules: &[&str], conditions: &Value, 
 /// Whether the call would still be asked about or denied with this policy.
 fn still_asks(daemon: &Daemon, event: &Event, policy: &str) -> bool {
     let env = daemon.generations.env();
-    let mut sources = Sources::in_force(&daemon.home, env, &Place::of(event));
-    sources.replace(&daemon.home.policy(), policy);
+    let mut sources = Sources::collect(&daemon.home, env, &WorkDirs::of(event));
+    sources.replace_policy(&daemon.home.policy(), policy);
     let loaded = sources.load();
     let home = env.home.as_deref().and_then(std::path::Path::to_str);
     let around = EvalEnvironment { home, programs: loaded.rules.programs(), ..EvalEnvironment::default() };

@@ -7,7 +7,7 @@ use std::path::PathBuf;
 use serde::{Deserialize, Serialize};
 use tenterhook_error::Failure;
 use tenterhook_event::{EventId, HookCall, Origin, SessionCheck};
-use tenterhook_home::{Home, call_meta, state_file, write_whole};
+use tenterhook_home::{Home, call_meta, state_file, write_atomic};
 
 /// Approvals that are remembered; the oldest are dropped first.
 const MAX_REMEMBERED_APPROVALS: usize = 1024;
@@ -87,7 +87,7 @@ impl SessionApprovals {
         let stored = ApprovalsFile { v: 1, approved: self.all.clone() };
         let text =
             serde_json::to_vec_pretty(&stored).map_err(|error| Failure::internal(error.to_string()))?;
-        write_whole(&self.path, &text, 0o600)
+        write_atomic(&self.path, &text, 0o600)
     }
 }
 
@@ -111,7 +111,7 @@ mod tests {
     #[test]
     fn only_the_same_session_and_the_same_rules_are_covered() {
         let dir = tempfile::tempdir().unwrap();
-        let home = Home::whole(dir.path().to_owned());
+        let home = Home::in_dir(dir.path().to_owned());
         let mut remembered = SessionApprovals::read(&home);
         let first = call(Some("s"));
         assert_eq!(remembered.covers(&first, &rules(&["a"])), None);

@@ -8,13 +8,13 @@ use std::path::Path;
 
 use tenterhook_error::Failure;
 use tenterhook_home::Home;
-use tenterhook_home::socket::{Short, is_listening};
+use tenterhook_home::socket::{ShortSocketPath, is_listening};
 
 /// Binds the socket. A socket without a listener was left by a dead daemon and is replaced.
 pub(crate) fn bind_socket(home: &Home) -> Result<UnixListener, Failure> {
     let path = &*home.socket();
     // All accounts may connect to a machine-wide daemon; each call is authorized separately.
-    let mode = if let Some(dir) = &home.public {
+    let mode = if let Some(dir) = &home.machine_run {
         let made = std::fs::DirBuilder::new().recursive(true).mode(0o755).create(dir);
         made.and_then(|()| check_directory_owner(dir)).map_err(|error| {
             Failure::internal(format!("`{}` cannot hold the socket: {error}", dir.display()))
@@ -32,7 +32,7 @@ pub(crate) fn bind_socket(home: &Home) -> Result<UnixListener, Failure> {
     if path.symlink_metadata().is_ok() {
         fs_err::remove_file(path).map_err(refused)?;
     }
-    let listener = UnixListener::bind(Short::of(path).map_err(refused)?.path()).map_err(refused)?;
+    let listener = UnixListener::bind(ShortSocketPath::of(path).map_err(refused)?.path()).map_err(refused)?;
     fs_err::set_permissions(path, std::fs::Permissions::from_mode(mode)).map_err(refused)?;
     Ok(listener)
 }

@@ -65,7 +65,7 @@ impl HookThreads {
         router: Router,
         end: watch::Receiver<bool>,
     ) -> std::io::Result<Self> {
-        let thread_shares = daemon.home.public.is_some().then(|| ThreadShares::new(MAX_THREADS));
+        let thread_shares = daemon.home.is_machine_wide().then(|| ThreadShares::new(MAX_THREADS));
         let shared = Arc::new(HookThreadState {
             listener,
             daemon,
@@ -240,7 +240,7 @@ fn serve(shared: &HookThreadState, mut stream: UnixStream, peer: Option<Peer>) {
 
 /// Whether a peer may use this daemon.
 fn is_admitted(daemon: &Daemon, peer: Peer) -> bool {
-    daemon.home.public.is_some() || peer.uid().is_some_and(|uid| daemon.is_own_account(uid))
+    daemon.home.is_machine_wide() || peer.uid().is_some_and(|uid| daemon.is_own_account(uid))
 }
 
 async fn serve_connection(

@@ -5,7 +5,7 @@
 //! choose who guards it.
 
 use serde_json::Value;
-use tenterhook_authority::{Action, Agent, Ancestry, Authority, Caller, Refused};
+use tenterhook_authority::{Action, Agent, Ancestry, Authority, AuthorityRefusal, Caller};
 
 use super::{ProgramRefusal, RefusalCode};
 use crate::daemon::Daemon;
@@ -28,9 +28,9 @@ impl Daemon {
         let processes = ancestry.processes();
         let (own, above) = processes.split_at(processes.len().min(1));
         let agents = &self.authority.agents;
-        agents
-            .among(above)
-            .or_else(|| agents.among(own).filter(|agent| !agent.harness.starts_with(FIRING_PROGRAM_PREFIX)))
+        agents.find_among(above).or_else(|| {
+            agents.find_among(own).filter(|agent| !agent.harness.starts_with(FIRING_PROGRAM_PREFIX))
+        })
     }
 
     /// Checks that a caller may register or remove hooks, or have a session. A refusal is recorded.
@@ -42,7 +42,7 @@ impl Daemon {
     ) -> Result<Caller, ProgramRefusal> {
         let (caller, guarded) =
             tokio::task::block_in_place(|| (self.caller(peer), self.guarding_agent(peer)));
-        let (why, hint) = match (guarded, caller.doubt()) {
+        let (why, hint) = match (guarded, caller.unverified_reason()) {
             (Some(agent), _) => (
                 format!("guarded agents may not use `{action}` ({agent})"),
                 "start the program outside of the agent",
@@ -57,8 +57,8 @@ impl Daemon {
             ),
             (None, None) => return Ok(caller),
         };
-        let refused = Err(Refused { why: why.clone(), hint: hint.to_owned() });
-        let (what, detail) = Authority::leaf(action, &caller, &refused, detail);
+        let refused = Err(AuthorityRefusal { why: why.clone(), hint: hint.to_owned() });
+        let (what, detail) = Authority::change_record(action, &caller, &refused, detail);
         tracing::warn!(action = action.name(), why, "a program was refused");
         if let Err(error) = self.record_change(what, caller.uid, detail, Vec::new()).await {
             tracing::warn!(%error, "a refusal could not be recorded");

@@ -10,7 +10,7 @@ use tenterhook_authority::{Action, Caller};
 use tenterhook_engine::sdk::{SdkClient, SdkHook};
 use tenterhook_engine::{EventMatcher, FailMode, Hook, HookBackend, RegisterError};
 use tenterhook_event::EventKind;
-use tenterhook_guard::LONGEST_HOOK;
+use tenterhook_guard::MAX_HOOK_TIMEOUT;
 use tenterhook_harness::dialect::{A3sMatcher, a3s};
 use tenterhook_home::call_meta;
 
@@ -163,7 +163,7 @@ impl HookRegistration {
                 format!("sdk-{}", minted.id)
             }
         };
-        let timeout = parse_duration("timeout_ms", self.timeout_ms, LONGEST_HOOK)?;
+        let timeout = parse_duration("timeout_ms", self.timeout_ms, MAX_HOOK_TIMEOUT)?;
         let linger =
             parse_duration("linger_ms", self.linger_ms, MAX_LINGER_TIME)?.unwrap_or(DEFAULT_LINGER_TIME);
         let defaults = &base.defaults;
@@ -175,7 +175,7 @@ impl HookRegistration {
             when: None,
             priority: self.priority,
             chain: None,
-            timeout: timeout.or(defaults.timeout).unwrap_or(DEFAULT_HOOK_TIMEOUT).min(LONGEST_HOOK),
+            timeout: timeout.or(defaults.timeout).unwrap_or(DEFAULT_HOOK_TIMEOUT).min(MAX_HOOK_TIMEOUT),
             fail: self.fail.unwrap_or(defaults.fail),
             observes: self.observes,
             enabled: true,

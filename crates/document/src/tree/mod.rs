@@ -1,28 +1,28 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! A YAML document as a tree in which every node knows its place.
+//! A YAML document as a tree in which every node has its position.
 //!
-//! The tree stands between the YAML parser and the wire types so that each entry can be read, and
-//! refused, on its own. Aliases and merge keys are resolved while it grows.
+//! The tree is built between the YAML parser and the types, so that each entry can be read, and rejected, on its
+//! own. Aliases and merge keys are resolved while it is built.
 
-mod grow;
 mod merge;
 mod scalar;
+mod tree_builder;
 
-pub use grow::parse;
+pub use tree_builder::parse;
 
 use crate::Spot;
 
-/// A node and where it stands.
+/// A node of the tree.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Node {
-    /// Where it stands; what an alias stands for is where the alias stands.
+    /// Position of the node; for an alias, that of the alias.
     pub spot: Spot,
-    /// What it holds.
+    /// Content of the node.
     pub value: Value,
 }
 
-/// What a node holds. Keys keep their order and their repetitions.
+/// Content of a node. Keys keep their order and repetitions.
 #[derive(Debug, Clone, PartialEq)]
 #[expect(missing_docs, reason = "the names say it")]
 pub enum Value {
@@ -38,13 +38,13 @@ pub enum Value {
 // === impl Node ===
 
 impl Node {
-    /// The value of a key of a map.
+    /// The value of a key, if this is a map that has it.
     pub fn get(&self, key: &str) -> Option<&Node> {
         let Value::Map(entries) = &self.value else { return None };
         entries.iter().find(|(name, _)| name.text() == Some(key)).map(|(_, value)| value)
     }
 
-    /// The text, if it is one.
+    /// The text, if this is a text.
     pub fn text(&self) -> Option<&str> {
         match &self.value {
             Value::Text(text) => Some(text),

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! What a scalar is: by its tag, or by its letters if it has neither tag nor quotes.
+//! Types of scalars: by tag, or by content for a plain scalar without a tag.
 
 use std::borrow::Cow;
 
@@ -8,14 +8,14 @@ use granit_parser::{ScalarStyle, Tag};
 
 use super::Value;
 
-/// A scalar, or a tag of a node, that cannot be used.
+/// An invalid scalar, or an unsupported tag.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub(super) enum ScalarError {
     #[error("expected `true` or `false`")]
     NotBoolean,
-    #[error("`{0}` is no whole number")]
+    #[error("`{0}` is not a whole number")]
     NotWhole(String),
-    #[error("`{0}` is no number")]
+    #[error("`{0}` is not a number")]
     NotNumber(String),
     #[error("value `{0}` is not a finite number")]
     NotFinite(String),
@@ -23,36 +23,36 @@ pub(super) enum ScalarError {
     UnsupportedTag(String),
 }
 
-/// Reads a scalar; an error says what is wrong with it.
-pub(super) fn scalar(
+/// Parses a scalar.
+pub(super) fn parse_scalar(
     text: Cow<'_, str>,
     style: ScalarStyle,
     tag: Option<&Tag>,
 ) -> Result<Value, ScalarError> {
     let plain = style == ScalarStyle::Plain;
-    match tag.and_then(kind) {
+    match tag.and_then(tag_kind) {
         Some("null") => Ok(Value::Null),
-        Some("bool") => truth(&text).map(Value::Bool).ok_or(ScalarError::NotBoolean),
-        Some("int") => whole(&text).ok_or_else(|| ScalarError::NotWhole(text.into_owned())),
-        Some("float") => real(&text)?.ok_or_else(|| ScalarError::NotNumber(text.into_owned())),
+        Some("bool") => parse_bool(&text).map(Value::Bool).ok_or(ScalarError::NotBoolean),
+        Some("int") => parse_integer(&text).ok_or_else(|| ScalarError::NotWhole(text.into_owned())),
+        Some("float") => parse_float(&text)?.ok_or_else(|| ScalarError::NotNumber(text.into_owned())),
         Some("str" | "") => Ok(Value::Text(text.into_owned())),
         Some(_) => Err(unsupported(tag)),
-        None if plain => bare(text),
+        None if plain => parse_plain(text),
         None => Ok(Value::Text(text.into_owned())),
     }
 }
 
-/// Whether a list or a map may have this tag.
-pub(super) fn fits(tag: Option<&Tag>, collection: &str) -> Result<(), ScalarError> {
-    match tag.and_then(kind) {
+/// Checks that a list or map may have this tag.
+pub(super) fn check_tag(tag: Option<&Tag>, collection: &str) -> Result<(), ScalarError> {
+    match tag.and_then(tag_kind) {
         None | Some("") => Ok(()),
         Some(kind) if kind == collection => Ok(()),
         Some(_) => Err(unsupported(tag)),
     }
 }
 
-/// Whether a scalar is the key that merges a map into the one it stands in.
-pub(super) fn merges(text: &str, style: ScalarStyle, tag: Option<&Tag>) -> bool {
+/// Whether a scalar is the key `<<`, which merges a map.
+pub(super) fn is_merge_key(text: &str, style: ScalarStyle, tag: Option<&Tag>) -> bool {
     let wanted =
         tag.map_or(style == ScalarStyle::Plain, |tag| tag.handle() != "!" && tag.suffix() == "merge");
     text == "<<" && wanted
@@ -62,10 +62,10 @@ fn unsupported(tag: Option<&Tag>) -> ScalarError {
     ScalarError::UnsupportedTag(tag.map(Tag::original).unwrap_or_default())
 }
 
-/// The name of a tag that says what a node is; empty for the one that forbids to guess. Tags of other
-/// programs, such as `!Ref`, say nothing to us.
-fn kind(tag: &Tag) -> Option<&str> {
-    const KNOWN: &[&str] =
+/// The name of a tag that determines the type; empty for the non-specific tag `!`. Tags of other programs, such as
+/// `!Ref`, are ignored.
+fn tag_kind(tag: &Tag) -> Option<&str> {
+    const CORE_TAGS: &[&str] =
         &["null", "bool", "int", "float", "str", "seq", "map", "binary", "timestamp", "time", ""];
     let name = match tag.core_suffix() {
         Some(name) => name,
@@ -73,35 +73,35 @@ fn kind(tag: &Tag) -> Option<&str> {
         None if tag.handle().is_empty() && tag.suffix() == "!" => "",
         None => return None,
     };
-    KNOWN.iter().find(|known| **known == name).copied()
+    CORE_TAGS.iter().find(|known| **known == name).copied()
 }
 
-/// A scalar without tag and quotes. `y` and `n` are option letters, not booleans.
-fn bare(text: Cow<'_, str>) -> Result<Value, ScalarError> {
+/// Parses a scalar without tag and quotes. `y` and `n` are option letters, not booleans.
+fn parse_plain(text: Cow<'_, str>) -> Result<Value, ScalarError> {
     let value = match text.as_bytes().first() {
         None => Some(Value::Null),
-        Some(b'0'..=b'9' | b'+' | b'-' | b'.') => match whole(&text) {
+        Some(b'0'..=b'9' | b'+' | b'-' | b'.') => match parse_integer(&text) {
             Some(number) => Some(number),
-            None => real(&text)?,
+            None => parse_float(&text)?,
         },
         Some(b'~') if text.len() == 1 => Some(Value::Null),
         Some(b'n' | b'N') if text.eq_ignore_ascii_case("null") => Some(Value::Null),
-        Some(b't' | b'T' | b'f' | b'F') => truth(&text).map(Value::Bool),
+        Some(b't' | b'T' | b'f' | b'F') => parse_bool(&text).map(Value::Bool),
         _ => None,
     };
     Ok(value.unwrap_or_else(|| Value::Text(text.into_owned())))
 }
 
-fn truth(text: &str) -> Option<bool> {
+fn parse_bool(text: &str) -> Option<bool> {
     if text.eq_ignore_ascii_case("true") {
         return Some(true);
     }
     text.eq_ignore_ascii_case("false").then_some(false)
 }
 
-/// A number that does not fit is a misfit of the entry it stands in, not of the file.
-#[expect(clippy::cast_precision_loss, reason = "whoever wants a whole number refuses it")]
-fn whole(text: &str) -> Option<Value> {
+/// Parses an integer. One that is too large is an error of its entry, not of the file.
+#[expect(clippy::cast_precision_loss, reason = "a caller that needs a whole number rejects it")]
+fn parse_integer(text: &str) -> Option<Value> {
     let (negative, rest) = match text.strip_prefix('-') {
         Some(rest) => (true, rest),
         None => (false, text.strip_prefix('+').unwrap_or(text)),
@@ -110,7 +110,7 @@ fn whole(text: &str) -> Option<Value> {
         [b'0', b'x' | b'X', ..] => (16, rest.get(2..)?),
         [b'0', b'o' | b'O', ..] => (8, rest.get(2..)?),
         [b'0', b'b' | b'B', ..] => (2, rest.get(2..)?),
-        // `007` is not seven in every YAML.
+        // Not every version of YAML reads `007` as seven.
         [b'0', _, ..] => return None,
         _ => (10, rest),
     };
@@ -127,10 +127,10 @@ fn whole(text: &str) -> Option<Value> {
     Some(i64::try_from(size).map_or(Value::Real(size as f64), Value::Whole))
 }
 
-fn real(text: &str) -> Result<Option<Value>, ScalarError> {
+fn parse_float(text: &str) -> Result<Option<Value>, ScalarError> {
     let unsigned = text.strip_prefix(['+', '-']).unwrap_or(text);
     let endless = [".inf", ".nan"].iter().any(|name| unsigned.eq_ignore_ascii_case(name));
-    // Rust's own reading knows `inf` and `nan` as words.
+    // Rust also parses the words `inf` and `nan`.
     let number =
         unsigned.starts_with(|c: char| c.is_ascii_digit() || c == '.').then(|| text.parse::<f64>().ok());
     match number.flatten() {
@@ -146,7 +146,7 @@ mod tests {
 
     #[test]
     fn letters_say_what_a_bare_scalar_is() {
-        let read = |text: &'static str| bare(Cow::Borrowed(text)).unwrap();
+        let read = |text: &'static str| parse_plain(Cow::Borrowed(text)).unwrap();
         for null in ["", "~", "null", "Null", "NULL"] {
             assert_eq!(read(null), Value::Null, "{null}");
         }
@@ -169,7 +169,7 @@ mod tests {
             assert_eq!(read(text), Value::Text(text.to_owned()), "{text}");
         }
         for text in [".inf", "-.INF", ".nan", "1e999"] {
-            assert!(bare(Cow::Borrowed(text)).is_err(), "{text}");
+            assert!(parse_plain(Cow::Borrowed(text)).is_err(), "{text}");
         }
     }
 }

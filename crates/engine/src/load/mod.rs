@@ -58,7 +58,7 @@ pub fn load_settings(name: &str, text: &str, context: &LoadContext<'_>) -> Loade
         Value::Map(entries) => entries,
         Value::Null => {
             let message = "the file is empty";
-            loaded.warnings.push(Problem::whole(name, message).hint("remove it, or add `hooks: []`"));
+            loaded.warnings.push(Problem::for_file(name, message).hint("remove it, or add `hooks: []`"));
             &[]
         }
         _ => {

@@ -64,7 +64,7 @@ fn every_mistake_of_an_entry_is_reported_at_once() {
         "t.yaml:9:11: hook `a`: column 5: the condition is a field of the event, never true or false",
         #[cfg(not(feature = "when"))]
         "t.yaml:9:11: hook `a`: this build does not support conditions",
-        "t.yaml:10:5: hook `a`: no such key here: `tiemout`; did you mean `timeout`?",
+        "t.yaml:10:5: hook `a`: unknown key `tiemout`; did you mean `timeout`?",
     ];
     assert_eq!(problems.len(), starts.len(), "{problems:#?}");
     for (problem, start) in problems.iter().zip(starts) {

@@ -1,17 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Which errors of sinks are new.
+//! Finds new errors of sinks.
 
 use std::collections::BTreeMap;
 
 use tenterhook_ledger::SinkReport;
 
-/// Errors of sinks that were reported, by sink.
+/// Reported errors, by sink.
 #[derive(Debug, Default)]
 pub struct SinkErrors(BTreeMap<String, String>);
 
 impl SinkErrors {
-    /// Errors that were not reported yet. One that ended is forgotten, so that it is reported when it comes again.
+    /// Errors that were not reported yet. A resolved error is forgotten, so that it is reported when it occurs
+    /// again.
     pub fn take_new(&mut self, reports: Vec<SinkReport>) -> Vec<String> {
         let mut messages = Vec::new();
         for SinkReport { sink, size, error } in reports {

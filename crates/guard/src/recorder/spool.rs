@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! The spool: one private, sealed file for each entry that nobody could record yet.
+//! The spool: one private, sealed file for each entry that is not in the ledger yet.
 
 use std::fs::{File, OpenOptions};
 use std::io::Write;
@@ -14,20 +14,19 @@ use tenterhook_event::{EventId, Timestamp};
 use tenterhook_files::FileClass;
 use tenterhook_ledger::{Appended, Entry, Ledger, Origin, Reader, Sealed, SpoolError};
 
-use crate::seal::{SealKey, Sealed as Use};
+use crate::seal::{SealKey, SealPurpose};
 use tenterhook_home::Home;
 use tenterhook_home::call_meta::now_ms;
 use tenterhook_home::env;
 
-/// No spooled entry is longer, in bytes: an envelope, and the largest payload, which is JSON already, so
-/// that its escapes at most double it.
-const LONGEST: u64 = (2 * super::settings::MOST + (1 << 20)) as u64;
-/// What an entry that cannot be used is called from then on.
-const REFUSED: &str = "refused";
-/// Tells apart what one process puts down.
-static TURN: AtomicU64 = AtomicU64::new(0);
+/// Maximum size of a spooled entry: the envelope and the largest payload, whose length escaping at most doubles.
+const MAX_ENTRY_BYTES: u64 = (2 * super::ledger_settings::MAX_PAYLOAD_BYTES + (1 << 20)) as u64;
+/// File name extension of a refused entry.
+const REFUSED_EXTENSION: &str = "refused";
+/// Makes the temporary files of one process unique.
+static TEMP_FILE_COUNTER: AtomicU64 = AtomicU64::new(0);
 
-/// A directory of sealed entries. Secrets are out of them before they come here.
+/// A directory of sealed entries. Secrets are removed before an entry is written.
 #[derive(Debug)]
 pub struct Spool {
     dir: PathBuf,
@@ -35,33 +34,34 @@ pub struct Spool {
     ledger: PathBuf,
 }
 
-/// What came of taking in the spool.
+/// Result of an import of the spool.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct TakenIn {
-    /// Entries that are leaves now.
+pub struct SpoolImport {
+    /// Entries that were appended to the ledger.
     pub appended: usize,
-    /// Those of them whose event the ledger knew already: what was delivered counts.
+    /// Appended entries whose event the ledger already had with another decision. The spooled one was delivered,
+    /// so it supersedes the other.
     pub superseding: usize,
-    /// Entries that were there before, from a run that was cut short.
+    /// Entries that the ledger already had, from an interrupted import.
     pub known: usize,
-    /// Files that are no entries of this home.
+    /// Files that are not valid entries of this home.
     pub refused: usize,
-    /// Files that the system could not read. They stay in the spool and are tried again.
+    /// Files that could not be read because of a system error. They stay in the spool for the next import.
     pub postponed: usize,
 }
 
 /// A spool file that is not a valid entry of this home, or cannot be read.
 #[derive(Debug, thiserror::Error)]
 enum SpoolFileError {
-    #[error("this home has sealed nothing yet")]
+    #[error("this home has no seal key")]
     NothingSealed,
     #[error("{0}")]
     UnusableKey(String),
-    #[error("it carries no seal")]
+    #[error("it has no seal")]
     NoSeal,
-    #[error("its seal is not of this home")]
+    #[error("its seal is not valid for this home")]
     ForeignSeal,
-    #[error("it is named after another event")]
+    #[error("its name does not match its event id")]
     OtherName,
     #[error(transparent)]
     Entry(#[from] SpoolError),
@@ -69,8 +69,8 @@ enum SpoolFileError {
     Io(#[from] std::io::Error),
 }
 
-/// Whether the system caused the error, and may not cause it next time. Setting the file aside would lose a record.
-fn is_passing(error: &std::io::Error) -> bool {
+/// Whether the error is temporary. Setting the file aside would lose a record.
+fn is_transient(error: &std::io::Error) -> bool {
     use rustix::io::Errno;
     let passing = [
         Errno::IO,
@@ -92,119 +92,120 @@ impl Spool {
         Self { dir: home.spool(), state: home.state.clone(), ledger: home.ledger() }
     }
 
-    /// Puts an entry down, durably, as `<event id>.json`.
-    pub fn put(&self, entry: &Sealed) -> std::io::Result<()> {
+    /// Writes an entry durably, as `<event id>.json`.
+    pub fn write(&self, entry: &Sealed) -> std::io::Result<()> {
         let mut text = entry.to_spool().map_err(std::io::Error::other)?;
         std::fs::DirBuilder::new().recursive(true).mode(0o700).create(&self.dir)?;
-        let seal = SealKey::open(&self.state)?.seal(Use::Spool, text.as_bytes())?;
+        let seal = SealKey::open(&self.state)?.seal(SealPurpose::Spool, text.as_bytes())?;
         text.push('\n');
         text.push_str(&seal);
-        // The same entry may be put down by several at once, such as the first ones of a generation.
-        let turn = TURN.fetch_add(1, Ordering::Relaxed);
-        let beside = self.dir.join(format!(".{}.{}.{turn}", entry.id(), std::process::id()));
-        let written =
-            write_synced(&beside, text.as_bytes()).and_then(|()| std::fs::rename(&beside, self.place(entry)));
+        // Several processes may write the same entry at once, such as the first record of a generation.
+        let number = TEMP_FILE_COUNTER.fetch_add(1, Ordering::Relaxed);
+        let beside = self.dir.join(format!(".{}.{}.{number}", entry.id(), std::process::id()));
+        let written = write_synced(&beside, text.as_bytes())
+            .and_then(|()| std::fs::rename(&beside, self.entry_path(entry)));
         if let Err(error) = written {
-            // A disk that is full keeps what fitted.
+            // A full disk leaves a partial file.
             drop(std::fs::remove_file(&beside));
             return Err(error);
         }
         File::open(&self.dir)?.sync_all()
     }
 
-    /// Whether this entry waits here already.
-    pub fn has(&self, entry: &Sealed) -> bool {
-        self.place(entry).exists()
+    /// Whether this entry is in the spool already.
+    pub fn contains(&self, entry: &Sealed) -> bool {
+        self.entry_path(entry).exists()
     }
 
-    fn place(&self, entry: &Sealed) -> PathBuf {
+    fn entry_path(&self, entry: &Sealed) -> PathBuf {
         self.dir.join(format!("{}.json", entry.id()))
     }
 
-    /// Brings at most so many entries into the ledger, oldest first. Only the holder of the ledger's
-    /// lock does this, and an entry's file goes only once its leaf is durable: a crash between the two is
-    /// made good by the ledger, which knows the event's id. What this home did not write is set aside
-    /// and is a leaf itself.
-    pub fn take_in(&self, ledger: &Ledger, at_most: usize) -> TakenIn {
-        let mut taken = TakenIn::default();
+    /// Imports at most `max_entries` entries into the ledger, oldest first. Only the holder of the ledger's lock
+    /// calls this. A file is removed once its record is durable; after a crash between the two, the ledger
+    /// recognises the event's id. A file that this home did not write is set aside, which is recorded.
+    pub fn import_into(&self, ledger: &Ledger, max_entries: usize) -> SpoolImport {
+        let mut imported = SpoolImport::default();
         let files = self.files("json");
         if files.is_empty() {
-            return taken;
+            return imported;
         }
-        let key = SealKey::existing(&self.state);
-        // Without the key no file can be told from a forged one.
+        let key = SealKey::open_existing(&self.state);
+        // Without the key, valid files cannot be distinguished from forged ones.
         if key.as_ref().is_err_and(|error| error.raw_os_error().is_some()) {
-            return TakenIn { postponed: files.len(), ..taken };
+            return SpoolImport { postponed: files.len(), ..imported };
         }
         let mut handled = 0;
         for path in files {
-            if handled == at_most {
+            if handled == max_entries {
                 break;
             }
             let entry = match &key {
-                Ok(Some(key)) => read(&path, key),
+                Ok(Some(key)) => read_entry(&path, key),
                 Ok(None) => Err(SpoolFileError::NothingSealed),
                 Err(error) => Err(SpoolFileError::UnusableKey(error.to_string())),
             };
             let done = match entry {
-                // If the file stays, its entry is found to be recorded next time.
+                // If the file stays, the next import finds its entry in the ledger.
                 Ok(entry) => {
-                    self.append(ledger, entry, &mut taken).inspect(|()| drop(std::fs::remove_file(&path)))
+                    self.append(ledger, entry, &mut imported).inspect(|()| drop(std::fs::remove_file(&path)))
                 }
-                Err(SpoolFileError::Io(error)) if is_passing(&error) => {
-                    taken.postponed += 1;
+                Err(SpoolFileError::Io(error)) if is_transient(&error) => {
+                    imported.postponed += 1;
                     continue;
                 }
-                Err(error) => refuse(ledger, &path, &error.to_string()).inspect(|()| taken.refused += 1),
+                Err(error) => {
+                    set_aside(ledger, &path, &error.to_string()).inspect(|()| imported.refused += 1)
+                }
             };
             if done.is_none() {
-                // The ledger refuses; it will do the same to the next one.
+                // The ledger refused the entry and would refuse the next one too.
                 break;
             }
             handled += 1;
         }
-        taken
+        imported
     }
 
-    fn append(&self, ledger: &Ledger, entry: Sealed, taken: &mut TakenIn) -> Option<()> {
+    fn append(&self, ledger: &Ledger, entry: Sealed, imported: &mut SpoolImport) -> Option<()> {
         let seq = match ledger.append(entry.clone()).ok()? {
             Appended::New { .. } => {
-                taken.appended += 1;
+                imported.appended += 1;
                 return Some(());
             }
             Appended::AlreadyThere { seq } => seq,
         };
-        let leaf = Reader::open(&self.ledger).and_then(|reader| reader.get(seq)).ok()??;
-        let same = leaf.bytes.is_none_or(|bytes| entry.is_in(&bytes));
-        // What is no decision says the same again, or its id would be another.
+        let record = Reader::open(&self.ledger).and_then(|reader| reader.get(seq)).ok()??;
+        let same = record.bytes.is_none_or(|bytes| entry.is_in(&bytes));
+        // Other kinds of records have an id that follows from their content.
         let superseding = if same { None } else { entry.superseding() };
         let Some(superseding) = superseding else {
-            taken.known += 1;
+            imported.known += 1;
             return Some(());
         };
         match ledger.append(superseding).ok()? {
             Appended::New { .. } => {
-                (taken.appended, taken.superseding) = (taken.appended + 1, taken.superseding + 1);
+                (imported.appended, imported.superseding) = (imported.appended + 1, imported.superseding + 1);
             }
-            Appended::AlreadyThere { .. } => taken.known += 1,
+            Appended::AlreadyThere { .. } => imported.known += 1,
         }
         Some(())
     }
 
     /// Checks that the directory can be listed; an unreadable spool looks empty.
-    pub fn check(&self) -> std::io::Result<()> {
+    pub fn check_readable(&self) -> std::io::Result<()> {
         match std::fs::read_dir(&self.dir) {
             Err(error) if error.kind() != std::io::ErrorKind::NotFound => Err(error),
             _ => Ok(()),
         }
     }
 
-    /// How many entries wait, and how many were refused.
+    /// Number of waiting entries, and of refused ones.
     pub fn count(&self) -> (usize, usize) {
-        (self.files("json").len(), self.files(REFUSED).len())
+        (self.files("json").len(), self.files(REFUSED_EXTENSION).len())
     }
 
-    /// The names are ids, and ids are in the order of time.
+    /// File names are event ids, which sort by time.
     fn files(&self, extension: &str) -> Vec<PathBuf> {
         let Ok(entries) = std::fs::read_dir(&self.dir) else { return Vec::new() };
         let paths = entries.filter_map(|entry| Some(entry.ok()?.path()));
@@ -215,8 +216,7 @@ impl Spool {
     }
 }
 
-/// Writes a file that only its owner can read, to the disk. One of that name is from a run that was cut
-/// short.
+/// Writes a file durably, private to its owner. An existing file is left over from an interrupted run.
 fn write_synced(path: &Path, bytes: &[u8]) -> std::io::Result<()> {
     let open = || OpenOptions::new().write(true).create_new(true).mode(0o600).open(path);
     let mut file = match open() {
@@ -230,11 +230,11 @@ fn write_synced(path: &Path, bytes: &[u8]) -> std::io::Result<()> {
     file.sync_all()
 }
 
-/// An entry, if this home sealed it under the name it has.
-fn read(path: &Path, key: &SealKey) -> Result<Sealed, SpoolFileError> {
-    let text = text(path)?;
+/// Reads an entry and checks that this home sealed it under this name.
+fn read_entry(path: &Path, key: &SealKey) -> Result<Sealed, SpoolFileError> {
+    let text = read_entry_text(path)?;
     let (line, seal) = text.split_once('\n').ok_or(SpoolFileError::NoSeal)?;
-    if !key.is_seal(Use::Spool, line.as_bytes(), seal.trim_end()) {
+    if !key.verify(SealPurpose::Spool, line.as_bytes(), seal.trim_end()) {
         return Err(SpoolFileError::ForeignSeal);
     }
     let entry = Sealed::from_spool(line)?;
@@ -242,9 +242,9 @@ fn read(path: &Path, key: &SealKey) -> Result<Sealed, SpoolFileError> {
     if named { Ok(entry) } else { Err(SpoolFileError::OtherName) }
 }
 
-/// Sets a file aside for good. The leaf comes first, and its id follows from the file: it is recorded
-/// once, whatever happens in between.
-fn refuse(ledger: &Ledger, path: &Path, why: &str) -> Option<()> {
+/// Sets a file aside. This is recorded first, under an id that follows from the file, so that it is recorded
+/// exactly once.
+fn set_aside(ledger: &Ledger, path: &Path, why: &str) -> Option<()> {
     let name = path.file_name().unwrap_or_default().to_string_lossy();
     let digest = sha2::Sha256::digest(format!("spool-refused/1\n{name}\n{why}"));
     let number = digest.iter().take(16).fold(0, |number, byte| number << 8 | u128::from(*byte));
@@ -257,18 +257,18 @@ fn refuse(ledger: &Ledger, path: &Path, why: &str) -> Option<()> {
         id,
         Timestamp::from_unix_ms(now_ms()),
         "spool-refused",
-        &env::user(),
+        &env::current_user(),
         detail,
         &tenterhook_records::secrets,
     );
     ledger.append(entry.from(Origin::Spool)).ok()?;
-    drop(std::fs::rename(path, path.with_extension(REFUSED)));
+    drop(std::fs::rename(path, path.with_extension(REFUSED_EXTENSION)));
     Some(())
 }
 
-/// The text of an entry's file.
-fn text(path: &Path) -> std::io::Result<String> {
-    let text = tenterhook_files::read_text(path, FileClass::State, LONGEST)?;
+/// Reads the text of an entry's file.
+fn read_entry_text(path: &Path) -> std::io::Result<String> {
+    let text = tenterhook_files::read_text(path, FileClass::State, MAX_ENTRY_BYTES)?;
     text.ok_or_else(|| std::io::ErrorKind::NotFound.into())
 }
 
@@ -284,25 +284,25 @@ mod tests {
         let file = spool.join("01ARZ3NDEKTSV4RRFFQ69G5FAV.json");
         std::fs::create_dir(&spool).unwrap();
         std::fs::write(&file, "{}").unwrap();
-        // The state directory is a file, so looking for the key fails with ENOTDIR.
+        // The state directory is a file, so opening the key fails with ENOTDIR.
         std::fs::write(&state, "").unwrap();
         let opened = Ledger::open(&ledger, tenterhook_ledger::Options::new(now_ms)).unwrap();
         let waiting = Spool { dir: spool, state: state.clone(), ledger };
-        let taken = waiting.take_in(&opened.ledger, usize::MAX);
-        assert_eq!(taken, TakenIn { postponed: 1, ..TakenIn::default() });
+        let imported = waiting.import_into(&opened.ledger, usize::MAX);
+        assert_eq!(imported, SpoolImport { postponed: 1, ..SpoolImport::default() });
         assert!(file.exists());
         std::fs::remove_file(&state).unwrap();
         std::fs::create_dir(&state).unwrap();
-        let taken = waiting.take_in(&opened.ledger, usize::MAX);
-        assert_eq!(taken, TakenIn { refused: 1, ..TakenIn::default() });
+        let imported = waiting.import_into(&opened.ledger, usize::MAX);
+        assert_eq!(imported, SpoolImport { refused: 1, ..SpoolImport::default() });
         assert!(!file.exists());
     }
 
     #[test]
     fn only_errors_that_may_pass_postpone_a_file() {
         let of = std::io::Error::from_raw_os_error;
-        assert!(is_passing(&of(rustix::io::Errno::MFILE.raw_os_error())));
-        assert!(!is_passing(&of(rustix::io::Errno::ACCESS.raw_os_error())), "a mode that an agent can set");
-        assert!(!is_passing(&std::io::Error::other("not one of the system")));
+        assert!(is_transient(&of(rustix::io::Errno::MFILE.raw_os_error())));
+        assert!(!is_transient(&of(rustix::io::Errno::ACCESS.raw_os_error())), "a mode that an agent can set");
+        assert!(!is_transient(&std::io::Error::other("not one of the system")));
     }
 }

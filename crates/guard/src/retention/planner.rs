@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Which records exceed the limits of retention.
+//! Finds the records that exceed the retention limits.
 
 use std::time::Duration;
 
@@ -9,19 +9,19 @@ use tenterhook_records::record_range;
 
 use super::{MIN_RETENTION_AGE, RetentionLimits};
 
-/// Percent of `max_size` that is kept once it was exceeded, so that not every run removes a few records.
+/// Percentage of `max_size` that remains after pruning, so that not every run removes a few records.
 const SIZE_TARGET_PERCENT: u64 = 90;
 /// Ages count in whole days, so that records are removed once a day.
 const DAY_MS: u64 = 86_400_000;
 
-/// Finds records to remove, and remembers between two runs what need not be read again.
+/// Finds records to remove, and remembers between runs what need not be read again.
 #[derive(Debug, Default)]
 pub struct RetentionPlanner {
-    /// Records before this one are pruned, as far as they can be.
+    /// Records before this one are pruned, if they can be.
     pruned_to: u64,
     /// Records before this one are counted in `content_bytes`.
     counted_to: u64,
-    /// Bytes of content, at most: erasures are not subtracted.
+    /// Upper bound of the content in bytes: erasures are not subtracted.
     content_bytes: u64,
 }
 
@@ -64,7 +64,7 @@ impl RetentionPlanner {
         Ok(youngest.map(|youngest| youngest.min(last)))
     }
 
-    /// The last record beyond `max` bytes of content. Content is counted once per record, not in every run.
+    /// The last record beyond `max` bytes of content. The content of a record is counted once, not in every run.
     fn last_by_size(&mut self, reader: &Reader, max: u64) -> Result<Option<u64>, ReadFailed> {
         if reader.used_bytes()? <= max {
             return Ok(None);

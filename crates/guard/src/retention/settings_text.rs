@@ -1,36 +1,35 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Sets `ledger.retention` in the text of a `tenterhook.yaml`; every other line stays as it is.
+//! Sets `ledger.retention` in the text of a `tenterhook.yaml` and leaves every other line unchanged.
 
 use tenterhook_document::{Node, Value, parse};
 
 use super::RetentionLimits;
 
-/// The text with these limits. `None` if that cannot be done without changing anything else: the result is parsed
-/// again and compared.
+/// The text with these limits. `None` if other settings would change: the result is parsed again and compared.
 pub(super) fn with_retention(text: &str, limits: &RetentionLimits) -> Option<String> {
     let before = parse(text).ok()?;
-    let edited = edit(text, &before, limits)?;
+    let edited = replace_retention(text, &before, limits)?;
     let after = parse(&edited).ok()?;
     let ledger = after.get("ledger").and_then(|ledger| ledger.get("retention"));
     let set = ledger.map_or(Ok(RetentionLimits::default()), RetentionLimits::read).ok()?;
-    (set == *limits && others(&before) == others(&after)).then_some(edited)
+    (set == *limits && other_settings(&before) == other_settings(&after)).then_some(edited)
 }
 
-/// The setting, as it is written.
-pub(super) fn example(limits: &RetentionLimits) -> String {
-    format!("`ledger: {{retention: {}}}`", value(limits))
+/// The setting as YAML.
+pub(super) fn setting_example(limits: &RetentionLimits) -> String {
+    format!("`ledger: {{retention: {}}}`", retention_yaml(limits))
 }
 
-fn value(limits: &RetentionLimits) -> String {
+fn retention_yaml(limits: &RetentionLimits) -> String {
     let age = limits.age_text().map(|age| format!("max_age: {age}"));
     let size = limits.size_text().map(|size| format!("max_size: {size}"));
     format!("{{{}}}", [age, size].into_iter().flatten().collect::<Vec<_>>().join(", "))
 }
 
-fn edit(text: &str, document: &Node, limits: &RetentionLimits) -> Option<String> {
+fn replace_retention(text: &str, document: &Node, limits: &RetentionLimits) -> Option<String> {
     let mut lines: Vec<&str> = text.split_inclusive('\n').collect();
-    let new = |indent: usize| format!("{:indent$}retention: {}\n", "", value(limits));
+    let new = |indent: usize| format!("{:indent$}retention: {}\n", "", retention_yaml(limits));
     let entries: &[(Node, Node)] = match &document.value {
         Value::Map(entries) => entries,
         Value::Null => &[],
@@ -60,7 +59,7 @@ fn edit(text: &str, document: &Node, limits: &RetentionLimits) -> Option<String>
         return if is_empty { insert(2) } else { None };
     };
     let (first, _) = settings.first()?;
-    // A map in braces begins in the line of its key.
+    // A map in braces begins on the line of its key.
     if first.spot.line == key.spot.line {
         return None;
     }
@@ -79,8 +78,8 @@ fn edit(text: &str, document: &Node, limits: &RetentionLimits) -> Option<String>
     Some(lines.concat())
 }
 
-/// Everything but the retention, without places.
-fn others(document: &Node) -> Vec<(String, String)> {
+/// All settings except the retention, without positions.
+fn other_settings(document: &Node) -> Vec<(String, String)> {
     let Value::Map(entries) = &document.value else { return Vec::new() };
     let mut found = Vec::new();
     for (key, value) in entries {
@@ -89,22 +88,25 @@ fn others(document: &Node) -> Vec<(String, String)> {
             Value::Map(settings) if name == "ledger" => {
                 let settings = settings.iter().filter(|(key, _)| key.text() != Some("retention"));
                 found.extend(settings.map(|(key, value)| {
-                    (format!("ledger.{}", key.text().unwrap_or_default()), plain(value))
+                    (format!("ledger.{}", key.text().unwrap_or_default()), value_text(value))
                 }));
             }
             Value::Null if name == "ledger" => {}
-            _ => found.push((name, plain(value))),
+            _ => found.push((name, value_text(value))),
         }
     }
     found
 }
 
-/// A value as text, without places.
-fn plain(node: &Node) -> String {
+/// A value as text, without positions.
+fn value_text(node: &Node) -> String {
     match &node.value {
-        Value::List(items) => format!("{:?}", items.iter().map(plain).collect::<Vec<_>>()),
+        Value::List(items) => format!("{:?}", items.iter().map(value_text).collect::<Vec<_>>()),
         Value::Map(entries) => {
-            format!("{:?}", entries.iter().map(|(key, value)| (plain(key), plain(value))).collect::<Vec<_>>())
+            format!(
+                "{:?}",
+                entries.iter().map(|(key, value)| (value_text(key), value_text(value))).collect::<Vec<_>>()
+            )
         }
         other => format!("{other:?}"),
     }

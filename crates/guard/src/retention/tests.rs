@@ -9,7 +9,7 @@ fn limits(max_age: &str, max_size: &str) -> RetentionLimits {
 
 fn home() -> (tempfile::TempDir, Home) {
     let dir = tempfile::tempdir().unwrap();
-    let home = Home::whole(dir.path().to_owned());
+    let home = Home::in_dir(dir.path().to_owned());
     (dir, home)
 }
 

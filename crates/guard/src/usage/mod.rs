@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Tokens and cost of running sessions, read from the transcripts that their clients write.
+//! Tokens and cost of running sessions, read from the transcripts that clients write.
 //!
-//! A hook's payload names the transcript. The reader remembers how far it has read every file, so that an unchanged
-//! file costs one `stat` and a grown one costs its new lines. What it finds are totals since the session began:
-//! reading a part twice, after a crash or in two processes, changes nothing.
+//! A hook's payload names the transcript. The reader stores its position in each file, so that an unchanged file
+//! costs one `stat` and a grown one costs its new lines. It returns totals since the start of the session: reading
+//! a part twice, after a crash or in two processes, changes nothing.
 //!
-//! - The state is one small file per session in `<state>/usage/`. The daemon writes it off the path of the call.
+//! - The state is one small file per session in `<state>/usage/`. The daemon writes it outside of the call.
 //! - A transcript is only opened below the directories of its client, if it is a regular file of the caller's
-//!   account and not a link. Anything else makes the usage *unknown*, which is not zero.
-//! - The agent can write to its transcript. Totals never fall: what was counted stays counted when the file is
-//!   edited, cut, replaced or removed.
+//!   account and not a link. Otherwise the usage is *unknown*, which is not zero.
+//! - The agent can write to its transcript. Totals never decrease, even if the file is edited, truncated, replaced
+//!   or removed.
 
-mod cursor;
-mod tracked;
+mod file_cursor;
+mod tracked_usage;
 
 use std::cell::OnceCell;
 use std::collections::{BTreeMap, HashMap};
@@ -30,25 +30,26 @@ use tenterhook_policy::PriceTable;
 use tenterhook_transcript::transcripts_of;
 use tenterhook_transcript::usage::UsageFormat;
 
-use crate::sessions::session_key;
+use crate::session_memory::session_key;
 use tenterhook_home::Sources;
 use tenterhook_home::env::Env;
 use tenterhook_home::read_file;
-use tenterhook_home::{Home, make_private};
-use tracked::{ReadPass, TrackedUsage};
+use tenterhook_home::{Home, make_private_dir};
+use tracked_usage::{ReadPass, TrackedUsage};
 
-/// How many bytes a call reads at most. A session that was resumed with a longer transcript is known after a few calls.
+/// Maximum number of bytes that a call reads. The usage of a resumed session with a longer transcript is known
+/// after a few calls.
 pub const MAX_READ_BYTES: u64 = 64 << 20;
-/// How many bytes are read without asking for a thread of their own.
+/// Maximum number of bytes that are read without a separate thread.
 pub const MAX_INLINE_READ_BYTES: u64 = 1 << 20;
-/// How many sessions are kept in memory.
+/// Maximum number of sessions in memory.
 const MAX_SESSIONS_IN_MEMORY: usize = 256;
-/// State of a session without a change for this long is removed.
-const KEEP_STATE: Duration = Duration::from_hours(7 * 24);
+/// State without a change for this long is removed.
+const STATE_LIFETIME: Duration = Duration::from_hours(7 * 24);
 /// How long a call waits for another one that reads the same transcript.
 const LOCK_TIMEOUT: Duration = Duration::from_millis(50);
-const LOCK_RETRY: Duration = Duration::from_micros(200);
-/// How long the directories that follow from receipts are believed to be the same.
+const LOCK_RETRY_INTERVAL: Duration = Duration::from_micros(200);
+/// How long the directories derived from receipts are assumed to be unchanged.
 const RECEIPTS_RECHECK_INTERVAL: Duration = Duration::from_millis(500);
 
 /// Reads the usage of sessions.
@@ -57,26 +58,26 @@ pub struct UsageReader {
     prices_path: PathBuf,
     home: Home,
     prices: Mutex<(Option<SystemTime>, Arc<PriceTable>)>,
-    /// The directories of each harness's transcripts.
+    /// Transcript directories of each harness.
     roots: BTreeMap<&'static str, Vec<PathBuf>>,
-    /// Directories that follow from receipts, as they were last read.
+    /// Directories derived from receipts, as last read.
     installed: Mutex<InstalledRoots>,
-    sessions: Mutex<HashMap<String, InMemory>>,
+    sessions: Mutex<HashMap<String, CachedUsage>>,
 }
 
-/// The directories of transcripts that follow from receipts, by harness.
+/// Transcript directories derived from receipts, by harness.
 #[derive(Default)]
 struct InstalledRoots {
     read_at: Option<Instant>,
     by_harness: HashMap<&'static str, Arc<[PathBuf]>>,
 }
 
-struct InMemory {
+struct CachedUsage {
     usage: Arc<Mutex<TrackedUsage>>,
     last_use: Instant,
 }
 
-/// The transcript that a call names.
+/// The transcript of a call, and when to read it.
 #[derive(Debug, Clone)]
 pub struct UsageRequest {
     format: UsageFormat,
@@ -88,10 +89,10 @@ pub struct UsageRequest {
     ts: Timestamp,
 }
 
-/// A transcript that is not read.
+/// A transcript path that is not read.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 enum TranscriptPathError {
-    #[error("the client names no transcript")]
+    #[error("the client does not name a transcript")]
     NotNamed,
     #[error("`{}` is not an absolute path", .0.display())]
     NotAbsolute(PathBuf),
@@ -101,23 +102,23 @@ enum TranscriptPathError {
     Outside(PathBuf),
 }
 
-/// Whose transcript it is.
+/// Owner of a transcript.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct TranscriptOwner {
-    /// The account that the file must belong to.
+    /// The account that must own the file.
     pub uid: u32,
-    /// Whether it is another account than this process runs under: its directories are not known here.
+    /// Whether this is not the account of this process; the directories of other accounts are unknown here.
     pub is_other_account: bool,
 }
 
-/// What a call has to know of its session's usage.
+/// Usage of a session that is new to a call.
 #[derive(Debug, Clone, Default)]
-pub struct UsageFound {
-    /// The totals, if they changed since a call was recorded with them, or if they are unknown.
+pub struct UsageUpdate {
+    /// The totals, if they are unknown or changed since they were last recorded.
     pub usage: Option<TranscriptUsage>,
     /// Whether there is more to read.
     pub is_behind: bool,
-    settles: Option<(String, u64)>,
+    unrecorded: Option<(String, u64)>,
 }
 
 impl TranscriptOwner {
@@ -126,14 +127,14 @@ impl TranscriptOwner {
         Self { uid: rustix::process::geteuid().as_raw(), is_other_account: false }
     }
 
-    /// Another account.
+    /// Another account, by its uid.
     pub fn other(uid: u32) -> Self {
         Self { uid, is_other_account: true }
     }
 }
 
-impl UsageFound {
-    /// The usage could not be read at all.
+impl UsageUpdate {
+    /// Usage that could not be read at all.
     pub fn unknown(why: &str) -> Self {
         let usage = TranscriptUsage { unknown: Some(why.to_owned()), ..TranscriptUsage::default() };
         Self { usage: Some(usage), ..Self::default() }
@@ -141,12 +142,12 @@ impl UsageFound {
 }
 
 impl UsageReader {
-    /// A reader of the transcripts of this user.
+    /// Creates a reader for the transcripts of this user.
     pub fn new(home: &Home, env: &Env) -> Self {
-        let ground = env.ground();
+        let machine = env.machine();
         let roots = HARNESSES.iter().filter_map(|harness| {
             let transcripts = transcripts_of(harness).filter(|transcripts| transcripts.usage.is_some())?;
-            Some((harness.id, (transcripts.places)(&ground)))
+            Some((harness.id, (transcripts.places)(&machine)))
         });
         Self {
             dir: home.usage(),
@@ -159,7 +160,7 @@ impl UsageReader {
         }
     }
 
-    /// What is to be read for a call; nothing if its harness writes no usage, or nothing can have changed.
+    /// What to read for a call; `None` if its harness reports no usage, or nothing can have changed.
     pub fn request(harness: &'static Harness, call: &HookCall) -> Option<UsageRequest> {
         let transcripts = transcripts_of(harness)?;
         let format = transcripts.usage?;
@@ -178,32 +179,32 @@ impl UsageReader {
         })
     }
 
-    /// Reads what is new in a session's transcripts, at most so many bytes.
-    pub fn read(&self, request: &UsageRequest, owner: TranscriptOwner, max_bytes: u64) -> UsageFound {
+    /// Reads new lines of a session's transcripts, at most `max_bytes`.
+    pub fn read(&self, request: &UsageRequest, owner: TranscriptOwner, max_bytes: u64) -> UsageUpdate {
         let checked = self.check_path(request, owner);
-        let usage = self.session(&request.session);
+        let usage = self.session_usage(&request.session);
         let Some(mut usage) = lock_with_timeout(&usage) else {
-            return UsageFound::unknown("the transcript is being read by another call");
+            return UsageUpdate::unknown("the transcript is being read by another call");
         };
         let path = match checked {
             Ok(path) => path,
-            Err(error) => return usage.found(&request.session, Some(error.to_string()), false),
+            Err(error) => return usage.update(&request.session, Some(error.to_string()), false),
         };
-        // Most calls find no new answer, and need no price.
+        // Most calls find no new answer and need no prices.
         let table = OnceCell::new();
         let prices = || -> &PriceTable { table.get_or_init(|| self.prices()) };
         let mut pass =
             ReadPass { request, owner: owner.uid, prices: &prices, left: max_bytes, is_behind: false };
         let why = usage.read(path, &mut pass);
-        usage.found(&request.session, why, pass.is_behind)
+        usage.update(&request.session, why, pass.is_behind)
     }
 
-    /// The call is recorded: these totals need not be told again.
-    pub fn settle(&self, found: &UsageFound) {
-        let Some((session, version)) = &found.settles else { return };
-        let usage = self.session(session);
+    /// Notes that a call was recorded with these totals, so that they are not reported again.
+    pub fn mark_recorded(&self, found: &UsageUpdate) {
+        let Some((session, version)) = &found.unrecorded else { return };
+        let usage = self.session_usage(session);
         if let Some(mut usage) = lock_with_timeout(&usage) {
-            usage.settle(*version);
+            usage.mark_recorded(*version);
         }
     }
 
@@ -213,7 +214,7 @@ impl UsageReader {
         sessions.values().any(|known| known.usage.try_lock().is_ok_and(|usage| usage.is_unsaved()))
     }
 
-    /// Writes the state of all sessions that changed. What cannot be written is read again after a restart.
+    /// Writes the state of all changed sessions. If that fails, the transcript is read again after a restart.
     pub fn save(&self) {
         let sessions: Vec<_> =
             lock(&self.sessions).iter().map(|(key, known)| (key.clone(), Arc::clone(&known.usage))).collect();
@@ -238,7 +239,7 @@ impl UsageReader {
         }
     }
 
-    /// The path of the transcript, if this client may have written it there.
+    /// The path of the transcript, if the client may have written it there.
     fn check_path<'r>(
         &self,
         request: &'r UsageRequest,
@@ -250,7 +251,7 @@ impl UsageReader {
         if !path.is_absolute() || !is_plain {
             return Err(TranscriptPathError::NotAbsolute(path.to_owned()));
         }
-        // The directories of another account are not known; its files are read with its own rights.
+        // The directories of another account are unknown; its files are read with its rights.
         let below = if owner.is_other_account {
             Some(path)
         } else {
@@ -266,8 +267,8 @@ impl UsageReader {
         }
     }
 
-    /// The directories beside the settings that our hooks were installed into. A client whose directory is named by a
-    /// variable of its own environment writes there. Receipts are read twice a second at most.
+    /// Directories next to the settings into which hooks were installed. A client writes there if a variable of
+    /// its environment names its directory. Receipts are read at most twice a second.
     fn installed_roots(&self, harness: &'static str) -> Arc<[PathBuf]> {
         let mut installed = lock(&self.installed);
         let is_recent = installed.read_at.is_some_and(|at| at.elapsed() < RECEIPTS_RECHECK_INTERVAL);
@@ -282,7 +283,7 @@ impl UsageReader {
         let Some(transcripts) = tenterhook_harness::find_harness(harness).and_then(transcripts_of) else {
             return Vec::new();
         };
-        // Without its receipt, a directory is outside the known ones: its usage is unknown, which budgets deny by.
+        // Without its receipt, a directory is not a known one: its usage is unknown, and budgets deny.
         let receipts = receipt::every(&self.home.receipts()).readable;
         let installed = receipts.iter().filter(|receipt| receipt.harness == harness);
         let directories = installed.filter_map(|receipt| receipt.settings.parent());
@@ -294,8 +295,8 @@ impl UsageReader {
         places.collect()
     }
 
-    /// What is known of a session, from memory or from the disk.
-    fn session(&self, key: &str) -> Arc<Mutex<TrackedUsage>> {
+    /// The state of a session, from memory or from the disk.
+    fn session_usage(&self, key: &str) -> Arc<Mutex<TrackedUsage>> {
         let mut sessions = lock(&self.sessions);
         if let Some(known) = sessions.get_mut(key) {
             known.last_use = Instant::now();
@@ -309,7 +310,7 @@ impl UsageReader {
             self.save_one(&oldest, &known.usage);
         }
         let usage = Arc::new(Mutex::new(self.load(key)));
-        let known = InMemory { usage: Arc::clone(&usage), last_use: Instant::now() };
+        let known = CachedUsage { usage: Arc::clone(&usage), last_use: Instant::now() };
         sessions.insert(key.to_owned(), known);
         usage
     }
@@ -324,12 +325,12 @@ impl UsageReader {
         self.dir.join(format!("{}.json", FileFingerprint::of(key.as_bytes()).fnv1a))
     }
 
-    /// The price table, read again when the user's own has changed.
+    /// The price table, which is read again when the user's file has changed.
     fn prices(&self) -> Arc<PriceTable> {
         let modified = std::fs::metadata(&self.prices_path).and_then(|found| found.modified()).ok();
         let mut prices = lock(&self.prices);
         if prices.0 != modified || prices.1.rows().is_empty() {
-            *prices = (modified, Arc::new(Sources::prices_of(&self.home)));
+            *prices = (modified, Arc::new(Sources::load_prices(&self.home)));
         }
         Arc::clone(&prices.1)
     }
@@ -339,14 +340,14 @@ impl UsageReader {
         let now = SystemTime::now();
         for path in entries.filter_map(|entry| Some(entry.ok()?.path())) {
             let changed = std::fs::metadata(&path).and_then(|metadata| metadata.modified());
-            if changed.is_ok_and(|at| now.duration_since(at).is_ok_and(|age| age > KEEP_STATE)) {
+            if changed.is_ok_and(|at| now.duration_since(at).is_ok_and(|age| age > STATE_LIFETIME)) {
                 let _ = std::fs::remove_file(&path);
             }
         }
     }
 }
 
-/// Events whose records sessions are put together from, and at which a budget can be checked.
+/// Events that update sessions, and at which a budget can be checked.
 fn reads_usage(kind: EventKind) -> bool {
     matches!(
         kind,
@@ -362,9 +363,9 @@ fn reads_usage(kind: EventKind) -> bool {
     )
 }
 
-/// A file that is lost in a crash of the machine is made again from the transcript, so nothing waits for the disk.
+/// Writes without `fsync`: a file that is lost in a crash is rebuilt from the transcript.
 fn write_unsynced(dir: &Path, path: &Path, bytes: &[u8]) -> std::io::Result<()> {
-    make_private(dir).map_err(|error| std::io::Error::other(error.message))?;
+    make_private_dir(dir).map_err(|error| std::io::Error::other(error.message))?;
     let mut file = tempfile::NamedTempFile::new_in(dir)?;
     file.write_all(bytes)?;
     file.persist(path)?;
@@ -375,7 +376,7 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// A transcript on a file system that does not answer keeps only the call that reads it waiting.
+/// Locks with a timeout, so that a file system that does not respond blocks only the call that reads it.
 fn lock_with_timeout<T>(mutex: &Mutex<T>) -> Option<MutexGuard<'_, T>> {
     let until = Instant::now() + LOCK_TIMEOUT;
     loop {
@@ -383,7 +384,7 @@ fn lock_with_timeout<T>(mutex: &Mutex<T>) -> Option<MutexGuard<'_, T>> {
             Ok(guard) => return Some(guard),
             Err(std::sync::TryLockError::Poisoned(poisoned)) => return Some(poisoned.into_inner()),
             Err(std::sync::TryLockError::WouldBlock) if Instant::now() < until => {
-                std::thread::sleep(LOCK_RETRY);
+                std::thread::sleep(LOCK_RETRY_INTERVAL);
             }
             Err(std::sync::TryLockError::WouldBlock) => return None,
         }

@@ -52,11 +52,11 @@ impl Session {
         HookCall { event, native: Some(NativePayload { bytes: Vec::new(), fields }) }
     }
 
-    fn look(&self, ms: u64) -> UsageFound {
+    fn look(&self, ms: u64) -> UsageUpdate {
         self.look_with(ms, MAX_READ_BYTES)
     }
 
-    fn look_with(&self, ms: u64, max_bytes: u64) -> UsageFound {
+    fn look_with(&self, ms: u64, max_bytes: u64) -> UsageUpdate {
         let request = UsageReader::request(self.harness, &self.call(EventKind::PreTool, ms)).unwrap();
         self.reader.read(&request, TranscriptOwner::current(), max_bytes)
     }
@@ -76,7 +76,7 @@ impl Session {
 
 fn reader(dir: &Path) -> UsageReader {
     let env = Env { home: Some(dir.join("person")), ..Env::default() };
-    UsageReader::new(&Home::whole(dir.join("home")), &env)
+    UsageReader::new(&Home::in_dir(dir.join("home")), &env)
 }
 
 fn answer(id: &str, output: u64, second: u64) -> String {
@@ -112,7 +112,7 @@ fn only_new_lines_are_read_and_totals_are_told_until_they_are_recorded() {
     let found = session.look(NOW);
     assert_eq!(found.usage.as_ref().unwrap().output_tokens, 5);
     assert_eq!(session.known(), 5, "a call at the same time has to know it too");
-    session.reader.settle(&found);
+    session.reader.mark_recorded(&found);
     assert_eq!(session.output(), (None, None), "nothing is new");
     // The beginning of a line waits for its end.
     let line = answer("b", 6, 2);
@@ -133,7 +133,7 @@ fn another_process_goes_on_where_this_one_was() {
     let mut session = Session::claude();
     session.append(&answer("a", 5, 1));
     let found = session.look(NOW);
-    session.reader.settle(&found);
+    session.reader.mark_recorded(&found);
     session.reader.save();
     assert!(!session.reader.has_unsaved());
     session.append(&answer("a", 5, 1));
@@ -209,7 +209,7 @@ fn what_is_not_a_transcript_of_this_client_is_unknown() {
     call.native.as_mut().unwrap().fields.insert("transcript_path".to_owned(), Value::Null);
     let request = UsageReader::request(session.harness, &call).unwrap();
     let found = session.reader.read(&request, TranscriptOwner::current(), MAX_READ_BYTES);
-    assert_eq!(found.usage.unwrap().unknown.unwrap(), "the client names no transcript");
+    assert_eq!(found.usage.unwrap().unknown.unwrap(), "the client does not name a transcript");
     // A file of another account.
     session.path = inside.with_file_name("own.jsonl");
     session.append(&answer("a", 5, 1));
@@ -229,13 +229,13 @@ fn lines_that_cannot_be_read_make_the_usage_unknown() {
     session.append(&answer("c", 7, 3));
     let (output, unknown) = session.output();
     assert_eq!(output, Some(18));
-    assert!(unknown.unwrap().ends_with("has a line with token counts that cannot be read"));
+    assert!(unknown.unwrap().ends_with("has a line with unreadable token counts"));
 
     let session = Session::claude();
     session.append(&answer("a", 5, 1));
     let huge = "x".repeat(17 << 20);
     session.append(&huge);
-    assert!(session.output().1.unwrap().ends_with("has a line that is too long to be read"));
+    assert!(session.output().1.unwrap().ends_with("has a line that is too long"));
     session.append(&answer("hidden", 1, 2));
     session.append(&answer("b", 6, 3));
     assert_eq!(session.output().0, Some(11));

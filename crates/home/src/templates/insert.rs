@@ -1,30 +1,31 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! The rules of a template in a file that somebody has already.
+//! Adds the rules of a template to an existing file.
 
 use super::Template;
 use crate::append_rule;
 use tenterhook_error::Failure;
 
 impl Template {
-    /// The text of a file with this template's rules at its end; a file of its own where there is none yet.
-    pub fn added_to(&self, name: &str, before: &str) -> Result<String, Failure> {
+    /// The text of a file with this template's rules appended; the template itself if the file is empty.
+    pub fn add_to(&self, name: &str, before: &str) -> Result<String, Failure> {
         if before.trim().is_empty() {
             return Ok(self.rules().to_owned());
         }
         if self.rules().contains("\nlists:\n") {
-            let message =
-                format!("`{}` has lists of its own, which only a file of its own can hold", self.name);
-            let hint =
-                format!("`tenterhook new rule --from {} --output FILE`, then put it in by hand", self.name);
+            let message = format!("`{}` defines lists, which cannot be added to an existing file", self.name);
+            let hint = format!(
+                "write it with `tenterhook new rule --from {} --output FILE`, then copy its rules by hand",
+                self.name
+            );
             return Err(Failure::user(message).hint(hint));
         }
         let added = |text: String, (id, item): &(String, String)| append_rule(name, &text, item, id);
-        self.items().iter().try_fold(before.to_owned(), added)
+        self.rule_items().iter().try_fold(before.to_owned(), added)
     }
 
-    /// The ids of its rules, each with its text as an item of a list.
-    pub fn items(&self) -> Vec<(String, String)> {
+    /// The ids of its rules, each with its text as an item of a YAML list.
+    pub fn rule_items(&self) -> Vec<(String, String)> {
         let (_, list) = self.rules().split_once("\nrules:\n").unwrap_or_default();
         let mut items: Vec<(String, String)> = Vec::new();
         for line in list.lines() {
@@ -43,18 +44,18 @@ impl Template {
 
 #[cfg(test)]
 mod tests {
-    use super::super::{Kind, find};
+    use super::super::{TemplateKind, find};
 
     #[test]
     fn rules_are_added_behind_those_that_are_there() {
         let before = "version: 1\nrules:\n  - {id: a, match: {tool: shell}, verdict: ask}\n";
-        let two = find(Kind::Rule, "no-sending-after-secrets").unwrap();
-        let after = two.added_to("policy.yaml", before).unwrap();
+        let two = find(TemplateKind::Rule, "no-sending-after-secrets").unwrap();
+        let after = two.add_to("policy.yaml", before).unwrap();
         assert!(after.starts_with(before));
         assert_eq!(after.matches("- id: ").count(), 2, "{after}");
-        assert!(two.added_to("policy.yaml", &after).unwrap_err().message.contains("already"));
-        assert_eq!(two.added_to("policy.yaml", "").unwrap(), two.rules());
-        let lists = find(Kind::Rule, "host-list").unwrap();
-        assert!(lists.added_to("policy.yaml", before).unwrap_err().message.contains("lists of its own"));
+        assert!(two.add_to("policy.yaml", &after).unwrap_err().message.contains("already"));
+        assert_eq!(two.add_to("policy.yaml", "").unwrap(), two.rules());
+        let lists = find(TemplateKind::Rule, "host-list").unwrap();
+        assert!(lists.add_to("policy.yaml", before).unwrap_err().message.contains("defines lists"));
     }
 }

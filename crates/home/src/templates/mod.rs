@@ -1,172 +1,159 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Hooks and rules to begin with, compiled in from the folder `templates` of the repository.
+//! Templates of hooks and rules, compiled in from the directory `templates` of the repository.
 
 mod insert;
 
-use tenterhook_api::{TemplateDetails, TemplateKind};
+use tenterhook_api::TemplateDetails;
+pub use tenterhook_api::TemplateKind;
 
-use crate::kits::{Files, MANIFEST, Manifest};
+use crate::hook_packages::{MANIFEST, Manifest, PackageFiles};
 use tenterhook_error::Failure;
 
-/// A template.
+/// A template for a hook package or a rule file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Template {
-    /// What it makes.
-    pub kind: Kind,
-    /// What it is called.
+    /// What the template creates.
+    pub kind: TemplateKind,
+    /// Name of the template.
     pub name: &'static str,
-    /// Its files and their texts. A rule has one.
+    /// Its files and their texts; one file for rules.
     files: &'static [(&'static str, &'static str)],
 }
 
-/// What a template makes.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Kind {
-    /// A kit of hooks.
-    Hook,
-    /// A file of rules.
-    Rule,
-}
-
-/// The folder of a kit, file by file.
-macro_rules! kit {
+/// A template with the files of a hook package.
+macro_rules! hook_package {
     ($name:literal, $($file:literal),+) => {
         Template {
-            kind: Kind::Hook,
+            kind: TemplateKind::Hook,
             name: $name,
             files: &[$(($file, include_str!(concat!("../../../../templates/hooks/", $name, "/", $file)))),+],
         }
     };
 }
 
-macro_rules! rule {
+macro_rules! rule_file {
     ($name:literal) => {
         Template {
-            kind: Kind::Rule,
+            kind: TemplateKind::Rule,
             name: $name,
             files: &[("rule.yaml", include_str!(concat!("../../../../templates/rules/", $name, ".yaml")))],
         }
     };
 }
 
-/// Every template, in the order they are shown.
+/// All templates, in display order.
 pub const TEMPLATES: &[Template] = &[
-    kit!("security-policy", "hook.yaml", "policy.py"),
-    kit!("env-guard", "hook.yaml", "guard.py"),
-    kit!("permission-escalation", "hook.yaml", "answer.json"),
-    kit!("secret-in-prompt", "hook.yaml", "prompt.mjs"),
-    kit!("branch-guard", "hook.yaml", "guard.sh"),
-    kit!("auto-format", "hook.yaml", "format.py"),
-    kit!("tests-before-stop", "hook.yaml", "tests.sh"),
-    kit!("timeout", "hook.yaml", "answer.json"),
-    kit!("cost-tracking", "hook.yaml", "cost.py"),
-    kit!("external-logging", "hook.yaml"),
-    kit!("project-notes", "hook.yaml", "notes.sh"),
-    kit!("desktop-notification", "hook.yaml", "notify.py"),
-    rule!("no-destruction"),
-    rule!("env-files"),
-    rule!("ask-before-deploy"),
-    rule!("no-push-to-main"),
-    rule!("inside-the-project"),
-    rule!("host-list"),
-    rule!("no-sending-after-secrets"),
-    rule!("not-too-often"),
-    rule!("command-timeout"),
-    rule!("exception"),
+    hook_package!("security-policy", "hook.yaml", "policy.py"),
+    hook_package!("env-guard", "hook.yaml", "guard.py"),
+    hook_package!("permission-escalation", "hook.yaml", "answer.json"),
+    hook_package!("secret-in-prompt", "hook.yaml", "prompt.mjs"),
+    hook_package!("branch-guard", "hook.yaml", "guard.sh"),
+    hook_package!("auto-format", "hook.yaml", "format.py"),
+    hook_package!("tests-before-stop", "hook.yaml", "tests.sh"),
+    hook_package!("timeout", "hook.yaml", "answer.json"),
+    hook_package!("cost-tracking", "hook.yaml", "cost.py"),
+    hook_package!("external-logging", "hook.yaml"),
+    hook_package!("project-notes", "hook.yaml", "notes.sh"),
+    hook_package!("desktop-notification", "hook.yaml", "notify.py"),
+    rule_file!("no-destruction"),
+    rule_file!("env-files"),
+    rule_file!("ask-before-deploy"),
+    rule_file!("no-push-to-main"),
+    rule_file!("inside-the-project"),
+    rule_file!("host-list"),
+    rule_file!("no-sending-after-secrets"),
+    rule_file!("not-too-often"),
+    rule_file!("command-timeout"),
+    rule_file!("exception"),
 ];
 
-/// The template of this name.
-pub fn find(kind: Kind, name: &str) -> Result<&'static Template, Failure> {
+/// Finds a template by kind and name.
+pub fn find(kind: TemplateKind, name: &str) -> Result<&'static Template, Failure> {
     TEMPLATES.iter().find(|template| template.kind == kind && template.name == name).ok_or_else(|| {
-        Failure::user(format!("there is no template `{name}` for a {}", kind.word()))
-            .hint(format!("`tenterhook new {} --list` shows them", kind.word()))
+        Failure::user(format!("there is no template `{name}` for a {}", kind_word(kind)))
+            .hint(format!("`tenterhook new {} --list` shows them", kind_word(kind)))
     })
 }
 
-impl Kind {
-    /// How it is typed.
-    pub fn word(self) -> &'static str {
-        match self {
-            Self::Hook => "hook",
-            Self::Rule => "rule",
-        }
+/// Word for a kind on the command line.
+pub fn kind_word(kind: TemplateKind) -> &'static str {
+    match kind {
+        TemplateKind::Hook => "hook",
+        TemplateKind::Rule => "rule",
     }
 }
 
 impl Template {
-    /// The files of the kit under another name: its first hook is called so, too.
-    pub fn kit(&self, name: &str) -> Files {
+    /// The files of the hook package under another name, which is also the id of its first hook.
+    pub fn package(&self, name: &str) -> PackageFiles {
         let renamed =
             |text: &str| text.replace(&format!("- id: {}\n", self.name), &format!("- id: {name}\n"));
         self.files.iter().map(|(file, text)| ((*file).to_owned(), renamed(text))).collect()
     }
 
-    /// The rules, as a file of their own.
+    /// The text of the rule file.
     pub fn rules(&self) -> &'static str {
         self.files.first().map_or("", |(_, text)| text)
     }
 
-    /// What the kit says about itself. Every template has been read by a test.
+    /// The manifest of the hook package. A test reads the manifest of every template.
     pub fn manifest(&self) -> Option<Manifest> {
         let (_, text) = self.files.iter().find(|(file, _)| *file == MANIFEST)?;
         Manifest::read(self.name, text).ok()
     }
 
-    /// What it is for, in a few words.
+    /// Purpose of the template, in a few words.
     pub fn title(&self) -> String {
         match self.kind {
-            Kind::Hook => self.manifest().map(|manifest| manifest.title).unwrap_or_default(),
-            Kind::Rule => {
+            TemplateKind::Hook => self.manifest().map(|manifest| manifest.title).unwrap_or_default(),
+            TemplateKind::Rule => {
                 let title = self.rules().lines().find_map(|line| line.strip_prefix("title: "));
                 title.unwrap_or_default().to_owned()
             }
         }
     }
 
-    /// What it is for, in sentences.
+    /// Purpose of the template, in sentences.
     pub fn about(&self) -> String {
         match self.kind {
-            Kind::Hook => self.manifest().map(|manifest| manifest.about).unwrap_or_default(),
-            Kind::Rule => {
+            TemplateKind::Hook => self.manifest().map(|manifest| manifest.about).unwrap_or_default(),
+            TemplateKind::Rule => {
                 let lines: Vec<_> = self.comments().filter(|line| !line.starts_with("tags: ")).collect();
                 lines.join(" ")
             }
         }
     }
 
-    /// Words to find it by.
+    /// Search terms of the template.
     pub fn tags(&self) -> Vec<String> {
         match self.kind {
-            Kind::Hook => self.manifest().map(|manifest| manifest.tags).unwrap_or_default(),
-            Kind::Rule => {
+            TemplateKind::Hook => self.manifest().map(|manifest| manifest.tags).unwrap_or_default(),
+            TemplateKind::Rule => {
                 let tags = self.comments().find_map(|line| line.strip_prefix("tags: "));
                 tags.into_iter().flat_map(|tags| tags.split(", ")).map(ToOwned::to_owned).collect()
             }
         }
     }
 
-    /// The comment at the top of a file of rules.
+    /// The comment lines at the top of a rule file.
     fn comments(&self) -> impl Iterator<Item = &'static str> {
         self.rules().lines().map_while(|line| line.strip_prefix("# "))
     }
 
-    /// Whether a word stands somewhere in it.
+    /// Whether the name, title, description or tags contain a word.
     pub fn mentions(&self, word: &str) -> bool {
         let word = word.to_lowercase();
         let texts = [self.name.to_owned(), self.title(), self.about(), self.tags().join(" ")];
         texts.iter().any(|text| text.to_lowercase().contains(&word))
     }
 
-    /// All there is, for programs.
+    /// The template, as the API describes it.
     pub fn info(&self) -> TemplateDetails {
         let files = self.files.iter().map(|(name, text)| ((*name).to_owned(), (*text).to_owned()));
         let manifest = self.manifest();
         TemplateDetails {
-            kind: match self.kind {
-                Kind::Hook => TemplateKind::Hook,
-                Kind::Rule => TemplateKind::Rule,
-            },
+            kind: self.kind,
             name: self.name.to_owned(),
             title: self.title(),
             about: self.about(),

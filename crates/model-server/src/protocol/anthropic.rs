@@ -5,9 +5,9 @@
 use serde_json::{Value, json};
 
 use crate::conversation::ToolResult;
-use crate::http::{Response, Status};
+use crate::http::{ServerResponse, Status};
 use crate::protocol::{Protocol, fresh_id, is, items, pieces, string, texts};
-use crate::script::{Turn, Usage};
+use crate::script::{ModelTurn, TurnUsage};
 
 pub(crate) struct Messages;
 
@@ -27,14 +27,14 @@ impl Protocol for Messages {
         blocks.filter(|block| is(block, "type", "tool_result")).map(tool_result).collect()
     }
 
-    fn reply(&self, _: &str, body: &Value, turn: &Turn) -> Response {
+    fn reply(&self, _: &str, body: &Value, turn: &ModelTurn) -> ServerResponse {
         let model = body.get("model").cloned().unwrap_or(Value::Null);
         let blocks = blocks(turn);
         let stop_reason = if turn.tool_calls.is_empty() { "end_turn" } else { "tool_use" };
         if body.get("stream") == Some(&Value::Bool(true)) {
-            Response::event_stream(&events(&model, &blocks, stop_reason, turn.usage))
+            ServerResponse::event_stream(&events(&model, &blocks, stop_reason, turn.usage))
         } else {
-            Response::json(Status::Ok, &message(&model, &blocks, Some(stop_reason), turn.usage))
+            ServerResponse::json(Status::Ok, &message(&model, &blocks, Some(stop_reason), turn.usage))
         }
     }
 }
@@ -45,7 +45,7 @@ fn tool_result(block: &Value) -> ToolResult {
     ToolResult { call_id: string(block, "tool_use_id"), is_error, text }
 }
 
-fn blocks(turn: &Turn) -> Vec<Value> {
+fn blocks(turn: &ModelTurn) -> Vec<Value> {
     let text = turn.text.iter().map(|text| json!({"type": "text", "text": text}));
     let calls = turn.tool_calls.iter().map(
         |call| json!({"type": "tool_use", "id": fresh_id("toolu"), "name": call.name, "input": call.input}),
@@ -53,7 +53,7 @@ fn blocks(turn: &Turn) -> Vec<Value> {
     text.chain(calls).collect()
 }
 
-fn message(model: &Value, blocks: &[Value], stop_reason: Option<&str>, usage: Usage) -> Value {
+fn message(model: &Value, blocks: &[Value], stop_reason: Option<&str>, usage: TurnUsage) -> Value {
     json!({
         "id": fresh_id("msg"),
         "type": "message",
@@ -69,9 +69,14 @@ fn message(model: &Value, blocks: &[Value], stop_reason: Option<&str>, usage: Us
     })
 }
 
-fn events(model: &Value, blocks: &[Value], stop_reason: &str, usage: Usage) -> Vec<(&'static str, Value)> {
+fn events(
+    model: &Value,
+    blocks: &[Value],
+    stop_reason: &str,
+    usage: TurnUsage,
+) -> Vec<(&'static str, Value)> {
     // The number of output tokens is only known at the end.
-    let begun = Usage { output: 1, ..usage };
+    let begun = TurnUsage { output: 1, ..usage };
     let start = json!({"type": "message_start", "message": message(model, &[], None, begun)});
     let mut events = vec![("message_start", start)];
     for (index, block) in blocks.iter().enumerate() {

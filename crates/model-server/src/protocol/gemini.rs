@@ -5,17 +5,17 @@
 use serde_json::{Value, json};
 
 use crate::conversation::ToolResult;
-use crate::http::{Response, Status};
+use crate::http::{ServerResponse, Status};
 use crate::protocol::{Protocol, is, items, pieces, string};
-use crate::script::Turn;
+use crate::script::ModelTurn;
 
 pub(crate) struct GenerateContent;
 
-const STREAMED: &str = ":streamGenerateContent";
+const STREAM_SUFFIX: &str = ":streamGenerateContent";
 
 impl Protocol for GenerateContent {
     fn serves(&self, path: &str) -> bool {
-        path.ends_with(":generateContent") || path.ends_with(STREAMED)
+        path.ends_with(":generateContent") || path.ends_with(STREAM_SUFFIX)
     }
 
     fn prompts(&self, body: &Value) -> Vec<String> {
@@ -31,7 +31,7 @@ impl Protocol for GenerateContent {
         results.map(|(index, result)| tool_result(index, result)).collect()
     }
 
-    fn reply(&self, path: &str, body: &Value, turn: &Turn) -> Response {
+    fn reply(&self, path: &str, body: &Value, turn: &ModelTurn) -> ServerResponse {
         let model = body.get("model").and_then(Value::as_str).unwrap_or("scripted");
         // Cached tokens are part of the prompt here.
         let prompt = turn.usage.input + turn.usage.cache_read;
@@ -51,18 +51,18 @@ impl Protocol for GenerateContent {
         let text = |text: String| json!({"text": text});
         let calls = turn.tool_calls.iter();
         let calls = calls.map(|call| json!({"functionCall": {"name": call.name, "args": call.input}}));
-        if !path.ends_with(STREAMED) {
+        if !path.ends_with(STREAM_SUFFIX) {
             let parts: Vec<_> = turn.text.iter().cloned().map(text).chain(calls).collect();
-            return Response::json(Status::Ok, &answer(&parts, Some("STOP")));
+            return ServerResponse::json(Status::Ok, &answer(&parts, Some("STOP")));
         }
         let texts = turn.text.iter().flat_map(|text| pieces(text)).map(text);
         let parts: Vec<_> = texts.chain(calls).collect();
         let Some((last, before)) = parts.split_last() else {
-            return Response::data_stream(&[answer(&[], Some("STOP"))], None);
+            return ServerResponse::data_stream(&[answer(&[], Some("STOP"))], None);
         };
         let mut events: Vec<_> = before.iter().map(|part| answer(std::slice::from_ref(part), None)).collect();
         events.push(answer(std::slice::from_ref(last), Some("STOP")));
-        Response::data_stream(&events, None)
+        ServerResponse::data_stream(&events, None)
     }
 }
 

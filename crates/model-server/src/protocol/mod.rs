@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! The wire protocols, one module each. To add one, add a module and a row in [`ALL`].
+//! The wire protocols, one module each. To add one, add a module and a row in [`PROTOCOLS`].
 
 mod anthropic;
 mod gemini;
@@ -12,11 +12,11 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use serde_json::Value;
 
 use crate::conversation::ToolResult;
-use crate::http::Response;
-use crate::script::Turn;
+use crate::http::ServerResponse;
+use crate::script::ModelTurn;
 
 /// Every protocol of the server, distinguished by path.
-pub(crate) const ALL: &[&dyn Protocol] = &[
+pub(crate) const PROTOCOLS: &[&dyn Protocol] = &[
     &anthropic::Messages,
     &openai_responses::Responses,
     &openai_chat::ChatCompletions,
@@ -39,7 +39,7 @@ pub(crate) trait Protocol: Sync {
     fn tool_results(&self, body: &Value) -> Vec<ToolResult>;
 
     /// The turn in the protocol's format, streamed if requested.
-    fn reply(&self, path: &str, body: &Value, turn: &Turn) -> Response;
+    fn reply(&self, path: &str, body: &Value, turn: &ModelTurn) -> ServerResponse;
 }
 
 fn items(value: Option<&Value>) -> impl Iterator<Item = &Value> {
@@ -63,12 +63,12 @@ fn texts(content: Option<&Value>) -> Vec<String> {
 }
 
 /// Number of characters in one event, at most.
-const PIECE: usize = 16;
+const MAX_PIECE_CHARS: usize = 16;
 
 /// A text in the pieces in which it is streamed; an empty text is one empty piece.
 fn pieces(text: &str) -> Vec<String> {
     let characters: Vec<_> = text.chars().collect();
-    let pieces = characters.chunks(PIECE).map(|piece| piece.iter().collect());
+    let pieces = characters.chunks(MAX_PIECE_CHARS).map(|piece| piece.iter().collect());
     if characters.is_empty() { vec![String::new()] } else { pieces.collect() }
 }
 

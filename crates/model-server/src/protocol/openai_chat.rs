@@ -5,9 +5,9 @@
 use serde_json::{Value, json};
 
 use crate::conversation::ToolResult;
-use crate::http::{Response, Status};
+use crate::http::{ServerResponse, Status};
 use crate::protocol::{Protocol, fresh_id, is, items, pieces, string, texts};
-use crate::script::Turn;
+use crate::script::ModelTurn;
 
 pub(crate) struct ChatCompletions;
 
@@ -32,7 +32,7 @@ impl Protocol for ChatCompletions {
         results.map(result).collect()
     }
 
-    fn reply(&self, _: &str, body: &Value, turn: &Turn) -> Response {
+    fn reply(&self, _: &str, body: &Value, turn: &ModelTurn) -> ServerResponse {
         let streams = body.get("stream") == Some(&Value::Bool(true));
         let message = message(turn);
         let finish = if turn.tool_calls.is_empty() { "stop" } else { "tool_calls" };
@@ -53,7 +53,7 @@ impl Protocol for ChatCompletions {
         };
         if !streams {
             let choices = json!([{"index": 0, "message": message, "finish_reason": finish}]);
-            return Response::json(Status::Ok, &whole(choices, Some(&usage)));
+            return ServerResponse::json(Status::Ok, &whole(choices, Some(&usage)));
         }
         let mut events: Vec<_> = deltas(&message)
             .into_iter()
@@ -61,7 +61,7 @@ impl Protocol for ChatCompletions {
             .collect();
         events.push(whole(json!([{"index": 0, "delta": {}, "finish_reason": finish}]), None));
         events.push(whole(json!([]), Some(&usage)));
-        Response::data_stream(&events, Some("[DONE]"))
+        ServerResponse::data_stream(&events, Some("[DONE]"))
     }
 }
 
@@ -96,7 +96,7 @@ fn deltas(message: &Value) -> Vec<Value> {
     deltas
 }
 
-fn message(turn: &Turn) -> Value {
+fn message(turn: &ModelTurn) -> Value {
     let calls = turn.tool_calls.iter().enumerate().map(|(index, call)| {
         if let Value::String(text) = &call.input {
             let custom = json!({"name": call.name, "input": text});
@@ -135,10 +135,10 @@ mod tests {
 
     #[test]
     fn a_turn_without_calls_has_no_list_of_them() {
-        assert_eq!(message(&Turn::text("bye")), json!({"role": "assistant", "content": "bye"}));
-        let calls = &message(&Turn::tool("bash", json!({"command": "ls"})))["tool_calls"];
+        assert_eq!(message(&ModelTurn::text("bye")), json!({"role": "assistant", "content": "bye"}));
+        let calls = &message(&ModelTurn::tool("bash", json!({"command": "ls"})))["tool_calls"];
         assert_eq!(calls[0]["function"], json!({"name": "bash", "arguments": r#"{"command":"ls"}"#}));
-        let free = message(&Turn::tool("apply_patch", json!("*** Begin Patch")));
+        let free = message(&ModelTurn::tool("apply_patch", json!("*** Begin Patch")));
         let custom = json!({"name": "apply_patch", "input": "*** Begin Patch"});
         assert_eq!(free["tool_calls"][0]["custom"], custom);
         assert_eq!(deltas(&free)[1]["tool_calls"][0]["custom"], custom);

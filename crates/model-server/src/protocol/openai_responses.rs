@@ -5,9 +5,9 @@
 use serde_json::{Value, json};
 
 use crate::conversation::ToolResult;
-use crate::http::{Response, Status};
+use crate::http::{ServerResponse, Status};
 use crate::protocol::{Protocol, fresh_id, is, items, string, texts};
-use crate::script::{ToolCall, Turn, Usage};
+use crate::script::{ModelTurn, ScriptedCall, TurnUsage};
 
 pub(crate) struct Responses;
 
@@ -39,11 +39,11 @@ impl Protocol for Responses {
         results.map(result).collect()
     }
 
-    fn reply(&self, _: &str, body: &Value, turn: &Turn) -> Response {
+    fn reply(&self, _: &str, body: &Value, turn: &ModelTurn) -> ServerResponse {
         let output: Vec<_> = turn.text.iter().map(message).chain(turn.tool_calls.iter().map(call)).collect();
         let whole = response(body, &output, "completed", turn.usage);
         if body.get("stream") != Some(&Value::Bool(true)) {
-            return Response::json(Status::Ok, &whole);
+            return ServerResponse::json(Status::Ok, &whole);
         }
         let created = response(body, &[], "in_progress", turn.usage);
         let mut events = vec![("response.created", json!({"type": "response.created", "response": created}))];
@@ -53,7 +53,7 @@ impl Protocol for Responses {
             }
         }
         events.push(("response.completed", json!({"type": "response.completed", "response": whole})));
-        Response::event_stream(&events)
+        ServerResponse::event_stream(&events)
     }
 }
 
@@ -62,7 +62,7 @@ fn message(text: &String) -> Value {
     json!({"type": "message", "id": fresh_id("msg"), "role": "assistant", "status": "completed", "content": [part]})
 }
 
-fn call(call: &ToolCall) -> Value {
+fn call(call: &ScriptedCall) -> Value {
     if let Value::String(text) = &call.input {
         let (id, call_id) = (fresh_id("ctc"), fresh_id("call"));
         return json!({
@@ -84,7 +84,7 @@ fn call(call: &ToolCall) -> Value {
     item
 }
 
-fn response(body: &Value, output: &[Value], status: &str, usage: Usage) -> Value {
+fn response(body: &Value, output: &[Value], status: &str, usage: TurnUsage) -> Value {
     // Cached tokens are part of the input here.
     let input = usage.input + usage.cache_read;
     json!({
@@ -123,13 +123,13 @@ mod tests {
 
     #[test]
     fn a_tool_in_a_group_says_so() {
-        let grouped = call(&ToolCall::new("echo", json!({"text": "x"})).under("mcp__files"));
+        let grouped = call(&ScriptedCall::new("echo", json!({"text": "x"})).in_namespace("mcp__files"));
         assert_eq!(
             (&grouped["namespace"], &grouped["arguments"]),
             (&json!("mcp__files"), &json!(r#"{"text":"x"}"#))
         );
-        assert_eq!(call(&ToolCall::new("echo", json!({}))).get("namespace"), None);
-        let free = call(&ToolCall::new("apply_patch", json!("*** Begin Patch")));
+        assert_eq!(call(&ScriptedCall::new("echo", json!({}))).get("namespace"), None);
+        let free = call(&ScriptedCall::new("apply_patch", json!("*** Begin Patch")));
         assert_eq!((&free["type"], &free["input"]), (&json!("custom_tool_call"), &json!("*** Begin Patch")));
     }
 }

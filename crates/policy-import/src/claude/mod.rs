@@ -12,7 +12,7 @@ mod other;
 use tenterhook_document::{Node, Problem, Spot, Value, parse};
 
 use super::ImportedRules;
-use super::draft::{RuleDraft, RuleIdGenerator};
+use super::draft::{ImportedRule, RuleIdGenerator};
 use tenterhook_document::yaml::{Map, Tree};
 
 /// The lists of permission rules and their verdicts, strictest first.
@@ -146,7 +146,7 @@ fn draft_rule(
     rule: &str,
     verdict: &'static str,
     ids: &mut RuleIdGenerator,
-) -> Result<RuleDraft, PermissionRuleError> {
+) -> Result<ImportedRule, PermissionRuleError> {
     let kind = if verdict == "allow" { PermissionKind::Allows } else { PermissionKind::Restricts };
     let PermissionConditions { mut matches, when, notes } = convert(rule.trim(), kind)?;
     if kind == PermissionKind::Allows {
@@ -157,7 +157,7 @@ fn draft_rule(
         "ask" => ("Asks before", Some(format!("Your Claude Code permissions ask before `{rule}`."))),
         _ => ("Allows", None),
     };
-    Ok(RuleDraft {
+    Ok(ImportedRule {
         id: ids.generate(&format!("claude/{verdict}/{}", id_words(rule))),
         notes,
         description: format!("{does} calls that the permission rule {rule} covers"),

@@ -6,7 +6,7 @@ use tenterhook_document::{Node, Value};
 
 use super::evaluate::EvaluatorVerdict;
 use super::{GateImporter, OpenAgentLockMode};
-use crate::draft::{RuleDraft, RuleIdGenerator};
+use crate::draft::{ImportedRule, RuleIdGenerator};
 use tenterhook_document::yaml::{Map, Tree};
 
 const SEVERITIES: &[&str] = &["low", "medium", "high", "critical"];
@@ -18,7 +18,7 @@ impl GateImporter<'_> {
         gate: &Node,
         file_monitored: bool,
         ids: &mut RuleIdGenerator,
-    ) -> Vec<RuleDraft> {
+    ) -> Vec<ImportedRule> {
         let id = match gate.get("id").and_then(Node::text) {
             Some(id) if !id.is_empty() => id,
             _ => {
@@ -103,7 +103,7 @@ impl GateImporter<'_> {
         alternatives: &[Map],
         verdict: EvaluatorVerdict,
         ids: &mut RuleIdGenerator,
-    ) -> RuleDraft {
+    ) -> ImportedRule {
         let id = ids.generate(gate);
         let plain = format!("matched rule {gate} (deny)");
         let reason = match (verdict.denies, self.daemon, monitored) {
@@ -118,7 +118,7 @@ impl GateImporter<'_> {
             }
             (true, OpenAgentLockMode::Monitor, true) => Some(format!("monitor: {plain}")),
         };
-        RuleDraft {
+        ImportedRule {
             id,
             notes: Vec::new(),
             description: format!("{} (gate {gate})", verdict.what),

@@ -15,7 +15,7 @@ mod re2;
 use tenterhook_document::{Node, Problem, Spot, Value, parse};
 
 use super::ImportedRules;
-use super::draft::{RuleDraft, RuleIdGenerator, write_rule_file};
+use super::draft::{ImportedRule, RuleIdGenerator, write_rule_file};
 use tenterhook_document::yaml::{Map, Tree};
 
 /// Mode of OpenAgentLock's daemon.
@@ -69,7 +69,7 @@ pub fn import_openagentlock_in_mode(
     let monitored = importer.read_head(&document)?;
 
     let mut ids = RuleIdGenerator::new();
-    let mut drafts: Vec<RuleDraft> = Vec::new();
+    let mut drafts: Vec<ImportedRule> = Vec::new();
     let mut carried = 0;
     for gate in gates {
         let made = importer.convert_gate(gate, monitored, &mut ids);
@@ -113,7 +113,7 @@ impl GateImporter<'_> {
         Ok(monitored && !self.project)
     }
 
-    fn write_file(&self, drafts: &[RuleDraft]) -> String {
+    fn write_file(&self, drafts: &[ImportedRule]) -> String {
         let mut notes =
             vec![format!("Made by `tenterhook policy import` from OpenAgentLock's {}.", self.name)];
         let mut head: Map = Vec::new();

@@ -144,14 +144,14 @@ impl RuleLoader {
             return Err(self.problems);
         }
         compiled::compile(self.rules, self.files)
-            .map_err(|_| vec![Problem::whole("rules", "the rules are too large to be compiled")])
+            .map_err(|_| vec![Problem::for_file("rules", "the rules are too large to be compiled")])
     }
 
     fn compile_own(&mut self) -> Option<RuleSegment> {
         let (rules, files) = (std::mem::take(&mut self.rules), std::mem::take(&mut self.files));
         let bytes = compiled::compile(rules, files).or_else(|_| {
             let message = "the rules are too large to be compiled, so every call is denied";
-            self.problems.push(Problem::whole("rules", message));
+            self.problems.push(Problem::for_file("rules", message));
             let mut rule = undecodable_rule(None);
             rule.matcher.event = Some(OneOrMore(DEFAULT_EVENTS.to_vec()));
             compiled::compile(vec![rule], Vec::new())
@@ -260,7 +260,7 @@ impl RuleLoader {
                 continue;
             }
             let message = format!("the rule `{id}` is disabled, but no such rule is active");
-            self.warnings.push(Problem::whole("disabled rules", message));
+            self.warnings.push(Problem::for_file("disabled rules", message));
         }
         for id in settings.disabled {
             let own = self.rules.iter().position(|rule| rule.id() == *id);

@@ -43,11 +43,11 @@ fn a_mistake_is_reported_at_its_position() {
         ),
         (
             "match: {effect: {dose: read}}, verdict: deny",
-            "4:28: rule `x`: no such key here: `dose`; did you mean `does`?",
+            "4:28: rule `x`: unknown key `dose`; did you mean `does`?",
         ),
         (
             "match: {effect: {does: raed}}, verdict: deny",
-            "4:34: rule `x`: no such word here: `raed`; did you mean `read`?",
+            "4:34: rule `x`: unknown value `raed`; did you mean `read`?",
         ),
         (
             "match: {tool: shell}, when: 'tool.nmae == 1', verdict: deny",
@@ -140,8 +140,8 @@ rules:
     let starts = [
         "rules.yaml:4:30: rule `Bad Id`: invalid regular expression `(b`",
         "rules.yaml:4:43: rule `Bad Id`: `x.org:443` has a port",
-        "rules.yaml:4:56: rule `Bad Id`: no such key here: `shel`; did you mean `shell`?",
-        "rules.yaml:5:5: rule `Bad Id`: no such key here: `verdikt`; did you mean `verdict`?",
+        "rules.yaml:4:56: rule `Bad Id`: unknown key `shel`; did you mean `shell`?",
+        "rules.yaml:5:5: rule `Bad Id`: unknown key `verdikt`; did you mean `verdict`?",
         "rules.yaml:6:5: rule `Bad Id`: column 5: the condition is a field of the event, never true or false",
         "rules.yaml:7:5: rule `worse`: only a rule of the organisation can be `locked`",
         "rules.yaml:7:5: rule `worse`: a rule with `verdict: none` needs a `label` or a `rewrite`",

@@ -40,7 +40,7 @@ pub(super) fn read(profile: &Profile, trees: &[(Layer<'_>, Node)], settings: &mu
     }
     if let (Some(why), Some(first)) = (&settings.why_disabled, settings.entries.first()) {
         let what = format!("{} hooks are configured, but {why}", settings.entries.len());
-        let found = Problem::whole(&first.file, what);
+        let found = Problem::for_file(&first.file, what);
         settings.warn(found);
     }
 }

@@ -46,7 +46,7 @@ struct FileName<'a> {
 /// Shell text in a file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CommandText {
-    /// The commands.
+    /// Text of the commands.
     pub text: String,
     /// The line of the file for each line of the text.
     pub lines: Vec<usize>,
@@ -63,7 +63,7 @@ pub enum RunLocation {
     Container,
 }
 
-/// Shell scripts.
+/// The kind of shell scripts.
 pub const SCRIPT: FileKind =
     FileKind { matches_name: script::matches_name, reader: CommandReader::Any(script::read) };
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Shell scripts.
+//! Finds shell scripts and reads their commands.
 
 use super::{CommandText, FileName};
 

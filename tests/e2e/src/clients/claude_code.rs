@@ -3,7 +3,7 @@
 //! Claude Code.
 
 use serde_json::json;
-use tenterhook_model_server::ToolCall;
+use tenterhook_model_server::ScriptedCall;
 
 use crate::client::Client;
 use crate::launched;
@@ -30,9 +30,9 @@ pub(super) const CLIENT: Client = Client {
     shell_input: |command| json!({"command": command, "description": "as rewritten"}),
     shell_in: None,
     patch: None,
-    mcp: |server, tool, arguments| ToolCall::new(format!("mcp__{server}__{tool}"), arguments),
+    mcp: |server, tool, arguments| ScriptedCall::new(format!("mcp__{server}__{tool}"), arguments),
     subagent: Some(|prompt| {
         let input = json!({"description": "sub", "prompt": prompt, "subagent_type": "general-purpose"});
-        ToolCall::new("Agent", input)
+        ScriptedCall::new("Agent", input)
     }),
 };

@@ -7,7 +7,7 @@ use std::process::Command;
 
 use anyhow::Result;
 use serde_json::json;
-use tenterhook_model_server::ToolCall;
+use tenterhook_model_server::ScriptedCall;
 
 use crate::client::{Client, PatchTool, added_file};
 use crate::world::World;
@@ -29,11 +29,11 @@ pub(super) const CLIENT: Client = Client {
     shell_in: None,
     patch: Some(PatchTool {
         args: &["-m", "gpt-scripted"],
-        call: |file, line| ToolCall::new("apply_patch", json!({"input": added_file(file, line)})),
+        call: |file, line| ScriptedCall::new("apply_patch", json!({"input": added_file(file, line)})),
     }),
-    mcp: |server, tool, arguments| ToolCall::new(format!("{server}__{tool}"), arguments),
+    mcp: |server, tool, arguments| ScriptedCall::new(format!("{server}__{tool}"), arguments),
     subagent: Some(|prompt| {
-        ToolCall::new("spawn_agent", json!({"systemPrompt": "you are a helper", "task": prompt}))
+        ScriptedCall::new("spawn_agent", json!({"systemPrompt": "you are a helper", "task": prompt}))
     }),
 };
 

@@ -6,7 +6,7 @@ use std::fmt::Write as _;
 
 use anyhow::Context as _;
 use serde_json::json;
-use tenterhook_model_server::ToolCall;
+use tenterhook_model_server::ScriptedCall;
 
 use crate::client::{Client, PatchTool, added_file};
 use crate::launched;
@@ -27,15 +27,17 @@ pub(super) const CLIENT: Client = Client {
     shell: |command| launched::shell("codex", command),
     shell_input: |command| json!({"command": command}),
     shell_in: Some(|directory, command| {
-        ToolCall::new("exec_command", json!({"cmd": command, "workdir": directory}))
+        ScriptedCall::new("exec_command", json!({"cmd": command, "workdir": directory}))
     }),
     patch: Some(PatchTool {
         args: &[],
-        call: |file, line| ToolCall::new("apply_patch", json!(added_file(file, line))),
+        call: |file, line| ScriptedCall::new("apply_patch", json!(added_file(file, line))),
     }),
     // Its names contain only letters, digits and `_`.
     mcp: |server, tool, arguments| {
-        ToolCall::new(tool, arguments).under(format!("mcp__{}", server.replace('-', "_")))
+        ScriptedCall::new(tool, arguments).in_namespace(format!("mcp__{}", server.replace('-', "_")))
     },
-    subagent: Some(|prompt| ToolCall::new("spawn_agent", json!({"message": prompt})).under("multi_agent_v1")),
+    subagent: Some(|prompt| {
+        ScriptedCall::new("spawn_agent", json!({"message": prompt})).in_namespace("multi_agent_v1")
+    }),
 };

@@ -3,7 +3,7 @@
 //! GitHub Copilot CLI, offline, with a custom model.
 
 use serde_json::json;
-use tenterhook_model_server::ToolCall;
+use tenterhook_model_server::ScriptedCall;
 
 use crate::client::{Client, PatchTool, added_file};
 use crate::launched;
@@ -24,12 +24,12 @@ pub(super) const CLIENT: Client = Client {
     shell_in: None,
     patch: Some(PatchTool {
         args: &["--model", "gpt-5.5"],
-        call: |file, line| ToolCall::new("apply_patch", json!(added_file(file, line))),
+        call: |file, line| ScriptedCall::new("apply_patch", json!(added_file(file, line))),
     }),
-    mcp: |server, tool, arguments| ToolCall::new(format!("{server}-{tool}"), arguments),
+    mcp: |server, tool, arguments| ScriptedCall::new(format!("{server}-{tool}"), arguments),
     subagent: Some(|prompt| {
         let input =
             json!({"name": "sub", "description": "sub", "prompt": prompt, "agent_type": "general-purpose"});
-        ToolCall::new("task", input)
+        ScriptedCall::new("task", input)
     }),
 };

@@ -3,7 +3,7 @@
 //! Gemini CLI.
 
 use serde_json::json;
-use tenterhook_model_server::ToolCall;
+use tenterhook_model_server::ScriptedCall;
 
 use crate::client::Client;
 use crate::launched;
@@ -30,11 +30,11 @@ pub(super) const CLIENT: Client = Client {
     shell: |command| launched::shell("gemini", command),
     shell_input: |command| json!({"command": command}),
     shell_in: Some(|directory, command| {
-        ToolCall::new("run_shell_command", json!({"command": command, "dir_path": directory}))
+        ScriptedCall::new("run_shell_command", json!({"command": command, "dir_path": directory}))
     }),
     patch: None,
-    mcp: |server, tool, arguments| ToolCall::new(format!("mcp_{server}_{tool}"), arguments),
+    mcp: |server, tool, arguments| ScriptedCall::new(format!("mcp_{server}_{tool}"), arguments),
     subagent: Some(|prompt| {
-        ToolCall::new("invoke_agent", json!({"agent_name": "generalist", "prompt": prompt}))
+        ScriptedCall::new("invoke_agent", json!({"agent_name": "generalist", "prompt": prompt}))
     }),
 };

@@ -3,7 +3,7 @@
 //! LLxprt Code, run from its source. It calls an OpenAI Chat model.
 
 use serde_json::json;
-use tenterhook_model_server::ToolCall;
+use tenterhook_model_server::ScriptedCall;
 
 use crate::client::{Client, PatchTool};
 use crate::launched;
@@ -47,16 +47,18 @@ pub(super) const CLIENT: Client = Client {
     shell: |command| launched::shell("llxprt", command),
     shell_input: |command| json!({"command": command, "description": "as rewritten"}),
     shell_in: Some(|directory, command| {
-        ToolCall::new("run_shell_command", json!({"command": command, "dir_path": directory}))
+        ScriptedCall::new("run_shell_command", json!({"command": command, "dir_path": directory}))
     }),
     patch: Some(PatchTool {
         args: &[],
         call: |file, line| {
             let name = file.file_name().unwrap_or_default().display();
             let patch = format!("--- /dev/null\n+++ b/{name}\n@@ -0,0 +1,1 @@\n+{line}\n");
-            ToolCall::new("apply_patch", json!({"absolute_path": file, "patch_content": patch}))
+            ScriptedCall::new("apply_patch", json!({"absolute_path": file, "patch_content": patch}))
         },
     }),
-    mcp: |server, tool, arguments| ToolCall::new(format!("mcp__{server}__{tool}"), arguments),
-    subagent: Some(|prompt| ToolCall::new("task", json!({"subagent_name": "helper", "goal_prompt": prompt}))),
+    mcp: |server, tool, arguments| ScriptedCall::new(format!("mcp__{server}__{tool}"), arguments),
+    subagent: Some(|prompt| {
+        ScriptedCall::new("task", json!({"subagent_name": "helper", "goal_prompt": prompt}))
+    }),
 };

@@ -3,7 +3,7 @@
 //! OpenCode. It calls an OpenAI Chat model, and its hooks are functions of a plugin.
 
 use serde_json::{Map, json};
-use tenterhook_model_server::ToolCall;
+use tenterhook_model_server::ScriptedCall;
 
 use crate::client::{Client, PatchTool, added_file};
 use crate::launched;
@@ -33,15 +33,15 @@ pub(super) const CLIENT: Client = Client {
     shell_input: |command| json!({"command": command, "description": "as rewritten"}),
     shell_in: Some(|directory, command| {
         let input = json!({"command": command, "workdir": directory, "description": "as scripted"});
-        ToolCall::new("bash", input)
+        ScriptedCall::new("bash", input)
     }),
     patch: Some(PatchTool {
         args: &["--model", "scripted/gpt-scripted"],
-        call: |file, line| ToolCall::new("apply_patch", json!({"patchText": added_file(file, line)})),
+        call: |file, line| ScriptedCall::new("apply_patch", json!({"patchText": added_file(file, line)})),
     }),
-    mcp: |server, tool, arguments| ToolCall::new(format!("{server}_{tool}"), arguments),
+    mcp: |server, tool, arguments| ScriptedCall::new(format!("{server}_{tool}"), arguments),
     subagent: Some(|prompt| {
         let input = json!({"description": "sub", "prompt": prompt, "subagent_type": "general"});
-        ToolCall::new("task", input)
+        ScriptedCall::new("task", input)
     }),
 };

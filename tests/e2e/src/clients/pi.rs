@@ -3,7 +3,7 @@
 //! pi. It calls an OpenAI Responses model, and its hooks are functions of an extension.
 
 use serde_json::json;
-use tenterhook_model_server::ToolCall;
+use tenterhook_model_server::ScriptedCall;
 
 use crate::client::Client;
 use crate::launched;
@@ -34,7 +34,7 @@ pub(super) const CLIENT: Client = Client {
     patch: None,
     // Its names contain only letters, digits and `_`.
     mcp: |server, tool, arguments| {
-        ToolCall::new(format!("mcp__{}__{tool}", server.replace('-', "_")), arguments)
+        ScriptedCall::new(format!("mcp__{}__{tool}", server.replace('-', "_")), arguments)
     },
     subagent: None,
 };

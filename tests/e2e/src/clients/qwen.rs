@@ -7,7 +7,7 @@ use std::process::Command;
 use anyhow::Result;
 use fs_err as fs;
 use serde_json::json;
-use tenterhook_model_server::ToolCall;
+use tenterhook_model_server::ScriptedCall;
 
 use crate::client::Client;
 use crate::world::World;
@@ -26,13 +26,13 @@ pub(super) const CLIENT: Client = Client {
     shell_input: |command| json!({"command": command, "is_background": false}),
     shell_in: Some(|directory, command| {
         let input = json!({"command": command, "directory": directory, "is_background": false});
-        ToolCall::new("run_shell_command", input)
+        ScriptedCall::new("run_shell_command", input)
     }),
     patch: None,
-    mcp: |server, tool, arguments| ToolCall::new(format!("mcp__{server}__{tool}"), arguments),
+    mcp: |server, tool, arguments| ScriptedCall::new(format!("mcp__{server}__{tool}"), arguments),
     subagent: Some(|prompt| {
         let input = json!({"description": "sub", "prompt": prompt, "subagent_type": "general-purpose"});
-        ToolCall::new("agent", input)
+        ScriptedCall::new("agent", input)
     }),
 };
 

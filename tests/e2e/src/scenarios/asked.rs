@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use anyhow::{Context as _, Result, ensure};
 use serde_json::{Value, json};
-use tenterhook_model_server::Script;
+use tenterhook_model_server::ConversationScript;
 
 use super::{PROMPT, Seen, guarded, shell};
 use crate::client::Client;
@@ -26,8 +26,9 @@ pub(super) fn ask(client: &Client) -> Result<Seen> {
     }]}))?;
     let codes = world.enroll()?;
     let _daemon = world.serve()?;
-    let script =
-        Script::new().turn(shell(client, "touch approved.txt")).turn(shell(client, "touch went-on.txt"));
+    let script = ConversationScript::new()
+        .turn(shell(client, "touch approved.txt"))
+        .turn(shell(client, "touch went-on.txt"));
     let file = world.project().join("approved.txt");
     let (session, approved, early) = std::thread::scope(|scope| {
         let session = scope.spawn(|| client.run(&world, PROMPT, script));

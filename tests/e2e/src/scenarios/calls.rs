@@ -7,7 +7,7 @@ use std::path::Path;
 use anyhow::Result;
 use fs_err as fs;
 use serde_json::{Value, json};
-use tenterhook_model_server::{Script, Turn};
+use tenterhook_model_server::{ConversationScript, ModelTurn};
 
 use super::{PROMPT, SUGGESTED, Seen, denials, guarded, intact, said, told};
 use crate::client::Client;
@@ -24,8 +24,9 @@ pub(super) fn mcp(client: &Client) -> Result<Seen> {
         "nudge": "note what is wrong with it",
     }]}))?;
     let _daemon = world.serve()?;
-    let call = |tool: &str| Turn::from((client.mcp)("records", tool, json!({"record": "seven"})));
-    let session = client.run(&world, PROMPT, Script::new().turn(call("erase")).turn(call("note")))?;
+    let call = |tool: &str| ModelTurn::from((client.mcp)("records", tool, json!({"record": "seven"})));
+    let session =
+        client.run(&world, PROMPT, ConversationScript::new().turn(call("erase")).turn(call("note")))?;
     let told = told(&world, &session, "records-stay")?;
     let records = world.records()?;
     let noted = records.contains(&"records note seven".to_owned());
@@ -51,8 +52,10 @@ pub(super) fn mcp_names(client: &Client) -> Result<Seen> {
     });
     world.write_policy(&json!({"version": 1, "rules": rules.collect::<Value>()}))?;
     let _daemon = world.serve()?;
-    let call = |server: &str, tool: &str| Turn::from((client.mcp)(server, tool, json!({"record": "seven"})));
-    let erased = SERVERS.iter().fold(Script::new(), |script, server| script.turn(call(server, "erase")));
+    let call =
+        |server: &str, tool: &str| ModelTurn::from((client.mcp)(server, tool, json!({"record": "seven"})));
+    let erased =
+        SERVERS.iter().fold(ConversationScript::new(), |script, server| script.turn(call(server, "erase")));
     let script = SERVERS.iter().fold(erased, |script, server| script.turn(call(server, "note")));
     let session = client.run(&world, PROMPT, script)?;
 
@@ -60,7 +63,7 @@ pub(super) fn mcp_names(client: &Client) -> Result<Seen> {
     let records = world.records()?;
     let noted = SERVERS.iter().all(|server| records.contains(&format!("{server} note seven")));
     let erased = SERVERS.iter().any(|server| records.contains(&format!("{server} erase seven")));
-    let told = session.tool_results.iter().filter(|result| result.reads(SUGGESTED)).count();
+    let told = session.tool_results.iter().filter(|result| result.contains(SUGGESTED)).count();
     let all = (denials.len(), told) == (SERVERS.len(), SERVERS.len());
     Seen::new(world, &session, all && noted, !erased)
 }
@@ -82,7 +85,7 @@ pub(super) fn directory(client: &Client) -> Result<Seen> {
     let precious = world.precious()?;
     let vault = world.project().join("vault");
     fs::create_dir_all(vault.join("kept"))?;
-    let script = Script::new()
+    let script = ConversationScript::new()
         .turn(shell_in(&vault, "rm -r kept").into())
         // Some clients refuse a directory outside the project themselves.
         .turn(shell_in(&world.home(), "rm -r precious").into())
@@ -92,7 +95,7 @@ pub(super) fn directory(client: &Client) -> Result<Seen> {
     let kept = vault.join("kept").exists();
     let rule = |rule: &&Value| said(rule, "policy_rule_id") == "vault-stays";
     let denied = denials(&world)?.iter().filter(rule).count() == 1;
-    let told = session.tool_results.iter().any(|result| result.reads("The vault is not emptied."));
+    let told = session.tool_results.iter().any(|result| result.contains("The vault is not emptied."));
     let went_on = vault.join("went-on.txt").exists();
     Seen::new(world, &session, denied && told && went_on, kept && intact(&precious))
 }
@@ -106,12 +109,12 @@ pub(super) fn patch(client: &Client) -> Result<Seen> {
     let (settings, notes) =
         (world.project().join(".claude/settings.json"), world.project().join("notes.txt"));
     fs::create_dir_all(world.project().join(".claude"))?;
-    let patch = |file: &Path, line: &str| Turn::from((tool.call)(file, line));
-    let script = Script::new().turn(patch(&settings, "{}")).turn(patch(&notes, "all is well"));
+    let patch = |file: &Path, line: &str| ModelTurn::from((tool.call)(file, line));
+    let script = ConversationScript::new().turn(patch(&settings, "{}")).turn(patch(&notes, "all is well"));
     let session = client.run_with(&world, PROMPT, script, tool.args)?;
 
     let told =
-        denials(&world)?.len() == 1 && session.tool_results.iter().any(|result| result.reads(SUGGESTED));
+        denials(&world)?.len() == 1 && session.tool_results.iter().any(|result| result.contains(SUGGESTED));
     let noted = notes.exists() && fs::read_to_string(&notes)?.contains("all is well");
     Seen::new(world, &session, told && noted, !settings.exists())
 }

@@ -7,7 +7,7 @@
 use anyhow::{Context as _, Result};
 use tenterhook_event::EventKind;
 use tenterhook_harness::to_kebab_case;
-use tenterhook_model_server::Script;
+use tenterhook_model_server::ConversationScript;
 
 use super::{PROMPT, Seen, hooked, shell, until};
 use crate::client::Client;
@@ -30,7 +30,8 @@ fn killed(client: &Client, kill: &str, is_promised: bool) -> Result<Seen> {
     let world = hooked(client, "pre-tool", &killing(client, kill)?)?;
     let _daemon = world.serve()?;
     let commands = SIGNALS.iter().map(|signal| format!("touch ran-{signal}.txt"));
-    let script = commands.fold(Script::new(), |script, command| script.turn(shell(client, &command)));
+    let script =
+        commands.fold(ConversationScript::new(), |script, command| script.turn(shell(client, &command)));
     let session = client.run(&world, PROMPT, script.turn(shell(client, "touch went-on.txt")))?;
 
     let ran = |signal: &&&str| world.project().join(format!("ran-{signal}.txt")).exists();

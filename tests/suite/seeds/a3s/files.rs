@@ -528,11 +528,7 @@ fn an_audit_level_is_one_of_three() {
     test.write("home/tenterhook.yaml", "hooks: {auditLevel: loud}\n");
     let ran = test.run(&["check"]);
     assert_eq!(ran.exit, 1);
-    assert!(
-        ran.stdout.contains("no such word here: `loud`; known: `off`, `info`, `verbose`"),
-        "{}",
-        ran.stdout
-    );
+    assert!(ran.stdout.contains("unknown value `loud`; known: `off`, `info`, `verbose`"), "{}", ran.stdout);
 }
 
 // Seed 003, "Per-Hook Configuration".

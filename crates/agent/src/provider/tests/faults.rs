@@ -11,8 +11,8 @@ use super::*;
 
 const TEXT: &str = "an answer that is long enough to be cut in the middle of it";
 
-fn status(status: u16, retry_after: Option<u64>, message: &str) -> Turn {
-    Turn::default().failing(Fault::Status { status, retry_after, message: Some(message.to_owned()) })
+fn status(status: u16, retry_after: Option<u64>, message: &str) -> ModelTurn {
+    ModelTurn::default().with_fault(Fault::Status { status, retry_after, message: Some(message.to_owned()) })
 }
 
 /// Formats an error without the port.
@@ -31,8 +31,9 @@ async fn a_stream_cut_in_the_middle_keeps_what_came_and_is_not_asked_again() {
     for name in PROVIDER_NAMES {
         let after = middle(name);
         for fault in [Fault::Cut { after }, Fault::Short { after }, Fault::Malformed { after }] {
-            let script =
-                Script::new().turn(Turn::text(TEXT).failing(fault.clone())).turn(Turn::text("again"));
+            let script = ConversationScript::new()
+                .turn(ModelTurn::text(TEXT).with_fault(fault.clone()))
+                .turn(ModelTurn::text("again"));
             let server = ModelServer::start(script).unwrap();
             let asked = ask(&*provider(name, &server.url()), &request(vec![ChatMessage::user("go")])).await;
             let error = asked.result.as_ref().unwrap_err();
@@ -52,10 +53,10 @@ async fn a_stream_cut_in_the_middle_keeps_what_came_and_is_not_asked_again() {
 
 #[tokio::test]
 async fn a_stream_cut_before_its_first_text_is_retried() {
-    let script = Script::new()
-        .turn(Turn::text("lost").failing(Fault::Cut { after: 0 }))
-        .turn(Turn::text("lost").failing(Fault::Short { after: 0 }))
-        .turn(Turn::text(TEXT));
+    let script = ConversationScript::new()
+        .turn(ModelTurn::text("lost").with_fault(Fault::Cut { after: 0 }))
+        .turn(ModelTurn::text("lost").with_fault(Fault::Short { after: 0 }))
+        .turn(ModelTurn::text(TEXT));
     for_each_provider(&script, |name, asked, server| {
         assert_eq!(asked.reported_text(), TEXT, "{name}");
         assert_eq!(asked.result.unwrap().text, TEXT, "{name}");
@@ -67,7 +68,8 @@ async fn a_stream_cut_before_its_first_text_is_retried() {
 #[tokio::test]
 async fn a_silent_server_is_left_at_the_idle_limit() {
     for after in [0, 3] {
-        let script = Script::new().turn(Turn::text(TEXT).failing(Fault::Stall { after, ms: 5000 }));
+        let script = ConversationScript::new()
+            .turn(ModelTurn::text(TEXT).with_fault(Fault::Stall { after, ms: 5000 }));
         for_each_provider(&script, |name, asked, server| {
             let error = asked.result.unwrap_err();
             assert!(error.message.contains("sent nothing for 200ms"), "{name}: {error}");
@@ -81,13 +83,15 @@ async fn a_silent_server_is_left_at_the_idle_limit() {
 
 #[tokio::test]
 async fn a_slow_answer_is_waited_for() {
-    let script = Script::new().turn(Turn::text(TEXT).failing(Fault::Stall { after: 2, ms: 100 }));
+    let script =
+        ConversationScript::new().turn(ModelTurn::text(TEXT).with_fault(Fault::Stall { after: 2, ms: 100 }));
     for_each_provider(&script, |name, asked, _| assert_eq!(asked.result.unwrap().text, TEXT, "{name}")).await;
 }
 
 #[tokio::test]
 async fn a_rate_limited_request_is_retried_after_the_requested_wait() {
-    let script = Script::new().turn(status(429, Some(1), "slow down")).turn(Turn::text(TEXT));
+    let script =
+        ConversationScript::new().turn(status(429, Some(1), "slow down")).turn(ModelTurn::text(TEXT));
     for name in PROVIDER_NAMES {
         let server = ModelServer::start(script.clone()).unwrap();
         let began = Instant::now();
@@ -99,7 +103,7 @@ async fn a_rate_limited_request_is_retried_after_the_requested_wait() {
 
 #[tokio::test]
 async fn a_requested_wait_above_the_limit_is_an_error_at_once() {
-    let script = Script::new().turn(status(429, Some(3600), "quota used up"));
+    let script = ConversationScript::new().turn(status(429, Some(3600), "quota used up"));
     for_each_provider(&script, |name, asked, server| {
         let error = error_text(&asked.result.unwrap_err(), server);
         assert!(
@@ -112,10 +116,14 @@ async fn a_requested_wait_above_the_limit_is_an_error_at_once() {
 
 #[tokio::test]
 async fn a_server_in_trouble_is_asked_a_few_times_and_no_more() {
-    let twice = Script::new().turn(Turn::status(500)).turn(Turn::status(529)).turn(Turn::text(TEXT));
+    let twice = ConversationScript::new()
+        .turn(ModelTurn::status(500))
+        .turn(ModelTurn::status(529))
+        .turn(ModelTurn::text(TEXT));
     for_each_provider(&twice, |name, asked, _| assert_eq!(asked.result.unwrap().text, TEXT, "{name}")).await;
 
-    let always = (0..9).fold(Script::new(), |script, _| script.turn(status(503, None, "overloaded")));
+    let always =
+        (0..9).fold(ConversationScript::new(), |script, _| script.turn(status(503, None, "overloaded")));
     for_each_provider(&always, |name, asked, server| {
         let error = error_text(&asked.result.unwrap_err(), server);
         assert!(
@@ -137,7 +145,7 @@ async fn a_refusal_has_a_hint_and_never_shows_the_key() {
         (413, "too large\nfor us"),
     ] {
         for name in PROVIDER_NAMES {
-            let script = Script::new().turn(status(code, None, message));
+            let script = ConversationScript::new().turn(status(code, None, message));
             let server = ModelServer::start(script).unwrap();
             let asked = ask(&*provider(name, &server.url()), &request(vec![ChatMessage::user("go")])).await;
             messages.push(error_text(&asked.result.unwrap_err(), &server));
@@ -151,7 +159,7 @@ async fn a_refusal_has_a_hint_and_never_shows_the_key() {
 
 #[tokio::test]
 async fn an_unreachable_server_is_reported_after_a_few_attempts() {
-    let url = ModelServer::start(Script::new()).unwrap().url();
+    let url = ModelServer::start(ConversationScript::new()).unwrap().url();
     for name in PROVIDER_NAMES {
         let error = ask(&*provider(name, &url), &request(Vec::new())).await.result.unwrap_err();
         assert_eq!(error.kind, ProviderErrorKind::Unavailable);
@@ -177,7 +185,8 @@ async fn wait_request_threads() {
 async fn cancelling_ends_the_request_at_once() {
     for after in [0, 3] {
         for name in PROVIDER_NAMES {
-            let script = Script::new().turn(Turn::text(TEXT).failing(Fault::Stall { after, ms: 600_000 }));
+            let script = ConversationScript::new()
+                .turn(ModelTurn::text(TEXT).with_fault(Fault::Stall { after, ms: 600_000 }));
             let server = ModelServer::start(script).unwrap();
             let settings = ProviderSettings {
                 key: ApiKey::new(SECRET),

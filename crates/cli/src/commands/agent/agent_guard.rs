@@ -10,8 +10,8 @@ use serde_json::Value;
 use tenterhook_agent::{DispatchError, EventDispatcher};
 use tenterhook_authority::OWN_AGENT;
 use tenterhook_event::{HookCall, Outcome};
-use tenterhook_guard::Road;
-use tenterhook_home::{Env, Home, Place};
+use tenterhook_guard::CallPipeline;
+use tenterhook_home::{Env, Home, WorkDirs};
 
 use crate::ask;
 use crate::commands::hook::remember_agent;
@@ -62,9 +62,10 @@ impl AgentGuard {
     /// By the same rules and hooks, and into the spool, from which the ledger takes it in later.
     async fn here(&self, call: &HookCall, why: &str) -> Result<Outcome, DispatchError> {
         let failed = |failure: tenterhook_error::Failure| DispatchError::new(failure.message);
-        self.home.make().map_err(failed)?;
+        self.home.create().map_err(failed)?;
         let why = remember_agent(&self.home, OWN_AGENT, why);
-        let road = Road::by_itself(&self.home, &self.env, &Place::of(&call.event), &why, DECISION_TIMEOUT);
+        let road =
+            CallPipeline::offline(&self.home, &self.env, &WorkDirs::of(&call.event), &why, DECISION_TIMEOUT);
         Ok(road.map_err(failed)?.fire(call).await)
     }
 }

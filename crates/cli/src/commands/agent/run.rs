@@ -147,7 +147,7 @@ impl AgentRun {
     ) -> Result<Result<String, TurnError>, CommandError> {
         let Self { mut settings, provider, watch, mcp_config, person } = self;
         OWN_AGENT.clone_into(&mut settings.source);
-        settings.user = Some(tenterhook_home::env::user());
+        settings.user = Some(tenterhook_home::env::current_user());
         let wait = person.is_none().then_some(APPROVAL_WAIT);
         let permission_prompt = person.unwrap_or_else(|| Arc::new(NoPermissionPrompt));
         let guard = AgentGuard { home: context.home()?.clone(), env: context.env.clone(), wait };
@@ -156,7 +156,7 @@ impl AgentRun {
             super::mcp::add(&mut tools, context, file, &settings.cwd, cancel).await?;
         }
         let id = call_meta::mint()?.id.to_string();
-        let prices = Sources::prices_of(context.home()?);
+        let prices = Sources::load_prices(context.home()?);
         let agent = AgentRuntime {
             dispatcher: Arc::new(guard),
             provider,

@@ -7,8 +7,8 @@ use std::process::ExitCode;
 use serde_json::json;
 use tenterhook_engine::{Hook, HookLimits, load};
 use tenterhook_guard::Configuration;
-use tenterhook_guard::servers::{KnownServers, read_servers, unknown_servers};
-use tenterhook_home::Place;
+use tenterhook_guard::mcp_servers::{KnownServers, read_servers, unknown_servers};
+use tenterhook_home::WorkDirs;
 use tenterhook_policy::{Problem, RuleSet, RuleSource, SourceLayer};
 use tenterhook_profile::Level;
 
@@ -49,7 +49,7 @@ pub(super) fn run(context: &Context, args: &Args) -> Result<ExitCode, CommandErr
         return check_profile_settings(context, profile, &args.files);
     }
     let configuration = if args.files.is_empty() {
-        Configuration::read(context.home()?, &context.env, &Place::at(std::env::current_dir().ok()))
+        Configuration::read(context.home()?, &context.env, &WorkDirs::at(std::env::current_dir().ok()))
     } else {
         check_files(&args.files)?
     };

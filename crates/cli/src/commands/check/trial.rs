@@ -6,7 +6,7 @@ use serde::Serialize;
 use serde_json::json;
 use tenterhook_engine::{EventMatcher, Hook};
 use tenterhook_event::{Decision, Event, EventKind, ToolCall, TraceStatus};
-use tenterhook_home::kits::tried;
+use tenterhook_home::hook_packages::sample_run;
 
 use crate::error::CommandError;
 use crate::run_until_signal;
@@ -41,7 +41,7 @@ async fn run_one(hook: Hook) -> Result<HookTrial, CommandError> {
     let event = sample_event(hook.on.first().copied().unwrap_or(EventKind::PreTool))?;
     let kind = event.event;
     let hook = Hook { matcher: EventMatcher::all(), only_if: None, when: None, ..hook };
-    let outcome = tried::run(vec![hook], event).await?;
+    let outcome = sample_run::run_hooks(vec![hook], event).await?;
     let step = outcome.trace.first();
     let failure = match step.map(|step| step.status) {
         Some(TraceStatus::Failed | TraceStatus::TimedOut) => {

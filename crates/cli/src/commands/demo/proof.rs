@@ -2,7 +2,7 @@
 
 //! What the ledger of the session proves.
 
-use tenterhook_guard::Book;
+use tenterhook_guard::LedgerHandle;
 use tenterhook_ledger::{Expect, Filter, Format, Kind, Problem, Reader, Verified, export};
 use tenterhook_records::recorded::RecordedDecision;
 
@@ -43,7 +43,7 @@ pub(super) fn print_records(context: &Context, of: &Context) -> Result<(), Comma
 }
 
 fn open_reader(context: &Context) -> Result<Reader, CommandError> {
-    open_covered(context, &Book::of(context.home()?), "the latest leaves are not covered")
+    open_covered(context, &LedgerHandle::of(context.home()?), "the latest leaves are not covered")
 }
 
 fn export_ledger(context: &Context) -> Result<String, CommandError> {

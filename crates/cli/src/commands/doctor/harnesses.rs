@@ -37,7 +37,7 @@ pub(super) fn examine(examination: &mut Examination<'_>) {
 
 /// A version whose hooks do not see everything.
 fn check_version(examination: &mut Examination<'_>, harness: &'static Harness) {
-    let version = detect(harness, &examination.context.env.ground()).and_then(|found| found.version);
+    let version = detect(harness, &examination.context.env.machine()).and_then(|found| found.version);
     for gap in wiring::version_gaps(harness, version.as_deref()) {
         examination.warning(harness.title, gap).fix(format!("update {}", harness.title));
     }
@@ -48,7 +48,7 @@ fn check_unguarded(examination: &mut Examination<'_>, harness: &'static Harness)
     if let Some(heard) = last_event_time(examination, harness) {
         examination.good(harness.title, format!("last heard of {heard}"));
     } else if let Some(why) = wiring::unheard(harness)
-        && detect(harness, &examination.context.env.ground()).is_some()
+        && detect(harness, &examination.context.env.machine()).is_some()
     {
         let says = format!("is here, and cannot be guarded: {why}");
         examination.warning(harness.title, says).fix("use its own permissions until it calls hooks");
@@ -56,7 +56,7 @@ fn check_unguarded(examination: &mut Examination<'_>, harness: &'static Harness)
 }
 
 fn check_missing(examination: &mut Examination<'_>, harness: &'static Harness, installer: &Installer) {
-    let ground = examination.context.env.ground();
+    let ground = examination.context.env.machine();
     // Settings that were made for it count even where the program is elsewhere.
     let has_settings = harness.id == installer.wired_as
         && (installer.directory)(&ground, &SettingsScope::User).is_some_and(|directory| directory.exists());

@@ -4,7 +4,7 @@
 
 use std::time::Duration;
 
-use tenterhook_guard::Book;
+use tenterhook_guard::LedgerHandle;
 use tenterhook_home::call_meta;
 use tenterhook_ledger::Reader;
 
@@ -14,8 +14,8 @@ use super::{Examination, count_text};
 const CLOCK_TOLERANCE: Duration = Duration::from_secs(5);
 
 pub(super) fn examine(examination: &mut Examination<'_>) {
-    let book = Book::of(examination.home);
-    let (waiting, refused) = book.spooled();
+    let book = LedgerHandle::of(examination.home);
+    let (waiting, refused) = book.spool_counts();
     if waiting > 0 {
         let says = format!("{} for a daemon to record them", count_text(waiting, "decision") + " wait");
         examination.warning("spool", says).fix("`tenterhook start`, or any `tenterhook ledger` command");

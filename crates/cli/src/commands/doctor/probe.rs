@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use std::io::Write;
 use std::time::{Duration, Instant};
 
-use tenterhook_guard::Book;
+use tenterhook_guard::LedgerHandle;
 use tenterhook_harness::{HARNESSES, Harness};
 use tenterhook_harness_install::HarnessClient as _;
 
@@ -78,7 +78,7 @@ fn newest_records(
     harnesses: &[&'static Harness],
 ) -> BTreeMap<&'static str, u64> {
     // Without a daemon, calls wait in the spool.
-    Book::of(examination.home).take_in_if_free();
+    LedgerHandle::of(examination.home).import_spool();
     let newest =
         |harness: &&'static Harness| Some((harness.id, wiring::last_heard(examination.home, harness)?.seq));
     harnesses.iter().filter_map(newest).collect()

@@ -88,7 +88,7 @@ fn select_harnesses(context: &Context, named: &[String]) -> Result<Vec<&'static 
     if !named.is_empty() {
         return named.iter().map(|name| read_input::parse_harness(name)).collect();
     }
-    let (home, ground) = (context.home()?, context.env.ground());
+    let (home, ground) = (context.home()?, context.env.machine());
     let is_wired = |harness: &Harness| {
         harness.installer().is_some_and(|installer| {
             installer.wired_as == harness.id && !wiring::asked(home, installer).is_empty()
@@ -105,7 +105,7 @@ fn prove_harness(
     is_cancelled: &dyn Fn() -> bool,
 ) -> Result<ClientProof, CommandError> {
     let started = Instant::now();
-    let mut found = detect(harness, &context.env.ground()).unwrap_or_default();
+    let mut found = detect(harness, &context.env.machine()).unwrap_or_default();
     let verdict = match prepare_run(context, stage, harness, &found) {
         Err(verdict) => verdict,
         Ok(canary) => {

@@ -3,13 +3,13 @@
 //! The rules and hooks in force: all that cannot be used, and every example.
 
 use tenterhook_guard::Configuration;
-use tenterhook_guard::servers::{read_servers, unknown_servers};
-use tenterhook_home::{Place, call_meta};
+use tenterhook_guard::mcp_servers::{read_servers, unknown_servers};
+use tenterhook_home::{WorkDirs, call_meta};
 
 use super::{Examination, count_text};
 
 pub(super) fn examine(examination: &mut Examination<'_>) {
-    let place = Place::at(std::env::current_dir().ok());
+    let place = WorkDirs::at(std::env::current_dir().ok());
     let configuration = Configuration::read(examination.home, &examination.context.env, &place);
     for problem in &configuration.problems {
         examination.broken("policy", problem.to_string()).fix("`tenterhook check` points at the place");

@@ -45,7 +45,7 @@ pub(super) fn examine(examination: &mut Examination<'_>) {
             examination.broken("mode", error.message).fix("`tenterhook mode enforce`");
         }
     }
-    if !Enrolment::of(&home).is_on() {
+    if !Enrolment::of(&home).is_enabled() {
         examination
             .warning("authority", "protection can be loosened by whoever types at a terminal")
             .fix("let it need a code from your phone: `tenterhook totp enroll`");

@@ -13,8 +13,8 @@ use std::process::ExitCode;
 use serde_json::{Value, json};
 use tenterhook_engine::select::{self, Applicability};
 use tenterhook_event::{Decision, Event, EventKind, Flow, HookCall, ToolCall, TraceStatus};
-use tenterhook_guard::{Memory, Road};
-use tenterhook_home::Place;
+use tenterhook_guard::{CallPipeline, RecordTarget};
+use tenterhook_home::WorkDirs;
 
 use crate::context::Context;
 use crate::error::CommandError;
@@ -79,8 +79,8 @@ pub(super) fn run(context: &Context, args: &Args) -> Result<ExitCode, CommandErr
         None => read_call(context, args)?,
     };
     let home = context.home()?;
-    let place = Place::of(&call.event);
-    let road = Road::open(home, &context.env, &place, Memory::None)?;
+    let place = WorkDirs::of(&call.event);
+    let road = CallPipeline::open(home, &context.env, &place, RecordTarget::None)?;
     let mut outcome = match &recorded {
         Some(leaf) => leaf.outcome.clone(),
         None => run_until_signal::fire_until_signal(&road, &call)?,

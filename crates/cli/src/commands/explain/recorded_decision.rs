@@ -2,7 +2,7 @@
 
 //! Which recorded decision is meant: by its number, its id, the beginning or end of it, or `last`.
 
-use tenterhook_guard::Book;
+use tenterhook_guard::LedgerHandle;
 use tenterhook_ledger::{Filter, Reader, Record};
 use tenterhook_records::recorded::RecordedDecision;
 
@@ -20,7 +20,7 @@ pub(super) fn find_recorded_decision(
     context: &Context,
     said: &str,
 ) -> Result<RecordedDecision, CommandError> {
-    let reader = Book::of(context.home()?).read()?;
+    let reader = LedgerHandle::of(context.home()?).reader()?;
     let unknown = || {
         CommandError::user(format!("no decision `{said}` in the ledger"))
             .hint("`tenterhook ledger query` lists decisions with their numbers; `last` is the latest")

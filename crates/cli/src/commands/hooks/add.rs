@@ -3,8 +3,8 @@
 use std::process::ExitCode;
 
 use serde_json::json;
-use tenterhook_guard::Book;
-use tenterhook_home::kits::{self, Kit, KitList};
+use tenterhook_guard::LedgerHandle;
+use tenterhook_home::hook_packages::{self, PackageEntry, PackageList};
 use tenterhook_package_source::hook_packages::PackageSource;
 
 use super::{package_environment, package_text};
@@ -43,26 +43,27 @@ pub(super) struct Args {
 
 pub(super) fn run(context: &Context, args: &Args) -> Result<ExitCode, CommandError> {
     let home = context.home()?;
-    let mut list = KitList::read_to_change(home)?;
+    let mut list = PackageList::read_for_update(home)?;
     let place = PackageSource::open(&args.from, args.commit.as_deref())?;
     let offer = place.offer(args.kit.as_deref())?;
     let name = args.name.as_deref().or(args.kit.as_deref()).unwrap_or(&offer.name);
-    kits::check_name(name)?;
+    hook_packages::check_name(name)?;
     if list.find(name).is_some_and(|kit| kit.trusted) {
         return Err(CommandError::user(format!("there is a kit `{name}` already, and it is trusted")).hint(
             "give this one another name (`--name NAME`), or remove that one first: `tenterhook hooks remove`",
         ));
     }
     let files = place.files(offer)?;
-    let kit = Kit::fresh(name, &place.from, place.commit().map(ToOwned::to_owned), &files);
-    let digest = kits::digest(&kit.files);
+    let kit = PackageEntry::new(name, &place.from, place.commit().map(ToOwned::to_owned), &files);
+    let digest = hook_packages::digest(&kit.files);
     if args.sha256.as_ref().is_some_and(|said| !said.eq_ignore_ascii_case(&digest)) {
         return Err(CommandError::internal(format!("`{name}` is not what you expect: its hash is {digest}"))
             .hint("nothing was added"));
     }
-    let (manifest, _) = kits::check(&home.kits().join(name), &files, &package_environment(context)?)?;
-    Book::of(home).change("hooks add", json!({"kit": kit, "sha256": digest}))?;
-    let dir = kits::write(home, name, &files)?;
+    let (manifest, _) =
+        hook_packages::check(&home.hook_packages().join(name), &files, &package_environment(context)?)?;
+    LedgerHandle::of(home).record_change("hooks add", json!({"kit": kit, "sha256": digest}))?;
+    let dir = hook_packages::write(home, name, &files)?;
     list.put(kit.clone());
     list.write(home)?;
     if context.terminal.json {

@@ -5,8 +5,8 @@ use std::process::ExitCode;
 
 use serde_json::json;
 use tenterhook_guard::Configuration;
-use tenterhook_home::Place;
-use tenterhook_home::kits::{self, Kit, KitList, MANIFEST, Manifest};
+use tenterhook_home::WorkDirs;
+use tenterhook_home::hook_packages::{self, MANIFEST, Manifest, PackageEntry, PackageList};
 
 use crate::commands::explain::programs::{self, ProgramHook};
 use crate::context::Context;
@@ -20,26 +20,26 @@ pub(super) struct Args {}
 
 pub(super) fn run(context: &Context, _args: &Args) -> Result<ExitCode, CommandError> {
     let home = context.home()?;
-    let list = KitList::read_to_change(home)?;
-    let configuration = Configuration::read_trusted(home, &context.env, &Place::default());
+    let list = PackageList::read_for_update(home)?;
+    let configuration = Configuration::read_trusted(home, &context.env, &WorkDirs::default());
     let programs = programs::list_program_hooks(home)?;
-    let stands = |kit: &Kit| match (kit.files(home), kit.trusted) {
+    let stands = |kit: &PackageEntry| match (kit.files(home), kit.trusted) {
         (Err(failure), _) => ("changed", Some(failure.message)),
         (Ok(_), true) => ("trusted", None),
         (Ok(_), false) => ("not trusted", None),
     };
-    let title = |kit: &Kit| {
-        let text = tenterhook_home::regular_file(&home.kits().join(&kit.name).join(MANIFEST));
+    let title = |kit: &PackageEntry| {
+        let text = tenterhook_home::regular_file(&home.hook_packages().join(&kit.name).join(MANIFEST));
         let text = text.ok().flatten().unwrap_or_default();
         Manifest::read(MANIFEST, &text).map(|manifest| manifest.title).unwrap_or_default()
     };
     if context.terminal.json {
         let kits: Vec<_> = list
-            .kits
+            .packages
             .iter()
             .map(|kit| {
                 let (standing, why) = stands(kit);
-                json!({"kit": kit, "title": title(kit), "sha256": kits::digest(&kit.files), "standing": standing, "why": why})
+                json!({"kit": kit, "title": title(kit), "sha256": hook_packages::digest(&kit.files), "standing": standing, "why": why})
             })
             .collect();
         let hooks: Vec<_> = configuration
@@ -57,7 +57,7 @@ pub(super) fn run(context: &Context, _args: &Args) -> Result<ExitCode, CommandEr
         return Ok(ExitCode::SUCCESS);
     }
     let mut text = String::new();
-    for kit in &list.kits {
+    for kit in &list.packages {
         let (standing, why) = stands(kit);
         let style = match standing {
             "trusted" => GOOD,

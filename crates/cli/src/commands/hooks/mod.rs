@@ -12,7 +12,7 @@ use std::fmt::Write as _;
 use std::process::ExitCode;
 
 use tenterhook_engine::load::LoadContext;
-use tenterhook_home::kits::{self, Kit, KitList, Manifest};
+use tenterhook_home::hook_packages::{self, Manifest, PackageEntry, PackageFiles, PackageList};
 
 use crate::context::Context;
 use crate::error::CommandError;
@@ -65,7 +65,7 @@ pub(super) fn package_environment(context: &Context) -> Result<LoadContext<'_>, 
 }
 
 /// The kit of this name.
-fn find_package<'a>(list: &'a KitList, name: &str) -> Result<&'a Kit, CommandError> {
+fn find_package<'a>(list: &'a PackageList, name: &str) -> Result<&'a PackageEntry, CommandError> {
     list.find(name).ok_or_else(|| {
         CommandError::user(format!("there is no kit of hooks `{name}`"))
             .hint("`tenterhook hooks list` shows those that are here")
@@ -73,14 +73,14 @@ fn find_package<'a>(list: &'a KitList, name: &str) -> Result<&'a Kit, CommandErr
 }
 
 /// What a kit would do, for a person who decides about it.
-fn package_text(kit: &Kit, manifest: &Manifest, files: &kits::Files) -> String {
+fn package_text(kit: &PackageEntry, manifest: &Manifest, files: &PackageFiles) -> String {
     let mut text = format!("{BOLD}{}{BOLD:#}  {}\n", kit.name, tame(&manifest.title));
     let _ = writeln!(text, "  {}", tame(&manifest.about));
     let _ = write!(text, "  {DIM}from{DIM:#} {}", tame(&kit.from));
     if let Some(commit) = &kit.commit {
         let _ = write!(text, " {DIM}at{DIM:#} {commit}");
     }
-    let _ = writeln!(text, "\n  {DIM}sha256{DIM:#} {}", kits::digest(&kit.files));
+    let _ = writeln!(text, "\n  {DIM}sha256{DIM:#} {}", hook_packages::digest(&kit.files));
     for hook in manifest.hooks.as_array().into_iter().flatten() {
         let part = |key: &str| hook.get(key).map(|value| tame(&value.to_string())).unwrap_or_default();
         let runs = ["command", "exec", "url"].iter().find_map(|key| hook.get(key).map(|_| part(key)));

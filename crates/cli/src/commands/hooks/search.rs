@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 use std::process::ExitCode;
 
 use serde_json::json;
-use tenterhook_home::templates::{Kind, TEMPLATES};
+use tenterhook_home::templates::{TEMPLATES, TemplateKind};
 use tenterhook_package_source::hook_packages::PackageSource;
 
 use crate::context::Context;
@@ -38,7 +38,7 @@ pub(super) fn run(context: &Context, args: &Args) -> Result<ExitCode, CommandErr
         let found = fits.map(|offer| (offer.name, offer.title, offer.about, offer.tags)).collect();
         (place.commit().map(ToOwned::to_owned), found, format!("tenterhook hooks add {} NAME", place.from))
     } else {
-        let fits = TEMPLATES.iter().filter(|one| one.kind == Kind::Hook && one.mentions(word));
+        let fits = TEMPLATES.iter().filter(|one| one.kind == TemplateKind::Hook && one.mentions(word));
         let found = fits.map(|one| (one.name.to_owned(), one.title(), one.about(), one.tags())).collect();
         (None, found, "tenterhook new hook --from NAME".to_owned())
     };

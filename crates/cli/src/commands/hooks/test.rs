@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 use std::process::ExitCode;
 
 use serde_json::json;
-use tenterhook_home::kits::{self, KitList, tried};
+use tenterhook_home::hook_packages::{self, PackageList, sample_run};
 
 use super::{find_package, package_environment};
 use crate::context::Context;
@@ -29,20 +29,20 @@ pub(super) struct Args {
 
 pub(super) fn run(context: &Context, args: &Args) -> Result<ExitCode, CommandError> {
     let home = context.home()?;
-    let list = KitList::read_to_change(home)?;
+    let list = PackageList::read_for_update(home)?;
     let kit = find_package(&list, &args.name)?;
-    let dir = home.kits().join(&kit.name);
+    let dir = home.hook_packages().join(&kit.name);
     let is_own = kit.from.starts_with("template ");
     if !kit.trusted && !is_own {
         return Err(CommandError::user(format!("nobody has trusted `{}`: nothing of it is run", kit.name))
             .hint(format!("read it, then `tenterhook hooks trust {}`", kit.name)));
     }
-    let files = if is_own { kits::gather(&dir)? } else { kit.files(home)? };
-    let (manifest, hooks) = kits::check(&dir, &files, &package_environment(context)?)?;
+    let files = if is_own { hook_packages::read_files(&dir)? } else { kit.files(home)? };
+    let (manifest, hooks) = hook_packages::check(&dir, &files, &package_environment(context)?)?;
     let all = run_until_signal::run_until_signal(async {
         let mut all = Vec::new();
         for sample in &manifest.samples {
-            all.push(tried::sample(&hooks, sample).await?);
+            all.push(sample_run::run_sample(&hooks, sample).await?);
         }
         Ok(all)
     })?;

@@ -4,8 +4,8 @@ use std::process::ExitCode;
 
 use serde_json::json;
 use tenterhook_authority::Action;
-use tenterhook_guard::Book;
-use tenterhook_home::kits::{self, Kit, KitList};
+use tenterhook_guard::LedgerHandle;
+use tenterhook_home::hook_packages::{self, PackageEntry, PackageList};
 
 use super::{find_package, package_environment, package_text};
 use crate::confirm::{self, ProofArgs};
@@ -42,13 +42,13 @@ pub(super) struct RemoveArgs {
 
 pub(super) fn trust(context: &Context, args: &TrustArgs) -> Result<ExitCode, CommandError> {
     let home = context.home()?;
-    let mut list = KitList::read_to_change(home)?;
+    let mut list = PackageList::read_for_update(home)?;
     let kit = find_package(&list, &args.name)?.clone();
-    let dir = home.kits().join(&kit.name);
-    let files = if kit.commit.is_some() { kit.files(home)? } else { kits::gather(&dir)? };
-    let new = Kit { trusted: true, files: kits::hashes(&files), ..kit.clone() };
-    let (manifest, _) = kits::check(&dir, &files, &package_environment(context)?)?;
-    let digest = kits::digest(&new.files);
+    let dir = home.hook_packages().join(&kit.name);
+    let files = if kit.commit.is_some() { kit.files(home)? } else { hook_packages::read_files(&dir)? };
+    let new = PackageEntry { trusted: true, files: hook_packages::hash_files(&files), ..kit.clone() };
+    let (manifest, _) = hook_packages::check(&dir, &files, &package_environment(context)?)?;
+    let digest = hook_packages::digest(&new.files);
     if new == kit {
         return report_change(context, &new, &format!("`{}` is trusted already, as it is", kit.name));
     }
@@ -68,27 +68,28 @@ pub(super) fn trust(context: &Context, args: &TrustArgs) -> Result<ExitCode, Com
 
 pub(super) fn remove(context: &Context, args: &RemoveArgs) -> Result<ExitCode, CommandError> {
     let home = context.home()?;
-    let mut list = KitList::read_to_change(home)?;
+    let mut list = PackageList::read_for_update(home)?;
     let kit = find_package(&list, &args.name)?.clone();
-    let detail = json!({"kit": kit.name, "sha256": kits::digest(&kit.files)});
+    let detail = json!({"kit": kit.name, "sha256": hook_packages::digest(&kit.files)});
     // What never ran protects nobody.
     if kit.trusted {
         confirm::require_confirmation(context, Action::HooksRemove, detail, &args.proof)?;
     } else {
-        Book::of(home).change("hooks remove", detail)?;
+        LedgerHandle::of(home).record_change("hooks remove", detail)?;
     }
-    list.kits.retain(|other| other.name != kit.name);
+    list.packages.retain(|other| other.name != kit.name);
     list.write(home)?;
-    let dir = home.kits().join(&kit.name);
+    let dir = home.hook_packages().join(&kit.name);
     if dir.exists() {
         fs_err::remove_dir_all(dir)?;
     }
-    report_change(context, &Kit { trusted: false, ..kit.clone() }, &format!("`{}` is removed", kit.name))
+    let removed = PackageEntry { trusted: false, ..kit.clone() };
+    report_change(context, &removed, &format!("`{}` is removed", kit.name))
 }
 
-fn report_change(context: &Context, kit: &Kit, what: &str) -> Result<ExitCode, CommandError> {
+fn report_change(context: &Context, kit: &PackageEntry, what: &str) -> Result<ExitCode, CommandError> {
     if context.terminal.json {
-        let sha256 = kits::digest(&kit.files);
+        let sha256 = hook_packages::digest(&kit.files);
         context.terminal.print_json(&json!({"kit": kit, "sha256": sha256}))?;
     } else {
         context.terminal.say(&format!("{GOOD}✓{GOOD:#} {what}\n"))?;

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use serde_json::json;
-use tenterhook_guard::Book;
+use tenterhook_guard::LedgerHandle;
 use tenterhook_ledger::AppendError;
 use tenterhook_records::recorded::JsonField as _;
 
@@ -35,7 +35,7 @@ pub(super) struct Args {
 
 pub(super) fn run(context: &Context, args: &Args, file: Option<&Path>) -> Result<ExitCode, CommandError> {
     // A ledger is not begun by asking for its checkpoint.
-    Book::of(context.home()?).read()?;
+    LedgerHandle::of(context.home()?).reader()?;
     let note = match checkpoint_by_daemon(context)? {
         Some(note) => note,
         None => sign_checkpoint(context, file)?,
@@ -52,10 +52,10 @@ pub(super) fn run(context: &Context, args: &Args, file: Option<&Path>) -> Result
 /// Signs it here.
 fn sign_checkpoint(context: &Context, file: Option<&Path>) -> Result<String, CommandError> {
     let book = open_for_writing(context, file)?;
-    let ledger = book.write()?;
+    let ledger = book.writer()?;
     let note = ledger.checkpoint().map_err(|error| append_error(&error))?;
     book.close(ledger).map_err(|error| append_error(&error))?;
-    for note in book.notes() {
+    for note in book.take_notes() {
         context.terminal.note(&format!("{WARN}warning{WARN:#}: {note}\n"))?;
     }
     Ok(note)

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use serde_json::json;
-use tenterhook_guard::Book;
+use tenterhook_guard::LedgerHandle;
 use tenterhook_ledger::{Format, Reader};
 
 use super::passphrase::open_if_passphrase_known;
@@ -41,7 +41,7 @@ pub(super) struct Args {
 }
 
 pub(super) fn run(context: &Context, args: &Args, file: Option<&Path>) -> Result<ExitCode, CommandError> {
-    let book = open_if_passphrase_known(Book::of(context.home()?), file)?;
+    let book = open_if_passphrase_known(LedgerHandle::of(context.home()?), file)?;
     let reader = open_covered(context, &book, "only what a checkpoint covers already is exported")?;
     let to_screen = args.output.as_os_str() == "-";
     if args.output.exists() && !args.force && args.format != "tiles" {

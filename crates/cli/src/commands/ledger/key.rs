@@ -7,7 +7,7 @@ use std::process::ExitCode;
 
 use serde_json::{Value, json};
 use tenterhook_authority::Action;
-use tenterhook_guard::{Book, passphrase};
+use tenterhook_guard::{LedgerHandle, read_passphrase};
 use tenterhook_ledger::{Cost, SoftwareKey};
 use tenterhook_records::recorded::JsonField as _;
 
@@ -62,7 +62,7 @@ struct ConfirmArgs {
 
 pub(super) fn run(context: &Context, args: &Args, file: Option<&Path>) -> Result<ExitCode, CommandError> {
     // A ledger is not begun by asking for its key.
-    Book::of(context.home()?).read()?;
+    LedgerHandle::of(context.home()?).reader()?;
     match &args.command {
         Command::Show => show_key(context),
         Command::Rotate(sure) => rotate_key(context, &sure.proof, file),
@@ -72,8 +72,8 @@ pub(super) fn run(context: &Context, args: &Args, file: Option<&Path>) -> Result
 }
 
 fn show_key(context: &Context) -> Result<ExitCode, CommandError> {
-    let book = Book::of(context.home()?);
-    let key = book.read()?.key().map_err(read_error)?;
+    let book = LedgerHandle::of(context.home()?);
+    let key = book.reader()?.key().map_err(read_error)?;
     let key = key.ok_or_else(|| CommandError::internal("the ledger names no key"))?;
     let sealed = SoftwareKey::is_sealed(&book.key_file());
     if context.terminal.json {
@@ -125,15 +125,15 @@ fn rotate_without_daemon(
 ) -> Result<Value, CommandError> {
     confirm::require_confirmation(context, Action::KeyRotate, Value::Null, proof)?;
     let book = passphrase::open_for_writing(context, file)?;
-    let ledger = book.write()?;
+    let ledger = book.writer()?;
     let note = ledger.rotate(None).map_err(|error| append_error(&error))?;
     book.close(ledger).map_err(|error| append_error(&error))?;
-    let key = book.read()?.key().map_err(read_error)?.map(|key| key.to_string()).unwrap_or_default();
+    let key = book.reader()?.key().map_err(read_error)?.map(|key| key.to_string()).unwrap_or_default();
     Ok(json!({"key": key, "checkpoint": note}))
 }
 
 fn seal_key(context: &Context, file: Option<&Path>) -> Result<ExitCode, CommandError> {
-    let book = Book::of(context.home()?);
+    let book = LedgerHandle::of(context.home()?);
     if SoftwareKey::is_sealed(&book.key_file()) {
         return Err(CommandError::user("the key is sealed already")
             .hint("for another passphrase, `tenterhook ledger key unseal`, then seal it again"));
@@ -146,14 +146,14 @@ fn seal_key(context: &Context, file: Option<&Path>) -> Result<ExitCode, CommandE
 }
 
 fn unseal_key(context: &Context, proof: &ProofArgs, file: Option<&Path>) -> Result<ExitCode, CommandError> {
-    let book = Book::of(context.home()?);
+    let book = LedgerHandle::of(context.home()?);
     if !SoftwareKey::is_sealed(&book.key_file()) {
         return Err(CommandError::user("the key is not sealed"));
     }
     context.terminal.note("The key will lie open. Whoever runs as you can sign then.\n")?;
     let settings = book.settings().passphrase_file.clone();
     let opens = match file.or(settings.as_deref()) {
-        Some(file) => passphrase(file)?,
+        Some(file) => read_passphrase(file)?,
         None => passphrase::prompt_passphrase(context.terminal, "Passphrase of the ledger's key")?,
     };
     change_key(context, Action::KeyUnseal, book, &opens, proof)?;
@@ -164,7 +164,7 @@ fn unseal_key(context: &Context, proof: &ProofArgs, file: Option<&Path>) -> Resu
 fn change_key(
     context: &Context,
     action: Action,
-    book: Book,
+    book: LedgerHandle,
     passphrase: &str,
     proof: &ProofArgs,
 ) -> Result<(), CommandError> {
@@ -174,7 +174,7 @@ fn change_key(
     }
     confirm::require_confirmation(context, action, Value::Null, proof)?;
     let book = if action == Action::KeySeal { book } else { book.with_passphrase(passphrase.to_owned()) };
-    let ledger = book.write()?;
+    let ledger = book.writer()?;
     let made = match action {
         Action::KeySeal => SoftwareKey::seal_in_place(&book.key_file(), passphrase, Cost::default()),
         _ => SoftwareKey::unseal_in_place(&book.key_file(), passphrase),

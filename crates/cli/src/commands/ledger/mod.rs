@@ -21,8 +21,8 @@ mod verify;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-use tenterhook_guard::Book;
-use tenterhook_home::write_whole;
+use tenterhook_guard::LedgerHandle;
+use tenterhook_home::write_atomic;
 use tenterhook_ledger::{ReadFailed, Reader, VerifierKey};
 
 pub(super) use filter::parse_time;
@@ -97,28 +97,32 @@ pub(super) fn run(context: &Context, args: &Args) -> Result<ExitCode, CommandErr
 }
 
 /// Reads a ledger of which, if it can be written, a checkpoint covers every leaf, spooled ones too.
-pub(super) fn open_covered(context: &Context, book: &Book, otherwise: &str) -> Result<Reader, CommandError> {
+pub(super) fn open_covered(
+    context: &Context,
+    book: &LedgerHandle,
+    otherwise: &str,
+) -> Result<Reader, CommandError> {
     // Asked before anything is written: there has to be a ledger.
-    book.read()?;
+    book.reader()?;
     if checkpoint::checkpoint_by_daemon(context)?.is_some() {
-        return book.read();
+        return book.reader();
     }
-    match book.write() {
+    match book.writer() {
         Ok(ledger) => drop(book.close(ledger)),
         Err(error) => {
             context.terminal.note(&format!("{WARN}note{WARN:#}: {otherwise}: {}\n", error.message))?;
         }
     }
-    book.read()
+    book.reader()
 }
 
 /// What a list says where nothing was ever recorded: that is an answer, not an error.
 pub(super) const NOTHING_RECORDED: &str = "nothing is recorded yet; guard an agent with `tenterhook install`, or see a session with `tenterhook demo`\n";
 
 /// Whether nothing was ever recorded in this home, spooled decisions included.
-pub(super) fn is_unused(book: &Book, context: &Context) -> Result<bool, CommandError> {
-    book.take_in_if_free();
-    Ok(book.spooled() == (0, 0) && !context.home()?.ledger().join("ledger.db").exists())
+pub(super) fn is_unused(book: &LedgerHandle, context: &Context) -> Result<bool, CommandError> {
+    book.import_spool();
+    Ok(book.spool_counts() == (0, 0) && !context.home()?.ledger().join("ledger.db").exists())
 }
 
 #[expect(clippy::needless_pass_by_value, reason = "it is passed to `map_err`")]
@@ -130,7 +134,7 @@ fn read_error(error: ReadFailed) -> CommandError {
 /// A text that is the answer: to standard output, or into a file.
 fn write_output(context: &Context, text: &str, output: Option<&Path>) -> Result<(), CommandError> {
     match output {
-        Some(path) => write_whole(&std::path::absolute(path)?, text.as_bytes(), 0o644),
+        Some(path) => write_atomic(&std::path::absolute(path)?, text.as_bytes(), 0o644),
         None => context.terminal.exactly(text, ""),
     }
 }

@@ -7,15 +7,15 @@ use std::io::{BufRead as _, Write as _};
 use std::path::Path;
 
 use rustix::termios::{LocalModes, OptionalActions, Termios, tcgetattr, tcsetattr};
-use tenterhook_guard::{Book, passphrase};
+use tenterhook_guard::{LedgerHandle, read_passphrase};
 
 use crate::context::Context;
 use crate::error::CommandError;
 use crate::terminal::{BOLD, Terminal};
 
 /// The record of a home, ready to be written: whoever has to say a passphrase is asked for it.
-pub(super) fn open_for_writing(context: &Context, file: Option<&Path>) -> Result<Book, CommandError> {
-    let book = open_if_passphrase_known(Book::of(context.home()?), file)?;
+pub(super) fn open_for_writing(context: &Context, file: Option<&Path>) -> Result<LedgerHandle, CommandError> {
+    let book = open_if_passphrase_known(LedgerHandle::of(context.home()?), file)?;
     if !book.needs_passphrase() {
         return Ok(book);
     }
@@ -24,9 +24,12 @@ pub(super) fn open_for_writing(context: &Context, file: Option<&Path>) -> Result
 }
 
 /// The same, but nobody is asked: what needs a passphrase that is nowhere is left undone.
-pub(super) fn open_if_passphrase_known(book: Book, file: Option<&Path>) -> Result<Book, CommandError> {
+pub(super) fn open_if_passphrase_known(
+    book: LedgerHandle,
+    file: Option<&Path>,
+) -> Result<LedgerHandle, CommandError> {
     Ok(match file {
-        Some(file) => book.with_passphrase(passphrase(file)?),
+        Some(file) => book.with_passphrase(read_passphrase(file)?),
         None => book,
     })
 }
@@ -34,7 +37,7 @@ pub(super) fn open_if_passphrase_known(book: Book, file: Option<&Path>) -> Resul
 /// A passphrase that is new, so it is asked for twice.
 pub(super) fn new(terminal: Terminal, file: Option<&Path>) -> Result<String, CommandError> {
     if let Some(file) = file {
-        return passphrase(file);
+        return read_passphrase(file);
     }
     let first = prompt_passphrase(terminal, "New passphrase")?;
     if first.is_empty() {

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use serde_json::{Value, json};
-use tenterhook_guard::Book;
+use tenterhook_guard::LedgerHandle;
 use tenterhook_home::Home;
 use tenterhook_ledger::checkpoint::Checkpoint;
 use tenterhook_ledger::{LeafProof, VerifierKey};
@@ -63,7 +63,7 @@ pub(super) struct VerifyArgs {
 const PROOF_HEADER: &str = "c2sp.org/tlog-proof@v1\n";
 
 pub(super) fn prove(context: &Context, args: &ProofArgs) -> Result<ExitCode, CommandError> {
-    let reader = Book::of(context.home()?).read()?;
+    let reader = LedgerHandle::of(context.home()?).reader()?;
     let record = show::find_record(&reader, &args.leaf)?;
     let seq = record.seq;
     let proof = reader.proof(seq).map_err(read_error)?.ok_or_else(|| match record.bytes {

@@ -3,7 +3,7 @@
 use std::process::ExitCode;
 
 use serde_json::json;
-use tenterhook_guard::Book;
+use tenterhook_guard::LedgerHandle;
 use tenterhook_records::recorded::ledger_record;
 use tenterhook_report::RecordRow;
 use tenterhook_terminal_text::record_row::RecordTable;
@@ -36,7 +36,7 @@ pub(super) struct Args {
 }
 
 pub(super) fn run(context: &Context, args: &Args) -> Result<ExitCode, CommandError> {
-    let book = Book::of(context.home()?);
+    let book = LedgerHandle::of(context.home()?);
     if is_unused(&book, context)? {
         if context.terminal.json {
             context.terminal.print_json(&json!({"leaves": [], "next": null}))?;
@@ -45,7 +45,7 @@ pub(super) fn run(context: &Context, args: &Args) -> Result<ExitCode, CommandErr
         }
         return Ok(ExitCode::SUCCESS);
     }
-    let reader = book.read()?;
+    let reader = book.reader()?;
     let mut filter = args.filter.filter();
     filter.before = args.before;
     let found = reader.query(&filter, args.limit).map_err(read_error)?;

@@ -6,7 +6,7 @@ use std::process::ExitCode;
 use serde_json::{Value, json};
 use tenterhook_authority::Action;
 use tenterhook_event::Timestamp;
-use tenterhook_guard::Book;
+use tenterhook_guard::LedgerHandle;
 use tenterhook_home::call_meta::now_ms;
 use tenterhook_records::recorded::JsonField as _;
 use tenterhook_records::{record_range, secrets};
@@ -78,9 +78,9 @@ pub(super) fn erase(
     args: &EraseArgs,
     file: Option<&Path>,
 ) -> Result<ExitCode, CommandError> {
-    let book = Book::of(context.home()?);
+    let book = LedgerHandle::of(context.home()?);
     let (from, to) = args.leaves;
-    record_range::check_exists(to, book.read()?.size().map_err(read_error)?)?;
+    record_range::check_exists(to, book.reader()?.size().map_err(read_error)?)?;
     let what = format!("The payloads of leaves {from} to {to} go. They cannot be brought back.\n");
     context.terminal.note(&what)?;
     let removed = remove_records(context, Action::LedgerErase, (from, to), &args.reason, &args.proof, file)?;
@@ -92,12 +92,12 @@ pub(super) fn prune(
     args: &PruneArgs,
     file: Option<&Path>,
 ) -> Result<ExitCode, CommandError> {
-    let book = Book::of(context.home()?);
+    let book = LedgerHandle::of(context.home()?);
     let kept = args.keep_days.map(|days| now_ms().saturating_sub(days.saturating_mul(86_400_000)));
     let Some(before) = args.before.map(Timestamp::unix_ms).or(kept) else {
         return Err(CommandError::user("`--before` or `--keep-days` is needed"));
     };
-    let Some(to) = record_range::last_recorded_before(&book.read()?, before).map_err(read_error)? else {
+    let Some(to) = record_range::last_recorded_before(&book.reader()?, before).map_err(read_error)? else {
         let moment = Timestamp::from_unix_ms(before);
         context.terminal.say(&format!("nothing was recorded before {moment}; nothing is pruned\n"))?;
         return Ok(ExitCode::SUCCESS);
@@ -126,8 +126,8 @@ fn remove_records(
     }
     confirm::require_confirmation(context, action, detail, proof)?;
     let book = open_for_writing(context, file)?;
-    let ledger = book.write()?;
-    let who = tenterhook_home::env::user();
+    let ledger = book.writer()?;
+    let who = tenterhook_home::env::current_user();
     let removed = match action {
         Action::LedgerErase => ledger.erase(from, to, &who, reason, &secrets),
         _ => ledger.prune(to, &who, reason, &secrets),

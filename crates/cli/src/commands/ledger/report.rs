@@ -6,8 +6,8 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use serde_json::json;
-use tenterhook_guard::Book;
-use tenterhook_home::{call_meta::now, write_whole};
+use tenterhook_guard::LedgerHandle;
+use tenterhook_home::{call_meta::now, write_atomic};
 use tenterhook_report::{LedgerReport, write_report};
 
 use super::filter::FilterArgs;
@@ -38,11 +38,11 @@ pub(super) struct Args {
 }
 
 pub(super) fn run(context: &Context, args: &Args, file: Option<&Path>) -> Result<ExitCode, CommandError> {
-    let book = open_if_passphrase_known(Book::of(context.home()?), file)?;
+    let book = open_if_passphrase_known(LedgerHandle::of(context.home()?), file)?;
     let reader = open_covered(context, &book, "leaves that no checkpoint covers yet have no proof")?;
     let report = write_report(&reader, &args.filter.filter(), now()).map_err(read_error)?;
     // Reasons and commands are in it, so it is for its owner until they hand it on.
-    write_whole(&std::path::absolute(&args.output)?, report.html.as_bytes(), 0o600)?;
+    write_atomic(&std::path::absolute(&args.output)?, report.html.as_bytes(), 0o600)?;
     let LedgerReport { decisions, shown, left_out, .. } = report;
     if context.terminal.json {
         context.terminal.print_json(&json!({

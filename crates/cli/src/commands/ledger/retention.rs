@@ -5,7 +5,7 @@ use std::process::ExitCode;
 use serde_json::{Value, json};
 use tenterhook_api::RetentionStatus;
 use tenterhook_authority::{Action, Proof};
-use tenterhook_guard::{Book, Retention, RetentionLimits};
+use tenterhook_guard::{LedgerHandle, Retention, RetentionLimits};
 use tenterhook_home::{Home, call_meta};
 use tenterhook_terminal_text::retention_text;
 
@@ -110,8 +110,8 @@ fn set(
     if is_shorter {
         confirm::require_confirmation(context, Action::LedgerRetention, detail, args)?;
     } else {
-        home.make()?;
-        Book::of(home).change(Action::LedgerRetention.name(), detail)?;
+        home.create()?;
+        LedgerHandle::of(home).record_change(Action::LedgerRetention.name(), detail)?;
     }
     Retention::write(home, &limits, &settings, call_meta::now())?;
     Ok(Retention::read(home).status(None))

@@ -3,7 +3,7 @@
 use std::process::ExitCode;
 
 use tenterhook_event::EventId;
-use tenterhook_guard::Book;
+use tenterhook_guard::LedgerHandle;
 use tenterhook_ledger::{Reader, Record};
 use tenterhook_records::recorded::ledger_record;
 use tenterhook_terminal_text::record_text;
@@ -28,7 +28,7 @@ pub(super) struct Args {
 }
 
 pub(super) fn run(context: &Context, args: &Args) -> Result<ExitCode, CommandError> {
-    let reader = Book::of(context.home()?).read()?;
+    let reader = LedgerHandle::of(context.home()?).reader()?;
     let record = find_record(&reader, &args.leaf)?;
     if context.terminal.json {
         context.terminal.print_json(&ledger_record(&record))?;

@@ -5,7 +5,7 @@ use std::process::ExitCode;
 
 use serde_json::{Map, Value, json};
 use tenterhook_event::Timestamp;
-use tenterhook_guard::Book;
+use tenterhook_guard::LedgerHandle;
 use tenterhook_ledger::{DiskUse, SoftwareKey};
 use tenterhook_records::recorded;
 
@@ -33,18 +33,18 @@ pub(super) struct Args {
 
 pub(super) fn run(context: &Context, args: &Args) -> Result<ExitCode, CommandError> {
     let home = context.home()?;
-    let book = Book::of(home);
+    let book = LedgerHandle::of(home);
     if is_unused(&book, context)? && !context.terminal.json {
         context.terminal.say(NOTHING_RECORDED)?;
         return Ok(ExitCode::SUCCESS);
     }
-    let reader = book.read()?;
+    let reader = book.reader()?;
     let stats = reader.stats(&args.filter.filter()).map_err(read_error)?;
     let published = reader.checkpoint().map_err(read_error)?.map_or(0, |(size, _)| size);
     let size = reader.size().map_err(read_error)?;
     let key = reader.key().map_err(read_error)?.map(|key| key.to_string());
     let on_disk = DiskUse::of(&home.ledger());
-    let (waiting, refused) = book.spooled();
+    let (waiting, refused) = book.spool_counts();
     let raw = recorded::unredacted_spans(&reader).map_err(read_error)?;
     let first = home.first_ledger();
     let when = |ms: Option<u64>| ms.map(|ms| Timestamp::from_unix_ms(ms).to_string());

@@ -4,7 +4,7 @@ use std::io::Write;
 use std::process::ExitCode;
 use std::time::Duration;
 
-use tenterhook_guard::Book;
+use tenterhook_guard::LedgerHandle;
 use tenterhook_ledger::{Filter, Reader, Record};
 use tenterhook_records::recorded::ledger_record;
 use tenterhook_report::RecordRow;
@@ -43,8 +43,8 @@ pub(super) struct Args {
 }
 
 pub(super) fn run(context: &Context, args: &Args) -> Result<ExitCode, CommandError> {
-    let book = Book::of(context.home()?);
-    let reader = match book.read() {
+    let book = LedgerHandle::of(context.home()?);
+    let reader = match book.reader() {
         Ok(reader) => reader,
         Err(_) if args.follow => wait_for_ledger(context, &book)?,
         Err(_) if is_unused(&book, context)? => {
@@ -69,7 +69,7 @@ pub(super) fn run(context: &Context, args: &Args) -> Result<ExitCode, CommandErr
     while args.follow && open {
         std::thread::sleep(LEDGER_POLL_INTERVAL);
         // Where there is no daemon, hooks spool.
-        book.take_in_if_free();
+        book.import_spool();
         let size = reader.size().map_err(read_error)?;
         if size > next {
             open = print_records(context, &table, &records_since(&reader, &filter, next)?)?;
@@ -80,11 +80,11 @@ pub(super) fn run(context: &Context, args: &Args) -> Result<ExitCode, CommandErr
 }
 
 /// Waits for a ledger to be there.
-fn wait_for_ledger(context: &Context, book: &Book) -> Result<Reader, CommandError> {
+fn wait_for_ledger(context: &Context, book: &LedgerHandle) -> Result<Reader, CommandError> {
     context.terminal.note("nothing is recorded yet; waiting for the first leaf\n")?;
     loop {
         std::thread::sleep(LEDGER_POLL_INTERVAL);
-        if let Ok(reader) = book.read() {
+        if let Ok(reader) = book.reader() {
             return Ok(reader);
         }
     }

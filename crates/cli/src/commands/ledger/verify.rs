@@ -6,7 +6,7 @@ use std::process::ExitCode;
 
 use serde_json::json;
 use tenterhook_error::ErrorKind;
-use tenterhook_guard::Book;
+use tenterhook_guard::LedgerHandle;
 use tenterhook_ledger::checkpoint::Checkpoint;
 use tenterhook_ledger::{Expect, Place, Problem, Verified, Wrong, export, tiles};
 
@@ -77,8 +77,8 @@ pub(super) fn run(
 /// Writes the index again; a record says so.
 fn repair_index(context: &Context, problem: &Problem, passphrase: Option<&Path>) -> Result<(), CommandError> {
     let book = open_for_writing(context, passphrase)?;
-    let ledger = book.write()?;
-    let rebuilt = ledger.rebuild_index(&tenterhook_home::env::user());
+    let ledger = book.writer()?;
+    let rebuilt = ledger.rebuild_index(&tenterhook_home::env::current_user());
     let rebuilt = rebuilt.map_err(|error| CommandError::internal(format!("index not repaired: {error}")))?;
     book.close(ledger).map_err(|error| append_error(&error))?;
     let seq = rebuilt.seq();
@@ -106,8 +106,8 @@ fn verify_ledger(context: &Context, args: &Args) -> Result<Result<Verified, Prob
         // It is read first: the store only ever gets further.
         let beside = tenterhook_ledger::published_checkpoint(&home.ledger());
         let since = since.or(beside.filter(|note| Checkpoint::parse(note).is_ok()));
-        let reader =
-            Book::of(home).read().map_err(|error| CommandError { kind: ErrorKind::User, ..error })?;
+        let as_user_error = |error| CommandError { kind: ErrorKind::User, ..error };
+        let reader = LedgerHandle::of(home).reader().map_err(as_user_error)?;
         reader.verify(Expect { key, since }, &mut progress)
     };
     bar.clear();

@@ -4,10 +4,10 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use serde_json::json;
-use tenterhook_guard::Book;
-use tenterhook_home::kits::{self, Kit, KitList};
-use tenterhook_home::templates::Kind;
-use tenterhook_home::write_whole;
+use tenterhook_guard::LedgerHandle;
+use tenterhook_home::hook_packages::{self, PackageEntry, PackageList};
+use tenterhook_home::templates::TemplateKind;
+use tenterhook_home::write_atomic;
 
 use super::{TemplateArgs, report_written};
 use crate::commands::hooks::package_environment;
@@ -39,20 +39,20 @@ pub(super) struct Args {
 }
 
 pub(super) fn run(context: &Context, args: &Args) -> Result<ExitCode, CommandError> {
-    let Some(template) = args.selection.template(context, Kind::Hook)? else {
+    let Some(template) = args.selection.template(context, TemplateKind::Hook)? else {
         return Ok(ExitCode::SUCCESS);
     };
     let name = args.name.as_deref().unwrap_or(template.name);
-    kits::check_name(name)?;
-    let files = template.kit(name);
+    hook_packages::check_name(name)?;
+    let files = template.package(name);
     let here = |dir: &PathBuf| files.keys().map(|file| dir.join(file)).collect::<Vec<_>>();
     if let Some(dir) = &args.output {
         let dir = std::path::absolute(dir)?;
         here(&dir).iter().try_for_each(|path| args.selection.may_write(path))?;
-        kits::check(&dir, &files, &package_environment(context)?)?;
+        hook_packages::check(&dir, &files, &package_environment(context)?)?;
         fs_err::create_dir_all(&dir)?;
         for (file, text) in &files {
-            write_whole(&dir.join(file), text.as_bytes(), 0o644)?;
+            write_atomic(&dir.join(file), text.as_bytes(), 0o644)?;
         }
         let next = [format!("make it yours, then `tenterhook hooks add {} {name}`", dir.display())];
         return report_written(
@@ -64,8 +64,8 @@ pub(super) fn run(context: &Context, args: &Args) -> Result<ExitCode, CommandErr
         );
     }
     let home = context.home()?;
-    let mut list = KitList::read_to_change(home)?;
-    let dir = home.kits().join(name);
+    let mut list = PackageList::read_for_update(home)?;
+    let dir = home.hook_packages().join(name);
     // What runs now is not overwritten by something that does not: that would take a hook away.
     if list.find(name).is_some_and(|kit| kit.trusted) {
         return Err(CommandError::user(format!("there is a hook `{name}` already, and it is trusted")).hint(
@@ -73,10 +73,11 @@ pub(super) fn run(context: &Context, args: &Args) -> Result<ExitCode, CommandErr
         ));
     }
     here(&dir).iter().try_for_each(|path| args.selection.may_write(path))?;
-    kits::check(&dir, &files, &package_environment(context)?)?;
-    let kit = Kit::fresh(name, &format!("template {}", template.name), None, &files);
-    Book::of(home).change("hooks add", json!({"kit": kit, "sha256": kits::digest(&kit.files)}))?;
-    kits::write(home, name, &files)?;
+    hook_packages::check(&dir, &files, &package_environment(context)?)?;
+    let kit = PackageEntry::new(name, &format!("template {}", template.name), None, &files);
+    LedgerHandle::of(home)
+        .record_change("hooks add", json!({"kit": kit, "sha256": hook_packages::digest(&kit.files)}))?;
+    hook_packages::write(home, name, &files)?;
     list.put(kit);
     list.write(home)?;
     let next = [

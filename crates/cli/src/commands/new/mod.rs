@@ -11,7 +11,7 @@ use std::process::ExitCode;
 
 use serde_json::{Value, json};
 use tenterhook_api::TemplateList;
-use tenterhook_home::templates::{Kind, TEMPLATES, Template, find};
+use tenterhook_home::templates::{TEMPLATES, Template, TemplateKind as Kind, find, kind_word};
 
 use crate::context::Context;
 use crate::error::CommandError;
@@ -89,7 +89,7 @@ fn list_templates(context: &Context, kind: Kind) -> Result<(), CommandError> {
         let _ = writeln!(text, "{BOLD}{:<26}{BOLD:#} {}", template.name, template.title());
         let _ = writeln!(text, "{:<26} {DIM}{}{DIM:#}", "", template.tags().join(", "));
     }
-    let _ = writeln!(text, "\nBegin one with `tenterhook new {} --from TEMPLATE`.", kind.word());
+    let _ = writeln!(text, "\nBegin one with `tenterhook new {} --from TEMPLATE`.", kind_word(kind));
     context.terminal.say(&text)
 }
 
@@ -102,8 +102,7 @@ fn report_written(
     more: Value,
 ) -> Result<ExitCode, CommandError> {
     if context.terminal.json {
-        let mut answer =
-            json!({"kind": template.kind.word(), "template": template.name, "files": files, "next": next});
+        let mut answer = json!({"kind": kind_word(template.kind), "template": template.name, "files": files, "next": next});
         if let (Some(answer), Value::Object(more)) = (answer.as_object_mut(), more) {
             answer.extend(more);
         }

@@ -6,9 +6,9 @@ use std::process::ExitCode;
 use serde_json::json;
 use tenterhook_authority::Action;
 use tenterhook_event::Decision;
-use tenterhook_home::templates::Kind;
+use tenterhook_home::templates::TemplateKind;
 use tenterhook_home::trust::sha256;
-use tenterhook_home::{Place, Sources, make_private, regular_file, write_whole};
+use tenterhook_home::{Sources, WorkDirs, make_private_dir, regular_file, write_atomic};
 use tenterhook_policy::Rule;
 
 use super::{TemplateArgs, report_written};
@@ -38,15 +38,15 @@ pub(super) struct Args {
 }
 
 pub(super) fn run(context: &Context, args: &Args) -> Result<ExitCode, CommandError> {
-    let Some(template) = args.selection.template(context, Kind::Rule)? else {
+    let Some(template) = args.selection.template(context, TemplateKind::Rule)? else {
         return Ok(ExitCode::SUCCESS);
     };
-    let ids: Vec<String> = template.items().into_iter().map(|(id, _)| id).collect();
+    let ids: Vec<String> = template.rule_items().into_iter().map(|(id, _)| id).collect();
     if let Some(path) = &args.output {
         args.selection.may_write(path)?;
         let path = std::path::absolute(path)?;
         check_rules(context, template.rules())?;
-        write_whole(&path, template.rules().as_bytes(), 0o644)?;
+        write_atomic(&path, template.rules().as_bytes(), 0o644)?;
         let next = [
             format!("change it, then see that it holds: `tenterhook policy check {}`", path.display()),
             format!("put its directory in force as a pack: `tenterhook rules add {}`", parent_text(&path)),
@@ -58,7 +58,7 @@ pub(super) fn run(context: &Context, args: &Args) -> Result<ExitCode, CommandErr
     let before = regular_file(&path)?.unwrap_or_default();
     let name = path.display().to_string();
     let after =
-        if args.selection.force { template.rules().to_owned() } else { template.added_to(&name, &before)? };
+        if args.selection.force { template.rules().to_owned() } else { template.add_to(&name, &before)? };
     let loosens = check_rules(context, &after)?;
     let replaced = args.selection.force && !before.trim().is_empty();
     // An exception loosens, and so does taking away what was there.
@@ -66,8 +66,8 @@ pub(super) fn run(context: &Context, args: &Args) -> Result<ExitCode, CommandErr
         let detail = json!({"file": path, "template": template.name, "to": sha256(after.as_bytes())});
         confirm::require_confirmation(context, Action::PolicyChange, detail, &args.proof)?;
     }
-    make_private(&home.config)?;
-    write_whole(&path, after.as_bytes(), 0o600)?;
+    make_private_dir(&home.config)?;
+    write_atomic(&path, after.as_bytes(), 0o600)?;
     let next = [
         format!("change `{}` as you need it, then `tenterhook policy check`", ids.join("`, `")),
         format!("see what it would have changed: `tenterhook policy backtest {name}`"),
@@ -78,9 +78,9 @@ pub(super) fn run(context: &Context, args: &Args) -> Result<ExitCode, CommandErr
 /// Tries a text in the place of the person's policy. The rules in it that loosen.
 fn check_rules(context: &Context, text: &str) -> Result<Vec<String>, CommandError> {
     let home = context.home()?;
-    let mut sources = Sources::in_force(home, &context.env, &Place::default());
+    let mut sources = Sources::collect(home, &context.env, &WorkDirs::default());
     let name = home.policy().display().to_string();
-    sources.replace(&home.policy(), text);
+    sources.replace_policy(&home.policy(), text);
     let loaded = sources.load();
     if let Some(problem) = loaded.problems.iter().find(|problem| problem.source == name) {
         return Err(CommandError::user(format!("it cannot be used: {problem}")));

@@ -5,9 +5,9 @@ use std::process::ExitCode;
 
 use serde_json::json;
 use tenterhook_event::Timestamp;
-use tenterhook_guard::Book;
-use tenterhook_guard::backtest::{Backtest, Replay};
-use tenterhook_home::{Place, Sources};
+use tenterhook_guard::LedgerHandle;
+use tenterhook_guard::backtest::{Backtest, ReplayReport};
+use tenterhook_home::{Sources, WorkDirs};
 
 use crate::commands::ledger::{ProgressBar, parse_time};
 use crate::context::Context;
@@ -45,7 +45,7 @@ pub(super) struct Args {
 
 pub(super) fn run(context: &Context, args: &Args) -> Result<ExitCode, CommandError> {
     let home = context.home()?;
-    let sources = Sources::in_force(home, &context.env, &Place::default()).with_policy(home, &args.file)?;
+    let sources = Sources::collect(home, &context.env, &WorkDirs::default()).with_policy(home, &args.file)?;
     let loaded = sources.load_checked();
     if let Some(problem) = sources.problems.iter().chain(&loaded.problems).next() {
         let hint = format!("see them all: `tenterhook policy check {}`", args.file.display());
@@ -53,12 +53,12 @@ pub(super) fn run(context: &Context, args: &Args) -> Result<ExitCode, CommandErr
     }
     let backtest = Backtest {
         rules: &loaded.rules,
-        person: context.env.home.as_deref().and_then(Path::to_str),
+        user_home: context.env.home.as_deref().and_then(Path::to_str),
         from_ms: args.since.map_or(0, Timestamp::unix_ms),
         until_ms: args.until.map_or(u64::MAX, Timestamp::unix_ms),
         threads: std::thread::available_parallelism().map_or(1, usize::from),
     };
-    let reader = Book::of(home).read()?;
+    let reader = LedgerHandle::of(home).reader()?;
     let mut bar = ProgressBar::new(context.terminal);
     let began = std::time::Instant::now();
     let replay = backtest.run(&reader, &mut |done, of| bar.show(done, Some(of)))?;
@@ -77,7 +77,7 @@ pub(super) fn run(context: &Context, args: &Args) -> Result<ExitCode, CommandErr
     Ok(exit)
 }
 
-fn replay_text(replay: &Replay, limit: usize, took_ms: u64) -> String {
+fn replay_text(replay: &ReplayReport, limit: usize, took_ms: u64) -> String {
     let width = Terminal::width().saturating_sub(40).max(20);
     let mut text = String::new();
     for difference in replay.differences.iter().take(limit) {

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use serde_json::json;
-use tenterhook_home::{Place, Sources};
+use tenterhook_home::{Sources, WorkDirs};
 use tenterhook_policy::SourceLayer;
 
 use super::excerpt;
@@ -30,9 +30,9 @@ pub(super) struct Args {
 
 pub(super) fn run(context: &Context, args: &Args) -> Result<ExitCode, CommandError> {
     let sources = if args.files.is_empty() {
-        Sources::in_force(context.home()?, &context.env, &Place::at(std::env::current_dir().ok()))
+        Sources::collect(context.home()?, &context.env, &WorkDirs::at(std::env::current_dir().ok()))
     } else {
-        Sources::files(&args.files, SourceLayer::User)?
+        Sources::from_files(&args.files, SourceLayer::User)?
     };
     let loaded = sources.load_checked();
     let problems: Vec<_> = sources.problems.iter().chain(&loaded.problems).collect();

@@ -6,7 +6,7 @@ use std::process::ExitCode;
 
 use serde_json::{Value, json};
 use tenterhook_event::{Decision, Event};
-use tenterhook_home::Place;
+use tenterhook_home::WorkDirs;
 use tenterhook_policy::{RuleNote, SessionState};
 use tenterhook_rulebook::{Rulebook, Ruling, command_event, described_programs, read_strict_json};
 
@@ -50,7 +50,7 @@ pub(super) struct Args {
 
 pub(super) fn run(context: &Context, args: &Args) -> Result<ExitCode, CommandError> {
     let event = read_event(context, args)?;
-    let book = open_rulebook(context, &args.rules, &Place::of(&event))?;
+    let book = open_rulebook(context, &args.rules, &WorkDirs::of(&event))?;
     let state = SessionState { labels: args.label.iter().cloned().collect(), ..SessionState::default() };
     let facts = book.facts(&event);
     let ruling = book.strictest(&event, &state);
@@ -91,7 +91,7 @@ pub(super) fn run(context: &Context, args: &Args) -> Result<ExitCode, CommandErr
 pub(super) fn open_rulebook(
     context: &Context,
     args: &RuleArgs,
-    place: &Place,
+    place: &WorkDirs,
 ) -> Result<Rulebook, CommandError> {
     if args.is_given() {
         return args.load(context.env.home.as_deref())?.require_usable();

@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 use std::process::ExitCode;
 
 use serde_json::json;
-use tenterhook_home::{Place, Sources, Text, View, trust::Standing};
+use tenterhook_home::{RuleOverview, SourceFile, Sources, WorkDirs, trust::Standing};
 use tenterhook_policy::{Programs, Rule};
 
 use crate::context::Context;
@@ -12,8 +12,8 @@ use crate::error::CommandError;
 use crate::terminal::{BAD, BOLD, DIM, WARN, style_of, tame};
 
 const EXAMPLES: &str = "\
-Rules are shown with the layer and the file they come from. Marks: `watches` (monitor mode: only recorded),
-`locked` (no lower layer can turn it off), `off` (you disabled it), `expired`, `can be set aside by …`.
+Rules are shown with the layer and the file they come from. Marks: `monitored` (monitor mode: only recorded),
+`locked` (no lower layer can turn it off), `off` (you disabled it), `expired`, `can be overridden by …`.
 
 Examples:
   tenterhook policy show
@@ -29,8 +29,9 @@ pub(super) struct Args {
 }
 
 pub(super) fn run(context: &Context, args: &Args) -> Result<ExitCode, CommandError> {
-    let sources = Sources::in_force(context.home()?, &context.env, &Place::at(std::env::current_dir().ok()));
-    let view = View::new(&sources, tenterhook_home::call_meta::now());
+    let sources =
+        Sources::collect(context.home()?, &context.env, &WorkDirs::at(std::env::current_dir().ok()));
+    let view = RuleOverview::new(&sources, tenterhook_home::call_meta::now());
     if let Some(id) = &args.rule {
         let Some(rule) = view.all.rule(id) else {
             return Err(CommandError::user(format!("there is no rule `{id}` here"))
@@ -59,7 +60,7 @@ pub(super) fn run(context: &Context, args: &Args) -> Result<ExitCode, CommandErr
     Ok(ExitCode::SUCCESS)
 }
 
-fn all_rules_text(view: &View<'_>) -> String {
+fn all_rules_text(view: &RuleOverview<'_>) -> String {
     let mut text = String::new();
     for part in &view.sources.texts {
         let _ = write!(text, "{BOLD}{}{BOLD:#} {DIM}{}{DIM:#}", part.layer, tame(&part.name));
@@ -107,7 +108,7 @@ fn all_rules_text(view: &View<'_>) -> String {
 }
 
 /// One rule with its own text.
-fn rule_text(view: &View<'_>, rule: &Rule, part: Option<&Text>) -> String {
+fn rule_text(view: &RuleOverview<'_>, rule: &Rule, part: Option<&SourceFile>) -> String {
     let style = style_of(rule.verdict());
     let mut text = format!(
         "{BOLD}{}{BOLD:#}  {style}{}{style:#} {DIM}{} · {} · {} · {}:{}{DIM:#}\n",

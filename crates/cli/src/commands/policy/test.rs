@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use serde_json::json;
-use tenterhook_home::Place;
+use tenterhook_home::WorkDirs;
 use tenterhook_rulebook::cases::{self, CaseResult};
 
 use super::explain::open_rulebook;
@@ -48,7 +48,7 @@ pub(super) struct Args {
 }
 
 pub(super) fn run(context: &Context, args: &Args) -> Result<ExitCode, CommandError> {
-    let book = open_rulebook(context, &args.rules, &Place::at(std::env::current_dir().ok()))?
+    let book = open_rulebook(context, &args.rules, &WorkDirs::at(std::env::current_dir().ok()))?
         .with_home(cases::CASE_HOME);
     let now = tenterhook_home::call_meta::now();
     let mut played = Vec::new();

@@ -6,10 +6,10 @@ use std::process::ExitCode;
 
 use serde_json::json;
 use tenterhook_authority::Action;
-use tenterhook_guard::Book;
+use tenterhook_guard::LedgerHandle;
 use tenterhook_home::{
-    Place,
-    trust::{PROJECT_FILE, Standing, Trust, is_rule_file, project_files, read_project_file, sha256},
+    WorkDirs,
+    trust::{PROJECT_FILE, Standing, TrustStore, is_rule_file, project_files, read_project_file, sha256},
 };
 use tenterhook_policy::{RuleSet, RuleSource, SourceLayer};
 
@@ -53,7 +53,7 @@ pub(super) struct UntrustArgs {
 
 pub(super) fn trust(context: &Context, args: &TrustArgs) -> Result<ExitCode, CommandError> {
     let home = context.home()?;
-    let mut trust = Trust::read(home)?;
+    let mut trust = TrustStore::read(home)?;
     if args.list {
         return list_trusted(context, &trust);
     }
@@ -85,7 +85,7 @@ pub(super) fn trust(context: &Context, args: &TrustArgs) -> Result<ExitCode, Com
 
 pub(super) fn untrust(context: &Context, args: &UntrustArgs) -> Result<ExitCode, CommandError> {
     let home = context.home()?;
-    let mut trust = Trust::read(home)?;
+    let mut trust = TrustStore::read(home)?;
     // A file that is gone can still be in the list.
     let path = match &args.path {
         Some(path) if path.is_dir() => path.join(PROJECT_FILE),
@@ -97,7 +97,7 @@ pub(super) fn untrust(context: &Context, args: &UntrustArgs) -> Result<ExitCode,
         return Err(CommandError::user(format!("`{}` is not trusted", path.display()))
             .hint("see `tenterhook policy trust --list`"));
     }
-    Book::of(home).change("policy untrust", json!({"path": path}))?;
+    LedgerHandle::of(home).record_change("policy untrust", json!({"path": path}))?;
     trust.write(home)?;
     if context.terminal.json {
         context.terminal.print_json(&json!({"path": path, "trusted": false}))?;
@@ -110,7 +110,7 @@ pub(super) fn untrust(context: &Context, args: &UntrustArgs) -> Result<ExitCode,
     Ok(ExitCode::SUCCESS)
 }
 
-fn list_trusted(context: &Context, trust: &Trust) -> Result<ExitCode, CommandError> {
+fn list_trusted(context: &Context, trust: &TrustStore) -> Result<ExitCode, CommandError> {
     let standing = |path: &Path| match read_project_file(path) {
         Ok(Some(text)) => trust.standing(path, &text).word(),
         Ok(None) => "gone",
@@ -153,7 +153,7 @@ fn find_rule_file(context: &Context, said: Option<&Path>) -> Result<PathBuf, Com
         }
         Some(path) => Ok(std::path::absolute(path)?),
         None => {
-            let here = Place::at(std::env::current_dir().ok()).cwd.unwrap_or_default();
+            let here = WorkDirs::at(std::env::current_dir().ok()).cwd.unwrap_or_default();
             let files = project_files(&here, None, context.env.home.as_deref());
             files.into_iter().rfind(|path| is_rule_file(path)).ok_or_else(|| none(&here))
         }

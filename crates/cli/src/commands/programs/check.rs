@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use serde_json::json;
-use tenterhook_home::{Place, Sources};
+use tenterhook_home::{Sources, WorkDirs};
 use tenterhook_policy::{Problem, SourceLayer, UserProgramFile};
 
 use super::programs_of;
@@ -32,15 +32,15 @@ pub(super) struct Args {
 
 pub(super) fn run(context: &Context, args: &Args) -> Result<ExitCode, CommandError> {
     let sources = if args.files.is_empty() {
-        let place = Place::at(std::env::current_dir().ok());
-        Sources::in_force(context.home()?, &context.env, &place)
+        let place = WorkDirs::at(std::env::current_dir().ok());
+        Sources::collect(context.home()?, &context.env, &place)
     } else {
         let mut sources = Sources::default();
         for path in &args.files {
             if !path.exists() {
                 return Err(CommandError::user(format!("there is no file `{}`", path.display())));
             }
-            sources.description(path, SourceLayer::User);
+            sources.add_description(path, SourceLayer::User);
         }
         sources
     };

@@ -8,7 +8,7 @@ mod show;
 
 use std::process::ExitCode;
 
-use tenterhook_home::{Place, Sources};
+use tenterhook_home::{Sources, WorkDirs};
 use tenterhook_policy::{Programs, RuleSet};
 
 use crate::context::Context;
@@ -50,8 +50,8 @@ pub(super) fn run(context: &Context, args: &Args) -> Result<ExitCode, CommandErr
 
 /// The texts in force here, and the rules with their programs.
 fn load_active(context: &Context) -> Result<(Sources, RuleSet), CommandError> {
-    let place = Place::at(std::env::current_dir().ok());
-    let sources = Sources::in_force(context.home()?, &context.env, &place);
+    let place = WorkDirs::at(std::env::current_dir().ok());
+    let sources = Sources::collect(context.home()?, &context.env, &place);
     let rules = sources.load().rules;
     Ok((sources, rules))
 }

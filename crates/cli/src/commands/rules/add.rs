@@ -6,8 +6,8 @@ use std::process::ExitCode;
 use serde_json::{Value, json};
 use tenterhook_authority::Action;
 use tenterhook_event::Decision;
-use tenterhook_guard::Book;
-use tenterhook_home::packs::{Added, PackList};
+use tenterhook_guard::LedgerHandle;
+use tenterhook_home::packs::{AddedPack, PackList};
 use tenterhook_package_source::git::is_address;
 use tenterhook_package_source::rule_packs::{check_pack_name, gather, pack_name_of, pin_pack, place_pack};
 use tenterhook_policy::{LoadedRules, Rule};
@@ -65,7 +65,7 @@ pub(super) struct RemoveArgs {
 
 pub(super) fn add(context: &Context, args: &AddArgs) -> Result<ExitCode, CommandError> {
     let home = context.home()?;
-    let mut list = PackList::read_to_change(home)?;
+    let mut list = PackList::read_for_update(home)?;
     let from = if is_address(&args.from) {
         args.from.clone()
     } else {
@@ -86,7 +86,7 @@ pub(super) fn add(context: &Context, args: &AddArgs) -> Result<ExitCode, Command
     if loaded.rules.rules().any(loosens) {
         confirm::require_confirmation(context, Action::RulesAdd, pack_detail(&added), &args.proof)?;
     } else if args.yes || ask_yes_no(context.terminal, "Add this pack?", "rules add")? {
-        Book::of(home).change("rules add", pack_detail(&added))?;
+        LedgerHandle::of(home).record_change("rules add", pack_detail(&added))?;
     } else {
         return Ok(ExitCode::FAILURE);
     }
@@ -102,14 +102,14 @@ pub(super) fn add(context: &Context, args: &AddArgs) -> Result<ExitCode, Command
 
 pub(super) fn update(context: &Context, args: &UpdateArgs) -> Result<ExitCode, CommandError> {
     let home = context.home()?;
-    let mut list = PackList::read_to_change(home)?;
+    let mut list = PackList::read_for_update(home)?;
     let Some(entry) = list.sources.iter_mut().find(|added| added.name == args.name) else {
         return Err(unknown_pack(&args.name));
     };
     let gathered = gather(&entry.from)?;
     let fresh = pin_pack(&entry.name, &entry.from, &gathered);
     let mut on_disk = Vec::new();
-    entry.texts(home, &mut on_disk);
+    entry.read_texts(home, &mut on_disk);
     if fresh.files == entry.files && on_disk.is_empty() {
         return report_change(context, &args.name, "nothing changed");
     }
@@ -143,8 +143,8 @@ pub(super) fn update(context: &Context, args: &UpdateArgs) -> Result<ExitCode, C
 
 pub(super) fn remove(context: &Context, args: &RemoveArgs) -> Result<ExitCode, CommandError> {
     let home = context.home()?;
-    let mut list = PackList::read_to_change(home)?;
-    if list.added(&args.name).is_none() {
+    let mut list = PackList::read_for_update(home)?;
+    if list.find_added(&args.name).is_none() {
         return Err(unknown_pack(&args.name));
     }
     confirm::require_confirmation(context, Action::RulesRemove, json!({"name": args.name}), &args.proof)?;
@@ -164,15 +164,15 @@ pub(super) fn remove(context: &Context, args: &RemoveArgs) -> Result<ExitCode, C
 }
 
 /// Which texts these are, to the byte, is in the ledger before they count.
-fn pack_detail(added: &Added) -> Value {
-    let Added { name, from, commit, files } = added;
+fn pack_detail(added: &AddedPack) -> Value {
+    let AddedPack { name, from, commit, files } = added;
     json!({"name": name, "from": from, "commit": commit, "files": files})
 }
 
 fn report_change(context: &Context, name: &str, what: &str) -> Result<ExitCode, CommandError> {
     if context.terminal.json {
-        let list = PackList::read_to_change(context.home()?)?;
-        let added = list.added(name);
+        let list = PackList::read_for_update(context.home()?)?;
+        let added = list.find_added(name);
         context.terminal.print_json(&json!({
             "pack": name, "from": added.map(|added| &added.from), "commit": added.map(|added| &added.commit),
             "files": added.map(|added| &added.files),
@@ -189,7 +189,7 @@ fn unknown_pack(name: &str) -> CommandError {
 }
 
 /// What is in a pack, and above all what in it loosens.
-fn pack_contents(added: &Added, loaded: &LoadedRules) -> String {
+fn pack_contents(added: &AddedPack, loaded: &LoadedRules) -> String {
     let mut text = format!("{BOLD}{}{BOLD:#} {DIM}from {}{DIM:#}", added.name, tame(&added.from));
     if let Some(commit) = &added.commit {
         let _ = write!(text, " {DIM}at {commit}{DIM:#}");

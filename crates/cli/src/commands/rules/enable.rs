@@ -4,10 +4,10 @@ use std::process::ExitCode;
 
 use serde_json::json;
 use tenterhook_authority::Action;
-use tenterhook_guard::Book;
+use tenterhook_guard::LedgerHandle;
 use tenterhook_home::{
-    Place, Sources,
-    packs::{PackList, compiled_in, rules_in},
+    Sources, WorkDirs,
+    packs::{PackList, built_in, count_rules},
 };
 use tenterhook_policy::Rule;
 
@@ -51,18 +51,18 @@ pub(super) struct DisableArgs {
 
 pub(super) fn enable(context: &Context, args: &EnableArgs) -> Result<ExitCode, CommandError> {
     let home = context.home()?;
-    let mut list = PackList::read_to_change(home)?;
+    let mut list = PackList::read_for_update(home)?;
     let before = list.clone();
     let name = &args.name;
-    let pack = compiled_in(name);
-    if pack.is_none() && list.added(name).is_none() && !list.is_disabled(name) {
-        let there = Sources::in_force(home, &context.env, &Place::at(std::env::current_dir().ok()));
+    let pack = built_in(name);
+    if pack.is_none() && list.find_added(name).is_none() && !list.is_disabled(name) {
+        let there = Sources::collect(home, &context.env, &WorkDirs::at(std::env::current_dir().ok()));
         if there.all_rules().rule(name).is_none() {
             return Err(unknown_name(name));
         }
     }
-    list.turn_on(name);
-    let rules = pack.map(rules_in);
+    list.enable(name);
+    let rules = pack.map(count_rules);
     let what = rules
         .map_or_else(|| format!("`{name}`"), |rules| format!("pack `{name}` with {}", count(rules, "rule")));
     save_changes(context, &before, &list, name, &format!("{what} is on: more is checked"), None)
@@ -70,15 +70,15 @@ pub(super) fn enable(context: &Context, args: &EnableArgs) -> Result<ExitCode, C
 
 pub(super) fn disable(context: &Context, args: &DisableArgs) -> Result<ExitCode, CommandError> {
     let home = context.home()?;
-    let mut list = PackList::read_to_change(home)?;
+    let mut list = PackList::read_for_update(home)?;
     let before = list.clone();
     let name = &args.name;
-    let there = Sources::in_force(home, &context.env, &Place::at(std::env::current_dir().ok()));
+    let there = Sources::collect(home, &context.env, &WorkDirs::at(std::env::current_dir().ok()));
     let rules = there.all_rules();
     let in_pack = |rule: &&Rule| {
         there.texts.iter().any(|text| text.name == rule.source() && text.pack.as_ref() == Some(name))
     };
-    let is_pack = compiled_in(name).is_some() || list.added(name).is_some();
+    let is_pack = built_in(name).is_some() || list.find_added(name).is_some();
     let gone: Vec<_> = rules.rules().filter(|rule| rule.id() == name || in_pack(rule)).collect();
     if !is_pack && gone.is_empty() && !list.is_disabled(name) {
         return Err(unknown_name(name));
@@ -88,7 +88,7 @@ pub(super) fn disable(context: &Context, args: &DisableArgs) -> Result<ExitCode,
         return Err(CommandError::user(format!("`{name}` is locked and cannot be turned off"))
             .hint("whoever wrote the layer it belongs to locked it: see `tenterhook policy show`"));
     }
-    list.turn_off(name);
+    list.disable(name);
     let stay = if locked > 0 { format!("; {locked} of it are locked and stay") } else { String::new() };
     let what = match (is_pack, gone.first()) {
         (true, _) => {
@@ -124,7 +124,7 @@ fn save_changes(
         let detail = json!({"name": name, "enabled": list.enabled, "disabled": list.disabled});
         match loosens {
             Some(proof) => confirm::require_confirmation(context, Action::RulesDisable, detail, proof)?,
-            None => Book::of(home).change("rules enable", detail)?,
+            None => LedgerHandle::of(home).record_change("rules enable", detail)?,
         }
         list.write(home)?;
     }

@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 use std::process::ExitCode;
 
 use serde_json::{Value, json};
-use tenterhook_home::{Place, Sources, Text, packs::PackList};
+use tenterhook_home::{SourceFile, Sources, WorkDirs, packs::PackList};
 use tenterhook_policy::{Rule, RuleSet};
 
 use crate::commands::policy::rule_lines;
@@ -49,22 +49,22 @@ struct RuleCatalog {
 impl RuleCatalog {
     fn new(context: &Context) -> Result<Self, CommandError> {
         let home = context.home()?;
-        let list = PackList::read_to_change(home)?;
-        let mut sources = Sources::in_force(home, &context.env, &Place::at(std::env::current_dir().ok()));
+        let list = PackList::read_for_update(home)?;
+        let mut sources = Sources::collect(home, &context.env, &WorkDirs::at(std::env::current_dir().ok()));
         let there: Vec<_> = sources.texts.iter().filter_map(|text| text.pack.clone()).collect();
-        sources.compiled_in(|pack| !there.iter().any(|name| name == pack.name));
+        sources.add_built_in_packs(|pack| !there.iter().any(|name| name == pack.name));
         let rules = sources.all_rules();
         Ok(Self { sources, rules, list })
     }
 
-    fn text_of(&self, rule: &Rule) -> Option<&Text> {
+    fn text_of(&self, rule: &Rule) -> Option<&SourceFile> {
         self.sources.texts.iter().find(|text| text.name == rule.source())
     }
 
     fn is_on(&self, rule: &Rule) -> bool {
         let pack = self.text_of(rule).and_then(|text| text.pack.as_deref());
         let pack_on =
-            pack.and_then(tenterhook_home::packs::compiled_in).is_none_or(|pack| self.list.is_on(pack))
+            pack.and_then(tenterhook_home::packs::built_in).is_none_or(|pack| self.list.is_on(pack))
                 && !pack.is_some_and(|pack| self.list.is_disabled(pack));
         rule.locked() || pack_on && !self.list.is_disabled(rule.id())
     }
@@ -105,8 +105,9 @@ pub(super) fn list(context: &Context, args: &ListArgs) -> Result<ExitCode, Comma
             );
         }
     }
-    let of =
-        |text: &Text| catalog.rules.rules().filter(|rule| rule.source() == text.name).collect::<Vec<_>>();
+    let of = |text: &SourceFile| {
+        catalog.rules.rules().filter(|rule| rule.source() == text.name).collect::<Vec<_>>()
+    };
     if context.terminal.json {
         let rules: Vec<_> =
             catalog.sources.texts.iter().flat_map(of).map(|rule| catalog.json(rule)).collect();
@@ -116,9 +117,9 @@ pub(super) fn list(context: &Context, args: &ListArgs) -> Result<ExitCode, Comma
     let mut text = String::new();
     for part in &catalog.sources.texts {
         let name = part.pack.as_deref().unwrap_or(&part.name);
-        let compiled_in = part.pack.as_deref().and_then(tenterhook_home::packs::compiled_in);
-        let title = compiled_in.map_or("", |pack| pack.title);
-        let on = compiled_in.is_none_or(|pack| catalog.list.is_on(pack)) && !catalog.list.is_disabled(name);
+        let built_in = part.pack.as_deref().and_then(tenterhook_home::packs::built_in);
+        let title = built_in.map_or("", |pack| pack.title);
+        let on = built_in.is_none_or(|pack| catalog.list.is_on(pack)) && !catalog.list.is_disabled(name);
         let (word, style) = if on { ("on", GOOD) } else { ("off", WARN) };
         let _ = writeln!(
             text,

@@ -3,7 +3,7 @@
 use std::process::ExitCode;
 
 use serde_json::json;
-use tenterhook_home::{append_rule, make_private, write_whole};
+use tenterhook_home::{append_rule, make_private_dir, write_atomic};
 use tenterhook_policy::{RuleSet, RuleSource, SourceLayer};
 
 use crate::context::Context;
@@ -69,8 +69,8 @@ pub(super) fn run(context: &Context, args: &Args) -> Result<ExitCode, CommandErr
     let after = append_rule(&name, &before, &rule, &args.id).map_err(|failure| {
         failure.hint(format!("put it in by hand: `tenterhook rules new {} --print`", args.id))
     })?;
-    make_private(&home.config)?;
-    write_whole(&path, after.as_bytes(), 0o600)?;
+    make_private_dir(&home.config)?;
+    write_atomic(&path, after.as_bytes(), 0o600)?;
     if context.terminal.json {
         context.terminal.print_json(&json!({"id": args.id, "file": path}))?;
     } else {

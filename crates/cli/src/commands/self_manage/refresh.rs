@@ -9,8 +9,8 @@ use serde_json::{Value, json};
 use tenterhook_authority::Action;
 use tenterhook_daemon_control::launch::{end_daemon, hold_autostart, process_of};
 use tenterhook_daemon_control::service::restart_managed;
-use tenterhook_guard::{Book, snapshot};
-use tenterhook_home::{Env, Home, Place};
+use tenterhook_guard::{LedgerHandle, snapshot};
+use tenterhook_home::{Env, Home, WorkDirs};
 
 use crate::ask;
 use crate::commands::serve::DaemonArgs;
@@ -79,7 +79,7 @@ pub(super) fn run(context: &Context, args: &Args) -> Result<ExitCode, CommandErr
     if !plan.programs.is_empty() {
         let from = plan.hooks.as_ref().map(|found| &found.version);
         let detail = json!({"from": from, "to": PROGRAM_VERSION, "programs": plan.programs});
-        Book::of(home).change("self refresh", detail)?;
+        LedgerHandle::of(home).record_change("self refresh", detail)?;
         hook_programs::place(&CliHost { context, home }.setup())?;
         refresh_snapshot(home, &context.env);
     }
@@ -159,7 +159,7 @@ fn restart_daemon(context: &Context, home: &Home, daemon: &RunningDaemon) -> Res
 
 /// Hooks without a daemon read the rules from the files if there is no snapshot of this version.
 fn refresh_snapshot(home: &Home, env: &Env) {
-    drop(snapshot::write(home, env, &Place::default()));
+    drop(snapshot::write(home, env, &WorkDirs::default()));
 }
 
 fn print_report(context: &Context, plan: &RefreshPlan, done: bool) -> Result<ExitCode, CommandError> {

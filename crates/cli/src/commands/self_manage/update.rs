@@ -4,7 +4,7 @@ use std::path::Path;
 use std::process::{Command, ExitCode, Stdio};
 
 use serde_json::{Value, json};
-use tenterhook_guard::Book;
+use tenterhook_guard::LedgerHandle;
 use tenterhook_self_update::install_method::InstallMethod;
 use tenterhook_self_update::release;
 use tenterhook_self_update::release_source::ReleaseSource;
@@ -81,7 +81,7 @@ pub(super) fn run(context: &Context, args: &Args) -> Result<ExitCode, CommandErr
         && home.state.exists()
     {
         let detail = json!({"from": current, "to": offered, "program": program});
-        Book::of(home).change("self update", detail)?;
+        LedgerHandle::of(home).record_change("self update", detail)?;
     }
     replace_program(&unpacked.root, &program)?;
     let refreshed = run_refresh(context, &program);
@@ -107,7 +107,7 @@ fn run_refresh(context: &Context, program: &Path) -> Option<RefreshResult> {
         return None;
     }
     let mut command = Command::new(program);
-    if home.public.is_some() {
+    if home.is_machine_wide() {
         command.arg("--system");
     } else if let Some(said) = &context.said_home {
         command.arg("--home").arg(said);

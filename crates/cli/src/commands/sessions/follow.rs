@@ -5,7 +5,7 @@ use std::process::ExitCode;
 use std::time::Duration;
 
 use serde_json::{Value, json};
-use tenterhook_guard::Book;
+use tenterhook_guard::LedgerHandle;
 use tenterhook_records::recorded::JsonField as _;
 
 use super::list::NO_SESSIONS;
@@ -61,7 +61,7 @@ pub(super) fn run(context: &Context, args: &Args) -> Result<ExitCode, CommandErr
         ask::stream(context.home()?, &path, &mut show)?;
         return Ok(ExitCode::SUCCESS);
     }
-    if args.id.is_none() && is_unused(&Book::of(context.home()?), context)? {
+    if args.id.is_none() && is_unused(&LedgerHandle::of(context.home()?), context)? {
         context.terminal.say(NO_SESSIONS)?;
         return Ok(ExitCode::SUCCESS);
     }
@@ -69,10 +69,10 @@ pub(super) fn run(context: &Context, args: &Args) -> Result<ExitCode, CommandErr
     let id = args.id.as_deref().map(|id| show::resolve_id(context, Some(&ledger), id)).transpose()?;
     let mut following = ledger.follow(id.as_deref())?;
     context.terminal.note("no daemon is running: the ledger is looked at now and then\n")?;
-    let book = Book::of(context.home()?);
+    let book = LedgerHandle::of(context.home()?);
     loop {
         // Where there is no daemon, hooks spool.
-        book.take_in_if_free();
+        book.import_spool();
         for event in following.poll()? {
             let data = serde_json::to_value(&event).map_err(std::io::Error::from)?;
             if !show(event.change.kind(), &data)? {

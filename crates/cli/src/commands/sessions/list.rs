@@ -5,7 +5,7 @@ use std::process::ExitCode;
 
 use tenterhook_api::{SessionActivity, SessionList};
 use tenterhook_event::Timestamp;
-use tenterhook_guard::Book;
+use tenterhook_guard::LedgerHandle;
 use tenterhook_home::call_meta;
 use tenterhook_sessions::SessionFilter;
 
@@ -55,7 +55,7 @@ pub(super) struct Args {
 pub(super) fn run(context: &Context, args: &Args) -> Result<ExitCode, CommandError> {
     let answer = match get_sessions(context, &session_filter(args))? {
         Some(answer) => answer,
-        None if is_unused(&Book::of(context.home()?), context)? => {
+        None if is_unused(&LedgerHandle::of(context.home()?), context)? => {
             SessionList { sessions: Vec::new(), all: 0, next: None }
         }
         None => recorded_sessions(context)?.list(&session_filter(args), call_meta::now())?,

@@ -9,7 +9,7 @@ mod show;
 
 use std::process::ExitCode;
 
-use tenterhook_guard::Book;
+use tenterhook_guard::LedgerHandle;
 use tenterhook_home::Sources;
 use tenterhook_sessions::RecordedSessions;
 
@@ -53,9 +53,9 @@ pub(super) fn run(context: &Context, args: &Args) -> Result<ExitCode, CommandErr
 fn recorded_sessions(context: &Context) -> Result<RecordedSessions, CommandError> {
     let home = context.home()?;
     // It says what to do when there is nothing to read.
-    drop(Book::of(home).read()?);
+    drop(LedgerHandle::of(home).reader()?);
     let person = context.env.home.as_deref().and_then(std::path::Path::to_str).map(ToOwned::to_owned);
-    RecordedSessions::open(home.ledger(), person, Sources::prices_of(home))
+    RecordedSessions::open(home.ledger(), person, Sources::load_prices(home))
 }
 
 /// A word in a path or a query.

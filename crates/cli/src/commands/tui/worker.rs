@@ -6,7 +6,7 @@ use std::sync::mpsc::{Receiver, Sender, channel};
 use std::thread;
 
 use serde_json::{Value, json};
-use tenterhook_authority::{Action, Needs as Shown};
+use tenterhook_authority::{Action, ProofRequirement as Shown};
 use tenterhook_home::Home;
 use tenterhook_ledger::{Hash, LeafProof};
 use tenterhook_tui::{

@@ -22,7 +22,7 @@ pub(super) async fn get(
     PathParams(id): PathParams<String>,
 ) -> Result<Json<SessionDetails>, ApiError> {
     let (key, mut session) = read_session(&daemon, &id, |view| view.details(call_meta::now())).await?;
-    let remembered = tenterhook_guard::Sessions::new(daemon.home.sessions());
+    let remembered = tenterhook_guard::SessionStateDir::new(daemon.home.sessions());
     session.labels = match remembered.labels(&key.harness, &key.id) {
         Ok(labels) => Some(labels),
         Err(failure) => {

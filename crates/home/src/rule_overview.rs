@@ -1,37 +1,37 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! The rules in force, as people and programs look at them.
+//! The rules in force, as the command line and the API show them.
 
 use tenterhook_api::{EnforcementMode, PolicyLayer, RuleLayer, RuleSeverity, RuleView};
 use tenterhook_document::Problem;
 use tenterhook_event::Timestamp;
 use tenterhook_policy::{Rule, RuleMode, RuleSet, Severity, SourceLayer};
 
-use crate::sources::{Sources, Text};
+use crate::sources::{SourceFile, Sources};
 use crate::trust::Standing;
 
-/// The rules in force, and those that would be if nobody had turned them off.
-pub struct View<'a> {
-    /// Where they come from.
+/// All rules, and those of them that are in force.
+pub struct RuleOverview<'a> {
+    /// Sources of the rules.
     pub sources: &'a Sources,
-    /// All of them.
+    /// All rules, including disabled ones.
     pub all: RuleSet,
-    /// Those that count.
+    /// Rules in force.
     pub in_force: RuleSet,
-    /// How much cannot be used.
+    /// Number of problems.
     pub problems: usize,
     now: Timestamp,
 }
 
-impl<'a> View<'a> {
-    /// Loads them once more, which gives the same rules.
+impl<'a> RuleOverview<'a> {
+    /// Loads the rules of these sources again.
     pub fn new(sources: &'a Sources, now: Timestamp) -> Self {
         let (loaded, all) = (sources.load(), sources.all_rules());
         let problems = loaded.problems.len() + sources.problems.len();
         Self { sources, all, in_force: loaded.rules, problems, now }
     }
 
-    /// What is special about a rule.
+    /// Properties of a rule, in words.
     pub fn marks(&self, rule: &Rule) -> Vec<String> {
         let mut marks = Vec::new();
         if rule.locked() {
@@ -41,7 +41,7 @@ impl<'a> View<'a> {
             marks.push("off".to_owned());
         }
         if rule.mode() == RuleMode::Monitor {
-            marks.push("watches".to_owned());
+            marks.push("monitored".to_owned());
         }
         match rule.expires() {
             Some(end) if end <= self.now => marks.push("expired".to_owned()),
@@ -55,12 +55,12 @@ impl<'a> View<'a> {
             .map(Rule::id)
             .collect();
         if !by.is_empty() {
-            marks.push(format!("can be set aside by {}", by.join(", ")));
+            marks.push(format!("can be overridden by {}", by.join(", ")));
         }
         marks
     }
 
-    /// One rule, as the API describes it.
+    /// A rule, as the API describes it.
     pub fn rule_view(&self, rule: &Rule) -> RuleView {
         RuleView {
             id: rule.id().to_owned(),
@@ -89,14 +89,14 @@ impl<'a> View<'a> {
         }
     }
 
-    /// Every rule.
+    /// All rules, as the API describes them.
     pub fn rules(&self) -> Vec<RuleView> {
         self.all.rules().map(|rule| self.rule_view(rule)).collect()
     }
 
-    /// Every source of rules.
+    /// All sources of rules, as the API describes them.
     pub fn layers(&self) -> Vec<PolicyLayer> {
-        let layer = |part: &Text| PolicyLayer {
+        let layer = |part: &SourceFile| PolicyLayer {
             layer: rule_layer(part.layer),
             source: part.name.clone(),
             pack: part.pack.clone(),
@@ -106,7 +106,7 @@ impl<'a> View<'a> {
         self.sources.texts.iter().map(layer).collect()
     }
 
-    /// Problems that do not keep a rule from being used.
+    /// Problems of rules that are in force nevertheless.
     pub fn warnings(&self) -> Vec<Problem> {
         let own = self.in_force.warnings(self.now);
         self.sources.warnings.iter().cloned().chain(own).collect()

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! What a kit says about itself.
+//! The manifest of a hook package.
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -11,25 +11,25 @@ use tenterhook_event::{AgentIdentity, Event, EventDetail, ToolCall};
 use crate::call_meta;
 use tenterhook_error::Failure;
 
-/// The `hook.yaml` of a kit.
+/// The `hook.yaml` of a hook package.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Manifest {
-    /// What it does, in a few words.
+    /// Purpose of the package, in a few words.
     pub title: String,
-    /// What it does, in a few sentences.
+    /// Purpose of the package, in a few sentences.
     pub about: String,
-    /// What it is written in: `shell`, `python`, `javascript`, `config`.
+    /// Language of its programs: `shell`, `python`, `javascript`, `config`.
     pub language: String,
-    /// Words to find it by.
+    /// Search terms of the package.
     #[serde(default)]
     pub tags: Vec<String>,
-    /// Programs that have to be there.
+    /// Programs that must be installed.
     #[serde(default)]
     pub needs: Vec<String>,
-    /// The entries, as in `tenterhook.yaml`.
+    /// Hook entries, as in `tenterhook.yaml`.
     pub hooks: Value,
-    /// Events to try it with, and what it should make of them.
+    /// Events to test the hooks with, and the expected results.
     #[serde(default)]
     pub samples: Vec<HookSample>,
 }
@@ -56,8 +56,8 @@ impl From<Manifest> for HookPackageManifest {
 
 /// The event of a sample.
 pub fn sample_event(sample: &HookSample) -> Result<Event, Failure> {
-    let door = call_meta::mint()?;
-    let mut event = Event::new(door.id, door.ts, "sample", sample.event, sample.event.name());
+    let meta = call_meta::mint()?;
+    let mut event = Event::new(meta.id, meta.ts, "sample", sample.event, sample.event.name());
     event.harness_session_id = Some("sample".to_owned());
     (event.cwd, event.project) = (sample.cwd.clone(), sample.cwd.clone());
     event.tool = sample.tool.as_ref().map(|tool| ToolCall::new(&tool.name, tool.args.clone()));

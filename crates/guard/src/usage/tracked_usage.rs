@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! What is known of one session's usage: totals, and how far each of its transcripts was read.
+//! Usage of one session: totals, and the position in each of its transcripts.
 
 use std::collections::BTreeMap;
 use std::fs::Metadata;
@@ -10,34 +10,35 @@ use serde::{Deserialize, Serialize};
 use tenterhook_event::{DayUsage, EventKind, Timestamp, TokenCounts, TranscriptUsage};
 use tenterhook_policy::{Money, PriceTable};
 
-use super::cursor::{Counted, FileCursor, Reading};
-use super::{UsageFound, UsageRequest};
+use super::file_cursor::{CountedAnswer, FileCursor, ReadContext};
+use super::{UsageRequest, UsageUpdate};
 
-const FORMAT: u32 = 1;
+const USAGE_FILE_FORMAT: u32 = 1;
 const DAY_MS: u64 = 24 * 60 * 60 * 1000;
-/// How many transcripts of subagents a session may have.
+/// Maximum number of subagent transcripts of a session.
 const MAX_SUBAGENT_FILES: usize = 1000;
-/// How long after its first tool call a session may be without a transcript: clients write a moment later.
+/// How long after its first tool call a session may lack a transcript: clients write it with a delay.
 const TRANSCRIPT_DELAY_MS: u64 = 2000;
 
-/// What is known of one session's usage.
+/// Usage of one session.
 #[derive(Debug, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub(super) struct TrackedUsage {
     v: u32,
-    /// The session, so that two with the same hash do not share a file.
+    /// Key of the session, so that two sessions with the same hash do not share a file.
     of: String,
     totals: Totals,
     files: BTreeMap<PathBuf, FileCursor>,
-    /// Files of the subagents' directory, and when it was last changed.
+    /// Files in the directory of subagents, and when it last changed.
     subagents: Option<Subagents>,
-    /// When the transcript was first looked for and was not there. Older answers in it are copies from another session.
-    born_ms: Option<u64>,
-    /// When a tool was first called while there was no transcript.
+    /// When the transcript was first missing. Older answers in it are copies from another session.
+    #[serde(rename = "born_ms")]
+    created_ms: Option<u64>,
+    /// When a tool was first called without a transcript.
     first_call_ms: Option<u64>,
-    /// Rises when the totals change.
+    /// Incremented when the totals change.
     version: u64,
-    /// The version that is recorded with a call.
+    /// Version of the totals that was last recorded with a call.
     settled: u64,
     #[serde(skip)]
     is_unsaved: bool,
@@ -49,13 +50,13 @@ struct Subagents {
     paths: Vec<PathBuf>,
 }
 
-/// One look at the transcripts of a session.
+/// One read of a session's transcripts.
 pub(super) struct ReadPass<'a> {
     pub(super) request: &'a UsageRequest,
-    /// The account that the files must belong to.
+    /// The account that must own the files.
     pub(super) owner: u32,
     pub(super) prices: &'a dyn Fn() -> &'a PriceTable,
-    /// How many bytes may still be read.
+    /// Number of bytes that may still be read.
     pub(super) left: u64,
     /// Whether there is more to read.
     pub(super) is_behind: bool,
@@ -79,11 +80,11 @@ struct Totals {
 
 impl TrackedUsage {
     pub(super) fn new(key: &str) -> Self {
-        Self { v: FORMAT, of: key.to_owned(), ..Self::default() }
+        Self { v: USAGE_FILE_FORMAT, of: key.to_owned(), ..Self::default() }
     }
 
     pub(super) fn is_of(&self, key: &str) -> bool {
-        self.v == FORMAT && self.of == key
+        self.v == USAGE_FILE_FORMAT && self.of == key
     }
 
     pub(super) fn is_unsaved(&self) -> bool {
@@ -94,25 +95,25 @@ impl TrackedUsage {
         self.is_unsaved = false;
     }
 
-    pub(super) fn settle(&mut self, version: u64) {
+    pub(super) fn mark_recorded(&mut self, version: u64) {
         if version > self.settled {
             self.settled = version;
             self.is_unsaved = true;
         }
     }
 
-    /// The totals, where a call has to know them.
-    pub(super) fn found(&self, session: &str, unknown: Option<String>, is_behind: bool) -> UsageFound {
+    /// The totals, if they are new to a call or incomplete.
+    pub(super) fn update(&self, session: &str, unknown: Option<String>, is_behind: bool) -> UsageUpdate {
         let is_news = self.version > self.settled;
         if !is_news && unknown.is_none() {
-            return UsageFound { is_behind, ..UsageFound::default() };
+            return UsageUpdate { is_behind, ..UsageUpdate::default() };
         }
         let usage = Some(TranscriptUsage { unknown, ..self.totals.usage() });
-        let settles = is_news.then(|| (session.to_owned(), self.version));
-        UsageFound { usage, is_behind, settles }
+        let unrecorded = is_news.then(|| (session.to_owned(), self.version));
+        UsageUpdate { usage, is_behind, unrecorded }
     }
 
-    /// Reads what is new, and says why the totals are not complete.
+    /// Reads new lines, and returns why the totals are incomplete.
     pub(super) fn read(&mut self, path: &Path, pass: &mut ReadPass<'_>) -> Option<String> {
         let request = pass.request;
         let mut unknown = match std::fs::symlink_metadata(path) {
@@ -121,15 +122,15 @@ impl TrackedUsage {
                 self.read_file(path, &found, true, pass)
             }
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
-                self.missing(path, request.kind, request.ts.unix_ms())
+                self.note_missing(path, request.kind, request.ts.unix_ms())
             }
             Err(error) => Some(format!("`{}`: {error}", path.display())),
         };
-        // Other transcripts of the session: its subagents go on while this one is named, or have just ended.
+        // Other transcripts of the session: its subagents may still run, or have just ended.
         let mut others = self.subagent_files((request.format.subagents)(path).as_deref(), &mut unknown);
         others.extend(self.files.keys().filter(|known| !others.contains(known)).cloned().collect::<Vec<_>>());
         for other in others.iter().filter(|other| *other != path) {
-            // One that is gone has counted, and is named again when its agent goes on.
+            // A removed transcript stays counted. It is named again if its agent continues.
             if let Ok(found) = std::fs::symlink_metadata(other) {
                 let why = self.read_file(other, &found, false, pass);
                 unknown = unknown.or(why);
@@ -150,13 +151,13 @@ impl TrackedUsage {
             self.files.insert(path.to_owned(), FileCursor::default());
         }
         let file = self.files.get_mut(path)?;
-        let (totals, born_ms, prices) = (&mut self.totals, self.born_ms, pass.prices);
+        let (totals, created_ms, prices) = (&mut self.totals, self.created_ms, pass.prices);
         let now_ms = pass.request.ts.unix_ms();
-        let reading = Reading { format: &pass.request.format, now_ms, found };
+        let context = ReadContext { format: &pass.request.format, now_ms, found };
         let mut has_counted = false;
-        let read = file.read(path, pass.owner, reading, &mut pass.left, &mut |counted| {
-            if counted.ts.is_none_or(|ts| born_ms.is_none_or(|born| ts.unix_ms() >= born)) {
-                totals.count(&counted, is_main, now_ms, prices());
+        let read = file.read(path, pass.owner, context, &mut pass.left, &mut |counted| {
+            if counted.ts.is_none_or(|ts| created_ms.is_none_or(|born| ts.unix_ms() >= born)) {
+                totals.add_answer(&counted, is_main, now_ms, prices());
                 has_counted = true;
             }
         });
@@ -169,16 +170,16 @@ impl TrackedUsage {
         }
     }
 
-    /// There is no transcript: not yet, or not any more.
-    fn missing(&mut self, path: &Path, kind: EventKind, now_ms: u64) -> Option<String> {
+    /// Notes that the transcript does not exist: not yet, or not any more.
+    fn note_missing(&mut self, path: &Path, kind: EventKind, now_ms: u64) -> Option<String> {
         if self.files.contains_key(path) {
             return Some(format!("`{}` was removed", path.display()));
         }
-        if self.born_ms.is_none() {
-            self.born_ms = Some(now_ms);
+        if self.created_ms.is_none() {
+            self.created_ms = Some(now_ms);
             self.is_unsaved = true;
         }
-        // The first tool call comes before the client has written the answer that asked for it.
+        // The first tool call comes before the client has written the answer that requested it.
         let has_called = matches!(kind, EventKind::PreTool | EventKind::PostTool | EventKind::ToolError);
         if self.first_call_ms.is_none() && has_called {
             self.first_call_ms = Some(now_ms);
@@ -189,14 +190,14 @@ impl TrackedUsage {
         is_late.then(|| format!("the client has not written `{}`", path.display()))
     }
 
-    /// The transcripts of the session's subagents. The directory is listed again when it has changed.
+    /// The transcripts of the session's subagents. The directory is listed again after a change.
     fn subagent_files(&mut self, dir: Option<&Path>, unknown: &mut Option<String>) -> Vec<PathBuf> {
         let Some(dir) = dir else { return Vec::new() };
         let found = std::fs::symlink_metadata(dir).ok().filter(Metadata::is_dir);
         let Some(found) = found else {
             return self.subagents.as_ref().map(|known| known.paths.clone()).unwrap_or_default();
         };
-        let changed_ns = super::cursor::changed_ns(&found);
+        let changed_ns = super::file_cursor::changed_ns(&found);
         if self.subagents.as_ref().is_none_or(|known| known.changed_ns != changed_ns) {
             let entries = std::fs::read_dir(dir).into_iter().flatten().flatten();
             let is_transcript =
@@ -216,9 +217,9 @@ impl TrackedUsage {
 }
 
 impl Totals {
-    /// Adds an answer, or what an answer has more than was counted of it before.
-    fn count(&mut self, counted: &Counted, is_main: bool, now_ms: u64, prices: &PriceTable) {
-        let added = counted.tokens.beyond(counted.before);
+    /// Adds an answer, or the part of it that was not counted before.
+    fn add_answer(&mut self, counted: &CountedAnswer, is_main: bool, now_ms: u64, prices: &PriceTable) {
+        let added = counted.tokens.excess_over(counted.before);
         for (sum, more) in self.tokens.iter_mut().zip(added) {
             *sum = sum.saturating_add(more);
         }
@@ -279,21 +280,21 @@ fn tokens_of([input, output, cache_read, cache_write]: [u64; 4]) -> TokenCounts 
     TokenCounts { input, output, cache_read, cache_write }
 }
 
-/// Number by number.
-pub(super) trait Beyond {
-    /// What this has more than another.
-    fn beyond(self, other: Self) -> Self;
-    /// The greater of both.
-    fn raised_to(self, other: Self) -> Self;
+/// Arithmetic on the four token counts of an answer.
+pub(super) trait TokenCountOps {
+    /// The part of each count that exceeds the other's.
+    fn excess_over(self, other: Self) -> Self;
+    /// The greater of both, for each count.
+    fn max_with(self, other: Self) -> Self;
 }
 
-impl Beyond for [u64; 4] {
-    fn beyond(mut self, other: Self) -> Self {
+impl TokenCountOps for [u64; 4] {
+    fn excess_over(mut self, other: Self) -> Self {
         self.iter_mut().zip(other).for_each(|(own, other)| *own = own.saturating_sub(other));
         self
     }
 
-    fn raised_to(mut self, other: Self) -> Self {
+    fn max_with(mut self, other: Self) -> Self {
         self.iter_mut().zip(other).for_each(|(own, other)| *own = (*own).max(other));
         self
     }

@@ -38,7 +38,7 @@ fn event(number: u64, session: &str, line: &str) -> Event {
 
 /// What a process of its own says about an event.
 fn call(dir: &Path, event: &Event) -> PolicyJudgement {
-    let memory = SessionMemory::keeping(Some(Sessions::new(dir.to_owned())));
+    let memory = SessionMemory::read_write(Some(SessionStateDir::new(dir.to_owned())));
     ask(&memory, event)
 }
 
@@ -65,14 +65,14 @@ fn labels_and_counts_last_from_one_process_to_the_next() {
     for entry in std::fs::read_dir(&dir).unwrap() {
         let path = entry.unwrap().path();
         let mode = path.metadata().unwrap().permissions().mode() & 0o777;
-        assert!(path.ends_with(LOCK) || mode == 0o600, "{}: {mode:o}", path.display());
+        assert!(path.ends_with(LOCK_FILE) || mode == 0o600, "{}: {mode:o}", path.display());
     }
 }
 
 #[test]
 fn a_call_that_is_judged_twice_counts_once() {
     let dir = tempfile::tempdir().unwrap();
-    let memory = SessionMemory::keeping(Some(Sessions::new(dir.path().to_owned())));
+    let memory = SessionMemory::read_write(Some(SessionStateDir::new(dir.path().to_owned())));
     let first = event(1, "a", "ls");
     assert!(ask(&memory, &first).findings.is_empty());
     assert!(ask(&memory, &first).findings.is_empty(), "the same call, changed");
@@ -82,11 +82,11 @@ fn a_call_that_is_judged_twice_counts_once() {
 #[test]
 fn a_question_leaves_nothing_behind() {
     let dir = tempfile::tempdir().unwrap();
-    let memory = SessionMemory::looking(Some(Sessions::new(dir.path().join("sessions"))));
+    let memory = SessionMemory::read_only(Some(SessionStateDir::new(dir.path().join("sessions"))));
     ask(&memory, &event(1, "a", "cat x"));
     assert!(!dir.path().join("sessions").exists());
     call(dir.path(), &event(2, "a", "cat x"));
-    let looking = SessionMemory::looking(Some(Sessions::new(dir.path().to_owned())));
+    let looking = SessionMemory::read_only(Some(SessionStateDir::new(dir.path().to_owned())));
     assert_eq!(ask(&looking, &event(3, "a", "curl x")).findings.len(), 1, "what happened counts");
 }
 
@@ -94,7 +94,7 @@ fn a_question_leaves_nothing_behind() {
 fn a_file_that_cannot_be_read_is_empty_and_said_to_be() {
     let dir = tempfile::tempdir().unwrap();
     call(dir.path(), &event(1, "a", "cat x"));
-    let sessions = Sessions::new(dir.path().to_owned());
+    let sessions = SessionStateDir::new(dir.path().to_owned());
     let path = sessions.path("claude-code\na");
     for text in ["{", r#"{"v":2,"of":"claude-code\na"}"#, r#"{"v":1,"of":"somebody else"}"#] {
         std::fs::write(&path, text).unwrap();
@@ -114,9 +114,9 @@ fn a_file_that_cannot_be_read_is_empty_and_said_to_be() {
 fn what_nobody_has_touched_for_a_week_is_removed() {
     let dir = tempfile::tempdir().unwrap();
     call(dir.path(), &event(1, "old", "cat x"));
-    let sessions = Sessions::new(dir.path().to_owned());
+    let sessions = SessionStateDir::new(dir.path().to_owned());
     let old = sessions.path("claude-code\nold");
-    let past = SystemTime::now() - KEPT - Duration::from_mins(1);
+    let past = SystemTime::now() - STATE_LIFETIME - Duration::from_mins(1);
     File::options().write(true).open(&old).unwrap().set_modified(past).unwrap();
     call(dir.path(), &event(2, "new", "cat x"));
     assert!(!old.exists() && sessions.path("claude-code\nnew").exists());
@@ -138,7 +138,7 @@ fn what_was_spent_lasts_from_one_process_to_the_next_and_an_answer_counts_once()
         let facts = tenterhook_policy::facts(event, &EvalEnvironment::default());
         memory.judge(event, &rules, |state| tenterhook_policy::judge(event, &facts, state, &rules))
     };
-    let process = || SessionMemory::keeping(Some(Sessions::new(dir.clone())));
+    let process = || SessionMemory::read_write(Some(SessionStateDir::new(dir.clone())));
     // A million tokens of this model are three dollars.
     let answers = |number: u64, session: &str| {
         let mut answer = event(number, session, "");
@@ -168,10 +168,10 @@ fn what_was_spent_lasts_from_one_process_to_the_next_and_an_answer_counts_once()
 #[test]
 fn what_another_process_remembers_is_seen_although_nothing_had_changed_before() {
     let dir = tempfile::tempdir().unwrap();
-    let memory = SessionMemory::keeping(Some(Sessions::new(dir.path().to_owned())));
+    let memory = SessionMemory::read_write(Some(SessionStateDir::new(dir.path().to_owned())));
     std::thread::sleep(STAMP_SETTLE_TIME * 2);
     assert!(ask(&memory, &event(1, "a", "curl x")).findings.is_empty());
-    assert!(cache_of(&memory.cache).by_session.contains_key("claude-code\na"));
+    assert!(lock_cache(&memory.cache).by_session.contains_key("claude-code\na"));
     call(dir.path(), &event(2, "a", "cat x"));
     assert_eq!(ask(&memory, &event(3, "a", "curl x")).findings.len(), 1);
     assert_eq!(ask(&memory, &event(4, "a", "curl x")).findings.len(), 1);

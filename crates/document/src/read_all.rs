@@ -8,27 +8,27 @@ use serde::de::DeserializeOwned;
 
 use crate::{Misfit, Node, Spot, Value, nearest, read};
 
-/// A node with more mistakes than this is not worth a longer list.
+/// Maximum number of reported mistakes.
 const MAX_MISTAKES: usize = 20;
-/// The node is read at most this often, whatever is wrong with it.
+/// Maximum number of attempts to read a node.
 const MAX_ATTEMPTS: usize = 200;
-/// The place of values that were put in for missing keys: no file has it.
-const FILLED_IN: Spot = Spot { line: usize::MAX, column: 1 };
+/// Position of values that fill missing keys; no file has it.
+const FILLER_SPOT: Spot = Spot { line: usize::MAX, column: 1 };
 
-/// What came of reading a node: a value, and every mistake that was found on the way. With mistakes, the
-/// value is what the rest of the node means, for checks that go further; it must not be used.
+/// Result of reading a node: a value, and all mistakes. If there are mistakes, the value stands for the rest of
+/// the node, for further checks only.
 #[derive(Debug)]
 pub struct ReadAll<T> {
-    /// The value, unless something that it cannot do without is missing.
+    /// The value, unless a required key is missing.
     pub value: Option<T>,
-    /// What does not fit, in the order of the file.
+    /// All mistakes, in the order of the file.
     pub mistakes: Vec<Misfit>,
-    /// The keys that the value lacks because of the mistakes.
+    /// Keys that the value lacks because of mistakes.
     pub left_out: Vec<String>,
 }
 
 impl<T> ReadAll<T> {
-    /// Adds what further checks of the value found, without what is wrong only because a key was left out.
+    /// Adds mistakes from further checks of the value, except those caused by a left-out key.
     pub fn add(&mut self, found: impl IntoIterator<Item = Misfit>) {
         let named =
             |misfit: &Misfit| self.left_out.iter().any(|key| misfit.message.contains(&format!("`{key}`")));
@@ -38,29 +38,30 @@ impl<T> ReadAll<T> {
     }
 }
 
-/// Reads one node into a type. After each mistake the offending entry is taken out of a copy and the rest
-/// is read again.
+/// Reads one node into a type. After each mistake, the invalid entry is removed from a copy and the rest is read
+/// again.
 pub fn read_all<T: DeserializeOwned>(node: &Node) -> ReadAll<T> {
     let mut mistakes = repeated_keys(node);
-    let mut reading = Reading { copy: node.clone(), taken: Taken::default(), tried: 0 };
+    let mut patched =
+        PatchedNode { copy: node.clone(), removed: RemovedEntries::default(), fillers_tried: 0 };
     if !mistakes.is_empty() {
-        drop_repeated(&mut reading.copy);
+        drop_repeated(&mut patched.copy);
     }
     let mut value = None;
     for _ in 0..MAX_ATTEMPTS {
         if mistakes.len() >= MAX_MISTAKES {
             break;
         }
-        let misfit = match read::<T>(&reading.copy) {
+        let misfit = match read::<T>(&patched.copy) {
             Ok(found) => {
-                value = Some(found).filter(|_| !holds_filled_in(&reading.copy));
+                value = Some(found).filter(|_| !has_filler(&patched.copy));
                 break;
             }
             Err(misfit) => misfit,
         };
         let counts =
-            misfit.spot != FILLED_IN && !reading.is_consequence(&misfit) && !is_known(&mistakes, &misfit);
-        let goes_on = reading.work_around(&misfit);
+            misfit.spot != FILLER_SPOT && !patched.is_consequence(&misfit) && !is_known(&mistakes, &misfit);
+        let goes_on = patched.patch(&misfit);
         if counts {
             mistakes.push(misfit);
         }
@@ -69,10 +70,10 @@ pub fn read_all<T: DeserializeOwned>(node: &Node) -> ReadAll<T> {
         }
     }
     mistakes.sort_by_key(|misfit| misfit.spot);
-    ReadAll { value, mistakes, left_out: reading.taken.keys }
+    ReadAll { value, mistakes, left_out: patched.removed.keys }
 }
 
-/// Every key that occurs more than once in its map, at any depth. One of the two values would be ignored.
+/// Every key that occurs more than once in its map, at any depth. One of its values would be ignored.
 pub fn repeated_keys(node: &Node) -> Vec<Misfit> {
     let mut found = Vec::new();
     find_repeated(node, &mut found);
@@ -97,7 +98,7 @@ fn find_repeated(node: &Node, found: &mut Vec<Misfit>) {
     }
 }
 
-/// Leaves the first of each repeated key.
+/// Removes all but the first of each repeated key.
 fn drop_repeated(node: &mut Node) {
     match &mut node.value {
         Value::Map(entries) => {
@@ -112,73 +113,73 @@ fn drop_repeated(node: &mut Node) {
     }
 }
 
-/// Whether the same was reported before.
+/// Whether the same mistake was reported before.
 fn is_known(mistakes: &[Misfit], misfit: &Misfit) -> bool {
     mistakes.iter().any(|known| known.spot == misfit.spot && known.message == misfit.message)
 }
 
-/// A copy of the node in which mistakes are worked around one by one.
-struct Reading {
+/// A copy of the node from which mistakes are removed one by one.
+struct PatchedNode {
     copy: Node,
-    /// What was taken out so far.
-    taken: Taken,
-    /// How many values were tried for the key that was filled in last.
-    tried: usize,
+    /// Entries that were removed so far.
+    removed: RemovedEntries,
+    /// Number of values tried for the key that was filled last.
+    fillers_tried: usize,
 }
 
-/// What was taken out of the copy.
+/// Entries that were removed from the copy.
 #[derive(Default)]
-struct Taken {
+struct RemovedEntries {
     keys: Vec<String>,
-    /// The maps and lists that lost something.
+    /// Positions of the maps and lists that lost an entry.
     out_of: Vec<Spot>,
 }
 
-impl Reading {
-    /// Changes the copy so that the next mistake can be found. False: there is no way on.
-    fn work_around(&mut self, misfit: &Misfit) -> bool {
-        if let Some(name) = missing(misfit) {
+impl PatchedNode {
+    /// Changes the copy so that the next mistake can be found. Returns false if that is impossible.
+    fn patch(&mut self, misfit: &Misfit) -> bool {
+        if let Some(name) = missing_key(misfit) {
             let name = name.to_owned();
-            self.tried = 0;
-            return self.fill_in(misfit.spot, &name);
+            self.fillers_tried = 0;
+            return self.add_filler(misfit.spot, &name);
         }
-        if misfit.spot == FILLED_IN {
-            self.tried += 1;
-            return exchange(&mut self.copy, self.tried);
+        if misfit.spot == FILLER_SPOT {
+            self.fillers_tried += 1;
+            return replace_filler(&mut self.copy, self.fillers_tried);
         }
-        take_out(&mut self.copy, misfit.spot, &mut self.taken)
+        remove_at(&mut self.copy, misfit.spot, &mut self.removed)
     }
 
-    /// Puts a value in for a missing key of the map at this place.
-    fn fill_in(&mut self, spot: Spot, name: &str) -> bool {
-        let Some(node) = find(&mut self.copy, spot) else { return false };
+    /// Adds a value for a missing key to the map at this position.
+    fn add_filler(&mut self, spot: Spot, name: &str) -> bool {
+        let Some(node) = find_map(&mut self.copy, spot) else { return false };
         let Value::Map(entries) = &mut node.value else { return false };
-        let key = Node { spot: FILLED_IN, value: Value::Text(name.to_owned()) };
-        let Some(value) = sample(0) else { return false };
-        // Only the newest is exchanged when it does not fit.
-        entries.push((key, Node { spot: FILLED_IN, value }));
+        let key = Node { spot: FILLER_SPOT, value: Value::Text(name.to_owned()) };
+        let Some(value) = filler_value(0) else { return false };
+        // Only the newest filler is replaced if it does not fit.
+        entries.push((key, Node { spot: FILLER_SPOT, value }));
         true
     }
 
-    /// Whether this is wrong only because of what was taken out, which is reported already: a key that was
-    /// misspelt is missing, a list whose only item was unusable is empty.
+    /// Whether a mistake only follows from a removed entry, which is reported already: a misspelt key is missing,
+    /// or a list whose only item was invalid is empty.
     fn is_consequence(&self, misfit: &Misfit) -> bool {
-        match missing(misfit) {
-            Some(name) => self.taken.keys.iter().any(|key| key == name || nearest(key, [name]).is_some()),
-            None => self.taken.out_of.contains(&misfit.spot) && !misfit.message.starts_with("no such key"),
+        match missing_key(misfit) {
+            Some(name) => self.removed.keys.iter().any(|key| key == name || nearest(key, [name]).is_some()),
+            None => self.removed.out_of.contains(&misfit.spot) && !misfit.message.starts_with("unknown key"),
         }
     }
 }
 
-/// The key that serde misses.
-fn missing(misfit: &Misfit) -> Option<&str> {
+/// The name of the key that serde reports as missing.
+fn missing_key(misfit: &Misfit) -> Option<&str> {
     misfit.message.strip_prefix("missing field `")?.strip_suffix('`')
 }
 
-/// Values of every kind, to be tried in turn.
-fn sample(number: usize) -> Option<Value> {
+/// Values of every type, tried one after the other.
+fn filler_value(number: usize) -> Option<Value> {
     let text = || Value::Text("x".to_owned());
-    let one = |value| vec![Node { spot: FILLED_IN, value }];
+    let one = |value| vec![Node { spot: FILLER_SPOT, value }];
     match number {
         0 => Some(text()),
         1 => Some(Value::List(one(text()))),
@@ -186,49 +187,48 @@ fn sample(number: usize) -> Option<Value> {
         3 => Some(Value::Whole(1)),
         4 => Some(Value::Bool(true)),
         5 => Some(Value::Null),
-        // Words that enumerations of rules and hooks know.
+        // A word that enumerations of rules and hooks contain.
         6 => Some(Value::Text("deny".to_owned())),
         _ => None,
     }
 }
 
-/// Tries the next value for the key that was filled in last.
-fn exchange(node: &mut Node, number: usize) -> bool {
-    let Some(value) = sample(number) else { return false };
-    let Some(filled) = newest_filled_in(node) else { return false };
+/// Tries the next value for the key that was filled last.
+fn replace_filler(node: &mut Node, number: usize) -> bool {
+    let Some(value) = filler_value(number) else { return false };
+    let Some(filled) = newest_filler(node) else { return false };
     filled.value = value;
     true
 }
 
-/// The value that was put in last.
-fn newest_filled_in(node: &mut Node) -> Option<&mut Node> {
+/// The filler that was added last.
+fn newest_filler(node: &mut Node) -> Option<&mut Node> {
     match &mut node.value {
         Value::Map(entries) => {
-            let at =
-                entries.iter().rposition(|(key, value)| key.spot == FILLED_IN || holds_filled_in(value))?;
+            let at = entries.iter().rposition(|(key, value)| key.spot == FILLER_SPOT || has_filler(value))?;
             let (key, value) = entries.get_mut(at)?;
-            if key.spot == FILLED_IN { Some(value) } else { newest_filled_in(value) }
+            if key.spot == FILLER_SPOT { Some(value) } else { newest_filler(value) }
         }
         Value::List(items) => {
-            let at = items.iter().rposition(holds_filled_in)?;
-            newest_filled_in(items.get_mut(at)?)
+            let at = items.iter().rposition(has_filler)?;
+            newest_filler(items.get_mut(at)?)
         }
         _ => None,
     }
 }
 
-fn holds_filled_in(node: &Node) -> bool {
+fn has_filler(node: &Node) -> bool {
     match &node.value {
         Value::Map(entries) => {
-            entries.iter().any(|(key, value)| key.spot == FILLED_IN || holds_filled_in(value))
+            entries.iter().any(|(key, value)| key.spot == FILLER_SPOT || has_filler(value))
         }
-        Value::List(items) => items.iter().any(holds_filled_in),
+        Value::List(items) => items.iter().any(has_filler),
         _ => false,
     }
 }
 
-/// The innermost map at a place.
-fn find(node: &mut Node, spot: Spot) -> Option<&mut Node> {
+/// The innermost map at a position.
+fn find_map(node: &mut Node, spot: Spot) -> Option<&mut Node> {
     let inner = match &node.value {
         Value::Map(entries) => entries.iter().position(|(_, value)| contains(value, spot)),
         Value::List(items) => items.iter().position(|item| contains(item, spot)),
@@ -236,13 +236,13 @@ fn find(node: &mut Node, spot: Spot) -> Option<&mut Node> {
     };
     let Some(at) = inner else { return (node.spot == spot).then_some(node) };
     match &mut node.value {
-        Value::Map(entries) => find(&mut entries.get_mut(at)?.1, spot),
-        Value::List(items) => find(items.get_mut(at)?, spot),
+        Value::Map(entries) => find_map(&mut entries.get_mut(at)?.1, spot),
+        Value::List(items) => find_map(items.get_mut(at)?, spot),
         _ => None,
     }
 }
 
-/// Whether a map at this place is in the node.
+/// Whether the node contains a map at this position.
 fn contains(node: &Node, spot: Spot) -> bool {
     match &node.value {
         Value::Map(entries) => node.spot == spot || entries.iter().any(|(_, value)| contains(value, spot)),
@@ -251,16 +251,16 @@ fn contains(node: &Node, spot: Spot) -> bool {
     }
 }
 
-/// Takes the innermost entry or item at a place out. False: there is none.
-fn take_out(node: &mut Node, spot: Spot, taken: &mut Taken) -> bool {
+/// Removes the innermost entry or item at a position. Returns false if there is none.
+fn remove_at(node: &mut Node, spot: Spot, removed: &mut RemovedEntries) -> bool {
     match &mut node.value {
         Value::Map(entries) => {
             if let Some((key, _)) = entries
                 .iter_mut()
-                .find_map(|(key, value)| take_out(value, spot, taken).then_some((key, value)))
+                .find_map(|(key, value)| remove_at(value, spot, removed).then_some((key, value)))
             {
-                // What does not fit as a whole is reported at its key.
-                taken.out_of.push(key.spot);
+                // A value that does not fit as a whole is reported at its key.
+                removed.out_of.push(key.spot);
                 return true;
             }
             let Some(at) = entries.iter().position(|(key, value)| key.spot == spot || value.spot == spot)
@@ -268,17 +268,17 @@ fn take_out(node: &mut Node, spot: Spot, taken: &mut Taken) -> bool {
                 return false;
             };
             let (key, _) = entries.remove(at);
-            taken.keys.extend(key.text().map(ToOwned::to_owned));
-            taken.out_of.push(node.spot);
+            removed.keys.extend(key.text().map(ToOwned::to_owned));
+            removed.out_of.push(node.spot);
             true
         }
         Value::List(items) => {
-            if items.iter_mut().any(|item| take_out(item, spot, taken)) {
+            if items.iter_mut().any(|item| remove_at(item, spot, removed)) {
                 return true;
             }
             let Some(at) = items.iter().position(|item| item.spot == spot) else { return false };
             items.remove(at);
-            taken.out_of.push(node.spot);
+            removed.out_of.push(node.spot);
             true
         }
         _ => false,
@@ -324,9 +324,9 @@ mod tests {
                 "1: missing field `id`",
                 "1: missing field `on`",
                 "1: invalid type: string \"perhaps\", expected a boolean",
-                "2: no such key here: `colour`; known: `id`, `on`, `flag`, `inner`",
+                "2: unknown key `colour`; known: `id`, `on`, `flag`, `inner`",
                 "4: invalid type: string \"many\", expected u8",
-                "5: no such key here: `nmae`; did you mean `name`?",
+                "5: unknown key `nmae`; did you mean `name`?",
             ]
         );
     }

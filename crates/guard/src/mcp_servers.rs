@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! The MCP servers in the settings of harnesses.
+//! MCP servers in the settings of harnesses.
 //!
-//! A daemon reads the settings of the calling harness when an MCP tool is called and the file has changed. A
-//! hook without a daemon has the names from its snapshot.
+//! When an MCP tool is called, a daemon reads the settings of the calling harness if they have changed. A hook
+//! without a daemon uses the names in its snapshot.
 
 use std::collections::BTreeMap;
 use std::os::unix::fs::MetadataExt;
@@ -18,46 +18,46 @@ use tenterhook_policy::{Problem, RuleSet};
 use tenterhook_home::env::Env;
 use tenterhook_home::read_file;
 
-/// The MCP servers of harnesses, as far as they are known.
+/// The known MCP servers of harnesses.
 #[derive(Debug, Default)]
 pub enum KnownServers {
-    /// Nothing is known.
+    /// No server is known.
     #[default]
     Unknown,
-    /// They were read before.
+    /// Servers that were read earlier.
     Listed(McpServers),
-    /// They are read when an MCP tool is called.
+    /// Settings that are read when an MCP tool is called.
     Settings(SettingsReader),
 }
 
-/// Reads the settings of a user's harnesses when they have changed.
+/// Reads the settings of a user's harnesses if they have changed.
 #[derive(Debug)]
 pub struct SettingsReader {
     home: Option<PathBuf>,
     variables: BTreeMap<&'static str, PathBuf>,
-    /// By the harness's id.
-    read: Mutex<BTreeMap<&'static str, Read>>,
+    /// Servers by harness id.
+    read: Mutex<BTreeMap<&'static str, CachedServers>>,
 }
 
 #[derive(Debug)]
-struct Read {
+struct CachedServers {
     stamps: Vec<Option<Stamp>>,
     servers: Option<Vec<String>>,
 }
 
-/// Size, time of change in seconds and nanoseconds, and inode.
+/// Size, modification time in seconds and nanoseconds, and inode.
 type Stamp = (u64, i64, i64, u64);
 
-/// The servers in the settings of all harnesses, and in those of a project.
+/// The servers in the settings of all harnesses and of a project.
 pub fn read_servers(env: &Env, project: Option<&Path>) -> McpServers {
     let of = |harness: &Harness| {
-        let found = servers_of(harness, &env.ground(), project)?;
+        let found = read_servers_of(harness, &env.machine(), project)?;
         Some((harness.id.to_owned(), found))
     };
     McpServers(HARNESSES.iter().filter_map(of).collect())
 }
 
-/// Rules that name a server which no harness has, if the settings of any could be read.
+/// Rules that name a server of no harness. Empty if no settings could be read.
 pub fn unknown_servers(rules: &RuleSet, servers: &McpServers) -> Vec<Problem> {
     if servers.0.is_empty() {
         return Vec::new();
@@ -66,26 +66,26 @@ pub fn unknown_servers(rules: &RuleSet, servers: &McpServers) -> Vec<Problem> {
     known.sort_unstable();
     known.dedup();
     let hint = match known.as_slice() {
-        [] => "no MCP server is configured in any of them".to_owned(),
-        known => format!("configured are: {}", known.join(", ")),
+        [] => "no client has an MCP server".to_owned(),
+        known => format!("configured servers: {}", known.join(", ")),
     };
     let mut problems = Vec::new();
     for rule in rules.rules() {
         for server in rule.mcp_servers().iter().filter(|server| !servers.contains(server)) {
-            let message = format!("it names the MCP server `{server}`, which no installed client has");
+            let message = format!("unknown MCP server `{server}`: no installed client has it");
             problems.push(rule.problem(message).hint(hint.clone()));
         }
     }
     problems
 }
 
-fn servers_of(
+fn read_servers_of(
     harness: &Harness,
-    ground: &MachineEnvironment<'_>,
+    machine: &MachineEnvironment<'_>,
     project: Option<&Path>,
 ) -> Option<Vec<String>> {
     let mut found: Option<Vec<String>> = None;
-    for (path, settings) in mcp_settings(harness, ground, project) {
+    for (path, settings) in mcp_settings(harness, machine, project) {
         let text = read_file::regular_file(&path).ok().flatten();
         if let Some(servers) = text.and_then(|text| settings.servers(&text)) {
             found.get_or_insert_default().extend(servers);
@@ -101,13 +101,13 @@ fn servers_of(
 // === impl KnownServers ===
 
 impl KnownServers {
-    /// Those in the settings of a user's harnesses.
-    pub fn of_settings(env: &Env) -> Self {
-        let (home, variables) = (env.home.clone(), env.of_harnesses.clone());
+    /// The servers in the settings of a user's harnesses.
+    pub fn from_settings(env: &Env) -> Self {
+        let (home, variables) = (env.home.clone(), env.harness_variables.clone());
         Self::Settings(SettingsReader { home, variables, read: Mutex::default() })
     }
 
-    /// The servers of the harness that an event comes from, if it is about an MCP tool.
+    /// The servers of the event's harness, if the event is about an MCP tool.
     pub fn for_event(&self, event: &Event) -> Option<McpServers> {
         event.tool.as_ref()?.mcp.as_ref()?;
         match self {
@@ -122,24 +122,24 @@ impl KnownServers {
 
 impl SettingsReader {
     fn servers(&self, harness: &'static Harness) -> Option<McpServers> {
-        let ground =
+        let machine =
             MachineEnvironment { home: self.home.as_deref(), variables: &self.variables, path: "".as_ref() };
-        let files = mcp_settings(harness, &ground, None);
-        let stamps: Vec<_> = files.iter().map(|(path, _)| stamp(path)).collect();
+        let files = mcp_settings(harness, &machine, None);
+        let stamps: Vec<_> = files.iter().map(|(path, _)| file_stamp(path)).collect();
         let mut read = self.read.lock().unwrap_or_else(PoisonError::into_inner);
         let same = read.get(harness.id).filter(|read| read.stamps == stamps);
         let known = if let Some(read) = same {
             read.servers.clone()
         } else {
-            let servers = servers_of(harness, &ground, None);
-            read.insert(harness.id, Read { stamps, servers: servers.clone() });
+            let servers = read_servers_of(harness, &machine, None);
+            read.insert(harness.id, CachedServers { stamps, servers: servers.clone() });
             servers
         };
         Some(McpServers(BTreeMap::from([(harness.id.to_owned(), known?)])))
     }
 }
 
-fn stamp(path: &Path) -> Option<Stamp> {
+fn file_stamp(path: &Path) -> Option<Stamp> {
     let found = std::fs::metadata(path).ok()?;
     Some((found.len(), found.mtime(), found.mtime_nsec(), found.ino()))
 }
@@ -153,7 +153,7 @@ mod tests {
     fn settings_are_read_again_when_they_have_changed() {
         let dir = tempfile::tempdir().unwrap();
         let env = Env { home: Some(dir.path().to_owned()), ..Env::default() };
-        let known = KnownServers::of_settings(&env);
+        let known = KnownServers::from_settings(&env);
         let (id, now) = (EventId::from_parts(1, 1), Timestamp::from_unix_ms(1));
         let mut event = Event::new(id, now, "gemini", EventKind::PreTool, "BeforeTool");
         event.tool = Some(ToolCall::new("mcp_a_b", serde_json::json!({})));

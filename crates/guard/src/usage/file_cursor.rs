@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! How far one transcript was read, and what of it was counted.
+//! Position in one transcript, and what was counted up to it.
 
 use std::collections::VecDeque;
 use std::fs::{File, Metadata};
@@ -14,50 +14,50 @@ use tenterhook_files::FileClass;
 use tenterhook_harness_install::receipt::FileFingerprint;
 use tenterhook_transcript::usage::{UsageFormat, UsageLine};
 
-use super::tracked::Beyond as _;
+use super::tracked_usage::TokenCountOps as _;
 
-/// No line of a client is longer. What is longer is not read.
+/// Maximum length of a line; longer ones are skipped.
 const MAX_LINE_BYTES: u64 = 16 << 20;
-/// How many of the latest answers are known by their keys: an answer has a line for each of its blocks.
+/// Number of recent answers that are known by key: an answer has a line for each of its blocks.
 const MAX_RECENT_ANSWERS: usize = 64;
-/// How many bytes before the place where reading goes on are compared.
+/// Number of bytes before the offset that are compared before reading continues.
 const ANCHOR_BYTES: usize = 64;
 
-/// How far one transcript was read.
+/// Position in one transcript.
 #[derive(Debug, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub(super) struct FileCursor {
     stamp: FileStamp,
     offset: u64,
-    /// A hash of the bytes before the offset, and how many they are.
+    /// Hash of the bytes before the offset, and their number.
     anchor: (String, usize),
-    /// Whether the rest of a line that is too long is passed over.
+    /// Whether the rest of an overlong line is skipped.
     is_skipping: bool,
     /// Whether the last read ended before the end of the file.
     is_behind: bool,
-    /// Keys of the latest answers, and what was counted of each.
+    /// Keys of recent answers, with the tokens that were counted for each.
     recent: VecDeque<(String, [u64; 4])>,
-    /// The highest total, in a transcript that has totals.
+    /// The highest total, for transcripts with totals.
     total: [u64; 4],
     model: Option<String>,
-    /// When the latest answer that was counted was written.
+    /// Time of the latest counted answer.
     counted_until_ms: u64,
-    /// The file was replaced or cut: answers up to this time were counted before.
+    /// Set after the file was replaced or truncated: answers up to this time were counted before.
     replayed_until_ms: Option<u64>,
     unreadable_lines: u64,
     long_lines: u64,
 }
 
-/// How a transcript is read at a call.
+/// Parameters of one read.
 #[derive(Clone, Copy)]
-pub(super) struct Reading<'a> {
+pub(super) struct ReadContext<'a> {
     pub(super) format: &'a UsageFormat,
     pub(super) now_ms: u64,
-    /// What is there now; a link is not followed.
+    /// Metadata of the path itself; a link is not followed.
     pub(super) found: &'a Metadata,
 }
 
-/// By what a change of a file is known.
+/// Identifies a version of a file.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 struct FileStamp {
     device: u64,
@@ -66,15 +66,15 @@ struct FileStamp {
     changed_ns: i128,
 }
 
-/// An answer, or a difference of totals.
-pub(super) struct Counted {
+/// Tokens of an answer, or a difference of totals.
+pub(super) struct CountedAnswer {
     pub(super) model: Option<String>,
     pub(super) ts: Option<Timestamp>,
     /// All tokens of the answer.
     pub(super) tokens: [u64; 4],
-    /// Those that were counted before.
+    /// Tokens that were counted before.
     pub(super) before: [u64; 4],
-    /// Whether it is the first time that the answer is counted.
+    /// Whether the answer is counted for the first time.
     pub(super) is_new: bool,
 }
 
@@ -93,44 +93,44 @@ impl FileCursor {
         self.is_behind
     }
 
-    /// Why not everything in the file was counted.
+    /// Why the file was not counted completely.
     pub(super) fn problem(&self) -> Option<&'static str> {
         if self.unreadable_lines > 0 {
-            return Some("has a line with token counts that cannot be read");
+            return Some("has a line with unreadable token counts");
         }
-        (self.long_lines > 0).then_some("has a line that is too long to be read")
+        (self.long_lines > 0).then_some("has a line that is too long")
     }
 
-    /// Reads what is new, at most as many bytes as are left. Says whether anything changed.
+    /// Reads new lines, at most `left` bytes. Returns whether anything changed.
     pub(super) fn read(
         &mut self,
         path: &Path,
         owner: u32,
-        reading: Reading<'_>,
+        context: ReadContext<'_>,
         left: &mut u64,
-        count: &mut dyn FnMut(Counted),
+        count: &mut dyn FnMut(CountedAnswer),
     ) -> Result<bool> {
-        // A link or a pipe in the place of the file has another stamp, and is refused below.
-        if !self.is_behind && FileStamp::of(reading.found) == self.stamp {
+        // A link or a pipe at this path has another stamp and is refused below.
+        if !self.is_behind && FileStamp::of(context.found) == self.stamp {
             return Ok(false);
         }
         let file = tenterhook_files::open(path, FileClass::OwnedBy(owner))?;
         let mut file = file.ok_or_else(|| Error::from(std::io::ErrorKind::NotFound))?;
         let stamp = FileStamp::of(&file.metadata()?);
-        if self.is_another(&file, stamp) {
+        if self.is_replaced(&file, stamp) {
             self.offset = 0;
             self.is_skipping = false;
             self.replayed_until_ms = Some(self.counted_until_ms);
         }
         file.seek(SeekFrom::Start(self.offset))?;
-        let read = self.read_lines(file, reading, left, count);
+        let read = self.read_lines(file, context, left, count);
         self.stamp = stamp;
         self.is_behind = *left == 0 && self.offset < stamp.length;
         read.map(|()| true)
     }
 
-    /// Whether the file is not the one that was read before, or does not have the same beginning.
-    fn is_another(&self, file: &File, stamp: FileStamp) -> bool {
+    /// Whether this is another file than before, or its beginning has changed.
+    fn is_replaced(&self, file: &File, stamp: FileStamp) -> bool {
         let known = self.stamp;
         if self.offset == 0 {
             return false;
@@ -147,9 +147,9 @@ impl FileCursor {
     fn read_lines(
         &mut self,
         file: File,
-        reading: Reading<'_>,
+        context: ReadContext<'_>,
         left: &mut u64,
-        count: &mut dyn FnMut(Counted),
+        count: &mut dyn FnMut(CountedAnswer),
     ) -> Result<()> {
         let mut input = BufReader::with_capacity(1 << 16, file);
         let mut line = Vec::new();
@@ -161,12 +161,12 @@ impl FileCursor {
                 u64::try_from(input.by_ref().take(limit).read_until(b'\n', &mut line)?).unwrap_or(limit);
             let is_whole = line.last() == Some(&b'\n');
             if !is_whole && read < limit {
-                // The client is still writing it, or there is nothing more.
+                // The client is still writing the line, or the file ends here.
                 return Ok(());
             }
             *left -= read.min(*left);
             if !is_whole && read < MAX_LINE_BYTES && !self.is_skipping {
-                // Too long for this call only.
+                // The line is too long for this call only.
                 return Ok(());
             }
             self.offset += read;
@@ -176,8 +176,10 @@ impl FileCursor {
                 self.is_skipping = !is_whole;
                 continue;
             }
-            match reading.format.read_line(&String::from_utf8_lossy(&line)) {
-                Ok(found) => found.into_iter().for_each(|found| self.take(found, reading.now_ms, count)),
+            match context.format.read_line(&String::from_utf8_lossy(&line)) {
+                Ok(found) => {
+                    found.into_iter().for_each(|found| self.apply_line(found, context.now_ms, count))
+                }
                 Err(_) => self.unreadable_lines += 1,
             }
         }
@@ -189,42 +191,48 @@ impl FileCursor {
         self.anchor = (FileFingerprint::of(tail).fnv1a, tail.len());
     }
 
-    fn take(&mut self, found: UsageLine, now_ms: u64, count: &mut dyn FnMut(Counted)) {
+    fn apply_line(&mut self, found: UsageLine, now_ms: u64, count: &mut dyn FnMut(CountedAnswer)) {
         match found {
             UsageLine::Model(model) => self.model = Some(model),
             UsageLine::Total { ts, tokens } => {
-                let tokens = array(tokens).raised_to(self.total);
+                let tokens = token_array(tokens).max_with(self.total);
                 if tokens == self.total {
                     return;
                 }
-                let added = tokens.beyond(self.total);
+                let added = tokens.excess_over(self.total);
                 self.total = tokens;
                 let model = self.model.clone();
-                count(Counted { model, ts, tokens: added, before: [0; 4], is_new: true });
+                count(CountedAnswer { model, ts, tokens: added, before: [0; 4], is_new: true });
             }
             UsageLine::Answer { key, model, ts, tokens } => {
                 let ts_ms = ts.map(Timestamp::unix_ms);
                 if self.replayed_until_ms.is_some_and(|until| ts_ms.is_none_or(|ts| ts <= until)) {
                     return;
                 }
-                // A time in the future would hide what comes after it when the file is read again.
+                // A time in the future would hide later answers when the file is read again.
                 self.counted_until_ms = self.counted_until_ms.max(ts_ms.unwrap_or_default().min(now_ms));
                 let known = self.recent.iter().position(|(other, _)| *other == key);
                 let before = known.and_then(|at| self.recent.remove(at)).map(|(_, before)| before);
                 let before_tokens = before.unwrap_or_default();
-                let tokens = array(tokens).raised_to(before_tokens);
+                let tokens = token_array(tokens).max_with(before_tokens);
                 if self.recent.len() >= MAX_RECENT_ANSWERS {
                     self.recent.pop_front();
                 }
                 self.recent.push_back((key, tokens));
                 if before.is_none() || tokens != before_tokens {
-                    count(Counted { model, ts, tokens, before: before_tokens, is_new: before.is_none() });
+                    count(CountedAnswer {
+                        model,
+                        ts,
+                        tokens,
+                        before: before_tokens,
+                        is_new: before.is_none(),
+                    });
                 }
             }
         }
     }
 }
 
-fn array(tokens: TokenCounts) -> [u64; 4] {
+fn token_array(tokens: TokenCounts) -> [u64; 4] {
     [tokens.input, tokens.output, tokens.cache_read, tokens.cache_write]
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Tries hooks with an event. Nothing is recorded, and no rule is asked.
+//! Runs hooks on an event. Nothing is recorded, and no rules are evaluated.
 
 use std::time::Duration;
 
@@ -13,49 +13,49 @@ use tenterhook_event::{Decision, Event, HookCall, Outcome};
 use super::sample_event;
 use tenterhook_error::Failure;
 
-/// No longer than a harness would wait.
-const WITHIN: Duration = Duration::from_secs(50);
+/// Timeout of a sample, less than a harness would wait.
+const SAMPLE_TIMEOUT: Duration = Duration::from_secs(50);
 
-/// What hooks made of a sample.
+/// Result of hooks on a sample.
 #[derive(Debug, Serialize)]
-pub struct Tried {
-    /// What the sample shows.
+pub struct SampleRun {
+    /// Title of the sample.
     pub title: String,
-    /// What was expected.
+    /// Verdict that the sample expects.
     pub expect: Decision,
-    /// What they decided.
+    /// Verdict of the hooks.
     pub decision: Decision,
-    /// Whether that is what they should.
+    /// Whether the result is as expected.
     pub ok: bool,
-    /// All of it.
+    /// The whole outcome.
     pub outcome: Outcome,
 }
 
-/// Takes an event to these hooks, whether they are switched on or not.
-pub async fn run(hooks: Vec<Hook>, event: Event) -> Result<Outcome, Failure> {
+/// Runs these hooks on an event, even if they are disabled.
+pub async fn run_hooks(hooks: Vec<Hook>, event: Event) -> Result<Outcome, Failure> {
     let hooks = hooks.into_iter().map(|hook| Hook { enabled: true, ..hook });
-    let limits = HookLimits { call_timeout: WITHIN, ..HookLimits::default() };
+    let limits = HookLimits { call_timeout: SAMPLE_TIMEOUT, ..HookLimits::default() };
     let engine = Engine::builder().named("tried").limits(limits).hooks(hooks).build();
     let engine = engine.map_err(|error| Failure::user(error.to_string()))?;
     Ok(engine.fire(&HookCall { event, native: None }).await)
 }
 
-/// Tries hooks with one of their samples.
-pub async fn sample(hooks: &[Hook], sample: &HookSample) -> Result<Tried, Failure> {
+/// Runs hooks on one of their samples.
+pub async fn run_sample(hooks: &[Hook], sample: &HookSample) -> Result<SampleRun, Failure> {
     let event = sample_event(sample)?;
-    // Whoever does not apply is not run, and that is right if nothing was expected.
-    let outcome = run(hooks.to_vec(), event).await?;
+    // A hook that does not apply is not run, which is correct if no verdict is expected.
+    let outcome = run_hooks(hooks.to_vec(), event).await?;
     let input = outcome.tool_input.clone().unwrap_or(Value::Null);
     let failed = outcome.trace.iter().any(|step| {
         matches!(step.status, tenterhook_event::TraceStatus::Failed | tenterhook_event::TraceStatus::TimedOut)
     });
     let ok = outcome.decision == sample.expect && input == sample.input && !failed;
     let (title, expect) = (sample.title.clone(), sample.expect);
-    Ok(Tried { title, expect, decision: outcome.decision, ok, outcome })
+    Ok(SampleRun { title, expect, decision: outcome.decision, ok, outcome })
 }
 
-/// Why a hook has nothing to say about an event; `None`: it has.
-pub fn why_not(hook: &Hook, event: &Event) -> Option<String> {
+/// Why a hook does not apply to an event; `None` if it applies.
+pub fn reason_not_applicable(hook: &Hook, event: &Event) -> Option<String> {
     let hook = Hook { enabled: true, ..hook.clone() };
     match select::check_applicability(&hook, event) {
         select::Applicability::Yes => None,

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! From the tree to the wire types, with the place of whatever does not fit.
+//! Deserializes nodes into types and reports the position of a value that does not fit.
 
 use std::fmt;
 
@@ -9,25 +9,25 @@ use serde::forward_to_deserialize_any;
 
 use crate::{Node, Spot, Value};
 
-/// Something in the tree does not fit the type.
+/// A value that does not fit its type.
 #[derive(Debug)]
 pub struct Misfit {
-    /// Where it stands.
+    /// Position of the value.
     pub spot: Spot,
-    /// What is wrong with it.
+    /// What is wrong with the value.
     pub message: String,
 }
 
 /// Reads one node into a type.
 pub fn read<T: DeserializeOwned>(node: &Node) -> Result<T, Misfit> {
-    T::deserialize(At(node)).map_err(|misfit| misfit.at(node.spot))
+    T::deserialize(NodeDeserializer(node)).map_err(|misfit| misfit.with_spot(node.spot))
 }
 
 // === impl Misfit ===
 
 impl Misfit {
-    /// The innermost place is the one that helps: it is set first and kept.
-    fn at(self, spot: Spot) -> Self {
+    /// Sets the position unless it is set already: the innermost one is set first and is the most useful.
+    fn with_spot(self, spot: Spot) -> Self {
         if self.spot == Spot::default() { Self { spot, ..self } } else { self }
     }
 }
@@ -46,32 +46,32 @@ impl de::Error for Misfit {
     }
 
     fn unknown_field(field: &str, expected: &'static [&'static str]) -> Self {
-        Self::custom(unknown("key", field, expected))
+        Self::custom(unknown_name("key", field, expected))
     }
 
     fn unknown_variant(variant: &str, expected: &'static [&'static str]) -> Self {
-        Self::custom(unknown("word", variant, expected))
+        Self::custom(unknown_name("value", variant, expected))
     }
 }
 
-/// What was meant, if one known name is near; else all of them.
-fn unknown(what: &str, found: &str, known: &[&str]) -> String {
+/// A message with the nearest known name, or with all known names if none is near.
+fn unknown_name(what: &str, found: &str, known: &[&str]) -> String {
     if let Some(near) = nearest(found, known.iter().copied()) {
-        return format!("no such {what} here: `{found}`; did you mean `{near}`?");
+        return format!("unknown {what} `{found}`; did you mean `{near}`?");
     }
     let known: Vec<_> = known.iter().map(|name| format!("`{name}`")).collect();
-    format!("no such {what} here: `{found}`; known: {}", known.join(", "))
+    format!("unknown {what} `{found}`; known: {}", known.join(", "))
 }
 
-/// The known name that somebody may have meant: at most a third of its letters differ.
+/// The known name that was probably meant: at most a third of its characters differ.
 pub fn nearest<'a>(found: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
-    let near = known.into_iter().map(|name| (distance(found, name), name));
+    let near = known.into_iter().map(|name| (edit_distance(found, name), name));
     let near = near.filter(|(edits, name)| *edits <= name.chars().count().div_ceil(3));
     near.min_by_key(|(edits, _)| *edits).map(|(_, name)| name)
 }
 
-/// How many letters have to be put in, taken out or replaced to make one of the other.
-fn distance(one: &str, other: &str) -> usize {
+/// Levenshtein distance of two texts.
+fn edit_distance(one: &str, other: &str) -> usize {
     let other: Vec<char> = other.chars().collect();
     let mut row: Vec<usize> = (0..=other.len()).collect();
     for (above, letter) in one.chars().enumerate() {
@@ -90,9 +90,9 @@ fn distance(one: &str, other: &str) -> usize {
     row.last().copied().unwrap_or(0)
 }
 
-struct At<'a>(&'a Node);
+struct NodeDeserializer<'a>(&'a Node);
 
-impl<'de> de::Deserializer<'de> for At<'_> {
+impl<'de> de::Deserializer<'de> for NodeDeserializer<'_> {
     type Error = Misfit;
 
     fn deserialize_any<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Misfit> {
@@ -102,10 +102,10 @@ impl<'de> de::Deserializer<'de> for At<'_> {
             Value::Whole(value) => visitor.visit_i64(*value),
             Value::Real(value) => visitor.visit_f64(*value),
             Value::Text(value) => visitor.visit_str(value),
-            Value::List(items) => visitor.visit_seq(Items(items.iter())),
-            Value::Map(entries) => visitor.visit_map(Entries(entries.iter(), None)),
+            Value::List(items) => visitor.visit_seq(ListAccess(items.iter())),
+            Value::Map(entries) => visitor.visit_map(EntryAccess(entries.iter(), None)),
         };
-        result.map_err(|misfit| misfit.at(self.0.spot))
+        result.map_err(|misfit| misfit.with_spot(self.0.spot))
     }
 
     /// `option: [1]` means the option `-1`.
@@ -142,9 +142,9 @@ impl<'de> de::Deserializer<'de> for At<'_> {
         visitor: V,
     ) -> Result<V::Value, Misfit> {
         let Some(word) = self.0.text() else {
-            return Err(de::Error::custom("expected one word"));
+            return Err(de::Error::custom("expected a single word"));
         };
-        visitor.visit_enum(word.into_deserializer()).map_err(|misfit: Misfit| misfit.at(self.0.spot))
+        visitor.visit_enum(word.into_deserializer()).map_err(|misfit: Misfit| misfit.with_spot(self.0.spot))
     }
 
     forward_to_deserialize_any! {
@@ -153,9 +153,9 @@ impl<'de> de::Deserializer<'de> for At<'_> {
     }
 }
 
-struct Items<'a>(std::slice::Iter<'a, Node>);
+struct ListAccess<'a>(std::slice::Iter<'a, Node>);
 
-impl<'de> de::SeqAccess<'de> for Items<'_> {
+impl<'de> de::SeqAccess<'de> for ListAccess<'_> {
     type Error = Misfit;
 
     fn next_element_seed<T: de::DeserializeSeed<'de>>(
@@ -163,27 +163,27 @@ impl<'de> de::SeqAccess<'de> for Items<'_> {
         seed: T,
     ) -> Result<Option<T::Value>, Misfit> {
         let Some(node) = self.0.next() else { return Ok(None) };
-        seed.deserialize(At(node)).map(Some).map_err(|misfit| misfit.at(node.spot))
+        seed.deserialize(NodeDeserializer(node)).map(Some).map_err(|misfit| misfit.with_spot(node.spot))
     }
 }
 
-struct Entries<'a>(std::slice::Iter<'a, (Node, Node)>, Option<&'a (Node, Node)>);
+struct EntryAccess<'a>(std::slice::Iter<'a, (Node, Node)>, Option<&'a (Node, Node)>);
 
-impl<'de> de::MapAccess<'de> for Entries<'_> {
+impl<'de> de::MapAccess<'de> for EntryAccess<'_> {
     type Error = Misfit;
 
     fn next_key_seed<K: de::DeserializeSeed<'de>>(&mut self, seed: K) -> Result<Option<K::Value>, Misfit> {
         self.1 = self.0.next();
         let Some((key, _)) = self.1 else { return Ok(None) };
-        seed.deserialize(At(key)).map(Some).map_err(|misfit| misfit.at(key.spot))
+        seed.deserialize(NodeDeserializer(key)).map(Some).map_err(|misfit| misfit.with_spot(key.spot))
     }
 
     fn next_value_seed<V: de::DeserializeSeed<'de>>(&mut self, seed: V) -> Result<V::Value, Misfit> {
         let Some((key, value)) = self.1 else {
             return Err(de::Error::custom("a value without its key"));
         };
-        // A derived "duplicate field" is raised here, where only the key has a useful place.
-        seed.deserialize(At(value)).map_err(|misfit| misfit.at(key.spot))
+        // A derived "duplicate field" error occurs here, where only the key has a useful position.
+        seed.deserialize(NodeDeserializer(value)).map_err(|misfit| misfit.with_spot(key.spot))
     }
 }
 
@@ -215,9 +215,12 @@ mod tests {
     #[test]
     fn a_key_that_is_nearly_right_is_told_the_right_one() {
         let message = |text: &str| read::<Sample>(&tree::parse(text).unwrap()).unwrap_err().message;
-        assert_eq!(message("nmaes: [a]"), "no such key here: `nmaes`; did you mean `names`?");
-        assert_eq!(message("colour: x"), "no such key here: `colour`; known: `names`, `flag`");
-        assert_eq!((distance("kitten", "sitting"), distance("", "ab"), distance("ab", "")), (3, 2, 2));
+        assert_eq!(message("nmaes: [a]"), "unknown key `nmaes`; did you mean `names`?");
+        assert_eq!(message("colour: x"), "unknown key `colour`; known: `names`, `flag`");
+        assert_eq!(
+            (edit_distance("kitten", "sitting"), edit_distance("", "ab"), edit_distance("ab", "")),
+            (3, 2, 2)
+        );
     }
 
     #[test]

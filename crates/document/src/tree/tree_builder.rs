@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! From the events of the YAML parser to the tree.
+//! Builds the tree from the events of the YAML parser.
 
 use std::collections::HashMap;
 
@@ -9,35 +9,35 @@ use granit_parser::{ErrorKind, Event, Marker, Parser, ScanError, Span, Tag};
 use super::{Node, Value, merge, scalar};
 use crate::Spot;
 
-/// How deep a document may go, with what its aliases stand for.
-const DEEPEST: usize = 64;
-/// How many nodes it may have, with what its aliases stand for: a few lines of aliases of aliases stand
-/// for more than any machine can hold.
-const MOST: usize = 250_000;
-/// How many bytes its texts may have together, with what its aliases stand for.
-const LONGEST: usize = 64 << 20;
+/// Maximum depth of a document, with aliases expanded.
+const MAX_DEPTH: usize = 64;
+/// Maximum number of nodes, with aliases expanded: a few lines of nested aliases could expand to more than fits in
+/// memory.
+const MAX_NODES: usize = 250_000;
+/// Maximum number of bytes of all texts together, with aliases expanded.
+const MAX_TEXT_BYTES: usize = 64 << 20;
 
-type Wrong = (Spot, String);
+type ParseFailure = (Spot, String);
 
-/// Reads a whole document; an error says where and what.
+/// Parses a document. An error has a position and a message.
 pub fn parse(text: &str) -> Result<Node, (Spot, String)> {
     let options = granit_parser::options! { emit_comments: false };
     let mut events = Parser::new_from_str_with_options(text, options);
-    let mut tree = Growing::default();
-    // After `...` comes another document or nothing of ours.
+    let mut tree = TreeBuilder::default();
+    // After `...` there may be another document, or text that is not YAML.
     let mut closed = false;
     while let Some(event) = events.next_event() {
         let (event, span) = match event {
             Ok(event) => event,
             Err(_) if closed => break,
-            Err(error) => return Err(unreadable(&error)),
+            Err(error) => return Err(scan_failure(&error)),
         };
         closed = match event {
             Event::DocumentEnd => !span.is_empty(),
             Event::StreamEnd => closed,
             _ => false,
         };
-        tree.take(event, &span)?;
+        tree.handle_event(event, &span)?;
     }
     Ok(tree.root.unwrap_or(Node { spot: tree.last, value: Value::Null }))
 }
@@ -46,7 +46,7 @@ fn spot(mark: &Marker) -> Spot {
     Spot { line: mark.line(), column: mark.col() + 1 }
 }
 
-fn unreadable(error: &ScanError) -> Wrong {
+fn scan_failure(error: &ScanError) -> ParseFailure {
     let message = match error.kind() {
         ErrorKind::UnknownAnchor => "reference to unknown value".to_owned(),
         _ => error.info(),
@@ -54,148 +54,152 @@ fn unreadable(error: &ScanError) -> Wrong {
     (spot(error.marker()), message)
 }
 
-/// A tree while its events come in.
+/// A tree that is being built.
 #[derive(Default)]
-struct Growing {
+struct TreeBuilder {
     root: Option<Node>,
     /// The lists and maps that are not closed yet, outermost first.
-    open: Vec<Open>,
-    /// What aliases may stand for.
+    open: Vec<OpenCollection>,
+    /// Nodes that aliases may refer to.
     anchored: HashMap<usize, Node>,
-    size: Size,
+    size: DocumentSize,
     last: Spot,
 }
 
 /// A list or a map that is not closed yet.
-struct Open {
+struct OpenCollection {
     spot: Spot,
     anchor: usize,
-    holds: Holds,
+    content: PartialCollection,
 }
 
-enum Holds {
+enum PartialCollection {
     List(Vec<Node>),
-    Map { entries: Vec<(Node, Node)>, key: Key, merged: Vec<Vec<(Node, Node)>> },
+    Map { entries: Vec<(Node, Node)>, key: PendingKey, merged: Vec<Vec<(Node, Node)>> },
 }
 
-/// The key whose value comes next.
-enum Key {
+/// The key of the next value.
+enum PendingKey {
     None,
     Merge,
-    Is(Node),
+    Waiting(Node),
 }
 
-/// How large a document has become.
+/// Size of a document so far.
 #[derive(Default)]
-struct Size {
+struct DocumentSize {
     nodes: usize,
     bytes: usize,
 }
 
-// === impl Growing ===
+// === impl TreeBuilder ===
 
-impl Growing {
-    fn take(&mut self, event: Event<'_>, span: &Span) -> Result<(), Wrong> {
+impl TreeBuilder {
+    fn handle_event(&mut self, event: Event<'_>, span: &Span) -> Result<(), ParseFailure> {
         let spot = spot(&span.start);
         self.last = spot;
         match event {
             Event::Scalar(text, style, anchor, tag) => {
                 let tag = tag.as_deref();
-                self.size.grow(text.len(), self.open.len(), spot)?;
-                if scalar::merges(&text, style, tag) && self.starts_merge() {
+                self.size.count_node(text.len(), self.open.len(), spot)?;
+                if scalar::is_merge_key(&text, style, tag) && self.starts_merge() {
                     return Ok(());
                 }
-                let value = scalar::scalar(text, style, tag).map_err(|error| (spot, error.to_string()))?;
+                let value =
+                    scalar::parse_scalar(text, style, tag).map_err(|error| (spot, error.to_string()))?;
                 self.add(Node { spot, value }, anchor)
             }
             Event::SequenceStart(_, anchor, tag) => {
-                self.start(spot, anchor, tag.as_deref(), "seq", Holds::List(Vec::new()))
+                self.open_collection(spot, anchor, tag.as_deref(), "seq", PartialCollection::List(Vec::new()))
             }
             Event::MappingStart(_, anchor, tag) => {
-                let map = Holds::Map { entries: Vec::new(), key: Key::None, merged: Vec::new() };
-                self.start(spot, anchor, tag.as_deref(), "map", map)
+                let map =
+                    PartialCollection::Map { entries: Vec::new(), key: PendingKey::None, merged: Vec::new() };
+                self.open_collection(spot, anchor, tag.as_deref(), "map", map)
             }
             Event::SequenceEnd | Event::MappingEnd => match self.open.pop() {
                 Some(open) => {
                     let (spot, anchor) = (open.spot, open.anchor);
-                    self.add(Node { spot, value: open.holds.close() }, anchor)
+                    self.add(Node { spot, value: open.content.close() }, anchor)
                 }
                 None => Err((spot, "list or mapping end with no start".to_owned())),
             },
-            Event::Alias(anchor) => self.copy(anchor, spot),
+            Event::Alias(anchor) => self.copy_node(anchor, spot),
             _ => Ok(()),
         }
     }
 
-    fn start(
+    fn open_collection(
         &mut self,
         spot: Spot,
         anchor: usize,
         tag: Option<&Tag>,
         kind: &str,
-        holds: Holds,
-    ) -> Result<(), Wrong> {
-        scalar::fits(tag, kind).map_err(|error| (spot, error.to_string()))?;
-        self.only_one(spot)?;
-        self.open.push(Open { spot, anchor, holds });
-        self.size.grow(0, self.open.len(), spot)
+        content: PartialCollection,
+    ) -> Result<(), ParseFailure> {
+        scalar::check_tag(tag, kind).map_err(|error| (spot, error.to_string()))?;
+        self.check_single_root(spot)?;
+        self.open.push(OpenCollection { spot, anchor, content });
+        self.size.count_node(0, self.open.len(), spot)
     }
 
-    /// Whether a `<<` is a key here: as a value it is a text.
+    /// Whether a `<<` is a key here; as a value it is a text.
     fn starts_merge(&mut self) -> bool {
-        match self.open.last_mut().map(|open| &mut open.holds) {
-            Some(Holds::Map { key: key @ Key::None, .. }) => {
-                *key = Key::Merge;
+        match self.open.last_mut().map(|open| &mut open.content) {
+            Some(PartialCollection::Map { key: key @ PendingKey::None, .. }) => {
+                *key = PendingKey::Merge;
                 true
             }
             _ => false,
         }
     }
 
-    fn copy(&mut self, anchor: usize, spot: Spot) -> Result<(), Wrong> {
+    fn copy_node(&mut self, anchor: usize, spot: Spot) -> Result<(), ParseFailure> {
         let Some(node) = self.anchored.get(&anchor) else {
             return Err((spot, "Recursive reference not allowed here".to_owned()));
         };
-        let copy = self.size.copy(node, self.open.len(), spot)?;
+        let copy = self.size.copy_node(node, self.open.len(), spot)?;
         self.add(copy, 0)
     }
 
-    fn only_one(&self, spot: Spot) -> Result<(), Wrong> {
+    fn check_single_root(&self, spot: Spot) -> Result<(), ParseFailure> {
         if self.root.is_some() {
             return Err((spot, "only single YAML document expected but multiple found".to_owned()));
         }
         Ok(())
     }
 
-    /// Puts a finished node where it belongs.
-    fn add(&mut self, node: Node, anchor: usize) -> Result<(), Wrong> {
-        self.only_one(node.spot)?;
+    /// Adds a finished node to its parent.
+    fn add(&mut self, node: Node, anchor: usize) -> Result<(), ParseFailure> {
+        self.check_single_root(node.spot)?;
         if anchor != 0 {
-            let kept = self.size.copy(&node, self.open.len(), node.spot)?;
-            self.anchored.insert(anchor, kept);
+            let copy = self.size.copy_node(&node, self.open.len(), node.spot)?;
+            self.anchored.insert(anchor, copy);
         }
-        match self.open.last_mut().map(|open| &mut open.holds) {
+        match self.open.last_mut().map(|open| &mut open.content) {
             None => self.root = Some(node),
-            Some(Holds::List(items)) => items.push(node),
-            Some(Holds::Map { entries, key, merged }) => match std::mem::replace(key, Key::None) {
-                Key::None => *key = Key::Is(node),
-                Key::Merge => merge::maps(node, merged)?,
-                Key::Is(key) => entries.push((key, node)),
-            },
+            Some(PartialCollection::List(items)) => items.push(node),
+            Some(PartialCollection::Map { entries, key, merged }) => {
+                match std::mem::replace(key, PendingKey::None) {
+                    PendingKey::None => *key = PendingKey::Waiting(node),
+                    PendingKey::Merge => merge::collect_maps(node, merged)?,
+                    PendingKey::Waiting(key) => entries.push((key, node)),
+                }
+            }
         }
         Ok(())
     }
 }
 
-// === impl Holds ===
+// === impl PartialCollection ===
 
-impl Holds {
+impl PartialCollection {
     fn close(self) -> Value {
         match self {
             Self::List(items) => Value::List(items),
             Self::Map { mut entries, merged, .. } => {
                 if !merged.is_empty() {
-                    merge::merge(&mut entries, merged);
+                    merge::merge_maps(&mut entries, merged);
                 }
                 Value::Map(entries)
             }
@@ -203,38 +207,38 @@ impl Holds {
     }
 }
 
-// === impl Size ===
+// === impl DocumentSize ===
 
-impl Size {
-    fn grow(&mut self, bytes: usize, depth: usize, spot: Spot) -> Result<(), Wrong> {
+impl DocumentSize {
+    fn count_node(&mut self, bytes: usize, depth: usize, spot: Spot) -> Result<(), ParseFailure> {
         self.nodes += 1;
         self.bytes = self.bytes.saturating_add(bytes);
-        let what = if depth > DEEPEST {
-            format!("more than {DEEPEST} levels")
-        } else if self.nodes > MOST {
-            format!("more than {MOST} nodes")
-        } else if self.bytes > LONGEST {
-            format!("more than {LONGEST} bytes of text")
+        let what = if depth > MAX_DEPTH {
+            format!("more than {MAX_DEPTH} levels")
+        } else if self.nodes > MAX_NODES {
+            format!("more than {MAX_NODES} nodes")
+        } else if self.bytes > MAX_TEXT_BYTES {
+            format!("more than {MAX_TEXT_BYTES} bytes of text")
         } else {
             return Ok(());
         };
         Err((spot, format!("YAML document too large or too complex: {what}")))
     }
 
-    /// A copy of a node whose every part stands at one place.
-    fn copy(&mut self, node: &Node, depth: usize, spot: Spot) -> Result<Node, Wrong> {
+    /// Copies a node and gives all parts of the copy the same position.
+    fn copy_node(&mut self, node: &Node, depth: usize, spot: Spot) -> Result<Node, ParseFailure> {
         let depth = depth + usize::from(matches!(node.value, Value::List(_) | Value::Map(_)));
-        self.grow(node.text().map_or(0, str::len), depth, spot)?;
+        self.count_node(node.text().map_or(0, str::len), depth, spot)?;
         let value = match &node.value {
             Value::List(items) => {
-                let items = items.iter().map(|item| self.copy(item, depth, spot));
+                let items = items.iter().map(|item| self.copy_node(item, depth, spot));
                 Value::List(items.collect::<Result<_, _>>()?)
             }
             Value::Map(entries) => {
-                let entries = entries
-                    .iter()
-                    .map(|(key, value)| Ok((self.copy(key, depth, spot)?, self.copy(value, depth, spot)?)));
-                Value::Map(entries.collect::<Result<_, Wrong>>()?)
+                let entries = entries.iter().map(|(key, value)| {
+                    Ok((self.copy_node(key, depth, spot)?, self.copy_node(value, depth, spot)?))
+                });
+                Value::Map(entries.collect::<Result<_, ParseFailure>>()?)
             }
             plain => plain.clone(),
         };

@@ -10,9 +10,9 @@ use tenterhook_records::secrets;
 
 use super::{Retention, RetentionLimits, RetentionPlanner};
 
-/// The shortest pause after a batch.
+/// Minimum pause after a batch.
 const MIN_BATCH_PAUSE: Duration = Duration::from_millis(20);
-/// The pause after a batch, as a multiple of its duration: other callers have the writer most of the time.
+/// Pause after a batch, as a multiple of its duration, so that other callers can write most of the time.
 const BATCH_PAUSE_FACTOR: u32 = 4;
 
 /// Records could not be removed.
@@ -27,8 +27,9 @@ pub enum RetentionError {
 }
 
 impl RetentionPlanner {
-    /// Prunes what exceeds the limits, and adds the number of pruned records to `removed`. Blocks for as long as that
-    /// takes, but the writer only for one batch at a time. Ends early if `is_ending` returns true or the limits change.
+    /// Prunes the records that exceed the limits, and adds their number to `removed`. Blocks the caller until the
+    /// end, but the writer for one batch at a time only. Ends early if `is_ending` returns true or the limits
+    /// change.
     pub fn apply(
         &mut self,
         home: &Home,
@@ -41,7 +42,7 @@ impl RetentionPlanner {
         let Some(last) = self.last_expired(&reader, &limits, call_meta::now_ms())? else { return Ok(()) };
         let reason = format!("retention: {limits}");
         while let Some(batch) = reader.next_prune_batch(self.pruned_to(), last)? {
-            // Longer limits may have been set meanwhile.
+            // Longer limits may have been set since.
             if is_ending() || Retention::read(home).applied != limits {
                 return Ok(());
             }

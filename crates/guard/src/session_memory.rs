@@ -1,20 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! What rules remember of sessions, from one call to the next.
+//! State that rules keep for each session, from one call to the next.
 //!
-//! A rule with a `limit`, a budget or a `label` depends on what happened before, and every call is a
-//! process of its own where no daemon runs. So what is remembered lies in `<state>/sessions/`: one small
-//! file for each session, named by a hash of the harness and its session id, and `all.json` for limits
-//! that count all sessions together and for what was spent today.
+//! A rule with a `limit`, a budget or a `label` depends on earlier calls, and without a daemon every call is a
+//! separate process. The state is therefore stored in `<state>/sessions/`: one small file for each session, named
+//! by a hash of the harness and its session id, and `all.json` for limits that count all sessions together and for
+//! today's spend.
 //!
-//! - Files are for their owner only, replaced as wholes, and changed under a lock under which the rules
-//!   judge once more: two calls at the same time cannot both be the last that a limit lets pass.
-//! - Nothing is read where no rule needs it, and nothing is written where nothing changed.
-//! - Events without a session id share one memory per harness: what is remembered can only make rules
-//!   stricter, and must not be lost by leaving out the id.
-//! - A file that cannot be read counts as empty, which is said in the trace. So is a file that cannot
-//!   be written.
-//! - What nobody has touched for a week is removed.
+//! - Files are private to their owner and replaced atomically. A change is made under a lock, and the rules are
+//!   evaluated again under it, so that two concurrent calls cannot both be the last one that a limit allows.
+//! - Nothing is read unless a rule needs it, and nothing is written unless something changed.
+//! - Events without a session id share one state per harness. The state can only make rules stricter, so leaving
+//!   out the id must not reset it.
+//! - An unreadable file counts as empty. The trace reports it, and also a file that cannot be written.
+//! - Files that have not changed for a week are removed.
 
 use std::collections::{HashMap, VecDeque};
 use std::fs::File;
@@ -31,44 +30,45 @@ use tenterhook_harness_install::receipt::FileFingerprint;
 use tenterhook_policy::{PolicyJudgement, RuleSet, SessionState, SpendTotals, StateDelta};
 
 use tenterhook_home::read_file;
-use tenterhook_home::{make_private, write_whole};
+use tenterhook_home::{make_private_dir, write_atomic};
 
-const FORMAT: u32 = 1;
-/// Counts of all sessions together.
-const TOGETHER: &str = "all";
-const LOCK: &str = "lock";
-/// Forgotten after this time without a change.
-const KEPT: Duration = Duration::from_hours(7 * 24);
-/// How long to wait for others; they hold the lock for less than a millisecond.
-const PATIENCE: u32 = 50;
-/// How many calls may be judged at the same time and still be known when they are judged again.
-const AT_ONCE: usize = 64;
-const PAUSE: Duration = Duration::from_millis(10);
-/// A directory that changed less than this ago may change again without looking different: the clock of file systems is
+const STATE_FILE_FORMAT: u32 = 1;
+/// Key and file name of the state that all sessions share.
+const ALL_SESSIONS: &str = "all";
+const LOCK_FILE: &str = "lock";
+/// State without a change for this long is removed.
+const STATE_LIFETIME: Duration = Duration::from_hours(7 * 24);
+/// How often the lock is tried. Other processes hold it for less than a millisecond.
+const LOCK_ATTEMPTS: u32 = 50;
+/// Maximum number of recent events whose state is kept, so that a concurrent call is recognised when it is
+/// evaluated again.
+const MAX_RECENT_EVENTS: usize = 64;
+const LOCK_RETRY_INTERVAL: Duration = Duration::from_millis(10);
+/// A directory that changed more recently than this may change again without a new stamp: file system clocks are
 /// coarse.
 const STAMP_SETTLE_TIME: Duration = Duration::from_millis(50);
-/// Cached states are read again after this time, even if the directory looks the same.
+/// Cached states are read again after this time, even if the directory is unchanged.
 const CACHE_LIFETIME: Duration = Duration::from_secs(1);
 const MAX_CACHED_STATES: usize = 256;
 
-/// The directory of what is remembered.
+/// Directory with the state of all sessions.
 #[derive(Debug, Clone)]
-pub struct Sessions {
+pub struct SessionStateDir {
     dir: PathBuf,
 }
 
-/// What is remembered, as one process uses it.
+/// Session state as used by one process.
 pub struct SessionMemory {
-    sessions: Option<Sessions>,
-    keeps: bool,
-    /// The latest events, what was remembered before each, and what it added. A call that was changed
-    /// is judged twice, but it is one call.
+    sessions: Option<SessionStateDir>,
+    is_writable: bool,
+    /// Recent events, with the state before each and what it added. A call that a hook changed is evaluated twice,
+    /// but it is one call.
     last: Mutex<VecDeque<(EventId, SessionState, StateDelta)>>,
     cache: Mutex<StateCache>,
 }
 
-/// States as they were read. They are valid while the directory looks the same: files are replaced by renaming, which
-/// changes the directory.
+/// States as they were read. They are valid while the directory is unchanged: files are replaced by renaming,
+/// which changes the directory.
 #[derive(Default)]
 struct StateCache {
     stamp: Option<DirectoryStamp>,
@@ -84,22 +84,22 @@ enum DirectoryStamp {
 }
 
 #[derive(Debug, Serialize, Deserialize)]
-struct Kept {
+struct SessionStateFile {
     v: u32,
-    /// Whose it is, so that two sessions with the same hash do not share it.
+    /// Key of the session, so that two sessions with the same hash do not share a state.
     of: String,
     #[serde(flatten)]
     state: SessionState,
 }
 
-/// A file of a session, or the lock of all of them, that cannot be used.
+/// A session file, or the lock, that cannot be used.
 #[derive(Debug, thiserror::Error)]
 enum SessionFileError {
-    #[error("somebody else holds the lock")]
+    #[error("another process holds the lock")]
     Locked,
     #[error("it belongs to another session")]
     OtherSession,
-    #[error("its format is {0}, not {FORMAT}")]
+    #[error("its format is {0}, not {STATE_FILE_FORMAT}")]
     OtherFormat(u32),
     #[error(transparent)]
     Json(#[from] serde_json::Error),
@@ -109,20 +109,20 @@ enum SessionFileError {
     Home(#[from] Failure),
 }
 
-/// One session's memory, read.
-struct Opened {
+/// The state of one session, as read.
+struct OpenSession {
     of: String,
     state: SessionState,
-    together: SessionState,
+    shared: SessionState,
     notes: Vec<String>,
-    /// Held until the end of the judgement.
+    /// Held until the evaluation ends.
     _lock: Option<File>,
 }
 
-// === impl Sessions ===
+// === impl SessionStateDir ===
 
-impl Sessions {
-    /// What is remembered in this directory.
+impl SessionStateDir {
+    /// The state in this directory.
     pub fn new(dir: PathBuf) -> Self {
         Self { dir }
     }
@@ -132,20 +132,17 @@ impl Sessions {
         let of = format!("{harness}\n{session}");
         let path = self.path(&of);
         let state = self.read(&path, &of).map_err(|error| {
-            Failure::internal(format!(
-                "the labels of the session cannot be read: `{}`: {error}",
-                path.display()
-            ))
+            Failure::internal(format!("cannot read the labels of the session: `{}`: {error}", path.display()))
         })?;
         Ok(state.labels.into_iter().collect())
     }
 
-    /// What is remembered of an event's session; locked, if it is going to change.
-    fn open(&self, event: &Event, changes: bool) -> Opened {
+    /// Reads the state of an event's session, under the lock if it is going to change.
+    fn open(&self, event: &Event, changes: bool) -> OpenSession {
         let of = session_key(event);
         let mut notes = Vec::new();
         let lock = if changes {
-            self.lock().map_err(|why| notes.push(format!("sessions are not locked: {why}"))).ok()
+            self.lock().map_err(|why| notes.push(format!("session state is not locked: {why}"))).ok()
         } else {
             None
         };
@@ -156,39 +153,42 @@ impl Sessions {
                 SessionState::default()
             })
         };
-        let (state, together) = (read(&of), read(TOGETHER));
-        Opened { of, state, together, notes, _lock: lock }
+        let (state, shared) = (read(&of), read(ALL_SESSIONS));
+        OpenSession { of, state, shared, notes, _lock: lock }
     }
 
-    /// Like [`Sessions::open`] without a lock. Uses cached states while the directory looks the same.
-    fn open_cached(&self, event: &Event, cache: &Mutex<StateCache>) -> Opened {
+    /// Like [`SessionStateDir::open`] without a lock. Uses cached states while the directory is unchanged.
+    fn open_cached(&self, event: &Event, cache: &Mutex<StateCache>) -> OpenSession {
         let Some(stamp) = DirectoryStamp::of(&self.dir) else { return self.open(event, false) };
         let of = session_key(event);
-        if let Some((state, together)) = cache_of(cache).get(stamp, &of) {
-            return Opened { of, state, together, notes: Vec::new(), _lock: None };
+        if let Some((state, shared)) = lock_cache(cache).get(stamp, &of) {
+            return OpenSession { of, state, shared, notes: Vec::new(), _lock: None };
         }
         let opened = self.open(event, false);
         if opened.notes.is_empty() {
-            cache_of(cache).insert(stamp, &opened);
+            lock_cache(cache).insert(stamp, &opened);
         }
         opened
     }
 
     fn path(&self, of: &str) -> PathBuf {
-        let name =
-            if of == TOGETHER { TOGETHER.to_owned() } else { FileFingerprint::of(of.as_bytes()).fnv1a };
+        let name = if of == ALL_SESSIONS {
+            ALL_SESSIONS.to_owned()
+        } else {
+            FileFingerprint::of(of.as_bytes()).fnv1a
+        };
         self.dir.join(format!("{name}.json"))
     }
 
     fn lock(&self) -> Result<File, SessionFileError> {
-        make_private(&self.dir)?;
-        let path = self.dir.join(LOCK);
+        make_private_dir(&self.dir)?;
+        let path = self.dir.join(LOCK_FILE);
         let file = tenterhook_files::open_state_for_writing(&path, File::options().write(true))?;
-        for _ in 0..PATIENCE {
+        for _ in 0..LOCK_ATTEMPTS {
             if flock(&file, FlockOperation::NonBlockingLockExclusive).is_ok() {
                 return Ok(file);
             }
-            std::thread::sleep(PAUSE);
+            std::thread::sleep(LOCK_RETRY_INTERVAL);
         }
         Err(SessionFileError::Locked)
     }
@@ -198,9 +198,9 @@ impl Sessions {
             return Ok(SessionState::default());
         };
         match serde_json::from_str(&text)? {
-            Kept { v: FORMAT, of: whose, state } if whose == of => Ok(state),
-            Kept { v: FORMAT, .. } => Err(SessionFileError::OtherSession),
-            Kept { v, .. } => Err(SessionFileError::OtherFormat(v)),
+            SessionStateFile { v: STATE_FILE_FORMAT, of: whose, state } if whose == of => Ok(state),
+            SessionStateFile { v: STATE_FILE_FORMAT, .. } => Err(SessionFileError::OtherSession),
+            SessionStateFile { v, .. } => Err(SessionFileError::OtherFormat(v)),
         }
     }
 
@@ -209,18 +209,18 @@ impl Sessions {
         if !path.exists() {
             self.prune();
         }
-        let kept = Kept { v: FORMAT, of: of.to_owned(), state };
-        let bytes = serde_json::to_vec(&kept)?;
-        Ok(write_whole(&path, &bytes, 0o600)?)
+        let file = SessionStateFile { v: STATE_FILE_FORMAT, of: of.to_owned(), state };
+        let bytes = serde_json::to_vec(&file)?;
+        Ok(write_atomic(&path, &bytes, 0o600)?)
     }
 
-    /// Removes what has not been touched for a week. What cannot be removed stays.
+    /// Removes files that have not changed for a week. A file that cannot be removed stays.
     fn prune(&self) {
         let Ok(entries) = std::fs::read_dir(&self.dir) else { return };
         let now = SystemTime::now();
         for path in entries.filter_map(|entry| Some(entry.ok()?.path())) {
             let age = std::fs::metadata(&path).and_then(|metadata| metadata.modified());
-            let old = age.is_ok_and(|at| now.duration_since(at).is_ok_and(|age| age > KEPT));
+            let old = age.is_ok_and(|at| now.duration_since(at).is_ok_and(|age| age > STATE_LIFETIME));
             if old && path.extension().is_some_and(|extension| extension == "json") {
                 let _ = std::fs::remove_file(&path);
             }
@@ -231,25 +231,25 @@ impl Sessions {
 // === impl SessionMemory ===
 
 impl SessionMemory {
-    /// What happens is remembered.
-    pub fn keeping(sessions: Option<Sessions>) -> Self {
-        Self { sessions, keeps: true, last: Mutex::default(), cache: Mutex::default() }
+    /// Reads and writes session state.
+    pub fn read_write(sessions: Option<SessionStateDir>) -> Self {
+        Self { sessions, is_writable: true, last: Mutex::default(), cache: Mutex::default() }
     }
 
-    /// What happened counts; what is asked leaves nothing behind.
-    pub fn looking(sessions: Option<Sessions>) -> Self {
-        Self { keeps: false, ..Self::keeping(sessions) }
+    /// Reads session state and never writes it.
+    pub fn read_only(sessions: Option<SessionStateDir>) -> Self {
+        Self { is_writable: false, ..Self::read_write(sessions) }
     }
 
-    /// What is remembered of an event's session, for these rules.
-    pub fn look(&self, event: &Event, rules: &RuleSet) -> SessionState {
+    /// The state of an event's session, as far as these rules use it.
+    pub fn state_of(&self, event: &Event, rules: &RuleSet) -> SessionState {
         match &self.sessions {
-            Some(sessions) if is_stateful(event, rules) => sessions.open(event, false).whole(rules),
+            Some(sessions) if is_stateful(event, rules) => sessions.open(event, false).combined_state(rules),
             _ => SessionState::default(),
         }
     }
 
-    /// Judges with what is remembered, and remembers what comes of it.
+    /// Evaluates the rules with the session state and stores what they add to it.
     pub fn judge(
         &self,
         event: &Event,
@@ -259,38 +259,38 @@ impl SessionMemory {
         let Some(sessions) = self.sessions.as_ref().filter(|_| is_stateful(event, rules)) else {
             return judge(&SessionState::default());
         };
-        let earlier = self.earlier(event.id);
-        // Most calls change nothing: they are not worth a lock.
+        let earlier = self.take_earlier(event.id);
+        // Most calls change nothing, so the first evaluation takes no lock.
         let mut opened = sessions.open_cached(event, &self.cache);
-        let (mut before, mut both) = match earlier {
+        let (mut before, mut added) = match earlier {
             Some((_, before, delta)) => (before, delta),
-            None => (opened.whole(rules), StateDelta::default()),
+            None => (opened.combined_state(rules), StateDelta::default()),
         };
         let mut judgement = judge(&before);
-        if self.keeps && !unknown(&judgement.delta, &both).is_empty() {
-            // Somebody else may have changed it meanwhile.
+        if self.is_writable && !without_known(&judgement.delta, &added).is_empty() {
+            // Another process may have changed the state since it was read.
             opened = sessions.open(event, true);
-            if both.is_empty() {
-                before = opened.whole(rules);
+            if added.is_empty() {
+                before = opened.combined_state(rules);
                 judgement = judge(&before);
             }
-            let new = unknown(&judgement.delta, &both);
-            opened.keep(&new, rules, sessions);
-            both.labels.extend(new.labels);
-            both.matched.extend(new.matched);
-            both.warned.extend(new.warned);
-            both.spent = both.spent.or(new.spent);
-            both.earlier = both.earlier.saturating_add(new.earlier);
-            both.reported = both.reported.or(new.reported);
+            let new = without_known(&judgement.delta, &added);
+            opened.store(&new, rules, sessions);
+            added.labels.extend(new.labels);
+            added.matched.extend(new.matched);
+            added.warned.extend(new.warned);
+            added.spent = added.spent.or(new.spent);
+            added.earlier = added.earlier.saturating_add(new.earlier);
+            added.reported = added.reported.or(new.reported);
         }
-        self.remember(event.id, before, both);
-        judgement.steps.extend(opened.notes.into_iter().map(noted));
+        self.remember(event.id, before, added);
+        judgement.steps.extend(opened.notes.into_iter().map(failure_step));
         judgement
     }
 }
 
 impl SessionMemory {
-    fn earlier(&self, id: EventId) -> Option<(EventId, SessionState, StateDelta)> {
+    fn take_earlier(&self, id: EventId) -> Option<(EventId, SessionState, StateDelta)> {
         let mut last = self.last.lock().unwrap_or_else(PoisonError::into_inner);
         let at = last.iter().position(|(other, ..)| *other == id)?;
         last.remove(at)
@@ -298,14 +298,14 @@ impl SessionMemory {
 
     fn remember(&self, id: EventId, before: SessionState, added: StateDelta) {
         let mut last = self.last.lock().unwrap_or_else(PoisonError::into_inner);
-        if last.len() >= AT_ONCE {
+        if last.len() >= MAX_RECENT_EVENTS {
             last.pop_front();
         }
         last.push_back((id, before, added));
     }
 }
 
-/// The session of an event. A caller that the session does not belong to changes nothing that is remembered of it.
+/// Key of an event's session. A caller that the session does not belong to has a separate state.
 pub(crate) fn session_key(event: &Event) -> String {
     let apart = if event.session_check == Some(SessionCheck::Unverified) { "unverified\n" } else { "" };
     let id = event.harness_session_id.as_deref().unwrap_or_default();
@@ -316,8 +316,8 @@ fn is_stateful(event: &Event, rules: &RuleSet) -> bool {
     rules.is_stateful(event.event) || rules.counts_usage_of(event)
 }
 
-/// What an event adds that it has not added already.
-fn unknown(delta: &StateDelta, known: &StateDelta) -> StateDelta {
+/// The part of a change that the event has not made yet.
+fn without_known(delta: &StateDelta, known: &StateDelta) -> StateDelta {
     let mut new = delta.clone();
     new.labels.retain(|label| !known.labels.contains(label));
     new.matched.retain(|(rule, _)| !known.matched.iter().any(|(other, _)| other == rule));
@@ -328,7 +328,7 @@ fn unknown(delta: &StateDelta, known: &StateDelta) -> StateDelta {
     new
 }
 
-fn cache_of(cache: &Mutex<StateCache>) -> MutexGuard<'_, StateCache> {
+fn lock_cache(cache: &Mutex<StateCache>) -> MutexGuard<'_, StateCache> {
     cache.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
@@ -340,24 +340,24 @@ impl StateCache {
         let is_valid =
             self.stamp == Some(stamp) && self.read_at.is_some_and(|at| at.elapsed() < CACHE_LIFETIME);
         let read = |of: &str| self.by_session.get(of).filter(|_| is_valid).cloned();
-        Some((read(of)?, read(TOGETHER)?))
+        Some((read(of)?, read(ALL_SESSIONS)?))
     }
 
     /// Caches states that were read after this stamp was taken.
-    fn insert(&mut self, stamp: DirectoryStamp, opened: &Opened) {
+    fn insert(&mut self, stamp: DirectoryStamp, opened: &OpenSession) {
         let is_old = self.read_at.is_none_or(|at| at.elapsed() >= CACHE_LIFETIME);
         if self.stamp != Some(stamp) || is_old || self.by_session.len() >= MAX_CACHED_STATES {
             *self = Self { stamp: Some(stamp), read_at: Some(Instant::now()), by_session: HashMap::new() };
         }
         self.by_session.insert(opened.of.clone(), opened.state.clone());
-        self.by_session.insert(TOGETHER.to_owned(), opened.together.clone());
+        self.by_session.insert(ALL_SESSIONS.to_owned(), opened.shared.clone());
     }
 }
 
 // === impl DirectoryStamp ===
 
 impl DirectoryStamp {
-    /// The stamp of a directory; `None` if it could change again without a different stamp.
+    /// The stamp of a directory; `None` if it could change again without a new stamp.
     fn of(dir: &Path) -> Option<Self> {
         let found = match std::fs::metadata(dir) {
             Ok(found) => found,
@@ -372,39 +372,39 @@ impl DirectoryStamp {
     }
 }
 
-// === impl Opened ===
+// === impl OpenSession ===
 
-impl Opened {
-    /// The session's own memory, with the counts that all sessions share.
-    fn whole(&self, rules: &RuleSet) -> SessionState {
-        let mut whole = SessionState { today: self.together.today, ..self.state.clone() };
+impl OpenSession {
+    /// The session's state, with the counts that all sessions share.
+    fn combined_state(&self, rules: &RuleSet) -> SessionState {
+        let mut whole = SessionState { today: self.shared.today, ..self.state.clone() };
         whole.matched.retain(|rule, _| !rules.counts_all_sessions(rule));
-        let shared = self.together.matched.iter().filter(|(rule, _)| rules.counts_all_sessions(rule));
+        let shared = self.shared.matched.iter().filter(|(rule, _)| rules.counts_all_sessions(rule));
         whole.matched.extend(shared.map(|(rule, stamps)| (rule.clone(), stamps.clone())));
         whole
     }
 
-    fn keep(&mut self, delta: &StateDelta, rules: &RuleSet, sessions: &Sessions) {
+    fn store(&mut self, delta: &StateDelta, rules: &RuleSet, sessions: &SessionStateDir) {
         let (shared, own): (Vec<_>, Vec<_>) =
             delta.matched.iter().cloned().partition(|(rule, _)| rules.counts_all_sessions(rule));
         let own = StateDelta { matched: own, ..delta.clone() };
         let (needed, spent) = (delta.needed.clone(), delta.spent);
         let shared = StateDelta { matched: shared, needed, spent, ..StateDelta::default() };
         for (of, state, delta) in
-            [(self.of.as_str(), &mut self.state, own), (TOGETHER, &mut self.together, shared)]
+            [(self.of.as_str(), &mut self.state, own), (ALL_SESSIONS, &mut self.shared, shared)]
         {
             if delta.is_empty() {
                 continue;
             }
             state.apply(&delta);
             if let Err(why) = sessions.write(of, state.clone()) {
-                self.notes.push(format!("what the rules are to remember cannot be kept: {why}"));
+                self.notes.push(format!("session state cannot be stored: {why}"));
             }
         }
     }
 }
 
-fn noted(note: String) -> TraceEntry {
+fn failure_step(note: String) -> TraceEntry {
     TraceEntry {
         by: Origin::Engine,
         status: TraceStatus::Failed,

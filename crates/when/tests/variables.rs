@@ -121,7 +121,7 @@ fn texts_are_unicode() {
     assert_eq!(ask(&event, r#"tool.args["schlüssel"] == 1"#), Ok(true));
     assert_eq!(
         complaint(&event, r#""🚀🚀" == tol.name"#),
-        "column 9: unknown variable `tol`; there are event, tool, agent, detail"
+        "column 9: unknown variable `tol`; known: event, tool, agent, detail"
     );
 }
 
@@ -130,7 +130,7 @@ fn what_is_wrong_is_said_before_any_event_comes() {
     let refused = |text: &str| When::compile(text).expect_err(text).to_string();
     assert_eq!(
         refused("tol.name == 1"),
-        "column 1: unknown variable `tol`; there are event, tool, agent, detail"
+        "column 1: unknown variable `tol`; known: event, tool, agent, detail"
     );
     assert_eq!(
         refused("true && agent.name == 'x'"),
@@ -138,15 +138,14 @@ fn what_is_wrong_is_said_before_any_event_comes() {
     );
     assert_eq!(
         refused("[1].exists(x, y > 1)"),
-        "column 15: unknown variable `y`; there are event, tool, agent, detail"
+        "column 15: unknown variable `y`; known: event, tool, agent, detail"
     );
     assert!(
-        refused("tool.name.lower() == 'x'")
-            .contains("unknown function `lower`; there are contains, startsWith")
+        refused("tool.name.lower() == 'x'").contains("unknown function `lower`; known: contains, startsWith")
     );
     assert_eq!(
         refused("tool.name.matches(tool.class)"),
-        "column 18: the pattern of `matches` must be written out"
+        "column 18: the pattern of `matches` must be a literal"
     );
     assert_eq!(refused("tool.name.matches('(a')"), "column 18: error: unclosed group");
     assert_eq!(refused("Foo{a: 1} == 1"), "column 4: unknown type `Foo`");
@@ -161,7 +160,7 @@ fn what_is_wrong_is_said_before_any_event_comes() {
 
 #[test]
 fn an_answer_is_true_or_false() {
-    for (text, said) in [
+    for (text, message) in [
         ("tool.name", "column 5: the condition is a field of the event, never true or false"),
         ("tool.paths", "column 5: the condition is a field of the event, never true or false"),
         ("[true]", "column 1: the condition is a list, never true or false"),
@@ -172,7 +171,7 @@ fn an_answer_is_true_or_false() {
         ("event", "column 1: the condition is a map, never true or false"),
     ] {
         let error = When::compile(text).expect_err(text).to_string();
-        assert!(error.starts_with(said), "{text}: {error}");
+        assert!(error.starts_with(message), "{text}: {error}");
     }
     for text in ["has(tool.name)", "tool.args.flag", "true ? 1 : false", "detail.stop_hook_active", "dyn(1)"]
     {
@@ -185,7 +184,7 @@ fn an_answer_is_true_or_false() {
 #[test]
 fn failures_name_types_and_never_the_text_of_the_event() {
     let event = calling("Bash", json!({"command": "SECRET", "n": 1}));
-    for (text, said) in [
+    for (text, message) in [
         ("tool.args.n / 0 == 1", "division by zero"),
         ("tool.args.n % 0 == 1", "division by zero"),
         ("9223372036854775807 + tool.args.n > 0", "`add` overflows"),
@@ -200,6 +199,6 @@ fn failures_name_types_and_never_the_text_of_the_event() {
         ("tool.args.n.exists(x, true)", "a value of type int where iterable is needed"),
         ("tool.args['nix'] == 1", "no such key `nix`"),
     ] {
-        assert_eq!(complaint(&event, text), said, "{text}");
+        assert_eq!(complaint(&event, text), message, "{text}");
     }
 }

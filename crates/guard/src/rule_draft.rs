@@ -1,0 +1,181 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+
+//! Drafts a rule from a recorded call: to deny it next time, or to allow it.
+
+use std::fmt::Write as _;
+
+use serde_json::{Value, json};
+use tenterhook_event::{Decision, Event, EventKind, Origin, ToolClass, ToolCommand, TraceStatus};
+use tenterhook_facts::{EvalEnvironment, ExecLocation, Facts};
+
+use tenterhook_error::Failure;
+use tenterhook_records::recorded::RecordedDecision;
+
+/// Characters with a meaning in regular expressions.
+const REGEX_META_CHARS: &[char] =
+    &['\\', '.', '+', '*', '?', '(', ')', '|', '[', ']', '{', '}', '^', '$', '#', '&', '-', '~'];
+/// Maximum number of words of a command that a rule matches.
+const MAX_COMMAND_WORDS: usize = 3;
+
+/// Conditions that match exactly this call.
+pub fn match_exact_call(event: &Event) -> Option<Value> {
+    let exactly = |text: &str| format!("\\A{}\\z", escape_regex(text));
+    if let (EventKind::Prompt, Some(prompt)) = (event.event, &event.detail.prompt) {
+        return Some(json!({"event": "prompt", "regex": {"prompt": exactly(prompt)}}));
+    }
+    let tool = event.tool.as_ref()?;
+    if tool.class == ToolClass::Shell {
+        let commands: Vec<String> = command_texts(event).iter().map(|text| exactly(text)).collect();
+        return (!commands.is_empty()).then(|| json!({"tool": "shell", "regex": {"command": commands}}));
+    }
+    let is_plain = tool.name.chars().all(|letter| letter.is_ascii_alphanumeric() || "_-.".contains(letter));
+    is_plain.then(|| json!({"tool": tool.name, "regex": {"args": exactly(&tool.args.to_string())}}))
+}
+
+/// A rule that denies similar calls: the program and its first words, the file, or the host; otherwise exactly
+/// this call.
+pub fn deny_rule(recorded: &RecordedDecision, seq: u64, user_home: Option<&str>) -> Result<Value, Failure> {
+    let event = &recorded.event;
+    let environment =
+        EvalEnvironment { home: user_home, seen: Some(&recorded.seen), ..EvalEnvironment::default() };
+    let facts = tenterhook_policy::facts(event, &environment);
+    let (conditions, name) = match_similar_calls(event, &facts)
+        .or_else(|| Some((match_exact_call(event)?, "this".to_owned())))
+        .ok_or_else(|| not_expressible(seq))?;
+    let example = rule_example(event);
+    Ok(json!({
+        "id": rule_id(&format!("no-{name}"), seq),
+        "description": format!("Made from decision {seq} of {}", event.source),
+        "severity": "medium",
+        "match": conditions,
+        "verdict": "deny",
+        "reason": "The user denied a call like this before.",
+        "examples": {"deny": example.into_iter().collect::<Vec<_>>()},
+    }))
+}
+
+/// An exception for exactly this call, in the same directory, from the rules that matched it.
+pub fn exception_rule(recorded: &RecordedDecision, seq: u64) -> Result<Value, Failure> {
+    let has_matched = |status: TraceStatus| matches!(status, TraceStatus::Matched | TraceStatus::Monitored);
+    let mut rules: Vec<&str> = Vec::new();
+    for step in recorded
+        .outcome
+        .trace
+        .iter()
+        .filter(|step| has_matched(step.status) && step.decision >= Decision::Ask)
+    {
+        if let Origin::Rule(id) = &step.by
+            && !rules.contains(&id.as_ref())
+        {
+            rules.push(id);
+        }
+    }
+    if rules.is_empty() {
+        let by_hook = recorded.outcome.decision >= Decision::Ask;
+        let why = if by_hook {
+            "a hook denied or asked, and only rules have exceptions"
+        } else {
+            "no rule denied it or asked"
+        };
+        return Err(Failure::user(format!("decision {seq} needs no exception: {why}")));
+    }
+    let conditions = match_exact_call(&recorded.event).ok_or_else(|| not_expressible(seq))?;
+    let name = recorded.event.tool.as_ref().map_or("prompt", |tool| tool.class.name());
+    let directory = recorded.event.cwd.as_ref().map(|cwd| format!("event.cwd == {}", json!(cwd)));
+    Ok(json!({
+        "id": rule_id(&format!("allow-{name}"), seq),
+        "description": format!("Exception made from decision {seq} of {}", recorded.event.source),
+        "match": conditions,
+        "when": directory,
+        "verdict": "allow",
+        "overrides": rules,
+    }))
+}
+
+fn not_expressible(seq: u64) -> Failure {
+    Failure::user(format!("no rule can match decision {seq}")).hint("its payload was erased, or it has none")
+}
+
+/// Conditions that match similar calls, and a name for the rule.
+fn match_similar_calls(event: &Event, facts: &Facts) -> Option<(Value, String)> {
+    let tool = event.tool.as_ref()?;
+    if tool.class == ToolClass::Shell {
+        // The rule is about the started program, not about its launcher, and only on this machine.
+        let here: Vec<_> = facts.commands.iter().filter(|command| command.on == ExecLocation::Here).collect();
+        let starts = |program: &str| here.iter().any(|other| other.via.iter().any(|via| via == program));
+        let mut named = here.iter().filter(|command| !command.program.is_empty());
+        let command = named.find(|command| !starts(&command.program))?;
+        let is_plain = |text: &str| {
+            !text.is_empty()
+                && text.chars().all(|letter| letter.is_ascii_alphanumeric() || "_-.:/@=".contains(letter))
+        };
+        let words: Vec<&str> = command
+            .words
+            .iter()
+            .map(|word| word.text.as_str())
+            .filter(|text| is_plain(text) && !text.starts_with('-'))
+            .take(MAX_COMMAND_WORDS)
+            .collect();
+        let shell = if words.is_empty() {
+            json!({"program": [command.program]})
+        } else {
+            json!({"program": [command.program], "words": words})
+        };
+        return Some((json!({"shell": shell}), command.program.clone()));
+    }
+    if let Some(url) = facts.urls.first().filter(|url| !url.host.is_empty() && !url.host.contains('*')) {
+        return Some((json!({"tool": tool.name, "host": [url.host]}), url.host.clone()));
+    }
+    let path = facts.paths.first()?;
+    let text = path.resolved.as_deref().unwrap_or(&path.text);
+    let is_plain = !text.contains(['*', '?', '[', ']', '{', '}', '!']);
+    let name = text.rsplit('/').next().unwrap_or_default().to_owned();
+    is_plain.then(|| (json!({"tool": tool.name, "path": [text]}), name))
+}
+
+/// The call as an example for the rule.
+fn rule_example(event: &Event) -> Option<Value> {
+    let tool = event.tool.as_ref()?;
+    if tool.class == ToolClass::Shell {
+        return command_texts(event).into_iter().next().map(Value::from);
+    }
+    Some(json!({"tool": tool.name, "args": tool.args}))
+}
+
+fn command_texts(event: &Event) -> Vec<String> {
+    let text = |command: ToolCommand<'_>| match command {
+        ToolCommand::Text(text) => text.to_owned(),
+        ToolCommand::Argv(words) => words.join(" "),
+    };
+    event.tool.iter().flat_map(|tool| tool.commands().into_iter().map(text).collect::<Vec<_>>()).collect()
+}
+
+fn escape_regex(text: &str) -> String {
+    text.chars()
+        .flat_map(|letter| REGEX_META_CHARS.contains(&letter).then_some('\\').into_iter().chain([letter]))
+        .collect()
+}
+
+/// A rule id that no other draft has.
+fn rule_id(name: &str, seq: u64) -> String {
+    let fits = |letter: char| if letter.is_ascii_alphanumeric() { letter.to_ascii_lowercase() } else { '-' };
+    let mut id: String = name.chars().map(fits).take(40).collect();
+    let _ = write!(id, "-{seq}");
+    id
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_expression_matches_the_text_and_nothing_else() {
+        assert_eq!(escape_regex("rm -rf a.b (x) #1"), "rm \\-rf a\\.b \\(x\\) \\#1");
+        assert_eq!(escape_regex("<été>\n"), "<été>\n");
+    }
+
+    #[test]
+    fn a_name_is_one_of_a_rule() {
+        assert_eq!(rule_id("no-Évil/x.sh", 7), "no--vil-x-sh-7");
+    }
+}
