@@ -134,7 +134,7 @@ pub struct Interruptions {
 
 impl AuditFindings {
     /// Adds an event and its verdict. Only events that can be prevented are counted.
-    pub fn add_event(&mut self, event: &Event, said: &Said) {
+    pub fn add_event(&mut self, event: &Event, verdict: &Said) {
         let harness = self.harnesses.entry(harness_id(event)).or_default();
         let ms = event.ts.unix_ms();
         // A subagent with its own session belongs to the session that started it.
@@ -154,7 +154,7 @@ impl AuditFindings {
         harness.calls += call;
         self.first = Some(self.first.map_or(event.ts, |first| first.min(event.ts)));
         self.last = Some(self.last.map_or(event.ts, |last| last.max(event.ts)));
-        let part = match said.decision {
+        let part = match verdict.decision {
             Decision::None | Decision::Allow => 0,
             Decision::Defer | Decision::Ask => 1,
             Decision::Deny => 2,
@@ -172,19 +172,19 @@ impl AuditFindings {
             count_verdict(self.projects.entry(project.to_owned()).or_default(), part);
         }
         if part > 0 {
-            self.add_match(event, said);
+            self.add_match(event, verdict);
         }
     }
 
-    fn add_match(&mut self, event: &Event, said: &Said) {
-        let rule = self.rules.entry(said.rule.clone().unwrap_or_default()).or_default();
-        if said.decision == Decision::Deny {
+    fn add_match(&mut self, event: &Event, verdict: &Said) {
+        let rule = self.rules.entry(verdict.rule.clone().unwrap_or_default()).or_default();
+        if verdict.decision == Decision::Deny {
             rule.denied += 1;
         } else {
             rule.asked += 1;
         }
         if rule.reason.is_none() {
-            rule.reason.clone_from(&said.reason);
+            rule.reason.clone_from(&verdict.reason);
         }
         // Skip duplicate examples.
         let what = strip_control_characters(&sanitize(&gist(event), MAX_EXAMPLE_CHARS));
@@ -194,7 +194,7 @@ impl AuditFindings {
                 harness: event.source.clone(),
                 session: event.harness_session_id.clone(),
                 project: event.project.clone(),
-                verdict: said.decision,
+                verdict: verdict.decision,
                 what,
             });
         }

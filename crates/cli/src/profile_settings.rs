@@ -18,7 +18,7 @@ pub(crate) struct SettingsFile {
 }
 
 impl SettingsFile {
-    /// A file of the project's.
+    /// Creates an argument for a settings file of the project.
     pub(crate) fn of_project(path: PathBuf) -> Self {
         Self { source: Source::Project, path }
     }
@@ -40,7 +40,7 @@ impl std::str::FromStr for SettingsFile {
     }
 }
 
-/// Reads the files and makes a profile ready to fire.
+/// Reads the settings files and prepares the profile to fire events.
 pub(crate) fn open_profile(
     name: &str,
     files: &[SettingsFile],
@@ -52,7 +52,7 @@ pub(crate) fn open_profile(
         let path = file.path.display().to_string();
         let text = tenterhook_home::regular_file(&file.path)
             .map_err(|error| CommandError::user(error.to_string()))?;
-        let text = text.ok_or_else(|| CommandError::user(format!("there is no `{path}`")))?;
+        let text = text.ok_or_else(|| CommandError::user(format!("file `{path}` does not exist")))?;
         texts.push((file.source, path, text));
     }
     let layers: Vec<_> =

@@ -23,7 +23,7 @@ Examples:
 /// Trust a hook package, so that its hooks run
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
-pub(super) struct TrustArgs {
+pub(super) struct TrustPackageArgs {
     /// Name of the hook package
     name: String,
     #[command(flatten)]
@@ -33,27 +33,27 @@ pub(super) struct TrustArgs {
 /// Remove a hook package
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:\n  tenterhook hooks remove env-guard")]
-pub(super) struct RemoveArgs {
+pub(super) struct RemovePackageArgs {
     /// Name of the hook package
     name: String,
     #[command(flatten)]
     proof: ProofArgs,
 }
 
-pub(super) fn trust(context: &Context, args: &TrustArgs) -> Result<ExitCode, CommandError> {
+pub(super) fn trust(context: &Context, args: &TrustPackageArgs) -> Result<ExitCode, CommandError> {
     let home = context.home()?;
     let mut list = KitList::read_to_change(home)?;
-    let kit = find_package(&list, &args.name)?.clone();
-    let dir = home.kits().join(&kit.name);
-    let files = if kit.commit.is_some() { kit.files(home)? } else { kits::gather(&dir)? };
-    let new = Kit { trusted: true, files: kits::hashes(&files), ..kit.clone() };
+    let package = find_package(&list, &args.name)?.clone();
+    let dir = home.kits().join(&package.name);
+    let files = if package.commit.is_some() { package.files(home)? } else { kits::gather(&dir)? };
+    let new = Kit { trusted: true, files: kits::hashes(&files), ..package.clone() };
     let (manifest, _) = kits::check(&dir, &files, &package_environment(context)?)?;
     let digest = kits::digest(&new.files);
-    if new == kit {
-        return report_change(context, &new, &format!("`{}` is trusted already, as it is", kit.name));
+    if new == package {
+        return report_change(context, &new, &format!("`{}` is already trusted", package.name));
     }
     if !context.terminal.json {
-        context.terminal.say(&package_text(&new, &manifest, &files))?;
+        context.terminal.print(&package_text(&new, &manifest, &files))?;
     }
     confirm::require_confirmation(
         context,
@@ -63,35 +63,43 @@ pub(super) fn trust(context: &Context, args: &TrustArgs) -> Result<ExitCode, Com
     )?;
     list.put(new.clone());
     list.write(home)?;
-    report_change(context, &new, &format!("`{}` is trusted: its hooks run from the next event on", kit.name))
+    report_change(
+        context,
+        &new,
+        &format!("`{}` is trusted: its hooks run from the next event on", package.name),
+    )
 }
 
-pub(super) fn remove(context: &Context, args: &RemoveArgs) -> Result<ExitCode, CommandError> {
+pub(super) fn remove(context: &Context, args: &RemovePackageArgs) -> Result<ExitCode, CommandError> {
     let home = context.home()?;
     let mut list = KitList::read_to_change(home)?;
-    let kit = find_package(&list, &args.name)?.clone();
-    let detail = json!({"kit": kit.name, "sha256": kits::digest(&kit.files)});
-    // What never ran protects nobody.
-    if kit.trusted {
+    let package = find_package(&list, &args.name)?.clone();
+    let detail = json!({"kit": package.name, "sha256": kits::digest(&package.files)});
+    // A package that was never trusted never ran, so removing it does not weaken protection.
+    if package.trusted {
         confirm::require_confirmation(context, Action::HooksRemove, detail, &args.proof)?;
     } else {
         Book::of(home).change("hooks remove", detail)?;
     }
-    list.kits.retain(|other| other.name != kit.name);
+    list.kits.retain(|other| other.name != package.name);
     list.write(home)?;
-    let dir = home.kits().join(&kit.name);
+    let dir = home.kits().join(&package.name);
     if dir.exists() {
         fs_err::remove_dir_all(dir)?;
     }
-    report_change(context, &Kit { trusted: false, ..kit.clone() }, &format!("`{}` is removed", kit.name))
+    report_change(
+        context,
+        &Kit { trusted: false, ..package.clone() },
+        &format!("`{}` was removed", package.name),
+    )
 }
 
-fn report_change(context: &Context, kit: &Kit, what: &str) -> Result<ExitCode, CommandError> {
+fn report_change(context: &Context, package: &Kit, what: &str) -> Result<ExitCode, CommandError> {
     if context.terminal.json {
-        let sha256 = kits::digest(&kit.files);
-        context.terminal.print_json(&json!({"kit": kit, "sha256": sha256}))?;
+        let sha256 = kits::digest(&package.files);
+        context.terminal.print_json(&json!({"kit": package, "sha256": sha256}))?;
     } else {
-        context.terminal.say(&format!("{GOOD}✓{GOOD:#} {what}\n"))?;
+        context.terminal.print(&format!("{GOOD}✓{GOOD:#} {what}\n"))?;
     }
     Ok(ExitCode::SUCCESS)
 }
