@@ -15,7 +15,7 @@ use tenterhook_guard::backtest::gist;
 use tenterhook_guard::replay::Said;
 use tenterhook_harness::Harness;
 use tenterhook_records::sanitize;
-use tenterhook_transcript::{LeftOut, Unread};
+use tenterhook_transcript::{SkippedFile, UnreadPart};
 
 use crate::import::ImportCounts;
 use tenterhook_report::html::chart::VerdictCounts;
@@ -56,7 +56,7 @@ pub struct AuditFindings {
     /// Parts of transcripts that could not be parsed, by harness and reason.
     pub unread: BTreeMap<(&'static str, String), u64>,
     /// Transcripts that were not read, with their harness.
-    pub left_out: Vec<(&'static str, LeftOut)>,
+    pub left_out: Vec<(&'static str, SkippedFile)>,
     /// Duration of the audit, in milliseconds.
     pub took_ms: u64,
     /// Searched directories, each with the harness's title.
@@ -201,13 +201,13 @@ impl AuditFindings {
     }
 
     /// Adds a part of a transcript that could not be parsed.
-    pub fn add_unread(&mut self, harness: &'static Harness, why: Unread) {
+    pub fn add_unread(&mut self, harness: &'static Harness, why: UnreadPart) {
         let why = match why {
-            Unread::Broken => "invalid JSON".to_owned(),
-            Unread::TooLong => "too long".to_owned(),
-            Unread::Partial => "incomplete tool call or result".to_owned(),
-            Unread::Unknown(kind) if kind.is_empty() => "without a type".to_owned(),
-            Unread::Unknown(kind) => format!("of unknown type `{}`", strip_control_characters(&kind)),
+            UnreadPart::Broken => "invalid JSON".to_owned(),
+            UnreadPart::TooLong => "too long".to_owned(),
+            UnreadPart::Partial => "incomplete tool call or result".to_owned(),
+            UnreadPart::Unknown(kind) if kind.is_empty() => "without a type".to_owned(),
+            UnreadPart::Unknown(kind) => format!("of unknown type `{}`", strip_control_characters(&kind)),
         };
         let known = self.unread.len() < MAX_NAMES || self.unread.contains_key(&(harness.id, why.clone()));
         let why = if known { why } else { "of other unknown types".to_owned() };
@@ -215,7 +215,7 @@ impl AuditFindings {
     }
 
     /// Adds transcripts that were not read.
-    pub fn add_left_out(&mut self, harness: &'static Harness, left_out: Vec<LeftOut>) {
+    pub fn add_left_out(&mut self, harness: &'static Harness, left_out: Vec<SkippedFile>) {
         self.left_out.extend(left_out.into_iter().map(|one| (harness.id, one)));
     }
 
@@ -274,7 +274,7 @@ impl AuditFindings {
             value
         };
         let unread = |((harness, why), count): (&(&str, String), &u64)| json!({"harness": harness, "why": why, "count": count});
-        let left_out = |(harness, one): &(&str, LeftOut)| json!({"harness": harness, "path": one.path.to_string_lossy(), "why": one.why});
+        let left_out = |(harness, one): &(&str, SkippedFile)| json!({"harness": harness, "path": one.path.to_string_lossy(), "why": one.why});
         let [_, asked, denied] = self.verdicts;
         json!({
             "calls": self.calls,

@@ -19,7 +19,8 @@ use tenterhook_harness::dialect::{
     self, A3sMatcher, EventMatcher, HookDialect, HookExit, HookTimeError, Mismatch, RawHookResult,
 };
 use tenterhook_profile::{
-    Aggregated, Entry, Finding, HookResult, Kind, Layer, Level, Plan, Profile, Settings,
+    AggregatedResult, ConfiguredHook, HookKind, HookPlan, HookResult, ProblemLevel, Profile, ProfileSettings,
+    SettingsLayer, SettingsProblem,
 };
 
 const MAX_OUTPUT_BYTES: usize = 1024 * 1024;
@@ -32,7 +33,7 @@ pub struct ProfileStage {
     pub profile: &'static Profile,
     dialect: &'static HookDialect,
     /// Parsed settings of the profile.
-    pub settings: Settings,
+    pub settings: ProfileSettings,
     home: Option<String>,
     env: BTreeMap<String, String>,
 }
@@ -42,9 +43,9 @@ pub struct ProfileEventResult {
     /// The profile's name of the event.
     pub event: &'static str,
     /// Which hooks ran, and why the others did not.
-    pub plan: Plan,
+    pub plan: HookPlan,
     /// The aggregated result.
-    pub aggregated: Aggregated,
+    pub aggregated: AggregatedResult,
     /// Result of each hook, in order.
     pub trace: Vec<Value>,
 }
@@ -55,19 +56,19 @@ impl ProfileStage {
     /// Reads the settings of a profile. `home` and `env` are those of the user for whom the hooks run.
     pub fn new(
         name: &str,
-        layers: &[Layer<'_>],
+        layers: &[SettingsLayer<'_>],
         home: Option<&Path>,
         env: BTreeMap<String, String>,
     ) -> Result<Self, Failure> {
         let (profile, dialect) = find_profile(name)?;
-        let mut settings = tenterhook_profile::read(profile, layers);
+        let mut settings = tenterhook_profile::read_settings(profile, layers);
         report_invalid_matchers(dialect, &mut settings);
         let home = home.and_then(Path::to_str).map(ToOwned::to_owned);
         Ok(Self { profile, dialect, settings, home, env })
     }
 
     /// Problems in the settings.
-    pub fn problems(&self, level: Level) -> impl Iterator<Item = &Finding> {
+    pub fn problems(&self, level: ProblemLevel) -> impl Iterator<Item = &SettingsProblem> {
         self.settings.problems.iter().filter(move |finding| finding.level == level)
     }
 
@@ -81,17 +82,18 @@ impl ProfileStage {
     }
 
     /// Which hooks would run, and why the others would not.
-    pub fn plan(&self, event: &'static str, input: &Value, base: &Event) -> (Plan, HookCall) {
+    pub fn plan(&self, event: &'static str, input: &Value, base: &Event) -> (HookPlan, HookCall) {
         let call = self.to_hook_call(event, input, base);
         let mut mismatch =
-            |entry: &Entry| self.matches(entry, &call.event).err().map(|Mismatch(reason)| reason);
-        (tenterhook_profile::plan(self.profile, &self.settings, event, &mut mismatch), call)
+            |entry: &ConfiguredHook| self.matches(entry, &call.event).err().map(|Mismatch(reason)| reason);
+        (tenterhook_profile::plan_hooks(self.profile, &self.settings, event, &mut mismatch), call)
     }
 
     /// Fires an event: plans, runs and aggregates its hooks.
     pub async fn fire(&self, event: &'static str, input: &Value, base: &Event) -> ProfileEventResult {
         let (plan, call) = self.plan(event, input, base);
-        let entries: Vec<&Entry> = plan.entries().filter_map(|at| self.settings.entries.get(at)).collect();
+        let entries: Vec<&ConfiguredHook> =
+            plan.entries().filter_map(|at| self.settings.entries.get(at)).collect();
         let results = if plan.sequential {
             self.run_in_sequence(event, &entries, input, base).await
         } else {
@@ -107,7 +109,7 @@ impl ProfileStage {
     async fn run_in_sequence(
         &self,
         event: &'static str,
-        entries: &[&Entry],
+        entries: &[&ConfiguredHook],
         input: &Value,
         base: &Event,
     ) -> Vec<HookResult> {
@@ -123,19 +125,19 @@ impl ProfileStage {
         results
     }
 
-    async fn run_hook(&self, event: &'static str, entry: &Entry, call: &HookCall) -> HookResult {
+    async fn run_hook(&self, event: &'static str, entry: &ConfiguredHook, call: &HookCall) -> HookResult {
         let started = Instant::now();
         let mut result = match entry.kind {
-            Kind::Command => self.run_command_hook(entry, call).await,
-            Kind::Http => self.run_http_hook(entry, call).await,
-            Kind::Plugin => HookResult::failed("Command hook missing command"),
+            HookKind::Command => self.run_command_hook(entry, call).await,
+            HookKind::Http => self.run_http_hook(entry, call).await,
+            HookKind::Plugin => HookResult::failed("Command hook missing command"),
             kind => HookResult::failed(format!("`{}` hooks are not run here", kind.word())),
         };
         result.duration_ms = u64::try_from(started.elapsed().as_millis()).unwrap_or(u64::MAX);
-        tenterhook_profile::counted(self.profile, event, entry, result)
+        tenterhook_profile::effective_result(self.profile, event, entry, result)
     }
 
-    async fn run_command_hook(&self, entry: &Entry, call: &HookCall) -> HookResult {
+    async fn run_command_hook(&self, entry: &ConfiguredHook, call: &HookCall) -> HookResult {
         let time_limit = match self.time_limit(entry) {
             Ok(time_limit) => time_limit,
             Err(error) => return HookResult::failed(error.to_string()),
@@ -159,7 +161,7 @@ impl ProfileStage {
         }
     }
 
-    async fn run_http_hook(&self, entry: &Entry, call: &HookCall) -> HookResult {
+    async fn run_http_hook(&self, entry: &ConfiguredHook, call: &HookCall) -> HookResult {
         let time_limit = match self.time_limit(entry) {
             Ok(time_limit) => time_limit,
             Err(error) => return HookResult::failed(error.to_string()),
@@ -220,12 +222,12 @@ impl ProfileStage {
         }
     }
 
-    fn time_limit(&self, entry: &Entry) -> Result<Duration, HookTimeError> {
+    fn time_limit(&self, entry: &ConfiguredHook) -> Result<Duration, HookTimeError> {
         let configured = entry.timeout.or(self.settings.limits.default_timeout);
         configured.map_or(Ok(self.dialect.timeout), |number| self.dialect.duration(number))
     }
 
-    fn process_spec(&self, entry: &Entry, call: &HookCall, time_limit: Duration) -> ProcessSpec {
+    fn process_spec(&self, entry: &ConfiguredHook, call: &HookCall, time_limit: Duration) -> ProcessSpec {
         let command = entry.command.as_deref().unwrap_or_default();
         let home = self.home.as_deref();
         let argv = if let Some(args) = &entry.args {
@@ -249,7 +251,7 @@ impl ProfileStage {
         }
     }
 
-    fn matches(&self, entry: &Entry, event: &Event) -> Result<(), Mismatch> {
+    fn matches(&self, entry: &ConfiguredHook, event: &Event) -> Result<(), Mismatch> {
         let (matcher, _) = parse_matcher(self.dialect, entry).map_err(|failure| Mismatch(failure.message))?;
         matcher.admits(event)?;
         let Some(rule) = &entry.condition_if else { return Ok(()) };
@@ -282,7 +284,7 @@ impl ProfileStage {
 
 /// The profile with this name and its dialect, or an error that lists the known ones.
 pub fn find_profile(name: &str) -> Result<(&'static Profile, &'static HookDialect), Failure> {
-    let found = tenterhook_profile::find(name).zip(dialect::find(name));
+    let found = tenterhook_profile::find_profile(name).zip(dialect::find(name));
     found.ok_or_else(|| {
         let known: Vec<_> = tenterhook_profile::PROFILES.iter().map(|profile| profile.name).collect();
         Failure::user(format!("unknown profile `{name}`")).hint(format!("known: {}", known.join(", ")))
@@ -290,7 +292,10 @@ pub fn find_profile(name: &str) -> Result<(&'static Profile, &'static HookDialec
 }
 
 /// An entry's matcher, and a warning about it.
-fn parse_matcher(dialect: &HookDialect, entry: &Entry) -> Result<(EventMatcher, Option<String>), Failure> {
+fn parse_matcher(
+    dialect: &HookDialect,
+    entry: &ConfiguredHook,
+) -> Result<(EventMatcher, Option<String>), Failure> {
     match &entry.matcher {
         None => Ok((EventMatcher::all(), None)),
         Some(Value::String(text)) => Ok(dialect.matcher(Some(text))),
@@ -303,19 +308,19 @@ fn parse_matcher(dialect: &HookDialect, entry: &Entry) -> Result<(EventMatcher, 
 }
 
 /// Reports every matcher and `if` that cannot be parsed: such a hook would silently never run.
-fn report_invalid_matchers(dialect: &HookDialect, settings: &mut Settings) {
+fn report_invalid_matchers(dialect: &HookDialect, settings: &mut ProfileSettings) {
     let mut found = Vec::new();
     for entry in &settings.entries {
         let mut note = |level, message: String| {
             let problem = Problem::new(&entry.file, entry.place, message).about("hook", Some(entry.label()));
-            found.push(Finding { level, problem });
+            found.push(SettingsProblem { level, problem });
         };
         match parse_matcher(dialect, entry) {
-            Ok((_, warning)) => warning.into_iter().for_each(|why| note(Level::Warning, why)),
-            Err(failure) => note(Level::Error, failure.message),
+            Ok((_, warning)) => warning.into_iter().for_each(|why| note(ProblemLevel::Warning, why)),
+            Err(failure) => note(ProblemLevel::Error, failure.message),
         }
         if let Some(Err(error)) = entry.condition_if.as_deref().map(dialect::permission_rule) {
-            note(Level::Error, error.to_string());
+            note(ProblemLevel::Error, error.to_string());
         }
     }
     settings.problems.extend(found);
@@ -326,11 +331,12 @@ fn report_invalid_matchers(dialect: &HookDialect, settings: &mut Settings) {
 impl ProfileEventResult {
     /// The complete result, as `--json` shows it: seed 002's aggregated result and its details.
     pub fn to_json(&self, stage: &ProfileStage) -> Value {
-        let (decision, flow) = tenterhook_profile::decision(stage.profile, self.event, &self.aggregated);
+        let (decision, flow) =
+            tenterhook_profile::interpret_output(stage.profile, self.event, &self.aggregated);
         let plan: Vec<_> = self.plan.steps.iter().map(|step| step_to_json(stage, step)).collect();
         let mut answer = serde_json::to_value(&self.aggregated).unwrap_or_default();
         let more = json!({
-            "processed": tenterhook_profile::process(stage.profile, self.aggregated.clone()),
+            "processed": tenterhook_profile::process_result(stage.profile, self.aggregated.clone()),
             "decision": decision,
             "flow": flow,
             "plan": plan,
@@ -345,10 +351,10 @@ impl ProfileEventResult {
 }
 
 /// One configured hook, whether it matched and why.
-fn step_to_json(stage: &ProfileStage, step: &tenterhook_profile::Planned) -> Value {
+fn step_to_json(stage: &ProfileStage, step: &tenterhook_profile::PlannedHook) -> Value {
     let entry = stage.settings.entries.get(step.entry);
     json!({
-        "hook": entry.map(Entry::label),
+        "hook": entry.map(ConfiguredHook::label),
         "event": entry.map(|entry| &entry.event),
         "file": entry.map(|entry| &entry.file),
         "line": entry.map(|entry| entry.place.line),
@@ -357,7 +363,7 @@ fn step_to_json(stage: &ProfileStage, step: &tenterhook_profile::Planned) -> Val
     })
 }
 
-fn result_to_json(entry: &Entry, result: &HookResult) -> Value {
+fn result_to_json(entry: &ConfiguredHook, result: &HookResult) -> Value {
     json!({
         "hook": entry.label(),
         "success": result.success,

@@ -14,7 +14,7 @@ use tenterhook_guard::replay::Hindsight;
 use tenterhook_harness::{HARNESSES, Harness};
 use tenterhook_home::{Place, Sources, call_meta, write_whole};
 use tenterhook_policy::RuleSet;
-use tenterhook_transcript::{self as transcript, Told, transcripts_of};
+use tenterhook_transcript::{self as transcript, TranscriptOutput, transcripts_of};
 
 use crate::commands::ledger::{ProgressBar, parse_time};
 use crate::context::Context;
@@ -82,9 +82,9 @@ pub(super) fn run(context: &Context, args: &Args) -> Result<ExitCode, CommandErr
     let ground = context.env.ground();
     let mut work = Vec::new();
     for harness in chosen {
-        let directories = transcript::directories(harness, &ground);
+        let directories = transcript::transcript_directories(harness, &ground);
         findings.searched.extend(directories.into_iter().map(|directory| (harness.title, directory)));
-        let (found, left_out) = transcript::find(harness, &ground);
+        let (found, left_out) = transcript::find_transcripts(harness, &ground);
         findings.add_left_out(harness, left_out);
         // A file that was last written before the period has no event in it.
         let found: Vec<_> = found.into_iter().filter(|found| found.modified_ms >= scope.from_ms).collect();
@@ -95,20 +95,20 @@ pub(super) fn run(context: &Context, args: &Args) -> Result<ExitCode, CommandErr
     let began = std::time::Instant::now();
     let mut done = 0;
     for (harness, found) in &work {
-        let mut take_item = |item: Told| match item {
-            Told::Advanced(bytes) => {
+        let mut take_item = |item: TranscriptOutput| match item {
+            TranscriptOutput::Advanced(bytes) => {
                 done += bytes;
                 bar.show(done >> 10, Some(all >> 10));
             }
-            Told::Unread(why) => findings.add_unread(harness, why),
-            Told::Event(event) if scope.contains(&event) => {
+            TranscriptOutput::UnreadPart(why) => findings.add_unread(harness, why),
+            TranscriptOutput::Event(event) if scope.contains(&event) => {
                 let verdict = hindsight.judge(&event, None);
                 findings.add_event(&event, &verdict);
                 if let Some(import) = &mut import {
                     import.add_event(&event);
                 }
             }
-            Told::Event(_) => {}
+            TranscriptOutput::Event(_) => {}
         };
         let failures = read_transcripts(harness, found, &mut take_item);
         findings.add_files(harness, found.len() - failures.len());

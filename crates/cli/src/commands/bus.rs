@@ -90,12 +90,12 @@ async fn serve_requests(
 
 async fn answer_request(stage: &ProfileStage, base: &Event, line: &str) -> serde_json::Value {
     let mut new_id = || tenterhook_event::EventId::from_parts(0, random_id()).to_string();
-    match bus::parse(stage.profile, line, &mut new_id) {
+    match bus::parse_request(stage.profile, line, &mut new_id) {
         Ok(request) => {
             let fired = stage.fire(request.event, &request.input, base).await;
-            request.answered(fired.aggregated).message()
+            request.to_response(fired.aggregated).to_message()
         }
-        Err(response) => response.message(),
+        Err(response) => response.to_message(),
     }
 }
 

@@ -9,7 +9,7 @@ use tenterhook_event::{Event, EventKind};
 use tenterhook_guard::{Book, Memory, Road};
 use tenterhook_harness::Harness;
 use tenterhook_home::Place;
-use tenterhook_profile::Level;
+use tenterhook_profile::ProblemLevel;
 use tenterhook_profile_run::{ProfileEventResult, ProfileStage};
 
 use crate::context::Context;
@@ -105,7 +105,7 @@ fn fire_and_print_profile(context: &Context, args: &Args, profile: &str) -> Resu
         context.terminal.print_json(&fired.to_json(&stage))?;
         return Ok(ExitCode::SUCCESS);
     }
-    let reply = tenterhook_profile::reply(stage.profile, fired.event, &fired.aggregated);
+    let reply = tenterhook_profile::format_reply(stage.profile, fired.event, &fired.aggregated);
     context.terminal.print_raw(&reply.stdout, &reply.stderr)?;
     Ok(ExitCode::from(reply.exit))
 }
@@ -141,8 +141,8 @@ pub(super) fn profile_event(profile: &str) -> Result<Event, CommandError> {
 
 /// Reports settings that cannot be used on standard error.
 pub(super) fn report_problems(context: &Context, stage: &ProfileStage) -> Result<(), CommandError> {
-    let errors = stage.problems(Level::Error).map(|finding| ("problem", &finding.problem));
-    let warnings = stage.problems(Level::Warning).map(|finding| ("warning", &finding.problem));
+    let errors = stage.problems(ProblemLevel::Error).map(|finding| ("problem", &finding.problem));
+    let warnings = stage.problems(ProblemLevel::Warning).map(|finding| ("warning", &finding.problem));
     let mut text = String::new();
     for (word, problem) in errors.chain(warnings) {
         text += &format!("{word}: {}\n", tame(&problem.to_string()));

@@ -50,6 +50,6 @@ mod tests {
     #[test]
     fn nothing_in_a_word_is_expanded() {
         assert_eq!(quote_word("/opt/a b/100%/$HOME\"\\", true), r#""/opt/a b/100%%/$$HOME\"\\""#);
-        assert_eq!(quoted("A=$x\n", false), "\"A=$x\\n\"");
+        assert_eq!(quote_word("A=$x\n", false), "\"A=$x\\n\"");
     }
 }

@@ -10,7 +10,7 @@ use tenterhook_guard::Configuration;
 use tenterhook_guard::servers::{KnownServers, read_servers, unknown_servers};
 use tenterhook_home::Place;
 use tenterhook_policy::{Problem, RuleSet, RuleSource, SourceLayer};
-use tenterhook_profile::Level;
+use tenterhook_profile::ProblemLevel;
 
 mod trial;
 
@@ -96,7 +96,7 @@ fn check_profile_settings(
     let files: Vec<_> = files.iter().cloned().map(SettingsFile::of_project).collect();
     let stage = open_profile(profile, &files, &context.env)?;
     let of = |level| stage.problems(level).map(|finding| &finding.problem).collect::<Vec<_>>();
-    let (problems, warnings) = (of(Level::Error), of(Level::Warning));
+    let (problems, warnings) = (of(ProblemLevel::Error), of(ProblemLevel::Warning));
     let hooks = stage.settings.entries.iter().filter(|entry| entry.enabled).count();
     let exit = if problems.is_empty() { ExitCode::SUCCESS } else { ExitCode::FAILURE };
     if context.terminal.json {

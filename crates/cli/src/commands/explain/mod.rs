@@ -213,7 +213,8 @@ fn explain_profile(context: &Context, args: &Args, profile: &str) -> Result<Exit
         context.terminal.print_json(&fired.to_json(&stage))?;
         return Ok(ExitCode::SUCCESS);
     }
-    let (decision, flow) = tenterhook_profile::decision(stage.profile, fired.event, &fired.aggregated);
+    let (decision, flow) =
+        tenterhook_profile::interpret_output(stage.profile, fired.event, &fired.aggregated);
     let style = style_of(decision);
     let mut text = format!("{BOLD}{}{BOLD:#} {DIM}in profile {}{DIM:#}\n\n", fired.event, stage.profile.name);
     let _ = write!(text, "  {style}{}{style:#}", describe_verdict(decision));
@@ -226,7 +227,7 @@ fn explain_profile(context: &Context, args: &Args, profile: &str) -> Result<Exit
     let mut traces = fired.trace.iter();
     for step in &fired.plan.steps {
         let entry = stage.settings.entries.get(step.entry);
-        let label = tame(entry.map_or("", tenterhook_profile::Entry::label));
+        let label = tame(entry.map_or("", tenterhook_profile::ConfiguredHook::label));
         let (mark, style) = if step.matched { ("●", GOOD) } else { ("○", DIM) };
         let _ = writeln!(text, "  {style}{mark}{style:#} {label:<26} {DIM}{}{DIM:#}", tame(&step.why));
         if step.matched
