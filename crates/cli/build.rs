@@ -18,9 +18,8 @@ fn main() -> ExitCode {
     }
 }
 
-/// Links the unwinding library statically. A hook call without a daemon starts this program, and every shared
-/// library adds to its start time. The C library stays shared, because it loads further libraries to look up
-/// hosts.
+/// Links the unwinding library statically. A hook call without a daemon starts this program, and every shared library
+/// adds to its start time. The C library stays shared, because it loads further libraries to look up hosts.
 fn link_unwinder_statically() -> Result<(), String> {
     let target = (cargo_variable("CARGO_CFG_TARGET_OS")?, cargo_variable("CARGO_CFG_TARGET_ENV")?);
     if target != ("linux".into(), "gnu".into()) || cargo_variable("HOST")? != cargo_variable("TARGET")? {

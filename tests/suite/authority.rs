@@ -115,7 +115,7 @@ fn same_user_a_person_types_the_name_of_what_they_do() {
         let _guard = with_daemon.then(|| Guard::of(&test));
         let ran = test.person_who(&["mode", "monitor"], |_| "yes".to_owned());
         assert_eq!(ran.exit, 1, "{}", ran.stderr);
-        assert!(ran.stderr.contains("that was not `mode monitor`"), "{}", ran.stderr);
+        assert!(ran.stderr.contains("you did not type `mode monitor`"), "{}", ran.stderr);
         assert!(denies(&test));
 
         let ran = test.person(&["mode", "monitor"]);
@@ -227,7 +227,7 @@ fn same_user_only_a_person_stops_or_restarts_the_daemon() {
         scope.spawn(|| guard.ended());
         test.person(&["stop"])
     });
-    assert_eq!((ran.exit, ran.stdout.as_str()), (0, "the daemon has ended\n"), "{}", ran.stderr);
+    assert_eq!((ran.exit, ran.stdout.as_str()), (0, "the daemon stopped\n"), "{}", ran.stderr);
     let leaf = test.last_change();
     assert_eq!((&leaf["what"], &leaf["detail"]["authority"]["proof"]), (&json!("stop"), &json!("tty")));
 }

@@ -77,7 +77,7 @@ fn a_kit_is_found_added_trusted_and_runs() {
     assert_eq!(leaf["what"], "hooks add");
     assert_eq!(leaf["detail"]["kit"]["commit"], found["commit"]);
     assert!(!denied(&test), "nobody trusts it");
-    said(&test.run(&["hooks", "test", "no-docker"]), 2, "nobody has trusted `no-docker`");
+    said(&test.run(&["hooks", "test", "no-docker"]), 2, "hook package `no-docker` is not trusted");
     said(&test.run(&["hooks", "trust", "no-docker"]), 1, "asked for by an agent that is guarded here");
     assert!(!denied(&test));
     said(&test.person(&["hooks", "trust", "no-docker"]), 0, "is trusted");

@@ -185,7 +185,7 @@ fn a_proof_needs_nothing_but_the_key() {
     let ran = check(key);
     assert_eq!(ran.exit, 0, "{}", ran.stderr);
     assert!(
-        ran.stdout.contains("leaf 3 of 6") && ran.stdout.contains("deny recursive-delete"),
+        ran.stdout.contains("record 3 of 6") && ran.stdout.contains("deny recursive-delete"),
         "{}",
         ran.stdout
     );
@@ -199,7 +199,7 @@ fn a_proof_needs_nothing_but_the_key() {
     std::fs::write(proof, lines.join("\n") + "\n").unwrap();
     let ran = check(key);
     assert_eq!(ran.exit, 1);
-    assert!(ran.stdout.contains("✗ leaf 3: leaf 3 is not in the tree of 6 leaves"), "{}", ran.stdout);
+    assert!(ran.stdout.contains("✗ record 3: leaf 3 is not in the tree of 6 leaves"), "{}", ran.stdout);
     std::fs::write(proof, "no proof").unwrap();
     assert_eq!(check(key).exit, 2);
 }
@@ -271,7 +271,7 @@ fn exports_are_private_and_never_overwrite() {
     let ran = check();
     assert_eq!(ran.exit, 0, "{}{}", ran.stdout, ran.stderr);
     assert!(
-        ran.stdout.contains("6 leaves are as") && ran.stdout.contains("payloads are not in tiles"),
+        ran.stdout.contains("6 records match") && ran.stdout.contains("tiles have no payloads"),
         "{}",
         ran.stdout
     );

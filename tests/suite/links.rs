@@ -105,7 +105,10 @@ fn what_was_seen_is_recorded_and_judged_by_again() {
 fn policy_explain_shows_the_links() {
     let test = linked();
     let text = test.run(&["policy", "explain", "--shell", "cat key"]).stdout;
-    assert!(text.contains("Links as they were seen\n  [DIR]/work/key → ../person/.ssh/id_rsa\n"), "{text}");
+    assert!(
+        text.contains("Links at the time of the decision\n  [DIR]/work/key → ../person/.ssh/id_rsa\n"),
+        "{text}"
+    );
     let facts = test.run(&["policy", "explain", "--json", "--shell", "cat key"]).json()["facts"].take();
     assert_eq!(facts["links"], json!({"links": {"[DIR]/work/key": "../person/.ssh/id_rsa"}}));
     let text = test.run(&["policy", "explain", "--shell", "cat builds/7/log"]).stdout;

@@ -108,7 +108,7 @@ fn check_points_at_hooks_that_would_not_run_as_meant() {
     assert_eq!(ran.exit, 1);
     for part in [
         "settings.json:8:",
-        "`Command` is no type of hook",
+        "unknown hook type `Command`",
         "settings.json:5:",
         "60000 seconds",
         "looks at no matcher",
@@ -153,11 +153,11 @@ fn what_is_not_known_is_named_with_what_is() {
     assert_eq!(ran.exit, 2);
     assert!(
         ran.stderr
-            .starts_with("error: the profile gemini has no event `PreToolUse`\nhint: known: SessionStart")
+            .starts_with("error: unknown event `PreToolUse` of profile gemini\nhint: known: SessionStart")
     );
     let ran =
         fire(&test, &["--profile", "gemini", "--event", "BeforeTool", "--settings", "/no/such"], &json!({}));
-    assert_eq!((ran.exit, ran.stderr.as_str()), (2, "error: there is no `/no/such`\n"));
+    assert_eq!((ran.exit, ran.stderr.as_str()), (2, "error: file `/no/such` does not exist\n"));
 }
 
 #[test]

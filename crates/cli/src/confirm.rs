@@ -37,8 +37,7 @@ impl ProofArgs {
     }
 }
 
-/// Requires the user's confirmation of a privileged action. On return, the confirmation or the refusal is
-/// recorded.
+/// Requires the user's confirmation of a privileged action. A confirmation or refusal is recorded.
 pub(crate) fn require_confirmation(
     context: &Context,
     action: Action,
@@ -78,8 +77,7 @@ pub(crate) fn ask_daemon(
     ask::request(home, "POST", path, Some(&body))
 }
 
-/// Collects the proof that the action needs. A caller without proof is refused later, so that the refusal is
-/// recorded.
+/// Collects the proof that the action needs. A caller without proof is refused later, with a record.
 pub(crate) fn collect_proof(
     context: &Context,
     action: Action,
@@ -127,9 +125,7 @@ fn confirm_on_terminal(action: Action) -> Result<bool, CommandError> {
     let question = format!("This weakens your protection. Type `{action}` to continue: ");
     match read_typed_line(&question)? {
         Some(line) if line == action.name() => Ok(true),
-        Some(_) => {
-            Err(CommandError::internal(format!("the typed text is not `{action}`; nothing was changed")))
-        }
+        Some(_) => Err(CommandError::internal(format!("you did not type `{action}`; nothing was changed"))),
         None => Ok(false),
     }
 }

@@ -46,8 +46,7 @@ pub(crate) fn refuse_terminal_input(usage: &str) -> Result<(), CommandError> {
     Err(CommandError::user("no input: standard input is a terminal").hint(usage))
 }
 
-/// Reads a payload from a file or standard input. Reads one byte more than the limit, so that the decoder can
-/// tell that a payload is too large.
+/// Reads a payload, and one byte more than the limit, so that the decoder can tell that it is too large.
 pub(crate) fn read_payload(file: Option<&Path>) -> Result<Vec<u8>, CommandError> {
     let limit = u64::try_from(MAX_PAYLOAD_BYTES).unwrap_or(u64::MAX) + 1;
     let mut bytes = Vec::new();

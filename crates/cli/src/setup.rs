@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Implements the host of `tenterhook-setup` for the command line: it has the hook programs and can reach the
-//! daemon.
+//! Implements the host of `tenterhook-setup` for the command line: it has the hook programs and can reach the daemon.
 
 use serde_json::Value;
 use tenterhook_authority::Action;

@@ -21,7 +21,7 @@ const RESTART_TIMEOUT: Duration = Duration::from_secs(20);
 
 /// Service manager of a platform.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum ServiceManager {
+pub enum InitSystem {
     /// Service manager of Linux.
     Systemd,
     /// Service manager of macOS.
@@ -85,9 +85,9 @@ pub fn run_command(words: &[String]) -> Result<(), Failure> {
     Err(failed(String::from_utf8_lossy(&output.stderr).trim().to_owned()))
 }
 
-// === impl ServiceManager ===
+// === impl InitSystem ===
 
-impl ServiceManager {
+impl InitSystem {
     /// Returns the service manager of this platform.
     pub fn of_platform() -> Self {
         if cfg!(target_os = "macos") { Self::Launchd } else { Self::Systemd }

@@ -33,7 +33,7 @@ pub struct PackageOffer {
     pub name: String,
     /// Directory of the package, relative to the root of the repository.
     path: String,
-    /// Short title.
+    /// Title of the package.
     #[serde(default)]
     pub title: String,
     /// Description of the package.

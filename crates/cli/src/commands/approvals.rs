@@ -143,10 +143,10 @@ fn send_answer(context: &Context, id: &str, body: &Value) -> Result<ExitCode, Co
     {
         (Some("deny"), ..) => "denied".to_owned(),
         (_, Some("session"), _) => {
-            "approved, with every call that the same rules ask about in this session".to_owned()
+            "approved, with all calls that these rules ask about in this session".to_owned()
         }
         (_, _, Some(rule)) => {
-            format!("approved permanently: rule `{rule}` was added to `{}`", home.policy().display())
+            format!("approved permanently by rule `{rule}` in `{}`", home.policy().display())
         }
         _ => "approved".to_owned(),
     };

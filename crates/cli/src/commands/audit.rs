@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! `audit`: evaluates the calls in transcripts of past sessions, reports them, and imports the sessions if
-//! requested.
+//! `audit`: evaluates the calls in transcripts of past sessions, reports them, and imports the sessions if requested.
 
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;

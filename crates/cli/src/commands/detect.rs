@@ -66,15 +66,17 @@ fn harness_line(one: &DetectedHarness) -> String {
     } else {
         format!(" ({})", one.state.scopes.join(", "))
     };
-    let heard = match (&one.state.last_heard, one.state.wired) {
-        (Some(heard), _) => format!(", last event {} (record {})", heard.ts, heard.seq),
+    let last_event = match (&one.state.last_heard, one.state.wired) {
+        (Some(last_event), _) => format!(", last event {} (record {})", last_event.ts, last_event.seq),
         (None, HarnessWiring::Yes | HarnessWiring::Unheeded | HarnessWiring::Lost) if !one.by_machine => {
             ", no event yet".to_owned()
         }
         (None, _) => String::new(),
     };
-    let mut text =
-        format!("{style}{mark}{style:#} {BOLD}{}{BOLD:#}{version} {status}{scope}{heard}\n", one.state.title);
+    let mut text = format!(
+        "{style}{mark}{style:#} {BOLD}{}{BOLD:#}{version} {status}{scope}{last_event}\n",
+        one.state.title
+    );
     let place = one.state.program.as_ref().or(one.state.directory.as_ref());
     if let Some(place) = place {
         text += &format!("  {DIM}{} · {}{DIM:#}\n", one.harness.id, place);

@@ -61,9 +61,8 @@ pub(crate) struct Args {
 }
 
 impl Args {
-    /// Parses the arguments with which `tenterhook-hook` starts this program if the daemon does not answer.
-    /// They always have this form, and parsing them here is faster than clap, which takes longer than an
-    /// evaluation.
+    /// Parses the arguments with which `tenterhook-hook` starts this program if the daemon does not answer. They
+    /// always have this form, and parsing them here is faster than clap, which takes longer than an evaluation.
     pub(crate) fn parse_fallback_call(words: &[OsString]) -> Option<Self> {
         let words: Vec<_> = words.iter().skip(1).map(|word| word.to_str()).collect::<Option<_>>()?;
         let ["hook", "--fallback", why, "--id", id, "--within", within, "--", harness, event] =

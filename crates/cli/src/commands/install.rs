@@ -149,8 +149,7 @@ fn select_harnesses(
     Ok((chosen, shared))
 }
 
-/// Plans the installation. If the harness ignores its settings because of comments, offers to remove them
-/// first.
+/// Plans the installation. If the harness ignores its settings because of comments, offers to remove them first.
 fn plan_without_comments(
     context: &Context,
     setup: &Setup<'_>,
@@ -206,8 +205,8 @@ fn installed_text(home: &Home, proposal: &Proposal) -> String {
             text += &format!("    {DIM}- {bypass}{DIM:#}\n");
         }
     }
-    if let Some(heard) = wiring::last_event(home, harness) {
-        text += &format!("  {DIM}last event {} (record {}){DIM:#}\n", heard.ts, heard.seq);
+    if let Some(last_event) = wiring::last_event(home, harness) {
+        text += &format!("  {DIM}last event {} (record {}){DIM:#}\n", last_event.ts, last_event.seq);
     }
     text
 }

@@ -58,9 +58,8 @@ pub(super) fn propose(
 ) -> Result<bool, CommandError> {
     let terminal = context.terminal;
     if !terminal.json {
-        terminal.print(
-            &proposals.iter().map(|proposal| proposal_text(proposal, args.diff)).collect::<String>(),
-        )?;
+        let text: String = proposals.iter().map(|proposal| proposal_text(proposal, args.diff)).collect();
+        terminal.print(&text)?;
         if !args.diff && proposals.iter().any(|proposal| !proposal.plan.is_noop()) {
             terminal.print(&format!("{DIM}`--diff` shows every line{DIM:#}\n"))?;
         }
@@ -72,9 +71,7 @@ pub(super) fn propose(
         return Ok(true);
     }
     if !Terminal::is_interactive() {
-        return Err(
-            no_terminal_error(verb).hint("use `--yes` to confirm, or `--dry-run` to only see the change")
-        );
+        return Err(no_terminal_error(verb).hint("confirm with `--yes`, or preview with `--dry-run`"));
     }
     let question = if proposals.len() > 1 { "Make these changes?" } else { "Make this change?" };
     Ok(prompt_yes_no(terminal, question)?)

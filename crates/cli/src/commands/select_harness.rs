@@ -51,15 +51,13 @@ fn no_harness_error() -> CommandError {
         .hint("to create its settings all the same, name it: `tenterhook install claude-code`")
 }
 
-/// Formats a harness that cannot run hooks. It is shown so that users do not take it for guarded, and cannot
-/// be selected.
+/// Formats a harness that cannot be guarded. It is shown, so that it is not taken for guarded.
 fn unguardable_line(one: &DetectedHarness) -> String {
     let found = if one.state.found { "found" } else { "not found" };
     format!("  {DIM}[-]    {}, {found}, cannot be guarded{DIM:#}\n", one.harness.title)
 }
 
-/// Shows a numbered list and reads the selection. Harnesses on this machine are preselected unless
-/// machine-wide settings guard them.
+/// Reads a selection. Harnesses on this machine that machine-wide settings do not guard are preselected.
 fn ask_selection(
     terminal: Terminal,
     known: &[DetectedHarness],

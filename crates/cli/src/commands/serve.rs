@@ -122,9 +122,8 @@ fn default_or_free_port(context: &Context) -> Result<SocketAddr, CommandError> {
     let home = context.home()?;
     let uses_http = |harness: &&Harness| {
         let installer = harness.installer();
-        installer.is_some_and(|installer| {
-            wiring::installed_options(home, installer).iter().any(|asked| asked.http)
-        })
+        let options = installer.map(|installer| wiring::installed_options(home, installer));
+        options.unwrap_or_default().iter().any(|options| options.http)
     };
     if let Some(harness) = HARNESSES.iter().find(uses_http) {
         return Err(CommandError::internal(port_taken_text(default)).hint(format!(

@@ -8,7 +8,7 @@ use std::process::ExitCode;
 use clap::ValueEnum;
 use serde_json::json;
 use tenterhook_authority::Action;
-use tenterhook_daemon_control::service::{ServiceDefinition, ServiceManager, run_command};
+use tenterhook_daemon_control::service::{InitSystem, ServiceDefinition, run_command};
 use tenterhook_guard::Book;
 use tenterhook_home::write_whole;
 
@@ -71,7 +71,7 @@ enum ManagerName {
 pub(super) fn run(context: &Context, args: &Args) -> Result<ExitCode, CommandError> {
     match &args.command {
         Command::Print { manager, daemon } => {
-            let manager = manager.map_or_else(ServiceManager::of_platform, Into::into);
+            let manager = manager.map_or_else(InitSystem::of_platform, Into::into);
             context.terminal.print_raw(&manager.to_file_text(&define_service(context, daemon)?), "")?;
             Ok(ExitCode::SUCCESS)
         }
@@ -87,7 +87,7 @@ fn install_service(
     service: &ServiceDefinition,
     start: bool,
 ) -> Result<ExitCode, CommandError> {
-    let (home, manager) = (context.home()?, ServiceManager::of_platform());
+    let (home, manager) = (context.home()?, InitSystem::of_platform());
     let path = manager.path(&context.env, service.is_system)?;
     let text = manager.to_file_text(service);
     home.make()?;
@@ -118,7 +118,7 @@ fn install_service(
 }
 
 fn uninstall_service(context: &Context, proof: &ProofArgs) -> Result<ExitCode, CommandError> {
-    let (home, manager) = (context.home()?, ServiceManager::of_platform());
+    let (home, manager) = (context.home()?, InitSystem::of_platform());
     let is_system = home.public.is_some();
     let path = manager.path(&context.env, is_system)?;
     if !path.exists() {
@@ -127,7 +127,7 @@ fn uninstall_service(context: &Context, proof: &ProofArgs) -> Result<ExitCode, C
     // Without the service the daemon is not restarted, so removing it needs the same confirmation as `stop`.
     confirm::require_confirmation(context, Action::Stop, json!({"service": path}), proof)?;
     for words in manager.stop_commands(&path, is_system) {
-        // A service that is not running or was never loaded is no error.
+        // Ignores a service that is not running or was never loaded.
         drop(run_command(&words));
     }
     fs_err::remove_file(&path)?;
@@ -139,7 +139,7 @@ fn uninstall_service(context: &Context, proof: &ProofArgs) -> Result<ExitCode, C
     Ok(ExitCode::SUCCESS)
 }
 
-impl From<ManagerName> for ServiceManager {
+impl From<ManagerName> for InitSystem {
     fn from(manager: ManagerName) -> Self {
         match manager {
             ManagerName::Systemd => Self::Systemd,
@@ -154,12 +154,9 @@ fn define_service(context: &Context, daemon: &DaemonArgs) -> Result<ServiceDefin
     let installed = home.bin().join("tenterhook");
     let program = if installed.is_file() { installed } else { std::env::current_exe()? };
     let text = |path: &Path| {
-        path.to_str().map(ToOwned::to_owned).ok_or_else(|| {
-            CommandError::user(format!(
-                "path `{}` is not valid UTF-8, so a service cannot use it",
-                path.display()
-            ))
-        })
+        path.to_str()
+            .map(ToOwned::to_owned)
+            .ok_or_else(|| CommandError::user(format!("path `{}` is not valid UTF-8", path.display())))
     };
     let mut words = vec![text(&program)?];
     if home.public.is_some() {

@@ -89,9 +89,8 @@ pub(super) fn run(context: &Context, _args: &Args) -> Result<ExitCode, CommandEr
         report += &format!("{WARN}warning{WARN:#}: {text}\n");
     }
     if health.get("mode").and_then(Value::as_str) == Some("monitor") {
-        report += &format!(
-            "{WARN}warning{WARN:#}: monitor mode: verdicts are only recorded; `tenterhook mode enforce` enforces them\n"
-        );
+        let text = "monitor mode: verdicts are only recorded; `tenterhook mode enforce` enforces them";
+        report += &format!("{WARN}warning{WARN:#}: {text}\n");
     }
     if let Some(waiting) = health.get("pending").and_then(Value::as_u64).filter(|waiting| *waiting > 0) {
         report += &format!(
@@ -123,8 +122,7 @@ pub(super) fn undelivered_text(health: &Value) -> Option<String> {
     Some(text)
 }
 
-/// Formats the versions of this program, the installed hooks and the hooks that called, with advice if they
-/// differ.
+/// Formats the versions of this program, the installed hooks and the hooks that called, with advice if they differ.
 fn versions_text(home: &Home, health: Option<&Value>) -> String {
     let hooks = versions::of_hook_programs(home);
     let daemon = health.and_then(|health| health.get("version")?.as_str()).map(ProgramVersion::new);

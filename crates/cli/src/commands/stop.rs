@@ -31,11 +31,7 @@ pub(super) fn run(context: &Context, args: &Args) -> Result<ExitCode, CommandErr
     if context.terminal.json {
         context.terminal.print_json(&json!({"stopped": stopped}))?;
     } else {
-        context.terminal.print(if stopped {
-            "the daemon has stopped\n"
-        } else {
-            "no daemon is running\n"
-        })?;
+        context.terminal.print(if stopped { "the daemon stopped\n" } else { "no daemon is running\n" })?;
     }
     Ok(ExitCode::SUCCESS)
 }
@@ -49,8 +45,8 @@ pub(super) fn stop_daemon(
     let home = context.home()?;
     // The process id comes over the socket; a file could name any process.
     let Some(health) = ask::get(home, "/v1/health")? else { return Ok(false) };
-    let pid = process_of(&health)
-        .ok_or_else(|| CommandError::internal("the daemon did not report its process id"))?;
+    let pid =
+        process_of(&health).ok_or_else(|| CommandError::internal("the daemon reported no process id"))?;
     confirm::require_confirmation(context, action, json!({}), proof)?;
     stop_daemon_process(home, pid)?;
     Ok(true)

@@ -70,9 +70,7 @@ pub(super) fn run(context: &Context, args: &Args) -> Result<ExitCode, CommandErr
 fn enroll_secret(context: &Context, codes: &Enrolment) -> Result<ExitCode, CommandError> {
     if codes.is_on() {
         let error = CommandError::user("codes are already set up");
-        return Err(
-            error.hint("to use another app, remove the current secret first: `tenterhook totp remove`")
-        );
+        return Err(error.hint("to use another app, first run `tenterhook totp remove`"));
     }
     confirm::require_confirmation(
         context,
@@ -94,18 +92,14 @@ fn enroll_secret(context: &Context, codes: &Enrolment) -> Result<ExitCode, Comma
     if let Some(code) = confirm::read_typed_line("Code that the app shows now: ")? {
         return verify_code(context, codes, &code);
     }
-    context
-        .terminal
-        .print("the secret is not active yet; activate it with `tenterhook totp verify CODE`\n")?;
+    context.terminal.print("activate the secret with a code: `tenterhook totp verify CODE`\n")?;
     Ok(ExitCode::SUCCESS)
 }
 
 fn verify_code(context: &Context, codes: &Enrolment, code: &str) -> Result<ExitCode, CommandError> {
     let is_first = !codes.is_on() && codes.is_beginning();
     if !is_first && !codes.is_on() {
-        return Err(
-            CommandError::user("codes are not set up").hint("set them up with `tenterhook totp enroll`")
-        );
+        return Err(CommandError::user("codes are not set up").hint("run `tenterhook totp enroll`"));
     }
     if is_first {
         // The first code activates the secret, so a guarded agent must not give it.
@@ -152,9 +146,7 @@ fn print_status(context: &Context, codes: &Enrolment) -> Result<ExitCode, Comman
     let text = if codes.is_on() {
         format!("{GOOD}✓{GOOD:#} codes are set up: every privileged action needs one\n")
     } else if codes.is_beginning() {
-        format!(
-            "{WARN}not active yet{WARN:#}: enter a code of the new secret with `tenterhook totp verify CODE`\n"
-        )
+        format!("{WARN}not active yet{WARN:#}: activate the secret with `tenterhook totp verify CODE`\n")
     } else {
         "codes are not set up: privileged actions are confirmed on a terminal\n".to_owned()
     };

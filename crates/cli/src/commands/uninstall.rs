@@ -49,8 +49,8 @@ pub(super) fn run(context: &Context, args: &Args) -> Result<ExitCode, CommandErr
             adopted.push(harness);
         }
         for asked in select_scopes(context, args, harness)? {
-            let request =
-                wiring::install_request(&setup, harness, &InstallOptions { http: false, ..asked.clone() })?;
+            let options = InstallOptions { http: false, ..asked.clone() };
+            let request = wiring::install_request(&setup, harness, &options)?;
             let plan = wiring::installer(harness)?.plan_uninstall(&request, &home.receipts());
             proposals.push(Proposal { harness, asked, plan: plan.map_err(CommandError::from)? });
         }

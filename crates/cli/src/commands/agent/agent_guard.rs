@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Evaluates the agent's events: the daemon does it while one runs, else this process. No event goes
-//! unchecked.
+//! Evaluates the agent's events: the daemon does it while one runs, else this process. No event goes unchecked.
 
 use std::time::Duration;
 
@@ -59,8 +58,7 @@ impl AgentGuard {
         serde_json::from_value(answer).map_err(|error| format!("unexpected answer of the daemon: {error}"))
     }
 
-    /// Evaluates the same rules and hooks here. The decision goes into the spool and is imported into the
-    /// ledger later.
+    /// Evaluates the same rules and hooks here, and spools the decision for the ledger.
     async fn evaluate_in_process(&self, call: &HookCall, why: &str) -> Result<Outcome, DispatchError> {
         let failed = |failure: tenterhook_error::Failure| DispatchError::new(failure.message);
         self.home.make().map_err(failed)?;

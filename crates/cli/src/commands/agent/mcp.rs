@@ -13,8 +13,7 @@ use crate::context::Context;
 use crate::error::CommandError;
 use crate::terminal::{WARN, tame};
 
-/// Starts the servers and adds their tools. A server that fails to start is reported; the others are still
-/// used.
+/// Starts the servers and adds their tools. A server that fails to start is reported; the others are still used.
 pub(super) async fn add_servers(
     tools: &mut Toolbox,
     context: &Context,

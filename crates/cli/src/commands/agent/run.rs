@@ -174,15 +174,13 @@ impl AgentRun {
         };
         let ended = session.prompt(prompt, cancel).await;
         let reason = if ended == Err(TurnError::Cancelled) { "interrupted" } else { "exit" };
-        // An error of the last event counts only if the prompt succeeded; any other error was already
-        // reported.
+        // An error of the last event counts only if the prompt succeeded; any other error was already reported.
         let last = session.end(reason).await;
         Ok(ended.and_then(|text| last.map(|()| text)))
     }
 }
 
-/// Runs work until it is done or a signal arrives. The first signal cancels the work, which then ends in
-/// order; the second ends it at once.
+/// Runs work until it is done. The first signal cancels it and lets it clean up; the second ends it at once.
 pub(crate) fn run_until_cancelled<T>(
     work: impl AsyncFnOnce(&CancelToken) -> Result<T, CommandError>,
 ) -> Result<T, CommandError> {

@@ -36,7 +36,7 @@ impl ActivityObserver for JsonTranscript {
     }
 }
 
-/// Prints text.
+/// Prints the session as text for users.
 pub(super) struct TextTranscript {
     terminal: Terminal,
     width: usize,
@@ -189,11 +189,7 @@ impl ActivityObserver for TextTranscript {
             }
             Step::SubagentStop { kind } => self.write(indent, &format!("{BOLD}└ {}{BOLD:#}", tame(&kind))),
             Step::NotFinished { reason } => {
-                self.write_marked(
-                    indent,
-                    &format!("{WARN}↻{WARN:#}"),
-                    &format!("not finished yet: {reason}"),
-                );
+                self.write_marked(indent, &format!("{WARN}↻{WARN:#}"), &format!("not finished: {reason}"));
             }
             Step::SessionEnd { usage, cost, .. } => {
                 let cost = cost.map(|cost| format!(", ${cost:.4}")).unwrap_or_default();

@@ -169,11 +169,7 @@ mod tests {
         assert_eq!(count_rows("", 80), 1);
         assert_eq!(count_rows(&"x".repeat(80), 80), 1);
         assert_eq!(count_rows(&"x".repeat(81), 80), 2);
-        assert_eq!(
-            count_rows(&format!("\u{1b}[1m{}\u{1b}[0m", "x".repeat(80)), 80),
-            1,
-            "colors take no columns"
-        );
+        assert_eq!(count_rows(&format!("\u{1b}[1m{}\u{1b}[0m", "x".repeat(80)), 80), 1, "styles take none");
         assert_eq!(count_rows(&"日".repeat(41), 80), 2, "wide characters take two columns");
     }
 }

@@ -63,8 +63,7 @@ impl DemoStage {
         let program = std::env::current_exe()?;
         let server = json!({"command": program, "args": ["demo", "--mcp-server"]});
         fs_err::write(dir.path().join("mcp.json"), json!({"mcpServers": {"issues": server}}).to_string())?;
-        // The files that the agent tries to delete and read are below this directory, so a failure of the guard does
-        // no harm.
+        // The files that the agent attacks are below this directory, so a failure of the guard does no harm.
         fs_err::create_dir_all(dir.path().join(HOME_DIRECTORY))?;
         let home = match &context.explicit_home {
             Some(path) => std::path::absolute(path)?,
@@ -76,13 +75,8 @@ impl DemoStage {
             fs_err::write(home.join("policy.yaml"), POLICY)?;
         }
         let (daemon, address) = DemoDaemon::start(&program, &home, &dir.path().join(HOME_DIRECTORY))?;
-        Ok(Self {
-            _daemon: daemon,
-            context: Context::for_home(home.clone(), context.terminal),
-            home,
-            address,
-            dir,
-        })
+        let context = Context::for_home(home.clone(), context.terminal);
+        Ok(Self { _daemon: daemon, context, home, address, dir })
     }
 
     pub(super) fn dir(&self) -> &Path {

@@ -17,8 +17,7 @@ pub(super) fn check_files(examination: &mut Examination<'_>) {
     let home = examination.home.clone();
     let about = "home";
     if !home.state.is_dir() {
-        let status =
-            format!("`{}` does not exist: nothing was installed or recorded yet", home.state.display());
+        let status = format!("`{}` does not exist: nothing was installed yet", home.state.display());
         examination.warning(about, status).fix("guard a harness: `tenterhook install claude-code`");
         return;
     }
@@ -42,9 +41,8 @@ fn check_permissions(examination: &mut Examination<'_>, path: &Path, forbidden: 
     let (mode, about) = (metadata.mode() & 0o777, "permissions");
     if metadata.uid() != rustix::process::getuid().as_raw() && metadata.uid() != 0 {
         let status = format!("`{}` is owned by another account (uid {})", path.display(), metadata.uid());
-        examination
-            .broken(about, status)
-            .fix(format!("find out why, then change the owner: `chown $USER '{}'`", path.display()));
+        let fix = format!("find out why, then change the owner: `chown $USER '{}'`", path.display());
+        examination.broken(about, status).fix(fix);
         return false;
     }
     if mode & forbidden == 0 {
@@ -100,6 +98,5 @@ fn program_version(program: &Path) -> Result<String, CommandError> {
     let output = std::process::Command::new(program).arg("--version").output()?;
     let text = String::from_utf8_lossy(&output.stdout);
     let version = text.split_whitespace().nth(1).map(ToOwned::to_owned);
-    version
-        .ok_or_else(|| CommandError::internal(format!("`{}` did not print its version", program.display())))
+    version.ok_or_else(|| CommandError::internal(format!("`{}` printed no version", program.display())))
 }

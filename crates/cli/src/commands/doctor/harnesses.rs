@@ -45,8 +45,8 @@ fn check_version(examination: &mut Examination<'_>, harness: &'static Harness) {
 
 /// Checks a harness that has no installer; it may still call the hook program.
 fn check_unguarded(examination: &mut Examination<'_>, harness: &'static Harness) {
-    if let Some(heard) = last_event_time(examination, harness) {
-        examination.good(harness.title, format!("last event {heard}"));
+    if let Some(last_event) = last_event_time(examination, harness) {
+        examination.good(harness.title, format!("last event {last_event}"));
     } else if let Some(why) = wiring::unsupported_reason(harness)
         && detect(harness, &examination.context.env.ground()).is_some()
     {
@@ -79,8 +79,7 @@ fn check_missing(examination: &mut Examination<'_>, harness: &'static Harness, i
     }
 }
 
-/// Checks a harness with hooks in machine-wide settings. Its events are recorded in the machine's ledger, so there is
-/// no last event here.
+/// Checks a harness with machine-wide hooks. Its events are recorded in the machine's ledger, not in this one.
 fn check_machine_hooks(examination: &mut Examination<'_>, harness: &'static Harness, hooks: &MachineHooks) {
     let settings = hooks.settings.display();
     if !hooks.in_force {
@@ -97,11 +96,8 @@ fn check_machine_hooks(examination: &mut Examination<'_>, harness: &'static Harn
     if hooks.is_current {
         examination.good(harness.title, format!("is guarded by machine-wide settings (`{settings}`)"));
     } else {
-        let status =
-            format!("has hooks in machine-wide settings that differ from this version's (`{settings}`)");
-        examination
-            .warning(harness.title, status)
-            .fix("ask an administrator to run `tenterhook doctor --system`");
+        let status = format!("has machine-wide hooks of another version (`{settings}`)");
+        examination.warning(harness.title, status).fix("run `tenterhook doctor --system` as administrator");
     }
 }
 
@@ -140,12 +136,11 @@ fn check_guarded(examination: &mut Examination<'_>, harness: &'static Harness, a
         return;
     }
     match last_event_time(examination, harness) {
-        Some(heard) => examination.good(harness.title, format!("is guarded, last event {heard}")),
+        Some(last_event) => examination.good(harness.title, format!("is guarded, last event {last_event}")),
         None => {
-            examination.warning(harness.title, "has hooks, but none was called yet").fix(format!(
-                "start a session in it and wait for a call: `tenterhook doctor --probe {}`",
-                harness.id
-            ));
+            let fix =
+                format!("start a session and wait for a call: `tenterhook doctor --probe {}`", harness.id);
+            examination.warning(harness.title, "has hooks, but none was called yet").fix(fix);
         }
     }
 }
@@ -167,6 +162,6 @@ fn report_lost_hooks(
 
 /// Formats the time and record number of the newest event of a harness.
 fn last_event_time(examination: &Examination<'_>, harness: &Harness) -> Option<String> {
-    let heard = wiring::last_event(examination.home, harness)?;
-    Some(format!("{} (record {})", heard.ts, heard.seq))
+    let last_event = wiring::last_event(examination.home, harness)?;
+    Some(format!("{} (record {})", last_event.ts, last_event.seq))
 }

@@ -18,9 +18,7 @@ pub(super) fn check_ledger_state(examination: &mut Examination<'_>) {
     let (waiting, refused) = book.spooled();
     if waiting > 0 {
         let status = format!("{} to be recorded", count_text(waiting, "decision") + " waiting");
-        examination
-            .warning("spool", status)
-            .fix("run `tenterhook start`, or any `tenterhook ledger` command");
+        examination.warning("spool", status).fix("`tenterhook start`, or any `tenterhook ledger` command");
     }
     if refused > 0 {
         let status = format!("{} cannot be read, or not written by Tenterhook", count_text(refused, "file"));
@@ -43,7 +41,7 @@ pub(super) fn check_ledger_state(examination: &mut Examination<'_>) {
         Err(error) => {
             examination
                 .broken("ledger", error.to_string())
-                .fix("`tenterhook ledger verify` looks at all of it");
+                .fix("`tenterhook ledger verify` checks all records");
         }
     }
 }
@@ -58,7 +56,7 @@ fn check_ledger(examination: &mut Examination<'_>, reader: &Reader) {
         Err(error) => {
             examination
                 .broken("ledger", error.to_string())
-                .fix("`tenterhook ledger verify` looks at all of it");
+                .fix("`tenterhook ledger verify` checks all records");
             return;
         }
     };

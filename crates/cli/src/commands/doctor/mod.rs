@@ -78,7 +78,7 @@ struct DoctorFinding {
     standing: FindingStatus,
     /// Status in a sentence.
     says: String,
-    /// Suggested fix.
+    /// Fix that is suggested to the user.
     #[serde(skip_serializing_if = "Option::is_none")]
     fix: Option<String>,
     /// Whether `--fix` applied the fix.
@@ -122,24 +122,19 @@ impl DoctorFinding {
 
 impl Examination<'_> {
     fn good(&mut self, about: &str, says: impl Into<String>) {
-        self.push_finding(about, FindingStatus::Good, says);
+        self.push(about, FindingStatus::Good, says);
     }
 
     fn warning(&mut self, about: &str, says: impl Into<String>) -> &mut DoctorFinding {
-        self.push_finding(about, FindingStatus::Warning, says)
+        self.push(about, FindingStatus::Warning, says)
     }
 
     fn broken(&mut self, about: &str, says: impl Into<String>) -> &mut DoctorFinding {
-        self.push_finding(about, FindingStatus::Broken, says)
+        self.push(about, FindingStatus::Broken, says)
     }
 
     #[expect(clippy::indexing_slicing, reason = "the entry was pushed in the line above")]
-    fn push_finding(
-        &mut self,
-        about: &str,
-        standing: FindingStatus,
-        says: impl Into<String>,
-    ) -> &mut DoctorFinding {
+    fn push(&mut self, about: &str, standing: FindingStatus, says: impl Into<String>) -> &mut DoctorFinding {
         let (about, says) = (about.to_owned(), says.into());
         self.findings.push(DoctorFinding { about, standing, says, fix: None, fixed: false, apply_fix: None });
         let last = self.findings.len() - 1;

@@ -160,9 +160,7 @@ fn prepare_run<'a>(
         return Err(ProofVerdict::not_provable(reason).fix(install));
     };
     if asked.http {
-        return Err(ProofVerdict::not_provable(
-            "its hooks call the daemon over HTTP, which the test does not use",
-        ));
+        return Err(ProofVerdict::not_provable("its hooks call the daemon over HTTP; the test has none"));
     }
     let Some(program) = found.program.clone() else {
         let names = harness.programs().join("` or `");

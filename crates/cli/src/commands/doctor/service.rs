@@ -27,13 +27,11 @@ pub(super) fn check_service(examination: &mut Examination<'_>) {
     for (path, about) in [(home.token(), "token"), (home.socket(), "socket")] {
         let mode = fs_err::symlink_metadata(&path).map_or(0, |metadata| metadata.mode() & 0o777);
         if mode & 0o077 != 0 {
-            let status = format!("other accounts can use `{}` (mode {mode:03o})", path.display());
-            examination.broken(about, status).fix("`tenterhook restart` creates a new one").with_fix(
-                move |_| {
-                    fs_err::remove_file(&path)?;
-                    Ok(())
-                },
-            );
+            let state = format!("other accounts can use `{}` (mode {mode:03o})", path.display());
+            examination.broken(about, state).fix("`tenterhook restart` replaces it").with_fix(move |_| {
+                fs_err::remove_file(&path)?;
+                Ok(())
+            });
         }
     }
     match Mode::read(&home) {
@@ -58,45 +56,44 @@ fn check_running(examination: &mut Examination<'_>, health: &Value) {
     let text = |key: &str| health.get(key).and_then(Value::as_str).unwrap_or("?").to_owned();
     let version = text("version");
     if version == env!("CARGO_PKG_VERSION") {
-        examination
-            .good("daemon", format!("is running, version {version}, generation {}", text("generation")));
+        examination.good("daemon", format!("runs version {version}, generation {}", text("generation")));
     } else {
-        let status = format!("has version {version}; this program is {}", env!("CARGO_PKG_VERSION"));
-        examination.warning("daemon", status).fix(format!("`{REFRESH_COMMAND}`"));
+        let state = format!("has version {version}; this program is {}", env!("CARGO_PKG_VERSION"));
+        examination.warning("daemon", state).fix(format!("`{REFRESH_COMMAND}`"));
     }
     for row in health.get("hook_versions").and_then(Value::as_array).into_iter().flatten() {
         let caller = row.get("version").and_then(Value::as_str).unwrap_or_default();
         if caller != version {
             let calls = row.get("calls").and_then(Value::as_u64).unwrap_or_default();
-            let status = format!("was called {calls} times by hooks of version {caller}");
-            examination.warning("hooks", status).fix(format!("`{REFRESH_COMMAND}`, then restart the agents"));
+            let state = format!("was called {calls} times by hooks of version {caller}");
+            examination.warning("hooks", state).fix(format!("`{REFRESH_COMMAND}`, then restart the agents"));
         }
     }
     for lost in health.get("unwired").and_then(Value::as_array).into_iter().flatten() {
         let part = |key: &str| lost.get(key).and_then(Value::as_str).unwrap_or_default().to_owned();
-        let status = format!("hooks of {} were removed from `{}`", part("harness"), part("settings"));
+        let state = format!("hooks of {} were removed from `{}`", part("harness"), part("settings"));
         let system = if examination.home.machine().is_some() { " --system" } else { "" };
-        examination.broken("daemon", status).fix(format!("`tenterhook install {}{system}`", part("harness")));
+        examination.broken("daemon", state).fix(format!("`tenterhook install {}{system}`", part("harness")));
     }
-    if let Some(status) = undelivered_text(health) {
+    if let Some(state) = undelivered_text(health) {
         let fix = "`tenterhook ledger query --kind change` lists these calls";
         let has_run = health.pointer("/undelivered/ran").and_then(Value::as_u64).unwrap_or_default() > 0;
-        if has_run { examination.broken("hooks", status) } else { examination.warning("hooks", status) }
+        if has_run { examination.broken("hooks", state) } else { examination.warning("hooks", state) }
             .fix(fix);
     }
     for problem in health.get("stale").and_then(Value::as_array).into_iter().flatten() {
         let part = |key: &str| problem.get(key).and_then(Value::as_str).unwrap_or_default().to_owned();
-        let status =
+        let state =
             format!("{} cannot be read; the previous version is active: {}", part("source"), part("message"));
-        examination.broken("reload", status).fix("`tenterhook check` shows the line");
+        examination.broken("reload", state).fix("`tenterhook check` shows the line");
     }
 }
 
 fn check_stopped(examination: &mut Examination<'_>) {
     let socket = examination.home.socket();
     if socket.symlink_metadata().is_ok() {
-        let status = format!("is not running, but its socket `{}` still exists", socket.display());
-        examination.warning("daemon", status).fix("remove the socket").with_fix(move |_| {
+        let state = format!("is not running, but its socket `{}` still exists", socket.display());
+        examination.warning("daemon", state).fix("remove the socket").with_fix(move |_| {
             fs_err::remove_file(&socket)?;
             Ok(())
         });
@@ -104,10 +101,9 @@ fn check_stopped(examination: &mut Examination<'_>) {
     if !examination.home.state.is_dir() {
         return;
     }
-    let status =
-        "is not running: hooks evaluate the rules in-process, more slowly, and decisions wait in the spool";
+    let state = "is not running: hooks evaluate the rules in-process, and decisions wait in the spool";
     examination
-        .warning("daemon", status)
+        .warning("daemon", state)
         .fix("`tenterhook start`")
         .with_fix(|context| start::launch_daemon(context, context.home()?, &DaemonArgs::default()));
 }

@@ -156,8 +156,7 @@ pub(super) fn run(context: &Context, args: &Args) -> Result<ExitCode, CommandErr
         }
     }
     if programs.is_none() {
-        let _ =
-            writeln!(text, "  {DIM}no daemon is running, so hooks of connected programs are unknown{DIM:#}");
+        let _ = writeln!(text, "  {DIM}no daemon is running: hooks of connected programs are unknown{DIM:#}");
     }
     context.terminal.print(&text)?;
     Ok(ExitCode::SUCCESS)
@@ -213,8 +212,8 @@ fn explain_profile(context: &Context, args: &Args, profile: &str) -> Result<Exit
         context.terminal.print_json(&fired.to_json(&stage))?;
         return Ok(ExitCode::SUCCESS);
     }
-    let (decision, flow) =
-        tenterhook_profile::interpret_output(stage.profile, fired.event, &fired.aggregated);
+    let (event, aggregated) = (fired.event, &fired.aggregated);
+    let (decision, flow) = tenterhook_profile::interpret_output(stage.profile, event, aggregated);
     let style = style_of(decision);
     let mut text = format!("{BOLD}{}{BOLD:#} {DIM}in profile {}{DIM:#}\n\n", fired.event, stage.profile.name);
     let _ = write!(text, "  {style}{}{style:#}", describe_verdict(decision));

@@ -68,8 +68,7 @@ pub(super) fn run(context: &Context, args: &Args) -> Result<ExitCode, CommandErr
         context.terminal.print_json(&json!({"kit": package, "sha256": digest, "folder": dir}))?;
     } else {
         let mut text = package_text(&package, &manifest, &files);
-        text +=
-            &format!("{GOOD}✓{GOOD:#} `{name}` was added to {}; its hooks do not run yet\n", dir.display());
+        text += &format!("{GOOD}✓{GOOD:#} `{name}` added in {}; its hooks do not run yet\n", dir.display());
         text += &format!("  {DIM}→{DIM:#} read it, then trust it: `tenterhook hooks trust {name}`\n");
         context.terminal.print(&text)?;
     }

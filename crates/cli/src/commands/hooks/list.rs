@@ -94,8 +94,7 @@ pub(super) fn run(context: &Context, _args: &Args) -> Result<ExitCode, CommandEr
         text += "no hooks yet; `tenterhook new hook --list` lists templates\n";
     }
     if programs.is_none() {
-        let _ =
-            writeln!(text, "{DIM}no daemon is running, so hooks of connected programs are unknown{DIM:#}");
+        let _ = writeln!(text, "{DIM}no daemon is running: hooks of connected programs are unknown{DIM:#}");
     }
     context.terminal.print(&text)?;
     Ok(ExitCode::SUCCESS)

@@ -34,11 +34,8 @@ pub(super) fn run(context: &Context, args: &Args) -> Result<ExitCode, CommandErr
     let dir = home.kits().join(&package.name);
     let is_own = package.from.starts_with("template ");
     if !package.trusted && !is_own {
-        return Err(CommandError::user(format!(
-            "hook package `{}` is not trusted, so it is not run",
-            package.name
-        ))
-        .hint(format!("read it, then run `tenterhook hooks trust {}`", package.name)));
+        return Err(CommandError::user(format!("hook package `{}` is not trusted", package.name))
+            .hint(format!("read it, then run `tenterhook hooks trust {}`", package.name)));
     }
     let files = if is_own { kits::gather(&dir)? } else { package.files(home)? };
     let (manifest, hooks) = kits::check(&dir, &files, &package_environment(context)?)?;

@@ -63,11 +63,7 @@ pub(super) fn trust(context: &Context, args: &TrustPackageArgs) -> Result<ExitCo
     )?;
     list.put(new.clone());
     list.write(home)?;
-    report_change(
-        context,
-        &new,
-        &format!("`{}` is trusted: its hooks run from the next event on", package.name),
-    )
+    report_change(context, &new, &format!("`{}` is trusted; its hooks run from now on", package.name))
 }
 
 pub(super) fn remove(context: &Context, args: &RemovePackageArgs) -> Result<ExitCode, CommandError> {
@@ -87,11 +83,8 @@ pub(super) fn remove(context: &Context, args: &RemovePackageArgs) -> Result<Exit
     if dir.exists() {
         fs_err::remove_dir_all(dir)?;
     }
-    report_change(
-        context,
-        &Kit { trusted: false, ..package.clone() },
-        &format!("`{}` was removed", package.name),
-    )
+    let removed = format!("`{}` was removed", package.name);
+    report_change(context, &Kit { trusted: false, ..package }, &removed)
 }
 
 fn report_change(context: &Context, package: &Kit, what: &str) -> Result<ExitCode, CommandError> {

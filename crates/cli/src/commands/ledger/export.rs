@@ -50,8 +50,7 @@ pub(super) fn run(context: &Context, args: &Args, file: Option<&Path>) -> Result
     }
     let records = match args.format.as_str() {
         "tiles" if to_stdout => {
-            return Err(CommandError::user("an export in tiles has many files")
-                .hint("name a directory: `--output DIR`"));
+            return Err(CommandError::user("tiles are many files").hint("name a directory: `--output DIR`"));
         }
         "tiles" => {
             fs_err::create_dir_all(&args.output)?;
@@ -69,9 +68,7 @@ pub(super) fn run(context: &Context, args: &Args, file: Option<&Path>) -> Result
             .print_json(&json!({"leaves": records, "format": args.format, "output": args.output}))?;
     } else {
         let path = args.output.display();
-        context
-            .terminal
-            .print(&format!("{GOOD}✓{GOOD:#} {BOLD}{records}{BOLD:#} records written to `{path}`\n"))?;
+        context.terminal.print(&format!("{GOOD}✓{GOOD:#} {BOLD}{records}{BOLD:#} records in `{path}`\n"))?;
     }
     Ok(ExitCode::SUCCESS)
 }

@@ -149,21 +149,14 @@ fn unseal_key(context: &Context, proof: &ProofArgs, file: Option<&Path>) -> Resu
     if !SoftwareKey::is_sealed(&book.key_file()) {
         return Err(CommandError::user("the key is not sealed"));
     }
-    context.terminal.eprint(
-        "The key will be stored unencrypted. Every process of your account will be able to sign.\n",
-    )?;
+    context.terminal.eprint("Every process of your account will be able to sign with the unsealed key.\n")?;
     let settings = book.settings().passphrase_file.clone();
     let current_passphrase = match file.or(settings.as_deref()) {
         Some(file) => passphrase(file)?,
         None => passphrase::prompt_passphrase(context.terminal, "Passphrase of the ledger's key")?,
     };
     change_key(context, Action::KeyUnseal, book, &current_passphrase, proof)?;
-    report_change(
-        context,
-        "the key is stored unencrypted, readable only by its owner",
-        "",
-        &json!({"sealed": false}),
-    )
+    report_change(context, "the key is unsealed, readable only by its owner", "", &json!({"sealed": false}))
 }
 
 /// Confirms and makes the change: the daemon does it, or this process while it holds the ledger.

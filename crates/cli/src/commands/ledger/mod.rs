@@ -96,13 +96,9 @@ pub(super) fn run(context: &Context, args: &Args) -> Result<ExitCode, CommandErr
     }
 }
 
-/// Opens the ledger for reading. If it can be written, the spool is imported and a checkpoint signed first, so that
-/// the checkpoint covers every record.
-pub(super) fn open_covered(
-    context: &Context,
-    book: &Book,
-    consequence: &str,
-) -> Result<Reader, CommandError> {
+/// Opens the ledger for reading. If it can be written, a checkpoint of all records, also spooled ones, is signed
+/// first.
+pub(super) fn open_covered(context: &Context, book: &Book, note: &str) -> Result<Reader, CommandError> {
     // Fails without a ledger, before anything is written.
     book.read()?;
     if checkpoint::checkpoint_by_daemon(context)?.is_some() {
@@ -111,7 +107,7 @@ pub(super) fn open_covered(
     match book.write() {
         Ok(ledger) => drop(book.close(ledger)),
         Err(error) => {
-            context.terminal.eprint(&format!("{WARN}note{WARN:#}: {consequence}: {}\n", error.message))?;
+            context.terminal.eprint(&format!("{WARN}note{WARN:#}: {note}: {}\n", error.message))?;
         }
     }
     book.read()

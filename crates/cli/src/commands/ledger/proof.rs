@@ -92,7 +92,7 @@ pub(super) fn verify(context: &Context, args: &VerifyProofArgs) -> Result<ExitCo
     }
     let checked: Vec<_> =
         proofs.iter().map(|proof| check_proof(&format!("{PROOF_HEADER}{proof}"), &key)).collect();
-    let all_hold = checked.iter().all(Result::is_ok);
+    let verified = checked.iter().all(Result::is_ok);
     if context.terminal.json {
         let proofs: Vec<_> = checked
             .iter()
@@ -101,9 +101,8 @@ pub(super) fn verify(context: &Context, args: &VerifyProofArgs) -> Result<ExitCo
                 Err(why) => json!({"holds": false, "problem": why}),
             })
             .collect();
-        context
-            .terminal
-            .print_json(&json!({"verified": all_hold, "key": key.to_string(), "proofs": proofs}))?;
+        let key = key.to_string();
+        context.terminal.print_json(&json!({"verified": verified, "key": key, "proofs": proofs}))?;
     } else {
         let mut text = String::new();
         for checked in &checked {
@@ -121,7 +120,7 @@ pub(super) fn verify(context: &Context, args: &VerifyProofArgs) -> Result<ExitCo
         }
         context.terminal.print(&text)?;
     }
-    Ok(if all_hold { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+    Ok(if verified { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }
 
 /// Checks a proof. Returns its record and the signed tree that contains it.

@@ -93,7 +93,6 @@ pub(super) fn run(context: &Context, args: &Args) -> Result<ExitCode, CommandErr
         let most = list.iter().map(|(_, number)| *number).max().unwrap_or(1).max(1);
         for (name, number) in list.iter().take(12) {
             let bar = usize::try_from(number * 30 / most).unwrap_or(0).max(1);
-            // Verdicts have labels for users; other names are unchanged.
             let label = if title == "By verdict" { Decision::label_of(name) } else { name };
             let _ = writeln!(text, "  {:<32} {number:>8} {DIM}{}{DIM:#}", tame(label), "▇".repeat(bar));
         }

@@ -63,10 +63,8 @@ pub(super) fn enable(context: &Context, args: &EnableArgs) -> Result<ExitCode, C
     }
     list.turn_on(name);
     let rules = pack.map(rules_in);
-    let what = rules.map_or_else(
-        || format!("`{name}`"),
-        |rules| format!("rule pack `{name}` with {}", count(rules, "rule")),
-    );
+    let with_rules = |rules| format!("rule pack `{name}` with {}", count(rules, "rule"));
+    let what = rules.map_or_else(|| format!("`{name}`"), with_rules);
     save_changes(context, &before, &list, name, &format!("{what} enabled"), None)
 }
 
@@ -107,6 +105,15 @@ pub(super) fn disable(context: &Context, args: &DisableArgs) -> Result<ExitCode,
     save_changes(context, &before, &list, name, &what, Some(&args.proof))
 }
 
+/// JSON output of `rules enable` and `rules disable`.
+#[derive(serde::Serialize)]
+struct PackListChange<'a> {
+    changed: bool,
+    loosens: bool,
+    enabled: &'a [String],
+    disabled: &'a [String],
+}
+
 /// Writes the list if it changed, and reports the change.
 fn save_changes(
     context: &Context,
@@ -128,9 +135,9 @@ fn save_changes(
     }
     let weakens = weakens.is_some();
     if context.terminal.json {
-        context.terminal.print_json(
-            &json!({"changed": changed, "loosens": changed && weakens, "enabled": list.enabled, "disabled": list.disabled}),
-        )?;
+        let PackList { enabled, disabled, .. } = list;
+        let change = PackListChange { changed, loosens: changed && weakens, enabled, disabled };
+        context.terminal.print_json(&json!(change))?;
         return Ok(ExitCode::SUCCESS);
     }
     let text = match (changed, weakens) {

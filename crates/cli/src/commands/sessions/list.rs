@@ -142,8 +142,7 @@ fn sessions_table(list: &SessionList, is_filtered: bool) -> String {
     }
     if let Some(next) = &list.next {
         let all = list.all;
-        let _ =
-            writeln!(text, "{DIM}{all} sessions in total; continue with `--after '{}'`{DIM:#}", tame(next));
+        let _ = writeln!(text, "{DIM}{all} sessions; continue with `--after '{}'`{DIM:#}", tame(next));
     }
     text
 }
