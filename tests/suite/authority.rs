@@ -120,7 +120,7 @@ fn same_user_a_person_types_the_name_of_what_they_do() {
 
         let ran = test.person(&["mode", "monitor"]);
         assert_eq!(ran.exit, 0, "{}", ran.stderr);
-        assert!(ran.stdout.contains("rules only watch"), "{}", ran.stdout);
+        assert!(ran.stdout.contains("verdicts are only recorded"), "{}", ran.stdout);
         let leaf = test.last_change();
         assert_eq!((&leaf["what"], &leaf["detail"]["to"]), (&json!("mode monitor"), &json!("monitor")));
         let by = &leaf["detail"]["authority"];

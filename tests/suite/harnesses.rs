@@ -112,7 +112,7 @@ fn without_a_name_and_without_a_person_it_says_what_could_be_named() {
     program(&test, "qwen");
     let ran = run(&test, &["install", "--yes"]);
     assert_eq!(ran.exit, 2);
-    assert!(ran.stderr.contains("here are: qwen"), "{}", ran.stderr);
+    assert!(ran.stderr.contains("found: qwen"), "{}", ran.stderr);
     let ran = run(&test, &["install", "continue", "--yes"]);
     assert_eq!(ran.exit, 2);
     assert!(ran.stderr.contains("Continue calls no hook"), "{}", ran.stderr);

@@ -65,13 +65,13 @@ fn a_kit_is_found_added_trusted_and_runs() {
     let found = test.run(&["hooks", "search", "CONTAIN", "--from", &from, "--json"]).json();
     assert_eq!(found["hooks"][0]["name"], "no-docker");
     assert_eq!(found["commit"], git(&test.path("theirs"), &["rev-parse", "HEAD"]));
-    said(&test.run(&["hooks", "search", "nothing", "--from", &from]), 1, "nothing like that");
+    said(&test.run(&["hooks", "search", "nothing", "--from", &from]), 1, "no matching hook package");
     said(&test.run(&["hooks", "search", "secrets"]), 0, "env-guard");
 
     said(&test.run(&["hooks", "add", &from]), 2, "which one?");
     said(&test.run(&["hooks", "add", &from, "lost"]), 2, "leads out of the repository");
     let ran = test.run(&["hooks", "add", &from, "no-docker"]);
-    said(&ran, 0, "runs nothing yet");
+    said(&ran, 0, "its hooks do not run yet");
     said(&ran, 0, "tenterhook hooks trust no-docker");
     let leaf = test.last_change();
     assert_eq!(leaf["what"], "hooks add");
@@ -98,7 +98,7 @@ fn a_file_that_changed_is_refused() {
     test.run(&["hooks", "add", &from, "no-docker"]);
     test.write("home/hooks/no-docker/docker.sh", "exit 0\n");
     said(&test.person(&["hooks", "trust", "no-docker"]), 1, "`docker.sh` was changed");
-    said(&test.run(&["hooks", "add", &from, "no-docker"]), 0, "runs nothing yet");
+    said(&test.run(&["hooks", "add", &from, "no-docker"]), 0, "its hooks do not run yet");
     said(&test.person(&["hooks", "trust", "no-docker"]), 0, "is trusted");
     assert!(denied(&test));
     test.write("home/hooks/no-docker/docker.sh", "exit 0\n");
@@ -120,7 +120,7 @@ fn a_kit_is_pinned_by_commit_and_hash() {
     let hash = kit["sha256"].as_str().unwrap();
     test.write("theirs/kits/no-docker/docker.sh", "exit 0\n");
     git(&test.path("theirs"), &["commit", "--quiet", "-am", "second"]);
-    said(&test.run(&["hooks", "add", &from, "no-docker", "--sha256", hash]), 1, "is not what you expect");
+    said(&test.run(&["hooks", "add", &from, "no-docker", "--sha256", hash]), 1, "does not match");
     let ran = test.run(&["hooks", "add", &from, "no-docker", "--sha256", hash, "--commit", &first, "--json"]);
     assert_eq!(ran.json()["kit"]["commit"], json!(first), "{}", ran.stderr);
     said(&test.run(&["hooks", "add", &from, "no-docker", "--commit", "HEAD~1"]), 2, "is no commit");
@@ -136,7 +136,7 @@ fn a_directory_is_taken_without_links_and_without_being_run() {
     let test = TestContext::new();
     test.write("work/mine/hook.yaml", KIT);
     test.write("work/mine/docker.sh", SCRIPT);
-    said(&test.run(&["hooks", "add", "mine", "ours"]), 0, "`ours` is in [DIR]/home/hooks/ours");
+    said(&test.run(&["hooks", "add", "mine", "ours"]), 0, "`ours` added in [DIR]/home/hooks/ours");
     std::os::unix::fs::symlink("/etc/passwd", test.path("work/mine/x")).unwrap();
     said(&test.run(&["hooks", "add", "mine"]), 2, "is no plain file");
     std::fs::remove_file(test.path("work/mine/x")).unwrap();

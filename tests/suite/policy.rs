@@ -149,7 +149,7 @@ fn explain_says_what_matched_and_with_all_what_did_not() {
         test.bash("rm -rf /").as_bytes(),
     );
     assert_eq!(ran.json()["verdict"], "deny");
-    fails(&test.run_with(&["policy", "explain"], b"{}"), 2, "no event in the normal form");
+    fails(&test.run_with(&["policy", "explain"], b"{}"), 2, "not an event in Tenterhook's format");
 }
 
 #[test]

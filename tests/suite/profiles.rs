@@ -90,7 +90,7 @@ fn explain_says_what_each_hook_did_and_what_was_made_of_it() {
     let args = ["explain", "--profile", "gemini", "--event", "BeforeTool", "--settings", &settings];
     let ran = test.run_with(&args, json!({"tool_name": "write_file"}).to_string().as_bytes());
     assert_eq!(ran.exit, 0, "{}", ran.stderr);
-    for part in ["BeforeTool as gemini has it", "○ other", "● crash", "exit code 1", "Warning: oops"] {
+    for part in ["BeforeTool in profile gemini", "○ other", "● crash", "exit code 1", "Warning: oops"] {
         assert!(ran.stdout.contains(part), "`{part}` is not in\n{}", ran.stdout);
     }
 }
@@ -111,7 +111,7 @@ fn check_points_at_hooks_that_would_not_run_as_meant() {
         "unknown hook type `Command`",
         "settings.json:5:",
         "60000 seconds",
-        "looks at no matcher",
+        "ignores matchers",
     ] {
         assert!(ran.stdout.contains(part), "`{part}` is not in\n{}", ran.stdout);
     }

@@ -51,7 +51,7 @@ fn a_rule_is_turned_off_and_on_and_loosening_is_said() {
     said(&test.run(&["policy", "show"]), 0, "  off\n");
     said(&test.run(&["rules", "disable", "no-docker"]), 0, "no changes");
     let ran = test.run(&["rules", "enable", "no-docker"]);
-    said(&ran, 0, "more is checked");
+    said(&ran, 0, "enabled");
     assert!(!ran.stdout.contains("weakens"), "{}", ran.stdout);
     assert_eq!(verdict(&test, "docker ps"), "deny");
 
@@ -64,13 +64,13 @@ fn a_rule_is_turned_off_and_on_and_loosening_is_said() {
         rules.as_array().unwrap().iter().any(|rule| rule["rule"] == "recursive-delete")
     };
     assert!(matched());
-    said(&test.person(&["rules", "disable", "destructive"]), 0, "pack `destructive` is off");
+    said(&test.person(&["rules", "disable", "destructive"]), 0, "rule pack `destructive` disabled");
     assert!(
         on("destructive").iter().all(|on| !on) && on("remote-code").iter().all(|on| *on),
         "other packs stay"
     );
     assert!(!matched());
-    said(&test.run(&["rules", "enable", "destructive"]), 0, "is on");
+    said(&test.run(&["rules", "enable", "destructive"]), 0, "enabled");
     assert!(matched());
     said(&test.run(&["rules", "disable", "nothing"]), 2, "unknown rule pack or rule `nothing`");
 }
@@ -79,7 +79,7 @@ fn a_rule_is_turned_off_and_on_and_loosening_is_said() {
 fn a_locked_rule_stays() {
     let test = TestContext::new();
     test.write_system(&PACK.replace("verdict:", "locked: true, verdict:"));
-    said(&test.run(&["rules", "disable", "no-docker"]), 2, "is locked and cannot be turned off");
+    said(&test.run(&["rules", "disable", "no-docker"]), 2, "is locked and cannot be disabled");
     test.write("home/packs.yaml", "disabled: [no-docker]\n");
     assert_eq!(verdict(&test, "docker ps"), "deny", "not by hand either");
 }
@@ -130,7 +130,7 @@ fn a_pack_is_added_pinned_and_refused_when_it_changes() {
     said(&test.person(&["rules", "remove", "ours"]), 0, "This weakens your protection");
     assert_eq!(verdict(&test, "make x"), "none");
     assert!(!test.home().join("packs/ours").exists());
-    said(&test.run(&["rules", "remove", "ours"]), 2, "no pack `ours` was added");
+    said(&test.run(&["rules", "remove", "ours"]), 2, "`ours` is not an added rule pack");
 }
 
 #[test]
@@ -167,7 +167,7 @@ fn a_rule_is_written_from_a_template_and_can_be_used_at_once() {
     let test = TestContext::new();
     said(&test.run(&["rules", "new", "first", "--print"]), 0, "  - id: first\n");
     assert!(!test.home().join("policy.yaml").exists());
-    said(&test.run(&["rules", "new", "first"]), 0, "rule `first` is in");
+    said(&test.run(&["rules", "new", "first"]), 0, "rule `first` added to");
     said(&test.run(&["rules", "new", "second"]), 0, "rule `second` is in");
     said(&test.run(&["policy", "check"]), 0, "valid");
     assert_eq!(verdict(&test, "example-program deploy"), "deny");

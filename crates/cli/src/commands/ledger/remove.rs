@@ -21,8 +21,9 @@ use crate::error::CommandError;
 use crate::terminal::{BOLD, GOOD};
 
 const ERASE_EXAMPLES: &str = "\
-Removes the input and output of the tool calls, with the salt of their commitment, so that they cannot be guessed.
-The records stay, the tree still verifies, and a new record states who erased what and why.
+Removes the input and output of the tool calls with the salt of their commitment, so that they
+cannot be guessed. The records stay, the tree still verifies, and a new record states who erased
+what and why.
 
 Examples:
   tenterhook ledger erase 17 --reason 'a customer asked for it'
@@ -46,8 +47,8 @@ pub(super) struct EraseArgs {
 }
 
 const PRUNE_EXAMPLES: &str = "\
-Removes the records from before that time, with their payloads. Hashes stay, so that the rest still verifies, and so
-do the records that the verifier needs (start, changes of keys, erasures, prunings).
+Removes the records from before that time, with their payloads. Hashes stay, so that the rest still
+verifies. Records that the verifier needs stay too (start, changes of keys, erasures, prunings).
 
 Examples:
   tenterhook ledger prune --keep-days 90 --reason 'retention: 90 days'
