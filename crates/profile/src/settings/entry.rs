@@ -48,7 +48,7 @@ struct HookFields {
 #[serde(rename_all = "lowercase")]
 enum OnFailure {
     Continue,
-    EventBlock,
+    Block,
 }
 
 pub(super) fn read(profile: &Profile, node: &Node) -> Result<ConfiguredHook, RefusedHook> {
@@ -99,7 +99,7 @@ pub(super) fn read(profile: &Profile, node: &Node) -> Result<ConfiguredHook, Ref
         timeout: wire.timeout,
         env: wire.env.unwrap_or_default(),
         condition_if: wire.r#if,
-        fail_closed: wire.on_failure == Some(OnFailure::EventBlock),
+        fail_closed: wire.on_failure == Some(OnFailure::Block),
         is_async: wire.r#async == Some(true),
         priority: 0,
         enabled: true,

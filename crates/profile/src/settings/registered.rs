@@ -60,7 +60,7 @@ struct RegisteredHookConfig {
 #[serde(rename_all = "lowercase")]
 enum RegisteredFailBehavior {
     Continue,
-    EventBlock,
+    Block,
 }
 
 pub(super) fn read(profile: &Profile, trees: &[(SettingsLayer<'_>, Node)], settings: &mut ProfileSettings) {
@@ -164,7 +164,7 @@ fn register(
         timeout: config.timeout,
         env: BTreeMap::new(),
         condition_if: None,
-        fail_closed: config.fail.unwrap_or(fail) == RegisteredFailBehavior::EventBlock,
+        fail_closed: config.fail.unwrap_or(fail) == RegisteredFailBehavior::Block,
         is_async: config.r#async == Some(true),
         priority: config.priority.unwrap_or(0),
         enabled: true,
