@@ -68,7 +68,7 @@ fn a_project_is_trusted_when_the_person_says_so_and_only_then() {
     assert_eq!((ran.exit, trusted()), (0, true), "{}", ran.stderr);
     let ran = test.run(&["policy", "trust"]);
     assert!(
-        ran.exit == 0 && ran.stdout.contains("trusted already"),
+        ran.exit == 0 && ran.stdout.contains("already trusted"),
         "nobody has to be asked: {}",
         ran.stdout
     );
