@@ -68,7 +68,7 @@ fn a_kit_is_found_added_trusted_and_runs() {
     said(&test.run(&["hooks", "search", "nothing", "--from", &from]), 1, "no matching hook package");
     said(&test.run(&["hooks", "search", "secrets"]), 0, "env-guard");
 
-    said(&test.run(&["hooks", "add", &from]), 2, "which one?");
+    said(&test.run(&["hooks", "add", &from]), 2, "several hook packages");
     said(&test.run(&["hooks", "add", &from, "lost"]), 2, "leads out of the repository");
     let ran = test.run(&["hooks", "add", &from, "no-docker"]);
     said(&ran, 0, "its hooks do not run yet");
@@ -123,7 +123,7 @@ fn a_kit_is_pinned_by_commit_and_hash() {
     said(&test.run(&["hooks", "add", &from, "no-docker", "--sha256", hash]), 1, "does not match");
     let ran = test.run(&["hooks", "add", &from, "no-docker", "--sha256", hash, "--commit", &first, "--json"]);
     assert_eq!(ran.json()["kit"]["commit"], json!(first), "{}", ran.stderr);
-    said(&test.run(&["hooks", "add", &from, "no-docker", "--commit", "HEAD~1"]), 2, "is no commit");
+    said(&test.run(&["hooks", "add", &from, "no-docker", "--commit", "HEAD~1"]), 2, "invalid commit");
     // An index may say what its kits have to be.
     let index = INDEX.replace("tags: [shell]", "sha256: \"00\"");
     test.write("theirs/tenterhook-hooks.yaml", &index);
@@ -142,7 +142,7 @@ fn a_directory_is_taken_without_links_and_without_being_run() {
     std::fs::remove_file(test.path("work/mine/x")).unwrap();
     test.write("work/mine/hook.yaml", &KIT.replace("on: pre-tool", "on: nothing"));
     said(&test.run(&["hooks", "add", "mine"]), 2, "unknown event `nothing`");
-    said(&test.run(&["hooks", "add", "nowhere"]), 2, "there is neither");
+    said(&test.run(&["hooks", "add", "nowhere"]), 2, "neither `tenterhook-hooks.yaml`");
     let listed: Value = test.run(&["hooks", "list", "--json"]).json();
     assert_eq!((listed["kits"].as_array().unwrap().len(), &listed["hooks"]), (1, &json!([])));
 }

@@ -134,7 +134,7 @@ fn mistakes_are_reported_with_their_place_and_the_rest_counts() {
     );
     let served = Served::in_home(test, &[]);
     let status = served.test.run(&["status"]);
-    assert!(status.stdout.contains("programs/tools.yaml is not in force: unknown key"), "{}", status.stdout);
+    assert!(status.stdout.contains("programs/tools.yaml is not active: unknown key"), "{}", status.stdout);
 }
 
 #[test]
@@ -211,7 +211,7 @@ fn only_the_machine_may_replace_what_is_known_of_a_program() {
 fn descriptions_can_be_looked_at() {
     let test = TestContext::new();
     let none = test.run(&["programs", "list", "--own"]);
-    assert!(none.stdout.contains("put files into [DIR]/home/programs"), "{}", none.stdout);
+    assert!(none.stdout.contains("add files to [DIR]/home/programs"), "{}", none.stdout);
     test.write("home/programs/acme.yaml", ACME);
     let list = test.run(&["programs", "list"]).stdout;
     assert!(list.contains("user [DIR]/home/programs/acme.yaml\n  acme") && list.contains(" curl "), "{list}");

@@ -168,7 +168,7 @@ fn a_rule_is_written_from_a_template_and_can_be_used_at_once() {
     said(&test.run(&["rules", "new", "first", "--print"]), 0, "  - id: first\n");
     assert!(!test.home().join("policy.yaml").exists());
     said(&test.run(&["rules", "new", "first"]), 0, "rule `first` added to");
-    said(&test.run(&["rules", "new", "second"]), 0, "rule `second` is in");
+    said(&test.run(&["rules", "new", "second"]), 0, "rule `second` added to");
     said(&test.run(&["policy", "check"]), 0, "valid");
     assert_eq!(verdict(&test, "example-program deploy"), "deny");
     said(&test.run(&["rules", "new", "first"]), 2, "there is a rule `first`");
