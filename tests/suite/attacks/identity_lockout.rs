@@ -88,7 +88,7 @@ fn a_hook_run_by_tmux_marks_nobody_and_the_user_keeps_the_gate() {
         tmux.shows("Type `mode monitor` to continue");
         tmux.run(&["send-keys", "-l", "mode monitor"]);
         tmux.run(&["send-keys", "Enter"]);
-        tmux.shows("rules only watch");
+        tmux.shows("verdicts are only recorded");
         let leaf = test.last_change();
         assert_eq!(
             (&leaf["what"], &leaf["detail"]["authority"]["proof"]),
