@@ -69,7 +69,7 @@ fn a_kit_is_found_added_trusted_and_runs() {
     said(&test.run(&["hooks", "search", "secrets"]), 0, "env-guard");
 
     said(&test.run(&["hooks", "add", &from]), 2, "several hook packages");
-    said(&test.run(&["hooks", "add", &from, "lost"]), 2, "leads out of the repository");
+    said(&test.run(&["hooks", "add", &from, "lost"]), 2, "is outside the repository");
     let ran = test.run(&["hooks", "add", &from, "no-docker"]);
     said(&ran, 0, "its hooks do not run yet");
     said(&ran, 0, "tenterhook hooks trust no-docker");
@@ -128,7 +128,7 @@ fn a_kit_is_pinned_by_commit_and_hash() {
     let index = INDEX.replace("tags: [shell]", "sha256: \"00\"");
     test.write("theirs/tenterhook-hooks.yaml", &index);
     git(&test.path("theirs"), &["commit", "--quiet", "-am", "third"]);
-    said(&test.run(&["hooks", "add", &from, "no-docker"]), 1, "is not what its index says");
+    said(&test.run(&["hooks", "add", &from, "no-docker"]), 1, "differs from the index");
 }
 
 #[test]

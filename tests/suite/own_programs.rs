@@ -228,7 +228,7 @@ fn descriptions_can_be_looked_at() {
     assert_eq!(unknown.exit, 2);
     assert!(unknown.stderr.contains("program `frobnicate` is not described"), "{}", unknown.stderr);
     let check = test.run(&["programs", "check"]);
-    assert_eq!((check.stdout.trim(), check.exit), ("✓ 1 program described, 1 example tried", 0));
+    assert_eq!((check.stdout.trim(), check.exit), ("✓ 1 program described, 1 example passed", 0));
     test.write("work/new.yaml", "new:\n  operands: raed\n");
     let check = test.run(&["programs", "check", "new.yaml"]);
     assert!(check.stdout.contains("new.yaml:2:13: program `new`: unknown role `raed`"), "{}", check.stdout);
