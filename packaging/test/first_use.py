@@ -20,7 +20,7 @@ LINE_TIMEOUT_SECONDS = 90
 # Escape sequences, which a terminal does not show.
 CONTROL = re.compile(r"\r|\x1b\[[0-9;?]*[A-Za-z]")
 PROMPT = "user@bare:~$ "
-# Privileged actions ask for a word: "Type `uninstall` to go on: ".
+# Privileged actions ask for a word: "Type `uninstall` to continue: ".
 QUESTION = re.compile(r"[Tt]ype `(\w+)`[^\n]*$")
 DENIED_COMMAND = "rm -rf ~/"
 SCRIPT = {

@@ -163,7 +163,7 @@ fn the_user_at_the_terminal_is_asked() {
             let mut room = [0; 1024];
             let count = master.read(&mut room).unwrap_or(0);
             asked += &String::from_utf8_lossy(&room[..count]);
-            asked.contains("y: yes").then_some(())
+            asked.contains("y: allow").then_some(())
         });
         assert!(asked.contains("Bash") && asked.contains("echo hello"), "{asked}");
         master.write_all(typed.as_bytes()).unwrap();
@@ -203,9 +203,9 @@ fn mistakes_are_reported_with_a_hint() {
     insta::assert_snapshot!(said.join(""), @"
     2 error: [DIR]/script.yaml: `turns` has no turns
     hint: see docs/guide/agent.md for the script format
-    2 error: `yolo` is no permission mode
+    2 error: unknown permission mode `yolo`
     hint: known: default, acceptEdits, plan, bypassPermissions, dontAsk
-    2 error: `[DIR]/work/nowhere` is no directory
+    2 error: `[DIR]/work/nowhere` is not a directory
     2 error: failed to open file `nowhere.json`: No such file or directory (os error 2)
     2 error: no API key for anthropic
     hint: set ANTHROPIC_API_KEY, or use --provider scripted:FILE

@@ -86,7 +86,7 @@ fn a_call_waits_until_a_user_approves_and_both_are_recorded() {
     assert_eq!((&leaf["what"], &leaf["links"]), (&json!("approve"), &json!([id])));
     assert_eq!((&leaf["detail"]["for"], &leaf["detail"]["note"]), (&json!("once"), &json!("fine")));
     assert_eq!(leaf["detail"]["authority"]["proof"], "tty");
-    assert_eq!(test.run(&["approvals", "list"]).stdout, "nothing waits for an approval\n");
+    assert_eq!(test.run(&["approvals", "list"]).stdout, "no call waits for an approval\n");
     let ran = test.run(&["approvals", "approve", &id]);
     assert!(ran.exit == 1 && ran.stderr.contains("waits for an answer"), "{}", ran.stderr);
 }
@@ -225,7 +225,7 @@ fn a_permanent_approval_is_an_exception_for_exactly_this_call() {
         let id = waiting_call_id(&guard);
         let ran = test.run_on_terminal(&["approvals", "approve", &id, "--for", "rule"]);
         assert_eq!(ran.exit, 0, "{}", ran.stderr);
-        assert!(ran.stdout.contains("approved for good: rule `approved-"), "{}", ran.stdout);
+        assert!(ran.stdout.contains("approved permanently by rule `approved-"), "{}", ran.stdout);
     });
     assert!(!is_denied(&reply), "{reply}");
     let policy = std::fs::read_to_string(test.home().join("policy.yaml")).unwrap();

@@ -62,8 +62,8 @@ fn the_report_shows_what_would_have_been_decided() {
     gemini                1        7        1        0
     opencode              1        7        1        0
 
-    Of 35 tool calls, 5 would have been denied and 0 asked about.
-    A person would not have been interrupted at all.
+    35 tool calls: 5 would have been denied, 0 asked
+    no interruptions
 
     rule                           denied  asked  for example
     recursive-delete                    5      0  Bash rm -rf /home/dev/precious
@@ -75,7 +75,7 @@ fn the_report_shows_what_would_have_been_decided() {
 
     week of           calls   denied    asked
     2026-11-09           35        5        0
-    ✓ the page is in `audit.html`
+    ✓ page written to `audit.html`
     ");
     assert!(!test.home().join("ledger").exists(), "nothing is recorded");
     let page = std::fs::read_to_string(test.path("work/audit.html")).unwrap();
@@ -208,11 +208,11 @@ fn unreadable_files_are_reported_and_the_rest_counts() {
     let why: Vec<_> = left_out.iter().map(|one| (one["harness"].as_str(), one["why"].as_str())).collect();
     assert_eq!(
         why,
-        [(Some("claude-code"), Some("it is a link")), (Some("opencode"), Some("file is not a database"))]
+        [(Some("claude-code"), Some("symbolic link")), (Some("opencode"), Some("file is not a database"))]
     );
     let shown = audit(&test, &[]).stdout;
     assert!(shown.contains("not read claude-code: 2 parts invalid JSON\n"), "{shown}");
-    assert!(shown.contains("link.jsonl`: it is a link\n"), "{shown}");
+    assert!(shown.contains("link.jsonl`: symbolic link\n"), "{shown}");
 }
 
 #[test]

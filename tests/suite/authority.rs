@@ -112,12 +112,12 @@ fn same_user_a_user_confirms_by_typing_the_action() {
         let _guard = with_daemon.then(|| SocketDaemon::of(&test));
         let ran = test.run_on_terminal_answering(&["mode", "monitor"], |_| "yes".to_owned());
         assert_eq!(ran.exit, 1, "{}", ran.stderr);
-        assert!(ran.stderr.contains("that was not `mode monitor`"), "{}", ran.stderr);
+        assert!(ran.stderr.contains("you did not type `mode monitor`"), "{}", ran.stderr);
         assert!(denies(&test));
 
         let ran = test.run_on_terminal(&["mode", "monitor"]);
         assert_eq!(ran.exit, 0, "{}", ran.stderr);
-        assert!(ran.stdout.contains("rules only watch"), "{}", ran.stdout);
+        assert!(ran.stdout.contains("verdicts are only recorded"), "{}", ran.stdout);
         let leaf = test.last_change();
         assert_eq!((&leaf["what"], &leaf["detail"]["to"]), (&json!("mode monitor"), &json!("monitor")));
         let by = &leaf["detail"]["authority"];
@@ -224,7 +224,7 @@ fn same_user_only_a_user_stops_or_restarts_the_daemon() {
         scope.spawn(|| guard.wait_until_ended());
         test.run_on_terminal(&["stop"])
     });
-    assert_eq!((ran.exit, ran.stdout.as_str()), (0, "the daemon has ended\n"), "{}", ran.stderr);
+    assert_eq!((ran.exit, ran.stdout.as_str()), (0, "the daemon stopped\n"), "{}", ran.stderr);
     let leaf = test.last_change();
     assert_eq!((&leaf["what"], &leaf["detail"]["authority"]["proof"]), (&json!("stop"), &json!("tty")));
 }

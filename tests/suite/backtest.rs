@@ -57,7 +57,7 @@ fn a_removed_rule_shows_as_a_difference() {
     assert_eq!(answer["by_rule"]["no-curl"], json!({"stricter": 0, "looser": 1}), "{answer}");
     let same = test.run(&["policy", "backtest", "../home/policy.yaml"]);
     assert_eq!(same.exit, 0, "{}", same.stdout);
-    assert!(same.stdout.contains("nothing would be different"), "{}", same.stdout);
+    assert!(same.stdout.contains("no decision would differ"), "{}", same.stdout);
 }
 
 #[test]

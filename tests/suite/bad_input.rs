@@ -85,7 +85,7 @@ fn an_unknown_event_is_recorded_completely_and_reported() {
 
     let ran = test.run_with(&["fire", "--event", "PreTolUse"], b"{}");
     assert_eq!(ran.exit, 2);
-    assert!(ran.stderr.starts_with("error: `PreTolUse` is no event of Claude Code\nhint: known: Setup"));
+    assert!(ran.stderr.starts_with("error: unknown event `PreTolUse` of Claude Code\nhint: known: Setup"));
 }
 
 #[test]
@@ -130,7 +130,7 @@ fn a_settings_file_that_the_client_would_ignore_is_not_reported_as_guarded() {
         let ran = test.run(&["install", "claude-code", "--yes"]);
         assert_eq!(ran.exit, 1, "{text}");
         assert!(
-            ran.stdout.contains("note: ") && ran.stdout.contains("wired, but not guarded"),
+            ran.stdout.contains("note: ") && ran.stdout.contains("has hooks, but is not guarded"),
             "{}",
             ran.stdout
         );

@@ -74,7 +74,7 @@ fn a_broken_file_keeps_the_old_rules_and_is_reported() {
     let shown = policy["rules"].as_array().unwrap().iter().any(|rule| rule["id"] == "no-make");
     assert!(shown, "the shown policy is the active one");
     let status = served.test.run(&["status"]);
-    assert!(status.stdout.contains("cannot be read, the old text is in force"), "{}", status.stdout);
+    assert!(status.stdout.contains("cannot be read; the previous version is active"), "{}", status.stdout);
     assert!(served.get("/v1/metrics").body.contains("tenterhook_stale_files 1\n"));
     assert!(served.log().contains("its previous content is still in force"), "{}", served.log());
     served.test.write("home/policy.yaml", "version: 1\nrules: []\n");

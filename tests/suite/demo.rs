@@ -13,7 +13,7 @@ use crate::terminal_user::{terminal, until};
 use crate::tui_screen::Screen;
 
 const NEXT_PAGE: &str = "any key: next page";
-const QUESTION: &str = "y: yes";
+const QUESTION: &str = "y: allow";
 const LAST_PAGE: &str = "q: end";
 
 /// Every process whose command line contains this text.

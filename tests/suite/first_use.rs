@@ -186,7 +186,7 @@ fn start_takes_a_free_port_if_the_usual_one_is_taken_and_says_so() {
     let test = TestContext::new();
     let ran = test.run(&["start"]);
     assert_eq!(ran.exit, 0, "{}{}", ran.stdout, ran.stderr);
-    assert!(ran.stderr.contains("port 7878 is taken by"), "{}", ran.stderr);
+    assert!(ran.stderr.contains("port 7878 is in use by"), "{}", ran.stderr);
     let listen = test.run(&["status", "--json"]).json()["listen"].as_str().unwrap().to_owned();
     assert!(ran.stderr.contains(&format!("listens on {listen} instead")), "{}", ran.stderr);
     end_daemon(&test);
@@ -199,7 +199,7 @@ fn start_prints_why_the_daemon_did_not_start() {
     let test = TestContext::new();
     let ran = test.run(&["start", "--listen", &address.to_string()]);
     assert_eq!(ran.exit, 1);
-    let said = format!("the daemon did not start: port {} is taken by", address.port());
+    let said = format!("the daemon did not start: port {} is in use by", address.port());
     assert!(ran.stderr.contains(&said), "{}", ran.stderr);
     assert!(ran.stderr.contains("hint: ") && !ran.stderr.contains("os error 104"), "{}", ran.stderr);
 }

@@ -54,7 +54,7 @@ fn installed_harnesses_are_found_with_their_wiring() {
     test.run(&["ledger", "stats"]);
     assert!(detect_one(&test, "gemini")["last_heard"]["seq"].is_u64());
     let said = run(&test, &["detect"]).stdout;
-    assert!(said.contains("✓ Gemini CLI is guarded (user), last heard of"), "{said}");
+    assert!(said.contains("✓ Gemini CLI is guarded (user), last event"), "{said}");
     assert!(said.contains("– Continue cannot be guarded"), "{said}");
 
     std::fs::write(test.path("person/.gemini/settings.json"), "{}").unwrap();
@@ -112,7 +112,7 @@ fn without_a_name_and_a_terminal_install_lists_the_harnesses() {
     write_program(&test, "qwen");
     let ran = run(&test, &["install", "--yes"]);
     assert_eq!(ran.exit, 2);
-    assert!(ran.stderr.contains("here are: qwen"), "{}", ran.stderr);
+    assert!(ran.stderr.contains("found: qwen"), "{}", ran.stderr);
     let ran = run(&test, &["install", "continue", "--yes"]);
     assert_eq!(ran.exit, 2);
     assert!(ran.stderr.contains("Continue calls no hook"), "{}", ran.stderr);
@@ -192,7 +192,7 @@ fn a_probe_sees_the_next_call_and_gives_up_in_time() {
     let answer: Value = serde_json::from_slice(&output.stdout).unwrap();
     let heard = &answer["findings"][0];
     assert!(heard["says"].as_str().unwrap().starts_with("called just now"), "{heard}");
-    assert!(run(&TestContext::new(), &["doctor", "--probe"]).stderr.contains("no harness is wired"));
+    assert!(run(&TestContext::new(), &["doctor", "--probe"]).stderr.contains("no harness is guarded"));
 }
 
 #[test]
@@ -350,5 +350,5 @@ fn adopted_hooks_serve_another_harness_and_move_back() {
     let ran = test.run_on_terminal(&["uninstall", "claude-code", "--yes"]);
     assert_eq!(ran.exit, 0, "{}", ran.stderr);
     assert_eq!(std::fs::read_to_string(&settings).unwrap(), mine);
-    assert!(run(&test, &["adopt", "gemini"]).stderr.contains("cannot be taken over"));
+    assert!(run(&test, &["adopt", "gemini"]).stderr.contains("cannot be adopted"));
 }

@@ -65,19 +65,19 @@ fn a_hook_package_is_found_added_trusted_and_run() {
     let found = test.run(&["hooks", "search", "CONTAIN", "--from", &from, "--json"]).json();
     assert_eq!(found["hooks"][0]["name"], "no-docker");
     assert_eq!(found["commit"], git(&test.path("theirs"), &["rev-parse", "HEAD"]));
-    said(&test.run(&["hooks", "search", "nothing", "--from", &from]), 1, "nothing like that");
+    said(&test.run(&["hooks", "search", "nothing", "--from", &from]), 1, "no matching hook package");
     said(&test.run(&["hooks", "search", "secrets"]), 0, "env-guard");
 
-    said(&test.run(&["hooks", "add", &from]), 2, "which one?");
-    said(&test.run(&["hooks", "add", &from, "lost"]), 2, "leads out of the repository");
+    said(&test.run(&["hooks", "add", &from]), 2, "several hook packages");
+    said(&test.run(&["hooks", "add", &from, "lost"]), 2, "is outside the repository");
     let ran = test.run(&["hooks", "add", &from, "no-docker"]);
-    said(&ran, 0, "runs nothing yet");
+    said(&ran, 0, "its hooks do not run yet");
     said(&ran, 0, "tenterhook hooks trust no-docker");
     let leaf = test.last_change();
     assert_eq!(leaf["what"], "hooks add");
     assert_eq!(leaf["detail"]["kit"]["commit"], found["commit"]);
     assert!(!is_denied(&test), "the package is not trusted");
-    said(&test.run(&["hooks", "test", "no-docker"]), 2, "nobody has trusted `no-docker`");
+    said(&test.run(&["hooks", "test", "no-docker"]), 2, "hook package `no-docker` is not trusted");
     said(&test.run(&["hooks", "trust", "no-docker"]), 1, "requested by a guarded agent");
     assert!(!is_denied(&test));
     said(&test.run_on_terminal(&["hooks", "trust", "no-docker"]), 0, "is trusted");
@@ -98,7 +98,7 @@ fn a_file_that_changed_is_refused() {
     test.run(&["hooks", "add", &from, "no-docker"]);
     test.write("home/hooks/no-docker/docker.sh", "exit 0\n");
     said(&test.run_on_terminal(&["hooks", "trust", "no-docker"]), 1, "`docker.sh` was changed");
-    said(&test.run(&["hooks", "add", &from, "no-docker"]), 0, "runs nothing yet");
+    said(&test.run(&["hooks", "add", &from, "no-docker"]), 0, "its hooks do not run yet");
     said(&test.run_on_terminal(&["hooks", "trust", "no-docker"]), 0, "is trusted");
     assert!(is_denied(&test));
     test.write("home/hooks/no-docker/docker.sh", "exit 0\n");
@@ -120,15 +120,15 @@ fn a_hook_package_is_pinned_by_commit_and_hash() {
     let hash = kit["sha256"].as_str().unwrap();
     test.write("theirs/kits/no-docker/docker.sh", "exit 0\n");
     git(&test.path("theirs"), &["commit", "--quiet", "-am", "second"]);
-    said(&test.run(&["hooks", "add", &from, "no-docker", "--sha256", hash]), 1, "is not what you expect");
+    said(&test.run(&["hooks", "add", &from, "no-docker", "--sha256", hash]), 1, "does not match");
     let ran = test.run(&["hooks", "add", &from, "no-docker", "--sha256", hash, "--commit", &first, "--json"]);
     assert_eq!(ran.json()["kit"]["commit"], json!(first), "{}", ran.stderr);
-    said(&test.run(&["hooks", "add", &from, "no-docker", "--commit", "HEAD~1"]), 2, "is no commit");
+    said(&test.run(&["hooks", "add", &from, "no-docker", "--commit", "HEAD~1"]), 2, "invalid commit");
     // An index can give the hashes of its packages.
     let index = INDEX.replace("tags: [shell]", "sha256: \"00\"");
     test.write("theirs/tenterhook-hooks.yaml", &index);
     git(&test.path("theirs"), &["commit", "--quiet", "-am", "third"]);
-    said(&test.run(&["hooks", "add", &from, "no-docker"]), 1, "is not what its index says");
+    said(&test.run(&["hooks", "add", &from, "no-docker"]), 1, "differs from the index");
 }
 
 #[test]
@@ -136,13 +136,13 @@ fn a_directory_is_copied_without_links_and_without_being_run() {
     let test = TestContext::new();
     test.write("work/mine/hook.yaml", KIT);
     test.write("work/mine/docker.sh", SCRIPT);
-    said(&test.run(&["hooks", "add", "mine", "ours"]), 0, "`ours` is in [DIR]/home/hooks/ours");
+    said(&test.run(&["hooks", "add", "mine", "ours"]), 0, "`ours` added in [DIR]/home/hooks/ours");
     std::os::unix::fs::symlink("/etc/passwd", test.path("work/mine/x")).unwrap();
     said(&test.run(&["hooks", "add", "mine"]), 2, "is not a regular file");
     std::fs::remove_file(test.path("work/mine/x")).unwrap();
     test.write("work/mine/hook.yaml", &KIT.replace("on: pre-tool", "on: nothing"));
     said(&test.run(&["hooks", "add", "mine"]), 2, "unknown event `nothing`");
-    said(&test.run(&["hooks", "add", "nowhere"]), 2, "there is neither");
+    said(&test.run(&["hooks", "add", "nowhere"]), 2, "neither `tenterhook-hooks.yaml`");
     let listed: Value = test.run(&["hooks", "list", "--json"]).json();
     assert_eq!((listed["kits"].as_array().unwrap().len(), &listed["hooks"]), (1, &json!([])));
 }

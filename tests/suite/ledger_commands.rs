@@ -188,7 +188,7 @@ fn a_proof_needs_nothing_but_the_key() {
     let ran = check(key);
     assert_eq!(ran.exit, 0, "{}", ran.stderr);
     assert!(
-        ran.stdout.contains("leaf 3 of 6") && ran.stdout.contains("deny recursive-delete"),
+        ran.stdout.contains("record 3 of 6") && ran.stdout.contains("deny recursive-delete"),
         "{}",
         ran.stdout
     );
@@ -202,7 +202,7 @@ fn a_proof_needs_nothing_but_the_key() {
     std::fs::write(proof, lines.join("\n") + "\n").unwrap();
     let ran = check(key);
     assert_eq!(ran.exit, 1);
-    assert!(ran.stdout.contains("✗ leaf 3: leaf 3 is not in the tree of 6 leaves"), "{}", ran.stdout);
+    assert!(ran.stdout.contains("✗ record 3: leaf 3 is not in the tree of 6 leaves"), "{}", ran.stdout);
     std::fs::write(proof, "no proof").unwrap();
     assert_eq!(check(key).exit, 2);
 }
@@ -224,7 +224,7 @@ fn erasing_and_pruning_are_recorded_and_the_rest_verifies() {
     assert_eq!(test.run(&["ledger", "erase", "99", "--reason", "x", "--yes"]).exit, 2);
 
     let nothing = test.run(&["ledger", "prune", "--keep-days", "30", "--reason", "x", "--yes"]);
-    assert!(nothing.stdout.contains("nothing is pruned"), "{}", nothing.stdout);
+    assert!(nothing.stdout.contains("nothing was pruned"), "{}", nothing.stdout);
     let ran = test.run_on_terminal(&[
         "ledger",
         "prune",
@@ -282,7 +282,7 @@ fn exports_are_private_and_never_overwrite() {
     let ran = check();
     assert_eq!(ran.exit, 0, "{}{}", ran.stdout, ran.stderr);
     assert!(
-        ran.stdout.contains("6 leaves are as") && ran.stdout.contains("payloads are not in tiles"),
+        ran.stdout.contains("6 records match") && ran.stdout.contains("tiles have no payloads"),
         "{}",
         ran.stdout
     );

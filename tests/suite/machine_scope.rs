@@ -244,7 +244,7 @@ fn doctor_and_status_notice_that_files_of_the_machine_lost_our_hooks() {
     }
     for title in MACHINE_HARNESSES.iter().map(|row| row.title) {
         let (exit, broken) = bad_findings(&system, title);
-        assert!(exit == 1 && broken.contains("no longer as it was wired"), "{title}: {broken}");
+        assert!(exit == 1 && broken.contains("hooks were changed or removed"), "{title}: {broken}");
     }
     wait_until("status names every client", || {
         let said = run(&system, &["status"]).stdout;

@@ -63,9 +63,9 @@ fn server_managed_settings_that_switch_a_user_s_hooks_off_are_broken() {
         (r#"{"disableAllHooks": true}"#, "`disableAllHooks` is true"),
     ] {
         let said = said(settings);
-        assert!(said.contains(expected) && said.contains("does not heed it"), "{said}");
+        assert!(said.contains(expected) && said.contains("does not run them"), "{said}");
     }
-    assert!(!said(r#"{"cleanupPeriodDays": 30}"#).contains("does not heed it"));
+    assert!(!said(r#"{"cleanupPeriodDays": 30}"#).contains("does not run them"));
 }
 
 #[test]
@@ -112,7 +112,7 @@ fn switching_the_machine_s_hooks_off_for_an_account_or_a_project_is_broken() {
         let (exit, broken) = bad_findings(&system, title);
         assert!(exit == 1 && broken.contains(expected), "{file}: {broken}");
     }
-    // In the machine's own settings these keys have no effect.
+    // In machine-wide settings these keys have no effect.
     let system = SystemHome::new();
     create_account(&system.test);
     for (id, title, file, text) in [
@@ -183,16 +183,13 @@ fn an_account_s_own_doctor_knows_the_hooks_of_the_machine() {
     let doctor = account_doctor(&system.test);
     for (id, title, _) in GUARDABLE {
         let (standing, says) = account_finding(&doctor, title);
-        assert!(standing == "warning" && says.contains("nothing guards it"), "{id}: {says}");
+        assert!(standing == "warning" && says.contains("is installed, but not guarded"), "{id}: {says}");
         install(&system, id);
     }
     let doctor = account_doctor(&system.test);
     for (id, title, _) in GUARDABLE {
         let (standing, says) = account_finding(&doctor, title);
-        assert!(
-            standing == "good" && says.contains("guarded by the settings of the machine"),
-            "{id}: {says}"
-        );
+        assert!(standing == "good" && says.contains("guarded by machine-wide settings"), "{id}: {says}");
     }
     let detected = run_as_account(&system.test, &["detect", "--json"]).json();
     // Codex Desktop reads the settings of Codex CLI.
@@ -207,10 +204,10 @@ fn an_account_s_own_doctor_knows_the_hooks_of_the_machine() {
         );
     }
     let said = run_as_account(&system.test, &["detect"]).stdout;
-    assert!(said.contains("is guarded (machine)") && !said.contains("never heard of"), "{said}");
+    assert!(said.contains("is guarded (machine)") && !said.contains("no event yet"), "{said}");
     let proof = run_as_account(&system.test, &["doctor", "--prove", "codex", "--json"]).json();
     let reason = proof["harnesses"][0]["reason"].as_str().unwrap();
-    assert!(reason.contains("in the settings of the machine"), "{proof:#}");
+    assert!(reason.contains("in machine-wide settings"), "{proof:#}");
 }
 
 #[test]
@@ -231,7 +228,7 @@ fn an_account_s_own_doctor_explains_why_the_machine_s_hooks_do_not_run_for_it() 
     settings["hooks"].as_object_mut().unwrap().remove("Stop").unwrap();
     std::fs::write(&file, settings.to_string()).unwrap();
     let (standing, says) = account_finding(&account_doctor(&system.test), "Claude Code");
-    assert!(standing == "warning" && says.contains("differ from this version's"), "{says}");
+    assert!(standing == "warning" && says.contains("machine-wide hooks of another version"), "{says}");
 }
 
 #[test]

@@ -45,7 +45,7 @@ fn check_reports_the_position() {
     );
     test.write("work/p.yaml", &rule("x", "docker", "deny", ""));
     let ran = test.run(&["policy", "check", "p.yaml"]);
-    assert_eq!((ran.stdout.as_str(), ran.exit), ("✓ 1 rule can be used\n", 0));
+    assert_eq!((ran.stdout.as_str(), ran.exit), ("✓ 1 rule valid\n", 0));
     assert_fails(&test.run(&["policy", "check", "none.yaml"]), 2, "there is no file `none.yaml`");
 }
 
@@ -80,7 +80,7 @@ fn every_layer_is_loaded_and_shown() {
         test.run(&["policy", "show", "project"]).stdout.contains("│   - id: project"),
         "its own text is shown"
     );
-    assert_fails(&test.run(&["policy", "show", "nothing"]), 2, "there is no rule `nothing` here");
+    assert_fails(&test.run(&["policy", "show", "nothing"]), 2, "unknown rule `nothing`");
 }
 
 #[test]
@@ -149,7 +149,7 @@ fn explain_shows_what_matched_and_with_all_what_did_not() {
         test.bash("rm -rf /").as_bytes(),
     );
     assert_eq!(ran.json()["verdict"], "deny");
-    assert_fails(&test.run_with(&["policy", "explain"], b"{}"), 2, "no event in the normal form");
+    assert_fails(&test.run_with(&["policy", "explain"], b"{}"), 2, "not an event in Tenterhook's format");
 }
 
 #[test]
@@ -160,7 +160,7 @@ fn test_cases_are_run_and_failures_show_what_happened() {
                 - {name: a file, tool: Read, args: {file_path: /home/user/.ssh/id_rsa}, expect: deny}\n";
     test.write("work/good.yaml", good);
     let ran = test.run(&["policy", "test", "good.yaml", "--policy", "p.yaml"]);
-    assert_eq!((ran.stdout.as_str(), ran.exit), ("✓ 3 cases as expected\n", 0));
+    assert_eq!((ran.stdout.as_str(), ran.exit), ("✓ 3 cases passed\n", 0));
 
     let bad = "cases:\n  - {command: make deploy, expect: ask, reason: nonsense}\n  - {command: ls, expcet: none}\n  - {expect: none}\n";
     test.write("work/bad.yaml", bad);
@@ -170,7 +170,7 @@ fn test_cases_are_run_and_failures_show_what_happened() {
         "✗ make deploy bad.yaml:2\n    expected ask, but got deny by `no-deploy`\n    expected `nonsense` in the reason, but it is `because of no-deploy`\n",
         "✗ case bad.yaml:3\n",
         "use exactly one of `command`, `tool` (with `args`) and `event`",
-        "3 of 3 cases not as expected",
+        "3 of 3 cases failed",
     ] {
         assert!(ran.stdout.contains(part), "`{part}` is not in\n{}", ran.stdout);
     }
@@ -188,7 +188,7 @@ fn an_imported_policy_works_and_omissions_are_reported() {
     let ran = test.run(&[&import[..], &["--output", "rules.yaml"]].concat());
     assert_eq!((ran.stdout.as_str(), ran.exit), ("", 0));
     assert!(
-        ran.stderr.contains("defaultMode") && ran.stderr.contains("1 rule carried over, 1 left out"),
+        ran.stderr.contains("defaultMode") && ran.stderr.contains("1 rule imported, 1 left out"),
         "{}",
         ran.stderr
     );

@@ -90,7 +90,7 @@ fn explain_shows_what_each_hook_did_and_the_merged_result() {
     let args = ["explain", "--profile", "gemini", "--event", "BeforeTool", "--settings", &settings];
     let ran = test.run_with(&args, json!({"tool_name": "write_file"}).to_string().as_bytes());
     assert_eq!(ran.exit, 0, "{}", ran.stderr);
-    for part in ["BeforeTool as gemini has it", "○ other", "● crash", "exit code 1", "Warning: oops"] {
+    for part in ["BeforeTool in profile gemini", "○ other", "● crash", "exit code 1", "Warning: oops"] {
         assert!(ran.stdout.contains(part), "`{part}` is not in\n{}", ran.stdout);
     }
 }
@@ -108,10 +108,10 @@ fn check_reports_hooks_that_would_not_run_as_intended() {
     assert_eq!(ran.exit, 1);
     for part in [
         "settings.json:8:",
-        "`Command` is no type of hook",
+        "unknown hook type `Command`",
         "settings.json:5:",
         "60000 seconds",
-        "looks at no matcher",
+        "ignores matchers",
     ] {
         assert!(ran.stdout.contains(part), "`{part}` is not in\n{}", ran.stdout);
     }
@@ -153,11 +153,11 @@ fn unknown_names_are_reported_with_the_known_ones() {
     assert_eq!(ran.exit, 2);
     assert!(
         ran.stderr
-            .starts_with("error: the profile gemini has no event `PreToolUse`\nhint: known: SessionStart")
+            .starts_with("error: unknown event `PreToolUse` of profile gemini\nhint: known: SessionStart")
     );
     let ran =
         fire(&test, &["--profile", "gemini", "--event", "BeforeTool", "--settings", "/no/such"], &json!({}));
-    assert_eq!((ran.exit, ran.stderr.as_str()), (2, "error: there is no `/no/such`\n"));
+    assert_eq!((ran.exit, ran.stderr.as_str()), (2, "error: file `/no/such` does not exist\n"));
 }
 
 #[test]

@@ -138,7 +138,7 @@ fn mistakes_are_reported_with_their_position_and_the_rest_counts() {
     );
     let served = RunningDaemon::in_home(test, &[]);
     let status = served.test.run(&["status"]);
-    assert!(status.stdout.contains("programs/tools.yaml is not in force: unknown key"), "{}", status.stdout);
+    assert!(status.stdout.contains("programs/tools.yaml is not active: unknown key"), "{}", status.stdout);
 }
 
 #[test]
@@ -215,7 +215,7 @@ fn only_machine_wide_files_may_replace_a_description() {
 fn descriptions_can_be_listed() {
     let test = TestContext::new();
     let none = test.run(&["programs", "list", "--own"]);
-    assert!(none.stdout.contains("put files into [DIR]/home/programs"), "{}", none.stdout);
+    assert!(none.stdout.contains("add files to [DIR]/home/programs"), "{}", none.stdout);
     test.write("home/programs/acme.yaml", ACME_DESCRIPTION);
     let list = test.run(&["programs", "list"]).stdout;
     assert!(list.contains("user [DIR]/home/programs/acme.yaml\n  acme") && list.contains(" curl "), "{list}");
@@ -232,7 +232,7 @@ fn descriptions_can_be_listed() {
     assert_eq!(unknown.exit, 2);
     assert!(unknown.stderr.contains("program `frobnicate` is not described"), "{}", unknown.stderr);
     let check = test.run(&["programs", "check"]);
-    assert_eq!((check.stdout.trim(), check.exit), ("✓ 1 program described, 1 example tried", 0));
+    assert_eq!((check.stdout.trim(), check.exit), ("✓ 1 program described, 1 example passed", 0));
     test.write("work/new.yaml", "new:\n  operands: raed\n");
     let check = test.run(&["programs", "check", "new.yaml"]);
     assert!(check.stdout.contains("new.yaml:2:13: program `new`: unknown role `raed`"), "{}", check.stdout);

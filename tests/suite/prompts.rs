@@ -68,7 +68,7 @@ fn a_project_is_trusted_only_when_the_user_confirms() {
     assert_eq!((ran.exit, trusted()), (0, true), "{}", ran.stderr);
     let ran = test.run(&["policy", "trust"]);
     assert!(
-        ran.exit == 0 && ran.stdout.contains("trusted already"),
+        ran.exit == 0 && ran.stdout.contains("already trusted"),
         "no confirmation is needed: {}",
         ran.stdout
     );

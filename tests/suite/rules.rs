@@ -35,7 +35,7 @@ fn rules_are_listed_shown_and_found() {
     assert!(
         !rules.is_empty() && rules.iter().all(|rule| rule["pack"] == "destructive" && rule["on"] == true)
     );
-    said(&test.run(&["rules", "list", "--pack", "nothing"]), 2, "there is no pack `nothing`");
+    said(&test.run(&["rules", "list", "--pack", "nothing"]), 2, "unknown rule pack `nothing`");
     said(&test.run(&["rules", "show", "recursive-delete"]), 0, "  - id: recursive-delete\n");
     said(&test.run(&["rules", "search", "RMTREE"]), 0, "recursive-delete");
     said(&test.run(&["rules", "search", "no such words"]), 1, "tenterhook rules new");
@@ -45,14 +45,14 @@ fn rules_are_listed_shown_and_found() {
 fn a_rule_is_turned_off_and_on_and_weakening_is_reported() {
     let test = TestContext::new();
     test.write("home/policy.yaml", PACK);
-    said(&test.run_on_terminal(&["rules", "disable", "no-docker"]), 0, "This loosens your protection.");
+    said(&test.run_on_terminal(&["rules", "disable", "no-docker"]), 0, "This weakens your protection.");
     assert_eq!(verdict(&test, "docker ps"), "none");
     assert_eq!(test.run_with(&["fire"], test.bash("docker ps").as_bytes()).stdout, "");
     said(&test.run(&["policy", "show"]), 0, "  off\n");
-    said(&test.run(&["rules", "disable", "no-docker"]), 0, "nothing to change");
+    said(&test.run(&["rules", "disable", "no-docker"]), 0, "no changes");
     let ran = test.run(&["rules", "enable", "no-docker"]);
-    said(&ran, 0, "more is checked");
-    assert!(!ran.stdout.contains("loosens"), "{}", ran.stdout);
+    said(&ran, 0, "enabled");
+    assert!(!ran.stdout.contains("weakens"), "{}", ran.stdout);
     assert_eq!(verdict(&test, "docker ps"), "deny");
 
     let on = |pack: &str| {
@@ -64,22 +64,22 @@ fn a_rule_is_turned_off_and_on_and_weakening_is_reported() {
         rules.as_array().unwrap().iter().any(|rule| rule["rule"] == "recursive-delete")
     };
     assert!(matched());
-    said(&test.run_on_terminal(&["rules", "disable", "destructive"]), 0, "pack `destructive` is off");
+    said(&test.run_on_terminal(&["rules", "disable", "destructive"]), 0, "rule pack `destructive` disabled");
     assert!(
         on("destructive").iter().all(|on| !on) && on("remote-code").iter().all(|on| *on),
         "other packs stay"
     );
     assert!(!matched());
-    said(&test.run(&["rules", "enable", "destructive"]), 0, "is on");
+    said(&test.run(&["rules", "enable", "destructive"]), 0, "enabled");
     assert!(matched());
-    said(&test.run(&["rules", "disable", "nothing"]), 2, "there is no pack and no rule `nothing`");
+    said(&test.run(&["rules", "disable", "nothing"]), 2, "unknown rule pack or rule `nothing`");
 }
 
 #[test]
 fn a_locked_rule_stays() {
     let test = TestContext::new();
     test.write_system(&PACK.replace("verdict:", "locked: true, verdict:"));
-    said(&test.run(&["rules", "disable", "no-docker"]), 2, "is locked and cannot be turned off");
+    said(&test.run(&["rules", "disable", "no-docker"]), 2, "is locked and cannot be disabled");
     test.write("home/packs.yaml", "disabled: [no-docker]\n");
     assert_eq!(verdict(&test, "docker ps"), "deny", "not by editing the file either");
 }
@@ -100,18 +100,18 @@ fn a_pack_is_added_pinned_and_refused_when_it_changes() {
     test.write("work/ours/a.yaml", PACK);
     test.write("work/ours/notes.txt", "x");
     std::os::unix::fs::symlink(test.path("elsewhere/secret.yaml"), test.path("work/ours/link.yaml")).unwrap();
-    said(&test.run(&["rules", "add", "ours"]), 2, "there is nobody to ask");
+    said(&test.run(&["rules", "add", "ours"]), 2, "standard input is not a terminal");
     assert_eq!(verdict(&test, "docker ps"), "none");
     let ran = test.run(&["rules", "add", "ours", "--yes"]);
     said(&ran, 0, "deny  no-docker");
-    said(&ran, 0, "pack `ours` is added and on: 1 rule");
+    said(&ran, 0, "rule pack `ours` added and enabled: 1 rule");
     assert_eq!(verdict(&test, "docker ps"), "deny");
     let names: Vec<_> = std::fs::read_dir(test.home().join("packs/ours"))
         .unwrap()
         .map(|entry| entry.unwrap().file_name())
         .collect();
     assert_eq!(names, ["a.yaml"], "no links, nothing else");
-    said(&test.run(&["rules", "add", "ours", "--yes"]), 2, "there is a pack `ours` already");
+    said(&test.run(&["rules", "add", "ours", "--yes"]), 2, "a rule pack `ours` already exists");
 
     test.write("home/packs/ours/a.yaml", WEAKENING_PACK);
     test.write("home/packs/ours/b.yaml", WEAKENING_PACK);
@@ -123,14 +123,14 @@ fn a_pack_is_added_pinned_and_refused_when_it_changes() {
     test.write("work/ours/a.yaml", WEAKENING_PACK);
     let ran = test.run_on_terminal(&["rules", "update", "ours"]);
     said(&ran, 0, "~ a.yaml changed");
-    said(&ran, 0, "These loosen your protection: free-make");
+    said(&ran, 0, "These weaken your protection: free-make");
     assert_eq!(verdict(&test, "make x"), "allow");
-    said(&test.run(&["policy", "check"]), 0, "can be used");
-    said(&test.run(&["rules", "update", "ours"]), 0, "nothing changed");
-    said(&test.run_on_terminal(&["rules", "remove", "ours"]), 0, "This loosens your protection");
+    said(&test.run(&["policy", "check"]), 0, "valid");
+    said(&test.run(&["rules", "update", "ours"]), 0, "no changes");
+    said(&test.run_on_terminal(&["rules", "remove", "ours"]), 0, "This weakens your protection");
     assert_eq!(verdict(&test, "make x"), "none");
     assert!(!test.home().join("packs/ours").exists());
-    said(&test.run(&["rules", "remove", "ours"]), 2, "no pack `ours` was added");
+    said(&test.run(&["rules", "remove", "ours"]), 2, "`ours` is not an added rule pack");
 }
 
 #[test]
@@ -167,9 +167,9 @@ fn a_rule_is_written_from_a_template_and_can_be_used_at_once() {
     let test = TestContext::new();
     said(&test.run(&["rules", "new", "first", "--print"]), 0, "  - id: first\n");
     assert!(!test.home().join("policy.yaml").exists());
-    said(&test.run(&["rules", "new", "first"]), 0, "rule `first` is in");
-    said(&test.run(&["rules", "new", "second"]), 0, "rule `second` is in");
-    said(&test.run(&["policy", "check"]), 0, "can be used");
+    said(&test.run(&["rules", "new", "first"]), 0, "rule `first` added to");
+    said(&test.run(&["rules", "new", "second"]), 0, "rule `second` added to");
+    said(&test.run(&["policy", "check"]), 0, "valid");
     assert_eq!(verdict(&test, "example-program deploy"), "deny");
     said(&test.run(&["rules", "new", "first"]), 2, "rule `first` already exists");
     said(&test.run(&["rules", "new", "Not An Id"]), 2, "invalid id");

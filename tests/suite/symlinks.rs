@@ -101,7 +101,10 @@ fn link_targets_are_recorded_and_used_when_judging_again() {
 fn policy_explain_shows_the_links() {
     let test = project_with_links();
     let text = test.run(&["policy", "explain", "--shell", "cat key"]).stdout;
-    assert!(text.contains("Links as they were seen\n  [DIR]/work/key → ../person/.ssh/id_rsa\n"), "{text}");
+    assert!(
+        text.contains("Links at the time of the decision\n  [DIR]/work/key → ../person/.ssh/id_rsa\n"),
+        "{text}"
+    );
     let facts = test.run(&["policy", "explain", "--json", "--shell", "cat key"]).json()["facts"].take();
     assert_eq!(facts["links"], json!({"links": {"[DIR]/work/key": "../person/.ssh/id_rsa"}}));
     let text = test.run(&["policy", "explain", "--shell", "cat builds/7/log"]).stdout;

@@ -90,7 +90,7 @@ fn nothing_is_overwritten_without_confirmation() {
     ] {
         said(&test.run(&args), 0, "wrote [DIR]/work/");
         test.write(file, "mine");
-        said(&test.run(&args), 2, "is there already");
+        said(&test.run(&args), 2, "already exists");
         assert_eq!(std::fs::read_to_string(test.path(file)).unwrap(), "mine");
         let mut forced = args.to_vec();
         forced.push("--force");
@@ -114,7 +114,7 @@ fn a_hook_of_a_template_denies_once_it_is_trusted() {
     said(&test.run(&["new", "hook", "--from", "env-guard"]), 0, "guard.py");
     assert_eq!(fire(), "", "the package is not trusted yet");
     said(&test.run(&["hooks", "trust", "env-guard"]), 1, "requested by a guarded agent");
-    said(&test.run_on_terminal(&["hooks", "trust", "env-guard"]), 0, "its hooks run from the next event on");
+    said(&test.run_on_terminal(&["hooks", "trust", "env-guard"]), 0, "its hooks run from now on");
     assert!(fire().contains("would contain a key or a password"), "{}", fire());
     assert_eq!(test.last_change()["what"], "hooks trust");
     // A changed hook is no longer the trusted one.

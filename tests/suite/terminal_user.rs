@@ -215,7 +215,7 @@ fn forward_prompts(mut master: File, send: &std::sync::mpsc::Sender<String>) {
     while let Ok(count @ 1..) = master.read(&mut room) {
         text += &String::from_utf8_lossy(&room[..count]);
         if let Some((_, rest)) = text.split_once("Type `")
-            && let Some((asked, rest)) = rest.split_once("` to go on: ")
+            && let Some((asked, rest)) = rest.split_once("` to continue: ")
         {
             if send.send(asked.to_owned()).is_err() {
                 return;

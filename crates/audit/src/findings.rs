@@ -15,7 +15,7 @@ use tenterhook_guard::backtest::summarize_event;
 use tenterhook_guard::replay::ReplayedVerdict;
 use tenterhook_harness::Harness;
 use tenterhook_records::sanitize;
-use tenterhook_transcript::{LeftOut, Unread};
+use tenterhook_transcript::{SkippedFile, UnreadPart};
 
 use crate::import::ImportCounts;
 use tenterhook_report::html::chart::VerdictCounts;
@@ -56,7 +56,7 @@ pub struct AuditFindings {
     /// Parts of transcripts that could not be parsed, by harness and reason.
     pub unread: BTreeMap<(&'static str, String), u64>,
     /// Transcripts that were not read, with their harness.
-    pub left_out: Vec<(&'static str, LeftOut)>,
+    pub left_out: Vec<(&'static str, SkippedFile)>,
     /// Duration of the audit, in milliseconds.
     pub took_ms: u64,
     /// Searched directories, each with the harness's title.
@@ -134,7 +134,7 @@ pub struct Interruptions {
 
 impl AuditFindings {
     /// Adds an event and its verdict. Only events that can be prevented are counted.
-    pub fn add_event(&mut self, event: &Event, said: &ReplayedVerdict) {
+    pub fn add_event(&mut self, event: &Event, verdict: &ReplayedVerdict) {
         let harness = self.harnesses.entry(harness_id(event)).or_default();
         let ms = event.ts.unix_ms();
         // A subagent with its own session belongs to the session that started it.
@@ -154,7 +154,7 @@ impl AuditFindings {
         harness.calls += call;
         self.first = Some(self.first.map_or(event.ts, |first| first.min(event.ts)));
         self.last = Some(self.last.map_or(event.ts, |last| last.max(event.ts)));
-        let part = match said.decision {
+        let part = match verdict.decision {
             Decision::None | Decision::Allow => 0,
             Decision::Defer | Decision::Ask => 1,
             Decision::Deny => 2,
@@ -172,19 +172,19 @@ impl AuditFindings {
             count_verdict(self.projects.entry(project.to_owned()).or_default(), part);
         }
         if part > 0 {
-            self.add_match(event, said);
+            self.add_match(event, verdict);
         }
     }
 
-    fn add_match(&mut self, event: &Event, said: &ReplayedVerdict) {
-        let rule = self.rules.entry(said.rule.clone().unwrap_or_default()).or_default();
-        if said.decision == Decision::Deny {
+    fn add_match(&mut self, event: &Event, verdict: &ReplayedVerdict) {
+        let rule = self.rules.entry(verdict.rule.clone().unwrap_or_default()).or_default();
+        if verdict.decision == Decision::Deny {
             rule.denied += 1;
         } else {
             rule.asked += 1;
         }
         if rule.reason.is_none() {
-            rule.reason.clone_from(&said.reason);
+            rule.reason.clone_from(&verdict.reason);
         }
         // Skip duplicate examples.
         let what = strip_control_characters(&sanitize(&summarize_event(event), MAX_EXAMPLE_CHARS));
@@ -194,20 +194,20 @@ impl AuditFindings {
                 harness: event.source.clone(),
                 session: event.harness_session_id.clone(),
                 project: event.project.clone(),
-                verdict: said.decision,
+                verdict: verdict.decision,
                 what,
             });
         }
     }
 
     /// Adds a part of a transcript that could not be parsed.
-    pub fn add_unread(&mut self, harness: &'static Harness, why: Unread) {
+    pub fn add_unread(&mut self, harness: &'static Harness, why: UnreadPart) {
         let why = match why {
-            Unread::Broken => "invalid JSON".to_owned(),
-            Unread::TooLong => "too long".to_owned(),
-            Unread::Partial => "incomplete tool call or result".to_owned(),
-            Unread::Unknown(kind) if kind.is_empty() => "without a type".to_owned(),
-            Unread::Unknown(kind) => format!("of unknown type `{}`", strip_control_characters(&kind)),
+            UnreadPart::Broken => "invalid JSON".to_owned(),
+            UnreadPart::TooLong => "too long".to_owned(),
+            UnreadPart::Partial => "incomplete tool call or result".to_owned(),
+            UnreadPart::Unknown(kind) if kind.is_empty() => "without a type".to_owned(),
+            UnreadPart::Unknown(kind) => format!("of unknown type `{}`", strip_control_characters(&kind)),
         };
         let known = self.unread.len() < MAX_NAMES || self.unread.contains_key(&(harness.id, why.clone()));
         let why = if known { why } else { "of other unknown types".to_owned() };
@@ -215,7 +215,7 @@ impl AuditFindings {
     }
 
     /// Adds transcripts that were not read.
-    pub fn add_left_out(&mut self, harness: &'static Harness, left_out: Vec<LeftOut>) {
+    pub fn add_left_out(&mut self, harness: &'static Harness, left_out: Vec<SkippedFile>) {
         self.left_out.extend(left_out.into_iter().map(|one| (harness.id, one)));
     }
 
@@ -274,7 +274,7 @@ impl AuditFindings {
             value
         };
         let unread = |((harness, why), count): (&(&str, String), &u64)| json!({"harness": harness, "why": why, "count": count});
-        let left_out = |(harness, one): &(&str, LeftOut)| json!({"harness": harness, "path": one.path.to_string_lossy(), "why": one.why});
+        let left_out = |(harness, one): &(&str, SkippedFile)| json!({"harness": harness, "path": one.path.to_string_lossy(), "why": one.why});
         let [_, asked, denied] = self.verdicts;
         json!({
             "calls": self.calls,

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use tenterhook_event::Event;
 use tenterhook_harness::Harness;
-use tenterhook_transcript::{Found, LeftOut, Teller, Told};
+use tenterhook_transcript::{SkippedFile, TranscriptFile, TranscriptOutput, TranscriptReader};
 
 /// Selects the events of an audit.
 #[derive(Debug)]
@@ -31,14 +31,14 @@ impl AuditScope {
 /// Reads transcripts one after the other, and returns those that could not be read.
 pub fn read_transcripts(
     harness: &'static Harness,
-    found: &[Found],
-    hear: &mut dyn FnMut(Told),
-) -> Vec<LeftOut> {
-    let mut teller = Teller::new(harness, hear);
+    found: &[TranscriptFile],
+    hear: &mut dyn FnMut(TranscriptOutput),
+) -> Vec<SkippedFile> {
+    let mut reader = TranscriptReader::new(harness, hear);
     let mut failures = Vec::new();
     for one in found {
-        if let Err(error) = teller.read(one) {
-            failures.push(LeftOut { path: one.path.clone(), why: error.to_string() });
+        if let Err(error) = reader.read(one) {
+            failures.push(SkippedFile { path: one.path.clone(), why: error.to_string() });
         }
     }
     failures

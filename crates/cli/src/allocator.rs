@@ -14,7 +14,7 @@ pub(crate) const MEMORY_RELEASE: MemoryRelease = MemoryRelease { of_process, of_
 
 #[cfg(all(target_os = "linux", target_env = "gnu"))]
 fn of_process() {
-    #[expect(unsafe_code, reason = "the C library has this function, and it takes and gives numbers")]
+    #[expect(unsafe_code, reason = "declares a function of the C library that takes and returns integers")]
     unsafe extern "C" {
         safe fn malloc_trim(keep_bytes: usize) -> i32;
     }
@@ -32,7 +32,7 @@ fn of_thread() {}
 
 #[cfg(target_env = "musl")]
 fn of_thread() {
-    #[expect(unsafe_code, reason = "mimalloc has this function, and it takes a flag")]
+    #[expect(unsafe_code, reason = "declares a function of mimalloc that takes a flag")]
     unsafe extern "C" {
         safe fn mi_collect(force: bool);
     }

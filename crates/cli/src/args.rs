@@ -30,7 +30,7 @@ pub(crate) struct Cli {
     /// Use the machine-wide state directory, for all accounts
     #[arg(long, global = true, conflicts_with = "home")]
     pub(crate) system: bool,
-    /// Print JSON
+    /// Print JSON instead of text
     #[arg(long, global = true)]
     pub(crate) json: bool,
     /// When to use colors; `NO_COLOR` is respected
@@ -44,11 +44,11 @@ impl Cli {
     /// Parses the command line. If the program is called `tenterhook-hook`, the verb `hook` is implied.
     pub(crate) fn from_command_line() -> Self {
         let mut words: Vec<OsString> = std::env::args_os().collect();
-        let called = words.first().map(Path::new).and_then(Path::file_name);
-        if called.is_some_and(|name| name == "tenterhook-hook") {
+        let program_name = words.first().map(Path::new).and_then(Path::file_name);
+        if program_name.is_some_and(|name| name == "tenterhook-hook") {
             words.insert(1, "hook".into());
         }
-        if let Some(args) = commands::HookArgs::handed_over(&words) {
+        if let Some(args) = commands::HookArgs::parse_fallback_call(&words) {
             let command = Command::Hook(args);
             return Self { home: None, system: false, json: false, color: ColorChoice::Auto, command };
         }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! The gate before everything that loosens protection, as a command comes to it: the daemon keeps it,
-//! and where there is none the same rules are applied here.
+//! Confirmation of privileged actions. The daemon decides whether an action is confirmed; without a daemon,
+//! the same rules apply here.
 
 use std::fs::File;
 use std::io::{BufRead, BufReader, Read, Write};
@@ -17,10 +17,10 @@ use tenterhook_home::call_meta;
 use crate::context::Context;
 use crate::error::CommandError;
 
-/// More than anybody types, in bytes.
+/// Limit for a typed line and for a code file.
 const MAX_TYPED_BYTES: u64 = 256;
 
-/// What shows that a person is there, where nobody can type.
+/// Proof of a user's presence that is given without typing on a terminal.
 #[derive(Debug, Clone, Default, clap::Args)]
 pub(crate) struct ProofArgs {
     /// Code from your authenticator app, if codes are set up
@@ -37,7 +37,7 @@ impl ProofArgs {
     }
 }
 
-/// Passes the gate, or fails. What is done is on record when it returns; so is a refusal.
+/// Requires the user's confirmation of a privileged action. A confirmation or refusal is recorded.
 pub(crate) fn require_confirmation(
     context: &Context,
     action: Action,
@@ -54,12 +54,12 @@ pub(crate) fn require_confirmation(
     let authority = local_authority(home);
     let caller = Caller::current(&authority.agents);
     let result = authority.admit(action, &caller, &proof, call_meta::now_ms());
-    let (what, detail) = Authority::change_record(action, &caller, &result, detail);
-    LedgerHandle::of(home).record_change(what, detail)?;
+    let (change, detail) = Authority::change_record(action, &caller, &result, detail);
+    LedgerHandle::of(home).record_change(change, detail)?;
     result.map(drop).map_err(CommandError::from)
 }
 
-/// Lets the daemon do something that passes the gate, where one runs. `None`: none does, and nothing was done.
+/// Asks the daemon to carry out a privileged action. Returns `None` if no daemon runs; then nothing was done.
 pub(crate) fn ask_daemon(
     context: &Context,
     action: Action,
@@ -77,14 +77,14 @@ pub(crate) fn ask_daemon(
     ask::request(home, "POST", path, Some(&body))
 }
 
-/// What the caller shows for it. Whoever has nothing to show is refused later, on the record.
+/// Collects the proof that the action needs. A caller without proof is refused later, with a record.
 pub(crate) fn collect_proof(
     context: &Context,
     action: Action,
     args: &ProofArgs,
 ) -> Result<Proof, CommandError> {
     let (needs, guarded) = caller_standing(context.home()?, action)?;
-    // An agent must not be made to wait for somebody who types; a code that is given counts.
+    // A guarded agent is not prompted; it can only pass a code as an argument.
     if guarded {
         let code = if args.is_given() { read_code(args)? } else { None };
         return Ok(Proof { code, tty: false });
@@ -96,21 +96,21 @@ pub(crate) fn collect_proof(
     })
 }
 
-/// A code: given, or typed on the terminal.
+/// Reads the code from the arguments, or from the terminal.
 pub(crate) fn read_code(args: &ProofArgs) -> Result<Option<String>, CommandError> {
     match (&args.code, &args.code_file) {
         (Some(code), _) => Ok(Some(code.clone())),
         (None, Some(path)) => Ok(Some(read_code_file(path)?.trim().to_owned())),
-        (None, None) => read_typed_line("Code of your authenticator app: "),
+        (None, None) => read_typed_line("Code from your authenticator app: "),
     }
 }
 
-/// What a person types on the terminal, whatever standard input is. `None`: there is none, or it is
-/// somebody else's turn on it.
+/// Reads a line from the controlling terminal, even if standard input is redirected. Returns `None` without a
+/// terminal, or if this process is in the background.
 pub(crate) fn read_typed_line(question: &str) -> Result<Option<String>, CommandError> {
     let opened = File::options().read(true).write(true).open("/dev/tty");
     let Ok(mut terminal) = opened else { return Ok(None) };
-    // In the background, reading would stop us until somebody brings us forward.
+    // Reading in the background would stop the process until the user brings it to the foreground.
     if rustix::termios::tcgetpgrp(&terminal).ok() != Some(rustix::process::getpgrp()) {
         return Ok(None);
     }
@@ -120,12 +120,12 @@ pub(crate) fn read_typed_line(question: &str) -> Result<Option<String>, CommandE
     Ok(Some(line.trim().to_owned()))
 }
 
-/// Whether somebody typed the name of what is to be done.
+/// Asks the user to type the name of the action.
 fn confirm_on_terminal(action: Action) -> Result<bool, CommandError> {
-    let question = format!("This loosens your protection. Type `{action}` to go on: ");
+    let question = format!("This weakens your protection. Type `{action}` to continue: ");
     match read_typed_line(&question)? {
         Some(line) if line == action.name() => Ok(true),
-        Some(_) => Err(CommandError::internal(format!("that was not `{action}`; nothing is done"))),
+        Some(_) => Err(CommandError::internal(format!("you did not type `{action}`; nothing was changed"))),
         None => Ok(false),
     }
 }

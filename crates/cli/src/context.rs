@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! What every command is given: the terminal, the environment, the home.
+//! What every command receives: terminal, environment and state directory.
 
 use tenterhook_guard::StateFormat;
 use tenterhook_harness::{CallMeta, Harness};
@@ -14,11 +14,11 @@ use crate::terminal::Terminal;
 pub(crate) struct Context {
     pub(crate) terminal: Terminal,
     pub(crate) env: Env,
-    /// `--home`, as it was typed.
-    pub(crate) said_home: Option<std::path::PathBuf>,
-    /// The home, even if a newer version wrote it.
+    /// Value of `--home`.
+    pub(crate) explicit_home: Option<std::path::PathBuf>,
+    /// State directory, even if a newer version wrote it.
     unchecked_home: Option<Home>,
-    /// Where our home is, or why that is not known; a command without need of one never asks.
+    /// State directory, or why it is not usable. Commands that do not need one never report the error.
     home: Result<Home, CommandError>,
 }
 
@@ -26,32 +26,32 @@ impl Context {
     pub(crate) fn new(cli: &Cli, terminal: Terminal) -> Self {
         let env = env::read_env();
         let program = std::env::current_exe().ok();
-        let found = if cli.system {
+        let home = if cli.system {
             Ok(Home::machine_wide(program.as_deref(), &env))
         } else {
             Home::find(cli.home.as_deref(), program.as_deref(), &env)
         };
-        Self::with(terminal, env, cli.home.clone(), found)
+        Self::from_parts(terminal, env, cli.home.clone(), home)
     }
 
-    /// Every command is given the home here: one that a newer version wrote is refused in this place.
-    fn with(
+    /// Checks the format of the state directory: one that a newer version wrote is refused for all commands.
+    fn from_parts(
         terminal: Terminal,
         env: Env,
-        said_home: Option<std::path::PathBuf>,
-        found: Result<Home, CommandError>,
+        explicit_home: Option<std::path::PathBuf>,
+        home: Result<Home, CommandError>,
     ) -> Self {
-        let unchecked_home = found.as_ref().ok().cloned();
-        let home = found.and_then(|home| StateFormat::refuse_newer(&home.state).map(|()| home));
-        Self { terminal, env, said_home, unchecked_home, home }
+        let unchecked_home = home.as_ref().ok().cloned();
+        let home = home.and_then(|home| StateFormat::refuse_newer(&home.state).map(|()| home));
+        Self { terminal, env, explicit_home, unchecked_home, home }
     }
 
-    /// The same for another home, whatever was typed.
-    pub(crate) fn at(home: std::path::PathBuf, terminal: Terminal) -> Self {
-        Self::with(terminal, env::read_env(), Some(home.clone()), Ok(Home::in_dir(home)))
+    /// Creates a context for another state directory, without regard to the command line.
+    pub(crate) fn for_home(home: std::path::PathBuf, terminal: Terminal) -> Self {
+        Self::from_parts(terminal, env::read_env(), Some(home.clone()), Ok(Home::in_dir(home)))
     }
 
-    /// How the person calls this program, for what they could type next.
+    /// Returns the name under which this program was called, for commands that are suggested to the user.
     pub(crate) fn program() -> String {
         std::env::args().next().unwrap_or_else(|| "tenterhook".to_owned())
     }
@@ -60,18 +60,18 @@ impl Context {
         self.home.as_ref().map_err(Clone::clone)
     }
 
-    /// The home without regard to its format: for reaching the daemon in it and for naming it. Its files are not to be
-    /// read or written.
+    /// Returns the state directory without a check of its format. Use it only to reach its daemon or to print
+    /// its path; do not read or write its files.
     pub(crate) fn unchecked_home(&self) -> Option<&Home> {
         self.unchecked_home.as_ref()
     }
 
-    /// Mints an id and reads the clock: the door of one call.
-    pub(crate) fn door(&self, harness: &Harness, event: &str) -> Result<CallMeta, CommandError> {
-        let mut door = tenterhook_home::call_meta::mint()?;
-        event.clone_into(&mut door.event);
-        door.project = self.env.project_of(harness);
-        door.user = Some(tenterhook_home::env::current_user());
-        Ok(door)
+    /// Creates the metadata of one call: id, time, project and user.
+    pub(crate) fn new_call_meta(&self, harness: &Harness, event: &str) -> Result<CallMeta, CommandError> {
+        let mut meta = tenterhook_home::call_meta::mint()?;
+        event.clone_into(&mut meta.event);
+        meta.project = self.env.project_of(harness);
+        meta.user = Some(tenterhook_home::env::current_user());
+        Ok(meta)
     }
 }

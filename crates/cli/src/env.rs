@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Every environment variable we read, read once.
+//! Reads the environment variables, once per process.
 
 use std::path::PathBuf;
 
@@ -9,7 +9,7 @@ use tenterhook_harness_install::HarnessClient as _;
 pub(crate) use tenterhook_home::Env;
 use tenterhook_transcript::transcripts_of;
 
-#[expect(clippy::disallowed_methods, reason = "this is the one place")]
+#[expect(clippy::disallowed_methods, reason = "all other modules use the result of this function")]
 pub(crate) fn read_env() -> Env {
     let path = |name| std::env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from);
     let harness_variables = HARNESSES

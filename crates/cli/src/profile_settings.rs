@@ -4,7 +4,7 @@
 
 use std::path::PathBuf;
 
-use tenterhook_profile::{Layer, Source};
+use tenterhook_profile::{SettingsLayer, SettingsSource};
 use tenterhook_profile_run::ProfileStage;
 
 use crate::env::Env;
@@ -13,14 +13,14 @@ use crate::error::CommandError;
 /// A `--settings` argument: `FILE`, or `SOURCE=FILE`.
 #[derive(Debug, Clone)]
 pub(crate) struct SettingsFile {
-    source: Source,
+    source: SettingsSource,
     path: PathBuf,
 }
 
 impl SettingsFile {
-    /// A file of the project's.
+    /// Creates an argument for a settings file of the project.
     pub(crate) fn of_project(path: PathBuf) -> Self {
-        Self { source: Source::Project, path }
+        Self { source: SettingsSource::Project, path }
     }
 }
 
@@ -29,18 +29,18 @@ impl std::str::FromStr for SettingsFile {
 
     fn from_str(text: &str) -> Result<Self, String> {
         let (source, path) = match text.split_once('=') {
-            Some(("user", path)) => (Source::User, path),
-            Some(("project", path)) => (Source::Project, path),
-            Some(("local", path)) => (Source::Local, path),
-            Some(("system", path)) => (Source::System, path),
-            Some(("extension", path)) => (Source::Extensions, path),
-            _ => (Source::Project, text),
+            Some(("user", path)) => (SettingsSource::User, path),
+            Some(("project", path)) => (SettingsSource::Project, path),
+            Some(("local", path)) => (SettingsSource::Local, path),
+            Some(("system", path)) => (SettingsSource::System, path),
+            Some(("extension", path)) => (SettingsSource::Extensions, path),
+            _ => (SettingsSource::Project, text),
         };
         Ok(Self { source, path: path.into() })
     }
 }
 
-/// Reads the files and makes a profile ready to fire.
+/// Reads the settings files and prepares the profile to fire events.
 pub(crate) fn open_profile(
     name: &str,
     files: &[SettingsFile],
@@ -52,10 +52,10 @@ pub(crate) fn open_profile(
         let path = file.path.display().to_string();
         let text = tenterhook_home::regular_file(&file.path)
             .map_err(|error| CommandError::user(error.to_string()))?;
-        let text = text.ok_or_else(|| CommandError::user(format!("there is no `{path}`")))?;
+        let text = text.ok_or_else(|| CommandError::user(format!("file `{path}` does not exist")))?;
         texts.push((file.source, path, text));
     }
     let layers: Vec<_> =
-        texts.iter().map(|(source, name, text)| Layer { source: *source, name, text }).collect();
+        texts.iter().map(|(source, name, text)| SettingsLayer { source: *source, name, text }).collect();
     ProfileStage::new(name, &layers, env.home.as_deref(), env.all.clone())
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! What comes in: a payload, bounded, from standard input or a file.
+//! Reads harness names and payloads from the command line, standard input and files.
 
 use std::io::{ErrorKind, IsTerminal, Read};
 use std::path::Path;
@@ -12,7 +12,7 @@ use tenterhook_shim::input;
 
 use crate::error::CommandError;
 
-/// Names that people know harnesses by, beside their ids.
+/// Common names of harnesses, in addition to their ids.
 const HARNESS_ALIASES: &[(&str, &str)] = &[
     ("claude", "claude-code"),
     ("codex-cli", "codex"),
@@ -23,7 +23,7 @@ const HARNESS_ALIASES: &[(&str, &str)] = &[
     ("qwen-code", "qwen"),
 ];
 
-/// The harness of this id or name, or an error that suggests a near one and lists all.
+/// Finds a harness by id or alias. The error for an unknown name suggests a similar one and lists all.
 pub(crate) fn parse_harness(name: &str) -> Result<&'static Harness, CommandError> {
     let id = HARNESS_ALIASES.iter().find(|(alias, _)| *alias == name).map_or(name, |(_, id)| id);
     tenterhook_harness::find_harness(id).ok_or_else(|| {
@@ -38,7 +38,7 @@ pub(crate) fn parse_harness(name: &str) -> Result<&'static Harness, CommandError
     })
 }
 
-/// An error if a person would have to type the input: a command that waits without a prompt looks stuck.
+/// Fails if standard input is a terminal: a command that waits for typed input without a prompt looks stuck.
 pub(crate) fn refuse_terminal_input(usage: &str) -> Result<(), CommandError> {
     if !std::io::stdin().is_terminal() {
         return Ok(());
@@ -46,7 +46,7 @@ pub(crate) fn refuse_terminal_input(usage: &str) -> Result<(), CommandError> {
     Err(CommandError::user("no input: standard input is a terminal").hint(usage))
 }
 
-/// Reads one byte more than is allowed, so that too much is seen to be too much.
+/// Reads a payload, and one byte more than the limit, so that the decoder can tell that it is too large.
 pub(crate) fn read_payload(file: Option<&Path>) -> Result<Vec<u8>, CommandError> {
     let limit = u64::try_from(MAX_PAYLOAD_BYTES).unwrap_or(u64::MAX) + 1;
     let mut bytes = Vec::new();
@@ -60,12 +60,12 @@ pub(crate) fn read_payload(file: Option<&Path>) -> Result<Vec<u8>, CommandError>
     Ok(bytes)
 }
 
-/// Reads standard input to its end. A pipe that stays open must not hold the agent, nor let it pass when the harness gives
-/// up: after `within` it is an error.
-pub(crate) fn read_standard_input(within: Duration) -> Result<Vec<u8>, CommandError> {
-    input::read(within).map_err(|error| match error.kind() {
+/// Reads standard input to its end. A pipe that stays open must neither block the agent nor let the call pass
+/// when the harness gives up, so a timeout is an error.
+pub(crate) fn read_standard_input(timeout: Duration) -> Result<Vec<u8>, CommandError> {
+    input::read(timeout).map_err(|error| match error.kind() {
         ErrorKind::TimedOut => {
-            CommandError::user(format!("standard input was not closed within {} s", within.as_secs()))
+            CommandError::user(format!("standard input was not closed within {} s", timeout.as_secs()))
         }
         _ => CommandError::from(error),
     })

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! The rules that `judge`, `scan` and `policy` evaluate: those named on the command line, or those in force.
+//! The rules that `judge`, `scan` and `policy` evaluate: those named on the command line, or the active ones.
 
 use std::path::{Path, PathBuf};
 
@@ -11,7 +11,7 @@ use tenterhook_rulebook::Rulebook;
 use crate::env::Env;
 use crate::error::CommandError;
 
-/// Which rules to judge by, as it is typed.
+/// Options that select the rules to evaluate.
 #[derive(Debug, Default, clap::Args)]
 pub(crate) struct RuleArgs {
     /// Also use the rules in this file; may be given more than once
@@ -26,17 +26,17 @@ pub(crate) struct RuleArgs {
 }
 
 impl RuleArgs {
-    /// Whether anything was said about rules.
+    /// Whether any option selects rules.
     pub(crate) fn is_given(&self) -> bool {
         self.no_baseline || !self.policy.is_empty() || !self.packs.is_empty()
     }
 
-    /// The rules that were asked for, without any state directory.
+    /// Loads the selected rules, without a state directory.
     pub(crate) fn load(&self, home: Option<&Path>) -> Result<Rulebook, CommandError> {
         let mut sources = Sources::default();
         if let Some(name) = self.packs.iter().find(|name| packs::built_in(name).is_none()) {
             let known: Vec<_> = RuleSet::packs().iter().map(|pack| pack.name).collect();
-            let error = CommandError::user(format!("there is no pack `{name}`"));
+            let error = CommandError::user(format!("unknown rule pack `{name}`"));
             return Err(error.hint(format!("known: {}", known.join(", "))));
         }
         sources.add_built_in_packs(|pack| {
@@ -47,7 +47,7 @@ impl RuleArgs {
     }
 }
 
-/// The rules in force in a state directory, for an agent that works in a place.
+/// Loads the active rules for an agent in the given directory.
 pub(crate) fn rules_in_force(home: &Home, env: &Env, place: &WorkDirs) -> Rulebook {
     open_rulebook(&Sources::collect(home, env, place), env.home.as_deref())
 }

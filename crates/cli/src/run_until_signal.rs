@@ -16,8 +16,8 @@ pub(crate) fn fire_until_signal(road: &CallPipeline, call: &HookCall) -> Result<
     run_until_signal(async { Ok(road.fire(call).await) })
 }
 
-/// Runs to the end, or until a signal arrives: then the processes that were started are ended too. Running observers
-/// are not waited for.
+/// Runs work until it is done or a signal arrives. A signal also ends the processes that the work started.
+/// Running observers are not awaited.
 pub(crate) fn run_until_signal<T>(
     work: impl Future<Output = Result<T, CommandError>>,
 ) -> Result<T, CommandError> {
@@ -37,5 +37,5 @@ pub(crate) fn run_until_signal<T>(
 }
 
 fn interrupted_error() -> CommandError {
-    CommandError::user("ended by a signal before there was an answer")
+    CommandError::user("interrupted by a signal before the reply was ready")
 }

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! The command line as the program that runs `tenterhook-setup`: it carries the hook programs, and asks the daemon and
-//! the gate.
+//! Implements the host of `tenterhook-setup` for the command line: it has the hook programs and can reach the daemon.
 
 use serde_json::Value;
 use tenterhook_authority::Action;
@@ -18,10 +17,10 @@ use crate::context::Context;
 use crate::error::CommandError;
 use crate::terminal::{Terminal, WARN};
 
-/// The small programs that harnesses spawn, carried inside this one.
+/// Hook programs that are embedded in this program.
 pub(crate) const HOOK_PROGRAMS: HookPrograms = HookPrograms(tenterhook_hook_programs::HOOK_PROGRAMS);
 
-/// A command that changes the settings of harnesses.
+/// Host for commands that change the settings of harnesses.
 pub(crate) struct CliHost<'a> {
     pub(crate) context: &'a Context,
     pub(crate) home: &'a Home,
@@ -41,12 +40,12 @@ impl CliHost<'_> {
 
 impl SetupHost for CliHost<'_> {
     fn daemon_address(&self) -> Result<Option<String>, CommandError> {
-        // The daemon that runs knows best where it listens.
+        // The address of a running daemon takes precedence.
         let running = ask::get(self.home, "/v1/health")?;
         let running =
             running.as_ref().and_then(|health| health.get("listen")?.as_str().map(ToOwned::to_owned));
-        let said = self.context.env.tenterhook_listen.clone();
-        let listen = running.or(said).or_else(|| ServiceSettings::of(self.home).0.daemon.listen);
+        let variable = self.context.env.tenterhook_listen.clone();
+        let listen = running.or(variable).or_else(|| ServiceSettings::of(self.home).0.daemon.listen);
         let listen = listen.unwrap_or_else(|| DEFAULT_LISTEN_ADDRESS.to_owned());
         Ok((listen != "none").then_some(listen))
     }
@@ -60,7 +59,7 @@ impl SetupHost for CliHost<'_> {
     }
 }
 
-/// Fails if this process comes from a guarded agent: `action` is what it may not do.
+/// Fails if this process was started by a guarded agent. `action` completes the message.
 pub(crate) fn refuse_guarded_agent(home: &Home, action: &str) -> Result<(), CommandError> {
     let (_, guarded) = caller_standing(home, Action::Restart)?;
     if guarded {
@@ -70,14 +69,14 @@ pub(crate) fn refuse_guarded_agent(home: &Home, action: &str) -> Result<(), Comm
     Ok(())
 }
 
-/// Prints one line after a command that a user typed, if hooks or daemon are of another version.
+/// Prints a notice after a command that a user typed, if the hooks or the daemon have another version.
 pub(crate) fn print_version_notice(context: &Context) {
     let Ok(home) = context.home() else { return };
     if context.terminal.json || !Terminal::is_screen() {
         return;
     }
     if let Some(advice) = version_advice(home) {
-        // The command is done: a note that cannot be printed does not fail it.
-        drop(context.terminal.note(&format!("{WARN}note{WARN:#}: {advice}\n")));
+        // A notice that cannot be printed does not fail the command.
+        drop(context.terminal.eprint(&format!("{WARN}note{WARN:#}: {advice}\n")));
     }
 }

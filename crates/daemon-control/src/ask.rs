@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Asking the daemon of a home: HTTP over its socket.
+//! Requests to the daemon of a state directory: HTTP over its Unix socket.
 
 use std::io::{BufRead as _, BufReader, Read, Write};
 use std::time::Duration;
@@ -12,39 +12,39 @@ use tenterhook_shim::ask::connect;
 
 use tenterhook_error::Failure;
 
-/// How long an answer may take.
+/// Default time limit of a response.
 const ANSWER_TIMEOUT: Duration = Duration::from_secs(30);
-/// How long the daemon may take to let somebody in.
+/// Time limit of a connection.
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(5);
-/// No answer is longer, in bytes.
+/// Size limit of a response.
 const MAX_ANSWER_BYTES: u64 = 256 << 20;
 
-/// What the daemon answered.
+/// Response of the daemon.
 struct HttpAnswer {
     status: u16,
     body: Value,
 }
 
-/// Whether a daemon listens at all.
+/// Whether a daemon accepts connections.
 pub fn is_up(home: &Home) -> bool {
     connect(&home.socket(), CONNECT_TIMEOUT).is_ok()
 }
 
-/// Asks for a path. `None`: no daemon listens.
+/// Sends a GET request. Returns `None` if no daemon runs.
 pub fn get(home: &Home, path: &str) -> Result<Option<Value>, Failure> {
     request(home, "GET", path, None)
 }
 
-/// Asks for a path whose response has a type. `None`: no daemon listens.
+/// Sends a GET request and parses the response. Returns `None` if no daemon runs.
 pub fn get_as<T: DeserializeOwned>(home: &Home, path: &str) -> Result<Option<T>, Failure> {
-    let read = get(home, path)?.map(serde_json::from_value).transpose();
-    read.map_err(|error| {
+    let parsed = get(home, path)?.map(serde_json::from_value).transpose();
+    parsed.map_err(|error| {
         Failure::internal(format!("unexpected response of the daemon: {error}"))
-            .hint("if it is another version, `tenterhook restart` starts this one")
+            .hint("if the daemon has another version, run `tenterhook restart`")
     })
 }
 
-/// The same with a body.
+/// Sends a request with an optional body. Returns `None` if no daemon runs.
 pub fn request(
     home: &Home,
     method: &str,
@@ -54,20 +54,20 @@ pub fn request(
     request_within(home, method, path, body, ANSWER_TIMEOUT)
 }
 
-/// The same, for an answer that may take longer.
+/// Sends a request whose response may take longer than the default. Returns `None` if no daemon runs.
 pub fn request_within(
     home: &Home,
     method: &str,
     path: &str,
     body: Option<&Value>,
-    patience: Duration,
+    timeout: Duration,
 ) -> Result<Option<Value>, Failure> {
-    let Some(answer) = exchange(home, method, path, body, patience)? else { return Ok(None) };
+    let Some(answer) = send_request(home, method, path, body, timeout)? else { return Ok(None) };
     if (200..300).contains(&answer.status) {
         return Ok(Some(answer.body));
     }
     let text = |key: &str| answer.body.pointer(&format!("/error/{key}")).and_then(Value::as_str);
-    let message = text("message").unwrap_or("the daemon refused without a reason");
+    let message = text("message").unwrap_or("the daemon refused the request without a reason");
     let error = match answer.status {
         400 => Failure::user(message),
         403 => Failure::denied(message),
@@ -76,11 +76,11 @@ pub fn request_within(
         503 => Failure::busy(message),
         _ => Failure::internal(message),
     };
-    Err(text("hint").and_then(for_people).into_iter().fold(error, Failure::hint))
+    Err(text("hint").and_then(hint_for_users).into_iter().fold(error, Failure::hint))
 }
 
-/// A hint of the API in words of the command line: people do not send requests.
-fn for_people(hint: &str) -> Option<String> {
+/// Replaces API paths in a hint by commands, because users of the command line do not send requests.
+fn hint_for_users(hint: &str) -> Option<String> {
     const COMMANDS: &[(&str, &str)] = &[
         ("/v1/approvals", "`tenterhook approvals list` lists them"),
         ("/v1/hooks", "`tenterhook hooks list` lists them"),
@@ -90,23 +90,21 @@ fn for_people(hint: &str) -> Option<String> {
     if !hint.contains("/v1/") {
         return Some(hint.to_owned());
     }
-    // The one that is named first is what was asked for.
+    // The first path in the hint is the subject of the request.
     let named = COMMANDS.iter().filter_map(|(path, command)| Some((hint.find(path)?, command)));
     named.min_by_key(|(at, _)| *at).map(|(_, command)| (*command).to_owned())
 }
 
-/// Reads a stream of the daemon event by event, as long as `each` wants more.
+/// Reads an event stream of the daemon until `each` returns false.
 pub fn stream(
     home: &Home,
     path: &str,
     each: &mut dyn FnMut(&str, &Value) -> Result<bool, Failure>,
 ) -> Result<(), Failure> {
-    let ended = || {
-        Failure::internal("the daemon ended, or closed the stream")
-            .hint("`tenterhook status` says how it stands")
-    };
+    let ended =
+        || Failure::internal("the daemon stopped, or closed the stream").hint("run `tenterhook status`");
     let Ok(mut stream) = connect(&home.socket(), CONNECT_TIMEOUT) else { return Err(ended()) };
-    // A stream gives a sign of life before that.
+    // The daemon sends keepalives more often than that.
     stream.set_read_timeout(Some(ANSWER_TIMEOUT))?;
     // HTTP/1.0 has no chunks.
     stream.write_all(format!("GET {path} HTTP/1.0\r\nHost: tenterhook\r\n\r\n").as_bytes())?;
@@ -118,10 +116,10 @@ pub fn stream(
     let (mut kind, mut data) = (String::new(), String::new());
     for line in lines.skip_while(|line| line.as_ref().is_ok_and(|line| !line.is_empty())) {
         let line = line.map_err(|_| ended())?;
-        if let Some(said) = line.strip_prefix("event: ") {
-            said.clone_into(&mut kind);
-        } else if let Some(said) = line.strip_prefix("data: ") {
-            data += said;
+        if let Some(text) = line.strip_prefix("event: ") {
+            text.clone_into(&mut kind);
+        } else if let Some(text) = line.strip_prefix("data: ") {
+            data += text;
         } else if line.is_empty() && !data.is_empty() {
             let value = serde_json::from_str(&std::mem::take(&mut data)).unwrap_or_default();
             if !each(&kind, &value)? {
@@ -132,49 +130,50 @@ pub fn stream(
     Err(ended())
 }
 
-fn exchange(
+fn send_request(
     home: &Home,
     method: &str,
     path: &str,
     body: Option<&Value>,
-    patience: Duration,
+    timeout: Duration,
 ) -> Result<Option<HttpAnswer>, Failure> {
     let Ok(mut stream) = connect(&home.socket(), CONNECT_TIMEOUT) else { return Ok(None) };
-    stream.set_read_timeout(Some(patience))?;
-    stream.set_write_timeout(Some(patience))?;
+    stream.set_read_timeout(Some(timeout))?;
+    stream.set_write_timeout(Some(timeout))?;
     let body = body.map(ToString::to_string).unwrap_or_default();
     let request = format!(
         "{method} {path} HTTP/1.1\r\nHost: tenterhook\r\nConnection: close\r\nContent-Type: application/json\r\nContent-Length: {}\r\n\r\n{body}",
         body.len()
     );
-    let silent = |error: std::io::Error| {
-        Failure::internal(format!("the daemon does not answer: {error}"))
-            .hint("`tenterhook restart` ends it and starts another")
+    let no_response = |error: std::io::Error| {
+        Failure::internal(format!("the daemon does not answer: {error}")).hint("run `tenterhook restart`")
     };
-    stream.write_all(request.as_bytes()).map_err(silent)?;
+    stream.write_all(request.as_bytes()).map_err(no_response)?;
     let mut bytes = Vec::new();
-    stream.take(MAX_ANSWER_BYTES).read_to_end(&mut bytes).map_err(silent)?;
-    read(&bytes).map(Some).ok_or_else(|| Failure::internal("the daemon's answer cannot be read"))
+    stream.take(MAX_ANSWER_BYTES).read_to_end(&mut bytes).map_err(no_response)?;
+    parse_response(&bytes).map(Some).ok_or_else(|| Failure::internal("malformed response of the daemon"))
 }
 
-/// Status and body of a whole answer.
-fn read(bytes: &[u8]) -> Option<HttpAnswer> {
+/// Parses a complete HTTP response.
+fn parse_response(bytes: &[u8]) -> Option<HttpAnswer> {
     let end = bytes.windows(4).position(|four| four == b"\r\n\r\n")?;
     let head = std::str::from_utf8(bytes.get(..end)?).ok()?;
     let status = head.split(' ').nth(1)?.parse().ok()?;
-    let said = |header: &str| head.to_ascii_lowercase().contains(header);
-    let chunked = said("transfer-encoding: chunked");
+    let has_header = |header: &str| head.to_ascii_lowercase().contains(header);
+    let chunked = has_header("transfer-encoding: chunked");
     let body = bytes.get(end + 4..)?;
-    let body = if chunked { unchunked(body)? } else { body.to_vec() };
+    let body = if chunked { decode_chunks(body)? } else { body.to_vec() };
     let body = match body.as_slice() {
         [] => Value::Null,
-        text if said("content-type: text/plain") => Value::String(String::from_utf8(text.to_vec()).ok()?),
+        text if has_header("content-type: text/plain") => {
+            Value::String(String::from_utf8(text.to_vec()).ok()?)
+        }
         json => serde_json::from_slice(json).ok()?,
     };
     Some(HttpAnswer { status, body })
 }
 
-fn unchunked(mut bytes: &[u8]) -> Option<Vec<u8>> {
+fn decode_chunks(mut bytes: &[u8]) -> Option<Vec<u8>> {
     let mut whole = Vec::new();
     loop {
         let line = bytes.windows(2).position(|two| two == b"\r\n")?;
@@ -194,23 +193,24 @@ mod tests {
 
     #[test]
     fn hints_name_commands_and_not_requests() {
-        let hint = for_people("GET /v1/sessions lists them").unwrap();
+        let hint = hint_for_users("GET /v1/sessions lists them").unwrap();
         assert_eq!(hint, "`tenterhook sessions list` lists them");
-        assert_eq!(for_people("GET /v1/sessions lists them; GET /v1/ledger has all").unwrap(), hint);
-        assert_eq!(for_people("wait a minute").as_deref(), Some("wait a minute"));
-        assert_eq!(for_people("GET /v1/other lists them"), None);
+        assert_eq!(hint_for_users("GET /v1/sessions lists them; GET /v1/ledger has all").unwrap(), hint);
+        assert_eq!(hint_for_users("wait a minute").as_deref(), Some("wait a minute"));
+        assert_eq!(hint_for_users("GET /v1/other lists them"), None);
     }
 
     #[test]
     fn an_answer_is_read_whole_or_in_chunks() {
-        let plain = read(b"HTTP/1.1 200 OK\r\ncontent-length: 8\r\n\r\n{\"a\": 1}").unwrap();
+        let plain = parse_response(b"HTTP/1.1 200 OK\r\ncontent-length: 8\r\n\r\n{\"a\": 1}").unwrap();
         assert_eq!((plain.status, plain.body), (200, serde_json::json!({"a": 1})));
         let chunks = b"HTTP/1.1 404 Not Found\r\nTransfer-Encoding: chunked\r\n\r\n4\r\n{\"a\"\r\n4\r\n: 1}\r\n0\r\n\r\n";
-        let chunked = read(chunks).unwrap();
+        let chunked = parse_response(chunks).unwrap();
         assert_eq!((chunked.status, chunked.body), (404, serde_json::json!({"a": 1})));
-        assert!(read(b"HTTP/1.1 200 OK\r\n\r\n{").is_none());
+        assert!(parse_response(b"HTTP/1.1 200 OK\r\n\r\n{").is_none());
         let text =
-            read(b"HTTP/1.1 200 OK\r\nContent-Type: text/plain; charset=utf-8\r\n\r\nas it is\n").unwrap();
+            parse_response(b"HTTP/1.1 200 OK\r\nContent-Type: text/plain; charset=utf-8\r\n\r\nas it is\n")
+                .unwrap();
         assert_eq!(text.body, "as it is\n");
     }
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Starts a daemon in the background, and ends one.
+//! Starts a daemon in the background, and stops one.
 
 use std::collections::BTreeMap;
 use std::fs::OpenOptions;
@@ -17,38 +17,38 @@ use tenterhook_home::{Home, make_private_dir, write_atomic};
 
 use crate::ask;
 
-/// No more of the log is read to find out why a daemon did not start.
+/// Log text that is read to find out why a daemon did not start.
 const MAX_LOG_BYTES: u64 = 1 << 20;
-/// How long a daemon may take until it answers.
+/// Time limit until a started daemon answers.
 const START_TIMEOUT: Duration = Duration::from_secs(10);
-/// With more files than this the spool is long.
+/// A spool with more files than this is imported without a daemon.
 const LONG_SPOOL_FILES: usize = 256;
-/// How long the next call waits before it brings the spool in again.
+/// Shortest interval between two imports of the spool.
 const SPOOL_IMPORT_INTERVAL: Duration = Duration::from_mins(1);
 
-/// The file in `run` that says when a hook last started a daemon.
+/// File in `run` whose modification time is when a hook last started a daemon.
 const AUTOSTART_MARK: &str = "starting";
-/// What a daemon that a hook starts is told of the hook's environment.
-const KEPT_VARIABLES: &[&str] =
+/// Variables that a daemon inherits from the hook that starts it.
+const INHERITED_VARIABLES: &[&str] =
     &["HOME", "PATH", "TENTERHOOK_HOME", "TENTERHOOK_SYSTEM_DIR", "XDG_CONFIG_HOME", "XDG_STATE_HOME"];
 
-/// How long calls that are under way may take when a daemon is ended.
-const END_TIMEOUT: Duration = Duration::from_secs(15);
+/// Time limit for running calls when a daemon is stopped.
+const STOP_TIMEOUT: Duration = Duration::from_secs(15);
 
-/// Starts this program again, for the same state directory.
+/// Starts this program for the same state directory.
 pub struct Launcher<'a> {
     /// The state directory.
     pub home: &'a Home,
     /// The program to start.
     pub program: PathBuf,
-    /// `--home`, if the caller was given one.
-    pub said_home: Option<&'a Path>,
+    /// Value of the caller's `--home` option.
+    pub explicit_home: Option<&'a Path>,
     /// The environment of the caller.
     pub variables: &'a BTreeMap<String, String>,
 }
 
 impl Launcher<'_> {
-    /// Starts a daemon of its own session with these arguments of `serve`, and waits until it answers.
+    /// Starts a daemon in the background with these arguments of `serve`, and waits until it answers.
     pub fn launch(&self, arguments: &[String]) -> Result<(), Failure> {
         let home = self.home;
         let log = home.log();
@@ -56,7 +56,7 @@ impl Launcher<'_> {
         let mut child = self.command(&["serve", "--log", "json"])?.args(arguments).spawn()?;
         let began = Instant::now();
         while began.elapsed() < START_TIMEOUT {
-            // The socket is there before the daemon knows whether it can start: only an answer counts.
+            // The socket exists before the daemon knows whether it can start, so only an answer counts.
             if ask::is_up(home) && matches!(ask::get(home, "/v1/health"), Ok(Some(_))) {
                 return Ok(());
             }
@@ -65,51 +65,53 @@ impl Launcher<'_> {
             }
             std::thread::sleep(Duration::from_millis(5));
         }
-        let mut said = String::new();
+        let mut log_text = String::new();
         if let Ok(Some(mut file)) = tenterhook_files::open(&log, FileClass::State) {
             drop(file.seek(SeekFrom::Start(from)));
-            drop(file.take(MAX_LOG_BYTES).read_to_string(&mut said));
+            drop(file.take(MAX_LOG_BYTES).read_to_string(&mut log_text));
         }
-        let failure = child_error(&said);
-        Err(failure.hint(format!("the log is {}; `tenterhook serve` shows it as it happens", log.display())))
+        let failure = child_error(&log_text);
+        Err(failure
+            .hint(format!("the log is {}; `tenterhook serve` runs it in the foreground", log.display())))
     }
 
-    /// Starts a daemon for the calls to come. Nobody waits for it, and if it fails the next call is judged as this one
-    /// was.
+    /// Starts a daemon for future calls, without waiting for it. If it fails, the next call is evaluated in-process
+    /// as well.
     pub fn autostart_daemon(&self) {
-        if ask::is_up(self.home) || !first_of_many(self.home, AUTOSTART_MARK, START_TIMEOUT) {
+        if ask::is_up(self.home) || !claim_mark(self.home, AUTOSTART_MARK, START_TIMEOUT) {
             return;
         }
         let Ok(command) = self.command(&["serve", "--log", "json"]) else { return };
         self.spawn_detached(command);
     }
 
-    /// Brings the spool into the ledger when it has grown long and no daemon does. Nobody waits for it; if the ledger
-    /// cannot be written, the spool waits on, and `tenterhook doctor` says so.
+    /// Imports a long spool into the ledger in the background if no daemon runs. If the ledger cannot be written, the
+    /// spool stays, and `tenterhook doctor` reports it.
     pub fn import_spool(&self) {
         let home = self.home;
         let waiting =
             std::fs::read_dir(home.spool()).map_or(0, |entries| entries.take(LONG_SPOOL_FILES + 1).count());
         if waiting <= LONG_SPOOL_FILES
             || ask::is_up(home)
-            || !first_of_many(home, "taking-in", SPOOL_IMPORT_INTERVAL)
+            || !claim_mark(home, "taking-in", SPOOL_IMPORT_INTERVAL)
         {
             return;
         }
-        // Whoever signs takes in everything first.
+        // Signing a checkpoint imports the spool first.
         let Ok(command) = self.command(&["ledger", "checkpoint"]) else { return };
         self.spawn_detached(command);
     }
 
-    /// Starts it without waiting for it.
+    /// Starts a command without waiting for it.
     fn spawn_detached(&self, mut command: Command) {
-        // The caller runs in the agent's environment, and a project can choose what is in it.
-        let kept = KEPT_VARIABLES.iter().filter_map(|name| Some((name, self.variables.get(*name)?)));
-        command.env_clear().envs(kept);
+        // The caller has the agent's environment, which a project can influence.
+        let inherited =
+            INHERITED_VARIABLES.iter().filter_map(|name| Some((name, self.variables.get(*name)?)));
+        command.env_clear().envs(inherited);
         drop(command.spawn());
     }
 
-    /// The program with other arguments: what it says goes to the log.
+    /// Creates a command for the program; its output goes to the log.
     fn command(&self, arguments: &[&str]) -> Result<Command, Failure> {
         self.home.create()?;
         let log = self.home.log();
@@ -118,9 +120,9 @@ impl Launcher<'_> {
         }
         let file = tenterhook_files::open_state_for_writing(&log, OpenOptions::new().append(true))?;
         let mut command = Command::new(&self.program);
-        // Everything else that leads to this home is inherited.
-        if let Some(said) = self.said_home {
-            command.arg("--home").arg(std::path::absolute(said)?);
+        // Everything else that selects this state directory is inherited.
+        if let Some(path) = self.explicit_home {
+            command.arg("--home").arg(std::path::absolute(path)?);
         }
         if self.home.is_machine_wide() {
             command.arg("--system");
@@ -131,23 +133,23 @@ impl Launcher<'_> {
     }
 }
 
-/// Keeps hooks from starting a daemon for some seconds: one is about to be started in place of another.
+/// Keeps hooks from starting a daemon for some seconds, because one is about to be replaced.
 pub fn hold_autostart(home: &Home) {
-    let _ = first_of_many(home, AUTOSTART_MARK, Duration::ZERO);
+    let _ = claim_mark(home, AUTOSTART_MARK, Duration::ZERO);
 }
 
-/// What the daemon said when it gave up: its error with its hints, else its last line.
-fn child_error(said: &str) -> Failure {
+/// Extracts the daemon's error with its hints from the log, or its last line.
+fn child_error(log_text: &str) -> Failure {
     let plain = |line: &'_ str, label: &str| line.strip_prefix(label).map(|rest| rest.trim().to_owned());
-    let error = said.lines().rev().find_map(|line| plain(line, "error:"));
-    let last = || said.lines().last().unwrap_or("it said nothing").to_owned();
+    let error = log_text.lines().rev().find_map(|line| plain(line, "error:"));
+    let last = || log_text.lines().last().unwrap_or("no output").to_owned();
     let failure = Failure::internal(format!("the daemon did not start: {}", error.unwrap_or_else(last)));
-    said.lines().filter_map(|line| plain(line, "hint:")).fold(failure, Failure::hint)
+    log_text.lines().filter_map(|line| plain(line, "hint:")).fold(failure, Failure::hint)
 }
 
-/// Of calls at the same time only one does something, and for a while no other does.
-fn first_of_many(home: &Home, what: &str, within: Duration) -> bool {
-    let mark = home.run().join(what);
+/// Returns true for one of several concurrent calls, and again only after `within`.
+fn claim_mark(home: &Home, name: &str, within: Duration) -> bool {
+    let mark = home.run().join(name);
     let recent = fs_err::metadata(&mark).and_then(|found| found.modified());
     if recent.is_ok_and(|at| at.elapsed().is_ok_and(|age| age < within)) {
         return false;
@@ -155,22 +157,22 @@ fn first_of_many(home: &Home, what: &str, within: Duration) -> bool {
     make_private_dir(&home.run()).and_then(|()| write_atomic(&mark, b"", 0o600)).is_ok()
 }
 
-/// The process of a daemon, by its health report: the socket says who answers, and a file could name any process.
+/// Returns the process id from a health report. It comes over the socket; a file could name any process.
 pub fn process_of(health: &Value) -> Option<Pid> {
     let pid = health.get("pid").and_then(Value::as_i64).and_then(|pid| i32::try_from(pid).ok());
     pid.and_then(Pid::from_raw)
 }
 
-/// Ends the daemon of a home: calls under way are finished. Returns when its process is gone.
-pub fn end_daemon(home: &Home, pid: Pid) -> Result<(), Failure> {
+/// Stops the daemon of a state directory; running calls are finished. Returns when its process has ended.
+pub fn stop_daemon_process(home: &Home, pid: Pid) -> Result<(), Failure> {
     kill_process(pid, Signal::TERM).map_err(|error| {
-        Failure::internal(format!("the daemon ({}) cannot be ended: {error}", pid.as_raw_nonzero()))
+        Failure::internal(format!("cannot stop the daemon ({}): {error}", pid.as_raw_nonzero()))
     })?;
     let began = Instant::now();
     while rustix::process::test_kill_process(pid).is_ok() {
-        if began.elapsed() > END_TIMEOUT {
+        if began.elapsed() > STOP_TIMEOUT {
             return Err(
-                Failure::internal("the daemon does not end").hint(format!("see {}", home.log().display()))
+                Failure::internal("the daemon does not stop").hint(format!("see {}", home.log().display()))
             );
         }
         std::thread::sleep(Duration::from_millis(5));

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Finds, asks, starts and stops the daemon of a state directory.
+//! Sends requests to the daemon of a state directory, starts it and stops it.
 //!
-//! - [`ask`]: the daemon's HTTP API over its Unix socket, for programs of the same account.
-//! - [`gate`]: what the gate for privileged actions asks of this process.
-//! - [`launch`]: starts a daemon in the background and ends one in order.
+//! - [`ask`]: requests to the daemon's HTTP API over its Unix socket, for programs of the same account.
+//! - [`gate`]: the proof that this process needs for privileged actions.
+//! - [`launch`]: starts a daemon in the background and stops one in order.
 //! - [`service`]: the daemon as a service of systemd or launchd.
-//! - [`port_holder`]: which process listens on a TCP port.
+//! - [`port_holder`]: the process that listens on a TCP port.
 //!
 //! The daemon itself is not linked in.
 

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Which process listens on a TCP port of this machine.
+//! Finds the process that listens on a TCP port of this machine.
 
 use std::path::Path;
 
-/// The state of a listening socket in `/proc/net/tcp`.
-const LISTENING: &str = "0A";
+/// State of a listening socket in `/proc/net/tcp`.
+const LISTEN_STATE: &str = "0A";
 
-/// The process that listens on a port, as `name (process 123)`; nothing where that cannot be seen, as with
-/// processes of other accounts.
+/// Returns the process that listens on a port as `name (process 123)`; `None` if it is not visible, such as a process
+/// of another account.
 pub fn describe(port: u16) -> Option<String> {
     let inodes: Vec<String> = ["/proc/net/tcp", "/proc/net/tcp6"]
         .iter()
@@ -16,19 +16,19 @@ pub fn describe(port: u16) -> Option<String> {
         .flat_map(|table| listening_inodes(&table, port))
         .collect();
     let processes = fs_err::read_dir("/proc").ok()?.flatten().map(|entry| entry.path());
-    let holder = processes.filter(|path| is_process(path)).find(|path| holds(path, &inodes))?;
+    let holder = processes.filter(|path| is_process(path)).find(|path| has_socket(path, &inodes))?;
     let name = fs_err::read_to_string(holder.join("comm")).unwrap_or_default();
     let id = holder.file_name()?.to_str()?.to_owned();
     Some(format!("{} (process {id})", name.trim()))
 }
 
-/// The inodes of sockets that listen on a port.
+/// Returns the inodes of sockets that listen on a port.
 fn listening_inodes(table: &str, port: u16) -> Vec<String> {
     let wanted = format!("{port:04X}");
     let line = |line: &str| {
         let fields: Vec<_> = line.split_whitespace().collect();
         let local_port = fields.get(1)?.rsplit(':').next()?;
-        (local_port == wanted && fields.get(3) == Some(&LISTENING))
+        (local_port == wanted && fields.get(3) == Some(&LISTEN_STATE))
             .then(|| fields.get(9).map(ToString::to_string))?
     };
     table.lines().skip(1).filter_map(line).collect()
@@ -38,7 +38,7 @@ fn is_process(path: &Path) -> bool {
     path.file_name().and_then(|name| name.to_str()).is_some_and(|name| name.parse::<u32>().is_ok())
 }
 
-fn holds(process: &Path, inodes: &[String]) -> bool {
+fn has_socket(process: &Path, inodes: &[String]) -> bool {
     let Ok(descriptors) = std::fs::read_dir(process.join("fd")) else { return false };
     descriptors.flatten().any(|entry| {
         let target = std::fs::read_link(entry.path()).unwrap_or_default();

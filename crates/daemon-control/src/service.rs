@@ -16,38 +16,38 @@ use tenterhook_home::{Env, Home};
 
 use crate::ask;
 
-/// How long a daemon that systemd restarts may take until it answers.
+/// Time limit until a daemon that systemd restarted answers.
 const RESTART_TIMEOUT: Duration = Duration::from_secs(20);
 
-/// A program that starts services.
+/// Service manager of a platform.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum ServiceManager {
-    /// On Linux.
+pub enum InitSystem {
+    /// Service manager of Linux.
     Systemd,
-    /// On macOS.
+    /// Service manager of macOS.
     Launchd,
 }
 
-/// What the manager is told.
+/// Definition of the service.
 pub struct ServiceDefinition {
     /// The program and its arguments.
     pub words: Vec<String>,
-    /// What leads to the same home.
+    /// Variables that select the same state directory.
     pub variables: Vec<(&'static str, String)>,
     /// File of the daemon's log.
     pub log: PathBuf,
-    /// Whether it is the machine's, and not a user's.
+    /// Whether the service is machine-wide instead of a user's.
     pub is_system: bool,
 }
 
-/// Restarts the daemon through systemd, if systemd runs it: started by hand it would no longer be watched over.
+/// Restarts the daemon through systemd if systemd runs it. Started by hand, it would no longer be supervised.
 pub fn restart_managed(home: &Home, pid: Pid) -> Result<bool, Failure> {
     let pid = pid.as_raw_nonzero();
     let groups = std::fs::read_to_string(format!("/proc/{pid}/cgroup")).unwrap_or_default();
     if !is_in_unit(&groups, systemd::NAME) {
         return Ok(false);
     }
-    tell(&systemd::tell(home.is_machine_wide(), &["restart", systemd::NAME]))?;
+    run_command(&systemd::systemctl(home.is_machine_wide(), &["restart", systemd::NAME]))?;
     let began = Instant::now();
     while began.elapsed() < RESTART_TIMEOUT {
         if let Ok(Some(health)) = ask::get(home, "/v1/health")
@@ -69,73 +69,75 @@ fn is_in_unit(groups: &str, unit: &str) -> bool {
     groups.lines().any(|line| line.rsplit('/').next() == Some(unit))
 }
 
-/// Tells the manager something.
-pub fn tell(words: &[String]) -> Result<(), Failure> {
-    let typed = words.join(" ");
+/// Runs a command of the service manager.
+pub fn run_command(words: &[String]) -> Result<(), Failure> {
+    let command = words.join(" ");
     let Some((program, arguments)) = words.split_first() else { return Ok(()) };
     let failed = |why: String| {
-        Failure::internal(format!("the service is written, but `{typed}` failed: {why}")).hint(format!(
-            "see what is wrong and type `{typed}`, or use `tenterhook start` without a service"
-        ))
+        Failure::internal(format!("`{command}` failed after the service file was written: {why}")).hint(
+            format!("fix the cause and run `{command}` again, or use `tenterhook start` without a service"),
+        )
     };
-    let ran = Command::new(program).args(arguments).output().map_err(|error| failed(error.to_string()))?;
-    if ran.status.success() {
+    let output = Command::new(program).args(arguments).output().map_err(|error| failed(error.to_string()))?;
+    if output.status.success() {
         return Ok(());
     }
-    Err(failed(String::from_utf8_lossy(&ran.stderr).trim().to_owned()))
+    Err(failed(String::from_utf8_lossy(&output.stderr).trim().to_owned()))
 }
 
-// === impl ServiceManager ===
+// === impl InitSystem ===
 
-impl ServiceManager {
-    /// What this platform has.
-    pub fn here() -> Self {
+impl InitSystem {
+    /// Returns the service manager of this platform.
+    pub fn of_platform() -> Self {
         if cfg!(target_os = "macos") { Self::Launchd } else { Self::Systemd }
     }
 
-    /// The unit or the property list.
-    pub fn text(self, service: &ServiceDefinition) -> String {
+    /// Formats the unit or the property list.
+    pub fn to_file_text(self, service: &ServiceDefinition) -> String {
         match self {
-            Self::Systemd => systemd::unit(service),
-            Self::Launchd => launchd::list(service),
+            Self::Systemd => systemd::format_unit(service),
+            Self::Launchd => launchd::format_property_list(service),
         }
     }
 
-    /// The file that it is written to.
+    /// Returns the path of the service file.
     pub fn path(self, env: &Env, is_system: bool) -> Result<PathBuf, Failure> {
-        let person = || {
-            env.home.clone().ok_or_else(|| Failure::internal("`HOME` is not set").hint("set it to your home"))
+        let home = || {
+            env.home
+                .clone()
+                .ok_or_else(|| Failure::internal("`HOME` is not set").hint("set it to your home directory"))
         };
         Ok(match (self, is_system) {
             (Self::Systemd, true) => Path::new("/etc/systemd/system").join(systemd::NAME),
             (Self::Systemd, false) => {
-                let said = env.xdg_config_home.clone().filter(|dir| dir.is_absolute());
-                let config = said.map_or_else(|| Ok(person()?.join(".config")), Ok::<_, Failure>)?;
+                let config = env.xdg_config_home.clone().filter(|dir| dir.is_absolute());
+                let config = config.map_or_else(|| Ok(home()?.join(".config")), Ok::<_, Failure>)?;
                 config.join("systemd/user").join(systemd::NAME)
             }
             (Self::Launchd, true) => Path::new("/Library/LaunchDaemons").join(launchd::FILE),
-            (Self::Launchd, false) => person()?.join("Library/LaunchAgents").join(launchd::FILE),
+            (Self::Launchd, false) => home()?.join("Library/LaunchAgents").join(launchd::FILE),
         })
     }
 
-    /// What makes the manager read and start it.
-    pub fn starts(self, path: &Path, is_system: bool) -> Vec<Vec<String>> {
+    /// Returns the commands that load and start the service.
+    pub fn start_commands(self, path: &Path, is_system: bool) -> Vec<Vec<String>> {
         match self {
             Self::Systemd => {
                 vec![
-                    systemd::tell(is_system, &["daemon-reload"]),
-                    systemd::tell(is_system, &["enable", "--now", systemd::NAME]),
+                    systemd::systemctl(is_system, &["daemon-reload"]),
+                    systemd::systemctl(is_system, &["enable", "--now", systemd::NAME]),
                 ]
             }
-            Self::Launchd => vec![launchd::tell("bootstrap", Some(path), is_system)],
+            Self::Launchd => vec![launchd::launchctl("bootstrap", Some(path), is_system)],
         }
     }
 
-    /// What makes the manager end it.
-    pub fn ends(self, path: &Path, is_system: bool) -> Vec<Vec<String>> {
+    /// Returns the commands that stop the service.
+    pub fn stop_commands(self, path: &Path, is_system: bool) -> Vec<Vec<String>> {
         match self {
-            Self::Systemd => vec![systemd::tell(is_system, &["disable", "--now", systemd::NAME])],
-            Self::Launchd => vec![launchd::tell("bootout", Some(path), is_system)],
+            Self::Systemd => vec![systemd::systemctl(is_system, &["disable", "--now", systemd::NAME])],
+            Self::Launchd => vec![launchd::launchctl("bootout", Some(path), is_system)],
         }
     }
 }

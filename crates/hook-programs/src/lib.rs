@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! The small programs that harnesses spawn (`crates/shim`), built for speed and carried as bytes.
+//! The hook programs that harnesses start (`crates/shim`), built for speed and embedded as bytes.
 
 /// Names and contents of the programs.
 pub const HOOK_PROGRAMS: &[(&str, &[u8])] = &[

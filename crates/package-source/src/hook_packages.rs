@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Hook packages that are offered by a directory, or by a git repository with an index of them.
+//! Hook packages in a directory, or in a git repository with an index of them.
 
 use std::path::{Component, Path, PathBuf};
 
@@ -12,12 +12,12 @@ use tenterhook_home::regular_file;
 use crate::git::{FetchedRepository, fetch, is_address};
 use tenterhook_error::Failure;
 
-/// The file that lists the kits of a repository.
-const INDEX: &str = "tenterhook-hooks.yaml";
+/// File that lists the packages of a repository.
+const INDEX_FILE: &str = "tenterhook-hooks.yaml";
 
 /// An open source of hook packages.
 pub struct PackageSource {
-    /// What it is called in `hooks.yaml`.
+    /// Source as written in `hooks.yaml`.
     pub from: String,
     /// The packages it offers.
     pub offers: Vec<PackageOffer>,
@@ -25,24 +25,24 @@ pub struct PackageSource {
     fetched: Option<FetchedRepository>,
 }
 
-/// A kit that is offered.
+/// Entry of an index: a package that can be added.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct PackageOffer {
     /// Name of the package.
     pub name: String,
-    /// Its folder, from the root of the repository.
+    /// Directory of the package, relative to the root of the repository.
     path: String,
-    /// Title for people.
+    /// Title of the package.
     #[serde(default)]
     pub title: String,
-    /// What it does.
+    /// Description of the package.
     #[serde(default)]
     pub about: String,
-    /// Words to find it by.
+    /// Tags for the search.
     #[serde(default)]
     pub tags: Vec<String>,
-    /// What its files have to be: the hash of all of them.
+    /// Expected hash of all files of the package.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub sha256: Option<String>,
 }
@@ -62,7 +62,7 @@ impl PackageSource {
         let (from, root, fetched) = match local {
             Some(dir) if !is_repository(&dir) => {
                 if commit.is_some() {
-                    return Err(Failure::user(format!("`{from}` is no git repository")));
+                    return Err(Failure::user(format!("`{from}` is not a git repository")));
                 }
                 (dir.display().to_string(), dir, None)
             }
@@ -72,49 +72,52 @@ impl PackageSource {
                 (from, fetched.root(), Some(fetched))
             }
         };
-        let offers = offers(&root)?;
+        let offers = list_packages(&root)?;
         Ok(Self { from, offers, root, fetched })
     }
 
-    /// The commit of a repository.
+    /// Commit of a fetched repository.
     pub fn commit(&self) -> Option<&str> {
         self.fetched.as_ref().map(|fetched| fetched.commit.as_str())
     }
 
-    /// The offer of this name; without a name, the only one.
+    /// Finds a package by name; without a name, the source must have exactly one.
     pub fn offer(&self, name: Option<&str>) -> Result<&PackageOffer, Failure> {
         let names = || self.offers.iter().map(|offer| offer.name.as_str()).collect::<Vec<_>>().join(", ");
         match (name, self.offers.as_slice()) {
             (None, [only]) => Ok(only),
-            (None, _) => Err(Failure::user("there are several kits: which one?").hint(names())),
+            (None, _) => {
+                Err(Failure::user("the source has several hook packages")
+                    .hint(format!("name one: {}", names())))
+            }
             (Some(name), [only]) if only.path.is_empty() && only.name != name => Ok(only),
-            (Some(name), offers) => offers
-                .iter()
-                .find(|offer| offer.name == name)
-                .ok_or_else(|| Failure::user(format!("`{}` has no kit `{name}`", self.from)).hint(names())),
+            (Some(name), offers) => offers.iter().find(|offer| offer.name == name).ok_or_else(|| {
+                Failure::user(format!("no hook package `{name}` in `{}`", self.from))
+                    .hint(format!("available: {}", names()))
+            }),
         }
     }
 
-    /// Its files.
+    /// Reads the files of a package and checks their hash.
     pub fn files(&self, offer: &PackageOffer) -> Result<PackageFiles, Failure> {
         let inside = Path::new(&offer.path).components().all(|part| matches!(part, Component::Normal(_)));
         if !inside {
-            return Err(Failure::user(format!("`{}` leads out of the repository", offer.path)));
+            return Err(Failure::user(format!("path `{}` is outside the repository", offer.path)));
         }
         let dir = self.root.join(&offer.path);
         let mut part = self.root.clone();
         for component in Path::new(&offer.path).components() {
             part.push(component);
             if part.symlink_metadata().is_ok_and(|found| found.is_symlink()) {
-                return Err(Failure::user(format!("`{}` goes through a link", offer.path)));
+                return Err(Failure::user(format!("path `{}` contains a symbolic link", offer.path)));
             }
         }
         let files = hook_packages::read_files(&dir)?;
         let found = hook_packages::digest(&hook_packages::hash_files(&files));
         match &offer.sha256 {
-            Some(said) if *said != found => {
-                Err(Failure::internal(format!("`{}` is not what its index says: {found}", offer.name))
-                    .hint("tell whoever publishes it"))
+            Some(expected) if *expected != found => {
+                Err(Failure::internal(format!("hash of `{}` differs from the index: {found}", offer.name))
+                    .hint("report it to the publisher"))
             }
             _ => Ok(files),
         }
@@ -122,7 +125,7 @@ impl PackageSource {
 }
 
 impl PackageOffer {
-    /// Whether a word is in its texts.
+    /// Whether a word is in the name, title, description or tags.
     pub fn mentions(&self, word: &str) -> bool {
         let word = word.to_lowercase();
         let texts = [&self.name, &self.title, &self.about, &self.tags.join(" ")];
@@ -130,24 +133,24 @@ impl PackageOffer {
     }
 }
 
-/// What is offered: by the index, or the folder itself if it is a kit.
-fn offers(root: &Path) -> Result<Vec<PackageOffer>, Failure> {
-    let path = root.join(INDEX);
+/// Lists the packages of a directory: those of its index, or the directory itself if it is a package.
+fn list_packages(root: &Path) -> Result<Vec<PackageOffer>, Failure> {
+    let path = root.join(INDEX_FILE);
     if let Some(text) = regular_file(&path)? {
         let unreadable = |line: usize, why: String| {
-            Failure::user(format!("{INDEX}:{line}: {why}")).hint("docs/guide/templates.md shows one")
+            Failure::user(format!("{INDEX_FILE}:{line}: {why}")).hint("see docs/guide/templates.md")
         };
         let tree = parse(&text).map_err(|(spot, why)| unreadable(spot.line, why))?;
         let index: PackageIndex =
             read(&tree).map_err(|misfit| unreadable(misfit.spot.line, misfit.message))?;
         if index.version != 1 {
-            return Err(unreadable(1, format!("version {} is not known here", index.version)));
+            return Err(unreadable(1, format!("unknown version {}", index.version)));
         }
         return Ok(index.hooks);
     }
     let Some(text) = regular_file(&root.join(MANIFEST))? else {
-        return Err(Failure::user(format!("there is neither `{INDEX}` nor `{MANIFEST}`"))
-            .hint("docs/guide/templates.md says how hooks are published"));
+        return Err(Failure::user(format!("neither `{INDEX_FILE}` nor `{MANIFEST}` found"))
+            .hint("docs/guide/templates.md describes how to publish hooks"));
     };
     let manifest = Manifest::read(MANIFEST, &text).map_err(|problem| Failure::user(problem.to_string()))?;
     let first = manifest.hooks.get(0).and_then(|hook| hook.get("id")).and_then(serde_json::Value::as_str);

@@ -3,7 +3,7 @@
 //! Rule packs and hook packages of others, read from a directory or fetched from a git repository.
 //!
 //! [`hook_packages`] opens a source and lists the packages it offers; [`rule_packs`] reads the rule files of a pack, pins
-//! them by hash and writes them into a home. [`git`] fetches into a directory that is deleted afterwards. Nothing that
+//! them by hash and writes them into a state directory. [`git`] fetches into a directory that is deleted afterwards. Nothing that
 //! was fetched is run.
 
 pub mod git;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! The files of a rule pack, from a directory or a repository.
+//! Reads the files of a rule pack from a directory or a repository, pins them and installs them.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -17,25 +17,25 @@ use tenterhook_error::Failure;
 const MAX_RULE_FILE_BYTES: u64 = 1024 * 1024;
 const MAX_PACK_FILES: usize = 100;
 
-/// A pack as it was found.
+/// Files of a pack, as found at its source.
 pub struct GatheredPack {
-    /// The commit of a repository.
+    /// Commit of a fetched repository.
     pub commit: Option<String>,
-    /// File name and text.
+    /// Text of each file, by its name.
     pub files: BTreeMap<String, String>,
 }
 
 /// Reads the pack in a directory, or fetches a repository.
-pub fn gather(from: &str) -> Result<GatheredPack, Failure> {
+pub fn read_pack(from: &str) -> Result<GatheredPack, Failure> {
     if !is_address(from) {
-        return Ok(GatheredPack { commit: None, files: files(Path::new(from))? });
+        return Ok(GatheredPack { commit: None, files: read_rule_files(Path::new(from))? });
     }
     let fetched = fetch(from, None)?;
-    Ok(GatheredPack { files: files(&fetched.root())?, commit: Some(fetched.commit) })
+    Ok(GatheredPack { files: read_rule_files(&fetched.root())?, commit: Some(fetched.commit) })
 }
 
-/// The rule files in a directory: regular files only, for a link could lead anywhere.
-fn files(dir: &Path) -> Result<BTreeMap<String, String>, Failure> {
+/// Reads the rule files of a directory. Links are skipped, because they could point anywhere.
+fn read_rule_files(dir: &Path) -> Result<BTreeMap<String, String>, Failure> {
     let mut found = BTreeMap::new();
     let entries = fs_err::read_dir(dir).map_err(|error| Failure::user(error.to_string()))?;
     for entry in entries {
@@ -49,7 +49,7 @@ fn files(dir: &Path) -> Result<BTreeMap<String, String>, Failure> {
             continue;
         }
         if metadata.len() > MAX_RULE_FILE_BYTES {
-            return Err(Failure::user(format!("`{name}` is larger than 1 MiB: that is no rule file")));
+            return Err(Failure::user(format!("rule file `{name}` is larger than 1 MiB")));
         }
         let text = tenterhook_files::read_text(&entry.path(), FileClass::Untrusted, MAX_RULE_FILE_BYTES)
             .map_err(|error| Failure::user(error.to_string()))?
@@ -57,9 +57,11 @@ fn files(dir: &Path) -> Result<BTreeMap<String, String>, Failure> {
         found.insert(name, text);
     }
     match found.len() {
-        0 => Err(Failure::user(format!("there is no *.yaml file in `{}`", dir.display()))
-            .hint("a pack is a directory with rule files at its top")),
-        many if many > MAX_PACK_FILES => Err(Failure::user(format!("{many} files are too many for a pack"))),
+        0 => Err(Failure::user(format!("no *.yaml file in `{}`", dir.display()))
+            .hint("a rule pack is a directory with rule files at its top level")),
+        many if many > MAX_PACK_FILES => {
+            Err(Failure::user(format!("too many files for a rule pack: {many}")))
+        }
         _ => Ok(found),
     }
 }
@@ -67,7 +69,7 @@ fn files(dir: &Path) -> Result<BTreeMap<String, String>, Failure> {
 // === impl GatheredPack ===
 
 impl GatheredPack {
-    /// Its rules, and what cannot be used.
+    /// Loads the rules of the pack, and reports problems.
     pub fn load(&self) -> LoadedRules {
         let sources: Vec<_> = self
             .files
@@ -78,29 +80,29 @@ impl GatheredPack {
     }
 }
 
-/// The name of a pack, from where it comes: `https://x.example/Our-Rules.git` is `our-rules`.
+/// Derives the name of a pack from its source: `https://x.example/Our-Rules.git` is `our-rules`.
 pub fn pack_name_of(from: &str) -> String {
     let last = from.trim_end_matches('/').rsplit(['/', ':']).next().unwrap_or_default();
     last.trim_end_matches(".git").to_ascii_lowercase()
 }
 
-/// Fails if a pack cannot have this name, or if there is one of this name.
+/// Fails if the name is invalid, or another pack has it.
 pub fn check_pack_name(name: &str, list: &PackList) -> Result<(), Failure> {
     let fits = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || matches!(c, '-' | '_' | '.');
     if name.is_empty() || name.starts_with('.') || !name.chars().all(fits) {
         return Err(Failure::user(format!(
-            "`{name}` is no name for a pack (small letters, digits, `-`, `_`, `.`)"
+            "invalid name `{name}` of a rule pack (lower-case letters, digits, `-`, `_`, `.`)"
         ))
-        .hint("give it one: `--name NAME`"));
+        .hint("choose a name with `--name NAME`"));
     }
     if built_in(name).is_some() || list.find_added(name).is_some() {
-        return Err(Failure::user(format!("there is a pack `{name}` already"))
-            .hint("give this one another name (`--name NAME`), or use `tenterhook rules update`"));
+        return Err(Failure::user(format!("a rule pack `{name}` already exists"))
+            .hint("choose another name with `--name NAME`, or use `tenterhook rules update`"));
     }
     Ok(())
 }
 
-/// The entry of a pack in `packs.yaml`, with the hash of each file.
+/// Creates the entry of a pack in `packs.yaml`, with the hash of each file.
 pub fn pin_pack(name: &str, from: &str, gathered: &GatheredPack) -> AddedPack {
     let hash = |(file, text): (&String, &String)| (file.clone(), sha256(text.as_bytes()));
     AddedPack {
@@ -111,8 +113,8 @@ pub fn pin_pack(name: &str, from: &str, gathered: &GatheredPack) -> AddedPack {
     }
 }
 
-/// Writes the files of a pack into the home, and removes those of an earlier state.
-pub fn place_pack(home: &Home, name: &str, gathered: &GatheredPack) -> Result<(), Failure> {
+/// Writes the files of a pack into the state directory, and removes those of an earlier version.
+pub fn install_pack(home: &Home, name: &str, gathered: &GatheredPack) -> Result<(), Failure> {
     let dir = home.packs().join(name);
     make_private_dir(&dir)?;
     for entry in fs_err::read_dir(&dir)? {

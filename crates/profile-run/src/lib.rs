@@ -19,12 +19,13 @@ use tenterhook_harness::dialect::{
     self, A3sMatcher, EventMatcher, HookDialect, HookExit, HookTimeError, Mismatch, RawHookResult,
 };
 use tenterhook_profile::{
-    Aggregated, Entry, Finding, HookResult, Kind, Layer, Level, Plan, Profile, Settings,
+    AggregatedResult, ConfiguredHook, HookKind, HookPlan, HookResult, ProblemLevel, Profile, ProfileSettings,
+    SettingsLayer, SettingsProblem,
 };
 
-const OUTPUT_LIMIT: usize = 1024 * 1024;
-/// Longest part of an output that is shown in a trace.
-const EXCERPT: usize = 400;
+const MAX_OUTPUT_BYTES: usize = 1024 * 1024;
+/// Maximum length of an output in a trace.
+const MAX_EXCERPT_CHARS: usize = 400;
 
 /// A profile with its settings, ready to fire.
 pub struct ProfileStage {
@@ -32,19 +33,19 @@ pub struct ProfileStage {
     pub profile: &'static Profile,
     dialect: &'static HookDialect,
     /// Parsed settings of the profile.
-    pub settings: Settings,
+    pub settings: ProfileSettings,
     home: Option<String>,
     env: BTreeMap<String, String>,
 }
 
 /// The result of one event.
-pub struct FiredEvent {
+pub struct ProfileEventResult {
     /// The profile's name of the event.
     pub event: &'static str,
     /// Which hooks ran, and why the others did not.
-    pub plan: Plan,
+    pub plan: HookPlan,
     /// The aggregated result.
-    pub aggregated: Aggregated,
+    pub aggregated: AggregatedResult,
     /// Result of each hook, in order.
     pub trace: Vec<Value>,
 }
@@ -55,19 +56,19 @@ impl ProfileStage {
     /// Reads the settings of a profile. `home` and `env` are those of the user for whom the hooks run.
     pub fn new(
         name: &str,
-        layers: &[Layer<'_>],
+        layers: &[SettingsLayer<'_>],
         home: Option<&Path>,
         env: BTreeMap<String, String>,
     ) -> Result<Self, Failure> {
         let (profile, dialect) = find_profile(name)?;
-        let mut settings = tenterhook_profile::read(profile, layers);
-        vet(dialect, &mut settings);
+        let mut settings = tenterhook_profile::read_settings(profile, layers);
+        report_invalid_matchers(dialect, &mut settings);
         let home = home.and_then(Path::to_str).map(ToOwned::to_owned);
         Ok(Self { profile, dialect, settings, home, env })
     }
 
     /// Problems in the settings.
-    pub fn problems(&self, level: Level) -> impl Iterator<Item = &Finding> {
+    pub fn problems(&self, level: ProblemLevel) -> impl Iterator<Item = &SettingsProblem> {
         self.settings.problems.iter().filter(move |finding| finding.level == level)
     }
 
@@ -75,45 +76,47 @@ impl ProfileStage {
     pub fn event(&self, name: &str) -> Result<&'static str, Failure> {
         self.profile.event(name).map(|row| row.name).ok_or_else(|| {
             let known: Vec<_> = self.profile.events.iter().map(|row| row.name).collect();
-            Failure::user(format!("the profile {} has no event `{name}`", self.profile.name))
+            Failure::user(format!("unknown event `{name}` of profile {}", self.profile.name))
                 .hint(format!("known: {}", known.join(", ")))
         })
     }
 
     /// Which hooks would run, and why the others would not.
-    pub fn plan(&self, event: &'static str, input: &Value, base: &Event) -> (Plan, HookCall) {
-        let call = self.call(event, input, base);
+    pub fn plan(&self, event: &'static str, input: &Value, base: &Event) -> (HookPlan, HookCall) {
+        let call = self.to_hook_call(event, input, base);
         let mut mismatch =
-            |entry: &Entry| self.matches(entry, &call.event).err().map(|Mismatch(reason)| reason);
-        (tenterhook_profile::plan(self.profile, &self.settings, event, &mut mismatch), call)
+            |entry: &ConfiguredHook| self.matches(entry, &call.event).err().map(|Mismatch(reason)| reason);
+        (tenterhook_profile::plan_hooks(self.profile, &self.settings, event, &mut mismatch), call)
     }
 
     /// Fires an event: plans, runs and aggregates its hooks.
-    pub async fn fire(&self, event: &'static str, input: &Value, base: &Event) -> FiredEvent {
+    pub async fn fire(&self, event: &'static str, input: &Value, base: &Event) -> ProfileEventResult {
         let (plan, call) = self.plan(event, input, base);
-        let entries: Vec<&Entry> = plan.entries().filter_map(|at| self.settings.entries.get(at)).collect();
+        let entries: Vec<&ConfiguredHook> =
+            plan.entries().filter_map(|at| self.settings.entries.get(at)).collect();
         let results = if plan.sequential {
-            self.in_turn(event, &entries, input, base).await
+            self.run_in_sequence(event, &entries, input, base).await
         } else {
-            let at_once = entries.iter().map(|entry| self.one(event, entry, &call));
-            futures_util::future::join_all(at_once).await
+            let running = entries.iter().map(|entry| self.run_hook(event, entry, &call));
+            futures_util::future::join_all(running).await
         };
-        let trace = entries.iter().zip(&results).map(|(entry, result)| step(entry, result)).collect();
+        let trace =
+            entries.iter().zip(&results).map(|(entry, result)| result_to_json(entry, result)).collect();
         let aggregated = tenterhook_profile::aggregate(self.profile, event, &results);
-        FiredEvent { event, plan, aggregated, trace }
+        ProfileEventResult { event, plan, aggregated, trace }
     }
 
-    async fn in_turn(
+    async fn run_in_sequence(
         &self,
         event: &'static str,
-        entries: &[&Entry],
+        entries: &[&ConfiguredHook],
         input: &Value,
         base: &Event,
     ) -> Vec<HookResult> {
         let mut input = input.clone();
         let mut results = Vec::with_capacity(entries.len());
         for entry in entries {
-            let result = self.one(event, entry, &self.call(event, &input, base)).await;
+            let result = self.run_hook(event, entry, &self.to_hook_call(event, &input, base)).await;
             if let Some(output) = result.output.as_ref().filter(|_| result.success) {
                 input = tenterhook_profile::next_input(self.profile, event, &input, output);
             }
@@ -122,24 +125,24 @@ impl ProfileStage {
         results
     }
 
-    async fn one(&self, event: &'static str, entry: &Entry, call: &HookCall) -> HookResult {
+    async fn run_hook(&self, event: &'static str, entry: &ConfiguredHook, call: &HookCall) -> HookResult {
         let started = Instant::now();
         let mut result = match entry.kind {
-            Kind::Command => self.command(entry, call).await,
-            Kind::Http => self.http(entry, call).await,
-            Kind::Plugin => HookResult::failed("Command hook missing command"),
+            HookKind::Command => self.run_command_hook(entry, call).await,
+            HookKind::Http => self.run_http_hook(entry, call).await,
+            HookKind::Plugin => HookResult::failed("Command hook missing command"),
             kind => HookResult::failed(format!("`{}` hooks are not run here", kind.word())),
         };
         result.duration_ms = u64::try_from(started.elapsed().as_millis()).unwrap_or(u64::MAX);
-        tenterhook_profile::counted(self.profile, event, entry, result)
+        tenterhook_profile::effective_result(self.profile, event, entry, result)
     }
 
-    async fn command(&self, entry: &Entry, call: &HookCall) -> HookResult {
-        let limit = match self.limit(entry) {
-            Ok(limit) => limit,
+    async fn run_command_hook(&self, entry: &ConfiguredHook, call: &HookCall) -> HookResult {
+        let time_limit = match self.time_limit(entry) {
+            Ok(time_limit) => time_limit,
             Err(error) => return HookResult::failed(error.to_string()),
         };
-        let spec = self.spec(entry, call, limit);
+        let spec = self.process_spec(entry, call, time_limit);
         if entry.is_async {
             return match process::start_detached(&spec) {
                 Ok(()) => HookResult { success: true, ..HookResult::default() },
@@ -151,16 +154,16 @@ impl ProfileStage {
             ProcessEnd::TimedOut(exited) => HookResult {
                 stdout: text(&exited.stdout),
                 stderr: text(&exited.stderr),
-                ..HookResult::failed(format!("Hook timed out after {}ms", limit.as_millis()))
+                ..HookResult::failed(format!("Hook timed out after {}ms", time_limit.as_millis()))
             },
             ProcessEnd::Detached(_) => HookResult { success: true, ..HookResult::default() },
             ProcessEnd::Failed(why) => HookResult::failed(why),
         }
     }
 
-    async fn http(&self, entry: &Entry, call: &HookCall) -> HookResult {
-        let limit = match self.limit(entry) {
-            Ok(limit) => limit,
+    async fn run_http_hook(&self, entry: &ConfiguredHook, call: &HookCall) -> HookResult {
+        let time_limit = match self.time_limit(entry) {
+            Ok(time_limit) => time_limit,
             Err(error) => return HookResult::failed(error.to_string()),
         };
         let headers = entry.headers.iter();
@@ -170,17 +173,17 @@ impl ProfileStage {
                 .map(|(name, value)| (name.clone(), self.interpolate(value, &entry.allowed_env)))
                 .collect(),
             body: call.native.as_ref().map(|native| native.bytes.clone()).unwrap_or_default(),
-            timeout: limit,
-            max_response_bytes: OUTPUT_LIMIT,
+            timeout: time_limit,
+            max_response_bytes: MAX_OUTPUT_BYTES,
         };
         match http_post::fetch_body(request).await {
             Ok(body) if body.trim_ascii().is_empty() => HookResult { success: true, ..HookResult::default() },
             Ok(body) if body.trim_ascii().starts_with(b"{") => {
                 self.read(call, &HookExit { code: Some(0), stdout: body, stderr: Vec::new() })
             }
-            Ok(_) => HookResult::failed("the answer is not a JSON object"),
+            Ok(_) => HookResult::failed("the response is not a JSON object"),
             Err(HttpPostFailure::TimedOut) => {
-                HookResult::failed(format!("Hook timed out after {}ms", limit.as_millis()))
+                HookResult::failed(format!("Hook timed out after {}ms", time_limit.as_millis()))
             }
             Err(HttpPostFailure::Failed(why)) => HookResult::failed(why),
         }
@@ -219,12 +222,12 @@ impl ProfileStage {
         }
     }
 
-    fn limit(&self, entry: &Entry) -> Result<Duration, HookTimeError> {
-        let said = entry.timeout.or(self.settings.limits.default_timeout);
-        said.map_or(Ok(self.dialect.timeout), |number| self.dialect.duration(number))
+    fn time_limit(&self, entry: &ConfiguredHook) -> Result<Duration, HookTimeError> {
+        let configured = entry.timeout.or(self.settings.limits.default_timeout);
+        configured.map_or(Ok(self.dialect.timeout), |number| self.dialect.duration(number))
     }
 
-    fn spec(&self, entry: &Entry, call: &HookCall, limit: Duration) -> ProcessSpec {
+    fn process_spec(&self, entry: &ConfiguredHook, call: &HookCall, time_limit: Duration) -> ProcessSpec {
         let command = entry.command.as_deref().unwrap_or_default();
         let home = self.home.as_deref();
         let argv = if let Some(args) = &entry.args {
@@ -242,14 +245,14 @@ impl ProfileStage {
             env: given.chain(own).collect(),
             dir: cwd.unwrap_or_else(|| PathBuf::from("/")),
             stdin: call.native.as_ref().map(|native| native.bytes.clone()).unwrap_or_default(),
-            timeout: limit,
-            max_output_bytes: OUTPUT_LIMIT,
+            timeout: time_limit,
+            max_output_bytes: MAX_OUTPUT_BYTES,
             detaches: self.dialect.detaches(),
         }
     }
 
-    fn matches(&self, entry: &Entry, event: &Event) -> Result<(), Mismatch> {
-        let (matcher, _) = matcher(self.dialect, entry).map_err(|failure| Mismatch(failure.message))?;
+    fn matches(&self, entry: &ConfiguredHook, event: &Event) -> Result<(), Mismatch> {
+        let (matcher, _) = parse_matcher(self.dialect, entry).map_err(|failure| Mismatch(failure.message))?;
         matcher.admits(event)?;
         let Some(rule) = &entry.condition_if else { return Ok(()) };
         let rule = dialect::permission_rule(rule).map_err(|error| Mismatch(error.to_string()))?;
@@ -257,19 +260,19 @@ impl ProfileStage {
     }
 
     /// The input as an event, for matchers and variables; the hook itself receives the input.
-    fn call(&self, name: &'static str, input: &Value, base: &Event) -> HookCall {
+    fn to_hook_call(&self, name: &'static str, input: &Value, base: &Event) -> HookCall {
         let kind = self.profile.event(name).map_or(base.event, |row| row.kind);
         let mut event = Event { event: kind, native_event: name.to_owned(), ..base.clone() };
-        let said =
+        let text_field =
             |keys: &[&str]| keys.iter().find_map(|key| input.get(key)?.as_str().map(ToOwned::to_owned));
-        event.harness_session_id = said(&["session_id", "sessionId"]);
-        event.cwd = said(&["cwd"])
+        event.harness_session_id = text_field(&["session_id", "sessionId"]);
+        event.cwd = text_field(&["cwd"])
             .or_else(|| input.pointer("/context/workingDirectory")?.as_str().map(ToOwned::to_owned));
         event.project = base.project.clone().or_else(|| event.cwd.clone());
-        event.agent.kind = said(&["agent_type"]);
-        event.detail.cause = said(&["source", "reason", "trigger", "notification_type"]);
-        event.detail.prompt = said(&["prompt"]);
-        if let Some(tool) = said(&["tool_name", "tool"]) {
+        event.agent.kind = text_field(&["agent_type"]);
+        event.detail.cause = text_field(&["source", "reason", "trigger", "notification_type"]);
+        event.detail.prompt = text_field(&["prompt"]);
+        if let Some(tool) = text_field(&["tool_name", "tool"]) {
             let args = input.get("tool_input").or_else(|| input.get("args")).cloned().unwrap_or(json!({}));
             event.tool = Some(ToolCall::new(&tool, args));
         }
@@ -281,7 +284,7 @@ impl ProfileStage {
 
 /// The profile with this name and its dialect, or an error that lists the known ones.
 pub fn find_profile(name: &str) -> Result<(&'static Profile, &'static HookDialect), Failure> {
-    let found = tenterhook_profile::find(name).zip(dialect::find(name));
+    let found = tenterhook_profile::find_profile(name).zip(dialect::find(name));
     found.ok_or_else(|| {
         let known: Vec<_> = tenterhook_profile::PROFILES.iter().map(|profile| profile.name).collect();
         Failure::user(format!("unknown profile `{name}`")).hint(format!("known: {}", known.join(", ")))
@@ -289,7 +292,10 @@ pub fn find_profile(name: &str) -> Result<(&'static Profile, &'static HookDialec
 }
 
 /// An entry's matcher, and a warning about it.
-fn matcher(dialect: &HookDialect, entry: &Entry) -> Result<(EventMatcher, Option<String>), Failure> {
+fn parse_matcher(
+    dialect: &HookDialect,
+    entry: &ConfiguredHook,
+) -> Result<(EventMatcher, Option<String>), Failure> {
     match &entry.matcher {
         None => Ok((EventMatcher::all(), None)),
         Some(Value::String(text)) => Ok(dialect.matcher(Some(text))),
@@ -302,19 +308,19 @@ fn matcher(dialect: &HookDialect, entry: &Entry) -> Result<(EventMatcher, Option
 }
 
 /// Reports every matcher and `if` that cannot be parsed: such a hook would silently never run.
-fn vet(dialect: &HookDialect, settings: &mut Settings) {
+fn report_invalid_matchers(dialect: &HookDialect, settings: &mut ProfileSettings) {
     let mut found = Vec::new();
     for entry in &settings.entries {
         let mut note = |level, message: String| {
             let problem = Problem::new(&entry.file, entry.place, message).about("hook", Some(entry.label()));
-            found.push(Finding { level, problem });
+            found.push(SettingsProblem { level, problem });
         };
-        match matcher(dialect, entry) {
-            Ok((_, warning)) => warning.into_iter().for_each(|why| note(Level::Warning, why)),
-            Err(failure) => note(Level::Error, failure.message),
+        match parse_matcher(dialect, entry) {
+            Ok((_, warning)) => warning.into_iter().for_each(|why| note(ProblemLevel::Warning, why)),
+            Err(failure) => note(ProblemLevel::Error, failure.message),
         }
         if let Some(Err(error)) = entry.condition_if.as_deref().map(dialect::permission_rule) {
-            note(Level::Error, error.to_string());
+            note(ProblemLevel::Error, error.to_string());
         }
     }
     settings.problems.extend(found);
@@ -322,14 +328,15 @@ fn vet(dialect: &HookDialect, settings: &mut Settings) {
 
 // === impl FiredEvent ===
 
-impl FiredEvent {
+impl ProfileEventResult {
     /// The complete result, as `--json` shows it: seed 002's aggregated result and its details.
     pub fn to_json(&self, stage: &ProfileStage) -> Value {
-        let (decision, flow) = tenterhook_profile::decision(stage.profile, self.event, &self.aggregated);
-        let plan: Vec<_> = self.plan.steps.iter().map(|step| planned(stage, step)).collect();
+        let (decision, flow) =
+            tenterhook_profile::interpret_output(stage.profile, self.event, &self.aggregated);
+        let plan: Vec<_> = self.plan.steps.iter().map(|step| step_to_json(stage, step)).collect();
         let mut answer = serde_json::to_value(&self.aggregated).unwrap_or_default();
         let more = json!({
-            "processed": tenterhook_profile::process(stage.profile, self.aggregated.clone()),
+            "processed": tenterhook_profile::process_result(stage.profile, self.aggregated.clone()),
             "decision": decision,
             "flow": flow,
             "plan": plan,
@@ -344,10 +351,10 @@ impl FiredEvent {
 }
 
 /// One configured hook, whether it matched and why.
-fn planned(stage: &ProfileStage, step: &tenterhook_profile::Planned) -> Value {
+fn step_to_json(stage: &ProfileStage, step: &tenterhook_profile::PlannedHook) -> Value {
     let entry = stage.settings.entries.get(step.entry);
     json!({
-        "hook": entry.map(Entry::label),
+        "hook": entry.map(ConfiguredHook::label),
         "event": entry.map(|entry| &entry.event),
         "file": entry.map(|entry| &entry.file),
         "line": entry.map(|entry| entry.place.line),
@@ -356,7 +363,7 @@ fn planned(stage: &ProfileStage, step: &tenterhook_profile::Planned) -> Value {
     })
 }
 
-fn step(entry: &Entry, result: &HookResult) -> Value {
+fn result_to_json(entry: &ConfiguredHook, result: &HookResult) -> Value {
     json!({
         "hook": entry.label(),
         "success": result.success,
@@ -370,7 +377,7 @@ fn step(entry: &Entry, result: &HookResult) -> Value {
 }
 
 fn excerpt(text: &str) -> String {
-    let mut cut: String = text.chars().take(EXCERPT).collect();
+    let mut cut: String = text.chars().take(MAX_EXCERPT_CHARS).collect();
     if cut.len() < text.len() {
         cut.push('…');
     }

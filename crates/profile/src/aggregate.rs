@@ -13,12 +13,12 @@ use tenterhook_event::EventKind;
 
 use crate::js;
 use crate::result::HookResult;
-use crate::switches::{Profile, Strategy, Success};
+use crate::switches::{MergeStrategy, Profile, SuccessRule};
 
 /// Seed 002's `AggregatedHookResult`.
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
-pub struct Aggregated {
+pub struct AggregatedResult {
     /// Whether the aggregate counts as a success.
     pub success: bool,
     /// The merged output.
@@ -27,7 +27,7 @@ pub struct Aggregated {
     /// Outputs of the hooks, in order.
     pub all_outputs: Vec<Value>,
     /// Errors of the hooks; on the wire an `Error` is `{"message": …}`.
-    #[serde(serialize_with = "as_errors")]
+    #[serde(serialize_with = "serialize_errors")]
     pub errors: Vec<String>,
     /// Sum of all durations in milliseconds, including those of parallel hooks.
     pub total_duration: u64,
@@ -36,27 +36,27 @@ pub struct Aggregated {
 /// Merges the outputs of hooks, in the order of the plan.
 ///
 /// Failed hooks count as well: some of them object by an exit code other than 0.
-pub fn aggregate(profile: &Profile, event: &str, results: &[HookResult]) -> Aggregated {
-    let said = |result: &HookResult| result.output.clone().filter(js::truthy);
-    let all_outputs: Vec<Value> = results.iter().filter_map(said).collect();
+pub fn aggregate(profile: &Profile, event: &str, results: &[HookResult]) -> AggregatedResult {
+    let output_of = |result: &HookResult| result.output.clone().filter(js::is_truthy);
+    let all_outputs: Vec<Value> = results.iter().filter_map(output_of).collect();
     let errors: Vec<String> = results.iter().filter_map(|result| result.error.clone()).collect();
     let row = profile.event(event);
     let name = row.map_or(event, |row| row.name);
     let final_output =
-        (!all_outputs.is_empty()).then(|| match row.map_or(Strategy::Simple, |row| row.merge) {
-            Strategy::OrDecision => common(merge::or_decision(profile, &all_outputs)),
-            Strategy::Replace => common(merge::replace(&all_outputs)),
-            Strategy::Simple => common(merge::simple(&all_outputs)),
-            Strategy::ToolSelection => selection::merge(profile, &all_outputs),
-            Strategy::Permission => {
+        (!all_outputs.is_empty()).then(|| match row.map_or(MergeStrategy::Simple, |row| row.merge) {
+            MergeStrategy::OrDecision => keep_common_fields(merge::or_decision(profile, &all_outputs)),
+            MergeStrategy::Replace => keep_common_fields(merge::replace(&all_outputs)),
+            MergeStrategy::Simple => keep_common_fields(merge::simple(&all_outputs)),
+            MergeStrategy::ToolSelection => selection::merge(profile, &all_outputs),
+            MergeStrategy::Permission => {
                 let before_tool = row.is_some_and(|row| row.kind == EventKind::PreTool);
                 permission::merge(name, before_tool, &all_outputs)
             }
-            Strategy::Actions => actions::merge(row, &all_outputs),
+            MergeStrategy::Actions => actions::merge(row, &all_outputs),
         });
     let all_succeeded = results.iter().all(|result| result.success);
-    Aggregated {
-        success: errors.is_empty() && (all_succeeded || profile.success == Success::NoErrors),
+    AggregatedResult {
+        success: errors.is_empty() && (all_succeeded || profile.success == SuccessRule::NoErrors),
         final_output,
         all_outputs,
         errors,
@@ -64,15 +64,15 @@ pub fn aggregate(profile: &Profile, event: &str, results: &[HookResult]) -> Aggr
     }
 }
 
-impl Aggregated {
-    /// The aggregate of no hooks.
-    pub fn nothing() -> Self {
+impl AggregatedResult {
+    /// Creates the aggregate of no hooks.
+    pub fn empty() -> Self {
         Self { success: true, ..Self::default() }
     }
 }
 
-/// The originals' output class has exactly these fields.
-fn common(merged: Map<String, Value>) -> Value {
+/// Keeps the fields that the originals' output class has.
+fn keep_common_fields(merged: Map<String, Value>) -> Value {
     const FIELDS: [&str; 7] = [
         "continue",
         "stopReason",
@@ -85,7 +85,7 @@ fn common(merged: Map<String, Value>) -> Value {
     merged.into_iter().filter(|(key, _)| FIELDS.contains(&key.as_str())).collect::<Map<_, _>>().into()
 }
 
-fn as_errors<S: Serializer>(errors: &[String], serializer: S) -> Result<S::Ok, S::Error> {
+fn serialize_errors<S: Serializer>(errors: &[String], serializer: S) -> Result<S::Ok, S::Error> {
     serializer.collect_seq(errors.iter().map(|error| serde_json::json!({"message": error})))
 }
 

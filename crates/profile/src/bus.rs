@@ -7,17 +7,17 @@ mod validate;
 use serde::Serialize;
 use serde_json::{Value, json};
 
-use crate::aggregate::Aggregated;
+use crate::aggregate::AggregatedResult;
 use crate::switches::Profile;
 
 /// Channel of requests.
-pub const REQUEST: &str = "HOOK_EXECUTION_REQUEST";
+pub const REQUEST_CHANNEL: &str = "HOOK_EXECUTION_REQUEST";
 /// Channel of responses.
-pub const RESPONSE: &str = "HOOK_EXECUTION_RESPONSE";
+pub const RESPONSE_CHANNEL: &str = "HOOK_EXECUTION_RESPONSE";
 
 /// A request to fire an event.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Request {
+pub struct BusRequest {
     /// Returned with the response.
     pub correlation_id: String,
     /// Name of the event.
@@ -29,28 +29,28 @@ pub struct Request {
 /// The response to a request.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
-pub struct Response {
+pub struct BusResponse {
     /// Correlation id of the request.
     pub correlation_id: String,
     /// Whether the request succeeded.
     pub success: bool,
     /// Aggregated output of the hooks.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub output: Option<Aggregated>,
+    pub output: Option<AggregatedResult>,
     /// Reason why there is no output.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub error: Option<Failure>,
+    pub error: Option<BusError>,
 }
 
 /// Reason why a request failed.
 #[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct Failure {
+pub struct BusError {
     /// Machine-readable code: `invalid_request`, `unsupported_event`, `internal_error`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub code: Option<String>,
     /// Message for users.
     pub message: String,
-    /// Additional details.
+    /// Further details of the error.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub details: Option<Value>,
 }
@@ -58,11 +58,11 @@ pub struct Failure {
 /// Parses one message. An invalid request gets its response at once.
 ///
 /// `new_id` creates a random id, for requests without one or with an empty one.
-pub fn parse(
+pub fn parse_request(
     profile: &Profile,
     line: &str,
     new_id: &mut dyn FnMut() -> String,
-) -> Result<Request, Box<Response>> {
+) -> Result<BusRequest, Box<BusResponse>> {
     let message: Value = match serde_json::from_str(line) {
         Ok(message) => message,
         Err(error) => return Err(invalid(new_id(), format!("not a JSON message: {error}"))),
@@ -70,56 +70,58 @@ pub fn parse(
     let payload = message.get("payload");
     let given = payload.and_then(|payload| payload.get("correlationId")?.as_str());
     let id = given.filter(|id| !id.is_empty()).map_or_else(&mut *new_id, str::to_owned);
-    if let Some(other) = message.get("type").filter(|kind| *kind != REQUEST) {
-        return Err(invalid(id, format!("Not a {REQUEST}: {other}")));
+    if let Some(other) = message.get("type").filter(|kind| *kind != REQUEST_CHANNEL) {
+        return Err(invalid(id, format!("Not a {REQUEST_CHANNEL}: {other}")));
     }
     let Some(payload) = payload else { return Err(invalid(id, "Missing payload")) };
     let (Some(event), Some(input)) = (payload.get("eventName"), payload.get("input")) else {
         return Err(invalid(id, "Missing eventName or input"));
     };
     let Some(row) = event.as_str().and_then(|name| profile.event(name)) else {
-        let name = crate::js::shown(event);
-        return Err(Response::failed(id, "unsupported_event", format!("Unknown event: {name}")).into());
+        let name = crate::js::to_js_string(event);
+        return Err(BusResponse::failed(id, "unsupported_event", format!("Unknown event: {name}")).into());
     };
     if !validate::input(profile, row, input) {
         // The original omits `error` here and puts an unreadable `[object Object]` among the output's errors. The place is kept, with
         // a readable text.
         let what = format!("Invalid payload for event '{}'", row.name);
-        let output = Aggregated { errors: vec![what], ..Aggregated::default() };
-        return Err(Response { correlation_id: id, success: false, output: Some(output), error: None }.into());
+        let output = AggregatedResult { errors: vec![what], ..AggregatedResult::default() };
+        return Err(
+            BusResponse { correlation_id: id, success: false, output: Some(output), error: None }.into()
+        );
     }
-    Ok(Request { correlation_id: id, event: row.name, input: input.clone() })
+    Ok(BusRequest { correlation_id: id, event: row.name, input: input.clone() })
 }
 
-fn invalid(id: String, message: impl Into<String>) -> Box<Response> {
-    Response::failed(id, "invalid_request", message).into()
+fn invalid(id: String, message: impl Into<String>) -> Box<BusResponse> {
+    BusResponse::failed(id, "invalid_request", message).into()
 }
 
-impl Request {
+impl BusRequest {
     /// The message that a client sends.
-    pub fn message(&self) -> Value {
+    pub fn to_message(&self) -> Value {
         let payload =
             json!({"eventName": self.event, "input": self.input, "correlationId": self.correlation_id});
-        json!({"type": REQUEST, "payload": payload})
+        json!({"type": REQUEST_CHANNEL, "payload": payload})
     }
 
     /// The response with the hooks' output.
-    pub fn answered(&self, output: Aggregated) -> Response {
+    pub fn to_response(&self, output: AggregatedResult) -> BusResponse {
         let correlation_id = self.correlation_id.clone();
-        Response { correlation_id, success: output.success, output: Some(output), error: None }
+        BusResponse { correlation_id, success: output.success, output: Some(output), error: None }
     }
 }
 
-impl Response {
+impl BusResponse {
     /// The response to a request that failed.
     pub fn failed(correlation_id: String, code: &str, message: impl Into<String>) -> Self {
-        let error = Failure { code: Some(code.to_owned()), message: message.into(), details: None };
+        let error = BusError { code: Some(code.to_owned()), message: message.into(), details: None };
         Self { correlation_id, success: false, output: None, error: Some(error) }
     }
 
     /// The message that is sent.
-    pub fn message(&self) -> Value {
-        json!({"type": RESPONSE, "payload": self})
+    pub fn to_message(&self) -> Value {
+        json!({"type": RESPONSE_CHANNEL, "payload": self})
     }
 }
 

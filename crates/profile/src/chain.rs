@@ -6,7 +6,7 @@ use serde_json::{Map, Value};
 use tenterhook_event::EventKind;
 
 use crate::js;
-use crate::switches::{Chain, Profile};
+use crate::switches::{ChainMode, Profile};
 
 /// The next hook's input, made from the input and output of a successful hook. After a failed hook the input is unchanged; no
 /// output ends the chain.
@@ -17,7 +17,7 @@ pub fn next_input(profile: &Profile, event: &str, input: &Value, output: &Value)
     let (Some(specific), Some(kind), Some(fields)) = (specific, kind, next.as_object_mut()) else {
         return next;
     };
-    if profile.chain == Chain::Nothing {
+    if profile.chain == ChainMode::Nothing {
         return next;
     }
     match kind {
@@ -28,11 +28,11 @@ pub fn next_input(profile: &Profile, event: &str, input: &Value, output: &Value)
                 prompt.push_str(context);
             }
         }
-        EventKind::PreModel => lay_over(fields, "llm_request", js::field(specific, "llm_request")),
+        EventKind::PreModel => merge_into_field(fields, "llm_request", js::field(specific, "llm_request")),
         EventKind::PreTool => {
             let change = js::field(specific, "tool_input");
-            let counts = |change: &&Value| profile.chain == Chain::Anything || change.is_object();
-            lay_over(fields, "tool_input", change.filter(counts));
+            let counts = |change: &&Value| profile.chain == ChainMode::Anything || change.is_object();
+            merge_into_field(fields, "tool_input", change.filter(counts));
         }
         _ => {}
     }
@@ -40,7 +40,7 @@ pub fn next_input(profile: &Profile, event: &str, input: &Value, output: &Value)
 }
 
 /// Merges a change into an existing field, key by key.
-fn lay_over(fields: &mut Map<String, Value>, key: &str, change: Option<&Value>) {
+fn merge_into_field(fields: &mut Map<String, Value>, key: &str, change: Option<&Value>) {
     if let (Some(change), Some(current)) = (change, fields.get_mut(key)) {
         let mut laid = Map::new();
         js::spread(&mut laid, current);
@@ -52,14 +52,14 @@ fn lay_over(fields: &mut Map<String, Value>, key: &str, change: Option<&Value>) 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::find;
+    use crate::find_profile;
     use serde_json::json;
 
     #[test]
     fn a_list_for_a_tool_input_passes_in_gemini_only() {
         let input = json!({"tool_input": {"a": 1}});
         let output = json!({"hookSpecificOutput": {"tool_input": ["x"]}});
-        let next = |name: &str| next_input(find(name).unwrap(), "BeforeTool", &input, &output);
+        let next = |name: &str| next_input(find_profile(name).unwrap(), "BeforeTool", &input, &output);
         assert_eq!(next("llxprt"), input);
         assert_eq!(next("gemini"), json!({"tool_input": {"a": 1, "0": "x"}}));
     }
@@ -68,7 +68,7 @@ mod tests {
     fn hooks_that_run_side_by_side_see_nothing_of_each_other() {
         let input = json!({"tool_input": {"a": 1}});
         let output = json!({"hookSpecificOutput": {"tool_input": {"a": 2}}});
-        assert_eq!(next_input(find("claude").unwrap(), "PreToolUse", &input, &output), input);
+        assert_eq!(next_input(find_profile("claude").unwrap(), "PreToolUse", &input, &output), input);
     }
 
     #[test]
@@ -76,7 +76,7 @@ mod tests {
         let output = json!({"hookSpecificOutput": {"additionalContext": "c", "llm_request": {"model": "m"}}});
         for event in ["BeforeAgent", "BeforeModel", "BeforeTool"] {
             assert_eq!(
-                next_input(find("llxprt").unwrap(), event, &json!({"x": 1}), &output),
+                next_input(find_profile("llxprt").unwrap(), event, &json!({"x": 1}), &output),
                 json!({"x": 1})
             );
         }

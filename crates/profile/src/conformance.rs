@@ -9,7 +9,7 @@ use std::collections::BTreeSet;
 
 use serde_json::Value;
 
-/// One case.
+/// A recorded case of an original.
 struct Case(Value);
 
 impl Case {
@@ -51,10 +51,10 @@ fn has(actual: &Value, expected: &Value) -> bool {
 /// Runs all cases that are not listed; a listed id must exist.
 fn run(file: &str, not_run: &[(&str, &[&str])], check: fn(&Case)) {
     let cases = Case::all(file);
-    let listed: BTreeSet<&str> = not_run.iter().flat_map(|(_, ids)| ids.iter().copied()).collect();
+    let as_list: BTreeSet<&str> = not_run.iter().flat_map(|(_, ids)| ids.iter().copied()).collect();
     let known: BTreeSet<&str> = cases.iter().map(Case::id).collect();
-    assert_eq!(listed.difference(&known).collect::<Vec<_>>(), [&""; 0], "listed, but there is no such case");
-    for case in cases.iter().filter(|case| !listed.contains(case.id())) {
+    assert_eq!(as_list.difference(&known).collect::<Vec<_>>(), [&""; 0], "listed, but there is no such case");
+    for case in cases.iter().filter(|case| !as_list.contains(case.id())) {
         check(case);
     }
 }

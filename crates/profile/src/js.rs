@@ -8,7 +8,7 @@
 use serde_json::{Map, Value};
 
 /// Whether `if (value)` is taken.
-pub(crate) fn truthy(value: &Value) -> bool {
+pub(crate) fn is_truthy(value: &Value) -> bool {
     match value {
         Value::Null => false,
         Value::Bool(bool) => *bool,
@@ -19,10 +19,10 @@ pub(crate) fn truthy(value: &Value) -> bool {
 }
 
 /// `String(value)`.
-pub(crate) fn shown(value: &Value) -> String {
+pub(crate) fn to_js_string(value: &Value) -> String {
     match value {
         Value::String(text) => text.clone(),
-        Value::Array(items) => items.iter().map(shown).collect::<Vec<_>>().join(","),
+        Value::Array(items) => items.iter().map(to_js_string).collect::<Vec<_>>().join(","),
         Value::Object(_) => "[object Object]".to_owned(),
         other => other.to_string(),
     }
@@ -30,12 +30,12 @@ pub(crate) fn shown(value: &Value) -> String {
 
 /// `value[key]`, if it is truthy.
 pub(crate) fn field<'a>(value: &'a Value, key: &str) -> Option<&'a Value> {
-    value.get(key).filter(|value| truthy(value))
+    value.get(key).filter(|value| is_truthy(value))
 }
 
 /// `value[key]` as text, if it is truthy.
 pub(crate) fn text(value: &Value, key: &str) -> Option<String> {
-    field(value, key).map(shown)
+    field(value, key).map(to_js_string)
 }
 
 /// `{...target, ...value}`.
@@ -61,11 +61,11 @@ mod tests {
     #[test]
     fn truth_and_text_are_javascripts() {
         for value in [json!(null), json!(false), json!(0), json!("")] {
-            assert!(!truthy(&value), "{value}");
+            assert!(!is_truthy(&value), "{value}");
         }
         for value in [json!([]), json!({}), json!("0"), json!(-1)] {
-            assert!(truthy(&value), "{value}");
+            assert!(is_truthy(&value), "{value}");
         }
-        assert_eq!(shown(&json!([1, {"a": 1}, "x"])), "1,[object Object],x");
+        assert_eq!(to_js_string(&json!([1, {"a": 1}, "x"])), "1,[object Object],x");
     }
 }

@@ -5,25 +5,25 @@
 //! A dialect is the protocol of *one* hook; a profile describes how a harness handles *all* of its hooks. The pipeline of one
 //! event, one module per stage:
 //!
-//! 1. [`read`] parses the harness's settings files,
-//! 2. [`plan`] selects the hooks that run and their order, with reasons for the others,
+//! 1. [`read_settings`] parses the harness's settings files,
+//! 2. [`plan_hooks`] selects the hooks that run and their order, with reasons for the others,
 //! 3. the caller runs them, sequentially with [`next_input`] or in parallel, and passes each [`HookResult`] to
-//!    [`counted`],
-//! 4. [`aggregate`] merges the outputs, [`process`] reads the common fields,
-//! 5. [`decision`] interprets the result, and [`reply`] is the output of a single hook that says the same.
+//!    [`effective_result`],
+//! 4. [`aggregate`] merges the outputs, [`process_result`] reads the common fields,
+//! 5. [`interpret_output`] interprets the result, and [`format_reply`] is the output of a single hook that says the same.
 //!
 //! Every difference between harnesses is a switch in [`PROFILES`].
 //!
 //! ```
 //! use serde_json::json;
 //! use tenterhook_event::{Decision, Flow};
-//! use tenterhook_profile::{HookResult, aggregate, decision, find};
+//! use tenterhook_profile::{HookResult, aggregate, find_profile, interpret_output};
 //!
-//! let llxprt = find("llxprt").ok_or("no such profile")?;
-//! let said = [json!({"decision": "allow", "reason": "fine"}), json!({"decision": "deny", "reason": "no"})];
-//! let together = aggregate(llxprt, "BeforeTool", &said.map(HookResult::said));
-//! assert_eq!(together.final_output.as_ref().map(|output| &output["reason"]), Some(&json!("fine\nno")));
-//! assert_eq!(decision(llxprt, "BeforeTool", &together), (Decision::Deny, Flow::Go));
+//! let llxprt = find_profile("llxprt").ok_or("no such profile")?;
+//! let outputs = [json!({"decision": "allow", "reason": "fine"}), json!({"decision": "deny", "reason": "no"})];
+//! let merged = aggregate(llxprt, "BeforeTool", &outputs.map(HookResult::with_output));
+//! assert_eq!(merged.final_output.as_ref().map(|output| &output["reason"]), Some(&json!("fine\nno")));
+//! assert_eq!(interpret_output(llxprt, "BeforeTool", &merged), (Decision::Deny, Flow::Go));
 //! # Ok::<(), &str>(())
 //! ```
 //!
@@ -45,12 +45,15 @@ pub mod switches;
 pub mod translate;
 mod verdict;
 
-pub use aggregate::{Aggregated, aggregate};
+pub use aggregate::{AggregatedResult, aggregate};
 pub use chain::next_input;
-pub use plan::{Plan, Planned, plan};
-pub use processed::{Processed, process};
-pub use reply::{Reply, reply};
-pub use result::{HookResult, counted};
-pub use settings::{Entry, Finding, Layer, Level, Limits, Settings, Source, read};
-pub use switches::{EventRow, Kind, PROFILES, Profile, find};
-pub use verdict::decision;
+pub use plan::{HookPlan, PlannedHook, plan_hooks};
+pub use processed::{ProcessedResult, process_result};
+pub use reply::{CommandReply, format_reply};
+pub use result::{HookResult, effective_result};
+pub use settings::{
+    ConfiguredHook, ProblemLevel, ProfileLimits, ProfileSettings, SettingsLayer, SettingsProblem,
+    SettingsSource, read_settings,
+};
+pub use switches::{HookKind, PROFILES, Profile, ProfileEvent, find_profile};
+pub use verdict::interpret_output;

@@ -4,22 +4,22 @@
 
 use std::collections::HashMap;
 
-use crate::settings::{Entry, Settings, Source};
-use crate::switches::{Dedupe, Kind, Order, Profile};
+use crate::settings::{ConfiguredHook, ProfileSettings, SettingsSource};
+use crate::switches::{DedupeRule, HookKind, HookOrder, Profile};
 
 /// The plan for one event.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Plan {
+pub struct HookPlan {
     /// Every configured hook: those of the event in the order in which they run, then all others.
-    pub steps: Vec<Planned>,
+    pub steps: Vec<PlannedHook>,
     /// Whether they run sequentially, each with the changes of the previous one.
     pub sequential: bool,
 }
 
 /// One configured hook in a plan.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Planned {
-    /// Index in [`Settings::entries`].
+pub struct PlannedHook {
+    /// Index in [`ProfileSettings::entries`].
     pub entry: usize,
     /// Whether it runs.
     pub matched: bool,
@@ -31,46 +31,51 @@ pub struct Planned {
 /// which hooks run, and only for hooks that would otherwise run.
 ///
 /// One matching sequential group makes the whole event sequential, as in the originals.
-pub fn plan(
+pub fn plan_hooks(
     profile: &Profile,
-    settings: &Settings,
+    settings: &ProfileSettings,
     event: &str,
-    mismatch: &mut dyn FnMut(&Entry) -> Option<String>,
-) -> Plan {
+    mismatch: &mut dyn FnMut(&ConfiguredHook) -> Option<String>,
+) -> HookPlan {
     let name = profile.event(event).map_or(event, |row| row.name);
-    let (mut here, elsewhere): (Vec<_>, Vec<_>) =
+    let (mut of_event, of_other_events): (Vec<_>, Vec<_>) =
         settings.entries.iter().enumerate().partition(|(_, entry)| entry.event == name);
-    here.sort_by_key(|(_, entry)| rank(profile, entry));
+    of_event.sort_by_key(|(_, entry)| sort_rank(profile, entry));
 
-    let mut plan = Plan::default();
-    let mut seen: HashMap<Key<'_>, &Entry> = HashMap::new();
-    for (at, entry) in here {
-        let against = speaks_against(profile, settings, entry).or_else(|| mismatch(entry)).or_else(|| {
-            let first = seen.entry(key(profile, entry)?).or_insert(entry);
-            let again = !std::ptr::eq(*first, entry);
-            again.then(|| format!("the same hook as the one at {}:{}", first.file, first.place.line))
-        });
-        let matched = against.is_none();
+    let mut plan = HookPlan::default();
+    let mut seen: HashMap<HookIdentity<'_>, &ConfiguredHook> = HashMap::new();
+    for (at, entry) in of_event {
+        let skip_reason =
+            reason_to_skip(profile, settings, entry).or_else(|| mismatch(entry)).or_else(|| {
+                let first = seen.entry(hook_identity(profile, entry)?).or_insert(entry);
+                let again = !std::ptr::eq(*first, entry);
+                again.then(|| format!("duplicate of the hook at {}:{}", first.file, first.place.line))
+            });
+        let matched = skip_reason.is_none();
         plan.sequential |= matched && entry.sequential;
-        plan.steps.push(Planned { entry: at, matched, why: against.unwrap_or_else(|| runs(entry)) });
+        plan.steps.push(PlannedHook {
+            entry: at,
+            matched,
+            why: skip_reason.unwrap_or_else(|| reason_to_run(entry)),
+        });
     }
-    plan.steps.extend(elsewhere.into_iter().map(|(at, entry)| {
-        let why = format!("it is for `{}`, this is `{name}`", entry.event);
-        Planned { entry: at, matched: false, why }
+    plan.steps.extend(of_other_events.into_iter().map(|(at, entry)| {
+        let why = format!("for event `{}`, not `{name}`", entry.event);
+        PlannedHook { entry: at, matched: false, why }
     }));
     plan
 }
 
-fn runs(entry: &Entry) -> String {
+fn reason_to_run(entry: &ConfiguredHook) -> String {
     match entry.matcher.as_ref() {
-        Some(serde_json::Value::String(matcher)) => format!("its matcher `{matcher}` fits"),
-        Some(matcher) => format!("its matcher {matcher} fits"),
-        None => "it has no matcher, so it always runs".to_owned(),
+        Some(serde_json::Value::String(matcher)) => format!("matcher `{matcher}` matches"),
+        Some(matcher) => format!("matcher {matcher} matches"),
+        None => "no matcher: runs for every call".to_owned(),
     }
 }
 
 /// Reason that keeps a hook from running regardless of its matcher.
-fn speaks_against(profile: &Profile, settings: &Settings, entry: &Entry) -> Option<String> {
+fn reason_to_skip(profile: &Profile, settings: &ProfileSettings, entry: &ConfiguredHook) -> Option<String> {
     if !settings.enabled {
         let why = settings.why_disabled.as_deref().unwrap_or("hooks are turned off");
         return Some(why.to_owned());
@@ -82,40 +87,40 @@ fn speaks_against(profile: &Profile, settings: &Settings, entry: &Entry) -> Opti
     if !row.kinds.contains(&entry.kind) {
         return Some(format!("`{}` hooks do not run at `{}`", entry.kind.word(), row.name));
     }
-    let lame = entry.condition_if.is_some() && !entry.concerns_tool(profile);
-    lame.then(|| format!("it has an `if`, and with one no hook runs at `{}`", row.name))
+    let never_runs = entry.condition_if.is_some() && !entry.concerns_tool(profile);
+    never_runs.then(|| format!("hooks with an `if` do not run at `{}`", row.name))
 }
 
-fn rank(profile: &Profile, entry: &Entry) -> i32 {
+fn sort_rank(profile: &Profile, entry: &ConfiguredHook) -> i32 {
     match profile.order {
-        Order::Configured => 0,
-        Order::Priority => entry.priority,
+        HookOrder::Configured => 0,
+        HookOrder::Priority => entry.priority,
         // Merged settings have one source, regardless of the file.
-        Order::Source => match entry.source {
-            Source::Runtime => Source::Runtime.rank(),
-            Source::Extensions => Source::Extensions.rank(),
-            _ => Source::Project.rank(),
+        HookOrder::Source => match entry.source {
+            SettingsSource::Runtime => SettingsSource::Runtime.rank(),
+            SettingsSource::Extensions => SettingsSource::Extensions.rank(),
+            _ => SettingsSource::Project.rank(),
         },
     }
 }
 
 #[derive(PartialEq, Eq, Hash)]
-enum Key<'a> {
+enum HookIdentity<'a> {
     Text(String),
-    Handler { kind: Kind, from: Option<&'a str>, what: [Option<&'a str>; 5], args: Option<&'a [String]> },
+    Handler { kind: HookKind, from: Option<&'a str>, what: [Option<&'a str>; 5], args: Option<&'a [String]> },
 }
 
-fn key<'a>(profile: &Profile, entry: &'a Entry) -> Option<Key<'a>> {
+fn hook_identity<'a>(profile: &Profile, entry: &'a ConfiguredHook) -> Option<HookIdentity<'a>> {
     let command = entry.command.as_deref().unwrap_or_default();
     match profile.dedupe {
-        Dedupe::Never => None,
-        Dedupe::Command => Some(Key::Text(command.to_owned())),
-        Dedupe::NameAndCommand => {
-            Some(Key::Text(format!("{}:{command}", entry.name.as_deref().unwrap_or_default())))
+        DedupeRule::Never => None,
+        DedupeRule::Command => Some(HookIdentity::Text(command.to_owned())),
+        DedupeRule::NameAndCommand => {
+            Some(HookIdentity::Text(format!("{}:{command}", entry.name.as_deref().unwrap_or_default())))
         }
-        Dedupe::Handler => Some(Key::Handler {
+        DedupeRule::Handler => Some(HookIdentity::Handler {
             kind: entry.kind,
-            from: (entry.source == Source::Extensions).then_some(entry.file.as_str()),
+            from: (entry.source == SettingsSource::Extensions).then_some(entry.file.as_str()),
             what: [&entry.command, &entry.url, &entry.prompt, &entry.server, &entry.tool]
                 .map(Option::as_deref),
             args: entry.args.as_deref(),
@@ -123,7 +128,7 @@ fn key<'a>(profile: &Profile, entry: &'a Entry) -> Option<Key<'a>> {
     }
 }
 
-impl Plan {
+impl HookPlan {
     /// The entries that run, in order.
     pub fn entries(&self) -> impl Iterator<Item = usize> {
         self.steps.iter().filter(|step| step.matched).map(|step| step.entry)

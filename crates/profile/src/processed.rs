@@ -8,16 +8,16 @@
 use serde::Serialize;
 use serde_json::Value;
 
-use crate::aggregate::Aggregated;
+use crate::aggregate::AggregatedResult;
 use crate::js;
 use crate::switches::Profile;
 
 /// An aggregate, and the resulting actions of the harness.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
-pub struct Processed {
+pub struct ProcessedResult {
     /// The aggregate itself.
-    pub aggregated: Aggregated,
+    pub aggregated: AggregatedResult,
     /// Whether to stop the agent.
     pub should_stop: bool,
     /// Reason of the stop.
@@ -31,7 +31,7 @@ pub struct Processed {
 }
 
 /// Reads the common fields. Of several hooks that stop, the first provides the reason.
-pub fn process(profile: &Profile, aggregated: Aggregated) -> Processed {
+pub fn process_result(profile: &Profile, aggregated: AggregatedResult) -> ProcessedResult {
     let stopping =
         aggregated.all_outputs.iter().find(|output| output.get("continue") == Some(&Value::Bool(false)));
     let stop_reason = stopping.map(|output| {
@@ -52,7 +52,13 @@ pub fn process(profile: &Profile, aggregated: Aggregated) -> Processed {
         let first = speaking.next();
         (first.and_then(|output| js::text(output, "systemMessage")), first.is_some_and(suppresses))
     };
-    Processed { should_stop: stopping.is_some(), stop_reason, system_message, suppress_output, aggregated }
+    ProcessedResult {
+        should_stop: stopping.is_some(),
+        stop_reason,
+        system_message,
+        suppress_output,
+        aggregated,
+    }
 }
 
 #[cfg(test)]
@@ -63,9 +69,9 @@ mod tests {
     #[test]
     fn it_serialises_as_seed_002_has_it() {
         let outputs = vec![json!({"continue": false, "stopReason": " "}), json!({"suppressOutput": true})];
-        let aggregated = Aggregated { all_outputs: outputs.clone(), ..Aggregated::nothing() };
+        let aggregated = AggregatedResult { all_outputs: outputs.clone(), ..AggregatedResult::empty() };
         for (name, suppressed) in [("llxprt", true), ("llxprt-2026-08", false)] {
-            let processed = process(crate::find(name).unwrap(), aggregated.clone());
+            let processed = process_result(crate::find_profile(name).unwrap(), aggregated.clone());
             let expected = json!({
                 "aggregated": {"success": true, "allOutputs": outputs, "errors": [], "totalDuration": 0},
                 "shouldStop": true, "stopReason": "Hook requested stop", "suppressOutput": suppressed,
@@ -78,9 +84,9 @@ mod tests {
     fn messages_of_several_hooks_are_joined_as_in_the_aggregate() {
         let outputs =
             vec![json!({"systemMessage": "m1"}), json!({"systemMessage": "m2", "suppressOutput": true})];
-        let aggregated = Aggregated { all_outputs: outputs, ..Aggregated::nothing() };
+        let aggregated = AggregatedResult { all_outputs: outputs, ..AggregatedResult::empty() };
         for (name, message, suppressed) in [("llxprt", "m1\nm2", true), ("llxprt-2026-08", "m1", false)] {
-            let processed = process(crate::find(name).unwrap(), aggregated.clone());
+            let processed = process_result(crate::find_profile(name).unwrap(), aggregated.clone());
             assert_eq!(processed.system_message.as_deref(), Some(message), "{name}");
             assert_eq!(processed.suppress_output, suppressed, "{name}");
         }

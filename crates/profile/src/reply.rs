@@ -4,12 +4,12 @@
 
 use serde_json::Value;
 
-use crate::aggregate::Aggregated;
-use crate::switches::{Profile, Strategy};
+use crate::aggregate::AggregatedResult;
+use crate::switches::{MergeStrategy, Profile};
 
 /// Exit status and output of a command hook.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Reply {
+pub struct CommandReply {
     /// Content of standard output.
     pub stdout: String,
     /// Content of standard error.
@@ -20,30 +20,31 @@ pub struct Reply {
 
 /// The final output as JSON, with exit code 0 even for an objection: every harness reads JSON, while exit codes have different
 /// meanings. Without content nothing is printed.
-pub fn reply(profile: &Profile, event: &str, aggregated: &Aggregated) -> Reply {
+pub fn format_reply(profile: &Profile, event: &str, aggregated: &AggregatedResult) -> CommandReply {
     let row = profile.event(event);
-    let says = |output: &&Value| match row.map(|row| row.merge) {
+    let has_content = |output: &&Value| match row.map(|row| row.merge) {
         // Without a modification or objection, an empty output is equivalent and unambiguous.
-        Some(Strategy::Actions) => {
+        Some(MergeStrategy::Actions) => {
             output.get("action").is_none_or(|action| action != "continue" || output.get("modified").is_some())
         }
         _ => output.as_object().is_none_or(|fields| !fields.is_empty()),
     };
-    let stdout = aggregated.final_output.as_ref().filter(says).map(Value::to_string).unwrap_or_default();
-    Reply { stdout, ..Reply::default() }
+    let stdout =
+        aggregated.final_output.as_ref().filter(has_content).map(Value::to_string).unwrap_or_default();
+    CommandReply { stdout, ..CommandReply::default() }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::result::HookResult;
-    use crate::{aggregate, find};
+    use crate::{aggregate, find_profile};
     use serde_json::json;
 
-    fn replied(name: &str, event: &str, outputs: &[Value]) -> Reply {
-        let profile = find(name).unwrap();
-        let results: Vec<_> = outputs.iter().cloned().map(HookResult::said).collect();
-        reply(profile, event, &aggregate(profile, event, &results))
+    fn replied(name: &str, event: &str, outputs: &[Value]) -> CommandReply {
+        let profile = find_profile(name).unwrap();
+        let results: Vec<_> = outputs.iter().cloned().map(HookResult::with_output).collect();
+        format_reply(profile, event, &aggregate(profile, event, &results))
     }
 
     #[test]
@@ -59,8 +60,8 @@ mod tests {
 
     #[test]
     fn nothing_to_say_is_nothing_printed() {
-        assert_eq!(replied("llxprt", "BeforeTool", &[]), Reply::default());
-        assert_eq!(replied("claude", "PreToolUse", &[json!({})]), Reply::default());
-        assert_eq!(replied("a3s", "PreToolUse", &[json!({"action": "continue"})]), Reply::default());
+        assert_eq!(replied("llxprt", "BeforeTool", &[]), CommandReply::default());
+        assert_eq!(replied("claude", "PreToolUse", &[json!({})]), CommandReply::default());
+        assert_eq!(replied("a3s", "PreToolUse", &[json!({"action": "continue"})]), CommandReply::default());
     }
 }

@@ -4,8 +4,8 @@
 
 use serde_json::{Value, json};
 
-use crate::settings::Entry;
-use crate::switches::{Profile, Strategy};
+use crate::settings::ConfiguredHook;
+use crate::switches::{MergeStrategy, Profile};
 
 /// Result of one hook.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -26,11 +26,13 @@ pub struct HookResult {
     pub duration_ms: u64,
 }
 
-/// The part of a result that counts, depending on its entry.
-///
-/// A background hook decides nothing. A hook that failed without output objects if its entry says so and the event supports
-/// that.
-pub fn counted(profile: &Profile, event: &str, entry: &Entry, result: HookResult) -> HookResult {
+/// Returns the part of a result that counts, depending on its entry.
+pub fn effective_result(
+    profile: &Profile,
+    event: &str,
+    entry: &ConfiguredHook,
+    result: HookResult,
+) -> HookResult {
     if entry.is_async {
         return HookResult { output: None, ..result };
     }
@@ -42,7 +44,7 @@ pub fn counted(profile: &Profile, event: &str, entry: &Entry, result: HookResult
     let what = entry.label();
     let how = result.error.as_deref().map_or_else(String::new, |error| format!(": {error}"));
     let output = match row.merge {
-        Strategy::Actions => json!({
+        MergeStrategy::Actions => json!({
             "action": "block",
             "reason": format!("hook `{what}` failed{how}; blocking because `failBehavior` is `block`"),
         }),
@@ -55,12 +57,12 @@ pub fn counted(profile: &Profile, event: &str, entry: &Entry, result: HookResult
 }
 
 impl HookResult {
-    /// A successful hook with this output.
-    pub fn said(output: Value) -> Self {
+    /// Creates the result of a successful hook with this output.
+    pub fn with_output(output: Value) -> Self {
         Self { success: true, output: Some(output), exit_code: Some(0), ..Self::default() }
     }
 
-    /// A failed hook.
+    /// Creates the result of a failed hook.
     pub fn failed(error: impl Into<String>) -> Self {
         Self { error: Some(error.into()), ..Self::default() }
     }
@@ -69,11 +71,12 @@ impl HookResult {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Layer, Source, find, read};
+    use crate::{SettingsLayer, SettingsSource, find_profile, read_settings};
 
-    fn entry(name: &str, text: &str) -> (&'static Profile, Entry) {
-        let profile = find(name).unwrap();
-        let settings = read(profile, &[Layer { source: Source::User, name: "s", text }]);
+    fn entry(name: &str, text: &str) -> (&'static Profile, ConfiguredHook) {
+        let profile = find_profile(name).unwrap();
+        let settings =
+            read_settings(profile, &[SettingsLayer { source: SettingsSource::User, name: "s", text }]);
         (profile, settings.entries[0].clone())
     }
 
@@ -86,7 +89,7 @@ mod tests {
         };
         let output = |event: &str| {
             let (profile, entry) = entry("claude", &text(event));
-            counted(profile, event, &entry, HookResult::failed("timed out")).output
+            effective_result(profile, event, &entry, HookResult::failed("timed out")).output
         };
         let reason = "hook `x` failed: timed out; blocking because onFailure is \"block\"";
         assert_eq!(output("PreToolUse"), Some(json!({"decision": "block", "reason": reason})));
@@ -99,8 +102,8 @@ mod tests {
         let (profile, entry) = entry("a3s", text);
         let go =
             HookResult { output: Some(json!({"action": "continue"})), ..HookResult::failed("exit code 1") };
-        assert_eq!(counted(profile, "PreToolUse", &entry, go.clone()), go);
-        let failed = counted(profile, "PreToolUse", &entry, HookResult::failed("gone"));
+        assert_eq!(effective_result(profile, "PreToolUse", &entry, go.clone()), go);
+        let failed = effective_result(profile, "PreToolUse", &entry, HookResult::failed("gone"));
         assert_eq!(failed.output.unwrap()["action"], "block");
     }
 
@@ -108,7 +111,7 @@ mod tests {
     fn nobody_waits_for_an_async_hook_so_it_decides_nothing() {
         let text = r#"{"registered": [{"event": "PreToolUse", "command": "x", "config": {"async": true}}]}"#;
         let (profile, entry) = entry("a3s", text);
-        let late = HookResult::said(json!({"action": "block"}));
-        assert_eq!(counted(profile, "PreToolUse", &entry, late).output, None);
+        let late = HookResult::with_output(json!({"action": "block"}));
+        assert_eq!(effective_result(profile, "PreToolUse", &entry, late).output, None);
     }
 }

@@ -18,11 +18,11 @@ use serde_json::Value;
 use tenterhook_document::{Node, Problem, Spot};
 use tenterhook_event::EventKind;
 
-use crate::switches::{Kind, Profile, Shape};
+use crate::switches::{HookKind, Profile, SettingsShape};
 
 /// Origin of settings.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Source {
+pub enum SettingsSource {
     /// A running program, without a file.
     Runtime,
     /// The project's file.
@@ -43,9 +43,9 @@ pub enum Source {
 
 /// One settings file.
 #[derive(Debug, Clone, Copy)]
-pub struct Layer<'a> {
+pub struct SettingsLayer<'a> {
     /// Origin of the file.
-    pub source: Source,
+    pub source: SettingsSource,
     /// Path of the file, for messages.
     pub name: &'a str,
     /// Content: JSON, comments allowed.
@@ -54,7 +54,7 @@ pub struct Layer<'a> {
 
 /// The merged settings.
 #[derive(Debug, Clone, Default, PartialEq)]
-pub struct Settings {
+pub struct ProfileSettings {
     /// Whether hooks run at all.
     pub enabled: bool,
     /// Reason why hooks do not run.
@@ -62,16 +62,16 @@ pub struct Settings {
     /// Whether the user is notified when hooks run.
     pub notifications: bool,
     /// Hooks, in the order of the merged configuration.
-    pub entries: Vec<Entry>,
+    pub entries: Vec<ConfiguredHook>,
     /// Refused entries, and probable mistakes.
-    pub problems: Vec<Finding>,
+    pub problems: Vec<SettingsProblem>,
     /// Limits that hooks must respect.
-    pub limits: Limits,
+    pub limits: ProfileLimits,
 }
 
 /// One configured hook.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Entry {
+pub struct ConfiguredHook {
     /// Event, by the harness's name.
     pub event: String,
     /// Index of its matcher group in the event's merged list.
@@ -81,13 +81,13 @@ pub struct Entry {
     /// Whether its group runs sequentially.
     pub sequential: bool,
     /// Origin of the hook.
-    pub source: Source,
+    pub source: SettingsSource,
     /// File that contains the hook.
     pub file: String,
     /// Name of the hook, if it has one.
     pub name: Option<String>,
     /// Kind of the hook.
-    pub kind: Kind,
+    pub kind: HookKind,
     /// Command line, or the program if there are `args`.
     pub command: Option<String>,
     /// Arguments; the command is then run without a shell.
@@ -130,7 +130,7 @@ pub struct Entry {
 
 /// Limits that hooks must respect.
 #[derive(Debug, Clone, Default, PartialEq)]
-pub struct Limits {
+pub struct ProfileLimits {
     /// Number of hooks of one event.
     pub per_event: Option<usize>,
     /// Number of hooks in total.
@@ -143,16 +143,16 @@ pub struct Limits {
 
 /// A problem in a settings file.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Finding {
+pub struct SettingsProblem {
     /// Severity of the problem.
-    pub level: Level,
+    pub level: ProblemLevel,
     /// Description of the problem.
     pub problem: Problem,
 }
 
 /// Severity of a problem.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Level {
+pub enum ProblemLevel {
     /// It works, but probably not as intended.
     Warning,
     /// It was refused.
@@ -160,12 +160,13 @@ pub enum Level {
 }
 
 /// Parses settings files. Their order matters only among files of one origin; a blank text has no settings.
-pub fn read(profile: &Profile, layers: &[Layer<'_>]) -> Settings {
-    let mut settings = Settings { enabled: profile.gate.default, notifications: true, ..Settings::default() };
+pub fn read_settings(profile: &Profile, layers: &[SettingsLayer<'_>]) -> ProfileSettings {
+    let mut settings =
+        ProfileSettings { enabled: profile.gate.default, notifications: true, ..ProfileSettings::default() };
     let place = |source| profile.layers.iter().position(|one| *one == source).unwrap_or(usize::MAX);
-    let mut ordered: Vec<Layer<'_>> = layers.to_vec();
+    let mut ordered: Vec<SettingsLayer<'_>> = layers.to_vec();
     ordered.sort_by_key(|layer| place(layer.source));
-    let mut trees: Vec<(Layer<'_>, Node)> = Vec::new();
+    let mut trees: Vec<(SettingsLayer<'_>, Node)> = Vec::new();
     for layer in ordered {
         match tree::parse(layer.text) {
             Ok(None) => {}
@@ -177,27 +178,27 @@ pub fn read(profile: &Profile, layers: &[Layer<'_>]) -> Settings {
         }
     }
     match profile.shape {
-        Shape::Groups => groups::read(profile, &trees, &mut settings),
-        Shape::Registered => registered::read(profile, &trees, &mut settings),
+        SettingsShape::Groups => groups::read(profile, &trees, &mut settings),
+        SettingsShape::Registered => registered::read(profile, &trees, &mut settings),
     }
     settings
 }
 
 // === impl Settings ===
 
-impl Settings {
+impl ProfileSettings {
     fn refuse(&mut self, problem: Problem) {
-        self.problems.push(Finding { level: Level::Error, problem });
+        self.problems.push(SettingsProblem { level: ProblemLevel::Error, problem });
     }
 
     fn warn(&mut self, problem: Problem) {
-        self.problems.push(Finding { level: Level::Warning, problem });
+        self.problems.push(SettingsProblem { level: ProblemLevel::Warning, problem });
     }
 }
 
 // === impl Entry ===
 
-impl Entry {
+impl ConfiguredHook {
     /// Name by which a hook is enabled and disabled: its name, otherwise its command. A hook with a name is not identified by its
     /// command.
     pub fn label(&self) -> &str {
@@ -205,7 +206,7 @@ impl Entry {
             .into_iter()
             .flatten()
             .find(|text| !text.is_empty());
-        let unknown = if self.kind == Kind::Command { "unknown-command" } else { "unknown-hook" };
+        let unknown = if self.kind == HookKind::Command { "unknown-command" } else { "unknown-hook" };
         known.map_or(unknown, String::as_str)
     }
 
@@ -227,7 +228,7 @@ impl Entry {
 
 // === impl Source ===
 
-impl Source {
+impl SettingsSource {
     /// Rank by which LLxprt Code and Gemini CLI order hooks, lower first.
     pub fn rank(self) -> i32 {
         match self {

@@ -6,13 +6,13 @@
 mod events;
 mod points;
 
-pub use events::{Deny, EventRow, Strategy};
+pub use events::{MergeStrategy, ObjectionEffect, ProfileEvent};
 pub use points::{
-    Chain, Dedupe, EffectiveReason, Gate, Kind, Layers, Legacy, Order, RequestText, SelectNames, Shape,
-    Success,
+    ChainMode, DedupeRule, EffectiveReason, HookGate, HookKind, HookOrder, LayerMerge, LegacyKeys,
+    RequestText, SelectNames, SettingsShape, SuccessRule,
 };
 
-use crate::Source;
+use crate::SettingsSource;
 
 /// A harness's way of planning and aggregating hooks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -22,33 +22,33 @@ pub struct Profile {
     /// One-sentence description for users.
     pub about: &'static str,
     /// Events of the harness.
-    pub events: &'static [EventRow],
+    pub events: &'static [ProfileEvent],
     /// Whether `pre_tool_use` is accepted for `PreToolUse`.
     pub loose_event_names: bool,
     /// Format of settings files.
-    pub shape: Shape,
+    pub shape: SettingsShape,
     /// Kinds of hooks that a settings file may have.
-    pub kinds: &'static [Kind],
+    pub kinds: &'static [HookKind],
     /// Order in which settings files are merged; later ones take precedence.
-    pub layers: &'static [Source],
+    pub layers: &'static [SettingsSource],
     /// How hooks of one event in several files are combined.
-    pub merge_layers: Layers,
+    pub merge_layers: LayerMerge,
     /// Whether lists of disabled hooks are merged, or the last one replaces the others.
     pub disabled_add_up: bool,
     /// Meaning of `hooks.enabled` and similar keys.
-    pub legacy: Legacy,
+    pub legacy: LegacyKeys,
     /// Conditions under which hooks run at all.
-    pub gate: Gate,
+    pub gate: HookGate,
     /// Unit of `timeout` in milliseconds.
     pub timeout_unit_ms: u32,
     /// Events at which one invalid entry makes the harness drop the whole file.
     pub bad_entry_drops_file: &'static [&'static str],
     /// Order in which hooks run.
-    pub order: Order,
+    pub order: HookOrder,
     /// What identifies duplicates of a hook.
-    pub dedupe: Dedupe,
+    pub dedupe: DedupeRule,
     /// When the aggregate counts as a success.
-    pub success: Success,
+    pub success: SuccessRule,
     /// Whether `ask` is a decision between deny and allow; otherwise it is equivalent to allow.
     pub ask: bool,
     /// Whether `suppressOutput` counts only if it is exactly `true`.
@@ -82,13 +82,13 @@ pub struct Profile {
     /// Whether a model request is also passed in the format that seed 002 documents.
     pub seed_request: bool,
     /// Which changes the next hook of a sequential group receives.
-    pub chain: Chain,
+    pub chain: ChainMode,
     /// Whether SessionStart, SessionEnd and PreCompress always fail over the message bus. They do in LLxprt Code, which has no
     /// validator for them; seed 002 offers them, so its profile accepts them.
     pub bus_refuses_session_events: bool,
 }
 
-const FLASH: &str = "gemini-2.5-flash";
+const DEFAULT_GEMINI_MODEL: &str = "gemini-2.5-flash";
 
 /// Seed 002: LLxprt Code as documented in February 2026, the base of the next two.
 const LLXPRT: Profile = Profile {
@@ -96,28 +96,28 @@ const LLXPRT: Profile = Profile {
     about: "LLxprt Code as seed 002 documents it",
     events: events::GEMINI,
     loose_event_names: false,
-    shape: Shape::Groups,
-    kinds: &[Kind::Command],
+    shape: SettingsShape::Groups,
+    kinds: &[HookKind::Command],
     layers: &[
-        Source::Defaults,
-        Source::User,
-        Source::Project,
-        Source::Local,
-        Source::Flag,
-        Source::System,
-        Source::Extensions,
+        SettingsSource::Defaults,
+        SettingsSource::User,
+        SettingsSource::Project,
+        SettingsSource::Local,
+        SettingsSource::Flag,
+        SettingsSource::System,
+        SettingsSource::Extensions,
     ],
-    merge_layers: Layers::ReplaceEvent,
+    merge_layers: LayerMerge::ReplaceEvent,
     disabled_add_up: false,
-    legacy: Legacy::Migrated,
+    legacy: LegacyKeys::Migrated,
     // The document never says that hooks have to be enabled.
-    gate: Gate { default: true, enable_hooks: true, hooks_config: true, disable_all: false },
+    gate: HookGate { default: true, enable_hooks: true, hooks_config: true, disable_all: false },
     timeout_unit_ms: 1,
     bad_entry_drops_file: &[],
-    order: Order::Source,
-    dedupe: Dedupe::Command,
+    order: HookOrder::Source,
+    dedupe: DedupeRule::Command,
     // "True if all hooks succeeded".
-    success: Success::AllSucceeded,
+    success: SuccessRule::AllSucceeded,
     ask: false,
     suppress_strict: false,
     clear_context_stands: false,
@@ -131,52 +131,52 @@ const LLXPRT: Profile = Profile {
     request_text: RequestText::Rebuilt,
     merge_partial_config: true,
     processed_joins: true,
-    fallback_model: FLASH,
+    fallback_model: DEFAULT_GEMINI_MODEL,
     seed_request: true,
-    chain: Chain::Objects,
+    chain: ChainMode::Objects,
     bus_refuses_session_events: false,
 };
 
-/// Every profile.
+/// Profiles of all supported harnesses.
 pub const PROFILES: &[Profile] = &[
     Profile {
         name: "claude",
         about: "Claude Code",
         events: events::CLAUDE,
-        kinds: &[Kind::Command, Kind::Http, Kind::McpTool, Kind::Prompt, Kind::Agent],
+        kinds: &[HookKind::Command, HookKind::Http, HookKind::McpTool, HookKind::Prompt, HookKind::Agent],
         // Managed settings last: they must take precedence.
         layers: &[
-            Source::Extensions,
-            Source::User,
-            Source::Project,
-            Source::Local,
-            Source::Flag,
-            Source::System,
+            SettingsSource::Extensions,
+            SettingsSource::User,
+            SettingsSource::Project,
+            SettingsSource::Local,
+            SettingsSource::Flag,
+            SettingsSource::System,
         ],
-        merge_layers: Layers::AddUp,
-        legacy: Legacy::Unknown,
-        gate: Gate { default: true, enable_hooks: false, hooks_config: false, disable_all: true },
+        merge_layers: LayerMerge::AddUp,
+        legacy: LegacyKeys::Unknown,
+        gate: HookGate { default: true, enable_hooks: false, hooks_config: false, disable_all: true },
         timeout_unit_ms: 1000,
         bad_entry_drops_file: &["PreToolUse", "PermissionRequest"],
-        order: Order::Configured,
-        dedupe: Dedupe::Handler,
-        success: Success::NoErrors,
+        order: HookOrder::Configured,
+        dedupe: DedupeRule::Handler,
+        success: SuccessRule::NoErrors,
         ask: true,
         suppress_strict: true,
         merge_partial_config: false,
         processed_joins: false,
         seed_request: false,
         stop_becomes_response: false,
-        chain: Chain::Nothing,
+        chain: ChainMode::Nothing,
         ..LLXPRT
     },
     LLXPRT,
     Profile {
         name: "llxprt-2026-08",
         about: "LLxprt Code as its code was in August 2026",
-        kinds: &[Kind::Command, Kind::Plugin],
-        gate: Gate { default: false, enable_hooks: true, hooks_config: true, disable_all: false },
-        dedupe: Dedupe::NameAndCommand,
+        kinds: &[HookKind::Command, HookKind::Plugin],
+        gate: HookGate { default: false, enable_hooks: true, hooks_config: true, disable_all: false },
+        dedupe: DedupeRule::NameAndCommand,
         suppress_strict: true,
         clear_context_stands: true,
         select_names: SelectNames::Intersection,
@@ -191,13 +191,13 @@ pub const PROFILES: &[Profile] = &[
     Profile {
         name: "gemini",
         about: "Gemini CLI as its code was in August 2026",
-        kinds: &[Kind::Command, Kind::Plugin, Kind::Runtime],
-        merge_layers: Layers::AddUp,
+        kinds: &[HookKind::Command, HookKind::Plugin, HookKind::Runtime],
+        merge_layers: LayerMerge::AddUp,
         disabled_add_up: true,
-        legacy: Legacy::Ignored,
-        gate: Gate { default: true, enable_hooks: false, hooks_config: true, disable_all: false },
-        dedupe: Dedupe::NameAndCommand,
-        success: Success::NoErrors,
+        legacy: LegacyKeys::Ignored,
+        gate: HookGate { default: true, enable_hooks: false, hooks_config: true, disable_all: false },
+        dedupe: DedupeRule::NameAndCommand,
+        success: SuccessRule::NoErrors,
         ask: true,
         clear_context_stands: true,
         effective_reason: EffectiveReason::StopReasonFirst,
@@ -211,7 +211,7 @@ pub const PROFILES: &[Profile] = &[
         merge_partial_config: false,
         processed_joins: false,
         seed_request: false,
-        chain: Chain::Anything,
+        chain: ChainMode::Anything,
         ..LLXPRT
     },
     Profile {
@@ -219,22 +219,22 @@ pub const PROFILES: &[Profile] = &[
         about: "A3S Box as seed 003 designs it",
         events: events::A3S,
         loose_event_names: true,
-        shape: Shape::Registered,
-        merge_layers: Layers::AddUp,
-        order: Order::Priority,
-        dedupe: Dedupe::Never,
-        success: Success::NoErrors,
+        shape: SettingsShape::Registered,
+        merge_layers: LayerMerge::AddUp,
+        order: HookOrder::Priority,
+        dedupe: DedupeRule::Never,
+        success: SuccessRule::NoErrors,
         stop_becomes_response: false,
         merge_partial_config: false,
         processed_joins: false,
         seed_request: false,
-        chain: Chain::Nothing,
+        chain: ChainMode::Nothing,
         ..LLXPRT
     },
 ];
 
 /// The profile with this name.
-pub fn find(name: &str) -> Option<&'static Profile> {
+pub fn find_profile(name: &str) -> Option<&'static Profile> {
     PROFILES.iter().find(|profile| profile.name == name)
 }
 
@@ -242,7 +242,7 @@ pub fn find(name: &str) -> Option<&'static Profile> {
 
 impl Profile {
     /// The event with this name.
-    pub fn event(&self, name: &str) -> Option<&'static EventRow> {
+    pub fn event(&self, name: &str) -> Option<&'static ProfileEvent> {
         let bare = name.replace('_', "");
         self.events.iter().find(|row| row.name == name).or_else(|| {
             self.events.iter().find(|row| self.loose_event_names && row.name.eq_ignore_ascii_case(&bare))
@@ -258,9 +258,9 @@ mod tests {
     fn profiles_and_events_are_found_by_name() {
         let names: Vec<_> = PROFILES.iter().map(|profile| profile.name).collect();
         assert_eq!(names, ["claude", "llxprt", "llxprt-2026-08", "gemini", "a3s"]);
-        assert!(find("seed").is_none());
-        assert_eq!(find("a3s").unwrap().event("pre_tool_use").unwrap().name, "PreToolUse");
-        assert!(find("claude").unwrap().event("pre_tool_use").is_none());
-        assert_eq!(find("claude").unwrap().events.len(), 33);
+        assert!(find_profile("seed").is_none());
+        assert_eq!(find_profile("a3s").unwrap().event("pre_tool_use").unwrap().name, "PreToolUse");
+        assert!(find_profile("claude").unwrap().event("pre_tool_use").is_none());
+        assert_eq!(find_profile("claude").unwrap().events.len(), 33);
     }
 }

@@ -14,7 +14,7 @@ use crate::js;
 use crate::switches::{Profile, RequestText};
 
 /// Keys of a generation configuration that a hook sees.
-const CONFIG: [&str; 4] = ["temperature", "maxOutputTokens", "topP", "topK"];
+const CONFIG_KEYS: [&str; 4] = ["temperature", "maxOutputTokens", "topP", "topK"];
 
 /// Model of a request that names none.
 const DEFAULT_MODEL: &str = "gemini-2.5-flash";
@@ -22,7 +22,7 @@ const DEFAULT_MODEL: &str = "gemini-2.5-flash";
 /// A generate-content request as a hook sees it. Tools and parts without text are not included. The system instruction and stop
 /// sequences are only included in the format of seed 002.
 pub fn to_hook_request(profile: &Profile, request: &Value) -> Value {
-    let contents = js::field(request, "contents").map(listed).unwrap_or_default();
+    let contents = js::field(request, "contents").map(as_list).unwrap_or_default();
     let messages: Vec<Value> = contents
         .iter()
         .filter_map(|content| {
@@ -33,7 +33,7 @@ pub fn to_hook_request(profile: &Profile, request: &Value) -> Value {
     let mut seen = Map::new();
     let model = js::text(request, "model").unwrap_or_else(|| DEFAULT_MODEL.to_owned());
     seen.insert("model".into(), model.into());
-    seen.insert("config".into(), picked(request.get("config")).into());
+    seen.insert("config".into(), copy_config_keys(request.get("config")).into());
     if profile.seed_request {
         seed::show(&mut seen, &messages, request.get("config"));
     }
@@ -60,7 +60,7 @@ pub fn from_hook_request(profile: &Profile, hook: &Value, base: Option<&Value>) 
     let contents = match (hook.get("messages").and_then(Value::as_array), base_contents) {
         (None, base) => base.cloned().unwrap_or_else(|| json!([])),
         (Some(messages), Some(base)) if profile.request_text == RequestText::Merged => {
-            merged(messages, &listed(base)).into()
+            merged(messages, &as_list(base)).into()
         }
         (Some(messages), _) => messages.iter().map(content_of).collect(),
     };
@@ -78,8 +78,8 @@ pub fn from_hook_request(profile: &Profile, hook: &Value, base: Option<&Value>) 
             request.insert("config".into(), config.into());
         }
     } else if given.is_some() {
-        config.retain(|key, _| !CONFIG.contains(&key.as_str()));
-        config.extend(picked(given));
+        config.retain(|key, _| !CONFIG_KEYS.contains(&key.as_str()));
+        config.extend(copy_config_keys(given));
         request.insert("config".into(), config.into());
     }
     request.into()
@@ -95,19 +95,19 @@ pub fn to_hook_response(response: &Value) -> Value {
         let text: String = spoken.filter_map(|part| js::text(part, "text")).collect();
         seen.insert("text".into(), text.into());
     }
-    let shown = candidates.iter().map(|candidate| {
+    let to_js_string = candidates.iter().map(|candidate| {
         let parts = parts_of(candidate).unwrap_or_default();
         let texts: Vec<&str> = parts.iter().filter_map(|part| part.get("text")?.as_str()).collect();
-        let mut shown = carried(candidate, &["finishReason", "index"]);
-        shown.insert("content".into(), json!({"role": "model", "parts": texts}));
+        let mut to_js_string = copy_keys(candidate, &["finishReason", "index"]);
+        to_js_string.insert("content".into(), json!({"role": "model", "parts": texts}));
         if let Some(ratings) = candidate.get("safetyRatings").and_then(Value::as_array) {
-            shown.insert("safetyRatings".into(), ratings.iter().map(rating).collect());
+            to_js_string.insert("safetyRatings".into(), ratings.iter().map(rating).collect());
         }
-        Value::from(shown)
+        Value::from(to_js_string)
     });
-    seen.insert("candidates".into(), shown.collect());
+    seen.insert("candidates".into(), to_js_string.collect());
     if let Some(usage) = js::field(response, "usageMetadata") {
-        let usage = carried(usage, &["promptTokenCount", "candidatesTokenCount", "totalTokenCount"]);
+        let usage = copy_keys(usage, &["promptTokenCount", "candidatesTokenCount", "totalTokenCount"]);
         seen.insert("usageMetadata".into(), usage.into());
     }
     seen.into()
@@ -116,12 +116,12 @@ pub fn to_hook_response(response: &Value) -> Value {
 /// A hook's response in generate-content format. A part may be text or, as in seed 002, `{text}`.
 pub fn from_hook_response(hook: &Value) -> Value {
     let candidates = hook.get("candidates").and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default();
-    let mut response = carried(hook, &["text", "usageMetadata"]);
+    let mut response = copy_keys(hook, &["text", "usageMetadata"]);
     let given = candidates.iter().map(|candidate| {
         let parts = parts_of(candidate).unwrap_or_default();
         let parts: Vec<Value> =
             parts.iter().map(|part| json!({"text": part.get("text").unwrap_or(part)})).collect();
-        let mut given = carried(candidate, &["finishReason", "index", "safetyRatings"]);
+        let mut given = copy_keys(candidate, &["finishReason", "index", "safetyRatings"]);
         given.insert("content".into(), json!({"role": "model", "parts": parts}));
         Value::from(given)
     });
@@ -132,28 +132,28 @@ pub fn from_hook_response(hook: &Value) -> Value {
 /// A tool configuration as a hook sees it.
 pub fn to_hook_tool_config(config: &Value) -> Value {
     let calling = config.get("functionCallingConfig").unwrap_or(&Value::Null);
-    carried(calling, &["mode", "allowedFunctionNames"]).into()
+    copy_keys(calling, &["mode", "allowedFunctionNames"]).into()
 }
 
 /// A hook's tool configuration in generate-content format; empty if the hook sets nothing.
 pub fn from_hook_tool_config(hook: &Value) -> Value {
-    let calling = carried(hook, &["mode", "allowedFunctionNames"]);
+    let calling = copy_keys(hook, &["mode", "allowedFunctionNames"]);
     if calling.is_empty() { json!({}) } else { json!({"functionCallingConfig": calling}) }
 }
 
-fn listed(value: &Value) -> Vec<Value> {
+fn as_list(value: &Value) -> Vec<Value> {
     value.as_array().cloned().unwrap_or_else(|| vec![value.clone()])
 }
 
 /// These keys, as far as they are present.
-fn carried(value: &Value, keys: &[&str]) -> Map<String, Value> {
+fn copy_keys(value: &Value, keys: &[&str]) -> Map<String, Value> {
     let there =
         |key: &&str| Some(((*key).to_owned(), value.get(key).filter(|value| !value.is_null())?.clone()));
     keys.iter().filter_map(there).collect()
 }
 
-fn picked(config: Option<&Value>) -> Map<String, Value> {
-    config.map(|config| carried(config, &CONFIG)).unwrap_or_default()
+fn copy_config_keys(config: Option<&Value>) -> Map<String, Value> {
+    config.map(|config| copy_keys(config, &CONFIG_KEYS)).unwrap_or_default()
 }
 
 fn parts_of(candidate: &Value) -> Option<&[Value]> {
@@ -175,7 +175,7 @@ fn message_of(content: &Value) -> Option<(&'static str, String)> {
     if let Value::String(text) = content {
         return Some(("user", text.clone()));
     }
-    let parts = listed(content.get("parts")?);
+    let parts = as_list(content.get("parts")?);
     let role = match content.get("role")?.as_str() {
         Some("model") => "model",
         Some("system") => "system",
@@ -186,7 +186,7 @@ fn message_of(content: &Value) -> Option<(&'static str, String)> {
 }
 
 fn content_of(message: &Value) -> Value {
-    let text = message.get("content").map(js::shown).unwrap_or_default();
+    let text = message.get("content").map(js::to_js_string).unwrap_or_default();
     json!({"role": message.get("role"), "parts": [{"text": text}]})
 }
 

@@ -5,30 +5,33 @@
 use serde_json::Value;
 use tenterhook_event::{Decision, Flow};
 
-use crate::aggregate::Aggregated;
+use crate::aggregate::AggregatedResult;
 use crate::js;
 use crate::output::HookOutput;
-use crate::switches::{Deny, Profile, Strategy};
+use crate::switches::{MergeStrategy, ObjectionEffect, Profile};
 
 /// The decision about the action, and whether the agent continues.
 ///
 /// An `allow` is [`Decision::None`] where the harness does not let a hook skip its own checks: it objects to nothing, but also
 /// approves nothing. Only Claude Code's `allow` does.
-pub fn decision(profile: &Profile, event: &str, aggregated: &Aggregated) -> (Decision, Flow) {
+pub fn interpret_output(profile: &Profile, event: &str, aggregated: &AggregatedResult) -> (Decision, Flow) {
     let (Some(row), Some(output)) = (profile.event(event), &aggregated.final_output) else {
         return (Decision::None, Flow::Go);
     };
     let mut flow = Flow::Go;
     let hook = HookOutput::new(profile, row.name, output);
     let decision = match row.merge {
-        Strategy::Actions => acted(output),
-        Strategy::Permission => {
+        MergeStrategy::Actions => decision_of_action(output),
+        MergeStrategy::Permission => {
             if hook.should_stop_execution() {
                 flow = Flow::Stop { reason: js::text(output, "stopReason") };
             }
-            permitted(output)
+            strictest_permission(output)
         }
-        Strategy::OrDecision | Strategy::Replace | Strategy::ToolSelection | Strategy::Simple => {
+        MergeStrategy::OrDecision
+        | MergeStrategy::Replace
+        | MergeStrategy::ToolSelection
+        | MergeStrategy::Simple => {
             if hook.should_stop_execution() {
                 flow = Flow::Stop { reason: Some(hook.effective_reason()) };
             }
@@ -43,21 +46,21 @@ pub fn decision(profile: &Profile, event: &str, aggregated: &Aggregated) -> (Dec
         flow = Flow::Go;
     }
     match row.deny {
-        Deny::EndsTurn if decision == Decision::Deny && flow == Flow::Go => {
+        ObjectionEffect::EndsTurn if decision == Decision::Deny && flow == Flow::Go => {
             (decision, Flow::Stop { reason: js::text(output, "reason") })
         }
-        Deny::Prevents | Deny::EndsTurn => (decision, flow),
-        Deny::Nothing => (Decision::None, flow),
+        ObjectionEffect::Prevents | ObjectionEffect::EndsTurn => (decision, flow),
+        ObjectionEffect::Nothing => (Decision::None, flow),
     }
 }
 
 /// A retry is not a decision: the caller tries again, or denies with a text that says so.
-fn acted(output: &Value) -> Decision {
+fn decision_of_action(output: &Value) -> Decision {
     if output.get("action").is_some_and(|action| action == "block") { Decision::Deny } else { Decision::None }
 }
 
 /// The strictest of the three fields that can contain a decision.
-fn permitted(output: &Value) -> Decision {
+fn strictest_permission(output: &Value) -> Decision {
     let specific = output.get("hookSpecificOutput");
     let permission = specific.and_then(|specific| specific.get("permissionDecision"));
     let behaviour = specific.and_then(|specific| specific.get("decision")?.get("behavior"));

@@ -40,9 +40,10 @@ impl RecordRow {
             }
             (Some("decision" | "seen"), None) => {
                 let detail = payload.field("detail");
-                let said = ["prompt", "response", "message", "error", "cause"];
-                let said = said.iter().find_map(|key| detail.field(key).as_str()).unwrap_or_default();
-                strip_control_characters(&format!("{} {said}", text(fields.field("native_event"))))
+                let keys = ["prompt", "response", "message", "error", "cause"];
+                let text_of_event =
+                    keys.iter().find_map(|key| detail.field(key).as_str()).unwrap_or_default();
+                strip_control_characters(&format!("{} {text_of_event}", text(fields.field("native_event"))))
             }
             (Some("change"), _) => strip_control_characters(&format!(
                 "{} {}",

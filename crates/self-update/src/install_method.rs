@@ -18,15 +18,15 @@ const RECEIPT_FILE: &str = "receipt.json";
 pub enum InstallMethod {
     /// Unpacked from a release archive, by hand or by `install.sh`.
     Archive,
-    /// From npm.
+    /// Installed from npm.
     Npm,
-    /// From PyPI, by pip or pipx.
+    /// Installed from PyPI, by pip or pipx.
     Pip,
-    /// By Homebrew.
+    /// Installed by Homebrew.
     Homebrew,
-    /// From a Debian package.
+    /// Installed from a Debian package.
     Deb,
-    /// In a container image.
+    /// Part of a container image.
     Docker,
     /// Built from a checkout.
     Source,

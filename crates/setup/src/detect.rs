@@ -9,7 +9,7 @@ use tenterhook_harness::{
 use tenterhook_harness_install::{DetectedClient, HarnessClient as _, detect};
 
 use crate::Setup;
-use crate::wiring::{self, MACHINE_SCOPE, Wired};
+use crate::wiring::{self, HookState, MACHINE_SCOPE};
 
 /// A harness of the table, and its state on this machine.
 #[derive(Debug)]
@@ -44,7 +44,7 @@ fn detect_harness(setup: &Setup<'_>, harness: &'static Harness) -> DetectedHarne
         proved_on: harness.proved_on.iter().map(|version| (*version).to_owned()).collect(),
         wired,
         scopes,
-        last_heard: wiring::last_heard(setup.home, harness),
+        last_heard: wiring::last_event(setup.home, harness),
         notes,
         coverage: harness.events.iter().map(event_coverage).collect(),
     };
@@ -54,11 +54,11 @@ fn detect_harness(setup: &Setup<'_>, harness: &'static Harness) -> DetectedHarne
 /// State of the hooks, their scopes, and notes about them.
 fn state_of_hooks(setup: &Setup<'_>, harness: &'static Harness) -> (HarnessWiring, Vec<String>, Vec<String>) {
     let Some(installer) = harness.installer() else {
-        let why = wiring::unheard(harness).map(|why| format!("calls no hook: {why}"));
+        let why = wiring::unsupported_reason(harness).map(|why| format!("calls no hook: {why}"));
         return (HarnessWiring::Impossible, Vec::new(), why.into_iter().collect());
     };
     let (mut wired, mut scopes, mut notes) = (HarnessWiring::No, Vec::new(), Vec::new());
-    let asked = wiring::asked(setup.home, installer);
+    let asked = wiring::installed_options(setup.home, installer);
     if asked.is_empty()
         && let Some(hooks) = wiring::machine_hooks(setup, harness)
     {
@@ -67,12 +67,12 @@ fn state_of_hooks(setup: &Setup<'_>, harness: &'static Harness) -> (HarnessWirin
     }
     for asked in asked {
         scopes.push(wiring::scope_name(&asked.scope));
-        let (standing, more) = match wiring::wired(setup, harness, &asked) {
-            Ok(Wired::Well(plan)) if plan.in_force && plan.pending.is_empty() => {
+        let (standing, more) = match wiring::compare_hooks(setup, harness, &asked) {
+            Ok(HookState::Complete(plan)) if plan.in_force && plan.pending.is_empty() => {
                 (HarnessWiring::Yes, plan.notes)
             }
-            Ok(Wired::Well(plan)) => (HarnessWiring::Unheeded, [plan.notes, plan.pending].concat()),
-            Ok(Wired::Lost(plan)) => (HarnessWiring::Lost, plan.notes),
+            Ok(HookState::Complete(plan)) => (HarnessWiring::Unheeded, [plan.notes, plan.pending].concat()),
+            Ok(HookState::Lost(plan)) => (HarnessWiring::Lost, plan.notes),
             Err(error) => (HarnessWiring::Lost, vec![error.message]),
         };
         notes.extend(more);

@@ -9,9 +9,9 @@ use tenterhook_engine::load;
 use tenterhook_harness_install::jsonc::{CreatedContainers, EditedText, SettingsError};
 use tenterhook_harness_install::{EditCheckError, InstallWarning, SettingsEditor};
 
-/// One hook, as written.
+/// A hook as written in the file.
 #[derive(Debug)]
-pub(crate) struct Item {
+pub(crate) struct AdoptedHook {
     pub(crate) id: String,
     /// Keys of the hook, one per line.
     pub(crate) lines: Vec<String>,
@@ -22,7 +22,7 @@ pub(crate) struct Item {
 pub(crate) struct HookLines {
     /// Name of the file in messages.
     pub(crate) name: String,
-    pub(crate) items: Vec<Item>,
+    pub(crate) entries: Vec<AdoptedHook>,
 }
 
 impl HookLines {
@@ -35,26 +35,26 @@ impl HookLines {
         )
     }
 
-    fn ids(&self, text: &str) -> BTreeSet<String> {
+    fn hook_ids(&self, text: &str) -> BTreeSet<String> {
         self.load(text).hooks.iter().map(|hook| hook.id.to_string()).collect()
     }
 
-    /// Whether the changed text is as usable as before.
-    fn is_as_good(&self, before: &str, after: &str) -> bool {
+    /// Whether the changed text has no more problems than before.
+    fn is_as_valid(&self, before: &str, after: &str) -> bool {
         self.load(after).problems.len() <= self.load(before).problems.len()
     }
 }
 
 impl SettingsEditor for HookLines {
     fn insert(&self, text: &str, created: &CreatedContainers) -> Result<EditedText, SettingsError> {
-        let known = self.ids(text);
-        let missing: Vec<_> = self.items.iter().filter(|item| !known.contains(&item.id)).collect();
+        let known = self.hook_ids(text);
+        let missing: Vec<_> = self.entries.iter().filter(|entry| !known.contains(&entry.id)).collect();
         let mut created = created.clone();
         if missing.is_empty() {
             return Ok(EditedText { text: text.to_owned(), created });
         }
-        let Slot { at, indent, head } = slot(text)?;
-        let block: String = missing.iter().map(|item| written(item, &indent)).collect();
+        let HookInsertPoint { at, indent, head } = find_insert_position(text)?;
+        let block: String = missing.iter().map(|entry| format_entry(entry, &indent)).collect();
         let (before, after) = text.split_at_checked(at).unwrap_or((text, ""));
         let text = format!("{before}{head}{block}{after}");
         created.lines.extend([head, block].into_iter().filter(|lines| !lines.is_empty()));
@@ -66,7 +66,7 @@ impl SettingsEditor for HookLines {
         for lines in created.lines.iter().rev() {
             let without = text.replacen(lines, "", 1);
             // A heading under which the user added something is kept.
-            if self.is_as_good(&text, &without) {
+            if self.is_as_valid(&text, &without) {
                 text = without;
             }
         }
@@ -78,16 +78,16 @@ impl SettingsEditor for HookLines {
     }
 
     fn check(&self, before: &str, after: &str) -> Result<(), EditCheckError> {
-        let (known, now) = (self.ids(before), self.ids(after));
-        let missing = self.items.iter().map(|item| &item.id).chain(&known).find(|id| !now.contains(*id));
+        let (known, now) = (self.hook_ids(before), self.hook_ids(after));
+        let missing = self.entries.iter().map(|entry| &entry.id).chain(&known).find(|id| !now.contains(*id));
         match missing {
             Some(id) => {
                 let why = self.load(after).problems.first().map(|problem| format!(": {}", problem.message));
                 let why = why.unwrap_or_default();
-                Err(EditCheckError::new(format!("the hook `{id}` would not be in force{why}")))
+                Err(EditCheckError::new(format!("hook `{id}` would not be loaded{why}")))
             }
-            None if !self.is_as_good(before, after) => {
-                Err(EditCheckError::new("something in it could not be used any more"))
+            None if !self.is_as_valid(before, after) => {
+                Err(EditCheckError::new("the change would make other settings invalid"))
             }
             None => Ok(()),
         }
@@ -107,21 +107,21 @@ impl SettingsEditor for HookLines {
 }
 
 /// Position at which hooks are inserted.
-struct Slot {
+struct HookInsertPoint {
     at: usize,
     indent: String,
-    /// Text that must precede them.
+    /// Text that must precede the hooks.
     head: String,
 }
 
-fn slot(text: &str) -> Result<Slot, SettingsError> {
+fn find_insert_position(text: &str) -> Result<HookInsertPoint, SettingsError> {
     let mut lines = Vec::new();
     let mut start = 0;
     for line in text.split_inclusive('\n') {
         lines.push((start, line));
         start += line.len();
     }
-    let is_said = |line: &str| !line.trim().is_empty() && !line.trim_start().starts_with('#');
+    let has_content = |line: &str| !line.trim().is_empty() && !line.trim_start().starts_with('#');
     let key = |line: &str, name: &str| {
         line.trim_start()
             .strip_prefix(name)
@@ -129,11 +129,10 @@ fn slot(text: &str) -> Result<Slot, SettingsError> {
             .map(|rest| rest.trim().to_owned())
     };
     let is_open = |rest: &str| rest.is_empty() || rest.starts_with('#');
-    let flaw = |number: usize| SettingsError {
+    let unsupported_form = |number: usize| SettingsError {
         line: number + 1,
         column: 1,
-        what: "`hooks` has a form to which no hook can be added: write it as a list, one hook per item"
-            .to_owned(),
+        what: "cannot add a hook to `hooks` in this form: write it as a list, one hook per item".to_owned(),
     };
     let found = lines.iter().position(|(_, line)| line.starts_with("hooks") && key(line, "hooks").is_some());
     let Some(mut number) = found else {
@@ -142,22 +141,22 @@ fn slot(text: &str) -> Result<Slot, SettingsError> {
             ends if ends.ends_with('\n') => "\nhooks:\n".to_owned(),
             _ => "\n\nhooks:\n".to_owned(),
         };
-        return Ok(Slot { at: text.len(), indent: "  ".to_owned(), head });
+        return Ok(HookInsertPoint { at: text.len(), indent: "  ".to_owned(), head });
     };
     loop {
-        let (begin, line) = lines.get(number).copied().ok_or_else(|| flaw(number))?;
+        let (begin, line) = lines.get(number).copied().ok_or_else(|| unsupported_form(number))?;
         if !["hooks", "list"].iter().filter_map(|name| key(line, name)).any(|rest| is_open(&rest)) {
-            return Err(flaw(number));
+            return Err(unsupported_form(number));
         }
-        let after = lines.iter().enumerate().skip(number + 1).find(|(_, (_, line))| is_said(line));
+        let after = lines.iter().enumerate().skip(number + 1).find(|(_, (_, line))| has_content(line));
         let end = begin + line.len();
-        let empty = Slot { at: end, indent: "  ".to_owned(), head: String::new() };
+        let empty = HookInsertPoint { at: end, indent: "  ".to_owned(), head: String::new() };
         let Some((next_number, (next, below))) = after else {
-            return if line.ends_with('\n') { Ok(empty) } else { Err(flaw(number)) };
+            return if line.ends_with('\n') { Ok(empty) } else { Err(unsupported_form(number)) };
         };
         let indent: String = below.chars().take_while(|letter| *letter == ' ').collect();
         if below.trim_start().starts_with("- ") {
-            return Ok(Slot { at: *next, indent, head: String::new() });
+            return Ok(HookInsertPoint { at: *next, indent, head: String::new() });
         }
         if indent.is_empty() {
             return Ok(empty);
@@ -167,15 +166,15 @@ fn slot(text: &str) -> Result<Slot, SettingsError> {
             .iter()
             .enumerate()
             .skip(next_number)
-            .take_while(|(_, (_, line))| !is_said(line) || line.starts_with(' '));
+            .take_while(|(_, (_, line))| !has_content(line) || line.starts_with(' '));
         let list = list.into_iter().find(|(_, (_, line))| key(line, "list").is_some());
-        number = list.map(|(number, _)| number).ok_or_else(|| flaw(next_number))?;
+        number = list.map(|(number, _)| number).ok_or_else(|| unsupported_form(next_number))?;
     }
 }
 
-fn written(item: &Item, indent: &str) -> String {
+fn format_entry(entry: &AdoptedHook, indent: &str) -> String {
     let mut text = String::new();
-    for (number, line) in item.lines.iter().enumerate() {
+    for (number, line) in entry.lines.iter().enumerate() {
         let lead = if number == 0 { "- " } else { "  " };
         text += &format!("{indent}{lead}{line}\n");
     }
@@ -188,8 +187,8 @@ mod tests {
 
     fn hooks() -> HookLines {
         let lines = ["id: new", "on: PreToolUse", "match: \"Bash\"", "command: \"x\""];
-        let item = Item { id: "new".to_owned(), lines: lines.map(str::to_owned).into() };
-        HookLines { name: "tenterhook.yaml".to_owned(), items: vec![item] }
+        let entry = AdoptedHook { id: "new".to_owned(), lines: lines.map(str::to_owned).into() };
+        HookLines { name: "tenterhook.yaml".to_owned(), entries: vec![entry] }
     }
 
     const OLD: &str = "- id: old   # mine\n    on: stop\n    command: y\n";

@@ -29,8 +29,8 @@ const RUNNING_PROGRAM: Option<&str> = if cfg!(target_os = "linux") { Some("/proc
 #[derive(Debug, Clone, Copy)]
 pub struct HookPrograms(pub &'static [(&'static str, &'static [u8])]);
 
-/// Names of installed programs that differ from this version's. A missing one differs.
-pub fn outdated(home: &Home, programs: HookPrograms) -> Result<Vec<&'static str>, Failure> {
+/// Returns the names of installed programs that differ from this version's, or are missing.
+pub fn outdated_programs(home: &Home, programs: HookPrograms) -> Result<Vec<&'static str>, Failure> {
     let mut names = Vec::new();
     if !is_running_program(&home.bin().join(FULL_PROGRAM))? {
         names.push(FULL_PROGRAM);
@@ -45,9 +45,9 @@ pub fn outdated(home: &Home, programs: HookPrograms) -> Result<Vec<&'static str>
 /// one.
 ///
 /// A guarded agent may not replace programs that are there, and newer programs are not replaced by older ones.
-pub fn place(setup: &Setup<'_>) -> Result<(), Failure> {
+pub fn install_programs(setup: &Setup<'_>) -> Result<(), Failure> {
     let (home, programs) = (setup.home, setup.programs);
-    let names = outdated(home, programs)?;
+    let names = outdated_programs(home, programs)?;
     refuse_replacement(setup, &names)?;
     home.make_directories()?;
     if names.contains(&FULL_PROGRAM) {
@@ -64,7 +64,7 @@ pub fn place(setup: &Setup<'_>) -> Result<(), Failure> {
 
 /// Fails if installed programs would be replaced by a guarded agent, or by older ones.
 pub fn check_replacement(setup: &Setup<'_>) -> Result<(), Failure> {
-    refuse_replacement(setup, &outdated(setup.home, setup.programs)?)
+    refuse_replacement(setup, &outdated_programs(setup.home, setup.programs)?)
 }
 
 fn refuse_replacement(setup: &Setup<'_>, outdated: &[&str]) -> Result<(), Failure> {

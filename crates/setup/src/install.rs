@@ -41,8 +41,8 @@ pub fn plan_install(
         return Err(Failure::user(format!("{} does not support hooks over HTTP", harness.title))
             .hint("omit `--transport`"));
     }
-    let order = wiring::order(setup, harness, asked)?;
-    let mut plan = wiring::installer(harness)?.plan_install(&order, &setup.home.receipts())?;
+    let request = wiring::install_request(setup, harness, asked)?;
+    let mut plan = wiring::installer(harness)?.plan_install(&request, &setup.home.receipts())?;
     let version = detect(harness, &setup.env.machine()).and_then(|found| found.version);
     plan.notes.extend(wiring::version_gaps(harness, version.as_deref()));
     Ok(Proposal { harness, asked: asked.clone(), plan })
@@ -66,7 +66,7 @@ fn apply(setup: &Setup<'_>, proposal: &Proposal) -> Result<(), Failure> {
         setup.host.record_change("install", detail)?;
     }
     // The programs first: settings must not name a missing program.
-    hook_programs::place(setup)?;
+    hook_programs::install_programs(setup)?;
     keep_status_line(home, harness.id, plan.chained.as_deref())?;
     // Harnesses of every account read the settings of the machine.
     let files = plan.steps.iter().map(|step| step.change.path.as_path());
@@ -110,7 +110,7 @@ pub fn describe(setup: &Setup<'_>, proposal: &Proposal, done: bool) -> HarnessPl
         program: Some(shown(&home.bin().join(HOOK_PROGRAM))),
         home: Some(shown(&home.state)),
         in_force: plan.in_force,
-        last_heard: wiring::last_heard(home, harness),
+        last_heard: wiring::last_event(home, harness),
         bypasses: wiring::bypasses(harness, &asked.scope).iter().map(|way| (*way).to_owned()).collect(),
     }
 }

@@ -11,7 +11,7 @@ use tenterhook_home::write_atomic;
 use tenterhook_error::Failure;
 
 /// Suffix of the backup's name.
-const COPY: &str = "with-comments";
+const BACKUP_SUFFIX: &str = "with-comments";
 
 /// Larger than any settings file of a harness.
 const MAX_SETTINGS_BYTES: u64 = 16 << 20;
@@ -28,12 +28,12 @@ pub fn make_plain(path: &Path) -> Result<PathBuf, Failure> {
     let path = &fs_err::canonicalize(path)?;
     let text = read_text(path, FileClass::Configuration, MAX_SETTINGS_BYTES)?.unwrap_or_default();
     let mode = std::os::unix::fs::PermissionsExt::mode(&fs_err::metadata(path)?.permissions()) & 0o777;
-    let mut copy = path.as_os_str().to_owned();
-    copy.push(format!(".{COPY}"));
-    let copy = PathBuf::from(copy);
-    write_atomic(&copy, text.as_bytes(), mode)?;
+    let mut backup = path.as_os_str().to_owned();
+    backup.push(format!(".{BACKUP_SUFFIX}"));
+    let backup = PathBuf::from(backup);
+    write_atomic(&backup, text.as_bytes(), mode)?;
     write_atomic(path, without_comments(&text).as_bytes(), mode)?;
-    Ok(copy)
+    Ok(backup)
 }
 
 fn is_plain(text: &str) -> bool {

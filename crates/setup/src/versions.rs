@@ -17,7 +17,7 @@ pub const PROGRAM_VERSION: &str = env!("CARGO_PKG_VERSION");
 /// Command that makes hooks and daemon run this version.
 pub const REFRESH_COMMAND: &str = "tenterhook self refresh";
 /// Versions before the field existed: 0.1.0 wrote none.
-const UNMARKED: &str = "0.1.0 or older";
+const UNMARKED_VERSION: &str = "0.1.0 or older";
 
 /// Version of a program, compared with the running one.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -75,7 +75,7 @@ pub fn of_hook_programs(home: &Home) -> Option<ProgramVersion> {
         return None;
     }
     Some(home.installed_version().map_or_else(
-        || ProgramVersion { version: UNMARKED.to_owned(), age: Ordering::Less },
+        || ProgramVersion { version: UNMARKED_VERSION.to_owned(), age: Ordering::Less },
         |version| ProgramVersion::new(&version),
     ))
 }

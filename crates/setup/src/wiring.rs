@@ -19,16 +19,16 @@ use crate::Setup;
 
 /// State of the hooks in one scope of a harness.
 #[derive(Debug)]
-pub enum Wired {
+pub enum HookState {
     /// The hooks are complete.
-    Well(InstallPlan),
+    Complete(InstallPlan),
     /// The hooks were removed from the settings, or changed.
     Lost(InstallPlan),
 }
 
 /// The installer of a harness, or the reason why it has none.
 pub fn installer(harness: &'static Harness) -> Result<&'static Installer, Failure> {
-    harness.installer().ok_or_else(|| match unheard(harness) {
+    harness.installer().ok_or_else(|| match unsupported_reason(harness) {
         Some(why) => Failure::user(format!("{} calls no hooks: {why}", harness.title))
             .hint("it cannot be guarded; use its own permissions"),
         None => Failure::user(format!("{} is not supported by `install` yet", harness.title))
@@ -37,7 +37,7 @@ pub fn installer(harness: &'static Harness) -> Result<&'static Installer, Failur
 }
 
 /// Reason why a harness calls no hooks.
-pub fn unheard(harness: &Harness) -> Option<&'static str> {
+pub fn unsupported_reason(harness: &Harness) -> Option<&'static str> {
     let mut reasons = harness.events.iter().map(|row| match row.wiring {
         InstallWiring::Skip(why) => Some(why),
         _ => None,
@@ -47,14 +47,14 @@ pub fn unheard(harness: &Harness) -> Option<&'static str> {
 }
 
 /// The install request for the given options.
-pub fn order(
+pub fn install_request(
     setup: &Setup<'_>,
     harness: &'static Harness,
-    asked: &InstallOptions,
+    options: &InstallOptions,
 ) -> Result<InstallRequest, Failure> {
     let installer = installer(harness)?;
-    let order = installer.order(&setup.env.machine(), asked.scope.clone(), &setup.home.programs());
-    let mut order = order.ok_or_else(|| match &asked.scope {
+    let request = installer.order(&setup.env.machine(), options.scope.clone(), &setup.home.programs());
+    let mut request = request.ok_or_else(|| match &options.scope {
         SettingsScope::User => {
             Failure::internal(format!("`HOME` is not set, so {} has no settings", harness.title))
         }
@@ -62,14 +62,14 @@ pub fn order(
         _ => Failure::user(format!("{} has no project settings", harness.title))
             .hint("omit `--scope` to install hooks for every project"),
     })?;
-    order.directory = std::path::absolute(&order.directory)?;
-    order.user_directory = std::path::absolute(&order.user_directory)?;
-    order.project.clone_from(&setup.working_directory);
-    order.trust = asked.trust;
-    if asked.http {
-        order.transport = http(setup)?;
+    request.directory = std::path::absolute(&request.directory)?;
+    request.user_directory = std::path::absolute(&request.user_directory)?;
+    request.project.clone_from(&setup.working_directory);
+    request.trust = options.trust;
+    if options.http {
+        request.transport = http_transport(setup)?;
     }
-    Ok(order)
+    Ok(request)
 }
 
 /// Reason why a harness cannot be guarded for all accounts at once.
@@ -87,7 +87,7 @@ fn no_machine_scope(harness: &Harness, scope: MachineScope) -> Failure {
 }
 
 /// The daemon's TCP port, for a harness that sends hook calls over HTTP.
-fn http(setup: &Setup<'_>) -> Result<HookTransport, Failure> {
+fn http_transport(setup: &Setup<'_>) -> Result<HookTransport, Failure> {
     let token = tenterhook_home::state_file(&setup.home.token()).ok().flatten().ok_or_else(|| {
         Failure::internal("the daemon has no token yet, which the client needs")
             .hint("start the daemon once: `tenterhook start`")
@@ -100,10 +100,10 @@ fn http(setup: &Setup<'_>) -> Result<HookTransport, Failure> {
 }
 
 /// Options of the install in each scope that has hooks.
-pub fn asked(home: &Home, installer: &Installer) -> Vec<InstallOptions> {
+pub fn installed_options(home: &Home, installer: &Installer) -> Vec<InstallOptions> {
     let mut all: Vec<InstallOptions> = Vec::new();
     for receipt in ReceiptStore::new(&home.receipts(), installer.wired_as).all() {
-        if !all.iter().any(|asked| asked.scope == receipt.asked.scope) {
+        if !all.iter().any(|options| options.scope == receipt.asked.scope) {
             all.push(receipt.asked);
         }
     }
@@ -111,10 +111,14 @@ pub fn asked(home: &Home, installer: &Installer) -> Vec<InstallOptions> {
 }
 
 /// Compares the hooks in one scope with the installed ones.
-pub fn wired(setup: &Setup<'_>, harness: &'static Harness, asked: &InstallOptions) -> Result<Wired, Failure> {
-    let order = order(setup, harness, asked)?;
-    let plan = installer(harness)?.plan_install(&order, &setup.home.receipts())?;
-    Ok(if plan.is_noop() { Wired::Well(plan) } else { Wired::Lost(plan) })
+pub fn compare_hooks(
+    setup: &Setup<'_>,
+    harness: &'static Harness,
+    options: &InstallOptions,
+) -> Result<HookState, Failure> {
+    let request = install_request(setup, harness, options)?;
+    let plan = installer(harness)?.plan_install(&request, &setup.home.receipts())?;
+    Ok(if plan.is_noop() { HookState::Complete(plan) } else { HookState::Lost(plan) })
 }
 
 /// Hooks in the machine's settings, as they apply to this account. `None` if there are none, or in the machine's own state
@@ -139,7 +143,7 @@ pub fn version_gaps(harness: &Harness, version: Option<&str>) -> Vec<String> {
 }
 
 /// The newest recorded event of a harness.
-pub fn last_heard(home: &Home, harness: &Harness) -> Option<LastHarnessEvent> {
+pub fn last_event(home: &Home, harness: &Harness) -> Option<LastHarnessEvent> {
     let reader = Reader::open(&home.ledger()).ok()?;
     let filter = Filter { harness: Some(harness.id.to_owned()), ..Filter::default() };
     let newest = reader.query(&filter, 1).ok()?.records.pop()?;

@@ -43,7 +43,7 @@ pub fn style_of(decision: Decision) -> Style {
     }
 }
 
-/// Describes a verdict in a few words, for people.
+/// Describes a verdict in a few words, for users.
 pub fn describe_verdict(decision: Decision) -> &'static str {
     match decision {
         Decision::None => "no match: the harness decides as usual",

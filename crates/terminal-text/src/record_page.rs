@@ -11,7 +11,7 @@ use tenterhook_records::recorded::{JsonField as _, envelope, payload};
 
 use crate::{BOLD, DIM, WARN, describe_verdict, style_of, tame};
 
-/// The fields of an envelope in the order they are written; the rest has a place of its own below.
+/// Fields of an envelope in the order of the page; other fields have their own sections.
 const ENVELOPE_FIELDS: &[&str] = &[
     "id",
     "ts",
@@ -50,10 +50,10 @@ const ENVELOPE_FIELDS: &[&str] = &[
     "signer",
 ];
 
-/// One record as a page. `published`: whether a checkpoint that covers it went out.
+/// Formats one record as a page. `published` tells whether a published checkpoint covers it.
 pub fn record_text(record: &Record, published: bool) -> String {
     let leaf = envelope(record);
-    let mut text = format!("{BOLD}leaf {}{BOLD:#}", record.seq);
+    let mut text = format!("{BOLD}record {}{BOLD:#}", record.seq);
     let _ = match leaf.field("kind").as_str() {
         Some(kind) => writeln!(text, " {DIM}{}{DIM:#}", tame(kind)),
         None => writeln!(text, " {WARN}pruned: only its hash is kept{WARN:#}"),
@@ -74,9 +74,9 @@ pub fn record_text(record: &Record, published: bool) -> String {
         "  {DIM}{:<20}{DIM:#} {}",
         "signed",
         if published {
-            "a checkpoint covers it"
+            "in a published checkpoint"
         } else {
-            "with its commit; no checkpoint with it went out yet"
+            "with its commit; not in a published checkpoint yet"
         }
     );
     let steps = leaf.field("trace").as_array().map(Vec::as_slice).unwrap_or_default();
@@ -86,7 +86,7 @@ pub fn record_text(record: &Record, published: bool) -> String {
     for step in steps {
         let part = |key: &str| tame(step.field(key).as_str().unwrap_or_default());
         let _ = match step.field("cut").as_u64() {
-            Some(cut) => writeln!(text, "  {WARN}{cut} more were cut{WARN:#}"),
+            Some(cut) => writeln!(text, "  {WARN}{cut} more omitted{WARN:#}"),
             None => writeln!(
                 text,
                 "  {:<30} {} {} {DIM}{}{DIM:#}",
@@ -102,7 +102,7 @@ pub fn record_text(record: &Record, published: bool) -> String {
     }
     if let Some(stored) = &record.payload {
         let redacted = leaf.field("payload").field("redacted").as_u64().unwrap_or_default();
-        let secrets = if redacted > 0 { format!(", {redacted} secrets taken out") } else { String::new() };
+        let secrets = if redacted > 0 { format!(", {redacted} secrets redacted") } else { String::new() };
         let _ = writeln!(
             text,
             "\n{BOLD}Payload{BOLD:#} {DIM}{} bytes{secrets}{DIM:#}",
@@ -111,7 +111,7 @@ pub fn record_text(record: &Record, published: bool) -> String {
         let _ = match (&stored.salt, &stored.bytes) {
             (None, _) => writeln!(text, "  {WARN}erased{WARN:#}"),
             (_, None) => {
-                writeln!(text, "  {WARN}too large to be stored: only its commitment is here{WARN:#}")
+                writeln!(text, "  {WARN}too large to store: only its commitment is recorded{WARN:#}")
             }
             _ => writeln!(text, "{}", indented_json(&payload(record))),
         };

@@ -9,8 +9,10 @@ use crate::{BOLD, DIM, WARN, fit, style_of};
 
 /// Table of records with the columns number, time, source, verdict, call and decider.
 pub struct RecordTable {
-    what: usize,
-    by: usize,
+    /// Columns of the call.
+    call_width: usize,
+    /// Columns of the decider.
+    by_width: usize,
 }
 
 const SEQ_WIDTH: usize = 7;
@@ -19,10 +21,10 @@ const SOURCE_WIDTH: usize = 12;
 const VERDICT_WIDTH: usize = 8;
 
 impl RecordTable {
-    /// A table for a terminal of this many columns.
+    /// Creates a table for a terminal of this many columns.
     pub fn new(width: usize) -> Self {
         let room = width.saturating_sub(SEQ_WIDTH + TIME_WIDTH + SOURCE_WIDTH + VERDICT_WIDTH + 5);
-        Self { what: room * 2 / 3, by: room - room * 2 / 3 }
+        Self { call_width: room * 2 / 3, by_width: room - room * 2 / 3 }
     }
 
     /// Formats the header line.
@@ -33,8 +35,8 @@ impl RecordTable {
             fit("TIME (UTC)", TIME_WIDTH),
             fit("SOURCE", SOURCE_WIDTH),
             fit("VERDICT", VERDICT_WIDTH),
-            fit("CALL", self.what),
-            fit("DECIDED BY", self.by).trim_end()
+            fit("CALL", self.call_width),
+            fit("DECIDED BY", self.by_width).trim_end()
         )
     }
 
@@ -51,8 +53,8 @@ impl RecordTable {
             fit(&row.at, TIME_WIDTH),
             fit(&row.from, SOURCE_WIDTH),
             fit(word, VERDICT_WIDTH),
-            fit(&row.what, self.what),
-            fit(&row.by, self.by).trim_end()
+            fit(&row.what, self.call_width),
+            fit(&row.by, self.by_width).trim_end()
         )
     }
 }

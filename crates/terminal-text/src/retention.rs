@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! How long ledger records are kept.
+//! Text about the retention of ledger records.
 
 use tenterhook_api::RetentionStatus;
 
 use crate::{DIM, WARN};
 
-/// The limits that apply, the last removal, and what is wrong with the setting.
+/// Formats the active limits, the last removal, and problems of the setting.
 pub fn retention_text(status: &RetentionStatus) -> String {
     let applied = &status.applied;
     let mut limits = Vec::new();

@@ -3,19 +3,19 @@
 //! Reads the transcripts that harnesses wrote of past sessions, and converts them to events.
 //!
 //! Files are only read: their content is never run, followed or sent. To support another harness, add a folder (where its
-//! transcripts are, and how one is read) and a row of [`TRANSCRIPTS`]; [`Teller`] creates the events.
+//! transcripts are, and how one is read) and a row of [`TRANSCRIPTS`]; [`TranscriptReader`] creates the events.
 
 mod claude_code;
 mod codex;
 mod copilot;
-mod find;
+mod find_transcripts;
 mod gemini;
-mod lines;
+mod json_lines;
 mod opencode;
 mod pi;
-mod teller;
 #[cfg(test)]
 mod tests;
+mod transcript_reader;
 pub mod usage;
 
 use std::io;
@@ -24,9 +24,11 @@ use std::path::{Path, PathBuf};
 use tenterhook_harness::Harness;
 use tenterhook_harness_install::MachineEnvironment;
 
-pub use find::{Found, LeftOut, directories, find};
-pub(crate) use lines::{json_lines, regular};
-pub use teller::{Around, Ended, Teller, Told, Unread};
+pub use find_transcripts::{SkippedFile, TranscriptFile, find_transcripts, transcript_directories};
+pub(crate) use json_lines::{open_regular_file, read_json_lines};
+pub use transcript_reader::{
+    EventContext, RecordedToolResult, TranscriptOutput, TranscriptReader, UnreadPart,
+};
 
 /// Every harness whose transcripts are read, by its id.
 pub const TRANSCRIPTS: &[(&str, Transcripts)] = &[
@@ -49,11 +51,11 @@ pub struct Transcripts {
     /// Environment variables that locate them.
     pub variables: &'static [&'static str],
     /// Directories that contain them.
-    pub places: fn(&MachineEnvironment<'_>) -> Vec<PathBuf>,
+    pub directories: fn(&MachineEnvironment<'_>) -> Vec<PathBuf>,
     /// Whether a path below such a directory is a transcript.
-    pub is_one: fn(&Path) -> bool,
+    pub is_transcript: fn(&Path) -> bool,
     /// Reads one transcript from beginning to end.
-    pub read: fn(&Path, &mut Teller<'_>) -> io::Result<()>,
+    pub read: fn(&Path, &mut TranscriptReader<'_>) -> io::Result<()>,
     /// How token counts are read while a session runs; `None` if they are not.
     pub usage: Option<usage::UsageFormat>,
 }

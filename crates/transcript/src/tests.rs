@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 
 use tenterhook_event::Event;
 
-use super::{Found, LeftOut, Teller, Told, Unread, find};
+use super::{SkippedFile, TranscriptFile, TranscriptOutput, TranscriptReader, UnreadPart, find_transcripts};
 use crate::transcripts_of;
 use tenterhook_harness::Harness;
 use tenterhook_harness_install::MachineEnvironment;
@@ -36,28 +36,28 @@ fn copy(from: &Path, to: &Path) {
     }
 }
 
-struct Heard {
+struct ReadTranscripts {
     events: Vec<Event>,
-    unread: Vec<Unread>,
-    left_out: Vec<LeftOut>,
+    unread: Vec<UnreadPart>,
+    left_out: Vec<SkippedFile>,
 }
 
-fn hear(harness: &'static Harness, home: &Path) -> Heard {
-    let ground = MachineEnvironment { home: Some(home), variables: &BTreeMap::new(), path: "".as_ref() };
-    let (found, mut left_out) = find(harness, &ground);
+fn read_all(harness: &'static Harness, home: &Path) -> ReadTranscripts {
+    let machine = MachineEnvironment { home: Some(home), variables: &BTreeMap::new(), path: "".as_ref() };
+    let (found, mut left_out) = find_transcripts(harness, &machine);
     let (mut events, mut unread) = (Vec::new(), Vec::new());
-    let mut to = |told| match told {
-        Told::Event(event) => events.push(*event),
-        Told::Unread(why) => unread.push(why),
-        Told::Advanced(_) => {}
+    let mut to = |format_events| match format_events {
+        TranscriptOutput::Event(event) => events.push(*event),
+        TranscriptOutput::UnreadPart(why) => unread.push(why),
+        TranscriptOutput::Advanced(_) => {}
     };
-    let mut teller = Teller::new(harness, &mut to);
+    let mut reader = TranscriptReader::new(harness, &mut to);
     for one in &found {
-        if let Err(error) = teller.read(one) {
-            left_out.push(LeftOut { path: one.path.clone(), why: error.to_string() });
+        if let Err(error) = reader.read(one) {
+            left_out.push(SkippedFile { path: one.path.clone(), why: error.to_string() });
         }
     }
-    Heard { events, unread, left_out }
+    ReadTranscripts { events, unread, left_out }
 }
 
 fn of(id: &str) -> &'static Harness {
@@ -65,7 +65,7 @@ fn of(id: &str) -> &'static Harness {
 }
 
 /// One line for each event, with all its fields.
-fn told(events: &[Event]) -> String {
+fn format_events(events: &[Event]) -> String {
     let mut text = String::new();
     for event in events {
         let mut value = serde_json::to_value(event).unwrap();
@@ -83,9 +83,9 @@ fn told(events: &[Event]) -> String {
 fn what_every_client_left_is_read_to_the_last_field() {
     let home = home();
     for harness in tenterhook_harness::HARNESSES.iter().filter(|harness| transcripts_of(harness).is_some()) {
-        let heard = hear(harness, home.path());
-        assert_eq!((&heard.unread, &heard.left_out), (&vec![], &vec![]), "{}", harness.id);
-        insta::assert_snapshot!(format!("transcript-{}", harness.id), told(&heard.events));
+        let result = read_all(harness, home.path());
+        assert_eq!((&result.unread, &result.left_out), (&vec![], &vec![]), "{}", harness.id);
+        insta::assert_snapshot!(format!("transcript-{}", harness.id), format_events(&result.events));
     }
 }
 
@@ -107,7 +107,7 @@ fn reading_changes_nothing_and_says_the_same_again() {
     let home = home();
     let before = files(home.path());
     for harness in tenterhook_harness::HARNESSES.iter().filter(|harness| transcripts_of(harness).is_some()) {
-        let (once, again) = (hear(harness, home.path()), hear(harness, home.path()));
+        let (once, again) = (read_all(harness, home.path()), read_all(harness, home.path()));
         assert_eq!(once.events, again.events, "{}", harness.id);
     }
     assert_eq!(files(home.path()), before);
@@ -140,9 +140,9 @@ fn a_database_that_was_not_closed_is_read_with_its_log_and_left_alone() {
             std::fs::write(left.join("opencode.db-shm"), text).unwrap();
         }
         let before = std::fs::read(left.join("opencode.db-wal")).unwrap();
-        let heard = hear(of("opencode"), home.path());
-        assert!(heard.left_out.is_empty(), "{:?}", heard.left_out);
-        assert!(told(&heard.events).contains("touch other.txt"), "what is only in the log counts");
+        let result = read_all(of("opencode"), home.path());
+        assert!(result.left_out.is_empty(), "{:?}", result.left_out);
+        assert!(format_events(&result.events).contains("touch other.txt"), "what is only in the log counts");
         let shm = std::fs::read_to_string(left.join("opencode.db-shm")).ok();
         assert_eq!(shm.as_deref(), index, "nothing is made by reading");
         assert_eq!(std::fs::read(left.join("opencode.db-wal")).unwrap(), before);
@@ -152,13 +152,13 @@ fn a_database_that_was_not_closed_is_read_with_its_log_and_left_alone() {
 #[test]
 fn a_session_that_is_written_down_twice_is_told_once() {
     let home = home();
-    let once = hear(of("claude-code"), home.path()).events.len();
+    let once = read_all(of("claude-code"), home.path()).events.len();
     let project = home.path().join(".claude/projects/-home-dev-project");
     let session = project.join("861cdcc5-2d89-41f0-8a3c-c34d6213dc7d.jsonl");
     // A resumed session continues in a new file that begins with the content of the first.
     let text = std::fs::read_to_string(&session).unwrap().replace("861cdcc5", "99999999");
     std::fs::write(project.join("99999999-2d89-41f0-8a3c-c34d6213dc7d.jsonl"), text).unwrap();
-    let twice = hear(of("claude-code"), home.path()).events;
+    let twice = read_all(of("claude-code"), home.path()).events;
     assert_eq!(twice.len(), once + 1, "only the session itself is another");
 }
 
@@ -183,20 +183,20 @@ fn what_cannot_be_used_is_told_and_the_rest_is_read() {
         "x".repeat(tenterhook_harness::MAX_PAYLOAD_BYTES)
     );
     std::fs::write(&session, format!("{huge}\n{}", broken.join("\n"))).unwrap();
-    let heard = hear(of("claude-code"), home.path());
+    let result = read_all(of("claude-code"), home.path());
     assert_eq!(
-        heard.unread,
+        result.unread,
         [
-            Unread::TooLong,
-            Unread::Partial,
-            Unread::Broken,
-            Unread::Broken,
-            Unread::Unknown("hologram".to_owned()),
-            Unread::Partial,
-            Unread::Broken,
+            UnreadPart::TooLong,
+            UnreadPart::Partial,
+            UnreadPart::Broken,
+            UnreadPart::Broken,
+            UnreadPart::Unknown("hologram".to_owned()),
+            UnreadPart::Partial,
+            UnreadPart::Broken,
         ]
     );
-    let tools: Vec<_> = heard.events.iter().filter_map(|event| Some(event.tool.as_ref()?.gist())).collect();
+    let tools: Vec<_> = result.events.iter().filter_map(|event| Some(event.tool.as_ref()?.gist())).collect();
     assert_eq!(tools, ["ls"]);
 }
 
@@ -204,7 +204,7 @@ fn what_cannot_be_used_is_told_and_the_rest_is_read() {
 fn links_and_pipes_are_named_and_never_opened() {
     let home = home();
     let project = home.path().join(".claude/projects/-home-dev-project");
-    let all = hear(of("claude-code"), home.path()).events.len();
+    let all = read_all(of("claude-code"), home.path()).events.len();
     std::os::unix::fs::symlink("/dev/zero", project.join("zero.jsonl")).unwrap();
     std::os::unix::fs::symlink("/", project.join("root")).unwrap();
     rustix::fs::mknodat(
@@ -215,25 +215,21 @@ fn links_and_pipes_are_named_and_never_opened() {
         0,
     )
     .unwrap();
-    let heard = hear(of("claude-code"), home.path());
-    assert_eq!(heard.events.len(), all);
-    let why: Vec<_> = heard
+    let result = read_all(of("claude-code"), home.path());
+    assert_eq!(result.events.len(), all);
+    let why: Vec<_> = result
         .left_out
         .iter()
         .map(|one| (one.path.file_name().unwrap().to_str().unwrap(), one.why.as_str()))
         .collect();
     assert_eq!(
         why,
-        [
-            ("pipe.jsonl", "it is not a regular file"),
-            ("root", "it is a link"),
-            ("zero.jsonl", "it is a link")
-        ]
+        [("pipe.jsonl", "not a regular file"), ("root", "symbolic link"), ("zero.jsonl", "symbolic link")]
     );
     // A link that replaces a file after it was found is not opened either.
-    let found = Found { path: project.join("pipe.jsonl"), bytes: 0, modified_ms: 0 };
+    let found = TranscriptFile { path: project.join("pipe.jsonl"), bytes: 0, modified_ms: 0 };
     let mut to = |_| {};
-    assert!(Teller::new(of("claude-code"), &mut to).read(&found).is_err());
+    assert!(TranscriptReader::new(of("claude-code"), &mut to).read(&found).is_err());
 }
 
 #[test]
@@ -250,8 +246,8 @@ fn older_forms_are_read_too() {
         ],
     });
     std::fs::write(chats.join("session-2025.json"), whole.to_string()).unwrap();
-    let heard = hear(of("gemini"), home.path());
-    let kinds: Vec<_> = heard.events.iter().map(|event| event.event.name()).collect();
+    let result = read_all(of("gemini"), home.path());
+    let kinds: Vec<_> = result.events.iter().map(|event| event.event.name()).collect();
     assert_eq!(kinds, ["session-start", "prompt", "pre-tool", "tool-error"]);
 
     let codex = home.path().join(".codex/sessions/2025/10/01");
@@ -271,11 +267,13 @@ fn older_forms_are_read_too() {
     ];
     let text: Vec<_> = lines.iter().map(ToString::to_string).collect();
     std::fs::write(codex.join("rollout-x.jsonl"), text.join("\n")).unwrap();
-    let heard = hear(of("codex"), home.path());
-    assert!(heard.unread.is_empty(), "{:?}", heard.unread);
-    let patch =
-        heard.events.iter().find_map(|event| event.tool.as_ref()?.patches().first().map(ToString::to_string));
+    let result = read_all(of("codex"), home.path());
+    assert!(result.unread.is_empty(), "{:?}", result.unread);
+    let patch = result
+        .events
+        .iter()
+        .find_map(|event| event.tool.as_ref()?.patches().first().map(ToString::to_string));
     assert!(patch.is_some_and(|patch| patch.contains("Add File: a")));
-    let last = heard.events.last().unwrap();
+    let last = result.events.last().unwrap();
     assert_eq!((last.event.name(), last.tool.as_ref().unwrap().gist().as_ref()), ("tool-error", "ls -l"));
 }

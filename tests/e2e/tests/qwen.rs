@@ -167,5 +167,5 @@ fn pending_approval(world: &World) -> Result<String> {
         }
         std::thread::sleep(Duration::from_millis(100));
     }
-    bail!("nothing waits for an approval")
+    bail!("no call waits for an approval")
 }

@@ -116,7 +116,7 @@ def command(words):
         if not part:
             break
         shown += part
-        if b"to go on: " in shown and not answered:
+        if b"to continue: " in shown and not answered:
             os.write(master, b"mode monitor\n")
             answered = True
     _, status = os.waitpid(child, 0)

@@ -84,10 +84,10 @@ fn a_hook_run_by_tmux_marks_no_process_and_the_user_passes_the_gate() {
         assert_eq!(marks(&test), Vec::<Value>::new(), "with a daemon: {with_daemon}");
         tmux.run(&["send-keys", "-l", &format!("'{PROGRAM}' mode monitor")]);
         tmux.run(&["send-keys", "Enter"]);
-        tmux.shows("Type `mode monitor` to go on");
+        tmux.shows("Type `mode monitor` to continue");
         tmux.run(&["send-keys", "-l", "mode monitor"]);
         tmux.run(&["send-keys", "Enter"]);
-        tmux.shows("rules only watch");
+        tmux.shows("verdicts are only recorded");
         let leaf = test.last_change();
         assert_eq!(
             (&leaf["what"], &leaf["detail"]["authority"]["proof"]),

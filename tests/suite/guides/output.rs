@@ -25,7 +25,7 @@ static VARIABLE: LazyLock<Vec<(Regex, &str)>> = LazyLock::new(|| {
         (r"\bprocess \d+", "process N"),
         (r"\bpid \d+", "pid N"),
         (r"\b\d+ rules\b", "N rules"),
-        (r"\b\d+ leaves\b", "N leaves"),
+        (r"\b\d+ records\b", "N records"),
         (r"\bcheckpoints \d+", "checkpoints N"),
         (r"\b\d+ of \d+ match", "N of N match"),
         (r"[ \t]+", " "),

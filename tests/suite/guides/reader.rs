@@ -248,10 +248,13 @@ impl Drop for Reader {
 /// Prompts of commands and the reader's answers: `None` is a code of the authenticator app.
 static QUESTIONS: LazyLock<Vec<(Regex, Option<&str>)>> = LazyLock::new(|| {
     let questions = [
-        (r"Type `([^`]+)` to go on: ", Some("$1")),
+        (r"Type `([^`]+)` to continue: ", Some("$1")),
         (r"\[y/N\] ", Some("y")),
-        (r"(Passphrase of the ledger's key|New passphrase|The same again): ", Some("correct horse battery")),
-        (r"(Code the app shows now|Code of your authenticator app): ", None),
+        (
+            r"(Passphrase of the ledger's key|New passphrase|Repeat the passphrase): ",
+            Some("correct horse battery"),
+        ),
+        (r"(Code that the app shows now|Code from your authenticator app): ", None),
     ];
     questions.into_iter().map(|(question, answer)| (Regex::new(question).unwrap(), answer)).collect()
 });

@@ -9,13 +9,13 @@ use tenterhook_harness::dialect;
 use tenterhook_profile::output::{
     AfterModelOutput, BeforeModelOutput, BeforeToolOutput, BeforeToolSelectionOutput, HookOutput,
 };
-use tenterhook_profile::{Profile, find};
+use tenterhook_profile::{Profile, find_profile};
 
 use super::{fire_profile, json_file, printing_command};
 use crate::context::TestContext;
 
 fn llxprt() -> &'static Profile {
-    find("llxprt").unwrap()
+    find_profile("llxprt").unwrap()
 }
 
 /// Settings in which each of these command lines is a separate hook, in one group.

@@ -75,11 +75,11 @@ fn sessions_are_a_table_and_missing_ones_are_reported() {
     let served = daemon_with_sessions();
     let listed = served.test.run(&["sessions", "list"]);
     insta::assert_snapshot!(normalize(&listed.stdout), @r"
-    LAST                 HARNESS       STATE     SESSION     EVENTS  FILES  TODOS   DENY  TITLE
-    [WHEN]  claude-code   active    s-1              7      1    1/2      1  please tidy up[2J
+    LAST                 HARNESS       STATE     SESSION     EVENTS  FILES  TODOS  DENIED  TITLE
+    [WHEN]  claude-code   active    s-1              7      1    1/2       1  please tidy up[2J
     ");
     let none = served.test.run(&["sessions", "list", "--harness", "codex"]);
-    assert_eq!((none.stdout.as_str(), none.exit), ("no session fits\n", 0));
+    assert_eq!((none.stdout.as_str(), none.exit), ("no matching sessions\n", 0));
     let unknown = served.test.run(&["sessions", "show", "nobody"]);
     assert_eq!(unknown.exit, 1);
     assert!(unknown.stderr.contains("unknown session `nobody`"), "{}", unknown.stderr);
@@ -135,7 +135,7 @@ fn without_a_daemon_the_ledger_is_followed() {
     let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
     let mut said = String::new();
     BufReader::new(child.stderr.take().unwrap()).read_line(&mut said).unwrap();
-    assert_eq!(said, "no daemon is running: the ledger is looked at now and then\n");
+    assert_eq!(said, "no daemon is running: polling the ledger\n");
     // Hooks decide without a daemon and spool their decisions.
     let call = json!({"tool_name": "Write", "tool_input": {"file_path": "a.txt", "content": "x\n"}, "tool_use_id": "t-1"});
     let result = with_fields(call.clone(), json!({"tool_response": {"type": "create"}}));

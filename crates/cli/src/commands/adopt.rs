@@ -49,8 +49,8 @@ pub(crate) struct Args {
 pub(super) fn run(context: &Context, args: &Args) -> Result<ExitCode, CommandError> {
     let harness = read_input::parse_harness(&args.harness)?;
     if harness.id != "claude-code" {
-        return Err(CommandError::user(format!("hooks of {} cannot be taken over", harness.title))
-            .hint("known: claude-code; for others, write the hook into tenterhook.yaml with its `dialect`"));
+        return Err(CommandError::user(format!("hooks of {} cannot be adopted", harness.title))
+            .hint("supported: claude-code; for others, add the hook to tenterhook.yaml with its `dialect`"));
     }
     let home = context.home()?;
     let host = CliHost { context, home };
@@ -83,9 +83,9 @@ pub(super) fn run(context: &Context, args: &Args) -> Result<ExitCode, CommandErr
         context.terminal.print_json(&proposal_json(proposal, done, json!({"undo": args.undo})))?;
     } else if done && !proposal.plan.is_noop() {
         let what =
-            if args.undo { "are in its own settings again" } else { "now serve every harness that is wired" };
+            if args.undo { "are in its own settings again" } else { "now run in every guarded harness" };
         let title = harness.title;
-        context.terminal.say(&format!("{GOOD}✓{GOOD:#} Your hooks of {BOLD}{title}{BOLD:#} {what}.\n"))?;
+        context.terminal.print(&format!("{GOOD}✓{GOOD:#} your hooks of {BOLD}{title}{BOLD:#} {what}\n"))?;
     }
     Ok(ExitCode::SUCCESS)
 }

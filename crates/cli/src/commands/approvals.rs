@@ -48,7 +48,7 @@ enum Command {
         id: String,
         /// What the approval covers
         #[arg(long = "for", value_name = "SCOPE", default_value = "once")]
-        scope: ApprovalScope,
+        scope: ApprovalScopeArg,
         /// Reason; it is recorded
         #[arg(long, value_name = "TEXT")]
         note: Option<String>,
@@ -66,7 +66,7 @@ enum Command {
 }
 
 #[derive(Debug, Clone, Copy, ValueEnum)]
-enum ApprovalScope {
+enum ApprovalScopeArg {
     /// Only this call
     Once,
     /// Every call that the same rules ask about in this session
@@ -80,15 +80,15 @@ pub(super) fn run(context: &Context, args: &Args) -> Result<ExitCode, CommandErr
         Command::List => list_approvals(context),
         Command::Show { id } => show_approval(context, id),
         Command::Approve { id, scope, note, proof } => {
-            // First what it is about: an id that is wrong needs no proof.
-            let card = get_approval(context, &approval_path(id))?;
+            // The call is fetched first: an unknown id needs no proof.
+            let approval = get_approval(context, &approval_path(id))?;
             if !context.terminal.json {
-                context.terminal.note(&(approval_text(&card) + &arguments_text(&card)))?;
+                context.terminal.eprint(&(approval_text(&approval) + &arguments_text(&approval)))?;
             }
             let proof = confirm::collect_proof(context, Action::Approve, proof)?;
             let scope = scope.to_possible_value().map(|value| value.get_name().to_owned());
-            // What was shown is approved, and nothing that has taken its place meanwhile.
-            let (id, digest) = (card.field("id").as_str().unwrap_or_default(), card.field("digest"));
+            // The digest makes sure that the approved call is the one that was shown.
+            let (id, digest) = (approval.field("id").as_str().unwrap_or_default(), approval.field("digest"));
             let body =
                 json!({"answer": "approve", "digest": digest, "for": scope, "note": note, "proof": proof});
             send_answer(context, id, &body)
@@ -102,7 +102,7 @@ fn list_approvals(context: &Context) -> Result<ExitCode, CommandError> {
         if context.terminal.json {
             context.terminal.print_json(&json!({"pending": []}))?;
         } else {
-            context.terminal.say(
+            context.terminal.print(
                 "no daemon is running, so no call waits for an approval; start one with `tenterhook start`\n",
             )?;
         }
@@ -112,23 +112,23 @@ fn list_approvals(context: &Context) -> Result<ExitCode, CommandError> {
         context.terminal.print_json(&answer)?;
         return Ok(ExitCode::SUCCESS);
     }
-    let cards = answer.field("pending").as_array().map(Vec::as_slice).unwrap_or_default();
-    if cards.is_empty() {
-        context.terminal.say("nothing waits for an approval\n")?;
+    let approvals = answer.field("pending").as_array().map(Vec::as_slice).unwrap_or_default();
+    if approvals.is_empty() {
+        context.terminal.print("no call waits for an approval\n")?;
     }
-    for card in cards {
-        context.terminal.say(&approval_text(card))?;
+    for approval in approvals {
+        context.terminal.print(&approval_text(approval))?;
     }
     Ok(ExitCode::SUCCESS)
 }
 
 fn show_approval(context: &Context, id: &str) -> Result<ExitCode, CommandError> {
-    let card = get_approval(context, &approval_path(id))?;
+    let approval = get_approval(context, &approval_path(id))?;
     if context.terminal.json {
-        context.terminal.print_json(&card)?;
+        context.terminal.print_json(&approval)?;
         return Ok(ExitCode::SUCCESS);
     }
-    context.terminal.say(&(approval_text(&card) + &arguments_text(&card)))?;
+    context.terminal.print(&(approval_text(&approval) + &arguments_text(&approval)))?;
     Ok(ExitCode::SUCCESS)
 }
 
@@ -143,12 +143,14 @@ fn send_answer(context: &Context, id: &str, body: &Value) -> Result<ExitCode, Co
     {
         (Some("deny"), ..) => "denied".to_owned(),
         (_, Some("session"), _) => {
-            "approved, and whatever the same rules ask about in this session".to_owned()
+            "approved, with all calls that these rules ask about in this session".to_owned()
         }
-        (_, _, Some(rule)) => format!("approved for good: rule `{rule}` is in `{}`", home.policy().display()),
+        (_, _, Some(rule)) => {
+            format!("approved permanently by rule `{rule}` in `{}`", home.policy().display())
+        }
         _ => "approved".to_owned(),
     };
-    context.terminal.say(&format!("{GOOD}✓{GOOD:#} {what}\n"))?;
+    context.terminal.print(&format!("{GOOD}✓{GOOD:#} {what}\n"))?;
     Ok(ExitCode::SUCCESS)
 }
 
@@ -157,19 +159,19 @@ fn get_approval(context: &Context, path: &str) -> Result<Value, CommandError> {
 }
 
 fn no_daemon() -> CommandError {
-    CommandError::not_found("no daemon is running, so nothing waits")
+    CommandError::not_found("no daemon is running, so no call waits for an approval")
         .hint("start one with `tenterhook start`; without it calls that need an approval are denied")
 }
 
-/// A path of the API; an id holds letters and digits only.
+/// API path of an approval. Ids have only letters and digits; other characters are dropped.
 fn approval_path(id: &str) -> String {
     let id: String = id.chars().filter(char::is_ascii_alphanumeric).collect();
     format!("/v1/approvals/{id}")
 }
 
-/// What waits, for people. Agents choose most of these texts.
-fn approval_text(card: &Value) -> String {
-    let part = |key: &str| tame(card.field(key).as_str().unwrap_or_default());
+/// Formats a waiting call. Agents choose most of these texts, so control characters are removed.
+fn approval_text(approval: &Value) -> String {
+    let part = |key: &str| tame(approval.field(key).as_str().unwrap_or_default());
     let mut text = format!(
         "{BOLD}{}{BOLD:#}  {} {}  {DIM}until {}{DIM:#}\n  {WARN}{}{WARN:#}\n",
         part("id"),
@@ -178,22 +180,22 @@ fn approval_text(card: &Value) -> String {
         part("until"),
         part("wants"),
     );
-    for reason in card.field("reasons").as_array().into_iter().flatten() {
-        let (by, said) = (reason.field("by"), reason.field("said"));
+    for reason in approval.field("reasons").as_array().into_iter().flatten() {
+        let (by, reason) = (reason.field("by"), reason.field("said"));
         let plain = |value: &Value| tame(value.as_str().unwrap_or_default());
-        let _ = writeln!(text, "  {DIM}{}{DIM:#} {}", plain(by), plain(said));
+        let _ = writeln!(text, "  {DIM}{}{DIM:#} {}", plain(by), plain(reason));
     }
-    if let Some(cwd) = card.field("cwd").as_str() {
+    if let Some(cwd) = approval.field("cwd").as_str() {
         let _ = writeln!(text, "  {DIM}in{DIM:#} {}", tame(cwd));
     }
     text
 }
 
-/// All arguments of the call, one line each.
-fn arguments_text(card: &Value) -> String {
+/// Formats all arguments of the call.
+fn arguments_text(approval: &Value) -> String {
     let mut text = String::new();
-    if !card.field("args").is_null() {
-        let args = serde_json::to_string_pretty(card.field("args")).unwrap_or_default();
+    if !approval.field("args").is_null() {
+        let args = serde_json::to_string_pretty(approval.field("args")).unwrap_or_default();
         for line in args.lines() {
             let _ = writeln!(text, "  {DIM}│{DIM:#} {}", tame(line));
         }

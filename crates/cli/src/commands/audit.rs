@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! `audit`: find the transcripts, read the calls out of them, judge each, report; import them if asked to.
+//! `audit`: evaluates the calls in transcripts of past sessions, reports them, and imports the sessions if requested.
 
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -13,7 +13,7 @@ use tenterhook_guard::replay::EventReplay;
 use tenterhook_harness::{HARNESSES, Harness};
 use tenterhook_home::{Sources, WorkDirs, call_meta, write_atomic};
 use tenterhook_policy::RuleSet;
-use tenterhook_transcript::{self as transcript, Told, transcripts_of};
+use tenterhook_transcript::{self as transcript, TranscriptOutput, transcripts_of};
 
 use crate::commands::ledger::{ProgressBar, parse_time};
 use crate::context::Context;
@@ -21,7 +21,7 @@ use crate::error::CommandError;
 use crate::read_input;
 use crate::terminal::{GOOD, Terminal};
 
-/// How many sessions are remembered while their events are judged: those of a subagent may come much later.
+/// Sessions that stay open during the evaluation: events of a subagent may come much later.
 const MAX_OPEN_SESSIONS: usize = 4096;
 
 const EXAMPLES: &str = "\
@@ -71,69 +71,69 @@ pub(crate) struct Args {
 
 pub(super) fn run(context: &Context, args: &Args) -> Result<ExitCode, CommandError> {
     let chosen = args.harnesses()?;
-    let wanted = args.wanted()?;
+    let scope = args.scope()?;
     let rules = load_rules(context, args.policy.as_deref())?;
     let person = context.env.home.as_deref().and_then(Path::to_str);
     let mut hindsight = EventReplay::new(&rules, person, MAX_OPEN_SESSIONS);
     let mut import = if args.import { Some(TranscriptImport::begin(context.home()?)?) } else { None };
-    let mut gathered = AuditFindings::default();
+    let mut findings = AuditFindings::default();
 
     let ground = context.env.machine();
     let mut work = Vec::new();
     for harness in chosen {
-        let directories = transcript::directories(harness, &ground);
-        gathered.searched.extend(directories.into_iter().map(|directory| (harness.title, directory)));
-        let (found, left_out) = transcript::find(harness, &ground);
-        gathered.add_left_out(harness, left_out);
-        // What was last written before then tells of nothing since.
-        let found: Vec<_> = found.into_iter().filter(|found| found.modified_ms >= wanted.from_ms).collect();
+        let directories = transcript::transcript_directories(harness, &ground);
+        findings.searched.extend(directories.into_iter().map(|directory| (harness.title, directory)));
+        let (found, left_out) = transcript::find_transcripts(harness, &ground);
+        findings.add_left_out(harness, left_out);
+        // A file that was last written before the period has no event in it.
+        let found: Vec<_> = found.into_iter().filter(|found| found.modified_ms >= scope.from_ms).collect();
         work.push((harness, found));
     }
     let all: u64 = work.iter().flat_map(|(_, found)| found).map(|found| found.bytes).sum();
-    let mut bar = ProgressBar::of(context.terminal, "KiB");
+    let mut bar = ProgressBar::with_unit(context.terminal, "KiB");
     let began = std::time::Instant::now();
     let mut done = 0;
     for (harness, found) in &work {
-        let mut hear = |told: Told| match told {
-            Told::Advanced(bytes) => {
+        let mut take_item = |item: TranscriptOutput| match item {
+            TranscriptOutput::Advanced(bytes) => {
                 done += bytes;
                 bar.show(done >> 10, Some(all >> 10));
             }
-            Told::Unread(why) => gathered.add_unread(harness, why),
-            Told::Event(event) if wanted.contains(&event) => {
-                let said = hindsight.judge(&event, None);
-                gathered.add_event(&event, &said);
+            TranscriptOutput::UnreadPart(why) => findings.add_unread(harness, why),
+            TranscriptOutput::Event(event) if scope.contains(&event) => {
+                let verdict = hindsight.judge(&event, None);
+                findings.add_event(&event, &verdict);
                 if let Some(import) = &mut import {
                     import.add_event(&event);
                 }
             }
-            Told::Event(_) => {}
+            TranscriptOutput::Event(_) => {}
         };
-        let failures = read_transcripts(harness, found, &mut hear);
-        gathered.add_files(harness, found.len() - failures.len());
-        gathered.add_left_out(harness, failures);
+        let failures = read_transcripts(harness, found, &mut take_item);
+        findings.add_files(harness, found.len() - failures.len());
+        findings.add_left_out(harness, failures);
     }
     bar.clear();
-    gathered.took_ms = u64::try_from(began.elapsed().as_millis()).unwrap_or(u64::MAX);
+    findings.took_ms = u64::try_from(began.elapsed().as_millis()).unwrap_or(u64::MAX);
     let imported = import.map(TranscriptImport::end);
 
     if let Some(file) = &args.html {
-        let page = write_page(&gathered, &args.words(), &call_meta::now().to_string());
-        // Commands are in it, so it is for its owner until they hand it on.
+        let page = write_page(&findings, &args.describe_selection(), &call_meta::now().to_string());
+        // The page contains commands, so only its owner may read it.
         write_atomic(&std::path::absolute(file)?, page.as_bytes(), 0o600)?;
     }
     if context.terminal.json {
-        context.terminal.print_json(&gathered.to_json(imported.as_ref()))?;
+        context.terminal.print_json(&findings.to_json(imported.as_ref()))?;
     } else {
         let is_recent_only = args.since.is_some();
         let report = TerminalReport { limit: args.limit, width: Terminal::width(), is_recent_only };
-        let mut text = terminal_text(&gathered, imported.as_ref(), report);
+        let mut text = terminal_text(&findings, imported.as_ref(), report);
         text.extend(
-            args.html.iter().map(|file| format!("{GOOD}✓{GOOD:#} the page is in `{}`\n", file.display())),
+            args.html.iter().map(|file| format!("{GOOD}✓{GOOD:#} page written to `{}`\n", file.display())),
         );
-        context.terminal.say(&text)?;
+        context.terminal.print(&text)?;
     }
-    let failed = imported.is_some_and(|imported| imported.failed.is_some()) || gathered.has_only_failures();
+    let failed = imported.is_some_and(|imported| imported.failed.is_some()) || findings.has_only_failures();
     Ok(if failed { ExitCode::FAILURE } else { ExitCode::SUCCESS })
 }
 
@@ -145,9 +145,9 @@ fn load_rules(context: &Context, file: Option<&Path>) -> Result<RuleSet, Command
     }
     let loaded = sources.load();
     match sources.problems.iter().chain(&loaded.problems).next() {
-        // Judging by half of the rules would look like judging by all of them.
+        // An evaluation with a part of the rules would look like one with all of them.
         Some(problem) => Err(CommandError::user(problem.to_string())
-            .hint("see them all: `tenterhook policy check`, with the file if you named one")),
+            .hint("list all problems: `tenterhook policy check`, with the file if you named one")),
         None => Ok(loaded.rules),
     }
 }
@@ -166,29 +166,29 @@ impl Args {
             if transcripts_of(harness).is_none() {
                 let known: Vec<_> = readable().map(|harness| harness.id).collect();
                 let error = CommandError::user(format!("transcripts of {} cannot be read", harness.title));
-                return Err(error.hint(format!("those of these can: {}", known.join(", "))));
+                return Err(error.hint(format!("supported: {}", known.join(", "))));
             }
             chosen.push(harness);
         }
         Ok(chosen)
     }
 
-    fn wanted(&self) -> Result<AuditScope, CommandError> {
+    fn scope(&self) -> Result<AuditScope, CommandError> {
         let project = self.project.as_deref().map(std::path::absolute).transpose()?;
-        // Harnesses write down where a directory really is.
+        // Harnesses record the resolved path of a directory.
         let project = project.map(|path| path.canonicalize().unwrap_or(path));
         Ok(AuditScope { from_ms: self.since.map_or(0, Timestamp::unix_ms), project })
     }
 
-    /// What was asked for, in words, for a heading.
-    fn words(&self) -> String {
+    /// Describes the selection for the heading of the page.
+    fn describe_selection(&self) -> String {
         let mut parts = Vec::new();
         if !self.harness.is_empty() {
             parts.push(format!("harness {}", self.harness.join(", ")));
         }
         parts.extend(self.since.map(|since| format!("since {since}")));
         parts.extend(self.project.as_ref().map(|project| format!("project {}", project.display())));
-        parts.extend(self.policy.as_ref().map(|policy| format!("by the rules of {}", policy.display())));
+        parts.extend(self.policy.as_ref().map(|policy| format!("rules of {}", policy.display())));
         if parts.is_empty() { "all transcripts on this machine".to_owned() } else { parts.join(", ") }
     }
 }

@@ -24,7 +24,7 @@ Examples:
   tenterhook bus --settings ~/.llxprt/settings.json
   tenterhook bus --profile gemini --settings user=~/.gemini/settings.json --settings .gemini/settings.json";
 
-/// How many requests are worked on at the same time: each hook is a process with three pipes.
+/// Requests that are processed at the same time: each hook is a process with three pipes.
 const MAX_CONCURRENT_REQUESTS: usize = 64;
 
 /// Serve LLxprt's hook message bus on standard input and output
@@ -52,36 +52,35 @@ async fn serve_requests(
     stage: &Arc<ProfileStage>,
     base: &Event,
 ) -> Result<(), CommandError> {
-    // Whoever asks faster than is answered waits.
+    // The channel holds one line, so a fast sender waits.
     let (send, mut lines) = tokio::sync::mpsc::channel(1);
     std::thread::spawn(move || {
         let (mut input, mut line) = (std::io::stdin().lock(), Vec::new());
-        // A line that is no text, or has no end, is a request that cannot be read, not the end of all
-        // requests.
+        // Invalid UTF-8 or an oversized line is an unreadable request, not the end of the input.
         while read_line_bounded(&mut input, &mut line, MAX_PAYLOAD_BYTES).is_ok_and(|more| more) {
             if send.blocking_send(String::from_utf8_lossy(&line).into_owned()).is_err() {
                 return;
             }
         }
     });
-    // Requests are answered side by side: a slow hook of one does not hold up the next.
-    let mut under_way = tokio::task::JoinSet::new();
+    // Requests run concurrently: a slow hook does not delay the next request.
+    let mut running = tokio::task::JoinSet::new();
     loop {
         tokio::select! {
-            line = lines.recv(), if under_way.len() < MAX_CONCURRENT_REQUESTS => match line {
+            line = lines.recv(), if running.len() < MAX_CONCURRENT_REQUESTS => match line {
                 Some(line) if line.trim().is_empty() => {}
                 Some(line) => {
                     let (stage, base) = (Arc::clone(stage), base.clone());
-                    under_way.spawn(async move { answer_request(&stage, &base, &line).await });
+                    running.spawn(async move { answer_request(&stage, &base, &line).await });
                 }
                 None => break,
             },
-            Some(done) = under_way.join_next() => if !print_reply(context, done)? {
+            Some(done) = running.join_next() => if !print_reply(context, done)? {
                 return Ok(());
             },
         }
     }
-    while let Some(done) = under_way.join_next().await {
+    while let Some(done) = running.join_next().await {
         if !print_reply(context, done)? {
             return Ok(());
         }
@@ -91,28 +90,28 @@ async fn serve_requests(
 
 async fn answer_request(stage: &ProfileStage, base: &Event, line: &str) -> serde_json::Value {
     let mut new_id = || tenterhook_event::EventId::from_parts(0, random_id()).to_string();
-    match bus::parse(stage.profile, line, &mut new_id) {
+    match bus::parse_request(stage.profile, line, &mut new_id) {
         Ok(request) => {
             let fired = stage.fire(request.event, &request.input, base).await;
-            request.answered(fired.aggregated).message()
+            request.to_response(fired.aggregated).to_message()
         }
-        Err(response) => response.message(),
+        Err(response) => response.to_message(),
     }
 }
 
-/// Whether there is still somebody who reads the answers.
+/// Prints a reply. Returns false if standard output is closed.
 fn print_reply(
     context: &Context,
     done: Result<serde_json::Value, tokio::task::JoinError>,
 ) -> Result<bool, CommandError> {
     let message = done.map_err(|error| CommandError::internal(error.to_string()))?;
-    match context.terminal.reply(format!("{message}\n").as_bytes(), b"") {
+    match context.terminal.write_reply(format!("{message}\n").as_bytes(), b"") {
         Err(error) if error.kind() == std::io::ErrorKind::BrokenPipe => Ok(false),
         written => Ok(written.map(|()| true)?),
     }
 }
 
-/// An id for a request that has none; without randomness it is merely not unique.
+/// Creates an id for a request without one. Without a source of randomness the id is not unique.
 fn random_id() -> u128 {
     let mut bytes = [0; 16];
     let _ = getrandom::fill(&mut bytes);

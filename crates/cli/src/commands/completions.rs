@@ -26,6 +26,6 @@ pub(crate) struct Args {
 pub(super) fn run(context: &Context, args: &Args) -> Result<ExitCode, CommandError> {
     let mut script = Vec::new();
     clap_complete::generate(args.shell, &mut Cli::command(), "tenterhook", &mut script);
-    context.terminal.exactly(&String::from_utf8_lossy(&script), "")?;
+    context.terminal.print_raw(&String::from_utf8_lossy(&script), "")?;
     Ok(ExitCode::SUCCESS)
 }

@@ -30,8 +30,7 @@ pub(crate) struct Args {
 pub(super) fn run(context: &Context, args: &Args) -> Result<ExitCode, CommandError> {
     let (home, terminal) = (context.home()?, context.terminal);
     let Some(link) = ask::request(home, "POST", "/v1/dashboard/link", None)? else {
-        let error =
-            CommandError::not_found("no daemon is running, and it is the one that serves the dashboard");
+        let error = CommandError::not_found("no daemon is running, so there is no dashboard");
         return Err(error.hint("start one with `tenterhook start`"));
     };
     if terminal.json {
@@ -39,22 +38,22 @@ pub(super) fn run(context: &Context, args: &Args) -> Result<ExitCode, CommandErr
         return Ok(ExitCode::SUCCESS);
     }
     let url = link.get("url").and_then(Value::as_str).unwrap_or_default();
-    if !args.print && has_screen(context) && open_browser(url) {
-        terminal.say("the dashboard opens in your browser\n")?;
+    if !args.print && has_display(context) && open_browser(url) {
+        terminal.print("opening the dashboard in your browser\n")?;
     } else {
-        terminal.say(&format!("{BOLD}{url}{BOLD:#}\n"))?;
-        terminal.note(&format!("{DIM}good once, within a minute{DIM:#}\n"))?;
+        terminal.print(&format!("{BOLD}{url}{BOLD:#}\n"))?;
+        terminal.eprint(&format!("{DIM}valid once, within a minute{DIM:#}\n"))?;
     }
     Ok(ExitCode::SUCCESS)
 }
 
-/// Whether there is a screen that a browser could open a window on.
-fn has_screen(context: &Context) -> bool {
+/// Whether a browser can open a window.
+fn has_display(context: &Context) -> bool {
     let set = |name: &str| context.env.all.get(name).is_some_and(|value| !value.is_empty());
     cfg!(target_os = "macos") || set("DISPLAY") || set("WAYLAND_DISPLAY")
 }
 
-/// Whether a program that opens browsers took it.
+/// Opens a URL in the default browser. Returns whether that succeeded.
 fn open_browser(url: &str) -> bool {
     let program = if cfg!(target_os = "macos") { "open" } else { "xdg-open" };
     let mut command = Command::new(program);

@@ -30,7 +30,7 @@ pub(super) fn run(context: &Context, _args: &Args) -> Result<ExitCode, CommandEr
         context.terminal.print_json(&HarnessList { harnesses })?;
         return Ok(ExitCode::SUCCESS);
     }
-    // A configuration that two share speaks for the one it is written for.
+    // Settings that two harnesses share count for the one that they are written for.
     let is_own = |one: &DetectedHarness| {
         one.harness.installer().is_some_and(|installer| installer.wired_as == one.harness.id)
             && one.state.wired != HarnessWiring::No
@@ -39,25 +39,25 @@ pub(super) fn run(context: &Context, _args: &Args) -> Result<ExitCode, CommandEr
         all.iter().partition(|one| one.state.found || is_own(one) || one.state.last_heard.is_some());
     let mut text: String = here.iter().map(|one| harness_line(one)).collect();
     if here.is_empty() {
-        text += "no harness that Tenterhook knows was found\n";
+        text += "no supported harness was found\n";
     }
     let names: Vec<_> = missing.iter().map(|one| one.harness.id).collect();
     if !names.is_empty() {
-        text += &format!("{DIM}not here: {}{DIM:#}\n", names.join(", "));
+        text += &format!("{DIM}not found: {}{DIM:#}\n", names.join(", "));
     }
     if here.iter().any(|one| one.state.wired == HarnessWiring::No) {
-        text += &format!("{DIM}guard all that are here with `tenterhook install --all`{DIM:#}\n");
+        text += &format!("{DIM}guard all harnesses on this machine: `tenterhook install --all`{DIM:#}\n");
     }
-    context.terminal.say(&text)?;
+    context.terminal.print(&text)?;
     Ok(ExitCode::SUCCESS)
 }
 
 fn harness_line(one: &DetectedHarness) -> String {
-    let (mark, style, says) = match one.state.wired {
+    let (mark, style, status) = match one.state.wired {
         HarnessWiring::Yes => ("✓", GOOD, "is guarded"),
         HarnessWiring::No => ("!", WARN, "is not guarded"),
-        HarnessWiring::Lost => ("✗", BAD, "is no longer as it was wired"),
-        HarnessWiring::Unheeded => ("✗", BAD, "is wired, but does not heed it"),
+        HarnessWiring::Lost => ("✗", BAD, "is not guarded any more: its hooks were changed or removed"),
+        HarnessWiring::Unheeded => ("✗", BAD, "has hooks, but does not run them"),
         HarnessWiring::Impossible => ("–", DIM, "cannot be guarded"),
     };
     let version = one.state.version.as_ref().map(|version| format!(" {version}")).unwrap_or_default();
@@ -66,15 +66,17 @@ fn harness_line(one: &DetectedHarness) -> String {
     } else {
         format!(" ({})", one.state.scopes.join(", "))
     };
-    let heard = match (&one.state.last_heard, one.state.wired) {
-        (Some(heard), _) => format!(", last heard of {} (leaf {})", heard.ts, heard.seq),
+    let last_event = match (&one.state.last_heard, one.state.wired) {
+        (Some(last_event), _) => format!(", last event {} (record {})", last_event.ts, last_event.seq),
         (None, HarnessWiring::Yes | HarnessWiring::Unheeded | HarnessWiring::Lost) if !one.by_machine => {
-            ", never heard of".to_owned()
+            ", no event yet".to_owned()
         }
         (None, _) => String::new(),
     };
-    let mut text =
-        format!("{style}{mark}{style:#} {BOLD}{}{BOLD:#}{version} {says}{scope}{heard}\n", one.state.title);
+    let mut text = format!(
+        "{style}{mark}{style:#} {BOLD}{}{BOLD:#}{version} {status}{scope}{last_event}\n",
+        one.state.title
+    );
     let place = one.state.program.as_ref().or(one.state.directory.as_ref());
     if let Some(place) = place {
         text += &format!("  {DIM}{} · {}{DIM:#}\n", one.harness.id, place);

@@ -9,8 +9,8 @@ use tenterhook_event::{Event, EventKind};
 use tenterhook_guard::{CallPipeline, LedgerHandle, RecordTarget};
 use tenterhook_harness::Harness;
 use tenterhook_home::WorkDirs;
-use tenterhook_profile::Level;
-use tenterhook_profile_run::{FiredEvent, ProfileStage};
+use tenterhook_profile::ProblemLevel;
+use tenterhook_profile_run::{ProfileEventResult, ProfileStage};
 
 use crate::context::Context;
 use crate::error::CommandError;
@@ -70,8 +70,8 @@ fn fire_harness(context: &Context, args: &Args) -> Result<ExitCode, CommandError
         return Err(unknown_event(harness, event));
     }
     let payload = read_input::read_payload(args.file.as_deref())?;
-    let door = context.door(harness, event)?;
-    let call = harness.decode(&door, &payload).map_err(|error| CommandError::user(error.to_string()))?;
+    let meta = context.new_call_meta(harness, event)?;
+    let call = harness.decode(&meta, &payload).map_err(|error| CommandError::user(error.to_string()))?;
     let home = context.home()?;
     let book = Arc::new(LedgerHandle::of(home));
     let memory = if args.record {
@@ -85,7 +85,7 @@ fn fire_harness(context: &Context, args: &Args) -> Result<ExitCode, CommandError
         &call,
     )?;
     for note in book.take_notes() {
-        context.terminal.note(&format!("tenterhook: warning: {note}\n"))?;
+        context.terminal.eprint(&format!("tenterhook: warning: {note}\n"))?;
     }
     let reply = harness.encode(&call, &outcome);
     if context.terminal.json {
@@ -94,7 +94,7 @@ fn fire_harness(context: &Context, args: &Args) -> Result<ExitCode, CommandError
         context.terminal.print_json(&json!({"event": call.event, "outcome": outcome, "reply": reply}))?;
         return Ok(ExitCode::SUCCESS);
     }
-    context.terminal.exactly(&reply.stdout, &reply.stderr)?;
+    context.terminal.print_raw(&reply.stdout, &reply.stderr)?;
     Ok(ExitCode::from(reply.exit))
 }
 
@@ -105,24 +105,24 @@ fn fire_and_print_profile(context: &Context, args: &Args, profile: &str) -> Resu
         context.terminal.print_json(&fired.to_json(&stage))?;
         return Ok(ExitCode::SUCCESS);
     }
-    let reply = tenterhook_profile::reply(stage.profile, fired.event, &fired.aggregated);
-    context.terminal.exactly(&reply.stdout, &reply.stderr)?;
+    let reply = tenterhook_profile::format_reply(stage.profile, fired.event, &fired.aggregated);
+    context.terminal.print_raw(&reply.stdout, &reply.stderr)?;
     Ok(ExitCode::from(reply.exit))
 }
 
-/// Reads settings and input, and fires the event by the profile's rules.
+/// Reads settings and input, and fires the event as the profile's harness does.
 pub(super) fn fire_profile(
     context: &Context,
     profile: &str,
     settings: &[SettingsFile],
     event: &str,
     file: Option<&Path>,
-) -> Result<(ProfileStage, FiredEvent), CommandError> {
+) -> Result<(ProfileStage, ProfileEventResult), CommandError> {
     let stage = open_profile(profile, settings, &context.env)?;
     let event = stage.event(event)?;
     let payload = read_input::read_payload(file)?;
     let input: Value = serde_json::from_slice(&payload)
-        .map_err(|error| CommandError::user(format!("the input is not JSON: {error}")))?;
+        .map_err(|error| CommandError::user(format!("invalid JSON in the input: {error}")))?;
     if !input.is_object() {
         return Err(CommandError::user("the input is not a JSON object"));
     }
@@ -132,26 +132,26 @@ pub(super) fn fire_profile(
     Ok((stage, fired))
 }
 
-/// What every event of a profile starts from.
+/// Creates the event that all events of a profile are derived from.
 pub(super) fn profile_event(profile: &str) -> Result<Event, CommandError> {
-    let door = tenterhook_home::call_meta::mint()?;
-    // The kind and the name are the profile's to say.
-    Ok(Event::new(door.id, door.ts, profile, EventKind::Other, ""))
+    let meta = tenterhook_home::call_meta::mint()?;
+    // The profile sets the kind and the name.
+    Ok(Event::new(meta.id, meta.ts, profile, EventKind::Other, ""))
 }
 
-/// Says on standard error what in the settings cannot be used: nothing is silent.
+/// Reports settings that cannot be used on standard error.
 pub(super) fn report_problems(context: &Context, stage: &ProfileStage) -> Result<(), CommandError> {
-    let errors = stage.problems(Level::Error).map(|finding| ("problem", &finding.problem));
-    let warnings = stage.problems(Level::Warning).map(|finding| ("warning", &finding.problem));
+    let errors = stage.problems(ProblemLevel::Error).map(|finding| ("problem", &finding.problem));
+    let warnings = stage.problems(ProblemLevel::Warning).map(|finding| ("warning", &finding.problem));
     let mut text = String::new();
     for (word, problem) in errors.chain(warnings) {
         text += &format!("{word}: {}\n", tame(&problem.to_string()));
     }
-    context.terminal.exactly("", &text)
+    context.terminal.print_raw("", &text)
 }
 
 pub(super) fn unknown_event(harness: &Harness, name: &str) -> CommandError {
     let known: Vec<_> = harness.events.iter().map(|row| row.native).collect();
-    CommandError::user(format!("`{name}` is no event of {}", harness.title))
+    CommandError::user(format!("unknown event `{name}` of {}", harness.title))
         .hint(format!("known: {}", known.join(", ")))
 }

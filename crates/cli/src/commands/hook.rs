@@ -62,9 +62,9 @@ pub(crate) struct Args {
 }
 
 impl Args {
-    /// The words with which `tenterhook-hook` hands over. They are always the same, and reading them so
-    /// takes less time than judging.
-    pub(crate) fn handed_over(words: &[OsString]) -> Option<Self> {
+    /// Parses the arguments with which `tenterhook-hook` starts this program if the daemon does not answer. They
+    /// always have this form, and parsing them here is faster than clap, which takes longer than an evaluation.
+    pub(crate) fn parse_fallback_call(words: &[OsString]) -> Option<Self> {
         let words: Vec<_> = words.iter().skip(1).map(|word| word.to_str()).collect::<Option<_>>()?;
         let ["hook", "--fallback", why, "--id", id, "--within", within, "--", harness, event] =
             words.as_slice()
@@ -84,16 +84,16 @@ impl Args {
 
 pub(super) fn run(context: &Context, args: &Args) -> Result<ExitCode, CommandError> {
     let harness = read_input::parse_harness(&args.harness)?;
-    // From here on a failure is an answer to the harness: what can be prevented is prevented.
+    // From here on, a failure becomes a reply to the harness that refuses the call.
     let started = Instant::now();
     let answered = answer_hook(context, harness, args, started)
         .unwrap_or_else(|error| AnsweredCall::InProcess(harness.refuse(&args.event, &error.message)));
     let (exit, written) = match &answered {
         AnsweredCall::ByDaemon(answer) => {
-            (answer.exit, context.terminal.reply(answer.stdout(), answer.stderr()))
+            (answer.exit, context.terminal.write_reply(answer.stdout(), answer.stderr()))
         }
         AnsweredCall::InProcess(reply) => {
-            (reply.exit, context.terminal.reply(reply.stdout.as_bytes(), reply.stderr.as_bytes()))
+            (reply.exit, context.terminal.write_reply(reply.stdout.as_bytes(), reply.stderr.as_bytes()))
         }
     };
     if let (AnsweredCall::InProcess(_), Ok(home), false) = (&answered, context.home(), args.is_trial) {
@@ -101,8 +101,8 @@ pub(super) fn run(context: &Context, args: &Args) -> Result<ExitCode, CommandErr
     }
     match written {
         Ok(()) => Ok(ExitCode::from(exit)),
-        // An answer that does not reach the harness counts as none; only the exit code is left.
-        Err(error) => Err(CommandError::user(format!("the reply could not be written: {error}"))),
+        // A reply that does not reach the harness counts as none; only the exit code is left.
+        Err(error) => Err(CommandError::user(format!("cannot write the reply: {error}"))),
     }
 }
 
@@ -118,10 +118,10 @@ fn answer_hook(
     started: Instant,
 ) -> Result<AnsweredCall, CommandError> {
     let within = Duration::from_secs(args.within);
-    // What is handed over is there already.
-    let arrives_within =
+    // The payload of a fallback call was already received.
+    let payload_timeout =
         if args.fallback.is_some() { input::PAYLOAD_TIMEOUT } else { input::PAYLOAD_TIMEOUT.min(within) };
-    let payload = read_input::read_standard_input(arrives_within);
+    let payload = read_input::read_standard_input(payload_timeout);
     if args.is_trial {
         return evaluate_trial(context, harness, args, &payload?).map(AnsweredCall::InProcess);
     }
@@ -140,10 +140,10 @@ fn answer_hook(
     if let Ok(home) = context.home() {
         start::start_if_configured(context, home);
     }
-    let mut door = context.door(harness, &args.event)?;
-    door.id = id;
+    let mut meta = context.new_call_meta(harness, &args.event)?;
+    meta.id = id;
     let left = within.saturating_sub(started.elapsed());
-    evaluate_in_process(context, harness, &door, payload, &why, left).map(AnsweredCall::InProcess)
+    evaluate_in_process(context, harness, &meta, payload, &why, left).map(AnsweredCall::InProcess)
 }
 
 fn ask_daemon(
@@ -155,7 +155,7 @@ fn ask_daemon(
     payload: &[u8],
 ) -> Result<DaemonAnswer, String> {
     // A newer daemon answers older hooks.
-    let home = context.unchecked_home().ok_or("no home")?;
+    let home = context.unchecked_home().ok_or("no state directory")?;
     let project = harness.project_variable.and_then(|name| context.env.harness_variables.get(name));
     let request = wire::HookRequest {
         harness: harness.id,
@@ -171,23 +171,23 @@ fn ask_daemon(
     ask(&home.socket(), &request, payload).map_err(|error| error.to_string())
 }
 
-/// Evaluates a call that no harness made: by the files as they are, without a record.
+/// Evaluates a call of `--try` with the current files; it leaves no record.
 fn evaluate_trial(
     context: &Context,
     harness: &'static Harness,
     args: &Args,
     payload: &[u8],
 ) -> Result<HookReply, CommandError> {
-    let door = context.door(harness, &args.event)?;
+    let meta = context.new_call_meta(harness, &args.event)?;
     let mut call = LocalCall { context, home: context.home()?, harness, records: None };
-    Ok(answer_call_now(&mut call, harness, &door, payload))
+    Ok(answer_call_now(&mut call, harness, &meta, payload))
 }
 
 /// Evaluates a call without a daemon.
 fn evaluate_in_process(
     context: &Context,
     harness: &'static Harness,
-    door: &CallMeta,
+    meta: &CallMeta,
     payload: Result<Vec<u8>, CommandError>,
     why: &str,
     within: Duration,
@@ -196,28 +196,28 @@ fn evaluate_in_process(
     home.create()?;
     let why = &remember_agent(home, harness.id, why);
     let payload = match payload {
-        // The hook program knows why it could not read the payload.
+        // The hook program passes the reason why it could not read the payload.
         Ok(payload) if payload.is_empty() && why.starts_with(input::UNREADABLE_INPUT) => {
-            let error = harness.decode(door, &payload).err();
+            let error = harness.decode(meta, &payload).err();
             Err(error.map_or_else(|| why.to_owned(), |error| format!("{error} ({why})")))
         }
         Ok(payload) => Ok(payload),
         Err(error) => Err(error.message),
     };
-    let mut call = LocalCall { context, home, harness, records: Some(SpoolReason { why, within }) };
+    let mut call = LocalCall { context, home, harness, records: Some(SpooledDecision { why, within }) };
     Ok(match payload {
-        Ok(payload) => answer_call_now(&mut call, harness, door, &payload),
-        Err(reason) => refuse_call_now(&mut call, harness, door, reason),
+        Ok(payload) => answer_call_now(&mut call, harness, meta, &payload),
+        Err(reason) => refuse_call_now(&mut call, harness, meta, reason),
     })
 }
 
-/// Marks the caller of this process as a guarded agent. If the mark cannot be written, the record of the call says so,
-/// after the reason why it was evaluated here.
+/// Marks the calling process as a guarded agent. If the mark cannot be written, the returned reason for the
+/// in-process evaluation says so, and it is recorded with the call.
 pub(in crate::commands) fn remember_agent(home: &Home, harness: &str, why: &str) -> String {
-    let own = i32::try_from(std::process::id()).unwrap_or(0);
-    match Agents::of(home).remember(own, harness) {
+    let pid = i32::try_from(std::process::id()).unwrap_or(0);
+    match Agents::of(home).remember(pid, harness) {
         Ok(()) => why.to_owned(),
-        Err(error) => format!("{why}; the mark of the agent could not be written: {}", error.message),
+        Err(error) => format!("{why}; cannot mark the agent: {}", error.message),
     }
 }
 
@@ -227,14 +227,14 @@ struct LocalCall<'a> {
     home: &'a Home,
     harness: &'static Harness,
     /// `None`: the call is a trial and leaves no record.
-    records: Option<SpoolReason<'a>>,
+    records: Option<SpooledDecision<'a>>,
 }
 
 /// A decision that goes into the spool.
-struct SpoolReason<'a> {
-    /// Why the daemon did not decide.
+struct SpooledDecision<'a> {
+    /// Reason why the daemon did not decide.
     why: &'a str,
-    /// How long all hooks together may take.
+    /// Time limit for all hooks together.
     within: Duration,
 }
 
@@ -245,38 +245,38 @@ impl BlockingCallEvaluator for LocalCall<'_> {
             LedgerHandle::of(home).redact_identifiers(&mut call.event);
         }
         let place = WorkDirs::of(&call.event);
-        let road = match &self.records {
-            Some(SpoolReason { why, within }) => CallPipeline::offline(home, env, &place, why, *within),
+        let pipeline = match &self.records {
+            Some(SpooledDecision { why, within }) => CallPipeline::offline(home, env, &place, why, *within),
             None => CallPipeline::open(home, env, &place, RecordTarget::None),
         };
-        let road = road?;
-        let usage = attach_usage(self.context, home, &road, self.harness, call);
-        let outcome = run_until_signal::fire_until_signal(&road, call)?;
+        let pipeline = pipeline?;
+        let usage = attach_usage(self.context, home, &pipeline, self.harness, call);
+        let outcome = run_until_signal::fire_until_signal(&pipeline, call)?;
         if let Some((reader, found)) = usage.filter(|_| self.records.is_some()) {
             reader.mark_recorded(&found);
             reader.save();
         }
         // The process ends right after this; freeing the rules would only take time.
-        std::mem::forget(road);
+        std::mem::forget(pipeline);
         Ok(outcome)
     }
 
     fn record_refusal_now(&mut self, refusal: &RefusedCall) -> Result<(), RecordError> {
-        let Some(SpoolReason { why, .. }) = &self.records else { return Ok(()) };
+        let Some(SpooledDecision { why, .. }) = &self.records else { return Ok(()) };
         let facts = json!({"fallback": why});
         SpoolRecorder { home: self.home.clone(), detail: None, facts }.spool_decision(&refusal.decided())
     }
 }
 
-/// Reads the usage of the call's session, if a budget needs it. Without one the daemon catches up later.
+/// Reads the usage of the call's session if a rule has a budget. In other cases the daemon reads it later.
 fn attach_usage(
     context: &Context,
     home: &Home,
-    road: &CallPipeline,
+    pipeline: &CallPipeline,
     harness: &'static Harness,
     call: &mut HookCall,
 ) -> Option<(UsageReader, UsageUpdate)> {
-    if !road.has_budgets() {
+    if !pipeline.has_budgets() {
         return None;
     }
     let request = UsageReader::request(harness, call)?;

@@ -52,7 +52,7 @@ pub(crate) struct Args {
     transport: TransportName,
 }
 
-/// A transport, as it is typed.
+/// Value of `--transport`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
 enum TransportName {
     Command,
@@ -74,7 +74,7 @@ pub(super) fn run(context: &Context, args: &Args) -> Result<ExitCode, CommandErr
     for harness in harnesses {
         match plan_without_comments(context, &setup, harness, &asked, args) {
             Ok(proposal) => proposals.push(proposal),
-            // One that was not named keeps nobody else from being wired.
+            // A failure of a harness that was not named does not stop the others.
             Err(error) if args.change.harnesses.is_empty() => failures.push((harness, error)),
             Err(error) => return Err(error),
         }
@@ -85,11 +85,11 @@ pub(super) fn run(context: &Context, args: &Args) -> Result<ExitCode, CommandErr
     }
     let in_force = proposals.iter().all(|proposal| !done || proposal.plan.in_force);
     if context.terminal.json {
-        let told = proposals.iter().map(|proposal| json!(describe(&setup, proposal, done)));
+        let reports = proposals.iter().map(|proposal| json!(describe(&setup, proposal, done)));
         let failed = failures.iter().map(|(harness, error)| {
             json!({"harness": harness.id, "changed": false, "error": error.message, "hints": error.hints})
         });
-        print_json_report(context, &args.change, told.chain(failed).collect::<Vec<Value>>())?;
+        print_json_report(context, &args.change, reports.chain(failed).collect::<Vec<Value>>())?;
     } else {
         let mut text = String::new();
         for (harness, error) in &failures {
@@ -97,7 +97,7 @@ pub(super) fn run(context: &Context, args: &Args) -> Result<ExitCode, CommandErr
         }
         for (one, other) in shared {
             text += &format!(
-                "{DIM}{} reads {}'s configuration: it is wired with it{DIM:#}\n",
+                "{DIM}{} reads the settings of {} and is guarded with it{DIM:#}\n",
                 one.title, other.title
             );
         }
@@ -106,27 +106,26 @@ pub(super) fn run(context: &Context, args: &Args) -> Result<ExitCode, CommandErr
             text += &summary_text(home, &proposals);
             text += &configuration_problems(context, home);
         }
-        context.terminal.say(&text)?;
+        context.terminal.print(&text)?;
     }
     Ok(if in_force && failures.is_empty() { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }
 
-/// The settings of the machine; only root writes them.
-fn machine_scope(root: PathBuf, said: Option<ScopeName>) -> Result<SettingsScope, CommandError> {
-    if said.is_some() {
-        return Err(CommandError::user("`--system` is a scope of its own").hint("leave `--scope` out"));
+/// Scope of the machine-wide settings, which only root may write.
+fn machine_scope(root: PathBuf, scope: Option<ScopeName>) -> Result<SettingsScope, CommandError> {
+    if scope.is_some() {
+        return Err(CommandError::user("`--system` and `--scope` cannot be combined").hint("omit `--scope`"));
     }
     if !rustix::process::getuid().is_root() {
-        return Err(CommandError::internal("only root can guard the whole machine").hint(
-            "type `sudo tenterhook install --system …`, or leave `--system` out to guard your account",
-        ));
+        return Err(CommandError::internal("only root can guard the whole machine")
+            .hint("run `sudo tenterhook install --system …`, or omit `--system` to guard your account"));
     }
     Ok(SettingsScope::Machine(root))
 }
 
 type SharedSettings = Vec<(&'static Harness, &'static Harness)>;
 
-/// The harnesses to be wired, and those whose wiring is another's.
+/// Returns the harnesses to install, and those that share the settings of another one.
 fn select_harnesses(
     context: &Context,
     args: &Args,
@@ -150,7 +149,7 @@ fn select_harnesses(
     Ok((chosen, shared))
 }
 
-/// The plan. If the harness would ignore its settings because of comments, taking them out is offered first.
+/// Plans the installation. If the harness ignores its settings because of comments, offers to remove them first.
 fn plan_without_comments(
     context: &Context,
     setup: &Setup<'_>,
@@ -174,25 +173,25 @@ fn plan_without_comments(
         return Ok(first);
     }
     let copy = plain_json::make_plain(settings)?;
-    context.terminal.note(&format!("the original with its comments is `{}`\n", copy.display()))?;
+    context.terminal.eprint(&format!("the original with its comments is `{}`\n", copy.display()))?;
     plan_install(setup, harness, asked)
 }
 
-/// What a person is told of one harness.
+/// Formats the result for one harness.
 fn installed_text(home: &Home, proposal: &Proposal) -> String {
     let Proposal { harness, asked, plan } = proposal;
     let title = harness.title;
     if !plan.in_force {
         return format!(
-            "{BAD}✗{BAD:#} {BOLD}{title}{BOLD:#} is wired, but not guarded: see the note above.\n"
+            "{BAD}✗{BAD:#} {BOLD}{title}{BOLD:#} has hooks, but is not guarded: see the note above\n"
         );
     }
     let mut text = if plan.pending.is_empty() {
-        format!("{GOOD}✓{GOOD:#} {BOLD}{title}{BOLD:#} is guarded from its next session on.\n")
+        format!("{GOOD}✓{GOOD:#} {BOLD}{title}{BOLD:#} is guarded from its next session on\n")
     } else {
         let todo = plan.pending.join(&format!("\n  {WARN}→{WARN:#} "));
         format!(
-            "{WARN}!{WARN:#} {BOLD}{title}{BOLD:#} is wired, and guarded once you have done this:\n  \
+            "{WARN}!{WARN:#} {BOLD}{title}{BOLD:#} has hooks, and is guarded once you have done this:\n  \
              {WARN}→{WARN:#} {todo}\n"
         )
     };
@@ -206,13 +205,13 @@ fn installed_text(home: &Home, proposal: &Proposal) -> String {
             text += &format!("    {DIM}- {bypass}{DIM:#}\n");
         }
     }
-    if let Some(heard) = wiring::last_heard(home, harness) {
-        text += &format!("  {DIM}last heard of {} (leaf {}){DIM:#}\n", heard.ts, heard.seq);
+    if let Some(last_event) = wiring::last_event(home, harness) {
+        text += &format!("  {DIM}last event {} (record {}){DIM:#}\n", last_event.ts, last_event.seq);
     }
     text
 }
 
-/// What holds for all of them.
+/// Formats where decisions and rules are, and what to run next.
 fn summary_text(home: &Home, proposals: &[Proposal]) -> String {
     let wired: Vec<_> = proposals.iter().filter(|one| one.plan.in_force && !one.plan.is_noop()).collect();
     if wired.is_empty() {
@@ -220,7 +219,7 @@ fn summary_text(home: &Home, proposals: &[Proposal]) -> String {
     }
     let names: Vec<_> = wired.iter().map(|one| one.harness.id).collect();
     format!(
-        "  {DIM}decisions{DIM:#}  {}\n  {DIM}your rules{DIM:#} {}\n  {DIM}see it{DIM:#}     {program} doctor --probe\n  {DIM}undo{DIM:#}       {program} uninstall {}\n",
+        "  {DIM}decisions{DIM:#}  {}\n  {DIM}your rules{DIM:#} {}\n  {DIM}test it{DIM:#}    {program} doctor --probe\n  {DIM}undo{DIM:#}       {program} uninstall {}\n",
         home.ledger().display(),
         home.policy().display(),
         names.join(" "),
@@ -228,7 +227,7 @@ fn summary_text(home: &Home, proposals: &[Proposal]) -> String {
     )
 }
 
-/// Rules and hooks that cannot be used: whoever installs should learn it now, not at the first call.
+/// Lists invalid rules and hooks, so that the user learns about them at installation, not at the first call.
 fn configuration_problems(context: &Context, home: &Home) -> String {
     let place = WorkDirs::at(std::env::current_dir().ok());
     let problems = Configuration::read_trusted(home, &context.env, &place).problems;

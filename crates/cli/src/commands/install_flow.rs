@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! What `install` and `uninstall` share: choosing harnesses, showing a change, asking, and saying what was done.
+//! Parts that `install`, `uninstall` and `adopt` share: options, preview of a change, confirmation, report.
 
 use serde_json::{Value, json};
 use tenterhook_harness_install::SettingsScope;
@@ -33,7 +33,7 @@ pub(super) struct ChangeArgs {
     pub(super) yes: bool,
 }
 
-/// A scope, as it is typed.
+/// Value of `--scope`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
 pub(super) enum ScopeName {
     User,
@@ -49,7 +49,7 @@ impl ScopeName {
     }
 }
 
-/// Shows the changes and asks, once for all of them. Whether they are to be made.
+/// Shows the changes and asks once for all of them. Returns whether to make them.
 pub(super) fn propose(
     context: &Context,
     args: &ChangeArgs,
@@ -58,10 +58,10 @@ pub(super) fn propose(
 ) -> Result<bool, CommandError> {
     let terminal = context.terminal;
     if !terminal.json {
-        terminal
-            .say(&proposals.iter().map(|proposal| proposal_text(proposal, args.diff)).collect::<String>())?;
+        let text: String = proposals.iter().map(|proposal| proposal_text(proposal, args.diff)).collect();
+        terminal.print(&text)?;
         if !args.diff && proposals.iter().any(|proposal| !proposal.plan.is_noop()) {
-            terminal.say(&format!("{DIM}`--diff` shows every line{DIM:#}\n"))?;
+            terminal.print(&format!("{DIM}`--diff` shows every line{DIM:#}\n"))?;
         }
     }
     if args.dry_run {
@@ -71,7 +71,7 @@ pub(super) fn propose(
         return Ok(true);
     }
     if !Terminal::is_interactive() {
-        return Err(no_terminal_error(verb).hint("use `--yes` to go ahead, or `--dry-run` to only look"));
+        return Err(no_terminal_error(verb).hint("confirm with `--yes`, or preview with `--dry-run`"));
     }
     let question = if proposals.len() > 1 { "Make these changes?" } else { "Make this change?" };
     Ok(prompt_yes_no(terminal, question)?)
@@ -90,7 +90,7 @@ fn proposal_text(proposal: &Proposal, whole: bool) -> String {
     text
 }
 
-/// Each file that changes, with how many lines come and go.
+/// Formats each changed file with the number of added and removed lines.
 fn proposal_summary(proposal: &Proposal) -> String {
     let mut text = String::new();
     for step in proposal.plan.steps.iter().filter(|step| !step.change.is_noop()) {
@@ -113,19 +113,19 @@ fn proposal_summary(proposal: &Proposal) -> String {
     text
 }
 
-/// Asks a person; with nobody there it is an error.
+/// Asks a yes/no question; fails without a terminal.
 pub(super) fn ask_yes_no(terminal: Terminal, question: &str, verb: &str) -> Result<bool, CommandError> {
     if !Terminal::is_interactive() {
-        return Err(no_terminal_error(verb).hint("look at what is shown, then use `--yes` to go ahead"));
+        return Err(no_terminal_error(verb).hint("read the output, then use `--yes` to confirm"));
     }
     Ok(prompt_yes_no(terminal, question)?)
 }
 
 fn no_terminal_error(verb: &str) -> CommandError {
-    CommandError::user(format!("`{verb}` needs a yes, and there is nobody to ask"))
+    CommandError::user(format!("`{verb}` needs confirmation, but standard input is not a terminal"))
 }
 
-/// One change in JSON.
+/// Converts one change to JSON.
 pub(super) fn proposal_json(proposal: &Proposal, done: bool, more: Value) -> Value {
     let Proposal { harness, asked, plan } = proposal;
     let files: Vec<_> = plan.steps.iter().map(|step| &step.change.path).collect();
@@ -145,7 +145,7 @@ pub(super) fn proposal_json(proposal: &Proposal, done: bool, more: Value) -> Val
     answer
 }
 
-/// The answer in JSON: of one harness that was named it is all there is.
+/// Prints the report in JSON: one object if a single harness was named, else a list.
 pub(super) fn print_json_report(
     context: &Context,
     args: &ChangeArgs,
@@ -172,7 +172,7 @@ fn color_diff(diff: &str) -> String {
 
 fn prompt_yes_no(terminal: Terminal, question: &str) -> std::io::Result<bool> {
     use std::io::Write;
-    write!(terminal.err(), "{BOLD}{question}{BOLD:#} [y/N] ")?;
+    write!(terminal.stderr(), "{BOLD}{question}{BOLD:#} [y/N] ")?;
     let mut answer = String::new();
     std::io::stdin().read_line(&mut answer)?;
     Ok(matches!(answer.trim(), "y" | "Y" | "yes"))

@@ -61,19 +61,19 @@ pub(super) fn run(context: &Context, args: &Args) -> Result<ExitCode, CommandErr
     let book = args.rules.load(context.env.home.as_deref())?.require_usable()?;
     let cwd = match &args.cwd {
         Some(dir) => Some(std::path::absolute(dir)?),
-        // A place that is gone is no place; rules about places then see an unknown one.
+        // If the current directory was deleted, rules see an unknown directory.
         None => std::env::current_dir().ok(),
     };
     let cwd = cwd.as_deref().and_then(Path::to_str);
     let now = tenterhook_home::call_meta::now();
     let unhooked_stdin = read_input::parse_harness(&args.harness)?.unhooked_stdin;
-    let about = |command: &str, cwd: Option<&str>| {
+    let make_event = |command: &str, cwd: Option<&str>| {
         let mut event = command_event(command, cwd, now);
         event.detail.unhooked_stdin = unhooked_stdin;
         event
     };
     let strictest = match (&args.shell, &args.jsonl) {
-        (Some(command), _) => judge_one(context, &book, &about(command, cwd))?,
+        (Some(command), _) => judge_one(context, &book, &make_event(command, cwd))?,
         (None, file) => {
             let input: Box<dyn Read> =
                 if let Some(path) = file.as_deref().filter(|path| *path != Path::new("-")) {
@@ -84,12 +84,12 @@ pub(super) fn run(context: &Context, args: &Args) -> Result<ExitCode, CommandErr
                     )?;
                     Box::new(std::io::stdin().lock())
                 };
-            let about = |command: &str, place: Option<&str>| about(command, place.or(cwd));
-            let many = judge_lines(&book, BufReader::with_capacity(1 << 16, input), &about)?;
-            if many.unreadable {
+            let make_event = |command: &str, place: Option<&str>| make_event(command, place.or(cwd));
+            let judged = judge_lines(&book, BufReader::with_capacity(1 << 16, input), &make_event)?;
+            if judged.has_unreadable {
                 return Ok(ExitCode::FAILURE);
             }
-            many.strictest
+            judged.strictest
         }
     };
     Ok(if args.exit_code { ExitCode::from(exit_code(strictest)) } else { ExitCode::SUCCESS })
@@ -119,40 +119,37 @@ fn judge_one(context: &Context, book: &Rulebook, event: &Event) -> Result<Decisi
     if let Some(nudge) = ruling.nudge.as_deref().filter(|_| ruling.verdict == Decision::Deny) {
         text += &format!("  {DIM}→ {}{DIM:#}\n", tame(nudge));
     }
-    context.terminal.say(&text)?;
+    context.terminal.print(&text)?;
     Ok(ruling.verdict)
 }
 
 struct JudgedLines {
     strictest: Decision,
-    unreadable: bool,
+    has_unreadable: bool,
 }
 
-/// Judges line by line. What is judged is written before more input is waited for.
+/// Evaluates line by line. Results are written before more input is awaited.
 fn judge_lines(
     book: &Rulebook,
     mut input: BufReader<impl Read>,
-    about: &CommandEventFn<'_>,
+    make_event: &CommandEventFn<'_>,
 ) -> Result<JudgedLines, CommandError> {
     let mut out = std::io::BufWriter::new(std::io::stdout().lock());
-    let mut many = JudgedLines { strictest: Decision::None, unreadable: false };
+    let mut judged = JudgedLines { strictest: Decision::None, has_unreadable: false };
     let mut line = Vec::new();
     while read_line_bounded(&mut input, &mut line, MAX_PAYLOAD_BYTES)? {
-        let said = if is_too_long(&line, MAX_PAYLOAD_BYTES) {
-            Err(CommandError::user(format!(
-                "the line is longer than {} MiB",
-                MAX_PAYLOAD_BYTES / 1024 / 1024
-            )))
+        let result = if is_too_long(&line, MAX_PAYLOAD_BYTES) {
+            Err(CommandError::user(format!("line exceeds {} MiB", MAX_PAYLOAD_BYTES / 1024 / 1024)))
         } else {
-            judge_line(book, &line, about)
+            judge_line(book, &line, make_event)
         };
-        let mut answer = match said {
+        let mut answer = match result {
             Ok((ruling, id)) => {
-                many.strictest = many.strictest.max(ruling.verdict);
+                judged.strictest = judged.strictest.max(ruling.verdict);
                 serde_json::to_string(&RulingLine::new(&ruling, id)).map_err(std::io::Error::from)?
             }
             Err(error) => {
-                many.unreadable = true;
+                judged.has_unreadable = true;
                 json!({"error": error.message}).to_string()
             }
         };
@@ -160,11 +157,11 @@ fn judge_lines(
         let written = out.write_all(answer.as_bytes());
         let flushed = if input.buffer().is_empty() { written.and_then(|()| out.flush()) } else { written };
         match flushed {
-            // Somebody who stopped reading has read enough.
-            Err(error) if error.kind() == std::io::ErrorKind::BrokenPipe => return Ok(many),
+            // A closed pipe ends the output without an error.
+            Err(error) if error.kind() == std::io::ErrorKind::BrokenPipe => return Ok(judged),
             other => other?,
         }
     }
     out.flush()?;
-    Ok(many)
+    Ok(judged)
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! The verbs, one file each.
+//! The commands, one module each.
 
 mod adopt;
 mod agent;
@@ -90,8 +90,8 @@ pub(crate) enum Command {
 }
 
 impl Command {
-    /// Whether a note about old hooks may follow: not where programs read the output, and not after commands that say
-    /// it themselves or run on.
+    /// Whether a notice about outdated hooks may follow. Excluded are commands whose output programs read,
+    /// commands that report versions themselves, and commands that keep running.
     pub(crate) fn is_typed_by_users(&self) -> bool {
         match self {
             Self::Detect(_)

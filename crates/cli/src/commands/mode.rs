@@ -53,29 +53,26 @@ pub(super) fn run(context: &Context, args: &Args) -> Result<ExitCode, CommandErr
         return Ok(ExitCode::SUCCESS);
     }
     let text = match mode {
-        Mode::Enforce => format!("{GOOD}enforce{GOOD:#}: what rules say happens\n"),
+        Mode::Enforce => format!("{GOOD}enforce{GOOD:#}: verdicts of rules are enforced\n"),
         Mode::Monitor => {
             format!(
-                "{WARN}{BOLD}monitor{BOLD:#}{WARN:#}: rules only watch; nothing is stopped or asked about\n"
+                "{WARN}{BOLD}monitor{BOLD:#}{WARN:#}: verdicts are only recorded; no call is stopped or asked about\n"
             )
         }
     };
-    context.terminal.say(&text)?;
+    context.terminal.print(&text)?;
     Ok(ExitCode::SUCCESS)
 }
 
 fn read_mode(home: &Home) -> Result<Mode, CommandError> {
     match ask::get(home, "/v1/mode")? {
-        Some(answer) => {
-            Ok(serde_json::from_value(answer.get("mode").cloned().unwrap_or_default()).map_err(|error| {
-                CommandError::internal(format!("the daemon's answer cannot be read: {error}"))
-            })?)
-        }
+        Some(answer) => Ok(serde_json::from_value(answer.get("mode").cloned().unwrap_or_default())
+            .map_err(|error| CommandError::internal(format!("unexpected answer of the daemon: {error}")))?),
         None => Mode::read(home),
     }
 }
 
-/// Whether it was another one before.
+/// Sets the mode. Returns whether it changed.
 fn set_mode(context: &Context, home: &Home, mode: Mode, args: &ProofArgs) -> Result<bool, CommandError> {
     if Mode::read(home) == Ok(mode) {
         return Ok(false);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! `scan`: what the rules say about the commands in project files.
+//! `scan`: evaluates the rules for the commands in project files.
 
 use std::fmt::Write as _;
 use std::path::PathBuf;
@@ -65,7 +65,7 @@ pub(super) fn run(context: &Context, args: &Args) -> Result<ExitCode, CommandErr
     } else if context.terminal.json {
         context.terminal.print_json(&report::to_json(&scan))?;
     } else {
-        context.terminal.say(&report_text(&scan))?;
+        context.terminal.print(&report_text(&scan))?;
     }
     let fails = match args.fail_on {
         FailOn::Ask => scan.strictest() >= Decision::Ask,
@@ -95,10 +95,10 @@ fn report_text(scan: &ScanReport) -> String {
     }
     let of = |verdict| scan.found.iter().filter(|found| found.verdict == verdict).count();
     let (denied, asked) = (of(Decision::Deny), of(Decision::Ask));
-    let seen = format!("{} in {}", count(scan.texts, "text"), count(scan.files, "file"));
+    let scanned = format!("{} in {}", count(scan.texts, "text"), count(scan.files, "file"));
     let _ = match (denied, asked) {
-        (0, 0) => writeln!(text, "{GOOD}✓{GOOD:#} {seen}: nothing found"),
-        _ => writeln!(text, "{seen}: {denied} to deny, {asked} to ask about"),
+        (0, 0) => writeln!(text, "{GOOD}✓{GOOD:#} {scanned}: nothing found"),
+        _ => writeln!(text, "{scanned}: {denied} denied, {asked} asked"),
     };
     text
 }

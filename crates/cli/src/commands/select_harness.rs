@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Which harnesses, when none is named.
+//! Selects harnesses if none is named.
 
 use std::collections::BTreeSet;
 use std::io::Write;
@@ -15,18 +15,18 @@ use crate::error::CommandError;
 use crate::setup::CliHost;
 use crate::terminal::{BOLD, DIM, Terminal};
 
-/// Those that are here and can be wired: all of them, or those a person chooses.
+/// Returns the harnesses on this machine that can be guarded: all of them, or those that the user chooses.
 pub(super) fn select_harnesses(context: &Context, all: bool) -> Result<Vec<&'static Harness>, CommandError> {
     let (mut known, unguardable): (Vec<_>, Vec<_>) =
         detect_harnesses(&CliHost { context, home: context.home()? }.setup())
             .into_iter()
             .partition(|one| one.state.wired != HarnessWiring::Impossible);
-    // Those that are here first.
+    // Harnesses on this machine come first.
     known.sort_by_key(|one| !one.state.found);
     let here = || known.iter().filter(|one| one.state.found).map(|one| one.harness);
     if all {
         for one in unguardable.iter().filter(|one| one.state.found && !context.terminal.json) {
-            context.terminal.note(&unguardable_line(one))?;
+            context.terminal.eprint(&unguardable_line(one))?;
         }
         let here: Vec<_> = here().collect();
         return if here.is_empty() { Err(no_harness_error()) } else { Ok(here) };
@@ -34,36 +34,36 @@ pub(super) fn select_harnesses(context: &Context, all: bool) -> Result<Vec<&'sta
     if !Terminal::is_interactive() || context.terminal.json {
         let names: Vec<_> = here().map(|harness| harness.id).collect();
         let hint = match names.as_slice() {
-            [] => "`tenterhook detect` says what is here".to_owned(),
-            names => format!("name them, or use `--all`; here are: {}", names.join(", ")),
+            [] => "`tenterhook detect` lists the harnesses on this machine".to_owned(),
+            names => format!("name them, or use `--all`; found: {}", names.join(", ")),
         };
-        return Err(CommandError::user("no harness is named, and there is nobody to ask").hint(hint));
+        return Err(CommandError::user("no harness named, and standard input is not a terminal").hint(hint));
     }
-    let chosen = ask_selection(context.terminal, &known, &unguardable)?;
-    if chosen.is_empty() {
-        return Err(CommandError::user("no harness was chosen; nothing is done"));
+    let selected = ask_selection(context.terminal, &known, &unguardable)?;
+    if selected.is_empty() {
+        return Err(CommandError::user("no harness selected; nothing was changed"));
     }
-    Ok(chosen.into_iter().filter_map(|index| known.get(index)).map(|one| one.harness).collect())
+    Ok(selected.into_iter().filter_map(|index| known.get(index)).map(|one| one.harness).collect())
 }
 
 fn no_harness_error() -> CommandError {
-    CommandError::not_found("no harness that can be wired was found")
-        .hint("name one all the same, such as `tenterhook install claude-code`; its settings are then made")
+    CommandError::not_found("no harness found that can be guarded")
+        .hint("to create its settings all the same, name it: `tenterhook install claude-code`")
 }
 
-/// A harness that has no hook to wire. It is shown, so that nobody takes it for guarded, and cannot be chosen.
+/// Formats a harness that cannot be guarded. It is shown, so that it is not taken for guarded.
 fn unguardable_line(one: &DetectedHarness) -> String {
     let found = if one.state.found { "found" } else { "not found" };
     format!("  {DIM}[-]    {}, {found}, cannot be guarded{DIM:#}\n", one.harness.title)
 }
 
-/// A numbered list; those that are here are chosen already, unless the settings of the machine guard them.
+/// Reads a selection. Harnesses on this machine that machine-wide settings do not guard are preselected.
 fn ask_selection(
     terminal: Terminal,
     known: &[DetectedHarness],
     unguardable: &[DetectedHarness],
 ) -> Result<BTreeSet<usize>, CommandError> {
-    let mut chosen: BTreeSet<usize> = known
+    let mut selected: BTreeSet<usize> = known
         .iter()
         .enumerate()
         .filter(|(_, one)| one.state.found && !one.by_machine)
@@ -72,11 +72,11 @@ fn ask_selection(
     loop {
         let mut text = String::from("Which agents should Tenterhook guard?\n");
         for (index, one) in known.iter().enumerate() {
-            let mark = if chosen.contains(&index) { "x" } else { " " };
+            let mark = if selected.contains(&index) { "x" } else { " " };
             let state = match (one.state.wired, one.state.found) {
-                (HarnessWiring::Yes, _) if one.by_machine => ", guarded by the settings of the machine",
-                (HarnessWiring::Yes, _) => ", wired",
-                (HarnessWiring::Lost | HarnessWiring::Unheeded, _) => ", needs care",
+                (HarnessWiring::Yes, _) if one.by_machine => ", guarded by machine-wide settings",
+                (HarnessWiring::Yes, _) => ", guarded",
+                (HarnessWiring::Lost | HarnessWiring::Unheeded, _) => ", hooks do not run",
                 (_, true) => ", found",
                 _ => ", not found",
             };
@@ -87,30 +87,30 @@ fn ask_selection(
             );
         }
         text.extend(unguardable.iter().map(unguardable_line));
-        text += "Press Enter to go on with the marked ones, or type numbers, `all` or `none` to change the marks: ";
-        terminal.err().write_all(text.as_bytes())?;
+        text += "Press Enter to continue with the marked ones, or type numbers, `all` or `none` to change the marks: ";
+        terminal.stderr().write_all(text.as_bytes())?;
         let mut line = String::new();
-        // Nobody there any more: nothing is chosen.
+        // At the end of the input, nothing is selected.
         if std::io::stdin().read_line(&mut line)? == 0 {
             return Ok(BTreeSet::new());
         }
         let words: Vec<_> = line.split([' ', ',']).map(str::trim).filter(|word| !word.is_empty()).collect();
         if words.is_empty() {
-            return Ok(chosen);
+            return Ok(selected);
         }
         for word in words {
-            toggle_selection(&mut chosen, known.len(), word);
+            toggle_selection(&mut selected, known.len(), word);
         }
     }
 }
 
-/// What one word does to the choice; one that is not understood does nothing.
-fn toggle_selection(chosen: &mut BTreeSet<usize>, count: usize, word: &str) {
+/// Applies one typed word to the selection; an unknown word is ignored.
+fn toggle_selection(selected: &mut BTreeSet<usize>, count: usize, word: &str) {
     match (word, word.parse::<usize>()) {
-        ("all", _) => *chosen = (0..count).collect(),
-        ("none", _) => chosen.clear(),
-        (_, Ok(number)) if (1..=count).contains(&number) && !chosen.remove(&(number - 1)) => {
-            chosen.insert(number - 1);
+        ("all", _) => *selected = (0..count).collect(),
+        ("none", _) => selected.clear(),
+        (_, Ok(number)) if (1..=count).contains(&number) && !selected.remove(&(number - 1)) => {
+            selected.insert(number - 1);
         }
         _ => {}
     }
@@ -121,8 +121,8 @@ mod tests {
     use super::*;
 
     #[test]
-    fn words_change_the_choice() {
-        let mut chosen = BTreeSet::from([0]);
+    fn words_change_the_selection() {
+        let mut selected = BTreeSet::from([0]);
         for (word, expected) in [
             ("2", vec![0, 1]),
             ("1", vec![1]),
@@ -131,8 +131,8 @@ mod tests {
             ("all", vec![0, 1, 2]),
             ("none", vec![]),
         ] {
-            toggle_selection(&mut chosen, 3, word);
-            assert_eq!(chosen.iter().copied().collect::<Vec<_>>(), expected, "{word}");
+            toggle_selection(&mut selected, 3, word);
+            assert_eq!(selected.iter().copied().collect::<Vec<_>>(), expected, "{word}");
         }
     }
 }

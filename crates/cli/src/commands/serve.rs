@@ -22,7 +22,7 @@ use crate::context::Context;
 use crate::error::CommandError;
 use crate::setup::HOOK_PROGRAMS;
 
-/// Where the daemon listens unless somebody says otherwise.
+/// Default TCP address of the daemon.
 pub(crate) const DEFAULT_LISTEN_ADDRESS: &str = "127.0.0.1:7878";
 
 const EXAMPLES: &str = "\
@@ -38,13 +38,13 @@ Examples:
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Args {
     #[command(flatten)]
-    pub(super) how: DaemonArgs,
+    pub(super) daemon: DaemonArgs,
     /// Format of the log on standard error
     #[arg(long, value_name = "FORM", default_value = "text")]
     log: LogFormat,
 }
 
-/// How a daemon is run.
+/// Options of a daemon.
 #[derive(Debug, Clone, Default, clap::Args)]
 pub(crate) struct DaemonArgs {
     /// TCP address to listen on, or `none` [default: `TENTERHOOK_LISTEN`, else `daemon.listen` in
@@ -63,22 +63,22 @@ enum LogFormat {
 }
 
 impl DaemonArgs {
-    /// As arguments of another process.
-    pub(super) fn words(&self) -> Vec<String> {
-        let mut words = Vec::new();
-        words.extend(self.listen.iter().map(|address| format!("--listen={address}")));
-        words.extend(self.relaxed.then(|| "--relaxed".to_owned()));
-        words
+    /// Converts the options to command-line arguments.
+    pub(super) fn to_arguments(&self) -> Vec<String> {
+        let mut arguments = Vec::new();
+        arguments.extend(self.listen.iter().map(|address| format!("--listen={address}")));
+        arguments.extend(self.relaxed.then(|| "--relaxed".to_owned()));
+        arguments
     }
 
     fn options(&self, context: &Context) -> Result<DaemonOptions, CommandError> {
-        // What cannot be used there is in `check` and `status`; the usual stands in its place.
+        // Invalid settings are reported by `check` and `status`; here the defaults replace them.
         let (settled, _) = ServiceSettings::of(context.home()?);
-        let said = self.listen.as_deref().or(context.env.tenterhook_listen.as_deref());
-        let said = said.or(settled.daemon.listen.as_deref());
-        let listen = match said {
+        let configured = self.listen.as_deref().or(context.env.tenterhook_listen.as_deref());
+        let configured = configured.or(settled.daemon.listen.as_deref());
+        let listen = match configured {
             Some("none") => None,
-            Some(said) => Some(require_free_port(parse_address(said)?)?),
+            Some(address) => Some(require_free_port(parse_address(address)?)?),
             None => Some(default_or_free_port(context)?),
         };
         let durability = self.relaxed.then_some(Durability::Relaxed).or(settled.daemon.durability);
@@ -88,51 +88,52 @@ impl DaemonArgs {
     }
 }
 
-/// Where telemetry goes: the variables of OpenTelemetry come before the settings.
+/// Settings of the telemetry exporter. Variables of OpenTelemetry take precedence over the settings file.
 fn otlp_settings(env: &Env, settled: TelemetrySettings) -> Option<Otlp> {
-    let said = |name: &str| env.all.get(name).map(String::as_str).filter(|value| !value.is_empty());
-    let url = said("OTEL_EXPORTER_OTLP_ENDPOINT").or(settled.otlp.as_deref())?;
+    let variable = |name: &str| env.all.get(name).map(String::as_str).filter(|value| !value.is_empty());
+    let url = variable("OTEL_EXPORTER_OTLP_ENDPOINT").or(settled.otlp.as_deref())?;
     let mut otlp = Otlp::at(url);
     otlp.headers = settled.headers;
-    let pairs = said("OTEL_EXPORTER_OTLP_HEADERS").into_iter().flat_map(|list| list.split(','));
+    let pairs = variable("OTEL_EXPORTER_OTLP_HEADERS").into_iter().flat_map(|list| list.split(','));
     let pairs = pairs.filter_map(|pair| pair.split_once('='));
     otlp.headers.extend(pairs.map(|(name, value)| (name.trim().to_owned(), value.trim().to_owned())));
-    let ms = |name: &str| said(name)?.parse().ok().map(Duration::from_millis);
+    let ms = |name: &str| variable(name)?.parse().ok().map(Duration::from_millis);
     otlp.spans_every = ms("OTEL_BSP_SCHEDULE_DELAY").unwrap_or(otlp.spans_every);
     otlp.metrics_every = ms("OTEL_METRIC_EXPORT_INTERVAL").unwrap_or(otlp.metrics_every);
     Some(otlp)
 }
 
-/// An address that was asked for: if its port is taken, the process that holds it is named.
+/// Checks a configured address. If its port is in use, the error names the process.
 fn require_free_port(address: SocketAddr) -> Result<SocketAddr, CommandError> {
     if !is_port_taken(address) {
         return Ok(address);
     }
     Err(CommandError::internal(port_taken_text(address))
-        .hint("end that process, or choose another port: `--listen 127.0.0.1:0` takes a free one"))
+        .hint("stop that process, or choose another port: `--listen 127.0.0.1:0` uses a free one"))
 }
 
-/// The usual address, or a free port of the same address if it is taken. A harness that was installed with
-/// `--transport http` asks at the usual port only, so there the port is not changed.
+/// Returns the default address, or a free port of the same host if the default port is in use. Harnesses that
+/// were installed with `--transport http` only call the default port; then the port is not changed.
 fn default_or_free_port(context: &Context) -> Result<SocketAddr, CommandError> {
-    let mut usual = parse_address(DEFAULT_LISTEN_ADDRESS)?;
-    if !is_port_taken(usual) {
-        return Ok(usual);
+    let mut default = parse_address(DEFAULT_LISTEN_ADDRESS)?;
+    if !is_port_taken(default) {
+        return Ok(default);
     }
     let home = context.home()?;
-    let asks_here = |harness: &&Harness| {
+    let uses_http = |harness: &&Harness| {
         let installer = harness.installer();
-        installer.is_some_and(|installer| wiring::asked(home, installer).iter().any(|asked| asked.http))
+        let options = installer.map(|installer| wiring::installed_options(home, installer));
+        options.unwrap_or_default().iter().any(|options| options.http)
     };
-    if let Some(harness) = HARNESSES.iter().find(asks_here) {
-        return Err(CommandError::internal(port_taken_text(usual)).hint(format!(
-            "{} was installed with `--transport http` and asks at this port: end that process, or run \
+    if let Some(harness) = HARNESSES.iter().find(uses_http) {
+        return Err(CommandError::internal(port_taken_text(default)).hint(format!(
+            "{} was installed with `--transport http` and calls this port: stop that process, or run \
              `tenterhook install {}` to use the hook program instead",
             harness.title, harness.id
         )));
     }
-    usual.set_port(0);
-    Ok(usual)
+    default.set_port(0);
+    Ok(default)
 }
 
 fn is_port_taken(address: SocketAddr) -> bool {
@@ -140,24 +141,24 @@ fn is_port_taken(address: SocketAddr) -> bool {
     address.port() != 0 && bound.is_err_and(|error| error.kind() == std::io::ErrorKind::AddrInUse)
 }
 
-/// That a port is taken, and by whom.
+/// Names the process that uses a port.
 pub(super) fn port_taken_text(address: SocketAddr) -> String {
     let by = port_holder::describe(address.port()).unwrap_or_else(|| "another process".to_owned());
-    format!("port {} is taken by {by}", address.port())
+    format!("port {} is in use by {by}", address.port())
 }
 
-/// Only this machine may come in: whoever holds the token may do a great deal.
+/// Parses a listen address. Only loopback is accepted, because the token gives far-reaching access.
 fn parse_address(text: &str) -> Result<SocketAddr, CommandError> {
-    let unusable = |why: &str| {
-        CommandError::user(format!("`{text}` is no address to listen on: {why}"))
+    let invalid = |why: &str| {
+        CommandError::user(format!("invalid listen address `{text}`: {why}"))
             .hint("for example `--listen 127.0.0.1:7878`, or `--listen none`")
     };
     let address: SocketAddr =
-        text.replace("localhost", "127.0.0.1").parse().map_err(|_| unusable("expected ADDRESS:PORT"))?;
-    if address.ip().is_loopback() { Ok(address) } else { Err(unusable("only loopback addresses are served")) }
+        text.replace("localhost", "127.0.0.1").parse().map_err(|_| invalid("expected ADDRESS:PORT"))?;
+    if address.ip().is_loopback() { Ok(address) } else { Err(invalid("only loopback addresses are allowed")) }
 }
 
-/// The log: each event is one write, and known secrets are replaced in it.
+/// Writer of the log. Each event is one write; known secrets are redacted in it.
 struct RedactedLog;
 
 impl Write for RedactedLog {
@@ -174,21 +175,21 @@ impl Write for RedactedLog {
 
 pub(super) fn run(context: &Context, args: &Args) -> Result<ExitCode, CommandError> {
     let home = context.home()?;
-    let options = args.how.options(context)?;
+    let options = args.daemon.options(context)?;
     let builder = tracing_subscriber::fmt().with_writer(|| RedactedLog).with_target(false);
     match args.log {
         LogFormat::Text => builder.with_ansi(false).init(),
         LogFormat::Json => builder.json().flatten_event(true).init(),
     }
     tenterhook_daemon::serve(home, &context.env, &options, |running| {
-        let said = if context.terminal.json {
+        let printed = if context.terminal.json {
             context.terminal.print_json(&json!({"listen": running.listen, "socket": home.socket()}))
         } else {
             let tcp = running.listen.map(|address| format!(" and on http://{address}")).unwrap_or_default();
-            context.terminal.say(&format!("ready on {}{tcp}\n", home.socket().display()))
+            context.terminal.print(&format!("ready on {}{tcp}\n", home.socket().display()))
         };
-        // Nobody may be listening on standard output; calls are answered all the same.
-        drop(said);
+        // Standard output may be closed; calls are answered all the same.
+        drop(printed);
     })?;
     Ok(ExitCode::SUCCESS)
 }

@@ -8,7 +8,7 @@ use std::process::ExitCode;
 use clap::ValueEnum;
 use serde_json::json;
 use tenterhook_authority::Action;
-use tenterhook_daemon_control::service::{ServiceDefinition, ServiceManager, tell};
+use tenterhook_daemon_control::service::{InitSystem, ServiceDefinition, run_command};
 use tenterhook_guard::LedgerHandle;
 use tenterhook_home::write_atomic;
 
@@ -45,7 +45,7 @@ enum Command {
         #[arg(long, value_name = "MANAGER")]
         manager: Option<ManagerName>,
         #[command(flatten)]
-        how: DaemonArgs,
+        daemon: DaemonArgs,
     },
     /// Install the service and start it
     Install {
@@ -53,7 +53,7 @@ enum Command {
         #[arg(long)]
         no_start: bool,
         #[command(flatten)]
-        how: DaemonArgs,
+        daemon: DaemonArgs,
     },
     /// Stop and remove the service
     Uninstall {
@@ -70,13 +70,13 @@ enum ManagerName {
 
 pub(super) fn run(context: &Context, args: &Args) -> Result<ExitCode, CommandError> {
     match &args.command {
-        Command::Print { manager, how } => {
-            let manager = manager.map_or_else(ServiceManager::here, Into::into);
-            context.terminal.exactly(&manager.text(&define_service(context, how)?), "")?;
+        Command::Print { manager, daemon } => {
+            let manager = manager.map_or_else(InitSystem::of_platform, Into::into);
+            context.terminal.print_raw(&manager.to_file_text(&define_service(context, daemon)?), "")?;
             Ok(ExitCode::SUCCESS)
         }
-        Command::Install { no_start, how } => {
-            install_service(context, &define_service(context, how)?, !no_start)
+        Command::Install { no_start, daemon } => {
+            install_service(context, &define_service(context, daemon)?, !no_start)
         }
         Command::Uninstall { proof } => uninstall_service(context, proof),
     }
@@ -87,9 +87,9 @@ fn install_service(
     service: &ServiceDefinition,
     start: bool,
 ) -> Result<ExitCode, CommandError> {
-    let (home, manager) = (context.home()?, ServiceManager::here());
+    let (home, manager) = (context.home()?, InitSystem::of_platform());
     let path = manager.path(&context.env, service.is_system)?;
-    let text = manager.text(service);
+    let text = manager.to_file_text(service);
     home.create()?;
     if tenterhook_home::regular_file(&path).ok().flatten().as_deref() != Some(&text) {
         LedgerHandle::of(home).record_change("service install", json!({"file": path}))?;
@@ -98,48 +98,48 @@ fn install_service(
         }
         write_atomic(&path, text.as_bytes(), 0o644)?;
     }
-    let commands = manager.starts(&path, service.is_system);
+    let commands = manager.start_commands(&path, service.is_system);
     if start {
-        commands.iter().try_for_each(|words| tell(words))?;
+        commands.iter().try_for_each(|words| run_command(words))?;
     }
     if context.terminal.json {
         context.terminal.print_json(&json!({"file": path, "started": start, "commands": commands}))?;
         return Ok(ExitCode::SUCCESS);
     }
-    let typed = |words: &Vec<String>| format!("  {DIM}start it:{DIM:#} {}\n", words.join(" "));
-    let said: String = if start {
-        "and starts with your next login as well\n".to_owned()
+    let start_line = |words: &Vec<String>| format!("  {DIM}start it:{DIM:#} {}\n", words.join(" "));
+    let next: String = if start {
+        "it also starts at your next login\n".to_owned()
     } else {
-        commands.iter().map(typed).collect()
+        commands.iter().map(start_line).collect()
     };
-    let what = if start { "the daemon runs" } else { "written" };
-    context.terminal.say(&format!("{GOOD}✓{GOOD:#} {what}: {}\n{said}", path.display()))?;
+    let what = if start { "the daemon is running" } else { "written" };
+    context.terminal.print(&format!("{GOOD}✓{GOOD:#} {what}: {}\n{next}", path.display()))?;
     Ok(ExitCode::SUCCESS)
 }
 
 fn uninstall_service(context: &Context, proof: &ProofArgs) -> Result<ExitCode, CommandError> {
-    let (home, manager) = (context.home()?, ServiceManager::here());
+    let (home, manager) = (context.home()?, InitSystem::of_platform());
     let is_system = home.is_machine_wide();
     let path = manager.path(&context.env, is_system)?;
     if !path.exists() {
-        return Err(CommandError::user(format!("there is no service: `{}` is not there", path.display())));
+        return Err(CommandError::user(format!("no service installed: `{}` does not exist", path.display())));
     }
-    // Nobody starts the daemon again: that is as good as ending it.
+    // Without the service the daemon is not restarted, so removing it needs the same confirmation as `stop`.
     confirm::require_confirmation(context, Action::Stop, json!({"service": path}), proof)?;
-    for words in manager.ends(&path, is_system) {
-        // One that does not run, or was never loaded, is as it should be.
-        drop(tell(&words));
+    for words in manager.stop_commands(&path, is_system) {
+        // Ignores a service that is not running or was never loaded.
+        drop(run_command(&words));
     }
     fs_err::remove_file(&path)?;
     if context.terminal.json {
         context.terminal.print_json(&json!({"file": path, "removed": true}))?;
     } else {
-        context.terminal.say(&format!("{GOOD}✓{GOOD:#} removed: {}\n", path.display()))?;
+        context.terminal.print(&format!("{GOOD}✓{GOOD:#} removed: {}\n", path.display()))?;
     }
     Ok(ExitCode::SUCCESS)
 }
 
-impl From<ManagerName> for ServiceManager {
+impl From<ManagerName> for InitSystem {
     fn from(manager: ManagerName) -> Self {
         match manager {
             ManagerName::Systemd => Self::Systemd,
@@ -148,24 +148,24 @@ impl From<ManagerName> for ServiceManager {
     }
 }
 
-/// The service that runs the daemon of this home.
-fn define_service(context: &Context, how: &DaemonArgs) -> Result<ServiceDefinition, CommandError> {
+/// Defines the service that runs the daemon of this state directory.
+fn define_service(context: &Context, daemon: &DaemonArgs) -> Result<ServiceDefinition, CommandError> {
     let home = context.home()?;
     let installed = home.bin().join("tenterhook");
     let program = if installed.is_file() { installed } else { std::env::current_exe()? };
     let text = |path: &Path| {
-        path.to_str().map(ToOwned::to_owned).ok_or_else(|| {
-            CommandError::user(format!("`{}` is no text, so no service can name it", path.display()))
-        })
+        path.to_str()
+            .map(ToOwned::to_owned)
+            .ok_or_else(|| CommandError::user(format!("path `{}` is not valid UTF-8", path.display())))
     };
     let mut words = vec![text(&program)?];
     if home.is_machine_wide() {
         words.push("--system".to_owned());
-    } else if context.said_home.is_some() || context.env.tenterhook_home.is_some() {
+    } else if context.explicit_home.is_some() || context.env.tenterhook_home.is_some() {
         words.extend(["--home".to_owned(), text(&home.state)?]);
     }
     words.extend(["serve", "--log", "json"].map(ToOwned::to_owned));
-    words.extend(how.words());
+    words.extend(daemon.to_arguments());
     let mut variables = Vec::new();
     for (name, value) in
         [("XDG_STATE_HOME", &context.env.xdg_state_home), ("XDG_CONFIG_HOME", &context.env.xdg_config_home)]

@@ -26,7 +26,7 @@ Examples:
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Args {
     #[command(flatten)]
-    how: DaemonArgs,
+    daemon: DaemonArgs,
 }
 
 /// Restart the daemon
@@ -42,49 +42,49 @@ pub(crate) struct RestartArgs {
 pub(super) fn run(context: &Context, args: &Args) -> Result<ExitCode, CommandError> {
     let home = context.home()?;
     if ask::is_up(home) {
-        context.terminal.say("a daemon is running already\n")?;
+        context.terminal.print("a daemon is already running\n")?;
         return status::run(context, &status::Args {});
     }
-    launch_daemon(context, home, &args.how)?;
+    launch_daemon(context, home, &args.daemon)?;
     let listen =
         ask::get(home, "/v1/health")?.and_then(|health| Some(health.get("listen")?.as_str()?.to_owned()));
     if context.terminal.json {
         context.terminal.print_json(&json!({"started": true, "log": home.log(), "listen": listen}))?;
         return Ok(ExitCode::SUCCESS);
     }
-    note_other_port(context, &args.how, listen.as_deref())?;
+    note_other_port(context, &args.daemon, listen.as_deref())?;
     status::run(context, &status::Args {})
 }
 
-/// Says so if the usual port was taken and another one is used.
-fn note_other_port(context: &Context, how: &DaemonArgs, listen: Option<&str>) -> Result<(), CommandError> {
-    let asked = how.listen.is_some()
+/// Prints a notice if the default port was in use and the daemon listens on another one.
+fn note_other_port(context: &Context, daemon: &DaemonArgs, listen: Option<&str>) -> Result<(), CommandError> {
+    let is_configured = daemon.listen.is_some()
         || context.env.tenterhook_listen.is_some()
         || ServiceSettings::of(context.home()?).0.daemon.listen.is_some();
-    let (Some(listen), Ok(usual), false) = (listen, DEFAULT_LISTEN_ADDRESS.parse(), asked) else {
+    let (Some(listen), Ok(default), false) = (listen, DEFAULT_LISTEN_ADDRESS.parse(), is_configured) else {
         return Ok(());
     };
     if listen == DEFAULT_LISTEN_ADDRESS {
         return Ok(());
     }
     let text =
-        format!("{WARN}note{WARN:#}: {}; the daemon listens on {listen} instead\n", port_taken_text(usual));
-    context.terminal.note(&text)
+        format!("{WARN}note{WARN:#}: {}; the daemon listens on {listen} instead\n", port_taken_text(default));
+    context.terminal.eprint(&text)
 }
 
-/// Ends the daemon, if there is one, and starts another.
+/// Stops the daemon if one runs, and starts a new one.
 pub(super) fn restart(context: &Context, args: &RestartArgs) -> Result<ExitCode, CommandError> {
     hold_autostart(context.home()?);
     stop::stop_daemon(context, Action::Restart, &args.proof)?;
     run(context, &args.start)
 }
 
-/// Starts a daemon of its own session, and waits until it answers.
-pub(crate) fn launch_daemon(context: &Context, home: &Home, how: &DaemonArgs) -> Result<(), CommandError> {
-    daemon_launcher(context, home)?.launch(&how.words())
+/// Starts a daemon in the background and waits until it answers.
+pub(crate) fn launch_daemon(context: &Context, home: &Home, daemon: &DaemonArgs) -> Result<(), CommandError> {
+    daemon_launcher(context, home)?.launch(&daemon.to_arguments())
 }
 
-/// Starts a daemon for the calls to come, where the settings say so.
+/// Starts a daemon for future calls if the settings enable `autostart`.
 pub(super) fn start_if_configured(context: &Context, home: &Home) {
     if ServiceSettings::of(home).0.daemon.autostart
         && let Ok(launcher) = daemon_launcher(context, home)
@@ -93,7 +93,7 @@ pub(super) fn start_if_configured(context: &Context, home: &Home) {
     }
 }
 
-/// Lets another process bring the spool into the ledger when it has grown long and no daemon does.
+/// Starts a process that imports a long spool into the ledger if no daemon does.
 pub(super) fn import_long_spool(context: &Context, home: &Home) {
     if let Ok(launcher) = daemon_launcher(context, home) {
         launcher.import_spool();
@@ -102,5 +102,5 @@ pub(super) fn import_long_spool(context: &Context, home: &Home) {
 
 fn daemon_launcher<'a>(context: &'a Context, home: &'a Home) -> Result<Launcher<'a>, CommandError> {
     let (program, variables) = (std::env::current_exe()?, &context.env.all);
-    Ok(Launcher { home, program, said_home: context.said_home.as_deref(), variables })
+    Ok(Launcher { home, program, explicit_home: context.explicit_home.as_deref(), variables })
 }

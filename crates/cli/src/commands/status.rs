@@ -30,8 +30,8 @@ pub(super) fn run(context: &Context, _args: &Args) -> Result<ExitCode, CommandEr
         if terminal.json {
             terminal.print_json(&json!({"running": false, "versions": versions::to_json(home, None)}))?;
         } else {
-            terminal.say(&format!(
-                "{WARN}no daemon is running{WARN:#}: hooks judge by themselves and decisions wait in the spool\n\
+            terminal.print(&format!(
+                "{WARN}no daemon is running{WARN:#}: hooks evaluate the rules in-process, and decisions wait in the spool\n\
                  {DIM}start one with `tenterhook start`{DIM:#}\n{}",
                 versions_text(home, None)
             ))?;
@@ -52,7 +52,7 @@ pub(super) fn run(context: &Context, _args: &Args) -> Result<ExitCode, CommandEr
         Some(value) => value.to_string(),
         None => "?".to_owned(),
     };
-    let mut said = format!(
+    let mut report = format!(
         "{GOOD}the daemon is running{GOOD:#} (process {}, version {})\n  socket      {}\n  listens on  {}\n  mode        {}\n  generation  {}\n  answered    {}\n",
         text("pid"),
         text("version"),
@@ -65,43 +65,43 @@ pub(super) fn run(context: &Context, _args: &Args) -> Result<ExitCode, CommandEr
         text("generation"),
         text("answered"),
     );
-    said += &versions_text(home, Some(&health));
+    report += &versions_text(home, Some(&health));
     for (key, what) in
-        [("stale", "cannot be read, the old text is in force"), ("problems", "is not in force")]
+        [("stale", "cannot be read; the previous version is active"), ("problems", "is not active")]
     {
         for problem in health.get(key).and_then(Value::as_array).into_iter().flatten() {
             let part = |key: &str| problem.get(key).and_then(Value::as_str).unwrap_or_default();
-            said += &format!("{WARN}warning{WARN:#}: {} {what}: {}\n", part("source"), part("message"));
+            report += &format!("{WARN}warning{WARN:#}: {} {what}: {}\n", part("source"), part("message"));
         }
     }
     let system = if home.machine().is_some() { " --system" } else { "" };
     for lost in health.get("unwired").and_then(Value::as_array).into_iter().flatten() {
         let part = |key: &str| lost.get(key).and_then(Value::as_str).unwrap_or_default();
-        said += &format!(
-            "{WARN}warning{WARN:#}: {} is not guarded any more: our hooks are gone from `{}`; \
-             `tenterhook install {}{system}` puts them back\n",
+        report += &format!(
+            "{WARN}warning{WARN:#}: {} is not guarded any more: its hooks were removed from `{}`; \
+                 `tenterhook install {}{system}` restores them\n",
             part("harness"),
             part("settings"),
             part("harness")
         );
     }
     if let Some(text) = undelivered_text(&health) {
-        said += &format!("{WARN}warning{WARN:#}: {text}\n");
+        report += &format!("{WARN}warning{WARN:#}: {text}\n");
     }
     if health.get("mode").and_then(Value::as_str) == Some("monitor") {
-        said +=
-            &format!("{WARN}warning{WARN:#}: rules only watch; `tenterhook mode enforce` makes them hold\n");
+        let text = "monitor mode: verdicts are only recorded; `tenterhook mode enforce` enforces them";
+        report += &format!("{WARN}warning{WARN:#}: {text}\n");
     }
     if let Some(waiting) = health.get("pending").and_then(Value::as_u64).filter(|waiting| *waiting > 0) {
-        said += &format!(
+        report += &format!(
             "{WARN}warning{WARN:#}: {waiting} waiting for an approval; see `tenterhook approvals list`\n"
         );
     }
-    terminal.say(&said)?;
+    terminal.print(&report)?;
     Ok(ExitCode::SUCCESS)
 }
 
-/// Calls whose hook program ended before the daemon's answer reached it, if there are any.
+/// Describes calls whose hook program ended before the daemon's answer arrived, if there are any.
 pub(super) fn undelivered_text(health: &Value) -> Option<String> {
     let undelivered = health.get("undelivered")?;
     let number = |key: &str| undelivered.get(key).and_then(Value::as_u64).unwrap_or_default();
@@ -122,7 +122,7 @@ pub(super) fn undelivered_text(health: &Value) -> Option<String> {
     Some(text)
 }
 
-/// The versions of this program, of the installed hooks and of hooks that called, and what to do if they differ.
+/// Formats the versions of this program, the installed hooks and the hooks that called, with advice if they differ.
 fn versions_text(home: &Home, health: Option<&Value>) -> String {
     let hooks = versions::of_hook_programs(home);
     let daemon = health.and_then(|health| health.get("version")?.as_str()).map(ProgramVersion::new);

@@ -4,7 +4,7 @@ use std::process::ExitCode;
 
 use serde_json::json;
 use tenterhook_authority::Action;
-use tenterhook_daemon_control::launch::{end_daemon, process_of};
+use tenterhook_daemon_control::launch::{process_of, stop_daemon_process};
 
 use crate::ask;
 use crate::confirm::{self, ProofArgs};
@@ -31,23 +31,23 @@ pub(super) fn run(context: &Context, args: &Args) -> Result<ExitCode, CommandErr
     if context.terminal.json {
         context.terminal.print_json(&json!({"stopped": stopped}))?;
     } else {
-        context.terminal.say(if stopped { "the daemon has ended\n" } else { "no daemon is running\n" })?;
+        context.terminal.print(if stopped { "the daemon stopped\n" } else { "no daemon is running\n" })?;
     }
     Ok(ExitCode::SUCCESS)
 }
 
-/// Whether there was one.
+/// Stops the daemon. Returns whether one was running.
 pub(super) fn stop_daemon(
     context: &Context,
     action: Action,
     proof: &ProofArgs,
 ) -> Result<bool, CommandError> {
     let home = context.home()?;
-    // The socket says who answers; a file could name any process.
+    // The process id comes over the socket; a file could name any process.
     let Some(health) = ask::get(home, "/v1/health")? else { return Ok(false) };
     let pid =
-        process_of(&health).ok_or_else(|| CommandError::internal("the daemon does not say who it is"))?;
+        process_of(&health).ok_or_else(|| CommandError::internal("the daemon reported no process id"))?;
     confirm::require_confirmation(context, action, json!({}), proof)?;
-    end_daemon(home, pid)?;
+    stop_daemon_process(home, pid)?;
     Ok(true)
 }

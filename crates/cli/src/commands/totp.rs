@@ -58,7 +58,7 @@ pub(super) fn run(context: &Context, args: &Args) -> Result<ExitCode, CommandErr
         Command::Status => print_status(context, &codes),
         Command::Remove { proof } => {
             if !codes.is_enabled() {
-                return Err(CommandError::user("no codes are needed here"));
+                return Err(CommandError::user("codes are not set up"));
             }
             confirm::require_confirmation(context, Action::TotpRemove, json!({}), proof)?;
             codes.remove()?;
@@ -69,8 +69,8 @@ pub(super) fn run(context: &Context, args: &Args) -> Result<ExitCode, CommandErr
 
 fn enroll_secret(context: &Context, codes: &Enrolment) -> Result<ExitCode, CommandError> {
     if codes.is_enabled() {
-        let error = CommandError::user("codes are set up already");
-        return Err(error.hint("to use another app, remove them first: `tenterhook totp remove`"));
+        let error = CommandError::user("codes are already set up");
+        return Err(error.hint("to use another app, first run `tenterhook totp remove`"));
     }
     confirm::require_confirmation(
         context,
@@ -85,25 +85,24 @@ fn enroll_secret(context: &Context, codes: &Enrolment) -> Result<ExitCode, Comma
         context.terminal.print_json(&json!({"secret": text, "uri": uri, "on": false}))?;
         return Ok(ExitCode::SUCCESS);
     }
-    context.terminal.say(&format!(
+    context.terminal.print(&format!(
         "Scan this with your authenticator app:\n\n{}\n  {DIM}or type{DIM:#} {BOLD}{text}{BOLD:#}\n  {DIM}or open{DIM:#} {uri}\n\n",
         draw_qr_code(&uri).unwrap_or_default()
     ))?;
-    if let Some(code) = confirm::read_typed_line("Code the app shows now: ")? {
+    if let Some(code) = confirm::read_typed_line("Code that the app shows now: ")? {
         return verify_code(context, codes, &code);
     }
-    context.terminal.say("It counts once you have given a code: `tenterhook totp verify CODE`\n")?;
+    context.terminal.print("activate the secret with a code: `tenterhook totp verify CODE`\n")?;
     Ok(ExitCode::SUCCESS)
 }
 
 fn verify_code(context: &Context, codes: &Enrolment, code: &str) -> Result<ExitCode, CommandError> {
-    let begins = !codes.is_enabled() && codes.is_pending();
-    if !begins && !codes.is_enabled() {
-        return Err(CommandError::user("codes are not set up, so there is none to verify")
-            .hint("set them up with `tenterhook totp enroll`"));
+    let is_first = !codes.is_enabled() && codes.is_pending();
+    if !is_first && !codes.is_enabled() {
+        return Err(CommandError::user("codes are not set up").hint("run `tenterhook totp enroll`"));
     }
-    if begins {
-        // Whoever gives the first code decides what will be needed: an agent must not.
+    if is_first {
+        // The first code activates the secret, so a guarded agent must not give it.
         confirm::require_confirmation(
             context,
             Action::TotpEnroll,
@@ -111,31 +110,29 @@ fn verify_code(context: &Context, codes: &Enrolment, code: &str) -> Result<ExitC
             &ProofArgs::default(),
         )?;
     }
-    let tried = if begins {
+    let result = if is_first {
         codes.confirm(code, now_ms())?
     } else {
         codes.attempt_from(code_tries(context)?, code, now_ms())?
     };
-    let again = if begins { "the code is wrong; the secret does not count yet" } else { "the code is wrong" };
-    match tried {
-        CodeResult::Accepted if begins => print_status(context, codes),
+    let wrong_code = if is_first { "wrong code; the secret is not active yet" } else { "wrong code" };
+    match result {
+        CodeResult::Accepted if is_first => print_status(context, codes),
         CodeResult::Accepted if context.terminal.json => {
             context.terminal.print_json(&json!({"right": true}))?;
             Ok(ExitCode::SUCCESS)
         }
         CodeResult::Accepted => {
-            context.terminal.say(&format!("{GOOD}✓{GOOD:#} right; it is used up now\n"))?;
+            context.terminal.print(&format!("{GOOD}✓{GOOD:#} correct; this code cannot be used again\n"))?;
             Ok(ExitCode::SUCCESS)
         }
-        CodeResult::Wrong => Err(CommandError::denied(again).hint("is the clock of this machine right?")),
-        CodeResult::Used => {
-            Err(CommandError::denied("the code was used already").hint("wait for the next one"))
-        }
-        CodeResult::TooMany => Err(CommandError::busy("too many codes were tried").hint("wait a minute")),
+        CodeResult::Wrong => Err(CommandError::denied(wrong_code).hint("check the clock of this machine")),
+        CodeResult::Used => Err(CommandError::denied("code already used").hint("wait for the next code")),
+        CodeResult::TooMany => Err(CommandError::busy("too many codes tried").hint("wait a minute")),
     }
 }
 
-/// An agent that guesses does not use up the tries of the user.
+/// Guesses of a guarded agent are counted separately, so that they do not use up the user's attempts.
 fn code_tries(context: &Context) -> Result<AttemptQuota, CommandError> {
     let caller = Caller::current(&Agents::of(context.home()?));
     Ok(if caller.refusal("totp verify").is_some() { AttemptQuota::Suspect } else { AttemptQuota::Ordinary })
@@ -147,13 +144,13 @@ fn print_status(context: &Context, codes: &Enrolment) -> Result<ExitCode, Comman
         return Ok(ExitCode::SUCCESS);
     }
     let text = if codes.is_enabled() {
-        format!("{GOOD}✓{GOOD:#} codes are set up: whatever loosens protection needs one\n")
+        format!("{GOOD}✓{GOOD:#} codes are set up: every privileged action needs one\n")
     } else if codes.is_pending() {
-        format!("{WARN}not yet{WARN:#}: give a code of the new secret with `tenterhook totp verify CODE`\n")
+        format!("{WARN}not active yet{WARN:#}: activate the secret with `tenterhook totp verify CODE`\n")
     } else {
-        "no codes are needed: a person confirms on a terminal\n".to_owned()
+        "codes are not set up: privileged actions are confirmed on a terminal\n".to_owned()
     };
-    context.terminal.say(&text)?;
+    context.terminal.print(&text)?;
     Ok(ExitCode::SUCCESS)
 }
 

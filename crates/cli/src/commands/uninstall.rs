@@ -49,15 +49,16 @@ pub(super) fn run(context: &Context, args: &Args) -> Result<ExitCode, CommandErr
             adopted.push(harness);
         }
         for asked in select_scopes(context, args, harness)? {
-            let order = wiring::order(&setup, harness, &InstallOptions { http: false, ..asked.clone() })?;
-            let plan = wiring::installer(harness)?.plan_uninstall(&order, &home.receipts());
+            let options = InstallOptions { http: false, ..asked.clone() };
+            let request = wiring::install_request(&setup, harness, &options)?;
+            let plan = wiring::installer(harness)?.plan_uninstall(&request, &home.receipts());
             proposals.push(Proposal { harness, asked, plan: plan.map_err(CommandError::from)? });
         }
     }
     let done = propose(context, &args.change, &proposals, "uninstall")?;
     if done {
         let changed: Vec<_> = proposals.iter().filter(|proposal| !proposal.plan.is_noop()).collect();
-        // One yes for all of them.
+        // One confirmation covers all of them.
         if let [first, rest @ ..] = changed.as_slice() {
             let mut detail = json!({"harness": first.harness.id, "settings": first.plan.settings()});
             if let (Some(detail), false) = (detail.as_object_mut(), rest.is_empty()) {
@@ -73,65 +74,65 @@ pub(super) fn run(context: &Context, args: &Args) -> Result<ExitCode, CommandErr
             plan.apply().map_err(CommandError::from)?;
             keep_status_line(home, harness.id, None)?;
         }
-        // Hooks that were taken over go back to where they served.
+        // Adopted hooks move back to the settings of their harness.
         for harness in &adopted {
             adopt::plan_return(&setup, harness)?.apply().map_err(CommandError::from)?;
         }
     }
     if context.terminal.json {
         let more = |plan: &Proposal| json!({"home": home.state, "restored": done && plan.plan.restores()});
-        let told = proposals.iter().map(|proposal| proposal_json(proposal, done, more(proposal)));
-        print_json_report(context, &args.change, told.collect())?;
+        let reports = proposals.iter().map(|proposal| proposal_json(proposal, done, more(proposal)));
+        print_json_report(context, &args.change, reports.collect())?;
     } else if done {
         let mut text = String::new();
         for Proposal { harness, plan, .. } in proposals.iter().filter(|proposal| !proposal.plan.is_noop()) {
             let what =
-                if plan.restores() { "is as it was before Tenterhook" } else { "is no longer guarded" };
-            text += &format!("{GOOD}✓{GOOD:#} {BOLD}{}{BOLD:#} {what}.\n", harness.title);
+                if plan.restores() { "has its original settings again" } else { "is no longer guarded" };
+            text += &format!("{GOOD}✓{GOOD:#} {BOLD}{}{BOLD:#} {what}\n", harness.title);
         }
-        context.terminal.say(&text)?;
+        context.terminal.print(&text)?;
     }
     Ok(ExitCode::SUCCESS)
 }
 
-/// The harnesses that are named, or all that are wired.
+/// Returns the named harnesses, or all that are installed.
 fn select_harnesses(context: &Context, args: &Args) -> Result<Vec<&'static Harness>, CommandError> {
     if !args.change.harnesses.is_empty() {
         return args.change.harnesses.iter().map(|id| read_input::parse_harness(id)).collect();
     }
     let home = context.home()?;
-    let mut wired: Vec<&'static Harness> = Vec::new();
+    let mut installed: Vec<&'static Harness> = Vec::new();
     for harness in HARNESSES {
         let Some(installer) = harness.installer() else { continue };
-        let known = wired.iter().any(|other| other.id == installer.wired_as);
-        if !known && !wiring::asked(home, installer).is_empty() {
-            wired.push(harness);
+        let known = installed.iter().any(|other| other.id == installer.wired_as);
+        if !known && !wiring::installed_options(home, installer).is_empty() {
+            installed.push(harness);
         }
     }
-    match (args.change.all, wired.is_empty()) {
-        (true, false) => Ok(wired),
-        (_, true) => Err(CommandError::user("nothing is installed in this home")),
+    match (args.change.all, installed.is_empty()) {
+        (true, false) => Ok(installed),
+        (_, true) => Err(CommandError::user("no hooks are installed from this state directory")),
         (false, false) => {
-            let names: Vec<_> = wired.iter().map(|harness| harness.id).collect();
-            Err(CommandError::user("no harness is named")
-                .hint(format!("name them, or use `--all`; wired are: {}", names.join(", "))))
+            let names: Vec<_> = installed.iter().map(|harness| harness.id).collect();
+            Err(CommandError::user("no harness named")
+                .hint(format!("name them, or use `--all`; installed: {}", names.join(", "))))
         }
     }
 }
 
-/// The scope that is said, else every one that is wired.
+/// Returns the given scope, or every installed one.
 fn select_scopes(
     context: &Context,
     args: &Args,
     harness: &'static Harness,
 ) -> Result<Vec<InstallOptions>, CommandError> {
-    let wired = wiring::asked(context.home()?, wiring::installer(harness)?);
+    let installed = wiring::installed_options(context.home()?, wiring::installer(harness)?);
     let Some(name) = args.change.scope else {
         let scope = context.home()?.machine().map_or_else(SettingsScope::default, SettingsScope::Machine);
         let unwired = InstallOptions { scope, ..InstallOptions::default() };
-        return Ok(if wired.is_empty() { vec![unwired] } else { wired });
+        return Ok(if installed.is_empty() { vec![unwired] } else { installed });
     };
     let scope = name.scope()?;
-    let known = wired.into_iter().find(|asked| asked.scope == scope);
+    let known = installed.into_iter().find(|asked| asked.scope == scope);
     Ok(vec![known.unwrap_or(InstallOptions { scope, ..InstallOptions::default() })])
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! A property list of launchd.
+//! Property list and commands of launchd.
 
 use std::path::Path;
 
@@ -9,14 +9,14 @@ use super::ServiceDefinition;
 const LABEL: &str = "dev.tenterhook.daemon";
 pub(super) const FILE: &str = "dev.tenterhook.daemon.plist";
 
-pub(super) fn list(service: &ServiceDefinition) -> String {
-    let word = |word: &String| format!("    <string>{}</string>\n", escaped(word));
+pub(super) fn format_property_list(service: &ServiceDefinition) -> String {
+    let word = |word: &String| format!("    <string>{}</string>\n", escape_xml(word));
     let words: String = service.words.iter().map(word).collect();
     let variable = |(name, value): &(&str, String)| {
-        format!("    <key>{name}</key>\n    <string>{}</string>\n", escaped(value))
+        format!("    <key>{name}</key>\n    <string>{}</string>\n", escape_xml(value))
     };
     let variables: String = service.variables.iter().map(variable).collect();
-    let log = escaped(&service.log.display().to_string());
+    let log = escape_xml(&service.log.display().to_string());
     format!(
         "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n\
          <!DOCTYPE plist PUBLIC \"-//Apple//DTD PLIST 1.0//EN\" \"http://www.apple.com/DTDs/PropertyList-1.0.dtd\">\n\
@@ -30,14 +30,14 @@ pub(super) fn list(service: &ServiceDefinition) -> String {
     )
 }
 
-/// `launchctl`, in the person's own domain or the machine's.
-pub(super) fn tell(verb: &str, path: Option<&Path>, is_system: bool) -> Vec<String> {
+/// Builds a `launchctl` command in the user's domain or the machine's.
+pub(super) fn launchctl(verb: &str, path: Option<&Path>, is_system: bool) -> Vec<String> {
     let uid = rustix::process::getuid().as_raw();
     let domain = if is_system { "system".to_owned() } else { format!("gui/{uid}") };
     let path = path.map(|path| path.display().to_string());
     ["launchctl".to_owned(), verb.to_owned(), domain].into_iter().chain(path).collect()
 }
 
-fn escaped(text: &str) -> String {
+fn escape_xml(text: &str) -> String {
     text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;")
 }

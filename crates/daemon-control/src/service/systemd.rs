@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! A unit of systemd.
+//! Unit and commands of systemd.
 
 use super::ServiceDefinition;
 
 pub(super) const NAME: &str = "tenterhook.service";
 
-pub(super) fn unit(service: &ServiceDefinition) -> String {
+pub(super) fn format_unit(service: &ServiceDefinition) -> String {
     let variable = |(name, value): &(&str, String)| {
-        format!("Environment={}\n", quoted(&format!("{name}={value}"), false))
+        format!("Environment={}\n", quote_word(&format!("{name}={value}"), false))
     };
     let variables: String = service.variables.iter().map(variable).collect();
-    let words: Vec<_> = service.words.iter().map(|word| quoted(word, true)).collect();
+    let words: Vec<_> = service.words.iter().map(|word| quote_word(word, true)).collect();
     let target = if service.is_system { "multi-user.target" } else { "default.target" };
-    // Whoever ends it by a signal or by `tenterhook stop` means it; whatever else ends it does not.
+    // `on-failure`: the daemon stays stopped after a signal or `tenterhook stop`, and is restarted after a crash.
     format!(
         "[Unit]\nDescription=Tenterhook, one hook system for every AI agent\n\n\
          [Service]\nType=exec\n{variables}ExecStart={}\nRestart=on-failure\nRestartSec=1\nUMask=0077\n\n\
@@ -22,13 +22,13 @@ pub(super) fn unit(service: &ServiceDefinition) -> String {
     )
 }
 
-pub(super) fn tell(is_system: bool, words: &[&str]) -> Vec<String> {
+pub(super) fn systemctl(is_system: bool, words: &[&str]) -> Vec<String> {
     let user = (!is_system).then_some("--user");
     ["systemctl"].iter().chain(user.iter()).chain(words).map(ToString::to_string).collect()
 }
 
-/// A word as systemd reads it back: nothing in it is expanded.
-fn quoted(word: &str, is_command: bool) -> String {
+/// Quotes a word so that systemd does not expand anything in it.
+fn quote_word(word: &str, is_command: bool) -> String {
     let mut text = String::from("\"");
     for letter in word.chars() {
         match letter {
@@ -49,7 +49,7 @@ mod tests {
 
     #[test]
     fn nothing_in_a_word_is_expanded() {
-        assert_eq!(quoted("/opt/a b/100%/$HOME\"\\", true), r#""/opt/a b/100%%/$$HOME\"\\""#);
-        assert_eq!(quoted("A=$x\n", false), "\"A=$x\\n\"");
+        assert_eq!(quote_word("/opt/a b/100%/$HOME\"\\", true), r#""/opt/a b/100%%/$$HOME\"\\""#);
+        assert_eq!(quote_word("A=$x\n", false), "\"A=$x\\n\"");
     }
 }

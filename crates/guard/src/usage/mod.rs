@@ -147,7 +147,7 @@ impl UsageReader {
         let machine = env.machine();
         let roots = HARNESSES.iter().filter_map(|harness| {
             let transcripts = transcripts_of(harness).filter(|transcripts| transcripts.usage.is_some())?;
-            Some((harness.id, (transcripts.places)(&machine)))
+            Some((harness.id, (transcripts.directories)(&machine)))
         });
         Self {
             dir: home.usage(),
@@ -170,7 +170,7 @@ impl UsageReader {
         }
         Some(UsageRequest {
             format,
-            is_transcript: transcripts.is_one,
+            is_transcript: transcripts.is_transcript,
             harness: harness.id,
             session: session_key(event),
             path: harness.transcript_path(&native.fields).map(PathBuf::from),
@@ -290,7 +290,11 @@ impl UsageReader {
         let places = directories.flat_map(|directory| {
             let named = |variable: &&'static str| (*variable, directory.to_owned());
             let variables = transcripts.variables.iter().map(named).collect();
-            (transcripts.places)(&MachineEnvironment { home: None, variables: &variables, path: "".as_ref() })
+            (transcripts.directories)(&MachineEnvironment {
+                home: None,
+                variables: &variables,
+                path: "".as_ref(),
+            })
         });
         places.collect()
     }

@@ -6,7 +6,7 @@ use serde_json::{Map, Value, json};
 use tenterhook_event::MergeMode;
 
 use crate::js;
-use crate::switches::{Deny, EventRow};
+use crate::switches::{ObjectionEffect, ProfileEvent};
 
 /// Default delay of a retry, as chosen by seed 003's authors.
 const RETRY_DELAY_MS: u64 = 1000;
@@ -15,12 +15,12 @@ const RETRY_DELAY_MS: u64 = 1000;
 ///
 /// `skip` ends the hooks after it. The seed says both "this hook only" and "remaining hooks"; earlier outputs count in
 /// either case.
-pub(super) fn merge(row: Option<&EventRow>, outputs: &[Value]) -> Value {
-    let until_skip = outputs.iter().position(|output| does(output, "skip")).unwrap_or(outputs.len());
-    let heard = || outputs.iter().take(until_skip);
-    let blocks = row.is_none_or(|row| row.deny != Deny::Nothing);
-    if blocks {
-        if let Some(block) = heard().find(|output| does(output, "block")) {
+pub(super) fn merge(row: Option<&ProfileEvent>, outputs: &[Value]) -> Value {
+    let until_skip = outputs.iter().position(|output| has_action(output, "skip")).unwrap_or(outputs.len());
+    let counted = || outputs.iter().take(until_skip);
+    let event_blocks = row.is_none_or(|row| row.deny != ObjectionEffect::Nothing);
+    if event_blocks {
+        if let Some(block) = counted().find(|output| has_action(output, "block")) {
             let mut answer = Map::new();
             answer.insert("action".into(), "block".into());
             answer.extend(js::text(block, "reason").map(|reason| ("reason".to_owned(), reason.into())));
@@ -28,13 +28,14 @@ pub(super) fn merge(row: Option<&EventRow>, outputs: &[Value]) -> Value {
         }
         // The longest delay satisfies all hooks.
         let delay = |output: &Value| output.get("delay").and_then(Value::as_u64).unwrap_or(RETRY_DELAY_MS);
-        if let Some(delay) = heard().filter(|output| does(output, "retry")).map(delay).max() {
+        if let Some(delay) = counted().filter(|output| has_action(output, "retry")).map(delay).max() {
             return json!({"action": "retry", "delay": delay});
         }
     }
     let mut modified: Option<Value> = None;
-    for change in
-        heard().filter(|output| does(output, "continue")).filter_map(|output| js::field(output, "modified"))
+    for change in counted()
+        .filter(|output| has_action(output, "continue"))
+        .filter_map(|output| js::field(output, "modified"))
     {
         match &mut modified {
             Some(all) => MergeMode::Deep.apply(all, change),
@@ -47,6 +48,6 @@ pub(super) fn merge(row: Option<&EventRow>, outputs: &[Value]) -> Value {
     }
 }
 
-fn does(output: &Value, action: &str) -> bool {
-    output.get("action").is_some_and(|said| said == action)
+fn has_action(output: &Value, action: &str) -> bool {
+    output.get("action").is_some_and(|value| value == action)
 }

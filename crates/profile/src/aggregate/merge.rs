@@ -7,8 +7,8 @@ use serde_json::{Map, Value};
 use crate::js;
 use crate::switches::Profile;
 
-const SPECIFIC: &str = "hookSpecificOutput";
-const CLEAR: &str = "clearContext";
+const SPECIFIC_OUTPUT_KEY: &str = "hookSpecificOutput";
+const CLEAR_CONTEXT_KEY: &str = "clearContext";
 
 /// Any objection counts, texts are joined line by line, other fields are those of the last hook.
 pub(super) fn or_decision(profile: &Profile, outputs: &[Value]) -> Map<String, Value> {
@@ -22,16 +22,15 @@ pub(super) fn or_decision(profile: &Profile, outputs: &[Value]) -> Map<String, V
     // Stop reasons count only from hooks that stop; other texts count from all hooks, including those that allow.
     let stopping: Vec<&Value> =
         outputs.iter().filter(|output| output.get("continue") == Some(&Value::Bool(false))).collect();
-    let everybody: Vec<&Value> = outputs.iter().collect();
-    for (key, from) in [("stopReason", stopping), ("reason", everybody.clone()), ("systemMessage", everybody)]
-    {
+    let all: Vec<&Value> = outputs.iter().collect();
+    for (key, from) in [("stopReason", stopping), ("reason", all.clone()), ("systemMessage", all)] {
         let texts: Vec<String> = from.iter().filter_map(|output| js::text(output, key)).collect();
         if !texts.is_empty() {
             merged.insert(key.into(), texts.join("\n").into());
         }
     }
     if let Some(specific) = specific(profile, outputs) {
-        merged.insert(SPECIFIC.into(), specific.into());
+        merged.insert(SPECIFIC_OUTPUT_KEY.into(), specific.into());
     }
     merged
 }
@@ -39,30 +38,32 @@ pub(super) fn or_decision(profile: &Profile, outputs: &[Value]) -> Map<String, V
 /// The last objection in its own spelling. `permissionDecision` is not considered, so a later output hides an earlier one (a defect
 /// of the originals, kept).
 fn decision(profile: &Profile, outputs: &[Value], stops: bool) -> Option<&'static str> {
-    let said = || outputs.iter().filter_map(|output| output.get("decision")?.as_str());
-    let last_block = said().rev().find_map(|word| ["block", "deny"].into_iter().find(|block| *block == word));
-    let asks = profile.ask && said().any(|word| word == "ask");
+    let decisions = || outputs.iter().filter_map(|output| output.get("decision")?.as_str());
+    let last_block =
+        decisions().rev().find_map(|word| ["block", "deny"].into_iter().find(|block| *block == word));
+    let asks = profile.ask && decisions().any(|word| word == "ask");
     last_block.or(asks.then_some("ask")).or((!stops).then_some("allow"))
 }
 
 fn suppresses(profile: &Profile, output: &Value) -> bool {
     let wish = output.get("suppressOutput");
-    if profile.suppress_strict { wish == Some(&Value::Bool(true)) } else { wish.is_some_and(js::truthy) }
+    if profile.suppress_strict { wish == Some(&Value::Bool(true)) } else { wish.is_some_and(js::is_truthy) }
 }
 
 fn specific(profile: &Profile, outputs: &[Value]) -> Option<Map<String, Value>> {
-    let parts: Vec<&Value> = outputs.iter().filter_map(|output| js::field(output, SPECIFIC)).collect();
+    let parts: Vec<&Value> =
+        outputs.iter().filter_map(|output| js::field(output, SPECIFIC_OUTPUT_KEY)).collect();
     if parts.is_empty() {
         return None;
     }
     let mut merged = Map::new();
     for part in &parts {
-        let cleared = merged.get(CLEAR).cloned();
+        let cleared = merged.get(CLEAR_CONTEXT_KEY).cloned();
         js::spread(&mut merged, part);
         if profile.clear_context_stands {
-            merged.remove(CLEAR);
-            if cleared.is_some() || part.get(CLEAR) == Some(&Value::Bool(true)) {
-                merged.insert(CLEAR.into(), true.into());
+            merged.remove(CLEAR_CONTEXT_KEY);
+            if cleared.is_some() || part.get(CLEAR_CONTEXT_KEY) == Some(&Value::Bool(true)) {
+                merged.insert(CLEAR_CONTEXT_KEY.into(), true.into());
             }
         }
     }
@@ -78,11 +79,11 @@ fn specific(profile: &Profile, outputs: &[Value]) -> Option<Map<String, Value>> 
 /// has a `hookSpecificOutput`.
 pub(super) fn replace(outputs: &[Value]) -> Map<String, Value> {
     let mut specific = Map::new();
-    for part in outputs.iter().filter_map(|output| output.get(SPECIFIC)) {
+    for part in outputs.iter().filter_map(|output| output.get(SPECIFIC_OUTPUT_KEY)) {
         js::spread(&mut specific, part);
     }
     let mut merged = simple(outputs);
-    merged.insert(SPECIFIC.into(), specific.into());
+    merged.insert(SPECIFIC_OUTPUT_KEY.into(), specific.into());
     merged
 }
 

@@ -9,7 +9,7 @@ use serde_json::{Map, Value};
 
 use crate::js;
 
-const SPECIFIC: &str = "hookSpecificOutput";
+const SPECIFIC_OUTPUT_KEY: &str = "hookSpecificOutput";
 
 /// In order of precedence.
 const DECISIONS: [&str; 4] = ["deny", "defer", "ask", "allow"];
@@ -18,10 +18,15 @@ const DECISIONS: [&str; 4] = ["deny", "defer", "ask", "allow"];
 pub(super) fn merge(event: &str, before_tool: bool, outputs: &[Value]) -> Value {
     let mut merged = Map::new();
     let mut specific = Map::new();
-    for part in outputs.iter().filter_map(|output| output.get(SPECIFIC)) {
+    for part in outputs.iter().filter_map(|output| output.get(SPECIFIC_OUTPUT_KEY)) {
         js::spread(&mut specific, part);
     }
-    join(&mut specific, "additionalContext", outputs.iter().filter_map(|output| output.get(SPECIFIC)), "\n");
+    join(
+        &mut specific,
+        "additionalContext",
+        outputs.iter().filter_map(|output| output.get(SPECIFIC_OUTPUT_KEY)),
+        "\n",
+    );
 
     if let Some((decision, from)) = strictest(outputs, |output| permission(output, before_tool)) {
         specific.insert("permissionDecision".into(), decision.into());
@@ -34,16 +39,16 @@ pub(super) fn merge(event: &str, before_tool: bool, outputs: &[Value]) -> Value 
             specific.remove("updatedInput");
         }
     }
-    let behaviour = strictest(outputs, behaviour);
-    if let Some(decision) = behaviour.and_then(|(_, from)| from.get(SPECIFIC)?.get("decision")) {
+    let behavior = strictest(outputs, behavior_of);
+    if let Some(decision) = behavior.and_then(|(_, from)| from.get(SPECIFIC_OUTPUT_KEY)?.get("decision")) {
         specific.insert("decision".into(), decision.clone());
     }
 
     let verdict =
-        ["block", "approve"].into_iter().find(|word| outputs.iter().any(|output| says(output, word)));
+        ["block", "approve"].into_iter().find(|word| outputs.iter().any(|output| has_decision(output, word)));
     if let Some(word) = verdict.filter(|_| !before_tool) {
         merged.insert("decision".into(), word.into());
-        join(&mut merged, "reason", outputs.iter().filter(|output| says(output, word)), "\n");
+        join(&mut merged, "reason", outputs.iter().filter(|output| has_decision(output, word)), "\n");
     }
     let stopping = || outputs.iter().filter(|output| output.get("continue") == Some(&Value::Bool(false)));
     if stopping().next().is_some() {
@@ -59,7 +64,7 @@ pub(super) fn merge(event: &str, before_tool: bool, outputs: &[Value]) -> Value 
     specific.remove("hookEventName");
     if !specific.is_empty() {
         specific.insert("hookEventName".into(), event.into());
-        merged.insert(SPECIFIC.into(), specific.into());
+        merged.insert(SPECIFIC_OUTPUT_KEY.into(), specific.into());
     }
     merged.into()
 }
@@ -76,25 +81,27 @@ fn strictest(
 }
 
 fn permission(output: &Value, before_tool: bool) -> Option<&'static str> {
-    let word = output.get(SPECIFIC).and_then(|specific| specific.get("permissionDecision")?.as_str());
+    let word =
+        output.get(SPECIFIC_OUTPUT_KEY).and_then(|specific| specific.get("permissionDecision")?.as_str());
     let older = [("block", "deny"), ("approve", "allow")]
         .into_iter()
-        .find_map(|(word, decision)| (before_tool && says(output, word)).then_some(decision));
+        .find_map(|(word, decision)| (before_tool && has_decision(output, word)).then_some(decision));
     DECISIONS.into_iter().find(|decision| word == Some(*decision) || older == Some(*decision))
 }
 
-fn behaviour(output: &Value) -> Option<&'static str> {
-    let word = output.get(SPECIFIC)?.get("decision")?.get("behavior")?.as_str()?;
+fn behavior_of(output: &Value) -> Option<&'static str> {
+    let word = output.get(SPECIFIC_OUTPUT_KEY)?.get("decision")?.get("behavior")?.as_str()?;
     DECISIONS.into_iter().find(|decision| *decision == word)
 }
 
 fn reason(output: &Value) -> Option<String> {
-    let specific = output.get(SPECIFIC).and_then(|specific| js::text(specific, "permissionDecisionReason"));
+    let specific =
+        output.get(SPECIFIC_OUTPUT_KEY).and_then(|specific| js::text(specific, "permissionDecisionReason"));
     specific.or_else(|| js::text(output, "reason"))
 }
 
-fn says(output: &Value, word: &str) -> bool {
-    output.get("decision").is_some_and(|said| said == word)
+fn has_decision(output: &Value, word: &str) -> bool {
+    output.get("decision").is_some_and(|value| value == word)
 }
 
 fn join<'a>(into: &mut Map<String, Value>, key: &str, from: impl Iterator<Item = &'a Value>, between: &str) {

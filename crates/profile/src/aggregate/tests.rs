@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
 use super::*;
-use crate::find;
+use crate::find_profile;
 use serde_json::json;
 
 fn merged(name: &str, event: &str, outputs: &[Value]) -> Value {
-    let results: Vec<_> = outputs.iter().cloned().map(HookResult::said).collect();
-    aggregate(find(name).unwrap(), event, &results).final_output.unwrap()
+    let results: Vec<_> = outputs.iter().cloned().map(HookResult::with_output).collect();
+    aggregate(find_profile(name).unwrap(), event, &results).final_output.unwrap()
 }
 
 #[test]
@@ -51,22 +51,22 @@ fn seed_002_restrict_tools_example() {
 fn the_result_serialises_as_seed_002_has_it() {
     let results = [
         HookResult { duration_ms: 3, ..HookResult::failed("boom") },
-        HookResult { duration_ms: 4, ..HookResult::said(json!({"systemMessage": "m", "extra": 1})) },
+        HookResult { duration_ms: 4, ..HookResult::with_output(json!({"systemMessage": "m", "extra": 1})) },
     ];
-    let aggregated = aggregate(find("llxprt").unwrap(), "Notification", &results);
+    let aggregated = aggregate(find_profile("llxprt").unwrap(), "Notification", &results);
     let expected = json!({
         "success": false, "finalOutput": {"systemMessage": "m"}, "allOutputs": [{"systemMessage": "m", "extra": 1}],
         "errors": [{"message": "boom"}], "totalDuration": 7,
     });
     assert_eq!(serde_json::to_value(aggregated).unwrap(), expected);
-    let nothing = aggregate(find("llxprt").unwrap(), "BeforeTool", &[]);
-    assert_eq!(nothing, Aggregated::nothing());
+    let nothing = aggregate(find_profile("llxprt").unwrap(), "BeforeTool", &[]);
+    assert_eq!(nothing, AggregatedResult::empty());
 }
 
 #[test]
 fn success_is_each_profiles_own() {
-    let failed = [HookResult { success: false, ..HookResult::said(json!({"decision": "deny"})) }];
-    let success = |name| aggregate(find(name).unwrap(), "BeforeTool", &failed).success;
+    let failed = [HookResult { success: false, ..HookResult::with_output(json!({"decision": "deny"})) }];
+    let success = |name| aggregate(find_profile(name).unwrap(), "BeforeTool", &failed).success;
     assert_eq!([success("llxprt"), success("llxprt-2026-08"), success("gemini")], [false, false, true]);
 }
 

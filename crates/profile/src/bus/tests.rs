@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
 use super::*;
-use crate::find;
+use crate::find_profile;
 
-fn asked(name: &str, payload: &Value) -> Result<Request, Box<Response>> {
-    let message = json!({"type": REQUEST, "payload": payload});
-    parse(find(name).unwrap(), &message.to_string(), &mut || "new".to_owned())
+fn asked(name: &str, payload: &Value) -> Result<BusRequest, Box<BusResponse>> {
+    let message = json!({"type": REQUEST_CHANNEL, "payload": payload});
+    parse_request(find_profile(name).unwrap(), &message.to_string(), &mut || "new".to_owned())
 }
 
 #[test]
@@ -17,9 +17,9 @@ fn seed_002_before_tool_example_is_taken_and_answered() {
     });
     let payload = json!({"correlationId": "c-1", "eventName": "BeforeTool", "input": input});
     let request = asked("llxprt", &payload).unwrap();
-    assert_eq!(request, Request { correlation_id: "c-1".into(), event: "BeforeTool", input });
-    assert_eq!(request.message()["payload"], payload);
-    let answer = request.answered(Aggregated::nothing()).message();
+    assert_eq!(request, BusRequest { correlation_id: "c-1".into(), event: "BeforeTool", input });
+    assert_eq!(request.to_message()["payload"], payload);
+    let answer = request.to_response(AggregatedResult::empty()).to_message();
     let expected = json!({"type": "HOOK_EXECUTION_RESPONSE", "payload": {"correlationId": "c-1", "success": true,
         "output": {"success": true, "allOutputs": [], "errors": [], "totalDuration": 0}}});
     assert_eq!(answer, expected);
@@ -38,7 +38,8 @@ fn a_missing_or_empty_id_is_made_up() {
 #[test]
 fn what_cannot_be_carried_out_says_why() {
     let error = |line: &str| {
-        let response = parse(find("llxprt").unwrap(), line, &mut || "new".to_owned()).unwrap_err();
+        let response =
+            parse_request(find_profile("llxprt").unwrap(), line, &mut || "new".to_owned()).unwrap_err();
         let error = response.error.unwrap();
         (error.code.unwrap(), error.message)
     };
@@ -67,7 +68,7 @@ fn an_input_that_does_not_fit_fails_without_an_error_field() {
         ("SessionStart", json!({})),
     ] {
         let response = asked("llxprt", &json!({"eventName": event, "input": input})).unwrap_err();
-        let payload = response.message()["payload"].clone();
+        let payload = response.to_message()["payload"].clone();
         assert_eq!(
             (payload.get("error"), payload["success"].clone()),
             (None, json!(false)),

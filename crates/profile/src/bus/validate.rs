@@ -5,15 +5,15 @@
 use serde_json::Value;
 use tenterhook_event::EventKind;
 
-use crate::switches::{EventRow, Profile, Strategy};
+use crate::switches::{MergeStrategy, Profile, ProfileEvent};
 
-pub(super) fn input(profile: &Profile, row: &EventRow, input: &Value) -> bool {
+pub(super) fn input(profile: &Profile, row: &ProfileEvent, input: &Value) -> bool {
     let is = |key: &str, test: fn(&Value) -> bool| input.get(key).is_some_and(test);
     if !input.is_object() {
         return false;
     }
     // Only seed 002's events have defined fields on the bus.
-    if matches!(row.merge, Strategy::Permission | Strategy::Actions) {
+    if matches!(row.merge, MergeStrategy::Permission | MergeStrategy::Actions) {
         return true;
     }
     let tool = || is("tool_name", named) && is("tool_input", Value::is_object) && mcp(input);

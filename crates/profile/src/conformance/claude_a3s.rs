@@ -7,8 +7,8 @@ use tenterhook_event::{Decision, Flow};
 
 use super::Case;
 use crate::{
-    Aggregated, Entry, HookResult, Layer, Profile, Settings, Source, aggregate, counted, decision, find,
-    plan, read,
+    AggregatedResult, ConfiguredHook, HookResult, Profile, ProfileSettings, SettingsLayer, SettingsSource,
+    aggregate, effective_result, find_profile, interpret_output, plan_hooks, read_settings,
 };
 
 const NOT_RUN: &[(&str, &[&str])] = &[
@@ -94,14 +94,14 @@ fn every_line_about_several_hooks_holds() {
     });
 }
 
-fn settings(profile: &Profile, layers: &[(Source, &str, Value)]) -> Settings {
+fn settings(profile: &Profile, layers: &[(SettingsSource, &str, Value)]) -> ProfileSettings {
     let texts: Vec<String> = layers.iter().map(|(.., value)| value.to_string()).collect();
     let layers: Vec<_> = layers
         .iter()
         .zip(&texts)
-        .map(|((source, name, _), text)| Layer { source: *source, name, text })
+        .map(|((source, name, _), text)| SettingsLayer { source: *source, name, text })
         .collect();
-    read(profile, &layers)
+    read_settings(profile, &layers)
 }
 
 /// The dialect's result for a plain output; the dialect itself is not tested here.
@@ -118,16 +118,16 @@ fn heard(output: &Value) -> HookResult {
     }
 }
 
-fn entry(profile: &Profile, case: &Case) -> Option<Entry> {
+fn entry(profile: &Profile, case: &Case) -> Option<ConfiguredHook> {
     let groups = case.0["config"].as_array().unwrap();
     let event = case.0["event"].as_str().unwrap();
     let hooks = groups.iter().all(|group| group.get("hooks").is_some());
-    let layers = [(Source::User, "user", json!({"hooks": {event: groups}}))];
+    let layers = [(SettingsSource::User, "user", json!({"hooks": {event: groups}}))];
     hooks.then(|| settings(profile, &layers).entries.into_iter().next()).flatten()
 }
 
 fn claude(case: &Case) {
-    let (profile, id, expect) = (find("claude").unwrap(), case.id(), &case.0["expect"]);
+    let (profile, id, expect) = (find_profile("claude").unwrap(), case.id(), &case.0["expect"]);
     let event = case.0["event"].as_str().unwrap();
     if let Some(runs) = expect.get("runs").or(expect.get("fires")) {
         return runs_as_often(case, profile, event, runs);
@@ -136,12 +136,12 @@ fn claude(case: &Case) {
     let outputs = case.0["outputs"].as_array().unwrap().iter().map(heard);
     let results: Vec<_> = outputs
         .map(|result| match &entry {
-            Some(entry) => counted(profile, event, entry, result),
+            Some(entry) => effective_result(profile, event, entry, result),
             None => result,
         })
         .collect();
     let aggregated = aggregate(profile, event, &results);
-    let (decision, flow) = decision(profile, event, &aggregated);
+    let (decision, flow) = interpret_output(profile, event, &aggregated);
     let nothing = Value::Null;
     let specific = aggregated.final_output.as_ref().map_or(&nothing, |output| &output["hookSpecificOutput"]);
     let last = aggregated.final_output.as_ref().unwrap_or(&nothing);
@@ -203,12 +203,13 @@ fn runs_as_often(case: &Case, profile: &Profile, event: &str, expected: &Value) 
         .iter()
         .map(|group| {
             let name = group["source"].as_str().unwrap_or("user");
-            let source = if name.starts_with("plugin") { Source::Extensions } else { Source::User };
+            let source =
+                if name.starts_with("plugin") { SettingsSource::Extensions } else { SettingsSource::User };
             (source, name, json!({"hooks": {event: [group]}}))
         })
         .collect();
     let settings = settings(profile, &layers);
-    let runs = plan(profile, &settings, event, &mut |_| None).entries().count();
+    let runs = plan_hooks(profile, &settings, event, &mut |_| None).entries().count();
     match expected {
         Value::Bool(fires) => assert_eq!(runs > 0, *fires, "{}", case.id()),
         count => assert_eq!(json!(runs), *count, "{}", case.id()),
@@ -216,14 +217,16 @@ fn runs_as_often(case: &Case, profile: &Profile, event: &str, expected: &Value) 
 }
 
 fn a3s(case: &Case) {
-    let (profile, id) = (find("a3s").unwrap(), case.id());
+    let (profile, id) = (find_profile("a3s").unwrap(), case.id());
     let event = case.0["event"].as_str().unwrap();
     let config = case.0["config"].as_array().unwrap().first().cloned().unwrap_or_default();
     if let Some(count) = config.get("registered_same_event").and_then(Value::as_u64) {
         let hooks: Vec<_> =
             (0..=count).map(|at| json!({"event": event, "command": format!("h{at}")})).collect();
-        let settings =
-            settings(profile, &[(Source::User, "hooks.json", json!({"hooks": {}, "registered": hooks}))]);
+        let settings = settings(
+            profile,
+            &[(SettingsSource::User, "hooks.json", json!({"hooks": {}, "registered": hooks}))],
+        );
         assert_eq!(settings.entries.len() as u64, count, "{id}");
         assert_eq!(json!(settings.problems[0].problem.message), case.0["expect"]["register_error"], "{id}");
         return;
@@ -232,21 +235,24 @@ fn a3s(case: &Case) {
     let config: serde_json::Map<_, _> =
         fields.iter().filter_map(|key| Some(((*key).to_owned(), config.get(key)?.clone()))).collect();
     let hook = json!({"event": event, "command": "x", "config": config});
-    let settings = settings(profile, &[(Source::User, "hooks.json", json!({"registered": [hook]}))]);
+    let settings = settings(profile, &[(SettingsSource::User, "hooks.json", json!({"registered": [hook]}))]);
     let outputs = case.0["outputs"].as_array().unwrap().iter();
     let results: Vec<_> = outputs
         .map(|output| {
             let failed = output.get("timed_out").is_some() || output.get("raised").is_some();
-            let result =
-                if failed { HookResult::failed("timed out") } else { HookResult::said(output.clone()) };
-            counted(profile, event, &settings.entries[0], result)
+            let result = if failed {
+                HookResult::failed("timed out")
+            } else {
+                HookResult::with_output(output.clone())
+            };
+            effective_result(profile, event, &settings.entries[0], result)
         })
         .collect();
     let aggregated = aggregate(profile, event, &results);
     check_a3s(case, profile, event, &aggregated);
 }
 
-fn check_a3s(case: &Case, profile: &Profile, event: &str, aggregated: &Aggregated) {
+fn check_a3s(case: &Case, profile: &Profile, event: &str, aggregated: &AggregatedResult) {
     let id = case.id();
     let nothing = json!({"action": "continue"});
     let last = aggregated.final_output.as_ref().unwrap_or(&nothing);
@@ -254,7 +260,7 @@ fn check_a3s(case: &Case, profile: &Profile, event: &str, aggregated: &Aggregate
         match key {
             "decision" => {
                 assert_eq!(&last["action"], expected, "{id}");
-                let denied = decision(profile, event, aggregated).0 == Decision::Deny;
+                let denied = interpret_output(profile, event, aggregated).0 == Decision::Deny;
                 assert_eq!(denied, expected == "block", "{id}");
             }
             "reason" => assert_eq!(&last["reason"], expected, "{id}"),

@@ -11,8 +11,8 @@ use tenterhook_event::{Decision, Flow};
 use super::{Case, has};
 use crate::output::{BeforeToolOutput, HookOutput};
 use crate::{
-    Aggregated, HookResult, Layer, Profile, Settings, Source, aggregate, bus, decision, find, next_input,
-    plan, process, read,
+    AggregatedResult, HookResult, Profile, ProfileSettings, SettingsLayer, SettingsSource, aggregate, bus,
+    find_profile, interpret_output, next_input, plan_hooks, process_result, read_settings,
 };
 use not_run::NOT_RUN;
 use translated::translated;
@@ -32,7 +32,7 @@ fn every_line_holds() {
 
 fn profile(case: &Case) -> &'static Profile {
     let name = case.0["system"].as_str().unwrap();
-    find(if name == "llxprt" { "llxprt-2026-08" } else { name }).unwrap()
+    find_profile(if name == "llxprt" { "llxprt-2026-08" } else { name }).unwrap()
 }
 
 fn event(case: &Case) -> &str {
@@ -56,7 +56,7 @@ fn results(case: &Case) -> Vec<HookResult> {
     if let Some(outputs) = case.given("outputs").as_array() {
         let said = |(at, output): (usize, &Value)| HookResult {
             duration_ms: durations[at].as_u64().unwrap_or(0),
-            ..HookResult::said(output.clone())
+            ..HookResult::with_output(output.clone())
         };
         return outputs.iter().enumerate().map(said).collect();
     }
@@ -73,8 +73,10 @@ fn results(case: &Case) -> Vec<HookResult> {
 fn aggregated(case: &Case) {
     let (profile, id) = (profile(case), case.id());
     if let Some(outputs) = case.given("processCommon").as_array() {
-        let processed =
-            process(profile, Aggregated { all_outputs: outputs.clone(), ..Aggregated::nothing() });
+        let processed = process_result(
+            profile,
+            AggregatedResult { all_outputs: outputs.clone(), ..AggregatedResult::empty() },
+        );
         assert!(has(&serde_json::to_value(processed).unwrap(), &case.0["expect"]), "{id}");
         return;
     }
@@ -107,7 +109,7 @@ fn aggregated(case: &Case) {
 }
 
 /// Settings with these hooks at the case's event, one group each or as given.
-fn settings(case: &Case) -> Settings {
+fn settings(case: &Case) -> ProfileSettings {
     let hook = |hook: &Value| match hook {
         Value::String(command) => json!({"type": "command", "command": command}),
         Value::Object(fields) => {
@@ -117,28 +119,30 @@ fn settings(case: &Case) -> Settings {
         }
         other => panic!("{other}"),
     };
-    let listed = |hooks: &Value| hooks.as_array().into_iter().flatten().map(hook).collect::<Vec<_>>();
+    let as_list = |hooks: &Value| hooks.as_array().into_iter().flatten().map(hook).collect::<Vec<_>>();
     let groups: Vec<Value> = match case.given("groups").as_array() {
         Some(groups) => groups
             .iter()
             .map(|group| {
                 let mut group = group.clone();
-                group["hooks"] = listed(&group["hooks"]).into();
+                group["hooks"] = as_list(&group["hooks"]).into();
                 group
             })
             .collect(),
-        None => listed(case.given("hooks")).into_iter().map(|hook| json!({"hooks": [hook]})).collect(),
+        None => as_list(case.given("hooks")).into_iter().map(|hook| json!({"hooks": [hook]})).collect(),
     };
     let matched = json!({"hooks": {event(case): groups}, "hooksConfig": {"enabled": true}});
-    parsed(profile(case), &[(Source::Project, matched)])
+    parsed(profile(case), &[(SettingsSource::Project, matched)])
 }
 
-fn parsed(profile: &Profile, layers: &[(Source, Value)]) -> Settings {
-    let texts: Vec<(Source, String)> =
+fn parsed(profile: &Profile, layers: &[(SettingsSource, Value)]) -> ProfileSettings {
+    let texts: Vec<(SettingsSource, String)> =
         layers.iter().map(|(source, value)| (*source, value.to_string())).collect();
-    let layers: Vec<_> =
-        texts.iter().map(|(source, text)| Layer { source: *source, name: "settings.json", text }).collect();
-    read(profile, &layers)
+    let layers: Vec<_> = texts
+        .iter()
+        .map(|(source, text)| SettingsLayer { source: *source, name: "settings.json", text })
+        .collect();
+    read_settings(profile, &layers)
 }
 
 fn planned(case: &Case) {
@@ -149,7 +153,7 @@ fn planned(case: &Case) {
     }
     let settings = settings(case);
     // One literal stands for a matcher that does not match.
-    let plan = plan(profile, &settings, event(case), &mut |entry| match &entry.matcher {
+    let plan = plan_hooks(profile, &settings, event(case), &mut |entry| match &entry.matcher {
         Some(matcher) if matcher == "nomatch" => Some("it does not fit".to_owned()),
         _ => None,
     });
@@ -181,10 +185,10 @@ fn registered(case: &Case) {
     let (profile, id) = (profile(case), case.id());
     if let Some(sources) = case.given("priority_sources").as_array() {
         let rank = |name: &Value| match name.as_str().unwrap() {
-            "project" => Source::Project.rank(),
-            "user" => Source::User.rank(),
-            "system" => Source::System.rank(),
-            _ => Source::Extensions.rank(),
+            "project" => SettingsSource::Project.rank(),
+            "user" => SettingsSource::User.rank(),
+            "system" => SettingsSource::System.rank(),
+            _ => SettingsSource::Extensions.rank(),
         };
         let mut sorted = sources.clone();
         sorted.sort_by_key(rank);
@@ -195,14 +199,16 @@ fn registered(case: &Case) {
     let hooks = case.0["given"].get("hooks").unwrap_or(&one);
     let disabled =
         json!({"enabled": true, "disabled": case.0["given"].get("disabled").unwrap_or(&json!([]))});
-    let settings = parsed(profile, &[(Source::Project, json!({"hooks": hooks, "hooksConfig": disabled}))]);
+    let settings =
+        parsed(profile, &[(SettingsSource::Project, json!({"hooks": hooks, "hooksConfig": disabled}))]);
     for (key, expected) in case.expect() {
         let actual = match key {
             "entries" => json!(settings.entries.len()),
             "throws" => json!(false),
             // Theirs are about event names; ours check more.
             "warnings" => {
-                let names = |finding: &&crate::Finding| finding.problem.message.contains("no event");
+                let names =
+                    |finding: &&crate::SettingsProblem| finding.problem.message.contains("unknown event");
                 json!(settings.problems.iter().filter(names).count())
             }
             "accepted" | "registered" => json!(settings.entries.len() == 1),
@@ -216,8 +222,9 @@ fn registered(case: &Case) {
 fn configured(case: &Case) {
     let (profile, id, given) = (profile(case), case.id(), &case.0["given"]);
     if let Some(message) = given.get("bus") {
-        let response = bus::parse(profile, &message.to_string(), &mut || "new".to_owned()).unwrap_err();
-        assert!(has(&response.message()["payload"], &case.0["expect"]["response"]), "{id}: {response:?}");
+        let response =
+            bus::parse_request(profile, &message.to_string(), &mut || "new".to_owned()).unwrap_err();
+        assert!(has(&response.to_message()["payload"], &case.0["expect"]["response"]), "{id}: {response:?}");
         return;
     }
     if let Some(output) = given.get("final") {
@@ -234,9 +241,9 @@ fn configured(case: &Case) {
                 json!({"hooks": events.collect::<serde_json::Map<_, _>>(), "hooksConfig": {"enabled": true}})
             };
             let layers = [
-                (Source::System, layer("system")),
-                (Source::Project, layer("workspace")),
-                (Source::User, layer("user")),
+                (SettingsSource::System, layer("system")),
+                (SettingsSource::Project, layer("workspace")),
+                (SettingsSource::User, layer("user")),
             ];
             let settings = parsed(profile, &layers);
             for (event, expected) in case.0["expect"]["merged"].as_object().unwrap() {
@@ -244,11 +251,13 @@ fn configured(case: &Case) {
                 assert_eq!(&json!(here.map(|entry| &entry.command).collect::<Vec<_>>()), expected, "{id}");
             }
         }
-        "g-config-239" => assert!(parsed(profile, &[(Source::User, given["settings"].clone())]).enabled),
+        "g-config-239" => {
+            assert!(parsed(profile, &[(SettingsSource::User, given["settings"].clone())]).enabled)
+        }
         "l-config-241" => {
             let mut settings = given["settings"].clone();
             settings["hooks"]["BeforeTool"] = json!([hook(&json!("x")), hook(&json!("y"))]);
-            let settings = parsed(profile, &[(Source::User, settings)]);
+            let settings = parsed(profile, &[(SettingsSource::User, settings)]);
             let enabled: Vec<_> = settings.entries.iter().map(|entry| entry.enabled).collect();
             assert_eq!((settings.enabled, enabled), (true, vec![false, true]));
         }
@@ -259,8 +268,8 @@ fn configured(case: &Case) {
 /// The callers' interpretation of a final output, without their texts.
 fn meant(case: &Case, output: &Value) {
     let (profile, id) = (profile(case), case.id());
-    let aggregated = Aggregated { final_output: Some(output.clone()), ..Aggregated::nothing() };
-    let (decision, flow) = decision(profile, event(case), &aggregated);
+    let aggregated = AggregatedResult { final_output: Some(output.clone()), ..AggregatedResult::empty() };
+    let (decision, flow) = interpret_output(profile, event(case), &aggregated);
     match id {
         "g-config-287" => assert_eq!(flow, Flow::Stop { reason: Some("halt".into()) }),
         "g-config-289" => assert_eq!((decision, flow), (Decision::Deny, Flow::Go)),

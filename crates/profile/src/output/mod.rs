@@ -24,7 +24,7 @@ const NO_REASON: &str = "No reason provided";
 #[derive(Debug, Clone, Copy)]
 pub struct HookOutput<'a> {
     profile: &'a Profile,
-    /// Whether `permissionDecision` is read in addition to `decision`.
+    /// Whether `permissionDecision` is read in addition to `interpret_output`.
     compat: bool,
     value: &'a Value,
 }
@@ -47,8 +47,9 @@ impl<'a> HookOutput<'a> {
 
     /// Whether it objects. The keywords are case-sensitive: `DENY` allows.
     pub fn is_blocking_decision(&self) -> bool {
-        let blocks = |word: Option<&Value>| word.is_some_and(|word| word == "block" || word == "deny");
-        (self.compat && blocks(self.specific("permissionDecision"))) || blocks(self.value.get("decision"))
+        let event_blocks = |word: Option<&Value>| word.is_some_and(|word| word == "block" || word == "deny");
+        (self.compat && event_blocks(self.specific("permissionDecision")))
+            || event_blocks(self.value.get("decision"))
     }
 
     /// Whether it asks the user, if that is a decision of its own.

@@ -24,7 +24,7 @@ impl<'a> BeforeModelOutput<'a> {
 
     /// A synthetic response, in Gemini's generate-content format.
     pub fn synthetic_response(&self) -> Option<Value> {
-        let response = self.0.specific("llm_response").filter(|value| js::truthy(value))?;
+        let response = self.0.specific("llm_response").filter(|value| js::is_truthy(value))?;
         Some(translate::from_hook_response(response))
     }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
 use super::*;
-use crate::find;
+use crate::find_profile;
 use serde_json::json;
 
 const LLXPRT: [&str; 2] = ["llxprt", "llxprt-2026-08"];
@@ -9,7 +9,7 @@ const LLXPRT: [&str; 2] = ["llxprt", "llxprt-2026-08"];
 #[test]
 fn the_reason_is_looked_for_in_each_profiles_order() {
     let reason = |name: &str, value: Value| {
-        HookOutput::new(find(name).unwrap(), "AfterTool", &value).effective_reason()
+        HookOutput::new(find_profile(name).unwrap(), "AfterTool", &value).effective_reason()
     };
     let both = || json!({"reason": "R", "stopReason": "S"});
     assert_eq!(["llxprt", "llxprt-2026-08", "gemini"].map(|name| reason(name, both())), ["R", "S", "S"]);
@@ -25,12 +25,12 @@ fn the_compatibility_fields_count_before_a_tool_and_not_in_gemini() {
     let value =
         json!({"hookSpecificOutput": {"permissionDecision": "deny", "permissionDecisionReason": "P"}});
     for name in LLXPRT {
-        let profile = find(name).unwrap();
+        let profile = find_profile(name).unwrap();
         let error = HookOutput::new(profile, "BeforeTool", &value).blocking_error();
         assert_eq!(error, BlockingError { blocked: true, reason: "P".into() });
         assert!(!HookOutput::new(profile, "AfterTool", &value).is_blocking_decision());
     }
-    let error = HookOutput::new(find("gemini").unwrap(), "BeforeTool", &value).blocking_error();
+    let error = HookOutput::new(find_profile("gemini").unwrap(), "BeforeTool", &value).blocking_error();
     assert_eq!(error, BlockingError { blocked: false, reason: String::new() });
 }
 
@@ -51,7 +51,7 @@ fn seed_002_restrict_tools_example_is_applied() {
     let value =
         json!({"hookSpecificOutput": {"toolConfig": {"mode": "AUTO", "allowedFunctionNames": names}}});
     let applied = |name| {
-        BeforeToolSelectionOutput::new(find(name).unwrap(), &value)
+        BeforeToolSelectionOutput::new(find_profile(name).unwrap(), &value)
             .apply_tool_config_modifications(&json!({"other": 1}))
     };
     let calling = json!({"mode": "AUTO", "allowedFunctionNames": names});
@@ -61,7 +61,7 @@ fn seed_002_restrict_tools_example_is_applied() {
     );
     assert_eq!(applied("llxprt")["toolConfig"]["allowedFunctionNames"], names);
     let silent = json!({});
-    let output = BeforeToolSelectionOutput::new(find("llxprt").unwrap(), &silent);
+    let output = BeforeToolSelectionOutput::new(find_profile("llxprt").unwrap(), &silent);
     assert_eq!(output.apply_tool_config_modifications(&json!({"tools": 1})), json!({"tools": 1}));
 }
 
@@ -69,7 +69,8 @@ fn seed_002_restrict_tools_example_is_applied() {
 fn a_synthetic_response_is_given_in_the_models_form() {
     let value = json!({"hookSpecificOutput": {"llm_response": {"candidates": [
         {"content": {"role": "model", "parts": ["cached", {"text": " answer"}]}, "finishReason": "STOP"}]}}});
-    let response = BeforeModelOutput::new(find("llxprt").unwrap(), &value).synthetic_response().unwrap();
+    let response =
+        BeforeModelOutput::new(find_profile("llxprt").unwrap(), &value).synthetic_response().unwrap();
     let expected = json!({"candidates": [{"finishReason": "STOP",
         "content": {"role": "model", "parts": [{"text": "cached"}, {"text": " answer"}]}}]});
     assert_eq!(response, expected);
@@ -78,7 +79,7 @@ fn a_synthetic_response_is_given_in_the_models_form() {
 #[test]
 fn a_stop_after_the_answer_becomes_the_answer_in_the_seed_only() {
     let value = json!({"continue": false, "reason": "enough"});
-    let response = |name| AfterModelOutput::new(find(name).unwrap(), &value).modified_response();
+    let response = |name| AfterModelOutput::new(find_profile(name).unwrap(), &value).modified_response();
     assert_eq!(response("llxprt").unwrap()["candidates"][0]["content"]["parts"], json!([{"text": "enough"}]));
     assert_eq!(response("llxprt-2026-08").or(response("gemini")), None);
 }
@@ -86,7 +87,8 @@ fn a_stop_after_the_answer_becomes_the_answer_in_the_seed_only() {
 #[test]
 fn an_answer_without_parts_is_a_change_in_llxprt_only() {
     let value = json!({"hookSpecificOutput": {"llm_response": {"candidates": [{"content": {"parts": []}}]}}});
-    let changed = |name| AfterModelOutput::new(find(name).unwrap(), &value).modified_response().is_some();
+    let changed =
+        |name| AfterModelOutput::new(find_profile(name).unwrap(), &value).modified_response().is_some();
     assert_eq!(["llxprt", "llxprt-2026-08", "gemini"].map(changed), [true, true, false]);
 }
 

@@ -1,24 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
 use super::*;
-use crate::{Layer, find, read};
+use crate::{SettingsLayer, find_profile, read_settings};
 
-fn layer<'a>(source: Source, name: &'a str, text: &'a str) -> Layer<'a> {
-    Layer { source, name, text }
+fn layer<'a>(source: SettingsSource, name: &'a str, text: &'a str) -> SettingsLayer<'a> {
+    SettingsLayer { source, name, text }
 }
 
-fn told(name: &str, layers: &[Layer<'_>], event: &str) -> Vec<(String, bool, String)> {
-    let profile = find(name).unwrap();
-    let settings = read(profile, layers);
-    let plan = plan(profile, &settings, event, &mut |entry| match &entry.matcher {
-        Some(matcher) if matcher == "no" => Some("its matcher `no` does not fit `Bash`".to_owned()),
+fn planned_rows(name: &str, layers: &[SettingsLayer<'_>], event: &str) -> Vec<(String, bool, String)> {
+    let profile = find_profile(name).unwrap();
+    let settings = read_settings(profile, layers);
+    let plan = plan_hooks(profile, &settings, event, &mut |entry| match &entry.matcher {
+        Some(matcher) if matcher == "no" => Some("its matcher `no` does not match `Bash`".to_owned()),
         _ => None,
     });
-    let told = plan.steps.into_iter().map(|step| {
+    let rows = plan.steps.into_iter().map(|step| {
         let entry = &settings.entries[step.entry];
         (entry.label().to_owned(), step.matched, step.why)
     });
-    told.collect()
+    rows.collect()
 }
 
 fn row(label: &str, matched: bool, why: &str) -> (String, bool, String) {
@@ -36,35 +36,40 @@ fn every_hook_is_told_why_it_runs_or_not() {
         ]
     }}"#;
     let expected = [
-        row("one", true, "its matcher `Bash` fits"),
-        row("two", false, "its matcher `no` does not fit `Bash`"),
-        row("one", false, "the same hook as the one at user.json:4"),
-        row("u", true, "it has no matcher, so it always runs"),
-        row("later", false, "it is for `PostToolUse`, this is `PreToolUse`"),
+        row("one", true, "matcher `Bash` matches"),
+        row("two", false, "its matcher `no` does not match `Bash`"),
+        row("one", false, "duplicate of the hook at user.json:4"),
+        row("u", true, "no matcher: runs for every call"),
+        row("later", false, "for event `PostToolUse`, not `PreToolUse`"),
     ];
-    assert_eq!(told("claude", &[layer(Source::User, "user.json", text)], "PreToolUse"), expected);
+    assert_eq!(
+        planned_rows("claude", &[layer(SettingsSource::User, "user.json", text)], "PreToolUse"),
+        expected
+    );
 }
 
 #[test]
 fn what_is_off_says_what_turned_it_off() {
     let text =
         r#"{"hooks": {"BeforeTool": [{"matcher": "*", "hooks": [{"type": "command", "command": "a"}]}]}}"#;
-    let layers = [layer(Source::User, "u", text)];
-    let off = "hooks are off: they only run with `hooksConfig.enabled: true`";
-    assert_eq!(told("llxprt-2026-08", &layers, "BeforeTool"), [row("a", false, off)]);
-    assert_eq!(told("llxprt", &layers, "BeforeTool"), [row("a", true, "its matcher `*` fits")]);
-    let disabled = [layers[0], layer(Source::Project, "p", r#"{"hooksConfig": {"disabled": ["a"]}}"#)];
+    let layers = [layer(SettingsSource::User, "u", text)];
+    let off = "hooks are disabled: they only run with `hooksConfig.enabled: true`";
+    assert_eq!(planned_rows("llxprt-2026-08", &layers, "BeforeTool"), [row("a", false, off)]);
+    assert_eq!(planned_rows("llxprt", &layers, "BeforeTool"), [row("a", true, "matcher `*` matches")]);
+    let disabled =
+        [layers[0], layer(SettingsSource::Project, "p", r#"{"hooksConfig": {"disabled": ["a"]}}"#)];
     let why = "`a` is in the list of disabled hooks";
-    assert_eq!(told("gemini", &disabled, "BeforeTool"), [row("a", false, why)]);
+    assert_eq!(planned_rows("gemini", &disabled, "BeforeTool"), [row("a", false, why)]);
 }
 
 #[test]
 fn some_kinds_never_run_at_some_events() {
     let text = r#"{"hooks": {"SessionStart": [{"hooks": [{"type": "http", "url": "u"}]}],
         "Stop": [{"hooks": [{"type": "command", "command": "a", "if": "Bash(ls)"}]}]}}"#;
-    let why = |event: &str| told("claude", &[layer(Source::User, "u", text)], event)[0].2.clone();
+    let why =
+        |event: &str| planned_rows("claude", &[layer(SettingsSource::User, "u", text)], event)[0].2.clone();
     assert_eq!(why("SessionStart"), "`http` hooks do not run at `SessionStart`");
-    assert_eq!(why("Stop"), "it has an `if`, and with one no hook runs at `Stop`");
+    assert_eq!(why("Stop"), "hooks with an `if` do not run at `Stop`");
 }
 
 #[test]
@@ -76,12 +81,13 @@ fn hooks_of_extensions_come_last_and_settings_keep_their_order() {
     };
     let (ext, user, project) = (one("ext"), one("user"), one("project"));
     let layers = [
-        layer(Source::Extensions, "e", &ext),
-        layer(Source::Project, "p", &project),
-        layer(Source::User, "u", &user),
+        layer(SettingsSource::Extensions, "e", &ext),
+        layer(SettingsSource::Project, "p", &project),
+        layer(SettingsSource::User, "u", &user),
     ];
-    let order =
-        |name| told(name, &layers, "BeforeTool").into_iter().map(|(label, ..)| label).collect::<Vec<_>>();
+    let order = |name| {
+        planned_rows(name, &layers, "BeforeTool").into_iter().map(|(label, ..)| label).collect::<Vec<_>>()
+    };
     assert_eq!(order("gemini"), ["user", "project", "ext"]);
     assert_eq!(order("llxprt"), ["project", "ext"]);
 }
@@ -92,7 +98,7 @@ fn a3s_lower_priorities_run_first_and_nothing_is_one_and_the_same() {
         {"event": "PreToolUse", "command": "c", "config": {"priority": 5}},
         {"event": "PreToolUse", "command": "a", "config": {"priority": -1}},
         {"event": "PreToolUse", "command": "b"}, {"event": "pre_tool_use", "command": "b"}]}"#;
-    let order: Vec<_> = told("a3s", &[layer(Source::User, "u", text)], "pre_tool_use");
+    let order: Vec<_> = planned_rows("a3s", &[layer(SettingsSource::User, "u", text)], "pre_tool_use");
     let order: Vec<_> = order.iter().map(|(label, matched, _)| (label.as_str(), *matched)).collect();
     assert_eq!(order, [("a", true), ("b", true), ("b", true), ("c", true)]);
 }

@@ -8,11 +8,11 @@ use serde::Deserialize;
 use serde_json::Value as Json;
 use tenterhook_document::{Node, Spot, Value};
 
-use super::{Entry, Source, nearest};
-use crate::switches::{Kind, Profile};
+use super::{ConfiguredHook, SettingsSource, nearest};
+use crate::switches::{HookKind, Profile};
 
 /// Reason why a hook was refused.
-pub(super) struct Refused {
+pub(super) struct RefusedHook {
     /// Key of the problem; `None` for the whole hook.
     pub(super) spot: Spot,
     pub(super) message: String,
@@ -21,7 +21,7 @@ pub(super) struct Refused {
 
 /// A hook as written. Unknown keys are ignored.
 #[derive(Deserialize)]
-struct Wire {
+struct HookFields {
     r#type: Option<String>,
     name: Option<String>,
     command: Option<String>,
@@ -51,37 +51,37 @@ enum OnFailure {
     Block,
 }
 
-pub(super) fn read(profile: &Profile, node: &Node) -> Result<Entry, Refused> {
-    let refused = |message: String, hint: String| Refused { spot: Spot::default(), message, hint };
+pub(super) fn read(profile: &Profile, node: &Node) -> Result<ConfiguredHook, RefusedHook> {
+    let refused = |message: String, hint: String| RefusedHook { spot: Spot::default(), message, hint };
     if !matches!(node.value, Value::Map(_)) {
         let hint = "write `{\"type\": \"command\", \"command\": …}`".to_owned();
-        return Err(refused("a hook has to be an object".to_owned(), hint));
+        return Err(refused("a hook must be an object".to_owned(), hint));
     }
-    let wire: Wire = tenterhook_document::read(node).map_err(|misfit| Refused {
+    let wire: HookFields = tenterhook_document::read(node).map_err(|misfit| RefusedHook {
         spot: misfit.spot,
         message: misfit.message,
-        hint: "this hook does not run until it is mended".to_owned(),
+        hint: "this hook does not run until it is fixed".to_owned(),
     })?;
-    let kind = kind(profile, node, wire.r#type.as_deref())?;
+    let kind = parse_kind(profile, node, wire.r#type.as_deref())?;
     let needed: &[(&str, &Option<String>)] = match kind {
-        Kind::Command => &[("command", &wire.command)],
-        Kind::Http => &[("url", &wire.url)],
-        Kind::Prompt | Kind::Agent => &[("prompt", &wire.prompt)],
-        Kind::McpTool => &[("server", &wire.server), ("tool", &wire.tool)],
-        Kind::Runtime => &[("name", &wire.name)],
-        Kind::Plugin => &[],
+        HookKind::Command => &[("command", &wire.command)],
+        HookKind::Http => &[("url", &wire.url)],
+        HookKind::Prompt | HookKind::Agent => &[("prompt", &wire.prompt)],
+        HookKind::McpTool => &[("server", &wire.server), ("tool", &wire.tool)],
+        HookKind::Runtime => &[("name", &wire.name)],
+        HookKind::Plugin => &[],
     };
     let given = |text: &Option<String>| text.as_ref().is_some_and(|text| !text.is_empty());
     if let Some((key, _)) = needed.iter().find(|(_, value)| !given(value)) {
-        let message = format!("a `{}` hook needs a `{key}`", kind.word());
+        let message = format!("`{}` hook without `{key}`", kind.word());
         return Err(refused(message, format!("add `\"{key}\": …`")));
     }
-    Ok(Entry {
+    Ok(ConfiguredHook {
         event: String::new(),
         group: 0,
         matcher: None,
         sequential: false,
-        source: Source::Project,
+        source: SettingsSource::Project,
         file: String::new(),
         name: wire.name.filter(|name| !name.is_empty()),
         kind,
@@ -107,19 +107,19 @@ pub(super) fn read(profile: &Profile, node: &Node) -> Result<Entry, Refused> {
     })
 }
 
-fn kind(profile: &Profile, node: &Node, written: Option<&str>) -> Result<Kind, Refused> {
+fn parse_kind(profile: &Profile, node: &Node, written: Option<&str>) -> Result<HookKind, RefusedHook> {
     let words: Vec<&str> = profile.kinds.iter().map(|kind| kind.word()).collect();
     let spot = node.get("type").map_or(node.spot, |node| node.spot);
     let hint = match written.and_then(|written| nearest::nearest(written, words.iter().copied())) {
-        Some(word) => format!("write `\"type\": \"{word}\"`, in small letters"),
-        None => format!("{} knows the types {}", profile.about, words.join(", ")),
+        Some(word) => format!("write `\"type\": \"{word}\"`, in lower case"),
+        None => format!("types of {}: {}", profile.about, words.join(", ")),
     };
     let Some(written) = written else {
-        return Err(Refused { spot, message: "a hook without a `type`".to_owned(), hint });
+        return Err(RefusedHook { spot, message: "hook without a `type`".to_owned(), hint });
     };
-    profile.kinds.iter().copied().find(|kind| kind.word() == written).ok_or_else(|| Refused {
+    profile.kinds.iter().copied().find(|kind| kind.word() == written).ok_or_else(|| RefusedHook {
         spot,
-        message: format!("`{written}` is no type of hook"),
+        message: format!("unknown hook type `{written}`"),
         hint,
     })
 }

@@ -4,32 +4,36 @@
 
 use tenterhook_document::{Node, Problem, Value};
 
-use super::{Layer, Settings, Source};
-use crate::switches::{Legacy, Profile};
+use super::{ProfileSettings, SettingsLayer, SettingsSource};
+use crate::switches::{LegacyKeys, Profile};
 
 /// Keys under `hooks` that are not events, from before `hooksConfig`.
-pub(super) const LEGACY: [&str; 3] = ["enabled", "disabled", "notifications"];
+pub(super) const LEGACY_KEYS: [&str; 3] = ["enabled", "disabled", "notifications"];
 
 /// Reads the switches of all files, later ones taking precedence, and returns the names of disabled hooks.
-pub(super) fn read(profile: &Profile, trees: &[(Layer<'_>, Node)], settings: &mut Settings) -> Vec<String> {
+pub(super) fn read(
+    profile: &Profile,
+    trees: &[(SettingsLayer<'_>, Node)],
+    settings: &mut ProfileSettings,
+) -> Vec<String> {
     let mut disabled: Vec<String> = Vec::new();
-    let mut turned: Option<(bool, &str)> = None;
+    let mut hooks_enabled: Option<(bool, &str)> = None;
     let mut tools: Option<(bool, &str)> = None;
-    let mut all: Option<(bool, &str)> = None;
+    let mut disable_all: Option<(bool, &str)> = None;
     // An extension's switches do not apply to hooks of others.
-    for (layer, tree) in trees.iter().filter(|(layer, _)| layer.source != Source::Extensions) {
-        if let Some(hooks) = tree.get("hooks").filter(|_| profile.legacy == Legacy::Ignored) {
-            passed_over(layer, hooks, settings);
+    for (layer, tree) in trees.iter().filter(|(layer, _)| layer.source != SettingsSource::Extensions) {
+        if let Some(hooks) = tree.get("hooks").filter(|_| profile.legacy == LegacyKeys::Ignored) {
+            warn_ignored_keys(layer, hooks, settings);
         }
         if profile.gate.enable_hooks {
             let switch = tree.get("tools").and_then(|node| node.get("enableHooks"));
             tools = switch.and_then(boolean).map(|on| (on, layer.name)).or(tools);
         }
         if profile.gate.hooks_config {
-            let legacy = profile.legacy == Legacy::Migrated;
+            let legacy = profile.legacy == LegacyKeys::Migrated;
             let old = |key| tree.get("hooks").filter(|_| legacy).and_then(|hooks| hooks.get(key));
             let of = |key| tree.get("hooksConfig").and_then(|config| config.get(key)).or_else(|| old(key));
-            turned = of("enabled").and_then(boolean).map(|on| (on, layer.name)).or(turned);
+            hooks_enabled = of("enabled").and_then(boolean).map(|on| (on, layer.name)).or(hooks_enabled);
             settings.notifications = of("notifications").and_then(boolean).unwrap_or(settings.notifications);
             if let Some(Value::List(names)) = of("disabled").map(|node| &node.value) {
                 let names = names.iter().filter_map(Node::text).map(str::to_owned);
@@ -39,14 +43,19 @@ pub(super) fn read(profile: &Profile, trees: &[(Layer<'_>, Node)], settings: &mu
                 disabled.extend(names);
             }
         }
-        all = tree.get("disableAllHooks").and_then(boolean).map(|on| (on, layer.name)).or(all);
+        disable_all =
+            tree.get("disableAllHooks").and_then(boolean).map(|on| (on, layer.name)).or(disable_all);
     }
-    settings.why_disabled = match (all.filter(|_| profile.gate.disable_all), tools, turned) {
-        (Some((true, file)), ..) => Some(format!("hooks are off: `disableAllHooks` is true in {file}")),
-        (_, Some((false, file)), _) => Some(format!("hooks are off: `tools.enableHooks` is false in {file}")),
-        (.., Some((false, file))) => Some(format!("hooks are off: `hooksConfig.enabled` is false in {file}")),
+    settings.why_disabled = match (disable_all.filter(|_| profile.gate.disable_all), tools, hooks_enabled) {
+        (Some((true, file)), ..) => Some(format!("hooks are disabled: `disableAllHooks` is true in {file}")),
+        (_, Some((false, file)), _) => {
+            Some(format!("hooks are disabled: `tools.enableHooks` is false in {file}"))
+        }
+        (.., Some((false, file))) => {
+            Some(format!("hooks are disabled: `hooksConfig.enabled` is false in {file}"))
+        }
         (.., None) if !profile.gate.default => {
-            Some("hooks are off: they only run with `hooksConfig.enabled: true`".to_owned())
+            Some("hooks are disabled: they only run with `hooksConfig.enabled: true`".to_owned())
         }
         _ => None,
     };
@@ -54,13 +63,13 @@ pub(super) fn read(profile: &Profile, trees: &[(Layer<'_>, Node)], settings: &mu
     disabled
 }
 
-/// A setting that no longer has an effect.
-fn passed_over(layer: &Layer<'_>, hooks: &Node, settings: &mut Settings) {
+/// Warns about settings that no longer have an effect.
+fn warn_ignored_keys(layer: &SettingsLayer<'_>, hooks: &Node, settings: &mut ProfileSettings) {
     let off = hooks.get("enabled").filter(|node| boolean(node) == Some(false));
     let some = |node: &&Node| matches!(&node.value, Value::List(names) if !names.is_empty());
     for (key, node) in [("enabled", off), ("disabled", hooks.get("disabled").filter(some))] {
         if let Some(node) = node {
-            let what = format!("`hooks.{key}` has no effect any more");
+            let what = format!("`hooks.{key}` no longer has an effect");
             settings.warn(
                 Problem::new(layer.name, node.spot, what).hint(format!("move it to `hooksConfig.{key}`")),
             );

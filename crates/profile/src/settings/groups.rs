@@ -7,23 +7,23 @@ use std::collections::BTreeMap;
 use serde_json::Value as Json;
 use tenterhook_document::{Node, Problem, Value};
 
-use super::{Entry, Layer, Settings, Source, entry, gate, lint, nearest};
-use crate::switches::{EventRow, Layers, Legacy, Profile};
+use super::{ConfiguredHook, ProfileSettings, SettingsLayer, SettingsSource, entry, gate, lint, nearest};
+use crate::switches::{LayerMerge, LegacyKeys, Profile, ProfileEvent};
 
 /// One event's list in one file.
-struct Block<'a> {
-    layer: &'a Layer<'a>,
-    row: &'static EventRow,
+struct EventBlock<'a> {
+    layer: &'a SettingsLayer<'a>,
+    row: &'static ProfileEvent,
     key: &'a Node,
     groups: &'a Node,
 }
 
-pub(super) fn read(profile: &Profile, trees: &[(Layer<'_>, Node)], settings: &mut Settings) {
+pub(super) fn read(profile: &Profile, trees: &[(SettingsLayer<'_>, Node)], settings: &mut ProfileSettings) {
     let disabled = gate::read(profile, trees, settings);
     let mut counts: BTreeMap<&str, usize> = BTreeMap::new();
-    for block in blocks(profile, trees, settings) {
+    for block in event_blocks(profile, trees, settings) {
         let Value::List(groups) = &block.groups.value else {
-            let what = format!("`hooks.{}` has to be a list of matcher groups", block.row.name);
+            let what = format!("`hooks.{}` must be a list of matcher groups", block.row.name);
             let hint = "write `[{\"matcher\": …, \"hooks\": […]}]`";
             settings.refuse(problem(profile, &block, block.groups, what, hint));
             continue;
@@ -32,7 +32,7 @@ pub(super) fn read(profile: &Profile, trees: &[(Layer<'_>, Node)], settings: &mu
             let count = counts.entry(block.row.name).or_default();
             let number = *count;
             *count += 1;
-            group(profile, &block, number, node, settings);
+            read_group(profile, &block, number, node, settings);
         }
     }
     for entry in &mut settings.entries {
@@ -45,62 +45,75 @@ pub(super) fn read(profile: &Profile, trees: &[(Layer<'_>, Node)], settings: &mu
     }
 }
 
-/// The lists that apply, in order.
-fn blocks<'a>(profile: &Profile, trees: &'a [(Layer<'a>, Node)], settings: &mut Settings) -> Vec<Block<'a>> {
-    let mut blocks: Vec<Block<'a>> = Vec::new();
+/// Returns the lists that apply, in order.
+fn event_blocks<'a>(
+    profile: &Profile,
+    trees: &'a [(SettingsLayer<'a>, Node)],
+    settings: &mut ProfileSettings,
+) -> Vec<EventBlock<'a>> {
+    let mut event_blocks: Vec<EventBlock<'a>> = Vec::new();
     for (layer, tree) in trees {
         let Some(hooks) = tree.get("hooks") else { continue };
         let Value::Map(events) = &hooks.value else {
-            let what = "`hooks` has to be an object with events for keys";
+            let what = "`hooks` must be an object with events as keys";
             settings.refuse(Problem::new(layer.name, hooks.spot, what));
             continue;
         };
         for (key, groups) in events {
             let name = key.text().unwrap_or_default();
-            if profile.legacy != Legacy::Unknown && gate::LEGACY.contains(&name) {
+            if profile.legacy != LegacyKeys::Unknown && gate::LEGACY_KEYS.contains(&name) {
                 continue;
             }
             let Some(row) = profile.event(name) else {
-                let what = format!("`{name}` is no event of {}; its hooks never run", profile.about);
+                let what = format!("unknown event `{name}` of {}; its hooks never run", profile.about);
                 let hint = nearest::event_hint(profile, name);
                 settings.warn(Problem::new(layer.name, key.spot, what).hint(hint));
                 continue;
             };
-            if profile.merge_layers == Layers::ReplaceEvent && layer.source != Source::Extensions {
-                let same = |block: &Block<'_>| block.row == row && block.layer.source != Source::Extensions;
-                for lost in blocks.extract_if(.., |block| same(block)) {
+            if profile.merge_layers == LayerMerge::ReplaceEvent && layer.source != SettingsSource::Extensions
+            {
+                let same = |block: &EventBlock<'_>| {
+                    block.row == row && block.layer.source != SettingsSource::Extensions
+                };
+                for lost in event_blocks.extract_if(.., |block| same(block)) {
                     let what = format!("`{name}` here is replaced by the one in {}", layer.name);
-                    let hint = "settings files do not add up here: copy the hooks you want to keep";
+                    let hint = "files are not merged here: copy the hooks that you want to keep";
                     settings.warn(Problem::new(lost.layer.name, lost.key.spot, what).hint(hint));
                 }
             }
-            blocks.push(Block { layer, row, key, groups });
+            event_blocks.push(EventBlock { layer, row, key, groups });
         }
     }
-    blocks
+    event_blocks
 }
 
-fn group(profile: &Profile, block: &Block<'_>, number: usize, node: &Node, settings: &mut Settings) {
+fn read_group(
+    profile: &Profile,
+    block: &EventBlock<'_>,
+    number: usize,
+    node: &Node,
+    settings: &mut ProfileSettings,
+) {
     let hooks = match node.get("hooks").map(|hooks| (&hooks.value, hooks)) {
         Some((Value::List(hooks), _)) => hooks,
         Some((_, other)) => {
             let hint = "write `\"hooks\": [{\"type\": \"command\", \"command\": …}]`";
-            let what = "`hooks` of a matcher group has to be a list";
+            let what = "`hooks` of a matcher group must be a list";
             return settings.refuse(problem(profile, block, other, what, hint));
         }
         None => {
             let hint = "a matcher group is `{\"matcher\": …, \"hooks\": […]}`; the hooks go inside it";
-            return settings.refuse(problem(profile, block, node, "a matcher group without `hooks`", hint));
+            return settings.refuse(problem(profile, block, node, "matcher group without `hooks`", hint));
         }
     };
     let matcher = node.get("matcher").and_then(|node| tenterhook_document::read::<Json>(node).ok());
     let matcher = matcher.filter(|matcher| !matcher.is_null());
     let sequential = node.get("sequential").is_some_and(|node| node.value == Value::Bool(true));
-    lint::group(profile, block.layer, block.row, node, matcher.as_ref(), settings);
+    lint::check_group(profile, block.layer, block.row, node, matcher.as_ref(), settings);
     for hook in hooks {
         match entry::read(profile, hook) {
             Ok(read) => {
-                let entry = Entry {
+                let entry = ConfiguredHook {
                     event: block.row.name.to_owned(),
                     group: number,
                     matcher: matcher.clone(),
@@ -109,7 +122,7 @@ fn group(profile: &Profile, block: &Block<'_>, number: usize, node: &Node, setti
                     file: block.layer.name.to_owned(),
                     ..read
                 };
-                lint::entry(profile, block.row, hook, &entry, settings);
+                lint::check_hook(profile, block.row, hook, &entry, settings);
                 settings.entries.push(entry);
             }
             Err(refused) => {
@@ -126,9 +139,15 @@ fn group(profile: &Profile, block: &Block<'_>, number: usize, node: &Node, setti
 }
 
 /// A problem of one entry, with the harness's own reaction to it.
-fn problem(profile: &Profile, block: &Block<'_>, at: &Node, what: impl Into<String>, hint: &str) -> Problem {
+fn problem(
+    profile: &Profile,
+    block: &EventBlock<'_>,
+    at: &Node,
+    what: impl Into<String>,
+    hint: &str,
+) -> Problem {
     let whole = if profile.bad_entry_drops_file.contains(&block.row.name) {
-        format!("; {} itself drops this whole file over it, without a word", profile.about)
+        format!("; because of it, {} silently ignores the whole file", profile.about)
     } else {
         String::new()
     };

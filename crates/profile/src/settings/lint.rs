@@ -6,35 +6,41 @@ use serde_json::Value as Json;
 use tenterhook_document::{Node, Problem};
 use tenterhook_event::EventKind;
 
-use super::{Entry, Layer, Settings};
-use crate::switches::{EventRow, Kind, Profile};
+use super::{ConfiguredHook, ProfileSettings, SettingsLayer};
+use crate::switches::{HookKind, Profile, ProfileEvent};
 
 /// Longest plausible timeout of a hook: one hour.
-const LONGEST_S: f64 = 3600.0;
+const MAX_TIMEOUT_S: f64 = 3600.0;
 /// Shortest plausible timeout of a hook: a tenth of a second.
-const SHORTEST_MS: f64 = 100.0;
+const MIN_TIMEOUT_MS: f64 = 100.0;
 
 /// Checks a matcher group.
-pub(super) fn group(
+pub(super) fn check_group(
     profile: &Profile,
-    layer: &Layer<'_>,
-    row: &EventRow,
+    layer: &SettingsLayer<'_>,
+    row: &ProfileEvent,
     node: &Node,
     matcher: Option<&Json>,
-    settings: &mut Settings,
+    settings: &mut ProfileSettings,
 ) {
     let narrows = matcher.is_some_and(|matcher| !matches!(matcher.as_str().map(str::trim), Some("" | "*")));
     if narrows && !row.matcher {
         let at = node.get("matcher").map_or(node.spot, |node| node.spot);
-        let what = format!("{} looks at no matcher at `{}`: these hooks always run", profile.about, row.name);
+        let what = format!("{} ignores matchers at `{}`: these hooks always run", profile.about, row.name);
         settings.warn(
-            Problem::new(layer.name, at, what).hint("take the matcher out, or look at the input in the hook"),
+            Problem::new(layer.name, at, what).hint("remove the matcher, or check the input in the hook"),
         );
     }
 }
 
 /// Checks one hook.
-pub(super) fn entry(profile: &Profile, row: &EventRow, node: &Node, entry: &Entry, settings: &mut Settings) {
+pub(super) fn check_hook(
+    profile: &Profile,
+    row: &ProfileEvent,
+    node: &Node,
+    entry: &ConfiguredHook,
+    settings: &mut ProfileSettings,
+) {
     let mut warn = |at: Option<&Node>, what: String, hint: &str| {
         let spot = at.map_or(entry.place, |node| node.spot);
         let found = Problem::new(&entry.file, spot, what).about("hook", Some(entry.label())).hint(hint);
@@ -42,25 +48,25 @@ pub(super) fn entry(profile: &Profile, row: &EventRow, node: &Node, entry: &Entr
     };
     if let Some(timeout) = entry.timeout {
         let at = node.get("timeout");
-        if profile.timeout_unit_ms == 1000 && timeout > LONGEST_S {
-            let what = format!("a time-out of {timeout} seconds; was it meant in milliseconds?");
+        if profile.timeout_unit_ms == 1000 && timeout > MAX_TIMEOUT_S {
+            let what = format!("timeout of {timeout} seconds; should it be milliseconds?");
             warn(at, what, "`timeout` is in seconds here");
-        } else if profile.timeout_unit_ms == 1 && timeout < SHORTEST_MS {
-            let what = format!("a time-out of {timeout} milliseconds; was it meant in seconds?");
+        } else if profile.timeout_unit_ms == 1 && timeout < MIN_TIMEOUT_MS {
+            let what = format!("timeout of {timeout} milliseconds; should it be seconds?");
             warn(at, what, "`timeout` is in milliseconds here");
         }
     }
     if let Some(at) = node.get("matcher") {
-        let what = "a `matcher` on a hook is not looked at".to_owned();
-        warn(Some(at), what, "move it up, beside `hooks`");
+        let what = "a `matcher` of a single hook is ignored".to_owned();
+        warn(Some(at), what, "move it to the group, next to `hooks`");
     }
     if !row.kinds.contains(&entry.kind) {
         let what = format!("`{}` hooks do not run at `{}`", entry.kind.word(), row.name);
         let can: Vec<&str> = row.kinds.iter().map(|kind| kind.word()).collect();
-        warn(node.get("type"), what, &format!("here run: {}", can.join(", ")));
+        warn(node.get("type"), what, &format!("supported: {}", can.join(", ")));
     }
     if entry.condition_if.is_some() && !entry.concerns_tool(profile) {
-        let what = format!("with an `if` no hook runs at `{}`", row.name);
+        let what = format!("hooks with an `if` do not run at `{}`", row.name);
         warn(node.get("if"), what, "`if` is for events about one tool call");
     }
     let everywhere = match &entry.matcher {
@@ -68,11 +74,11 @@ pub(super) fn entry(profile: &Profile, row: &EventRow, node: &Node, entry: &Entr
         Some(matcher) => matcher.as_str().is_some_and(|matcher| matcher.trim().is_empty()),
     };
     if row.kind == EventKind::PreTool
-        && entry.kind == Kind::Command
+        && entry.kind == HookKind::Command
         && everywhere
         && entry.condition_if.is_none()
     {
-        let what = "without a matcher it runs on every tool call".to_owned();
-        warn(None, what, "name the tools in `matcher`, or write `\"*\"` if it is meant");
+        let what = "without a matcher, the hook runs for every tool call".to_owned();
+        warn(None, what, "name the tools in `matcher`, or write `\"*\"` if that is intended");
     }
 }

@@ -23,12 +23,12 @@ pub(super) fn event_hint(profile: &Profile, written: &str) -> String {
         && row.kind != EventKind::Other
         && let Some(ours) = profile.events.iter().find(|ours| ours.kind == row.kind)
     {
-        return format!("`{written}` is what {} calls it; here it is `{}`", other.about, ours.name);
+        return format!("`{written}` is the name in {}; use `{}`", other.about, ours.name);
     }
     let names: Vec<&str> = profile.events.iter().map(|row| row.name).collect();
     match nearest(written, names.iter().copied()) {
         Some(name) => format!("did you mean `{name}`?"),
-        None => format!("the events are {}", names.join(", ")),
+        None => format!("known: {}", names.join(", ")),
     }
 }
 
@@ -52,18 +52,15 @@ fn distance(one: &str, other: &str) -> usize {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::find;
+    use crate::find_profile;
 
     #[test]
     fn slips_and_foreign_names_are_told_apart() {
-        let hint = |profile: &str, name: &str| event_hint(find(profile).unwrap(), name);
+        let hint = |profile: &str, name: &str| event_hint(find_profile(profile).unwrap(), name);
         assert_eq!(hint("gemini", "BeforTool"), "did you mean `BeforeTool`?");
-        assert_eq!(
-            hint("gemini", "PreToolUse"),
-            "`PreToolUse` is what Claude Code calls it; here it is `BeforeTool`"
-        );
+        assert_eq!(hint("gemini", "PreToolUse"), "`PreToolUse` is the name in Claude Code; use `BeforeTool`");
         assert_eq!(hint("claude", "PreToolUsed"), "did you mean `PreToolUse`?");
-        assert!(hint("claude", "xyz").starts_with("the events are "));
+        assert!(hint("claude", "xyz").starts_with("known: "));
         assert_eq!(distance("kitten", "sitting"), 3);
     }
 }

@@ -9,10 +9,10 @@ use serde::de::DeserializeOwned;
 use serde_json::{Map, Value as Json};
 use tenterhook_document::{Node, Problem, Value};
 
-use super::{Entry, Layer, Limits, Settings, nearest};
-use crate::switches::{Kind, Profile};
+use super::{ConfiguredHook, ProfileLimits, ProfileSettings, SettingsLayer, nearest};
+use crate::switches::{HookKind, Profile};
 
-const KEYS: [&str; 7] = [
+const SETTING_KEYS: [&str; 7] = [
     "enabled",
     "maxHooksPerEvent",
     "maxTotalHooks",
@@ -25,19 +25,19 @@ const KEYS: [&str; 7] = [
 /// A registered hook.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Wire {
+struct RegisteredHookFields {
     event: String,
     command: String,
     #[serde(alias = "id")]
     name: Option<String>,
-    matcher: Option<Matcher>,
-    config: Option<Config>,
+    matcher: Option<RegisteredMatcher>,
+    config: Option<RegisteredHookConfig>,
 }
 
 /// A misspelt key would widen the match, so unknown keys are refused.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Matcher {
+struct RegisteredMatcher {
     tool: Option<String>,
     #[serde(alias = "pathPattern")]
     path_pattern: Option<String>,
@@ -47,46 +47,47 @@ struct Matcher {
 
 #[derive(Deserialize, Default)]
 #[serde(deny_unknown_fields)]
-struct Config {
+struct RegisteredHookConfig {
     priority: Option<i32>,
     #[serde(alias = "timeout_ms")]
     timeout: Option<f64>,
     r#async: Option<bool>,
     #[serde(rename = "failBehavior", alias = "fail_behavior")]
-    fail: Option<Fail>,
+    fail: Option<RegisteredFailBehavior>,
 }
 
 #[derive(Deserialize, Clone, Copy, PartialEq)]
 #[serde(rename_all = "lowercase")]
-enum Fail {
+enum RegisteredFailBehavior {
     Continue,
     Block,
 }
 
-pub(super) fn read(profile: &Profile, trees: &[(Layer<'_>, Node)], settings: &mut Settings) {
-    settings.limits = Limits {
+pub(super) fn read(profile: &Profile, trees: &[(SettingsLayer<'_>, Node)], settings: &mut ProfileSettings) {
+    settings.limits = ProfileLimits {
         per_event: Some(10),
         total: Some(50),
         default_timeout: Some(5000.0),
         audit_level: Some("info".to_owned()),
     };
-    let mut fail = Fail::Continue;
+    let mut fail = RegisteredFailBehavior::Continue;
     for (layer, tree) in trees {
         let Some(hooks) = tree.get("hooks") else { continue };
-        unknown_keys(layer, hooks, settings);
-        if let Some(enabled) = setting::<bool>(layer, hooks, "enabled", settings) {
+        warn_unknown_keys(layer, hooks, settings);
+        if let Some(enabled) = read_setting::<bool>(layer, hooks, "enabled", settings) {
             settings.enabled = enabled;
-            let why = || format!("hooks are off: `hooks.enabled` is false in {}", layer.name);
+            let why = || format!("hooks are disabled: `hooks.enabled` is false in {}", layer.name);
             settings.why_disabled = (!enabled).then(why);
         }
         settings.limits.per_event =
-            setting(layer, hooks, "maxHooksPerEvent", settings).or(settings.limits.per_event);
-        settings.limits.total = setting(layer, hooks, "maxTotalHooks", settings).or(settings.limits.total);
+            read_setting(layer, hooks, "maxHooksPerEvent", settings).or(settings.limits.per_event);
+        settings.limits.total =
+            read_setting(layer, hooks, "maxTotalHooks", settings).or(settings.limits.total);
         settings.limits.default_timeout =
-            setting(layer, hooks, "defaultTimeout", settings).or(settings.limits.default_timeout);
-        let audit = setting(layer, hooks, "auditLevel", settings);
+            read_setting(layer, hooks, "defaultTimeout", settings).or(settings.limits.default_timeout);
+        let audit = read_setting(layer, hooks, "auditLevel", settings);
         settings.limits.audit_level = audit.or(settings.limits.audit_level.take());
-        fail = setting(layer, hooks, "failBehavior", settings).unwrap_or(fail);
+        fail = read_setting(layer, hooks, "failBehavior", settings).unwrap_or(fail);
     }
     for (layer, tree) in trees {
         let Some(list) =
@@ -95,7 +96,7 @@ pub(super) fn read(profile: &Profile, trees: &[(Layer<'_>, Node)], settings: &mu
             continue;
         };
         let Value::List(list) = &list.value else {
-            settings.refuse(Problem::new(layer.name, list.spot, "`registered` has to be a list of hooks"));
+            settings.refuse(Problem::new(layer.name, list.spot, "`registered` must be a list of hooks"));
             continue;
         };
         for node in list {
@@ -108,47 +109,47 @@ pub(super) fn read(profile: &Profile, trees: &[(Layer<'_>, Node)], settings: &mu
 
 fn register(
     profile: &Profile,
-    layer: &Layer<'_>,
+    layer: &SettingsLayer<'_>,
     node: &Node,
-    fail: Fail,
-    settings: &mut Settings,
+    fail: RegisteredFailBehavior,
+    settings: &mut ProfileSettings,
 ) -> Result<(), Box<Problem>> {
     let command = node.get("command").and_then(Node::text);
     let problem = |spot, what: String, hint: String| {
         Box::new(Problem::new(layer.name, spot, what).about("hook", command).hint(hint))
     };
-    let mend = || "this hook does not run until it is mended".to_owned();
-    let wire: Wire =
-        tenterhook_document::read(node).map_err(|misfit| problem(misfit.spot, misfit.message, mend()))?;
+    let fix_hint = || "this hook does not run until it is fixed".to_owned();
+    let wire: RegisteredHookFields =
+        tenterhook_document::read(node).map_err(|misfit| problem(misfit.spot, misfit.message, fix_hint()))?;
     let at = |key: &str| node.get(key).map_or(node.spot, |node| node.spot);
     let Some(row) = profile.event(&wire.event) else {
-        let what = format!("`{}` is no event of {}", wire.event, profile.about);
+        let what = format!("unknown event `{}` of {}", wire.event, profile.about);
         return Err(problem(at("event"), what, nearest::event_hint(profile, &wire.event)));
     };
     if wire.command.is_empty() {
-        return Err(problem(at("command"), "an empty `command`".to_owned(), mend()));
+        return Err(problem(at("command"), "empty `command`".to_owned(), fix_hint()));
     }
-    let here = settings.entries.iter().filter(|entry| entry.event == row.name).count();
+    let of_event = settings.entries.iter().filter(|entry| entry.event == row.name).count();
     let bounds = [
-        ("maxHooksPerEvent", settings.limits.per_event, here),
+        ("maxHooksPerEvent", settings.limits.per_event, of_event),
         ("maxTotalHooks", settings.limits.total, settings.entries.len()),
     ];
     for (key, limit, count) in bounds {
         if let Some(limit) = limit.filter(|limit| count >= *limit) {
-            let hint = format!("raise `hooks.{key}`, or take a hook out");
+            let hint = format!("raise `hooks.{key}`, or remove a hook");
             return Err(problem(node.spot, format!("{key} {limit} exceeded"), hint));
         }
     }
     let config = wire.config.unwrap_or_default();
-    settings.entries.push(Entry {
+    settings.entries.push(ConfiguredHook {
         event: row.name.to_owned(),
-        group: here,
-        matcher: wire.matcher.map(normalised),
+        group: of_event,
+        matcher: wire.matcher.map(to_json_matcher),
         sequential: false,
         source: layer.source,
         file: layer.name.to_owned(),
         name: wire.name,
-        kind: Kind::Command,
+        kind: HookKind::Command,
         command: Some(wire.command),
         args: None,
         shell: None,
@@ -163,7 +164,7 @@ fn register(
         timeout: config.timeout,
         env: BTreeMap::new(),
         condition_if: None,
-        fail_closed: config.fail.unwrap_or(fail) == Fail::Block,
+        fail_closed: config.fail.unwrap_or(fail) == RegisteredFailBehavior::Block,
         is_async: config.r#async == Some(true),
         priority: config.priority.unwrap_or(0),
         enabled: true,
@@ -173,47 +174,48 @@ fn register(
 }
 
 /// Normalizes the spelling of keys.
-fn normalised(matcher: Matcher) -> Json {
+fn to_json_matcher(matcher: RegisteredMatcher) -> Json {
     let parts = [
         ("tool", matcher.tool),
         ("path_pattern", matcher.path_pattern),
         ("command_pattern", matcher.command_pattern),
     ];
-    let there = parts.into_iter().filter_map(|(key, value)| Some((key.to_owned(), value?.into())));
-    there.collect::<Map<_, _>>().into()
+    let present = parts.into_iter().filter_map(|(key, value)| Some((key.to_owned(), value?.into())));
+    present.collect::<Map<_, _>>().into()
 }
 
 /// Reads one setting; an invalid one is refused and counts as absent.
-fn setting<T: DeserializeOwned>(
-    layer: &Layer<'_>,
+fn read_setting<T: DeserializeOwned>(
+    layer: &SettingsLayer<'_>,
     hooks: &Node,
     key: &str,
-    settings: &mut Settings,
+    settings: &mut ProfileSettings,
 ) -> Option<T> {
     match tenterhook_document::read(hooks.get(key)?) {
         Ok(value) => Some(value),
         Err(misfit) => {
             let what = format!("`hooks.{key}`: {}", misfit.message);
-            settings.refuse(Problem::new(layer.name, misfit.spot, what).hint("it counts as not given"));
+            settings.refuse(Problem::new(layer.name, misfit.spot, what).hint("the setting is ignored"));
             None
         }
     }
 }
 
-fn unknown_keys(layer: &Layer<'_>, hooks: &Node, settings: &mut Settings) {
+fn warn_unknown_keys(layer: &SettingsLayer<'_>, hooks: &Node, settings: &mut ProfileSettings) {
     let Value::Map(keys) = &hooks.value else {
-        settings.refuse(Problem::new(layer.name, hooks.spot, "`hooks` has to be an object"));
+        settings.refuse(Problem::new(layer.name, hooks.spot, "`hooks` must be an object"));
         return;
     };
     for (key, _) in keys {
         let name = key.text().unwrap_or_default();
-        if !KEYS.contains(&name) {
-            let hint = match nearest::nearest(name, KEYS.into_iter()) {
+        if !SETTING_KEYS.contains(&name) {
+            let hint = match nearest::nearest(name, SETTING_KEYS.into_iter()) {
                 Some(near) => format!("did you mean `{near}`?"),
-                None => format!("the settings are {}", KEYS.join(", ")),
+                None => format!("known: {}", SETTING_KEYS.join(", ")),
             };
-            settings
-                .warn(Problem::new(layer.name, key.spot, format!("no setting `hooks.{name}`")).hint(hint));
+            settings.warn(
+                Problem::new(layer.name, key.spot, format!("unknown setting `hooks.{name}`")).hint(hint),
+            );
         }
     }
 }

@@ -22,7 +22,7 @@ pub(super) fn parse(text: &str) -> Result<Option<Node>, (Spot, String)> {
         allow_non_finite_numbers: false,
         allow_extended_string_escapes: false,
     };
-    let lines = Lines::of(text);
+    let lines = LineStarts::of(text);
     match parse_to_ast(text, &CollectOptions::default(), &options) {
         Ok(parsed) => Ok(parsed.value.map(|value| node(&lines, &value))),
         Err(error) => {
@@ -35,7 +35,7 @@ pub(super) fn parse(text: &str) -> Result<Option<Node>, (Spot, String)> {
     }
 }
 
-fn node(lines: &Lines<'_>, value: &ast::Value<'_>) -> Node {
+fn node(lines: &LineStarts<'_>, value: &ast::Value<'_>) -> Node {
     let spot = lines.spot(value.start());
     let value = match value {
         ast::Value::NullKeyword(_) => Value::Null,
@@ -64,12 +64,12 @@ fn node(lines: &Lines<'_>, value: &ast::Value<'_>) -> Node {
 }
 
 /// Offsets at which lines begin.
-struct Lines<'a> {
+struct LineStarts<'a> {
     text: &'a str,
     starts: Vec<usize>,
 }
 
-impl<'a> Lines<'a> {
+impl<'a> LineStarts<'a> {
     fn of(text: &'a str) -> Self {
         let breaks = text.char_indices().filter(|(_, char)| *char == '\n').map(|(at, _)| at + 1);
         Self { text, starts: std::iter::once(0).chain(breaks).collect() }

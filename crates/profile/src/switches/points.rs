@@ -4,8 +4,8 @@
 
 /// A kind of hook.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-#[expect(missing_docs, reason = "the names say it")]
-pub enum Kind {
+#[expect(missing_docs, reason = "the names are the keywords of settings files")]
+pub enum HookKind {
     Command,
     Http,
     Plugin,
@@ -17,7 +17,7 @@ pub enum Kind {
 
 /// Format of a settings file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Shape {
+pub enum SettingsShape {
     /// `hooks.<Event>[].hooks[]`, the format of Claude Code, Gemini CLI and LLxprt Code.
     Groups,
     /// Seed 003's `hooks` object, with the hooks that an SDK would register as a list.
@@ -26,7 +26,7 @@ pub enum Shape {
 
 /// How hooks of one event in several settings files are combined.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Layers {
+pub enum LayerMerge {
     /// All of them run.
     AddUp,
     /// The later file's list replaces the earlier one's; extensions still add to it.
@@ -35,7 +35,7 @@ pub enum Layers {
 
 /// Meaning of `enabled`, `disabled` and `notifications` in `hooks`, their former location.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Legacy {
+pub enum LegacyKeys {
     /// They apply, unless `hooksConfig` sets them.
     Migrated,
     /// They are ignored.
@@ -46,7 +46,7 @@ pub enum Legacy {
 
 /// Conditions under which hooks run at all.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Gate {
+pub struct HookGate {
     /// Whether they run without any setting.
     pub default: bool,
     /// Whether `tools.enableHooks: false` turns them off.
@@ -59,10 +59,10 @@ pub struct Gate {
 
 /// Order in which hooks run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Order {
+pub enum HookOrder {
     /// By source (runtime, settings, extensions), then as configured. Merged settings of all layers have the same source.
     Source,
-    /// As configured.
+    /// In the order of the configuration.
     Configured,
     /// Lower priority numbers first, then as configured.
     Priority,
@@ -70,8 +70,8 @@ pub enum Order {
 
 /// What identifies duplicates of a hook, of which only the first runs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Dedupe {
-    /// The command.
+pub enum DedupeRule {
+    /// The command line of the hook.
     Command,
     /// `name:command` as one text, so `a:b`+`c` equals `a`+`b:c`: the originals have that collision.
     NameAndCommand,
@@ -83,7 +83,7 @@ pub enum Dedupe {
 
 /// When the aggregate counts as a success.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Success {
+pub enum SuccessRule {
     /// No hook had an error.
     NoErrors,
     /// No hook had an error, and every one succeeded.
@@ -121,7 +121,7 @@ pub enum RequestText {
 
 /// Which changes the next hook of a sequential group receives.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Chain {
+pub enum ChainMode {
     /// None: hooks run in parallel.
     Nothing,
     /// The changes; a `tool_input` only if it is an object.
@@ -132,7 +132,7 @@ pub enum Chain {
 
 // === impl Kind ===
 
-impl Kind {
+impl HookKind {
     /// Keyword in a settings file.
     pub fn word(self) -> &'static str {
         match self {

@@ -4,7 +4,7 @@
 
 use serde_json::{Map, Value, json};
 
-use super::{carried, listed};
+use super::{as_list, copy_keys};
 use crate::js;
 
 /// Keys of `generationConfig`.
@@ -17,7 +17,7 @@ pub(super) fn show(seen: &mut Map<String, Value>, messages: &[Value], config: Op
         json!({"role": message.get("role"), "parts": [{"text": text}]})
     });
     seen.insert("contents".into(), contents.collect());
-    let generation = config.map(|config| carried(config, &GENERATION_CONFIG)).unwrap_or_default();
+    let generation = config.map(|config| copy_keys(config, &GENERATION_CONFIG)).unwrap_or_default();
     seen.insert("generationConfig".into(), generation.into());
     if let Some(instruction) = config.and_then(|config| js::field(config, "systemInstruction")) {
         seen.insert("systemInstruction".into(), system_instruction(instruction));
@@ -26,7 +26,7 @@ pub(super) fn show(seen: &mut Map<String, Value>, messages: &[Value], config: Op
 
 /// Values of a request's configuration that a hook changes. The others are kept.
 pub(super) fn config_changes(given: Option<&Value>, hook: &Value) -> Map<String, Value> {
-    let mut changes = given.map(|given| carried(given, &GENERATION_CONFIG)).unwrap_or_default();
+    let mut changes = given.map(|given| copy_keys(given, &GENERATION_CONFIG)).unwrap_or_default();
     if let Some(instruction) = js::field(hook, "systemInstruction") {
         changes.insert("systemInstruction".into(), system_instruction(instruction));
     }
@@ -35,7 +35,7 @@ pub(super) fn config_changes(given: Option<&Value>, hook: &Value) -> Map<String,
 
 /// A system instruction in one form: it may be a text, a list of parts, or an object with parts.
 fn system_instruction(given: &Value) -> Value {
-    let parts = listed(given.get("parts").unwrap_or(given));
+    let parts = as_list(given.get("parts").unwrap_or(given));
     let parts: Vec<_> = parts.iter().map(|part| json!({"text": part.get("text").unwrap_or(part)})).collect();
     json!({"role": "system", "parts": parts})
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
 use super::*;
-use crate::find;
+use crate::find_profile;
 use serde_json::json;
 
 fn request() -> Value {
@@ -15,7 +15,7 @@ fn request() -> Value {
 #[test]
 fn a_request_there_and_back_keeps_the_tool_history_in_gemini_only() {
     let there_and_back = |name| {
-        let profile = find(name).unwrap();
+        let profile = find_profile(name).unwrap();
         from_hook_request(profile, &to_hook_request(profile, &request()), Some(&request()))
     };
     assert_eq!(there_and_back("gemini")["contents"][1], request()["contents"][1]);
@@ -31,7 +31,7 @@ fn a_request_there_and_back_keeps_the_tool_history_in_gemini_only() {
 
 #[test]
 fn a_hook_sees_text_and_four_settings() {
-    let seen = to_hook_request(find("gemini").unwrap(), &request());
+    let seen = to_hook_request(find_profile("gemini").unwrap(), &request());
     let expected = json!({"model": "m", "config": {"temperature": 1}, "messages": [
         {"role": "user", "content": "read it"}, {"role": "user", "content": "and?"}]});
     assert_eq!(seen, expected);
@@ -39,7 +39,7 @@ fn a_hook_sees_text_and_four_settings() {
 
 #[test]
 fn the_shape_of_seed_002_is_given_and_taken() {
-    let profile = find("llxprt").unwrap();
+    let profile = find_profile("llxprt").unwrap();
     let seen = to_hook_request(profile, &request());
     assert_eq!(seen["contents"][0], json!({"role": "user", "parts": [{"text": "read it"}]}));
     assert_eq!(seen["generationConfig"], json!({"temperature": 1, "stopSequences": ["x"]}));
@@ -57,8 +57,9 @@ fn the_shape_of_seed_002_is_given_and_taken() {
 #[test]
 fn a_partial_request_is_merged_in_the_seed_s_profile_and_replaces_four_keys_in_the_programs() {
     let base = json!({"model": "m", "contents": [], "config": {"temperature": 0.9, "topP": 0.5, "seed": 3}});
-    let config =
-        |name, hook: &Value| from_hook_request(find(name).unwrap(), hook, Some(&base))["config"].clone();
+    let config = |name, hook: &Value| {
+        from_hook_request(find_profile(name).unwrap(), hook, Some(&base))["config"].clone()
+    };
     let instruction = json!({"systemInstruction": {"role": "system", "parts": ["be", {"text": " brief"}]}});
     let as_content = json!({"role": "system", "parts": [{"text": "be"}, {"text": " brief"}]});
     let expected = json!({"temperature": 0.9, "topP": 0.5, "seed": 3, "systemInstruction": as_content});
@@ -88,15 +89,16 @@ fn a_partial_request_is_merged_in_the_seed_s_profile_and_replaces_four_keys_in_t
 fn a_hook_of_the_seed_sees_the_system_instruction() {
     let mut given = request();
     given["config"]["systemInstruction"] = json!("be brief");
-    let seen = to_hook_request(find("llxprt").unwrap(), &given);
+    let seen = to_hook_request(find_profile("llxprt").unwrap(), &given);
     assert_eq!(seen["systemInstruction"], json!({"role": "system", "parts": [{"text": "be brief"}]}));
-    assert_eq!(to_hook_request(find("gemini").unwrap(), &given).get("systemInstruction"), None);
+    assert_eq!(to_hook_request(find_profile("gemini").unwrap(), &given).get("systemInstruction"), None);
 }
 
 #[test]
 fn without_messages_the_contents_stay() {
     for name in ["llxprt", "llxprt-2026-08", "gemini"] {
-        let changed = from_hook_request(find(name).unwrap(), &json!({"model": "other"}), Some(&request()));
+        let changed =
+            from_hook_request(find_profile(name).unwrap(), &json!({"model": "other"}), Some(&request()));
         let mut expected = request();
         expected["model"] = json!("other");
         assert_eq!(changed, expected, "{name}");
@@ -105,7 +107,7 @@ fn without_messages_the_contents_stay() {
 
 #[test]
 fn without_any_model_each_profile_has_its_own_fallback() {
-    let model = |name| from_hook_request(find(name).unwrap(), &json!({}), None)["model"].clone();
+    let model = |name| from_hook_request(find_profile(name).unwrap(), &json!({}), None)["model"].clone();
     assert_eq!([model("llxprt-2026-08"), model("gemini")], [json!("gemini-2.5-flash"), json!("")]);
 }
 
@@ -113,7 +115,7 @@ fn without_any_model_each_profile_has_its_own_fallback() {
 fn gemini_keeps_entries_the_hook_says_nothing_about() {
     let base = json!({"model": "m", "contents": ["one", {"text": "bare"}, {"role": "user", "parts": [{"text": "two"}]}]});
     let hook = json!({"messages": [{"role": "user", "content": "ONE"}]});
-    let contents = from_hook_request(find("gemini").unwrap(), &hook, Some(&base))["contents"].clone();
+    let contents = from_hook_request(find_profile("gemini").unwrap(), &hook, Some(&base))["contents"].clone();
     let expected = json!([
         {"role": "user", "parts": [{"text": "ONE"}]}, {"role": "user", "parts": [{"text": "bare"}]},
         {"role": "user", "parts": [{"text": "two"}]},

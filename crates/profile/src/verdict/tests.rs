@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
 use super::*;
-use crate::{HookResult, aggregate, find};
+use crate::{HookResult, aggregate, find_profile};
 use serde_json::json;
 
 fn meant(name: &str, event: &str, outputs: &[Value]) -> (Decision, Flow) {
-    let profile = find(name).unwrap();
-    let results: Vec<_> = outputs.iter().cloned().map(HookResult::said).collect();
-    decision(profile, event, &aggregate(profile, event, &results))
+    let profile = find_profile(name).unwrap();
+    let results: Vec<_> = outputs.iter().cloned().map(HookResult::with_output).collect();
+    interpret_output(profile, event, &aggregate(profile, event, &results))
 }
 
 fn stop(reason: &str) -> Flow {

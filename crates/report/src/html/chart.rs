@@ -108,7 +108,7 @@ pub fn bars_by_name(title: &str, counts: &[(String, u64)]) -> String {
     svg + "</svg>\n"
 }
 
-/// Renders the legend of the colours.
+/// Renders the legend of the colors.
 pub fn render_legend() -> String {
     let entry = |part: &&str| {
         format!(

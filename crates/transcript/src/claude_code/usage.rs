@@ -15,29 +15,29 @@ pub(super) const USAGE: UsageFormat = UsageFormat {
 };
 
 #[derive(Deserialize)]
-struct Kind {
+struct LineKind {
     #[serde(default, rename = "type")]
     kind: String,
 }
 
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
-struct Line {
+struct AssistantLine {
     timestamp: Option<String>,
     request_id: Option<String>,
-    message: Message,
+    message: AssistantMessage,
 }
 
 #[derive(Deserialize)]
-struct Message {
+struct AssistantMessage {
     id: Option<String>,
     model: Option<String>,
-    usage: Option<Usage>,
+    usage: Option<ClaudeUsage>,
 }
 
 #[derive(Deserialize)]
 #[expect(clippy::struct_field_names, reason = "the names are the client's")]
-struct Usage {
+struct ClaudeUsage {
     #[serde(default)]
     input_tokens: u64,
     #[serde(default)]
@@ -47,11 +47,11 @@ struct Usage {
 }
 
 fn parse(text: &str) -> Option<FirstValue> {
-    let (Kind { kind }, length) = first_value(text)?;
+    let (LineKind { kind }, length) = first_value(text)?;
     if kind != "assistant" {
         return Some((None, length));
     }
-    let (Line { timestamp, request_id, message }, length) = first_value(text)?;
+    let (AssistantLine { timestamp, request_id, message }, length) = first_value(text)?;
     let Some(usage) = message.usage else { return Some((None, length)) };
     let tokens = answer_tokens(TokenCounts {
         input: usage.input_tokens,

@@ -9,17 +9,17 @@ use std::path::Path;
 
 use serde_json::{Map, Value, json};
 
-use crate::{Around, Ended, Teller, Transcripts, Unread, json_lines};
+use crate::{EventContext, RecordedToolResult, TranscriptReader, Transcripts, UnreadPart, read_json_lines};
 use tenterhook_harness::payload_keys;
 
 pub(super) const TRANSCRIPTS: Transcripts = Transcripts {
     variables: &["CODEX_HOME"],
-    places: |ground| {
-        let home = ground.variable_or("CODEX_HOME", ".codex");
+    directories: |machine| {
+        let home = machine.variable_or("CODEX_HOME", ".codex");
         let below = |home: std::path::PathBuf| [home.join("sessions"), home.join("archived_sessions")];
         home.map(below).into_iter().flatten().collect()
     },
-    is_one: |path| {
+    is_transcript: |path| {
         let name = path.file_name().and_then(|name| name.to_str()).unwrap_or_default();
         name.starts_with("rollout-") && path.extension().is_some_and(|extension| extension == "jsonl")
     },
@@ -28,39 +28,43 @@ pub(super) const TRANSCRIPTS: Transcripts = Transcripts {
 };
 
 /// Lines about the client itself, or lines that repeat the conversation.
-const BESIDE: &[&str] = &["compacted", "event_msg", "token_usage_record", "world_state"];
+const IGNORED_TYPES: &[&str] = &["compacted", "event_msg", "token_usage_record", "world_state"];
 
 /// Items of the conversation without calls of local tools.
-const ITEMS_BESIDE: &[&str] = &["ghost_snapshot", "message", "reasoning", "web_search_call"];
+const IGNORED_ITEM_TYPES: &[&str] = &["ghost_snapshot", "message", "reasoning", "web_search_call"];
 
-fn read(path: &Path, teller: &mut Teller<'_>) -> std::io::Result<()> {
-    let mut known = Around::default();
-    json_lines(path, teller, &mut |line, teller| {
+fn read(path: &Path, reader: &mut TranscriptReader<'_>) -> std::io::Result<()> {
+    let mut known = EventContext::default();
+    read_json_lines(path, reader, &mut |line, reader| {
         known.ts = payload_keys::find_id(&line, &["timestamp"]).and_then(|ts| ts.parse().ok());
         let empty = Map::new();
         let payload = line.get("payload").and_then(Value::as_object).unwrap_or(&empty);
         match line.get("type").and_then(Value::as_str).unwrap_or_default() {
             "session_meta" => {
-                begin(payload, &mut known);
-                if known.agent.is_some() { teller.subagent(&known) } else { teller.session(&known) }
+                read_session_start(payload, &mut known);
+                if known.agent.is_some() {
+                    reader.emit_subagent_start(&known)
+                } else {
+                    reader.emit_session_start(&known)
+                }
             }
             "turn_context" => {
                 for (place, now) in
                     [("turn_id", &mut known.turn), ("cwd", &mut known.cwd), ("model", &mut known.model)]
                 {
-                    if let Some(said) = payload.get(place).and_then(Value::as_str) {
-                        *now = Some(said.to_owned());
+                    if let Some(value) = payload.get(place).and_then(Value::as_str) {
+                        *now = Some(value.to_owned());
                     }
                 }
             }
-            "response_item" => item(payload, &known, teller),
-            kind if BESIDE.contains(&kind) => {}
-            kind => teller.unknown(kind),
+            "response_item" => read_item(payload, &known, reader),
+            kind if IGNORED_TYPES.contains(&kind) => {}
+            kind => reader.report_unknown(kind),
         }
     })
 }
 
-fn begin(payload: &Map<String, Value>, known: &mut Around) {
+fn read_session_start(payload: &Map<String, Value>, known: &mut EventContext) {
     let id = payload_keys::find_id(payload, &["id"]);
     known.session = payload_keys::find_id(payload, &["session_id", "id"]);
     known.cwd = payload_keys::find_id(payload, &["cwd"]);
@@ -79,41 +83,45 @@ fn begin(payload: &Map<String, Value>, known: &mut Around) {
 }
 
 /// One item of the conversation.
-fn item(payload: &Map<String, Value>, known: &Around, teller: &mut Teller<'_>) {
+fn read_item(payload: &Map<String, Value>, known: &EventContext, reader: &mut TranscriptReader<'_>) {
     let text = |key: &'static str| payload.get(key).and_then(Value::as_str).unwrap_or_default();
     let call_id = if text("call_id").is_empty() { text("id") } else { text("call_id") };
     match text("type") {
-        "message" if text("role") == "user" => prompt(payload, known, teller),
+        "message" if text("role") == "user" => prompt(payload, known, reader),
         "function_call" => match serde_json::from_str(text("arguments")) {
             // Tools are grouped; those of MCP servers are named after both.
             Ok(args) if text("namespace").starts_with("mcp__") => {
                 let name = format!("{}__{}", text("namespace").trim_end_matches('_'), text("name"));
-                teller.call(known, call_id, &name, args, None);
+                reader.emit_call(known, call_id, &name, args, None);
             }
-            Ok(args) => teller.call(known, call_id, text("name"), args, None),
-            Err(_) => teller.unread(Unread::Partial),
+            Ok(args) => reader.emit_call(known, call_id, text("name"), args, None),
+            Err(_) => reader.report_unread(UnreadPart::Partial),
         },
         "custom_tool_call" => {
             // Its input is one text; for `apply_patch` that is the patch.
             let key = if text("name") == "apply_patch" { "patch" } else { "input" };
-            teller.call(known, call_id, text("name"), json!({key: text("input")}), None);
+            reader.emit_call(known, call_id, text("name"), json!({key: text("input")}), None);
         }
         "local_shell_call" => {
             let args = payload.get("action").cloned().unwrap_or_default();
-            teller.call(known, call_id, "local_shell", args, None);
+            reader.emit_call(known, call_id, "local_shell", args, None);
         }
         "function_call_output" | "custom_tool_call_output" => {
             let output = payload.get("output").cloned().unwrap_or_default();
-            let error = failure(&output);
-            teller.result(known, call_id, Ended { error, output: Some(output), duration_ms: None });
+            let error = error_of_output(&output);
+            reader.emit_result(
+                known,
+                call_id,
+                RecordedToolResult { error, output: Some(output), duration_ms: None },
+            );
         }
-        kind if ITEMS_BESIDE.contains(&kind) => {}
-        kind => teller.unknown(&format!("response_item/{kind}")),
+        kind if IGNORED_ITEM_TYPES.contains(&kind) => {}
+        kind => reader.report_unknown(&format!("response_item/{kind}")),
     }
 }
 
 /// Text that the user typed. Text that the client adds in the user's name has an origin, or begins with a tag.
-fn prompt(payload: &Map<String, Value>, known: &Around, teller: &mut Teller<'_>) {
+fn prompt(payload: &Map<String, Value>, known: &EventContext, reader: &mut TranscriptReader<'_>) {
     let pieces = payload.get("content").and_then(Value::as_array).into_iter().flatten();
     let texts: Vec<_> = pieces.filter_map(|piece| piece.get("text")?.as_str()).collect();
     let text = texts.join("\n");
@@ -124,19 +132,19 @@ fn prompt(payload: &Map<String, Value>, known: &Around, teller: &mut Teller<'_>)
     let typed = origin.map_or_else(|| !text.starts_with('<'), |origin| origin == "user");
     if typed && known.agent.is_none() {
         let mark = payload_keys::find_id(payload, &["id"]).unwrap_or_else(|| text.clone());
-        teller.prompt(known, &mark, &text);
+        reader.emit_prompt(known, &mark, &text);
     }
 }
 
 /// Error of a call: older versions have it in a JSON text, newer ones write the exit code into the model's text.
-fn failure(output: &Value) -> Option<String> {
+fn error_of_output(output: &Value) -> Option<String> {
     if output.get("success").and_then(Value::as_bool) == Some(false) {
         return Some(output.get("content").and_then(Value::as_str).unwrap_or_default().to_owned());
     }
     let text = output.as_str()?;
-    if let Ok(Value::Object(said)) = serde_json::from_str::<Value>(text) {
+    if let Ok(Value::Object(value)) = serde_json::from_str::<Value>(text) {
         let code =
-            said.get("metadata").and_then(|metadata| metadata.get("exit_code")).and_then(Value::as_i64);
+            value.get("metadata").and_then(|metadata| metadata.get("exit_code")).and_then(Value::as_i64);
         return code.filter(|code| *code != 0).map(|_| text.to_owned());
     }
     let code = text.lines().take(6).find_map(|line| line.strip_prefix("Process exited with code "));

@@ -16,7 +16,7 @@ pub(super) const USAGE: UsageFormat = UsageFormat {
 };
 
 #[derive(Deserialize)]
-struct Line<P> {
+struct RolloutLine<P> {
     #[serde(default, rename = "type")]
     kind: String,
     timestamp: Option<String>,
@@ -24,18 +24,18 @@ struct Line<P> {
 }
 
 #[derive(Deserialize)]
-struct Record {
-    thread_token_usage: Usage,
+struct UsageRecord {
+    thread_token_usage: CodexUsage,
 }
 
 #[derive(Deserialize)]
-struct Count {
-    info: Option<Info>,
+struct TokenCountEvent {
+    info: Option<TokenCountTotals>,
 }
 
 #[derive(Deserialize)]
-struct Info {
-    total_token_usage: Usage,
+struct TokenCountTotals {
+    total_token_usage: CodexUsage,
 }
 
 #[derive(Deserialize)]
@@ -46,7 +46,7 @@ struct TurnContext {
 /// Cached tokens are part of the input here.
 #[derive(Deserialize)]
 #[expect(clippy::struct_field_names, reason = "the names are the client's")]
-struct Usage {
+struct CodexUsage {
     #[serde(default)]
     input_tokens: u64,
     #[serde(default)]
@@ -64,30 +64,32 @@ struct PayloadKind {
 }
 
 fn parse(text: &str) -> Option<FirstValue> {
-    let (line, length) = first_value::<Line<serde::de::IgnoredAny>>(text)?;
+    let (line, length) = first_value::<RolloutLine<serde::de::IgnoredAny>>(text)?;
     let usage = match line.kind.as_str() {
         "token_usage_record" => {
-            let (line, _) = first_value::<Line<Record>>(text)?;
+            let (line, _) = first_value::<RolloutLine<UsageRecord>>(text)?;
             Some(total(line.timestamp, &line.payload?.thread_token_usage)?)
         }
         "event_msg" => {
-            let (line, _) = first_value::<Line<PayloadKind>>(text)?;
+            let (line, _) = first_value::<RolloutLine<PayloadKind>>(text)?;
             if line.payload.is_none_or(|payload| payload.kind != "token_count") {
                 return Some((None, length));
             }
-            let (line, _) = first_value::<Line<Count>>(text)?;
+            let (line, _) = first_value::<RolloutLine<TokenCountEvent>>(text)?;
             match line.payload?.info {
                 Some(info) => Some(total(line.timestamp, &info.total_token_usage)?),
                 None => None,
             }
         }
-        "turn_context" => first_value::<Line<TurnContext>>(text)?.0.payload?.model.map(UsageLine::Model),
+        "turn_context" => {
+            first_value::<RolloutLine<TurnContext>>(text)?.0.payload?.model.map(UsageLine::Model)
+        }
         _ => None,
     };
     Some((usage, length))
 }
 
-fn total(ts: Option<String>, usage: &Usage) -> Option<UsageLine> {
+fn total(ts: Option<String>, usage: &CodexUsage) -> Option<UsageLine> {
     let cached = usage.cached_input_tokens.saturating_add(usage.cache_write_input_tokens);
     let tokens = session_tokens(TokenCounts {
         input: usage.input_tokens.saturating_sub(cached),

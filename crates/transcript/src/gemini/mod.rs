@@ -8,16 +8,19 @@ use std::path::Path;
 
 use serde_json::{Map, Value};
 
-use crate::{Around, Ended, Teller, Transcripts, Unread, json_lines, regular};
+use crate::{
+    EventContext, RecordedToolResult, TranscriptReader, Transcripts, UnreadPart, open_regular_file,
+    read_json_lines,
+};
 use tenterhook_harness::{MAX_PAYLOAD_BYTES, payload_keys};
 
 pub(super) const TRANSCRIPTS: Transcripts = Transcripts {
     variables: &["GEMINI_CLI_HOME"],
-    places: |ground| {
-        let home = ground.variable("GEMINI_CLI_HOME").or_else(|| ground.home.map(Path::to_owned));
+    directories: |machine| {
+        let home = machine.variable("GEMINI_CLI_HOME").or_else(|| machine.home.map(Path::to_owned));
         home.map(|home| home.join(".gemini/tmp")).into_iter().collect()
     },
-    is_one: |path| {
+    is_transcript: |path| {
         let chats = path.iter().nth(1).is_some_and(|name| name == "chats");
         let extension = path.extension().and_then(|extension| extension.to_str());
         chats && matches!(extension, Some("json" | "jsonl"))
@@ -27,90 +30,98 @@ pub(super) const TRANSCRIPTS: Transcripts = Transcripts {
 };
 
 /// Messages without tool calls.
-const BESIDE: &[&str] = &["error", "info", "warning"];
+const IGNORED_TYPES: &[&str] = &["error", "info", "warning"];
 
-fn read(path: &Path, teller: &mut Teller<'_>) -> std::io::Result<()> {
-    let mut known = Around { project: project(path), ..Around::default() };
+fn read(path: &Path, reader: &mut TranscriptReader<'_>) -> std::io::Result<()> {
+    let mut known = EventContext { project: read_project_root(path), ..EventContext::default() };
     known.cwd.clone_from(&known.project);
-    let parent = parent(path);
+    let parent = parent_session(path);
     if path.extension().is_some_and(|extension| extension == "jsonl") {
-        return json_lines(path, teller, &mut |line, teller| {
+        return read_json_lines(path, reader, &mut |line, reader| {
             if line.contains_key("sessionId") {
-                begin(&line, parent.as_deref(), &mut known, teller);
+                emit_start(&line, parent.as_deref(), &mut known, reader);
             } else if let Some(set) = line.get("$set").and_then(Value::as_object) {
-                messages(set, &mut known, teller);
+                read_messages(set, &mut known, reader);
             } else if line.contains_key("type") {
-                message(&line, &mut known, teller);
+                read_message(&line, &mut known, reader);
             } else if !line.contains_key("$rewindTo") {
-                teller.unknown(line.keys().next().map_or("", String::as_str));
+                reader.report_unknown(line.keys().next().map_or("", String::as_str));
             }
         });
     }
     let limit = u64::try_from(MAX_PAYLOAD_BYTES).unwrap_or(u64::MAX);
     let mut bytes = Vec::new();
-    let file = regular(path)?;
-    teller.advance(file.metadata()?.len());
+    let file = open_regular_file(path)?;
+    reader.report_progress(file.metadata()?.len());
     if file.take(limit + 1).read_to_end(&mut bytes)? > MAX_PAYLOAD_BYTES {
-        teller.unread(Unread::TooLong);
+        reader.report_unread(UnreadPart::TooLong);
         return Ok(());
     }
     match serde_json::from_slice::<Value>(&bytes) {
         Ok(Value::Object(whole)) => {
-            begin(&whole, parent.as_deref(), &mut known, teller);
-            messages(&whole, &mut known, teller);
+            emit_start(&whole, parent.as_deref(), &mut known, reader);
+            read_messages(&whole, &mut known, reader);
         }
-        _ => teller.unread(Unread::Broken),
+        _ => reader.report_unread(UnreadPart::Broken),
     }
     Ok(())
 }
 
-fn begin(head: &Map<String, Value>, parent: Option<&str>, known: &mut Around, teller: &mut Teller<'_>) {
+fn emit_start(
+    head: &Map<String, Value>,
+    parent: Option<&str>,
+    known: &mut EventContext,
+    reader: &mut TranscriptReader<'_>,
+) {
     known.ts = payload_keys::find_id(head, &["startTime"]).and_then(|ts| ts.parse().ok());
     known.session = payload_keys::find_id(head, &["sessionId"]);
     if let (Some(parent), true) = (parent, head.get("kind").is_some_and(|kind| kind == "subagent")) {
         known.agent = known.session.replace(parent.to_owned());
-        teller.subagent(known);
+        reader.emit_subagent_start(known);
     } else {
-        teller.session(known);
+        reader.emit_session_start(known);
     }
 }
 
-fn messages(holder: &Map<String, Value>, known: &mut Around, teller: &mut Teller<'_>) {
+fn read_messages(holder: &Map<String, Value>, known: &mut EventContext, reader: &mut TranscriptReader<'_>) {
     let list = holder.get("messages").and_then(Value::as_array);
     for one in list.into_iter().flatten().filter_map(Value::as_object) {
-        message(one, known, teller);
+        read_message(one, known, reader);
     }
 }
 
-fn message(one: &Map<String, Value>, known: &mut Around, teller: &mut Teller<'_>) {
+fn read_message(one: &Map<String, Value>, known: &mut EventContext, reader: &mut TranscriptReader<'_>) {
     let text = |key: &'static str| one.get(key).and_then(Value::as_str).unwrap_or_default();
     known.ts = text("timestamp").parse().ok();
     match text("type") {
         "user" => {
-            let said = said(one.get("content"));
+            let text_content = message_text(one.get("content"));
             // The first message is the client's own, about its environment.
-            if !said.is_empty() && !said.starts_with("<session_context>") && known.agent.is_none() {
-                teller.prompt(known, text("id"), &said);
+            if !text_content.is_empty()
+                && !text_content.starts_with("<session_context>")
+                && known.agent.is_none()
+            {
+                reader.emit_prompt(known, text("id"), &text_content);
             }
         }
         "gemini" => {
             known.model = payload_keys::find_id(one, &["model"]).or_else(|| known.model.take());
             let calls = one.get("toolCalls").and_then(Value::as_array).into_iter().flatten();
             for call in calls.filter_map(Value::as_object) {
-                tool(call, known, teller);
+                read_tool_call(call, known, reader);
             }
         }
-        kind if BESIDE.contains(&kind) => {}
-        kind => teller.unknown(kind),
+        kind if IGNORED_TYPES.contains(&kind) => {}
+        kind => reader.report_unknown(kind),
     }
 }
 
 /// A call and its result are written together. A message is written again when it changes.
-fn tool(call: &Map<String, Value>, known: &Around, teller: &mut Teller<'_>) {
+fn read_tool_call(call: &Map<String, Value>, known: &EventContext, reader: &mut TranscriptReader<'_>) {
     let text = |key: &'static str| call.get(key).and_then(Value::as_str).unwrap_or_default();
     let args = call.get("args").cloned().unwrap_or_default();
-    teller.call(known, text("id"), text("name"), args, None);
-    let around = Around { ts: text("timestamp").parse().ok().or(known.ts), ..known.clone() };
+    reader.emit_call(known, text("id"), text("name"), args, None);
+    let context = EventContext { ts: text("timestamp").parse().ok().or(known.ts), ..known.clone() };
     let output = call.get("result").cloned();
     let response = |key: &'static str| {
         let first = output.as_ref()?.get(0)?.get("functionResponse")?.get("response")?;
@@ -122,11 +133,11 @@ fn tool(call: &Map<String, Value>, known: &Around, teller: &mut Teller<'_>) {
         // The call has not ended yet.
         _ => return,
     };
-    teller.result(&around, text("id"), Ended { error, output, duration_ms: None });
+    reader.emit_result(&context, text("id"), RecordedToolResult { error, output, duration_ms: None });
 }
 
 /// Texts of a message: one in older versions, a list in newer ones.
-fn said(content: Option<&Value>) -> String {
+fn message_text(content: Option<&Value>) -> String {
     match content {
         Some(Value::String(text)) => text.clone(),
         Some(Value::Array(pieces)) => {
@@ -138,16 +149,20 @@ fn said(content: Option<&Value>) -> String {
 }
 
 /// Directory of the project, from a file next to the chats.
-fn project(path: &Path) -> Option<String> {
+fn read_project_root(path: &Path) -> Option<String> {
     let mut above = path.ancestors();
     let chats = above.find(|directory| directory.file_name().is_some_and(|name| name == "chats"))?;
     let mut text = String::new();
-    regular(&chats.parent()?.join(".project_root")).ok()?.take(1 << 16).read_to_string(&mut text).ok()?;
+    open_regular_file(&chats.parent()?.join(".project_root"))
+        .ok()?
+        .take(1 << 16)
+        .read_to_string(&mut text)
+        .ok()?;
     Some(text.trim().to_owned()).filter(|root| !root.is_empty())
 }
 
 /// Session of a subagent's transcript: the directory that contains it.
-fn parent(path: &Path) -> Option<String> {
+fn parent_session(path: &Path) -> Option<String> {
     let directory = path.parent()?.file_name()?.to_str()?;
     (directory != "chats").then(|| directory.to_owned())
 }

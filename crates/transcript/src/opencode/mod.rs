@@ -9,16 +9,16 @@ use rusqlite::{Connection, OpenFlags};
 use serde_json::Value;
 use tenterhook_event::Timestamp;
 
-use crate::{Around, Ended, Teller, Transcripts, Unread, regular};
+use crate::{EventContext, RecordedToolResult, TranscriptReader, Transcripts, UnreadPart, open_regular_file};
 
 pub(super) const TRANSCRIPTS: Transcripts = Transcripts {
     variables: &["XDG_DATA_HOME"],
-    places: |ground| {
-        let data = ground.variable_or("XDG_DATA_HOME", ".local/share");
+    directories: |machine| {
+        let data = machine.variable_or("XDG_DATA_HOME", ".local/share");
         data.map(|data| data.join("opencode")).into_iter().collect()
     },
     // Builds from other channels have their own database, `opencode-dev.db`.
-    is_one: |path| {
+    is_transcript: |path| {
         let own = path.to_str().is_some_and(|name| name.starts_with("opencode"));
         own && path.iter().count() == 1 && path.extension().is_some_and(|extension| extension == "db")
     },
@@ -27,7 +27,7 @@ pub(super) const TRANSCRIPTS: Transcripts = Transcripts {
 };
 
 /// Parts of messages without tool calls.
-const BESIDE: &[&str] = &[
+const IGNORED_TYPES: &[&str] = &[
     "agent",
     "compaction",
     "file",
@@ -41,21 +41,21 @@ const BESIDE: &[&str] = &[
 ];
 
 /// Every part with its session and message, in chronological order; ids sort by time.
-const PARTS: &str =
+const PARTS_QUERY: &str =
     "SELECT s.id, s.parent_id, s.directory, s.agent, s.time_created, m.data, p.id, p.data, p.time_created
     FROM part p JOIN message m ON m.id = p.message_id JOIN session s ON s.id = p.session_id
     ORDER BY s.time_created, s.id, m.time_created, m.id, p.id";
 
-fn read(path: &Path, teller: &mut Teller<'_>) -> std::io::Result<()> {
-    let bytes = regular(path)?.metadata()?.len();
-    let done = parts(path, teller).map_err(|error| std::io::Error::other(error.to_string()));
-    teller.advance(bytes);
+fn read(path: &Path, reader: &mut TranscriptReader<'_>) -> std::io::Result<()> {
+    let bytes = open_regular_file(path)?.metadata()?.len();
+    let done = read_parts(path, reader).map_err(|error| std::io::Error::other(error.to_string()));
+    reader.report_progress(bytes);
     done
 }
 
-fn parts(path: &Path, teller: &mut Teller<'_>) -> rusqlite::Result<()> {
+fn read_parts(path: &Path, reader: &mut TranscriptReader<'_>) -> rusqlite::Result<()> {
     let connection = open(path)?;
-    let mut statement = connection.prepare(PARTS)?;
+    let mut statement = connection.prepare(PARTS_QUERY)?;
     let mut rows = statement.query([])?;
     let mut session = String::new();
     while let Some(row) = rows.next()? {
@@ -65,57 +65,67 @@ fn parts(path: &Path, teller: &mut Teller<'_>) -> rusqlite::Result<()> {
         };
         let (id, parent) = (text(0)?, text(1)?);
         let message: Value = serde_json::from_str(&text(5)?).unwrap_or_default();
-        let said = |place: &[&str]| {
+        let message_field = |place: &[&str]| {
             let value = place.iter().try_fold(&message, |value, key| value.get(key));
             value.and_then(Value::as_str).map(ToOwned::to_owned)
         };
-        let mut around = Around {
+        let mut context = EventContext {
             ts: Some(ms(4)?),
             session: Some(id.clone()),
-            cwd: said(&["path", "cwd"]).or(Some(text(2)?)).filter(|cwd| !cwd.is_empty()),
-            project: said(&["path", "root"]).filter(|root| root != "/").or(Some(text(2)?)),
-            model: said(&["modelID"]).or_else(|| said(&["model", "modelID"])),
-            ..Around::default()
+            cwd: message_field(&["path", "cwd"]).or(Some(text(2)?)).filter(|cwd| !cwd.is_empty()),
+            project: message_field(&["path", "root"]).filter(|root| root != "/").or(Some(text(2)?)),
+            model: message_field(&["modelID"]).or_else(|| message_field(&["model", "modelID"])),
+            ..EventContext::default()
         };
         if !parent.is_empty() {
-            around.agent.clone_from(&around.session);
-            around.agent_type = Some(text(3)?).filter(|agent| !agent.is_empty());
-            around.agent_parent = Some(parent);
+            context.agent.clone_from(&context.session);
+            context.agent_type = Some(text(3)?).filter(|agent| !agent.is_empty());
+            context.agent_parent = Some(parent);
         }
         if id != session {
             session = id;
-            if around.agent.is_some() { teller.subagent(&around) } else { teller.session(&around) }
+            if context.agent.is_some() {
+                reader.emit_subagent_start(&context)
+            } else {
+                reader.emit_session_start(&context)
+            }
         }
-        around.ts = Some(ms(8)?);
-        around.turn = said(&["parentID"]);
+        context.ts = Some(ms(8)?);
+        context.turn = message_field(&["parentID"]);
         match serde_json::from_str::<Value>(&text(7)?) {
-            Ok(part) => piece(&part, &text(6)?, said(&["role"]).as_deref(), &around, teller),
-            Err(_) => teller.unread(Unread::Broken),
+            Ok(part) => read_part(&part, &text(6)?, message_field(&["role"]).as_deref(), &context, reader),
+            Err(_) => reader.report_unread(UnreadPart::Broken),
         }
     }
     Ok(())
 }
 
-fn piece(part: &Value, id: &str, role: Option<&str>, around: &Around, teller: &mut Teller<'_>) {
+fn read_part(
+    part: &Value,
+    id: &str,
+    role: Option<&str>,
+    context: &EventContext,
+    reader: &mut TranscriptReader<'_>,
+) {
     let text = |key: &str| part.get(key).and_then(Value::as_str).unwrap_or_default();
     match text("type") {
-        "tool" => tool(part, around, teller),
+        "tool" => read_tool_call(part, context, reader),
         "text" => {
             let own = part.get("synthetic").and_then(Value::as_bool).unwrap_or_default();
-            if role == Some("user") && around.agent.is_none() && !own {
-                teller.prompt(around, id, text("text"));
+            if role == Some("user") && context.agent.is_none() && !own {
+                reader.emit_prompt(context, id, text("text"));
             }
         }
-        kind if BESIDE.contains(&kind) => {}
-        kind => teller.unknown(kind),
+        kind if IGNORED_TYPES.contains(&kind) => {}
+        kind => reader.report_unknown(kind),
     }
 }
 
-fn tool(part: &Value, around: &Around, teller: &mut Teller<'_>) {
+fn read_tool_call(part: &Value, context: &EventContext, reader: &mut TranscriptReader<'_>) {
     let text = |key: &str| part.get(key).and_then(Value::as_str).unwrap_or_default();
     let state = part.get("state").unwrap_or(&Value::Null);
     let args = state.get("input").cloned().unwrap_or_default();
-    teller.call(around, text("callID"), text("tool"), args, None);
+    reader.emit_call(context, text("callID"), text("tool"), args, None);
     let at = |key: &str| state.get("time")?.get(key)?.as_u64();
     let output = state.get("output").cloned();
     let exit = state.get("metadata").and_then(|metadata| metadata.get("exit")).and_then(Value::as_i64);
@@ -127,8 +137,8 @@ fn tool(part: &Value, around: &Around, teller: &mut Teller<'_>) {
         _ => return,
     };
     let duration_ms = at("end").zip(at("start")).map(|(end, start)| end.saturating_sub(start));
-    let after = Around { ts: at("end").map(Timestamp::from_unix_ms).or(around.ts), ..around.clone() };
-    teller.result(&after, text("callID"), Ended { error, output, duration_ms });
+    let after = EventContext { ts: at("end").map(Timestamp::from_unix_ms).or(context.ts), ..context.clone() };
+    reader.emit_result(&after, text("callID"), RecordedToolResult { error, output, duration_ms });
 }
 
 /// Opens a database without changing it. If all data is in the file itself, no log is opened, because that would create one. An

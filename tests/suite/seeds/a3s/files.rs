@@ -10,7 +10,7 @@ use tenterhook_engine::load::{self, HookAuditLevel, LoadContext};
 use tenterhook_engine::{Engine, FailMode};
 use tenterhook_event::Event;
 use tenterhook_event::EventKind::{PostModel, PreModel};
-use tenterhook_profile::{Layer, Source, find, read};
+use tenterhook_profile::{SettingsLayer, SettingsSource, find_profile, read_settings};
 
 use crate::context::TestContext;
 use crate::seeds::{event, fire, fire_profile, json_file, printing_command, write_single_hook};
@@ -461,8 +461,12 @@ fn default_hook_configuration_equals_the_built_in_defaults() {
     assert_eq!((named.fail, named.audit, named.enabled), (FailMode::Open, HookAuditLevel::Info, true));
 
     let text = default_configuration().to_string();
-    let settings =
-        |text: &str| read(find("a3s").unwrap(), &[Layer { source: Source::User, name: "hooks.json", text }]);
+    let settings = |text: &str| {
+        read_settings(
+            find_profile("a3s").unwrap(),
+            &[SettingsLayer { source: SettingsSource::User, name: "hooks.json", text }],
+        )
+    };
     let (named, without) = (settings(&text), settings("{}"));
     assert_eq!((&named.problems, named.enabled), (&vec![], true));
     assert_eq!((named.limits.per_event, named.limits.total), (Some(10), Some(50)));
@@ -540,8 +544,10 @@ fn per_hook_configuration() {
         "config": {"priority": 10, "timeout": 3000, "async": false, "failBehavior": "block"},
     })])
     .to_string();
-    let settings =
-        read(find("a3s").unwrap(), &[Layer { source: Source::User, name: "hooks.json", text: &text }]);
+    let settings = read_settings(
+        find_profile("a3s").unwrap(),
+        &[SettingsLayer { source: SettingsSource::User, name: "hooks.json", text: &text }],
+    );
     assert_eq!(settings.problems, []);
     let entry = &settings.entries[0];
     assert_eq!(

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Where the agent's events go: to the daemon while one listens, else down the road right here. Never
-//! nowhere.
+//! Evaluates the agent's events: the daemon does it while one runs, else this process. No event goes unchecked.
 
 use std::time::Duration;
 
@@ -16,31 +15,31 @@ use tenterhook_home::{Env, Home, WorkDirs};
 use crate::ask;
 use crate::commands::hook::remember_agent;
 
-/// How long deciding may take; hooks are cut off before.
+/// Time limit of a decision; hooks are stopped before it.
 const DECISION_TIMEOUT: Duration = Duration::from_secs(55);
 
-/// Asks the daemon of a home, or decides as a hook does that finds none.
+/// Asks the daemon, or decides in-process as a hook without a daemon does.
 pub(super) struct AgentGuard {
     pub(super) home: Home,
     pub(super) env: Env,
-    /// How long an `ask` waits for somebody at the dashboard or the command line; not at all where a person
-    /// sits in front of us.
+    /// Time that an `ask` waits for an answer in the dashboard or on the command line; `None` if a user is at
+    /// this terminal.
     pub(super) wait: Option<Duration>,
 }
 
 impl EventDispatcher for AgentGuard {
     fn fire(&self, call: HookCall) -> BoxFuture<'_, Result<Outcome, DispatchError>> {
         Box::pin(async move {
-            match self.daemon(&call).await {
+            match self.ask_daemon(&call).await {
                 Ok(outcome) => Ok(outcome),
-                Err(why) => self.here(&call, &why).await,
+                Err(why) => self.evaluate_in_process(&call, &why).await,
             }
         })
     }
 }
 
 impl AgentGuard {
-    async fn daemon(&self, call: &HookCall) -> Result<Outcome, String> {
+    async fn ask_daemon(&self, call: &HookCall) -> Result<Outcome, String> {
         let mut body = serde_json::to_value(&call.event).map_err(|error| error.to_string())?;
         if let (Some(fields), Some(native)) = (body.as_object_mut(), &call.native) {
             fields.insert("native".to_owned(), Value::Object(native.fields.clone()));
@@ -50,22 +49,22 @@ impl AgentGuard {
             Some(wait) => format!("/v1/events?wait_ms={}", wait.as_millis()),
             None => "/v1/events".to_owned(),
         };
-        let (home, patience) = (self.home.clone(), DECISION_TIMEOUT + waited);
+        let (home, timeout) = (self.home.clone(), DECISION_TIMEOUT + waited);
         let asked = tokio::task::spawn_blocking(move || {
-            ask::request_within(&home, "POST", &path, Some(&body), patience)
+            ask::request_within(&home, "POST", &path, Some(&body), timeout)
         });
         let answer = asked.await.map_err(|error| error.to_string())?.map_err(|error| error.message)?;
-        let answer = answer.ok_or("no daemon listens")?;
-        serde_json::from_value(answer).map_err(|error| format!("the daemon's answer cannot be read: {error}"))
+        let answer = answer.ok_or("no daemon is running")?;
+        serde_json::from_value(answer).map_err(|error| format!("unexpected answer of the daemon: {error}"))
     }
 
-    /// By the same rules and hooks, and into the spool, from which the ledger takes it in later.
-    async fn here(&self, call: &HookCall, why: &str) -> Result<Outcome, DispatchError> {
+    /// Evaluates the same rules and hooks here, and spools the decision for the ledger.
+    async fn evaluate_in_process(&self, call: &HookCall, why: &str) -> Result<Outcome, DispatchError> {
         let failed = |failure: tenterhook_error::Failure| DispatchError::new(failure.message);
         self.home.create().map_err(failed)?;
         let why = remember_agent(&self.home, OWN_AGENT, why);
-        let road =
+        let pipeline =
             CallPipeline::offline(&self.home, &self.env, &WorkDirs::of(&call.event), &why, DECISION_TIMEOUT);
-        Ok(road.map_err(failed)?.fire(call).await)
+        Ok(pipeline.map_err(failed)?.fire(call).await)
     }
 }

@@ -25,13 +25,13 @@ Examples:
 
 /// List the processes that are marked as guarded agents
 #[derive(Debug, clap::Args)]
-pub(crate) struct ListArgs {}
+pub(crate) struct ListMarksArgs {}
 
 /// Clear the mark of a process that is not an agent
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct ForgetArgs {
-    /// Process id
+    /// Id of the process
     pid: i32,
     #[command(flatten)]
     proof: ProofArgs,
@@ -50,7 +50,7 @@ pub(super) fn list(context: &Context) -> Result<ExitCode, CommandError> {
     if agents.is_empty() {
         text += "no process is marked as an agent\n";
     }
-    context.terminal.say(&text)?;
+    context.terminal.print(&text)?;
     Ok(ExitCode::SUCCESS)
 }
 
@@ -70,11 +70,11 @@ pub(super) fn forget(
     let name = tame(&agent.name);
     context
         .terminal
-        .say(&format!("{GOOD}✓{GOOD:#} process {pid} (`{name}`) is no longer marked as an agent\n"))?;
+        .print(&format!("{GOOD}✓{GOOD:#} process {pid} (`{name}`) is no longer marked as an agent\n"))?;
     Ok(ExitCode::SUCCESS)
 }
 
-/// The marks, of the daemon where one runs.
+/// Lists the marks: from the daemon if one runs, else from the files.
 fn list_marks(context: &Context) -> Result<Vec<Agent>, CommandError> {
     let home = context.home()?;
     let Some(answer) = ask::get(home, "/v1/authority/agents")? else {
@@ -82,5 +82,5 @@ fn list_marks(context: &Context) -> Result<Vec<Agent>, CommandError> {
     };
     let agents = answer.get("agents").cloned().unwrap_or(Value::Null);
     serde_json::from_value(agents)
-        .map_err(|error| CommandError::internal(format!("the daemon's answer cannot be read: {error}")))
+        .map_err(|error| CommandError::internal(format!("unexpected answer of the daemon: {error}")))
 }

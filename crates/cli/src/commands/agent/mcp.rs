@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! MCP servers of a file, started for one session.
+//! Starts the MCP servers of a file for one session.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -13,8 +13,8 @@ use crate::context::Context;
 use crate::error::CommandError;
 use crate::terminal::{WARN, tame};
 
-/// Starts the servers and adds their tools. One that cannot be used is said so, and keeps nobody else.
-pub(super) async fn add(
+/// Starts the servers and adds their tools. A server that fails to start is reported; the others are still used.
+pub(super) async fn add_servers(
     tools: &mut Toolbox,
     context: &Context,
     file: &Path,
@@ -24,12 +24,12 @@ pub(super) async fn add(
     let text = fs_err::read_to_string(file).map_err(|error| CommandError::user(error.to_string()))?;
     let variable = |name: &str| context.env.all.get(name).cloned();
     let config = McpConfig::read(&text, &variable).map_err(|why| {
-        CommandError::user(format!("`{}` cannot be read: {why}", file.display()))
-            .hint("it should be {\"mcpServers\": {\"name\": {\"command\": …, \"args\": […]}}}")
+        CommandError::user(format!("invalid MCP configuration `{}`: {why}", file.display()))
+            .hint("expected {\"mcpServers\": {\"name\": {\"command\": …, \"args\": […]}}}")
     })?;
     let (servers, problems) = McpServerSet::start(&config, cwd, McpTimeouts::default(), cancel).await;
     for problem in problems {
-        context.terminal.note(&format!("{WARN}warning{WARN:#}: {}\n", tame(&problem.to_string())))?;
+        context.terminal.eprint(&format!("{WARN}warning{WARN:#}: {}\n", tame(&problem.to_string())))?;
     }
     for tool in mcp_tools(&Arc::new(servers)) {
         tools.add(tool);

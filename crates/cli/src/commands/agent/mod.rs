@@ -25,7 +25,7 @@ pub(crate) struct Args {
 #[derive(Debug, clap::Subcommand)]
 enum Command {
     Run(run::Args),
-    List(marks::ListArgs),
+    List(marks::ListMarksArgs),
     Forget(marks::ForgetArgs),
 }
 

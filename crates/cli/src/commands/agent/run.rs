@@ -28,13 +28,13 @@ use crate::context::Context;
 use crate::error::CommandError;
 use crate::terminal::Terminal;
 
-/// How long an `ask` waits for somebody elsewhere when nobody sits at this terminal.
+/// Time that an `ask` waits for an answer from elsewhere if no user is at this terminal.
 const APPROVAL_WAIT: Duration = Duration::from_secs(50);
-/// The exit code after Ctrl-C, as shells have it.
+/// Exit code after Ctrl-C, as in shells.
 const INTERRUPTED_EXIT_CODE: u8 = 130;
 
 const DEFAULT_SYSTEM_PROMPT: &str = "You are a careful agent that works with files and commands in the working directory. \
-     When a tool is refused, read why, and take the suggestion if there is one.";
+     When a tool call is denied, read the reason, and follow the suggestion if there is one.";
 
 const EXAMPLES: &str = "\
 Before every step the agent asks the daemon, or without a daemon evaluates the same rules and hooks in-process.
@@ -89,13 +89,13 @@ pub(super) fn run(context: &Context, args: &Args) -> Result<ExitCode, CommandErr
     let (provider, model) = find_provider(context, &args.provider, args.model.as_deref())?;
     let mode = PermissionMode::from_name(&args.permission_mode).ok_or_else(|| {
         let known: Vec<_> = PermissionMode::names().collect();
-        CommandError::user(format!("`{}` is no permission mode", args.permission_mode))
+        CommandError::user(format!("unknown permission mode `{}`", args.permission_mode))
             .hint(format!("known: {}", known.join(", ")))
     })?;
     let here = std::env::current_dir()?;
     let cwd = args.cwd.as_ref().map_or_else(|| here.clone(), |dir| here.join(dir));
     if !cwd.is_dir() {
-        return Err(CommandError::user(format!("`{}` is no directory", cwd.display())));
+        return Err(CommandError::user(format!("`{}` is not a directory", cwd.display())));
     }
     let mut settings = AgentSettings::new(model, cwd.clone());
     settings.system = Some(args.system_prompt.clone().unwrap_or_else(|| DEFAULT_SYSTEM_PROMPT.to_owned()));
@@ -103,7 +103,7 @@ pub(super) fn run(context: &Context, args: &Args) -> Result<ExitCode, CommandErr
     settings.max_turns = args.max_turns;
     settings.context_window = args.context_window;
     settings.project = Some(cwd.display().to_string());
-    let watch: Arc<dyn ActivityObserver> = if context.terminal.json {
+    let observer: Arc<dyn ActivityObserver> = if context.terminal.json {
         Arc::new(JsonTranscript { terminal: context.terminal })
     } else {
         Arc::new(TextTranscript::new(context.terminal, &cwd))
@@ -113,47 +113,47 @@ pub(super) fn run(context: &Context, args: &Args) -> Result<ExitCode, CommandErr
     } else {
         provider
     };
-    let person: Option<Arc<dyn PermissionPrompt>> = if args.stepwise {
+    let user_prompt: Option<Arc<dyn PermissionPrompt>> = if args.stepwise {
         Some(Arc::new(SteppedUser { terminal: context.terminal }))
     } else if Terminal::is_interactive() {
         Some(Arc::new(TerminalUser { terminal: context.terminal }))
     } else {
         None
     };
-    let plan = AgentRun { settings, provider, watch, mcp_config: args.mcp_config.clone(), person };
+    let plan = AgentRun { settings, provider, observer, mcp_config: args.mcp_config.clone(), user_prompt };
     run_until_cancelled(async |cancel| {
-        let ended = plan.play(context, &args.prompt, cancel).await?;
+        let ended = plan.run_prompt(context, &args.prompt, cancel).await?;
         report_end(context, ended)
     })
 }
 
-/// Everything a session needs but the daemon.
+/// What a session needs, apart from the daemon.
 struct AgentRun {
     settings: AgentSettings,
     provider: Arc<dyn Provider>,
-    watch: Arc<dyn ActivityObserver>,
+    observer: Arc<dyn ActivityObserver>,
     mcp_config: Option<PathBuf>,
-    /// The person who answers questions, if there is one.
-    person: Option<Arc<dyn PermissionPrompt>>,
+    /// Asks the user for permissions; `None` if no user is present.
+    user_prompt: Option<Arc<dyn PermissionPrompt>>,
 }
 
 impl AgentRun {
-    /// One prompt, from the session's first event to its last.
-    async fn play(
+    /// Runs one prompt, from the session's first event to its last.
+    async fn run_prompt(
         self,
         context: &Context,
         prompt: &str,
         cancel: &CancelToken,
     ) -> Result<Result<String, TurnError>, CommandError> {
-        let Self { mut settings, provider, watch, mcp_config, person } = self;
+        let Self { mut settings, provider, observer, mcp_config, user_prompt } = self;
         OWN_AGENT.clone_into(&mut settings.source);
         settings.user = Some(tenterhook_home::env::current_user());
-        let wait = person.is_none().then_some(APPROVAL_WAIT);
-        let permission_prompt = person.unwrap_or_else(|| Arc::new(NoPermissionPrompt));
+        let wait = user_prompt.is_none().then_some(APPROVAL_WAIT);
+        let permission_prompt = user_prompt.unwrap_or_else(|| Arc::new(NoPermissionPrompt));
         let guard = AgentGuard { home: context.home()?.clone(), env: context.env.clone(), wait };
         let mut tools = Toolbox::builtin();
         if let Some(file) = &mcp_config {
-            super::mcp::add(&mut tools, context, file, &settings.cwd, cancel).await?;
+            super::mcp::add_servers(&mut tools, context, file, &settings.cwd, cancel).await?;
         }
         let id = call_meta::mint()?.id.to_string();
         let prices = Sources::load_prices(context.home()?);
@@ -163,7 +163,7 @@ impl AgentRun {
             tools,
             subagents: vec![SubagentKind::general()],
             permission_prompt,
-            observer: watch,
+            observer,
             event_ids: Arc::new(new_event_id),
             prices: Some(Arc::new(move |model: &str, used: &ModelUsage| reply_cost(&prices, model, used))),
             settings,
@@ -174,13 +174,13 @@ impl AgentRun {
         };
         let ended = session.prompt(prompt, cancel).await;
         let reason = if ended == Err(TurnError::Cancelled) { "interrupted" } else { "exit" };
-        // What is recorded of the end is the last thing; why there is none was said already.
+        // An error of the last event counts only if the prompt succeeded; any other error was already reported.
         let last = session.end(reason).await;
         Ok(ended.and_then(|text| last.map(|()| text)))
     }
 }
 
-/// Runs until it is done, or somebody says stop: the first time everything is ended in order.
+/// Runs work until it is done. The first signal cancels it and lets it clean up; the second ends it at once.
 pub(crate) fn run_until_cancelled<T>(
     work: impl AsyncFnOnce(&CancelToken) -> Result<T, CommandError>,
 ) -> Result<T, CommandError> {
@@ -201,7 +201,7 @@ pub(crate) fn run_until_cancelled<T>(
                 _ = hup.recv() => {}
             }
             if cancel.is_cancelled() {
-                break Err(CommandError::internal("ended before everything was put in order"));
+                break Err(CommandError::internal("ended before cleanup was complete"));
             }
             cancel.cancel();
         }
@@ -210,7 +210,7 @@ pub(crate) fn run_until_cancelled<T>(
     result
 }
 
-/// Who answers, and the model's name.
+/// Finds the provider and the name of the model.
 fn find_provider(
     context: &Context,
     name: &str,
@@ -223,16 +223,16 @@ fn find_provider(
         return Ok((Arc::new(script), model));
     }
     let variable = |name: &str| context.env.all.get(name).cloned();
-    let maker = PROVIDERS.iter().find(|maker| maker.name == name);
+    let known = PROVIDERS.iter().find(|known| known.name == name);
     let settings = provider::ProviderSettings {
-        key: maker.and_then(|maker| ApiKey::new(&variable(maker.key_variable)?)),
-        base_url: maker.and_then(|maker| variable(maker.base_url_variable)),
+        key: known.and_then(|known| ApiKey::new(&variable(known.key_variable)?)),
+        base_url: known.and_then(|known| variable(known.base_url_variable)),
         ..provider::ProviderSettings::default()
     };
     let provider = provider::provider_by_name(name, settings).map_err(provider_error)?;
     let model = model.ok_or_else(|| {
-        CommandError::user(format!("which model of {name}?"))
-            .hint("say it with --model, as its maker names it")
+        CommandError::user(format!("no model given for provider `{name}`"))
+            .hint("use `--model` with the provider's name of the model")
     })?;
     Ok((provider.into(), model.to_owned()))
 }
@@ -248,7 +248,7 @@ fn report_end(context: &Context, ended: Result<String, TurnError>) -> Result<Exi
             Ok(text) => json!({"what": "end", "finished": true, "text": text}),
             Err(ended) => json!({"what": "end", "finished": false, "why": ended.to_string()}),
         };
-        context.terminal.exactly(&format!("{end}\n"), "")?;
+        context.terminal.print_raw(&format!("{end}\n"), "")?;
     }
     match ended {
         Ok(_) => Ok(ExitCode::SUCCESS),
@@ -258,14 +258,14 @@ fn report_end(context: &Context, ended: Result<String, TurnError>) -> Result<Exi
             Err(error.hint.into_iter().fold(said, CommandError::hint))
         }
         Err(ended) if context.terminal.json => {
-            context.terminal.note(&format!("{ended}\n"))?;
+            context.terminal.eprint(&format!("{ended}\n"))?;
             Ok(ExitCode::FAILURE)
         }
         Err(ended) => Err(CommandError::internal(ended.to_string())),
     }
 }
 
-/// What an answer cost, in dollars, where that is known.
+/// Cost of a reply in dollars, if the price is known.
 fn reply_cost(prices: &PriceTable, model: &str, used: &ModelUsage) -> Option<f64> {
     let ModelUsage { input, output, cache_read, cache_write } = *used;
     let tokens = TokenCounts { input, output, cache_read, cache_write };
@@ -273,10 +273,10 @@ fn reply_cost(prices: &PriceTable, model: &str, used: &ModelUsage) -> Option<f64
 }
 
 fn new_event_id() -> (EventId, Timestamp) {
-    // Without randomness the clock alone still tells events of one session apart, nearly always; an id
-    // that is there already is refused by the ledger.
+    // Without randomness, the clock alone nearly always makes ids of one session unique; the ledger refuses a
+    // duplicate id.
     call_meta::mint().map_or_else(
         |_| (EventId::from_parts(call_meta::now_ms(), 0), call_meta::now()),
-        |door| (door.id, door.ts),
+        |meta| (meta.id, meta.ts),
     )
 }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Lets another process pace the agent (`agent run --stepwise`): before each answer of the model, and for each
-//! question to the person, the agent marks the end of its output and waits for a line on standard input.
-//! `demo` uses it to show one page at a time. At the end of the input the agent stops.
+//! Lets another process pace the agent (`agent run --stepwise`): before each reply of the model, and for each
+//! question to the user, the agent marks the end of its output and waits for a line on standard input. `demo`
+//! uses this to show one page at a time. At the end of the input the agent stops.
 
 use std::io::BufRead;
 use std::sync::Arc;
@@ -14,13 +14,13 @@ use tenterhook_agent::{CancelToken, PermissionAnswer, PermissionPrompt, Permissi
 use super::terminal_user;
 use crate::terminal::Terminal;
 
-/// A line of its own: the step is over, and the next line of input starts another. Text of the agent cannot
+/// Separate line that ends a step; the next line of input starts the next step. Text of the agent cannot
 /// contain control characters, see `terminal::tame`.
 pub(crate) const STEP_END: &str = "\u{1e}";
-/// A line of its own: the text above is a question, and the next line of input is the answer.
+/// Separate line that ends a question; the next line of input is the answer.
 pub(crate) const QUESTION_END: &str = "\u{5}";
 
-/// A model that answers when it is told to.
+/// Provider that waits for a line of input before each reply.
 pub(super) struct SteppedProvider {
     pub(super) inner: Arc<dyn Provider>,
     pub(super) terminal: Terminal,
@@ -38,7 +38,7 @@ impl Provider for SteppedProvider {
         cancel: &'a CancelToken,
     ) -> BoxFuture<'a, Result<ModelReply, ProviderError>> {
         Box::pin(async move {
-            drop(self.terminal.exactly(&format!("{STEP_END}\n"), ""));
+            drop(self.terminal.print_raw(&format!("{STEP_END}\n"), ""));
             let line = cancel.or(read_line()).await.flatten();
             line.ok_or_else(ProviderError::cancelled)?;
             self.inner.generate(request, deltas, cancel).await
@@ -46,7 +46,7 @@ impl Provider for SteppedProvider {
     }
 }
 
-/// A person who is asked by the process that paces the agent.
+/// User who is asked through the process that paces the agent.
 pub(super) struct SteppedUser {
     pub(super) terminal: Terminal,
 }
@@ -54,14 +54,14 @@ pub(super) struct SteppedUser {
 impl PermissionPrompt for SteppedUser {
     fn ask<'a>(&'a self, question: &'a PermissionQuestion) -> BoxFuture<'a, PermissionAnswer> {
         Box::pin(async move {
-            drop(self.terminal.say(&format!("{}\n", terminal_user::question_text(question))));
-            drop(self.terminal.exactly(&format!("{QUESTION_END}\n"), ""));
+            drop(self.terminal.print(&format!("{}\n", terminal_user::question_text(question))));
+            drop(self.terminal.print_raw(&format!("{QUESTION_END}\n"), ""));
             read_line().await.map_or(PermissionAnswer::Unavailable, |line| terminal_user::parse_answer(&line))
         })
     }
 }
 
-/// The next line of standard input; `None` at its end.
+/// Reads the next line of standard input; `None` at its end.
 async fn read_line() -> Option<String> {
     // Reading cannot be cancelled; the process does not wait for it when it ends.
     let read = tokio::task::spawn_blocking(|| {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Asking whoever sits in front of the terminal.
+//! Asks the user at the terminal for permissions.
 
 use std::io::BufRead;
 
@@ -10,7 +10,7 @@ use tenterhook_event::ToolCall;
 
 use crate::terminal::{BOLD, DIM, Terminal, WARN, tame};
 
-/// The person at the terminal.
+/// Permission prompt on the terminal.
 pub(super) struct TerminalUser {
     pub(super) terminal: Terminal,
 }
@@ -20,9 +20,9 @@ impl PermissionPrompt for TerminalUser {
         let text = question_text(question);
         let terminal = self.terminal;
         Box::pin(async move {
-            // Whoever reads a line cannot be called off; the process does not wait for it at its end.
+            // Reading cannot be cancelled; the process does not wait for it when it ends.
             let read = tokio::task::spawn_blocking(move || {
-                terminal.note(&text).ok()?;
+                terminal.eprint(&text).ok()?;
                 let mut line = String::new();
                 std::io::stdin().lock().read_line(&mut line).ok().filter(|read| *read > 0)?;
                 Some(line)
@@ -40,7 +40,7 @@ pub(super) fn question_text(question: &PermissionQuestion) -> String {
     let why =
         question.reason.as_ref().map(|why| format!("  {WARN}{}{WARN:#}\n", tame(why))).unwrap_or_default();
     let tool = tame(&question.tool);
-    format!("{WARN}?{WARN:#} {BOLD}{tool}{BOLD:#} {gist}\n{why}  {DIM}y: yes; n, or why not:{DIM:#} ")
+    format!("{WARN}?{WARN:#} {BOLD}{tool}{BOLD:#} {gist}\n{why}  {DIM}y: allow; n, or a reason: deny{DIM:#} ")
 }
 
 pub(super) fn parse_answer(line: &str) -> PermissionAnswer {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! The session as it happens, for people and in JSON.
+//! Prints the session while it runs, as text or JSON.
 
 use std::path::Path;
 use std::sync::Mutex;
@@ -13,17 +13,17 @@ use tenterhook_event::ToolCall;
 use crate::terminal::{BAD, BOLD, DIM, GOOD, Terminal, WARN, tame};
 use tenterhook_terminal_text::{fit, wrap};
 
-/// How many lines of an output are shown.
+/// Lines of an output that are shown.
 const MAX_OUTPUT_LINES: usize = 6;
 
-/// One JSON document a line.
+/// Prints one JSON document per line.
 pub(super) struct JsonTranscript {
     pub(super) terminal: Terminal,
 }
 
 impl ActivityObserver for JsonTranscript {
     fn observe(&self, subagent: Option<&str>, step: Step) {
-        // What hooks have not seen yet may not be what counts.
+        // Hooks may still change or block the rest of the reply.
         if matches!(step, Step::Delta { .. }) {
             return;
         }
@@ -31,27 +31,27 @@ impl ActivityObserver for JsonTranscript {
         if let (Some(fields), Some(subagent)) = (line.as_object_mut(), subagent) {
             fields.insert("subagent".to_owned(), json!(subagent));
         }
-        // Whoever stopped reading has read enough; the agent goes on all the same.
-        drop(self.terminal.exactly(&format!("{line}\n"), ""));
+        // The agent continues if standard output is closed.
+        drop(self.terminal.print_raw(&format!("{line}\n"), ""));
     }
 }
 
-/// Text for people.
+/// Prints the session as text for users.
 pub(super) struct TextTranscript {
     terminal: Terminal,
     width: usize,
-    /// Where the agent works, with a slash: paths in it are shown from there.
-    here: String,
-    /// Held while something is written, so that nothing comes in between.
+    /// Working directory of the agent with a trailing slash; paths in it are shown relative to it.
+    cwd_prefix: String,
+    /// Held while text is written, so that parallel writers do not interleave.
     writing: Mutex<()>,
-    /// Whether something was written at all: parts are separated by an empty line.
+    /// Whether text was written before: parts are separated by an empty line.
     begun: AtomicBool,
 }
 
 impl TextTranscript {
     pub(super) fn new(terminal: Terminal, cwd: &Path) -> Self {
-        let (width, here) = (Terminal::width().min(110), format!("{}/", cwd.display()));
-        Self { terminal, width, here, writing: Mutex::default(), begun: AtomicBool::new(false) }
+        let (width, cwd_prefix) = (Terminal::width().min(110), format!("{}/", cwd.display()));
+        Self { terminal, width, cwd_prefix, writing: Mutex::default(), begun: AtomicBool::new(false) }
     }
 
     fn write(&self, indent: &str, text: &str) {
@@ -60,11 +60,11 @@ impl TextTranscript {
         for line in text.lines() {
             whole += &format!("{indent}{line}\n");
         }
-        drop(self.terminal.say(&whole));
+        drop(self.terminal.print(&whole));
     }
 
-    /// A mark, and words that go on below themselves.
-    fn marked(&self, indent: &str, mark: &str, text: &str) {
+    /// Writes a mark and wrapped text, aligned behind the mark.
+    fn write_marked(&self, indent: &str, mark: &str, text: &str) {
         let room = self.width.saturating_sub(indent.len() + 2);
         let mut out = String::new();
         for paragraph in text.lines() {
@@ -76,8 +76,8 @@ impl TextTranscript {
         self.write(indent, &out);
     }
 
-    fn output(&self, indent: &str, text: &str) {
-        let text = text.replace(&self.here, "");
+    fn write_output(&self, indent: &str, text: &str) {
+        let text = text.replace(&self.cwd_prefix, "");
         let mut lines = text.lines();
         let room = self.width.saturating_sub(indent.len() + 4);
         for line in lines.by_ref().take(MAX_OUTPUT_LINES) {
@@ -90,18 +90,18 @@ impl TextTranscript {
         }
     }
 
-    /// The call in one line: what it is about, not how it is written.
+    /// Summarizes a call in one line.
     fn gist(&self, tool: &str, args: &Value) -> String {
         let word = |key: &&str| args.get(key).and_then(Value::as_str).map(ToOwned::to_owned);
         let gist = ["pattern", "description"].iter().find_map(word).filter(|_| args.get("command").is_none());
         let gist = gist.unwrap_or_else(|| ToolCall::new(tool, args.clone()).gist().into_owned());
-        let gist = gist.replace(&self.here, "");
+        let gist = gist.replace(&self.cwd_prefix, "");
         let room = self.width.saturating_sub(tool.len() + 8);
         fit(&tame(&gist), room).trim_end().to_owned()
     }
 
-    /// A list of what is to do, with how far each is.
-    fn todos(&self, indent: &str, todos: &[Value]) {
+    /// Writes a to-do list with the status of each item.
+    fn write_todos(&self, indent: &str, todos: &[Value]) {
         for todo in todos {
             let part = |key: &str| todo.get(key).and_then(Value::as_str).unwrap_or_default();
             let (style, mark) = match part("status") {
@@ -119,18 +119,18 @@ impl ActivityObserver for TextTranscript {
         let indent = if subagent.is_some() { "    " } else { "" };
         let gap = matches!(step, Step::Said { .. } | Step::Prompt { .. } | Step::Compacted { .. });
         if gap && subagent.is_none() && self.begun.swap(true, Ordering::Relaxed) {
-            drop(self.terminal.say("\n"));
+            drop(self.terminal.print("\n"));
         }
         match step {
             Step::SessionStart { session, model } => {
                 self.begun.store(true, Ordering::Relaxed);
                 self.write(indent, &format!("{DIM}session {session}, model {model}{DIM:#}"));
             }
-            Step::Prompt { text } => self.marked(indent, &format!("{BOLD}>{BOLD:#}"), &text),
+            Step::Prompt { text } => self.write_marked(indent, &format!("{BOLD}>{BOLD:#}"), &text),
             Step::Said { text, replaced } => {
-                self.marked(indent, "●", &text);
+                self.write_marked(indent, "●", &text);
                 if replaced {
-                    self.write(indent, &format!("{WARN}  (a hook put this in the model's place){WARN:#}"));
+                    self.write(indent, &format!("{WARN}  (a hook replaced the model's reply){WARN:#}"));
                 }
             }
             Step::Tool { tool, args, .. } => {
@@ -138,7 +138,7 @@ impl ActivityObserver for TextTranscript {
                 match args.get("todos").and_then(Value::as_array) {
                     Some(todos) => {
                         self.write(indent, &format!("  {BOLD}{}{BOLD:#}", tame(&tool)));
-                        self.todos(indent, todos);
+                        self.write_todos(indent, todos);
                     }
                     None => self.write(indent, &format!("  {BOLD}{}{BOLD:#} {gist}", tame(&tool))),
                 }
@@ -150,30 +150,30 @@ impl ActivityObserver for TextTranscript {
             Step::Denied { reason, nudge, rule, .. } => {
                 let rule = rule.map(|rule| format!(" {DIM}[{}]{DIM:#}", tame(&rule))).unwrap_or_default();
                 self.write(indent, &format!("  {BAD}✗ denied{BAD:#}{rule}"));
-                self.marked(&format!("{indent}  "), " ", &reason);
+                self.write_marked(&format!("{indent}  "), " ", &reason);
                 if let Some(nudge) = nudge {
-                    self.marked(&format!("{indent}    "), &format!("{GOOD}→{GOOD:#}"), &nudge);
+                    self.write_marked(&format!("{indent}    "), &format!("{GOOD}→{GOOD:#}"), &nudge);
                 }
             }
             Step::Result { suppressed: true, .. } => {
-                self.write(indent, &format!("{DIM}  │ (a hook keeps the output back){DIM:#}"));
+                self.write(indent, &format!("{DIM}  │ (a hook suppressed the output){DIM:#}"));
             }
-            // The list and the subagent's words were shown already.
+            // The list and the subagent's text were already shown.
             Step::Result { tool, success: true, .. } if tool == "TodoWrite" || tool == "Task" => {}
             Step::Result { output, success, .. } => {
                 if !success {
                     self.write(indent, &format!("  {WARN}! failed{WARN:#}"));
                 }
-                self.output(indent, &output);
+                self.write_output(indent, &output);
             }
             Step::Retry { attempt, delay_ms, .. } => {
                 self.write(
                     indent,
-                    &format!("  {WARN}↻ once more in {delay_ms} ms (attempt {attempt} failed){WARN:#}"),
+                    &format!("  {WARN}↻ retrying in {delay_ms} ms (attempt {attempt} failed){WARN:#}"),
                 );
             }
-            Step::Message { text } => self.marked(indent, &format!("{WARN}!{WARN:#}"), &text),
-            Step::Notification { text } => self.marked(indent, &format!("{DIM}i{DIM:#}"), &text),
+            Step::Message { text } => self.write_marked(indent, &format!("{WARN}!{WARN:#}"), &text),
+            Step::Notification { text } => self.write_marked(indent, &format!("{DIM}i{DIM:#}"), &text),
             Step::ContextWarning { tokens, window } => {
                 self.write(
                     indent,
@@ -181,20 +181,20 @@ impl ActivityObserver for TextTranscript {
                 );
             }
             Step::Compacted { before, after, summary } => {
-                self.write(indent, &format!("{WARN}≡{WARN:#} compacted: {before} tokens became {after}"));
-                self.marked(&format!("{indent}  "), " ", &summary);
+                self.write(indent, &format!("{WARN}≡{WARN:#} compacted: {before} to {after} tokens"));
+                self.write_marked(&format!("{indent}  "), " ", &summary);
             }
             Step::SubagentStart { kind, task } => {
                 self.write(indent, &format!("{BOLD}┌ {}{BOLD:#} {}", tame(&kind), tame(&task)));
             }
             Step::SubagentStop { kind } => self.write(indent, &format!("{BOLD}└ {}{BOLD:#}", tame(&kind))),
             Step::NotFinished { reason } => {
-                self.marked(indent, &format!("{WARN}↻{WARN:#}"), &format!("not finished yet: {reason}"));
+                self.write_marked(indent, &format!("{WARN}↻{WARN:#}"), &format!("not finished: {reason}"));
             }
             Step::SessionEnd { usage, cost, .. } => {
                 let cost = cost.map(|cost| format!(", ${cost:.4}")).unwrap_or_default();
                 let used = usage.total();
-                self.write(indent, &format!("\n{DIM}session over: {used} tokens{cost}{DIM:#}"));
+                self.write(indent, &format!("\n{DIM}session ended: {used} tokens{cost}{DIM:#}"));
             }
             Step::Delta { .. } => {}
         }

@@ -10,7 +10,7 @@ use tenterhook_guard::Configuration;
 use tenterhook_guard::mcp_servers::{KnownServers, read_servers, unknown_servers};
 use tenterhook_home::WorkDirs;
 use tenterhook_policy::{Problem, RuleSet, RuleSource, SourceLayer};
-use tenterhook_profile::Level;
+use tenterhook_profile::ProblemLevel;
 
 mod trial;
 
@@ -58,7 +58,7 @@ pub(super) fn run(context: &Context, args: &Args) -> Result<ExitCode, CommandErr
     let servers = read_servers(&context.env, std::env::current_dir().ok().as_deref());
     let unknown = unknown_servers(rules, &servers);
     let warnings: Vec<_> = warnings.iter().cloned().chain(rules.warnings(now)).chain(unknown).collect();
-    let trials = if args.run { trial::run_each(hooks)? } else { Vec::new() };
+    let trials = if args.run { trial::run_all(hooks)? } else { Vec::new() };
     let failed = trials.iter().any(|trial| trial.failure.is_some());
     let exit = if problems.is_empty() && !failed { ExitCode::SUCCESS } else { ExitCode::FAILURE };
     if context.terminal.json {
@@ -78,12 +78,12 @@ pub(super) fn run(context: &Context, args: &Args) -> Result<ExitCode, CommandErr
         |hook: &&Hook| problems.iter().any(|problem| problem.about == Some(format!("hook `{}`", hook.id)));
     let runnable = hooks.iter().filter(|hook| hook.enabled && !broken(hook)).count();
     let (rules, hooks) = (rules.rules().count(), runnable);
-    let in_force = format!("{} and {}", count(rules, "rule"), count(hooks, "hook"));
+    let active = format!("{} and {}", count(rules, "rule"), count(hooks, "hook"));
     let _ = match problems.len() {
-        0 => writeln!(text, "{GOOD}✓{GOOD:#} {in_force} in force"),
-        many => writeln!(text, "{BAD}✗{BAD:#} {}; {in_force} in force", count(many, "problem")),
+        0 => writeln!(text, "{GOOD}✓{GOOD:#} {active} active"),
+        many => writeln!(text, "{BAD}✗{BAD:#} {}; {active} active", count(many, "problem")),
     };
-    context.terminal.say(&text)?;
+    context.terminal.print(&text)?;
     Ok(exit)
 }
 
@@ -96,7 +96,7 @@ fn check_profile_settings(
     let files: Vec<_> = files.iter().cloned().map(SettingsFile::of_project).collect();
     let stage = open_profile(profile, &files, &context.env)?;
     let of = |level| stage.problems(level).map(|finding| &finding.problem).collect::<Vec<_>>();
-    let (problems, warnings) = (of(Level::Error), of(Level::Warning));
+    let (problems, warnings) = (of(ProblemLevel::Error), of(ProblemLevel::Warning));
     let hooks = stage.settings.entries.iter().filter(|entry| entry.enabled).count();
     let exit = if problems.is_empty() { ExitCode::SUCCESS } else { ExitCode::FAILURE };
     if context.terminal.json {
@@ -109,9 +109,9 @@ fn check_profile_settings(
     let mut text = problems_text(&problems, &warnings);
     match &stage.settings.why_disabled {
         Some(why) => text += &format!("{WARN}no hook runs{WARN:#}: {why}\n"),
-        None => text += &format!("{} would be in force\n", count(hooks, "hook")),
+        None => text += &format!("{} would be active\n", count(hooks, "hook")),
     }
-    context.terminal.say(&text)?;
+    context.terminal.print(&text)?;
     Ok(exit)
 }
 

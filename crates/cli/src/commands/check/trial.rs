@@ -12,20 +12,20 @@ use crate::error::CommandError;
 use crate::run_until_signal;
 use crate::terminal::{BAD, DIM, GOOD, tame};
 
-/// How one run went.
+/// Result of one run.
 #[derive(Debug, Serialize)]
 pub(super) struct HookTrial {
     hook: String,
     event: EventKind,
     decision: Decision,
     took_us: u64,
-    /// Why the hook gave no answer, if so.
+    /// Why the hook gave no answer; `None` if it answered.
     pub(super) failure: Option<String>,
 }
 
-/// Runs each enabled hook with the first event that it is for. Conditions are left out: what is tested is
+/// Runs each enabled hook with the first event that it is registered for. Conditions are ignored: the trial checks
 /// whether the hook runs and answers.
-pub(super) fn run_each(hooks: &[Hook]) -> Result<Vec<HookTrial>, CommandError> {
+pub(super) fn run_all(hooks: &[Hook]) -> Result<Vec<HookTrial>, CommandError> {
     let enabled: Vec<_> = hooks.iter().filter(|hook| hook.enabled).cloned().collect();
     run_until_signal::run_until_signal(async {
         let mut trials = Vec::with_capacity(enabled.len());
@@ -45,10 +45,10 @@ async fn run_one(hook: Hook) -> Result<HookTrial, CommandError> {
     let step = outcome.trace.first();
     let failure = match step.map(|step| step.status) {
         Some(TraceStatus::Failed | TraceStatus::TimedOut) => {
-            Some(step.and_then(|step| step.note.clone()).unwrap_or_else(|| "it failed".to_owned()))
+            Some(step.and_then(|step| step.note.clone()).unwrap_or_else(|| "the hook failed".to_owned()))
         }
         Some(_) => None,
-        None => Some("it was not run".to_owned()),
+        None => Some("the hook was not run".to_owned()),
     };
     let took_us = step.map_or(0, |step| step.took_us);
     let decision = step.map_or(Decision::None, |step| step.decision);
@@ -56,11 +56,11 @@ async fn run_one(hook: Hook) -> Result<HookTrial, CommandError> {
 }
 
 fn sample_event(kind: EventKind) -> Result<Event, CommandError> {
-    let door = tenterhook_home::call_meta::mint()?;
-    let mut event = Event::new(door.id, door.ts, "check", kind, kind.name());
-    let here = std::env::current_dir().ok().and_then(|dir| dir.to_str().map(ToOwned::to_owned));
-    event.cwd.clone_from(&here);
-    event.project = here;
+    let meta = tenterhook_home::call_meta::mint()?;
+    let mut event = Event::new(meta.id, meta.ts, "check", kind, kind.name());
+    let cwd = std::env::current_dir().ok().and_then(|dir| dir.to_str().map(ToOwned::to_owned));
+    event.cwd.clone_from(&cwd);
+    event.project = cwd;
     event.harness_session_id = Some("check".to_owned());
     if kind.concerns_tool() {
         event.tool = Some(ToolCall::new("Bash", json!({"command": "true"})));
@@ -78,7 +78,7 @@ impl HookTrial {
             format!("{BAD}✗{BAD:#} {hook} on {event}: {}\n", tame(why))
         } else {
             let ms = self.took_us / 1000;
-            format!("{GOOD}✓{GOOD:#} {hook} on {event}: {} {DIM}{ms} ms{DIM:#}\n", self.decision)
+            format!("{GOOD}✓{GOOD:#} {hook} on {event}: {} {DIM}{ms} ms{DIM:#}\n", self.decision.label())
         }
     }
 }

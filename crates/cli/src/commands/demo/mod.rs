@@ -54,18 +54,18 @@ pub(super) fn run(context: &Context, args: &Args) -> Result<ExitCode, CommandErr
         issues::serve()?;
         return Ok(ExitCode::SUCCESS);
     }
-    let stage = DemoStage::set(context)?;
+    let stage = DemoStage::create(context)?;
     let on_screen = !args.fast && !context.terminal.json && Terminal::is_screen();
     run_until_cancelled(async |cancel| {
         let shown = if on_screen && Terminal::is_interactive() {
             show_pages(context, &stage, cancel).await
         } else {
-            show_plainly(context, &stage, on_screen, cancel).await
+            show_unpaged(context, &stage, on_screen, cancel).await
         };
         match shown? {
             DemoEnd::Finished => Ok(ExitCode::SUCCESS),
             DemoEnd::Interrupted => {
-                context.terminal.note("\nended\n")?;
+                context.terminal.eprint("\ninterrupted\n")?;
                 Ok(ExitCode::from(130))
             }
         }
@@ -75,11 +75,11 @@ pub(super) fn run(context: &Context, args: &Args) -> Result<ExitCode, CommandErr
 /// How the demo ended.
 enum DemoEnd {
     Finished,
-    /// Before everything was shown.
+    /// Ended before everything was shown.
     Interrupted,
 }
 
-/// Page by page, at the pace of the person at the terminal.
+/// Shows the demo page by page, at the pace of the user.
 async fn show_pages(
     context: &Context,
     stage: &DemoStage,
@@ -89,7 +89,7 @@ async fn show_pages(
     let mut pager = Pager::new(context.terminal, moves_cursor, cancel);
     pager.start_page()?;
     pager.show(&introduction(stage)).await?;
-    paged_session::play(stage, &mut pager, cancel).await?;
+    paged_session::run_session(stage, &mut pager, cancel).await?;
     for page in
         [view::latest_session_text as fn(&Context) -> Result<String, CommandError>, proof::prove_ledger]
     {
@@ -105,11 +105,11 @@ async fn show_pages(
         return Ok(DemoEnd::Interrupted);
     }
     loop {
-        match pager.key().await {
-            // A link can be used once, within a minute: it is made when it is asked for.
-            Some(b'd' | b'D') => context.terminal.say(&format!(
-                "\n{}\n{DIM}for one browser, within a minute; d makes another{DIM:#}\n",
-                stage.dashboard()
+        match pager.wait_for_key().await {
+            // A link is valid once and for a minute, so it is created on request.
+            Some(b'd' | b'D') => context.terminal.print(&format!(
+                "\n{}\n{DIM}valid once, within a minute; d: new link{DIM:#}\n",
+                stage.dashboard_link()
             ))?,
             Some(b'q' | b'Q') | None => return Ok(DemoEnd::Finished),
             Some(_) => {}
@@ -117,8 +117,8 @@ async fn show_pages(
     }
 }
 
-/// Without questions or pages, for pipes and terminals without a keyboard.
-async fn show_plainly(
+/// Shows the demo without questions or pages, for pipes and terminals without a keyboard.
+async fn show_unpaged(
     context: &Context,
     stage: &DemoStage,
     on_screen: bool,
@@ -126,9 +126,9 @@ async fn show_plainly(
 ) -> Result<DemoEnd, CommandError> {
     let terminal = context.terminal;
     if !terminal.json {
-        terminal.say(&introduction(stage))?;
+        terminal.print(&introduction(stage))?;
     }
-    stage.play(if on_screen { ANSWER_PAUSE_MS } else { 0 }, cancel).await?;
+    stage.run_agent(if on_screen { ANSWER_PAUSE_MS } else { 0 }, cancel).await?;
     if cancel.is_cancelled() {
         return Ok(DemoEnd::Interrupted);
     }
@@ -136,18 +136,18 @@ async fn show_plainly(
         proof::print_records(context, &stage.context)?;
         return Ok(DemoEnd::Finished);
     }
-    terminal.say(&view::latest_session_text(&stage.context)?)?;
-    terminal.say(&proof::prove_ledger(&stage.context)?)?;
-    terminal.say(&next_commands())?;
+    terminal.print(&view::latest_session_text(&stage.context)?)?;
+    terminal.print(&proof::prove_ledger(&stage.context)?)?;
+    terminal.print(&next_commands())?;
     if on_screen {
         let (program, home) = (Context::program(), stage.home().display());
-        terminal.say(&format!(
+        terminal.print(&format!(
             "\nThe demo's daemon runs until Ctrl-C. Its dashboard, from another terminal:\n  \
              {program} --home {home} dashboard\n"
         ))?;
         cancel.cancelled().await;
     } else {
-        terminal.say(&format!(
+        terminal.print(&format!(
             "\n{DIM}At a terminal, the demo also asks you to approve a call and links to its dashboard.{DIM:#}\n"
         ))?;
     }
@@ -163,7 +163,7 @@ fn introduction(stage: &DemoStage) -> String {
     )
 }
 
-/// Commands that show something on a machine where nothing is installed yet.
+/// Suggests commands that work on a machine where nothing is installed yet.
 fn next_commands() -> String {
     let mut program = Context::program();
     let mut text = format!("\n{BOLD}Next{BOLD:#}\n");

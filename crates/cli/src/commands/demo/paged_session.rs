@@ -17,7 +17,7 @@ use crate::error::CommandError;
 const STEP_PAUSE: Duration = Duration::from_secs(1);
 
 /// Runs the agent to its end, or until `cancel`.
-pub(super) async fn play(
+pub(super) async fn run_session(
     stage: &DemoStage,
     pager: &mut Pager<'_>,
     cancel: &CancelToken,

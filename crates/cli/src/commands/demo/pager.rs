@@ -17,7 +17,7 @@ const MIN_ROWS: usize = 8;
 /// Longest key sequence that is read at once, such as an arrow key.
 const MAX_KEY_BYTES: usize = 16;
 
-/// A terminal with a person at it, and how full its page is.
+/// Terminal with a user, and how full its current page is.
 pub(super) struct Pager<'a> {
     terminal: Terminal,
     cancel: &'a CancelToken,
@@ -34,14 +34,14 @@ impl<'a> Pager<'a> {
     /// Shows a block of lines on this page, or on the next one if it does not fit. A block longer than a page
     /// is split.
     pub(super) async fn show(&mut self, block: &str) -> Result<(), CommandError> {
-        let (columns, rows) = size();
+        let (columns, rows) = screen_size();
         let room = rows - 1;
-        let block_rows: usize = block.lines().map(|line| rows_of(line, columns)).sum();
+        let block_rows: usize = block.lines().map(|line| count_rows(line, columns)).sum();
         if self.used_rows > 0 && self.used_rows + block_rows > room {
             self.turn_page().await?;
         }
         for line in block.lines() {
-            let height = rows_of(line, columns);
+            let height = count_rows(line, columns);
             if self.used_rows + height > room {
                 self.turn_page().await?;
             }
@@ -49,7 +49,7 @@ impl<'a> Pager<'a> {
             if (self.used_rows == 0 && line.is_empty()) || self.cancel.is_cancelled() {
                 continue;
             }
-            self.terminal.say(&format!("{line}\n"))?;
+            self.terminal.print(&format!("{line}\n"))?;
             self.used_rows += height;
         }
         Ok(())
@@ -62,7 +62,7 @@ impl<'a> Pager<'a> {
         if self.cancel.is_cancelled() {
             return Ok(None);
         }
-        self.terminal.say(prompt)?;
+        self.terminal.print(prompt)?;
         self.used_rows += 1;
         Ok(self.cancel.or(read_line()).await.flatten())
     }
@@ -73,11 +73,11 @@ impl<'a> Pager<'a> {
             return Ok(());
         }
         {
-            let _mode = KeyMode::set();
-            self.terminal.say(&format!("{DIM}{NEXT_PAGE}{DIM:#}"))?;
+            let _mode = KeyMode::enable();
+            self.terminal.print(&format!("{DIM}{NEXT_PAGE}{DIM:#}"))?;
             self.cancel.or(read_key()).await;
         }
-        self.terminal.exactly(&format!("\r{:width$}\r", "", width = NEXT_PAGE.width()), "")?;
+        self.terminal.print_raw(&format!("\r{:width$}\r", "", width = NEXT_PAGE.width()), "")?;
         self.start_page()
     }
 
@@ -88,40 +88,40 @@ impl<'a> Pager<'a> {
             return Ok(());
         }
         let text = if self.moves_cursor {
-            format!("{}\u{1b}[H", "\n".repeat(size().1 - 1))
+            format!("{}\u{1b}[H", "\n".repeat(screen_size().1 - 1))
         } else {
             "\n".to_owned()
         };
-        self.terminal.exactly(&text, "")
+        self.terminal.print_raw(&text, "")
     }
 
-    /// The next key. `None`: cancelled, or end of input.
-    pub(super) async fn key(&self) -> Option<u8> {
-        let _mode = KeyMode::set();
+    /// Waits for a key. Returns `None` if cancelled, or at the end of the input.
+    pub(super) async fn wait_for_key(&self) -> Option<u8> {
+        let _mode = KeyMode::enable();
         self.cancel.or(read_key()).await.flatten()
     }
 }
 
-/// Columns and rows of the terminal.
-fn size() -> (usize, usize) {
+/// Returns columns and rows of the terminal.
+fn screen_size() -> (usize, usize) {
     let size = terminal_size::terminal_size();
     let (columns, rows) =
         size.map_or((80, 24), |(columns, rows)| (usize::from(columns.0), usize::from(rows.0)));
     (columns.max(1), rows.max(MIN_ROWS))
 }
 
-/// How many rows a line takes on a terminal of this many columns.
-fn rows_of(line: &str, columns: usize) -> usize {
+/// Counts the rows that a line takes on a terminal of this many columns.
+fn count_rows(line: &str, columns: usize) -> usize {
     let visible = anstream::adapter::strip_str(line).to_string();
     visible.width().div_ceil(columns).max(1)
 }
 
-/// Single keys without echo while it exists. Keys that send signals, such as Ctrl-C, keep doing so.
+/// While this value exists, single keys are read without echo. Keys that send signals, such as Ctrl-C, still do.
 struct KeyMode(Termios);
 
 impl KeyMode {
-    /// `None`: standard input has no such modes, and whole lines are read.
-    fn set() -> Option<Self> {
+    /// Returns `None` if standard input is not a terminal; then whole lines are read.
+    fn enable() -> Option<Self> {
         let before = tcgetattr(stdin()).ok()?;
         let mut keys = before.clone();
         keys.local_modes.remove(LocalModes::ICANON | LocalModes::ECHO);
@@ -139,7 +139,7 @@ impl Drop for KeyMode {
     }
 }
 
-/// The first byte of the next key; `None` at the end of the input.
+/// Reads the first byte of the next key; `None` at the end of the input.
 async fn read_key() -> Option<u8> {
     // Reading cannot be cancelled; the process does not wait for it when it ends.
     let read = tokio::task::spawn_blocking(|| {
@@ -150,7 +150,7 @@ async fn read_key() -> Option<u8> {
     read.await.ok().flatten()
 }
 
-/// The next line of input; `None` at its end.
+/// Reads the next line of input; `None` at its end.
 async fn read_line() -> Option<String> {
     let read = tokio::task::spawn_blocking(|| {
         let mut line = String::new();
@@ -166,10 +166,10 @@ mod tests {
 
     #[test]
     fn a_line_takes_as_many_rows_as_it_wraps_to() {
-        assert_eq!(rows_of("", 80), 1);
-        assert_eq!(rows_of(&"x".repeat(80), 80), 1);
-        assert_eq!(rows_of(&"x".repeat(81), 80), 2);
-        assert_eq!(rows_of(&format!("\u{1b}[1m{}\u{1b}[0m", "x".repeat(80)), 80), 1, "colours take no room");
-        assert_eq!(rows_of(&"日".repeat(41), 80), 2, "wide characters take two columns");
+        assert_eq!(count_rows("", 80), 1);
+        assert_eq!(count_rows(&"x".repeat(80), 80), 1);
+        assert_eq!(count_rows(&"x".repeat(81), 80), 2);
+        assert_eq!(count_rows(&format!("\u{1b}[1m{}\u{1b}[0m", "x".repeat(80)), 80), 1, "styles take none");
+        assert_eq!(count_rows(&"日".repeat(41), 80), 2, "wide characters take two columns");
     }
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! What the ledger of the session proves.
+//! Shows that the ledger of the session detects tampering.
 
 use tenterhook_guard::LedgerHandle;
 use tenterhook_ledger::{Expect, Filter, Format, Kind, Problem, Reader, Verified, export};
@@ -11,7 +11,7 @@ use crate::context::Context;
 use crate::error::CommandError;
 use crate::terminal::{BAD, BOLD, GOOD};
 
-/// The ledger verifies, and a copy in which one verdict was changed does not.
+/// Verifies the ledger, and a copy in which one verdict was changed.
 pub(super) fn prove_ledger(context: &Context) -> Result<String, CommandError> {
     let whole = export_ledger(context)?;
     let verified = verify_export(&whole).map_err(|problem| CommandError::internal(problem.to_string()))?;
@@ -21,7 +21,7 @@ pub(super) fn prove_ledger(context: &Context) -> Result<String, CommandError> {
         return Err(CommandError::internal("the demo's ledger has no denial"));
     }
     let Err(problem) = verify_export(&changed) else {
-        return Err(CommandError::internal("a changed copy of the demo's ledger was not noticed"));
+        return Err(CommandError::internal("a changed copy of the demo's ledger was not detected"));
     };
     Ok(format!(
         "\n{BOLD}Ledger{BOLD:#}\n  {GOOD}✓{GOOD:#} {} records match the signature of key {key}\n    \
@@ -30,20 +30,20 @@ pub(super) fn prove_ledger(context: &Context) -> Result<String, CommandError> {
     ))
 }
 
-/// Every decision, one leaf a line.
+/// Prints every decision as one record per line.
 pub(super) fn print_records(context: &Context, of: &Context) -> Result<(), CommandError> {
     let failed = |error: tenterhook_ledger::ReadFailed| CommandError::internal(error.to_string());
     let decisions = Filter { kind: Some(Kind::Decision), ..Filter::default() };
     let mut found = open_reader(of)?.query(&decisions, 10_000).map_err(failed)?.records;
     found.reverse();
     for record in &found {
-        context.terminal.exactly(&format!("{}\n", RecordedDecision::from_record(record)?.leaf), "")?;
+        context.terminal.print_raw(&format!("{}\n", RecordedDecision::from_record(record)?.leaf), "")?;
     }
     Ok(())
 }
 
 fn open_reader(context: &Context) -> Result<Reader, CommandError> {
-    open_covered(context, &LedgerHandle::of(context.home()?), "the latest leaves are not covered")
+    open_covered(context, &LedgerHandle::of(context.home()?), "the latest records are not in a checkpoint")
 }
 
 fn export_ledger(context: &Context) -> Result<String, CommandError> {

@@ -23,16 +23,16 @@ const PROJECT_FILES: &[(&str, &str)] = &[
     ("build/cart.o", "object\n"),
     ("build/cart.map", "map\n"),
 ];
-/// What the model says and calls.
+/// Script of the model's replies.
 pub(super) const SCRIPT: &str = include_str!("../../../assets/demo/session.yaml");
 /// The script's pause before each answer of the model.
 const PAUSE_LINE: &str = "pace_ms: 0";
 /// `HOME` of the demo's processes.
 const HOME_DIRECTORY: &str = "person";
-/// The turn that asks the person is between these lines.
+/// Lines around the turn that asks the user.
 const APPROVAL_MARKS: (&str, &str) = ("  # approval:", "  # end of approval\n");
 const PROMPT: &str = "Issue 12: fix it, and clean up the build directory.";
-/// Small enough that the session is compacted.
+/// Context size in tokens, small enough that the session is compacted.
 const CONTEXT_WINDOW: &str = "4000";
 const POLICY: &str = include_str!("../../../assets/demo/policy.yaml");
 /// How long the agent may take to end after Ctrl-C before it is terminated.
@@ -43,7 +43,7 @@ const PROCESS_END_TIMEOUT: Duration = Duration::from_secs(5);
 pub(super) struct DemoStage {
     /// Dropped first, so that the daemon ends before its directory is removed.
     _daemon: DemoDaemon,
-    /// The commands of this program, in the demo's home.
+    /// Context of commands that use the demo's state directory.
     pub(super) context: Context,
     home: PathBuf,
     address: String,
@@ -51,7 +51,7 @@ pub(super) struct DemoStage {
 }
 
 impl DemoStage {
-    pub(super) fn set(context: &Context) -> Result<Self, CommandError> {
+    pub(super) fn create(context: &Context) -> Result<Self, CommandError> {
         let dir = tempfile::Builder::new().prefix("tenterhook-demo-").tempdir()?;
         for (name, text) in PROJECT_FILES {
             let path = dir.path().join("shop").join(name);
@@ -63,19 +63,20 @@ impl DemoStage {
         let program = std::env::current_exe()?;
         let server = json!({"command": program, "args": ["demo", "--mcp-server"]});
         fs_err::write(dir.path().join("mcp.json"), json!({"mcpServers": {"issues": server}}).to_string())?;
-        // What the agent tries to delete and to read is below this one, whatever the guard says.
+        // The files that the agent attacks are below this directory, so a failure of the guard does no harm.
         fs_err::create_dir_all(dir.path().join(HOME_DIRECTORY))?;
-        let home = match &context.said_home {
-            Some(said) => std::path::absolute(said)?,
+        let home = match &context.explicit_home {
+            Some(path) => std::path::absolute(path)?,
             None => dir.path().join("home"),
         };
         fs_err::create_dir_all(&home)?;
-        // A home that stays has rules of its own.
-        if context.said_home.is_none() {
+        // A state directory that the user named has its own rules.
+        if context.explicit_home.is_none() {
             fs_err::write(home.join("policy.yaml"), POLICY)?;
         }
         let (daemon, address) = DemoDaemon::start(&program, &home, &dir.path().join(HOME_DIRECTORY))?;
-        Ok(Self { _daemon: daemon, context: Context::at(home.clone(), context.terminal), home, address, dir })
+        let context = Context::for_home(home.clone(), context.terminal);
+        Ok(Self { _daemon: daemon, context, home, address, dir })
     }
 
     pub(super) fn dir(&self) -> &Path {
@@ -86,14 +87,14 @@ impl DemoStage {
         &self.home
     }
 
-    /// The agent as a process of its own: the process that is guarded is not the one that guards.
+    /// Command that runs the agent in a separate process, so that the guarded process is not the guarding one.
     pub(super) fn agent_command(&self, script_text: &str) -> Result<tokio::process::Command, CommandError> {
         let dir = self.dir.path();
         let script = dir.join("session.yaml");
         fs_err::write(&script, script_text)?;
         let terminal = self.context.terminal;
         // The agent's output is shown by this process, or is inherited from it.
-        let color = if terminal.colors() { "always" } else { "never" };
+        let color = if terminal.has_colors() { "always" } else { "never" };
         let mut command = tokio::process::Command::new(std::env::current_exe()?);
         command.arg("--home").arg(&self.home).args(["--color", color, "agent", "run"]);
         command.args(["--prompt", PROMPT, "--permission-mode", "bypassPermissions"]);
@@ -104,8 +105,8 @@ impl DemoStage {
         Ok(command)
     }
 
-    /// Runs the agent to its end, or until `cancel`; its output is ours.
-    pub(super) async fn play(&self, pause_ms: u32, cancel: &CancelToken) -> Result<(), CommandError> {
+    /// Runs the agent to its end, or until `cancel`. It writes to this process's output.
+    pub(super) async fn run_agent(&self, pause_ms: u32, cancel: &CancelToken) -> Result<(), CommandError> {
         let script = without_approval(SCRIPT).replace(PAUSE_LINE, &format!("pace_ms: {pause_ms}"));
         let mut command = self.agent_command(&script)?;
         command.stdin(Stdio::null());
@@ -122,8 +123,8 @@ impl DemoStage {
         }
     }
 
-    /// A new one-time link to the dashboard, or the daemon's address if it gives none.
-    pub(super) fn dashboard(&self) -> String {
+    /// Creates a one-time link to the dashboard. Returns the daemon's address if that fails.
+    pub(super) fn dashboard_link(&self) -> String {
         let home = self.context.home();
         let link = home.and_then(|home| ask::request(home, "POST", "/v1/dashboard/link", None));
         let url = link.ok().flatten().and_then(|link| link.get("url")?.as_str().map(ToOwned::to_owned));
@@ -131,8 +132,8 @@ impl DemoStage {
     }
 }
 
-/// Waits until the agent has ended, and terminates it if it does not do so by itself: at a terminal it receives
-/// Ctrl-C as well, and a second signal would cut its end short.
+/// Waits for the agent to end, and terminates it if it does not. At a terminal it receives Ctrl-C itself, and a
+/// second signal would interrupt its cleanup.
 pub(super) async fn stop_agent(agent: &mut tokio::process::Child) {
     if tokio::time::timeout(AGENT_END_DELAY, agent.wait()).await.is_err() {
         if let Some(pid) = agent.id().and_then(|pid| Pid::from_raw(i32::try_from(pid).ok()?)) {
@@ -142,7 +143,7 @@ pub(super) async fn stop_agent(agent: &mut tokio::process::Child) {
     }
 }
 
-/// An error unless the agent finished its task.
+/// Fails unless the agent finished its task.
 pub(super) fn check_exit(status: std::process::ExitStatus) -> Result<(), CommandError> {
     if status.success() {
         return Ok(());
@@ -150,7 +151,7 @@ pub(super) fn check_exit(status: std::process::ExitStatus) -> Result<(), Command
     Err(CommandError::internal(format!("the demo's agent did not finish: {status}")))
 }
 
-/// The script without the turn that asks the person.
+/// Removes the turn that asks the user from the script.
 fn without_approval(script: &str) -> String {
     let (begin, end) = APPROVAL_MARKS;
     match (script.split_once(begin), script.split_once(end)) {
@@ -159,17 +160,17 @@ fn without_approval(script: &str) -> String {
     }
 }
 
-/// A daemon that ends with us.
+/// Daemon that is stopped when the demo ends.
 struct DemoDaemon(Child);
 
 impl DemoDaemon {
-    /// Starts one, and waits until it says where it listens.
+    /// Starts the daemon and waits for its address.
     fn start(program: &Path, home: &Path, person: &Path) -> Result<(Self, String), CommandError> {
         let log = fs_err::File::create(home.join("demo.log"))?.into_parts().0;
         let mut command = Command::new(program);
         command.arg("--home").arg(home).args(["serve", "--listen", "127.0.0.1:0"]).env("HOME", person);
         command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(log);
-        // Ctrl-C is for us; the daemon is ended when everything else is.
+        // Ctrl-C must not reach the daemon, which is stopped last.
         std::os::unix::process::CommandExt::process_group(&mut command, 0);
         let mut child = command.spawn()?;
         let stdout = child.stdout.take();
@@ -180,11 +181,11 @@ impl DemoDaemon {
         }
         let address = ready.trim_end().rsplit_once(" and on ").map(|(_, address)| address.to_owned());
         address.map(|address| (daemon, address)).ok_or_else(|| {
-            let said = tenterhook_home::state_file(&home.join("demo.log"));
-            let said = said.ok().flatten().unwrap_or_default();
+            let log_text = tenterhook_home::state_file(&home.join("demo.log"));
+            let log_text = log_text.ok().flatten().unwrap_or_default();
             CommandError::internal(format!(
                 "the demo's daemon did not start: {}",
-                said.lines().last().unwrap_or("it said nothing")
+                log_text.lines().last().unwrap_or("no output")
             ))
         })
     }
@@ -200,7 +201,7 @@ impl Drop for DemoDaemon {
             }
             std::thread::sleep(Duration::from_millis(5));
         }
-        // It had its time.
+        // The daemon did not stop in time.
         drop(self.0.kill());
         drop(self.0.wait());
     }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! The session as the daemon recorded it, short enough for one page.
+//! Summary of the recorded session, short enough for one page.
 
 use std::fmt::Write as _;
 
@@ -15,7 +15,7 @@ use tenterhook_terminal_text::fit;
 /// Columns for the name of a rule.
 const RULE_COLUMNS: usize = 24;
 
-/// The latest session of the demo's daemon.
+/// Returns the summary of the latest session.
 pub(super) fn latest_session_text(context: &Context) -> Result<String, CommandError> {
     let home = context.home()?;
     let none = || CommandError::internal("the demo's daemon has no session");
@@ -45,7 +45,7 @@ fn session_summary(session: &SessionDetails, width: usize) -> String {
         let _ = writeln!(out, "\n{BOLD}{heading}{BOLD:#}");
         let text = |text: &Option<String>| text.as_deref().map(tame).unwrap_or_default();
         let mut rows: Vec<_> = calls.iter().map(|call| (text(&call.gist), text(&call.rule))).collect();
-        // The rules ask about a call once before it is made and once when permission is requested.
+        // The rules ask about a call before it is made, and again when permission is requested.
         rows.dedup();
         for (gist, rule) in rows {
             let gist = fit(&gist, width.saturating_sub(RULE_COLUMNS + 6));

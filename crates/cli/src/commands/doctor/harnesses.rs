@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Each harness: whether it is wired as it should be, and whether its hooks were ever heard.
+//! Checks each harness: whether its hooks are installed, and when its last event was recorded.
 
 use tenterhook_harness::{HARNESSES, Harness};
 use tenterhook_harness_install::HarnessClient as _;
@@ -8,12 +8,12 @@ use tenterhook_harness_install::receipt::{self, InstallOptions, UnreadableReceip
 use tenterhook_harness_install::{InstallPlan, Installer, MachineHooks, MachineScope, SettingsScope, detect};
 
 use super::Examination;
-use tenterhook_setup::wiring::{self, Wired};
+use tenterhook_setup::wiring::{self, HookState};
 
-pub(super) fn examine(examination: &mut Examination<'_>) {
+pub(super) fn check_harnesses(examination: &mut Examination<'_>) {
     for UnreadableReceipt { path, reason } in receipt::every(&examination.home.receipts()).unreadable {
-        let says = format!("`{}` cannot be read, so its hooks are not checked: {reason}", path.display());
-        examination.broken("receipts", says).fix("remove the file, then `tenterhook install` again");
+        let status = format!("cannot read `{}`, so its hooks are not checked: {reason}", path.display());
+        examination.broken("receipts", status).fix("remove the file, then run `tenterhook install` again");
     }
     for harness in HARNESSES {
         check_version(examination, harness);
@@ -21,8 +21,8 @@ pub(super) fn examine(examination: &mut Examination<'_>) {
             check_unguarded(examination, harness);
             continue;
         };
-        // Hooks that another harness's row wires are looked at there.
-        let asked = wiring::asked(examination.home, installer);
+        // Hooks that another harness's settings install are checked there.
+        let asked = wiring::installed_options(examination.home, installer);
         if installer.wired_as != harness.id && !asked.is_empty() {
             continue;
         }
@@ -35,7 +35,7 @@ pub(super) fn examine(examination: &mut Examination<'_>) {
     }
 }
 
-/// A version whose hooks do not see everything.
+/// Warns about versions whose hooks miss some calls.
 fn check_version(examination: &mut Examination<'_>, harness: &'static Harness) {
     let version = detect(harness, &examination.context.env.machine()).and_then(|found| found.version);
     for gap in wiring::version_gaps(harness, version.as_deref()) {
@@ -43,21 +43,21 @@ fn check_version(examination: &mut Examination<'_>, harness: &'static Harness) {
     }
 }
 
-/// One that cannot be wired by us may still call us.
+/// Checks a harness that has no installer; it may still call the hook program.
 fn check_unguarded(examination: &mut Examination<'_>, harness: &'static Harness) {
-    if let Some(heard) = last_event_time(examination, harness) {
-        examination.good(harness.title, format!("last heard of {heard}"));
-    } else if let Some(why) = wiring::unheard(harness)
+    if let Some(last_event) = last_event_time(examination, harness) {
+        examination.good(harness.title, format!("last event {last_event}"));
+    } else if let Some(why) = wiring::unsupported_reason(harness)
         && detect(harness, &examination.context.env.machine()).is_some()
     {
-        let says = format!("is here, and cannot be guarded: {why}");
-        examination.warning(harness.title, says).fix("use its own permissions until it calls hooks");
+        let status = format!("is installed, but cannot be guarded: {why}");
+        examination.warning(harness.title, status).fix("use its own permission settings");
     }
 }
 
 fn check_missing(examination: &mut Examination<'_>, harness: &'static Harness, installer: &Installer) {
     let ground = examination.context.env.machine();
-    // Settings that were made for it count even where the program is elsewhere.
+    // Existing settings count even if the program is not found.
     let has_settings = harness.id == installer.wired_as
         && (installer.directory)(&ground, &SettingsScope::User).is_some_and(|directory| directory.exists());
     if detect(harness, &ground).is_some() || has_settings {
@@ -66,27 +66,27 @@ fn check_missing(examination: &mut Examination<'_>, harness: &'static Harness, i
         }
         let system = match (examination.home.machine(), installer.machine) {
             (Some(_), MachineScope::Cannot(why)) => {
-                let says = format!("is here, and cannot be guarded for the whole machine: {why}");
+                let status = format!("is installed, but cannot be guarded for the whole machine: {why}");
                 let fix = format!("guard each account that uses it: `tenterhook install {}`", harness.id);
-                examination.warning(harness.title, says).fix(fix);
+                examination.warning(harness.title, status).fix(fix);
                 return;
             }
             (Some(_), MachineScope::Outranks { .. }) => " --system",
             (None, _) => "",
         };
         let fix = format!("`tenterhook install {}{system}`", harness.id);
-        examination.warning(harness.title, "is here, and nothing guards it").fix(fix);
+        examination.warning(harness.title, "is installed, but not guarded").fix(fix);
     }
 }
 
-/// A harness whose hooks are in the settings of the machine. Its events are recorded there, so there is no last one here.
+/// Checks a harness with machine-wide hooks. Its events are recorded in the machine's ledger, not in this one.
 fn check_machine_hooks(examination: &mut Examination<'_>, harness: &'static Harness, hooks: &MachineHooks) {
     let settings = hooks.settings.display();
     if !hooks.in_force {
         let notes = hooks.notes.join("; ");
-        let says = format!("has hooks in the settings of the machine, but does not run them: {notes}");
+        let status = format!("has hooks in machine-wide settings, but does not run them: {notes}");
         examination
-            .broken(harness.title, says)
+            .broken(harness.title, status)
             .fix("change the settings as described, then run `tenterhook doctor` again");
         return;
     }
@@ -94,12 +94,10 @@ fn check_machine_hooks(examination: &mut Examination<'_>, harness: &'static Harn
         examination.warning(harness.title, note.clone()).fix("change the settings as described, if you can");
     }
     if hooks.is_current {
-        examination.good(harness.title, format!("is guarded by the settings of the machine (`{settings}`)"));
+        examination.good(harness.title, format!("is guarded by machine-wide settings (`{settings}`)"));
     } else {
-        let says = format!(
-            "has hooks in the settings of the machine that differ from this version's (`{settings}`)"
-        );
-        examination.warning(harness.title, says).fix("let an administrator run `tenterhook doctor --system`");
+        let status = format!("has machine-wide hooks of another version (`{settings}`)");
+        examination.warning(harness.title, status).fix("run `tenterhook doctor --system` as administrator");
     }
 }
 
@@ -110,44 +108,44 @@ fn check_guarded(examination: &mut Examination<'_>, harness: &'static Harness, a
         _ => " --scope project",
     };
     let install = format!("`tenterhook install {}{scope}`", harness.id);
-    let plan = match wiring::wired(&examination.host().setup(), harness, asked) {
+    let plan = match wiring::compare_hooks(&examination.host().setup(), harness, asked) {
         Err(error) => {
             let fix = error.hints.first().cloned().unwrap_or(install);
             examination.broken(harness.title, error.message).fix(fix);
             return;
         }
-        Ok(Wired::Lost(plan)) if plan.in_force => {
+        Ok(HookState::Lost(plan)) if plan.in_force => {
             return report_lost_hooks(examination, harness, plan, install);
         }
-        Ok(Wired::Well(plan) | Wired::Lost(plan)) => plan,
+        Ok(HookState::Complete(plan) | HookState::Lost(plan)) => plan,
     };
     if !plan.in_force {
-        let says = format!("is wired, but does not heed it: {}", plan.notes.join("; "));
-        // What keeps the harness from heeding our hooks is in its settings; installing again changes nothing.
-        let fix = "change the settings as described, then look again with `tenterhook doctor`";
-        examination.broken(harness.title, says).fix(fix);
+        let status = format!("has hooks, but does not run them: {}", plan.notes.join("; "));
+        // Other settings keep the harness from running the hooks; installing again changes nothing.
+        let fix = "change the settings as described, then run `tenterhook doctor` again";
+        examination.broken(harness.title, status).fix(fix);
         return;
     }
     for note in &plan.notes {
-        examination.warning(harness.title, note.clone()).fix("look at it, and change it if you can");
+        examination.warning(harness.title, note.clone()).fix("change the settings as described, if you can");
     }
     if let Some(todo) = plan.pending.first() {
         examination
-            .broken(harness.title, "is wired, but runs none of it until you have done one thing")
+            .broken(harness.title, "has hooks, but does not run them until you have done this")
             .fix(todo);
         return;
     }
     match last_event_time(examination, harness) {
-        Some(heard) => examination.good(harness.title, format!("is guarded, last heard of {heard}")),
+        Some(last_event) => examination.good(harness.title, format!("is guarded, last event {last_event}")),
         None => {
-            examination.warning(harness.title, "is wired, but none of its hooks was ever heard").fix(
-                format!("start a session in it, then look again: `tenterhook doctor --probe {}`", harness.id),
-            );
+            let fix =
+                format!("start a session and wait for a call: `tenterhook doctor --probe {}`", harness.id);
+            examination.warning(harness.title, "has hooks, but none was called yet").fix(fix);
         }
     }
 }
 
-/// Somebody took our entries out of the settings, or changed them.
+/// Reports hooks that were changed or removed in the settings.
 fn report_lost_hooks(
     examination: &mut Examination<'_>,
     harness: &Harness,
@@ -156,14 +154,14 @@ fn report_lost_hooks(
 ) {
     let changed = plan.steps.iter().filter(|step| !step.is_noop());
     let files: Vec<_> = changed.map(|step| format!("`{}`", step.change.path.display())).collect();
-    let says = format!("{} is no longer as it was wired: it is not guarded", files.join(" and "));
-    examination.broken(harness.title, says).fix(install).with_fix(move |_| {
+    let status = format!("is not guarded: hooks were changed or removed in {}", files.join(" and "));
+    examination.broken(harness.title, status).fix(install).with_fix(move |_| {
         plan.apply().map_err(|error| crate::error::CommandError::internal(error.to_string()))
     });
 }
 
-/// When the newest event of a harness was recorded.
+/// Formats the time and record number of the newest event of a harness.
 fn last_event_time(examination: &Examination<'_>, harness: &Harness) -> Option<String> {
-    let heard = wiring::last_heard(examination.home, harness)?;
-    Some(format!("{} (leaf {})", heard.ts, heard.seq))
+    let last_event = wiring::last_event(examination.home, harness)?;
+    Some(format!("{} (record {})", last_event.ts, last_event.seq))
 }

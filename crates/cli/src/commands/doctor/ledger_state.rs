@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! The ledger, the spool, and the clock they depend on.
+//! Checks the ledger, the spool and the clock.
 
 use std::time::Duration;
 
@@ -10,28 +10,28 @@ use tenterhook_ledger::Reader;
 
 use super::{Examination, count_text};
 
-/// A leaf may be this far ahead of the clock, and this long without a checkpoint.
+/// Tolerance for a record ahead of the clock, and for a record without a checkpoint.
 const CLOCK_TOLERANCE: Duration = Duration::from_secs(5);
 
-pub(super) fn examine(examination: &mut Examination<'_>) {
+pub(super) fn check_ledger_state(examination: &mut Examination<'_>) {
     let book = LedgerHandle::of(examination.home);
     let (waiting, refused) = book.spool_counts();
     if waiting > 0 {
-        let says = format!("{} for a daemon to record them", count_text(waiting, "decision") + " wait");
-        examination.warning("spool", says).fix("`tenterhook start`, or any `tenterhook ledger` command");
+        let status = format!("{} to be recorded", count_text(waiting, "decision") + " waiting");
+        examination.warning("spool", status).fix("`tenterhook start`, or any `tenterhook ledger` command");
     }
     if refused > 0 {
-        let says = format!("{} could not be read, or was not made by us", count_text(refused, "file"));
-        let fix = format!("look at the `.refused` files in {}", examination.home.spool().display());
-        examination.broken("spool", says).fix(fix);
+        let status = format!("{} cannot be read, or not written by Tenterhook", count_text(refused, "file"));
+        let fix = format!("inspect the `.refused` files in {}", examination.home.spool().display());
+        examination.broken("spool", status).fix(fix);
     }
     if let Err(error) = book.check_spool() {
         let path = examination.home.spool();
         examination
-            .broken("spool", format!("`{}` cannot be read: {error}", path.display()))
-            .fix("look at who owns it: decisions that wait there are not recorded");
+            .broken("spool", format!("cannot read `{}`: {error}", path.display()))
+            .fix("check its owner and permissions: decisions in it are not recorded");
     } else if waiting + refused == 0 && examination.home.state.is_dir() {
-        examination.good("spool", "nothing waits");
+        examination.good("spool", "empty");
     }
     if !examination.home.ledger().join("ledger.db").exists() {
         return;
@@ -41,22 +41,22 @@ pub(super) fn examine(examination: &mut Examination<'_>) {
         Err(error) => {
             examination
                 .broken("ledger", error.to_string())
-                .fix("`tenterhook ledger verify` looks at all of it");
+                .fix("`tenterhook ledger verify` checks all records");
         }
     }
 }
 
 fn check_ledger(examination: &mut Examination<'_>, reader: &Reader) {
-    let looked = reader.size().and_then(|size| {
+    let state = reader.size().and_then(|size| {
         let newest = reader.from(size.saturating_sub(1), 1)?.pop();
         Ok((size, newest, reader.checkpoint()?))
     });
-    let (size, newest, checkpoint) = match looked {
-        Ok(looked) => looked,
+    let (size, newest, checkpoint) = match state {
+        Ok(state) => state,
         Err(error) => {
             examination
                 .broken("ledger", error.to_string())
-                .fix("`tenterhook ledger verify` looks at all of it");
+                .fix("`tenterhook ledger verify` checks all records");
             return;
         }
     };
@@ -66,22 +66,20 @@ fn check_ledger(examination: &mut Examination<'_>, reader: &Reader) {
     });
     let published = checkpoint.map_or(0, |(published, _)| published);
     let age = newest.map_or(0, |newest| call_meta::now_ms().saturating_sub(newest.unix_ms()));
-    // A checkpoint comes within a second of the leaf; until then the commit's own signature is all there is.
+    // A checkpoint follows within a second; until then, only the commit is signed.
     if published == size || Duration::from_millis(age) < CLOCK_TOLERANCE {
-        examination.good("ledger", format!("{size} leaves (`tenterhook ledger verify` checks each)"));
+        examination.good("ledger", format!("{size} records (`tenterhook ledger verify` checks each)"));
     } else {
-        let says = format!("{} of {size} leaves are in no checkpoint", size.saturating_sub(published));
-        examination
-            .warning("ledger", says)
-            .fix("`tenterhook ledger verify` says whether they can be trusted");
+        let status = format!("{} of {size} records are not in a checkpoint", size.saturating_sub(published));
+        examination.warning("ledger", status).fix("`tenterhook ledger verify` checks them");
     }
     if let Some(newest) = newest {
         let ahead = Duration::from_millis(newest.unix_ms().saturating_sub(call_meta::now_ms()));
         if ahead > CLOCK_TOLERANCE {
-            let says = format!("the newest leaf is {} s ahead of it: it was set back", ahead.as_secs());
-            examination.warning("clock", says).fix("let the machine keep its time (NTP)");
+            let status = format!("the newest record is {} s ahead: the clock was set back", ahead.as_secs());
+            examination.warning("clock", status).fix("synchronize the clock (NTP)");
         } else {
-            examination.good("clock", "no leaf is ahead of it");
+            examination.good("clock", "no record is ahead of the clock");
         }
     }
 }

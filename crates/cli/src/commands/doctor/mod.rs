@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! `doctor`: looks at everything that a guard depends on, and says what to do about each thing.
+//! `doctor`: checks the parts of an installation, and suggests a fix for each problem.
 
 mod files;
 mod harnesses;
@@ -51,7 +51,7 @@ pub(crate) struct Args {
     fix: bool,
     /// Wait for a hook call of this harness, or of any guarded harness
     #[arg(long, value_name = "HARNESS", num_args = 0..=1, group = "timed")]
-    #[expect(clippy::option_option, reason = "so clap says an option whose value may be left out")]
+    #[expect(clippy::option_option, reason = "clap's form of an option with an optional value")]
     probe: Option<Option<String>>,
     /// Run installed clients, or the named ones, against a scripted model, and report whether their hooks fire
     #[arg(long, value_name = "HARNESS", num_args = 0.., group = "timed", conflicts_with_all = ["fix", "probe"])]
@@ -61,7 +61,7 @@ pub(crate) struct Args {
     within: u64,
 }
 
-/// How one thing stands.
+/// Status of one check.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 enum FindingStatus {
@@ -70,24 +70,24 @@ enum FindingStatus {
     Broken,
 }
 
-/// One thing that was looked at.
+/// Result of one check.
 #[derive(Serialize)]
 struct DoctorFinding {
-    /// What was looked at.
+    /// Subject of the check.
     about: String,
     standing: FindingStatus,
-    /// How it stands, in a sentence.
+    /// Status in a sentence.
     says: String,
-    /// What to do about it.
+    /// Fix that is suggested to the user.
     #[serde(skip_serializing_if = "Option::is_none")]
     fix: Option<String>,
-    /// Whether that was done.
+    /// Whether `--fix` applied the fix.
     fixed: bool,
     #[serde(skip)]
     apply_fix: Option<FixFn>,
 }
 
-/// Does what the fix says.
+/// Function that applies a fix.
 type FixFn = Box<dyn FnOnce(&Context) -> Result<(), CommandError>>;
 
 /// State and findings of one doctor run.
@@ -104,13 +104,13 @@ impl<'a> Examination<'a> {
 }
 
 impl DoctorFinding {
-    /// The same with what to do about it.
+    /// Adds the suggested fix.
     fn fix(&mut self, fix: impl Into<String>) -> &mut Self {
         self.fix = Some(fix.into());
         self
     }
 
-    /// The same with how that is done.
+    /// Adds the function that applies the fix.
     fn with_fix(
         &mut self,
         apply_fix: impl FnOnce(&Context) -> Result<(), CommandError> + 'static,
@@ -122,19 +122,19 @@ impl DoctorFinding {
 
 impl Examination<'_> {
     fn good(&mut self, about: &str, says: impl Into<String>) {
-        self.found(about, FindingStatus::Good, says);
+        self.push(about, FindingStatus::Good, says);
     }
 
     fn warning(&mut self, about: &str, says: impl Into<String>) -> &mut DoctorFinding {
-        self.found(about, FindingStatus::Warning, says)
+        self.push(about, FindingStatus::Warning, says)
     }
 
     fn broken(&mut self, about: &str, says: impl Into<String>) -> &mut DoctorFinding {
-        self.found(about, FindingStatus::Broken, says)
+        self.push(about, FindingStatus::Broken, says)
     }
 
-    #[expect(clippy::indexing_slicing, reason = "it was pushed a line before")]
-    fn found(&mut self, about: &str, standing: FindingStatus, says: impl Into<String>) -> &mut DoctorFinding {
+    #[expect(clippy::indexing_slicing, reason = "the entry was pushed in the line above")]
+    fn push(&mut self, about: &str, standing: FindingStatus, says: impl Into<String>) -> &mut DoctorFinding {
         let (about, says) = (about.to_owned(), says.into());
         self.findings.push(DoctorFinding { about, standing, says, fix: None, fixed: false, apply_fix: None });
         let last = self.findings.len() - 1;
@@ -149,20 +149,20 @@ pub(super) fn run(context: &Context, args: &Args) -> Result<ExitCode, CommandErr
     let home = context.home()?;
     let mut examination = Examination { context, home, findings: Vec::new() };
     if let Some(harness) = &args.probe {
-        probe::examine(&mut examination, harness.as_deref(), args.within)?;
+        probe::wait_for_call(&mut examination, harness.as_deref(), args.within)?;
     }
-    files::examine(&mut examination);
-    service::examine(&mut examination);
-    rules::examine(&mut examination);
-    ledger_state::examine(&mut examination);
-    harnesses::examine(&mut examination);
+    files::check_files(&mut examination);
+    service::check_service(&mut examination);
+    rules::check_rules(&mut examination);
+    ledger_state::check_ledger_state(&mut examination);
+    harnesses::check_harnesses(&mut examination);
     let mut findings = examination.findings;
     if args.fix {
         for finding in &mut findings {
             let Some(apply_fix) = finding.apply_fix.take() else { continue };
             match apply_fix(context) {
                 Ok(()) => finding.fixed = true,
-                Err(error) => finding.says += &format!(" (and could not be mended: {})", error.message),
+                Err(error) => finding.says += &format!(" (fix failed: {})", error.message),
             }
         }
     }
@@ -175,7 +175,7 @@ pub(super) fn run(context: &Context, args: &Args) -> Result<ExitCode, CommandErr
     } else {
         let mut text: String = findings.iter().map(finding_line).collect();
         text += &match (broken, warnings) {
-            (0, 0) => format!("{GOOD}✓ all is well{GOOD:#}\n"),
+            (0, 0) => format!("{GOOD}✓ no problems found{GOOD:#}\n"),
             (0, some) => format!("{GOOD}✓ nothing is broken{GOOD:#}, {}\n", count(some, "warning")),
             (some, more) => format!(
                 "{BAD}✗ {} broken{BAD:#}, {}\n",
@@ -183,16 +183,16 @@ pub(super) fn run(context: &Context, args: &Args) -> Result<ExitCode, CommandErr
                 count(more, "warning")
             ),
         };
-        let mendable = findings.iter().any(|finding| finding.apply_fix.is_some() && !finding.fixed);
-        if mendable && !args.fix {
-            text += &format!("{DIM}`tenterhook doctor --fix` does some of it{DIM:#}\n");
+        let is_fixable = findings.iter().any(|finding| finding.apply_fix.is_some() && !finding.fixed);
+        if is_fixable && !args.fix {
+            text += &format!("{DIM}`tenterhook doctor --fix` applies fixes that need no decision{DIM:#}\n");
         }
-        context.terminal.say(&text)?;
+        context.terminal.print(&text)?;
     }
     Ok(if broken == 0 { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }
 
-/// So many of something, in plain letters: it may go into JSON.
+/// Formats a count with its noun, without styles: it may be part of JSON.
 fn count_text(number: usize, what: &str) -> String {
     if number == 1 { format!("1 {what}") } else { format!("{number} {what}s") }
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Whether a harness really calls: its next leaf is waited for.
+//! Waits for the next recorded call of a harness.
 
 use std::collections::BTreeMap;
 use std::io::Write;
@@ -16,70 +16,70 @@ use crate::read_input;
 use crate::terminal::BOLD;
 use tenterhook_setup::wiring;
 
-/// How often the ledger is looked at.
+/// Interval at which the ledger is polled.
 const LEDGER_POLL_INTERVAL: Duration = Duration::from_millis(250);
 
-pub(super) fn examine(
+pub(super) fn wait_for_call(
     examination: &mut Examination<'_>,
     named: Option<&str>,
     within: u64,
 ) -> Result<(), CommandError> {
     let home = examination.home;
-    let is_wired = |harness: &&Harness| {
+    let is_guarded = |harness: &&Harness| {
         harness.installer().is_some_and(|installer| {
-            installer.wired_as == harness.id && !wiring::asked(home, installer).is_empty()
+            installer.wired_as == harness.id && !wiring::installed_options(home, installer).is_empty()
         })
     };
     let waited_for: Vec<&'static Harness> = if let Some(id) = named {
         vec![calling_harness(read_input::parse_harness(id)?)]
     } else {
-        HARNESSES.iter().filter(is_wired).collect()
+        HARNESSES.iter().filter(is_guarded).collect()
     };
     if waited_for.is_empty() {
-        return Err(CommandError::user("no harness is wired, so none can be heard").hint(
-            "`tenterhook install` wires one; `--probe HARNESS` waits for one that you wired yourself",
+        return Err(CommandError::user("no harness is guarded, so no call can arrive").hint(
+            "guard one with `tenterhook install`; `--probe HARNESS` waits for one that you configured yourself",
         ));
     }
     let titles: Vec<_> = waited_for.iter().map(|harness| harness.title).collect();
     let titles = titles.join(" or ");
     let before = newest_records(examination, &waited_for);
     let text =
-        format!("Start a session in {BOLD}{titles}{BOLD:#} and let it do something (waiting {within} s) …\n");
-    examination.context.terminal.err().write_all(text.as_bytes())?;
+        format!("Start a session in {BOLD}{titles}{BOLD:#} and let it call a tool (waiting {within} s) …\n");
+    examination.context.terminal.stderr().write_all(text.as_bytes())?;
     let until = Instant::now() + Duration::from_secs(within);
     loop {
         let now = newest_records(examination, &waited_for);
         let heard = waited_for.iter().find(|harness| now.get(harness.id) > before.get(harness.id));
         if let (Some(harness), seq) = (heard, heard.and_then(|harness| now.get(harness.id))) {
-            let leaf = seq.map(u64::to_string).unwrap_or_default();
-            examination.good(harness.title, format!("called just now (leaf {leaf})"));
+            let record = seq.map(u64::to_string).unwrap_or_default();
+            examination.good(harness.title, format!("called just now (record {record})"));
             return Ok(());
         }
         if Instant::now() >= until {
-            let says = format!("{titles} did not call within {within} s");
-            examination.broken("probe", says).fix(
-                "see that the session was started after the install, and what is said about the harness below",
-            );
+            let status = format!("{titles} did not call within {within} s");
+            examination
+                .broken("probe", status)
+                .fix("start a new session after the installation; see the findings about the harness below");
             return Ok(());
         }
         std::thread::sleep(LEDGER_POLL_INTERVAL);
     }
 }
 
-/// The harness under whose name its hooks call.
+/// Returns the harness under whose name the hooks call.
 fn calling_harness(harness: &'static Harness) -> &'static Harness {
     let wired_as = harness.installer().map(|installer| installer.wired_as);
     wired_as.and_then(tenterhook_harness::find_harness).unwrap_or(harness)
 }
 
-/// The newest leaf of each.
+/// Returns the number of the newest record of each harness.
 fn newest_records(
     examination: &Examination<'_>,
     harnesses: &[&'static Harness],
 ) -> BTreeMap<&'static str, u64> {
-    // Without a daemon, calls wait in the spool.
+    // Without a daemon, calls are in the spool.
     LedgerHandle::of(examination.home).import_spool();
     let newest =
-        |harness: &&'static Harness| Some((harness.id, wiring::last_heard(examination.home, harness)?.seq));
+        |harness: &&'static Harness| Some((harness.id, wiring::last_event(examination.home, harness)?.seq));
     harnesses.iter().filter_map(newest).collect()
 }

@@ -42,7 +42,7 @@ struct ClientProof {
 pub(super) fn run(context: &Context, named: &[String], timeout: Duration) -> Result<ExitCode, CommandError> {
     let harnesses = select_harnesses(context, named)?;
     let stage = ProofStage::set(&context.home()?.bin())?;
-    let proofs = until_interrupted(|is_cancelled| {
+    let proofs = run_until_interrupted(|is_cancelled| {
         let mut proofs = Vec::new();
         for harness in &harnesses {
             proofs.push(prove_harness(context, &stage, harness, timeout, is_cancelled)?);
@@ -61,8 +61,8 @@ pub(super) fn run(context: &Context, named: &[String], timeout: Duration) -> Res
     Ok(if proofs.iter().any(failed) { ExitCode::FAILURE } else { ExitCode::SUCCESS })
 }
 
-/// Runs blocking work on a thread of its own, and tells it when a signal asks for the end.
-fn until_interrupted<T: Send>(
+/// Runs blocking work on a separate thread. The work can check whether a signal asked it to end.
+fn run_until_interrupted<T: Send>(
     work: impl FnOnce(&dyn Fn() -> bool) -> Result<T, CommandError> + Send,
 ) -> Result<T, CommandError> {
     let interrupted = AtomicBool::new(false);
@@ -83,18 +83,18 @@ fn until_interrupted<T: Send>(
     })
 }
 
-/// The harnesses that were named, else those that are here or wired.
+/// Returns the named harnesses, or those that are installed or guarded.
 fn select_harnesses(context: &Context, named: &[String]) -> Result<Vec<&'static Harness>, CommandError> {
     if !named.is_empty() {
         return named.iter().map(|name| read_input::parse_harness(name)).collect();
     }
     let (home, ground) = (context.home()?, context.env.machine());
-    let is_wired = |harness: &Harness| {
+    let is_guarded = |harness: &Harness| {
         harness.installer().is_some_and(|installer| {
-            installer.wired_as == harness.id && !wiring::asked(home, installer).is_empty()
+            installer.wired_as == harness.id && !wiring::installed_options(home, installer).is_empty()
         })
     };
-    Ok(HARNESSES.iter().filter(|harness| is_wired(harness) || detect(harness, &ground).is_some()).collect())
+    Ok(HARNESSES.iter().filter(|harness| is_guarded(harness) || detect(harness, &ground).is_some()).collect())
 }
 
 fn prove_harness(
@@ -111,7 +111,7 @@ fn prove_harness(
         Ok(canary) => {
             found.version = found.version.or_else(|| canary.version(is_cancelled));
             let version = found.version.as_deref().unwrap_or_default();
-            context.terminal.note(&format!("{DIM}running {} {version} …{DIM:#}\n", harness.title))?;
+            context.terminal.eprint(&format!("{DIM}running {} {version} …{DIM:#}\n", harness.title))?;
             canary.run(stage, timeout, is_cancelled)?
         }
     };
@@ -133,7 +133,7 @@ fn prove_harness(
     })
 }
 
-/// What is to be run, or why the harness cannot be proved.
+/// Prepares the run, or returns why the harness cannot be proved.
 fn prepare_run<'a>(
     context: &'a Context,
     stage: &'a ProofStage,
@@ -145,28 +145,28 @@ fn prepare_run<'a>(
     let installer = wiring::installer(harness).map_err(not_provable)?;
     let home = context.home().map_err(not_provable)?;
     let host = CliHost { context, home };
-    let asked = wiring::asked(home, installer);
+    let asked = wiring::installed_options(home, installer);
     let install = format!("`tenterhook install {}`", harness.id);
-    // They would record the run for the whole machine.
+    // These hooks would record the run in the machine's ledger.
     if let Some(hooks) = wiring::machine_hooks(&host.setup(), harness) {
         let reason = format!(
-            "its hooks are in the settings of the machine (`{}`), which have no copy",
+            "its hooks are in machine-wide settings (`{}`), which cannot be copied",
             hooks.settings.display()
         );
         return Err(ProofVerdict::not_provable(reason));
     }
     let Some(asked) = asked.into_iter().find(|asked| asked.scope == SettingsScope::User) else {
-        let reason = "Tenterhook is not installed in your settings of it";
+        let reason = "Tenterhook is not installed in your settings of this harness";
         return Err(ProofVerdict::not_provable(reason).fix(install));
     };
     if asked.http {
-        return Err(ProofVerdict::not_provable("its hooks call the daemon over HTTP, which has no copy"));
+        return Err(ProofVerdict::not_provable("its hooks call the daemon over HTTP; the test has none"));
     }
     let Some(program) = found.program.clone() else {
         let names = harness.programs().join("` or `");
         return Err(ProofVerdict::not_provable(format!("`{names}` is not on the PATH")));
     };
-    let real = wiring::order(&host.setup(), harness, &asked).map_err(not_provable)?;
+    let real = wiring::install_request(&host.setup(), harness, &asked).map_err(not_provable)?;
     let path = context.env.all.get("PATH").map_or("", String::as_str).as_ref();
     stage.canary(harness, launch, installer, &real, program, path)
 }
@@ -183,7 +183,7 @@ fn print_report(context: &Context, proofs: &[ClientProof]) -> Result<(), Command
         (0, proven) => format!("{GOOD}✓ {proven} proven{GOOD:#}, {} not provable\n", proofs.len() - proven),
         (failed, proven) => format!("{BAD}✗ {failed} failed{BAD:#}, {proven} proven\n"),
     };
-    context.terminal.say(&text)
+    context.terminal.print(&text)
 }
 
 fn proof_line(proof: &ClientProof) -> String {

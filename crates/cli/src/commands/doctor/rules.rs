@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! The rules and hooks in force: all that cannot be used, and every example.
+//! Checks the active rules with their examples, and the active hooks.
 
 use tenterhook_guard::Configuration;
 use tenterhook_guard::mcp_servers::{read_servers, unknown_servers};
@@ -8,11 +8,11 @@ use tenterhook_home::{WorkDirs, call_meta};
 
 use super::{Examination, count_text};
 
-pub(super) fn examine(examination: &mut Examination<'_>) {
+pub(super) fn check_rules(examination: &mut Examination<'_>) {
     let place = WorkDirs::at(std::env::current_dir().ok());
     let configuration = Configuration::read(examination.home, &examination.context.env, &place);
     for problem in &configuration.problems {
-        examination.broken("policy", problem.to_string()).fix("`tenterhook check` points at the place");
+        examination.broken("policy", problem.to_string()).fix("`tenterhook check` shows the line");
     }
     let own = configuration.rules.warnings(call_meta::now());
     let servers = read_servers(&examination.context.env, std::env::current_dir().ok().as_deref());
@@ -22,11 +22,11 @@ pub(super) fn examine(examination: &mut Examination<'_>) {
     }
     if configuration.problems.is_empty() {
         let (rules, hooks) = (configuration.rules.rules().count(), configuration.hooks.len());
-        let says = format!(
-            "{} and {} in force, every example holds",
+        let status = format!(
+            "{} and {} active, every example passes",
             count_text(rules, "rule"),
             count_text(hooks, "hook")
         );
-        examination.good("policy", says);
+        examination.good("policy", status);
     }
 }

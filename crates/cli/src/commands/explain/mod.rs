@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! `explain`: what would happen to an event, or why something happened.
+//! `explain`: what would happen to an event, or why a recorded decision was made.
 
 pub(super) mod programs;
 mod recorded_decision;
@@ -69,11 +69,8 @@ pub(super) fn run(context: &Context, args: &Args) -> Result<ExitCode, CommandErr
     if let Some(profile) = &args.profile {
         return explain_profile(context, args, profile);
     }
-    let recorded = args
-        .id
-        .as_deref()
-        .map(|said| recorded_decision::find_recorded_decision(context, said))
-        .transpose()?;
+    let recorded =
+        args.id.as_deref().map(|id| recorded_decision::find_recorded_decision(context, id)).transpose()?;
     let call = match &recorded {
         Some(leaf) => HookCall { event: leaf.event.clone(), native: None },
         None => read_call(context, args)?,
@@ -117,7 +114,7 @@ pub(super) fn run(context: &Context, args: &Args) -> Result<ExitCode, CommandErr
         let (event, outcome, daemon) = (&call.event, &outcome, programs.is_some());
         let (notes, hooks, described) = (&notes, &hooks, &described);
         let explained = summary::ExplainedCall { event, outcome, notes, hooks, rules, daemon, described };
-        context.terminal.say(&summary::summary_text(&explained))?;
+        context.terminal.print(&summary::summary_text(&explained))?;
         return Ok(ExitCode::SUCCESS);
     }
 
@@ -151,7 +148,7 @@ pub(super) fn run(context: &Context, args: &Args) -> Result<ExitCode, CommandErr
         let id = tame(&hook.id);
         match &hook.why_not {
             None => {
-                let _ = writeln!(text, "  {GOOD}●{GOOD:#} {id:<26} {DIM}{}{DIM:#}", tame(&hook.became));
+                let _ = writeln!(text, "  {GOOD}●{GOOD:#} {id:<26} {DIM}{}{DIM:#}", tame(&hook.result));
             }
             Some(why) => {
                 let _ = writeln!(text, "  {DIM}○ {id:<26} {}{DIM:#}", tame(why));
@@ -159,13 +156,13 @@ pub(super) fn run(context: &Context, args: &Args) -> Result<ExitCode, CommandErr
         }
     }
     if programs.is_none() {
-        let _ = writeln!(text, "  {DIM}no daemon is running, so hooks of programs are not known{DIM:#}");
+        let _ = writeln!(text, "  {DIM}no daemon is running: hooks of connected programs are unknown{DIM:#}");
     }
-    context.terminal.say(&text)?;
+    context.terminal.print(&text)?;
     Ok(ExitCode::SUCCESS)
 }
 
-/// The working directories that the arguments of the call name.
+/// Formats the working directories that the arguments of the call name.
 fn directories_text(facts: &tenterhook_policy::Facts) -> String {
     let mut text = String::new();
     if !facts.directories.is_empty() {
@@ -178,19 +175,19 @@ fn directories_text(facts: &tenterhook_policy::Facts) -> String {
     text
 }
 
-/// The links that paths of the event lead through.
+/// Formats the symbolic links in paths of the event.
 pub(super) fn links_text(facts: &tenterhook_policy::Facts) -> String {
     let mut text = String::new();
     if !facts.links.is_empty() {
-        let _ = writeln!(text, "\n{BOLD}Links{BOLD:#} {DIM}as they were seen{DIM:#}");
+        let _ = writeln!(text, "\n{BOLD}Links{BOLD:#} {DIM}at the time of the decision{DIM:#}");
     }
-    for (link, says) in &facts.links.links {
-        let _ = writeln!(text, "  {} → {}", tame(link), tame(says));
+    for (link, target) in &facts.links.links {
+        let _ = writeln!(text, "  {} → {}", tame(link), tame(target));
     }
     text
 }
 
-/// The files of the policy that describe programs of the call.
+/// Formats the programs of the call that the policy describes.
 pub(super) fn descriptions_text(described: &[DescribedProgram]) -> String {
     let mut text = String::new();
     if !described.is_empty() {
@@ -202,7 +199,7 @@ pub(super) fn descriptions_text(described: &[DescribedProgram]) -> String {
     text
 }
 
-/// What a harness would make of its own settings, hook by hook.
+/// Explains what a harness does with its own settings, hook by hook.
 fn explain_profile(context: &Context, args: &Args, profile: &str) -> Result<ExitCode, CommandError> {
     let (stage, fired) = super::fire::fire_profile(
         context,
@@ -215,9 +212,10 @@ fn explain_profile(context: &Context, args: &Args, profile: &str) -> Result<Exit
         context.terminal.print_json(&fired.to_json(&stage))?;
         return Ok(ExitCode::SUCCESS);
     }
-    let (decision, flow) = tenterhook_profile::decision(stage.profile, fired.event, &fired.aggregated);
+    let (event, aggregated) = (fired.event, &fired.aggregated);
+    let (decision, flow) = tenterhook_profile::interpret_output(stage.profile, event, aggregated);
     let style = style_of(decision);
-    let mut text = format!("{BOLD}{}{BOLD:#} {DIM}as {} has it{DIM:#}\n\n", fired.event, stage.profile.name);
+    let mut text = format!("{BOLD}{}{BOLD:#} {DIM}in profile {}{DIM:#}\n\n", fired.event, stage.profile.name);
     let _ = write!(text, "  {style}{}{style:#}", describe_verdict(decision));
     let _ = writeln!(text, "{}", if flow == Flow::Go { "" } else { ", and the agent stops" });
     let _ = writeln!(
@@ -228,7 +226,7 @@ fn explain_profile(context: &Context, args: &Args, profile: &str) -> Result<Exit
     let mut traces = fired.trace.iter();
     for step in &fired.plan.steps {
         let entry = stage.settings.entries.get(step.entry);
-        let label = tame(entry.map_or("", tenterhook_profile::Entry::label));
+        let label = tame(entry.map_or("", tenterhook_profile::ConfiguredHook::label));
         let (mark, style) = if step.matched { ("●", GOOD) } else { ("○", DIM) };
         let _ = writeln!(text, "  {style}{mark}{style:#} {label:<26} {DIM}{}{DIM:#}", tame(&step.why));
         if step.matched
@@ -237,28 +235,28 @@ fn explain_profile(context: &Context, args: &Args, profile: &str) -> Result<Exit
             let _ = writeln!(text, "      {}", tame(&hook_output_text(trace)));
         }
     }
-    context.terminal.say(&text)?;
+    context.terminal.print(&text)?;
     Ok(ExitCode::SUCCESS)
 }
 
-/// What one hook did, and what was made of it.
+/// Formats what one hook did, and how its output was interpreted.
 fn hook_output_text(trace: &Value) -> String {
     let exit =
         trace["exitCode"].as_i64().map_or("no exit code".to_owned(), |code| format!("exit code {code}"));
     let took = trace["durationMs"].as_u64().unwrap_or_default();
-    let meant = match (&trace["error"], &trace["output"]) {
+    let meaning = match (&trace["error"], &trace["output"]) {
         (Value::String(error), _) => format!("failed: {error}"),
-        (_, Value::Null) => "said nothing".to_owned(),
-        (_, output) => format!("was heard as {output}"),
+        (_, Value::Null) => "no output".to_owned(),
+        (_, output) => format!("interpreted as {output}"),
     };
-    format!("{exit} in {took} ms; {meant}")
+    format!("{exit} in {took} ms; {meaning}")
 }
 
 fn read_call(context: &Context, args: &Args) -> Result<HookCall, CommandError> {
     let harness = read_input::parse_harness(&args.harness)?;
     if let Some(command) = &args.command {
-        let door = context.door(harness, "PreToolUse")?;
-        let mut event = Event::new(door.id, door.ts, "explain", EventKind::PreTool, "PreToolUse");
+        let meta = context.new_call_meta(harness, "PreToolUse")?;
+        let mut event = Event::new(meta.id, meta.ts, "explain", EventKind::PreTool, "PreToolUse");
         let here = std::env::current_dir()?.to_str().map(ToOwned::to_owned);
         event.cwd.clone_from(&here);
         event.project = here;
@@ -276,18 +274,18 @@ fn read_call(context: &Context, args: &Args) -> Result<HookCall, CommandError> {
         )?;
     }
     let payload = read_input::read_payload(args.file.as_deref())?;
-    let door = context.door(harness, event)?;
-    harness.decode(&door, &payload).map_err(|error| CommandError::user(error.to_string()))
+    let meta = context.new_call_meta(harness, event)?;
+    harness.decode(&meta, &payload).map_err(|error| CommandError::user(error.to_string()))
 }
 
-/// What became of one hook.
+/// Result of one hook.
 struct HookNote {
     id: String,
-    /// The program that it is a function of; absent for hooks of the settings.
+    /// Connected program that registered the hook; absent for hooks in the settings.
     program: Option<String>,
-    /// Why it does not apply, if so.
+    /// Why the hook does not apply; `None` if it applies.
     why_not: Option<String>,
-    became: String,
+    result: String,
 }
 
 impl HookNote {
@@ -296,20 +294,20 @@ impl HookNote {
             Applicability::Yes => None,
             Applicability::No(why) | Applicability::Unknown(why) => Some(why.clone()),
         };
-        Self { id: id.to_owned(), program: None, why_not, became: hook_result(outcome, id) }
+        Self { id: id.to_owned(), program: None, why_not, result: hook_result(outcome, id) }
     }
 
-    /// For a line: `guard (failed: script … does not exist)`.
+    /// Short form for lists: `guard (failed: script … does not exist)`.
     fn brief(&self) -> String {
         let program = self.program.as_ref().map(|program| format!("{program}: ")).unwrap_or_default();
-        format!("{} ({program}{})", self.id, self.became)
+        format!("{} ({program}{})", self.id, self.result)
     }
 }
 
 fn hook_result(outcome: &tenterhook_event::Outcome, id: &str) -> String {
     let by = tenterhook_event::Origin::hook(id);
     let Some(step) = outcome.trace.iter().find(|step| step.by == by) else {
-        return "it applies".to_owned();
+        return "applies".to_owned();
     };
     let took = step.took_us;
     let note = step.note.as_deref().unwrap_or_default();
@@ -317,12 +315,12 @@ fn hook_result(outcome: &tenterhook_event::Outcome, id: &str) -> String {
         TraceStatus::Failed => format!("failed after {took} µs: {note}"),
         TraceStatus::TimedOut => format!("timed out: {note}"),
         TraceStatus::Skipped => format!("skipped: {note}"),
-        TraceStatus::Detached => "runs by itself; nothing it says counts".to_owned(),
-        TraceStatus::Overridden => "set aside by a rule".to_owned(),
-        TraceStatus::Expired => "its time is over".to_owned(),
+        TraceStatus::Detached => "runs in the background; its result is ignored".to_owned(),
+        TraceStatus::Overridden => "overridden by a rule".to_owned(),
+        TraceStatus::Expired => "expired".to_owned(),
         TraceStatus::Ran | TraceStatus::Matched | TraceStatus::Monitored => match step.decision {
-            Decision::None => format!("ran for {took} µs and did not object"),
-            decision => format!("ran for {took} µs and said {decision}"),
+            Decision::None => format!("ran for {took} µs: no match"),
+            decision => format!("ran for {took} µs: {}", decision.label()),
         },
     }
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Hooks of programs that are connected to the daemon. Only the daemon knows them and can ask them.
+//! Hooks of programs that are connected to the daemon. Only the daemon knows and calls them.
 
 use serde_json::{Value, json};
 use tenterhook_event::{Attributed, Decision, Event, Origin, Outcome};
@@ -11,22 +11,24 @@ use super::HookNote;
 use crate::ask;
 use crate::error::CommandError;
 
-/// A hook of a program, as the daemon lists it.
-pub(in crate::commands) struct ProgramHook {
+/// Hook of a connected program, as listed by the daemon.
+pub(in crate::commands) struct ListedProgramHook {
     pub(in crate::commands) id: String,
     pub(in crate::commands) program: String,
     pub(in crate::commands) on: Vec<String>,
     pub(in crate::commands) enabled: bool,
 }
 
-/// The hooks of programs. `None`: no daemon runs.
-pub(in crate::commands) fn list_program_hooks(home: &Home) -> Result<Option<Vec<ProgramHook>>, CommandError> {
+/// Lists the hooks of connected programs; `None` if no daemon runs.
+pub(in crate::commands) fn list_program_hooks(
+    home: &Home,
+) -> Result<Option<Vec<ListedProgramHook>>, CommandError> {
     let Some(answer) = ask::get(home, "/v1/hooks")? else { return Ok(None) };
     let hooks = answer.field("hooks").as_array().map(Vec::as_slice).unwrap_or_default();
     let hook = |hook: &Value| {
         let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
         let runs = hook.field("runs");
-        (runs.field("type") == "sdk").then(|| ProgramHook {
+        (runs.field("type") == "sdk").then(|| ListedProgramHook {
             id: text(hook.field("id")),
             program: text(runs.field("client")),
             on: hook.field("on").as_array().into_iter().flatten().map(text).collect(),
@@ -36,47 +38,47 @@ pub(in crate::commands) fn list_program_hooks(home: &Home) -> Result<Option<Vec<
     Ok(Some(hooks.iter().filter_map(hook).collect()))
 }
 
-/// Asks every hook of a program about an event, as the daemon would; nothing is recorded. What they decide
-/// is added to the outcome: the strictest decision stands.
+/// Calls every hook of a connected program with an event, through the daemon; nothing is recorded. Stricter decisions
+/// replace the one in the outcome.
 pub(super) fn ask_all(
     home: &Home,
-    hooks: &[ProgramHook],
+    hooks: &[ListedProgramHook],
     event: &Event,
     outcome: &mut Outcome,
 ) -> Vec<HookNote> {
     hooks.iter().map(|hook| ask_one(home, hook, event, outcome)).collect()
 }
 
-fn ask_one(home: &Home, hook: &ProgramHook, event: &Event, outcome: &mut Outcome) -> HookNote {
-    let note = |why_not: Option<String>, became: String| HookNote {
+fn ask_one(home: &Home, hook: &ListedProgramHook, event: &Event, outcome: &mut Outcome) -> HookNote {
+    let note = |why_not: Option<String>, result: String| HookNote {
         id: hook.id.clone(),
         program: Some(hook.program.clone()),
         why_not,
-        became,
+        result,
     };
     if !hook.enabled {
-        return note(Some("it is switched off".to_owned()), String::new());
+        return note(Some("disabled".to_owned()), String::new());
     }
     let path = format!("/v1/hooks/{}/test", hook.id);
     let answer = match ask::request(home, "POST", &path, Some(&json!({"event": event}))) {
         Ok(Some(answer)) => answer,
-        Ok(None) => return note(Some("the daemon ended".to_owned()), String::new()),
+        Ok(None) => return note(Some("the daemon stopped".to_owned()), String::new()),
         Err(error) => return note(Some(error.message), String::new()),
     };
     if answer.field("applies") != true {
-        let why = answer.field("why").as_str().unwrap_or("it does not apply").to_owned();
+        let why = answer.field("why").as_str().unwrap_or("does not apply").to_owned();
         return note(Some(why), String::new());
     }
     let tested: Outcome = serde_json::from_value(answer.field("outcome").clone()).unwrap_or_default();
-    let became = match tested.decision {
-        Decision::None => "did not object".to_owned(),
-        decision => decision.as_str().to_owned(),
+    let result = match tested.decision {
+        Decision::None => "no match".to_owned(),
+        decision => decision.label().to_owned(),
     };
     apply_stricter(outcome, tested, &hook.id);
-    note(None, became)
+    note(None, result)
 }
 
-/// A stricter decision replaces the one that stands.
+/// Replaces the decision in the outcome by a stricter one.
 fn apply_stricter(outcome: &mut Outcome, tested: Outcome, id: &str) {
     if tested.decision <= outcome.decision {
         return;

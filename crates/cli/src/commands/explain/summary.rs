@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! The short form: verdict, reason, suggestion, who decided and what would change it, on one screen.
+//! Short explanation on one screen: verdict, reason, suggestion, source of the decision, and how to change it.
 
 use std::fmt::Write as _;
 
@@ -12,22 +12,22 @@ use crate::terminal::{BOLD, DIM, Terminal, describe_verdict, style_of, tame};
 use tenterhook_rulebook::DescribedProgram;
 use tenterhook_terminal_text::{fit, wrap};
 
-/// How many lines each part may take, so that all of it is at most fifteen.
+/// Maximum lines of each part; the whole text has at most fifteen lines.
 const REASON_LINES: usize = 3;
 const SUGGESTION_LINES: usize = 2;
 const LIST_LINES: usize = 1;
 const CHANGE_LINES: usize = 2;
-/// The width of the labels in front of the parts.
+/// Width of the labels before the parts.
 const LABEL_COLUMNS: usize = 9;
 
-/// What is explained.
+/// Event, outcome and findings that the summary describes.
 pub(super) struct ExplainedCall<'a> {
     pub(super) event: &'a Event,
     pub(super) outcome: &'a Outcome,
     pub(super) notes: &'a [RuleNote],
     pub(super) hooks: &'a [HookNote],
     pub(super) rules: &'a RuleSet,
-    /// The daemon answers, so hooks of programs were asked.
+    /// Whether a daemon runs, so that hooks of connected programs were called.
     pub(super) daemon: bool,
     /// Programs of the call that the policy describes.
     pub(super) described: &'a [DescribedProgram],
@@ -47,7 +47,7 @@ pub(super) fn summary_text(explained: &ExplainedCall<'_>) -> String {
     let reason = outcome.reason().unwrap_or_default();
     out += &labelled_text("reason", &reason, width, REASON_LINES);
     if outcome.decision == Decision::Deny {
-        let nudges: Vec<_> = outcome.nudges.iter().map(|said| said.value.as_str()).collect();
+        let nudges: Vec<_> = outcome.nudges.iter().map(|nudge| nudge.value.as_str()).collect();
         out += &labelled_text("instead", &nudges.join("; "), width, SUGGESTION_LINES);
     }
     if let Some(by) = outcome.decided_by().filter(|by| **by != Origin::Engine) {
@@ -63,7 +63,7 @@ pub(super) fn summary_text(explained: &ExplainedCall<'_>) -> String {
     let applied: Vec<_> = hooks.iter().filter(|hook| hook.why_not.is_none()).map(HookNote::brief).collect();
     let mut hook_text = count_text(&applied, hooks.len(), "applies", "apply");
     if !explained.daemon {
-        hook_text += "; no daemon: hooks of programs are not known";
+        hook_text += "; no daemon: hooks of connected programs are unknown";
     }
     out += &labelled_text("hooks", &hook_text, width, LIST_LINES);
     out += &labelled_text("change", &change_text(explained), width, CHANGE_LINES);
@@ -71,7 +71,7 @@ pub(super) fn summary_text(explained: &ExplainedCall<'_>) -> String {
     out
 }
 
-/// `2 of 50 match: a, b`.
+/// Formats a count and names: `2 of 50 match: a, b`.
 fn count_text(names: &[String], all: usize, one: &str, many: &str) -> String {
     match names {
         [] => format!("none of {all} {one}"),
@@ -80,12 +80,12 @@ fn count_text(names: &[String], all: usize, one: &str, many: &str) -> String {
     }
 }
 
-/// A label, and text in lines behind it; what does not fit is cut.
-fn labelled_text(label: &str, text: &str, width: usize, most: usize) -> String {
+/// Formats a label and wrapped text behind it; text beyond the line limit is cut.
+fn labelled_text(label: &str, text: &str, width: usize, max_lines: usize) -> String {
     let text = text.lines().collect::<Vec<_>>().join(" ");
     let mut lines = wrap(&tame(&text), width.saturating_sub(LABEL_COLUMNS));
-    if lines.len() > most {
-        lines.truncate(most);
+    if lines.len() > max_lines {
+        lines.truncate(max_lines);
         if let Some(last) = lines.last_mut() {
             let cut = fit(&format!("{last} …"), width.saturating_sub(LABEL_COLUMNS));
             cut.trim_end().clone_into(last);
@@ -100,7 +100,7 @@ fn labelled_text(label: &str, text: &str, width: usize, most: usize) -> String {
     out
 }
 
-/// Who decided, and where that is written.
+/// Names the rule or hook that decided, and where it is defined.
 fn source_text(by: &Origin, explained: &ExplainedCall<'_>) -> String {
     match by {
         Origin::Rule(id) => match explained.rules.rule(id) {
@@ -118,7 +118,7 @@ fn source_text(by: &Origin, explained: &ExplainedCall<'_>) -> String {
     }
 }
 
-/// What a person could do to get another verdict.
+/// Suggests how to get another verdict.
 fn change_text(explained: &ExplainedCall<'_>) -> String {
     let by = match (explained.outcome.decision, explained.outcome.decided_by()) {
         (Decision::None, _) => return "to stop it, write a rule: `tenterhook new rule`".to_owned(),

@@ -29,7 +29,7 @@ pub(super) struct Args {
     #[arg(value_name = "DIR|GIT-URL")]
     from: String,
     /// Hook package to add, if the source has several
-    kit: Option<String>,
+    package: Option<String>,
     /// Local name [default: its own name]
     #[arg(long)]
     name: Option<String>,
@@ -44,35 +44,34 @@ pub(super) struct Args {
 pub(super) fn run(context: &Context, args: &Args) -> Result<ExitCode, CommandError> {
     let home = context.home()?;
     let mut list = PackageList::read_for_update(home)?;
-    let place = PackageSource::open(&args.from, args.commit.as_deref())?;
-    let offer = place.offer(args.kit.as_deref())?;
-    let name = args.name.as_deref().or(args.kit.as_deref()).unwrap_or(&offer.name);
+    let source = PackageSource::open(&args.from, args.commit.as_deref())?;
+    let offer = source.offer(args.package.as_deref())?;
+    let name = args.name.as_deref().or(args.package.as_deref()).unwrap_or(&offer.name);
     hook_packages::check_name(name)?;
-    if list.find(name).is_some_and(|kit| kit.trusted) {
-        return Err(CommandError::user(format!("there is a kit `{name}` already, and it is trusted")).hint(
-            "give this one another name (`--name NAME`), or remove that one first: `tenterhook hooks remove`",
-        ));
+    if list.find(name).is_some_and(|package| package.trusted) {
+        return Err(CommandError::user(format!("a trusted hook package `{name}` already exists"))
+            .hint("choose another name with `--name NAME`, or remove it first: `tenterhook hooks remove`"));
     }
-    let files = place.files(offer)?;
-    let kit = PackageEntry::new(name, &place.from, place.commit().map(ToOwned::to_owned), &files);
-    let digest = hook_packages::digest(&kit.files);
-    if args.sha256.as_ref().is_some_and(|said| !said.eq_ignore_ascii_case(&digest)) {
-        return Err(CommandError::internal(format!("`{name}` is not what you expect: its hash is {digest}"))
+    let files = source.files(offer)?;
+    let package = PackageEntry::new(name, &source.from, source.commit().map(ToOwned::to_owned), &files);
+    let digest = hook_packages::digest(&package.files);
+    if args.sha256.as_ref().is_some_and(|expected| !expected.eq_ignore_ascii_case(&digest)) {
+        return Err(CommandError::internal(format!("hash of `{name}` does not match: it is {digest}"))
             .hint("nothing was added"));
     }
     let (manifest, _) =
         hook_packages::check(&home.hook_packages().join(name), &files, &package_environment(context)?)?;
-    LedgerHandle::of(home).record_change("hooks add", json!({"kit": kit, "sha256": digest}))?;
+    LedgerHandle::of(home).record_change("hooks add", json!({"kit": package, "sha256": digest}))?;
     let dir = hook_packages::write(home, name, &files)?;
-    list.put(kit.clone());
+    list.put(package.clone());
     list.write(home)?;
     if context.terminal.json {
-        context.terminal.print_json(&json!({"kit": kit, "sha256": digest, "folder": dir}))?;
+        context.terminal.print_json(&json!({"kit": package, "sha256": digest, "folder": dir}))?;
     } else {
-        let mut text = package_text(&kit, &manifest, &files);
-        text += &format!("{GOOD}✓{GOOD:#} `{name}` is in {}, and runs nothing yet\n", dir.display());
-        text += &format!("  {DIM}→{DIM:#} read it, then let it run: `tenterhook hooks trust {name}`\n");
-        context.terminal.say(&text)?;
+        let mut text = package_text(&package, &manifest, &files);
+        text += &format!("{GOOD}✓{GOOD:#} `{name}` added in {}; its hooks do not run yet\n", dir.display());
+        text += &format!("  {DIM}→{DIM:#} read it, then trust it: `tenterhook hooks trust {name}`\n");
+        context.terminal.print(&text)?;
     }
     Ok(ExitCode::SUCCESS)
 }

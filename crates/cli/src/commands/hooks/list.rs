@@ -8,7 +8,7 @@ use tenterhook_guard::Configuration;
 use tenterhook_home::WorkDirs;
 use tenterhook_home::hook_packages::{self, MANIFEST, Manifest, PackageEntry, PackageList};
 
-use crate::commands::explain::programs::{self, ProgramHook};
+use crate::commands::explain::programs::{self, ListedProgramHook};
 use crate::context::Context;
 use crate::error::CommandError;
 use crate::terminal::{BAD, BOLD, DIM, GOOD, WARN, tame};
@@ -23,13 +23,13 @@ pub(super) fn run(context: &Context, _args: &Args) -> Result<ExitCode, CommandEr
     let list = PackageList::read_for_update(home)?;
     let configuration = Configuration::read_trusted(home, &context.env, &WorkDirs::default());
     let programs = programs::list_program_hooks(home)?;
-    let stands = |kit: &PackageEntry| match (kit.files(home), kit.trusted) {
+    let trust_status = |package: &PackageEntry| match (package.files(home), package.trusted) {
         (Err(failure), _) => ("changed", Some(failure.message)),
         (Ok(_), true) => ("trusted", None),
         (Ok(_), false) => ("not trusted", None),
     };
-    let title = |kit: &PackageEntry| {
-        let text = tenterhook_home::regular_file(&home.hook_packages().join(&kit.name).join(MANIFEST));
+    let title = |package: &PackageEntry| {
+        let text = tenterhook_home::regular_file(&home.hook_packages().join(&package.name).join(MANIFEST));
         let text = text.ok().flatten().unwrap_or_default();
         Manifest::read(MANIFEST, &text).map(|manifest| manifest.title).unwrap_or_default()
     };
@@ -37,9 +37,9 @@ pub(super) fn run(context: &Context, _args: &Args) -> Result<ExitCode, CommandEr
         let kits: Vec<_> = list
             .packages
             .iter()
-            .map(|kit| {
-                let (standing, why) = stands(kit);
-                json!({"kit": kit, "title": title(kit), "sha256": hook_packages::digest(&kit.files), "standing": standing, "why": why})
+            .map(|package| {
+                let (standing, why) = trust_status(package);
+                json!({"kit": package, "title": title(package), "sha256": hook_packages::digest(&package.files), "standing": standing, "why": why})
             })
             .collect();
         let hooks: Vec<_> = configuration
@@ -48,7 +48,7 @@ pub(super) fn run(context: &Context, _args: &Args) -> Result<ExitCode, CommandEr
             .map(|hook| json!({"id": &*hook.id, "on": hook.on, "enabled": hook.enabled}))
             .collect();
         let programs: Option<Vec<_>> = programs.map(|hooks| {
-            let hook = |hook: &ProgramHook| {
+            let hook = |hook: &ListedProgramHook| {
                 json!({"id": hook.id, "program": hook.program, "on": hook.on, "enabled": hook.enabled})
             };
             hooks.iter().map(hook).collect()
@@ -57,8 +57,8 @@ pub(super) fn run(context: &Context, _args: &Args) -> Result<ExitCode, CommandEr
         return Ok(ExitCode::SUCCESS);
     }
     let mut text = String::new();
-    for kit in &list.packages {
-        let (standing, why) = stands(kit);
+    for package in &list.packages {
+        let (standing, why) = trust_status(package);
         let style = match standing {
             "trusted" => GOOD,
             "changed" => BAD,
@@ -67,9 +67,9 @@ pub(super) fn run(context: &Context, _args: &Args) -> Result<ExitCode, CommandEr
         let _ = writeln!(
             text,
             "{BOLD}{:<26}{BOLD:#} {style}{standing}{style:#}  {} {DIM}{}{DIM:#}",
-            kit.name,
-            tame(&title(kit)),
-            tame(&kit.from)
+            package.name,
+            tame(&title(package)),
+            tame(&package.from)
         );
         if let Some(why) = why {
             let _ = writeln!(text, "  {DIM}→ {}{DIM:#}", tame(&why));
@@ -91,11 +91,11 @@ pub(super) fn run(context: &Context, _args: &Args) -> Result<ExitCode, CommandEr
         );
     }
     if text.is_empty() {
-        text += "there are no hooks here; `tenterhook new hook --list` shows how to begin\n";
+        text += "no hooks yet; `tenterhook new hook --list` lists templates\n";
     }
     if programs.is_none() {
-        let _ = writeln!(text, "{DIM}no daemon is running, so hooks of programs are not known{DIM:#}");
+        let _ = writeln!(text, "{DIM}no daemon is running: hooks of connected programs are unknown{DIM:#}");
     }
-    context.terminal.say(&text)?;
+    context.terminal.print(&text)?;
     Ok(ExitCode::SUCCESS)
 }

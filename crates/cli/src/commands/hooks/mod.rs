@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! `hooks`: kits of hooks are found, fetched, read, trusted, tried and removed.
+//! `hooks`: find, add, trust, test and remove hook packages.
 
 mod add;
 mod list;
@@ -42,8 +42,8 @@ enum Command {
     List(list::Args),
     Search(search::Args),
     Add(add::Args),
-    Trust(trust::TrustArgs),
-    Remove(trust::RemoveArgs),
+    Trust(trust::TrustPackageArgs),
+    Remove(trust::RemovePackageArgs),
     Test(test::Args),
 }
 
@@ -58,29 +58,29 @@ pub(super) fn run(context: &Context, args: &Args) -> Result<ExitCode, CommandErr
     }
 }
 
-/// What the files of a kit may refer to.
+/// Directory, home and variables that the files of a package may refer to.
 pub(super) fn package_environment(context: &Context) -> Result<LoadContext<'_>, CommandError> {
     let person = context.env.home.as_deref().and_then(std::path::Path::to_str);
     Ok(LoadContext { dir: &context.home()?.config, home: person, env: &context.env.all })
 }
 
-/// The kit of this name.
+/// Finds a package by its name.
 fn find_package<'a>(list: &'a PackageList, name: &str) -> Result<&'a PackageEntry, CommandError> {
     list.find(name).ok_or_else(|| {
-        CommandError::user(format!("there is no kit of hooks `{name}`"))
-            .hint("`tenterhook hooks list` shows those that are here")
+        CommandError::user(format!("unknown hook package `{name}`"))
+            .hint("`tenterhook hooks list` lists all packages")
     })
 }
 
-/// What a kit would do, for a person who decides about it.
-fn package_text(kit: &PackageEntry, manifest: &Manifest, files: &PackageFiles) -> String {
-    let mut text = format!("{BOLD}{}{BOLD:#}  {}\n", kit.name, tame(&manifest.title));
+/// Describes what a package would run, for the user who decides about it.
+fn package_text(package: &PackageEntry, manifest: &Manifest, files: &PackageFiles) -> String {
+    let mut text = format!("{BOLD}{}{BOLD:#}  {}\n", package.name, tame(&manifest.title));
     let _ = writeln!(text, "  {}", tame(&manifest.about));
-    let _ = write!(text, "  {DIM}from{DIM:#} {}", tame(&kit.from));
-    if let Some(commit) = &kit.commit {
+    let _ = write!(text, "  {DIM}from{DIM:#} {}", tame(&package.from));
+    if let Some(commit) = &package.commit {
         let _ = write!(text, " {DIM}at{DIM:#} {commit}");
     }
-    let _ = writeln!(text, "\n  {DIM}sha256{DIM:#} {}", hook_packages::digest(&kit.files));
+    let _ = writeln!(text, "\n  {DIM}sha256{DIM:#} {}", hook_packages::digest(&package.files));
     for hook in manifest.hooks.as_array().into_iter().flatten() {
         let part = |key: &str| hook.get(key).map(|value| tame(&value.to_string())).unwrap_or_default();
         let runs = ["command", "exec", "url"].iter().find_map(|key| hook.get(key).map(|_| part(key)));

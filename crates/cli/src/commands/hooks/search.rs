@@ -33,13 +33,13 @@ pub(super) struct Args {
 pub(super) fn run(context: &Context, args: &Args) -> Result<ExitCode, CommandError> {
     let word = args.text.as_deref().unwrap_or_default();
     let (commit, found, next): (_, Vec<PublishedHook>, _) = if let Some(from) = &args.from {
-        let place = PackageSource::open(from, None)?;
-        let fits = place.offers.iter().filter(|offer| offer.mentions(word)).cloned();
-        let found = fits.map(|offer| (offer.name, offer.title, offer.about, offer.tags)).collect();
-        (place.commit().map(ToOwned::to_owned), found, format!("tenterhook hooks add {} NAME", place.from))
+        let source = PackageSource::open(from, None)?;
+        let matching = source.offers.iter().filter(|offer| offer.mentions(word)).cloned();
+        let found = matching.map(|offer| (offer.name, offer.title, offer.about, offer.tags)).collect();
+        (source.commit().map(ToOwned::to_owned), found, format!("tenterhook hooks add {} NAME", source.from))
     } else {
-        let fits = TEMPLATES.iter().filter(|one| one.kind == TemplateKind::Hook && one.mentions(word));
-        let found = fits.map(|one| (one.name.to_owned(), one.title(), one.about(), one.tags())).collect();
+        let matching = TEMPLATES.iter().filter(|one| one.kind == TemplateKind::Hook && one.mentions(word));
+        let found = matching.map(|one| (one.name.to_owned(), one.title(), one.about(), one.tags())).collect();
         (None, found, "tenterhook new hook --from NAME".to_owned())
     };
     if context.terminal.json {
@@ -49,18 +49,18 @@ pub(super) fn run(context: &Context, args: &Args) -> Result<ExitCode, CommandErr
             .collect();
         context.terminal.print_json(&json!({"from": args.from, "commit": commit, "hooks": hooks}))?;
     } else if found.is_empty() {
-        context.terminal.say("nothing like that is offered there\n")?;
+        context.terminal.print("no matching hook package\n")?;
     } else {
         let mut text = String::new();
         for (name, title, about, tags) in &found {
             let _ = writeln!(text, "{BOLD}{:<26}{BOLD:#} {}", tame(name), tame(title));
             let _ = writeln!(text, "  {}\n  {DIM}{}{DIM:#}", tame(about), tame(&tags.join(", ")));
         }
-        let _ = writeln!(text, "\nTake one with `{next}`.");
-        context.terminal.say(&text)?;
+        let _ = writeln!(text, "\nadd one with `{next}`");
+        context.terminal.print(&text)?;
     }
     Ok(if found.is_empty() { ExitCode::FAILURE } else { ExitCode::SUCCESS })
 }
 
-/// Name, title, description, tags.
+/// Name, title, description and tags of a package.
 type PublishedHook = (String, String, String, Vec<String>);

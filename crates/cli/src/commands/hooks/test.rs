@@ -30,14 +30,14 @@ pub(super) struct Args {
 pub(super) fn run(context: &Context, args: &Args) -> Result<ExitCode, CommandError> {
     let home = context.home()?;
     let list = PackageList::read_for_update(home)?;
-    let kit = find_package(&list, &args.name)?;
-    let dir = home.hook_packages().join(&kit.name);
-    let is_own = kit.from.starts_with("template ");
-    if !kit.trusted && !is_own {
-        return Err(CommandError::user(format!("nobody has trusted `{}`: nothing of it is run", kit.name))
-            .hint(format!("read it, then `tenterhook hooks trust {}`", kit.name)));
+    let package = find_package(&list, &args.name)?;
+    let dir = home.hook_packages().join(&package.name);
+    let is_own = package.from.starts_with("template ");
+    if !package.trusted && !is_own {
+        return Err(CommandError::user(format!("hook package `{}` is not trusted", package.name))
+            .hint(format!("read it, then run `tenterhook hooks trust {}`", package.name)));
     }
-    let files = if is_own { hook_packages::read_files(&dir)? } else { kit.files(home)? };
+    let files = if is_own { hook_packages::read_files(&dir)? } else { package.files(home)? };
     let (manifest, hooks) = hook_packages::check(&dir, &files, &package_environment(context)?)?;
     let all = run_until_signal::run_until_signal(async {
         let mut all = Vec::new();
@@ -48,22 +48,22 @@ pub(super) fn run(context: &Context, args: &Args) -> Result<ExitCode, CommandErr
     })?;
     let exit = if all.iter().all(|one| one.ok) { ExitCode::SUCCESS } else { ExitCode::FAILURE };
     if context.terminal.json {
-        context.terminal.print_json(&json!({"kit": kit.name, "samples": all}))?;
+        context.terminal.print_json(&json!({"kit": package.name, "samples": all}))?;
         return Ok(exit);
     }
     let mut text = String::new();
     for one in &all {
         let (mark, style) = if one.ok { ("✓", GOOD) } else { ("✗", BAD) };
-        let _ = writeln!(text, "{style}{mark}{style:#} {}: {}", tame(&one.title), one.decision);
+        let _ = writeln!(text, "{style}{mark}{style:#} {}: {}", tame(&one.title), one.decision.label());
         let notes = one.outcome.trace.iter().filter_map(|step| step.note.as_deref());
-        let said = one.outcome.reason_with_nudge().into_iter().chain(notes.map(ToOwned::to_owned));
-        for line in said.filter(|_| !one.ok || one.outcome.reason().is_some()) {
+        let details = one.outcome.reason_with_nudge().into_iter().chain(notes.map(ToOwned::to_owned));
+        for line in details.filter(|_| !one.ok || one.outcome.reason().is_some()) {
             let _ = writeln!(text, "  {DIM}{}{DIM:#}", tame(&line.replace('\n', " ")));
         }
         if !one.ok {
-            let _ = writeln!(text, "  expected {}", one.expect);
+            let _ = writeln!(text, "  expected: {}", one.expect.label());
         }
     }
-    context.terminal.say(&text)?;
+    context.terminal.print(&text)?;
     Ok(exit)
 }

@@ -23,7 +23,7 @@ Examples:
 /// Trust a hook package, so that its hooks run
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
-pub(super) struct TrustArgs {
+pub(super) struct TrustPackageArgs {
     /// Name of the hook package
     name: String,
     #[command(flatten)]
@@ -33,27 +33,28 @@ pub(super) struct TrustArgs {
 /// Remove a hook package
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:\n  tenterhook hooks remove env-guard")]
-pub(super) struct RemoveArgs {
+pub(super) struct RemovePackageArgs {
     /// Name of the hook package
     name: String,
     #[command(flatten)]
     proof: ProofArgs,
 }
 
-pub(super) fn trust(context: &Context, args: &TrustArgs) -> Result<ExitCode, CommandError> {
+pub(super) fn trust(context: &Context, args: &TrustPackageArgs) -> Result<ExitCode, CommandError> {
     let home = context.home()?;
     let mut list = PackageList::read_for_update(home)?;
-    let kit = find_package(&list, &args.name)?.clone();
-    let dir = home.hook_packages().join(&kit.name);
-    let files = if kit.commit.is_some() { kit.files(home)? } else { hook_packages::read_files(&dir)? };
-    let new = PackageEntry { trusted: true, files: hook_packages::hash_files(&files), ..kit.clone() };
+    let package = find_package(&list, &args.name)?.clone();
+    let dir = home.hook_packages().join(&package.name);
+    let files =
+        if package.commit.is_some() { package.files(home)? } else { hook_packages::read_files(&dir)? };
+    let new = PackageEntry { trusted: true, files: hook_packages::hash_files(&files), ..package.clone() };
     let (manifest, _) = hook_packages::check(&dir, &files, &package_environment(context)?)?;
     let digest = hook_packages::digest(&new.files);
-    if new == kit {
-        return report_change(context, &new, &format!("`{}` is trusted already, as it is", kit.name));
+    if new == package {
+        return report_change(context, &new, &format!("`{}` is already trusted", package.name));
     }
     if !context.terminal.json {
-        context.terminal.say(&package_text(&new, &manifest, &files))?;
+        context.terminal.print(&package_text(&new, &manifest, &files))?;
     }
     confirm::require_confirmation(
         context,
@@ -63,36 +64,36 @@ pub(super) fn trust(context: &Context, args: &TrustArgs) -> Result<ExitCode, Com
     )?;
     list.put(new.clone());
     list.write(home)?;
-    report_change(context, &new, &format!("`{}` is trusted: its hooks run from the next event on", kit.name))
+    report_change(context, &new, &format!("`{}` is trusted; its hooks run from now on", package.name))
 }
 
-pub(super) fn remove(context: &Context, args: &RemoveArgs) -> Result<ExitCode, CommandError> {
+pub(super) fn remove(context: &Context, args: &RemovePackageArgs) -> Result<ExitCode, CommandError> {
     let home = context.home()?;
     let mut list = PackageList::read_for_update(home)?;
-    let kit = find_package(&list, &args.name)?.clone();
-    let detail = json!({"kit": kit.name, "sha256": hook_packages::digest(&kit.files)});
-    // What never ran protects nobody.
-    if kit.trusted {
+    let package = find_package(&list, &args.name)?.clone();
+    let detail = json!({"kit": package.name, "sha256": hook_packages::digest(&package.files)});
+    // A package that was never trusted never ran, so removing it does not weaken protection.
+    if package.trusted {
         confirm::require_confirmation(context, Action::HooksRemove, detail, &args.proof)?;
     } else {
         LedgerHandle::of(home).record_change("hooks remove", detail)?;
     }
-    list.packages.retain(|other| other.name != kit.name);
+    list.packages.retain(|other| other.name != package.name);
     list.write(home)?;
-    let dir = home.hook_packages().join(&kit.name);
+    let dir = home.hook_packages().join(&package.name);
     if dir.exists() {
         fs_err::remove_dir_all(dir)?;
     }
-    let removed = PackageEntry { trusted: false, ..kit.clone() };
-    report_change(context, &removed, &format!("`{}` is removed", kit.name))
+    let removed = format!("`{}` was removed", package.name);
+    report_change(context, &PackageEntry { trusted: false, ..package }, &removed)
 }
 
-fn report_change(context: &Context, kit: &PackageEntry, what: &str) -> Result<ExitCode, CommandError> {
+fn report_change(context: &Context, package: &PackageEntry, what: &str) -> Result<ExitCode, CommandError> {
     if context.terminal.json {
-        let sha256 = hook_packages::digest(&kit.files);
-        context.terminal.print_json(&json!({"kit": kit, "sha256": sha256}))?;
+        let sha256 = hook_packages::digest(&package.files);
+        context.terminal.print_json(&json!({"kit": package, "sha256": sha256}))?;
     } else {
-        context.terminal.say(&format!("{GOOD}✓{GOOD:#} {what}\n"))?;
+        context.terminal.print(&format!("{GOOD}✓{GOOD:#} {what}\n"))?;
     }
     Ok(ExitCode::SUCCESS)
 }

@@ -34,7 +34,7 @@ pub(super) struct Args {
 }
 
 pub(super) fn run(context: &Context, args: &Args, file: Option<&Path>) -> Result<ExitCode, CommandError> {
-    // A ledger is not begun by asking for its checkpoint.
+    // Fails without a ledger, instead of creating one.
     LedgerHandle::of(context.home()?).reader()?;
     let note = match checkpoint_by_daemon(context)? {
         Some(note) => note,
@@ -49,25 +49,24 @@ pub(super) fn run(context: &Context, args: &Args, file: Option<&Path>) -> Result
     Ok(ExitCode::SUCCESS)
 }
 
-/// Signs it here.
+/// Signs a checkpoint in this process.
 fn sign_checkpoint(context: &Context, file: Option<&Path>) -> Result<String, CommandError> {
     let book = open_for_writing(context, file)?;
     let ledger = book.writer()?;
     let note = ledger.checkpoint().map_err(|error| append_error(&error))?;
     book.close(ledger).map_err(|error| append_error(&error))?;
     for note in book.take_notes() {
-        context.terminal.note(&format!("{WARN}warning{WARN:#}: {note}\n"))?;
+        context.terminal.eprint(&format!("{WARN}warning{WARN:#}: {note}\n"))?;
     }
     Ok(note)
 }
 
-/// Lets the daemon that holds the ledger sign all of it; `None` where there is none.
+/// Asks the daemon to sign the ledger; `None` if no daemon runs.
 pub(super) fn checkpoint_by_daemon(context: &Context) -> Result<Option<String>, CommandError> {
     let signed = ask::request(context.home()?, "POST", "/v1/ledger/checkpoint", Some(&json!({})))?;
     Ok(signed.map(|signed| signed.field("checkpoint").as_str().unwrap_or_default().to_owned()))
 }
 
 pub(super) fn append_error(error: &AppendError) -> CommandError {
-    CommandError::internal(error.to_string())
-        .hint("see that there is room on the disk and that it can be written")
+    CommandError::internal(error.to_string()).hint("check that the disk has free space and is writable")
 }

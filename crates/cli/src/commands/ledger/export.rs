@@ -42,56 +42,56 @@ pub(super) struct Args {
 
 pub(super) fn run(context: &Context, args: &Args, file: Option<&Path>) -> Result<ExitCode, CommandError> {
     let book = open_if_passphrase_known(LedgerHandle::of(context.home()?), file)?;
-    let reader = open_covered(context, &book, "only what a checkpoint covers already is exported")?;
-    let to_screen = args.output.as_os_str() == "-";
+    let reader = open_covered(context, &book, "only records in a checkpoint are exported")?;
+    let to_stdout = args.output.as_os_str() == "-";
     if args.output.exists() && !args.force && args.format != "tiles" {
-        return Err(CommandError::user(format!("`{}` is there already", args.output.display()))
-            .hint("use another name, or `--force`"));
+        return Err(CommandError::user(format!("`{}` already exists", args.output.display()))
+            .hint("use another name, or overwrite it with `--force`"));
     }
-    let leaves = match args.format.as_str() {
-        "tiles" if to_screen => {
+    let records = match args.format.as_str() {
+        "tiles" if to_stdout => {
             return Err(CommandError::user("tiles are many files").hint("name a directory: `--output DIR`"));
         }
         "tiles" => {
             fs_err::create_dir_all(&args.output)?;
             reader.export_tiles(&args.output).map_err(|error| CommandError::internal(error.to_string()))?
         }
-        "csv" => write_export(&reader, Format::Csv, &args.output, to_screen)?,
-        _ => write_export(&reader, Format::Jsonl, &args.output, to_screen)?,
+        "csv" => write_export(&reader, Format::Csv, &args.output, to_stdout)?,
+        _ => write_export(&reader, Format::Jsonl, &args.output, to_stdout)?,
     };
-    if to_screen {
+    if to_stdout {
         return Ok(ExitCode::SUCCESS);
     }
     if context.terminal.json {
         context
             .terminal
-            .print_json(&json!({"leaves": leaves, "format": args.format, "output": args.output}))?;
+            .print_json(&json!({"leaves": records, "format": args.format, "output": args.output}))?;
     } else {
         let path = args.output.display();
-        context.terminal.say(&format!("{GOOD}✓{GOOD:#} {BOLD}{leaves}{BOLD:#} leaves in `{path}`\n"))?;
+        context.terminal.print(&format!("{GOOD}✓{GOOD:#} {BOLD}{records}{BOLD:#} records in `{path}`\n"))?;
     }
     Ok(ExitCode::SUCCESS)
 }
 
-/// Whole or not at all, and for its owner only: payloads are in it.
-fn write_export(reader: &Reader, format: Format, path: &Path, to_screen: bool) -> Result<u64, CommandError> {
-    if to_screen {
+/// Writes the export atomically, readable only by its owner: it contains payloads.
+fn write_export(reader: &Reader, format: Format, path: &Path, to_stdout: bool) -> Result<u64, CommandError> {
+    if to_stdout {
         let mut out = BufWriter::new(std::io::stdout().lock());
-        let leaves = reader.export(format, &mut out).map_err(read_error)?;
+        let records = reader.export(format, &mut out).map_err(read_error)?;
         out.flush()?;
-        return Ok(leaves);
+        return Ok(records);
     }
     let path = std::path::absolute(path)?;
     let mut file = tempfile::NamedTempFile::new_in(path.parent().unwrap_or(Path::new("/")))?;
-    let leaves = {
+    let records = {
         let mut out = BufWriter::with_capacity(1 << 20, file.as_file_mut());
-        let leaves = reader.export(format, &mut out).map_err(read_error)?;
+        let records = reader.export(format, &mut out).map_err(read_error)?;
         out.flush()?;
-        leaves
+        records
     };
     file.as_file().set_permissions(std::fs::Permissions::from_mode(0o600))?;
     file.as_file().sync_all()?;
     file.persist(&path)
         .map_err(|error| CommandError::internal(format!("`{}`: {}", path.display(), error.error)))?;
-    Ok(leaves)
+    Ok(records)
 }

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Which leaves are meant.
+//! Options that select records.
 
 use tenterhook_event::Timestamp;
 use tenterhook_home::call_meta::now_ms;
 use tenterhook_ledger::{Filter, Kind};
 
-/// What `tail`, `query`, `stats` and `report` can be narrowed by.
+/// Filter options of `tail`, `query`, `stats` and `report`.
 #[derive(Debug, Clone, clap::Args)]
 pub(super) struct FilterArgs {
     /// Only this session of a harness
@@ -30,7 +30,7 @@ pub(super) struct FilterArgs {
     /// Only since: 15m, 24h, 7d, 2026-11-15 or 2026-11-15T08:00:00Z
     #[arg(long, value_name = "WHEN", value_parser = parse_time)]
     since: Option<Timestamp>,
-    /// Only before
+    /// Only records before this time
     #[arg(long, value_name = "WHEN", value_parser = parse_time)]
     until: Option<Timestamp>,
     /// Only records with this text, also in the payload
@@ -62,7 +62,7 @@ fn kind_of(word: &str) -> Option<Kind> {
         .find(|kind| kind.word() == word)
 }
 
-/// A moment: so long ago, a day (in UTC), or to the millisecond.
+/// Parses a time: an age such as `15m`, a day in UTC, or a timestamp.
 pub(in crate::commands) fn parse_time(text: &str) -> Result<Timestamp, String> {
     tenterhook_records::time_spec::parse_time_spec(text, now_ms()).map_err(|error| error.to_string())
 }

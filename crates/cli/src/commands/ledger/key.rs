@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! `ledger key`: who signs, and how the secret half lies on the disk.
+//! `ledger key`: shows, rotates, seals and unseals the signing key.
 
 use std::path::Path;
 use std::process::ExitCode;
@@ -50,7 +50,7 @@ enum Command {
     Unseal(ConfirmArgs),
 }
 
-/// Who says so.
+/// Options that confirm the action.
 #[derive(Debug, clap::Args)]
 struct ConfirmArgs {
     /// Accepted for scripts; a typed confirmation or a code is still needed
@@ -61,20 +61,20 @@ struct ConfirmArgs {
 }
 
 pub(super) fn run(context: &Context, args: &Args, file: Option<&Path>) -> Result<ExitCode, CommandError> {
-    // A ledger is not begun by asking for its key.
+    // Fails without a ledger, instead of creating one.
     LedgerHandle::of(context.home()?).reader()?;
     match &args.command {
         Command::Show => show_key(context),
-        Command::Rotate(sure) => rotate_key(context, &sure.proof, file),
+        Command::Rotate(confirmation) => rotate_key(context, &confirmation.proof, file),
         Command::Seal => seal_key(context, file),
-        Command::Unseal(sure) => unseal_key(context, &sure.proof, file),
+        Command::Unseal(confirmation) => unseal_key(context, &confirmation.proof, file),
     }
 }
 
 fn show_key(context: &Context) -> Result<ExitCode, CommandError> {
     let book = LedgerHandle::of(context.home()?);
     let key = book.reader()?.key().map_err(read_error)?;
-    let key = key.ok_or_else(|| CommandError::internal("the ledger names no key"))?;
+    let key = key.ok_or_else(|| CommandError::internal("the ledger has no key"))?;
     let sealed = SoftwareKey::is_sealed(&book.key_file());
     if context.terminal.json {
         let (id, file) = (key.id(), book.key_file());
@@ -90,14 +90,14 @@ fn show_key(context: &Context) -> Result<ExitCode, CommandError> {
     );
     text += &format!(
         "  {DIM}sealed{DIM:#} {}\n",
-        if sealed { "yes, under a passphrase" } else { "no: whoever runs as you can sign" }
+        if sealed { "yes, with a passphrase" } else { "no: every process of your account can sign" }
     );
     if book.settings().sealed && !sealed {
         text += &format!(
-            "{WARN}warning{WARN:#}: your settings want it sealed; run `tenterhook ledger key seal`\n"
+            "{WARN}warning{WARN:#}: your settings require a sealed key; run `tenterhook ledger key seal`\n"
         );
     }
-    context.terminal.say(&text)?;
+    context.terminal.print(&text)?;
     Ok(ExitCode::SUCCESS)
 }
 
@@ -111,9 +111,9 @@ fn rotate_key(context: &Context, proof: &ProofArgs, file: Option<&Path>) -> Resu
         let part = |name: &str| rotated.field(name).as_str().unwrap_or_default().to_owned();
         let (key, note) = (part("key"), part("checkpoint"));
         let text = format!(
-            "{GOOD}✓{GOOD:#} a new key signs from here on\n  {DIM}key{DIM:#} {key}\n\n{DIM}keep this checkpoint; both keys signed it:{DIM:#}\n{note}"
+            "{GOOD}✓{GOOD:#} new signing key\n  {DIM}key{DIM:#} {key}\n\n{DIM}keep this checkpoint; it is signed by both keys:{DIM:#}\n{note}"
         );
-        context.terminal.say(&text)?;
+        context.terminal.print(&text)?;
     }
     Ok(ExitCode::SUCCESS)
 }
@@ -135,14 +135,13 @@ fn rotate_without_daemon(
 fn seal_key(context: &Context, file: Option<&Path>) -> Result<ExitCode, CommandError> {
     let book = LedgerHandle::of(context.home()?);
     if SoftwareKey::is_sealed(&book.key_file()) {
-        return Err(CommandError::user("the key is sealed already")
-            .hint("for another passphrase, `tenterhook ledger key unseal`, then seal it again"));
+        return Err(CommandError::user("the key is already sealed")
+            .hint("to change the passphrase, run `tenterhook ledger key unseal`, then seal it again"));
     }
-    let passphrase = passphrase::new(context.terminal, file)?;
+    let passphrase = passphrase::read_new_passphrase(context.terminal, file)?;
     change_key(context, Action::KeySeal, book, &passphrase, &ProofArgs::default())?;
-    let after =
-        "it lay open until now, so let a new key, which never did, take over: `tenterhook ledger key rotate`";
-    report_change(context, "the key is sealed", after, &json!({"sealed": true}))
+    let hint = "it was stored unencrypted until now; replace it by a new key: `tenterhook ledger key rotate`";
+    report_change(context, "the key is sealed", hint, &json!({"sealed": true}))
 }
 
 fn unseal_key(context: &Context, proof: &ProofArgs, file: Option<&Path>) -> Result<ExitCode, CommandError> {
@@ -150,17 +149,17 @@ fn unseal_key(context: &Context, proof: &ProofArgs, file: Option<&Path>) -> Resu
     if !SoftwareKey::is_sealed(&book.key_file()) {
         return Err(CommandError::user("the key is not sealed"));
     }
-    context.terminal.note("The key will lie open. Whoever runs as you can sign then.\n")?;
+    context.terminal.eprint("Every process of your account will be able to sign with the unsealed key.\n")?;
     let settings = book.settings().passphrase_file.clone();
-    let opens = match file.or(settings.as_deref()) {
+    let current_passphrase = match file.or(settings.as_deref()) {
         Some(file) => read_passphrase(file)?,
         None => passphrase::prompt_passphrase(context.terminal, "Passphrase of the ledger's key")?,
     };
-    change_key(context, Action::KeyUnseal, book, &opens, proof)?;
-    report_change(context, "the key lies open, for its owner only", "", &json!({"sealed": false}))
+    change_key(context, Action::KeyUnseal, book, &current_passphrase, proof)?;
+    report_change(context, "the key is unsealed, readable only by its owner", "", &json!({"sealed": false}))
 }
 
-/// Passes the gate and makes the change: the daemon does it, or we do while nobody else can write.
+/// Confirms and makes the change: the daemon does it, or this process while it holds the ledger.
 fn change_key(
     context: &Context,
     action: Action,
@@ -175,25 +174,25 @@ fn change_key(
     confirm::require_confirmation(context, action, Value::Null, proof)?;
     let book = if action == Action::KeySeal { book } else { book.with_passphrase(passphrase.to_owned()) };
     let ledger = book.writer()?;
-    let made = match action {
+    let changed = match action {
         Action::KeySeal => SoftwareKey::seal_in_place(&book.key_file(), passphrase, Cost::default()),
         _ => SoftwareKey::unseal_in_place(&book.key_file(), passphrase),
     };
     book.close(ledger).map_err(|error| append_error(&error))?;
-    made.map_err(|error| CommandError::internal(error.to_string()))
+    changed.map_err(|error| CommandError::internal(error.to_string()))
 }
 
 fn report_change(
     context: &Context,
     what: &str,
-    after: &str,
+    hint: &str,
     answer: &Value,
 ) -> Result<ExitCode, CommandError> {
     if context.terminal.json {
         context.terminal.print_json(answer)?;
     } else {
-        let hint = if after.is_empty() { String::new() } else { format!("  {DIM}{after}{DIM:#}\n") };
-        context.terminal.say(&format!("{GOOD}✓{GOOD:#} {what}\n{hint}"))?;
+        let hint_line = if hint.is_empty() { String::new() } else { format!("  {DIM}{hint}{DIM:#}\n") };
+        context.terminal.print(&format!("{GOOD}✓{GOOD:#} {what}\n{hint_line}"))?;
     }
     Ok(ExitCode::SUCCESS)
 }

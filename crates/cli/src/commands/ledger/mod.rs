@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! `ledger`: look at what is recorded, prove it, hand it on, and take from it what must go.
+//! `ledger`: query, verify, export and prune the recorded decisions.
 
 mod checkpoint;
 mod export;
@@ -65,8 +65,8 @@ enum Command {
     Show(show::Args),
     Stats(stats::Args),
     Verify(verify::Args),
-    Proof(proof::ProofArgs),
-    VerifyProof(proof::VerifyArgs),
+    Proof(proof::ProveArgs),
+    VerifyProof(proof::VerifyProofArgs),
     Checkpoint(checkpoint::Args),
     Export(export::Args),
     Report(report::Args),
@@ -96,13 +96,14 @@ pub(super) fn run(context: &Context, args: &Args) -> Result<ExitCode, CommandErr
     }
 }
 
-/// Reads a ledger of which, if it can be written, a checkpoint covers every leaf, spooled ones too.
+/// Opens the ledger for reading. If it can be written, a checkpoint of all records, also spooled ones, is signed
+/// first.
 pub(super) fn open_covered(
     context: &Context,
     book: &LedgerHandle,
-    otherwise: &str,
+    note: &str,
 ) -> Result<Reader, CommandError> {
-    // Asked before anything is written: there has to be a ledger.
+    // Fails without a ledger, before anything is written.
     book.reader()?;
     if checkpoint::checkpoint_by_daemon(context)?.is_some() {
         return book.reader();
@@ -110,16 +111,17 @@ pub(super) fn open_covered(
     match book.writer() {
         Ok(ledger) => drop(book.close(ledger)),
         Err(error) => {
-            context.terminal.note(&format!("{WARN}note{WARN:#}: {otherwise}: {}\n", error.message))?;
+            context.terminal.eprint(&format!("{WARN}note{WARN:#}: {note}: {}\n", error.message))?;
         }
     }
     book.reader()
 }
 
-/// What a list says where nothing was ever recorded: that is an answer, not an error.
-pub(super) const NOTHING_RECORDED: &str = "nothing is recorded yet; guard an agent with `tenterhook install`, or see a session with `tenterhook demo`\n";
+/// Text of a list if nothing was ever recorded; that is not an error.
+pub(super) const NOTHING_RECORDED: &str =
+    "no records yet; guard an agent with `tenterhook install`, or watch a session with `tenterhook demo`\n";
 
-/// Whether nothing was ever recorded in this home, spooled decisions included.
+/// Whether nothing was ever recorded, including spooled decisions.
 pub(super) fn is_unused(book: &LedgerHandle, context: &Context) -> Result<bool, CommandError> {
     book.import_spool();
     Ok(book.spool_counts() == (0, 0) && !context.home()?.ledger().join("ledger.db").exists())
@@ -127,36 +129,35 @@ pub(super) fn is_unused(book: &LedgerHandle, context: &Context) -> Result<bool, 
 
 #[expect(clippy::needless_pass_by_value, reason = "it is passed to `map_err`")]
 fn read_error(error: ReadFailed) -> CommandError {
-    CommandError::internal(error.to_string())
-        .hint("`tenterhook ledger verify` says whether the ledger is whole")
+    CommandError::internal(error.to_string()).hint("`tenterhook ledger verify` checks the ledger")
 }
 
-/// A text that is the answer: to standard output, or into a file.
+/// Writes text to standard output, or to a file.
 fn write_output(context: &Context, text: &str, output: Option<&Path>) -> Result<(), CommandError> {
     match output {
         Some(path) => write_atomic(&std::path::absolute(path)?, text.as_bytes(), 0o644),
-        None => context.terminal.exactly(text, ""),
+        None => context.terminal.print_raw(text, ""),
     }
 }
 
-/// A public key: as it is written, or in a file such as `key.pub`.
-fn parse_public_key(said: &str) -> Result<VerifierKey, CommandError> {
-    let unusable = |why: String| {
-        CommandError::user(format!("`{said}` is no public key: {why}")).hint(
+/// Parses a public key, or reads it from a file such as `key.pub`.
+fn parse_public_key(text_or_path: &str) -> Result<VerifierKey, CommandError> {
+    let invalid = |why: String| {
+        CommandError::user(format!("invalid public key `{text_or_path}`: {why}")).hint(
             "a key looks like `tenterhook.local/…+0123abcd+AQ…`; the ledger writes its own to `key.pub`",
         )
     };
-    said.parse().or_else(|error: tenterhook_ledger::note::NoteError| {
-        let text = match fs_err::read_to_string(said) {
+    text_or_path.parse().or_else(|error: tenterhook_ledger::note::NoteError| {
+        let text = match fs_err::read_to_string(text_or_path) {
             Ok(text) => text,
-            // A key has a `+`; anything else is meant as a file.
-            Err(failed) if !said.contains('+') => {
-                let message = format!("cannot read the key file `{said}`: {}", failed.kind());
+            // A key has a `+`; anything else is the name of a file.
+            Err(failed) if !text_or_path.contains('+') => {
+                let message = format!("cannot read the key file `{text_or_path}`: {}", failed.kind());
                 return Err(CommandError::user(message)
                     .hint("the ledger writes its public key to `ledger/key.pub` in the state directory"));
             }
-            Err(_) => return Err(unusable(error.to_string())),
+            Err(_) => return Err(invalid(error.to_string())),
         };
-        text.trim().parse().map_err(|error: tenterhook_ledger::note::NoteError| unusable(error.to_string()))
+        text.trim().parse().map_err(|error: tenterhook_ledger::note::NoteError| invalid(error.to_string()))
     })
 }

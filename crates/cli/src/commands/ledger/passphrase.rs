@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! What opens a sealed key: from a file, or typed without being shown. Never an argument, which every
-//! process on the machine could read.
+//! Reads the passphrase of a sealed key from a file or the terminal. It is never an argument, which every process on
+//! the machine can read.
 
 use std::io::{BufRead as _, Write as _};
 use std::path::Path;
@@ -13,7 +13,7 @@ use crate::context::Context;
 use crate::error::CommandError;
 use crate::terminal::{BOLD, Terminal};
 
-/// The record of a home, ready to be written: whoever has to say a passphrase is asked for it.
+/// Opens the ledger for writing, and asks for the passphrase if it is needed.
 pub(super) fn open_for_writing(context: &Context, file: Option<&Path>) -> Result<LedgerHandle, CommandError> {
     let book = open_if_passphrase_known(LedgerHandle::of(context.home()?), file)?;
     if !book.needs_passphrase() {
@@ -23,7 +23,7 @@ pub(super) fn open_for_writing(context: &Context, file: Option<&Path>) -> Result
     Ok(book.with_passphrase(passphrase))
 }
 
-/// The same, but nobody is asked: what needs a passphrase that is nowhere is left undone.
+/// Opens the ledger with the passphrase from a file, and never asks. Without a passphrase, a sealed key cannot sign.
 pub(super) fn open_if_passphrase_known(
     book: LedgerHandle,
     file: Option<&Path>,
@@ -34,38 +34,38 @@ pub(super) fn open_if_passphrase_known(
     })
 }
 
-/// A passphrase that is new, so it is asked for twice.
-pub(super) fn new(terminal: Terminal, file: Option<&Path>) -> Result<String, CommandError> {
+/// Reads a new passphrase, which is asked for twice.
+pub(super) fn read_new_passphrase(terminal: Terminal, file: Option<&Path>) -> Result<String, CommandError> {
     if let Some(file) = file {
         return read_passphrase(file);
     }
     let first = prompt_passphrase(terminal, "New passphrase")?;
     if first.is_empty() {
-        return Err(CommandError::user("an empty passphrase seals nothing"));
+        return Err(CommandError::user("the passphrase is empty"));
     }
-    if first != prompt_passphrase(terminal, "The same again")? {
-        return Err(CommandError::user("the two are not the same; nothing was changed"));
+    if first != prompt_passphrase(terminal, "Repeat the passphrase")? {
+        return Err(CommandError::user("the passphrases differ; nothing was changed"));
     }
     Ok(first)
 }
 
-/// Asks without showing what is typed.
+/// Reads a line without echo.
 pub(super) fn prompt_passphrase(terminal: Terminal, question: &str) -> Result<String, CommandError> {
     if !Terminal::is_interactive() {
-        return Err(CommandError::user("a passphrase is needed, and there is nobody to ask")
-            .hint("put it into a file that only you can read, and use `--passphrase-file FILE`"));
+        return Err(CommandError::user("a passphrase is needed, but standard input is not a terminal")
+            .hint("write it to a file that only you can read, and use `--passphrase-file FILE`"));
     }
-    write!(terminal.err(), "{BOLD}{question}:{BOLD:#} ")?;
+    write!(terminal.stderr(), "{BOLD}{question}:{BOLD:#} ")?;
     let hidden = HiddenInput::begin()?;
     let mut line = String::new();
     let read = std::io::stdin().lock().read_line(&mut line);
     drop(hidden);
-    writeln!(terminal.err())?;
+    writeln!(terminal.stderr())?;
     read?;
     Ok(line.trim_end_matches(['\n', '\r']).to_owned())
 }
 
-/// As long as it lives, the terminal shows nothing of what is typed.
+/// While this value exists, the terminal does not echo.
 struct HiddenInput(Termios);
 
 impl HiddenInput {
@@ -80,7 +80,7 @@ impl HiddenInput {
 
 impl Drop for HiddenInput {
     fn drop(&mut self) {
-        // If it cannot be put back, there is nobody left to see it.
+        // A failure cannot be reported here.
         let _ = tcsetattr(std::io::stdin(), OptionalActions::Flush, &self.0);
     }
 }

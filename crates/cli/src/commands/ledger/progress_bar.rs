@@ -5,43 +5,43 @@ use std::time::{Duration, Instant};
 
 use crate::terminal::Terminal;
 
-/// How far it is, on a screen, for whoever waits longer than a moment.
+/// Progress bar on a terminal, for work that takes longer than a moment.
 pub(in crate::commands) struct ProgressBar {
     terminal: Terminal,
-    /// What is counted.
-    what: &'static str,
+    /// Unit of the counts.
+    unit: &'static str,
     started: Instant,
     last: Option<Instant>,
 }
 
 impl ProgressBar {
     pub(in crate::commands) fn new(terminal: Terminal) -> Self {
-        Self::of(terminal, "leaves")
+        Self::with_unit(terminal, "records")
     }
 
-    /// The same for something else than leaves.
-    pub(in crate::commands) fn of(terminal: Terminal, what: &'static str) -> Self {
-        Self { terminal, what, started: Instant::now(), last: None }
+    /// Creates a progress bar for another unit.
+    pub(in crate::commands) fn with_unit(terminal: Terminal, unit: &'static str) -> Self {
+        Self { terminal, unit, started: Instant::now(), last: None }
     }
 
-    pub(in crate::commands) fn show(&mut self, done: u64, of: Option<u64>) {
+    pub(in crate::commands) fn show(&mut self, done: u64, total: Option<u64>) {
         let due = self.last.unwrap_or(self.started).elapsed() >= Duration::from_millis(100);
-        let Some(of) =
-            of.filter(|of| *of > 0 && due && !self.terminal.json && std::io::stderr().is_terminal())
+        let Some(total) =
+            total.filter(|total| *total > 0 && due && !self.terminal.json && std::io::stderr().is_terminal())
         else {
             return;
         };
         self.last = Some(Instant::now());
-        let full = usize::try_from(done.min(of) * 30 / of).unwrap_or(0);
+        let full = usize::try_from(done.min(total) * 30 / total).unwrap_or(0);
         let bar = format!("{}{}", "█".repeat(full), "░".repeat(30 - full));
-        // A bar that cannot be drawn is not missed.
-        let (part, what) = (done.min(of) * 100 / of, self.what);
-        let _ = write!(self.terminal.err(), "\r{bar} {part:>3} %  {done} of {of} {what}");
+        // Errors are ignored: the bar is not essential.
+        let (part, unit) = (done.min(total) * 100 / total, self.unit);
+        let _ = write!(self.terminal.stderr(), "\r{bar} {part:>3} %  {done} of {total} {unit}");
     }
 
     pub(in crate::commands) fn clear(&self) {
         if self.last.is_some() {
-            let _ = write!(self.terminal.err(), "\r{:79}\r", "");
+            let _ = write!(self.terminal.stderr(), "\r{:79}\r", "");
         }
     }
 }

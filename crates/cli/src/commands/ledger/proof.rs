@@ -27,7 +27,7 @@ Examples:
 /// Prove that one record is in the ledger
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
-pub(super) struct ProofArgs {
+pub(super) struct ProveArgs {
     /// Record, by its number or the id of its event
     #[arg(value_name = "SEQ|ID")]
     leaf: String,
@@ -52,7 +52,7 @@ Examples:
 /// Verify the proof of a record, or all proofs in a report
 #[derive(Debug, clap::Args)]
 #[command(after_help = VERIFY_EXAMPLES)]
-pub(super) struct VerifyArgs {
+pub(super) struct VerifyProofArgs {
     /// Proof, or report with proofs
     file: PathBuf,
     /// Public key of the log, or a file with it [default: the key of this ledger]
@@ -62,23 +62,23 @@ pub(super) struct VerifyArgs {
 
 const PROOF_HEADER: &str = "c2sp.org/tlog-proof@v1\n";
 
-pub(super) fn prove(context: &Context, args: &ProofArgs) -> Result<ExitCode, CommandError> {
+pub(super) fn prove(context: &Context, args: &ProveArgs) -> Result<ExitCode, CommandError> {
     let reader = LedgerHandle::of(context.home()?).reader()?;
     let record = show::find_record(&reader, &args.leaf)?;
     let seq = record.seq;
     let proof = reader.proof(seq).map_err(read_error)?.ok_or_else(|| match record.bytes {
-        None => CommandError::user(format!("leaf {seq} was pruned; there is nothing left to prove")),
-        Some(_) => CommandError::internal(format!("leaf {seq} is in no checkpoint yet"))
-            .hint("`tenterhook ledger checkpoint` signs all that is recorded"),
+        None => CommandError::user(format!("record {seq} was pruned, so it cannot be proved")),
+        Some(_) => CommandError::internal(format!("record {seq} is not in a checkpoint yet"))
+            .hint("`tenterhook ledger checkpoint` signs all records"),
     })?;
     write_output(context, &proof.to_string(), args.output.as_deref())?;
     Ok(ExitCode::SUCCESS)
 }
 
-pub(super) fn verify(context: &Context, args: &VerifyArgs) -> Result<ExitCode, CommandError> {
+pub(super) fn verify(context: &Context, args: &VerifyProofArgs) -> Result<ExitCode, CommandError> {
     let text = fs_err::read_to_string(&args.file).map_err(|error| CommandError::user(error.to_string()))?;
     let key = match &args.key {
-        Some(said) => parse_public_key(said)?,
+        Some(key) => parse_public_key(key)?,
         None => own_key(context.home()?)?,
     };
     let proofs: Vec<_> = text
@@ -87,12 +87,12 @@ pub(super) fn verify(context: &Context, args: &VerifyArgs) -> Result<ExitCode, C
         .map(|rest| rest.split("</pre>").next().unwrap_or_default())
         .collect();
     if proofs.is_empty() {
-        return Err(CommandError::user(format!("there is no proof in `{}`", args.file.display()))
+        return Err(CommandError::user(format!("no proof found in `{}`", args.file.display()))
             .hint("a proof begins with `c2sp.org/tlog-proof@v1`"));
     }
     let checked: Vec<_> =
         proofs.iter().map(|proof| check_proof(&format!("{PROOF_HEADER}{proof}"), &key)).collect();
-    let whole = checked.iter().all(Result::is_ok);
+    let verified = checked.iter().all(Result::is_ok);
     if context.terminal.json {
         let proofs: Vec<_> = checked
             .iter()
@@ -101,7 +101,8 @@ pub(super) fn verify(context: &Context, args: &VerifyArgs) -> Result<ExitCode, C
                 Err(why) => json!({"holds": false, "problem": why}),
             })
             .collect();
-        context.terminal.print_json(&json!({"verified": whole, "key": key.to_string(), "proofs": proofs}))?;
+        let key = key.to_string();
+        context.terminal.print_json(&json!({"verified": verified, "key": key, "proofs": proofs}))?;
     } else {
         let mut text = String::new();
         for checked in &checked {
@@ -114,24 +115,24 @@ pub(super) fn verify(context: &Context, args: &VerifyArgs) -> Result<ExitCode, C
         if args.key.is_none() {
             let _ = writeln!(
                 text,
-                "{WARN}note{WARN:#}: that is the key of this home's ledger; `--key` says another"
+                "{WARN}note{WARN:#}: checked with the key of this ledger; use `--key` for another one"
             );
         }
-        context.terminal.say(&text)?;
+        context.terminal.print(&text)?;
     }
-    Ok(if whole { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+    Ok(if verified { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }
 
-/// The leaf that a proof is about, and the signed tree it is in.
+/// Checks a proof. Returns its record and the signed tree that contains it.
 pub(in crate::commands) fn check_proof(text: &str, key: &VerifierKey) -> Result<(Value, Checkpoint), String> {
     let proof: LeafProof =
         text.parse().map_err(|error: tenterhook_ledger::proof::ProofError| error.to_string())?;
-    let tree = proof.check(&[key]).map_err(|error| format!("leaf {}: {error}", proof.seq))?;
+    let tree = proof.check(&[key]).map_err(|error| format!("record {}: {error}", proof.seq))?;
     let leaf: Value = serde_json::from_slice(&proof.leaf).map_err(|error| error.to_string())?;
     if leaf.field("seq").as_u64() == Some(proof.seq) {
         Ok((leaf, tree))
     } else {
-        Err(format!("leaf {}: it says that it is another leaf", proof.seq))
+        Err(format!("record {}: the record in the proof has another number", proof.seq))
     }
 }
 
@@ -144,16 +145,15 @@ fn proof_line(leaf: &Value, size: u64) -> String {
     };
     let parts =
         [leaf.field("ts"), what, leaf.field("verdict"), leaf.field("policy_rule_id"), leaf.field("reason")];
-    let said: Vec<_> = parts.into_iter().map(word).filter(|word| !word.is_empty()).collect();
-    format!("{BOLD}leaf {}{BOLD:#} of {size}: {}", leaf.field("seq"), said.join(" "))
+    let parts: Vec<_> = parts.into_iter().map(word).filter(|word| !word.is_empty()).collect();
+    format!("{BOLD}record {}{BOLD:#} of {size}: {}", leaf.field("seq"), parts.join(" "))
 }
 
-/// The key of a home's own ledger.
+/// Reads the public key of the ledger in a state directory.
 pub(in crate::commands) fn own_key(home: &Home) -> Result<VerifierKey, CommandError> {
     let path = home.ledger().join("key.pub");
     let text = tenterhook_home::state_file(&path).ok().flatten().ok_or_else(|| {
-        CommandError::user("there is no public key to check with")
-            .hint("name it: `--key PUBLIC` or `--key FILE`")
+        CommandError::user("no public key found").hint("use `--key PUBLIC` or `--key FILE`")
     })?;
     parse_public_key(text.trim())
 }

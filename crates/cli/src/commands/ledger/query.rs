@@ -41,7 +41,7 @@ pub(super) fn run(context: &Context, args: &Args) -> Result<ExitCode, CommandErr
         if context.terminal.json {
             context.terminal.print_json(&json!({"leaves": [], "next": null}))?;
         } else {
-            context.terminal.say(NOTHING_RECORDED)?;
+            context.terminal.print(NOTHING_RECORDED)?;
         }
         return Ok(ExitCode::SUCCESS);
     }
@@ -55,15 +55,15 @@ pub(super) fn run(context: &Context, args: &Args) -> Result<ExitCode, CommandErr
         return Ok(ExitCode::SUCCESS);
     }
     if found.records.is_empty() {
-        context.terminal.say("no record fits\n")?;
+        context.terminal.print("no matching records\n")?;
         return Ok(ExitCode::SUCCESS);
     }
     let table = RecordTable::new(Terminal::width());
     let mut text = table.head();
     text.extend(found.records.iter().map(|record| table.row(&RecordRow::from_record(record))));
     if let Some(next) = found.next {
-        text += &format!("{DIM}there are more: add `--before {next}`, or a larger `--limit`{DIM:#}\n");
+        text += &format!("{DIM}more records: use `--before {next}`, or a larger `--limit`{DIM:#}\n");
     }
-    context.terminal.say(&text)?;
+    context.terminal.print(&text)?;
     Ok(ExitCode::SUCCESS)
 }

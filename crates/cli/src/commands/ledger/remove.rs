@@ -21,8 +21,9 @@ use crate::error::CommandError;
 use crate::terminal::{BOLD, GOOD};
 
 const ERASE_EXAMPLES: &str = "\
-What the tool was told and what it said go, with the salt of their commitment, so that nobody can guess
-them. The leaf stays, the tree still verifies, and a leaf of its own says who erased what and why.
+Removes the input and output of the tool calls with the salt of their commitment, so that they
+cannot be guessed. The records stay, the tree still verifies, and a new record states who erased
+what and why.
 
 Examples:
   tenterhook ledger erase 17 --reason 'a customer asked for it'
@@ -34,7 +35,7 @@ Examples:
 pub(super) struct EraseArgs {
     /// Record number, or an inclusive range such as 17..42
     #[arg(value_name = "SEQ[..SEQ]", value_parser = parse_range)]
-    leaves: (u64, u64),
+    records: (u64, u64),
     /// Reason; it is recorded
     #[arg(long, value_name = "TEXT")]
     reason: String,
@@ -46,8 +47,8 @@ pub(super) struct EraseArgs {
 }
 
 const PRUNE_EXAMPLES: &str = "\
-Leaves that were recorded before then go, with their payloads; their hashes stay, so that the rest still
-verifies. What the verifier needs (start, changes of keys, erasures, prunings) stays too.
+Removes the records from before that time, with their payloads. Hashes stay, so that the rest still
+verifies. Records that the verifier needs stay too (start, changes of keys, erasures, prunings).
 
 Examples:
   tenterhook ledger prune --keep-days 90 --reason 'retention: 90 days'
@@ -79,12 +80,12 @@ pub(super) fn erase(
     file: Option<&Path>,
 ) -> Result<ExitCode, CommandError> {
     let book = LedgerHandle::of(context.home()?);
-    let (from, to) = args.leaves;
+    let (from, to) = args.records;
     record_range::check_exists(to, book.reader()?.size().map_err(read_error)?)?;
-    let what = format!("The payloads of leaves {from} to {to} go. They cannot be brought back.\n");
-    context.terminal.note(&what)?;
+    let notice = format!("The payloads of records {from} to {to} will be erased. This cannot be undone.\n");
+    context.terminal.eprint(&notice)?;
     let removed = remove_records(context, Action::LedgerErase, (from, to), &args.reason, &args.proof, file)?;
-    report_removal(context, &format!("the payloads of leaves {from} to {to} are erased"), &removed)
+    report_removal(context, &format!("erased the payloads of records {from} to {to}"), &removed)
 }
 
 pub(super) fn prune(
@@ -98,16 +99,16 @@ pub(super) fn prune(
         return Err(CommandError::user("`--before` or `--keep-days` is needed"));
     };
     let Some(to) = record_range::last_recorded_before(&book.reader()?, before).map_err(read_error)? else {
-        let moment = Timestamp::from_unix_ms(before);
-        context.terminal.say(&format!("nothing was recorded before {moment}; nothing is pruned\n"))?;
+        let time = Timestamp::from_unix_ms(before);
+        context.terminal.print(&format!("no records before {time}; nothing was pruned\n"))?;
         return Ok(ExitCode::SUCCESS);
     };
-    context.terminal.note(&format!("Leaves 0 to {to} go. They cannot be brought back.\n"))?;
+    context.terminal.eprint(&format!("Records 0 to {to} will be removed. This cannot be undone.\n"))?;
     let removed = remove_records(context, Action::LedgerPrune, (0, to), &args.reason, &args.proof, file)?;
-    report_removal(context, &format!("leaves 0 to {to} are pruned; their hashes are kept"), &removed)
+    report_removal(context, &format!("pruned records 0 to {to}; their hashes are kept"), &removed)
 }
 
-/// Passes the gate and removes: the daemon does it, or we do.
+/// Confirms and removes the records: the daemon does it, or this process.
 fn remove_records(
     context: &Context,
     action: Action,
@@ -127,22 +128,22 @@ fn remove_records(
     confirm::require_confirmation(context, action, detail, proof)?;
     let book = open_for_writing(context, file)?;
     let ledger = book.writer()?;
-    let who = tenterhook_home::env::current_user();
+    let user = tenterhook_home::env::current_user();
     let removed = match action {
-        Action::LedgerErase => ledger.erase(from, to, &who, reason, &secrets),
-        _ => ledger.prune(to, &who, reason, &secrets),
+        Action::LedgerErase => ledger.erase(from, to, &user, reason, &secrets),
+        _ => ledger.prune(to, &user, reason, &secrets),
     };
     let removed = removed.map_err(|error| CommandError::internal(format!("nothing was removed: {error}")))?;
     book.close(ledger).map_err(|error| append_error(&error))?;
     Ok(json!({"from": from, "to": to, "leaf": removed.seq()}))
 }
 
-fn report_removal(context: &Context, what: &str, removed: &Value) -> Result<ExitCode, CommandError> {
+fn report_removal(context: &Context, notice: &str, removed: &Value) -> Result<ExitCode, CommandError> {
     if context.terminal.json {
         context.terminal.print_json(removed)?;
     } else {
         let seq = removed.field("leaf");
-        context.terminal.say(&format!("{GOOD}✓{GOOD:#} {what}; leaf {BOLD}{seq}{BOLD:#} says so\n"))?;
+        context.terminal.print(&format!("{GOOD}✓{GOOD:#} {notice} (recorded as {BOLD}{seq}{BOLD:#})\n"))?;
     }
     Ok(ExitCode::SUCCESS)
 }
@@ -151,6 +152,6 @@ fn parse_range(text: &str) -> Result<(u64, u64), String> {
     let (from, to) = text.split_once("..").unwrap_or((text, text));
     match (from.parse(), to.parse()) {
         (Ok(from), Ok(to)) if from <= to => Ok((from, to)),
-        _ => Err("say one leaf, as in 17, or from one to another, as in 17..42".to_owned()),
+        _ => Err("expected a record number such as 17, or a range such as 17..42".to_owned()),
     }
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! `ledger report`: one HTML file that can be printed, mailed and checked.
+//! `ledger report`: writes an HTML file with charts and proofs.
 
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -39,9 +39,9 @@ pub(super) struct Args {
 
 pub(super) fn run(context: &Context, args: &Args, file: Option<&Path>) -> Result<ExitCode, CommandError> {
     let book = open_if_passphrase_known(LedgerHandle::of(context.home()?), file)?;
-    let reader = open_covered(context, &book, "leaves that no checkpoint covers yet have no proof")?;
+    let reader = open_covered(context, &book, "records that are not in a checkpoint yet have no proof")?;
     let report = write_report(&reader, &args.filter.filter(), now()).map_err(read_error)?;
-    // Reasons and commands are in it, so it is for its owner until they hand it on.
+    // The report contains commands, so only its owner may read it.
     write_atomic(&std::path::absolute(&args.output)?, report.html.as_bytes(), 0o600)?;
     let LedgerReport { decisions, shown, left_out, .. } = report;
     if context.terminal.json {
@@ -49,8 +49,8 @@ pub(super) fn run(context: &Context, args: &Args, file: Option<&Path>) -> Result
             "output": args.output, "decisions": decisions, "shown": shown, "left_out": left_out,
         }))?;
     } else {
-        context.terminal.say(&format!(
-            "{GOOD}✓{GOOD:#} {BOLD}{decisions}{BOLD:#} decisions; {shown} leaves are shown with their proof, in `{}`\n",
+        context.terminal.print(&format!(
+            "{GOOD}✓{GOOD:#} {BOLD}{decisions}{BOLD:#} decisions, {shown} records with their proofs, written to `{}`\n",
             args.output.display()
         ))?;
     }

@@ -59,14 +59,14 @@ struct SetArgs {
 pub(super) fn run(context: &Context, args: &Args) -> Result<ExitCode, CommandError> {
     let home = context.home()?;
     let (status, changed) = match &args.command {
-        None | Some(RetentionCommand::Show) => (read(home)?, false),
+        None | Some(RetentionCommand::Show) => (read_retention(home)?, false),
         Some(RetentionCommand::Set(args)) => {
             let limits = RetentionLimits::parse(args.max_age.as_deref(), args.max_size.as_deref())
                 .map_err(|error| CommandError::user(error.to_string()))?;
-            (set(context, home, limits, &args.proof)?, true)
+            (set_retention(context, home, limits, &args.proof)?, true)
         }
         Some(RetentionCommand::Off) => {
-            (set(context, home, RetentionLimits::default(), &ProofArgs::default())?, true)
+            (set_retention(context, home, RetentionLimits::default(), &ProofArgs::default())?, true)
         }
     };
     if context.terminal.json {
@@ -74,19 +74,19 @@ pub(super) fn run(context: &Context, args: &Args) -> Result<ExitCode, CommandErr
         return Ok(ExitCode::SUCCESS);
     }
     let mark = if changed { format!("{GOOD}✓{GOOD:#} ") } else { String::new() };
-    context.terminal.say(&format!("{mark}{}", retention_text(&status)))?;
+    context.terminal.print(&format!("{mark}{}", retention_text(&status)))?;
     Ok(ExitCode::SUCCESS)
 }
 
-/// Asks the daemon, or reads the files if none runs.
-fn read(home: &Home) -> Result<RetentionStatus, CommandError> {
+/// Asks the daemon, or reads the files if no daemon runs.
+fn read_retention(home: &Home) -> Result<RetentionStatus, CommandError> {
     match ask::get(home, "/v1/ledger/retention")? {
-        Some(answer) => parse(answer),
+        Some(answer) => parse_status(answer),
         None => Ok(Retention::read(home).status(None)),
     }
 }
 
-fn set(
+fn set_retention(
     context: &Context,
     home: &Home,
     limits: RetentionLimits,
@@ -102,7 +102,7 @@ fn set(
         };
         let body = json!({"max_age": limits.age_text(), "max_size": limits.size_text(), "proof": proof});
         if let Some(answer) = ask::request(home, "PUT", "/v1/ledger/retention", Some(&body))? {
-            return parse(answer);
+            return parse_status(answer);
         }
     }
     let settings = Retention::edit_settings(home, &limits)?;
@@ -117,7 +117,7 @@ fn set(
     Ok(Retention::read(home).status(None))
 }
 
-fn parse(answer: Value) -> Result<RetentionStatus, CommandError> {
+fn parse_status(answer: Value) -> Result<RetentionStatus, CommandError> {
     serde_json::from_value(answer)
         .map_err(|error| CommandError::internal(format!("unexpected answer of the daemon: {error}")))
 }

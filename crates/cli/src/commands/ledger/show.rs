@@ -34,18 +34,18 @@ pub(super) fn run(context: &Context, args: &Args) -> Result<ExitCode, CommandErr
         context.terminal.print_json(&ledger_record(&record))?;
     } else {
         let published = reader.checkpoint().map_err(read_error)?.is_some_and(|(size, _)| size > record.seq);
-        context.terminal.say(&record_text(&record, published))?;
+        context.terminal.print(&record_text(&record, published))?;
     }
     Ok(ExitCode::SUCCESS)
 }
 
-/// The leaf that is meant.
-pub(super) fn find_record(reader: &Reader, said: &str) -> Result<Record, CommandError> {
+/// Finds a record by its number or event id.
+pub(super) fn find_record(reader: &Reader, reference: &str) -> Result<Record, CommandError> {
     let unknown = || {
-        CommandError::user(format!("there is no leaf `{said}`"))
-            .hint("`tenterhook ledger query` lists them; the first column is the number")
+        CommandError::user(format!("unknown record `{reference}`"))
+            .hint("`tenterhook ledger query` lists records; the first column is the number")
     };
-    let seq = match (said.parse::<u64>(), said.parse::<EventId>()) {
+    let seq = match (reference.parse::<u64>(), reference.parse::<EventId>()) {
         (Ok(seq), _) => seq,
         (_, Ok(id)) => reader.find(&id.to_string()).map_err(read_error)?.ok_or_else(unknown)?,
         _ => return Err(unknown()),

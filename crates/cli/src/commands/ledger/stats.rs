@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 use std::process::ExitCode;
 
 use serde_json::{Map, Value, json};
-use tenterhook_event::Timestamp;
+use tenterhook_event::{Decision, Timestamp};
 use tenterhook_guard::LedgerHandle;
 use tenterhook_ledger::{DiskUse, SoftwareKey};
 use tenterhook_records::recorded;
@@ -35,7 +35,7 @@ pub(super) fn run(context: &Context, args: &Args) -> Result<ExitCode, CommandErr
     let home = context.home()?;
     let book = LedgerHandle::of(home);
     if is_unused(&book, context)? && !context.terminal.json {
-        context.terminal.say(NOTHING_RECORDED)?;
+        context.terminal.print(NOTHING_RECORDED)?;
         return Ok(ExitCode::SUCCESS);
     }
     let reader = book.reader()?;
@@ -72,7 +72,7 @@ pub(super) fn run(context: &Context, args: &Args) -> Result<ExitCode, CommandErr
         return Ok(ExitCode::SUCCESS);
     }
     let mut text = format!(
-        "{BOLD}{}{BOLD:#} leaves of {} sessions {DIM}{}{DIM:#}\n",
+        "{BOLD}{}{BOLD:#} records of {} sessions {DIM}{}{DIM:#}\n",
         stats.leaves,
         stats.sessions,
         describe_filter(&args.filter.filter())
@@ -93,55 +93,56 @@ pub(super) fn run(context: &Context, args: &Args) -> Result<ExitCode, CommandErr
         let most = list.iter().map(|(_, number)| *number).max().unwrap_or(1).max(1);
         for (name, number) in list.iter().take(12) {
             let bar = usize::try_from(number * 30 / most).unwrap_or(0).max(1);
-            let _ = writeln!(text, "  {:<32} {number:>8} {DIM}{}{DIM:#}", tame(name), "▇".repeat(bar));
+            let label = if title == "By verdict" { Decision::label_of(name) } else { name };
+            let _ = writeln!(text, "  {:<32} {number:>8} {DIM}{}{DIM:#}", tame(label), "▇".repeat(bar));
         }
     }
     let _ = writeln!(
         text,
-        "\n{BOLD}Store{BOLD:#}\n  {} payloads, {} bytes; {} erased, {} leaves pruned\n  {size} leaves, signed by {}; the last checkpoint that went out has {published}\n  {} bytes in {} (journal: {} bytes, emptied when idle)",
+        "\n{BOLD}Store{BOLD:#}\n  {} payloads, {} bytes; {} erased, {} records pruned\n  {size} records, signed by {}; the latest checkpoint covers {published}\n  {} bytes in {} (journal: {} bytes, emptied when idle)",
         stats.payloads,
         stats.payload_bytes,
         stats.erased,
         stats.pruned,
-        key.as_deref().unwrap_or("nobody"),
+        key.as_deref().unwrap_or("no key"),
         on_disk.total,
         home.ledger().display(),
         on_disk.journal
     );
     for (from, to) in raw {
-        let until = to.map_or_else(|| "on: that is still so".to_owned(), |to| format!("to {to}"));
+        let until = to.map_or_else(|| "on, until now".to_owned(), |to| format!("to {to}"));
         let _ = writeln!(
             text,
-            "  {WARN}secrets were kept as they are from leaf {from} {until}{WARN:#} (`keep_raw`)"
+            "  {WARN}secrets were not redacted from record {from} {until}{WARN:#} (`keep_raw`)"
         );
     }
     if book.settings().sealed && !SoftwareKey::is_sealed(&book.key_file()) {
         let _ = writeln!(
             text,
-            "  {WARN}the key is not sealed, and your settings want it to be{WARN:#}: `tenterhook ledger key seal`"
+            "  {WARN}your settings require a sealed key, but it is not sealed{WARN:#}: run `tenterhook ledger key seal`"
         );
     }
     if stats.undelivered > 0 {
         let _ = writeln!(
             text,
-            "  {} decisions were not heard by anybody: the hook had decided by itself, which counts instead",
+            "  {} decisions of the daemon came too late: the hook had decided in-process, and that decision counts",
             stats.undelivered
         );
     }
     if waiting + refused > 0 {
         let _ = writeln!(
             text,
-            "  {WARN}{waiting} entries wait in the spool, {refused} there cannot be read{WARN:#}: {}",
+            "  {WARN}{waiting} entries wait in the spool, {refused} cannot be read{WARN:#}: {}",
             home.spool().display()
         );
     }
     if first.is_file() {
         let _ = writeln!(
             text,
-            "  {DIM}the record of an earlier version is left as it is, and no longer written: {}{DIM:#}",
+            "  {DIM}the ledger of an earlier version is kept, but no longer written: {}{DIM:#}",
             first.display()
         );
     }
-    context.terminal.say(&text)?;
+    context.terminal.print(&text)?;
     Ok(ExitCode::SUCCESS)
 }

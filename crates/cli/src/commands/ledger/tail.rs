@@ -23,9 +23,9 @@ Examples:
   tenterhook ledger tail -f --verdict deny
   tenterhook ledger tail -n 0 -f --json | jq .leaf.reason";
 
-/// How often we look for new leaves.
+/// Interval at which the ledger is polled for new records.
 const LEDGER_POLL_INTERVAL: Duration = Duration::from_millis(200);
-/// How many leaves are fetched at once.
+/// Records per query.
 const PAGE_RECORDS: u64 = 256;
 
 /// Show the latest records, and follow new ones
@@ -48,7 +48,7 @@ pub(super) fn run(context: &Context, args: &Args) -> Result<ExitCode, CommandErr
         Ok(reader) => reader,
         Err(_) if args.follow => wait_for_ledger(context, &book)?,
         Err(_) if is_unused(&book, context)? => {
-            context.terminal.note(NOTHING_RECORDED)?;
+            context.terminal.eprint(NOTHING_RECORDED)?;
             return Ok(ExitCode::SUCCESS);
         }
         Err(error) => return Err(error),
@@ -68,7 +68,7 @@ pub(super) fn run(context: &Context, args: &Args) -> Result<ExitCode, CommandErr
     let mut open = print_text(context, &head)? && print_records(context, &table, &latest)?;
     while args.follow && open {
         std::thread::sleep(LEDGER_POLL_INTERVAL);
-        // Where there is no daemon, hooks spool.
+        // Without a daemon, hooks write to the spool.
         book.import_spool();
         let size = reader.size().map_err(read_error)?;
         if size > next {
@@ -79,9 +79,9 @@ pub(super) fn run(context: &Context, args: &Args) -> Result<ExitCode, CommandErr
     Ok(ExitCode::SUCCESS)
 }
 
-/// Waits for a ledger to be there.
+/// Waits until a ledger exists.
 fn wait_for_ledger(context: &Context, book: &LedgerHandle) -> Result<Reader, CommandError> {
-    context.terminal.note("nothing is recorded yet; waiting for the first leaf\n")?;
+    context.terminal.eprint("no records yet; waiting for the first one\n")?;
     loop {
         std::thread::sleep(LEDGER_POLL_INTERVAL);
         if let Ok(reader) = book.reader() {
@@ -90,17 +90,17 @@ fn wait_for_ledger(context: &Context, book: &LedgerHandle) -> Result<Reader, Com
     }
 }
 
-/// The leaves that fit from `from` on, oldest first.
+/// Returns matching records from number `from` on, oldest first.
 fn records_since(reader: &Reader, filter: &Filter, from: u64) -> Result<Vec<Record>, CommandError> {
     let mut filter = filter.clone();
-    let mut found = Vec::new();
+    let mut records = Vec::new();
     loop {
         let page = reader.query(&filter, PAGE_RECORDS).map_err(read_error)?;
-        let old = page.records.iter().any(|record| record.seq < from);
-        found.extend(page.records.into_iter().filter(|record| record.seq >= from));
-        if old || page.next.is_none() {
-            found.reverse();
-            return Ok(found);
+        let reached_start = page.records.iter().any(|record| record.seq < from);
+        records.extend(page.records.into_iter().filter(|record| record.seq >= from));
+        if reached_start || page.next.is_none() {
+            records.reverse();
+            return Ok(records);
         }
         filter.before = page.next;
     }
@@ -117,9 +117,9 @@ fn print_records(context: &Context, table: &RecordTable, records: &[Record]) -> 
     print_text(context, &records.iter().map(line).collect::<Result<String, _>>()?)
 }
 
-/// Whether somebody still reads.
+/// Prints text. Returns false if standard output is closed.
 fn print_text(context: &Context, text: &str) -> Result<bool, CommandError> {
-    let mut out = context.terminal.out();
+    let mut out = context.terminal.stdout();
     match out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
         Err(error) if error.kind() == std::io::ErrorKind::BrokenPipe => Ok(false),
         written => Ok(written.map(|()| true)?),

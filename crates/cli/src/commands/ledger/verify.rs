@@ -74,7 +74,7 @@ pub(super) fn run(
     }
 }
 
-/// Writes the index again; a record says so.
+/// Rebuilds the index and records that.
 fn repair_index(context: &Context, problem: &Problem, passphrase: Option<&Path>) -> Result<(), CommandError> {
     let book = open_for_writing(context, passphrase)?;
     let ledger = book.writer()?;
@@ -82,7 +82,7 @@ fn repair_index(context: &Context, problem: &Problem, passphrase: Option<&Path>)
     let rebuilt = rebuilt.map_err(|error| CommandError::internal(format!("index not repaired: {error}")))?;
     book.close(ledger).map_err(|error| append_error(&error))?;
     let seq = rebuilt.seq();
-    context.terminal.note(&format!("{WARN}repaired{WARN:#}: {problem}; record {seq} says so\n"))
+    context.terminal.eprint(&format!("{WARN}repaired{WARN:#}: {problem} (recorded as {seq})\n"))
 }
 
 fn verify_ledger(context: &Context, args: &Args) -> Result<Result<Verified, Problem>, CommandError> {
@@ -92,7 +92,7 @@ fn verify_ledger(context: &Context, args: &Args) -> Result<Result<Verified, Prob
     let mut progress = |done: u64, of: Option<u64>| bar.show(done, of);
     let result = if let Some(path) = args.file.as_ref().filter(|path| path.is_dir()) {
         if !path.join("checkpoint").is_file() {
-            let message = format!("`{}` is no directory of tiles: it has no `checkpoint`", path.display());
+            let message = format!("`{}` is not a directory of tiles: it has no `checkpoint`", path.display());
             return Err(CommandError::user(message)
                 .hint("`tenterhook ledger export --format tiles --output DIR` writes one"));
         }
@@ -102,10 +102,10 @@ fn verify_ledger(context: &Context, args: &Args) -> Result<Result<Verified, Prob
         export::verify(BufReader::with_capacity(1 << 20, file), Expect { key, since }, &mut progress)
     } else {
         let home = context.home()?;
-        // The file beside the store is one more thing that whoever rolls it back has to think of.
-        // It is read first: the store only ever gets further.
-        let beside = tenterhook_ledger::published_checkpoint(&home.ledger());
-        let since = since.or(beside.filter(|note| Checkpoint::parse(note).is_ok()));
+        // The published checkpoint is outside the store, so a rollback of the store alone is detected. It is read
+        // first, because the store may grow meanwhile.
+        let published = tenterhook_ledger::published_checkpoint(&home.ledger());
+        let since = since.or(published.filter(|note| Checkpoint::parse(note).is_ok()));
         let as_user_error = |error| CommandError { kind: ErrorKind::User, ..error };
         let reader = LedgerHandle::of(home).reader().map_err(as_user_error)?;
         reader.verify(Expect { key, since }, &mut progress)
@@ -117,7 +117,7 @@ fn verify_ledger(context: &Context, args: &Args) -> Result<Result<Verified, Prob
 fn read_checkpoint(path: &PathBuf) -> Result<String, CommandError> {
     let note = fs_err::read_to_string(path).map_err(|error| CommandError::user(error.to_string()))?;
     Checkpoint::parse(&note).map_err(|error| {
-        CommandError::user(format!("`{}` is no checkpoint: {error}", path.display()))
+        CommandError::user(format!("invalid checkpoint `{}`: {error}", path.display()))
             .hint("`tenterhook ledger checkpoint --output FILE` writes one")
     })?;
     Ok(note)
@@ -134,34 +134,34 @@ fn print_verified(context: &Context, verified: &Verified) -> Result<(), CommandE
         }));
     }
     let mut text = format!(
-        "{GOOD}✓{GOOD:#} {BOLD}{}{BOLD:#} leaves are as they were signed\n  {DIM}log{DIM:#}         {}\n  {DIM}root{DIM:#}        {}\n  {DIM}checkpoints{DIM:#} {}\n",
+        "{GOOD}✓{GOOD:#} {BOLD}{}{BOLD:#} records match their signatures\n  {DIM}log{DIM:#}         {}\n  {DIM}root{DIM:#}        {}\n  {DIM}checkpoints{DIM:#} {}\n",
         verified.size, verified.origin, verified.root, verified.checkpoints
     );
     for key in &keys {
         text += &format!("  {DIM}key{DIM:#}         {key}\n");
     }
     for (number, what) in [
-        (verified.unpublished, "leaves are signed, but no checkpoint with them went out yet"),
-        (verified.pruned, "leaves were pruned, and a leaf says so"),
-        (verified.erased, "payloads were erased, and a leaf says so"),
+        (verified.unpublished, "records are signed, but not in a published checkpoint yet"),
+        (verified.pruned, "records were pruned; the pruning is recorded"),
+        (verified.erased, "payloads were erased; the erasure is recorded"),
     ] {
         if number > 0 {
             text += &format!("  {number} {what}\n");
         }
     }
     if !verified.payloads {
-        text += &format!("{WARN}note{WARN:#}: payloads are not in tiles, so they were not checked\n");
+        text += &format!("{WARN}note{WARN:#}: tiles have no payloads, so payloads were not checked\n");
     }
     if verified.on_first_use {
         text += &format!(
-            "{WARN}note{WARN:#}: the log's own key was believed; `--key` says which key it must be, `--since` what it must extend\n"
+            "{WARN}note{WARN:#}: the log's own key was trusted; use `--key` to require a key, and `--since` to require an earlier checkpoint\n"
         );
     }
-    context.terminal.say(&text)
+    context.terminal.print(&text)
 }
 
 fn print_problem(context: &Context, problem: &Problem) -> Result<ExitCode, CommandError> {
-    // A store that nobody can read proves nothing either way.
+    // An unreadable store proves nothing either way.
     if let (Place::Log, Wrong::Unreadable(why)) = (problem.place, &problem.wrong) {
         return Err(CommandError::user(why.clone()));
     }
@@ -174,12 +174,12 @@ fn print_problem(context: &Context, problem: &Problem) -> Result<ExitCode, Comma
             .terminal
             .print_json(&json!({"verified": false, "leaf": leaf, "problem": problem.to_string()}))?;
     } else if problem.wrong.is_index() {
-        context.terminal.say(&format!(
-            "{BAD}✗ {problem}{BAD:#}\n  {DIM}every record is as it was signed; `tenterhook ledger verify --repair` writes the index again{DIM:#}\n"
+        context.terminal.print(&format!(
+            "{BAD}✗ {problem}{BAD:#}\n  {DIM}every record matches its signature; `tenterhook ledger verify --repair` rebuilds the index{DIM:#}\n"
         ))?;
     } else {
-        context.terminal.say(&format!(
-            "{BAD}✗ {problem}{BAD:#}\n  {DIM}what stands before it is as it was signed; keep a copy of all of it before anything else{DIM:#}\n"
+        context.terminal.print(&format!(
+            "{BAD}✗ {problem}{BAD:#}\n  {DIM}the records before it match their signatures; make a copy of the whole ledger first{DIM:#}\n"
         ))?;
     }
     Ok(ExitCode::FAILURE)

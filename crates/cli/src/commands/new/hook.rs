@@ -45,20 +45,20 @@ pub(super) fn run(context: &Context, args: &Args) -> Result<ExitCode, CommandErr
     let name = args.name.as_deref().unwrap_or(template.name);
     hook_packages::check_name(name)?;
     let files = template.package(name);
-    let here = |dir: &PathBuf| files.keys().map(|file| dir.join(file)).collect::<Vec<_>>();
+    let paths_in = |dir: &PathBuf| files.keys().map(|file| dir.join(file)).collect::<Vec<_>>();
     if let Some(dir) = &args.output {
         let dir = std::path::absolute(dir)?;
-        here(&dir).iter().try_for_each(|path| args.selection.may_write(path))?;
+        paths_in(&dir).iter().try_for_each(|path| args.selection.require_writable(path))?;
         hook_packages::check(&dir, &files, &package_environment(context)?)?;
         fs_err::create_dir_all(&dir)?;
         for (file, text) in &files {
             write_atomic(&dir.join(file), text.as_bytes(), 0o644)?;
         }
-        let next = [format!("make it yours, then `tenterhook hooks add {} {name}`", dir.display())];
+        let next = [format!("edit it, then run `tenterhook hooks add {} {name}`", dir.display())];
         return report_written(
             context,
             template,
-            &here(&dir),
+            &paths_in(&dir),
             &next,
             json!({"name": name, "trusted": false}),
         );
@@ -66,24 +66,25 @@ pub(super) fn run(context: &Context, args: &Args) -> Result<ExitCode, CommandErr
     let home = context.home()?;
     let mut list = PackageList::read_for_update(home)?;
     let dir = home.hook_packages().join(name);
-    // What runs now is not overwritten by something that does not: that would take a hook away.
-    if list.find(name).is_some_and(|kit| kit.trusted) {
-        return Err(CommandError::user(format!("there is a hook `{name}` already, and it is trusted")).hint(
-            "give this one another name (`--name NAME`), or remove that one: `tenterhook hooks remove`",
-        ));
+    // A trusted hook is not overwritten by an untrusted one: that would disable it.
+    if list.find(name).is_some_and(|package| package.trusted) {
+        return Err(CommandError::user(format!("a trusted hook `{name}` already exists"))
+            .hint("choose another name with `--name NAME`, or remove it first: `tenterhook hooks remove`"));
     }
-    here(&dir).iter().try_for_each(|path| args.selection.may_write(path))?;
+    paths_in(&dir).iter().try_for_each(|path| args.selection.require_writable(path))?;
     hook_packages::check(&dir, &files, &package_environment(context)?)?;
-    let kit = PackageEntry::new(name, &format!("template {}", template.name), None, &files);
-    LedgerHandle::of(home)
-        .record_change("hooks add", json!({"kit": kit, "sha256": hook_packages::digest(&kit.files)}))?;
+    let package = PackageEntry::new(name, &format!("template {}", template.name), None, &files);
+    LedgerHandle::of(home).record_change(
+        "hooks add",
+        json!({"kit": package, "sha256": hook_packages::digest(&package.files)}),
+    )?;
     hook_packages::write(home, name, &files)?;
-    list.put(kit);
+    list.put(package);
     list.write(home)?;
     let next = [
-        "make it yours: say in `hook.yaml` when it runs, and change what it does".to_owned(),
-        format!("try it: `tenterhook hooks test {name}`"),
-        format!("let it run: `tenterhook hooks trust {name}`"),
+        "edit it: `hook.yaml` defines when it runs, the other files what it does".to_owned(),
+        format!("test it: `tenterhook hooks test {name}`"),
+        format!("trust it: `tenterhook hooks trust {name}`"),
     ];
-    report_written(context, template, &here(&dir), &next, json!({"name": name, "trusted": false}))
+    report_written(context, template, &paths_in(&dir), &next, json!({"name": name, "trusted": false}))
 }

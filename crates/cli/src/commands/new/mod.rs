@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! `new`: a hook or a rule of one's own, from a template.
+//! `new`: creates a hook or a rule from a template.
 
 mod hook;
 mod rule;
@@ -38,7 +38,7 @@ enum Command {
     Rule(rule::Args),
 }
 
-/// What both take.
+/// Options of both commands.
 #[derive(Debug, clap::Args)]
 struct TemplateArgs {
     /// Template; without it all are listed
@@ -60,7 +60,7 @@ pub(super) fn run(context: &Context, args: &Args) -> Result<ExitCode, CommandErr
 }
 
 impl TemplateArgs {
-    /// The template that is meant; `None`: they were listed.
+    /// Returns the named template; `None` if the templates were listed instead.
     fn template(&self, context: &Context, kind: Kind) -> Result<Option<&'static Template>, CommandError> {
         match &self.from {
             Some(name) => find(kind, name).map(Some),
@@ -68,13 +68,13 @@ impl TemplateArgs {
         }
     }
 
-    /// Whether a file may be written.
-    fn may_write(&self, path: &Path) -> Result<(), CommandError> {
+    /// Fails if the file exists and `--force` is not given.
+    fn require_writable(&self, path: &Path) -> Result<(), CommandError> {
         if self.force || path.symlink_metadata().is_err() {
             return Ok(());
         }
-        Err(CommandError::user(format!("`{}` is there already", path.display()))
-            .hint("name another place with `--output`, or overwrite it with `--force`"))
+        Err(CommandError::user(format!("`{}` already exists", path.display()))
+            .hint("choose another path with `--output`, or overwrite it with `--force`"))
     }
 }
 
@@ -89,11 +89,11 @@ fn list_templates(context: &Context, kind: Kind) -> Result<(), CommandError> {
         let _ = writeln!(text, "{BOLD}{:<26}{BOLD:#} {}", template.name, template.title());
         let _ = writeln!(text, "{:<26} {DIM}{}{DIM:#}", "", template.tags().join(", "));
     }
-    let _ = writeln!(text, "\nBegin one with `tenterhook new {} --from TEMPLATE`.", kind_word(kind));
-    context.terminal.say(&text)
+    let _ = writeln!(text, "\ncreate one with `tenterhook new {} --from TEMPLATE`", kind_word(kind));
+    context.terminal.print(&text)
 }
 
-/// Says what was written and what to do next.
+/// Reports the written files and the next steps.
 fn report_written(
     context: &Context,
     template: &Template,
@@ -116,6 +116,6 @@ fn report_written(
     for step in next {
         let _ = writeln!(text, "  {DIM}→{DIM:#} {step}");
     }
-    context.terminal.say(&text)?;
+    context.terminal.print(&text)?;
     Ok(ExitCode::SUCCESS)
 }

@@ -43,13 +43,13 @@ pub(super) fn run(context: &Context, args: &Args) -> Result<ExitCode, CommandErr
     };
     let ids: Vec<String> = template.rule_items().into_iter().map(|(id, _)| id).collect();
     if let Some(path) = &args.output {
-        args.selection.may_write(path)?;
+        args.selection.require_writable(path)?;
         let path = std::path::absolute(path)?;
         check_rules(context, template.rules())?;
         write_atomic(&path, template.rules().as_bytes(), 0o644)?;
         let next = [
-            format!("change it, then see that it holds: `tenterhook policy check {}`", path.display()),
-            format!("put its directory in force as a pack: `tenterhook rules add {}`", parent_text(&path)),
+            format!("edit it, then check it: `tenterhook policy check {}`", path.display()),
+            format!("add its directory as a rule pack: `tenterhook rules add {}`", parent_text(&path)),
         ];
         return report_written(context, template, &[path], &next, json!({"rules": ids}));
     }
@@ -59,23 +59,23 @@ pub(super) fn run(context: &Context, args: &Args) -> Result<ExitCode, CommandErr
     let name = path.display().to_string();
     let after =
         if args.selection.force { template.rules().to_owned() } else { template.add_to(&name, &before)? };
-    let loosens = check_rules(context, &after)?;
+    let weakening = check_rules(context, &after)?;
     let replaced = args.selection.force && !before.trim().is_empty();
-    // An exception loosens, and so does taking away what was there.
-    if replaced || loosens.iter().any(|id| ids.contains(id)) {
+    // An exception weakens protection, and so does replacing existing rules.
+    if replaced || weakening.iter().any(|id| ids.contains(id)) {
         let detail = json!({"file": path, "template": template.name, "to": sha256(after.as_bytes())});
         confirm::require_confirmation(context, Action::PolicyChange, detail, &args.proof)?;
     }
     make_private_dir(&home.config)?;
     write_atomic(&path, after.as_bytes(), 0o600)?;
     let next = [
-        format!("change `{}` as you need it, then `tenterhook policy check`", ids.join("`, `")),
-        format!("see what it would have changed: `tenterhook policy backtest {name}`"),
+        format!("edit `{}`, then run `tenterhook policy check`", ids.join("`, `")),
+        format!("replay the ledger with it: `tenterhook policy backtest {name}`"),
     ];
     report_written(context, template, &[path], &next, json!({"rules": ids}))
 }
 
-/// Tries a text in the place of the person's policy. The rules in it that loosen.
+/// Loads a text in place of the user's policy. Returns the ids of its rules that weaken protection.
 fn check_rules(context: &Context, text: &str) -> Result<Vec<String>, CommandError> {
     let home = context.home()?;
     let mut sources = Sources::collect(home, &context.env, &WorkDirs::default());
@@ -83,12 +83,12 @@ fn check_rules(context: &Context, text: &str) -> Result<Vec<String>, CommandErro
     sources.replace_policy(&home.policy(), text);
     let loaded = sources.load();
     if let Some(problem) = loaded.problems.iter().find(|problem| problem.source == name) {
-        return Err(CommandError::user(format!("it cannot be used: {problem}")));
+        return Err(CommandError::user(format!("invalid rules: {problem}")));
     }
-    let loosens = |rule: &&Rule| {
+    let weakening = |rule: &&Rule| {
         rule.source() == name && (rule.verdict() == Decision::Allow || rule.overrides().next().is_some())
     };
-    Ok(loaded.rules.rules().filter(loosens).map(|rule| rule.id().to_owned()).collect())
+    Ok(loaded.rules.rules().filter(weakening).map(|rule| rule.id().to_owned()).collect())
 }
 
 fn parent_text(path: &std::path::Path) -> String {

@@ -12,7 +12,7 @@ use tenterhook_home::{Sources, WorkDirs};
 use crate::commands::ledger::{ProgressBar, parse_time};
 use crate::context::Context;
 use crate::error::CommandError;
-use crate::terminal::{DIM, GOOD, Terminal, WARN, count, describe_verdict, style_of, tame};
+use crate::terminal::{DIM, GOOD, Terminal, WARN, count, style_of, tame};
 use tenterhook_terminal_text::fit;
 
 const EXAMPLES: &str = "\
@@ -48,7 +48,7 @@ pub(super) fn run(context: &Context, args: &Args) -> Result<ExitCode, CommandErr
     let sources = Sources::collect(home, &context.env, &WorkDirs::default()).with_policy(home, &args.file)?;
     let loaded = sources.load_checked();
     if let Some(problem) = sources.problems.iter().chain(&loaded.problems).next() {
-        let hint = format!("see them all: `tenterhook policy check {}`", args.file.display());
+        let hint = format!("list all problems: `tenterhook policy check {}`", args.file.display());
         return Err(CommandError::user(problem.to_string()).hint(hint));
     }
     let backtest = Backtest {
@@ -72,7 +72,7 @@ pub(super) fn run(context: &Context, args: &Args) -> Result<ExitCode, CommandErr
         }
         context.terminal.print_json(&answer)?;
     } else {
-        context.terminal.say(&replay_text(&replay, args.limit, took_ms))?;
+        context.terminal.print(&replay_text(&replay, args.limit, took_ms))?;
     }
     Ok(exit)
 }
@@ -84,10 +84,10 @@ fn replay_text(replay: &ReplayReport, limit: usize, took_ms: u64) -> String {
         let (was, now) = (style_of(difference.was), style_of(difference.now));
         let by = difference.now_by.as_ref().or(difference.was_by.as_ref());
         text += &format!(
-            "{DIM}{:>7}{DIM:#} {was}{:<7}{was:#} → {now}{:<7}{now:#} {} {DIM}{}{DIM:#}\n",
+            "{DIM}{:>7}{DIM:#} {was}{:<8}{was:#} → {now}{:<8}{now:#} {} {DIM}{}{DIM:#}\n",
             difference.seq,
-            describe_verdict(difference.was),
-            describe_verdict(difference.now),
+            difference.was.label(),
+            difference.now.label(),
             fit(&tame(&difference.what), width),
             by.map_or("", String::as_str),
         );
@@ -105,7 +105,7 @@ fn replay_text(replay: &ReplayReport, limit: usize, took_ms: u64) -> String {
     let differing = replay.replayed - replay.same;
     let events = count(usize::try_from(replay.replayed).unwrap_or(usize::MAX), "event");
     text += &match differing {
-        0 => format!("{GOOD}✓{GOOD:#} {events} replayed, and nothing would be different\n"),
+        0 => format!("{GOOD}✓{GOOD:#} {events} replayed; no decision would differ\n"),
         many => format!("{events} replayed; {many} would be decided differently\n"),
     };
     for (why, many) in &replay.left_out {
@@ -113,7 +113,7 @@ fn replay_text(replay: &ReplayReport, limit: usize, took_ms: u64) -> String {
     }
     if replay.redacted > 0 {
         text += &format!(
-            "{WARN}note{WARN:#}: {} were judged without the secrets that were taken out of them; rules about secrets may say less than they would\n",
+            "{WARN}note{WARN:#}: {} were evaluated without their redacted secrets; rules about secrets may not match\n",
             count(usize::try_from(replay.redacted).unwrap_or(usize::MAX), "event")
         );
     }

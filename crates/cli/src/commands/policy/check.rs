@@ -59,9 +59,9 @@ pub(super) fn run(context: &Context, args: &Args) -> Result<ExitCode, CommandErr
         rules += &format!(" and {} of your own", count(own, "program"));
     }
     text += &match problems.len() {
-        0 => format!("{GOOD}✓{GOOD:#} {rules} can be used\n"),
-        many => format!("{} cannot be used; {rules} can\n", count(many, "thing")),
+        0 => format!("{GOOD}✓{GOOD:#} {rules} valid\n"),
+        many => format!("{}; {rules} valid\n", count(many, "problem")),
     };
-    context.terminal.say(&text)?;
+    context.terminal.print(&text)?;
     Ok(exit)
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! A problem with the lines it is about and a mark under the place.
+//! Formats a problem with its source lines and a mark under the column.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -10,7 +10,7 @@ use unicode_width::UnicodeWidthStr;
 
 use crate::terminal::{BAD, BOLD, DIM, tame};
 
-/// Shows a problem in its text, if the text is known.
+/// Formats a problem, with an excerpt if its source text is known.
 pub(in crate::commands) fn problem_excerpt(
     problem: &Problem,
     texts: &BTreeMap<&str, &str>,

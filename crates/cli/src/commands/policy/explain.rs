@@ -67,12 +67,12 @@ pub(super) fn run(context: &Context, args: &Args) -> Result<ExitCode, CommandErr
         return Ok(ExitCode::SUCCESS);
     }
     let mut text = ruling_text(&ruling);
-    let _ = writeln!(text, "\n{BOLD}Rules{BOLD:#} {DIM}{} looked{DIM:#}", book.rules.rules().count());
+    let _ = writeln!(text, "\n{BOLD}Rules{BOLD:#} {DIM}{} evaluated{DIM:#}", book.rules.rules().count());
     for note in &notes {
         text += &rule_line(note, &book);
     }
     if notes.is_empty() {
-        let _ = writeln!(text, "  {DIM}none matches; --all says why{DIM:#}");
+        let _ = writeln!(text, "  {DIM}no match; `--all` shows why{DIM:#}");
     }
     text += &super::super::explain::links_text(&facts);
     text += &super::super::explain::descriptions_text(&described);
@@ -83,11 +83,11 @@ pub(super) fn run(context: &Context, args: &Args) -> Result<ExitCode, CommandErr
             let _ = writeln!(text, "  {kind:<9} {}", tame(&fact_line(item)));
         }
     }
-    context.terminal.say(&text)?;
+    context.terminal.print(&text)?;
     Ok(ExitCode::SUCCESS)
 }
 
-/// The rules that were named, else those in force in a place.
+/// Loads the rules that the options select, or the active ones in a directory.
 pub(super) fn open_rulebook(
     context: &Context,
     args: &RuleArgs,
@@ -100,23 +100,23 @@ pub(super) fn open_rulebook(
 }
 
 fn read_event(context: &Context, args: &Args) -> Result<Event, CommandError> {
-    let door = tenterhook_home::call_meta::mint()?;
+    let meta = tenterhook_home::call_meta::mint()?;
     if let Some(command) = &args.shell {
         let cwd = args.cwd.as_ref().map_or_else(std::env::current_dir, std::path::absolute)?;
-        return Ok(command_event(command, cwd.to_str(), door.ts));
+        return Ok(command_event(command, cwd.to_str(), meta.ts));
     }
     read_input::refuse_terminal_input("for example `tenterhook policy explain --shell 'rm -rf ~/'`")?;
     let payload = read_input::read_payload(None)?;
     if let Some(harness) = &args.harness {
         let harness = read_input::parse_harness(harness)?;
-        let call = harness.decode(&context.door(harness, "")?, &payload);
+        let call = harness.decode(&context.new_call_meta(harness, "")?, &payload);
         return Ok(call.map_err(|error| CommandError::user(error.to_string()))?.event);
     }
-    let unusable = |error: serde_json::Error| {
-        CommandError::user(format!("standard input is no event in the normal form: {error}"))
+    let invalid = |error: serde_json::Error| {
+        CommandError::user(format!("standard input is not an event in Tenterhook's format: {error}"))
             .hint("use `--harness ID` for a harness's own payload, or `--shell COMMAND`")
     };
-    serde_json::from_value(read_strict_json(&payload).map_err(unusable)?).map_err(unusable)
+    serde_json::from_value(read_strict_json(&payload).map_err(invalid)?).map_err(invalid)
 }
 
 fn ruling_text(ruling: &Ruling) -> String {
@@ -149,10 +149,10 @@ fn rule_line(note: &RuleNote, book: &Rulebook) -> String {
     )
 }
 
-/// A fact in one line.
+/// Formats a fact in one line.
 fn fact_line(item: &Value) -> String {
     let Some(fields) = item.as_object() else { return item.to_string() };
-    let words = |value: &Value| match value {
+    let value_text = |value: &Value| match value {
         Value::String(text) => text.clone(),
         Value::Array(items) => items
             .iter()
@@ -163,5 +163,5 @@ fn fact_line(item: &Value) -> String {
         other => other.to_string(),
     };
     let shown = fields.iter().filter(|(_, value)| !value.is_null() && **value != json!(false));
-    shown.map(|(key, value)| format!("{key}={}", words(value))).collect::<Vec<_>>().join("  ")
+    shown.map(|(key, value)| format!("{key}={}", value_text(value))).collect::<Vec<_>>().join("  ")
 }

@@ -28,7 +28,7 @@ pub(super) struct Args {
     /// Format of the policy
     #[arg(long)]
     from: ImportFormat,
-    /// Policy file
+    /// Policy file to convert
     file: PathBuf,
     /// File to write instead of standard output
     #[arg(long, short, value_name = "FILE")]
@@ -40,7 +40,7 @@ pub(super) struct Args {
 
 #[derive(Debug, Clone, Copy, clap::ValueEnum)]
 enum ImportFormat {
-    /// OpenAgentLock's gates
+    /// Policy of OpenAgentLock
     Openagentlock,
     /// The permissions in Claude Code's settings.json
     ClaudePermissions,
@@ -67,22 +67,22 @@ pub(super) fn run(context: &Context, args: &Args) -> Result<ExitCode, CommandErr
     if context.terminal.json {
         context.terminal.print_json(&json!({"carried": carried, "left_out": left_out, "yaml": yaml}))?;
     } else {
-        let mut said = String::new();
+        let mut report = String::new();
         for problem in left_out {
-            let _ = writeln!(said, "{WARN}left out{WARN:#} {}", tame(&problem.to_string()));
+            let _ = writeln!(report, "{WARN}left out{WARN:#} {}", tame(&problem.to_string()));
             if let Some(hint) = &problem.hint {
-                let _ = writeln!(said, "         {DIM}{}{DIM:#}", tame(hint));
+                let _ = writeln!(report, "         {DIM}{}{DIM:#}", tame(hint));
             }
         }
         let _ = writeln!(
-            said,
-            "{GOOD}✓{GOOD:#} {} carried over, {} left out",
+            report,
+            "{GOOD}✓{GOOD:#} {} imported, {} left out",
             count(*carried, "rule"),
             left_out.len()
         );
-        context.terminal.note(&said)?;
+        context.terminal.eprint(&report)?;
         if args.output.is_none() {
-            context.terminal.exactly(yaml, "")?;
+            context.terminal.print_raw(yaml, "")?;
         }
     }
     Ok(if args.strict && !left_out.is_empty() { ExitCode::FAILURE } else { ExitCode::SUCCESS })

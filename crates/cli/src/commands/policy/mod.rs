@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! `policy`: look at the rules, try them, trust a project's, take over those of other programs.
+//! `policy`: show, test and import rules, and trust those of a project.
 
 mod backtest;
 mod check;
@@ -46,8 +46,8 @@ enum Command {
     Test(test::Args),
     Backtest(backtest::Args),
     Import(import::Args),
-    Trust(trust::TrustArgs),
-    Untrust(trust::UntrustArgs),
+    Trust(trust::TrustFileArgs),
+    Untrust(trust::UntrustFileArgs),
 }
 
 pub(super) fn run(context: &Context, args: &Args) -> Result<ExitCode, CommandError> {

@@ -34,14 +34,14 @@ pub(super) fn run(context: &Context, args: &Args) -> Result<ExitCode, CommandErr
     let view = RuleOverview::new(&sources, tenterhook_home::call_meta::now());
     if let Some(id) = &args.rule {
         let Some(rule) = view.all.rule(id) else {
-            return Err(CommandError::user(format!("there is no rule `{id}` here"))
-                .hint("see `tenterhook policy show`, or `tenterhook rules search`"));
+            return Err(CommandError::user(format!("unknown rule `{id}`"))
+                .hint("run `tenterhook policy show` or `tenterhook rules search`"));
         };
         let text = sources.texts.iter().find(|text| text.name == rule.source());
         if context.terminal.json {
             context.terminal.print_json(&view.rule_view(rule))?;
         } else {
-            context.terminal.say(&rule_text(&view, rule, text))?;
+            context.terminal.print(&rule_text(&view, rule, text))?;
         }
         return Ok(ExitCode::SUCCESS);
     }
@@ -55,7 +55,7 @@ pub(super) fn run(context: &Context, args: &Args) -> Result<ExitCode, CommandErr
         }
         context.terminal.print_json(&all)?;
     } else {
-        context.terminal.say(&all_rules_text(&view))?;
+        context.terminal.print(&all_rules_text(&view))?;
     }
     Ok(ExitCode::SUCCESS)
 }
@@ -100,14 +100,14 @@ fn all_rules_text(view: &RuleOverview<'_>) -> String {
         let _ = writeln!(text, "  describes {}", tame(&names.join("; ")));
     }
     let (rules, problems) = (view.in_force.rules().count(), view.problems);
-    let _ = writeln!(text, "\n{rules} rules in force");
+    let _ = writeln!(text, "\n{rules} rules active");
     if problems > 0 {
-        let _ = writeln!(text, "{BAD}{problems} things cannot be used{BAD:#}: run `tenterhook policy check`");
+        let _ = writeln!(text, "{BAD}{problems} problems{BAD:#}: run `tenterhook policy check`");
     }
     text
 }
 
-/// One rule with its own text.
+/// Formats one rule with its text.
 fn rule_text(view: &RuleOverview<'_>, rule: &Rule, part: Option<&SourceFile>) -> String {
     let style = style_of(rule.verdict());
     let mut text = format!(
@@ -129,15 +129,15 @@ fn rule_text(view: &RuleOverview<'_>, rule: &Rule, part: Option<&SourceFile>) ->
     text
 }
 
-/// The lines of one rule of a file: from its first to the next of the same depth.
+/// Returns the lines of one rule: from its first line to the next one of the same depth.
 pub(in crate::commands) fn rule_lines(text: &str, line: usize) -> Vec<&str> {
     let depth = |line: &str| line.len() - line.trim_start().len();
     let mut lines = text.lines().skip(line.saturating_sub(1));
     let Some(first) = lines.next() else { return Vec::new() };
-    let own = lines.take_while(|line| line.trim().is_empty() || depth(line) > depth(first));
-    let mut own: Vec<_> = std::iter::once(first).chain(own).collect();
-    while own.last().is_some_and(|line| line.trim().is_empty()) {
-        own.pop();
+    let rule = lines.take_while(|line| line.trim().is_empty() || depth(line) > depth(first));
+    let mut rule: Vec<_> = std::iter::once(first).chain(rule).collect();
+    while rule.last().is_some_and(|line| line.trim().is_empty()) {
+        rule.pop();
     }
-    own
+    rule
 }

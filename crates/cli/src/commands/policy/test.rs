@@ -51,29 +51,29 @@ pub(super) fn run(context: &Context, args: &Args) -> Result<ExitCode, CommandErr
     let book = open_rulebook(context, &args.rules, &WorkDirs::at(std::env::current_dir().ok()))?
         .with_home(cases::CASE_HOME);
     let now = tenterhook_home::call_meta::now();
-    let mut played = Vec::new();
+    let mut results = Vec::new();
     for path in &args.files {
         let text = fs_err::read_to_string(path).map_err(|error| CommandError::user(error.to_string()))?;
-        played.extend(cases::run_file(&book, &path.display().to_string(), &text, now)?);
+        results.extend(cases::run_file(&book, &path.display().to_string(), &text, now)?);
     }
-    let failed = played.iter().filter(|case| !case.failures.is_empty()).count();
+    let failed = results.iter().filter(|case| !case.failures.is_empty()).count();
     if args.junit {
-        context.terminal.exactly(&cases::to_junit(&played), "")?;
+        context.terminal.print_raw(&cases::to_junit(&results), "")?;
     } else if context.terminal.json {
-        let cases: Vec<_> = played
+        let cases: Vec<_> = results
             .iter()
             .map(|case| json!({"file": case.file, "line": case.line, "name": case.name, "failures": case.failures}))
             .collect();
         context.terminal.print_json(&json!({"cases": cases, "failed": failed}))?;
     } else {
-        context.terminal.say(&results_text(&played, failed))?;
+        context.terminal.print(&results_text(&results, failed))?;
     }
     Ok(if failed == 0 { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }
 
-fn results_text(played: &[CaseResult], failed: usize) -> String {
+fn results_text(results: &[CaseResult], failed: usize) -> String {
     let mut text = String::new();
-    for case in played.iter().filter(|case| !case.failures.is_empty()) {
+    for case in results.iter().filter(|case| !case.failures.is_empty()) {
         let CaseResult { file, line, name, failures } = case;
         let _ =
             writeln!(text, "{BAD}✗{BAD:#} {BOLD}{}{BOLD:#} {DIM}{}:{line}{DIM:#}", tame(name), tame(file));
@@ -81,10 +81,10 @@ fn results_text(played: &[CaseResult], failed: usize) -> String {
             let _ = writeln!(text, "    {}", tame(failure));
         }
     }
-    let all = count(played.len(), "case");
+    let all = count(results.len(), "case");
     let _ = match failed {
-        0 => writeln!(text, "{GOOD}✓{GOOD:#} {all} as expected"),
-        _ => writeln!(text, "{failed} of {all} not as expected"),
+        0 => writeln!(text, "{GOOD}✓{GOOD:#} {all} passed"),
+        _ => writeln!(text, "{failed} of {all} failed"),
     };
     text
 }

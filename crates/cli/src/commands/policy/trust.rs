@@ -31,7 +31,7 @@ Examples:
 /// Trust a project's rule file after reading it
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
-pub(super) struct TrustArgs {
+pub(super) struct TrustFileArgs {
     /// File, or its project [default: the current project]
     path: Option<PathBuf>,
     /// Accepted for scripts; a typed confirmation or a code is still needed
@@ -46,12 +46,12 @@ pub(super) struct TrustArgs {
 
 /// Stop trusting a project's rule file
 #[derive(Debug, clap::Args)]
-pub(super) struct UntrustArgs {
+pub(super) struct UntrustFileArgs {
     /// File, or its project [default: the current project]
     path: Option<PathBuf>,
 }
 
-pub(super) fn trust(context: &Context, args: &TrustArgs) -> Result<ExitCode, CommandError> {
+pub(super) fn trust(context: &Context, args: &TrustFileArgs) -> Result<ExitCode, CommandError> {
     let home = context.home()?;
     let mut trust = TrustStore::read(home)?;
     if args.list {
@@ -59,10 +59,10 @@ pub(super) fn trust(context: &Context, args: &TrustArgs) -> Result<ExitCode, Com
     }
     let path = find_rule_file(context, args.path.as_deref())?;
     let text = read_project_file(&path)?
-        .ok_or_else(|| CommandError::user(format!("there is no file `{}`", path.display())))?;
+        .ok_or_else(|| CommandError::user(format!("file `{}` does not exist", path.display())))?;
     let standing = trust.standing(&path, &text);
     if !context.terminal.json {
-        context.terminal.say(&preview_text(&path, &text, standing))?;
+        context.terminal.print(&preview_text(&path, &text, standing))?;
     }
     let trusted = standing == Standing::Trusted;
     if !trusted {
@@ -74,19 +74,19 @@ pub(super) fn trust(context: &Context, args: &TrustArgs) -> Result<ExitCode, Com
     if context.terminal.json {
         context.terminal.print_json(&json!({"path": path, "trusted": true, "changed": !trusted}))?;
     } else if trusted {
-        context.terminal.say("It is trusted already.\n")?;
+        context.terminal.print("already trusted\n")?;
     } else {
         context
             .terminal
-            .say(&format!("{GOOD}✓{GOOD:#} trusted as it is now; a change takes the trust away\n"))?;
+            .print(&format!("{GOOD}✓{GOOD:#} trusted; a changed file must be trusted again\n"))?;
     }
     Ok(ExitCode::SUCCESS)
 }
 
-pub(super) fn untrust(context: &Context, args: &UntrustArgs) -> Result<ExitCode, CommandError> {
+pub(super) fn untrust(context: &Context, args: &UntrustFileArgs) -> Result<ExitCode, CommandError> {
     let home = context.home()?;
     let mut trust = TrustStore::read(home)?;
-    // A file that is gone can still be in the list.
+    // The list may contain files that no longer exist.
     let path = match &args.path {
         Some(path) if path.is_dir() => path.join(PROJECT_FILE),
         Some(path) => path.clone(),
@@ -95,15 +95,15 @@ pub(super) fn untrust(context: &Context, args: &UntrustArgs) -> Result<ExitCode,
     let path = std::path::absolute(path)?;
     if !trust.remove(&path) {
         return Err(CommandError::user(format!("`{}` is not trusted", path.display()))
-            .hint("see `tenterhook policy trust --list`"));
+            .hint("run `tenterhook policy trust --list`"));
     }
     LedgerHandle::of(home).record_change("policy untrust", json!({"path": path}))?;
     trust.write(home)?;
     if context.terminal.json {
         context.terminal.print_json(&json!({"path": path, "trusted": false}))?;
     } else {
-        context.terminal.say(&format!(
-            "{GOOD}✓{GOOD:#} `{}` is not trusted any more: only its denies and asks count\n",
+        context.terminal.print(&format!(
+            "{GOOD}✓{GOOD:#} `{}` is no longer trusted: only its rules that deny or ask count\n",
             path.display()
         ))?;
     }
@@ -134,19 +134,19 @@ fn list_trusted(context: &Context, trust: &TrustStore) -> Result<ExitCode, Comma
         let _ = writeln!(text, "{} {style}{word}{style:#} {DIM}since {}{DIM:#}", path.display(), entry.since);
     }
     if trust.trusted.is_empty() {
-        text += "no project's file is trusted\n";
+        text += "no project file is trusted\n";
     }
-    context.terminal.say(&text)?;
+    context.terminal.print(&text)?;
     Ok(ExitCode::SUCCESS)
 }
 
-/// The file that is meant: named, in a directory, or nearest to where we are.
-fn find_rule_file(context: &Context, said: Option<&Path>) -> Result<PathBuf, CommandError> {
+/// Finds the rule file: the given one, the one in a directory, or the nearest one to the current directory.
+fn find_rule_file(context: &Context, path: Option<&Path>) -> Result<PathBuf, CommandError> {
     let none = |place: &Path| {
-        CommandError::user(format!("there is no `{PROJECT_FILE}` in `{}`", place.display()))
-            .hint("go to the project, or name the file: `tenterhook policy trust PATH`")
+        CommandError::user(format!("no `{PROJECT_FILE}` in `{}`", place.display()))
+            .hint("change to the project, or name the file: `tenterhook policy trust PATH`")
     };
-    match said {
+    match path {
         Some(path) if path.is_dir() => {
             let file = path.join(PROJECT_FILE);
             if file.exists() { Ok(std::path::absolute(file)?) } else { Err(none(path)) }
@@ -160,7 +160,7 @@ fn find_rule_file(context: &Context, said: Option<&Path>) -> Result<PathBuf, Com
     }
 }
 
-/// The file, and what its rules would do once it is trusted.
+/// Formats the file, and the rules that it would add.
 fn preview_text(path: &Path, text: &str, standing: Standing) -> String {
     let mut shown = format!("{BOLD}{}{BOLD:#} {WARN}{}{WARN:#}\n", path.display(), standing.word());
     for (at, line) in text.lines().enumerate() {

@@ -38,7 +38,7 @@ pub(super) fn run(context: &Context, args: &Args) -> Result<ExitCode, CommandErr
         let mut sources = Sources::default();
         for path in &args.files {
             if !path.exists() {
-                return Err(CommandError::user(format!("there is no file `{}`", path.display())));
+                return Err(CommandError::user(format!("file `{}` does not exist", path.display())));
             }
             sources.add_description(path, SourceLayer::User);
         }
@@ -65,9 +65,9 @@ pub(super) fn run(context: &Context, args: &Args) -> Result<ExitCode, CommandErr
     let examples = sum(&|file| file.programs.iter().map(|program| program.examples).sum());
     let examples = count(examples, "example");
     text += &match problems.len() {
-        0 => format!("{GOOD}✓{GOOD:#} {programs} described, {examples} tried\n"),
+        0 => format!("{GOOD}✓{GOOD:#} {programs} described, {examples} passed\n"),
         many => format!("{BAD}✗{BAD:#} {}; {programs} described\n", count(many, "problem")),
     };
-    context.terminal.say(&text)?;
+    context.terminal.print(&text)?;
     Ok(exit)
 }

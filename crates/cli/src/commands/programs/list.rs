@@ -45,7 +45,7 @@ pub(super) fn run(context: &Context, args: &Args) -> Result<ExitCode, CommandErr
         );
         for program in &file.programs {
             let replaces = if program.replaces {
-                format!(" {WARN}replaces what is known{WARN:#}")
+                format!(" {WARN}replaces the built-in description{WARN:#}")
             } else {
                 String::new()
             };
@@ -55,7 +55,7 @@ pub(super) fn run(context: &Context, args: &Args) -> Result<ExitCode, CommandErr
     }
     if programs.user_files().is_empty() {
         let folder = context.home()?.program_descriptions();
-        let _ = writeln!(text, "no programs of your own are described; put files into {}", folder.display());
+        let _ = writeln!(text, "no programs of your own are described; add files to {}", folder.display());
     }
     if !args.own {
         let _ = writeln!(text, "{BOLD}built in{BOLD:#} {DIM}{}{DIM:#}", count(builtin.len(), "name"));
@@ -63,7 +63,7 @@ pub(super) fn run(context: &Context, args: &Args) -> Result<ExitCode, CommandErr
             let _ = writeln!(text, "  {line}");
         }
     }
-    context.terminal.say(&text)?;
+    context.terminal.print(&text)?;
     Ok(ExitCode::SUCCESS)
 }
 
@@ -71,7 +71,7 @@ fn file_json(file: &UserProgramFile, sources: &Sources) -> Value {
     json!({"source": file.source, "layer": layer_of(sources, &file.source), "programs": file.programs})
 }
 
-/// Whose file it is.
+/// Returns the layer of a file.
 pub(super) fn layer_of(sources: &Sources, source: &str) -> &'static str {
     let text = sources.programs.iter().find(|text| text.name == source);
     text.map_or("user", |text| text.layer.name())

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! `programs`: which programs are described, and how.
+//! `programs`: lists, shows and checks program descriptions.
 
 mod check;
 mod list;
@@ -48,7 +48,7 @@ pub(super) fn run(context: &Context, args: &Args) -> Result<ExitCode, CommandErr
     }
 }
 
-/// The texts in force here, and the rules with their programs.
+/// Loads the active sources and rules for the current directory.
 fn load_active(context: &Context) -> Result<(Sources, RuleSet), CommandError> {
     let place = WorkDirs::at(std::env::current_dir().ok());
     let sources = Sources::collect(context.home()?, &context.env, &place);
@@ -56,7 +56,7 @@ fn load_active(context: &Context) -> Result<(Sources, RuleSet), CommandError> {
     Ok((sources, rules))
 }
 
-/// The programs of a rule set; the built-in ones where the policy describes none.
+/// Returns the programs of a rule set, or the built-in ones if the policy describes none.
 fn programs_of(rules: &RuleSet) -> Programs {
     rules.programs().cloned().unwrap_or_else(Programs::builtin)
 }

@@ -29,7 +29,7 @@ pub(super) struct Args {
     program: String,
 }
 
-/// A description and where it comes from.
+/// Description of a program with its source.
 struct SourcedDescription {
     from: String,
     line: Option<usize>,
@@ -60,7 +60,7 @@ pub(super) fn run(context: &Context, args: &Args) -> Result<ExitCode, CommandErr
     let all: Vec<SourcedDescription> = builtin.into_iter().chain(own).collect();
     if all.is_empty() {
         return Err(CommandError::user(format!("program `{}` is not described", args.program))
-            .hint("describe it: docs/guide/programs.md; see all: `tenterhook programs list`"));
+            .hint("see docs/guide/programs.md to describe it; `tenterhook programs list` lists all"));
     }
     if context.terminal.json {
         let json = |shown: &SourcedDescription| {
@@ -78,14 +78,14 @@ pub(super) fn run(context: &Context, args: &Args) -> Result<ExitCode, CommandErr
         let line = shown.line.map(|line| format!(":{line}")).unwrap_or_default();
         let note = match (shown.line.is_some(), shown.replaces) {
             (false, _) if is_replaced => format!(" {WARN}replaced{WARN:#}"),
-            (true, true) => format!(" {WARN}replaces what is known{WARN:#}"),
+            (true, true) => format!(" {WARN}replaces the built-in description{WARN:#}"),
             _ => String::new(),
         };
         let name = &shown.summary.name;
         let _ = writeln!(text, "{BOLD}{}{BOLD:#}  {DIM}{}{line}{DIM:#}{note}", tame(name), tame(&shown.from));
         push_description(&shown.summary, 1, &mut text);
     }
-    context.terminal.say(&text)?;
+    context.terminal.print(&text)?;
     Ok(ExitCode::SUCCESS)
 }
 

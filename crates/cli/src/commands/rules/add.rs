@@ -9,7 +9,9 @@ use tenterhook_event::Decision;
 use tenterhook_guard::LedgerHandle;
 use tenterhook_home::packs::{AddedPack, PackList};
 use tenterhook_package_source::git::is_address;
-use tenterhook_package_source::rule_packs::{check_pack_name, gather, pack_name_of, pin_pack, place_pack};
+use tenterhook_package_source::rule_packs::{
+    check_pack_name, install_pack, pack_name_of, pin_pack, read_pack,
+};
 use tenterhook_policy::{LoadedRules, Rule};
 
 use crate::commands::install_flow::ask_yes_no;
@@ -56,7 +58,7 @@ pub(super) struct UpdateArgs {
 /// Remove an added pack
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:\n  tenterhook rules remove ours")]
-pub(super) struct RemoveArgs {
+pub(super) struct RemovePackArgs {
     /// Name of the pack
     name: String,
     #[command(flatten)]
@@ -73,30 +75,30 @@ pub(super) fn add(context: &Context, args: &AddArgs) -> Result<ExitCode, Command
     };
     let name = args.name.clone().unwrap_or_else(|| pack_name_of(&from));
     check_pack_name(&name, &list)?;
-    let gathered = gather(&from)?;
+    let gathered = read_pack(&from)?;
     let loaded = gathered.load();
     let added = pin_pack(&name, &from, &gathered);
     if !context.terminal.json {
-        context.terminal.say(&pack_contents(&added, &loaded))?;
+        context.terminal.print(&pack_contents(&added, &loaded))?;
     }
     if loaded.rules.rules().next().is_none() {
-        return Err(CommandError::user("there is no usable rule in it; nothing was added"));
+        return Err(CommandError::user("the pack has no valid rule; nothing was added"));
     }
-    let loosens = |rule: &Rule| rule.verdict() == Decision::Allow || rule.overrides().next().is_some();
-    if loaded.rules.rules().any(loosens) {
+    let weakens = |rule: &Rule| rule.verdict() == Decision::Allow || rule.overrides().next().is_some();
+    if loaded.rules.rules().any(weakens) {
         confirm::require_confirmation(context, Action::RulesAdd, pack_detail(&added), &args.proof)?;
     } else if args.yes || ask_yes_no(context.terminal, "Add this pack?", "rules add")? {
         LedgerHandle::of(home).record_change("rules add", pack_detail(&added))?;
     } else {
         return Ok(ExitCode::FAILURE);
     }
-    place_pack(home, &name, &gathered)?;
+    install_pack(home, &name, &gathered)?;
     list.sources.push(added);
     list.write(home)?;
     report_change(
         context,
         &name,
-        &format!("pack `{name}` is added and on: {}", count(loaded.rules.rules().count(), "rule")),
+        &format!("rule pack `{name}` added and enabled: {}", count(loaded.rules.rules().count(), "rule")),
     )
 }
 
@@ -106,12 +108,12 @@ pub(super) fn update(context: &Context, args: &UpdateArgs) -> Result<ExitCode, C
     let Some(entry) = list.sources.iter_mut().find(|added| added.name == args.name) else {
         return Err(unknown_pack(&args.name));
     };
-    let gathered = gather(&entry.from)?;
+    let gathered = read_pack(&entry.from)?;
     let fresh = pin_pack(&entry.name, &entry.from, &gathered);
     let mut on_disk = Vec::new();
     entry.read_texts(home, &mut on_disk);
     if fresh.files == entry.files && on_disk.is_empty() {
-        return report_change(context, &args.name, "nothing changed");
+        return report_change(context, &args.name, "no changes");
     }
     let loaded = gathered.load();
     if !context.terminal.json {
@@ -122,7 +124,7 @@ pub(super) fn update(context: &Context, args: &UpdateArgs) -> Result<ExitCode, C
         for file in entry.files.keys().filter(|file| !fresh.files.contains_key(*file)) {
             let _ = writeln!(
                 text,
-                "{BAD}- {}{BAD:#} {WARN}its rules will not be checked any more{WARN:#}",
+                "{BAD}- {}{BAD:#} {WARN}its rules will not be evaluated any more{WARN:#}",
                 tame(file)
             );
         }
@@ -131,17 +133,17 @@ pub(super) fn update(context: &Context, args: &UpdateArgs) -> Result<ExitCode, C
                 let _ = writeln!(text, "{WARN}~ {}{WARN:#} changed", tame(file));
             }
         }
-        context.terminal.say(&(text + &pack_contents(&fresh, &loaded)))?;
+        context.terminal.print(&(text + &pack_contents(&fresh, &loaded)))?;
     }
-    // Whether another text says less is not for a program to judge.
+    // A program cannot tell whether the new text is weaker, so every update needs confirmation.
     confirm::require_confirmation(context, Action::RulesUpdate, pack_detail(&fresh), &args.proof)?;
     *entry = fresh;
-    place_pack(home, &args.name, &gathered)?;
+    install_pack(home, &args.name, &gathered)?;
     list.write(home)?;
-    report_change(context, &args.name, &format!("pack `{}` is as it is there now", args.name))
+    report_change(context, &args.name, &format!("rule pack `{}` updated", args.name))
 }
 
-pub(super) fn remove(context: &Context, args: &RemoveArgs) -> Result<ExitCode, CommandError> {
+pub(super) fn remove(context: &Context, args: &RemovePackArgs) -> Result<ExitCode, CommandError> {
     let home = context.home()?;
     let mut list = PackList::read_for_update(home)?;
     if list.find_added(&args.name).is_none() {
@@ -155,15 +157,15 @@ pub(super) fn remove(context: &Context, args: &RemoveArgs) -> Result<ExitCode, C
     if dir.exists() {
         fs_err::remove_dir_all(dir)?;
     }
-    let loosens = "This loosens your protection: its rules are not checked any more.";
+    let weakens = "This weakens your protection: its rules are not evaluated any more.";
     report_change(
         context,
         &args.name,
-        &format!("pack `{}` is removed. {WARN}{BOLD}{loosens}{BOLD:#}{WARN:#}", args.name),
+        &format!("rule pack `{}` removed. {WARN}{BOLD}{weakens}{BOLD:#}{WARN:#}", args.name),
     )
 }
 
-/// Which texts these are, to the byte, is in the ledger before they count.
+/// Describes a pack for the ledger, with the hashes of its files. It is recorded before the rules count.
 fn pack_detail(added: &AddedPack) -> Value {
     let AddedPack { name, from, commit, files } = added;
     json!({"name": name, "from": from, "commit": commit, "files": files})
@@ -178,17 +180,17 @@ fn report_change(context: &Context, name: &str, what: &str) -> Result<ExitCode, 
             "files": added.map(|added| &added.files),
         }))?;
     } else {
-        context.terminal.say(&format!("{GOOD}✓{GOOD:#} {what}\n"))?;
+        context.terminal.print(&format!("{GOOD}✓{GOOD:#} {what}\n"))?;
     }
     Ok(ExitCode::SUCCESS)
 }
 
 fn unknown_pack(name: &str) -> CommandError {
-    CommandError::user(format!("no pack `{name}` was added"))
-        .hint("a pack that is compiled in is turned off: `tenterhook rules disable PACK`")
+    CommandError::user(format!("`{name}` is not an added rule pack"))
+        .hint("disable a built-in pack with `tenterhook rules disable PACK`")
 }
 
-/// What is in a pack, and above all what in it loosens.
+/// Lists the rules of a pack, and names those that weaken protection.
 fn pack_contents(added: &AddedPack, loaded: &LoadedRules) -> String {
     let mut text = format!("{BOLD}{}{BOLD:#} {DIM}from {}{DIM:#}", added.name, tame(&added.from));
     if let Some(commit) = &added.commit {
@@ -204,21 +206,21 @@ fn pack_contents(added: &AddedPack, loaded: &LoadedRules) -> String {
             tame(rule.description())
         );
     }
-    let loosening: Vec<_> = loaded
+    let weakening: Vec<_> = loaded
         .rules
         .rules()
         .filter(|rule| rule.verdict() == Decision::Allow || rule.overrides().next().is_some())
         .map(tenterhook_policy::Rule::id)
         .collect();
-    if !loosening.is_empty() {
+    if !weakening.is_empty() {
         let _ = writeln!(
             text,
-            "{WARN}{BOLD}These loosen your protection:{BOLD:#}{WARN:#} {}",
-            loosening.join(", ")
+            "{WARN}{BOLD}These weaken your protection:{BOLD:#}{WARN:#} {}",
+            weakening.join(", ")
         );
     }
     for problem in &loaded.problems {
-        let _ = writeln!(text, "{BAD}cannot be used{BAD:#} {}", tame(&problem.to_string()));
+        let _ = writeln!(text, "{BAD}invalid{BAD:#} {}", tame(&problem.to_string()));
     }
     text
 }

@@ -56,16 +56,16 @@ pub(super) fn enable(context: &Context, args: &EnableArgs) -> Result<ExitCode, C
     let name = &args.name;
     let pack = built_in(name);
     if pack.is_none() && list.find_added(name).is_none() && !list.is_disabled(name) {
-        let there = Sources::collect(home, &context.env, &WorkDirs::at(std::env::current_dir().ok()));
-        if there.all_rules().rule(name).is_none() {
+        let sources = Sources::collect(home, &context.env, &WorkDirs::at(std::env::current_dir().ok()));
+        if sources.all_rules().rule(name).is_none() {
             return Err(unknown_name(name));
         }
     }
     list.enable(name);
     let rules = pack.map(count_rules);
-    let what = rules
-        .map_or_else(|| format!("`{name}`"), |rules| format!("pack `{name}` with {}", count(rules, "rule")));
-    save_changes(context, &before, &list, name, &format!("{what} is on: more is checked"), None)
+    let with_rules = |rules| format!("rule pack `{name}` with {}", count(rules, "rule"));
+    let what = rules.map_or_else(|| format!("`{name}`"), with_rules);
+    save_changes(context, &before, &list, name, &format!("{what} enabled"), None)
 }
 
 pub(super) fn disable(context: &Context, args: &DisableArgs) -> Result<ExitCode, CommandError> {
@@ -73,80 +73,85 @@ pub(super) fn disable(context: &Context, args: &DisableArgs) -> Result<ExitCode,
     let mut list = PackList::read_for_update(home)?;
     let before = list.clone();
     let name = &args.name;
-    let there = Sources::collect(home, &context.env, &WorkDirs::at(std::env::current_dir().ok()));
-    let rules = there.all_rules();
+    let sources = Sources::collect(home, &context.env, &WorkDirs::at(std::env::current_dir().ok()));
+    let rules = sources.all_rules();
     let in_pack = |rule: &&Rule| {
-        there.texts.iter().any(|text| text.name == rule.source() && text.pack.as_ref() == Some(name))
+        sources.texts.iter().any(|text| text.name == rule.source() && text.pack.as_ref() == Some(name))
     };
     let is_pack = built_in(name).is_some() || list.find_added(name).is_some();
-    let gone: Vec<_> = rules.rules().filter(|rule| rule.id() == name || in_pack(rule)).collect();
-    if !is_pack && gone.is_empty() && !list.is_disabled(name) {
+    let disabled_rules: Vec<_> = rules.rules().filter(|rule| rule.id() == name || in_pack(rule)).collect();
+    if !is_pack && disabled_rules.is_empty() && !list.is_disabled(name) {
         return Err(unknown_name(name));
     }
-    let locked = gone.iter().filter(|rule| rule.locked()).count();
-    if locked > 0 && locked == gone.len() {
-        return Err(CommandError::user(format!("`{name}` is locked and cannot be turned off"))
-            .hint("whoever wrote the layer it belongs to locked it: see `tenterhook policy show`"));
+    let locked = disabled_rules.iter().filter(|rule| rule.locked()).count();
+    if locked > 0 && locked == disabled_rules.len() {
+        return Err(CommandError::user(format!("`{name}` is locked and cannot be disabled"))
+            .hint("its layer locks it: see `tenterhook policy show`"));
     }
     list.disable(name);
-    let stay = if locked > 0 { format!("; {locked} of it are locked and stay") } else { String::new() };
-    let what = match (is_pack, gone.first()) {
+    let stay = if locked > 0 { format!("; {locked} locked rules stay enabled") } else { String::new() };
+    let what = match (is_pack, disabled_rules.first()) {
         (true, _) => {
             format!(
-                "pack `{name}` is off: {} will not be checked any more{stay}",
-                count(gone.len() - locked, "rule")
+                "rule pack `{name}` disabled: {} not evaluated any more{stay}",
+                count(disabled_rules.len() - locked, "rule")
             )
         }
         (false, Some(rule)) => {
-            format!(
-                "rule `{name}` ({}, {}) is off: it will not be checked any more",
-                rule.verdict(),
-                rule.severity()
-            )
+            format!("rule `{name}` ({}, {}) disabled", rule.verdict(), rule.severity())
         }
-        (false, None) => format!("`{name}` is off"),
+        (false, None) => format!("`{name}` disabled"),
     };
     save_changes(context, &before, &list, name, &what, Some(&args.proof))
 }
 
-/// Writes the list if it changed, and says what that means.
+/// JSON output of `rules enable` and `rules disable`.
+#[derive(serde::Serialize)]
+struct PackListChange<'a> {
+    changed: bool,
+    loosens: bool,
+    enabled: &'a [String],
+    disabled: &'a [String],
+}
+
+/// Writes the list if it changed, and reports the change.
 fn save_changes(
     context: &Context,
     before: &PackList,
     list: &PackList,
     name: &str,
     what: &str,
-    loosens: Option<&ProofArgs>,
+    weakens: Option<&ProofArgs>,
 ) -> Result<ExitCode, CommandError> {
     let changed = before != list;
     if changed {
         let home = context.home()?;
         let detail = json!({"name": name, "enabled": list.enabled, "disabled": list.disabled});
-        match loosens {
+        match weakens {
             Some(proof) => confirm::require_confirmation(context, Action::RulesDisable, detail, proof)?,
             None => LedgerHandle::of(home).record_change("rules enable", detail)?,
         }
         list.write(home)?;
     }
-    let loosens = loosens.is_some();
+    let weakens = weakens.is_some();
     if context.terminal.json {
-        context.terminal.print_json(
-            &json!({"changed": changed, "loosens": changed && loosens, "enabled": list.enabled, "disabled": list.disabled}),
-        )?;
+        let PackList { enabled, disabled, .. } = list;
+        let change = PackListChange { changed, loosens: changed && weakens, enabled, disabled };
+        context.terminal.print_json(&json!(change))?;
         return Ok(ExitCode::SUCCESS);
     }
-    let text = match (changed, loosens) {
-        (false, _) => "nothing to change\n".to_owned(),
+    let text = match (changed, weakens) {
+        (false, _) => "no changes\n".to_owned(),
         (true, false) => format!("{GOOD}✓{GOOD:#} {what}\n"),
         (true, true) => {
-            format!("{GOOD}✓{GOOD:#} {what}\n{WARN}{BOLD}This loosens your protection.{BOLD:#}{WARN:#}\n")
+            format!("{GOOD}✓{GOOD:#} {what}\n{WARN}{BOLD}This weakens your protection.{BOLD:#}{WARN:#}\n")
         }
     };
-    context.terminal.say(&text)?;
+    context.terminal.print(&text)?;
     Ok(ExitCode::SUCCESS)
 }
 
 fn unknown_name(name: &str) -> CommandError {
-    CommandError::user(format!("there is no pack and no rule `{name}`"))
-        .hint("see `tenterhook rules list`, or look for it: `tenterhook rules search TEXT`")
+    CommandError::user(format!("unknown rule pack or rule `{name}`"))
+        .hint("list them with `tenterhook rules list`, or search: `tenterhook rules search TEXT`")
 }

@@ -17,7 +17,7 @@ use crate::terminal::{BOLD, DIM, GOOD, WARN, style_of, tame};
 #[command(
     after_help = "Examples:\n  tenterhook rules list\n  tenterhook rules list --pack destructive --json"
 )]
-pub(super) struct ListArgs {
+pub(super) struct ListRulesArgs {
     /// Only this pack
     #[arg(long, value_name = "PACK")]
     pack: Option<String>,
@@ -39,7 +39,7 @@ pub(super) struct SearchArgs {
     text: String,
 }
 
-/// Every rule there is, also of packs that are off.
+/// All rules, including those of disabled packs.
 struct RuleCatalog {
     sources: Sources,
     rules: RuleSet,
@@ -95,14 +95,13 @@ impl RuleCatalog {
     }
 }
 
-pub(super) fn list(context: &Context, args: &ListArgs) -> Result<ExitCode, CommandError> {
+pub(super) fn list(context: &Context, args: &ListRulesArgs) -> Result<ExitCode, CommandError> {
     let mut catalog = RuleCatalog::new(context)?;
     if let Some(pack) = &args.pack {
         catalog.sources.texts.retain(|text| text.pack.as_ref() == Some(pack));
         if catalog.sources.texts.is_empty() {
-            return Err(
-                CommandError::user(format!("there is no pack `{pack}`")).hint("see `tenterhook rules list`")
-            );
+            return Err(CommandError::user(format!("unknown rule pack `{pack}`"))
+                .hint("list them with `tenterhook rules list`"));
         }
     }
     let of = |text: &SourceFile| {
@@ -131,15 +130,15 @@ pub(super) fn list(context: &Context, args: &ListArgs) -> Result<ExitCode, Comma
             text += &catalog.line(rule);
         }
     }
-    context.terminal.say(&text)?;
+    context.terminal.print(&text)?;
     Ok(ExitCode::SUCCESS)
 }
 
 pub(super) fn show(context: &Context, args: &ShowArgs) -> Result<ExitCode, CommandError> {
     let catalog = RuleCatalog::new(context)?;
     let Some(rule) = catalog.rules.rule(&args.id) else {
-        return Err(CommandError::user(format!("there is no rule `{}`", args.id))
-            .hint("look for it: `tenterhook rules search TEXT`"));
+        return Err(CommandError::user(format!("unknown rule `{}`", args.id))
+            .hint("search with `tenterhook rules search TEXT`"));
     };
     let written = catalog.text_of(rule).map(|text| rule_lines(&text.yaml, rule.line())).unwrap_or_default();
     if context.terminal.json {
@@ -156,7 +155,7 @@ pub(super) fn show(context: &Context, args: &ShowArgs) -> Result<ExitCode, Comma
     for line in written {
         let _ = writeln!(text, "{}", line.chars().filter(|c| !c.is_control()).collect::<String>());
     }
-    context.terminal.say(&text)?;
+    context.terminal.print(&text)?;
     Ok(ExitCode::SUCCESS)
 }
 
@@ -171,11 +170,12 @@ pub(super) fn search(context: &Context, args: &SearchArgs) -> Result<ExitCode, C
     if context.terminal.json {
         context.terminal.print_json(&found.iter().map(|rule| catalog.json(rule)).collect::<Vec<_>>())?;
     } else if found.is_empty() {
-        context
-            .terminal
-            .say(&format!("no rule says `{}`; write one: `tenterhook rules new ID`\n", tame(&args.text)))?;
+        context.terminal.print(&format!(
+            "no rule contains `{}`; write one with `tenterhook rules new ID`\n",
+            tame(&args.text)
+        ))?;
     } else {
-        context.terminal.say(&found.iter().map(|rule| catalog.line(rule)).collect::<String>())?;
+        context.terminal.print(&found.iter().map(|rule| catalog.line(rule)).collect::<String>())?;
     }
     Ok(if found.is_empty() { ExitCode::FAILURE } else { ExitCode::SUCCESS })
 }

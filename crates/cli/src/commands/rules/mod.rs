@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! `rules`: find rules, turn packs and rules on and off, take over packs of others, write one's own.
+//! `rules`: find, enable and disable rules and packs, add packs, write rules.
 
 mod add;
 mod enable;
@@ -33,7 +33,7 @@ pub(crate) struct Args {
 
 #[derive(Debug, clap::Subcommand)]
 enum Command {
-    List(list::ListArgs),
+    List(list::ListRulesArgs),
     Show(list::ShowArgs),
     Search(list::SearchArgs),
     New(new::Args),
@@ -41,7 +41,7 @@ enum Command {
     Disable(enable::DisableArgs),
     Add(add::AddArgs),
     Update(add::UpdateArgs),
-    Remove(add::RemoveArgs),
+    Remove(add::RemovePackArgs),
 }
 
 pub(super) fn run(context: &Context, args: &Args) -> Result<ExitCode, CommandError> {

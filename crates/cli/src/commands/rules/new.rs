@@ -28,22 +28,22 @@ pub(super) struct Args {
     print: bool,
 }
 
-/// One rule; `ID` is put in.
+/// Template of a rule; `ID` is replaced.
 const RULE_TEMPLATE: &str = "\
 - id: ID
   description: What this rule is for, in one sentence
   severity: medium                 # low, medium, high, critical
-  # mode: monitor                  # to see first what it would say
+  # mode: monitor                  # to only record its verdicts at first
   match:
-    # All that is given must hold. More: effect, path, url, package, regex, any, not (docs/guide/policy.md).
+    # All conditions must hold. More: effect, path, url, package, regex, any, not (docs/guide/policy.md).
     tool: shell
     shell:
       program: [example-program]   # the program, however it is wrapped or called
       words: [deploy]              # these words, in this order
   verdict: deny                    # deny, ask, allow
-  reason: Why, for the agent and the person.
+  reason: Reason, for the agent and the user.
   nudge: what the agent could do instead
-  examples:                        # tried whenever the rule is loaded; a rule that fails one is refused
+  examples:                        # tested whenever the rule is loaded; a rule that fails one is refused
     deny:
       - example-program deploy
       - sudo example-program --fast deploy
@@ -59,7 +59,7 @@ pub(super) fn run(context: &Context, args: &Args) -> Result<ExitCode, CommandErr
         return Err(CommandError::user(&problem.message));
     }
     if args.print {
-        context.terminal.exactly(&fresh, "")?;
+        context.terminal.print_raw(&fresh, "")?;
         return Ok(ExitCode::SUCCESS);
     }
     let home = context.home()?;
@@ -67,15 +67,15 @@ pub(super) fn run(context: &Context, args: &Args) -> Result<ExitCode, CommandErr
     let name = path.display().to_string();
     let before = tenterhook_home::regular_file(&path)?.unwrap_or_default();
     let after = append_rule(&name, &before, &rule, &args.id).map_err(|failure| {
-        failure.hint(format!("put it in by hand: `tenterhook rules new {} --print`", args.id))
+        failure.hint(format!("add it by hand: `tenterhook rules new {} --print`", args.id))
     })?;
     make_private_dir(&home.config)?;
     write_atomic(&path, after.as_bytes(), 0o600)?;
     if context.terminal.json {
         context.terminal.print_json(&json!({"id": args.id, "file": path}))?;
     } else {
-        context.terminal.say(&format!(
-            "{GOOD}✓{GOOD:#} rule `{}` is in `{name}`; change it, then run `tenterhook policy check`\n",
+        context.terminal.print(&format!(
+            "{GOOD}✓{GOOD:#} rule `{}` added to `{name}`; edit it, then run `tenterhook policy check`\n",
             args.id
         ))?;
     }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! `self`: where this program came from, whether it is what was released, and newer releases of it.
+//! `self`: shows, verifies and updates this program.
 
 mod info;
 mod refresh;
@@ -46,7 +46,7 @@ pub(super) fn run(context: &Context, args: &Args) -> Result<ExitCode, CommandErr
     }
 }
 
-/// The file of the running program, with links resolved.
+/// Returns the path of the running program, with links resolved.
 fn running_program() -> Result<PathBuf, CommandError> {
     let program = std::env::current_exe()?;
     Ok(fs_err::canonicalize(&program).unwrap_or(program))

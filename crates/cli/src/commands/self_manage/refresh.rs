@@ -7,7 +7,7 @@ use std::process::ExitCode;
 use rustix::process::Pid;
 use serde_json::{Value, json};
 use tenterhook_authority::Action;
-use tenterhook_daemon_control::launch::{end_daemon, hold_autostart, process_of};
+use tenterhook_daemon_control::launch::{hold_autostart, process_of, stop_daemon_process};
 use tenterhook_daemon_control::service::restart_managed;
 use tenterhook_guard::{LedgerHandle, snapshot};
 use tenterhook_home::{Env, Home, WorkDirs};
@@ -44,7 +44,7 @@ pub(crate) struct Args {
     proof: ProofArgs,
 }
 
-/// What has to be done until everything runs this version.
+/// Hook programs and daemon that do not run this version.
 struct RefreshPlan {
     /// Version of the installed hook programs.
     hooks: Option<ProgramVersion>,
@@ -54,7 +54,7 @@ struct RefreshPlan {
     daemon: Option<RunningDaemon>,
 }
 
-/// A daemon that is to be replaced.
+/// Daemon that has to be replaced.
 struct RunningDaemon {
     pid: Pid,
     version: String,
@@ -64,14 +64,14 @@ struct RunningDaemon {
 
 pub(super) fn run(context: &Context, args: &Args) -> Result<ExitCode, CommandError> {
     let home = context.home()?;
-    let plan = RefreshPlan::make(home)?;
+    let plan = RefreshPlan::new(home)?;
     hook_programs::refuse_older(home)?;
     plan.refuse_newer_daemon()?;
     if args.check || plan.is_done() {
         return print_report(context, &plan, false);
     }
     refuse_guarded_agent(home, "refresh the installed hooks or the daemon")?;
-    // The gate comes first: if the restart is refused, nothing was changed.
+    // The confirmation comes first: if the restart is refused, nothing was changed.
     if let Some(daemon) = &plan.daemon {
         let detail = json!({"from": daemon.version, "to": PROGRAM_VERSION, "why": "self refresh"});
         confirm::require_confirmation(context, Action::Restart, detail, &args.proof)?;
@@ -80,7 +80,7 @@ pub(super) fn run(context: &Context, args: &Args) -> Result<ExitCode, CommandErr
         let from = plan.hooks.as_ref().map(|found| &found.version);
         let detail = json!({"from": from, "to": PROGRAM_VERSION, "programs": plan.programs});
         LedgerHandle::of(home).record_change("self refresh", detail)?;
-        hook_programs::place(&CliHost { context, home }.setup())?;
+        hook_programs::install_programs(&CliHost { context, home }.setup())?;
         refresh_snapshot(home, &context.env);
     }
     if let Some(daemon) = &plan.daemon {
@@ -90,10 +90,10 @@ pub(super) fn run(context: &Context, args: &Args) -> Result<ExitCode, CommandErr
 }
 
 impl RefreshPlan {
-    fn make(home: &Home) -> Result<Self, CommandError> {
+    fn new(home: &Home) -> Result<Self, CommandError> {
         let hooks = of_hook_programs(home);
         let programs =
-            if hooks.is_some() { hook_programs::outdated(home, HOOK_PROGRAMS)? } else { Vec::new() };
+            if hooks.is_some() { hook_programs::outdated_programs(home, HOOK_PROGRAMS)? } else { Vec::new() };
         Ok(Self { hooks, programs, daemon: RunningDaemon::find_other(home)? })
     }
 
@@ -114,12 +114,12 @@ impl RefreshPlan {
 }
 
 impl RunningDaemon {
-    /// The daemon of a home, if it does not run this very program.
+    /// Finds the daemon of a state directory if it does not run this very program.
     fn find_other(home: &Home) -> Result<Option<Self>, CommandError> {
         let Some(health) = ask::get(home, "/v1/health")? else { return Ok(None) };
         let text = |key: &str| health.get(key).and_then(Value::as_str).map(ToOwned::to_owned);
         let pid = process_of(&health)
-            .ok_or_else(|| CommandError::internal("the daemon does not name its process"))?;
+            .ok_or_else(|| CommandError::internal("the daemon did not report its process id"))?;
         let version = text("version").unwrap_or_default();
         if version == PROGRAM_VERSION && runs_this_program(pid) {
             return Ok(None);
@@ -128,8 +128,8 @@ impl RunningDaemon {
         Ok(Some(Self { pid, version, listen }))
     }
 
-    /// How to start another one in its place.
-    fn how(&self) -> DaemonArgs {
+    /// Options to start a replacement with.
+    fn restart_options(&self) -> DaemonArgs {
         let listen = self.listen.map_or_else(|| "none".to_owned(), |address| address.to_string());
         let arguments =
             std::fs::read(format!("/proc/{}/cmdline", self.pid.as_raw_nonzero())).unwrap_or_default();
@@ -138,26 +138,26 @@ impl RunningDaemon {
     }
 }
 
-/// Whether a process runs this very program. Where the system does not tell, its version has to do.
+/// Whether a process runs this very program. Where the system does not tell, the version is compared instead.
 fn runs_this_program(pid: Pid) -> bool {
     let path = format!("/proc/{}/exe", pid.as_raw_nonzero());
     !cfg!(target_os = "linux") || hook_programs::is_running_program(path.as_ref()).unwrap_or(false)
 }
 
-/// Ends the daemon in order, so that calls under way are answered and recorded, and starts another on its address.
+/// Stops the daemon in order, so that running calls are answered and recorded, and starts a new one on its address.
 fn restart_daemon(context: &Context, home: &Home, daemon: &RunningDaemon) -> Result<(), CommandError> {
-    let how = daemon.how();
+    let options = daemon.restart_options();
     if restart_managed(home, daemon.pid)? {
         return Ok(());
     }
     hold_autostart(home);
-    end_daemon(home, daemon.pid)?;
-    start::launch_daemon(context, home, &how).map_err(|error| {
-        error.hint("hooks evaluate calls themselves until a daemon runs; `tenterhook start` tries again")
+    stop_daemon_process(home, daemon.pid)?;
+    start::launch_daemon(context, home, &options).map_err(|error| {
+        error.hint("hooks evaluate the rules in-process until a daemon runs; `tenterhook start` tries again")
     })
 }
 
-/// Hooks without a daemon read the rules from the files if there is no snapshot of this version.
+/// Writes the snapshot again. Without one of this version, hooks without a daemon read the rules from the files.
 fn refresh_snapshot(home: &Home, env: &Env) {
     drop(snapshot::write(home, env, &WorkDirs::default()));
 }
@@ -180,7 +180,7 @@ fn print_report(context: &Context, plan: &RefreshPlan, done: bool) -> Result<Exi
             Some(_) => format!("{GOOD}✓{GOOD:#} hooks and daemon run this version ({PROGRAM_VERSION})\n"),
             None => format!("no hooks are installed {DIM}(`tenterhook install` guards an agent){DIM:#}\n"),
         };
-        context.terminal.say(&text)?;
+        context.terminal.print(&text)?;
         return Ok(ExitCode::SUCCESS);
     }
     let mark = if done { format!("{GOOD}✓{GOOD:#}") } else { "•".to_owned() };
@@ -200,8 +200,8 @@ fn print_report(context: &Context, plan: &RefreshPlan, done: bool) -> Result<Exi
         text += &format!("{mark} daemon {what}{place} {DIM}({version} → {PROGRAM_VERSION}){DIM:#}\n");
     }
     if !done {
-        text += &format!("{DIM}`tenterhook self refresh` does it{DIM:#}\n");
+        text += &format!("{DIM}run `tenterhook self refresh` to apply{DIM:#}\n");
     }
-    context.terminal.say(&text)?;
+    context.terminal.print(&text)?;
     Ok(ExitCode::SUCCESS)
 }

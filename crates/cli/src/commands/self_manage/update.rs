@@ -45,7 +45,7 @@ pub(super) fn run(context: &Context, args: &Args) -> Result<ExitCode, CommandErr
     let program = running_program()?;
     let method = InstallMethod::detect(&program, context.unchecked_home());
     if let Some(command) = method.upgrade_command() {
-        let message = format!("this copy was installed by {} and is upgraded there", method.name());
+        let message = format!("this copy was installed by {}, which has to upgrade it", method.name());
         return Err(CommandError::internal(message).hint(format!("run `{command}`")));
     }
     if let Some(home) = context.unchecked_home() {
@@ -69,9 +69,9 @@ pub(super) fn run(context: &Context, args: &Args) -> Result<ExitCode, CommandErr
                 .terminal
                 .print_json(&json!({"current": current, "available": offered, "updated": false}))?;
         } else if order.is_eq() {
-            context.terminal.say(&format!("{GOOD}✓{GOOD:#} {current} is the newest release\n"))?;
+            context.terminal.print(&format!("{GOOD}✓{GOOD:#} {current} is the newest release\n"))?;
         } else {
-            context.terminal.say(&format!("{BOLD}{offered}{BOLD:#} is available; this is {current}\n"))?;
+            context.terminal.print(&format!("{BOLD}{offered}{BOLD:#} is available; this is {current}\n"))?;
         }
         return Ok(ExitCode::SUCCESS);
     }
@@ -93,14 +93,14 @@ pub(super) fn run(context: &Context, args: &Args) -> Result<ExitCode, CommandErr
     })
 }
 
-/// What `self refresh` of the new program did.
+/// Result of `self refresh` of the new program.
 struct RefreshResult {
     succeeded: bool,
-    /// Its answer in JSON, if that is wanted.
+    /// JSON output of the command; null in text mode.
     answer: Value,
 }
 
-/// Lets the new program bring hooks and daemon to its version. `None`: there is nothing to refresh.
+/// Runs `self refresh` of the new program. Returns `None` if there is nothing to refresh.
 fn run_refresh(context: &Context, program: &Path) -> Option<RefreshResult> {
     let home = context.unchecked_home()?;
     if !home.has_hook_programs() && !ask::is_up(home) {
@@ -109,8 +109,8 @@ fn run_refresh(context: &Context, program: &Path) -> Option<RefreshResult> {
     let mut command = Command::new(program);
     if home.is_machine_wide() {
         command.arg("--system");
-    } else if let Some(said) = &context.said_home {
-        command.arg("--home").arg(said);
+    } else if let Some(path) = &context.explicit_home {
+        command.arg("--home").arg(path);
     }
     command.args(["self", "refresh"]);
     if !context.terminal.json {
@@ -146,5 +146,5 @@ fn print_report(
         text +=
             &format!("{WARN}note{WARN:#}: hooks and daemon still run {current}: run `{REFRESH_COMMAND}`\n");
     }
-    context.terminal.say(&text)
+    context.terminal.print(&text)
 }

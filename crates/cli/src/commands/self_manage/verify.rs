@@ -64,7 +64,7 @@ pub(super) fn run(context: &Context, args: &Args) -> Result<ExitCode, CommandErr
                 Some(problem) => format!("{BAD}✗{BAD:#} {}: {problem}\n", path.display()),
             };
         }
-        context.terminal.say(&text)?;
+        context.terminal.print(&text)?;
     }
     Ok(if matches { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }

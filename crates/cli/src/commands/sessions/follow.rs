@@ -25,7 +25,7 @@ Examples:
   tenterhook sessions follow latest
   tenterhook sessions follow --json | jq 'select(.event == \"file-changed\").data.path'";
 
-/// How often the ledger is looked at where no daemon runs.
+/// Interval at which the ledger is polled if no daemon runs.
 const LEDGER_POLL_INTERVAL: Duration = Duration::from_millis(200);
 
 /// Follow live sessions
@@ -45,7 +45,7 @@ pub(super) fn run(context: &Context, args: &Args) -> Result<ExitCode, CommandErr
     let mut show = |kind: &str, data: &Value| -> Result<bool, CommandError> {
         let Some(line) = event_line(context, kind, data) else { return Ok(true) };
         left = left.saturating_sub(1);
-        let mut out = context.terminal.out();
+        let mut out = context.terminal.stdout();
         match writeln!(out, "{line}").and_then(|()| out.flush()) {
             Err(error) if error.kind() == std::io::ErrorKind::BrokenPipe => Ok(false),
             written => Ok(written.map(|()| left > 0)?),
@@ -62,16 +62,16 @@ pub(super) fn run(context: &Context, args: &Args) -> Result<ExitCode, CommandErr
         return Ok(ExitCode::SUCCESS);
     }
     if args.id.is_none() && is_unused(&LedgerHandle::of(context.home()?), context)? {
-        context.terminal.say(NO_SESSIONS)?;
+        context.terminal.print(NO_SESSIONS)?;
         return Ok(ExitCode::SUCCESS);
     }
     let ledger = recorded_sessions(context)?;
     let id = args.id.as_deref().map(|id| show::resolve_id(context, Some(&ledger), id)).transpose()?;
     let mut following = ledger.follow(id.as_deref())?;
-    context.terminal.note("no daemon is running: the ledger is looked at now and then\n")?;
+    context.terminal.eprint("no daemon is running: polling the ledger\n")?;
     let book = LedgerHandle::of(context.home()?);
     loop {
-        // Where there is no daemon, hooks spool.
+        // Without a daemon, hooks write to the spool.
         book.import_spool();
         for event in following.poll()? {
             let data = serde_json::to_value(&event).map_err(std::io::Error::from)?;
@@ -83,7 +83,7 @@ pub(super) fn run(context: &Context, args: &Args) -> Result<ExitCode, CommandErr
     }
 }
 
-/// One line; nothing for signs of life.
+/// Formats an event as one line; `None` for keepalives.
 fn event_line(context: &Context, kind: &str, data: &Value) -> Option<String> {
     if kind == "hello" {
         return None;
@@ -94,7 +94,7 @@ fn event_line(context: &Context, kind: &str, data: &Value) -> Option<String> {
     let text = |key: &str| tame(data.field(key).as_str().unwrap_or_default());
     let number = |key: &str| data.field(key).as_u64().unwrap_or_default();
     let tool = data.field("tool");
-    let said = match kind {
+    let line = match kind {
         "file-changed" => {
             format!(
                 "{GOOD}✎{GOOD:#} {} {} {DIM}+{} −{}{DIM:#}",
@@ -128,7 +128,7 @@ fn event_line(context: &Context, kind: &str, data: &Value) -> Option<String> {
             format!("{DIM}{} tokens in, {} out{DIM:#}", number("input_tokens"), number("output_tokens"))
         }
         "subagent" => {
-            let what = if data.field("ended").is_null() { "begins" } else { "ends" };
+            let what = if data.field("ended").is_null() { "started" } else { "ended" };
             format!("subagent {} {} {what}", text("type"), text("id"))
         }
         "ended" => format!("{DIM}ended {}{DIM:#}", text("reason")),
@@ -138,5 +138,5 @@ fn event_line(context: &Context, kind: &str, data: &Value) -> Option<String> {
     let at: String =
         tame(data.field("at").field("ts").as_str().unwrap_or_default()).chars().skip(11).take(8).collect();
     let session: String = text("session").chars().take(8).collect();
-    Some(format!("{DIM}{at} {} {session}{DIM:#}  {said}", text("harness")))
+    Some(format!("{DIM}{at} {} {session}{DIM:#}  {line}", text("harness")))
 }

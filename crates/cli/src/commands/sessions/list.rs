@@ -18,7 +18,7 @@ use crate::terminal::{BOLD, DIM, Terminal, tame};
 use tenterhook_terminal_text::fit;
 use tenterhook_terminal_text::session_panel;
 
-/// What an unused home says, with the next step.
+/// Text for an empty list, with the next step.
 pub(super) const NO_SESSIONS: &str =
     "no sessions yet; they appear once a guarded agent runs (`tenterhook detect` lists agents)\n";
 
@@ -66,7 +66,7 @@ pub(super) fn run(context: &Context, args: &Args) -> Result<ExitCode, CommandErr
         let Args { harness, state, project, since, after, .. } = args;
         let is_filtered =
             since.is_some() || [harness, state, project, after].iter().any(|part| part.is_some());
-        context.terminal.say(&sessions_table(&answer, is_filtered))?;
+        context.terminal.print(&sessions_table(&answer, is_filtered))?;
     }
     Ok(ExitCode::SUCCESS)
 }
@@ -83,27 +83,27 @@ fn session_filter(args: &Args) -> SessionFilter {
     }
 }
 
-/// One of the words that `--state` takes.
+/// Parses a value of `--state`.
 fn parse_activity(word: &str) -> Option<SessionActivity> {
     [SessionActivity::Active, SessionActivity::Waiting, SessionActivity::Idle, SessionActivity::Ended]
         .into_iter()
         .find(|activity| session_panel::activity_word(*activity) == word)
 }
 
-/// Asks the daemon. `None`: there is none.
+/// Asks the daemon for sessions; `None` if no daemon runs.
 pub(super) fn get_sessions(
     context: &Context,
-    wanted: &SessionFilter,
+    filter: &SessionFilter,
 ) -> Result<Option<SessionList>, CommandError> {
-    let since = wanted.since.map(|since| since.to_string());
-    let state = wanted.state.map(|state| session_panel::activity_word(state).to_owned());
-    let mut path = format!("/v1/sessions?limit={}", wanted.limit);
+    let since = filter.since.map(|since| since.to_string());
+    let state = filter.state.map(|state| session_panel::activity_word(state).to_owned());
+    let mut path = format!("/v1/sessions?limit={}", filter.limit);
     for (name, value) in [
-        ("harness", &wanted.harness),
+        ("harness", &filter.harness),
         ("state", &state),
-        ("project", &wanted.project),
+        ("project", &filter.project),
         ("since", &since),
-        ("after", &wanted.after),
+        ("after", &filter.after),
     ] {
         if let Some(value) = value {
             let _ = write!(path, "&{name}={}", percent_encode(value));
@@ -114,12 +114,12 @@ pub(super) fn get_sessions(
 
 fn sessions_table(list: &SessionList, is_filtered: bool) -> String {
     if list.sessions.is_empty() {
-        return if is_filtered { "no session fits\n".to_owned() } else { NO_SESSIONS.to_owned() };
+        return if is_filtered { "no matching sessions\n".to_owned() } else { NO_SESSIONS.to_owned() };
     }
-    let title = Terminal::width().saturating_sub(84).max(16);
+    let title = Terminal::width().saturating_sub(85).max(16);
     let head = format!(
-        "{:<19}  {:<12}  {:<8}  {:<10}  {:>6}  {:>5}  {:>5}  {:>5}  TITLE",
-        "LAST", "HARNESS", "STATE", "SESSION", "EVENTS", "FILES", "TODOS", "DENY"
+        "{:<19}  {:<12}  {:<8}  {:<10}  {:>6}  {:>5}  {:>5}  {:>6}  TITLE",
+        "LAST", "HARNESS", "STATE", "SESSION", "EVENTS", "FILES", "TODOS", "DENIED"
     );
     let mut text = format!("{BOLD}{head}{BOLD:#}\n");
     for session in &list.sessions {
@@ -130,7 +130,7 @@ fn sessions_table(list: &SessionList, is_filtered: bool) -> String {
         let (state, style) = session_panel::state_of(session);
         let _ = writeln!(
             text,
-            "{:<19}  {}  {style}{state:<8}{style:#}  {}  {:>6}  {:>5}  {todos:>5}  {:>5}  {}",
+            "{:<19}  {}  {style}{state:<8}{style:#}  {}  {:>6}  {:>5}  {todos:>5}  {:>6}  {}",
             session.last.to_string().chars().take(19).collect::<String>().replace('T', " "),
             fit(&tame(&session.harness), 12),
             fit(&tame(&session.id), 10),
@@ -142,7 +142,7 @@ fn sessions_table(list: &SessionList, is_filtered: bool) -> String {
     }
     if let Some(next) = &list.next {
         let all = list.all;
-        let _ = writeln!(text, "{DIM}{all} in all; the list goes on with `--after '{}'`{DIM:#}", tame(next));
+        let _ = writeln!(text, "{DIM}{all} sessions; continue with `--after '{}'`{DIM:#}", tame(next));
     }
     text
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! `sessions`: what agents did, one conversation at a time. The daemon is asked; without one the sessions
-//! are put together from the ledger, and are the same.
+//! `sessions`: lists, shows and follows sessions of agents. Sessions come from the daemon; without one they are
+//! rebuilt from the ledger, with the same result.
 
 mod follow;
 mod list;
@@ -49,16 +49,16 @@ pub(super) fn run(context: &Context, args: &Args) -> Result<ExitCode, CommandErr
     }
 }
 
-/// The sessions of the ledger, for where no daemon runs.
+/// Rebuilds the sessions from the ledger, for use without a daemon.
 fn recorded_sessions(context: &Context) -> Result<RecordedSessions, CommandError> {
     let home = context.home()?;
-    // It says what to do when there is nothing to read.
+    // Without a ledger, this fails with a hint.
     drop(LedgerHandle::of(home).reader()?);
     let person = context.env.home.as_deref().and_then(std::path::Path::to_str).map(ToOwned::to_owned);
     RecordedSessions::open(home.ledger(), person, Sources::load_prices(home))
 }
 
-/// A word in a path or a query.
+/// Encodes a word for a path or a query.
 fn percent_encode(word: &str) -> String {
     let plain = |byte: u8| byte.is_ascii_alphanumeric() || b"-_.".contains(&byte);
     word.bytes()
@@ -66,8 +66,8 @@ fn percent_encode(word: &str) -> String {
         .collect()
 }
 
-/// `latest`, a whole id, or the beginning of one.
+/// Error for an id that no session has.
 fn unknown_session(id: &str) -> CommandError {
-    CommandError::internal(format!("there is no session `{id}`"))
-        .hint("`tenterhook sessions list` shows them; `latest` is the last one")
+    CommandError::internal(format!("unknown session `{id}`"))
+        .hint("`tenterhook sessions list` lists sessions; `latest` is the newest one")
 }

@@ -40,8 +40,8 @@ pub(super) struct Args {
 }
 
 pub(super) fn run(context: &Context, args: &Args) -> Result<ExitCode, CommandError> {
-    let up = ask::is_up(context.home()?);
-    let ledger = if up { None } else { Some(recorded_sessions(context)?) };
+    let is_up = ask::is_up(context.home()?);
+    let ledger = if is_up { None } else { Some(recorded_sessions(context)?) };
     let id = resolve_id(context, ledger.as_ref(), &args.id)?;
     let path = format!("/v1/sessions/{}", percent_encode(&id));
     match args {
@@ -82,12 +82,12 @@ fn print_answer<T: Serialize>(
     if context.terminal.json {
         context.terminal.print_json(answer)?;
     } else {
-        context.terminal.say(&text(answer))?;
+        context.terminal.print(&text(answer))?;
     }
     Ok(ExitCode::SUCCESS)
 }
 
-/// Asks the daemon, or the ledger where none runs.
+/// Fetches from the daemon, or from the ledger if no daemon runs.
 fn fetch<T: DeserializeOwned>(
     context: &Context,
     args: &Args,
@@ -102,39 +102,39 @@ fn fetch<T: DeserializeOwned>(
     found.ok_or_else(|| unknown_session(&args.id))
 }
 
-/// The session that is meant: by its id, by the beginning of it, or the latest.
+/// Resolves a session by its id, the beginning of its id, or `latest`.
 pub(super) fn resolve_id(
     context: &Context,
     ledger: Option<&RecordedSessions>,
-    said: &str,
+    reference: &str,
 ) -> Result<String, CommandError> {
-    let wanted = SessionFilter { limit: 1000, ..SessionFilter::default() };
-    if said != "latest"
+    let filter = SessionFilter { limit: 1000, ..SessionFilter::default() };
+    if reference != "latest"
         && let Some(ledger) = ledger
-        && ledger.find(said)?.is_some()
+        && ledger.find(reference)?.is_some()
     {
-        return Ok(said.to_owned());
+        return Ok(reference.to_owned());
     }
     let answer = match ledger {
-        Some(ledger) => ledger.list(&wanted, call_meta::now())?,
-        None => list::get_sessions(context, &wanted)?.ok_or_else(|| unknown_session(said))?,
+        Some(ledger) => ledger.list(&filter, call_meta::now())?,
+        None => list::get_sessions(context, &filter)?.ok_or_else(|| unknown_session(reference))?,
     };
     let names = answer.sessions.into_iter().map(|session| (session.harness, session.id));
-    let mut fitting = names.filter(|(harness, id)| {
-        said == "latest" || id.starts_with(said) || format!("{harness}:{id}").starts_with(said)
+    let mut matching = names.filter(|(harness, id)| {
+        reference == "latest" || id.starts_with(reference) || format!("{harness}:{id}").starts_with(reference)
     });
-    let Some((harness, id)) = fitting.next() else {
-        // The daemon may know older ones.
-        return if ledger.is_none() && said != "latest" {
-            Ok(said.to_owned())
+    let Some((harness, id)) = matching.next() else {
+        // The daemon may have older sessions.
+        return if ledger.is_none() && reference != "latest" {
+            Ok(reference.to_owned())
         } else {
-            Err(unknown_session(said))
+            Err(unknown_session(reference))
         };
     };
-    let exact = id == said || format!("{harness}:{id}") == said;
-    if said != "latest" && !exact && fitting.next().is_some() {
-        return Err(CommandError::user(format!("more than one session begins with `{said}`"))
-            .hint("say more of its id; `tenterhook sessions list --json` has them whole"));
+    let exact = id == reference || format!("{harness}:{id}") == reference;
+    if reference != "latest" && !exact && matching.next().is_some() {
+        return Err(CommandError::user(format!("more than one session matches `{reference}`"))
+            .hint("use more characters of the id; `tenterhook sessions list --json` prints full ids"));
     }
     Ok(format!("{harness}:{id}"))
 }

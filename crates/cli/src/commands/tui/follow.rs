@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! What the daemon tells, as it happens; and again, whenever there is one.
+//! Follows the daemon's event stream, and reconnects when it ends.
 
 use std::thread;
 use std::time::Duration;
@@ -13,33 +13,33 @@ use super::TuiSender;
 use crate::ask;
 use crate::error::CommandError;
 
-/// How long we wait before we try again, at first and at most.
+/// First and longest delay before a reconnection.
 const RECONNECT_DELAYS: (Duration, Duration) = (Duration::from_millis(250), Duration::from_secs(2));
 
-/// Follows, in a thread of its own.
+/// Starts the thread that follows the stream.
 pub(super) fn spawn_follower(home: Home, sender: TuiSender) -> Result<(), CommandError> {
     thread::Builder::new().name("follow".to_owned()).spawn(move || {
-        let (first, most) = RECONNECT_DELAYS;
+        let (first, longest) = RECONNECT_DELAYS;
         let mut wait = first;
         loop {
             let mut greeted = false;
             let ended = ask::stream(&home, "/v1/stream", &mut |kind, data| {
                 greeted |= kind == "hello";
-                Ok(sender.tell(stream_message(kind, data)))
+                Ok(sender.send(stream_message(kind, data)))
             });
-            // Without an error nobody listens to us any more.
+            // The stream ends without an error only if the view has ended.
             let Err(why) = ended else { return };
-            if !sender.tell(TuiMessage::Disconnected(why.message)) {
+            if !sender.send(TuiMessage::Disconnected(why.message)) {
                 return;
             }
-            wait = if greeted { first } else { (wait * 2).min(most) };
+            wait = if greeted { first } else { (wait * 2).min(longest) };
             thread::sleep(wait);
         }
     })?;
     Ok(())
 }
 
-/// Whoever greets is there.
+/// Converts a stream event to a message; the first event of a connection is `hello`.
 fn stream_message(kind: &str, data: &Value) -> TuiMessage {
     match kind {
         "hello" => TuiMessage::Connected,

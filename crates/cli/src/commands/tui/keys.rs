@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! What a person does at the terminal.
+//! Reads keys, mouse events and signals.
 
 use std::thread;
 
@@ -11,15 +11,15 @@ use tokio::signal::unix::{SignalKind, signal};
 use super::{TuiEvent, TuiSender};
 use crate::error::CommandError;
 
-/// Rows per turn of a mouse's wheel.
+/// Rows per step of the mouse wheel.
 const ROWS_PER_WHEEL_TURN: usize = 3;
 
-/// Reads keys, in a thread of its own.
+/// Starts the thread that reads keys.
 pub(super) fn spawn_key_reader(sender: TuiSender) -> Result<(), CommandError> {
     thread::Builder::new().name("keys".to_owned()).spawn(move || {
-        // A terminal that is gone tells nothing any more.
+        // Reading fails if the terminal was closed.
         while let Ok(event) = read() {
-            if !event_messages(&event).into_iter().all(|message| sender.tell(message)) {
+            if !event_messages(&event).into_iter().all(|message| sender.send(message)) {
                 return;
             }
         }
@@ -27,30 +27,30 @@ pub(super) fn spawn_key_reader(sender: TuiSender) -> Result<(), CommandError> {
     Ok(())
 }
 
-/// Hears signals, in a thread of its own.
+/// Starts the thread that waits for signals.
 pub(super) fn spawn_signal_reader(sender: TuiSender) -> Result<(), CommandError> {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
     thread::Builder::new().name("signals".to_owned()).spawn(move || {
         runtime.block_on(async {
-            let goes_on = SignalKind::from_raw(rustix::process::Signal::CONT.as_raw());
+            let continued = SignalKind::from_raw(rustix::process::Signal::CONT.as_raw());
             let kinds = [
                 SignalKind::terminate(),
                 SignalKind::interrupt(),
                 SignalKind::hangup(),
                 SignalKind::quit(),
-                goes_on,
+                continued,
             ];
-            let [Ok(mut term), Ok(mut int), Ok(mut hup), Ok(mut quit), Ok(mut goes_on)] = kinds.map(signal)
+            let [Ok(mut term), Ok(mut int), Ok(mut hup), Ok(mut quit), Ok(mut continued)] = kinds.map(signal)
             else {
                 return;
             };
             loop {
                 let events = tokio::select! {
-                    _ = term.recv() => TuiEvent::Ended,
-                    _ = int.recv() => TuiEvent::Ended,
-                    _ = hup.recv() => TuiEvent::Ended,
-                    _ = quit.recv() => TuiEvent::Ended,
-                    _ = goes_on.recv() => TuiEvent::Again,
+                    _ = term.recv() => TuiEvent::Terminated,
+                    _ = int.recv() => TuiEvent::Terminated,
+                    _ = hup.recv() => TuiEvent::Terminated,
+                    _ = quit.recv() => TuiEvent::Terminated,
+                    _ = continued.recv() => TuiEvent::Resumed,
                 };
                 if sender.to.send(events).is_err() {
                     return;

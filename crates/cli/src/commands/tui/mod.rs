@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! The terminal view. What is shown and what keys do is in `tenterhook-tui`; here it meets a terminal and a
-//! daemon: keys, signals, the daemon's news and its answers come in over one channel, in threads of their
-//! own, and only this one paints.
+//! The full-screen view. `tenterhook-tui` defines what it shows and what keys do; this module connects it to a
+//! terminal and a daemon. Threads send keys, signals, and events and answers of the daemon over one channel; only
+//! this thread draws.
 
 mod follow;
 mod keys;
@@ -43,86 +43,89 @@ pub(crate) struct Args {
     mouse: bool,
 }
 
-/// How often news are painted at most.
+/// Shortest interval between two frames.
 const MIN_FRAME_INTERVAL: Duration = Duration::from_millis(100);
-/// The same for what a key changed.
+/// Shortest interval between two frames after a key was pressed.
 const MIN_KEY_FRAME_INTERVAL: Duration = Duration::from_millis(30);
-/// How many messages are taken in before the screen has its turn.
+/// Messages that are processed before the next frame.
 const MAX_EVENTS_PER_FRAME: usize = 5_000;
 
-/// What comes over the channel.
+/// Name of the worker thread in errors.
+const WORKER_THREAD: &str = "the thread that asks the daemon";
+
+/// Message of a thread to the view.
 enum TuiEvent {
     Message(TuiMessage),
-    /// The screen has to be painted from the begin: we were stopped, and go on.
-    Again,
-    /// A signal ended us.
-    Ended,
-    /// A thread is gone that is needed.
-    Broken(&'static str),
+    /// The process was stopped and resumed; the screen has to be drawn again.
+    Resumed,
+    /// A signal asked the process to end.
+    Terminated,
+    /// A thread that the view needs has ended.
+    ThreadEnded(&'static str),
 }
 
-/// Where threads tell what they hear. Whoever holds the last one of a thread is missed.
+/// Channel from a thread to the view. When it is dropped, the view learns that the thread has ended.
 struct TuiSender {
     to: Sender<TuiEvent>,
-    who: &'static str,
+    thread: &'static str,
 }
 
 pub(super) fn run(context: &Context, args: &Args) -> Result<ExitCode, CommandError> {
     let home = context.home()?.clone();
     require_terminal(context)?;
-    let (tell, events) = channel();
-    let sender = |who| TuiSender { to: tell.clone(), who };
-    let commands = worker::spawn_worker(home.clone(), sender("whoever asks the daemon"))?;
-    let colors = context.terminal.colors();
+    let (to_view, events) = channel();
+    let sender = |thread| TuiSender { to: to_view.clone(), thread };
+    let commands = worker::spawn_worker(home.clone(), sender(WORKER_THREAD))?;
+    let colors = context.terminal.has_colors();
     let mut screen = TuiScreen::open(args.mouse, colors)?;
-    keys::spawn_key_reader(sender("whoever reads keys"))?;
-    keys::spawn_signal_reader(sender("whoever hears signals"))?;
-    follow::spawn_follower(home, sender("whoever follows the daemon"))?;
+    keys::spawn_key_reader(sender("the thread that reads keys"))?;
+    keys::spawn_signal_reader(sender("the thread that waits for signals"))?;
+    follow::spawn_follower(home, sender("the thread that follows the daemon"))?;
     let mut state = TuiState::new(read_clock(), screen.size(), colors);
     let ended = run_view(&mut state, &mut screen, &events, &commands);
     drop(screen);
     ended
 }
 
-/// A view needs a screen and a keyboard.
+/// Fails without a terminal for input and output.
 fn require_terminal(context: &Context) -> Result<(), CommandError> {
     let hint = "`tenterhook ledger tail -f` and `tenterhook approvals list` work in a pipe";
     if context.terminal.json {
-        return Err(CommandError::user("`tui` has no JSON: it is for people").hint(hint));
+        return Err(CommandError::user("`tui` has no JSON output").hint(hint));
     }
     if !(Terminal::is_screen() && std::io::stdin().is_terminal()) {
-        return Err(CommandError::user("`tui` needs a terminal: this is none").hint(hint));
+        return Err(CommandError::user("`tui` needs a terminal for input and output").hint(hint));
     }
     match context.env.all.get("TERM").map(String::as_str) {
-        None | Some("" | "dumb") => {
-            Err(CommandError::user("this terminal cannot be painted on: `TERM` says nothing, or `dumb`")
-                .hint("over ssh, `ssh -t` makes a terminal and carries `TERM`"))
-        }
+        None | Some("" | "dumb") => Err(CommandError::user(
+            "the terminal does not support full-screen programs: `TERM` is not set, or is `dumb`",
+        )
+        .hint("over ssh, use `ssh -t`")),
         Some(_) => Ok(()),
     }
 }
 
-/// Paints and listens until somebody ends it.
+/// Draws frames and processes messages until the user quits or a signal arrives.
 fn run_view(
     state: &mut TuiState,
     screen: &mut TuiScreen,
     events: &Receiver<TuiEvent>,
     commands: &Sender<TuiCommand>,
 ) -> Result<ExitCode, CommandError> {
-    let (mut painted, mut changed, mut pace) = (None::<Instant>, true, MIN_KEY_FRAME_INTERVAL);
+    let (mut drawn_at, mut changed, mut pace) = (None::<Instant>, true, MIN_KEY_FRAME_INTERVAL);
     loop {
-        let rest = painted.map_or(Duration::ZERO, |painted| pace.saturating_sub(painted.elapsed()));
+        let rest = drawn_at.map_or(Duration::ZERO, |drawn_at| pace.saturating_sub(drawn_at.elapsed()));
         if changed && rest.is_zero() {
-            screen.paint(|frame| draw(state, frame))?;
-            (painted, changed, pace) = (Some(Instant::now()), false, MIN_FRAME_INTERVAL);
+            screen.draw_frame(|frame| draw(state, frame))?;
+            (drawn_at, changed, pace) = (Some(Instant::now()), false, MIN_FRAME_INTERVAL);
         }
         let sleep = if changed { rest } else { Duration::from_millis(state.next_wake_ms()) };
         let mut next = match events.recv_timeout(sleep) {
             Ok(first) => Some(first),
             Err(RecvTimeoutError::Timeout) => None,
-            Err(RecvTimeoutError::Disconnected) => return Err(thread_error("everybody")),
+            Err(RecvTimeoutError::Disconnected) => return Err(thread_error("every thread")),
         };
-        let mut wanted = update(state, TuiMessage::Tick(read_clock()));
+        let mut to_run = update(state, TuiMessage::Tick(read_clock()));
         for _ in 0..MAX_EVENTS_PER_FRAME {
             match next.take() {
                 None => break,
@@ -130,21 +133,21 @@ fn run_view(
                     if matches!(message, TuiMessage::Key(_) | TuiMessage::Resized(..)) {
                         pace = MIN_KEY_FRAME_INTERVAL;
                     }
-                    wanted.extend(update(state, message));
+                    to_run.extend(update(state, message));
                 }
-                Some(TuiEvent::Again) => screen.again()?,
-                Some(TuiEvent::Ended) => return Ok(ExitCode::from(1)),
-                Some(TuiEvent::Broken(who)) => return Err(thread_error(who)),
+                Some(TuiEvent::Resumed) => screen.reset()?,
+                Some(TuiEvent::Terminated) => return Ok(ExitCode::from(1)),
+                Some(TuiEvent::ThreadEnded(thread)) => return Err(thread_error(thread)),
             }
             next = events.try_recv().ok();
         }
-        // Whatever woke us: a message, or a countdown.
+        // A message or a countdown may have changed the view.
         changed = true;
-        for command in wanted {
+        for command in to_run {
             if command == TuiCommand::Quit {
                 return Ok(ExitCode::SUCCESS);
             }
-            commands.send(command).map_err(|_| thread_error("whoever asks the daemon"))?;
+            commands.send(command).map_err(|_| thread_error(WORKER_THREAD))?;
         }
     }
 }
@@ -155,23 +158,23 @@ fn read_clock() -> WallClock {
     WallClock { now_ms: call_meta::now_ms(), ahead_s }
 }
 
-fn thread_error(who: &str) -> CommandError {
-    CommandError::internal(format!("{who} is gone"))
-        .hint("this is a mistake of ours; `tenterhook tui` starts anew")
+fn thread_error(thread: &str) -> CommandError {
+    CommandError::internal(format!("{thread} ended unexpectedly"))
+        .hint("this is a bug in Tenterhook; run `tenterhook tui` again")
 }
 
 // === impl TuiSender ===
 
 impl TuiSender {
-    /// Whether anybody still listens.
-    fn tell(&self, message: TuiMessage) -> bool {
+    /// Sends a message. Returns false if the view has ended.
+    fn send(&self, message: TuiMessage) -> bool {
         self.to.send(TuiEvent::Message(message)).is_ok()
     }
 }
 
 impl Drop for TuiSender {
     fn drop(&mut self) {
-        // When all is over nobody listens.
-        let _ = self.to.send(TuiEvent::Broken(self.who));
+        // The view may have ended already.
+        let _ = self.to.send(TuiEvent::ThreadEnded(self.thread));
     }
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! The terminal as a screen. Whatever ends us (a key, a signal, a panic) gives it back as it was.
+//! The terminal in full-screen mode. It is restored when the program ends by a key, a signal or a panic.
 
 use std::io::{BufWriter, Stdout, Write, stdout};
 use std::panic;
@@ -17,7 +17,7 @@ use ratatui::{Frame, Terminal};
 
 use crate::error::CommandError;
 
-/// What one painting needs at most, mostly, in bytes: it goes out at once.
+/// Size of the output buffer, large enough for most frames, so that a frame is one write.
 const FRAME_BUFFER_BYTES: usize = 64 * 1024;
 
 type TuiTerminal = Terminal<CrosstermBackend<BufWriter<Stdout>>>;
@@ -28,44 +28,44 @@ pub(super) struct TuiScreen {
 }
 
 impl TuiScreen {
-    /// Takes the terminal.
+    /// Switches the terminal to full-screen mode.
     pub(super) fn open(mouse: bool, colors: bool) -> Result<Self, CommandError> {
         if colors {
-            // Who wants colours was found out before.
+            // The caller has already decided whether to use colors.
             force_color_output(true);
         }
-        // A panic is told on the terminal as it was, not on a screen that goes away.
-        let told = panic::take_hook();
+        // A panic message is printed after the terminal is restored, so that it stays visible.
+        let default_hook = panic::take_hook();
         panic::set_hook(Box::new(move |info| {
             restore_terminal();
-            told(info);
+            default_hook(info);
         }));
         let mut screen = Self { terminal: new_terminal()?, mouse };
-        screen.take()?;
+        screen.enter_full_screen()?;
         Ok(screen)
     }
 
-    /// Columns and rows.
+    /// Returns columns and rows.
     pub(super) fn size(&self) -> (u16, u16) {
         size().unwrap_or((80, 24))
     }
 
-    pub(super) fn paint(&mut self, draw: impl FnOnce(&mut Frame<'_>)) -> Result<(), CommandError> {
+    pub(super) fn draw_frame(&mut self, draw: impl FnOnce(&mut Frame<'_>)) -> Result<(), CommandError> {
         self.terminal.draw(draw)?;
         Ok(())
     }
 
-    /// Takes it once more, whatever was written on it meanwhile.
-    pub(super) fn again(&mut self) -> Result<(), CommandError> {
-        // To clear the one we have would ask the terminal where its cursor is, and who reads keys would get
-        // the answer.
+    /// Enters full-screen mode again after other programs wrote to the terminal.
+    pub(super) fn reset(&mut self) -> Result<(), CommandError> {
+        // Clearing the existing terminal would query the cursor position, and the thread that reads keys would
+        // receive the answer.
         self.terminal = new_terminal()?;
-        self.take()?;
+        self.enter_full_screen()?;
         execute!(stdout(), Clear(ClearType::All))?;
         Ok(())
     }
 
-    fn take(&mut self) -> Result<(), CommandError> {
+    fn enter_full_screen(&mut self) -> Result<(), CommandError> {
         enable_raw_mode()?;
         let mut out = stdout();
         execute!(out, EnterAlternateScreen, Hide)?;
@@ -82,12 +82,12 @@ impl Drop for TuiScreen {
     }
 }
 
-/// A screen on which nothing is painted yet.
+/// Creates a terminal with an empty buffer.
 fn new_terminal() -> Result<TuiTerminal, CommandError> {
     Ok(Terminal::new(CrosstermBackend::new(BufWriter::with_capacity(FRAME_BUFFER_BYTES, stdout())))?)
 }
 
-/// A terminal that is gone cannot be given back.
+/// Restores the terminal. Errors are ignored: the terminal may be closed.
 fn restore_terminal() {
     let mut out = stdout();
     let _ = execute!(out, DisableMouseCapture, LeaveAlternateScreen, Show);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! What the view wants from the daemon, one after the other.
+//! Sends the requests of the view to the daemon, one after the other.
 
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::thread;
@@ -20,39 +20,39 @@ use tenterhook_daemon_control::gate::caller_standing;
 
 use crate::ask;
 
-/// Begins to work, in a thread of its own; what is wanted is sent to it.
+/// Starts the thread that sends requests to the daemon; commands are sent to it over the returned channel.
 pub(super) fn spawn_worker(home: Home, sender: TuiSender) -> Result<Sender<TuiCommand>, CommandError> {
-    let (send, wanted) = channel();
-    thread::Builder::new().name("work".to_owned()).spawn(move || run_commands(&home, &wanted, &sender))?;
-    Ok(send)
+    let (to_worker, commands) = channel();
+    thread::Builder::new().name("work".to_owned()).spawn(move || run_commands(&home, &commands, &sender))?;
+    Ok(to_worker)
 }
 
-fn run_commands(home: &Home, wanted: &Receiver<TuiCommand>, sender: &TuiSender) {
-    while let Ok(first) = wanted.recv() {
-        let mut commands = vec![first];
-        // The same twice is asked once.
-        for next in wanted.try_iter() {
-            if !(matches!(next, TuiCommand::Fetch(_)) && commands.contains(&next)) {
-                commands.push(next);
+fn run_commands(home: &Home, commands: &Receiver<TuiCommand>, sender: &TuiSender) {
+    while let Ok(first) = commands.recv() {
+        let mut batch = vec![first];
+        // Equal requests are sent once.
+        for next in commands.try_iter() {
+            if !(matches!(next, TuiCommand::Fetch(_)) && batch.contains(&next)) {
+                batch.push(next);
             }
         }
-        for command in commands {
-            let told = match command {
+        for command in batch {
+            let sent = match command {
                 TuiCommand::Fetch(subject) => {
                     let answer = get_subject(home, &subject).map_err(request_error);
-                    sender.tell(TuiMessage::Fetched(subject, answer))
+                    sender.send(TuiMessage::Fetched(subject, answer))
                 }
-                TuiCommand::AskProofNeeded(deed) => {
-                    let answer = deed_needs(home, &deed).map_err(request_error);
-                    sender.tell(TuiMessage::ProofNeeded(deed, answer))
+                TuiCommand::AskProofNeeded(action) => {
+                    let answer = action_proof_needed(home, &action).map_err(request_error);
+                    sender.send(TuiMessage::ProofNeeded(action, answer))
                 }
-                TuiCommand::Perform(deed, proof) => {
-                    let answer = carry_out(home, &deed, &proof).map_err(request_error);
-                    sender.tell(TuiMessage::ActionDone(deed, answer))
+                TuiCommand::Perform(action, proof) => {
+                    let answer = perform_action(home, &action, &proof).map_err(request_error);
+                    sender.send(TuiMessage::ActionDone(action, answer))
                 }
                 TuiCommand::Quit => return,
             };
-            if !told {
+            if !sent {
                 return;
             }
         }
@@ -67,7 +67,7 @@ fn get_subject(home: &Home, subject: &FetchTarget) -> Result<Value, CommandError
     }
 }
 
-/// The daemon's proof, checked here: its word alone proves nothing.
+/// Checks the daemon's proof in this process, independently of the daemon.
 fn check_proof(home: &Home, text: &str) -> Result<Value, CommandError> {
     let key = proof::own_key(home)?;
     Ok(match (proof::check_proof(text, &key), text.parse::<LeafProof>()) {
@@ -83,10 +83,10 @@ fn check_proof(home: &Home, text: &str) -> Result<Value, CommandError> {
     })
 }
 
-fn deed_needs(home: &Home, deed: &UserAction) -> Result<(ProofNeeded, bool), CommandError> {
-    let Some(action) = deed.privileged_action() else { return Ok((ProofNeeded::Nothing, false)) };
+fn action_proof_needed(home: &Home, action: &UserAction) -> Result<(ProofNeeded, bool), CommandError> {
+    let Some(action) = action.privileged_action() else { return Ok((ProofNeeded::Nothing, false)) };
     let action = Action::from_name(action)
-        .ok_or_else(|| CommandError::internal(format!("`{action}` is nothing that passes the gate")))?;
+        .ok_or_else(|| CommandError::internal(format!("`{action}` is not a privileged action")))?;
     let (shown, guarded) = caller_standing(home, action)?;
     let needs = match shown {
         Shown::Code => ProofNeeded::Code,
@@ -96,16 +96,16 @@ fn deed_needs(home: &Home, deed: &UserAction) -> Result<(ProofNeeded, bool), Com
     Ok((needs, guarded))
 }
 
-fn carry_out(home: &Home, deed: &UserAction, proof: &GivenProof) -> Result<Value, CommandError> {
-    let (method, path, body) = deed.api_request(proof);
+fn perform_action(home: &Home, action: &UserAction, proof: &GivenProof) -> Result<Value, CommandError> {
+    let (method, path, body) = action.api_request(proof);
     ask::request(home, method, &path, Some(&body))?.ok_or_else(no_daemon)
 }
 
 fn no_daemon() -> CommandError {
-    CommandError::not_found("no daemon is running").hint("`tenterhook start` starts one")
+    CommandError::not_found("no daemon is running").hint("start one with `tenterhook start`")
 }
 
-/// One line, with what to do next.
+/// Converts an error to one line with its hints.
 fn request_error(error: CommandError) -> RequestError {
     RequestError([vec![error.message], error.hints].concat().join("; "))
 }

@@ -11,12 +11,12 @@ use tenterhook_harness_install::MachineEnvironment;
 
 use crate::transcripts_of;
 
-/// Depth of a transcript below its directory, at most.
-const DEEPEST: usize = 8;
+/// Maximum depth of a transcript below its directory.
+const MAX_DIRECTORY_DEPTH: usize = 8;
 
 /// One transcript file.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Found {
+pub struct TranscriptFile {
     /// Path of the file.
     pub path: PathBuf,
     /// Size in bytes.
@@ -27,23 +27,26 @@ pub struct Found {
 
 /// A file or directory that is not read.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct LeftOut {
+pub struct SkippedFile {
     /// Path of the file or directory.
     pub path: PathBuf,
     /// Reason why it is not read.
     pub why: String,
 }
 
-/// Directories in which a harness stores its transcripts.
-pub fn directories(harness: &Harness, ground: &MachineEnvironment<'_>) -> Vec<PathBuf> {
-    transcripts_of(harness).map_or_else(Vec::new, |transcripts| (transcripts.places)(ground))
+/// Returns the directories in which a harness stores its transcripts.
+pub fn transcript_directories(harness: &Harness, machine: &MachineEnvironment<'_>) -> Vec<PathBuf> {
+    transcripts_of(harness).map_or_else(Vec::new, |transcripts| (transcripts.directories)(machine))
 }
 
-/// All transcripts of a harness, and similar files that are not read.
-pub fn find(harness: &Harness, ground: &MachineEnvironment<'_>) -> (Vec<Found>, Vec<LeftOut>) {
+/// Finds all transcripts of a harness, and similar files that are not read.
+pub fn find_transcripts(
+    harness: &Harness,
+    machine: &MachineEnvironment<'_>,
+) -> (Vec<TranscriptFile>, Vec<SkippedFile>) {
     let (mut found, mut left_out) = (Vec::new(), Vec::new());
     let Some(transcripts) = transcripts_of(harness) else { return (found, left_out) };
-    for place in directories(harness, ground) {
+    for place in transcript_directories(harness, machine) {
         let mut directories = vec![(place.clone(), 0)];
         while let Some((directory, depth)) = directories.pop() {
             let entries = match std::fs::read_dir(&directory) {
@@ -51,7 +54,7 @@ pub fn find(harness: &Harness, ground: &MachineEnvironment<'_>) -> (Vec<Found>, 
                 // A harness that was never used has no directory.
                 Err(error) if depth == 0 && error.kind() == std::io::ErrorKind::NotFound => continue,
                 Err(error) => {
-                    left_out.push(LeftOut { path: directory, why: error.to_string() });
+                    left_out.push(SkippedFile { path: directory, why: error.to_string() });
                     continue;
                 }
             };
@@ -60,36 +63,35 @@ pub fn find(harness: &Harness, ground: &MachineEnvironment<'_>) -> (Vec<Found>, 
                 let below = path.strip_prefix(&place).unwrap_or(&path);
                 let Ok(metadata) = entry.metadata() else { continue };
                 if metadata.is_dir() {
-                    if depth < DEEPEST {
+                    if depth < MAX_DIRECTORY_DEPTH {
                         directories.push((path, depth + 1));
                     } else {
-                        left_out.push(LeftOut { path, why: "it is nested too deeply".to_owned() });
+                        left_out.push(SkippedFile { path, why: "nested too deeply".to_owned() });
                     }
-                } else if (transcripts.is_one)(below) {
+                } else if (transcripts.is_transcript)(below) {
                     if metadata.is_file() {
                         let modified =
                             metadata.modified().ok().and_then(|at| at.duration_since(UNIX_EPOCH).ok());
                         let modified_ms =
                             modified.map_or(u64::MAX, |at| u64::try_from(at.as_millis()).unwrap_or(u64::MAX));
-                        found.push(Found { path, bytes: metadata.len(), modified_ms });
+                        found.push(TranscriptFile { path, bytes: metadata.len(), modified_ms });
                     } else {
-                        let why =
-                            if metadata.is_symlink() { "it is a link" } else { "it is not a regular file" };
-                        left_out.push(LeftOut { path, why: why.to_owned() });
+                        let why = if metadata.is_symlink() { "symbolic link" } else { "not a regular file" };
+                        left_out.push(SkippedFile { path, why: why.to_owned() });
                     }
                 } else if metadata.is_symlink() && is_directory(&path) {
-                    left_out.push(LeftOut { path, why: "it is a link".to_owned() });
+                    left_out.push(SkippedFile { path, why: "symbolic link".to_owned() });
                 }
             }
         }
     }
-    found.sort_by_cached_key(|found| order(&found.path));
+    found.sort_by_cached_key(|found| sort_key(&found.path));
     left_out.sort_unstable_by(|one, other| one.path.cmp(&other.path));
     (found, left_out)
 }
 
-/// Files before directories: a session's own transcript precedes those of its subagents.
-fn order(path: &Path) -> (Vec<(bool, OsString)>, OsString) {
+/// Sorts files before directories: a session's own transcript precedes those of its subagents.
+fn sort_key(path: &Path) -> (Vec<(bool, OsString)>, OsString) {
     let above = path.parent().into_iter().flat_map(Path::iter).map(|name| (true, name.to_owned()));
     let name = path.file_name().unwrap_or_default().to_owned();
     (above.chain([(false, OsString::new())]).collect(), name)

@@ -9,22 +9,22 @@ use std::path::Path;
 use serde_json::{Map, Value};
 use tenterhook_files::FileClass;
 
-use super::{Teller, Unread};
+use super::{TranscriptReader, UnreadPart};
 use tenterhook_harness::MAX_PAYLOAD_BYTES;
 
 /// Opens a regular file; a link is not followed, and a pipe is not waited for.
-pub(crate) fn regular(path: &Path) -> io::Result<File> {
+pub(crate) fn open_regular_file(path: &Path) -> io::Result<File> {
     let file = tenterhook_files::open(path, FileClass::Untrusted)?;
     file.ok_or_else(|| io::ErrorKind::NotFound.into())
 }
 
 /// Passes every line on. A line that is not a JSON object, or longer than the largest payload, is reported as unread.
-pub(crate) fn json_lines(
+pub(crate) fn read_json_lines(
     path: &Path,
-    teller: &mut Teller<'_>,
-    each: &mut dyn FnMut(Map<String, Value>, &mut Teller<'_>),
+    reader: &mut TranscriptReader<'_>,
+    each: &mut dyn FnMut(Map<String, Value>, &mut TranscriptReader<'_>),
 ) -> io::Result<()> {
-    let mut input = BufReader::with_capacity(1 << 16, regular(path)?);
+    let mut input = BufReader::with_capacity(1 << 16, open_regular_file(path)?);
     let limit = u64::try_from(MAX_PAYLOAD_BYTES).unwrap_or(u64::MAX) + 1;
     let mut line = Vec::new();
     loop {
@@ -37,13 +37,13 @@ pub(crate) fn json_lines(
         }
         let whole = line.last() == Some(&b'\n') || line.len() <= MAX_PAYLOAD_BYTES;
         let rest = if whole { 0 } else { skip_line(&mut input)? };
-        teller.advance(u64::try_from(read).unwrap_or(0) + rest);
+        reader.report_progress(u64::try_from(read).unwrap_or(0) + rest);
         if !whole {
-            teller.unread(Unread::TooLong);
+            reader.report_unread(UnreadPart::TooLong);
         } else if !line.iter().all(u8::is_ascii_whitespace) {
             match serde_json::from_slice::<Value>(&line) {
-                Ok(Value::Object(fields)) => each(fields, teller),
-                _ => teller.unread(Unread::Broken),
+                Ok(Value::Object(fields)) => each(fields, reader),
+                _ => reader.report_unread(UnreadPart::Broken),
             }
         }
     }

@@ -8,26 +8,26 @@ use serde_json::{Map, Value};
 use sha2::Digest as _;
 use tenterhook_event::{Event, EventId, EventKind, McpToolId, Timestamp, ToolCall, ToolClass};
 
-use super::{Found, transcripts_of};
+use super::{TranscriptFile, transcripts_of};
 use tenterhook_harness::{Harness, mcp};
 
 /// Number of calls that may wait for their result; an incomplete transcript has few.
-const MOST_WAITING: usize = 4096;
+const MAX_PENDING_CALLS: usize = 4096;
 
-/// Progress of reading transcripts.
+/// Output of a [`TranscriptReader`].
 #[derive(Debug)]
-pub enum Told {
+pub enum TranscriptOutput {
     /// An event of the transcript.
     Event(Box<Event>),
     /// A part that could not be used.
-    Unread(Unread),
+    UnreadPart(UnreadPart),
     /// This many more bytes were read.
     Advanced(u64),
 }
 
 /// Reason why a part of a transcript could not be used.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Unread {
+pub enum UnreadPart {
     /// It is not a JSON object.
     Broken,
     /// It is longer than the largest payload.
@@ -38,10 +38,10 @@ pub enum Unread {
     Partial,
 }
 
-/// Agent, place and time of an event.
+/// Agent, directory and time of an event.
 #[derive(Debug, Clone, Default)]
 #[expect(missing_docs, reason = "the names are those of the event")]
-pub struct Around {
+pub struct EventContext {
     pub ts: Option<Timestamp>,
     pub session: Option<String>,
     pub turn: Option<String>,
@@ -55,7 +55,7 @@ pub struct Around {
 
 /// Result of a tool call.
 #[derive(Debug, Clone, Default)]
-pub struct Ended {
+pub struct RecordedToolResult {
     /// Error message, if the call failed.
     pub error: Option<String>,
     /// Output of the tool.
@@ -65,84 +65,85 @@ pub struct Ended {
 }
 
 /// Converts the content of transcripts to events.
-pub struct Teller<'a> {
-    to: &'a mut dyn FnMut(Told),
+pub struct TranscriptReader<'a> {
+    output: &'a mut dyn FnMut(TranscriptOutput),
     harness: &'static Harness,
     /// Last modification of the file, for parts without a time.
     last: Timestamp,
     /// Calls whose result has not been read yet.
-    waiting: HashMap<String, ToolCall>,
+    pending_calls: HashMap<String, ToolCall>,
     /// Ids of emitted events: a resumed session may be written twice.
-    told: HashSet<EventId>,
+    emitted: HashSet<EventId>,
 }
 
-impl std::fmt::Debug for Teller<'_> {
+impl std::fmt::Debug for TranscriptReader<'_> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("Teller").field("harness", &self.harness.id).finish_non_exhaustive()
     }
 }
 
-impl<'a> Teller<'a> {
-    /// A converter for transcripts of a harness.
-    pub fn new(harness: &'static Harness, to: &'a mut dyn FnMut(Told)) -> Self {
+impl<'a> TranscriptReader<'a> {
+    /// Creates a converter for transcripts of a harness.
+    pub fn new(harness: &'static Harness, output: &'a mut dyn FnMut(TranscriptOutput)) -> Self {
         let last = Timestamp::from_unix_ms(0);
-        Self { to, harness, last, waiting: HashMap::new(), told: HashSet::new() }
+        Self { output, harness, last, pending_calls: HashMap::new(), emitted: HashSet::new() }
     }
 
     /// Reads one transcript.
-    pub fn read(&mut self, found: &Found) -> std::io::Result<()> {
+    pub fn read(&mut self, found: &TranscriptFile) -> std::io::Result<()> {
         let Some(transcripts) = transcripts_of(self.harness) else { return Ok(()) };
         self.last = Timestamp::from_unix_ms(found.modified_ms);
-        self.waiting.clear();
+        self.pending_calls.clear();
         (transcripts.read)(&found.path, self)
     }
 
     /// Reports that this many more bytes were read.
-    pub(crate) fn advance(&mut self, bytes: u64) {
-        (self.to)(Told::Advanced(bytes));
+    pub(crate) fn report_progress(&mut self, bytes: u64) {
+        (self.output)(TranscriptOutput::Advanced(bytes));
     }
 
     /// Reports a part that could not be used.
-    pub(crate) fn unread(&mut self, why: Unread) {
-        (self.to)(Told::Unread(why));
+    pub(crate) fn report_unread(&mut self, why: UnreadPart) {
+        (self.output)(TranscriptOutput::UnreadPart(why));
     }
 
     /// Reports a part of an unknown type.
-    pub(crate) fn unknown(&mut self, kind: &str) {
-        self.unread(Unread::Unknown(kind.chars().take(64).collect()));
+    pub(crate) fn report_unknown(&mut self, kind: &str) {
+        self.report_unread(UnreadPart::Unknown(kind.chars().take(64).collect()));
     }
 
     /// Emits the start of a session.
-    pub(crate) fn session(&mut self, around: &Around) {
+    pub(crate) fn emit_session_start(&mut self, context: &EventContext) {
         let event =
-            self.event(around, EventKind::SessionStart, around.session.as_deref().unwrap_or_default());
-        self.tell(event);
+            self.event(context, EventKind::SessionStart, context.session.as_deref().unwrap_or_default());
+        self.emit(event);
     }
 
     /// Emits the start of a subagent.
-    pub(crate) fn subagent(&mut self, around: &Around) {
-        let event = self.event(around, EventKind::SubagentStart, around.agent.as_deref().unwrap_or_default());
-        self.tell(event);
+    pub(crate) fn emit_subagent_start(&mut self, context: &EventContext) {
+        let event =
+            self.event(context, EventKind::SubagentStart, context.agent.as_deref().unwrap_or_default());
+        self.emit(event);
     }
 
     /// Emits a prompt of the user.
-    pub(crate) fn prompt(&mut self, around: &Around, mark: &str, text: &str) {
-        let mut event = self.event(around, EventKind::Prompt, mark);
+    pub(crate) fn emit_prompt(&mut self, context: &EventContext, mark: &str, text: &str) {
+        let mut event = self.event(context, EventKind::Prompt, mark);
         event.detail.prompt = Some(text.to_owned());
-        self.tell(event);
+        self.emit(event);
     }
 
     /// Emits a tool call.
-    pub(crate) fn call(
+    pub(crate) fn emit_call(
         &mut self,
-        around: &Around,
+        context: &EventContext,
         id: &str,
         name: &str,
         args: Value,
         server: Option<McpToolId>,
     ) {
         if id.is_empty() || name.is_empty() {
-            return self.unread(Unread::Partial);
+            return self.report_unread(UnreadPart::Partial);
         }
         let mut tool = ToolCall::new(name, args);
         if tool.mcp.is_none() && tool.class == ToolClass::Other {
@@ -152,32 +153,34 @@ impl<'a> Teller<'a> {
             }
         }
         mcp::fill_url(&mut tool, None, &Map::new());
-        let mut event = self.event(around, EventKind::PreTool, id);
+        let mut event = self.event(context, EventKind::PreTool, id);
         event.tool_use_id = Some(id.to_owned());
         event.tool = Some(tool.clone());
-        if self.waiting.len() < MOST_WAITING {
-            self.waiting.insert(id.to_owned(), tool);
+        if self.pending_calls.len() < MAX_PENDING_CALLS {
+            self.pending_calls.insert(id.to_owned(), tool);
         }
-        self.tell(event);
+        self.emit(event);
     }
 
     /// Emits the result of a tool call.
-    pub(crate) fn result(&mut self, around: &Around, id: &str, ended: Ended) {
-        let Some(tool) = self.waiting.remove(id) else { return self.unread(Unread::Partial) };
+    pub(crate) fn emit_result(&mut self, context: &EventContext, id: &str, ended: RecordedToolResult) {
+        let Some(tool) = self.pending_calls.remove(id) else {
+            return self.report_unread(UnreadPart::Partial);
+        };
         let kind = if ended.error.is_some() { EventKind::ToolError } else { EventKind::PostTool };
-        let mut event = self.event(around, kind, id);
+        let mut event = self.event(context, kind, id);
         event.tool_use_id = Some(id.to_owned());
         event.tool = Some(tool);
         event.detail.error = ended.error;
         event.detail.tool_output = ended.output;
         event.detail.duration_ms = ended.duration_ms;
-        self.tell(event);
+        self.emit(event);
     }
 
     /// The id is derived from the transcript's content, so that the same event is never imported twice. The session is not part of it: a
     /// resumed session has another name for the same calls.
-    fn event(&mut self, around: &Around, kind: EventKind, mark: &str) -> Event {
-        let ts = around.ts.unwrap_or(self.last);
+    fn event(&mut self, context: &EventContext, kind: EventKind, mark: &str) -> Event {
+        let ts = context.ts.unwrap_or(self.last);
         self.last = ts;
         let harness = self.harness;
         let digest = sha2::Sha256::digest(format!("transcript/1\n{}\n{kind}\n{ts}\n{mark}", harness.id));
@@ -185,20 +188,20 @@ impl<'a> Teller<'a> {
         let id = EventId::from_parts(ts.unix_ms(), number);
         let row = harness.events.iter().find(|row| row.kind == kind);
         let mut event = Event::new(id, ts, harness.id, kind, row.map_or(kind.name(), |row| row.native));
-        event.harness_session_id.clone_from(&around.session);
-        event.turn_id.clone_from(&around.turn);
-        event.cwd.clone_from(&around.cwd);
-        event.project = around.project.clone().or_else(|| around.cwd.clone());
-        event.agent.model.clone_from(&around.model);
-        event.agent.id.clone_from(&around.agent);
-        event.agent.kind.clone_from(&around.agent_type);
-        event.agent.parent.clone_from(&around.agent_parent);
+        event.harness_session_id.clone_from(&context.session);
+        event.turn_id.clone_from(&context.turn);
+        event.cwd.clone_from(&context.cwd);
+        event.project = context.project.clone().or_else(|| context.cwd.clone());
+        event.agent.model.clone_from(&context.model);
+        event.agent.id.clone_from(&context.agent);
+        event.agent.kind.clone_from(&context.agent_type);
+        event.agent.parent.clone_from(&context.agent_parent);
         event
     }
 
-    fn tell(&mut self, event: Event) {
-        if self.told.insert(event.id) {
-            (self.to)(Told::Event(Box::new(event)));
+    fn emit(&mut self, event: Event) {
+        if self.emitted.insert(event.id) {
+            (self.output)(TranscriptOutput::Event(Box::new(event)));
         }
     }
 }
