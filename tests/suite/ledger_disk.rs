@@ -106,7 +106,7 @@ fn the_spool_on_a_full_disk_is_said_too() {
     assert_eq!([&said[0], &said[2], &said[3]], [&None; 3], "{printed}");
     let reader = tenterhook_ledger::Reader::open(&copy(&test).join("ledger")).unwrap();
     let leaves: Vec<Value> = reader
-        .from(0, 100)
+        .records_from(0, 100)
         .unwrap()
         .iter()
         .map(|leaf| serde_json::from_slice(leaf.bytes.as_ref().unwrap()).unwrap())

@@ -47,4 +47,4 @@ pub use daemon::Daemon;
 pub use generations::{Generations, InForce};
 pub use memory::MemoryRelease;
 pub use run::{Options, Running, serve};
-pub use tenterhook_telemetry::exporter::Otlp;
+pub use tenterhook_telemetry::exporter::OtlpCollector;

@@ -15,7 +15,7 @@ use tenterhook_guard::{Book, StateFormat, snapshot};
 use tenterhook_home::{Env, Home, Place, Sources, call_meta, daemon_port, make_private, write_whole};
 use tenterhook_ledger::{BusyCallers, Durability, OpenError};
 use tenterhook_setup::hook_programs::HookPrograms;
-use tenterhook_telemetry::exporter::{Exporter, Otlp};
+use tenterhook_telemetry::exporter::{Exporter, OtlpCollector};
 use tenterhook_telemetry::metrics::Metrics;
 use tokio::net::TcpListener;
 use tokio::sync::watch;
@@ -57,7 +57,7 @@ pub struct Options {
     /// When a decision counts as recorded, if it is not as the ledger's settings say.
     pub durability: Option<Durability>,
     /// Who is told what happens, if anybody.
-    pub otlp: Option<Otlp>,
+    pub otlp: Option<OtlpCollector>,
     /// The programs that harnesses spawn: the dashboard can install hooks.
     pub hook_programs: HookPrograms,
     /// How memory is returned to the system after a burst of calls.
@@ -326,7 +326,7 @@ async fn open(
     book: &Book,
     options: &Options,
     callers: &Arc<BusyCallers>,
-) -> Result<tenterhook_ledger::Opened, Failure> {
+) -> Result<tenterhook_ledger::OpenedLedger, Failure> {
     let began = Instant::now();
     loop {
         let mut how = book.options()?;

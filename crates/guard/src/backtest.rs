@@ -14,7 +14,7 @@ use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 
 use serde::Serialize;
 use tenterhook_event::{Decision, Event, EventId};
-use tenterhook_ledger::{Reader, Record};
+use tenterhook_ledger::{Reader, StoredRecord};
 use tenterhook_policy::RuleSet;
 
 use crate::replay::{Hindsight, Said, strictest};
@@ -128,11 +128,11 @@ impl Backtest<'_> {
         whole: &mut Replay,
         progress: &mut dyn FnMut(u64, u64),
     ) -> Result<(), Failure> {
-        let unreadable = |error: tenterhook_ledger::ReadFailed| Failure::internal(error.to_string());
+        let unreadable = |error: tenterhook_ledger::ReadError| Failure::internal(error.to_string());
         let size = reader.size().map_err(unreadable)?;
         let mut next = 0;
         while next < size {
-            let page = reader.from(next, PAGE).map_err(unreadable)?;
+            let page = reader.records_from(next, PAGE).map_err(unreadable)?;
             let Some(last) = page.last() else { break };
             next = last.seq + 1;
             let mut hands: Vec<Batch> = inboxes.iter().map(|_| Vec::new()).collect();
@@ -159,13 +159,13 @@ impl Backtest<'_> {
     }
 
     /// An event that can be judged again; `None` for what is no event of this time.
-    fn admit(&self, record: &Record) -> Result<Option<RecordedDecision>, &'static str> {
+    fn admit(&self, record: &StoredRecord) -> Result<Option<RecordedDecision>, &'static str> {
         let envelope = match record.envelope() {
             None => return Err("the leaf was pruned"),
             Some(Err(_)) => return Err("the leaf cannot be read"),
             Some(Ok(envelope)) => envelope,
         };
-        if envelope.kind != tenterhook_ledger::Kind::Decision {
+        if envelope.kind != tenterhook_ledger::LeafKind::Decision {
             return Ok(None);
         }
         let ts = envelope.ts.parse().map_or(0, tenterhook_event::Timestamp::unix_ms);
@@ -176,8 +176,8 @@ impl Backtest<'_> {
             && record.payload.as_ref().is_none_or(|stored| stored.bytes.is_none())
         {
             return Err(match payload.stored {
-                tenterhook_ledger::Stored::Hash => "the payload was too large to be kept",
-                tenterhook_ledger::Stored::Whole => "the payload was erased",
+                tenterhook_ledger::PayloadStorage::Hash => "the payload was too large to be kept",
+                tenterhook_ledger::PayloadStorage::Whole => "the payload was erased",
             });
         }
         RecordedDecision::from_record(record).map(Some).map_err(|_| "the leaf cannot be read")

@@ -21,8 +21,8 @@ use sha2::Digest as _;
 use tenterhook_engine::{BlockingRecorder, BoxFuture, RecordError, Recorder};
 use tenterhook_event::{DecidedCall, Event, EventId};
 use tenterhook_ledger::{
-    AppendError, Entry, Ledger, OpenError, Options, Origin, Reader, RedactionKey, Sealed, Sealing, SignError,
-    SinkReport, SoftwareKey,
+    AppendError, LeafOrigin, Ledger, LedgerEntry, LedgerOptions, OpenError, Reader, RedactionKey,
+    SealedEntry, SealingOptions, SignError, SinkReport, SoftwareKey,
 };
 
 use crate::state_format::StateFormat;
@@ -131,7 +131,7 @@ impl Book {
 
     /// Opens the ledger for writing, with all that was spooled in it.
     pub fn write(&self) -> Result<Ledger, Failure> {
-        let ledger = self.open(Options::new, true).map_err(|error| unusable(&error))?;
+        let ledger = self.open(LedgerOptions::new, true).map_err(|error| unusable(&error))?;
         self.spool.take_in(&ledger, usize::MAX);
         Ok(ledger)
     }
@@ -142,7 +142,7 @@ impl Book {
             return TakenIn::default();
         }
         let Ok(passphrase) = self.opening() else { return TakenIn::default() };
-        let options = self.set(Options::new(now_ms), self.is_due(), passphrase);
+        let options = self.set(LedgerOptions::new(now_ms), self.is_due(), passphrase);
         let Ok(opened) = StateFormat::open_ledger(&self.state, &self.dir, options) else {
             return TakenIn::default();
         };
@@ -156,7 +156,7 @@ impl Book {
     pub fn close(&self, ledger: Ledger) -> Result<(), AppendError> {
         let reports = ledger.clone();
         let closed = ledger.close();
-        for SinkReport { sink, size, error } in reports.sinks() {
+        for SinkReport { sink, size, error } in reports.sink_reports() {
             if let Some(error) = error {
                 self.note(format!("the checkpoint of {size} leaves did not reach the {sink}: {error}"));
             }
@@ -168,15 +168,15 @@ impl Book {
     /// not done.
     pub fn change(&self, what: &str, detail: Value) -> Result<(), Failure> {
         let door = call_meta::mint()?;
-        let entry = Entry::change(door.id, door.ts, what, &env::user(), detail, &secrets);
-        self.keep(vec![entry.from(Origin::Cli)]).map_err(|why| {
+        let entry = LedgerEntry::change(door.id, door.ts, what, &env::user(), detail, &secrets);
+        self.keep(vec![entry.with_origin(LeafOrigin::Cli)]).map_err(|why| {
             Failure::internal(format!("`{what}` is not done, because it cannot be recorded: {why}"))
                 .hint("make room for the ledger, or use a home that can be written (`--home DIR`)")
         })
     }
 
     /// Keeps entries in this order: in the ledger, else in the spool. When it returns they are durable.
-    pub fn keep(&self, entries: Vec<Entry>) -> Result<(), RecordError> {
+    pub fn keep(&self, entries: Vec<LedgerEntry>) -> Result<(), RecordError> {
         let (sealing, reason) = match sealing(&self.dir, &self.settings) {
             Ok(sealing) => (sealing, None),
             Err((sealing, why)) => (sealing, Some(why)),
@@ -186,7 +186,8 @@ impl Book {
         let opened = if let Some(why) = reason {
             Err((why, false))
         } else {
-            self.open(Options::brief, self.is_due()).map_err(|error| (error.to_string(), is_expected(&error)))
+            self.open(LedgerOptions::brief, self.is_due())
+                .map_err(|error| (error.to_string(), is_expected(&error)))
         };
         let (why, expected) = match opened {
             Ok(ledger) => {
@@ -202,7 +203,7 @@ impl Book {
             Err(why) => why,
         };
         let spooled: Result<(), std::io::Error> =
-            sealed.iter().try_for_each(|one: &Sealed| self.spool.put(one));
+            sealed.iter().try_for_each(|one: &SealedEntry| self.spool.put(one));
         spooled.map_err(|error| RecordError(format!("{why}; and the spool cannot be written: {error}")))?;
         if !expected {
             self.note(format!("the ledger cannot be written, the decision is in the spool: {why}"));
@@ -235,7 +236,7 @@ impl Book {
     }
 
     /// Opens the ledger; its checkpoints go to servers too if `far`.
-    fn open(&self, begin: fn(fn() -> u64) -> Options, far: bool) -> Result<Ledger, OpenError> {
+    fn open(&self, begin: fn(fn() -> u64) -> LedgerOptions, far: bool) -> Result<Ledger, OpenError> {
         let passphrase = self.opening()?;
         let started = Instant::now();
         let mut pause = Duration::from_millis(1);
@@ -262,9 +263,9 @@ impl Book {
 
 /// How entries are sealed for the ledger in this directory. Without a place for the ledger's own key the
 /// marks of secrets get one that is forgotten: they correlate with nothing, but nothing is readable either.
-fn sealing(dir: &Path, settings: &Settings) -> Result<Sealing, (Sealing, String)> {
+fn sealing(dir: &Path, settings: &Settings) -> Result<SealingOptions, (SealingOptions, String)> {
     let Settings { keep_raw, keep_model_text, max_payload, .. } = *settings;
-    let sealing = |key| Sealing { key, keep_raw, max_payload, keep_model_text };
+    let sealing = |key| SealingOptions { key, keep_raw, max_payload, keep_model_text };
     let made = std::fs::DirBuilder::new().recursive(true).mode(0o700).create(dir);
     let key = match made {
         Ok(()) => RedactionKey::open(dir).map_err(|error| error.to_string()),
@@ -280,9 +281,9 @@ fn sealing(dir: &Path, settings: &Settings) -> Result<Sealing, (Sealing, String)
 
 impl Book {
     /// How somebody opens the ledger who keeps it, such as the daemon.
-    pub fn options(&self) -> Result<Options, Failure> {
+    pub fn options(&self) -> Result<LedgerOptions, Failure> {
         let passphrase = self.opening().map_err(|error| unusable(&error))?;
-        Ok(self.set(Options::new(now_ms), true, passphrase))
+        Ok(self.set(LedgerOptions::new(now_ms), true, passphrase))
     }
 
     /// Replaces the secrets in the identifiers of an event that is decided without a daemon.
@@ -299,7 +300,7 @@ impl Book {
     }
 
     /// The same options, as the settings have them.
-    fn set(&self, mut options: Options, far: bool, passphrase: Option<String>) -> Options {
+    fn set(&self, mut options: LedgerOptions, far: bool, passphrase: Option<String>) -> LedgerOptions {
         options.durability = self.settings.durability;
         options.max_payload = self.settings.max_payload;
         options.keep_raw = self.settings.keep_raw;
@@ -365,14 +366,14 @@ impl BlockingRecorder for BookRecorder {
     fn record_now(&self, decided: &DecidedCall<'_>) -> Result<(), RecordError> {
         let mut entries = Vec::with_capacity(2);
         entries.extend(generation_entry(decided, &self.detail));
-        entries.push(Entry::decision(decided, &secrets));
+        entries.push(LedgerEntry::decision(decided, &secrets));
         self.book.keep(entries)
     }
 }
 
 /// The leaf of the generation that decides. Its id is the generation's own, so that the ledger keeps
 /// it only the first time.
-pub fn generation_entry(decided: &DecidedCall<'_>, made_of: &Value) -> Option<Entry> {
+pub fn generation_entry(decided: &DecidedCall<'_>, made_of: &Value) -> Option<LedgerEntry> {
     if decided.generation.is_empty() {
         return None;
     }
@@ -384,7 +385,7 @@ pub fn generation_entry(decided: &DecidedCall<'_>, made_of: &Value) -> Option<En
         all.extend(more);
     }
     let who = event.agent.user.as_deref().unwrap_or_default();
-    Some(Entry::change(EventId::from_parts(0, number), event.ts, "generation", who, detail, &secrets))
+    Some(LedgerEntry::change(EventId::from_parts(0, number), event.ts, "generation", who, detail, &secrets))
 }
 
 // === impl SpoolRecorder ===
@@ -396,7 +397,7 @@ impl SpoolRecorder {
             Ok(sealing) | Err((sealing, _)) => sealing,
         };
         let spool = Spool::of(&self.home);
-        let put = |entry: Entry, always: bool| {
+        let put = |entry: LedgerEntry, always: bool| {
             let sealed = entry.seal(&sealing).map_err(|error| RecordError(error.to_string()))?;
             if !always && spool.has(&sealed) {
                 return Ok(());
@@ -408,7 +409,7 @@ impl SpoolRecorder {
             put(generation, false)?;
         }
         // Searched once, with the facts.
-        let entry = Entry::decision(decided, &|_| Vec::new());
+        let entry = LedgerEntry::decision(decided, &|_| Vec::new());
         let mut facts = decided.facts.clone().unwrap_or_else(|| json!({}));
         if let (Some(facts), Some(more)) = (facts.as_object_mut(), self.facts.as_object()) {
             facts.extend(more.clone());

@@ -17,7 +17,7 @@ use std::path::Path;
 
 use serde::{Deserialize, Serialize};
 use serde_json::json;
-use tenterhook_ledger::{Entry, Ledger, OpenError, Opened, Options, Origin};
+use tenterhook_ledger::{LeafOrigin, Ledger, LedgerEntry, LedgerOptions, OpenError, OpenedLedger};
 
 use tenterhook_error::Failure;
 use tenterhook_home::write_whole;
@@ -90,7 +90,7 @@ impl StateFormat {
 
     /// Opens the ledger of a state directory for writing, which migrates its store, and brings the directory to the
     /// current format. An upgrade is recorded.
-    pub fn open_ledger(state: &Path, dir: &Path, options: Options) -> Result<Opened, OpenError> {
+    pub fn open_ledger(state: &Path, dir: &Path, options: LedgerOptions) -> Result<OpenedLedger, OpenError> {
         // Without a readable format nothing is brought forward; commands refuse such a directory.
         let outdated = Self::outdated(state).ok().flatten();
         let opened = Ledger::open(dir, options)?;
@@ -101,10 +101,11 @@ impl StateFormat {
                 "done": opened.recovered,
             });
             let door = call_meta::mint().map_err(|failure| OpenError::Store(failure.message))?;
-            let entry = Entry::change(door.id, door.ts, "state upgrade", &env::user(), detail, &secrets);
+            let entry =
+                LedgerEntry::change(door.id, door.ts, "state upgrade", &env::user(), detail, &secrets);
             opened
                 .ledger
-                .append(entry.from(Origin::Cli))
+                .append(entry.with_origin(LeafOrigin::Cli))
                 .map_err(|error| OpenError::Store(format!("the upgrade cannot be recorded: {error}")))?;
         }
         // A number that cannot be written is written by the next one; the store refuses older programs by itself.

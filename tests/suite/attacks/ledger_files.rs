@@ -9,7 +9,7 @@ use rusqlite::Connection;
 use serde_json::Value;
 use tenterhook_guard::Book;
 use tenterhook_home::Home;
-use tenterhook_ledger::{Durability, Ledger, Options, Reader};
+use tenterhook_ledger::{Durability, Ledger, LedgerOptions, Reader};
 
 use super::hostile_files::{ledger_dir, limited};
 use crate::context::TestContext;
@@ -89,11 +89,11 @@ fn lines_that_a_killed_relaxed_daemon_left_are_imported() {
     test.write("home/tenterhook.yaml", "ledger: {durability: relaxed}\n");
     let dir = ledger_dir(&test);
     let home = Home::whole(test.home());
-    let options = Options { durability: Durability::Relaxed, ..Options::new(|| 1) };
+    let options = LedgerOptions { durability: Durability::Relaxed, ..LedgerOptions::new(|| 1) };
     let ledger = Ledger::open(&dir, options).unwrap().ledger;
     let ts = tenterhook_event::Timestamp::from_unix_ms(1);
     let id = tenterhook_event::EventId::from_parts(1, 7);
-    let entry = tenterhook_ledger::Entry::change(id, ts, "mode", "dev", Value::Null, &|_| Vec::new());
+    let entry = tenterhook_ledger::LedgerEntry::change(id, ts, "mode", "dev", Value::Null, &|_| Vec::new());
     ledger.append(entry).unwrap();
     // As `kill -9` leaves it: the line is there, the leaf is not. The copy is taken before both meet.
     let lines = std::fs::read(dir.join("ledger.pending")).unwrap();
@@ -108,7 +108,8 @@ fn lines_that_a_killed_relaxed_daemon_left_are_imported() {
 fn edit_out_last(dir: &Path, lines: &[u8]) {
     std::fs::write(dir.join("ledger.pending"), lines).unwrap();
     let opened =
-        Ledger::open(dir, Options { durability: Durability::Relaxed, ..Options::new(|| 1) }).unwrap();
+        Ledger::open(dir, LedgerOptions { durability: Durability::Relaxed, ..LedgerOptions::new(|| 1) })
+            .unwrap();
     assert!(
         opened.recovered.iter().any(|what| what.contains("sequenced when the last run ended")),
         "{:?}",
@@ -123,7 +124,7 @@ fn checkpoints_that_were_removed_are_found() {
     assert_eq!(found(&test), "✗ all checkpoints were removed: the ledger signs one with its first record");
     let test = recorded();
     edit(&test, "DELETE FROM checkpoints WHERE size > 1");
-    assert!(found(&test).ends_with("it was published, but the store does not have it"));
+    assert!(found(&test).ends_with("was published, but is not in the store"));
 }
 
 #[test]
@@ -135,7 +136,7 @@ fn older_checkpoints_that_were_removed_cannot_matter() {
     assert_eq!(test.run(&["ledger", "verify"]).exit, 0);
     assert_eq!(test.leaves(), before);
     edit(&test, "DELETE FROM leaves WHERE seq = 3");
-    assert_eq!(found(&test), "✗ leaf 3: it is missing");
+    assert_eq!(found(&test), "✗ record 3: missing");
 }
 
 #[test]
@@ -181,8 +182,9 @@ fn a_page_that_was_zeroed_is_found_or_holds_nothing() {
         usize::try_from(value).unwrap()
     };
     let (page, free) = (pragma("page_size"), pragma("freelist_count"));
-    let leaves =
-        |test: &TestContext| Reader::open(&ledger_dir(test)).and_then(|reader| reader.from(0, 1000)).ok();
+    let leaves = |test: &TestContext| {
+        Reader::open(&ledger_dir(test)).and_then(|reader| reader.records_from(0, 1000)).ok()
+    };
     let before = leaves(&test).unwrap();
     let zero = |place: usize, length: usize| {
         let mut file = std::fs::OpenOptions::new().write(true).open(&path).unwrap();

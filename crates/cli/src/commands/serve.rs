@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use clap::ValueEnum;
 use serde_json::json;
-use tenterhook_daemon::{Options, Otlp};
+use tenterhook_daemon::{Options, OtlpCollector};
 use tenterhook_daemon_control::port_holder;
 use tenterhook_guard::{Settled, Telemetry};
 use tenterhook_harness::{HARNESSES, Harness};
@@ -89,10 +89,10 @@ impl DaemonArgs {
 }
 
 /// Where telemetry goes: the variables of OpenTelemetry come before the settings.
-fn otlp_settings(env: &Env, settled: Telemetry) -> Option<Otlp> {
+fn otlp_settings(env: &Env, settled: Telemetry) -> Option<OtlpCollector> {
     let said = |name: &str| env.all.get(name).map(String::as_str).filter(|value| !value.is_empty());
     let url = said("OTEL_EXPORTER_OTLP_ENDPOINT").or(settled.otlp.as_deref())?;
-    let mut otlp = Otlp::at(url);
+    let mut otlp = OtlpCollector::new(url);
     otlp.headers = settled.headers;
     let pairs = said("OTEL_EXPORTER_OTLP_HEADERS").into_iter().flat_map(|list| list.split(','));
     let pairs = pairs.filter_map(|pair| pair.split_once('='));

@@ -7,7 +7,7 @@ use std::time::{Duration, SystemTime};
 
 use tenterhook_engine::http_post::HttpPost;
 use tenterhook_ledger::sink::{
-    FileSink, JournalSink, Sink, Transport, TransportError, WebhookSink, WitnessSink,
+    CheckpointSink, FileSink, JournalSink, Transport, TransportError, WebhookSink, WitnessSink,
 };
 
 use super::settings::Destination;
@@ -37,9 +37,9 @@ impl Transport for Http {
 }
 
 /// The sinks of these destinations.
-pub(super) fn sinks<'d>(destinations: impl Iterator<Item = &'d Destination>) -> Vec<Box<dyn Sink>> {
+pub(super) fn sinks<'d>(destinations: impl Iterator<Item = &'d Destination>) -> Vec<Box<dyn CheckpointSink>> {
     destinations
-        .map(|destination| -> Box<dyn Sink> {
+        .map(|destination| -> Box<dyn CheckpointSink> {
             match destination.clone() {
                 Destination::File(path) => Box::new(FileSink(path)),
                 Destination::Journal => Box::new(JournalSink(PathBuf::from(JournalSink::SOCKET))),

@@ -12,7 +12,7 @@ use serde_json::json;
 use sha2::Digest as _;
 use tenterhook_event::{EventId, Timestamp};
 use tenterhook_files::FileClass;
-use tenterhook_ledger::{Appended, Entry, Ledger, Origin, Reader, Sealed, SpoolError};
+use tenterhook_ledger::{Appended, LeafOrigin, Ledger, LedgerEntry, Reader, SealedEntry, SpoolError};
 
 use crate::seal::{SealKey, Sealed as Use};
 use tenterhook_home::Home;
@@ -64,7 +64,7 @@ enum SpoolFileError {
     #[error("it is named after another event")]
     OtherName,
     #[error(transparent)]
-    Entry(#[from] SpoolError),
+    LedgerEntry(#[from] SpoolError),
     #[error(transparent)]
     Io(#[from] std::io::Error),
 }
@@ -93,7 +93,7 @@ impl Spool {
     }
 
     /// Puts an entry down, durably, as `<event id>.json`.
-    pub fn put(&self, entry: &Sealed) -> std::io::Result<()> {
+    pub fn put(&self, entry: &SealedEntry) -> std::io::Result<()> {
         let mut text = entry.to_spool().map_err(std::io::Error::other)?;
         std::fs::DirBuilder::new().recursive(true).mode(0o700).create(&self.dir)?;
         let seal = SealKey::open(&self.state)?.seal(Use::Spool, text.as_bytes())?;
@@ -113,11 +113,11 @@ impl Spool {
     }
 
     /// Whether this entry waits here already.
-    pub fn has(&self, entry: &Sealed) -> bool {
+    pub fn has(&self, entry: &SealedEntry) -> bool {
         self.place(entry).exists()
     }
 
-    fn place(&self, entry: &Sealed) -> PathBuf {
+    fn place(&self, entry: &SealedEntry) -> PathBuf {
         self.dir.join(format!("{}.json", entry.id()))
     }
 
@@ -166,7 +166,7 @@ impl Spool {
         taken
     }
 
-    fn append(&self, ledger: &Ledger, entry: Sealed, taken: &mut TakenIn) -> Option<()> {
+    fn append(&self, ledger: &Ledger, entry: SealedEntry, taken: &mut TakenIn) -> Option<()> {
         let seq = match ledger.append(entry.clone()).ok()? {
             Appended::New { .. } => {
                 taken.appended += 1;
@@ -175,9 +175,9 @@ impl Spool {
             Appended::AlreadyThere { seq } => seq,
         };
         let leaf = Reader::open(&self.ledger).and_then(|reader| reader.get(seq)).ok()??;
-        let same = leaf.bytes.is_none_or(|bytes| entry.is_in(&bytes));
+        let same = leaf.bytes.is_none_or(|bytes| entry.is_recorded_in(&bytes));
         // What is no decision says the same again, or its id would be another.
-        let superseding = if same { None } else { entry.superseding() };
+        let superseding = if same { None } else { entry.into_superseding() };
         let Some(superseding) = superseding else {
             taken.known += 1;
             return Some(());
@@ -231,13 +231,13 @@ fn write_synced(path: &Path, bytes: &[u8]) -> std::io::Result<()> {
 }
 
 /// An entry, if this home sealed it under the name it has.
-fn read(path: &Path, key: &SealKey) -> Result<Sealed, SpoolFileError> {
+fn read(path: &Path, key: &SealKey) -> Result<SealedEntry, SpoolFileError> {
     let text = text(path)?;
     let (line, seal) = text.split_once('\n').ok_or(SpoolFileError::NoSeal)?;
     if !key.is_seal(Use::Spool, line.as_bytes(), seal.trim_end()) {
         return Err(SpoolFileError::ForeignSeal);
     }
-    let entry = Sealed::from_spool(line)?;
+    let entry = SealedEntry::from_spool(line)?;
     let named = path.file_stem().is_some_and(|name| name.to_str() == Some(&entry.id().to_string()));
     if named { Ok(entry) } else { Err(SpoolFileError::OtherName) }
 }
@@ -253,7 +253,7 @@ fn refuse(ledger: &Ledger, path: &Path, why: &str) -> Option<()> {
     let at = at.map_or_else(now_ms, |at| u64::try_from(at.as_millis()).unwrap_or_default());
     let id = EventId::from_parts(at, number);
     let detail = json!({"file": name, "reason": why});
-    let entry = Entry::change(
+    let entry = LedgerEntry::change(
         id,
         Timestamp::from_unix_ms(now_ms()),
         "spool-refused",
@@ -261,7 +261,7 @@ fn refuse(ledger: &Ledger, path: &Path, why: &str) -> Option<()> {
         detail,
         &tenterhook_records::secrets,
     );
-    ledger.append(entry.from(Origin::Spool)).ok()?;
+    ledger.append(entry.with_origin(LeafOrigin::Spool)).ok()?;
     drop(std::fs::rename(path, path.with_extension(REFUSED)));
     Some(())
 }
@@ -286,7 +286,7 @@ mod tests {
         std::fs::write(&file, "{}").unwrap();
         // The state directory is a file, so looking for the key fails with ENOTDIR.
         std::fs::write(&state, "").unwrap();
-        let opened = Ledger::open(&ledger, tenterhook_ledger::Options::new(now_ms)).unwrap();
+        let opened = Ledger::open(&ledger, tenterhook_ledger::LedgerOptions::new(now_ms)).unwrap();
         let waiting = Spool { dir: spool, state: state.clone(), ledger };
         let taken = waiting.take_in(&opened.ledger, usize::MAX);
         assert_eq!(taken, TakenIn { postponed: 1, ..TakenIn::default() });

@@ -4,7 +4,7 @@
 
 use tenterhook_event::Timestamp;
 use tenterhook_home::call_meta::now_ms;
-use tenterhook_ledger::{Filter, Kind};
+use tenterhook_ledger::{Filter, LeafKind};
 
 /// What `tail`, `query`, `stats` and `report` can be narrowed by.
 #[derive(Debug, Clone, clap::Args)]
@@ -56,10 +56,18 @@ impl FilterArgs {
     }
 }
 
-fn kind_of(word: &str) -> Option<Kind> {
-    [Kind::Start, Kind::Decision, Kind::Seen, Kind::Change, Kind::Erase, Kind::Rotate, Kind::Prune]
-        .into_iter()
-        .find(|kind| kind.word() == word)
+fn kind_of(word: &str) -> Option<LeafKind> {
+    [
+        LeafKind::Start,
+        LeafKind::Decision,
+        LeafKind::Seen,
+        LeafKind::Change,
+        LeafKind::Erase,
+        LeafKind::Rotate,
+        LeafKind::Prune,
+    ]
+    .into_iter()
+    .find(|kind| kind.as_str() == word)
 }
 
 /// A moment: so long ago, a day (in UTC), or to the millisecond.

@@ -4,7 +4,7 @@ use std::process::ExitCode;
 
 use tenterhook_event::EventId;
 use tenterhook_guard::Book;
-use tenterhook_ledger::{Reader, Record};
+use tenterhook_ledger::{Reader, StoredRecord};
 use tenterhook_records::recorded::ledger_record;
 use tenterhook_terminal_text::record_text;
 
@@ -40,7 +40,7 @@ pub(super) fn run(context: &Context, args: &Args) -> Result<ExitCode, CommandErr
 }
 
 /// The leaf that is meant.
-pub(super) fn find_record(reader: &Reader, said: &str) -> Result<Record, CommandError> {
+pub(super) fn find_record(reader: &Reader, said: &str) -> Result<StoredRecord, CommandError> {
     let unknown = || {
         CommandError::user(format!("there is no leaf `{said}`"))
             .hint("`tenterhook ledger query` lists them; the first column is the number")

@@ -50,7 +50,7 @@ async fn follow(daemon: Arc<Daemon>, sender: Sender<Event>, filter: Filter, mut 
     loop {
         // Before reading: what comes in between is seen the next time.
         growth.mark_unchanged();
-        let Ok(page) = daemon.readers.with(move |reader| reader.from(next, PAGE)).await else {
+        let Ok(page) = daemon.readers.with(move |reader| reader.records_from(next, PAGE)).await else {
             // The error is in the log; the client reconnects and continues where it was.
             return;
         };
