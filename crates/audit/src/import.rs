@@ -68,7 +68,7 @@ impl TranscriptImport {
             self.imported.known += 1;
             return;
         }
-        self.pending.push(LedgerEntry::seen(event, &secrets));
+        self.pending.push(LedgerEntry::transcript_event(event, &secrets));
         if self.pending.len() >= IMPORT_BATCH_RECORDS {
             self.write_batch();
         }

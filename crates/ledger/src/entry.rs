@@ -218,7 +218,7 @@ impl LedgerEntry {
     }
 
     /// An entry for an event of an imported transcript. It has no verdict, because no rules were evaluated.
-    pub fn seen(event: &Event, redactor: Redactor<'_>) -> Self {
+    pub fn transcript_event(event: &Event, redactor: Redactor<'_>) -> Self {
         let payload = build_payload(event, &Outcome::default());
         let entry =
             Self::new(LeafKind::Seen, event.id, event.ts, EntryBody::from_event(event), payload, redactor);
@@ -254,7 +254,7 @@ impl LedgerEntry {
         redactor: Redactor<'_>,
     ) -> Self {
         Self { id, ts, origin: LeafOrigin::Hook, kind, body, payload, found: Vec::new() }
-            .locate_secrets(redactor)
+            .with_located_secrets(redactor)
     }
 
     /// Sets the origin, which is `hook` by default.
@@ -272,7 +272,7 @@ impl LedgerEntry {
             (Some(Value::Object(known)), Value::Object(more)) => known.extend(more),
             (known, facts) => *known = Some(facts),
         }
-        self.locate_secrets(redactor)
+        self.with_located_secrets(redactor)
     }
 
     /// Links the entry to other events.
@@ -283,7 +283,7 @@ impl LedgerEntry {
     }
 
     /// Searches every text for secrets. Replaces the result of an earlier search.
-    fn locate_secrets(mut self, redactor: Redactor<'_>) -> Self {
+    fn with_located_secrets(mut self, redactor: Redactor<'_>) -> Self {
         let owned = |secrets: Vec<(Range<usize>, &str)>| {
             secrets.into_iter().map(|(range, kind)| (range, kind.to_owned())).collect()
         };

@@ -54,7 +54,7 @@ named_variants! {
     LeafOrigin "Origin" {
         /// A hook that recorded without a daemon.
         Hook "hook"
-        /// The daemon.
+        /// The daemon, for the call of a hook.
         Daemon "daemon"
         /// The spool: the decision was made while the ledger was not available, so `recorded` is later than `ts`.
         Spool "spool"

@@ -43,7 +43,7 @@ pub(crate) fn limit_body(body: &mut EntryBody) {
     [&mut body.cwd, &mut body.project, &mut body.reason]
         .into_iter()
         .flatten()
-        .for_each(|long| truncate_text(long, MAX_TEXT_BYTES));
+        .for_each(|text| truncate_text(text, MAX_TEXT_BYTES));
     if let Some(nudge) = &mut body.nudge {
         truncate_text(nudge, MAX_REMARK_BYTES);
     }
@@ -73,7 +73,7 @@ fn truncate_text(text: &mut String, max: usize) {
 }
 
 /// Whether a text takes more than `max` bytes in JSON.
-pub(crate) fn exceeds(text: &str, max: usize) -> bool {
+pub(crate) fn exceeds_limit(text: &str, max: usize) -> bool {
     text.len() * 6 > max && text.chars().map(json_width).sum::<usize>() > max
 }
 

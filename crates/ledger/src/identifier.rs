@@ -5,7 +5,7 @@
 
 use std::ops::Range;
 
-use crate::field_limits::{MAX_NAME_BYTES, exceeds};
+use crate::field_limits::{MAX_NAME_BYTES, exceeds_limit};
 use crate::payload::Redactor;
 
 /// Minimum length of a text that is searched after a separator; no known token is shorter.
@@ -21,7 +21,7 @@ pub fn secrets_in_identifier<'a>(text: &'a str, redactor: Redactor<'_>) -> Vec<(
     // A text above the limit for names is replaced as a whole instead of being truncated in the record: an event keeps
     // the same identifier when it is recorded, and different identifiers stay different. The limit also bounds the time,
     // because each separator starts a search.
-    if exceeds(text, MAX_NAME_BYTES) {
+    if exceeds_limit(text, MAX_NAME_BYTES) {
         return vec![(0..text.len(), "long-identifier")];
     }
     let marks = find_marks(text);

@@ -46,7 +46,7 @@ fn summary(value: &Value) -> Value {
     if let Some(messages) = messages {
         summary.insert("messages".to_owned(), messages.len().into());
     }
-    let model = MODEL_NAMES.iter().find_map(|place| value.pointer(place)?.as_str());
+    let model = MODEL_NAMES.iter().find_map(|pointer| value.pointer(pointer)?.as_str());
     if let Some(model) = model.filter(|name| name.len() <= MAX_MODEL_NAME_BYTES) {
         summary.insert("model".to_owned(), model.into());
     }

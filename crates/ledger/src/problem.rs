@@ -18,7 +18,7 @@ pub struct LogProblem {
 /// The part of a log that has a problem.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ProblemLocation {
-    /// One leaf.
+    /// The leaf with this number.
     Leaf(u64),
     /// One of these leaves, the last one included.
     Leaves(u64, u64),

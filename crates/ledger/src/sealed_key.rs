@@ -139,7 +139,7 @@ mod tests {
     use super::*;
     use std::os::unix::fs::PermissionsExt;
 
-    const CHEAP: Argon2Cost = Argon2Cost { m: 64, t: 1, p: 1 };
+    const CHEAP_COST: Argon2Cost = Argon2Cost { m: 64, t: 1, p: 1 };
 
     #[test]
     fn a_key_survives_its_file_and_others_may_not_read_it() {
@@ -159,7 +159,7 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("key");
         let key = SoftwareKey::generate("example.com/log").unwrap();
-        key.seal(&path, "correct horse", CHEAP).unwrap();
+        key.seal(&path, "correct horse", CHEAP_COST).unwrap();
         assert!(SoftwareKey::is_sealed(&path) && SoftwareKey::load(&path).is_err());
         assert_eq!(SoftwareKey::sealed_public(&path).unwrap(), *key.key());
         assert_eq!(SoftwareKey::unseal(&path, "correct horse").unwrap().key(), key.key());
@@ -177,10 +177,10 @@ mod tests {
         let key = SoftwareKey::generate("example.com/log").unwrap();
         key.save(&path).unwrap();
         let plain = std::fs::read(&path).unwrap();
-        SoftwareKey::seal_in_place(&path, "correct horse", CHEAP).unwrap();
+        SoftwareKey::seal_in_place(&path, "correct horse", CHEAP_COST).unwrap();
         let secret = encode_base64(key.seed());
         assert!(!std::fs::read_to_string(&path).unwrap().contains(secret.trim_end_matches('=')));
-        assert!(SoftwareKey::seal_in_place(&path, "again", CHEAP).is_err(), "it is sealed already");
+        assert!(SoftwareKey::seal_in_place(&path, "again", CHEAP_COST).is_err(), "it is sealed already");
         assert!(SoftwareKey::unseal_in_place(&path, "wrong horse").is_err());
         SoftwareKey::unseal_in_place(&path, "correct horse").unwrap();
         assert_eq!(std::fs::read(&path).unwrap(), plain);

@@ -84,7 +84,7 @@ pub struct JournalSink(pub PathBuf);
 pub struct WebhookSink<T> {
     /// URL of the server.
     pub url: String,
-    /// HTTP client.
+    /// HTTP client for requests.
     pub transport: T,
 }
 
@@ -94,13 +94,13 @@ pub struct WitnessSink<T> {
     pub url: String,
     /// Key of the witness.
     pub key: VerifierKey,
-    /// HTTP client.
+    /// HTTP client for requests.
     pub transport: T,
     /// Number of leaves of the last checkpoint that the witness cosigned.
     pub seen: u64,
 }
 
-fn failed(error: impl std::fmt::Display) -> SinkError {
+fn sink_failure(error: impl std::fmt::Display) -> SinkError {
     SinkError::Failed(error.to_string())
 }
 
@@ -113,7 +113,7 @@ impl CheckpointSink for FileSink {
         let new = publication.checkpoint;
         match read_text(&self.0, FileClass::Untrusted, MAX_CHECKPOINT_BYTES) {
             Ok(Some(held)) => {
-                let (held, _) = Checkpoint::parse(&held).map_err(failed)?;
+                let (held, _) = Checkpoint::parse(&held).map_err(sink_failure)?;
                 if held.origin != new.origin {
                     return Err(SinkError::Fork);
                 }
@@ -125,9 +125,9 @@ impl CheckpointSink for FileSink {
                     .map_err(|_| SinkError::Fork)?;
             }
             Ok(None) => {}
-            Err(error) => return Err(failed(error)),
+            Err(error) => return Err(sink_failure(error)),
         }
-        replace_file(&self.0, publication.note.as_bytes(), 0o644).map_err(failed)?;
+        replace_file(&self.0, publication.note.as_bytes(), 0o644).map_err(sink_failure)?;
         Ok(Vec::new())
     }
 }
@@ -152,8 +152,8 @@ impl CheckpointSink for JournalSink {
         datagram.extend(u64::try_from(publication.note.len()).unwrap_or(0).to_le_bytes());
         datagram.extend(publication.note.as_bytes());
         datagram.push(b'\n');
-        let socket = UnixDatagram::unbound().map_err(failed)?;
-        socket.send_to(&datagram, &self.0).map_err(failed)?;
+        let socket = UnixDatagram::unbound().map_err(sink_failure)?;
+        socket.send_to(&datagram, &self.0).map_err(sink_failure)?;
         Ok(Vec::new())
     }
 }
@@ -167,7 +167,7 @@ impl<T: Transport> CheckpointSink for WebhookSink<T> {
         let answer = self.transport.post(&self.url, "text/plain; charset=utf-8", publication.note.as_bytes());
         match answer? {
             (200..=299, _) => Ok(Vec::new()),
-            (status, _) => Err(failed(format_args!("the server responded with status {status}"))),
+            (status, _) => Err(sink_failure(format_args!("the server responded with status {status}"))),
         }
     }
 }
@@ -206,25 +206,28 @@ impl<T: Transport> CheckpointSink for WitnessSink<T> {
                 200 => {
                     let lines = cosignatures(&answer, &self.key, &publication.checkpoint.text());
                     if lines.is_empty() {
-                        return Err(failed("the response has no cosignature by the key of the witness"));
+                        return Err(sink_failure(
+                            "the response has no cosignature by the key of the witness",
+                        ));
                     }
                     self.seen = here;
                     return Ok(lines);
                 }
                 409 => {
                     let text = String::from_utf8_lossy(&answer);
-                    self.seen = text
-                        .trim()
-                        .parse()
-                        .map_err(|_| failed("the response does not have the size of the last checkpoint"))?;
+                    self.seen = text.trim().parse().map_err(|_| {
+                        sink_failure("the response does not have the size of the last checkpoint")
+                    })?;
                     if self.seen > here {
                         return Err(SinkError::RolledBack { held: self.seen, here });
                     }
                 }
                 422 => return Err(SinkError::Fork),
-                status => return Err(failed(format_args!("the server responded with status {status}"))),
+                status => {
+                    return Err(sink_failure(format_args!("the server responded with status {status}")));
+                }
             }
         }
-        Err(failed("the witness responded with different sizes"))
+        Err(sink_failure("the witness responded with different sizes"))
     }
 }

@@ -90,10 +90,10 @@ impl SealedEntry {
         let origin = if kind == LeafKind::Seen { LeafOrigin::Transcript } else { LeafOrigin::Spool };
         let text = id.to_string();
         let frame = EnvelopeFrame { seq: 0, kind, id: &text, ts, recorded: "", origin, signer: "" };
-        let mut whole = String::new();
-        frame.write(&fields, &mut whole);
-        let read = Envelope::parse(whole.as_bytes()).map_err(|error| SpoolError(error.to_string()))?;
-        if read.seq != 0 || read.kind != kind || whole.contains('\n') {
+        let mut envelope = String::new();
+        frame.write(&fields, &mut envelope);
+        let read = Envelope::parse(envelope.as_bytes()).map_err(|error| SpoolError(error.to_string()))?;
+        if read.seq != 0 || read.kind != kind || envelope.contains('\n') {
             return Err(refuse("has fields that only the ledger may set"));
         }
         let text =

@@ -115,28 +115,28 @@ pub fn verify(
     for index in 0..size.div_ceil(TILE_WIDTH) {
         let first = index * TILE_WIDTH;
         let width = (size - first).min(TILE_WIDTH);
-        let placed = |wrong: Defect| wrong.in_leaves(first, first + width);
-        let hashes = read_tile(dir, 0, index, width).map_err(placed)?;
+        let in_tile = |wrong: Defect| wrong.in_leaves(first, first + width);
+        let hashes = read_tile(dir, 0, index, width).map_err(in_tile)?;
         let path = bundle_path(index, width);
-        let bundle = read_log_file(dir, &path).map_err(placed)?;
+        let bundle = read_log_file(dir, &path).map_err(in_tile)?;
         let mut rest = bundle.as_slice();
         for (seq, hash) in (first..).zip(hashes) {
             let entry =
-                next_entry(&mut rest).ok_or_else(|| placed(invalid_file(&path, "ends too early".into())))?;
+                next_entry(&mut rest).ok_or_else(|| in_tile(invalid_file(&path, "ends too early".into())))?;
             let bytes = (!entry.is_empty()).then_some(entry);
             verifier.check_leaf(LeafRef { seq, bytes, hash, payload: None })?;
             let step = usize::try_from(TILE_HEIGHT).unwrap_or(8);
-            for (place, hash) in verifier.completed().iter().step_by(step).skip(1).enumerate() {
-                if above.len() <= place {
+            for (level, hash) in verifier.completed_hashes().iter().step_by(step).skip(1).enumerate() {
+                if above.len() <= level {
                     above.push(Vec::new());
                 }
-                let Some(tile) = above.get_mut(place) else { continue };
+                let Some(tile) = above.get_mut(level) else { continue };
                 tile.push(*hash);
             }
             compare_tiles(dir, &mut above, seq + 1, size)?;
         }
         if !rest.is_empty() {
-            return Err(placed(invalid_file(&path, "has more entries than records".into())));
+            return Err(in_tile(invalid_file(&path, "has more entries than records".into())));
         }
         progress(verifier.size(), Some(size));
     }
@@ -146,8 +146,8 @@ pub fn verify(
 
 /// Compares the computed hashes with the tiles that they fill.
 fn compare_tiles(dir: &Path, above: &mut [Vec<Hash>], here: u64, size: u64) -> Result<(), LogProblem> {
-    for (level, gathered) in (1..).zip(above) {
-        let full = u64::try_from(gathered.len()).unwrap_or(0);
+    for (level, computed) in (1..).zip(above) {
+        let full = u64::try_from(computed.len()).unwrap_or(0);
         if full == 0 || (full < TILE_WIDTH && here < size) {
             continue;
         }
@@ -155,13 +155,13 @@ fn compare_tiles(dir: &Path, above: &mut [Vec<Hash>], here: u64, size: u64) -> R
         let index = last / TILE_WIDTH;
         let stored = read_tile(dir, level, index, full).map_err(Defect::in_log)?;
         let span = 1 << (TILE_HEIGHT * level);
-        let differs = stored.iter().zip(gathered.iter()).position(|(stored, hash)| stored != hash);
+        let differs = stored.iter().zip(computed.iter()).position(|(stored, hash)| stored != hash);
         if let Some(at) = differs {
             let from = (index * TILE_WIDTH + u64::try_from(at).unwrap_or(0)) * span;
             let why = format!("stored hash over records {from} to {} does not match", from + span - 1);
             return Err(invalid_file(&tile_path(level, index, full), why).in_log());
         }
-        gathered.clear();
+        computed.clear();
     }
     Ok(())
 }

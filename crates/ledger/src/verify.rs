@@ -84,8 +84,8 @@ pub struct Verifier {
     /// Number of leaves covered by a valid checkpoint.
     published: u64,
     checkpoints: u64,
-    gone: LeafRanges,
-    gone_payloads: LeafRanges,
+    missing: LeafRanges,
+    missing_payloads: LeafRanges,
     pruned: LeafRanges,
     erased: LeafRanges,
 }
@@ -110,8 +110,8 @@ impl Verifier {
             unsigned_since: None,
             published: 0,
             checkpoints: 0,
-            gone: LeafRanges::default(),
-            gone_payloads: LeafRanges::default(),
+            missing: LeafRanges::default(),
+            missing_payloads: LeafRanges::default(),
             pruned: LeafRanges::default(),
             erased: LeafRanges::default(),
         };
@@ -130,29 +130,29 @@ impl Verifier {
     }
 
     /// The hashes that the last leaf completed, from the leaf upwards.
-    pub fn completed(&self) -> &[Hash] {
+    pub fn completed_hashes(&self) -> &[Hash] {
         &self.completed
     }
 
     /// Checks the next leaf.
-    pub fn check_leaf<'a>(&mut self, item: LeafRef<'a>) -> Result<Option<Envelope<'a>>, LogProblem> {
+    pub fn check_leaf<'a>(&mut self, leaf: LeafRef<'a>) -> Result<Option<Envelope<'a>>, LogProblem> {
         let seq = self.tree.size();
-        if item.seq > seq {
+        if leaf.seq > seq {
             return Err(Defect::Missing.at_leaf(seq));
         }
-        if item.seq < seq {
-            return Err(Defect::Duplicate.at_leaf(item.seq));
+        if leaf.seq < seq {
+            return Err(Defect::Duplicate.at_leaf(leaf.seq));
         }
-        let envelope = item.bytes.map(|bytes| self.check_envelope(seq, bytes, &item)).transpose()?;
+        let envelope = leaf.bytes.map(|bytes| self.check_envelope(seq, bytes, &leaf)).transpose()?;
         match &envelope {
-            None => self.gone.push(seq),
+            None => self.missing.push(seq),
             Some(envelope) if self.unsigned_since.is_none() => {
                 self.unsigned_since = Some(envelope.recorded.clone().into_owned());
             }
             Some(_) => {}
         }
         self.completed.clear();
-        self.tree.push(item.hash, &mut self.completed);
+        self.tree.push(leaf.hash, &mut self.completed);
         self.check_trusted_checkpoint()?;
         Ok(envelope)
     }
@@ -161,9 +161,9 @@ impl Verifier {
         &mut self,
         seq: u64,
         bytes: &'a [u8],
-        item: &LeafRef<'_>,
+        leaf: &LeafRef<'_>,
     ) -> Result<Envelope<'a>, LogProblem> {
-        if Hash::of_leaf(bytes) != item.hash {
+        if Hash::of_leaf(bytes) != leaf.hash {
             return Err(Defect::HashMismatch.at_leaf(seq));
         }
         let envelope =
@@ -176,7 +176,7 @@ impl Verifier {
         }
         self.chain.accept_leaf(&envelope).map_err(|wrong| wrong.at_leaf(seq))?;
         if self.payloads {
-            self.check_payload(seq, &envelope, item)?;
+            self.check_payload(seq, &envelope, leaf)?;
         }
         if let (LeafKind::Prune | LeafKind::Erase, Some(from), Some(to)) =
             (envelope.kind, envelope.from, envelope.to)
@@ -194,10 +194,10 @@ impl Verifier {
         &mut self,
         seq: u64,
         envelope: &Envelope<'_>,
-        item: &LeafRef<'_>,
+        leaf: &LeafRef<'_>,
     ) -> Result<(), LogProblem> {
-        let (Some(mark), Some(payload)) = (&envelope.payload, &item.payload) else {
-            return match (&envelope.payload, &item.payload) {
+        let (Some(mark), Some(payload)) = (&envelope.payload, &leaf.payload) else {
+            return match (&envelope.payload, &leaf.payload) {
                 (Some(_), None) => Err(Defect::PayloadMissing.at_leaf(seq)),
                 (None, Some(_)) => Err(Defect::UnexpectedPayload.at_leaf(seq)),
                 _ => Ok(()),
@@ -212,7 +212,7 @@ impl Verifier {
             // A payload that was too large to be stored cannot be checked here.
             (Some(salt), None, PayloadStorage::Hash) if salt.len() == 32 => Ok(()),
             (None, None, _) => {
-                self.gone_payloads.push(seq);
+                self.missing_payloads.push(seq);
                 Ok(())
             }
             _ => Err(Defect::PayloadMismatch.at_leaf(seq)),
@@ -296,12 +296,12 @@ impl Verifier {
         if let Some(since) = &self.since {
             return Err(Defect::RolledBack { here: size, held: since.size }.in_log());
         }
-        if let Some(seq) = self.gone.first_outside(&self.pruned) {
+        if let Some(seq) = self.missing.first_outside(&self.pruned) {
             return Err(Defect::Missing.at_leaf(seq));
         }
         let mut allowed = self.pruned;
         allowed.extend(&self.erased);
-        if let Some(seq) = self.gone_payloads.first_outside(&allowed) {
+        if let Some(seq) = self.missing_payloads.first_outside(&allowed) {
             return Err(Defect::PayloadRemoved.at_leaf(seq));
         }
         let Some(origin) = self.chain.origin().map(ToOwned::to_owned) else {
@@ -326,8 +326,8 @@ impl Verifier {
             size,
             root: self.tree.root(),
             unpublished: size - self.published,
-            pruned: self.gone.count(),
-            erased: self.gone_payloads.count(),
+            pruned: self.missing.count(),
+            erased: self.missing_payloads.count(),
             checkpoints: self.checkpoints,
             on_first_use: self.expect.key.is_none(),
             payloads: self.payloads,

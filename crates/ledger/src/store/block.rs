@@ -27,7 +27,7 @@ const BLOCK_COLUMNS: &str = "seq, id, ts, kind, source, session, tool, verdict, 
 #[derive(Debug, Default)]
 pub(crate) struct BlockValues {
     /// Distinct values of each field.
-    seen: [Vec<String>; INDEXED_FIELDS.len()],
+    distinct: [Vec<String>; INDEXED_FIELDS.len()],
     /// Times of the earliest and the latest event.
     times: Option<(i64, i64)>,
 }
@@ -147,19 +147,19 @@ impl BlockValues {
     pub(crate) fn add(&mut self, ts: i64, values: [Option<&str>; INDEXED_FIELDS.len()]) {
         let (first, last) = self.times.unwrap_or((ts, ts));
         self.times = Some((first.min(ts), last.max(ts)));
-        for (seen, value) in self.seen.iter_mut().zip(values) {
+        for (known, value) in self.distinct.iter_mut().zip(values) {
             if let Some(value) = value
-                && !seen.iter().rev().any(|known| known == value)
+                && !known.iter().rev().any(|other| other == value)
             {
-                seen.push(value.to_owned());
+                known.push(value.to_owned());
             }
         }
     }
 
     fn add_row(&mut self, row: &Row<'_>) -> rusqlite::Result<()> {
         let mut values = [None; INDEXED_FIELDS.len()];
-        for (place, value) in values.iter_mut().enumerate() {
-            *value = row.get_ref(3 + place)?.as_str_or_null()?;
+        for (index, value) in values.iter_mut().enumerate() {
+            *value = row.get_ref(3 + index)?.as_str_or_null()?;
         }
         self.add(row.get(2)?, values);
         Ok(())
@@ -169,8 +169,8 @@ impl BlockValues {
     pub(crate) fn iter(&self) -> impl Iterator<Item = (&'static str, &str)> {
         INDEXED_FIELDS
             .into_iter()
-            .zip(&self.seen)
-            .flat_map(|(field, seen)| seen.iter().map(move |value| (field, value.as_str())))
+            .zip(&self.distinct)
+            .flat_map(|(field, values)| values.iter().map(move |value| (field, value.as_str())))
     }
 
     /// Times of the earliest and the latest event.

@@ -45,7 +45,7 @@ pub(crate) struct CounterValues {
     pub(crate) records: u64,
     /// Decisions that a later record supersedes.
     pub(crate) undelivered: u64,
-    /// Stored payloads.
+    /// Number of stored payloads.
     pub(crate) payloads: u64,
     pub(crate) payload_bytes: u64,
     pub(crate) erased: u64,
@@ -234,12 +234,12 @@ impl CounterSum {
     pub(crate) fn add(&mut self, key: &CounterKey<'_>, counts: &CounterValues) {
         let CounterValues { records, undelivered, payloads, payload_bytes, erased, pruned } = *counts;
         let hash = self.hasher.hash_one(key);
-        for (place, number) in
+        for (index, number) in
             [records, undelivered, payloads, payload_bytes, erased, pruned].into_iter().enumerate()
         {
             if number > 0 {
                 // Each count has its own factor, so that moving a number between counts changes the sum.
-                let rotation = u32::try_from(place).unwrap_or(0) * 11;
+                let rotation = u32::try_from(index).unwrap_or(0) * 11;
                 let factor = hash.rotate_left(rotation).wrapping_mul(hash | 1);
                 self.sum = self.sum.wrapping_add(u128::from(factor) * u128::from(number));
             }

@@ -23,7 +23,7 @@ pub(super) struct IndexCheck<'c> {
     /// Keyed checksums over ids and numbers, of full blocks and of the block that is not full yet. The key is random, so
     /// that the sums cannot be predicted.
     ids: u64,
-    open: u64,
+    open_ids: u64,
     key: RandomState,
     /// Counters and text filters, if the store has them.
     index: Option<BlockIndex>,
@@ -34,7 +34,7 @@ struct BlockIndex {
     texts: TextFilter,
     /// Counters of full blocks, and of the block that is not full yet.
     counters: CounterSum,
-    open: CounterSum,
+    open_counters: CounterSum,
 }
 
 /// The indexed columns and the content of a leaf's row.
@@ -52,13 +52,13 @@ impl<'c> IndexCheck<'c> {
     pub(super) fn new(connection: &'c Connection, has_index: bool) -> Self {
         let (values, key) = (BlockValues::default(), RandomState::new());
         let index = has_index.then(BlockIndex::new);
-        Self { connection, values, size: 0, rows: 0, ids: 0, open: 0, key, index }
+        Self { connection, values, size: 0, rows: 0, ids: 0, open_ids: 0, key, index }
     }
 
     /// Adds the row of the next leaf.
     pub(super) fn check_row(&mut self, row: &IndexedRow<'_>) -> Result<(), LogProblem> {
         self.values.add(row.ts, row.values);
-        self.open = self.open.wrapping_add(self.key.hash_one((row.id, self.size)));
+        self.open_ids = self.open_ids.wrapping_add(self.key.hash_one((row.id, self.size)));
         if let Some(index) = &mut self.index {
             index.add(row);
         }
@@ -71,12 +71,12 @@ impl<'c> IndexCheck<'c> {
         let block = self.size / BLOCK_RECORDS - 1;
         let wrong =
             |what: String| Defect::MissingIndexEntry(what).in_leaves(block * BLOCK_RECORDS, self.size);
-        let mut filed = self
+        let mut find_value = self
             .connection
             .prepare_cached("SELECT 1 FROM filed WHERE field = ?1 AND value = ?2 AND block = ?3")
             .map_err(super::verify_store::unreadable)?;
         for (field, value) in self.values.iter() {
-            if !filed
+            if !find_value
                 .exists(params![field, value, sql_i64(block)])
                 .map_err(super::verify_store::unreadable)?
             {
@@ -98,7 +98,7 @@ impl<'c> IndexCheck<'c> {
         {
             return Err(wrong("text".to_owned()));
         }
-        self.ids = self.ids.wrapping_add(std::mem::take(&mut self.open));
+        self.ids = self.ids.wrapping_add(std::mem::take(&mut self.open_ids));
         self.values = BlockValues::default();
         Ok(())
     }
@@ -151,7 +151,7 @@ impl<'c> IndexCheck<'c> {
 impl BlockIndex {
     fn new() -> Self {
         let counters = CounterSum::default();
-        Self { texts: TextFilter::default(), open: counters.clone(), counters }
+        Self { texts: TextFilter::default(), open_counters: counters.clone(), counters }
     }
 
     fn add(&mut self, row: &IndexedRow<'_>) {
@@ -165,13 +165,13 @@ impl BlockIndex {
             erased: row.is_erased.into(),
             pruned: row.bytes.is_none().into(),
         };
-        self.open.add(&CounterKey { hour, session, source, kind, tool, verdict, rule }, &counts);
+        self.open_counters.add(&CounterKey { hour, session, source, kind, tool, verdict, rule }, &counts);
         [row.bytes, row.payload].into_iter().flatten().for_each(|text| self.texts.add(text));
     }
 
     /// Closes a full block. Returns whether its stored text filter matches.
     fn close_block(&mut self, connection: &Connection, block: u64) -> rusqlite::Result<bool> {
-        self.counters.take(&mut self.open);
+        self.counters.take(&mut self.open_counters);
         text_filter::is_stored(connection, block, &self.texts.take())
     }
 }

@@ -125,7 +125,7 @@ pub(super) fn read_public_key(dir: &Path) -> Option<String> {
 pub(crate) fn write_public_key(dir: &Path, key: &VerifierKey) -> Result<(), SignError> {
     let path = dir.join("key.pub");
     let text = format!("{key}\n");
-    if read_public_key(dir).is_some_and(|there| there == text) {
+    if read_public_key(dir).is_some_and(|current| current == text) {
         return Ok(());
     }
     replace_file(&path, text.as_bytes(), 0o644).map_err(|source| SignError::Io { path, source })

@@ -50,7 +50,7 @@ pub(crate) fn open(dir: &Path, options: &mut LedgerOptions) -> Result<(Writer, V
         recovered.push(format!("the last run did not end cleanly; all {here} records are kept"));
     }
     let signed = check_signatures(&connection, dir, here, &signer, &mut recovered)?;
-    let tree = Frontier::load(&StoredNodes(&connection), here).map_err(damaged)?;
+    let tree = Frontier::load(&StoredNodes(&connection), here).map_err(damage_error)?;
     let block = OpenBlock::load(&connection)?;
     let seal = PendingSeal::derive(&*signer)?;
     let relaxed = was_relaxed(&connection)?;
@@ -111,7 +111,7 @@ fn connect(path: &Path) -> Result<Connection, OpenError> {
     Ok(connection)
 }
 
-fn damaged(error: rusqlite::Error) -> OpenError {
+fn damage_error(error: rusqlite::Error) -> OpenError {
     match error {
         rusqlite::Error::QueryReturnedNoRows | rusqlite::Error::FromSqlConversionFailure(..) => {
             OpenError::Damaged("hashes of the tree are missing".into())
@@ -143,7 +143,7 @@ fn check_signatures(
     let stored = last_checkpoint(connection)?;
     let mismatch =
         |size| OpenError::Damaged(format!("the first {size} records differ from those that were signed"));
-    let root = |size| tree::root(&StoredNodes(connection), size).map_err(damaged);
+    let root = |size| tree::root(&StoredNodes(connection), size).map_err(damage_error);
     let (mut published, mut signed) = (0, 0);
     if let Some(head) = rows::head(connection)? {
         let key = signer.key();
@@ -196,7 +196,7 @@ mod tests {
     use crate::entry::{LedgerEntry, SealingOptions};
     use crate::store::ledger::Appended;
 
-    fn sealed(number: u64) -> crate::entry::SealedEntry {
+    fn sealed_entry(number: u64) -> crate::entry::SealedEntry {
         let id = tenterhook_event::EventId::from_parts(1, number.into());
         let ts = tenterhook_event::Timestamp::from_unix_ms(1);
         let sealing = SealingOptions::internal();
@@ -219,7 +219,7 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         let mut writer = writer(&dir.path().join("ledger"), Durability::Durable);
         assert_eq!(synchronous(&writer), 2, "FULL: the journal is synced with every commit");
-        assert_eq!(writer.append(&sealed(1)).unwrap().seq() + 1, writer.tree.size());
+        assert_eq!(writer.append(&sealed_entry(1)).unwrap().seq() + 1, writer.tree.size());
         assert!(writer.pending.is_none());
     }
 
@@ -232,7 +232,7 @@ mod tests {
         let mut writer = open(&dir, &mut options).unwrap().0;
         let journal = || std::fs::metadata(dir.join("ledger.db-wal")).map_or(0, |file| file.len());
         for number in 1..=2 {
-            writer.append(&sealed(number)).unwrap();
+            writer.append(&sealed_entry(number)).unwrap();
             assert!(journal() > 0);
             let mut wake_ups = 0;
             while let Some(due) = writer.next_due() {
@@ -255,18 +255,18 @@ mod tests {
         let pending_due = |writer: &Writer| writer.pending.as_ref().unwrap().due;
         let size = writer.tree.size();
         assert_eq!((length(), pending_due(&writer)), (0, None));
-        assert_eq!(writer.append(&sealed(1)).unwrap(), Appended::New { seq: size });
+        assert_eq!(writer.append(&sealed_entry(1)).unwrap(), Appended::New { seq: size });
         assert!(length() > 0, "what a process has written survives its end");
         let first = pending_due(&writer).unwrap();
         assert!(first <= Instant::now() + super::super::MAX_RELAXED_DELAY);
         assert!(writer.next_due().unwrap() <= first, "the thread is woken for it");
-        assert_eq!(writer.append(&sealed(2)).unwrap(), Appended::New { seq: size + 1 });
-        assert_eq!(writer.append(&sealed(1)).unwrap(), Appended::AlreadyThere { seq: size });
+        assert_eq!(writer.append(&sealed_entry(2)).unwrap(), Appended::New { seq: size + 1 });
+        assert_eq!(writer.append(&sealed_entry(1)).unwrap(), Appended::AlreadyThere { seq: size });
         assert_eq!((pending_due(&writer), writer.tree.size()), (Some(first), size), "the first one counts");
         std::thread::sleep(first.saturating_duration_since(Instant::now()));
         writer.run_maintenance();
         assert_eq!((pending_due(&writer), writer.tree.size(), length()), (None, size + 2, 0));
-        assert_eq!(writer.append(&sealed(2)).unwrap(), Appended::AlreadyThere { seq: size + 1 });
+        assert_eq!(writer.append(&sealed_entry(2)).unwrap(), Appended::AlreadyThere { seq: size + 1 });
     }
 
     #[test]
@@ -275,13 +275,13 @@ mod tests {
         let mut writer = writer(&dir.path().join("ledger"), Durability::Relaxed);
         writer.batch.size = 2;
         writer.connection.execute_batch("ALTER TABLE leaves RENAME TO elsewhere").unwrap();
-        assert!(writer.append(&sealed(1)).is_ok() && writer.append(&sealed(2)).is_ok());
-        assert!(writer.append(&sealed(3)).is_err());
+        assert!(writer.append(&sealed_entry(1)).is_ok() && writer.append(&sealed_entry(2)).is_ok());
+        assert!(writer.append(&sealed_entry(3)).is_err());
         writer.connection.execute_batch("ALTER TABLE elsewhere RENAME TO leaves").unwrap();
         let size = writer.tree.size();
         writer.flush_pending().unwrap();
         assert_eq!(writer.tree.size(), size + 2, "what waited is not lost");
-        assert!(writer.append(&sealed(3)).is_ok());
+        assert!(writer.append(&sealed_entry(3)).is_ok());
     }
 
     #[test]
@@ -290,10 +290,10 @@ mod tests {
         let dir = dir.path().join("ledger");
         let mut first = writer(&dir, Durability::Relaxed);
         let size = first.tree.size();
-        first.append(&sealed(1)).unwrap();
+        first.append(&sealed_entry(1)).unwrap();
         let lines = std::fs::read(dir.join("ledger.pending")).unwrap();
         first.flush_pending().unwrap();
-        first.append(&sealed(2)).unwrap();
+        first.append(&sealed_entry(2)).unwrap();
         let second = std::fs::read(dir.join("ledger.pending")).unwrap();
         drop(first);
         // As if the process was killed before the file was emptied, and in the middle of a line.

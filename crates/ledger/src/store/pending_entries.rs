@@ -121,9 +121,9 @@ impl PendingEntries {
     fn write_line(&mut self, entry: &SealedEntry) -> Result<(), AppendError> {
         let failed = |error: &dyn std::fmt::Display| AppendError::Rejected(error.to_string());
         let text = entry.to_spool().map_err(|error| failed(&error))?;
-        let break_first = if self.torn { "\n" } else { "" };
+        let line_break = if self.torn { "\n" } else { "" };
         let sealed = format!("{} {text}", entry.origin.as_str());
-        let line = format!("{break_first}{} {sealed}\n", self.seal.tag(&sealed));
+        let line = format!("{line_break}{} {sealed}\n", self.seal.tag(&sealed));
         // One call, so that lines are complete. A part that a full disk accepted is not a valid line.
         let written = self.file.write_all(line.as_bytes());
         self.torn = written.is_err();
@@ -247,14 +247,14 @@ impl Writer {
         }
         let first = self.tree.size();
         let Some(pending) = &mut self.pending else { return Err(AppendError::Closed) };
-        let place = |at: usize| first + u64::try_from(at).unwrap_or(u64::MAX);
+        let seq_of = |at: usize| first + u64::try_from(at).unwrap_or(u64::MAX);
         if pending.ids.contains(&entry.id)
-            && let Some(at) = pending.entries.iter().position(|there| there.id == entry.id)
+            && let Some(at) = pending.entries.iter().position(|other| other.id == entry.id)
         {
-            return Ok(Appended::AlreadyThere { seq: place(at) });
+            return Ok(Appended::AlreadyThere { seq: seq_of(at) });
         }
         pending.write_line(entry)?;
-        Ok(Appended::New { seq: place(pending.entries.len() - 1) })
+        Ok(Appended::New { seq: seq_of(pending.entries.len() - 1) })
     }
 
     /// Integrates sequenced entries. Entries that fail stay pending.
@@ -315,7 +315,7 @@ mod tests {
     use crate::entry::{LedgerEntry, SealingOptions};
     use crate::sign::SoftwareKey;
 
-    fn sealed(number: u64, origin: LeafOrigin) -> SealedEntry {
+    fn sealed_entry(number: u64, origin: LeafOrigin) -> SealedEntry {
         let sealing = SealingOptions::internal();
         let (id, ts) = (EventId::from_parts(1, number.into()), tenterhook_event::Timestamp::from_unix_ms(1));
         let entry = LedgerEntry::change(id, ts, "mode", "dev", serde_json::Value::Null, &|_| Vec::new());
@@ -329,14 +329,14 @@ mod tests {
             || PendingSeal::derive(&SoftwareKey::from_seed("test.local/a", &[1; 32]).unwrap()).unwrap();
         let mut pending = PendingEntries::open(dir.path(), seal()).unwrap();
         let entries = [LeafOrigin::Hook, LeafOrigin::Daemon, LeafOrigin::Spool, LeafOrigin::Cli]
-            .map(|origin| sealed(1, origin));
+            .map(|origin| sealed_entry(1, origin));
         for entry in &entries {
             pending.write_line(entry).unwrap();
         }
         // As if the disk became full.
         pending.file.write_all(b"daemon {\"spool\":1,\"ki").unwrap();
         pending.torn = true;
-        let last = sealed(2, LeafOrigin::Spool);
+        let last = sealed_entry(2, LeafOrigin::Spool);
         pending.write_line(&last).unwrap();
         let RecoveredEntries { entries: found, refused } =
             read_pending_file(dir.path(), Some(&seal())).unwrap();
@@ -351,7 +351,7 @@ mod tests {
             PendingSeal::derive(&SoftwareKey::from_seed("test.local/a", &[seed; 32]).unwrap()).unwrap()
         };
         let mut pending = PendingEntries::open(dir.path(), seal(1)).unwrap();
-        pending.write_line(&sealed(1, LeafOrigin::Hook)).unwrap();
+        pending.write_line(&sealed_entry(1, LeafOrigin::Hook)).unwrap();
         let line = std::fs::read_to_string(&pending.path).unwrap();
         let forged = [
             line.replace(" hook ", " daemon "),

@@ -134,7 +134,7 @@ impl Reader {
         );
         let mut statement = self.connection.prepare(&sql)?;
         let mut records = Vec::new();
-        let mut look = |from: u64, to: u64, records: &mut Vec<StoredRecord>| -> Result<(), ReadError> {
+        let mut read_range = |from: u64, to: u64, records: &mut Vec<StoredRecord>| -> Result<(), ReadError> {
             values.truncate(at);
             let rest = limit - count(records);
             values.extend([from, to, rest].map(|number| Value::Integer(sql_i64(number))));
@@ -144,14 +144,14 @@ impl Reader {
             }
             Ok(())
         };
-        let filed = self.first_unindexed()?;
+        let indexed_end = self.first_unindexed()?;
         // First the records that are not indexed yet, then block by block.
-        look(filed, u64::MAX, &mut records)?;
+        read_range(indexed_end, u64::MAX, &mut records)?;
         if count(&records) >= limit {
             return Ok(records);
         }
-        self.each_block_backwards(filter, filed, |block| {
-            look(block.start, block.end - 1, &mut records)?;
+        self.each_block_backwards(filter, indexed_end, |block| {
+            read_range(block.start, block.end - 1, &mut records)?;
             Ok(count(&records) < limit)
         })?;
         Ok(records)
@@ -162,17 +162,17 @@ impl Reader {
     pub(super) fn each_block_backwards(
         &self,
         filter: &Filter,
-        filed: u64,
+        indexed_end: u64,
         mut each: impl FnMut(Range<u64>) -> Result<bool, ReadError>,
     ) -> Result<(), ReadError> {
         let Conditions { blocks, mut values, .. } = filter.conditions();
         let probe = filter.text.as_deref().and_then(|text| TextProbe::new(&json_text(text)));
         let probe = probe.filter(|_| self.has_text_filters());
-        if filed == 0 {
+        if indexed_end == 0 {
             return Ok(());
         }
         if blocks.is_none() && probe.is_none() {
-            return each(0..filed).map(drop);
+            return each(0..indexed_end).map(drop);
         }
         let last = filter.before.unwrap_or(u64::MAX) / BLOCK_RECORDS;
         values.push(Value::Integer(sql_i64(last)));

@@ -86,8 +86,11 @@ impl StoredRecord {
     }
 }
 
-/// Calls `look` with a row, without copying it: the leaf, and the hashes in its row.
-pub(super) fn with_leaf<T>(row: &Row<'_>, look: impl FnOnce(LeafRef<'_>, &[u8]) -> T) -> rusqlite::Result<T> {
+/// Calls `visit` with a row, without copying it: the leaf, and the hashes in its row.
+pub(super) fn with_leaf<T>(
+    row: &Row<'_>,
+    visit: impl FnOnce(LeafRef<'_>, &[u8]) -> T,
+) -> rusqlite::Result<T> {
     let nodes = row.get_ref(1)?.as_blob()?;
     // A zero hash matches no leaf, so that the verifier reports a row without a hash.
     let hash = tree::hash_at_level(nodes, 0).unwrap_or(Hash([0; 32]));
@@ -95,7 +98,7 @@ pub(super) fn with_leaf<T>(row: &Row<'_>, look: impl FnOnce(LeafRef<'_>, &[u8]) 
     let present = salt.is_some() || bytes.is_some() || row.get_ref(3)?.as_i64()? != 0;
     let payload = present.then_some(PayloadRef { salt, bytes });
     let item = LeafRef { seq: get_u64(row, 0)?, bytes: row.get_ref(2)?.as_blob_or_null()?, hash, payload };
-    Ok(look(item, nodes))
+    Ok(visit(item, nodes))
 }
 
 impl Reader {

@@ -17,7 +17,7 @@ const MAX_BATCH_BYTES: u64 = 512 << 10;
 
 /// Records with content that pruning removes, with the bytes of their content. Records that `verify` needs have none
 /// to remove.
-const PRUNABLE: &str = "SELECT seq, length(bytes) + coalesce(length(payload), 0) FROM leaves
+const PRUNABLE_SQL: &str = "SELECT seq, length(bytes) + coalesce(length(payload), 0) FROM leaves
     WHERE seq BETWEEN ?1 AND ?2 AND bytes IS NOT NULL AND kind NOT IN ('start', 'rotate', 'prune', 'erase')";
 
 /// Consecutive records that are pruned in one transaction.
@@ -87,7 +87,8 @@ impl Reader {
         order: &str,
         mut visit: impl FnMut(u64, u64) -> bool,
     ) -> Result<(), ReadError> {
-        let mut statement = self.connection.prepare_cached(&format!("{PRUNABLE} ORDER BY seq {order}"))?;
+        let mut statement =
+            self.connection.prepare_cached(&format!("{PRUNABLE_SQL} ORDER BY seq {order}"))?;
         let mut rows = statement.query([sql_i64(from), sql_i64(to)])?;
         while let Some(row) = rows.next()? {
             if !visit(get_u64(row, 0)?, get_u64(row, 1)?) {

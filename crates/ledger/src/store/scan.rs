@@ -56,9 +56,9 @@ impl Reader {
         // One transaction gives a consistent view of the index.
         let transaction = self.connection.unchecked_transaction()?;
         let undelivered = self.undelivered_in(&(0..u64::MAX))?;
-        let filed = self.first_unindexed()?;
+        let indexed_end = self.first_unindexed()?;
         let mut blocks = Vec::new();
-        if filed > 0 {
+        if indexed_end > 0 {
             let sql = "SELECT block FROM filed WHERE field = 'session' AND value = ?1 ORDER BY block";
             let mut statement = self.connection.prepare_cached(sql)?;
             let rows = statement.query_map([session], |row| get_u64(row, 0))?;
@@ -69,7 +69,7 @@ impl Reader {
         );
         let mut statement = self.connection.prepare_cached(&sql)?;
         let ranges = blocks.into_iter().map(|block| block * BLOCK_RECORDS..(block + 1) * BLOCK_RECORDS);
-        for range in ranges.chain(std::iter::once(filed..u64::MAX)) {
+        for range in ranges.chain(std::iter::once(indexed_end..u64::MAX)) {
             let rows =
                 statement.query(params![sql_i64(range.start), sql_i64(range.end), session, harness])?;
             visit_rows(rows, &undelivered, |_, _| true, &mut each)?;

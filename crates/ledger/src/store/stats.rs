@@ -190,7 +190,7 @@ impl Reader {
     pub fn stats(&self, filter: &Filter) -> Result<Stats, ReadError> {
         // One transaction gives consistent numbers.
         let transaction = self.connection.unchecked_transaction()?;
-        let filed = self.first_unindexed()?;
+        let indexed_end = self.first_unindexed()?;
         let mut sum = StatsSum::default();
         let names = [&filter.session, &filter.text];
         let counted =
@@ -200,14 +200,14 @@ impl Reader {
             self.add_counters(filter, &hours, &mut sum)?;
             for (start, end) in rest {
                 let part = Filter { from_ms: Some(start), until_ms: Some(end), ..filter.clone() };
-                self.add_indexed(&part, filed, &mut sum)?;
+                self.add_indexed(&part, indexed_end, &mut sum)?;
             }
         } else {
-            self.add_indexed(filter, filed, &mut sum)?;
+            self.add_indexed(filter, indexed_end, &mut sum)?;
         }
-        self.add_range(filter, filed..u64::MAX, &mut sum)?;
+        self.add_range(filter, indexed_end..u64::MAX, &mut sum)?;
         let times = if counted && sum.totals.records > 0 {
-            (self.time_limit(filter, filed, "min")?, self.time_limit(filter, filed, "max")?)
+            (self.time_limit(filter, indexed_end, "min")?, self.time_limit(filter, indexed_end, "max")?)
         } else {
             sum.times.unzip()
         };
@@ -232,9 +232,9 @@ impl Reader {
     }
 
     /// Adds records of full blocks that match.
-    fn add_indexed(&self, filter: &Filter, filed: u64, sum: &mut StatsSum) -> Result<(), ReadError> {
+    fn add_indexed(&self, filter: &Filter, indexed_end: u64, sum: &mut StatsSum) -> Result<(), ReadError> {
         let mut next = 0..0;
-        self.each_block_backwards(filter, filed, |block| {
+        self.each_block_backwards(filter, indexed_end, |block| {
             // Joins adjacent blocks to one range.
             if next.start != block.end {
                 self.add_range(filter, next.clone(), sum)?;
@@ -282,7 +282,7 @@ impl Reader {
 
     /// The time of the first or the last event that matches: `min` or `max`. Blocks are read in the order of
     /// their first or last event, until no other block can have an earlier or a later one.
-    fn time_limit(&self, filter: &Filter, filed: u64, limit: &str) -> Result<Option<u64>, ReadError> {
+    fn time_limit(&self, filter: &Filter, indexed_end: u64, limit: &str) -> Result<Option<u64>, ReadError> {
         let Conditions { leaves, blocks, mut values } = filter.conditions();
         let at = values.len();
         let (first, last) = (at + 1, at + 2);
@@ -291,28 +291,28 @@ impl Reader {
             "SELECT {limit}(l.ts) FROM leaves l WHERE {leaves} AND l.seq BETWEEN ?{first} AND ?{last}"
         );
         let mut statement = self.connection.prepare_cached(&sql)?;
-        let mut look = |from: u64, to: u64| -> Result<Option<u64>, ReadError> {
+        let mut read_range = |from: u64, to: u64| -> Result<Option<u64>, ReadError> {
             values.truncate(at);
             values.extend([from, to].map(|seq| Value::Integer(sql_i64(seq))));
             let found: Option<i64> = statement.query_row(params_from_iter(&values), |row| row.get(0))?;
             Ok(found.and_then(|ms| u64::try_from(ms).ok()))
         };
-        let mut best = look(filed, u64::MAX)?;
-        if filed == 0 {
+        let mut best = read_range(indexed_end, u64::MAX)?;
+        if indexed_end == 0 {
             return Ok(best);
         }
         let blocks = blocks.unwrap_or_else(|| "1".to_owned());
         let sql = format!("SELECT b.block, b.{column} FROM blocks b WHERE {blocks} ORDER BY 2 {order}");
         let mut statement = self.connection.prepare_cached(&sql)?;
-        let wanted = filter.conditions().values;
+        let parameters = filter.conditions().values;
         let count = statement.parameter_count();
-        let mut rows = statement.query(params_from_iter(wanted.iter().take(count)))?;
+        let mut rows = statement.query(params_from_iter(parameters.iter().take(count)))?;
         while let Some(row) = rows.next()? {
-            let (block, reach) = (get_u64(row, 0)?, get_u64(row, 1)?);
-            if best.is_some_and(|best| if limit == "min" { reach >= best } else { reach <= best }) {
+            let (block, block_time) = (get_u64(row, 0)?, get_u64(row, 1)?);
+            if best.is_some_and(|best| if limit == "min" { block_time >= best } else { block_time <= best }) {
                 break;
             }
-            let found = look(block * BLOCK_RECORDS, block * BLOCK_RECORDS + BLOCK_RECORDS - 1)?;
+            let found = read_range(block * BLOCK_RECORDS, block * BLOCK_RECORDS + BLOCK_RECORDS - 1)?;
             best = if limit == "min" { found.into_iter().chain(best).min() } else { best.max(found) };
         }
         Ok(best)

@@ -74,11 +74,11 @@ impl SupersededEvents {
             let rows = statement.query_map([], |row| Ok((get_u64(row, 0)?, row.get(1)?)))?;
             rows.collect()
         };
-        let filed = read().map_err(super::verify_store::unreadable)?;
-        match filed.symmetric_difference(&self.0).next() {
+        let stored = read().map_err(super::verify_store::unreadable)?;
+        match stored.symmetric_difference(&self.0).next() {
             None => Ok(()),
             Some(wrong) => {
-                let (column, leaf) = if filed.contains(wrong) {
+                let (column, leaf) = if stored.contains(wrong) {
                     (wrong.1.clone(), "nothing".to_owned())
                 } else {
                     ("nothing".to_owned(), wrong.1.clone())

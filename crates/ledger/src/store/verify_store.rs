@@ -67,17 +67,17 @@ impl Reader {
         );
         let mut statement = self.connection.prepare(&sql).map_err(unreadable)?;
         let mut leaves = statement.query([]).map_err(unreadable)?;
-        let mut said = self.knows_undelivered().then(SupersededEvents::default);
+        let mut superseded = self.knows_undelivered().then(SupersededEvents::default);
         let mut index_check =
             self.has_block_index().then(|| IndexCheck::new(&self.connection, self.has_counters()));
         let mut undelivered = self.undelivered_in_order()?.into_iter().peekable();
         while let Some(row) = leaves.next().map_err(|error| unreadable_at(&verifier, &error))? {
-            let filed = LookupRow::read(row).map_err(|error| unreadable_at(&verifier, &error))?;
-            with_leaf(row, |item, nodes| check_leaf(&mut verifier, &filed, &mut said, item, nodes))
+            let columns = LookupRow::read(row).map_err(|error| unreadable_at(&verifier, &error))?;
+            with_leaf(row, |item, nodes| check_leaf(&mut verifier, &columns, &mut superseded, item, nodes))
                 .map_err(|error| unreadable_at(&verifier, &error))??;
             if let Some(index_check) = &mut index_check {
-                let is_undelivered = undelivered.next_if(|seq| *seq <= filed.seq) == Some(filed.seq);
-                let row = indexed_row(row, &filed, is_undelivered)
+                let is_undelivered = undelivered.next_if(|seq| *seq <= columns.seq) == Some(columns.seq);
+                let row = indexed_row(row, &columns, is_undelivered)
                     .map_err(|error| unreadable_at(&verifier, &error))?;
                 index_check.check_row(&row)?;
             }
@@ -89,14 +89,14 @@ impl Reader {
             if let Some((_, note)) = head.take_if(|(size, _)| *size == here) {
                 verifier.check_signed_note(&note)?;
             }
-            match filed.head {
-                Some(head) if head == NO_HEAD && here == size && filed.seq >= heads_from => {
-                    head_missing = Some(filed.seq);
+            match columns.head {
+                Some(head) if head == NO_HEAD && here == size && columns.seq >= heads_from => {
+                    head_missing = Some(columns.seq);
                 }
                 Some(head) if head == NO_HEAD => {}
                 Some(signature) if here == size => verifier.check_head(signature)?,
-                Some(_) => old_head = old_head.or(Some(filed.seq)),
-                None if filed.seq >= heads_from => head_missing = head_missing.or(Some(filed.seq)),
+                Some(_) => old_head = old_head.or(Some(columns.seq)),
+                None if columns.seq >= heads_from => head_missing = head_missing.or(Some(columns.seq)),
                 None => {}
             }
             if here.is_multiple_of(4096) {
@@ -114,7 +114,7 @@ impl Reader {
         // A head in an earlier row could be used to remove the last leaves.
         old_head.map_or(Ok(()), |seq| Err(Defect::StaleHead.at_leaf(seq)))?;
         head_missing.map_or(Ok(()), |seq| Err(Defect::HeadMissing.at_leaf(seq)))?;
-        said.map_or(Ok(()), |said| said.check(&self.connection))?;
+        superseded.map_or(Ok(()), |superseded| superseded.check(&self.connection))?;
         index_check.map_or(Ok(()), IndexCheck::finish)?;
         Ok(verified)
     }
@@ -194,13 +194,13 @@ fn unreadable_at(verifier: &Verifier, error: &rusqlite::Error) -> LogProblem {
 
 fn indexed_row<'r>(
     row: &'r Row<'_>,
-    filed: &LookupRow<'r>,
+    columns: &LookupRow<'r>,
     is_undelivered: bool,
 ) -> rusqlite::Result<IndexedRow<'r>> {
-    let [id, values @ ..] = filed.columns;
+    let [id, values @ ..] = columns.values;
     Ok(IndexedRow {
         id: id.unwrap_or_default(),
-        ts: filed.ts,
+        ts: columns.ts,
         values,
         bytes: row.get_ref(2)?.as_blob_or_null()?,
         payload: row.get_ref(5)?.as_blob_or_null()?,
@@ -211,14 +211,14 @@ fn indexed_row<'r>(
 
 fn check_leaf(
     verifier: &mut Verifier,
-    filed: &LookupRow<'_>,
-    said: &mut Option<SupersededEvents>,
+    columns: &LookupRow<'_>,
+    superseded: &mut Option<SupersededEvents>,
     item: crate::verify::LeafRef<'_>,
     nodes: &[u8],
 ) -> Result<(), LogProblem> {
     let (seq, bytes) = (item.seq, item.bytes);
     let envelope = verifier.check_leaf(item)?;
-    let completed = verifier.completed();
+    let completed = verifier.completed_hashes();
     let stored = nodes.chunks(HASH_BYTES);
     if stored.len() != completed.len() {
         return Err(Defect::SubtreeHash(1).at_leaf(seq));
@@ -229,17 +229,17 @@ fn check_leaf(
         }
     }
     let Some(envelope) = envelope else { return Ok(()) };
-    if let Some(said) = said {
-        said.add(&envelope, bytes.unwrap_or_default());
+    if let Some(superseded) = superseded {
+        superseded.add(&envelope, bytes.unwrap_or_default());
     }
-    filed.check_columns(&envelope)
+    columns.check_columns(&envelope)
 }
 
 /// The indexed columns of a row.
 struct LookupRow<'r> {
     seq: u64,
     /// In the order of [`LOOKUP_COLUMNS`].
-    columns: [Option<&'r str>; LOOKUP_COLUMNS.len()],
+    values: [Option<&'r str>; LOOKUP_COLUMNS.len()],
     ts: i64,
     /// The head signature, [`NO_HEAD`] if another row has it, or `None` in rows of older stores.
     head: Option<&'r [u8]>,
@@ -247,17 +247,17 @@ struct LookupRow<'r> {
 
 impl<'r> LookupRow<'r> {
     fn read(row: &'r Row<'_>) -> rusqlite::Result<Self> {
-        let mut columns = [None; LOOKUP_COLUMNS.len()];
-        for (place, column) in columns.iter_mut().enumerate() {
-            *column = row.get_ref(6 + place)?.as_str_or_null()?;
+        let mut values = [None; LOOKUP_COLUMNS.len()];
+        for (index, value) in values.iter_mut().enumerate() {
+            *value = row.get_ref(6 + index)?.as_str_or_null()?;
         }
         let head = row.get_ref(7 + LOOKUP_COLUMNS.len())?.as_blob_or_null()?;
-        Ok(Self { seq: get_u64(row, 0)?, columns, ts: row.get(6 + LOOKUP_COLUMNS.len())?, head })
+        Ok(Self { seq: get_u64(row, 0)?, values, ts: row.get(6 + LOOKUP_COLUMNS.len())?, head })
     }
 
     /// Checks the columns against the envelope.
     fn check_columns(&self, leaf: &Envelope<'_>) -> Result<(), LogProblem> {
-        let says = [
+        let expected = [
             Some(&*leaf.id),
             Some(leaf.kind.as_str()),
             leaf.source.as_deref(),
@@ -266,12 +266,11 @@ impl<'r> LookupRow<'r> {
             leaf.verdict.as_deref(),
             leaf.policy_rule_id.as_deref(),
         ];
-        for (name, (column, says)) in LOOKUP_COLUMNS.iter().zip(self.columns.into_iter().zip(says)) {
-            if column != says {
+        for (name, (column, expected)) in LOOKUP_COLUMNS.iter().zip(self.values.into_iter().zip(expected)) {
+            if column != expected {
                 let text = |value: Option<&str>| value.unwrap_or("nothing").to_owned();
-                return Err(
-                    Defect::ColumnMismatch { name, column: text(column), leaf: text(says) }.at_leaf(leaf.seq)
-                );
+                return Err(Defect::ColumnMismatch { name, column: text(column), leaf: text(expected) }
+                    .at_leaf(leaf.seq));
             }
         }
         if leaf.ts.parse().ok().map(Timestamp::unix_ms).map(sql_i64) != Some(self.ts) {

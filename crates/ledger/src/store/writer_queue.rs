@@ -20,20 +20,20 @@ const BATCH_TARGET: usize = 24;
 /// Number of checks during the gather time. Gathering ends when no entry arrived between two checks.
 const GATHER_CHECKS: u32 = 5;
 /// After a shared commit, further entries are expected for the gather time multiplied by this factor.
-const SHARED_COMMIT_MEMORY: u32 = 20;
+const EXPECT_BATCH_FACTOR: u32 = 20;
 
 /// The writer, and the commands that wait for it.
 pub(crate) struct WriterQueue {
     state: Mutex<QueueState>,
     /// Signals work for the ledger's thread.
-    work: Condvar,
+    work_ready: Condvar,
     /// Signals that the queue has room.
-    room: Condvar,
+    room_ready: Condvar,
     /// Maximum length of the queue.
     limit: usize,
     /// Maximum number of appends in a commit, and how long the first one waits for others.
-    batch: usize,
-    gather: Duration,
+    max_batch: usize,
+    gather_time: Duration,
     callers: Option<Arc<BusyCallers>>,
 }
 
@@ -43,9 +43,9 @@ struct QueueState {
     closed: bool,
     thread: ThreadState,
     /// Whether a caller waits for room.
-    crowded: bool,
+    is_caller_waiting: bool,
     /// Time of the last commit, if several appends shared it.
-    shared: Option<Instant>,
+    last_shared_commit: Option<Instant>,
 }
 
 /// State of the ledger's thread.
@@ -60,8 +60,8 @@ enum ThreadState {
 }
 
 /// Exclusive access to the writer, which is returned to the queue on drop.
-pub(crate) struct WriterGuard<'d> {
-    queue: &'d WriterQueue,
+pub(crate) struct WriterGuard<'q> {
+    queue: &'q WriterQueue,
     writer: Option<Box<Writer>>,
 }
 
@@ -77,7 +77,7 @@ impl WriterQueue {
     pub(crate) fn new(
         writer: Writer,
         limit: usize,
-        (batch, gather): (usize, Duration),
+        (max_batch, gather_time): (usize, Duration),
         callers: Option<Arc<BusyCallers>>,
     ) -> Self {
         let state = QueueState {
@@ -85,16 +85,16 @@ impl WriterQueue {
             queue: VecDeque::new(),
             closed: false,
             thread: ThreadState::Awake,
-            crowded: false,
-            shared: None,
+            is_caller_waiting: false,
+            last_shared_commit: None,
         };
         Self {
             state: Mutex::new(state),
-            work: Condvar::new(),
-            room: Condvar::new(),
+            work_ready: Condvar::new(),
+            room_ready: Condvar::new(),
             limit: limit.max(1),
-            batch: batch.max(1),
-            gather,
+            max_batch: max_batch.max(1),
+            gather_time,
             callers,
         }
     }
@@ -103,7 +103,7 @@ impl WriterQueue {
     pub(crate) fn stop_gathering(&self) {
         let is_gathering = matches!(self.lock().thread, ThreadState::Gathering);
         if is_gathering {
-            self.work.notify_one();
+            self.work_ready.notify_one();
         }
     }
 
@@ -127,7 +127,9 @@ impl WriterQueue {
 
     /// Whether further entries are expected, because the last commit was shared.
     fn expects_batch(&self, state: &QueueState) -> bool {
-        state.shared.is_some_and(|shared| shared.elapsed() < self.gather * SHARED_COMMIT_MEMORY)
+        state
+            .last_shared_commit
+            .is_some_and(|commit| commit.elapsed() < self.gather_time * EXPECT_BATCH_FACTOR)
     }
 
     /// Adds a command, or returns it if the queue is full. A closed queue drops it, which reports
@@ -145,8 +147,8 @@ impl WriterQueue {
     pub(crate) fn push_blocking(&self, command: Command) {
         let mut state = self.lock();
         while state.queue.len() >= self.limit && !state.closed {
-            state.crowded = true;
-            state = self.room.wait(state).unwrap_or_else(PoisonError::into_inner);
+            state.is_caller_waiting = true;
+            state = self.room_ready.wait(state).unwrap_or_else(PoisonError::into_inner);
         }
         self.push_locked(state, command);
     }
@@ -164,7 +166,7 @@ impl WriterQueue {
         let is_asleep = state.writer.is_some() && matches!(state.thread, ThreadState::Asleep { .. });
         drop(state);
         if is_asleep {
-            self.work.notify_one();
+            self.work_ready.notify_one();
         }
     }
 
@@ -185,7 +187,7 @@ impl WriterQueue {
                 if (!state.queue.is_empty() || is_due)
                     && let Some(writer) = state.writer.take()
                 {
-                    let work = self.work(&mut state);
+                    let work = self.take_work(&mut state);
                     return Some((WriterGuard { queue: self, writer: Some(writer) }, work));
                 }
             }
@@ -193,12 +195,12 @@ impl WriterQueue {
             state = match due {
                 Some(due) => {
                     let limit = due.saturating_duration_since(Instant::now());
-                    let woken = self.work.wait_timeout(state, limit);
+                    let woken = self.work_ready.wait_timeout(state, limit);
                     let (state, waited) = woken.unwrap_or_else(PoisonError::into_inner);
                     timed_out = waited.timed_out();
                     state
                 }
-                None => self.work.wait(state).unwrap_or_else(PoisonError::into_inner),
+                None => self.work_ready.wait(state).unwrap_or_else(PoisonError::into_inner),
             };
             state.thread = ThreadState::Awake;
         }
@@ -209,15 +211,15 @@ impl WriterQueue {
         let began = Instant::now();
         loop {
             let before = state.queue.len();
-            let left = self.gather.saturating_sub(began.elapsed());
+            let left = self.gather_time.saturating_sub(began.elapsed());
             let only_appends = state.queue.iter().all(|command| matches!(command, Command::Append(..)));
-            let is_enough = before >= self.batch.min(BATCH_TARGET);
+            let is_enough = before >= self.max_batch.min(BATCH_TARGET);
             let are_idle = self.callers.as_ref().is_some_and(|callers| callers.are_idle());
             if left.is_zero() || is_enough || !only_appends || state.closed || are_idle {
                 return state;
             }
             state.thread = ThreadState::Gathering;
-            let woken = self.work.wait_timeout(state, left.min(self.gather / GATHER_CHECKS));
+            let woken = self.work_ready.wait_timeout(state, left.min(self.gather_time / GATHER_CHECKS));
             let waited;
             (state, waited) = woken.unwrap_or_else(PoisonError::into_inner);
             state.thread = ThreadState::Awake;
@@ -228,9 +230,9 @@ impl WriterQueue {
     }
 
     /// Takes all waiting appends, or one other command.
-    fn work(&self, state: &mut QueueState) -> WriterWork {
+    fn take_work(&self, state: &mut QueueState) -> WriterWork {
         let mut appends = Vec::new();
-        while appends.len() < self.batch {
+        while appends.len() < self.max_batch {
             match state.queue.pop_front() {
                 Some(Command::Append(entry, reply)) => appends.push((entry, reply)),
                 Some(command) if appends.is_empty() => return WriterWork::Other(command),
@@ -241,10 +243,10 @@ impl WriterQueue {
                 None => break,
             }
         }
-        if std::mem::take(&mut state.crowded) {
-            self.room.notify_all();
+        if std::mem::take(&mut state.is_caller_waiting) {
+            self.room_ready.notify_all();
         }
-        state.shared = (appends.len() > 1).then(Instant::now);
+        state.last_shared_commit = (appends.len() > 1).then(Instant::now);
         if appends.is_empty() { WriterWork::Due } else { WriterWork::Appends(appends) }
     }
 
@@ -252,8 +254,8 @@ impl WriterQueue {
     fn close(&self, mut state: MutexGuard<'_, QueueState>) {
         state.closed = true;
         let waiting = std::mem::take(&mut state.queue);
-        self.work.notify_all();
-        self.room.notify_all();
+        self.work_ready.notify_all();
+        self.room_ready.notify_all();
         drop(state);
         drop(waiting);
     }
@@ -295,7 +297,7 @@ impl Drop for WriterGuard<'_> {
                 };
                 drop(state);
                 if is_woken {
-                    self.queue.work.notify_one();
+                    self.queue.work_ready.notify_one();
                 }
             }
             None => self.queue.close(state),

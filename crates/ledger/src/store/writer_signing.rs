@@ -267,9 +267,7 @@ impl Writer {
             |error| AppendError::Rejected(format!("stored checkpoint of {last} records: {error}"));
         let existing = stored.map_err(unreadable)?.signatures;
         let new = |line: &&SignatureLine| {
-            !existing
-                .iter()
-                .any(|line_there| (&line_there.name, line_there.key_id) == (&line.name, line.key_id))
+            !existing.iter().any(|other| (&other.name, other.key_id) == (&line.name, line.key_id))
         };
         let lines: Vec<_> = lines.iter().filter(new).collect();
         if last == size && !lines.is_empty() {

@@ -16,7 +16,7 @@ pub(crate) struct DurationCounts {
 
 impl DurationCounts {
     pub(crate) fn observe(&mut self, us: u64) {
-        let count = self.steps.entry(step(us)).or_default();
+        let count = self.steps.entry(step_of(us)).or_default();
         *count = count.saturating_add(1);
     }
 
@@ -34,13 +34,13 @@ impl DurationCounts {
         let mut below = 0;
         self.steps.iter().find_map(|(step, count)| {
             below += u64::from(*count);
-            (below >= wanted && all > 0).then(|| upper(*step))
+            (below >= wanted && all > 0).then(|| upper_bound(*step))
         })
     }
 }
 
 /// The step of a duration: exact for small numbers, then eight for each doubling.
-fn step(us: u64) -> u16 {
+fn step_of(us: u64) -> u16 {
     let doubling = us.max(1).ilog2();
     let step = if doubling <= STEPS_LOG2 {
         us
@@ -52,7 +52,7 @@ fn step(us: u64) -> u16 {
 }
 
 /// The longest duration of a step.
-fn upper(step: u16) -> u64 {
+fn upper_bound(step: u16) -> u64 {
     let step = u64::from(step);
     let fine = 1_u64 << STEPS_LOG2;
     if step < 2 * fine {
@@ -70,8 +70,8 @@ mod tests {
     #[test]
     fn a_step_holds_its_number_and_is_an_eighth_wide_at_most() {
         for us in (0..5000).chain([65_536, 999_999, 60_000_000, u64::from(u32::MAX)]) {
-            let upper = upper(step(us));
-            assert!(upper >= us && upper - us <= us / 8, "{us}: {upper}");
+            let bound = upper_bound(step_of(us));
+            assert!(bound >= us && bound - us <= us / 8, "{us}: {bound}");
         }
     }
 

@@ -43,7 +43,7 @@ impl DecisionSpan {
             optional("gen_ai.request.model", event.agent.model.as_deref()),
         ];
         Self {
-            id: hex(event.id.bits()),
+            id: trace_id(event.id.bits()),
             name,
             start_ms: event.ts.unix_ms(),
             took_us: decided.took_us,
@@ -51,7 +51,7 @@ impl DecisionSpan {
         }
     }
 
-    fn json(&self) -> Value {
+    fn to_json(&self) -> Value {
         let start = u128::from(self.start_ms) * 1_000_000;
         let end = start + u128::from(self.took_us) * 1000;
         // The last half of an event id is unique, and never all zeros.
@@ -70,13 +70,13 @@ impl DecisionSpan {
 
 /// The request body for a batch of spans.
 pub(crate) fn spans_body(spans: &[DecisionSpan]) -> Value {
-    let spans: Vec<_> = spans.iter().map(DecisionSpan::json).collect();
+    let spans: Vec<_> = spans.iter().map(DecisionSpan::to_json).collect();
     json!({"resourceSpans": [{"resource": resource(), "scopeSpans": [{"scope": scope(), "spans": spans}]}]})
 }
 
 /// The request body for all counters.
 pub(crate) fn metrics_body(metrics: &Metrics, started: Timestamp, now: Timestamp) -> Value {
-    let (start, end) = (nanos(started), nanos(now));
+    let (start, end) = (unix_nanos(started), unix_nanos(now));
     let point = |count: u64, labels: &[(&str, &str)]| {
         json!({
             "asInt": count.to_string(), "startTimeUnixNano": start, "timeUnixNano": end,
@@ -139,7 +139,7 @@ fn attributes<'a>(pairs: impl IntoIterator<Item = (&'a str, &'a str)>) -> Vec<Va
     pairs.into_iter().map(|(key, value)| json!({"key": key, "value": {"stringValue": value}})).collect()
 }
 
-fn nanos(ts: Timestamp) -> String {
+fn unix_nanos(ts: Timestamp) -> String {
     (u128::from(ts.unix_ms()) * 1_000_000).to_string()
 }
 
@@ -148,6 +148,6 @@ fn seconds(us: u64) -> f64 {
     us as f64 / 1_000_000.0
 }
 
-fn hex(bits: u128) -> String {
+fn trace_id(bits: u128) -> String {
     format!("{:032x}", bits.max(1))
 }

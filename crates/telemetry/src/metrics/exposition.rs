@@ -27,7 +27,7 @@ pub struct DaemonReadings {
     pub dropped_spans: Option<u64>,
     /// Calls in progress.
     pub calls_in_progress: usize,
-    /// Open streams.
+    /// Number of open streams.
     pub streams: usize,
     /// Calls that wait for an approval.
     pub pending_approvals: usize,

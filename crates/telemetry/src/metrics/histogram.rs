@@ -22,7 +22,7 @@ pub struct Histogram {
 pub struct HistogramSnapshot {
     /// Count of each bucket, without the buckets before it.
     pub buckets: Vec<u64>,
-    /// Total count.
+    /// Total number of durations.
     pub count: u64,
     /// Sum of all durations, in microseconds.
     pub sum_us: u64,
