@@ -94,7 +94,7 @@ fn the_last_leaf_that_was_deleted_is_found() {
 fn the_last_leaf_and_its_checkpoint_that_were_deleted_are_found() {
     let sql = "DELETE FROM leaves WHERE seq = 5; DELETE FROM checkpoints WHERE size = 6";
     // The file beside the store has the checkpoint still.
-    insta::assert_snapshot!(after(&recorded(), sql), @"✗ older than the checkpoint to compare with: 5 < 6 records");
+    insta::assert_snapshot!(after(&recorded(), sql), @"✗ older than the reference checkpoint: 5 < 6 records");
 }
 
 #[test]
@@ -111,7 +111,7 @@ fn a_rollback_is_found_by_whoever_holds_a_later_checkpoint() {
     assert_eq!(test.run(&["ledger", "verify"]).exit, 0, "an older state of itself is whole");
     let ran = test.run(&["ledger", "verify", "--since", held.to_str().unwrap()]);
     assert_eq!(ran.exit, 1);
-    insta::assert_snapshot!(ran.stdout.lines().next().unwrap(), @"✗ older than the checkpoint to compare with: 4 < 6 records");
+    insta::assert_snapshot!(ran.stdout.lines().next().unwrap(), @"✗ older than the reference checkpoint: 4 < 6 records");
 }
 
 #[test]

@@ -21,6 +21,9 @@ macro_rules! named_variants {
         pub enum $name { $($(#[$about])* #[serde(rename = $word)] $variant,)* }
 
         impl $name {
+            /// All values, in order.
+            pub const ALL: &[Self] = &[$(Self::$variant,)*];
+
             /// The name in the envelope.
             pub fn as_str(self) -> &'static str {
                 match self { $(Self::$variant => $word,)* }
@@ -30,9 +33,9 @@ macro_rules! named_variants {
 }
 
 named_variants! {
-    /// The kind of a leaf.
+    /// The kind of a record.
     LeafKind "Kind" {
-        /// The first leaf, with the origin of the log and its first key.
+        /// The first record, with the origin of the log and its first key.
         Start "start"
         /// An event and its outcome.
         Decision "decision"
@@ -44,13 +47,13 @@ named_variants! {
         Erase "erase"
         /// A key rotation: a new key signs from here on.
         Rotate "rotate"
-        /// Leaves were pruned; their hashes are kept.
+        /// Records were pruned; their hashes are kept.
         Prune "prune"
     }
 }
 
 named_variants! {
-    /// The program that recorded a leaf.
+    /// The program that wrote a record.
     LeafOrigin "Origin" {
         /// A hook that recorded without a daemon.
         Hook "hook"

@@ -72,7 +72,7 @@ mod tests {
     }
 
     #[test]
-    fn a_text_that_is_no_identifier_is_replaced_whole_and_not_searched() {
+    fn a_text_that_is_too_long_for_an_identifier_is_replaced_and_not_searched() {
         for long in
             ["-".repeat(1 << 20), "-".repeat(MAX_NAME_BYTES + 1), "\u{1}".repeat(MAX_NAME_BYTES / 6 + 1)]
         {

@@ -142,7 +142,7 @@ mod tests {
     }
 
     #[test]
-    fn spans_that_overlap_or_lie_outside_leave_nothing_of_a_secret() {
+    fn overlapping_and_invalid_spans_leave_nothing_of_a_secret() {
         let key = RedactionKey::new([7; 32]);
         let (clean, count) = key.redact("xSECRETx", &[(1..5, "a"), (3..7, "b"), (90..99, "c")]);
         assert_eq!(count, 2);

@@ -131,18 +131,18 @@ pub enum Defect {
         /// The names and ids of the log's keys.
         keys: Vec<String>,
     },
-    /// The checkpoint given by the caller is invalid.
-    InvalidTrustedCheckpoint(NoteError),
-    /// The log is older than the checkpoint given by the caller.
+    /// The reference checkpoint of the caller is invalid.
+    InvalidReference(NoteError),
+    /// The log is older than the reference checkpoint.
     RolledBack {
         /// Number of leaves that are present.
         here: u64,
-        /// Number of leaves of the given checkpoint.
+        /// Number of leaves of the reference checkpoint.
         held: u64,
     },
-    /// The log does not extend the checkpoint given by the caller.
+    /// The log does not extend the reference checkpoint.
     DoesNotExtend {
-        /// Number of leaves of the given checkpoint.
+        /// Number of leaves of the reference checkpoint.
         size: u64,
     },
     /// A file of a log that consists of several files is invalid.
@@ -242,12 +242,12 @@ impl fmt::Display for Defect {
             Self::UnknownKey { given, keys } => {
                 write!(f, "signed by an unknown key: `{}`, expected `{given}`", keys.join("`, `"))
             }
-            Self::InvalidTrustedCheckpoint(error) => write!(f, "invalid checkpoint to compare with: {error}"),
+            Self::InvalidReference(error) => write!(f, "invalid reference checkpoint: {error}"),
             Self::RolledBack { here, held } => {
-                write!(f, "older than the checkpoint to compare with: {here} < {held} records")
+                write!(f, "older than the reference checkpoint: {here} < {held} records")
             }
             Self::DoesNotExtend { size } => {
-                write!(f, "does not extend the checkpoint to compare with: the first {size} records differ")
+                write!(f, "does not extend the reference checkpoint: the first {size} records differ")
             }
             Self::InvalidFile { path, why } => write!(f, "`{path}`: {why}"),
             Self::Unreadable(why) => f.write_str(why),

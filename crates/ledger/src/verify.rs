@@ -94,9 +94,9 @@ impl Verifier {
     /// A verifier of a log that starts with leaf 0.
     pub fn new(expect: Expectations) -> Result<Self, LogProblem> {
         let since = match &expect.since {
-            Some(note) => Some(
-                Checkpoint::parse(note).map_err(|error| Defect::InvalidTrustedCheckpoint(error).in_log())?.0,
-            ),
+            Some(note) => {
+                Some(Checkpoint::parse(note).map_err(|error| Defect::InvalidReference(error).in_log())?.0)
+            }
             None => None,
         };
         let mut this = Self {
@@ -115,7 +115,7 @@ impl Verifier {
             pruned: LeafRanges::default(),
             erased: LeafRanges::default(),
         };
-        this.check_trusted_checkpoint()?;
+        this.check_reference()?;
         Ok(this)
     }
 
@@ -153,7 +153,7 @@ impl Verifier {
         }
         self.completed.clear();
         self.tree.push(leaf.hash, &mut self.completed);
-        self.check_trusted_checkpoint()?;
+        self.check_reference()?;
         Ok(envelope)
     }
 
@@ -270,8 +270,8 @@ impl Verifier {
         Ok(())
     }
 
-    /// Compares with the checkpoint of the caller when its size is reached.
-    fn check_trusted_checkpoint(&mut self) -> Result<(), LogProblem> {
+    /// Compares with the reference checkpoint when its size is reached.
+    fn check_reference(&mut self) -> Result<(), LogProblem> {
         let Some(since) = self.since.as_ref().filter(|since| since.size == self.tree.size()) else {
             return Ok(());
         };
@@ -282,9 +282,8 @@ impl Verifier {
             && since.size > 0
         {
             let (_, note) =
-                Checkpoint::parse(note).map_err(|error| Defect::InvalidTrustedCheckpoint(error).in_log())?;
-            note.check(&self.chain.keys())
-                .map_err(|error| Defect::InvalidTrustedCheckpoint(error).in_log())?;
+                Checkpoint::parse(note).map_err(|error| Defect::InvalidReference(error).in_log())?;
+            note.check(&self.chain.keys()).map_err(|error| Defect::InvalidReference(error).in_log())?;
         }
         self.since = None;
         Ok(())

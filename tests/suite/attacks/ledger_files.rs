@@ -111,7 +111,7 @@ fn edit_out_last(dir: &Path, lines: &[u8]) {
         Ledger::open(dir, LedgerOptions { durability: Durability::Relaxed, ..LedgerOptions::new(|| 1) })
             .unwrap();
     assert!(
-        opened.recovered.iter().any(|what| what.contains("sequenced when the last run ended")),
+        opened.recovered.iter().any(|what| what.contains("that the last run had only sequenced")),
         "{:?}",
         opened.recovered
     );
@@ -147,7 +147,7 @@ fn key_files_of_another_ledger_are_found() {
         for name in names {
             std::fs::copy(ledger_dir(&other).join(name), ledger_dir(&test).join(name)).unwrap();
         }
-        assert!(found(&test).contains("holds a key of another log"), "{names:?}");
+        assert!(found(&test).contains("has a key of another log"), "{names:?}");
     }
     // Nothing is signed with it either.
     let test = recorded();

@@ -12,7 +12,7 @@ use crate::sign::SignError;
 /// | value | returns | result |
 /// |---|---|---|
 /// | [`LedgerEntry`], [`SealedEntry`] | when it is recorded | its number |
-/// | `Vec<Sealed>` | when all are recorded, in this order; in one commit if no other caller writes | their numbers |
+/// | `Vec<SealedEntry>` | when all are recorded, in this order; in one commit if no other caller writes | their numbers |
 /// | [`QueuedEntry`] | immediately | its number, passed to a callback |
 ///
 /// The ledger's [`Durability`](super::Durability) defines when an entry is recorded.

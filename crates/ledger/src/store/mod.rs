@@ -40,7 +40,7 @@ pub use migrate::STORE_FORMAT;
 pub use open::published_checkpoint;
 pub use options::{BatchLimits, CheckpointInterval, Durability, LedgerOptions};
 pub use query::{Filter, RecordPage};
-pub use reader::{ExportFileFormat, Reader, StoredPayload, StoredRecord};
+pub use reader::{FileFormat, Reader, StoredPayload, StoredRecord};
 pub use retention::PruneBatch;
 pub use scan::DecisionRef;
 pub use stats::{DiskUse, Stats};

@@ -62,8 +62,8 @@ pub(crate) fn open(dir: &Path, options: &mut LedgerOptions) -> Result<(Writer, V
         pending_entries::read_pending_file(dir, relaxed.then_some(&seal))?;
     if !entries.is_empty() {
         writer.integrate_recovered(&entries).map_err(open_error)?;
-        let number = entries.len();
-        recovered.push(format!("integrated {number} records that the last run had only sequenced"));
+        let (number, s) = (entries.len(), if entries.len() == 1 { "" } else { "s" });
+        recovered.push(format!("integrated {number} record{s} that the last run had only sequenced"));
     }
     if let Some(refused) = refused {
         writer.record_refused_lines(&refused, &options.who).map_err(open_error)?;
@@ -250,13 +250,13 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         let dir = dir.path().join("ledger");
         let mut writer = writer(&dir, Durability::Relaxed);
-        assert_eq!(synchronous(&writer), 2, "what is integrated is on the disk");
+        assert_eq!(synchronous(&writer), 2, "integrated leaves are on the disk");
         let length = || std::fs::metadata(dir.join("ledger.pending")).unwrap().len();
         let pending_due = |writer: &Writer| writer.pending.as_ref().unwrap().due;
         let size = writer.tree.size();
         assert_eq!((length(), pending_due(&writer)), (0, None));
         assert_eq!(writer.append(&sealed_entry(1)).unwrap(), Appended::New { seq: size });
-        assert!(length() > 0, "what a process has written survives its end");
+        assert!(length() > 0, "a written line survives the end of the process");
         let first = pending_due(&writer).unwrap();
         assert!(first <= Instant::now() + super::super::MAX_RELAXED_DELAY);
         assert!(writer.next_due().unwrap() <= first, "the thread is woken for it");
@@ -270,7 +270,7 @@ mod tests {
     }
 
     #[test]
-    fn a_store_that_takes_nothing_is_told_when_as_much_waits_as_may() {
+    fn a_failing_store_is_reported_when_the_pending_entries_are_full() {
         let dir = tempfile::tempdir().unwrap();
         let mut writer = writer(&dir.path().join("ledger"), Durability::Relaxed);
         writer.batch.size = 2;
@@ -280,12 +280,12 @@ mod tests {
         writer.connection.execute_batch("ALTER TABLE elsewhere RENAME TO leaves").unwrap();
         let size = writer.tree.size();
         writer.flush_pending().unwrap();
-        assert_eq!(writer.tree.size(), size + 2, "what waited is not lost");
+        assert_eq!(writer.tree.size(), size + 2, "pending entries are not lost");
         assert!(writer.append(&sealed_entry(3)).is_ok());
     }
 
     #[test]
-    fn what_was_only_sequenced_is_taken_in_once_and_what_is_no_line_is_kept_aside() {
+    fn sequenced_entries_are_recovered_once_and_invalid_lines_are_kept() {
         let dir = tempfile::tempdir().unwrap();
         let dir = dir.path().join("ledger");
         let mut first = writer(&dir, Durability::Relaxed);

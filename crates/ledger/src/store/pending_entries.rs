@@ -194,9 +194,7 @@ fn parse_line(line: &str, seal: &PendingSeal) -> Option<SealedEntry> {
         return None;
     }
     let (word, text) = sealed.split_once(' ')?;
-    let origins =
-        [LeafOrigin::Hook, LeafOrigin::Daemon, LeafOrigin::Spool, LeafOrigin::Cli, LeafOrigin::Transcript];
-    let origin = origins.into_iter().find(|origin| origin.as_str() == word)?;
+    let origin = LeafOrigin::ALL.iter().copied().find(|origin| origin.as_str() == word)?;
     Some(SealedEntry { origin, ..SealedEntry::from_spool(text).ok()? })
 }
 
@@ -323,7 +321,7 @@ mod tests {
     }
 
     #[test]
-    fn entries_come_back_as_they_went_in_also_behind_a_line_that_was_cut_short() {
+    fn entries_are_read_back_unchanged_also_after_a_line_that_was_cut_short() {
         let dir = tempfile::tempdir().unwrap();
         let seal =
             || PendingSeal::derive(&SoftwareKey::from_seed("test.local/a", &[1; 32]).unwrap()).unwrap();
@@ -345,7 +343,7 @@ mod tests {
     }
 
     #[test]
-    fn a_line_is_of_one_entry_one_origin_and_one_key() {
+    fn a_seal_covers_entry_and_origin_and_needs_the_key() {
         let dir = tempfile::tempdir().unwrap();
         let seal = |seed: u8| {
             PendingSeal::derive(&SoftwareKey::from_seed("test.local/a", &[seed; 32]).unwrap()).unwrap()
@@ -373,7 +371,7 @@ mod tests {
     }
 
     #[test]
-    fn a_pipe_or_a_link_in_the_place_of_the_file_is_refused_and_not_waited_for() {
+    fn a_link_in_place_of_the_file_is_refused() {
         let dir = tempfile::tempdir().unwrap();
         let seal = PendingSeal::derive(&SoftwareKey::from_seed("test.local/a", &[1; 32]).unwrap()).unwrap();
         std::os::unix::fs::symlink("/proc/self/pagemap", dir.path().join(PENDING_FILE)).unwrap();

@@ -57,7 +57,7 @@ pub struct StoredPayload {
 
 /// File format of an export.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum ExportFileFormat {
+pub enum FileFormat {
     /// JSON lines that can be verified on their own.
     Jsonl,
     /// CSV, which cannot be verified.
@@ -240,18 +240,18 @@ impl Reader {
     }
 
     /// Exports all leaves that the latest checkpoint covers. Returns their number.
-    pub fn export(&self, format: ExportFileFormat, to: &mut dyn Write) -> Result<u64, ReadError> {
+    pub fn export(&self, format: FileFormat, to: &mut dyn Write) -> Result<u64, ReadError> {
         let io = |error: std::io::Error| ReadError(format!("cannot write the export: {error}"));
         let Some((size, note)) = self.checkpoint()? else {
             return Err(ReadError("the ledger has no checkpoint yet".into()));
         };
         match format {
-            ExportFileFormat::Jsonl => {
+            FileFormat::Jsonl => {
                 let (checkpoint, _) =
                     Checkpoint::parse(&note).map_err(|error| ReadError(error.to_string()))?;
                 export::write_head(to, &checkpoint.origin, size).map_err(io)?;
             }
-            ExportFileFormat::Csv => export::write_csv_head(to).map_err(io)?,
+            FileFormat::Csv => export::write_csv_head(to).map_err(io)?,
         }
         let mut notes = self.connection.prepare("SELECT size, note FROM checkpoints ORDER BY size")?;
         let mut notes =
@@ -262,16 +262,16 @@ impl Reader {
         while let Some(row) = leaves.next()? {
             let seq = get_u64(row, 0)?;
             with_leaf(row, |item, _| match (format, item.bytes.map(Envelope::parse)) {
-                (ExportFileFormat::Jsonl, _) => export::write_leaf(to, &item),
-                (ExportFileFormat::Csv, Some(Ok(leaf))) => export::write_csv_row(to, &leaf),
+                (FileFormat::Jsonl, _) => export::write_leaf(to, &item),
+                (FileFormat::Csv, Some(Ok(leaf))) => export::write_csv_row(to, &leaf),
                 // Pruned leaves have no row; `verify` reports leaves that are invalid.
-                (ExportFileFormat::Csv, _) => Ok(()),
+                (FileFormat::Csv, _) => Ok(()),
             })?
             .map_err(io)?;
             while let Some(next) =
                 notes.next_if(|next| next.as_ref().map_or(true, |(size, _)| *size <= seq + 1))
             {
-                if format == ExportFileFormat::Jsonl {
+                if format == FileFormat::Jsonl {
                     export::write_checkpoint(to, &next?.1).map_err(io)?;
                 }
             }

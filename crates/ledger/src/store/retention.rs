@@ -59,7 +59,7 @@ impl Reader {
         Ok(sum)
     }
 
-    /// If the content of all records exceeds `max_bytes`: the newest record that has to go so that the content of all
+    /// If the content of all records exceeds `max_bytes`: the newest record to prune so that the content of all
     /// newer ones fits into `target_bytes`.
     pub fn last_beyond_bytes(&self, max_bytes: u64, target_bytes: u64) -> Result<Option<u64>, ReadError> {
         let (mut sum, mut beyond) = (0, None);

@@ -2,7 +2,7 @@
 
 //! The queue for the writer. A caller that finds the writer free commits in its own thread. If the writer is in use,
 //! entries are queued, and the ledger's thread commits all of them together. If the last commit was shared, the thread
-//! first waits shortly for more entries, because a commit of fifty leaves costs as much as a commit of one. It waits only
+//! first waits briefly for more entries, because a commit of fifty leaves costs as much as a commit of one. It waits only
 //! while a thread works that may append, if the process reports that ([`BusyCallers`]).
 
 use std::collections::VecDeque;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! TestLedger ledgers in temporary directories, with a fixed clock and fixed ids.
+//! Test ledgers in temporary directories, with a fixed clock and fixed ids.
 
 use std::ops::Range;
 use std::path::{Path, PathBuf};

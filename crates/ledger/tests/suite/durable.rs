@@ -246,7 +246,7 @@ impl SharedLedger {
 }
 
 #[test]
-fn after_a_shared_commit_entries_wait_shortly_for_each_other() {
+fn after_a_shared_commit_entries_wait_briefly_for_each_other() {
     let test = TestLedger::new();
     let mut options_with_wait = options();
     // Each entry waits a fifth of it for the next one.

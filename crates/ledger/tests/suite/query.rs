@@ -3,7 +3,7 @@
 //! Queries, statistics, exports and proofs.
 
 use tenterhook_ledger::tree::Frontier;
-use tenterhook_ledger::{ExportFileFormat, Filter, Hash, LeafKind, LeafProof};
+use tenterhook_ledger::{FileFormat, Filter, Hash, LeafKind, LeafProof};
 
 use crate::common::{NOW, TestLedger, key};
 
@@ -81,7 +81,7 @@ fn a_ledger_in_numbers() {
 fn the_table_for_people_is_safe_to_open() {
     let test = TestLedger::filled();
     let mut table = Vec::new();
-    test.reader().export(ExportFileFormat::Csv, &mut table).unwrap();
+    test.reader().export(FileFormat::Csv, &mut table).unwrap();
     let table = String::from_utf8(table).unwrap();
     assert_eq!(table.lines().count(), 42);
     let row = table.lines().nth(5).unwrap();

@@ -22,7 +22,7 @@ fn entry_with_secrets(number: u64) -> tenterhook_ledger::LedgerEntry {
 }
 
 #[test]
-fn no_secret_is_in_any_file_and_equal_ones_can_be_told() {
+fn no_secret_is_in_any_file_and_equal_secrets_have_equal_marks() {
     let test = TestLedger::new();
     let ledger = test.open();
     ledger.append(entry_with_secrets(1)).unwrap();

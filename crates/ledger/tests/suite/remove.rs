@@ -2,7 +2,7 @@
 
 //! Erasing and pruning: content is removed, a leaf records it, and the ledger verifies.
 
-use tenterhook_ledger::{Expectations, ExportFileFormat, Filter, Hash, export};
+use tenterhook_ledger::{Expectations, FileFormat, Filter, Hash, export};
 
 use crate::common::{TestLedger, entry, event, find_secrets, record};
 
@@ -52,7 +52,7 @@ fn pruned_leaves_are_gone_and_every_proof_still_holds() {
     let rows = reader.query(&Filter { session: Some("session-0".into()), ..Filter::default() }, 100).unwrap();
     assert!(rows.records.iter().all(|record| record.seq > 19), "pruned leaves are not found");
     let mut file = Vec::new();
-    reader.export(ExportFileFormat::Jsonl, &mut file).unwrap();
+    reader.export(FileFormat::Jsonl, &mut file).unwrap();
     assert_eq!(export::verify(file.as_slice(), Expectations::default(), &mut |_, _| ()).unwrap().pruned, 19);
     assert_eq!(test.open().append(entry(9)).unwrap().seq(), 9, "a pruned event is not recorded again");
 }

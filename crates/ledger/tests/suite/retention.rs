@@ -7,7 +7,7 @@ use std::process::{Command, Stdio};
 
 use serde_json::json;
 use tenterhook_event::ToolCall;
-use tenterhook_ledger::{Expectations, ExportFileFormat, Filter, Ledger, PruneBatch, export};
+use tenterhook_ledger::{Expectations, FileFormat, Filter, Ledger, PruneBatch, export};
 
 use crate::common::{TestLedger, decided, entry, event, find_secrets, options, outcome, record};
 
@@ -36,7 +36,7 @@ fn assert_whole(test: &TestLedger, before: &str, pruned: u64) {
     let verified = test.verify_with(Expectations { key: None, since: Some(before.to_owned()) }).unwrap();
     assert_eq!(verified.pruned, pruned, "the start stays");
     let mut file = Vec::new();
-    test.reader().export(ExportFileFormat::Jsonl, &mut file).unwrap();
+    test.reader().export(FileFormat::Jsonl, &mut file).unwrap();
     assert_eq!(
         export::verify(file.as_slice(), Expectations::default(), &mut |_, _| ()).unwrap().pruned,
         pruned

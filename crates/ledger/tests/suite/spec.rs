@@ -68,7 +68,7 @@ fn generate_vectors() -> Value {
     ledger.close().unwrap();
     let reader = test.reader();
     let mut file = Vec::new();
-    reader.export(tenterhook_ledger::ExportFileFormat::Jsonl, &mut file).unwrap();
+    reader.export(tenterhook_ledger::FileFormat::Jsonl, &mut file).unwrap();
     let leaves: Vec<Value> = (0..3)
         .map(|seq| {
             let record = reader.get(seq).unwrap().unwrap();

@@ -45,7 +45,7 @@ fn the_same_event_is_recorded_once() {
         let sender = sender.clone();
         ledger
             .append(QueuedEntry::new(entry(number), move |result| {
-                sender.send(result.unwrap().seq()).unwrap()
+                sender.send(result.unwrap().seq()).unwrap();
             }))
             .unwrap();
     }

@@ -226,7 +226,7 @@ fn the_end_deleted_with_its_checkpoints_against_one_that_was_kept() {
     assert!(test.verify().is_ok(), "on its own it is a valid, older log");
     let expect = Expectations { key: Some(key(1).key().clone()), since: Some(held) };
     let complaint = test.verify_with(expect).unwrap_err().to_string();
-    assert_eq!(complaint, "older than the checkpoint to compare with: 33 < 41 records");
+    assert_eq!(complaint, "older than the reference checkpoint: 33 < 41 records");
 }
 
 #[test]
@@ -252,7 +252,7 @@ fn an_old_copy_put_back() {
     ledger.close().unwrap();
     std::fs::write(test.dir.join("ledger.db"), copy).unwrap();
     let complaint = test.verify_with(Expectations { key: None, since: Some(held) }).unwrap_err().to_string();
-    assert_eq!(complaint, "older than the checkpoint to compare with: 6 < 10 records");
+    assert_eq!(complaint, "older than the reference checkpoint: 6 < 10 records");
     let error = Ledger::open(&test.dir, options()).err().unwrap().to_string();
     assert_eq!(error, "the ledger was rolled back: 10 records were signed, 6 are present");
 }
@@ -265,7 +265,7 @@ fn another_history_with_the_same_key() {
     ledger.close().unwrap();
     let complaint =
         other.verify_with(Expectations { key: None, since: Some(note(&test, 41)) }).unwrap_err().to_string();
-    assert_eq!(complaint, "does not extend the checkpoint to compare with: the first 41 records differ");
+    assert_eq!(complaint, "does not extend the reference checkpoint: the first 41 records differ");
 }
 
 #[test]

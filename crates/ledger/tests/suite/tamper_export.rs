@@ -3,13 +3,13 @@
 //! Edits of an export are detected, without the store.
 
 use serde_json::Value;
-use tenterhook_ledger::{Expectations, ExportFileFormat, export};
+use tenterhook_ledger::{Expectations, FileFormat, export};
 
 use crate::common::{TestLedger, key};
 
 fn exported() -> Vec<String> {
     let mut file = Vec::new();
-    TestLedger::filled().reader().export(ExportFileFormat::Jsonl, &mut file).unwrap();
+    TestLedger::filled().reader().export(FileFormat::Jsonl, &mut file).unwrap();
     String::from_utf8(file).unwrap().lines().map(ToOwned::to_owned).collect()
 }
 

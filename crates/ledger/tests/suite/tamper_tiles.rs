@@ -104,7 +104,7 @@ fn a_leaf_in_tiles_with_its_hash() {
     let tiles = Tiles::new();
     let entry = tiles.entries()[17].clone();
     tiles.problem_after(ENTRIES, |bytes| {
-        replace(&mut bytes[entry.clone()], "\"took_us\":40", "\"took_us\":41")
+        replace(&mut bytes[entry.clone()], "\"took_us\":40", "\"took_us\":41");
     });
     let hash = Hash::of_leaf(&tiles.bytes(ENTRIES)[entry.start + 2..entry.end]);
     let problem = tiles.problem_after(TILE, |bytes| bytes[17 * 32..18 * 32].copy_from_slice(&hash.0));
@@ -195,7 +195,7 @@ fn older_tiles_and_tiles_of_another_log() {
     let held = LARGE.reader().checkpoint().unwrap().unwrap().1;
     let against = Expectations { key: None, since: Some(held) };
     let problem = tiles::verify(older.0.path(), against, &mut |_, _| ()).unwrap_err().to_string();
-    assert_eq!(problem, "older than the checkpoint to compare with: 41 < 700 records");
+    assert_eq!(problem, "older than the reference checkpoint: 41 < 700 records");
     // The leaves of one under the checkpoint of the other.
     std::fs::copy(other.path("checkpoint"), older.path("checkpoint")).unwrap();
     assert_eq!(older.verify().unwrap_err(), "records 0 to 40: root hash does not match the signed one");

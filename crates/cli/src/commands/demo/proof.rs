@@ -3,9 +3,7 @@
 //! What the ledger of the session proves.
 
 use tenterhook_guard::Book;
-use tenterhook_ledger::{
-    Expectations, ExportFileFormat, Filter, LeafKind, LogProblem, Reader, VerifiedLog, export,
-};
+use tenterhook_ledger::{Expectations, Filter, LeafKind, LogProblem, Reader, VerifiedLog, export};
 use tenterhook_records::recorded::RecordedDecision;
 
 use crate::commands::ledger::open_covered;
@@ -50,7 +48,7 @@ fn open_reader(context: &Context) -> Result<Reader, CommandError> {
 
 fn export_ledger(context: &Context) -> Result<String, CommandError> {
     let mut bytes = Vec::new();
-    let written = open_reader(context)?.export(ExportFileFormat::Jsonl, &mut bytes);
+    let written = open_reader(context)?.export(tenterhook_ledger::FileFormat::Jsonl, &mut bytes);
     written.map_err(|error| CommandError::internal(error.to_string()))?;
     String::from_utf8(bytes).map_err(|error| CommandError::internal(error.to_string()))
 }

@@ -7,7 +7,7 @@ use std::process::ExitCode;
 
 use serde_json::json;
 use tenterhook_guard::Book;
-use tenterhook_ledger::{ExportFileFormat, Reader};
+use tenterhook_ledger::{FileFormat, Reader};
 
 use super::passphrase::open_if_passphrase_known;
 use super::{open_covered, read_error};
@@ -56,8 +56,8 @@ pub(super) fn run(context: &Context, args: &Args, file: Option<&Path>) -> Result
             fs_err::create_dir_all(&args.output)?;
             reader.export_tiles(&args.output).map_err(|error| CommandError::internal(error.to_string()))?
         }
-        "csv" => write_export(&reader, ExportFileFormat::Csv, &args.output, to_screen)?,
-        _ => write_export(&reader, ExportFileFormat::Jsonl, &args.output, to_screen)?,
+        "csv" => write_export(&reader, FileFormat::Csv, &args.output, to_screen)?,
+        _ => write_export(&reader, FileFormat::Jsonl, &args.output, to_screen)?,
     };
     if to_screen {
         return Ok(ExitCode::SUCCESS);
@@ -76,7 +76,7 @@ pub(super) fn run(context: &Context, args: &Args, file: Option<&Path>) -> Result
 /// Whole or not at all, and for its owner only: payloads are in it.
 fn write_export(
     reader: &Reader,
-    format: ExportFileFormat,
+    format: FileFormat,
     path: &Path,
     to_screen: bool,
 ) -> Result<u64, CommandError> {

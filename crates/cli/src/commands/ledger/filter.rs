@@ -57,17 +57,7 @@ impl FilterArgs {
 }
 
 fn kind_of(word: &str) -> Option<LeafKind> {
-    [
-        LeafKind::Start,
-        LeafKind::Decision,
-        LeafKind::Seen,
-        LeafKind::Change,
-        LeafKind::Erase,
-        LeafKind::Rotate,
-        LeafKind::Prune,
-    ]
-    .into_iter()
-    .find(|kind| kind.as_str() == word)
+    LeafKind::ALL.iter().copied().find(|kind| kind.as_str() == word)
 }
 
 /// A moment: so long ago, a day (in UTC), or to the millisecond.
