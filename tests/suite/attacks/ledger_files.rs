@@ -153,7 +153,7 @@ fn key_files_of_another_ledger_are_found() {
     let test = recorded();
     std::fs::copy(ledger_dir(&other).join("key"), ledger_dir(&test).join("key")).unwrap();
     let ran = test.run(&["ledger", "checkpoint"]);
-    assert!(ran.exit != 0 && ran.stderr.contains("does not sign this ledger"), "{}", ran.stderr);
+    assert!(ran.exit != 0 && ran.stderr.contains("wrong key `"), "{}", ran.stderr);
 }
 
 #[test]
